@@ -1,0 +1,198 @@
+//! Putting nested values together: brackets and leaves in the order of the text, and flat chains.
+//!
+//! Laws: what [`Builder`] is told in order is what [`Builder::layout`] prints; the layout of a
+//! [`Chain`] is the concatenation of what was pushed, coalesced.
+
+use super::walk::Node;
+use crate::{Error, IntTuple, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
+
+/// A nested tuple under construction. The leaves are modes; a tuple of integers rides in the strides.
+pub(crate) struct Builder {
+    modes: [Mode; MAX_MODES],
+    opened: [usize; MAX_MODES],
+    closed: [usize; MAX_MODES],
+    len: usize,
+    /// Brackets opened since the last leaf.
+    pending: usize,
+}
+
+impl Builder {
+    pub(crate) const fn new() -> Builder {
+        Builder {
+            modes: [Mode::new(1, 0); MAX_MODES],
+            opened: [0; MAX_MODES],
+            closed: [0; MAX_MODES],
+            len: 0,
+            pending: 0,
+        }
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) const fn open(&mut self) {
+        // Beyond the limit the brackets are counted no further; `Profile::push` refuses them.
+        if self.pending <= MAX_DEPTH {
+            self.pending += 1;
+        }
+    }
+
+    pub(crate) const fn close(&mut self) -> Result<(), Error> {
+        if self.pending == 1 && self.len == 0 {
+            self.pending = 0;
+            return Ok(());
+        }
+        if self.pending > 0 || self.len == 0 {
+            return Err(Error::illegal(
+                "an empty tuple behind {} leaves",
+                [self.len as i128],
+                "() stands alone; a part of one coordinate is 1:0",
+            ));
+        }
+        self.closed[self.len - 1] += 1;
+        Ok(())
+    }
+
+    pub(crate) const fn leaf(&mut self, mode: Mode) -> Result<(), Error> {
+        if self.len == MAX_MODES {
+            return Err(Error::limit(
+                "more than {} modes",
+                [MAX_MODES as i128],
+                "merge modes that chain, or drop those of extent 1",
+            ));
+        }
+        self.modes[self.len] = mode;
+        self.opened[self.len] = self.pending;
+        self.pending = 0;
+        self.len += 1;
+        Ok(())
+    }
+
+    pub(crate) const fn integer(&mut self, value: i64) -> Result<(), Error> {
+        self.leaf(Mode::new(0, value))
+    }
+
+    /// Appends a node of another tuple, with its own brackets.
+    pub(crate) const fn node(
+        &mut self,
+        modes: &[Mode],
+        profile: &Profile,
+        node: Node,
+    ) -> Result<(), Error> {
+        if node.from == node.to {
+            self.open();
+            return self.close();
+        }
+        let mut leaf = node.from;
+        while leaf < node.to {
+            let (opened, closed) = node.brackets(profile, leaf);
+            let mut i = 0;
+            while i < opened {
+                self.open();
+                i += 1;
+            }
+            tri!(self.leaf(modes[leaf]));
+            self.closed[self.len - 1] += closed;
+            leaf += 1;
+        }
+        Ok(())
+    }
+
+    /// Appends a whole layout as one node.
+    pub(crate) const fn whole(&mut self, layout: &Layout) -> Result<(), Error> {
+        self.node(layout.modes(), layout.profile(), Node::root(layout.profile()))
+    }
+
+    /// Appends the top-level positions of a layout, without the brackets around them.
+    pub(crate) const fn parts(&mut self, layout: &Layout) -> Result<(), Error> {
+        let (root, mut i) = (Node::root(layout.profile()), 0);
+        while let Some(node) = root.child(layout.profile(), i) {
+            tri!(self.node(layout.modes(), layout.profile(), node));
+            i += 1;
+        }
+        Ok(())
+    }
+
+    const fn profile(&self) -> Result<Profile, Error> {
+        let (mut profile, mut i) = (Profile::EMPTY, 0);
+        while i < self.len {
+            tri!(profile.push(self.opened[i], self.closed[i]));
+            i += 1;
+        }
+        Ok(profile)
+    }
+
+    pub(crate) const fn layout(&self, offset: i64, swizzle: Swizzle) -> Result<Layout, Error> {
+        Layout::new(self.modes.split_at(self.len).0, &tri!(self.profile()), offset, swizzle)
+    }
+
+    pub(crate) const fn tuple(&self) -> Result<IntTuple, Error> {
+        let (mut values, mut i) = ([0; MAX_MODES], 0);
+        while i < self.len {
+            values[i] = self.modes[i].stride();
+            i += 1;
+        }
+        IntTuple::new(values.split_at(self.len).0, &tri!(self.profile()))
+    }
+}
+
+/// A flat layout under construction that coalesces as it grows.
+pub(crate) struct Chain {
+    modes: [Mode; MAX_MODES],
+    len: usize,
+}
+
+impl Chain {
+    pub(crate) const fn new() -> Chain {
+        Chain { modes: [Mode::new(1, 0); MAX_MODES], len: 0 }
+    }
+
+    pub(crate) const fn modes(&self) -> &[Mode] {
+        self.modes.split_at(self.len).0
+    }
+
+    /// Appends `extent` coordinates `stride` apart.
+    pub(crate) const fn push(&mut self, extent: u64, stride: i128) -> Result<(), Error> {
+        if extent == 1 {
+            return Ok(());
+        }
+        if stride > i64::MAX as i128 || stride < i64::MIN as i128 {
+            return Err(Error::overflow(
+                "stride {} of {} coordinates",
+                [stride, extent as i128],
+                "strides fit 64 bits",
+            ));
+        }
+        if self.len > 0 {
+            let last = self.modes[self.len - 1];
+            let merged = last.extent() as u128 * extent as u128;
+            if stride == last.extent() as i128 * last.stride() as i128 && merged <= u64::MAX as u128
+            {
+                self.modes[self.len - 1] = Mode::new(merged as u64, last.stride());
+                return Ok(());
+            }
+        }
+        if self.len == MAX_MODES {
+            return Err(Error::limit(
+                "more than {} modes that do not chain",
+                [MAX_MODES as i128],
+                "merge modes that chain, or drop those of extent 1",
+            ));
+        }
+        self.modes[self.len] = Mode::new(extent, stride as i64);
+        self.len += 1;
+        Ok(())
+    }
+
+    /// `1:0`, one bare mode, or a flat tuple.
+    pub(crate) const fn layout(&self, offset: i64) -> Result<Layout, Error> {
+        match self.len {
+            0 => Layout::new(&[Mode::new(1, 0)], &Profile::LEAF, offset, Swizzle::IDENTITY),
+            1 => Layout::new(self.modes(), &Profile::LEAF, offset, Swizzle::IDENTITY),
+            _ => {
+                Layout::new(self.modes(), &tri!(Profile::flat(self.len)), offset, Swizzle::IDENTITY)
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Carries that may cancel: the one enumeration.
+//!
+//! Law: accepts iff the weighted carries are 0 at every coordinate, and refuses with a coordinate where
+//! they are not. Two ways, whichever fits the budget of [`SEARCH_STATES`]: over the coordinates of the
+//! runs that carry, or over the residues that B can leave past the greatest boundary concerned, in units
+//! of the divisor common to all steps. Residues decide, because what a step crosses depends on them alone.
+
+use super::{Problem, jumps::Step, refusal, runs::Runs};
+use crate::{Error, MAX_MODES, observe::gcd};
+
+/// The number of coordinates, or of residues, that [`Layout::composition`](crate::Layout::composition)
+/// enumerates where carries cancel, before it says "undecided".
+pub const SEARCH_STATES: u64 = 16_384;
+
+/// The runs and boundaries that take part.
+struct Search<'a> {
+    problem: &'a Problem<'a>,
+    /// The boundaries whose residues leave their range.
+    open: [u8; MAX_MODES],
+    opens: usize,
+    /// The runs that move one of these residues.
+    runs: [u8; MAX_MODES],
+    len: usize,
+    extent: [u64; MAX_MODES],
+    turn: [[i64; MAX_MODES]; MAX_MODES],
+    /// The number of residues past the greatest boundary, `unit` apart, and the steps in that unit.
+    states: u64,
+    unit: u64,
+    stride: [u64; MAX_MODES],
+}
+
+impl Problem<'_> {
+    pub(super) const fn search(&self, runs: &Runs) -> Result<(), Error> {
+        let search = Search::new(self, runs);
+        let coordinates = search.coordinates();
+        let found = if coordinates <= SEARCH_STATES {
+            search.by_coordinates()
+        } else if search.states <= SEARCH_STATES {
+            search.by_residues()
+        } else {
+            return Err(Error::undecided(
+                "carries that may cancel at {} coordinates or {} residues; {} are enumerated",
+                [coordinates as i128, search.states as i128, SEARCH_STATES as i128],
+                "compose with the modes of B one by one, or with a B whose modes do not carry in A",
+            ));
+        };
+        match found {
+            Some(digits) => Err(refusal::carry(self, runs, &search.of_all(&digits))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A set of residues.
+struct Set([u64; SEARCH_STATES as usize / 64]);
+
+impl Set {
+    const fn only_zero() -> Set {
+        let mut set = Set([0; SEARCH_STATES as usize / 64]);
+        set.0[0] = 1;
+        set
+    }
+
+    const fn has(&self, state: u64) -> bool {
+        self.0[(state / 64) as usize] >> (state % 64) & 1 == 1
+    }
+
+    const fn add(&mut self, state: u64) {
+        self.0[(state / 64) as usize] |= 1 << (state % 64);
+    }
+}
+
+impl<'a> Search<'a> {
+    const fn new(problem: &'a Problem<'a>, runs: &Runs) -> Search<'a> {
+        let mut search = Search {
+            problem,
+            open: [0; MAX_MODES],
+            opens: 0,
+            runs: [0; MAX_MODES],
+            len: 0,
+            extent: [1; MAX_MODES],
+            turn: [[0; MAX_MODES]; MAX_MODES],
+            states: 1,
+            unit: 1,
+            stride: [0; MAX_MODES],
+        };
+        let (mut last, mut j) = (1, 0);
+        while j < problem.jumps.len {
+            let (up, down) = runs.leaves(problem, j);
+            if up || down {
+                search.open[search.opens] = j as u8;
+                search.opens += 1;
+                last = problem.jumps.at[j];
+            }
+            j += 1;
+        }
+        search.take(runs, last);
+        search
+    }
+
+    /// Takes the runs that turn an open boundary's residue; `last` is the greatest such boundary.
+    const fn take(&mut self, runs: &Runs, last: u64) {
+        let (mut unit, mut m) = (last, 0);
+        while m < runs.len {
+            let step = self.problem.jumps.step(&self.problem.start, runs.step[m]);
+            if self.concerns(&step) {
+                self.runs[self.len] = m as u8;
+                self.extent[self.len] = runs.modes()[m].extent();
+                self.turn[self.len] = step.turn;
+                // The step modulo the greatest boundary; all others divide it.
+                self.stride[self.len] = runs.step[m].rem_euclid(last as i64) as u64;
+                unit = gcd(unit, self.stride[self.len]);
+                self.len += 1;
+            }
+            m += 1;
+        }
+        (self.unit, self.states) = (unit, last / unit);
+        let mut i = 0;
+        while i < self.len {
+            self.stride[i] /= unit;
+            i += 1;
+        }
+    }
+
+    const fn concerns(&self, step: &Step) -> bool {
+        let mut i = 0;
+        while i < self.opens {
+            if step.turn[self.open[i] as usize] != 0 {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
+
+    const fn coordinates(&self) -> u64 {
+        let (mut count, mut i) = (1u64, 0);
+        while i < self.len {
+            count = count.saturating_mul(self.extent[i]);
+            i += 1;
+        }
+        count
+    }
+
+    /// The digits of all runs, given those of the runs that take part.
+    const fn of_all(&self, digits: &[u64; MAX_MODES]) -> [u64; MAX_MODES] {
+        let (mut all, mut i) = ([0; MAX_MODES], 0);
+        while i < self.len {
+            all[self.runs[i] as usize] = digits[i];
+            i += 1;
+        }
+        all
+    }
+
+    /// The first coordinate at which the weighted carries are not 0.
+    const fn by_coordinates(&self) -> Option<[u64; MAX_MODES]> {
+        let mut digits = [0; MAX_MODES];
+        loop {
+            let mut i = 0;
+            while i < self.len && digits[i] + 1 == self.extent[i] {
+                digits[i] = 0;
+                i += 1;
+            }
+            if i == self.len {
+                return None;
+            }
+            digits[i] += 1;
+            if self.carried(&digits) != 0 {
+                return Some(digits);
+            }
+        }
+    }
+
+    /// The weighted carries at a coordinate. Few and small digits keep the sums far below 2¹²⁷.
+    const fn carried(&self, digits: &[u64; MAX_MODES]) -> i128 {
+        let (mut carried, mut k) = (0, 0);
+        while k < self.opens {
+            let j = self.open[k] as usize;
+            let (mut residue, mut i) = (self.problem.start.residue[j] as i128, 0);
+            while i < self.len {
+                residue += digits[i] as i128 * self.turn[i][j] as i128;
+                i += 1;
+            }
+            let crossings = residue.div_euclid(self.problem.jumps.at[j] as i128);
+            carried += crossings * self.problem.jumps.by[j];
+            k += 1;
+        }
+        carried
+    }
+
+    /// A coordinate with weighted carries other than 0, found by the residues reached run by run.
+    const fn by_residues(&self) -> Option<[u64; MAX_MODES]> {
+        let (mut set, mut i) = (Set::only_zero(), 0);
+        while i < self.len {
+            if let Some(state) = self.spread(&mut set, i, true) {
+                return Some(self.trace(i, state));
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// Adds the residues that run `i` reaches from those of the set. If asked to check, a residue from
+    /// which its step crosses jumps that do not cancel ends it.
+    const fn spread(&self, set: &mut Set, i: usize, check: bool) -> Option<u64> {
+        let (from, stride, most) = (Set(set.0), self.stride[i], self.extent[i] - 1);
+        let cycles = gcd(self.states, stride);
+        let mut first = 0;
+        while first < cycles {
+            // Twice around, so that a walk begun in the middle of the cycle is whole.
+            let (mut state, mut left, mut count) = (first, 0, 2 * (self.states / cycles));
+            while count > 0 {
+                if from.has(state) {
+                    left = most;
+                }
+                let next = (state + stride) % self.states;
+                if left > 0 {
+                    if check && self.crossed(i, state) != 0 {
+                        return Some(state);
+                    }
+                    set.add(next);
+                    left -= 1;
+                }
+                state = next;
+                count -= 1;
+            }
+            first += 1;
+        }
+        None
+    }
+
+    /// What the jumps add up to that a step of run `i` crosses from a residue.
+    const fn crossed(&self, i: usize, state: u64) -> i128 {
+        let (mut carried, mut k) = (0, 0);
+        while k < self.opens {
+            let j = self.open[k] as usize;
+            let at = self.problem.jumps.at[j];
+            // Two residues, each below 2⁶³.
+            let here = (self.problem.start.residue[j] + state * self.unit) % at;
+            let there = here as i128 + self.turn[i][j] as i128;
+            if there >= at as i128 {
+                carried += self.problem.jumps.by[j];
+            } else if there < 0 {
+                carried -= self.problem.jumps.by[j];
+            }
+            k += 1;
+        }
+        carried
+    }
+
+    /// The coordinate one step of run `i` past this residue: back from run to run, each time to the
+    /// nearest residue that the runs before reach.
+    const fn trace(&self, i: usize, state: u64) -> [u64; MAX_MODES] {
+        let (mut digits, mut state, mut run) = ([0; MAX_MODES], state, i + 1);
+        digits[i] = 1;
+        while run > 0 {
+            run -= 1;
+            let (mut set, mut before) = (Set::only_zero(), 0);
+            while before < run {
+                // These steps were found to cancel.
+                let _ = self.spread(&mut set, before, false);
+                before += 1;
+            }
+            let mut count = 0;
+            while !set.has(state) && count < self.states {
+                state = (state + self.states - self.stride[run]) % self.states;
+                count += 1;
+            }
+            digits[run] += count;
+        }
+        digits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Jumps, Start};
+    use super::*;
+    use crate::Layout;
+    use crate::small::for_each_layout;
+    use std::vec::Vec;
+
+    #[test]
+    fn coordinates_and_residues_decide_alike_and_both_name_a_coordinate() {
+        let mut steps: Vec<Layout> = Vec::new();
+        for_each_layout(2, 2..=3, 1..=7, |layout| steps.push(layout.clone()));
+        let (mut accepted, mut refused) = (0, 0);
+        for_each_layout(3, 2..=3, -1..=2, |a| {
+            for b in &steps {
+                for start in [0, 1, 5] {
+                    let (jumps, b) = (Jumps::of(a.modes()), b.with_offset(start).unwrap());
+                    let start = Start::of(&jumps, start as u64, 0);
+                    let problem = Problem { a, b: &b, jumps, start };
+                    let mut runs = Runs::NONE;
+                    if problem.split_all(&mut runs).is_err() {
+                        continue;
+                    }
+                    let search = Search::new(&problem, &runs);
+                    match (search.by_coordinates(), search.by_residues()) {
+                        (None, None) => accepted += 1,
+                        (Some(one), Some(other)) => {
+                            refused += 1;
+                            for digits in [one, other] {
+                                assert_ne!(search.carried(&digits), 0, "{a} o {b}");
+                                assert!((0..search.len).all(|i| digits[i] < search.extent[i]));
+                            }
+                        }
+                        answers => panic!("{a} o {b}: {answers:?}"),
+                    }
+                }
+            }
+        });
+        assert!(accepted > 10_000 && refused > 10_000, "{accepted} {refused}");
+    }
+}

@@ -1,0 +1,429 @@
+//! `logical_divide` and its zipped, tiled and flat forms: a layout as tiles of itself.
+//!
+//! Law: `logical_divide(A, T) = A ∘ (T, T*)` with T* = complement(T, size(A)): axis 0 walks one tile,
+//! axis 1 from tile to tile, and the two together reach exactly the offsets that A reaches: none lost,
+//! none invented. By mode, each axis is divided by its own tiler; `zipped` gathers tiles and rests,
+//! `tiled` spreads the rests, `flat` both.
+//!
+//! Defined iff T has a complement, the composition is a layout, and the tiles cover A. A tile that does
+//! not divide A is refused (CuTe rounds up and reaches beyond A, or leaves elements out); pad first.
+//! Swizzle and offset of A stay.
+//!
+//! Source: CUTLASS `include/cute/layout.hpp`.
+
+use super::build::{Builder, Chain};
+use crate::{
+    Error, Layout, Mode, Profile, Swizzle, Tiler, layout::reach, macros::tri, observe::sorted,
+};
+
+/// How the tiles and rests of several axes stand together.
+#[derive(Clone, Copy)]
+enum Form {
+    Zipped,
+    Tiled,
+    Flat,
+}
+
+impl Layout {
+    /// The layout as (tile, rest), by a tile of its colexicographic indices.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) where the tiles reach beyond this layout or leave coordinates out;
+    /// else as [`Layout::complement`] and [`Layout::composition`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let divided = parse("(4,2,3):(2,1,8)").logical_divide(&parse("4:2")).unwrap();
+    /// assert_eq!(divided.to_string(), "((2,2),(2,3)):((4,1),(2,8))");
+    /// let error = parse("10:1").logical_divide(&parse("4:1")).unwrap_err();
+    /// assert!(error.is_mismatch() && error.to_string().contains("12 coordinates of 10"));
+    /// ```
+    pub const fn logical_divide(&self, tile: &Layout) -> Result<Layout, Error> {
+        let rest = tri!(tile.complement(self.size()));
+        let both = tri!(Layout::from_layouts(&[tile, &rest]));
+        let divided = tri!(self.composition(&both));
+        tri!(check_cover(self, &both, &divided));
+        Ok(divided)
+    }
+
+    /// [`Layout::logical_divide`]; the two forms differ by mode only.
+    ///
+    /// # Errors
+    /// As [`Layout::logical_divide`].
+    pub const fn zipped_divide(&self, tile: &Layout) -> Result<Layout, Error> {
+        self.logical_divide(tile)
+    }
+
+    /// The layout as (tile, rest0, rest1, …).
+    ///
+    /// # Errors
+    /// As [`Layout::logical_divide`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let (layout, tile) = (parse("24:1"), parse("(2,3):(1,4)"));
+    /// assert_eq!(layout.tiled_divide(&tile).unwrap().to_string(), "((2,3),2,2):((1,4),2,12)");
+    /// assert!(layout.tiled_divide(&parse("5:1")).unwrap_err().is_mismatch());
+    /// ```
+    pub const fn tiled_divide(&self, tile: &Layout) -> Result<Layout, Error> {
+        spread(&tri!(self.logical_divide(tile)), Form::Tiled)
+    }
+
+    /// The layout as (tile0, tile1, …, rest0, rest1, …).
+    ///
+    /// # Errors
+    /// As [`Layout::logical_divide`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let (layout, tile) = (parse("24:1"), parse("(2,3):(1,4)"));
+    /// assert_eq!(layout.flat_divide(&tile).unwrap().to_string(), "(2,3,2,2):(1,4,2,12)");
+    /// assert!(layout.flat_divide(&parse("5:1")).unwrap_err().is_mismatch());
+    /// ```
+    pub const fn flat_divide(&self, tile: &Layout) -> Result<Layout, Error> {
+        spread(&tri!(self.logical_divide(tile)), Form::Flat)
+    }
+
+    /// Each axis as (tile, rest) by a tiler of its own; an axis without one, or kept, stays as it is.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for more tilers than axes; else as [`Layout::logical_divide`],
+    /// whose numbers then are those of the axis alone.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tiler};
+    /// let layout = Layout::parse("(6,8):(8,1)").unwrap();
+    /// let by = [Tiler::Extent(3), Tiler::Extent(4)];
+    /// let text = |divided: Layout| divided.to_string();
+    /// assert_eq!(text(layout.logical_divide_tiler(&by).unwrap()), "((3,2),(4,2)):((8,24),(1,4))");
+    /// assert_eq!(text(layout.zipped_divide_tiler(&by).unwrap()), "((3,4),(2,2)):((8,1),(24,4))");
+    /// assert_eq!(text(layout.tiled_divide_tiler(&by).unwrap()), "((3,4),2,2):((8,1),24,4)");
+    /// assert_eq!(text(layout.flat_divide_tiler(&by).unwrap()), "(3,4,2,2):(8,1,24,4)");
+    /// assert!(layout.logical_divide_tiler(&[Tiler::Extent(4)]).unwrap_err().is_mismatch());
+    /// ```
+    #[doc(alias = "logical_divide")]
+    pub const fn logical_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
+        tri!(check_count(self, tilers));
+        let (mut builder, mut offset, mut axis) = (Builder::new(), self.offset(), 0);
+        builder.open();
+        while axis < self.rank() {
+            let part = tri!(divided(self, tilers, axis));
+            tri!(builder.whole(&part));
+            offset = tri!(plus(offset, part.offset()));
+            axis += 1;
+        }
+        tri!(builder.close());
+        builder.layout(offset, self.swizzle())
+    }
+
+    /// The layout as ((tile0, tile1, …), (rest0, rest1, …)), by mode. The tile of a kept axis is `1:0`.
+    ///
+    /// # Errors
+    /// As [`Layout::logical_divide_tiler`].
+    #[doc(alias = "zipped_divide")]
+    pub const fn zipped_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
+        gathered(self, tilers, Form::Zipped)
+    }
+
+    /// The layout as ((tile0, tile1, …), rest0, rest1, …), by mode.
+    ///
+    /// # Errors
+    /// As [`Layout::logical_divide_tiler`].
+    #[doc(alias = "tiled_divide")]
+    pub const fn tiled_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
+        gathered(self, tilers, Form::Tiled)
+    }
+
+    /// The layout as (tile0, tile1, …, rest0, rest1, …), by mode.
+    ///
+    /// # Errors
+    /// As [`Layout::logical_divide_tiler`].
+    #[doc(alias = "flat_divide")]
+    pub const fn flat_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
+        gathered(self, tilers, Form::Flat)
+    }
+}
+
+const fn check_count(layout: &Layout, tilers: &[Tiler<'_>]) -> Result<(), Error> {
+    if tilers.len() <= layout.rank() {
+        return Ok(());
+    }
+    Err(Error::mismatch(
+        "{} tilers for {} axes",
+        [tilers.len() as i128, layout.rank() as i128],
+        "give one tiler per axis at most",
+    ))
+}
+
+pub(crate) const fn plus(a: i64, b: i64) -> Result<i64, Error> {
+    match a.checked_add(b) {
+        Some(sum) => Ok(sum),
+        None => Err(Error::overflow(
+            "offsets {} and {} together",
+            [a as i128, b as i128],
+            "offsets stay below 2^63",
+        )),
+    }
+}
+
+/// Axis `axis` alone, without offset and swizzle, divided by its tiler; whole where it has none.
+const fn divided(layout: &Layout, tilers: &[Tiler<'_>], axis: usize) -> Result<Layout, Error> {
+    let part = tri!(alone(layout, axis));
+    if axis >= tilers.len() {
+        return Ok(part);
+    }
+    match tilers[axis] {
+        Tiler::Layout(tile) => part.logical_divide(tile),
+        Tiler::Extent(extent) => part.logical_divide(&tri!(line(extent))),
+        Tiler::Keep => Ok(part),
+    }
+}
+
+/// One axis without offset and swizzle.
+pub(crate) const fn alone(layout: &Layout, axis: usize) -> Result<Layout, Error> {
+    let affine = tri!(layout.with_swizzle(Swizzle::IDENTITY));
+    tri!(affine.get(&[axis])).with_offset(0)
+}
+
+/// `n:1`.
+pub(crate) const fn line(extent: u64) -> Result<Layout, Error> {
+    Layout::new(&[Mode::new(extent, 1)], &Profile::LEAF, 0, Swizzle::IDENTITY)
+}
+
+/// The parts of (tile, rest) spread out.
+const fn spread(divided: &Layout, form: Form) -> Result<Layout, Error> {
+    let (tile, rest) = (tri!(divided.get(&[0])), tri!(divided.get(&[1])));
+    let mut builder = Builder::new();
+    builder.open();
+    match form {
+        Form::Zipped | Form::Tiled => tri!(builder.whole(&tile)),
+        Form::Flat => tri!(builder.parts(&tile)),
+    }
+    match form {
+        Form::Zipped => tri!(builder.whole(&rest)),
+        Form::Tiled | Form::Flat => tri!(builder.parts(&rest)),
+    }
+    tri!(builder.close());
+    builder.layout(divided.offset(), divided.swizzle())
+}
+
+/// All tiles, then all rests.
+const fn gathered(layout: &Layout, tilers: &[Tiler<'_>], form: Form) -> Result<Layout, Error> {
+    tri!(check_count(layout, tilers));
+    let (mut builder, mut offset) = (Builder::new(), layout.offset());
+    builder.open();
+    let mut half = 0;
+    while half < 2 {
+        let bracket = match form {
+            Form::Zipped => true,
+            Form::Tiled => half == 0,
+            Form::Flat => false,
+        };
+        if bracket {
+            builder.open();
+        }
+        let mut axis = 0;
+        while axis < layout.rank() {
+            let part = tri!(divided(layout, tilers, axis));
+            let tiled = axis < tilers.len() && !matches!(tilers[axis], Tiler::Keep);
+            if tiled {
+                tri!(builder.whole(&tri!(part.get(&[half]))));
+            } else if half == 1 {
+                tri!(builder.whole(&part));
+            } else if axis < tilers.len() {
+                tri!(builder.leaf(Mode::new(1, 0)));
+            }
+            if half == 0 {
+                offset = tri!(plus(offset, part.offset()));
+            }
+            axis += 1;
+        }
+        if bracket {
+            tri!(builder.close());
+        }
+        half += 1;
+    }
+    tri!(builder.close());
+    builder.layout(offset, layout.swizzle())
+}
+
+/// The tiles reach what the layout reaches.
+const fn check_cover(layout: &Layout, both: &Layout, divided: &Layout) -> Result<(), Error> {
+    let (low, high) = reach(both.modes(), both.offset());
+    let size = layout.size() as i128;
+    if (low == 0 && high + 1 == size && both.exhaustive()) || same_image(layout, divided) {
+        return Ok(());
+    }
+    if high + 1 > size {
+        return Err(Error::mismatch(
+            "the tiles reach over {} coordinates of {}",
+            [high + 1, size],
+            "a tile's size divides the extent; pad the layout to whole tiles first",
+        ));
+    }
+    let mut covered = both.size() as i128;
+    if covered > size {
+        covered = size;
+    }
+    Err(Error::mismatch(
+        "the tiles reach at most {} coordinates of {}, in steps from {} to {}",
+        [covered, size, low, high],
+        "a tile's strides divide one another, and its gaps hold whole tiles",
+    ))
+}
+
+/// Whether both reach the same offsets, as far as their sorted chains show it.
+const fn same_image(a: &Layout, b: &Layout) -> bool {
+    let (low_a, high_a) = reach(a.modes(), a.offset());
+    let (low_b, high_b) = reach(b.modes(), b.offset());
+    if low_a != low_b || high_a != high_b || a.size() == 0 || b.size() == 0 {
+        return false;
+    }
+    let (x, y) = match (ascending(a), ascending(b)) {
+        (Ok(x), Ok(y)) => (x, y),
+        _ => return false,
+    };
+    if x.modes().len() != y.modes().len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < x.modes().len() {
+        let (m, n) = (x.modes()[i], y.modes()[i]);
+        if m.extent() != n.extent() || m.stride() != n.stride() {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// The modes that move, smallest |stride| first, merged where they chain.
+const fn ascending(layout: &Layout) -> Result<Chain, Error> {
+    let ((modes, len), mut chain, mut i) = (sorted(layout.modes()), Chain::new(), 0);
+    while i < len {
+        tri!(chain.push(modes[i].extent(), modes[i].stride().unsigned_abs() as i128));
+        i += 1;
+    }
+    Ok(chain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::small::{for_each_layout, image};
+    use std::{collections::BTreeSet, string::ToString, vec::Vec};
+
+    fn set(layout: &Layout) -> BTreeSet<i64> {
+        image(layout).into_iter().collect()
+    }
+
+    #[test]
+    fn every_pair_of_small_layouts() {
+        let mut tiles = Vec::new();
+        for_each_layout(2, 1..=3, 0..=6, |tile| tiles.push(tile.clone()));
+        let (mut answered, mut missed) = (0, 0);
+        for_each_layout(2, 1..=4, 0..=5, |layout| {
+            for tile in &tiles {
+                let brute = tile.complement(layout.size()).and_then(|rest| {
+                    let both = Layout::from_layouts(&[tile, &rest]).unwrap();
+                    layout.composition(&both).map(|_| both)
+                });
+                match layout.logical_divide(tile) {
+                    Ok(divided) => {
+                        answered += 1;
+                        let both = brute.unwrap();
+                        assert_eq!(set(&divided), set(layout), "{layout} {tile} {divided}");
+                        assert_eq!(
+                            divided.get(&[0]).unwrap().shape().product(),
+                            tile.shape().product()
+                        );
+                        assert_eq!(divided.rank(), 2);
+                        for i in 0..both.size() {
+                            let index = both.offset_of(i).unwrap() as u64;
+                            if index < layout.size() {
+                                assert_eq!(
+                                    divided.offset_of(i),
+                                    layout.offset_of(index),
+                                    "{layout} {tile}"
+                                );
+                            }
+                        }
+                    }
+                    Err(_) => {
+                        // Where the indices are covered exactly, the division is answered.
+                        let exact = brute
+                            .is_ok_and(|both| set(&both) == (0..layout.size() as i64).collect());
+                        missed += u32::from(exact);
+                    }
+                }
+            }
+        });
+        assert!(answered > 20_000 && missed == 0, "{answered} {missed}");
+    }
+
+    #[test]
+    fn offsets_and_swizzles_stay() {
+        let parse = |text| Layout::parse(text).unwrap();
+        let layout = parse("Sw<1,1,2> o 8 o (8,4):(1,8)");
+        let divided = layout.logical_divide_tiler(&[Tiler::Extent(4), Tiler::Extent(2)]).unwrap();
+        assert_eq!(divided.to_string(), "Sw<1,1,2> o 8 o ((4,2),(2,2)):((1,4),(8,16))");
+        assert_eq!(
+            layout.logical_divide(&parse("4:1")).unwrap().to_string(),
+            "Sw<1,1,2> o 8 o (4,8):(1,4)"
+        );
+        let swizzled = parse("Sw<1,0,1> o 4:1");
+        assert!(parse("8:1").logical_divide(&swizzled).unwrap_err().is_unsupported());
+        let backwards = parse("12:2+5").logical_divide(&parse("4:-1+3")).unwrap();
+        assert_eq!(backwards.to_string(), "(4,3):(-2,8)+11");
+    }
+
+    #[test]
+    fn tiles_that_do_not_fit() {
+        let parse = |text| Layout::parse(text).unwrap();
+        for (layout, tile) in
+            [("4:1", "4:2"), ("(2,2):(4,1)", "6:1"), ("(6):(2)", "(6,3,1):(1,1,3)"), ("8:1", "0:1")]
+        {
+            assert!(parse(layout).logical_divide(&parse(tile)).is_err(), "{layout} {tile}");
+        }
+        let layout = parse("(12,(4,8)):(7,(1,30))");
+        assert!(
+            layout
+                .zipped_divide_tiler(&[Tiler::Keep, Tiler::Extent(128)])
+                .unwrap_err()
+                .is_mismatch()
+        );
+        let kept = layout.zipped_divide_tiler(&[Tiler::Keep, Tiler::Extent(16)]).unwrap();
+        assert_eq!((kept.size(), kept.rank()), (384, 2));
+        assert!(layout.flat_divide_tiler(&[Tiler::Keep; 3]).unwrap_err().is_mismatch());
+    }
+
+    #[test]
+    fn the_cases_of_the_documents() {
+        let parse = |text| Layout::parse(text).unwrap();
+        for (layout, tile, expected) in [
+            ("(6,8):(8,1)", "(3,4):(1,3)", "((3,(2,2)),4):((8,(24,1)),2)"),
+            ("32:1", "2:8", "(2,(8,2)):(8,(1,16))"),
+            ("(6,6):(1,12)", "(6,3):(3,1)", "(((2,3),3),2):(((3,12),1),36)"),
+            // All of A's 384 elements, once.
+            ("(12,32)", "(4,8)", "((4,8),12):((1,4),32)"),
+        ] {
+            let divided = parse(layout).logical_divide(&parse(tile)).unwrap();
+            assert_eq!(divided.to_string(), expected, "{layout} {tile}");
+        }
+        let (a, b) = (parse("3:3"), parse("(2,4):(1,8)"));
+        let by = [Tiler::Layout(&a), Tiler::Layout(&b)];
+        let zipped = |layout| parse(layout).zipped_divide_tiler(&by).unwrap().to_string();
+        assert_eq!(
+            zipped("(9,(4,8)):(59,(13,1))"),
+            "((3,(2,4)),(3,(2,2))):((177,(13,2)),(59,(26,1)))"
+        );
+        assert_eq!(zipped("(9,32):(1,9)"), "((3,(2,4)),(3,4)):((3,(9,72)),(1,18))");
+        let divided = parse("12:1").tiled_divide(&parse("3:4")).unwrap();
+        assert_eq!(divided.to_string(), "(3,4):(4,1)");
+        let divided = parse("24:1").flat_divide(&parse("(2,3):(1,4)")).unwrap();
+        assert_eq!(divided.to_string(), "(2,3,2,2):(1,4,2,12)");
+    }
+}

@@ -1,0 +1,200 @@
+//! `make_layout_tile`: the layout of a tile that keeps the whole's blocks and strides.
+//!
+//! Law: `tile_at(o, t)(c) = L(o + c)` for every c below the valid extents. An axis of modes (s0,…,sk)
+//! becomes (s0,…,s(k−1), ⌈t/(s0⋯s(k−1))⌉), an axis of one mode t; valid is min(t, what is left of the
+//! axis behind o).
+//!
+//! Defined where o stands on whole blocks, a multiple of s0⋯s(k−1) per axis: elsewhere "offset plus
+//! layout" would be another element's address, and [`Tile`](crate::Tile) keeps the origin instead.
+//!
+//! Source: CATLASS `include/tla/layout.hpp` (`MakeLayoutTile`, `GetTileLayout`), of any rank here.
+
+use core::fmt;
+
+use crate::{Coord, Error, Layout, MAX_MODES, Mode, macros::tri};
+
+/// The layout of a tile, and how many of its coordinates lie inside the whole.
+///
+/// ```
+/// use tilewright_core::Layout;
+/// let whole = Layout::parse("((4,2),(4,3)):((4,16),(1,32))").unwrap();
+/// let tile = whole.tile(&[2, 3]).unwrap();
+/// assert_eq!(tile.to_string(), "((4,1),(4,1)):((4,16),(1,32)) valid (2,3)");
+/// assert_eq!(whole.tile(&[4, 4]).unwrap().to_string(), "((4,1),(4,1)):((4,16),(1,32))");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayoutTile {
+    layout: Layout,
+    valid: Coord,
+}
+
+impl LayoutTile {
+    /// The tile's layout: the whole's blocks and strides.
+    pub const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// How many coordinates of each axis lie inside the tile and the whole.
+    #[doc(alias = "originShape")]
+    pub const fn valid(&self) -> &Coord {
+        &self.valid
+    }
+}
+
+impl fmt::Display for LayoutTile {
+    /// The layout, and `valid (…)` where that is not all of it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let valid = self.valid.as_slice();
+        fmt::Display::fmt(&self.layout, f)?;
+        if valid.iter().enumerate().all(|(axis, &x)| self.layout.axis_size(axis) == Some(x)) {
+            return Ok(());
+        }
+        write!(f, " valid {}", self.valid)
+    }
+}
+
+impl Layout {
+    /// The tile of `shape` coordinates at the origin.
+    ///
+    /// # Errors
+    /// As [`Layout::tile_at`].
+    #[doc(alias = "make_layout_tile")]
+    #[doc(alias = "MakeLayoutTile")]
+    #[doc(alias = "GetTileLayout")]
+    pub const fn tile(&self, shape: &[u64]) -> Result<LayoutTile, Error> {
+        self.tile_at(Coord::origin(self.rank()).as_slice(), shape)
+    }
+
+    /// The tile of `shape` coordinates at `origin`, one integer per axis each.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if the ranks differ; [illegal](Error::is_illegal) for a tile of
+    /// extent 0; [out of range](Error::is_out_of_range) if the origin is not inside the layout;
+    /// [unsupported](Error::is_unsupported) if it does not stand on whole blocks.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// // TLA's zN of 4-byte elements.
+    /// let zn = Layout::parse("((16,7),(8,13)):((8,128),(1,896))").unwrap();
+    /// let tile = zn.tile_at(&[16, 8], &[32, 16]).unwrap();
+    /// assert_eq!(tile.to_string(), "((16,2),(8,2)):((8,128),(1,896))+1024");
+    /// let error = zn.tile_at(&[6, 10], &[32, 16]).unwrap_err();
+    /// assert!(error.is_unsupported() && error.to_string().contains("blocks of 16"));
+    /// ```
+    pub const fn tile_at(&self, origin: &[u64], shape: &[u64]) -> Result<LayoutTile, Error> {
+        let rank = self.rank();
+        if origin.len() != rank || shape.len() != rank {
+            return Err(Error::mismatch(
+                "an origin of {} and a tile of {} integers for {} axes",
+                [origin.len() as i128, shape.len() as i128, rank as i128],
+                "give one per axis",
+            ));
+        }
+        let (mut modes, mut i) = ([Mode::new(1, 0); MAX_MODES], 0);
+        while i < self.modes().len() {
+            modes[i] = self.modes()[i];
+            i += 1;
+        }
+        let (mut valid, mut offset, mut axis) = (Coord::EMPTY, self.offset(), 0);
+        while let Some((from, to)) = self.profile().axis(axis) {
+            let (block, left) = tri!(cut(self, axis, (from, to), origin[axis], shape[axis]));
+            // Inside the domain, I2.
+            offset += (origin[axis] / block) as i64 * modes[to - 1].stride();
+            modes[to - 1] = Mode::new(shape[axis].div_ceil(block), modes[to - 1].stride());
+            valid.push(if shape[axis] < left { shape[axis] } else { left });
+            axis += 1;
+        }
+        let modes = modes.split_at(self.modes().len()).0;
+        let layout = tri!(Layout::new(modes, self.profile(), offset, self.swizzle()));
+        Ok(LayoutTile { layout, valid })
+    }
+}
+
+/// The block that an axis repeats (all of its modes but the last), and what is left of the axis behind
+/// the tile's origin.
+const fn cut(
+    layout: &Layout,
+    axis: usize,
+    (from, to): (usize, usize),
+    origin: u64,
+    shape: u64,
+) -> Result<(u64, u64), Error> {
+    let (mut block, mut i) = (1, from);
+    while i + 1 < to {
+        block *= layout.modes()[i].extent();
+        i += 1;
+    }
+    let size = block * layout.modes()[to - 1].extent();
+    if shape == 0 {
+        return Err(Error::illegal(
+            "a tile of extent {} along axis {}",
+            [0, axis as i128],
+            "tiles have one coordinate or more",
+        ));
+    }
+    if origin >= size {
+        return Err(Error::out_of_range(
+            "a tile from {} on along axis {}, which has {}",
+            [origin as i128, axis as i128, size as i128],
+            "a tile begins inside the layout",
+        ));
+    }
+    if !origin.is_multiple_of(block) {
+        return Err(Error::unsupported(
+            "a tile from {} on along axis {}, which repeats blocks of {}",
+            [origin as i128, axis as i128, block as i128],
+            "begin at a multiple of the block, or take a `Tile`, which keeps its origin",
+        ));
+    }
+    Ok((block, size - origin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::small::for_each_layout;
+
+    #[test]
+    fn every_tile_of_every_small_layout() {
+        let mut tiles = 0;
+        for_each_layout(3, 1..=3, 0..=5, |flat| {
+            if flat.rank() < 3 {
+                return;
+            }
+            let layout = Layout::nested(flat.modes(), &[2, 1]).unwrap();
+            let (rows, columns) = (layout.axis_size(0).unwrap(), layout.axis_size(1).unwrap());
+            let block = layout.modes()[0].extent();
+            for origin in (0..=rows).flat_map(|x| [0, columns - 1].map(|y| [x, y])) {
+                for shape in [[1, 1], [2, 3], [4, 1], [5, 2]] {
+                    let Ok(tile) = layout.tile_at(&origin, &shape) else {
+                        assert!(origin[0] == rows || origin[0] % block != 0);
+                        continue;
+                    };
+                    tiles += 1;
+                    let valid = tile.valid().as_slice();
+                    assert_eq!(
+                        valid,
+                        [shape[0].min(rows - origin[0]), shape[1].min(columns - origin[1])]
+                    );
+                    for x in 0..valid[0] {
+                        for y in 0..valid[1] {
+                            let whole = layout.offset_at(&[origin[0] + x, origin[1] + y]);
+                            assert_eq!(tile.layout().offset_at(&[x, y]), whole, "{layout} {tile}");
+                        }
+                    }
+                }
+            }
+        });
+        assert!(tiles > 90_000, "{tiles}");
+    }
+
+    #[test]
+    fn what_is_no_tile() {
+        let layout = Layout::parse("(8,12):(12,1)").unwrap();
+        assert!(layout.tile(&[2]).unwrap_err().is_mismatch());
+        assert!(layout.tile(&[2, 0]).unwrap_err().is_illegal());
+        assert!(layout.tile_at(&[8, 0], &[1, 1]).unwrap_err().is_out_of_range());
+        assert!(layout.tile(&[u64::MAX, 1]).unwrap_err().is_overflow());
+        assert!(Layout::parse("(0,4)").unwrap().tile(&[1, 1]).unwrap_err().is_out_of_range());
+    }
+}

@@ -1,0 +1,333 @@
+//! `left_inverse`: the index at an offset, or that it is a hole.
+//!
+//! Law: `left_inverse(L)(L(i)) = i` for every index i of an injective L. Where L repeats itself by modes
+//! of stride 0 only, i with those coordinates at 0 (so `L(R(L(i))) = L(i)`). At an offset that L does not
+//! reach, the layout answers something; [`LeftInverse::index`] says that it is a hole.
+//!
+//! Defined where L, sorted by stride, is a chain of divisors (s·d ≤ d' and d | d'); beyond that, for
+//! spans and sizes up to [`SEARCH_BITS`], where one cut `(P, M):(a, b)` of the offsets inverts it
+//! (`(2,2):(2,3)` has `(2,3):(1,1)`). Else an injective layout has no stride-ordered chain, which is said
+//! so: its inverse is a table, or a search ([`Layout::locate`]).
+//!
+//! Source: CUTLASS `include/cute/layout.hpp`; the law for padded layouts is this crate's.
+
+use super::{
+    build::Chain,
+    right_inverse::{Indexed, check_from_zero},
+};
+use crate::{Error, Layout, SEARCH_BITS, Swizzle, layout::reach, macros::tri};
+
+/// The left inverse of a layout with its domain: each offset is an index or a hole.
+///
+/// Any offset and swizzle of the layout are taken off first, so this answers for layouts whose
+/// [`Layout::left_inverse`] is no layout.
+///
+/// ```
+/// use tilewright_core::{Layout, LeftInverse};
+/// // Four of every five offsets.
+/// let padded = Layout::parse("(4,8):(1,5)+100").unwrap();
+/// let inverse = LeftInverse::of(&padded).unwrap();
+/// assert_eq!(inverse.layout().to_string(), "(5,8):(1,4)");
+/// assert_eq!((inverse.index(107), inverse.index(104)), (Some(6), None));
+/// assert!(LeftInverse::of(&Layout::parse("(2,2):(1,1)").unwrap()).unwrap_err().is_illegal());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftInverse {
+    source: Layout,
+    inverse: Layout,
+    low: i64,
+}
+
+impl LeftInverse {
+    /// The left inverse of `layout`.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) if two indices share an offset (other than by stride 0), or there is
+    /// none; [unsupported](Error::is_unsupported) if no layout inverts it;
+    /// [undecided](Error::is_undecided) where it is not even known whether it is injective.
+    pub const fn of(layout: &Layout) -> Result<LeftInverse, Error> {
+        let (low, _) = reach(layout.modes(), layout.offset());
+        let affine = tri!(layout.with_swizzle(Swizzle::IDENTITY));
+        let offset = match layout.offset().checked_sub(low as i64) {
+            Some(offset) => offset,
+            None => 0,
+        };
+        let moved = tri!(affine.with_offset(offset));
+        let inverse = tri!(inverse_of(&moved));
+        Ok(LeftInverse { source: layout.copied(), inverse, low: low as i64 })
+    }
+
+    /// The inverse as a layout over the offsets counted from the smallest, before any swizzle; at holes
+    /// it answers something.
+    pub const fn layout(&self) -> &Layout {
+        &self.inverse
+    }
+
+    /// The colexicographic index at this offset, `None` for a hole.
+    pub const fn index(&self, offset: i64) -> Option<u64> {
+        let affine = if self.source.swizzle().is_identity() {
+            offset
+        } else if offset < 0 {
+            return None;
+        } else {
+            self.source.swizzle().apply(offset as u64) as i64
+        };
+        let from_low = affine as i128 - self.low as i128;
+        if from_low < 0 || from_low > i64::MAX as i128 {
+            return None;
+        }
+        let index = match self.inverse.offset_of(from_low as u64) {
+            Ok(index) if index >= 0 => index as u64,
+            _ => return None,
+        };
+        match self.source.offset_of(index) {
+            Ok(back) if back == offset => Some(index),
+            _ => None,
+        }
+    }
+}
+
+impl Layout {
+    /// The layout R with `R(L(i)) = i`. At offsets that L does not reach it answers something; for
+    /// "index or hole", [`LeftInverse`].
+    ///
+    /// # Errors
+    /// As [`LeftInverse::of`]; also [unsupported](Error::is_unsupported) if the smallest offset is not 0
+    /// or under a swizzle.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// assert_eq!(parse("4:2").left_inverse().unwrap().to_string(), "(2,4):(0,1)");
+    /// assert_eq!(parse("(8,4):(1,9)").left_inverse().unwrap().to_string(), "(9,4):(1,8)");
+    /// assert_eq!(parse("(2,2):(2,3)").left_inverse().unwrap().to_string(), "(2,3):(1,1)");
+    /// let error = parse("(5,3):(3,20)").left_inverse().unwrap_err();
+    /// assert!(error.to_string().starts_with("injective, but no stride-ordered chain: 3 does not divide 20"));
+    /// ```
+    pub const fn left_inverse(&self) -> Result<Layout, Error> {
+        if !self.swizzle().is_identity() {
+            return Err(Error::unsupported(
+                "the left inverse under the swizzle Sw<{},{},{}> is no layout",
+                [
+                    self.swizzle().bits() as i128,
+                    self.swizzle().base() as i128,
+                    self.swizzle().shift() as i128,
+                ],
+                "`LeftInverse` answers offset by offset",
+            ));
+        }
+        tri!(check_from_zero(self));
+        inverse_of(self)
+    }
+}
+
+/// The left inverse of an affine layout from offset 0.
+const fn inverse_of(layout: &Layout) -> Result<Layout, Error> {
+    tri!(check_from_zero(layout));
+    let indexed = Indexed::of(layout);
+    let (mut chain, mut below, mut at) = (Chain::new(), 1, 0);
+    while at < indexed.len {
+        let (stride, _) = indexed.step(at);
+        let full = at == 0 || indexed.extent(at - 1) as u128 * below as u128 <= stride as u128;
+        if !stride.is_multiple_of(below) || !full {
+            return off_chain(layout, &indexed, at);
+        }
+        let digit = if at == 0 { 0 } else { indexed.step(at - 1).1 };
+        tri!(chain.push(stride / below, digit as i128));
+        below = stride;
+        at += 1;
+    }
+    if indexed.len > 0 {
+        let last = indexed.len - 1;
+        tri!(chain.push(indexed.extent(last), indexed.step(last).1 as i128));
+    }
+    chain.layout(indexed.origin)
+}
+
+/// The inverse where mode `at` breaks the chain: one cut of the offsets, or why not.
+const fn off_chain(layout: &Layout, indexed: &Indexed, at: usize) -> Result<Layout, Error> {
+    match layout.injective_apart() {
+        Ok(true) => {}
+        Ok(false) => {
+            let (low, high) = (indexed.step(at - 1).0, indexed.step(at).0);
+            return Err(Error::illegal(
+                "not injective: {}:{} and {}:{} take part in a collision, so no offset has one index",
+                [
+                    indexed.extent(at - 1) as i128,
+                    low as i128,
+                    indexed.extent(at) as i128,
+                    high as i128,
+                ],
+                "only an injective layout has a left inverse",
+            ));
+        }
+        Err(error) => return Err(error),
+    }
+    if let Some(found) = tri!(one_cut(layout, indexed)) {
+        return Ok(found);
+    }
+    let numbers = [indexed.step(at - 1).0 as i128, indexed.step(at).0 as i128];
+    let legal = "invert through a table of the offsets, or search with `locate`";
+    if numbers[1] % numbers[0] != 0 {
+        return Err(Error::unsupported(
+            "injective, but no stride-ordered chain: {} does not divide {}",
+            numbers,
+            legal,
+        ));
+    }
+    Err(Error::unsupported(
+        "injective, but no stride-ordered chain: the mode of stride {} reaches over stride {}",
+        numbers,
+        legal,
+    ))
+}
+
+/// `(P, M):(a, b)` that inverts the layout, if there is one within the budget.
+const fn one_cut(layout: &Layout, indexed: &Indexed) -> Result<Option<Layout>, Error> {
+    let span = layout.span();
+    if span > SEARCH_BITS as u64 || layout.size() > SEARCH_BITS as u64 || indexed.len < 2 {
+        return Ok(None);
+    }
+    let mut p = 2;
+    while p < span as i128 {
+        if let Some((a, b)) = solve(indexed, p)
+            && inverts(indexed, p, a, b)
+        {
+            let mut chain = Chain::new();
+            tri!(chain.push(p as u64, a));
+            tri!(chain.push(span.div_ceil(p as u64), b));
+            return Ok(Some(tri!(chain.layout(indexed.origin))));
+        }
+        p += 1;
+    }
+    Ok(None)
+}
+
+/// The a and b of a cut at `p` that two of the strides force.
+const fn solve(indexed: &Indexed, p: i128) -> Option<(i128, i128)> {
+    let (d, w) = indexed.step(0);
+    let (d, w) = (d as i128, w as i128);
+    let mut at = 1;
+    while at < indexed.len {
+        let (e, v) = indexed.step(at);
+        let (e, v) = (e as i128, v as i128);
+        let determinant = (d % p) * (e / p) - (e % p) * (d / p);
+        if determinant != 0 {
+            let (a, b) = (w * (e / p) - v * (d / p), v * (d % p) - w * (e % p));
+            if a % determinant != 0 || b % determinant != 0 {
+                return None;
+            }
+            return Some((a / determinant, b / determinant));
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Whether the cut gives the index at every offset; the size is within [`SEARCH_BITS`].
+const fn inverts(indexed: &Indexed, p: i128, a: i128, b: i128) -> bool {
+    let (mut size, mut at) = (1, 0);
+    while at < indexed.len {
+        size *= indexed.extent(at);
+        at += 1;
+    }
+    let mut i = 0;
+    while i < size {
+        let (mut rest, mut offset, mut index, mut at) = (i, 0i128, 0i128, 0);
+        while at < indexed.len {
+            let (stride, step) = indexed.step(at);
+            let digit = (rest % indexed.extent(at)) as i128;
+            offset += digit * stride as i128;
+            index += digit * step as i128;
+            rest /= indexed.extent(at);
+            at += 1;
+        }
+        if a * (offset % p) + b * (offset / p) != index {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::small::{for_each_layout, image};
+    use std::{collections::BTreeMap, string::ToString};
+
+    /// The law, and that holes are told.
+    fn check(layout: &Layout) -> bool {
+        let injective = layout.injective_apart().unwrap();
+        let inverse = match LeftInverse::of(layout) {
+            Ok(inverse) => inverse,
+            Err(error) => {
+                assert_eq!(error.is_illegal(), !injective, "{layout} {error}");
+                let text = error.to_string();
+                assert!(text.starts_with("not injective") || text.starts_with("injective, but"));
+                return false;
+            }
+        };
+        assert!(injective, "{layout}");
+        let mut first = BTreeMap::new();
+        for i in 0..layout.size() {
+            first.entry(layout.offset_of(i).unwrap()).or_insert(i);
+        }
+        let (low, high) = layout.bounds().unwrap();
+        for offset in low - 3..=high + 3 {
+            assert_eq!(inverse.index(offset), first.get(&offset).copied(), "{layout} {offset}");
+        }
+        if let Ok(plain) = layout.left_inverse() {
+            assert_eq!(&plain, inverse.layout());
+            for (offset, i) in first {
+                assert_eq!(plain.offset_of(offset as u64), Ok(i as i64), "{layout} {plain}");
+            }
+        }
+        true
+    }
+
+    #[test]
+    fn every_small_layout() {
+        let (mut answered, mut all) = (0, 0);
+        for_each_layout(3, 1..=4, 0..=12, |layout| {
+            let injective = layout.injective_apart().unwrap();
+            all += u32::from(injective);
+            answered += u32::from(check(layout));
+        });
+        assert!(answered * 10 > all * 5, "{answered} of {all} injective layouts");
+    }
+
+    #[test]
+    fn backwards_modes_offsets_and_swizzles() {
+        for_each_layout(2, 1..=4, -9..=9, |layout| {
+            for offset in [-20, 0, 36] {
+                check(&layout.with_offset(offset).unwrap());
+            }
+            let swizzled =
+                layout.with_offset(54).unwrap().with_swizzle(Swizzle::new(2, 1, 3).unwrap());
+            check(&swizzled.unwrap());
+        });
+        assert!(image(&Layout::parse("4:-1").unwrap()).contains(&-3));
+    }
+
+    #[test]
+    fn the_cases_of_the_documents() {
+        for (layout, expected) in [
+            ("(4,8):(1,5)", "(5,8):(1,4)"),
+            ("(4,2):(1,16)", "(16,2):(1,4)"),
+            ("(2,2):(2,3)", "(2,3):(1,1)"),
+            ("4:-1+3", "4:-1+3"),
+        ] {
+            assert_eq!(
+                Layout::parse(layout).unwrap().left_inverse().unwrap().to_string(),
+                expected
+            );
+        }
+        let error = Layout::parse("(8,4,2):(13,2,1)").unwrap().left_inverse().unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("injective, but no stride-ordered chain: 2 does not divide 13")
+        );
+    }
+}

@@ -1,0 +1,31 @@
+//! The layout algebra: one file an operation or family, its law first.
+
+pub(crate) mod build;
+mod cast;
+mod coalesce;
+mod compare;
+mod complement;
+mod composition;
+mod coordinates;
+mod cover;
+mod divide;
+mod domain_offset;
+mod layout_tile;
+mod layout_tv;
+mod left_inverse;
+mod max_common;
+mod order;
+mod product;
+mod right_inverse;
+mod shape_div;
+mod slice;
+mod structure;
+mod tile_to_shape;
+pub(crate) mod tuple_text;
+pub(crate) mod walk;
+
+pub use composition::{SEARCH_STATES, Tiler};
+pub use layout_tile::LayoutTile;
+pub use layout_tv::LayoutTv;
+pub use left_inverse::LeftInverse;
+pub use slice::Slicer;

@@ -1,0 +1,299 @@
+//! `logical_product` and its forms: a layout repeated along another.
+//!
+//! Law: `logical_product(A, B) = (A, A* ∘ B)` with A* = complement(A, size(A)·cosize(B)), of cosize(B)
+//! coordinates at least (where A has gaps, its last stride goes on): axis 0 is A, axis 1 repeats it where B says, so `R(a, b) = A(a) + A*(B(b))`; no two copies share an offset where B is
+//! injective. `zipped` is the same, `tiled` and `flat` spread the axes. `blocked_product` and
+//! `raked_product` join axis i of A with axis i of A* ∘ B: A's axis first, so that whole blocks
+//! follow one another, or B's first, so that elements of different blocks alternate.
+//!
+//! Defined iff A has a complement and A* ∘ B is a layout. Swizzle and offset of A stay, outside.
+//!
+//! Source: CUTLASS `include/cute/layout.hpp`.
+
+use super::{
+    build::Builder,
+    divide::{alone, plus},
+};
+use crate::{Error, Layout, Mode, macros::tri};
+
+impl Layout {
+    /// This layout repeated along `by`: (this, copies).
+    ///
+    /// # Errors
+    /// As [`Layout::complement`] and [`Layout::composition`]; [overflow](Error::is_overflow) beyond 64
+    /// bits.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let product = parse("(2,2):(4,1)").logical_product(&parse("(3,2):(2,1)")).unwrap();
+    /// assert_eq!(product.to_string(), "((2,2),(3,2)):((4,1),(8,2))");
+    /// // The gap within (16,2):(12,2) has room for 3 copies below the next 12, not for 8 in a row.
+    /// assert!(parse("(16,2):(12,2)").logical_product(&parse("8:1")).is_err());
+    /// ```
+    pub const fn logical_product(&self, by: &Layout) -> Result<Layout, Error> {
+        let copies = tri!(copies(self, by));
+        let mut builder = Builder::new();
+        builder.open();
+        tri!(builder.whole(self));
+        tri!(builder.whole(&copies));
+        tri!(builder.close());
+        builder.layout(tri!(plus(self.offset(), copies.offset())), self.swizzle())
+    }
+
+    /// [`Layout::logical_product`]; the two forms are one for layouts.
+    ///
+    /// # Errors
+    /// As [`Layout::logical_product`].
+    pub const fn zipped_product(&self, by: &Layout) -> Result<Layout, Error> {
+        self.logical_product(by)
+    }
+
+    /// This layout repeated along `by`: (this, copies0, copies1, …).
+    ///
+    /// # Errors
+    /// As [`Layout::logical_product`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let product = parse("(3,4):(4,1)").tiled_product(&parse("(2,5):(1,2)")).unwrap();
+    /// assert_eq!(product.to_string(), "((3,4),2,5):((4,1),12,24)");
+    /// ```
+    pub const fn tiled_product(&self, by: &Layout) -> Result<Layout, Error> {
+        let copies = tri!(copies(self, by));
+        let mut builder = Builder::new();
+        builder.open();
+        tri!(builder.whole(self));
+        tri!(builder.parts(&copies));
+        tri!(builder.close());
+        builder.layout(tri!(plus(self.offset(), copies.offset())), self.swizzle())
+    }
+
+    /// This layout repeated along `by`, both spread: (this0, this1, …, copies0, copies1, …).
+    ///
+    /// # Errors
+    /// As [`Layout::logical_product`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let product = parse("(3,4):(4,1)").flat_product(&parse("(2,5):(1,2)")).unwrap();
+    /// assert_eq!(product.to_string(), "(3,4,2,5):(4,1,12,24)");
+    /// assert!(parse("(2,12):(5,3)").flat_product(&parse("2:1")).unwrap_err().is_unsupported());
+    /// ```
+    pub const fn flat_product(&self, by: &Layout) -> Result<Layout, Error> {
+        let copies = tri!(copies(self, by));
+        let mut builder = Builder::new();
+        builder.open();
+        tri!(builder.parts(self));
+        tri!(builder.parts(&copies));
+        tri!(builder.close());
+        builder.layout(tri!(plus(self.offset(), copies.offset())), self.swizzle())
+    }
+
+    /// Blocks of this layout, arranged axis by axis as `by` is; the lower rank is filled up with `1:0`.
+    ///
+    /// # Errors
+    /// As [`Layout::logical_product`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let (a, b) = (parse("(3,4):(4,1)"), parse("(2,5):(1,2)"));
+    /// assert_eq!(a.blocked_product(&b).unwrap().to_string(), "((3,2),(4,5)):((4,12),(1,24))");
+    /// assert_eq!(a.raked_product(&b).unwrap().to_string(), "((2,3),(5,4)):((12,4),(24,1))");
+    /// assert!(parse("(2,12):(5,3)").blocked_product(&b).unwrap_err().is_unsupported());
+    /// ```
+    pub const fn blocked_product(&self, by: &Layout) -> Result<Layout, Error> {
+        interleaved(self, by, true)
+    }
+
+    /// As [`Layout::blocked_product`], the elements of different blocks alternating within each axis.
+    ///
+    /// # Errors
+    /// As [`Layout::logical_product`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let raked = parse("(2,3):(3,1)").raked_product(&parse("(2,2):(2,1)")).unwrap();
+    /// assert_eq!(raked.to_string(), "((2,2),(2,3)):((12,3),(6,1))");
+    /// assert!(parse("(2,2):(1,1)").raked_product(&parse("2:1")).unwrap_err().is_unsupported());
+    /// ```
+    pub const fn raked_product(&self, by: &Layout) -> Result<Layout, Error> {
+        interleaved(self, by, false)
+    }
+}
+
+/// Where the copies stand: complement ∘ `by`.
+const fn copies(layout: &Layout, by: &Layout) -> Result<Layout, Error> {
+    let cells = layout.size() as i128 * by.cosize() as i128;
+    if cells > i64::MAX as i128 {
+        return Err(Error::overflow(
+            "{} copies of {} elements",
+            [by.cosize() as i128, layout.size() as i128],
+            "offsets stay below 2^63",
+        ));
+    }
+    let cells = if cells < 0 { 0 } else { cells as u64 };
+    tri!(layout.complement_of(cells, if by.cosize() > 0 { by.cosize() as u64 } else { 0 }))
+        .composition(by)
+}
+
+/// The layout with `rank` axes, the missing ones `1:0`.
+pub(crate) const fn padded(layout: &Layout, rank: usize) -> Result<Layout, Error> {
+    if layout.rank() == rank {
+        return Ok(layout.copied());
+    }
+    let mut builder = Builder::new();
+    builder.open();
+    tri!(builder.parts(layout));
+    let mut i = layout.rank();
+    while i < rank {
+        tri!(builder.leaf(Mode::new(1, 0)));
+        i += 1;
+    }
+    tri!(builder.close());
+    builder.layout(layout.offset(), layout.swizzle())
+}
+
+const fn interleaved(block: &Layout, by: &Layout, block_first: bool) -> Result<Layout, Error> {
+    let rank = if block.rank() > by.rank() { block.rank() } else { by.rank() };
+    let (a, b) = (tri!(padded(block, rank)), tri!(padded(by, rank)));
+    let copies = tri!(copies(&a, &b));
+    let (mut builder, mut axis) = (Builder::new(), 0);
+    builder.open();
+    while axis < rank {
+        let (x, y) = (tri!(alone(&a, axis)), tri!(alone(&copies, axis)));
+        let both = if block_first { [&x, &y] } else { [&y, &x] };
+        tri!(builder.whole(&tri!(Layout::from_layouts(&both))));
+        axis += 1;
+    }
+    tri!(builder.close());
+    builder.layout(tri!(plus(a.offset(), copies.offset())), a.swizzle())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        IntTuple,
+        small::{for_each_layout, image},
+    };
+    use std::{string::ToString, vec::Vec};
+
+    #[test]
+    fn every_pair_of_small_layouts() {
+        let mut all = Vec::new();
+        for_each_layout(2, 1..=3, 0..=6, |layout| all.push(layout.clone()));
+        let (mut answered, mut refused) = (0, 0);
+        for a in &all {
+            for b in &all {
+                let Ok(product) = a.logical_product(b) else {
+                    refused += 1;
+                    continue;
+                };
+                answered += 1;
+                assert_eq!(product.get(&[0]).unwrap(), *a);
+                assert_eq!(product.size(), a.size() * b.size());
+                let rest = a.complement(a.size() * b.cosize() as u64).unwrap();
+                let in_rest = rest.size() >= b.cosize() as u64;
+                let mut seen = Vec::new();
+                for j in 0..b.size() {
+                    let at = b.offset_of(j).unwrap() as u64;
+                    for i in 0..a.size() {
+                        let offset = product.offset_of(i + j * a.size()).unwrap();
+                        seen.push(offset);
+                        if in_rest {
+                            let expected = a.offset_of(i).unwrap() + rest.offset_of(at).unwrap();
+                            assert_eq!(offset, expected, "{a} {b}");
+                        }
+                    }
+                }
+                if a.injective() == Ok(true) && b.injective() == Ok(true) {
+                    seen.sort_unstable();
+                    seen.dedup();
+                    assert_eq!(seen.len() as u64, product.size(), "{a} {b} {product}");
+                }
+                check_by_axis(a, b, &product);
+            }
+        }
+        assert!(answered > 50_000 && refused > 10_000, "{answered} {refused}");
+    }
+
+    /// Blocked and raked reach what the product reaches, each axis its own copies.
+    fn check_by_axis(a: &Layout, b: &Layout, product: &Layout) {
+        let (blocked, raked) = (a.blocked_product(b).unwrap(), a.raked_product(b).unwrap());
+        let sorted = |layout: &Layout| {
+            let mut all = image(layout);
+            all.sort_unstable();
+            all
+        };
+        assert_eq!(sorted(&blocked), sorted(product), "{a} {b}");
+        assert_eq!(sorted(&raked), sorted(product), "{a} {b}");
+        if a.rank() != b.rank() {
+            return;
+        }
+        for i in 0..a.size() {
+            for j in 0..b.size() {
+                let (x, y) = (digits(a, i), digits(b, j));
+                let at = |first: &[i64], low: &Layout, second: &[i64]| -> Vec<u64> {
+                    let extents = low.modes().iter().map(|mode| mode.extent() as i64);
+                    first
+                        .iter()
+                        .zip(second)
+                        .zip(extents)
+                        .map(|((x, y), e)| (x + y * e) as u64)
+                        .collect()
+                };
+                let whole = product.offset_of(i + j * a.size());
+                assert_eq!(blocked.offset_at(&at(&x, a, &y)), whole, "{a} {b}");
+                assert_eq!(raked.offset_at(&at(&y, b, &x)), whole, "{a} {b}");
+            }
+        }
+    }
+
+    fn digits(layout: &Layout, index: u64) -> Vec<i64> {
+        let coord: IntTuple = layout.shape().idx2crd(index as i64).unwrap();
+        coord.values().to_vec()
+    }
+
+    #[test]
+    fn offsets_and_swizzles_stay_outside() {
+        let parse = |text| Layout::parse(text).unwrap();
+        let atom = parse("Sw<3,4,3> o (8,64):(64,1)");
+        let product = atom.logical_product(&parse("(2,4)")).unwrap();
+        assert_eq!(product.to_string(), "Sw<3,4,3> o ((8,64),(2,4)):((64,1),(512,1024))");
+        assert!(parse("4:1").logical_product(&atom).unwrap_err().is_unsupported());
+        assert!(parse("0:1").logical_product(&parse("2:1")).unwrap_err().is_illegal());
+        let huge = parse("4611686018427387904:1");
+        assert!(huge.logical_product(&parse("4:1")).unwrap_err().is_overflow());
+    }
+
+    #[test]
+    fn the_cases_of_the_documents() {
+        let parse = |text| Layout::parse(text).unwrap();
+        for (a, b, expected) in [
+            ("(2,2):(4,1)", "6:1", "((2,2),(2,3)):((4,1),(2,8))"),
+            ("3:2", "4:1", "(3,(2,2)):(2,(1,6))"),
+            ("3:32", "32:1", "(3,32):(32,1)"),
+            ("(3,4):(4,1)", "(2,5):(1,2)", "((3,4),(2,5)):((4,1),(12,24))"),
+        ] {
+            assert_eq!(parse(a).logical_product(&parse(b)).unwrap().to_string(), expected);
+        }
+        let (a, b) = (parse("(2,5):(5,1)"), parse("(3,4):(1,3)"));
+        assert_eq!(a.blocked_product(&b).unwrap().to_string(), "((2,3),(5,4)):((5,10),(1,30))");
+        assert_eq!(a.raked_product(&b).unwrap().to_string(), "((3,2),(4,5)):((10,5),(30,1))");
+        let (a, b) = (parse("(3,4):(4,1)"), parse("(2,5):(1,2)"));
+        assert_eq!(a.flat_product(&b).unwrap().to_string(), "(3,4,2,5):(4,1,12,24)");
+        assert_eq!(
+            parse("4:1").blocked_product(&parse("3:1")).unwrap().to_string(),
+            "((4,3)):((1,4))"
+        );
+        assert_eq!(
+            parse("4:1").raked_product(&parse("(3,2)")).unwrap().to_string(),
+            "((3,4),(2,1)):((4,1),(12,0))"
+        );
+    }
+}

@@ -1,0 +1,269 @@
+//! `right_inverse`, `nullspace`: indices from offsets, and indices that change nothing.
+//!
+//! Laws: `L(right_inverse(L)(i)) = i` for every i below the inverse's size; for an injective L that size
+//! is the whole run of offsets from 0 that L reaches, where modes overlap it is the longest chain of
+//! modes. `L(nullspace(L)(i)) = L(0)`, each index once; it is the whole kernel where the modes of
+//! stride ≠ 0 do not collide.
+//!
+//! Defined for layouts whose smallest offset is 0 (negative strides run backwards from their end); under
+//! a swizzle only where the affine part begins as i ↦ i over whole windows.
+//!
+//! Source: CUTLASS `include/cute/layout.hpp`.
+
+use super::build::{Builder, Chain};
+use crate::{Error, Layout, MAX_MODES, Mode, Swizzle, layout::reach, macros::tri};
+
+/// The modes of extent > 1 and stride ≠ 0, smallest |stride| first, equal ones from the left, each with
+/// the index it steps over.
+pub(crate) struct Indexed {
+    pub(crate) modes: [(Mode, i64); MAX_MODES],
+    pub(crate) len: usize,
+    /// The index of the coordinate with the smallest offset.
+    pub(crate) origin: i64,
+}
+
+impl Indexed {
+    pub(crate) const fn of(layout: &Layout) -> Indexed {
+        let mut all = Indexed { modes: [(Mode::new(1, 0), 0); MAX_MODES], len: 0, origin: 0 };
+        let (modes, mut index, mut i) = (layout.modes(), 1u64, 0);
+        while i < modes.len() {
+            let (extent, stride) = (modes[i].extent(), modes[i].stride());
+            if extent > 1 && stride != 0 {
+                let mut at = all.len;
+                while at > 0 && all.modes[at - 1].0.stride().unsigned_abs() > stride.unsigned_abs()
+                {
+                    all.modes[at] = all.modes[at - 1];
+                    at -= 1;
+                }
+                // I1 keeps indices below 2^63.
+                all.modes[at] = (modes[i], index as i64);
+                all.len += 1;
+                if stride < 0 {
+                    all.origin += (extent - 1) as i64 * index as i64;
+                }
+            }
+            index *= extent;
+            i += 1;
+        }
+        all
+    }
+
+    /// The size of mode `at`'s stride, and how the index changes with each step up in offset.
+    pub(crate) const fn step(&self, at: usize) -> (u64, i64) {
+        let (mode, index) = self.modes[at];
+        (mode.stride().unsigned_abs(), if mode.stride() < 0 { -index } else { index })
+    }
+
+    pub(crate) const fn extent(&self, at: usize) -> u64 {
+        self.modes[at].0.extent()
+    }
+
+    /// For each mode, the product of the longest chain that begins with it, and its next mode.
+    const fn chains(&self) -> [(u64, usize); MAX_MODES] {
+        let (mut best, mut at) = ([(0, MAX_MODES); MAX_MODES], self.len);
+        while at > 0 {
+            at -= 1;
+            let end = self.step(at).0 as u128 * self.extent(at) as u128;
+            let (mut rest, mut next, mut i) = (1, MAX_MODES, at + 1);
+            while i < self.len {
+                if self.step(i).0 as u128 == end && best[i].0 > rest {
+                    (rest, next) = (best[i].0, i);
+                }
+                i += 1;
+            }
+            best[at] = (self.extent(at) * rest, next);
+        }
+        best
+    }
+}
+
+/// Refuses a layout without coordinates, or whose smallest offset is not 0.
+pub(crate) const fn check_from_zero(layout: &Layout) -> Result<(), Error> {
+    if layout.size() == 0 {
+        return Err(Error::illegal(
+            "the inverse of a layout of {} coordinates",
+            [0],
+            "give the layout one coordinate at least",
+        ));
+    }
+    let (low, _) = reach(layout.modes(), layout.offset());
+    if low != 0 {
+        return Err(Error::unsupported(
+            "the inverse of a layout whose smallest offset is {}",
+            [low],
+            "an inverse counts from offset 0; move the layout there",
+        ));
+    }
+    Ok(())
+}
+
+impl Layout {
+    /// The largest layout R with `L(R(i)) = i`: where offset i is, as a colexicographic index.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) if the smallest offset is not 0, or under a swizzle that no
+    /// layout undoes from the right; [illegal](Error::is_illegal) for a layout without coordinates.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// assert_eq!(parse("(2,4,6):(4,1,8)").right_inverse().unwrap().to_string(), "(4,2,6):(2,1,8)");
+    /// assert_eq!(parse("(4,8):(1,5)").right_inverse().unwrap().to_string(), "4:1");
+    /// assert_eq!(parse("4:-1+3").right_inverse().unwrap().to_string(), "4:-1+3");
+    /// assert!(parse("4:1+3").right_inverse().unwrap_err().is_unsupported());
+    /// ```
+    pub const fn right_inverse(&self) -> Result<Layout, Error> {
+        tri!(check_from_zero(self));
+        let indexed = Indexed::of(self);
+        let (chains, mut chain) = (indexed.chains(), Chain::new());
+        let (mut at, mut best, mut i) = (MAX_MODES, 1, 0);
+        while i < indexed.len {
+            if indexed.step(i).0 == 1 && chains[i].0 > best {
+                (at, best) = (i, chains[i].0);
+            }
+            i += 1;
+        }
+        while at < indexed.len {
+            tri!(chain.push(indexed.extent(at), indexed.step(at).1 as i128));
+            at = chains[at].1;
+        }
+        let affine = tri!(chain.layout(indexed.origin));
+        if self.swizzle().is_identity() { Ok(affine) } else { unswizzle(&affine, self.swizzle()) }
+    }
+
+    /// The indices that reach the offset of index 0: one mode for each of stride 0.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) for a layout without coordinates.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// assert_eq!(parse("(3,7):(0,0)").nullspace().unwrap().to_string(), "(3,7):(1,3)");
+    /// assert_eq!(parse("(2,4,6):(1,2,0)").nullspace().unwrap().to_string(), "6:8");
+    /// assert!(parse("(0,7):(0,0)").nullspace().unwrap_err().is_illegal());
+    /// ```
+    pub const fn nullspace(&self) -> Result<Layout, Error> {
+        if self.size() == 0 {
+            return Err(Error::illegal(
+                "the nullspace of a layout of {} coordinates",
+                [0],
+                "give the layout one coordinate at least",
+            ));
+        }
+        let (mut builder, modes, mut index, mut i) = (Builder::new(), self.modes(), 1, 0);
+        builder.open();
+        while i < modes.len() {
+            let extent = modes[i].extent();
+            if extent > 1 && modes[i].stride() == 0 {
+                tri!(builder.leaf(Mode::new(extent, index as i64)));
+            }
+            index *= extent;
+            i += 1;
+        }
+        tri!(builder.close());
+        let flat = tri!(builder.layout(0, Swizzle::IDENTITY));
+        match flat.modes() {
+            [] => Chain::new().layout(0),
+            [_] => flat.get(&[0]),
+            _ => Ok(flat),
+        }
+    }
+}
+
+/// The right inverse under a swizzle, of one whose affine part has this right inverse.
+const fn unswizzle(affine: &Layout, swizzle: Swizzle) -> Result<Layout, Error> {
+    // A swizzle is its own inverse, so R = affine⁻¹ ∘ swizzle: a layout where affine⁻¹ is i ↦ i.
+    let (size, window) = (affine.size(), swizzle.window());
+    let plain =
+        affine.offset() == 0 && affine.modes().len() == 1 && affine.modes()[0].stride() == 1;
+    if !plain || size < window {
+        return Err(Error::unsupported(
+            "the right inverse under the swizzle Sw<{},{},{}>: it would permute offsets before the layout",
+            [swizzle.bits() as i128, swizzle.base() as i128, swizzle.shift() as i128],
+            "invert the layout without its swizzle, and swizzle the offsets first",
+        ));
+    }
+    let mut chain = Chain::new();
+    tri!(chain.push(size - size % window, 1));
+    tri!(chain.layout(0)).with_swizzle(swizzle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::small::{for_each_layout, image};
+    use std::{collections::BTreeSet, string::ToString};
+
+    /// The law; how large the inverse is.
+    fn check(layout: &Layout) -> u64 {
+        let inverse = layout.right_inverse().unwrap();
+        for i in 0..inverse.size() {
+            let index = inverse.offset_of(i).unwrap();
+            assert_eq!(layout.offset_of(index as u64), Ok(i as i64), "{layout} {inverse}");
+        }
+        inverse.size()
+    }
+
+    #[test]
+    fn every_small_layout() {
+        for_each_layout(3, 1..=4, 0..=12, |layout| {
+            let size = check(layout);
+            let reached: BTreeSet<i64> = image(layout).into_iter().collect();
+            let run = (0..).take_while(|i| reached.contains(i)).count() as u64;
+            if layout.injective() == Ok(true) {
+                assert_eq!(size, run, "{layout}");
+            }
+            assert!(size <= run);
+            let null = layout.nullspace().unwrap();
+            let kernel: BTreeSet<i64> = image(&null).into_iter().collect();
+            assert_eq!(kernel.len() as u64, null.size(), "{layout}");
+            assert!(kernel.iter().all(|&i| layout.offset_of(i as u64) == Ok(0)), "{layout}");
+            if layout.injective_apart() == Ok(true) {
+                assert_eq!(kernel.len(), image(layout).iter().filter(|&&x| x == 0).count());
+            }
+        });
+    }
+
+    #[test]
+    fn backwards_modes() {
+        for_each_layout(3, 1..=3, -9..=9, |layout| {
+            let (low, _) = layout.bounds().unwrap();
+            let moved = layout.with_offset(-low).unwrap();
+            let size = check(&moved);
+            assert!(layout.injective() != Ok(true) || size >= 1);
+            assert_eq!(layout.right_inverse().is_ok(), low == 0);
+        });
+    }
+
+    #[test]
+    fn swizzles() {
+        let parse = |text| Layout::parse(text).unwrap();
+        for text in ["Sw<2,0,2> o 16:1", "Sw<2,0,2> o (4,5):(1,4)", "Sw<1,1,-3> o 64:1"] {
+            let layout = parse(text);
+            assert_eq!(
+                check(&layout),
+                layout.size() / layout.swizzle().window() * layout.swizzle().window()
+            );
+        }
+        assert!(parse("Sw<2,0,2> o (4,4):(4,1)").right_inverse().unwrap_err().is_unsupported());
+        assert!(parse("Sw<2,0,2> o 2:1").right_inverse().unwrap_err().is_unsupported());
+    }
+
+    #[test]
+    fn the_cases_of_the_documents() {
+        for (layout, expected) in [
+            ("(2,4):(4,1)", "(4,2):(2,1)"),
+            ("(8,4):(4,1)", "(4,8):(8,1)"),
+            ("(2,4):(0,1)", "4:2"),
+            ("(3,4):(1,6)", "3:1"),
+            // Of two modes of stride 1, the one that goes on.
+            ("(2,4,3):(1,1,2)", "(2,3):(1,8)"),
+        ] {
+            assert_eq!(
+                Layout::parse(layout).unwrap().right_inverse().unwrap().to_string(),
+                expected
+            );
+        }
+    }
+}

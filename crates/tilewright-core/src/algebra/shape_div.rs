@@ -1,0 +1,160 @@
+//! Consuming a shape from the left: `shape_div` and `ceil_div`.
+//!
+//! Laws: in `shape_div(a, b)` an integer b is used up by a's leaves from the left, each leaf s becoming
+//! s/g where g is what it takes of b (the whole of b that is left, or all of s); every division is
+//! exact, so `size(shape_div(a, b)) = size(a)/b` where b divides a's size. `ceil_div` rounds quotients up
+//! and what is left of b down, so `size(ceil_div(a, b))·b ≥ size(a)` (CuTe rounds both up, and by 3 has
+//! one tile for the four coordinates of (2,2)).
+//! A tuple b is applied part by part; an integer leaf of a under a tuple b is divided by its product.
+//!
+//! Source: CUTLASS `include/cute/int_tuple.hpp`.
+
+use super::walk::Walk;
+use crate::{Error, IntTuple, MAX_MODES, macros::tri};
+
+impl IntTuple {
+    /// This shape with `by` consumed from its left, exactly.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if the brackets do not fit or neither of two integers divides the
+    /// other; [illegal](Error::is_illegal) for integers below 1.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let tuple = |text| IntTuple::parse(text).unwrap();
+    /// assert_eq!(tuple("(4,5,6)").shape_div(&tuple("40")).unwrap().to_string(), "(1,1,3)");
+    /// assert!(tuple("(4,6)").shape_div(&tuple("5")).unwrap_err().is_mismatch());
+    /// ```
+    pub const fn shape_div(&self, by: &IntTuple) -> Result<IntTuple, Error> {
+        self.divided(by, true)
+    }
+
+    /// This shape with `by` consumed from its left, each quotient rounded up.
+    ///
+    /// # Errors
+    /// As [`IntTuple::shape_div`], divisibility aside.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let tuple = |text| IntTuple::parse(text).unwrap();
+    /// assert_eq!(tuple("(100,(8,9))").ceil_div(&tuple("(16,4)")).unwrap().to_string(), "(7,(2,9))");
+    /// assert!(tuple("(4,6)").ceil_div(&tuple("0")).unwrap_err().is_illegal());
+    /// ```
+    pub const fn ceil_div(&self, by: &IntTuple) -> Result<IntTuple, Error> {
+        self.divided(by, false)
+    }
+
+    const fn divided(&self, by: &IntTuple, exact: bool) -> Result<IntTuple, Error> {
+        let mut values = [0; MAX_MODES];
+        let (mut a, mut b) = (Walk::new(self.profile()), Walk::new(by.profile()));
+        while !b.end() {
+            if let Some(leaf) = b.leaf() {
+                let (from, to) = match a.node() {
+                    Some(range) => range,
+                    None => return Err(unlike(self, by)),
+                };
+                tri!(consume(self.values(), from, to, by.values()[leaf], exact, &mut values));
+            } else if let Some(leaf) = a.leaf() {
+                let (from, to) = match b.node() {
+                    Some(range) => range,
+                    None => return Err(unlike(self, by)),
+                };
+                let product = tri!(by.product_of(from, to));
+                tri!(consume(self.values(), leaf, leaf + 1, product, exact, &mut values));
+            } else if !((a.open() && b.open()) || (a.close() && b.close())) {
+                return Err(unlike(self, by));
+            }
+        }
+        if !a.end() {
+            return Err(unlike(self, by));
+        }
+        IntTuple::new(values.split_at(self.values().len()).0, self.profile())
+    }
+}
+
+const fn unlike(a: &IntTuple, b: &IntTuple) -> Error {
+    Error::mismatch(
+        "a shape of rank {} divided by a tuple of rank {}, or bracketed unlike it",
+        [a.rank() as i128, b.rank() as i128],
+        "divide by an integer, or by one integer per part",
+    )
+}
+
+/// Divides the leaves `from..to` by what is left of `by`, the first leaf first.
+const fn consume(
+    extents: &[i64],
+    from: usize,
+    to: usize,
+    by: i64,
+    exact: bool,
+    values: &mut [i64; MAX_MODES],
+) -> Result<(), Error> {
+    let (mut left, mut i) = (by, from);
+    while i < to {
+        let extent = extents[i];
+        if extent < 1 || left < 1 {
+            return Err(Error::illegal(
+                "extent {} divided by {}",
+                [extent as i128, left as i128],
+                "both are 1 or more",
+            ));
+        }
+        if exact && extent % left != 0 && left % extent != 0 {
+            return Err(Error::mismatch(
+                "extent {} divided by {}: neither divides the other",
+                [extent as i128, left as i128],
+                "take a divisor or a multiple of the extent",
+            ));
+        }
+        values[i] = extent / left + (extent % left != 0) as i64;
+        left = if left > extent { left / extent } else { 1 };
+        i += 1;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_small_shape_by_every_integer() {
+        for a in 1..=6i64 {
+            for b in 1..=6 {
+                for c in 1..=4 {
+                    let shape = IntTuple::flat(&[a, b, c]).unwrap();
+                    for by in 1..=a * b * c {
+                        let by_tuple = IntTuple::integer(by);
+                        let up = shape.ceil_div(&by_tuple).unwrap();
+                        assert!(up.product().unwrap() * by >= a * b * c);
+                        match shape.shape_div(&by_tuple) {
+                            Ok(rest) if a * b * c % by == 0 => {
+                                assert_eq!(rest.product(), Ok(a * b * c / by), "{shape} {by}");
+                                assert_eq!(rest, up);
+                            }
+                            // The last leaf may be a proper divisor of what is left of `by`.
+                            Ok(rest) => assert_eq!(rest.values()[2], 1, "{shape} {by}"),
+                            Err(error) => assert!(error.is_mismatch()),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn by_parts() {
+        let div = |a, b| {
+            let (a, b): (IntTuple, IntTuple) =
+                (IntTuple::parse(a).unwrap(), IntTuple::parse(b).unwrap());
+            a.shape_div(&b)
+        };
+        assert_eq!(
+            div("((4,6),8)", "(8,(2,2))"),
+            IntTuple::parse("((1,3),2)").map_err(|_| unreachable!())
+        );
+        assert!(div("(4,6)", "(2,2,2)").unwrap_err().is_mismatch());
+        assert!(div("(4,6)", "((2,2))").unwrap_err().is_mismatch());
+        assert!(div("(0,6)", "2").unwrap_err().is_illegal());
+    }
+}

@@ -1,0 +1,278 @@
+//! Holding some coordinates fixed: `slice`, `dice`, `slice_and_offset`; moving the origin:
+//! `domain_offset`.
+//!
+//! Laws: `slice_and_offset(s, L)(c) = L(s with c in place of its _)`, exactly, under a swizzle too;
+//! `slice` is that with the fixed coordinates at 0, `dice` keeps the fixed positions instead. The parts
+//! kept stand side by side, one level up: `((_,1),(0,_,1))` keeps two axes.
+//!
+//! Source: CUTLASS `include/cute/underscore.hpp`, `layout.hpp`.
+
+use core::fmt;
+
+use super::{
+    build::Builder,
+    coordinates::{unlike, unpack},
+    tuple_text::{Reader, whole, write_leaves},
+    walk::{Node, Walk},
+};
+use crate::{Error, IntTuple, Layout, MAX_MODES, ParseError, macros::tri};
+
+/// A coordinate in which `_` keeps a position: `(2,_)`, `((_,1),(0,_,1))`.
+///
+/// ```
+/// use tilewright_core::Slicer;
+/// assert_eq!(Slicer::parse("( _ ,(0,_))").unwrap().to_string(), "(_,(0,_))");
+/// assert!(Slicer::parse("(_,").is_err());
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+#[doc(alias = "Underscore")]
+pub struct Slicer {
+    /// 0 in place of each `_`.
+    coord: IntTuple,
+    kept: u32,
+}
+
+impl Slicer {
+    /// A slicer with these coordinates, those at the leaves of `kept` being `_`.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) for a leaf past the last.
+    ///
+    /// ```
+    /// use tilewright_core::{IntTuple, Slicer};
+    /// let slicer = Slicer::new(&IntTuple::flat(&[2, 0]).unwrap(), &[1]).unwrap();
+    /// assert_eq!(slicer.to_string(), "(2,_)");
+    /// assert!(Slicer::new(&IntTuple::integer(2), &[1]).unwrap_err().is_out_of_range());
+    /// ```
+    pub const fn new(coord: &IntTuple, kept: &[usize]) -> Result<Slicer, Error> {
+        let (mut values, mut mask, mut i) = ([0; MAX_MODES], 0, 0);
+        let leaves = coord.values().len();
+        while i < leaves {
+            values[i] = coord.values()[i];
+            i += 1;
+        }
+        let mut i = 0;
+        while i < kept.len() {
+            if kept[i] >= leaves {
+                return Err(Error::out_of_range(
+                    "leaf {} of a coordinate of {}",
+                    [kept[i] as i128, leaves as i128],
+                    "leaves are counted from 0, without their brackets",
+                ));
+            }
+            mask |= 1 << kept[i];
+            values[kept[i]] = 0;
+            i += 1;
+        }
+        let coord = tri!(IntTuple::new(values.split_at(leaves).0, coord.profile()));
+        Ok(Slicer { coord, kept: mask })
+    }
+
+    /// Reads the text of a tuple in which `_` keeps a position.
+    ///
+    /// # Errors
+    /// A [`ParseError`] with the byte span at fault.
+    pub const fn parse(text: &str) -> Result<Slicer, ParseError> {
+        let reader = tri!(Reader::read(text));
+        match reader.builder.tuple() {
+            Ok(coord) => Ok(Slicer { coord, kept: reader.kept }),
+            Err(error) => Err(whole(text, error)),
+        }
+    }
+
+    const fn keeps(&self, leaf: usize) -> bool {
+        self.kept >> leaf & 1 == 1
+    }
+}
+
+impl fmt::Display for Slicer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_leaves(f, self.coord.profile(), |f, leaf| {
+            if self.keeps(leaf) {
+                f.write_str("_")
+            } else {
+                write!(f, "{}", self.coord.values()[leaf])
+            }
+        })
+    }
+}
+
+impl fmt::Debug for Slicer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl core::str::FromStr for Slicer {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Slicer, ParseError> {
+        Slicer::parse(text)
+    }
+}
+
+/// A layout taken apart by a slicer: the parts at `_` (or the others), and the fixed coordinate.
+const fn cut(
+    layout: &Layout,
+    by: &Slicer,
+    dice: bool,
+) -> Result<(Builder, [u64; MAX_MODES]), Error> {
+    let (shape, mut builder, mut digits) = (layout.shape(), Builder::new(), [0; MAX_MODES]);
+    let (mut c, mut s) = (Walk::new(by.coord.profile()), Walk::new(shape.profile()));
+    // A bare `_` keeps the layout as it is; parts kept from a tuple stand in a tuple.
+    let tuple = by.coord.depth() > 0 || by.keeps(0) == dice;
+    if tuple {
+        builder.open();
+    }
+    while !c.end() {
+        if let Some(leaf) = c.leaf() {
+            let level = s.level();
+            let (from, to) = match s.node() {
+                Some(range) => range,
+                None => return Err(unlike(&by.coord, &shape)),
+            };
+            if !by.keeps(leaf) {
+                tri!(unpack(by.coord.values()[leaf], &shape, from, to, &mut digits));
+            }
+            if by.keeps(leaf) != dice {
+                let node = Node { from, to, level };
+                tri!(builder.node(layout.modes(), layout.profile(), node));
+            }
+        } else if !((c.open() && s.open()) || (c.close() && s.close())) {
+            return Err(unlike(&by.coord, &shape));
+        }
+    }
+    if !s.end() {
+        return Err(unlike(&by.coord, &shape));
+    }
+    if tuple {
+        tri!(builder.close());
+    }
+    Ok((builder, digits))
+}
+
+impl Layout {
+    /// The parts at the `_`, the fixed coordinates at 0; offset and swizzle stay. A bare `_` keeps all.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if the brackets do not fit; [out of range](Error::is_out_of_range)
+    /// for a fixed coordinate outside the layout.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Slicer};
+    /// let layout = Layout::parse("((3,2),(2,5,2)):((4,1),(2,13,100))").unwrap();
+    /// let slicer = |text| Slicer::parse(text).unwrap();
+    /// assert_eq!(layout.slice(&slicer("(2,_)")).unwrap().to_string(), "((2,5,2)):((2,13,100))");
+    /// assert!(layout.slice(&slicer("(6,_)")).unwrap_err().is_out_of_range());
+    /// ```
+    pub const fn slice(&self, by: &Slicer) -> Result<Layout, Error> {
+        let (builder, _) = tri!(cut(self, by, false));
+        builder.layout(self.offset(), self.swizzle())
+    }
+
+    /// The parts at the fixed coordinates, all at 0 elsewhere; the opposite of [`Layout::slice`].
+    ///
+    /// # Errors
+    /// As [`Layout::slice`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Slicer};
+    /// let layout = Layout::parse("((3,2),(2,5,2)):((4,1),(2,13,100))").unwrap();
+    /// let diced = layout.dice(&Slicer::parse("(2,_)").unwrap()).unwrap();
+    /// assert_eq!(diced.to_string(), "((3,2)):((4,1))");
+    /// ```
+    pub const fn dice(&self, by: &Slicer) -> Result<Layout, Error> {
+        let (builder, _) = tri!(cut(self, by, true));
+        builder.layout(self.offset(), self.swizzle())
+    }
+
+    /// The layout with some coordinates held fixed: the parts at the `_`, and in its offset what the
+    /// fixed ones reach.
+    ///
+    /// # Errors
+    /// As [`Layout::slice`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Slicer};
+    /// let layout = Layout::parse("((3,2),(2,5,2)):((4,1),(2,13,100))").unwrap();
+    /// let cut = layout.slice_and_offset(&Slicer::parse("((_,1),(0,_,1))").unwrap()).unwrap();
+    /// assert_eq!(cut.to_string(), "(3,5):(4,13)+101");
+    /// ```
+    pub const fn slice_and_offset(&self, by: &Slicer) -> Result<Layout, Error> {
+        let (builder, digits) = tri!(cut(self, by, false));
+        builder.layout(tri!(self.affine(&digits)), self.swizzle())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::small::for_each_layout;
+    use std::{format, string::ToString};
+
+    #[test]
+    fn the_cases_of_the_documents() {
+        let layout = Layout::parse("((3,2),(2,5,2)):((4,1),(2,13,100))").unwrap();
+        for (slicer, sliced) in [
+            ("(2,_)", "((2,5,2)):((2,13,100))+8"),
+            ("(_,5)", "((3,2)):((4,1))+28"),
+            ("((_,_),5)", "(3,2):(4,1)+28"),
+            ("((_,1),(0,_,1))", "(3,5):(4,13)+101"),
+            ("((2,_),(_,3,_))", "(2,2,2):(1,2,100)+47"),
+            ("_", "((3,2),(2,5,2)):((4,1),(2,13,100))"),
+            ("(0,0)", "():()"),
+            ("7", "():()+6"),
+        ] {
+            let by = Slicer::parse(slicer).unwrap();
+            assert_eq!(layout.slice_and_offset(&by).unwrap().to_string(), sliced, "{slicer}");
+            assert_eq!(
+                layout.slice(&by).unwrap(),
+                layout.slice_and_offset(&by).unwrap().with_offset(0).unwrap()
+            );
+        }
+        for slicer in ["(_)", "(_,_,_)", "((_,_,_),0)", "((_),0)", "()"] {
+            let by = Slicer::parse(slicer).unwrap();
+            assert!(layout.slice(&by).unwrap_err().is_mismatch(), "{slicer}");
+        }
+    }
+
+    #[test]
+    fn a_slice_is_the_layout_at_the_fixed_coordinates() {
+        for_each_layout(3, 1..=3, -1..=4, |flat| {
+            if flat.rank() < 3 || flat.modes()[0].stride() < 0 {
+                return;
+            }
+            let layout = Layout::nested(flat.modes(), &[1, 2]).unwrap();
+            let swizzle = crate::Swizzle::new(1, 0, 1).unwrap();
+            let swizzled = layout.with_offset(9).unwrap().with_swizzle(swizzle).unwrap();
+            for layout in [layout, swizzled] {
+                for x in 0..layout.modes()[0].extent() {
+                    for y in 0..layout.modes()[1].extent() {
+                        for z in 0..layout.modes()[2].extent() {
+                            let offset = layout
+                                .crd2idx(&IntTuple::parse(&format!("({x},({y},{z}))")).unwrap());
+                            let sliced = |text: &str, at: &str| {
+                                let cut =
+                                    layout.slice_and_offset(&Slicer::parse(text).unwrap()).unwrap();
+                                cut.crd2idx(&IntTuple::parse(at).unwrap())
+                            };
+                            assert_eq!(
+                                sliced(&format!("({x},(_,{z}))"), &format!("({y})")),
+                                offset
+                            );
+                            assert_eq!(
+                                sliced(&format!("(_,({y},_))"), &format!("({x},{z})")),
+                                offset
+                            );
+                            assert_eq!(
+                                sliced(&format!("({x},_)"), &format!("(({y},{z}))")),
+                                offset
+                            );
+                            assert_eq!(sliced(&format!("({x},({y},{z}))"), "()"), offset);
+                        }
+                    }
+                }
+            }
+        });
+    }
+}

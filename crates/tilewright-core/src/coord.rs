@@ -1,0 +1,91 @@
+//! A coordinate: one integer per axis.
+
+use crate::{Error, MAX_MODES};
+
+/// A coordinate of one integer per axis or logical dim; heap-free, at most
+/// [`MAX_MODES`] integers.
+///
+/// ```
+/// use tilewright_core::Coord;
+/// let coord = Coord::new(&[1, 5]).unwrap();
+/// assert_eq!(coord.as_slice(), [1, 5]);
+/// assert_eq!(coord.to_string(), "(1,5)");
+/// assert!(Coord::new(&[0; 33]).unwrap_err().is_limit());
+/// ```
+#[derive(Clone)]
+pub struct Coord {
+    axes: [u64; MAX_MODES],
+    len: usize,
+}
+
+impl Coord {
+    /// The coordinate of rank 0.
+    pub const EMPTY: Coord = Coord { axes: [0; MAX_MODES], len: 0 };
+
+    /// The coordinate with these integers.
+    ///
+    /// # Errors
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`] integers.
+    pub const fn new(axes: &[u64]) -> Result<Coord, Error> {
+        if axes.len() > MAX_MODES {
+            return Err(Error::limit(
+                "a coordinate of {} integers",
+                [axes.len() as i128],
+                "a coordinate has at most 32",
+            ));
+        }
+        let (mut coord, mut i) = (Coord::EMPTY, 0);
+        while i < axes.len() {
+            coord.push(axes[i]);
+            i += 1;
+        }
+        Ok(coord)
+    }
+
+    /// `rank` zeros; cut off at [`MAX_MODES`].
+    pub(crate) const fn origin(rank: usize) -> Coord {
+        Coord { axes: [0; MAX_MODES], len: if rank < MAX_MODES { rank } else { MAX_MODES } }
+    }
+
+    /// Appends an integer; a coordinate of [`MAX_MODES`] stays as it is.
+    pub(crate) const fn push(&mut self, x: u64) {
+        if self.len < MAX_MODES {
+            self.axes[self.len] = x;
+            self.len += 1;
+        }
+    }
+
+    /// The integers, first axis first.
+    pub const fn as_slice(&self) -> &[u64] {
+        self.axes.split_at(self.len).0
+    }
+
+    pub(crate) const fn as_mut_slice(&mut self) -> &mut [u64] {
+        self.axes.split_at_mut(self.len).0
+    }
+
+    /// The same value again; `Clone::clone` for `const fn`.
+    pub const fn copied(&self) -> Coord {
+        Coord { axes: self.axes, len: self.len }
+    }
+}
+
+impl PartialEq for Coord {
+    fn eq(&self, other: &Coord) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for Coord {}
+
+impl core::fmt::Display for Coord {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        crate::layout_print::write_tuple(f, self.as_slice())
+    }
+}
+
+impl core::fmt::Debug for Coord {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Display::fmt(self, f)
+    }
+}

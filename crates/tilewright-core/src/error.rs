@@ -1,0 +1,155 @@
+//! The error of this crate: one small opaque value with predicates and numbers.
+//!
+//! An [`Error`] is built in `const fn`, so it holds no text of its own: a sentence with holes, the
+//! numbers that fill them, and a second sentence that says what would be legal.
+
+use core::fmt;
+
+use crate::Coord;
+
+/// What went wrong, as far as a caller decides by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Limit,
+    Overflow,
+    Mismatch,
+    OutOfRange,
+    Illegal,
+    Undecided,
+    Unsupported,
+    NoLayout,
+}
+
+/// Why a layout could not be made, asked or combined.
+///
+/// The message states what was asked, which mode, axis or dim was in the way, with its numbers, and
+/// what would make it legal. Decide by the predicates, never by the message.
+///
+/// ```
+/// use tilewright_core::{Layout, Mode};
+/// let error = Layout::flat(&[Mode::new(u64::MAX, 1)]).unwrap_err();
+/// assert!(error.is_overflow());
+/// assert!(error.to_string().contains("mode 0"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: Kind,
+    message: &'static str,
+    numbers: [i128; 4],
+    legal: &'static str,
+    witness: Option<Coord>,
+}
+
+/// Pads `numbers` with zeros to the four an [`Error`] holds.
+const fn four<const N: usize>(numbers: [i128; N]) -> [i128; 4] {
+    let mut all = [0; 4];
+    let mut i = 0;
+    while i < N && i < 4 {
+        all[i] = numbers[i];
+        i += 1;
+    }
+    all
+}
+
+macro_rules! makers {
+    ($($(#[$doc:meta])* $name:ident => $kind:ident, $is:ident;)*) => { impl Error { $(
+        $(#[$doc])*
+        pub const fn $name<const N: usize>(
+            message: &'static str,
+            numbers: [i128; N],
+            legal: &'static str,
+        ) -> Error {
+            Error { kind: Kind::$kind, message, numbers: four(numbers), legal, witness: None }
+        }
+
+        #[doc = concat!("Whether this error was made by [`Error::", stringify!($name), "`].")]
+        pub const fn $is(&self) -> bool {
+            matches!(self.kind, Kind::$kind)
+        }
+    )* } };
+}
+
+makers! {
+    /// A fixed limit of this crate was passed: [`MAX_MODES`](crate::MAX_MODES),
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH), [`MAX_STEPS`](crate::MAX_STEPS). Each `{}` of `message` is
+    /// filled by the next of `numbers`; `legal` says what would be legal.
+    limit => Limit, is_limit;
+    /// A size, offset or capacity leaves 64 bits (invariants I1 to I3 of [`Layout`](crate::Layout)).
+    overflow => Overflow, is_overflow;
+    /// Two things that must agree do not: ranks, profiles, extents.
+    mismatch => Mismatch, is_mismatch;
+    /// A coordinate, index, axis or offset outside its range.
+    out_of_range => OutOfRange, is_out_of_range;
+    /// A value that no layout can have: a size-0 tile, an axis named twice.
+    illegal => Illegal, is_illegal;
+    /// The exact answer was not found within the stated budget.
+    undecided => Undecided, is_undecided;
+    /// The operation is defined, but not for this kind of layout; the message names the kind.
+    unsupported => Unsupported, is_unsupported;
+    /// The map asked for exists, but no shape and strides say it.
+    no_layout => NoLayout, is_no_layout;
+}
+
+impl Error {
+    /// This error, with the coordinate at which it shows. The message begins with it.
+    pub const fn at(self, witness: Coord) -> Error {
+        Error { witness: Some(witness), ..self }
+    }
+
+    /// A coordinate at which the error shows, one integer per axis, where there is one.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let (a, b) = (parse("(6,2):(1,7)"), parse("(3,2):(2,3)"));
+    /// let error = a.composition(&b).unwrap_err();
+    /// assert_eq!(error.witness().unwrap().as_slice(), [2, 1]);
+    /// assert!(error.to_string().starts_with("at (2,1): "));
+    /// ```
+    pub const fn witness(&self) -> Option<&Coord> {
+        self.witness.as_ref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(coord) = &self.witness {
+            write!(f, "at {coord}: ")?;
+        }
+        fill_holes(f, self.message, &self.numbers)?;
+        if self.legal.is_empty() { Ok(()) } else { write!(f, "; {}", self.legal) }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// Writes `message` with each `{}` replaced by the next number.
+pub(crate) fn fill_holes(
+    f: &mut fmt::Formatter<'_>,
+    message: &str,
+    numbers: &[i128],
+) -> fmt::Result {
+    let mut numbers = numbers.iter();
+    let mut pieces = message.split("{}");
+    f.write_str(pieces.next().unwrap_or(""))?;
+    for piece in pieces {
+        match numbers.next() {
+            Some(number) => write!(f, "{number}{piece}")?,
+            None => write!(f, "{{}}{piece}")?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn numbers_fill_the_holes_in_order() {
+        let error = Error::mismatch("{} coordinates for {} axes", [3, 2], "give one per axis");
+        assert_eq!(error.to_string(), "3 coordinates for 2 axes; give one per axis");
+        assert!(error.is_mismatch() && !error.is_limit());
+    }
+}

@@ -1,0 +1,40 @@
+//! What padding holds.
+
+/// The value promised for storage elements that hold no logical element.
+///
+/// The bit pattern of `One`, `Lowest` and `Highest` depends on the element type, which this crate does
+/// not know; whoever writes padding asks the type for it.
+///
+/// ```
+/// use tilewright_core::Fill;
+/// assert_eq!(Fill::default(), Fill::Unspecified);
+/// assert!(!Fill::Unspecified.is_promised() && Fill::Zero.is_promised());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// Nothing is promised; written as zero.
+    #[default]
+    Unspecified,
+    /// Zero.
+    Zero,
+    /// One.
+    One,
+    /// The lowest value of the type (for reductions by maximum): −∞ where the type has it.
+    Lowest,
+    /// The highest value of the type (for reductions by minimum): +∞ where the type has it.
+    Highest,
+    /// Promised to be arbitrary (XLA's `UNKNOWN_PAD`); written as zero.
+    Unknown,
+    /// This bit pattern, in the low bits.
+    Bits(u128),
+}
+
+impl Fill {
+    /// Whether a reader may rely on the value.
+    pub const fn is_promised(self) -> bool {
+        match self {
+            Fill::Unspecified | Fill::Unknown => false,
+            Fill::Zero | Fill::One | Fill::Lowest | Fill::Highest | Fill::Bits(_) => true,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The four fractal formats of TLA, as patterns.
+//!
+//! The small first letter is the order inside a block, the capital second letter the order between
+//! blocks: z is row-major, n column-major. Source: CATLASS, `tla/layout.hpp`.
+
+use crate::{Digit, Pattern};
+
+/// The storage order of the digits `m1`, `m0`, `n1`, `n0` of a matrix in blocks of `m0 × n0`.
+///
+/// ```
+/// use tilewright_core::Fractal;
+/// // 16-bit elements: blocks of 16×16.
+/// let layout = Fractal::ZN.pattern(16, 16).layout(&[32, 48]).unwrap();
+/// assert_eq!(layout.layout().to_string(), "((16,2),(16,3)):((16,256),(1,512))");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fractal {
+    /// Whether rows vary fastest inside a block (n) rather than columns (z).
+    columns_inside: bool,
+    /// Whether rows vary fastest between blocks (N) rather than columns (Z).
+    columns_between: bool,
+}
+
+impl Fractal {
+    /// Row-major blocks, stored column by column of blocks (Ascend's FRACTAL_NZ).
+    pub const ZN: Fractal = Fractal { columns_inside: false, columns_between: true };
+    /// Column-major blocks, stored row by row of blocks.
+    pub const NZ: Fractal = Fractal { columns_inside: true, columns_between: false };
+    /// Row-major blocks, stored row by row of blocks.
+    pub const ZZ: Fractal = Fractal { columns_inside: false, columns_between: false };
+    /// Column-major blocks, stored column by column of blocks.
+    pub const NN: Fractal = Fractal { columns_inside: true, columns_between: true };
+
+    /// The pattern with blocks of `m0` rows and `n0` columns; a size of 0 is taken as 1.
+    pub const fn pattern(self, m0: u64, n0: u64) -> Pattern {
+        let m0 = Digit::fixed(0, 0, if m0 == 0 { 1 } else { m0 });
+        let n0 = Digit::fixed(1, 0, if n0 == 0 { 1 } else { n0 });
+        let (m1, n1) = (Digit::rest(0, 1), Digit::rest(1, 1));
+        let (outer, next) = if self.columns_between { (n1, m1) } else { (m1, n1) };
+        let (inner, last) = if self.columns_inside { (n0, m0) } else { (m0, n0) };
+        match Pattern::new(2, &[outer, next, inner, last]) {
+            Ok(pattern) => pattern,
+            // Four digits of two axes, each level once: always a pattern.
+            Err(_) => panic!("a fractal is a pattern"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn the_formulas_of_tla() {
+        let layout = |fractal: Fractal, m0, n0, r, c| {
+            fractal.pattern(m0, n0).layout(&[r, c]).unwrap().layout().to_string()
+        };
+        assert_eq!(layout(Fractal::ZN, 16, 16, 100, 100), "((16,7),(16,7)):((16,256),(1,1792))");
+        assert_eq!(layout(Fractal::NZ, 16, 16, 100, 100), "((16,7),(16,7)):((1,1792),(16,256))");
+        assert_eq!(layout(Fractal::ZZ, 16, 16, 100, 100), "((16,7),(16,7)):((16,1792),(1,256))");
+        assert_eq!(layout(Fractal::ZN, 16, 32, 100, 100), "((16,7),(32,4)):((32,512),(1,3584))");
+        assert_eq!(layout(Fractal::ZN, 16, 8, 100, 100), "((16,7),(8,13)):((8,128),(1,896))");
+        assert_eq!(layout(Fractal::NZ, 8, 16, 20, 33), "((8,3),(16,3)):((1,384),(8,128))");
+        assert_eq!(layout(Fractal::ZN, 4, 4, 8, 12), "((4,2),(4,3)):((4,16),(1,32))");
+        assert_eq!(layout(Fractal::NZ, 4, 4, 8, 12), "((4,2),(4,3)):((1,48),(4,16))");
+        assert_eq!(layout(Fractal::ZZ, 4, 4, 8, 12), "((4,2),(4,3)):((4,48),(1,16))");
+        assert_eq!(layout(Fractal::NN, 4, 4, 8, 12), "((4,2),(4,3)):((1,16),(4,32))");
+    }
+}

@@ -1,0 +1,74 @@
+//! Elements one by one, in logical and in memory order.
+//!
+//! Laws: [`TensorLayout::in_order`] visits every coordinate once, row-major;
+//! [`TensorLayout::in_memory`] visits every offset below the capacity once, ascending.
+
+use crate::{Coord, Error, Place, TensorLayout};
+
+/// All coordinates below some extents, row-major: the last varies fastest.
+#[derive(Clone, Debug)]
+pub(crate) struct Coords {
+    extents: Coord,
+    next: Option<Coord>,
+}
+
+impl Coords {
+    pub(crate) fn new(extents: &[u64]) -> Coords {
+        let extents = Coord::new(extents).unwrap_or(Coord::EMPTY);
+        let empty = extents.as_slice().contains(&0);
+        let next = (!empty).then(|| Coord::origin(extents.as_slice().len()));
+        Coords { extents, next }
+    }
+}
+
+impl Iterator for Coords {
+    type Item = Coord;
+
+    fn next(&mut self) -> Option<Coord> {
+        let current = self.next.take()?;
+        let mut following = current.copied();
+        for dim in (0..self.extents.as_slice().len()).rev() {
+            following.as_mut_slice()[dim] += 1;
+            if following.as_slice()[dim] < self.extents.as_slice()[dim] {
+                self.next = Some(following);
+                break;
+            }
+            following.as_mut_slice()[dim] = 0;
+        }
+        Some(current)
+    }
+}
+
+impl TensorLayout {
+    /// Every logical coordinate with its offset, row-major (the last dim varies fastest).
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// let layout = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let offsets: Vec<i64> = layout.in_order().map(|(_, offset)| offset).collect();
+    /// assert_eq!(offsets, [0, 2, 4, 1, 3, 5]);
+    /// ```
+    pub fn in_order(&self) -> impl Iterator<Item = (Coord, i64)> {
+        Coords::new(self.extents()).filter_map(|coord| {
+            let offset = self.offset(coord.as_slice()).ok()?;
+            Some((coord, offset))
+        })
+    }
+
+    /// Every offset from 0 to the capacity with the coordinate stored there, `None` for padding.
+    /// Items are errors where [`TensorLayout::locate`] is undecided.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout};
+    /// let padded = Layout::parse("(2,3):(1,5)").unwrap();
+    /// let layout = TensorLayout::new(&[2, 3], &padded, 15).unwrap();
+    /// let elements = layout.in_memory().filter(|cell| matches!(cell, Ok((_, Some(_)))));
+    /// assert_eq!(elements.count(), 6);
+    /// ```
+    pub fn in_memory(&self) -> impl Iterator<Item = Result<(i64, Option<Coord>), Error>> {
+        (0..self.capacity() as i64).map(|offset| match self.locate(offset)? {
+            Place::Element(coord) => Ok((offset, Some(coord))),
+            Place::Padding | Place::OutOfRange => Ok((offset, None)),
+        })
+    }
+}

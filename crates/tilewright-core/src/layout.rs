@@ -1,0 +1,287 @@
+//! The central value: a function from coordinates to element offsets.
+
+use crate::{Error, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
+
+/// A function from a (nested) coordinate to an element offset: `c ↦ swizzle(offset + Σ cᵢ·strideᵢ)`.
+///
+/// A flat list of [`Mode`]s with their [`Profile`]; heap-free, at most [`MAX_MODES`] modes. Within an
+/// axis (a top-level position) the first mode varies fastest, as in CuTe and TLA: coordinate `x` of an
+/// axis with modes `(4,2)` is the digits `(x mod 4, x div 4)`. A single integer for the whole layout
+/// unpacks colexicographically: the first axis varies fastest.
+///
+/// Every layout passed one checked constructor, which keeps:
+/// - **I1** Π max(extent, 1) ≤ `i64::MAX`;
+/// - **I2** |offset| + Σ (extent − 1)·|stride| ≤ `i64::MAX` (an empty mode counts 0);
+/// - **I3** with a swizzle, every affine offset is ≥ 0 and the span, rounded up to the swizzle's
+///   window, fits as well.
+///
+/// So no arithmetic inside the domain can overflow. Equality is equality of form; the same *map* is
+/// asked of [`TensorLayout::same_function`](crate::TensorLayout::same_function).
+///
+/// ```
+/// use tilewright_core::Layout;
+/// // The example of the TLA document: 8×12 in blocks of 4×4. In a constant, a bad layout would be a
+/// // compile error.
+/// const TILED: Layout = Layout::parse_const("((4,2),(4,3)):((4,16),(1,32))");
+/// assert_eq!(TILED.size(), 96);
+/// assert_eq!(TILED.offset_at(&[1, 5]), Ok(37));
+///
+/// // Outside the domain is an error, never another element's offset.
+/// assert!(TILED.offset_at(&[8, 0]).unwrap_err().is_out_of_range());
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Layout {
+    modes: [Mode; MAX_MODES],
+    profile: Profile,
+    offset: i64,
+    swizzle: Swizzle,
+}
+
+impl Layout {
+    /// The layout with these leaves, bracketed by `profile`, moved by `offset` elements and permuted
+    /// by `swizzle`. This is the constructor through which every layout passes.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if `profile` has another number of leaves or an open bracket;
+    /// [overflow](Error::is_overflow) where I1 or I2 fails; [out of range](Error::is_out_of_range)
+    /// where a swizzled offset would be negative.
+    pub const fn new(
+        modes: &[Mode],
+        profile: &Profile,
+        offset: i64,
+        swizzle: Swizzle,
+    ) -> Result<Layout, Error> {
+        if modes.len() != profile.leaves() || profile.open() != 0 {
+            return Err(Error::mismatch(
+                "{} modes for a profile of {} leaves with {} open brackets",
+                [modes.len() as i128, profile.leaves() as i128, profile.open() as i128],
+                "give one mode per leaf and close every bracket",
+            ));
+        }
+        tri!(check_size(modes));
+        tri!(check_reach(modes, offset));
+        tri!(check_swizzle(modes, offset, swizzle));
+        let mut all = [Mode::new(1, 0); MAX_MODES];
+        let mut i = 0;
+        while i < modes.len() {
+            all[i] = modes[i];
+            i += 1;
+        }
+        Ok(Layout { modes: all, profile: profile.copied(), offset, swizzle })
+    }
+
+    /// A layout of bare axes, one mode each: `(8,64):(64,1)`.
+    ///
+    /// # Errors
+    /// As [`Layout::new`]; [limit](Error::is_limit) beyond [`MAX_MODES`].
+    pub const fn flat(modes: &[Mode]) -> Result<Layout, Error> {
+        Layout::new(modes, &tri!(Profile::flat(modes.len())), 0, Swizzle::IDENTITY)
+    }
+
+    /// A layout whose axis `i` has `counts[i]` of the `modes`, which follow one another axis by axis.
+    ///
+    /// # Errors
+    /// As [`Layout::new`]; [limit](Error::is_limit) beyond [`MAX_MODES`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Mode};
+    /// let modes = [Mode::new(4, 4), Mode::new(2, 16), Mode::new(12, 1)];
+    /// assert_eq!(Layout::nested(&modes, &[2, 1]).unwrap().to_string(), "((4,2),12):((4,16),1)");
+    /// ```
+    pub const fn nested(modes: &[Mode], counts: &[usize]) -> Result<Layout, Error> {
+        Layout::new(modes, &tri!(Profile::nested(counts)), 0, Swizzle::IDENTITY)
+    }
+
+    /// The same layout, `offset` elements from the start instead.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub const fn with_offset(&self, offset: i64) -> Result<Layout, Error> {
+        Layout::new(self.modes(), &self.profile, offset, self.swizzle)
+    }
+
+    /// The same layout under another swizzle.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub const fn with_swizzle(&self, swizzle: Swizzle) -> Result<Layout, Error> {
+        Layout::new(self.modes(), &self.profile, self.offset, swizzle)
+    }
+
+    /// The leaves, left to right.
+    pub const fn modes(&self) -> &[Mode] {
+        self.modes.split_at(self.profile.leaves()).0
+    }
+
+    /// How the leaves are bracketed.
+    pub const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The offset added to every sum, in elements, before the swizzle.
+    pub const fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// The swizzle applied to every sum.
+    pub const fn swizzle(&self) -> Swizzle {
+        self.swizzle
+    }
+
+    /// The number of axes (top-level positions).
+    pub const fn rank(&self) -> usize {
+        self.profile.rank()
+    }
+
+    /// The depth of nesting; 0 for `9:1`, 1 for `(9):(1)`.
+    pub const fn depth(&self) -> usize {
+        self.profile.depth()
+    }
+
+    /// The leaves of axis `axis`, fastest first; `None` past the last axis.
+    pub const fn axis(&self, axis: usize) -> Option<&[Mode]> {
+        match self.profile.axis(axis) {
+            Some((from, to)) => Some(self.modes.split_at(to).0.split_at(from).1),
+            None => None,
+        }
+    }
+
+    /// The same layout with other leaves, a bare one or a flat tuple: for operations whose law keeps the
+    /// reach and does not add coordinates, so that I1 to I3 hold as before. Modes past `len` are 1:0, as
+    /// equality asks.
+    #[inline]
+    pub(crate) const fn with_leaves(&self, modes: [Mode; MAX_MODES], len: usize) -> Layout {
+        let profile = match Profile::flat(len) {
+            Ok(profile) if len > 1 => profile,
+            _ => Profile::LEAF,
+        };
+        let layout = Layout { modes, profile, offset: self.offset, swizzle: self.swizzle };
+        debug_assert!(check_size(layout.modes()).is_ok());
+        debug_assert!(check_reach(layout.modes(), layout.offset).is_ok());
+        debug_assert!(check_swizzle(layout.modes(), layout.offset, layout.swizzle).is_ok());
+        layout
+    }
+
+    /// The same value again; `Clone::clone` for `const fn`.
+    pub const fn copied(&self) -> Layout {
+        Layout {
+            modes: self.modes,
+            profile: self.profile.copied(),
+            offset: self.offset,
+            swizzle: self.swizzle,
+        }
+    }
+}
+
+/// I1: the number of coordinates, empty modes counted as one, fits in an `i64`.
+const fn check_size(modes: &[Mode]) -> Result<(), Error> {
+    let (mut size, mut i) = (1i128, 0);
+    while i < modes.len() {
+        let extent = modes[i].extent() as i128;
+        size *= if extent == 0 { 1 } else { extent };
+        if size > i64::MAX as i128 {
+            return Err(Error::overflow(
+                "the extents up to mode {} multiply to {} coordinates",
+                [i as i128, size],
+                "a layout has at most 2^63 - 1 coordinates",
+            ));
+        }
+        i += 1;
+    }
+    Ok(())
+}
+
+/// I2: no partial sum of an offset leaves an `i64`.
+const fn check_reach(modes: &[Mode], offset: i64) -> Result<(), Error> {
+    let (mut reach, mut i) = ((offset as i128).abs(), 0);
+    while i < modes.len() {
+        // At most 2^64 · 2^63 per mode, and the sum is cut off at 2^63: no overflow of an i128.
+        reach += modes[i].reach().abs();
+        if reach > i64::MAX as i128 {
+            return Err(Error::overflow(
+                "the strides up to mode {} reach offset {}",
+                [i as i128, reach],
+                "offsets stay below 2^63",
+            ));
+        }
+        i += 1;
+    }
+    Ok(())
+}
+
+/// I3: a swizzle sees no negative offset, and its last window ends within an `i64`.
+const fn check_swizzle(modes: &[Mode], offset: i64, swizzle: Swizzle) -> Result<(), Error> {
+    if swizzle.is_identity() {
+        return Ok(());
+    }
+    let (low, high) = reach(modes, offset);
+    if low < 0 {
+        return Err(Error::out_of_range(
+            "{} is the smallest offset under the swizzle",
+            [low],
+            "a swizzle needs offsets of 0 and more; add an offset",
+        ));
+    }
+    let window = swizzle.window() as i128;
+    if (high / window + 1) * window > i64::MAX as i128 {
+        return Err(Error::overflow(
+            "the swizzle's last window, around offset {}, leaves 64 bits",
+            [high],
+            "offsets stay below 2^63",
+        ));
+    }
+    Ok(())
+}
+
+/// The smallest and the largest affine offset (before the swizzle), both `offset` for an empty layout.
+pub(crate) const fn reach(modes: &[Mode], offset: i64) -> (i128, i128) {
+    let (mut low, mut high, mut i) = (offset as i128, offset as i128, 0);
+    while i < modes.len() {
+        let step = modes[i].reach();
+        if step < 0 {
+            low += step;
+        } else {
+            high += step;
+        }
+        i += 1;
+    }
+    (low, high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_invariants_are_errors_not_panics() {
+        let huge = Mode::new(u64::MAX, 0);
+        assert!(Layout::flat(&[huge]).unwrap_err().is_overflow());
+        assert!(
+            Layout::flat(&[Mode::new(1 << 32, 0), Mode::new(1 << 31, 0)])
+                .unwrap_err()
+                .is_overflow()
+        );
+        assert!(Layout::flat(&[Mode::new(1 << 31, 0), Mode::new(1 << 31, 0)]).is_ok());
+        assert!(Layout::flat(&[Mode::new(3, i64::MAX)]).unwrap_err().is_overflow());
+        assert!(Layout::flat(&[Mode::new(2, i64::MIN)]).unwrap_err().is_overflow());
+        assert!(Layout::flat(&[Mode::new(0, i64::MIN), Mode::new(5, 1)]).is_ok());
+        let line = Layout::flat(&[Mode::new(2, 1)]).unwrap();
+        assert!(line.with_offset(i64::MAX).unwrap_err().is_overflow());
+        assert!(line.with_offset(i64::MIN).unwrap_err().is_overflow());
+        let swizzle = Swizzle::new(1, 0, 1).unwrap();
+        assert!(
+            Layout::flat(&[Mode::new(2, -1)])
+                .unwrap()
+                .with_swizzle(swizzle)
+                .unwrap_err()
+                .is_out_of_range()
+        );
+        let profile = Profile::flat(2).unwrap();
+        assert!(Layout::new(&[huge], &profile, 0, swizzle).unwrap_err().is_mismatch());
+    }
+
+    #[test]
+    fn the_stated_size_in_memory() {
+        assert_eq!(size_of::<Layout>(), 592);
+    }
+}

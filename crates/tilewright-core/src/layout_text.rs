@@ -1,0 +1,434 @@
+//! CuTe/TLA text: `((4,2),(4,3)):((4,16),(1,32))`.
+//!
+//! ```text
+//! layout  := [ swizzle 'o' [ int 'o' ] ] plain [ ('+' | '-') int ]
+//! swizzle := ('Sw' | 'S') '<' int ',' int ',' int '>'
+//! plain   := tuple [ ':' tuple ]                    without strides: compact, first axis fastest
+//! tuple   := int | '(' [ tuple { ',' tuple } [ ',' ] ] ')'
+//! int     := [ '_' ] [ '-' ] digits                 `_4`, a static 4, reads as 4
+//! ```
+//!
+//! Law: `parse(print(L)) = L`, and nothing is canonicalised: modes of extent 1 keep their strides.
+
+use crate::{Error, Layout, MAX_DEPTH, MAX_MODES, Mode, ParseError, Profile, Swizzle, macros::tri};
+
+/// The longest text that is read, in bytes.
+const MAX_TEXT: usize = 4096;
+
+impl Layout {
+    /// Reads CuTe or TLA text.
+    ///
+    /// # Errors
+    /// A [`ParseError`] with the byte span at fault, also when the text is well formed and the layout
+    /// is not legal.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// assert_eq!(Layout::parse("(4,8)").unwrap().to_string(), "(4,8):(1,4)");
+    /// assert_eq!(Layout::parse("Sw<3,3,3> o (8,64):(64,1)").unwrap().swizzle().bits(), 3);
+    /// let error = Layout::parse("(8,32):(32)").unwrap_err();
+    /// assert_eq!(error.to_string(), "the strides are bracketed unlike the extents: rank 1 against 2");
+    /// ```
+    pub const fn parse(text: &str) -> Result<Layout, ParseError> {
+        let mut cursor = Cursor { text: text.as_bytes(), at: 0 };
+        if text.len() > MAX_TEXT {
+            return Err(ParseError::new(
+                (MAX_TEXT, text.len()),
+                "a layout of {} bytes of text; at most {} are read",
+                [text.len() as i128, MAX_TEXT as i128],
+            ));
+        }
+        let layout = tri!(cursor.layout());
+        cursor.skip();
+        if cursor.at < cursor.text.len() {
+            return Err(ParseError::new((cursor.at, text.len()), "text behind the layout", []));
+        }
+        Ok(layout)
+    }
+
+    /// [`Layout::parse`] for constants, where a bad text is a compile error.
+    ///
+    /// # Panics
+    /// If the text is no legal layout. Meant for constants; use [`Layout::parse`] on input.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// const TILE: Layout = Layout::parse_const("(8,64):(64,1)");
+    /// assert_eq!(TILE.size(), 512);
+    /// ```
+    /// ```compile_fail
+    /// const BAD: tilewright_core::Layout = tilewright_core::Layout::parse_const("(8,64):(64");
+    /// ```
+    pub const fn parse_const(text: &str) -> Layout {
+        match Layout::parse(text) {
+            Ok(layout) => layout,
+            Err(_) => panic!("this text is no legal layout"),
+        }
+    }
+}
+
+/// The leaves of a tuple as read, with where the text of each stands.
+struct Leaves {
+    values: [i128; MAX_MODES],
+    profile: Profile,
+    span: (usize, usize),
+}
+
+struct Cursor<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    const fn skip(&mut self) {
+        while self.at < self.text.len() && self.text[self.at].is_ascii_whitespace() {
+            self.at += 1;
+        }
+    }
+
+    /// The next byte that is no space; 0 at the end.
+    const fn peek(&mut self) -> u8 {
+        self.skip();
+        if self.at < self.text.len() { self.text[self.at] } else { 0 }
+    }
+
+    const fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == byte && self.at < self.text.len();
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    const fn expected(&mut self, what: &'static str, at_end: &'static str) -> ParseError {
+        self.skip();
+        if self.at >= self.text.len() {
+            return ParseError::new((self.text.len(), self.text.len()), at_end, []);
+        }
+        // A span ends between two characters of the text, also where it is no ASCII.
+        let mut to = self.at + 1;
+        while to < self.text.len() && self.text[to] & 0xC0 == 0x80 {
+            to += 1;
+        }
+        ParseError::new((self.at, to), what, [])
+    }
+
+    const fn layout(&mut self) -> Result<Layout, ParseError> {
+        self.skip();
+        let start = self.at;
+        let swizzle = tri!(self.swizzle());
+        let mut offset = 0;
+        if !swizzle.is_identity() || self.at > start {
+            let before = self.at;
+            if self.peek() != b'(' {
+                offset = tri!(self.integer());
+                if !self.eat(b'o') {
+                    // The integer was the layout itself: `Sw<1,0,1> o 2:1`.
+                    self.at = before;
+                    offset = 0;
+                }
+            }
+        }
+        let from = self.at;
+        let shape = tri!(self.tuple());
+        let stride = if self.eat(b':') { tri!(self.tuple()) } else { tri!(compact(&shape)) };
+        if !shape.profile.same(&stride.profile) {
+            return Err(ParseError::new(
+                stride.span,
+                "the strides are bracketed unlike the extents: rank {} against {}",
+                [stride.profile.rank() as i128, shape.profile.rank() as i128],
+            ));
+        }
+        if self.peek() == b'+' || self.peek() == b'-' {
+            let minus = self.peek() == b'-';
+            self.at += 1;
+            let value = tri!(self.integer());
+            offset = if minus { -value } else { value };
+        }
+        match build(&shape, &stride, offset, swizzle) {
+            Ok(layout) => Ok(layout),
+            Err(error) => Err(ParseError::refused((from, self.at), error)),
+        }
+    }
+
+    /// `Sw<b,m,s> o`, or nothing.
+    const fn swizzle(&mut self) -> Result<Swizzle, ParseError> {
+        if !self.eat(b'S') {
+            return Ok(Swizzle::IDENTITY);
+        }
+        let from = self.at - 1;
+        self.eat(b'w');
+        let (mut numbers, mut i) = ([0i128; 3], 0);
+        while i < 3 {
+            if !self.eat(if i == 0 { b'<' } else { b',' }) {
+                return Err(self.expected(
+                    "expected a swizzle `Sw<bits,base,shift>`",
+                    "expected a swizzle `Sw<bits,base,shift>`, found the end of the text",
+                ));
+            }
+            numbers[i] = tri!(self.integer());
+            i += 1;
+        }
+        if !self.eat(b'>') {
+            return Err(self.expected("expected `>`", "expected `>`, found the end of the text"));
+        }
+        let [bits, base, shift] = numbers;
+        if bits < 0 || bits > 62 || base < 0 || base > 62 || shift < -62 || shift > 62 {
+            return Err(ParseError::new(
+                (from, self.at),
+                "swizzle <{},{},{}> reaches beyond bit 62",
+                [bits, base, shift],
+            ));
+        }
+        let swizzle = match Swizzle::new(bits as u8, base as u8, shift as i8) {
+            Ok(swizzle) => swizzle,
+            Err(error) => return Err(ParseError::refused((from, self.at), error)),
+        };
+        if !self.eat(b'o') {
+            return Err(self.expected(
+                "expected `o` between the swizzle and its layout",
+                "expected `o` and a layout, found the end of the text",
+            ));
+        }
+        Ok(swizzle)
+    }
+
+    const fn tuple(&mut self) -> Result<Leaves, ParseError> {
+        self.skip();
+        let from = self.at;
+        let mut leaves =
+            Leaves { values: [0; MAX_MODES], profile: Profile::EMPTY, span: (from, from) };
+        let (mut open, mut opened) = (0usize, 0usize);
+        loop {
+            while self.eat(b'(') {
+                opened += 1;
+                open += 1;
+                if open > MAX_DEPTH {
+                    return Err(ParseError::new(
+                        (self.at - 1, self.at),
+                        "brackets nested deeper than {}",
+                        [MAX_DEPTH as i128],
+                    ));
+                }
+            }
+            if self.peek() == b')' && leaves.profile.leaves() == 0 && open == 1 && opened == 1 {
+                self.at += 1;
+                break;
+            }
+            let (at, value) = (self.at, tri!(self.integer()));
+            let mut closed = 0;
+            while open > 0 {
+                let before = self.at;
+                let comma = self.eat(b',');
+                if self.eat(b')') {
+                    closed += 1;
+                    open -= 1;
+                } else if comma {
+                    self.at = before;
+                    break;
+                } else {
+                    break;
+                }
+            }
+            if leaves.profile.leaves() < MAX_MODES {
+                leaves.values[leaves.profile.leaves()] = value;
+            }
+            if let Err(error) = leaves.profile.push(opened, closed) {
+                return Err(ParseError::refused((at, self.at), error));
+            }
+            opened = 0;
+            if open == 0 {
+                break;
+            }
+            if !self.eat(b',') {
+                return Err(self.expected(
+                    "expected `,` or `)`",
+                    "expected `,` or `)`, found the end of the text",
+                ));
+            }
+        }
+        leaves.span = (from, self.at);
+        Ok(leaves)
+    }
+
+    const fn integer(&mut self) -> Result<i128, ParseError> {
+        self.skip();
+        let from = self.at;
+        self.eat(b'_');
+        let minus = self.eat(b'-');
+        let (mut value, mut digits) = (0i128, 0);
+        while self.at < self.text.len() && self.text[self.at].is_ascii_digit() {
+            value = value * 10 + (self.text[self.at] - b'0') as i128;
+            digits += 1;
+            self.at += 1;
+            if value > u64::MAX as i128 {
+                while self.at < self.text.len() && self.text[self.at].is_ascii_digit() {
+                    self.at += 1;
+                }
+                return Err(ParseError::new(
+                    (from, self.at),
+                    "the integer does not fit 64 bits",
+                    [],
+                ));
+            }
+        }
+        if digits == 0 {
+            return Err(self.expected(
+                "expected an integer or `(`",
+                "expected an integer or `(`, found the end of the text",
+            ));
+        }
+        if self.at < self.text.len() && self.text[self.at] == b'@' {
+            return Err(ParseError::new(
+                (from, self.at + 1),
+                "basis strides such as 1@0 map to coordinates; a layout's strides are integers",
+                [],
+            ));
+        }
+        Ok(if minus { -value } else { value })
+    }
+}
+
+/// The strides of the compact layout whose first mode varies fastest.
+const fn compact(shape: &Leaves) -> Result<Leaves, ParseError> {
+    let mut stride =
+        Leaves { values: [0; MAX_MODES], profile: shape.profile.copied(), span: shape.span };
+    let (mut product, mut i) = (1i128, 0);
+    while i < shape.profile.leaves() {
+        stride.values[i] = product;
+        product *= shape.values[i];
+        if product > i64::MAX as i128 || product < 0 {
+            return Err(ParseError::new(
+                shape.span,
+                "the extents multiply to {}, more than 2^63 - 1",
+                [product],
+            ));
+        }
+        i += 1;
+    }
+    Ok(stride)
+}
+
+const fn build(
+    shape: &Leaves,
+    stride: &Leaves,
+    offset: i128,
+    swizzle: Swizzle,
+) -> Result<Layout, Error> {
+    let (mut modes, mut i) = ([Mode::new(1, 0); MAX_MODES], 0);
+    while i < shape.profile.leaves() {
+        let (extent, step) = (shape.values[i], stride.values[i]);
+        if extent < 0 {
+            return Err(Error::illegal(
+                "extent {} of mode {}",
+                [extent, i as i128],
+                "extents are 0 or more",
+            ));
+        }
+        if step < i64::MIN as i128 || step > i64::MAX as i128 {
+            return Err(Error::overflow(
+                "stride {} of mode {}",
+                [step, i as i128],
+                "strides fit 64 bits",
+            ));
+        }
+        modes[i] = Mode::new(extent as u64, step as i64);
+        i += 1;
+    }
+    if offset < -(i64::MAX as i128) || offset > i64::MAX as i128 {
+        return Err(Error::overflow("offset {}", [offset], "offsets fit 64 bits"));
+    }
+    Layout::new(modes.split_at(i).0, &shape.profile, offset as i64, swizzle)
+}
+
+impl core::str::FromStr for Layout {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Layout, ParseError> {
+        Layout::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::{String, ToString};
+
+    #[test]
+    fn texts_come_back_as_written() {
+        for text in [
+            "4:1",
+            "(4):(1)",
+            "((2,3)):((1,2))",
+            "(4,2):(1,4)",
+            "():()",
+            "(2,(1,6)):(1,(6,2))",
+            "8:-1+7",
+            "(2,2):(1,2)-3",
+            "Sw<3,3,3> o (8,64):(64,1)",
+            "Sw<2,0,-2> o 16 o (4,4):(1,4)",
+            "(0,5):(7,-9)",
+            "Sw<1,0,1> o 2:1",
+        ] {
+            assert_eq!(Layout::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn other_spellings_are_read() {
+        for (text, printed) in [
+            ("( 4 , 2 ):( 1,4 )", "(4,2):(1,4)"),
+            ("(4,):(1,)", "(4):(1)"),
+            ("(_2,4):(_12,_1)", "(2,4):(12,1)"),
+            ("(4,8)", "(4,8):(1,4)"),
+            ("((2,3),4)", "((2,3),4):((1,2),6)"),
+            ("S<3,4,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,4,3> o (8,64):(64,1)"),
+            ("()", "():()"),
+            ("7", "7:1"),
+        ] {
+            assert_eq!(Layout::parse(text).unwrap().to_string(), printed);
+        }
+    }
+
+    #[test]
+    fn errors_point_at_the_column() {
+        for (text, span, part) in [
+            ("(8,32", (5, 5), "end of the text"),
+            ("4:1x", (3, 4), "text behind"),
+            ("99999999999999999999:1", (0, 20), "64 bits"),
+            ("(8,32):(32)", (7, 11), "rank 1 against 2"),
+            ("(2,2):(1@0,1@1)", (7, 9), "basis"),
+            ("", (0, 0), "end of the text"),
+            ("(2,", (3, 3), "end of the text"),
+            ("(2,é)", (3, 5), "expected an integer"),
+            ("-2:1", (0, 4), "extent -2"),
+            ("Sw<3,0,2> o 8:1", (0, 9), "overlap"),
+            ("Sw<999,0,2> o 8:1", (0, 11), "bit 62"),
+            ("((),2)", (2, 3), "expected an integer"),
+        ] {
+            let error = Layout::parse(text).unwrap_err();
+            assert_eq!(error.span(), span, "{text}: {error}");
+            assert!(error.to_string().contains(part), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn depth_and_size_of_texts_are_bounded() {
+        let deep = |n: usize| "(".repeat(n) + "1" + &")".repeat(n);
+        assert!(Layout::parse(&deep(MAX_DEPTH)).is_ok());
+        assert!(Layout::parse(&deep(MAX_DEPTH + 1)).is_err());
+        assert!(Layout::parse(&"(".repeat(5000)).is_err());
+        let wide = |n: usize| String::from("(1") + &",1".repeat(n - 1) + ")";
+        assert!(Layout::parse(&wide(MAX_MODES)).is_ok());
+        assert!(Layout::parse(&wide(MAX_MODES + 1)).unwrap_err().cause().unwrap().is_limit());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_a_layout_or_an_error(text in "[-_()0-9:,+oSw<> é]{0,40}|\\PC*") {
+            if let Ok(layout) = Layout::parse(&text) {
+                proptest::prop_assert_eq!(Layout::parse(&layout.to_string()), Ok(layout));
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Tensor layouts as values.
+//!
+//! A layout says where in memory each element of an array lives. This crate holds the values every
+//! notation is read into and every consumer takes, and what can be asked of them:
+//!
+//! | value | what it is |
+//! |---|---|
+//! | [`Layout`] | a function from a nested coordinate to an element offset: [`Mode`]s under a [`Profile`], an offset, a [`Swizzle`] |
+//! | [`TensorLayout`] | logical extents + a layout of the padded domain + a capacity: a framework's "shape with its layout" |
+//! | [`Pattern`] | how each axis splits into digits and in which order they are stored: the definition of every dense tiled format |
+//! | [`Refinement`] | two tensor layouts over the same coordinates as one list of loops |
+//! | [`View`], [`ViewMut`] | a slice seen through a tensor layout |
+//! | [`Error`], [`ParseError`] | why not |
+//!
+//! Offsets count elements, never bytes. Nothing here allocates, panics on input or overflows; almost
+//! everything is `const fn`, so one implementation serves run time and compile time.
+//!
+//! ```
+//! use tilewright_core::{Layout, Place, TensorLayout};
+//! // 3×5 elements in tiles of 2×2: the edge tiles hold padding.
+//! let layout = Layout::parse("((2,2),(2,3)):((2,12),(1,4))").unwrap();
+//! let tensor = TensorLayout::new(&[3, 5], &layout, 24).unwrap();
+//! assert_eq!(tensor.offset(&[2, 3]), Ok(17));
+//! assert_eq!(tensor.locate(9), Ok(Place::Padding));
+//! assert_eq!(tensor.padding(), 9);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod algebra;
+mod block;
+mod coord;
+mod error;
+mod fill;
+mod fractal;
+mod index;
+mod iterate;
+mod layout;
+mod layout_print;
+mod layout_text;
+mod macros;
+mod mode;
+mod observe;
+mod parse_error;
+mod pattern;
+mod pattern_of;
+mod profile;
+mod refine;
+mod same;
+#[cfg(test)]
+mod small;
+mod steps;
+mod swizzle;
+mod tensor;
+mod tensor_index;
+mod tensor_observe;
+mod tile;
+mod tuple;
+mod view;
+
+pub use algebra::{LayoutTile, LayoutTv, LeftInverse, SEARCH_STATES, Slicer, Tiler};
+pub use block::{Block, Loop, MAX_LOOPS};
+pub use coord::Coord;
+pub use error::Error;
+pub use fill::Fill;
+pub use fractal::Fractal;
+pub use index::SEARCH_STEPS;
+pub use layout::Layout;
+pub use mode::Mode;
+pub use observe::SEARCH_BITS;
+pub use parse_error::{ParseError, Rendered};
+pub use pattern::{Digit, Pattern};
+pub use profile::{MAX_DEPTH, MAX_MODES, Profile};
+pub use refine::{Blocks, Refinement};
+pub use same::{Difference, SEARCH_BLOCKS};
+pub use steps::{MAX_STEPS, Step};
+pub use swizzle::Swizzle;
+pub use tensor::TensorLayout;
+pub use tensor_index::{Place, Run};
+pub use tile::Tile;
+pub use tuple::IntTuple;
+pub use view::{View, ViewMut};

@@ -1,0 +1,169 @@
+//! The error of every parser of a notation: where, what was expected, what would be legal.
+
+use core::fmt;
+
+use crate::{Error, error::fill_holes};
+
+/// The longest suggestion a [`ParseError`] carries, in bytes.
+const MAX_NEAREST: usize = 48;
+
+/// A text that is no layout: the byte span at fault, a sentence, and the nearest legal spelling.
+///
+/// It borrows nothing and needs no heap, so the parsers of this crate run in constants.
+/// [`ParseError::render`] shows it under the text, with a caret:
+///
+/// ```
+/// use tilewright_core::Layout;
+/// let text = "(8,32";
+/// let error = Layout::parse(text).unwrap_err();
+/// assert_eq!(error.span(), (5, 5));
+/// assert_eq!(
+///     error.render(text).to_string(),
+///     "expected `,` or `)`, found the end of the text\n  (8,32\n       ^"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    from: usize,
+    to: usize,
+    message: &'static str,
+    numbers: [i128; 4],
+    nearest: [u8; MAX_NEAREST],
+    nearest_len: u8,
+    cause: Option<Error>,
+}
+
+impl ParseError {
+    /// An error at the bytes `from..to` of the text. Each `{}` of `message` is filled by the next of
+    /// `numbers`. An empty span points between two bytes, or past the end.
+    pub const fn new<const N: usize>(
+        (from, to): (usize, usize),
+        message: &'static str,
+        numbers: [i128; N],
+    ) -> ParseError {
+        let mut all = [0; 4];
+        let mut i = 0;
+        while i < N && i < 4 {
+            all[i] = numbers[i];
+            i += 1;
+        }
+        ParseError {
+            from,
+            to,
+            message,
+            numbers: all,
+            nearest: [0; MAX_NEAREST],
+            nearest_len: 0,
+            cause: None,
+        }
+    }
+
+    /// The text is well formed, but the core refuses what it says; `cause` tells why.
+    pub const fn refused((from, to): (usize, usize), cause: Error) -> ParseError {
+        let mut error = ParseError::new((from, to), "", []);
+        error.cause = Some(cause);
+        error
+    }
+
+    /// The same error with a suggestion: the nearest legal spelling. One longer than 48 bytes is
+    /// dropped whole.
+    #[must_use]
+    pub const fn with_nearest(mut self, nearest: &str) -> ParseError {
+        let bytes = nearest.as_bytes();
+        if bytes.len() <= MAX_NEAREST {
+            let mut i = 0;
+            while i < bytes.len() {
+                self.nearest[i] = bytes[i];
+                i += 1;
+            }
+            self.nearest_len = bytes.len() as u8;
+        }
+        self
+    }
+
+    /// The same error in a longer text, `by` bytes further to the right.
+    #[must_use]
+    pub const fn shifted(mut self, by: usize) -> ParseError {
+        self.from = self.from.saturating_add(by);
+        self.to = self.to.saturating_add(by);
+        self
+    }
+
+    /// The bytes at fault, `from..to`.
+    pub const fn span(&self) -> (usize, usize) {
+        (self.from, self.to)
+    }
+
+    /// The nearest legal spelling, if the parser knows one.
+    pub fn nearest(&self) -> Option<&str> {
+        let text = core::str::from_utf8(&self.nearest[..usize::from(self.nearest_len)]).ok()?;
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The core's refusal, where the text itself was well formed.
+    pub const fn cause(&self) -> Option<&Error> {
+        self.cause.as_ref()
+    }
+
+    /// The error in three lines: the message, the `text` it was found in, a caret under the span.
+    pub const fn render<'a>(&'a self, text: &'a str) -> Rendered<'a> {
+        Rendered { error: self, text }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cause {
+            Some(cause) => cause.fmt(f)?,
+            None => fill_holes(f, self.message, &self.numbers)?,
+        }
+        match self.nearest() {
+            Some(nearest) => write!(f, "; did you mean `{nearest}`?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl core::error::Error for ParseError {}
+
+/// A [`ParseError`] shown under its text; see [`ParseError::render`].
+#[derive(Clone, Copy, Debug)]
+pub struct Rendered<'a> {
+    error: &'a ParseError,
+    text: &'a str,
+}
+
+/// The number of characters of `text` before byte `at`.
+fn column(text: &str, at: usize) -> usize {
+    text.char_indices().take_while(|&(byte, _)| byte < at).count()
+}
+
+impl fmt::Display for Rendered<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = (column(self.text, self.error.from), column(self.text, self.error.to));
+        write!(f, "{}\n  ", self.error)?;
+        for c in self.text.chars() {
+            write!(f, "{}", if c.is_control() { ' ' } else { c })?;
+        }
+        f.write_str("\n  ")?;
+        (0..from).try_for_each(|_| f.write_str(" "))?;
+        (0..(to.saturating_sub(from)).max(1)).try_for_each(|_| f.write_str("^"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn the_caret_counts_characters_not_bytes() {
+        let error = ParseError::new((3, 4), "no", []).with_nearest("yes");
+        assert_eq!(error.render("é-x").to_string(), "no; did you mean `yes`?\n  é-x\n    ^");
+    }
+
+    #[test]
+    fn a_span_past_the_end_points_behind_the_text() {
+        assert_eq!(ParseError::new((9, 9), "no", []).render("ab").to_string(), "no\n  ab\n    ^");
+    }
+}

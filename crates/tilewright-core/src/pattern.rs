@@ -1,0 +1,418 @@
+//! Padded shape + storage order of digits: the definition of every dense tiled format.
+//!
+//! Laws: the offsets of `pattern.layout(extents)` fill `0..capacity`, padding included;
+//! `Pattern::of(pattern.layout(extents))` is the same map.
+
+use crate::{Error, Layout, MAX_MODES, Mode, TensorLayout, macros::tri};
+
+/// One digit of a [`Pattern`]: which axis, how significant within it, and of which size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Digit {
+    axis: u8,
+    level: u8,
+    /// 0: the rest of the axis.
+    size: u64,
+}
+
+impl Digit {
+    /// A digit of `size` coordinates; `level` 0 is the least significant digit of its axis.
+    pub const fn fixed(axis: u8, level: u8, size: u64) -> Digit {
+        Digit { axis, level, size }
+    }
+
+    /// The digit that takes the rest of its axis, rounded up.
+    pub const fn rest(axis: u8, level: u8) -> Digit {
+        Digit { axis, level, size: 0 }
+    }
+
+    /// A digit of `size` coordinates, 0 for the rest.
+    pub(crate) const fn of(axis: usize, level: usize, size: u64) -> Digit {
+        Digit { axis: axis as u8, level: level as u8, size }
+    }
+
+    /// The logical axis.
+    pub const fn axis(self) -> u8 {
+        self.axis
+    }
+
+    /// The significance within the axis; 0 is the least.
+    pub const fn level(self) -> u8 {
+        self.level
+    }
+
+    /// The number of coordinates; `None` for the rest of the axis.
+    pub const fn size(self) -> Option<u64> {
+        if self.size == 0 { None } else { Some(self.size) }
+    }
+}
+
+/// How each logical axis splits into digits and in which order the digits are stored, outermost first.
+///
+/// Every axis is padded to a multiple of the product of its fixed digits; the storage is the box of
+/// all digits, row-major in the stored order. With [`Pattern::batched`], further leading axes are
+/// stored outermost, row-major.
+///
+/// ```
+/// use tilewright_core::{Digit, Pattern};
+/// // Ascend's zN of 16-bit elements: (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0
+/// let zn = Pattern::new(2, &[
+///     Digit::rest(1, 1),
+///     Digit::rest(0, 1),
+///     Digit::fixed(0, 0, 16),
+///     Digit::fixed(1, 0, 16),
+/// ]).unwrap();
+/// let layout = zn.layout(&[100, 100]).unwrap();
+/// assert_eq!(layout.layout().to_string(), "((16,7),(16,7)):((16,256),(1,1792))");
+/// assert_eq!(zn.storage(&[100, 100]).unwrap().as_slice(), [7, 7, 16, 16]);
+///
+/// // A pattern says where the rest of an axis goes, once.
+/// assert!(Pattern::new(1, &[Digit::rest(0, 0), Digit::rest(0, 1)]).unwrap_err().is_illegal());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    rank: u8,
+    batched: bool,
+    digits: [Digit; MAX_MODES],
+    len: u8,
+}
+
+/// The digits of a pattern at given extents.
+struct Digits {
+    sizes: [u64; MAX_MODES],
+    strides: [i64; MAX_MODES],
+    capacity: u64,
+}
+
+impl Pattern {
+    /// A pattern over `rank` axes with these digits, outermost in storage first.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) if an axis has no digit, two digits of one level, a gap in its
+    /// levels, or two digits that take the rest; [limit](Error::is_limit) beyond [`MAX_MODES`]
+    /// digits; [out of range](Error::is_out_of_range) for a digit of an axis beyond the rank.
+    pub const fn new(rank: usize, digits: &[Digit]) -> Result<Pattern, Error> {
+        if digits.len() > MAX_MODES || rank > MAX_MODES {
+            return Err(Error::limit(
+                "{} digits over {} axes",
+                [digits.len() as i128, rank as i128],
+                "a pattern has at most 32",
+            ));
+        }
+        let mut all = [Digit::fixed(0, 0, 1); MAX_MODES];
+        let mut i = 0;
+        while i < digits.len() {
+            if digits[i].axis as usize >= rank {
+                return Err(Error::out_of_range(
+                    "digit {} belongs to axis {} of {}",
+                    [i as i128, digits[i].axis as i128, rank as i128],
+                    "",
+                ));
+            }
+            all[i] = digits[i];
+            i += 1;
+        }
+        let pattern =
+            Pattern { rank: rank as u8, batched: false, digits: all, len: digits.len() as u8 };
+        let mut axis = 0;
+        while axis < rank {
+            tri!(pattern.check_axis(axis));
+            axis += 1;
+        }
+        Ok(pattern)
+    }
+
+    const fn check_axis(&self, axis: usize) -> Result<(), Error> {
+        let (mut levels, mut rests, mut count, mut i) = (0u64, 0, 0u32, 0);
+        while i < self.len as usize {
+            let digit = self.digits[i];
+            if digit.axis as usize == axis {
+                count += 1;
+                rests += (digit.size == 0) as usize;
+                levels |= if digit.level < 63 { 1 << digit.level } else { 1 << 63 };
+            }
+            i += 1;
+        }
+        if count == 0 {
+            return Err(Error::illegal(
+                "axis {} has no digit",
+                [axis as i128],
+                "name every axis in the storage order",
+            ));
+        }
+        if levels != (1 << count) - 1 {
+            return Err(Error::illegal(
+                "the {} digits of axis {} are not each of another level from 0 on",
+                [count as i128, axis as i128],
+                "store every digit once",
+            ));
+        }
+        if rests > 1 {
+            return Err(Error::illegal(
+                "{} digits of axis {} take the rest",
+                [rests as i128, axis as i128],
+                "at most one digit of an axis has no size",
+            ));
+        }
+        Ok(())
+    }
+
+    /// The same pattern, which also takes further leading axes, stored outermost, row-major.
+    #[must_use]
+    pub const fn batched(mut self) -> Pattern {
+        self.batched = true;
+        self
+    }
+
+    /// The number of axes, leading ones not counted.
+    pub const fn rank(&self) -> usize {
+        self.rank as usize
+    }
+
+    /// Whether further leading axes are taken.
+    pub const fn is_batched(&self) -> bool {
+        self.batched
+    }
+
+    /// The digits, outermost in storage first.
+    pub const fn digits(&self) -> &[Digit] {
+        self.digits.split_at(self.len as usize).0
+    }
+
+    /// The layout of an array with these extents.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for another rank, or an extent beyond the product of an axis's
+    /// digits where all have sizes; [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements;
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`] digits in all.
+    pub const fn layout(&self, extents: &[u64]) -> Result<TensorLayout, Error> {
+        let full = tri!(self.unbatched(extents.len()));
+        let digits = tri!(full.sized(extents));
+        let (mut modes, mut counts, mut len) = ([Mode::new(1, 0); MAX_MODES], [0; MAX_MODES], 0);
+        let mut axis = 0;
+        while axis < extents.len() {
+            while let Some(i) = full.find(axis, counts[axis]) {
+                modes[len] = Mode::new(digits.sizes[i], digits.strides[i]);
+                len += 1;
+                counts[axis] += 1;
+            }
+            axis += 1;
+        }
+        let layout = tri!(Layout::nested(modes.split_at(len).0, counts.split_at(extents.len()).0));
+        TensorLayout::new(extents, &layout, digits.capacity)
+    }
+
+    /// The extents of the storage as a box of digits, outermost first.
+    ///
+    /// # Errors
+    /// As [`Pattern::layout`].
+    pub const fn storage(&self, extents: &[u64]) -> Result<crate::Coord, Error> {
+        let full = tri!(self.unbatched(extents.len()));
+        let digits = tri!(full.sized(extents));
+        crate::Coord::new(digits.sizes.split_at(full.len as usize).0)
+    }
+
+    /// The pattern with its leading axes written out, for arrays of this rank.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for a rank the pattern does not take.
+    pub const fn unbatched(&self, rank: usize) -> Result<Pattern, Error> {
+        let own = self.rank as usize;
+        if rank == own {
+            let mut same =
+                Pattern { rank: self.rank, batched: false, digits: self.digits, len: self.len };
+            same.batched = false;
+            return Ok(same);
+        }
+        if rank < own || !self.batched {
+            return Err(Error::mismatch(
+                "{} dims for a pattern of {} axes",
+                [rank as i128, own as i128],
+                if self.batched { "it takes that many or more" } else { "give one dim per axis" },
+            ));
+        }
+        let leading = rank - own;
+        if leading + self.len as usize > MAX_MODES {
+            return Err(Error::limit(
+                "{} digits",
+                [(leading + self.len as usize) as i128],
+                "a pattern has at most 32",
+            ));
+        }
+        let (mut digits, mut i) = ([Digit::fixed(0, 0, 1); MAX_MODES], 0);
+        while i < leading {
+            digits[i] = Digit::rest(i as u8, 0);
+            i += 1;
+        }
+        while i < leading + self.len as usize {
+            let digit = self.digits[i - leading];
+            digits[i] =
+                Digit { axis: digit.axis + leading as u8, level: digit.level, size: digit.size };
+            i += 1;
+        }
+        Pattern::new(rank, digits.split_at(i).0)
+    }
+
+    /// The position in storage order of the digit of this axis and level.
+    const fn find(&self, axis: usize, level: usize) -> Option<usize> {
+        let mut i = 0;
+        while i < self.len as usize {
+            if self.digits[i].axis as usize == axis && self.digits[i].level as usize == level {
+                return Some(i);
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// The product of the sized digits of an axis, and whether one digit takes the rest.
+    const fn fixed(&self, axis: usize) -> Result<(u64, bool), Error> {
+        let (mut product, mut rest, mut i) = (1i128, false, 0);
+        while i < self.len as usize {
+            if self.digits[i].axis as usize == axis {
+                if self.digits[i].size == 0 {
+                    rest = true;
+                } else {
+                    product *= self.digits[i].size as i128;
+                }
+                if product > i64::MAX as i128 {
+                    return Err(Error::overflow(
+                        "the digits of axis {} multiply to {}",
+                        [axis as i128, product],
+                        "",
+                    ));
+                }
+            }
+            i += 1;
+        }
+        Ok((product as u64, rest))
+    }
+
+    /// Sizes and strides of the digits for these extents, one per axis.
+    const fn sized(&self, extents: &[u64]) -> Result<Digits, Error> {
+        let mut all = Digits { sizes: [0; MAX_MODES], strides: [0; MAX_MODES], capacity: 0 };
+        let (mut stride, mut capacity, mut i) = (1i128, 1i128, self.len as usize);
+        while i > 0 {
+            i -= 1;
+            let digit = self.digits[i];
+            let (fixed, rest) = tri!(self.fixed(digit.axis as usize));
+            let extent = extents[digit.axis as usize];
+            if !rest && extent > fixed {
+                return Err(Error::mismatch(
+                    "dim {} has extent {}, the digits of its axis {}",
+                    [digit.axis as i128, extent as i128, fixed as i128],
+                    "leave one digit of the axis without a size",
+                ));
+            }
+            let size = if digit.size == 0 { extent.div_ceil(fixed) } else { digit.size };
+            all.sizes[i] = size;
+            all.strides[i] = stride as i64;
+            // Strides of an empty array are those of the array with its empty dims at 1.
+            stride *= if size == 0 { 1 } else { size as i128 };
+            capacity *= size as i128;
+            if stride > i64::MAX as i128 {
+                return Err(Error::overflow(
+                    "the padded array has {} elements or more",
+                    [stride],
+                    "a storage has at most 2^63 - 1",
+                ));
+            }
+        }
+        all.capacity = capacity as u64;
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{format, vec, vec::Vec};
+
+    fn digit_lists() -> Vec<(usize, Vec<Digit>)> {
+        let mut all = vec![];
+        for (a, b) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2)] {
+            let digits: Vec<(u8, u8)> =
+                (0..a).map(|l| (0, l)).chain((0..b).map(|l| (1, l))).collect();
+            let mut orders = vec![vec![]];
+            for i in 0..digits.len() {
+                orders = orders
+                    .into_iter()
+                    .flat_map(|order: Vec<usize>| {
+                        (0..=order.len()).map(move |at| {
+                            let mut order = order.clone();
+                            order.insert(at, i);
+                            order
+                        })
+                    })
+                    .collect();
+            }
+            for order in orders {
+                let list = order.iter().map(|&i| {
+                    let (axis, level) = digits[i];
+                    let top = level + 1 == if axis == 0 { a } else { b };
+                    if top {
+                        Digit::rest(axis, level)
+                    } else {
+                        Digit::fixed(axis, level, 2 + level as u64)
+                    }
+                });
+                all.push((2, list.collect()));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_small_pattern_is_dense_and_comes_back() {
+        for (rank, digits) in digit_lists() {
+            let pattern = Pattern::new(rank, &digits).unwrap();
+            for m in 0..9 {
+                for n in [1, 2, 5, 6] {
+                    let tensor = pattern.layout(&[m, n]).unwrap();
+                    let storage = pattern.storage(&[m, n]).unwrap();
+                    let cells: u64 = storage.as_slice().iter().product();
+                    assert_eq!(tensor.capacity(), cells);
+                    if cells > 0 {
+                        assert_eq!(tensor.layout().cosize() as u64, cells);
+                        assert!(tensor.layout().exhaustive());
+                        assert_eq!(tensor.layout().injective(), Ok(true));
+                    }
+                    let back = Pattern::of(&tensor).unwrap().layout(&[m, n]).unwrap();
+                    for i in 0..tensor.size() {
+                        assert_eq!(back.offset_of(i), tensor.offset_of(i));
+                    }
+                    assert_eq!(back.capacity(), tensor.capacity());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_rest_may_be_the_inner_digit() {
+        // (m1:4 m0) -> m0 m1: interleaved halves.
+        let pattern = Pattern::new(1, &[Digit::rest(0, 0), Digit::fixed(0, 1, 4)]).unwrap();
+        let tensor = pattern.layout(&[10]).unwrap();
+        assert_eq!(format!("{}", tensor.layout()), "((3,4)):((4,1))");
+        assert_eq!((tensor.capacity(), tensor.offset(&[3])), (12, Ok(1)));
+    }
+
+    #[test]
+    fn leading_axes_are_outermost() {
+        let pattern = Pattern::new(1, &[Digit::rest(0, 0)]).unwrap().batched();
+        let tensor = pattern.layout(&[2, 3, 5]).unwrap();
+        assert_eq!(format!("{}", tensor.layout()), "(2,3,5):(15,5,1)");
+        assert!(pattern.layout(&[]).unwrap_err().is_mismatch());
+    }
+
+    #[test]
+    fn bad_patterns_are_errors() {
+        assert!(Pattern::new(2, &[Digit::rest(0, 0)]).unwrap_err().is_illegal());
+        assert!(Pattern::new(1, &[Digit::rest(0, 1)]).unwrap_err().is_illegal());
+        assert!(Pattern::new(1, &[Digit::rest(1, 0)]).unwrap_err().is_out_of_range());
+        assert!(Pattern::new(1, &[Digit::rest(0, 0); 33]).unwrap_err().is_limit());
+        let small = Pattern::new(1, &[Digit::fixed(0, 0, 4)]).unwrap();
+        assert!(small.layout(&[5]).unwrap_err().is_mismatch());
+        assert_eq!(small.layout(&[3]).unwrap().capacity(), 4);
+        let huge = Pattern::new(1, &[Digit::fixed(0, 0, u64::MAX), Digit::rest(0, 1)]).unwrap();
+        assert!(huge.layout(&[5]).unwrap_err().is_overflow());
+    }
+}

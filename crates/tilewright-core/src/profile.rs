@@ -1,0 +1,262 @@
+//! The bracketing of a layout's leaves.
+//!
+//! Law: [`Profile::push`] of the pieces of a profile gives it back; `9` ≠ `(9)`.
+
+use crate::{Error, macros::tri};
+
+/// The most leaves a [`Layout`](crate::Layout) has.
+pub const MAX_MODES: usize = 32;
+
+/// The deepest nesting of brackets.
+pub const MAX_DEPTH: usize = 32;
+
+/// How the leaves of a nested tuple are bracketed: `((4,2),(4,3))` and `(8,12)` differ only by this.
+///
+/// Two counts per leaf, the brackets opened before it and closed after it; no heap, no tree. `9`, a
+/// bare leaf of depth 0, differs from `(9)`, a tuple of one. `()` has rank 0.
+///
+/// ```
+/// use tilewright_core::Profile;
+/// let nested = Profile::nested(&[2, 2]).unwrap();
+/// assert_eq!((nested.leaves(), nested.rank(), nested.depth()), (4, 2, 2));
+/// assert_eq!(nested.axis(1), Some((2, 4)));
+/// assert_eq!(Profile::LEAF.depth(), 0);
+/// // An empty tuple among others cannot be said.
+/// assert!(Profile::nested(&[2, 0]).unwrap_err().is_illegal());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Profile {
+    leaves: u8,
+    opened: [u8; MAX_MODES],
+    closed: [u8; MAX_MODES],
+}
+
+impl Profile {
+    /// `()`: rank 0.
+    pub const EMPTY: Profile =
+        Profile { leaves: 0, opened: [0; MAX_MODES], closed: [0; MAX_MODES] };
+
+    /// A bare leaf: rank 1, depth 0.
+    pub const LEAF: Profile = Profile { leaves: 1, ..Profile::EMPTY };
+
+    /// A tuple of `rank` leaves, `(·,·,·)`.
+    ///
+    /// # Errors
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`].
+    pub const fn flat(rank: usize) -> Result<Profile, Error> {
+        if rank > MAX_MODES {
+            return Err(too_many());
+        }
+        let mut profile = Profile::EMPTY;
+        if rank > 0 {
+            profile.leaves = rank as u8;
+            profile.opened[0] = 1;
+            profile.closed[rank - 1] = 1;
+        }
+        Ok(profile)
+    }
+
+    /// A tuple of axes with `leaves[i]` leaves each; an axis of one leaf is bare: `[2, 1]` is
+    /// `((·,·),·)`.
+    ///
+    /// # Errors
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`]; [illegal](Error::is_illegal) for an axis
+    /// without leaves.
+    pub const fn nested(leaves: &[usize]) -> Result<Profile, Error> {
+        let mut profile = Profile::EMPTY;
+        let mut axis = 0;
+        while axis < leaves.len() {
+            let (count, last) = (leaves[axis], axis + 1 == leaves.len());
+            if count == 0 {
+                return Err(Error::illegal(
+                    "axis {} has no modes",
+                    [axis as i128],
+                    "every axis has one at least; an axis of one coordinate is 1:0",
+                ));
+            }
+            let mut i = 0;
+            while i < count {
+                let opened = (axis == 0 && i == 0) as usize + (count > 1 && i == 0) as usize;
+                let ends = i + 1 == count;
+                let closed = (count > 1 && ends) as usize + (last && ends) as usize;
+                tri!(profile.push(opened, closed));
+                i += 1;
+            }
+            axis += 1;
+        }
+        Ok(profile)
+    }
+
+    /// Appends a leaf behind `opened` opening brackets and before `closed` closing ones.
+    ///
+    /// # Errors
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`] or [`MAX_DEPTH`]; [illegal](Error::is_illegal)
+    /// if more brackets are closed than open, or nothing is open around a second leaf.
+    pub const fn push(&mut self, opened: usize, closed: usize) -> Result<(), Error> {
+        let at = self.leaves as usize;
+        if at == MAX_MODES {
+            return Err(too_many());
+        }
+        let open = self.open();
+        if opened > MAX_DEPTH || open + opened > MAX_DEPTH {
+            return Err(Error::limit(
+                "brackets nested deeper than {}",
+                [MAX_DEPTH as i128],
+                "flatten the inner tuples",
+            ));
+        }
+        if at > 0 && open == 0 {
+            return Err(Error::illegal("leaf {} stands outside the tuple", [at as i128], ""));
+        }
+        if closed > open + opened {
+            return Err(Error::illegal(
+                "bracket closed that was not opened at leaf {}",
+                [at as i128],
+                "",
+            ));
+        }
+        self.opened[at] = opened as u8;
+        self.closed[at] = closed as u8;
+        self.leaves += 1;
+        Ok(())
+    }
+
+    /// The number of brackets still open behind the last leaf.
+    pub(crate) const fn open(&self) -> usize {
+        let (mut open, mut i) = (0, 0);
+        while i < self.leaves as usize {
+            open = open + self.opened[i] as usize - self.closed[i] as usize;
+            i += 1;
+        }
+        open
+    }
+
+    /// The number of leaves.
+    pub const fn leaves(&self) -> usize {
+        self.leaves as usize
+    }
+
+    /// The brackets opened before `leaf` and closed after it; `None` past the last leaf.
+    pub const fn brackets(&self, leaf: usize) -> Option<(usize, usize)> {
+        if leaf < self.leaves as usize {
+            Some((self.opened[leaf] as usize, self.closed[leaf] as usize))
+        } else {
+            None
+        }
+    }
+
+    /// The number of top-level positions (axes); 1 for a bare leaf.
+    pub const fn rank(&self) -> usize {
+        let mut rank = 0;
+        while self.axis(rank).is_some() {
+            rank += 1;
+        }
+        rank
+    }
+
+    /// The depth of nesting: 0 for a bare leaf, 1 for a flat tuple and for `()`.
+    pub const fn depth(&self) -> usize {
+        if self.leaves == 0 {
+            return 1;
+        }
+        let (mut open, mut deepest, mut i) = (0, 0, 0);
+        while i < self.leaves as usize {
+            open += self.opened[i] as usize;
+            if open > deepest {
+                deepest = open;
+            }
+            open -= self.closed[i] as usize;
+            i += 1;
+        }
+        deepest
+    }
+
+    /// The leaves `from..to` of top-level position `axis`; `None` past the last.
+    pub const fn axis(&self, axis: usize) -> Option<(usize, usize)> {
+        let leaves = self.leaves as usize;
+        if leaves == 0 {
+            return None;
+        }
+        if self.opened[0] == 0 {
+            return if axis == 0 { Some((0, leaves)) } else { None };
+        }
+        let (mut open, mut from, mut current, mut i) = (0, 0, 0, 0);
+        while i < leaves {
+            open = open + self.opened[i] as usize - self.closed[i] as usize;
+            // Depth 1 behind a leaf means that an axis of the outermost tuple ends here.
+            if open <= 1 {
+                if current == axis {
+                    return Some((from, i + 1));
+                }
+                current += 1;
+                from = i + 1;
+            }
+            i += 1;
+        }
+        None
+    }
+
+    /// Whether both bracket the same way.
+    pub const fn same(&self, other: &Profile) -> bool {
+        if self.leaves != other.leaves {
+            return false;
+        }
+        let mut i = 0;
+        while i < self.leaves as usize {
+            if self.opened[i] != other.opened[i] || self.closed[i] != other.closed[i] {
+                return false;
+            }
+            i += 1;
+        }
+        true
+    }
+
+    /// The same value again; `Clone::clone` for `const fn`.
+    pub const fn copied(&self) -> Profile {
+        Profile { leaves: self.leaves, opened: self.opened, closed: self.closed }
+    }
+}
+
+const fn too_many() -> Error {
+    Error::limit(
+        "more than {} modes",
+        [MAX_MODES as i128],
+        "merge modes that chain, or drop those of extent 1",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_of_a_nested_profile_are_consecutive() {
+        let profile = Profile::nested(&[1, 3, 2]).unwrap();
+        assert_eq!(profile.rank(), 3);
+        assert_eq!(
+            [profile.axis(0), profile.axis(1), profile.axis(2)],
+            [Some((0, 1)), Some((1, 4)), Some((4, 6))]
+        );
+        assert_eq!(profile.axis(3), None);
+        assert_eq!(profile.depth(), 2);
+    }
+
+    #[test]
+    fn limits_are_errors() {
+        assert!(Profile::flat(MAX_MODES).is_ok());
+        assert!(Profile::flat(MAX_MODES + 1).unwrap_err().is_limit());
+        let mut deep = Profile::EMPTY;
+        assert!(deep.push(MAX_DEPTH + 1, 0).unwrap_err().is_limit());
+        assert!(deep.push(MAX_DEPTH, MAX_DEPTH).is_ok());
+        assert!(deep.push(0, 0).unwrap_err().is_illegal());
+        assert!(deep.push(usize::MAX, 0).unwrap_err().is_limit());
+    }
+
+    #[test]
+    fn a_tuple_of_one_is_no_leaf() {
+        let one = Profile::flat(1).unwrap();
+        assert_ne!(one, Profile::LEAF);
+        assert_eq!((one.rank(), one.depth()), (1, 1));
+        assert_eq!((Profile::EMPTY.rank(), Profile::EMPTY.depth()), (0, 1));
+    }
+}

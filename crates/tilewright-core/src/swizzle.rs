@@ -1,0 +1,133 @@
+//! CuTe's xor family.
+//!
+//! Law: `apply ∘ apply = identity`; bits outside the target mask never change.
+
+use crate::Error;
+
+/// `y ↦ y ^ ((y & source) >> shift)`: CuTe's `Swizzle<bits, base, shift>`.
+///
+/// `bits` bits at `base + max(shift, 0)` are xored into the `bits` bits at `base + max(−shift, 0)`.
+/// Source: CUTLASS `include/cute/swizzle.hpp`.
+///
+/// ```
+/// use tilewright_core::Swizzle;
+/// let swizzle = Swizzle::new(2, 0, 2).unwrap();
+/// let image: Vec<u64> = (0..16).map(|offset| swizzle.apply(offset)).collect();
+/// assert_eq!(image, [0, 1, 2, 3, 5, 4, 7, 6, 10, 11, 8, 9, 15, 14, 13, 12]);
+///
+/// // The two bit fields must not overlap.
+/// assert!(Swizzle::new(3, 0, 2).unwrap_err().is_illegal());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Swizzle {
+    bits: u8,
+    base: u8,
+    shift: i8,
+}
+
+impl Swizzle {
+    /// The swizzle that changes nothing.
+    pub const IDENTITY: Swizzle = Swizzle { bits: 0, base: 0, shift: 0 };
+
+    /// `bits` bits, the lowest at `base`, their sources `shift` bits higher (lower if negative).
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) if `|shift| < bits` (the fields overlap),
+    /// [limit](Error::is_limit) if `bits + base + |shift| > 62`.
+    pub const fn new(bits: u8, base: u8, shift: i8) -> Result<Swizzle, Error> {
+        if (shift.unsigned_abs()) < bits {
+            return Err(Error::illegal(
+                "swizzle with {} bits and shift {}: the bit fields overlap",
+                [bits as i128, shift as i128],
+                "|shift| must be at least the number of bits",
+            ));
+        }
+        if bits as u32 + base as u32 + shift.unsigned_abs() as u32 > 62 {
+            return Err(Error::limit(
+                "swizzle <{},{},{}> reaches beyond bit 62",
+                [bits as i128, base as i128, shift as i128],
+                "bits + base + |shift| must be at most 62",
+            ));
+        }
+        // Without bits, base and shift mean nothing: one value for the identity.
+        if bits == 0 { Ok(Swizzle::IDENTITY) } else { Ok(Swizzle { bits, base, shift }) }
+    }
+
+    /// The number of bits changed.
+    pub const fn bits(self) -> u8 {
+        self.bits
+    }
+
+    /// The lowest bit of the lower field.
+    pub const fn base(self) -> u8 {
+        self.base
+    }
+
+    /// How far above the changed bits their sources are; negative: below.
+    pub const fn shift(self) -> i8 {
+        self.shift
+    }
+
+    /// Whether nothing is changed.
+    pub const fn is_identity(self) -> bool {
+        self.bits == 0
+    }
+
+    /// The swizzled offset. Offsets of 2⁶² and more keep their high bits.
+    pub const fn apply(self, offset: u64) -> u64 {
+        let mask = ((1u64 << self.bits) - 1) << self.base;
+        if self.shift >= 0 {
+            let shift = self.shift as u32;
+            offset ^ ((offset & (mask << shift)) >> shift)
+        } else {
+            let shift = self.shift.unsigned_abs() as u32;
+            offset ^ ((offset & mask) << shift)
+        }
+    }
+
+    /// The size of the aligned blocks of offsets that are permuted within themselves: a power of two,
+    /// 1 for the identity.
+    pub const fn window(self) -> u64 {
+        if self.bits == 0 {
+            return 1;
+        }
+        let up = if self.shift < 0 { self.shift.unsigned_abs() } else { 0 };
+        1 << (self.base + self.bits + up)
+    }
+
+    /// The size of the aligned blocks of offsets that stay contiguous.
+    pub const fn atom(self) -> u64 {
+        if self.bits == 0 { 1 << 62 } else { 1 << self.base }
+    }
+}
+
+impl core::fmt::Display for Swizzle {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Sw<{},{},{}>", self.bits, self.base, self.shift)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_small_swizzle_is_an_involution_within_its_window() {
+        for bits in 0..4u8 {
+            for base in 0..4u8 {
+                for shift in -4i8..=4 {
+                    let Ok(swizzle) = Swizzle::new(bits, base, shift) else {
+                        assert!(shift.unsigned_abs() < bits);
+                        continue;
+                    };
+                    for offset in 0..4096 {
+                        let image = swizzle.apply(offset);
+                        assert_eq!(swizzle.apply(image), offset);
+                        assert_eq!(image / swizzle.window(), offset / swizzle.window());
+                        assert_eq!(image % swizzle.atom().min(1 << base), offset % (1 << base));
+                    }
+                }
+            }
+        }
+    }
+}

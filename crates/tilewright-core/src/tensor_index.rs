@@ -1,0 +1,281 @@
+//! Logical coordinate → offset, and back: element, padding or out of range.
+//!
+//! Laws: `locate(offset(c)) = c` for an injective layout; every offset below the capacity is one
+//! coordinate's or padding; along a [`Run`], offsets are what [`TensorLayout::offset`] says.
+
+use crate::{
+    Coord, Error, Layout, Step, TensorLayout,
+    index::{Solver, axes_of},
+    macros::tri,
+    steps::Working,
+};
+
+/// What is stored at an offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The element with this logical coordinate.
+    Element(Coord),
+    /// No logical element, but part of the storage.
+    Padding,
+    /// Not below the capacity.
+    OutOfRange,
+}
+
+/// A stretch of elements along one logical dim whose offsets form an arithmetic sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The offset of the first element.
+    pub offset: i64,
+    /// The distance between neighbours, in elements.
+    pub stride: i64,
+    /// The number of elements, at least 1.
+    pub len: u64,
+}
+
+impl TensorLayout {
+    /// The offset of the element with this logical coordinate, in elements.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for a coordinate of another rank,
+    /// [out of range](Error::is_out_of_range) for one outside the extents.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// let layout = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// assert_eq!(layout.offset(&[1, 2]), Ok(5));
+    /// assert!(layout.offset(&[2, 0]).unwrap_err().is_out_of_range());
+    /// ```
+    pub const fn offset(&self, coord: &[u64]) -> Result<i64, Error> {
+        tri!(self.check(coord));
+        if self.is_strided() {
+            return self.layout().offset_at(coord);
+        }
+        let working = self.program().forth(self.extents(), coord);
+        self.layout().offset_at(working.axes.split_at(working.len).0)
+    }
+
+    /// The offset of the element with this row-major index, in elements.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) for an index that is not below the size.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// let layout = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// assert_eq!(layout.offset_of(1), Ok(2));
+    /// assert!(layout.offset_of(6).unwrap_err().is_out_of_range());
+    /// ```
+    pub const fn offset_of(&self, index: u64) -> Result<i64, Error> {
+        self.offset(tri!(self.coord_of(index)).as_slice())
+    }
+
+    /// The coordinate of the element with this row-major index (the last dim varies fastest).
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) for an index that is not below the size.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// assert_eq!(layout.coord_of(5).unwrap().as_slice(), [1, 2]);
+    /// assert!(layout.coord_of(6).unwrap_err().is_out_of_range());
+    /// ```
+    pub const fn coord_of(&self, index: u64) -> Result<Coord, Error> {
+        if index >= self.size() {
+            return Err(Error::out_of_range(
+                "index {} of an array of {} elements",
+                [index as i128, self.size() as i128],
+                "",
+            ));
+        }
+        let (mut coord, mut rest, mut dim) = (Coord::origin(self.rank()), index, self.rank());
+        while dim > 0 {
+            dim -= 1;
+            coord.as_mut_slice()[dim] = rest % self.extents()[dim];
+            rest /= self.extents()[dim];
+        }
+        Ok(coord)
+    }
+
+    /// What is stored at an offset. Where several elements share it, one of them.
+    ///
+    /// # Errors
+    /// [undecided](Error::is_undecided) after [`SEARCH_STEPS`](crate::SEARCH_STEPS) steps.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Place, TensorLayout};
+    /// let layout = Layout::parse("((2,2),(2,3)):((2,12),(1,4))").unwrap();
+    /// let tiled = TensorLayout::new(&[3, 5], &layout, 24).unwrap();
+    /// let Ok(Place::Element(coord)) = tiled.locate(6) else { panic!() };
+    /// assert_eq!(coord.as_slice(), [1, 2]);
+    /// assert_eq!(tiled.locate(9), Ok(Place::Padding));
+    /// assert_eq!(tiled.locate(24), Ok(Place::OutOfRange));
+    /// ```
+    pub const fn locate(&self, offset: i64) -> Result<Place, Error> {
+        if offset >= self.capacity() as i64
+            || (offset < 0 && self.capacity() > 0 && !self.below(offset))
+        {
+            return Ok(Place::OutOfRange);
+        }
+        if offset < 0 && self.capacity() == 0 {
+            return Ok(Place::OutOfRange);
+        }
+        let mut solver = Solver::new(self.layout(), offset);
+        while let Some(leaves) = tri!(solver.next()) {
+            let axes = axes_of(self.layout(), &leaves);
+            if let Some(coord) = self.program().back(self.extents(), &axes) {
+                return Ok(Place::Element(coord));
+            }
+        }
+        Ok(Place::Padding)
+    }
+
+    /// Whether a negative offset lies within the bounds of the layout.
+    const fn below(&self, offset: i64) -> bool {
+        match self.layout().bounds() {
+            Some((low, _)) => low <= offset,
+            None => false,
+        }
+    }
+
+    /// The elements from `coord` on along `dim`, as far as their offsets form an arithmetic sequence
+    /// that the layout's digits show (a longer one may exist).
+    ///
+    /// # Errors
+    /// As [`TensorLayout::offset`]; [out of range](Error::is_out_of_range) for a dim beyond the rank.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Run, TensorLayout};
+    /// let layout = Layout::parse("((2,2),(2,3)):((2,12),(1,4))").unwrap();
+    /// let tiled = TensorLayout::new(&[3, 5], &layout, 24).unwrap();
+    /// assert_eq!(tiled.run(&[0, 2], 1), Ok(Run { offset: 4, stride: 1, len: 2 }));
+    /// ```
+    pub const fn run(&self, coord: &[u64], dim: usize) -> Result<Run, Error> {
+        tri!(self.check(coord));
+        if dim >= self.rank() {
+            return Err(Error::out_of_range(
+                "dim {} of {}",
+                [dim as i128, self.rank() as i128],
+                "",
+            ));
+        }
+        let mut walk = Walk::new(coord, dim, self.extents()[dim] - coord[dim]);
+        let (mut extents, mut i) = (Working::of(self.extents()), 0);
+        while i < self.steps().len() {
+            walk.step(self.steps()[i], &extents);
+            i += 1;
+            extents = self.program().extents_before(self.extents(), i);
+        }
+        Ok(walk.finish(self.layout()))
+    }
+
+    const fn check(&self, coord: &[u64]) -> Result<(), Error> {
+        if coord.len() != self.rank() {
+            return Err(Error::mismatch(
+                "a coordinate of {} integers for an array of {} dims",
+                [coord.len() as i128, self.rank() as i128],
+                "a coordinate has one integer per dim",
+            ));
+        }
+        let mut dim = 0;
+        while dim < coord.len() {
+            if coord[dim] >= self.extents()[dim] {
+                return Err(Error::out_of_range(
+                    "coordinate {} of dim {}, which has {}",
+                    [coord[dim] as i128, dim as i128, self.extents()[dim] as i128],
+                    "coordinates run from 0 to the extent less one",
+                ));
+            }
+            dim += 1;
+        }
+        Ok(())
+    }
+}
+
+/// A coordinate on its way along a dim: where each working axis is, and by how much it grows.
+struct Walk {
+    at: Working,
+    growth: Working,
+    len: u64,
+}
+
+impl Walk {
+    const fn new(coord: &[u64], dim: usize, len: u64) -> Walk {
+        let mut growth = Working { axes: [0; crate::MAX_MODES], len: coord.len() };
+        growth.axes[dim] = 1;
+        Walk { at: Working::of(coord), growth, len }
+    }
+
+    const fn step(&mut self, step: Step, extents: &Working) {
+        match step {
+            Step::Merge { major, minor } => {
+                let (major, minor) = (major as usize, minor as usize);
+                let extent = extents.axes[minor];
+                self.at.axes[minor] += self.at.axes[major] * extent;
+                self.growth.axes[minor] += self.growth.axes[major] * extent;
+                self.at.remove(major);
+                self.growth.remove(major);
+            }
+            Step::Split { axis, by } => {
+                let axis = axis as usize;
+                let (digit, growth) = self.divide(axis, by);
+                self.at.axes[self.at.len] = digit;
+                self.at.len += 1;
+                self.growth.axes[self.growth.len] = growth;
+                self.growth.len += 1;
+            }
+        }
+    }
+
+    /// Divides an axis by `by`: the quotient stays, the remainder and its growth are returned. The
+    /// length is cut where the remainder would overflow.
+    const fn divide(&mut self, axis: usize, by: u64) -> (u64, u64) {
+        let (x, growth) = (self.at.axes[axis], self.growth.axes[axis]);
+        let digit = x % by;
+        self.at.axes[axis] = x / by;
+        if growth % by == 0 {
+            self.growth.axes[axis] = growth / by;
+            return (digit, 0);
+        }
+        self.growth.axes[axis] = 0;
+        let fits = if growth < by { (by - digit).div_ceil(growth) } else { 1 };
+        if fits < self.len {
+            self.len = fits;
+        }
+        (digit, if growth < by { growth } else { 0 })
+    }
+
+    const fn finish(mut self, layout: &Layout) -> Run {
+        let (mut offset, mut stride, mut axis) = (layout.offset(), 0i64, 0);
+        while let Some(modes) = layout.axis(axis) {
+            let mut i = 0;
+            while i < modes.len() {
+                let (digit, growth) = self.divide(axis, modes[i].extent());
+                offset += digit as i64 * modes[i].stride();
+                stride = stride.wrapping_add((growth as i64).wrapping_mul(modes[i].stride()));
+                i += 1;
+            }
+            axis += 1;
+        }
+        if self.len == 1 {
+            stride = 0;
+        }
+        let atom = layout.swizzle().atom();
+        let within = offset as u64 % atom;
+        if !layout.swizzle().is_identity() && stride != 0 {
+            let fits = if stride > 0 {
+                (atom - within).div_ceil(stride as u64)
+            } else {
+                within / stride.unsigned_abs() + 1
+            };
+            if fits < self.len {
+                self.len = fits;
+            }
+        }
+        Run {
+            offset: layout.swizzled(offset),
+            stride: if self.len == 1 { 0 } else { stride },
+            len: self.len,
+        }
+    }
+}

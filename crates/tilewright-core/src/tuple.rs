@@ -1,0 +1,323 @@
+//! Integers and tuples of them, nested to any depth: CuTe's and TLA's IntTuple.
+//!
+//! Laws: `parse(print(T)) = T`; the integer `3` and the tuple `(3)` of one are different values, and
+//! `(3,)` reads as the latter.
+
+use core::fmt;
+
+use crate::{
+    Error, Layout, MAX_MODES, Mode, ParseError, Profile,
+    algebra::{
+        build::Builder,
+        tuple_text::{Reader, whole, write_leaves},
+        walk::Node,
+    },
+    macros::tri,
+};
+
+/// An integer, or a tuple of such: a shape, a stride, a coordinate, an order; heap-free.
+///
+/// At most [`MAX_MODES`] integers, brackets nested at most
+/// [`MAX_DEPTH`](crate::MAX_DEPTH) deep. Source of the notion: CUTLASS `include/cute/int_tuple.hpp`.
+///
+/// ```
+/// use tilewright_core::IntTuple;
+/// let shape = IntTuple::parse("(3,(2,3))").unwrap();
+/// assert_eq!((shape.rank(), shape.depth(), shape.product()), (2, 2, Ok(18)));
+/// assert_eq!(shape.get(&[1, 0]).unwrap().to_string(), "2");
+/// assert_ne!(IntTuple::parse("3"), IntTuple::parse("(3,)"));
+/// assert_eq!(IntTuple::parse("(3,").unwrap_err().span(), (3, 3));
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+#[doc(alias = "HTuple")]
+pub struct IntTuple {
+    values: [i64; MAX_MODES],
+    profile: Profile,
+}
+
+impl IntTuple {
+    /// The tuple with these integers, bracketed by `profile`.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if `profile` has another number of leaves or an open bracket.
+    pub const fn new(values: &[i64], profile: &Profile) -> Result<IntTuple, Error> {
+        if values.len() != profile.leaves() || profile.open() != 0 {
+            return Err(Error::mismatch(
+                "{} integers for a profile of {} leaves with {} open brackets",
+                [values.len() as i128, profile.leaves() as i128, profile.open() as i128],
+                "give one integer per leaf and close every bracket",
+            ));
+        }
+        let (mut all, mut i) = ([0; MAX_MODES], 0);
+        while i < values.len() {
+            all[i] = values[i];
+            i += 1;
+        }
+        Ok(IntTuple { values: all, profile: profile.copied() })
+    }
+
+    /// A bare integer: rank 1, depth 0.
+    pub const fn integer(value: i64) -> IntTuple {
+        let mut values = [0; MAX_MODES];
+        values[0] = value;
+        IntTuple { values, profile: Profile::LEAF }
+    }
+
+    /// A flat tuple, `(a,b,c)`.
+    ///
+    /// # Errors
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`].
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// assert_eq!(IntTuple::flat(&[3]).unwrap().to_string(), "(3)");
+    /// assert!(IntTuple::flat(&[0; 33]).unwrap_err().is_limit());
+    /// ```
+    pub const fn flat(values: &[i64]) -> Result<IntTuple, Error> {
+        IntTuple::new(values, &tri!(Profile::flat(values.len())))
+    }
+
+    /// Reads the text of a tuple; `_4` reads as 4.
+    ///
+    /// # Errors
+    /// A [`ParseError`] with the byte span at fault.
+    pub const fn parse(text: &str) -> Result<IntTuple, ParseError> {
+        let reader = tri!(Reader::read(text));
+        if reader.kept != 0 {
+            return Err(ParseError::new(
+                (0, text.len()),
+                "`_` keeps a position; it stands only where something is sliced",
+                [],
+            ));
+        }
+        match reader.builder.tuple() {
+            Ok(tuple) => Ok(tuple),
+            Err(error) => Err(whole(text, error)),
+        }
+    }
+
+    /// The integers, left to right, without their brackets.
+    pub const fn values(&self) -> &[i64] {
+        self.values.split_at(self.profile.leaves()).0
+    }
+
+    /// How the integers are bracketed.
+    pub const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The number of top-level positions; 1 for an integer.
+    pub const fn rank(&self) -> usize {
+        self.profile.rank()
+    }
+
+    /// The depth of nesting; 0 for an integer.
+    pub const fn depth(&self) -> usize {
+        self.profile.depth()
+    }
+
+    /// The integer this is, if it is no tuple.
+    pub const fn as_integer(&self) -> Option<i64> {
+        if self.profile.depth() == 0 { Some(self.values[0]) } else { None }
+    }
+
+    /// The part at a path of positions, each within the part before; an integer is its own part 0.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) past a tuple's rank.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let tuple = IntTuple::parse("((1,2),(3,(4,5)))").unwrap();
+    /// assert_eq!(tuple.get(&[1, 1]).unwrap().to_string(), "(4,5)");
+    /// assert!(tuple.get(&[1, 2]).unwrap_err().is_out_of_range());
+    /// ```
+    pub const fn get(&self, path: &[usize]) -> Result<IntTuple, Error> {
+        let node = tri!(Node::at(&self.profile, path));
+        let mut builder = Builder::new();
+        tri!(self.put(&mut builder, node));
+        builder.tuple()
+    }
+
+    /// Appends a part of this tuple.
+    pub(crate) const fn put(&self, builder: &mut Builder, node: Node) -> Result<(), Error> {
+        let (mut modes, mut i) = ([Mode::new(0, 0); MAX_MODES], 0);
+        while i < self.profile.leaves() {
+            modes[i] = Mode::new(0, self.values[i]);
+            i += 1;
+        }
+        builder.node(&modes, &self.profile, node)
+    }
+
+    /// The product of all integers; 1 for `()`. For a shape, the number of coordinates.
+    ///
+    /// # Errors
+    /// [overflow](Error::is_overflow) beyond 64 bits.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// assert_eq!(IntTuple::parse("((4,2),3)").unwrap().product(), Ok(24));
+    /// assert!(IntTuple::flat(&[i64::MAX, 2]).unwrap().product().unwrap_err().is_overflow());
+    /// ```
+    #[doc(alias = "size")]
+    pub const fn product(&self) -> Result<i64, Error> {
+        self.product_of(0, self.profile.leaves())
+    }
+
+    pub(crate) const fn product_of(&self, from: usize, to: usize) -> Result<i64, Error> {
+        let (mut product, mut i) = (1i64, from);
+        while i < to {
+            product = match product.checked_mul(self.values[i]) {
+                Some(product) => product,
+                None => {
+                    return Err(Error::overflow(
+                        "the product {} times {} of a tuple's integers",
+                        [product as i128, self.values[i] as i128],
+                        "products stay below 2^63",
+                    ));
+                }
+            };
+            i += 1;
+        }
+        Ok(product)
+    }
+
+    /// The product of each top-level position: `((4,2),3)` gives `(8,3)`, an integer itself.
+    ///
+    /// # Errors
+    /// As [`IntTuple::product`].
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let each = |text| IntTuple::parse(text).unwrap().product_each().unwrap().to_string();
+    /// assert_eq!((each("((4,2),3)").as_str(), each("7").as_str()), ("(8,3)", "7"));
+    /// ```
+    pub const fn product_each(&self) -> Result<IntTuple, Error> {
+        if self.profile.depth() == 0 {
+            return Ok(self.copied());
+        }
+        let (mut values, mut axis) = ([0; MAX_MODES], 0);
+        while let Some((from, to)) = self.profile.axis(axis) {
+            values[axis] = tri!(self.product_of(from, to));
+            axis += 1;
+        }
+        IntTuple::flat(values.split_at(axis).0)
+    }
+
+    /// The same value again; `Clone::clone` for `const fn`.
+    pub const fn copied(&self) -> IntTuple {
+        IntTuple { values: self.values, profile: self.profile.copied() }
+    }
+}
+
+impl Layout {
+    /// The extents, bracketed as the layout is.
+    pub const fn shape(&self) -> IntTuple {
+        let (mut values, mut i) = ([0; MAX_MODES], 0);
+        while i < self.modes().len() {
+            // I1 keeps every extent below 2^63.
+            values[i] = self.modes()[i].extent() as i64;
+            i += 1;
+        }
+        IntTuple { values, profile: self.profile().copied() }
+    }
+
+    /// The strides in elements, bracketed as the layout is.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let layout = Layout::parse("((4,2),(4,3)):((4,16),(1,32))").unwrap();
+    /// assert_eq!(layout.shape().to_string(), "((4,2),(4,3))");
+    /// assert_eq!(layout.stride().to_string(), "((4,16),(1,32))");
+    /// ```
+    pub const fn stride(&self) -> IntTuple {
+        let (mut values, mut i) = ([0; MAX_MODES], 0);
+        while i < self.modes().len() {
+            values[i] = self.modes()[i].stride();
+            i += 1;
+        }
+        IntTuple { values, profile: self.profile().copied() }
+    }
+}
+
+impl fmt::Display for IntTuple {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_leaves(f, &self.profile, |f, leaf| write!(f, "{}", self.values[leaf]))
+    }
+}
+
+impl fmt::Debug for IntTuple {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl core::str::FromStr for IntTuple {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<IntTuple, ParseError> {
+        IntTuple::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn texts_come_back() {
+        for text in ["()", "7", "-7", "(3)", "((1,0),(1,1))", "(((1)),2)", "(1,(2,3),4)"] {
+            assert_eq!(IntTuple::parse(text).unwrap().to_string(), text);
+        }
+        for (text, printed) in [
+            ("(3,)", "(3)"),
+            (" ( 1 , ( 2 ,3,) ) ", "(1,(2,3))"),
+            ("_4", "4"),
+            ("(_2,_-3)", "(2,-3)"),
+        ] {
+            assert_eq!(IntTuple::parse(text).unwrap().to_string(), printed);
+        }
+    }
+
+    #[test]
+    fn what_is_no_tuple_is_an_error() {
+        for text in [
+            "",
+            "(",
+            ")",
+            "(1",
+            "1)",
+            "(1,",
+            "(1 2)",
+            "(,)",
+            "((),1)",
+            "(1,())",
+            "_",
+            "(1,_)",
+            "x",
+            "(1,é)",
+            "9223372036854775808",
+            "99999999999999999999999999999999999999999999999",
+            "--1",
+        ] {
+            assert!(IntTuple::parse(text).is_err(), "{text}");
+        }
+        let deep = "(".repeat(5000);
+        assert!(IntTuple::parse(&deep).is_err());
+        assert!(IntTuple::parse(&deep[..40]).is_err());
+        let many = "1,".repeat(33);
+        assert!(IntTuple::parse(&std::format!("({many})")).is_err());
+    }
+
+    #[test]
+    fn products_are_checked() {
+        let big = IntTuple::flat(&[i64::MAX, 2]).unwrap();
+        assert!(big.product().unwrap_err().is_overflow());
+        assert_eq!(
+            IntTuple::parse("((4,2),3)").unwrap().product_each().unwrap().to_string(),
+            "(8,3)"
+        );
+        assert_eq!(IntTuple::parse("()").unwrap().product(), Ok(1));
+    }
+}

@@ -1,0 +1,164 @@
+//! Composition by enumeration: the definition itself, and nothing of the theory.
+//!
+//! A mode of B has a layout iff its sequence of values can be taken apart: it is arithmetic up to its
+//! first break at q, q divides its length, every block of q repeats the first one, and so on for every
+//! q-th element. A∘B has a layout iff every mode has, and the modes' values add up at every coordinate.
+
+use std::ops::RangeInclusive;
+
+use tilewright_core::{Layout, Mode};
+
+/// Whether A∘B is a layout in B's brackets, found out by enumerating B.
+#[derive(Default)]
+pub(crate) struct Brute {
+    /// A(B(c)) colexicographically.
+    pub(crate) table: Vec<i64>,
+    /// The only possible modes, those of each mode of B in a row.
+    pub(crate) modes: Vec<Mode>,
+    sequence: Vec<i64>,
+}
+
+/// A at x, its last mode running on; the swizzle left out.
+pub(crate) fn affine(a: &Layout, x: i64) -> i64 {
+    let (mut rest, mut value, modes) = (x, a.offset(), a.modes());
+    for (i, mode) in modes.iter().enumerate() {
+        let last = i + 1 == modes.len();
+        let extent = if last { i64::MAX } else { mode.extent() as i64 };
+        value += rest % extent * mode.stride();
+        rest /= extent;
+    }
+    value
+}
+
+impl Brute {
+    /// Fills `table` and, where the answer is yes, `modes`.
+    pub(crate) fn exists(&mut self, a: &Layout, b: &Layout) -> bool {
+        self.fill(a, b);
+        self.modes.clear();
+        let mut scale = 1;
+        for mode in b.modes() {
+            let extent = mode.extent() as usize;
+            self.sequence.clear();
+            self.sequence.extend((0..extent).map(|c| self.table[c * scale] - self.table[0]));
+            if !self.take_apart() {
+                return false;
+            }
+            scale *= extent;
+        }
+        self.additive(b)
+    }
+
+    fn fill(&mut self, a: &Layout, b: &Layout) {
+        self.table.clear();
+        self.table.push(b.offset());
+        for mode in b.modes() {
+            let size = self.table.len();
+            for c in 1..mode.extent() as i64 {
+                for i in 0..size {
+                    self.table.push(self.table[i] + c * mode.stride());
+                }
+            }
+        }
+        for x in &mut self.table {
+            *x = affine(a, *x);
+        }
+    }
+
+    /// The coalesced modes of one mode's sequence, appended; `false` if it has none.
+    fn take_apart(&mut self) -> bool {
+        if self.sequence.len() == 1 {
+            self.modes.push(Mode::new(1, 0));
+        }
+        while self.sequence.len() > 1 {
+            let (sequence, step) = (&self.sequence, self.sequence[1]);
+            let arithmetic = |&i: &usize| sequence[i] == i as i64 * step;
+            let run = (0..sequence.len()).take_while(arithmetic).count();
+            let repeats = |i: usize| sequence[i] == sequence[i - i % run] + sequence[i % run];
+            if sequence.len() % run != 0 || !(0..sequence.len()).all(repeats) {
+                return false;
+            }
+            self.modes.push(Mode::new(run as u64, step));
+            let every: Vec<i64> = sequence.iter().copied().step_by(run).collect();
+            self.sequence = every;
+        }
+        true
+    }
+
+    fn additive(&self, b: &Layout) -> bool {
+        (0..self.table.len()).all(|index| {
+            let (mut rest, mut scale, mut sum) = (index, 1, self.table[0]);
+            for mode in b.modes() {
+                let extent = mode.extent() as usize;
+                sum += self.table[rest % extent * scale] - self.table[0];
+                rest /= extent;
+                scale *= extent;
+            }
+            sum == self.table[index]
+        })
+    }
+}
+
+/// Every flat layout of exactly `rank` modes with these extents and strides.
+pub(crate) fn layouts(
+    rank: usize,
+    extents: RangeInclusive<u64>,
+    strides: RangeInclusive<i64>,
+) -> Vec<Layout> {
+    let single: Vec<Mode> =
+        extents.flat_map(|s| strides.clone().map(move |d| Mode::new(s, d))).collect();
+    let mut all: Vec<Vec<Mode>> = vec![vec![]];
+    for _ in 0..rank {
+        let longer = |modes: &Vec<Mode>| {
+            let modes = modes.clone();
+            single.iter().map(move |&mode| [&modes[..], &[mode]].concat())
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all.iter().map(|modes| Layout::flat(modes).unwrap()).collect()
+}
+
+/// How many pairs were seen, and how each was answered.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) pairs: u64,
+    pub(crate) accepted: u64,
+    pub(crate) refused: u64,
+    /// Another layout than the only one, or a refusal without a true witness.
+    pub(crate) wrong: u64,
+    /// Refused although there is a layout.
+    pub(crate) needless: u64,
+    pub(crate) undecided: u64,
+}
+
+impl Counts {
+    /// Composes a pair and judges the answer by enumeration. B stays at 0 and above.
+    pub(crate) fn judge(&mut self, brute: &mut Brute, a: &Layout, b: &Layout) {
+        self.pairs += 1;
+        let exists = brute.exists(a, b);
+        match a.composition(b) {
+            Ok(result) => {
+                self.accepted += 1;
+                let same = result.modes() == brute.modes && result.offset() == brute.table[0];
+                self.wrong += u64::from(!exists || !same || result.swizzle() != a.swizzle());
+            }
+            Err(error) if error.is_undecided() => self.undecided += 1,
+            Err(error) => {
+                self.refused += 1;
+                self.needless += u64::from(exists);
+                let witness = error.witness().and_then(|coord| b.offset_at(coord.as_slice()).ok());
+                let told = witness.is_some_and(|x| differs(&error.to_string(), affine(a, x)));
+                self.wrong += u64::from(!error.is_no_layout() || !told);
+            }
+        }
+    }
+}
+
+/// Whether a refusal names this value, and another one that the candidate gives.
+fn differs(text: &str, value: i64) -> bool {
+    let Some((_, rest)) = text.split_once(&format!("A(B) is {value}, the only candidate gives "))
+    else {
+        return false;
+    };
+    let candidate = rest.split_once(':').and_then(|(number, _)| number.parse::<i64>().ok());
+    candidate.is_some_and(|candidate| candidate != value)
+}
