@@ -1,0 +1,84 @@
+//! Why a text is no HLO module: the line and the column.
+
+use std::fmt;
+
+use tilewright_core::ParseError;
+
+/// The most bytes of a line that an error shows, on either side of the fault.
+const AROUND: usize = 60;
+
+/// A text that is no HLO module, with the line at fault.
+///
+/// ```
+/// use tilewright_xla::HloModule;
+/// let text = "HloModule m\nENTRY main {\n  ROOT x = f32[2]{0,1} parameter(0)\n}\n";
+/// let error = HloModule::parse(text).unwrap_err();
+/// assert_eq!((error.line(), error.column()), (3, 18));
+/// let shown: Vec<String> = error.to_string().lines().map(String::from).collect();
+/// assert_eq!(shown[0], "line 3, column 18: the shape has 1 dims, the layout's minor_to_major 2");
+/// assert_eq!(shown[1], "    ROOT x = f32[2]{0,1} parameter(0)");
+/// assert_eq!(shown[2], "                   ^^^^^");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HloError {
+    line: usize,
+    column: usize,
+    error: ParseError,
+    /// The line at fault, cut, and where in it the fault begins and ends, in characters.
+    shown: String,
+    carets: (usize, usize),
+}
+
+impl HloError {
+    pub(super) fn new(text: &str, error: ParseError) -> HloError {
+        let (from, to) = error.span();
+        let before = text.get(..from).unwrap_or(text);
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = 1 + before.bytes().filter(|&b| b == b'\n').count();
+        let end =
+            text.get(from..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| from + at);
+        let left = boundary(text, from.saturating_sub(AROUND).max(start));
+        let right = boundary(text, from.saturating_add(AROUND).min(end));
+        let count =
+            |from: usize, to: usize| text.get(from..to).map_or(0, |part| part.chars().count());
+        let carets = (count(left, from), count(left, to.clamp(from, right.max(from))));
+        let shown = text.get(left..right).unwrap_or("").replace(char::is_control, " ");
+        HloError { line, column: 1 + count(start, from), error, shown, carets }
+    }
+
+    /// The line at fault; the first is 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The character of the line at which the fault begins; the first is 1.
+    pub fn column(&self) -> usize {
+        self.column
+    }
+
+    /// What is wrong, with its span in the whole text.
+    pub fn parse_error(&self) -> &ParseError {
+        &self.error
+    }
+}
+
+/// The first place from `at` on between two characters.
+fn boundary(text: &str, at: usize) -> usize {
+    (at..text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len())
+}
+
+impl fmt::Display for HloError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = self.carets;
+        writeln!(f, "line {}, column {}: {}", self.line, self.column, self.error)?;
+        write!(
+            f,
+            "  {}\n  {}{}",
+            self.shown,
+            " ".repeat(from),
+            "^".repeat((to - from.min(to)).max(1))
+        )
+    }
+}
+
+impl std::error::Error for HloError {}

@@ -1,0 +1,123 @@
+//! A module from the bytes of its `HloModuleProto`.
+//!
+//! Source: `xla/service/hlo.proto`; fields that are not read here are passed over.
+
+use tilewright_core::Error;
+
+use super::{HloComputation, HloInstruction, HloModule};
+use crate::proto::{ProtoError, ShapeProto, decode, each};
+
+/// `xla.HloModuleProto`.
+#[derive(Clone, PartialEq, prost::Message)]
+struct ModuleProto {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(string, tag = "2")]
+    entry_computation_name: String,
+    #[prost(message, repeated, tag = "3")]
+    computations: Vec<ComputationProto>,
+    #[prost(int64, tag = "6")]
+    entry_computation_id: i64,
+}
+
+/// `xla.HloComputationProto`.
+#[derive(Clone, PartialEq, prost::Message)]
+struct ComputationProto {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(message, repeated, tag = "2")]
+    instructions: Vec<InstructionProto>,
+    #[prost(int64, tag = "5")]
+    id: i64,
+    #[prost(int64, tag = "6")]
+    root_id: i64,
+}
+
+/// `xla.HloInstructionProto`.
+#[derive(Clone, PartialEq, prost::Message)]
+struct InstructionProto {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(string, tag = "2")]
+    opcode: String,
+    #[prost(message, optional, tag = "3")]
+    shape: Option<ShapeProto>,
+    #[prost(int64, tag = "9")]
+    parameter_number: i64,
+    #[prost(int64, tag = "35")]
+    id: i64,
+}
+
+impl HloModule {
+    /// Reads the bytes of an `HloModuleProto`.
+    ///
+    /// # Errors
+    /// Bytes that are no proto; the field at fault, such as
+    /// `computations[0].instructions[3].shape.layout`: an instruction without a shape, a negative
+    /// parameter number, as [`ShapeProto::to_shape`].
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// // Field 1, the name; field 3, a computation whose field 1 is its name.
+    /// let bytes = [b"\x0a\x01m", b"\x1a\x05\x0a\x03top".as_slice()].concat();
+    /// let module = HloModule::from_proto_bytes(&bytes).unwrap();
+    /// assert_eq!((module.name.as_str(), module.computations[0].name.as_str()), ("m", "top"));
+    /// assert!(HloModule::from_proto_bytes(b"\x0a").unwrap_err().is_decode());
+    /// ```
+    pub fn from_proto_bytes(bytes: &[u8]) -> Result<HloModule, ProtoError> {
+        let proto = decode::<ModuleProto>(bytes)?;
+        let mut computations = each("computations", &proto.computations, computation)?;
+        if let Some(entry) = entry(&proto).and_then(|at| computations.get_mut(at)) {
+            entry.entry = true;
+        }
+        Ok(HloModule { name: proto.name, computations })
+    }
+}
+
+/// The computation of the entry's id, or of its name if ids do not tell.
+fn entry(proto: &ModuleProto) -> Option<usize> {
+    let place = |is: &dyn Fn(&ComputationProto) -> bool| {
+        let mut places = (0..).zip(&proto.computations).filter(|(_, one)| is(one));
+        match (places.next(), places.next()) {
+            (Some((at, _)), None) => Some(at),
+            _ => None,
+        }
+    };
+    let named = |one: &ComputationProto| one.name == proto.entry_computation_name;
+    place(&|one| one.id == proto.entry_computation_id).or_else(|| place(&named))
+}
+
+fn computation(proto: &ComputationProto) -> Result<HloComputation, ProtoError> {
+    Ok(HloComputation {
+        name: proto.name.clone(),
+        entry: false,
+        instructions: each("instructions", &proto.instructions, instruction)?,
+        root: proto.instructions.iter().position(|one| one.id == proto.root_id),
+    })
+}
+
+fn instruction(proto: &InstructionProto) -> Result<HloInstruction, ProtoError> {
+    let shape = proto.shape.as_ref().ok_or_else(|| {
+        ProtoError::new("shape", Error::illegal("an instruction without a shape", [], ""))
+    })?;
+    Ok(HloInstruction {
+        name: proto.name.clone(),
+        opcode: proto.opcode.clone(),
+        shape: shape.to_shape().map_err(|error| error.within("shape"))?,
+        parameter: parameter(proto)?,
+    })
+}
+
+fn parameter(proto: &InstructionProto) -> Result<Option<u64>, ProtoError> {
+    if proto.opcode != "parameter" {
+        return Ok(None);
+    }
+    u64::try_from(proto.parameter_number).map(Some).map_err(|_| {
+        let cause = Error::illegal(
+            "parameter number {} is negative",
+            [proto.parameter_number.into()],
+            "parameters count from 0",
+        );
+        ProtoError::new("parameter_number", cause)
+    })
+}

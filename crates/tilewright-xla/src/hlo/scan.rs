@@ -1,0 +1,201 @@
+//! A position in a module's text that passes over what is not read, balanced brackets and all.
+//!
+//! Law: `at` stands between two characters, because it only ever stops before or behind a byte of
+//! ASCII or at the end.
+
+use tilewright_core::ParseError;
+
+use crate::{
+    Shape,
+    text::{Cursor, is_name, shape_prefix},
+};
+
+/// What a byte does to the reader of a part that is passed over.
+#[derive(Clone, Copy, PartialEq)]
+enum Class {
+    Plain,
+    Open,
+    Close,
+    Quote,
+    Slash,
+    Newline,
+}
+
+const CLASSES: [Class; 256] = classes();
+
+const fn classes() -> [Class; 256] {
+    let mut classes = [Class::Plain; 256];
+    classes[b'(' as usize] = Class::Open;
+    classes[b'{' as usize] = Class::Open;
+    classes[b'[' as usize] = Class::Open;
+    classes[b')' as usize] = Class::Close;
+    classes[b'}' as usize] = Class::Close;
+    classes[b']' as usize] = Class::Close;
+    classes[b'"' as usize] = Class::Quote;
+    classes[b'/' as usize] = Class::Slash;
+    classes[b'\n' as usize] = Class::Newline;
+    classes
+}
+
+pub(super) struct Scan<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    /// Whether no comment ends behind `at`: looked for once.
+    unclosed: bool,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn new(text: &'a str) -> Scan<'a> {
+        Scan { text, bytes: text.as_bytes(), at: 0, unclosed: false }
+    }
+
+    /// The next byte, white space and comments passed over.
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        loop {
+            let byte = *self.bytes.get(self.at)?;
+            if byte.is_ascii_whitespace() {
+                self.at += 1;
+            } else if byte != b'/' || !self.comment() {
+                return Some(byte);
+            }
+        }
+    }
+
+    /// Passes over a comment that begins here; one that does not end is none.
+    fn comment(&mut self) -> bool {
+        let rest = self.text.get(self.at..).unwrap_or("");
+        let len = match rest.as_bytes().get(1) {
+            Some(b'/') => Some(rest.find('\n').unwrap_or(rest.len())),
+            Some(b'*') if !self.unclosed => {
+                let end = rest.get(2..).and_then(|inner| inner.find("*/"));
+                self.unclosed = end.is_none();
+                end.map(|end| end + 4)
+            }
+            _ => None,
+        };
+        self.at += len.unwrap_or(0);
+        len.is_some()
+    }
+
+    /// Reads one byte if it is next.
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
+        let is = self.peek() == Some(byte);
+        self.at += usize::from(is);
+        is
+    }
+
+    /// Reads one byte, or fails with `message` where it should be.
+    pub(super) fn expect(&mut self, byte: u8, message: &'static str) -> Result<(), ParseError> {
+        if self.eat(byte) { Ok(()) } else { Err(self.error(message)) }
+    }
+
+    /// An error at the next word or character.
+    pub(super) fn error(&mut self, message: &'static str) -> ParseError {
+        self.peek();
+        let rest = self.text.get(self.at..).unwrap_or("");
+        let word = rest.bytes().take_while(|&b| is_name(b)).count();
+        let one = rest.chars().next().map_or(0, char::len_utf8);
+        ParseError::new((self.at, self.at + word.max(one)), message, [])
+    }
+
+    /// Reads a name or keyword, without the `%` before it; `message` if there is none.
+    pub(super) fn name(&mut self, message: &'static str) -> Result<&'a str, ParseError> {
+        self.eat(b'%');
+        self.peek();
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        let len = rest.iter().take_while(|&&b| is_name(b)).count();
+        if len == 0 {
+            return Err(self.error(message));
+        }
+        let name = self.text.get(self.at..self.at + len).unwrap_or("");
+        self.at += len;
+        Ok(name)
+    }
+
+    /// Reads an integer, as the number of a parameter.
+    pub(super) fn integer(&mut self) -> Result<u64, ParseError> {
+        let mut cursor = Cursor::starting(self.text, self.at);
+        let (value, _) = cursor.integer("expected the number of the parameter")?;
+        self.at = cursor.at();
+        Ok(value)
+    }
+
+    /// Reads a shape.
+    pub(super) fn shape(&mut self) -> Result<Shape, ParseError> {
+        let mut cursor = Cursor::starting(self.text, self.at);
+        let shape = shape_prefix(&mut cursor)?;
+        self.at = cursor.at();
+        Ok(shape)
+    }
+
+    /// Passes over everything up to the `)` that closes what was opened before.
+    pub(super) fn pass_group(&mut self, message: &'static str) -> Result<(), ParseError> {
+        let from = self.at;
+        self.pass(false);
+        if self.bytes.get(self.at) != Some(&b')') {
+            return Err(ParseError::new((from.saturating_sub(1), from), message, []));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Passes over the rest of the line, and over the next ones while brackets or a comma go on;
+    /// stops before a bracket that closes what was opened before.
+    pub(super) fn pass_line(&mut self) {
+        self.pass(true);
+    }
+
+    /// Passes over balanced brackets, strings and comments up to a closing bracket without its
+    /// partner or the end, or, if `lines`, the end of a line outside brackets.
+    fn pass(&mut self, lines: bool) {
+        let mut depth = 0usize;
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match CLASSES[usize::from(byte)] {
+                Class::Plain => {}
+                Class::Open => depth += 1,
+                Class::Close if depth == 0 => return,
+                Class::Close => depth -= 1,
+                Class::Quote => self.pass_string(),
+                Class::Slash => {
+                    if self.comment() {
+                        continue;
+                    }
+                }
+                Class::Newline if lines && depth == 0 => {
+                    if !self.comma_around() {
+                        return;
+                    }
+                    continue;
+                }
+                Class::Newline => {}
+            }
+            self.at += 1;
+        }
+        self.at = self.at.min(self.bytes.len());
+    }
+
+    /// Goes on to the quote that ends the string here, or to the end.
+    fn pass_string(&mut self) {
+        self.at += 1;
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match byte {
+                b'"' => return,
+                b'\\' => self.at += 2,
+                _ => self.at += 1,
+            }
+        }
+    }
+
+    /// Whether the line that ends here ends with a comma, or the next one begins with one; if so, the
+    /// white space between them is passed over.
+    fn comma_around(&mut self) -> bool {
+        let before = self.bytes.get(..self.at).unwrap_or(&[]).trim_ascii_end();
+        let after = self.bytes.get(self.at..).unwrap_or(&[]).trim_ascii_start();
+        let comma = before.last() == Some(&b',') || after.first() == Some(&b',');
+        if comma {
+            self.at = self.bytes.len() - after.len();
+        }
+        comma
+    }
+}

@@ -1,0 +1,42 @@
+//! Whether an index is one, and which of two comes first.
+
+use std::cmp::Ordering;
+
+use tilewright_core::Error;
+
+/// Whether there is an element with this index: of the dims' rank, no entry negative, each below its
+/// dim. XLA finds negative indices in bounds.
+///
+/// ```
+/// use tilewright_xla::index_util::index_in_bounds;
+/// assert!(index_in_bounds(&[2, 2], &[1, 0]) && index_in_bounds(&[], &[]));
+/// assert!(!index_in_bounds(&[2, 2], &[-1, 0]) && !index_in_bounds(&[2, 2], &[1]));
+/// ```
+#[doc(alias = "IndexInBounds")]
+pub fn index_in_bounds(dims: &[u64], index: &[i64]) -> bool {
+    let within = |(&entry, &dim): (&i64, &u64)| u64::try_from(entry).is_ok_and(|at| at < dim);
+    dims.len() == index.len() && index.iter().zip(dims).all(within)
+}
+
+/// Which index comes first in row-major order: the first entries that differ decide.
+///
+/// # Errors
+/// [mismatch](Error::is_mismatch) for indices of different ranks, where XLA aborts.
+///
+/// ```
+/// use std::cmp::Ordering;
+/// use tilewright_xla::index_util::compare_indices;
+/// assert_eq!(compare_indices(&[1, 9], &[2, 0]), Ok(Ordering::Less));
+/// assert!(compare_indices(&[1], &[1, 0]).unwrap_err().is_mismatch());
+/// ```
+#[doc(alias = "CompareIndices")]
+pub fn compare_indices(a: &[u64], b: &[u64]) -> Result<Ordering, Error> {
+    if a.len() != b.len() {
+        return Err(Error::mismatch(
+            "an index of {} entries compared with one of {}",
+            [a.len() as i128, b.len() as i128],
+            "only indices into arrays of one rank compare",
+        ));
+    }
+    Ok(a.cmp(b))
+}

@@ -1,0 +1,243 @@
+//! Exact addresses under any layout, of any rank: the walk over the tiles, taken by an index.
+//!
+//! Laws: `locate(offset(index)) = Element(index)`; every offset below the capacity is one element's or
+//! padding; where [`Layout::lower`] has an answer, it is this one.
+
+use tilewright_core::Error;
+
+use super::linear::check_index;
+use crate::{ArrayShape, Layout, TileDim, permutation};
+
+/// What a place in the storage of an array holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Cell {
+    /// The element with this index.
+    Element(Vec<u64>),
+    /// No element, but part of the storage.
+    Padding,
+    /// Nothing: the storage is not that long.
+    OutOfRange,
+}
+
+/// The places of the elements of one array: prepared once, asked often.
+///
+/// Neither the rank nor the nesting of tiles is limited, as it is for [`Layout::lower`]. Offsets count
+/// elements.
+///
+/// ```
+/// use tilewright_xla::{ArrayShape, index_util::{Cell, Indexer}};
+/// let shape = ArrayShape::parse("f32[3,5]{1,0:T(2,2)}").unwrap();
+/// let indexer = Indexer::of(&shape).unwrap();
+/// assert_eq!((indexer.offset(&[2, 3]), indexer.capacity()), (Ok(17), 24));
+/// assert_eq!(indexer.locate(10), Cell::Element(vec![1, 4]));
+/// assert_eq!((indexer.locate(9), indexer.locate(24)), (Cell::Padding, Cell::OutOfRange));
+/// assert!(indexer.offset(&[2, 5]).unwrap_err().is_out_of_range());
+/// ```
+#[derive(Clone, Debug)]
+#[doc(alias = "LinearIndexForNestedTiling")]
+#[doc(alias = "DelinearizeIndexForNestedTiling")]
+pub struct Indexer {
+    dims: Vec<u64>,
+    major_to_minor: Vec<usize>,
+    levels: Vec<Level>,
+    bounds: Vec<u64>,
+    capacity: u64,
+}
+
+/// One tile with the dims it meets.
+#[derive(Clone, Debug)]
+struct Level {
+    /// The dims of extent 1 put in front because the tile is longer.
+    missing: usize,
+    groups: Vec<Group>,
+    /// How many dims the groups take.
+    taken: usize,
+}
+
+/// Dims that are merged, then cut.
+#[derive(Clone, Debug)]
+struct Group {
+    /// Their extents, major to minor.
+    bounds: Vec<u64>,
+    merged: u64,
+    by: u64,
+}
+
+impl Indexer {
+    /// The places of an array of these dims in this layout.
+    ///
+    /// # Errors
+    /// As [`Layout::padded_elements`].
+    pub fn new(layout: &Layout, dims: &[u64]) -> Result<Indexer, Error> {
+        let bounds = layout.final_bounds(dims)?;
+        let capacity = layout.padded_elements(dims)?;
+        let order = layout.minor_to_major().iter().rev().map(|&dim| permutation::index(dim));
+        let major_to_minor: Vec<usize> = order.collect();
+        let levels = levels(layout, layout.physical(dims));
+        Ok(Indexer { dims: dims.to_vec(), major_to_minor, levels, bounds, capacity })
+    }
+
+    /// The places of an array of this shape, in its layout or else row-major. A bounded dim counts its
+    /// bound.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::extents`] and [`Indexer::new`].
+    pub fn of(shape: &ArrayShape) -> Result<Indexer, Error> {
+        Indexer::new(&shape.layout_or_default(), &shape.extents()?)
+    }
+
+    /// The length of the storage, in elements.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// The extents of the array.
+    pub fn dims(&self) -> &[u64] {
+        &self.dims
+    }
+
+    /// Where the element with this index is.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for an index of another rank,
+    /// [out of range](Error::is_out_of_range) for one that names no element.
+    #[doc(alias = "LinearIndex")]
+    pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
+        check_index(&self.dims, index)?;
+        let entry = |&dim: &usize| index.get(dim).copied().unwrap_or(0);
+        let mut entries: Vec<u64> = self.major_to_minor.iter().map(entry).collect();
+        for level in &self.levels {
+            level.enter(&mut entries);
+        }
+        Ok(ravel(&entries, &self.bounds))
+    }
+
+    /// What is at an offset.
+    pub fn locate(&self, offset: u64) -> Cell {
+        if offset >= self.capacity {
+            return Cell::OutOfRange;
+        }
+        self.element(offset).map_or(Cell::Padding, Cell::Element)
+    }
+
+    fn element(&self, offset: u64) -> Option<Vec<u64>> {
+        let mut entries = unravel(offset, &self.bounds)?;
+        for level in self.levels.iter().rev() {
+            level.leave(&mut entries)?;
+        }
+        let mut index = vec![0; self.dims.len()];
+        for (&dim, entry) in self.major_to_minor.iter().zip(entries) {
+            *index.get_mut(dim)? = entry;
+        }
+        Some(index)
+    }
+}
+
+impl Level {
+    /// From the entries above the tile to those below.
+    fn enter(&self, entries: &mut Vec<u64>) {
+        entries.splice(0..0, std::iter::repeat_n(0, self.missing));
+        let mut rest = entries.split_off(entries.len().saturating_sub(self.taken));
+        let mut inner = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
+            let tail = rest.split_off(group.bounds.len().min(rest.len()));
+            let merged = ravel(&rest, &group.bounds);
+            entries.push(merged / group.by);
+            inner.push(merged % group.by);
+            rest = tail;
+        }
+        entries.append(&mut inner);
+    }
+
+    /// Back; `None` where no entry above leads here.
+    fn leave(&self, entries: &mut Vec<u64>) -> Option<()> {
+        let count = self.groups.len();
+        let inner = entries.split_off(entries.len().checked_sub(count)?);
+        let outer = entries.split_off(entries.len().checked_sub(count)?);
+        for ((group, quotient), remainder) in self.groups.iter().zip(outer).zip(inner) {
+            let merged = quotient.checked_mul(group.by)?.checked_add(remainder)?;
+            entries.extend(unravel(merged, &group.bounds)?);
+        }
+        entries.drain(..self.missing.min(entries.len()));
+        Some(())
+    }
+}
+
+/// The row-major number of entries within bounds.
+fn ravel(entries: &[u64], bounds: &[u64]) -> u64 {
+    entries.iter().zip(bounds).fold(0, |number, (entry, bound)| number * bound + entry)
+}
+
+/// The entries of a row-major number, if it is within the bounds.
+fn unravel(number: u64, bounds: &[u64]) -> Option<Vec<u64>> {
+    let (mut entries, mut rest) = (vec![0; bounds.len()], number);
+    for (entry, &bound) in entries.iter_mut().zip(bounds).rev() {
+        *entry = rest.checked_rem(bound)?;
+        rest /= bound;
+    }
+    (rest == 0).then_some(entries)
+}
+
+/// The tiles of a layout that is known to fit, each with the dims it meets.
+fn levels(layout: &Layout, mut bounds: Vec<u64>) -> Vec<Level> {
+    let mut levels = Vec::with_capacity(layout.tiles().len());
+    for tile in layout.tiles() {
+        let missing = tile.dims().len().saturating_sub(bounds.len());
+        bounds.splice(0..0, std::iter::repeat_n(1, missing));
+        let taken = tile.dims().len();
+        let suffix = bounds.split_off(bounds.len() - taken);
+        let groups = groups(&suffix, tile.dims());
+        bounds.extend(groups.iter().map(|group| group.merged.div_ceil(group.by)));
+        bounds.extend(groups.iter().map(|group| group.by));
+        levels.push(Level { missing, groups, taken });
+    }
+    levels
+}
+
+fn groups(suffix: &[u64], dims: &[TileDim]) -> Vec<Group> {
+    let (mut groups, mut bounds) = (Vec::new(), Vec::new());
+    for (&bound, &dim) in suffix.iter().zip(dims) {
+        bounds.push(bound);
+        if let TileDim::Size(by) = dim {
+            let merged = bounds.iter().fold(1u64, |product, &bound| product.saturating_mul(bound));
+            groups.push(Group { bounds: std::mem::take(&mut bounds), merged, by });
+        }
+    }
+    groups
+}
+
+impl ArrayShape {
+    /// The offset of an element, in elements, exact under any tiles. Of many elements, ask an
+    /// [`Indexer`].
+    ///
+    /// # Errors
+    /// As [`Indexer::of`] and [`Indexer::offset`].
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("bf16[2048]{0:T(1024)(128)(2,1)}").unwrap();
+    /// assert_eq!((shape.linear_index(&[128]), shape.linear_index(&[1])), (Ok(1), Ok(2)));
+    /// assert!(shape.linear_index(&[2048]).unwrap_err().is_out_of_range());
+    /// ```
+    #[doc(alias = "LinearIndexForNestedTiling")]
+    pub fn linear_index(&self, index: &[u64]) -> Result<u64, Error> {
+        Indexer::of(self)?.offset(index)
+    }
+
+    /// What is at an offset: an element, padding, or nothing.
+    ///
+    /// # Errors
+    /// As [`Indexer::of`].
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, index_util::Cell};
+    /// let shape = ArrayShape::parse("f32[3,5]{1,0:T(2,2)}").unwrap();
+    /// assert_eq!(shape.multi_index(10), Ok(Cell::Element(vec![1, 4])));
+    /// assert_eq!(shape.multi_index(9), Ok(Cell::Padding));
+    /// assert!(ArrayShape::parse("f32[?]").unwrap().multi_index(0).unwrap_err().is_unsupported());
+    /// ```
+    #[doc(alias = "DelinearizeIndexForNestedTiling")]
+    pub fn multi_index(&self, offset: u64) -> Result<Cell, Error> {
+        Ok(Indexer::of(self)?.locate(offset))
+    }
+}

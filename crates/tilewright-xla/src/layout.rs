@@ -1,0 +1,339 @@
+//! XLA's layout: the order of the dims, tiles, alignment, packing, memory space.
+
+use std::fmt;
+
+use tilewright_core::{Error, ParseError};
+
+use crate::{Tile, text};
+
+/// How one *physical* dim (major first) is spread over several memories.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Split {
+    /// The physical dim, counted from the most major.
+    pub dimension: u64,
+    /// The indices at which a new piece begins, ascending.
+    pub indices: Vec<u64>,
+}
+
+/// A layout as XLA writes it, `{1,0:T(8,128)(2,1)E(4)}`.
+///
+/// It knows no dims: [`Layout::lower`] and its companions take them. Equality compares every property
+/// as it was written, as XLA's does; whether two layouts are the same *map* is asked of what they
+/// lower to.
+///
+/// ```
+/// use tilewright_xla::{Layout, Tile};
+/// let layout = Layout::new(&[1, 0])
+///     .unwrap()
+///     .with_tiles(&[Tile::sizes(&[8, 128]).unwrap(), Tile::sizes(&[2, 1]).unwrap()])
+///     .with_memory_space(1)
+///     .unwrap();
+/// assert_eq!(layout.to_string(), "{1,0:T(8,128)(2,1)S(1)}");
+/// assert_eq!(Layout::parse("{1,0:T(8,128)(2,1)S(1)}").unwrap(), layout);
+/// assert!(Layout::new(&[0, 0]).unwrap_err().is_illegal());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Layout {
+    minor_to_major: Vec<u64>,
+    tiles: Vec<Tile>,
+    tail_padding_alignment: u64,
+    element_size_in_bits: u64,
+    memory_space: u64,
+    splits: Vec<Split>,
+    dynamic_metadata_prefix_bytes: u64,
+}
+
+impl Layout {
+    /// The untiled layout whose dims, fastest first, are `minor_to_major`.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) unless it names each of its dims once.
+    pub fn new(minor_to_major: &[u64]) -> Result<Layout, Error> {
+        match misplaced(minor_to_major) {
+            Some((_, error)) => Err(error),
+            None => Ok(Layout::untiled(minor_to_major.to_vec())),
+        }
+    }
+
+    /// The row-major layout of rank `rank`, XLA's default: `{n-1,…,1,0}`.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// assert_eq!(Layout::descending(3).to_string(), "{2,1,0}");
+    /// assert_eq!(Layout::descending(0).to_string(), "{}");
+    /// ```
+    #[doc(alias = "row_major")]
+    pub fn descending(rank: usize) -> Layout {
+        Layout::untiled((0..rank as u64).rev().collect())
+    }
+
+    /// The column-major layout of rank `rank`: `{0,1,…,n-1}`.
+    #[doc(alias = "col_major")]
+    pub fn ascending(rank: usize) -> Layout {
+        Layout::untiled((0..rank as u64).collect())
+    }
+
+    /// The untiled layout of an order that is one.
+    pub(crate) fn untiled(minor_to_major: Vec<u64>) -> Layout {
+        Layout {
+            minor_to_major,
+            tiles: Vec::new(),
+            tail_padding_alignment: 1,
+            element_size_in_bits: 0,
+            memory_space: 0,
+            splits: Vec::new(),
+            dynamic_metadata_prefix_bytes: 0,
+        }
+    }
+
+    /// Reads a layout such as `{0,1:T(8,128)(2,1)}`; white space and comments may stand between
+    /// tokens. `D(…)`, the sparse leftover that XLA ignores, is dropped; `#(…)`, `*(…)` and `P(…)`
+    /// are refused, because no array may have them.
+    ///
+    /// # Errors
+    /// Where and why the text is no layout.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// assert_eq!(Layout::parse("{ 0, 1 : T(5, 3) }").unwrap().to_string(), "{0,1:T(5,3)}");
+    /// let text = "{0,1:T(5,0)}";
+    /// let error = Layout::parse(text).unwrap_err();
+    /// assert_eq!(error.span(), (9, 10));
+    /// ```
+    pub fn parse(text: &str) -> Result<Layout, ParseError> {
+        text::whole(text, text::layout)
+    }
+
+    /// Reads a layout from the start of a text, and how many bytes it took.
+    ///
+    /// # Errors
+    /// As [`Layout::parse`].
+    pub fn parse_prefix(text: &str) -> Result<(Layout, usize), ParseError> {
+        text::prefix(text, text::layout)
+    }
+
+    /// The same layout with these tiles, the outermost first.
+    #[must_use]
+    pub fn with_tiles(self, tiles: &[Tile]) -> Layout {
+        self.tiled(tiles.to_vec())
+    }
+
+    pub(crate) fn tiled(mut self, tiles: Vec<Tile>) -> Layout {
+        self.tiles = tiles;
+        self
+    }
+
+    /// The same layout in a storage rounded up to a multiple of `elements`.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) unless `elements` is 1 to 2⁶³ − 1.
+    pub fn with_tail_padding_alignment(mut self, elements: u64) -> Result<Layout, Error> {
+        if elements == 0 {
+            return Err(Error::illegal(
+                "a tail padding alignment of 0 elements",
+                [],
+                "1 means none",
+            ));
+        }
+        self.tail_padding_alignment = checked("a tail padding alignment of {} elements", elements)?;
+        Ok(self)
+    }
+
+    /// The same layout with elements of `bits` bits; 0 means the type's own whole bytes.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) beyond 2⁶³ − 1.
+    pub fn with_element_size_in_bits(mut self, bits: u64) -> Result<Layout, Error> {
+        self.element_size_in_bits = checked("an element size of {} bits", bits)?;
+        Ok(self)
+    }
+
+    /// The same layout in another memory space; 0 is the default one.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) beyond 2⁶³ − 1.
+    pub fn with_memory_space(mut self, space: u64) -> Result<Layout, Error> {
+        self.memory_space = checked("memory space {}", space)?;
+        Ok(self)
+    }
+
+    /// The same layout, spread over several memories; [`Layout::validate`] checks the splits against
+    /// dims.
+    #[must_use]
+    pub fn with_splits(mut self, splits: &[Split]) -> Layout {
+        self.splits = splits.to_vec();
+        self
+    }
+
+    /// The same layout behind `bytes` bytes that hold the actual sizes of dynamic dims.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) beyond 2⁶³ − 1.
+    pub fn with_dynamic_metadata_prefix_bytes(mut self, bytes: u64) -> Result<Layout, Error> {
+        self.dynamic_metadata_prefix_bytes = checked("a metadata prefix of {} bytes", bytes)?;
+        Ok(self)
+    }
+
+    /// The dims, fastest-varying first.
+    pub fn minor_to_major(&self) -> &[u64] {
+        &self.minor_to_major
+    }
+
+    /// The number of dims.
+    pub fn rank(&self) -> usize {
+        self.minor_to_major.len()
+    }
+
+    /// The tiles, the outermost first.
+    pub fn tiles(&self) -> &[Tile] {
+        &self.tiles
+    }
+
+    /// The storage is a multiple of this many elements; 1 by default.
+    pub fn tail_padding_alignment(&self) -> u64 {
+        self.tail_padding_alignment
+    }
+
+    /// The bits of one stored element; 0 for the type's own whole bytes.
+    pub fn element_size_in_bits(&self) -> u64 {
+        self.element_size_in_bits
+    }
+
+    /// The memory space; 0 is the default one.
+    pub fn memory_space(&self) -> u64 {
+        self.memory_space
+    }
+
+    /// How physical dims are spread over several memories.
+    pub fn splits(&self) -> &[Split] {
+        &self.splits
+    }
+
+    /// The bytes before the data that hold the actual sizes of dynamic dims.
+    pub fn dynamic_metadata_prefix_bytes(&self) -> u64 {
+        self.dynamic_metadata_prefix_bytes
+    }
+
+    fn properties(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.tiles.is_empty() {
+            f.write_str("T")?;
+            self.tiles.iter().try_for_each(|tile| write!(f, "{tile}"))?;
+        }
+        property(f, "L", self.tail_padding_alignment, 1)?;
+        property(f, "E", self.element_size_in_bits, 0)?;
+        property(f, "S", self.memory_space, 0)?;
+        if !self.splits.is_empty() {
+            f.write_str("SC")?;
+            self.splits.iter().try_for_each(|split| write!(f, "{split}"))?;
+        }
+        property(f, "M", self.dynamic_metadata_prefix_bytes, 0)
+    }
+
+    fn is_plain(&self) -> bool {
+        let numbers = (
+            self.tail_padding_alignment,
+            self.element_size_in_bits,
+            self.memory_space,
+            self.dynamic_metadata_prefix_bytes,
+        );
+        self.tiles.is_empty() && self.splits.is_empty() && numbers == (1, 0, 0, 0)
+    }
+}
+
+/// The first entry of an order that makes it no permutation, and what is wrong with it.
+pub(crate) fn misplaced(minor_to_major: &[u64]) -> Option<(usize, Error)> {
+    // Of up to 64 entries, a bit each: all bits set means each once.
+    let rank = minor_to_major.len();
+    let bits = minor_to_major.iter().fold(0u64, |bits, &dim| bits | 1 << dim.min(63));
+    if rank < 64 && bits == (1 << rank) - 1 {
+        return None;
+    }
+    let mut seen = vec![false; minor_to_major.len()];
+    for (at, &dim) in minor_to_major.iter().enumerate() {
+        let slot = usize::try_from(dim).ok().and_then(|dim| seen.get_mut(dim));
+        let message = match slot {
+            None => "dim {} at position {} of a minor_to_major of {}: out of range",
+            Some(true) => "dim {} at position {} of a minor_to_major of {}: named twice",
+            Some(slot) => {
+                *slot = true;
+                continue;
+            }
+        };
+        let numbers = [dim.into(), at as i128, minor_to_major.len() as i128];
+        return Some((at, Error::illegal(message, numbers, "it names each dim once, from 0 on")));
+    }
+    None
+}
+
+/// `value`, if it fits in XLA's signed 64 bits.
+fn checked(message: &'static str, value: u64) -> Result<u64, Error> {
+    match i64::try_from(value) {
+        Ok(_) => Ok(value),
+        Err(_) => Err(Error::illegal(message, [value.into()], "at most 2^63 - 1")),
+    }
+}
+
+fn property(f: &mut fmt::Formatter<'_>, name: &str, value: u64, default: u64) -> fmt::Result {
+    if value == default { Ok(()) } else { write!(f, "{name}({value})") }
+}
+
+impl fmt::Display for Split {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}:", self.dimension)?;
+        text::write_list(f, &self.indices)?;
+        f.write_str(")")
+    }
+}
+
+impl fmt::Display for Layout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        text::write_list(f, &self.minor_to_major)?;
+        if !self.is_plain() {
+            f.write_str(":")?;
+            self.properties(f)?;
+        }
+        f.write_str("}")
+    }
+}
+
+impl std::str::FromStr for Layout {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Layout, ParseError> {
+        Layout::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setters_refuse_what_no_layout_has() {
+        let plain = Layout::descending(2);
+        assert!(plain.clone().with_tail_padding_alignment(0).unwrap_err().is_illegal());
+        assert!(plain.clone().with_tail_padding_alignment(u64::MAX).unwrap_err().is_illegal());
+        assert!(plain.clone().with_element_size_in_bits(1 << 63).unwrap_err().is_illegal());
+        assert!(plain.clone().with_memory_space(1 << 63).unwrap_err().is_illegal());
+        assert!(
+            plain.clone().with_dynamic_metadata_prefix_bytes(1 << 63).unwrap_err().is_illegal()
+        );
+        assert!(Layout::new(&[0, 2]).unwrap_err().to_string().contains("dim 2 at position 1"));
+        assert!(Layout::new(&[u64::MAX]).unwrap_err().is_illegal());
+    }
+
+    #[test]
+    fn properties_print_in_xlas_order() {
+        let tiles = [Tile::sizes(&[42, 123]).unwrap(), Tile::sizes(&[4, 5]).unwrap()];
+        let layout = Layout::descending(4)
+            .with_splits(&[Split { dimension: 0, indices: vec![3] }])
+            .with_dynamic_metadata_prefix_bytes(7)
+            .and_then(|layout| layout.with_memory_space(3))
+            .and_then(|layout| layout.with_element_size_in_bits(42))
+            .and_then(|layout| layout.with_tail_padding_alignment(100))
+            .unwrap()
+            .with_tiles(&tiles);
+        assert_eq!(layout.to_string(), "{3,2,1,0:T(42,123)(4,5)L(100)E(42)S(3)SC(0:3)M(7)}");
+    }
+}

@@ -1,0 +1,113 @@
+//! Whether there are layouts, and taking them or their tiles away.
+
+use crate::{ArrayShape, Layout, Shape};
+
+impl ArrayShape {
+    /// The same array in the plain row-major layout. All of the old layout goes: XLA's
+    /// `SetToDefaultLayout` keeps the tiles, element size, alignment and memory space of the old order.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("f32[2,3]{0,1:T(2,2)L(64)S(1)}").unwrap();
+    /// assert_eq!(shape.with_default_layout().to_string(), "f32[2,3]{1,0}");
+    /// ```
+    #[doc(alias = "SetToDefaultLayout")]
+    #[doc(alias = "GetWithDefaultLayout")]
+    #[must_use]
+    pub fn with_default_layout(mut self) -> ArrayShape {
+        self.layout = Some(Layout::descending(self.dims.len()));
+        self
+    }
+
+    /// Drops the layout.
+    #[doc(alias = "ClearLayout")]
+    pub fn clear_layout(&mut self) {
+        self.layout = None;
+    }
+
+    /// Drops the tiles, and keeps the rest of the layout.
+    #[doc(alias = "ClearTiles")]
+    pub fn clear_tiles(&mut self) {
+        self.layout = self.layout.take().map(|layout| layout.with_tiles(&[]));
+    }
+
+    /// The memory space; 0, the default one, where no layout is said.
+    #[doc(alias = "MemorySpace")]
+    pub fn memory_space(&self) -> u64 {
+        self.layout.as_ref().map_or(0, Layout::memory_space)
+    }
+
+    /// Whether the layout sets an element size in bits.
+    #[doc(alias = "HasCustomElementSizeInBits")]
+    pub fn has_custom_element_size(&self) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.element_size_in_bits() != 0)
+    }
+}
+
+impl Shape {
+    /// Gives every array the plain row-major layout; see [`ArrayShape::with_default_layout`].
+    /// [`Shape::with_default_layouts`] keeps the layouts that are there.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let mut shape = Shape::parse("(f32[2,3]{0,1:T(2,2)}, token[])").unwrap();
+    /// shape.set_to_default_layouts();
+    /// assert_eq!(shape.to_string(), "(f32[2,3]{1,0}, token[])");
+    /// ```
+    #[doc(alias = "SetToDefaultLayout")]
+    pub fn set_to_default_layouts(&mut self) {
+        self.for_each_array_mut(&mut |array| {
+            array.layout = Some(Layout::descending(array.dims.len()));
+        });
+    }
+
+    /// Drops the layout of every array.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let mut shape = Shape::parse("(f32[2,3]{0,1}, b(f32[4]{0}))").unwrap();
+    /// shape.clear_layouts();
+    /// assert_eq!(shape.to_string(), "(f32[2,3], b(f32[4]))");
+    /// assert!(!shape.has_any_layout());
+    /// ```
+    #[doc(alias = "ClearLayout")]
+    pub fn clear_layouts(&mut self) {
+        self.for_each_array_mut(&mut ArrayShape::clear_layout);
+    }
+
+    /// Drops the tiles of every array, and keeps the rest of the layouts.
+    #[doc(alias = "ClearTiles")]
+    pub fn clear_tiles(&mut self) {
+        self.for_each_array_mut(&mut ArrayShape::clear_tiles);
+    }
+
+    /// Whether every array has a layout. Tokens and opaque values need none.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// assert!(Shape::parse("(f32[2]{0}, token[])").unwrap().has_layouts());
+    /// assert!(!Shape::parse("(f32[2]{0}, f32[2])").unwrap().has_layouts());
+    /// ```
+    #[doc(alias = "HasLayout")]
+    pub fn has_layouts(&self) -> bool {
+        let mut all = true;
+        self.for_each_array(&mut |array| all &= array.layout.is_some());
+        all
+    }
+
+    /// Whether some array has a layout. XLA also says so of a token or an opaque value, which has none.
+    #[doc(alias = "HasAnyLayout")]
+    pub fn has_any_layout(&self) -> bool {
+        let mut any = false;
+        self.for_each_array(&mut |array| any |= array.layout.is_some());
+        any
+    }
+
+    /// Whether the layout of some array sets an element size in bits.
+    #[doc(alias = "HasCustomElementSizeInBits")]
+    pub fn has_custom_element_size(&self) -> bool {
+        let mut any = false;
+        self.for_each_array(&mut |array| any |= array.has_custom_element_size());
+        any
+    }
+}

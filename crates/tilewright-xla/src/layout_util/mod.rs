@@ -1,0 +1,13 @@
+//! What can be asked of layouts and done to them: XLA's `LayoutUtil`, as methods of
+//! [`Layout`](crate::Layout), [`ArrayShape`](crate::ArrayShape) and [`Shape`](crate::Shape).
+
+mod clear;
+mod copy;
+mod equality;
+mod order;
+pub(crate) mod splits;
+mod strides;
+mod untiled;
+
+pub use equality::Ignore;
+pub use strides::byte_strides_are_major_to_minor;

@@ -1,0 +1,209 @@
+//! The order of the dims: who is minor, who is major, and moving them.
+//!
+//! Law: whatever changes the order keeps every other property; splits, which count physical dims, stay
+//! with the logical dims that they split.
+
+use tilewright_core::Error;
+
+use crate::{
+    Layout,
+    layout_util::splits,
+    permutation::{self, index},
+    shape_util::{dimension_number, dimension_numbers},
+};
+
+impl Layout {
+    /// The untiled layout whose dims, slowest first, are `major_to_minor`.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) unless it names each of its dims once.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// assert_eq!(Layout::from_major_to_minor(&[0, 2, 1]).unwrap().to_string(), "{1,2,0}");
+    /// assert!(Layout::from_major_to_minor(&[1]).unwrap_err().is_illegal());
+    /// ```
+    #[doc(alias = "MakeLayoutFromMajorToMinor")]
+    pub fn from_major_to_minor(major_to_minor: &[u64]) -> Result<Layout, Error> {
+        Layout::new(&major_to_minor.iter().rev().copied().collect::<Vec<_>>())
+    }
+
+    /// Whether the order is row-major, `{n-1,…,1,0}`. Tiles do not matter. True of every rank below 2.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::parse("{2,1,0:T(8,128)}").unwrap();
+    /// assert!(layout.is_descending() && !layout.is_ascending());
+    /// ```
+    #[doc(alias = "HasDescendingLayout")]
+    #[doc(alias = "IsMonotonicWithDim0Major")]
+    pub fn is_descending(&self) -> bool {
+        self.minor_to_major().is_sorted_by(|minor, major| minor > major)
+    }
+
+    /// Whether the order is column-major, `{0,1,…,n-1}`. Tiles do not matter.
+    #[doc(alias = "HasAscendingLayout")]
+    #[doc(alias = "IsMonotonicWithDim0Minor")]
+    pub fn is_ascending(&self) -> bool {
+        self.minor_to_major().is_sorted()
+    }
+
+    /// The logical dim that varies `k`-th fastest, from 0.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) unless `k` is below the rank.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::parse("{1,2,0}").unwrap();
+    /// assert_eq!((layout.minor(0), layout.major(0)), (Ok(1), Ok(0)));
+    /// assert!(layout.minor(3).unwrap_err().is_out_of_range());
+    /// ```
+    #[doc(alias = "Minor")]
+    pub fn minor(&self, k: usize) -> Result<u64, Error> {
+        self.minor_to_major().get(k).copied().ok_or_else(|| no_position(k, self.rank()))
+    }
+
+    /// The logical dim that varies `k`-th slowest, from 0.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) unless `k` is below the rank.
+    #[doc(alias = "Major")]
+    pub fn major(&self, k: usize) -> Result<u64, Error> {
+        self.minor_to_major()
+            .iter()
+            .rev()
+            .nth(k)
+            .copied()
+            .ok_or_else(|| no_position(k, self.rank()))
+    }
+
+    /// The physical dim, counted from the most major, of each logical dim.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// assert_eq!(Layout::parse("{1,2,0}").unwrap().logical_to_physical(), [0, 2, 1]);
+    /// ```
+    #[doc(alias = "MakeLogicalToPhysical")]
+    pub fn logical_to_physical(&self) -> Vec<u64> {
+        permutation::inverted(&self.major_to_minor())
+    }
+
+    /// The logical dims, slowest first.
+    pub(crate) fn major_to_minor(&self) -> Vec<u64> {
+        self.minor_to_major().iter().rev().copied().collect()
+    }
+
+    /// Whether these logical dims, in any order, are neighbours in storage. Negative numbers count from
+    /// the end.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) for a dim that is not there, [illegal](Error::is_illegal)
+    /// for one named twice.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::parse("{1,2,0}").unwrap();
+    /// assert_eq!(layout.dimensions_are_consecutive(&[1, 2]), Ok(true));
+    /// assert_eq!(layout.dimensions_are_consecutive(&[0, 1]), Ok(false));
+    /// ```
+    #[doc(alias = "AreDimensionsConsecutive")]
+    pub fn dimensions_are_consecutive(&self, dims: &[i64]) -> Result<bool, Error> {
+        let physical = self.logical_to_physical();
+        let dims = dimension_numbers(dims, self.rank())?;
+        let places: Vec<u64> = dims.iter().filter_map(|&dim| physical.get(dim).copied()).collect();
+        let (low, high) = (places.iter().min(), places.iter().max());
+        Ok(low.zip(high).is_none_or(|(low, high)| high - low + 1 == places.len() as u64))
+    }
+
+    /// The same layout with its dims in another order, fastest first. This moves elements.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for another number of dims, [illegal](Error::is_illegal) for an
+    /// order that is no permutation.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::parse("{1,0:T(8,128)SC(0:3)}").unwrap();
+    /// assert_eq!(layout.with_order(&[0, 1]).unwrap().to_string(), "{0,1:T(8,128)SC(1:3)}");
+    /// assert!(layout.with_order(&[0]).unwrap_err().is_mismatch());
+    /// ```
+    pub fn with_order(&self, minor_to_major: &[u64]) -> Result<Layout, Error> {
+        permutation::check(minor_to_major, self.rank())?;
+        Ok(splits::carry(self, &self.replaced(minor_to_major)?, &Some))
+    }
+
+    /// The same properties with another order, of any rank; splits are as they were.
+    pub(crate) fn replaced(&self, minor_to_major: &[u64]) -> Result<Layout, Error> {
+        Layout::new(minor_to_major)?
+            .with_tiles(self.tiles())
+            .with_splits(self.splits())
+            .with_tail_padding_alignment(self.tail_padding_alignment())?
+            .with_element_size_in_bits(self.element_size_in_bits())?
+            .with_memory_space(self.memory_space())?
+            .with_dynamic_metadata_prefix_bytes(self.dynamic_metadata_prefix_bytes())
+    }
+
+    /// The same layout with a logical dim made the slowest; the order of the others stays. A negative
+    /// number counts from the end.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) for a dim that is not there, as every dim is at rank 0.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::parse("{2,1,0}").unwrap();
+    /// assert_eq!(layout.move_dim_to_major(1).unwrap().to_string(), "{2,0,1}");
+    /// assert!(layout.move_dim_to_major(3).unwrap_err().is_out_of_range());
+    /// ```
+    #[doc(alias = "MoveDimToMajor")]
+    pub fn move_dim_to_major(&self, dim: i64) -> Result<Layout, Error> {
+        let moved = dimension_number(dim, self.rank())? as u64;
+        let mut order = self.without(moved);
+        order.push(moved);
+        self.with_order(&order)
+    }
+
+    /// The same layout with a logical dim made the fastest; the order of the others stays. A negative
+    /// number counts from the end.
+    ///
+    /// # Errors
+    /// As [`Layout::move_dim_to_major`].
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::parse("{2,0,3,1}").unwrap();
+    /// assert_eq!(layout.move_dim_to_minor(3).unwrap().to_string(), "{3,2,0,1}");
+    /// ```
+    #[doc(alias = "MoveDimToMinor")]
+    pub fn move_dim_to_minor(&self, dim: i64) -> Result<Layout, Error> {
+        let moved = dimension_number(dim, self.rank())? as u64;
+        let mut order = self.without(moved);
+        order.insert(0, moved);
+        self.with_order(&order)
+    }
+
+    fn without(&self, dim: u64) -> Vec<u64> {
+        self.minor_to_major().iter().copied().filter(|&other| other != dim).collect()
+    }
+
+    /// The layout of the array whose dims are `permutation` of this one's, every element where it was:
+    /// `p⁻¹ ∘ minor_to_major`. Tiles and splits are physical and stay.
+    ///
+    /// # Errors
+    /// As [`Layout::with_order`].
+    pub(crate) fn permuted(&self, permutation: &[u64]) -> Result<Layout, Error> {
+        permutation::check(permutation, self.rank())?;
+        let inverse = permutation::inverted(permutation);
+        let renamed = self.minor_to_major().iter().filter_map(|&dim| inverse.get(index(dim)));
+        self.replaced(&renamed.copied().collect::<Vec<_>>())
+    }
+}
+
+fn no_position(k: usize, rank: usize) -> Error {
+    Error::out_of_range(
+        "position {} of the {} dims of a layout",
+        [k as i128, rank as i128],
+        "positions count from 0",
+    )
+}

@@ -1,0 +1,62 @@
+//! XLA's model of shapes and layouts, exact where XLA is not.
+//!
+//! | value | what it is |
+//! |---|---|
+//! | [`PrimitiveType`] | the element types, their widths and the bit patterns of their extremes |
+//! | [`Tile`] | one `T(…)` group: how the most minor dims are cut |
+//! | [`Layout`] | `{1,0:T(8,128)(2,1)E(4)}`: the order of the dims, tiles, alignment, packing |
+//! | [`ArrayShape`] | `f32[3,5]{1,0:T(2,2)}`: an element type, dims and a layout |
+//! | [`Shape`] | any shape: an array, a tuple, a token, an opaque value, a buffer |
+//! | [`Padded`] | the original proto's `padded_dimensions` and `padding_value` |
+//!
+//! [`Layout::lower`] turns a layout into a [`tilewright_core::TensorLayout`] that addresses every
+//! element exactly, for any nesting of tiles; [`Layout::of`] is the way back. Whatever XLA aborts on,
+//! wraps or overlooks is an error value here.
+//!
+//! ```
+//! use tilewright_core::Place;
+//! use tilewright_xla::ArrayShape;
+//! let shape = ArrayShape::parse("f32[3,5]{1,0:T(2,2)}").unwrap();
+//! let tensor = shape.lower().unwrap();
+//! assert_eq!(tensor.offset(&[2, 3]), Ok(17));
+//! assert_eq!(tensor.locate(9), Ok(Place::Padding));
+//! assert_eq!(shape.bytes(), Ok(96));
+//! assert_eq!(shape.to_string(), "f32[3,5]{1,0:T(2,2)}");
+//! ```
+#![forbid(unsafe_code)]
+
+mod array_shape;
+mod hlo;
+pub mod index_util;
+mod layout;
+pub mod layout_util;
+mod lower;
+pub mod packing;
+mod padding;
+pub mod permutation;
+mod primitive_type;
+mod primitive_values;
+mod program;
+pub mod proto;
+mod raise;
+mod semantic;
+mod shape;
+mod shape_error;
+mod shape_index;
+pub mod shape_util;
+mod text;
+mod tile;
+mod validate;
+mod validate_shape;
+
+pub use array_shape::{ArrayShape, Dim};
+pub use hlo::{HloComputation, HloError, HloInstruction, HloModule};
+pub use layout::{Layout, Split};
+pub use layout_util::Ignore;
+pub use padding::{Padded, fill_text, parse_fill};
+pub use primitive_type::PrimitiveType;
+pub use program::{Parameter, ProgramShape};
+pub use shape::{Shape, ShapeKind};
+pub use shape_error::ShapeError;
+pub use shape_index::ShapeIndex;
+pub use tile::{Tile, TileDim};

@@ -1,0 +1,261 @@
+//! The walk over digits: a sum of one stride per digit, as long as tile boundaries fall between them.
+//!
+//! A working dim is a list of atoms. An atom is a digit of one logical dim,
+//! `⌊x / div⌋ mod extent`, that counts `place` in the working dim. The atoms nest: the values of those
+//! below an atom stay below its place. A tile boundary `t` is harmless where each atom lies wholly
+//! below it, is a multiple of it, or can be cut at `t / place`: evenly, or anyhow if it is the top digit
+//! of its dim, where rounding up is padding.
+//!
+//! At any other boundary the whole working dim becomes a lump, a dim of its own with its own digits. If
+//! in the end these chain, the lump has one stride, and so have its atoms: `T(*,5)` on the most minor
+//! dims only pads.
+//!
+//! What comes out nests: each stride passes over all smaller digits.
+
+use tilewright_core::{Layout as Strided, MAX_MODES, Mode, TensorLayout};
+
+use super::Walk;
+use crate::Layout;
+
+/// A digit of a logical dim or a lump within a working dim.
+#[derive(Clone, Copy)]
+struct Atom {
+    /// The logical dim; from the rank on, a lump.
+    dim: usize,
+    div: u64,
+    extent: u64,
+    /// The extent that storage has for it: beyond `extent` lies padding. More only for a top digit.
+    room: u64,
+    place: u64,
+    /// Whether no more significant digit of the dim exists.
+    top: bool,
+}
+
+/// A working dim: its atoms, minor to major, and the extent that storage gives it.
+struct Digits {
+    atoms: Vec<Atom>,
+    bound: u64,
+}
+
+/// A stride or a size beyond 64 bits.
+struct Beyond;
+
+/// The walk; it collects lumps.
+struct Split {
+    rank: usize,
+    lumps: Vec<Digits>,
+}
+
+impl Walk for Split {
+    type Axis = Digits;
+    type Stop = Beyond;
+
+    fn unit(&self) -> Digits {
+        Digits { atoms: Vec::new(), bound: 1 }
+    }
+
+    fn merge(&mut self, major: Digits, mut minor: Digits) -> Result<Digits, Beyond> {
+        for mut atom in major.atoms {
+            atom.place = atom.place.checked_mul(minor.bound).ok_or(Beyond)?;
+            match minor.atoms.last_mut() {
+                Some(last) if last.continues(&atom) => *last = last.joined(&atom).ok_or(Beyond)?,
+                _ => minor.atoms.push(atom),
+            }
+        }
+        minor.bound = minor.bound.checked_mul(major.bound).ok_or(Beyond)?;
+        Ok(minor)
+    }
+
+    fn split(&mut self, axis: Digits, by: u64) -> Result<(Digits, Digits), Beyond> {
+        if let Some(parts) = axis.parts(by) {
+            return Ok(parts);
+        }
+        let mut extent = 1u64;
+        for atom in &axis.atoms {
+            extent = (atom.extent - 1)
+                .checked_mul(atom.place)
+                .and_then(|x| x.checked_add(extent))
+                .ok_or(Beyond)?;
+        }
+        let (dim, room) = (self.rank + self.lumps.len(), axis.bound);
+        let lump = Atom { dim, div: 1, extent, room, place: 1, top: true };
+        let whole = Digits { atoms: vec![lump], bound: axis.bound };
+        self.lumps.push(axis);
+        whole.parts(by).ok_or(Beyond)
+    }
+}
+
+impl Digits {
+    /// The quotient and the remainder by `by`, if the boundary falls between digits.
+    fn parts(&self, by: u64) -> Option<(Digits, Digits)> {
+        let last = self.atoms.iter().rposition(|atom| atom.extent > 1);
+        let last = last.or(self.atoms.len().checked_sub(1));
+        let mut outer = Digits { atoms: Vec::new(), bound: self.bound.div_ceil(by) };
+        let mut inner = Digits { atoms: Vec::new(), bound: by };
+        for (at, &atom) in self.atoms.iter().enumerate() {
+            match atom.place.checked_mul(atom.extent) {
+                Some(end) if end <= by => inner.atoms.push(atom.below(by, Some(at) == last)),
+                _ if atom.place.is_multiple_of(by) || atom.extent == 1 => {
+                    outer.atoms.push(Atom { place: atom.place / by, ..atom });
+                }
+                _ => {
+                    let (low, high) = atom.cut(by)?;
+                    inner.atoms.push(low);
+                    outer.atoms.push(high);
+                }
+            }
+        }
+        Some((outer, inner))
+    }
+}
+
+impl Atom {
+    /// Whether `high` is the next digit of the same dim, at the next place.
+    fn continues(&self, high: &Atom) -> bool {
+        self.dim == high.dim
+            && self.room == self.extent
+            && self.div.checked_mul(self.extent) == Some(high.div)
+            && self.place.checked_mul(self.extent) == Some(high.place)
+    }
+
+    /// The two digits as one.
+    fn joined(&self, high: &Atom) -> Option<Atom> {
+        let extent = self.extent.checked_mul(high.extent)?;
+        Some(Atom { extent, room: self.extent.checked_mul(high.room)?, top: high.top, ..*self })
+    }
+
+    /// The atom below boundary `by`; the `last` one of its working dim has room up to it.
+    fn below(self, by: u64, last: bool) -> Atom {
+        let room = by / self.place;
+        let widens = self.top && last && by.is_multiple_of(self.place);
+        Atom { room: if widens { room } else { self.room.min(room) }, ..self }
+    }
+
+    /// The parts below and above a boundary inside the atom.
+    fn cut(self, by: u64) -> Option<(Atom, Atom)> {
+        let extent = by / self.place;
+        if !by.is_multiple_of(self.place) || !(self.top || self.extent.is_multiple_of(extent)) {
+            return None;
+        }
+        let low = Atom { extent, room: extent, top: false, ..self };
+        let (high, room) = (self.extent.div_ceil(extent), self.room.div_ceil(extent));
+        let div = self.div.checked_mul(extent)?;
+        Some((low, Atom { div, extent: high, room, place: 1, ..self }))
+    }
+}
+
+/// The strided form, if there is one within the limits. `dims` fit the layout and are not 0.
+pub(super) fn lower(layout: &Layout, dims: &[u64], capacity: u64) -> Option<TensorLayout> {
+    let whole = |&dim: &u64| {
+        let dim = usize::try_from(dim).ok()?;
+        let extent = *dims.get(dim)?;
+        let atom = Atom { dim, div: 1, extent, room: extent, place: 1, top: true };
+        Some(Digits { atoms: vec![atom], bound: extent })
+    };
+    let axes: Option<Vec<Digits>> = layout.minor_to_major().iter().rev().map(whole).collect();
+    let mut split = Split { rank: dims.len(), lumps: Vec::new() };
+    let axes = split.walk(axes?, layout.tiles()).ok()?;
+    let digits = strides(&axes, split)?;
+    // A lump's own digits may use less than the room of those merged into it.
+    let axes = axes_of(&digits, true).or_else(|| axes_of(&digits, false))?;
+    let counts: Vec<usize> = axes.iter().map(Vec::len).collect();
+    let strided = Strided::nested(&axes.concat(), &counts).ok()?;
+    TensorLayout::new(dims, &strided, capacity).ok()
+}
+
+/// The modes of each dim, with room for padding or without, if they nest.
+fn axes_of(digits: &[Vec<Placed>], padded: bool) -> Option<Vec<Vec<Mode>>> {
+    let axes = digits.iter().map(|digits| ordered(digits, padded)).collect();
+    Some(shortened(axes)).filter(|axes| nests(axes.concat()))
+}
+
+/// A digit's divisor, extent and mode.
+type Placed = (u64, u64, Mode);
+
+/// The digits of each logical dim with their strides, unless a lump has none.
+fn strides(axes: &[Digits], split: Split) -> Option<Vec<Vec<Placed>>> {
+    let mut digits = vec![Vec::new(); split.rank + split.lumps.len()];
+    let mut weight = 1u64;
+    for axis in axes.iter().rev() {
+        spread(axis, weight, &mut digits)?;
+        weight = weight.checked_mul(axis.bound)?;
+    }
+    for lump in split.lumps.iter().rev() {
+        let stride = common_stride(digits.pop()?)?;
+        spread(lump, stride, &mut digits)?;
+    }
+    Some(digits)
+}
+
+/// Adds the atoms of a working dim that counts `weight` to the digits of their dims.
+fn spread(axis: &Digits, weight: u64, digits: &mut [Vec<Placed>]) -> Option<()> {
+    for atom in &axis.atoms {
+        let stride = i64::try_from(weight.checked_mul(atom.place)?).ok()?;
+        digits.get_mut(atom.dim)?.push((atom.div, atom.extent, Mode::new(atom.room, stride)));
+    }
+    Some(())
+}
+
+/// The stride of a lump whose digits chain.
+fn common_stride(mut digits: Vec<Placed>) -> Option<u64> {
+    digits.retain(|&(_, extent, _)| extent > 1);
+    digits.sort_by_key(|&(div, _, _)| div);
+    let Some(&(_, _, first)) = digits.first() else { return Some(1) };
+    let stride = u64::try_from(first.stride()).ok()?;
+    let chains = |&(div, _, mode): &Placed| {
+        i128::from(mode.stride()) == i128::from(div) * i128::from(stride)
+    };
+    digits.iter().all(chains).then_some(stride)
+}
+
+/// A dim's modes, the fastest first, without those of extent 1 unless there is no other.
+fn ordered(digits: &[Placed], padded: bool) -> Vec<Mode> {
+    let mut digits = digits.to_vec();
+    digits.sort_by_key(|&(div, extent, mode)| (div, extent == 1, mode.extent() == 1));
+    let mode =
+        |&(_, extent, mode): &Placed| if padded { mode } else { Mode::new(extent, mode.stride()) };
+    let modes: Vec<Mode> = digits.iter().map(mode).collect();
+    let longer: Vec<Mode> = modes.iter().copied().filter(|mode| mode.extent() > 1).collect();
+    if longer.is_empty() { modes.into_iter().take(1).collect() } else { longer }
+}
+
+/// Whether each stride passes over all smaller modes. A lump may break that rule where a tile is
+/// larger than what the lump uses but smaller than its bound.
+fn nests(mut modes: Vec<Mode>) -> bool {
+    modes.retain(|mode| mode.extent() > 1);
+    modes.sort_by_key(|mode| mode.stride());
+    modes.windows(2).all(|pair| match pair {
+        [low, high] => {
+            i128::from(low.stride()) * i128::from(low.extent()) <= i128::from(high.stride())
+        }
+        _ => true,
+    })
+}
+
+/// Merges modes that chain, if there are more than a layout can hold.
+fn shortened(mut axes: Vec<Vec<Mode>>) -> Vec<Vec<Mode>> {
+    if axes.iter().map(Vec::len).sum::<usize>() > MAX_MODES {
+        for modes in &mut axes {
+            *modes = chained(modes);
+        }
+    }
+    axes
+}
+
+/// The same modes, each that continues the one before merged into it.
+pub(crate) fn chained(modes: &[Mode]) -> Vec<Mode> {
+    let mut merged: Vec<Mode> = Vec::new();
+    for &mode in modes {
+        match merged.last_mut() {
+            Some(last) if continues(*last, mode) => {
+                *last = Mode::new(last.extent().saturating_mul(mode.extent()), last.stride());
+            }
+            _ => merged.push(mode),
+        }
+    }
+    merged
+}
+
+fn continues(low: Mode, high: Mode) -> bool {
+    i128::from(low.stride()) * i128::from(low.extent()) == i128::from(high.stride())
+}

@@ -1,0 +1,299 @@
+//! The original proto's padding: `padded_dimensions` and `padding_value`, as `pad(3,5)fill(0)`.
+//!
+//! Law: the offset of a coordinate is that in an array whose dims are the widths.
+
+use std::fmt;
+
+use tilewright_core::{Error, Fill, ParseError, TensorLayout};
+
+use crate::{Layout, text, text::Cursor};
+
+/// The width in memory of each logical dim, and what the cells behind a dim's data hold.
+///
+/// XLA dropped both in 2018; layouts written that way still mean this. Padding is no part of the
+/// shape: it changes addresses and sizes, nothing else.
+///
+/// ```
+/// use tilewright_core::Fill;
+/// use tilewright_xla::{Layout, Padded};
+/// let padded = Padded::parse("pad(3,5)fill(0)").unwrap();
+/// assert_eq!((padded.widths.as_slice(), padded.fill), ([3, 5].as_slice(), Fill::Zero));
+/// let tensor = padded.lower(&[2, 3], &Layout::ascending(2)).unwrap();
+/// assert_eq!((tensor.offset(&[1, 2]), tensor.capacity()), (Ok(7), 15));
+/// assert!(padded.lower(&[4, 3], &Layout::ascending(2)).unwrap_err().is_illegal());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Padded {
+    /// What each logical dim is padded *to*.
+    pub widths: Vec<u64>,
+    /// What the padding holds.
+    pub fill: Fill,
+}
+
+impl Padded {
+    /// Reads `pad(3,5)` or `pad(3,5)fill(0)`; fills are `0`, `one`, `lowest`, `highest`, `unknown` and
+    /// `0x` with hex digits.
+    ///
+    /// # Errors
+    /// Where and why the text is no padding; a fill without `pad` is none.
+    ///
+    /// ```
+    /// use tilewright_xla::Padded;
+    /// assert_eq!(Padded::parse("pad(3, 5) fill(lowest)").unwrap().to_string(), "pad(3,5)fill(lowest)");
+    /// assert!(Padded::parse("fill(0)").unwrap_err().to_string().contains("without `pad`"));
+    /// ```
+    pub fn parse(text: &str) -> Result<Padded, ParseError> {
+        text::whole(text, read)
+    }
+
+    /// Whether a width exceeds its dim.
+    pub fn is_padded(&self, dims: &[u64]) -> bool {
+        self.widths.iter().zip(dims).any(|(width, dim)| width > dim)
+    }
+
+    /// Whether arrays of these dims can be padded so.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for another number of widths than dims;
+    /// [illegal](Error::is_illegal) for a width smaller than its dim.
+    pub fn validate(&self, dims: &[u64]) -> Result<(), Error> {
+        if self.widths.len() != dims.len() {
+            return Err(Error::mismatch(
+                "layout has {} padded dimensions, but shape is rank {}",
+                [self.widths.len() as i128, dims.len() as i128],
+                "pad names the padded width of every dim",
+            ));
+        }
+        for (at, (&width, &dim)) in self.widths.iter().zip(dims).enumerate() {
+            if width < dim {
+                return Err(Error::illegal(
+                    "dim {} is padded to {}, smaller than the dimension size {}",
+                    [at as i128, width.into(), dim.into()],
+                    "pad gives the width a dim is padded to, not by",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where each element lives: as in an array of the padded widths, in `layout`'s order. An empty
+    /// array keeps its padded cells.
+    ///
+    /// # Errors
+    /// As [`Padded::validate`] and [`Layout::validate`]; [unsupported](Error::is_unsupported) for a
+    /// layout with tiles or alignment, which came after this padding went;
+    /// [overflow](Error::is_overflow) beyond 2⁶³ − 1 cells.
+    pub fn lower(&self, dims: &[u64], layout: &Layout) -> Result<TensorLayout, Error> {
+        layout.validate(dims)?;
+        self.validate(dims)?;
+        if !layout.tiles().is_empty() || layout.tail_padding_alignment() != 1 {
+            return Err(Error::unsupported(
+                "padded widths together with {} tiles and a tail alignment of {}",
+                [layout.tiles().len() as i128, layout.tail_padding_alignment().into()],
+                "pad by widths or by tiles, not both",
+            ));
+        }
+        let cells = TensorLayout::ordered(&self.widths, layout.minor_to_major())?;
+        TensorLayout::new(dims, cells.layout(), cells.capacity())
+    }
+}
+
+/// Reads a fill: `0`, `one`, `lowest`, `highest`, `unknown`, or `0x` and hex digits.
+///
+/// # Errors
+/// Where and why the text is no fill.
+///
+/// ```
+/// use tilewright_core::Fill;
+/// use tilewright_xla::parse_fill;
+/// assert_eq!(parse_fill("0x7fc0"), Ok(Fill::Bits(0x7fc0)));
+/// assert!(parse_fill("zero").unwrap_err().nearest() == Some("0"));
+/// ```
+pub fn parse_fill(text: &str) -> Result<Fill, ParseError> {
+    text::whole(text, fill)
+}
+
+/// A fill as [`parse_fill`] reads it; `None` if nothing is promised.
+pub fn fill_text(fill: Fill) -> Option<String> {
+    match fill {
+        Fill::Unspecified => None,
+        Fill::Zero => Some("0".into()),
+        Fill::One => Some("one".into()),
+        Fill::Lowest => Some("lowest".into()),
+        Fill::Highest => Some("highest".into()),
+        Fill::Unknown => Some("unknown".into()),
+        Fill::Bits(bits) => Some(format!("{bits:#x}")),
+    }
+}
+
+fn read(cursor: &mut Cursor<'_>) -> Result<Padded, ParseError> {
+    let (name, span) = cursor.letters();
+    match name {
+        "pad" => {}
+        "fill" => {
+            return Err(ParseError::new(
+                span,
+                "a fill without `pad`: there is nothing to fill",
+                [],
+            ));
+        }
+        _ => {
+            let span = if name.is_empty() { cursor.next_span() } else { span };
+            return Err(ParseError::new(span, "expected `pad(…)`, the width of every dim", []));
+        }
+    }
+    let widths = widths(cursor)?;
+    let mut padded = Padded { widths, fill: Fill::Unspecified };
+    if cursor.eat("fill") {
+        cursor.expect("(", "expected `(`")?;
+        padded.fill = fill(cursor)?;
+        cursor.expect(")", "expected `)`")?;
+    }
+    Ok(padded)
+}
+
+fn widths(cursor: &mut Cursor<'_>) -> Result<Vec<u64>, ParseError> {
+    cursor.expect("(", "expected `(`")?;
+    let mut widths = Vec::new();
+    if cursor.eat(")") {
+        return Ok(widths);
+    }
+    loop {
+        widths.push(cursor.integer("expected the width that a dim is padded to")?.0);
+        if !cursor.eat(",") {
+            cursor.expect(")", "expected `,` or `)`")?;
+            return Ok(widths);
+        }
+    }
+}
+
+fn fill(cursor: &mut Cursor<'_>) -> Result<Fill, ParseError> {
+    let (word, span) = cursor.word();
+    match word {
+        "0" => Ok(Fill::Zero),
+        "one" => Ok(Fill::One),
+        "lowest" => Ok(Fill::Lowest),
+        "highest" => Ok(Fill::Highest),
+        "unknown" => Ok(Fill::Unknown),
+        _ => hex(word).ok_or_else(|| {
+            let span = if word.is_empty() { cursor.next_span() } else { span };
+            let message =
+                "expected a fill: 0, one, lowest, highest, unknown or 0x and up to 32 hex digits";
+            ParseError::new(span, message, []).with_nearest(match word {
+                "zero" => "0",
+                "1" => "one",
+                "min" => "lowest",
+                "max" => "highest",
+                _ => "",
+            })
+        }),
+    }
+}
+
+fn hex(word: &str) -> Option<Fill> {
+    u128::from_str_radix(word.strip_prefix("0x")?, 16).ok().map(Fill::Bits)
+}
+
+impl fmt::Display for Padded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("pad(")?;
+        text::write_list(f, &self.widths)?;
+        f.write_str(")")?;
+        match fill_text(self.fill) {
+            Some(fill) => write!(f, "fill({fill})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::str::FromStr for Padded {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Padded, ParseError> {
+        Padded::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::Place;
+
+    fn pad(text: &str) -> Padded {
+        Padded::parse(text).unwrap()
+    }
+
+    #[test]
+    fn text_prints_back() {
+        let texts = ["pad()", "pad(3,5)", "pad(0)fill(0)", "pad(9)fill(0x0)", "pad(1)fill(one)"];
+        for text in texts.into_iter().chain(["pad(1)fill(unknown)", "pad(1)fill(highest)"]) {
+            assert_eq!(pad(text).to_string(), text);
+        }
+        let widest = format!("pad(1)fill({:#x})", u128::MAX);
+        assert_eq!(pad(&widest).to_string(), widest);
+        assert_eq!(pad(" pad ( 3 , 5 ) fill ( 0x0F ) ").to_string(), "pad(3,5)fill(0xf)");
+    }
+
+    #[test]
+    fn errors_have_their_span() {
+        for (text, span) in [
+            ("fill(0)", (0, 4)),
+            ("pad(3,)", (6, 7)),
+            ("pad(-3)", (4, 6)),
+            ("pad(3)fill(zero)", (11, 15)),
+            ("pad(3)fill()", (11, 12)),
+            ("pad(3)fill(0x)", (11, 13)),
+            ("pad(3)fill(0x+1)", (11, 13)),
+            ("pad(3)fill(0x1ffffffffffffffffffffffffffffffff)", (11, 46)),
+            ("pad(3)pad(4)", (6, 9)),
+            ("", (0, 0)),
+        ] {
+            assert_eq!(Padded::parse(text).unwrap_err().span(), span, "{text}");
+        }
+    }
+
+    #[test]
+    fn widths_that_do_not_fit_are_said_with_both_numbers() {
+        let order = Layout::ascending(2);
+        let count = pad("pad(3)").lower(&[2, 3], &order).unwrap_err();
+        assert!(count.to_string().contains("1 padded dimensions, but shape is rank 2"), "{count}");
+        let small = pad("pad(3,2)").lower(&[2, 3], &order).unwrap_err();
+        assert!(
+            small.to_string().contains("padded to 2, smaller than the dimension size 3"),
+            "{small}"
+        );
+        let tiled = Layout::parse("{0,1:T(2,2)}").unwrap();
+        assert!(pad("pad(3,5)").lower(&[2, 3], &tiled).unwrap_err().is_unsupported());
+        let huge = Padded { widths: vec![1 << 62, 4], fill: Fill::Zero };
+        assert!(huge.lower(&[2, 3], &order).unwrap_err().is_overflow());
+    }
+
+    #[test]
+    fn the_documented_example() {
+        let padded = pad("pad(3,5)fill(0)");
+        let minor0 = padded.lower(&[2, 3], &Layout::ascending(2)).unwrap();
+        assert_eq!(minor0.layout().to_string(), "(3,5):(1,3)");
+        let place = |offset| match minor0.locate(offset) {
+            Ok(Place::Element(coord)) => coord.to_string(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(place(7), "(1,2)");
+        assert_eq!(
+            [place(2), place(14), place(15)],
+            ["Ok(Padding)", "Ok(Padding)", "Ok(OutOfRange)"]
+        );
+        let tile = Layout::parse("{0,1:T(5,3)}").unwrap().lower(&[2, 3]).unwrap();
+        assert_eq!(tile, minor0);
+        assert!(padded.is_padded(&[2, 3]) && !pad("pad(2,3,4)").is_padded(&[2, 3, 4]));
+        assert!(pad("pad(2,14,42)").is_padded(&[2, 3, 4]));
+    }
+
+    #[test]
+    fn an_empty_array_keeps_its_padded_cells() {
+        let cells = pad("pad(2,3)").lower(&[0, 3], &Layout::descending(2)).unwrap();
+        assert_eq!((cells.capacity(), cells.size()), (6, 0));
+        assert_eq!(cells.locate(3), Ok(Place::Padding));
+        let none = pad("pad(0,3)").lower(&[0, 3], &Layout::descending(2)).unwrap();
+        assert_eq!(none.capacity(), 0);
+    }
+}

@@ -1,0 +1,276 @@
+//! XLA's element types: numbers, names, widths.
+//!
+//! Source: `xla_data.proto`, `PrimitiveType`.
+
+use std::{fmt, str::FromStr};
+
+use tilewright_core::ParseError;
+
+/// XLA's types: what an array holds, and the kinds of shapes that are no arrays.
+///
+/// ```
+/// use tilewright_xla::PrimitiveType;
+/// let packed = PrimitiveType::from_name("s4").unwrap();
+/// assert_eq!((packed.number(), packed.bits(), packed.storage_bits()), (21, Some(4), Some(8)));
+/// // Names are lower-case.
+/// assert_eq!(PrimitiveType::from_name("S4"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PrimitiveType {
+    /// No type: the proto default.
+    Invalid = 0,
+    /// A truth value; 1 bit, stored in a byte.
+    Pred = 1,
+    /// Signed integer of 8 bits.
+    S8 = 2,
+    /// Signed integer of 16 bits.
+    S16 = 3,
+    /// Signed integer of 32 bits.
+    S32 = 4,
+    /// Signed integer of 64 bits.
+    S64 = 5,
+    /// Unsigned integer of 8 bits.
+    U8 = 6,
+    /// Unsigned integer of 16 bits.
+    U16 = 7,
+    /// Unsigned integer of 32 bits.
+    U32 = 8,
+    /// Unsigned integer of 64 bits.
+    U64 = 9,
+    /// IEEE 754 binary16.
+    F16 = 10,
+    /// IEEE 754 binary32.
+    F32 = 11,
+    /// IEEE 754 binary64.
+    F64 = 12,
+    /// The type of a tuple shape.
+    Tuple = 13,
+    /// A value XLA knows nothing about.
+    Opaque = 14,
+    /// Complex number of two 32-bit floats.
+    C64 = 15,
+    /// bfloat16: 8 exponent and 7 mantissa bits.
+    Bf16 = 16,
+    /// An ordering token.
+    Token = 17,
+    /// Complex number of two 64-bit floats.
+    C128 = 18,
+    /// Float of 8 bits, 5 exponent and 2 mantissa bits: with infinities.
+    F8e5m2 = 19,
+    /// Float of 8 bits, 4 exponent and 3 mantissa bits: finite, NaN 0x7f and 0xff.
+    F8e4m3fn = 20,
+    /// Signed integer of 4 bits.
+    S4 = 21,
+    /// Unsigned integer of 4 bits.
+    U4 = 22,
+    /// Float of 8 bits, 4 exponent and 3 mantissa bits: finite, bias 11, one zero, NaN 0x80.
+    F8e4m3b11fnuz = 23,
+    /// Float of 8 bits, 5 exponent and 2 mantissa bits: finite, bias 16, one zero, NaN 0x80.
+    F8e5m2fnuz = 24,
+    /// Float of 8 bits, 4 exponent and 3 mantissa bits: finite, bias 8, one zero, NaN 0x80.
+    F8e4m3fnuz = 25,
+    /// Signed integer of 2 bits.
+    S2 = 26,
+    /// Unsigned integer of 2 bits.
+    U2 = 27,
+    /// Float of 8 bits, 4 exponent and 3 mantissa bits: with infinities.
+    F8e4m3 = 28,
+    /// Float of 8 bits, 3 exponent and 4 mantissa bits: with infinities.
+    F8e3m4 = 29,
+    /// Signed integer of 1 bit.
+    S1 = 30,
+    /// Unsigned integer of 1 bit.
+    U1 = 31,
+    /// Float of 4 bits, 2 exponent and 1 mantissa bits: finite, no NaN.
+    F4e2m1fn = 32,
+    /// Float of 8 bits, 8 exponent and 0 mantissa bits: unsigned powers of two, 2⁻¹²⁷ to 2¹²⁷, NaN 0xff.
+    F8e8m0fnu = 33,
+    /// The type of a mutable reference to an array.
+    Buffer = 34,
+}
+
+use PrimitiveType::*;
+
+/// Every type with its text name and its width in bits (0: none), in the order of the proto numbers.
+const TABLE: [(PrimitiveType, &str, u32); 35] = [
+    (Invalid, "primitive_type_invalid", 0),
+    (Pred, "pred", 1),
+    (S8, "s8", 8),
+    (S16, "s16", 16),
+    (S32, "s32", 32),
+    (S64, "s64", 64),
+    (U8, "u8", 8),
+    (U16, "u16", 16),
+    (U32, "u32", 32),
+    (U64, "u64", 64),
+    (F16, "f16", 16),
+    (F32, "f32", 32),
+    (F64, "f64", 64),
+    (Tuple, "tuple", 0),
+    (Opaque, "opaque", 0),
+    (C64, "c64", 64),
+    (Bf16, "bf16", 16),
+    (Token, "token", 0),
+    (C128, "c128", 128),
+    (F8e5m2, "f8e5m2", 8),
+    (F8e4m3fn, "f8e4m3fn", 8),
+    (S4, "s4", 4),
+    (U4, "u4", 4),
+    (F8e4m3b11fnuz, "f8e4m3b11fnuz", 8),
+    (F8e5m2fnuz, "f8e5m2fnuz", 8),
+    (F8e4m3fnuz, "f8e4m3fnuz", 8),
+    (S2, "s2", 2),
+    (U2, "u2", 2),
+    (F8e4m3, "f8e4m3", 8),
+    (F8e3m4, "f8e3m4", 8),
+    (S1, "s1", 1),
+    (U1, "u1", 1),
+    (F4e2m1fn, "f4e2m1fn", 4),
+    (F8e8m0fnu, "f8e8m0fnu", 8),
+    (Buffer, "buffer", 0),
+];
+
+impl PrimitiveType {
+    /// Every type, in the order of the proto numbers.
+    pub fn all() -> impl Iterator<Item = PrimitiveType> {
+        TABLE.iter().map(|&(primitive, _, _)| primitive)
+    }
+
+    /// The proto enum number.
+    pub const fn number(self) -> i32 {
+        self as i32
+    }
+
+    /// The type with this proto enum number.
+    pub fn from_number(number: i32) -> Option<PrimitiveType> {
+        let row = TABLE.get(usize::try_from(number).ok()?)?;
+        Some(row.0)
+    }
+
+    /// The name in HLO text.
+    pub const fn name(self) -> &'static str {
+        TABLE[self as usize].1
+    }
+
+    /// The type with this name in HLO text; names are lower-case.
+    pub fn from_name(name: &str) -> Option<PrimitiveType> {
+        TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
+    }
+
+    /// The width of a value in bits; 1 for `pred`; `None` for a type without values of its own
+    /// (tuple, token, opaque, buffer, invalid).
+    pub const fn bits(self) -> Option<u32> {
+        match TABLE[self as usize].2 {
+            0 => None,
+            bits => Some(bits),
+        }
+    }
+
+    /// The bits one element takes in storage when its layout says nothing: whole bytes, so 8 for
+    /// every narrower type.
+    pub const fn storage_bits(self) -> Option<u32> {
+        match self.bits() {
+            Some(bits) => Some(bits.div_ceil(8) * 8),
+            None => None,
+        }
+    }
+
+    /// Whether arrays may hold it.
+    pub const fn is_array(self) -> bool {
+        self.bits().is_some()
+    }
+
+    /// The name closest to a word that is none: other case, `i` for `s`, or one edit away.
+    pub(crate) fn nearest(word: &str) -> Option<&'static str> {
+        let lower = word.to_ascii_lowercase();
+        let signed = lower.strip_prefix('i').map(|width| format!("s{width}"));
+        [Some(lower.clone()), signed]
+            .into_iter()
+            .flatten()
+            .find_map(|name| PrimitiveType::from_name(&name))
+            .or_else(|| PrimitiveType::all().find(|primitive| one_edit(primitive.name(), &lower)))
+            .filter(|primitive| primitive.is_array())
+            .map(PrimitiveType::name)
+    }
+}
+
+/// Whether one inserted, removed or replaced byte turns one word into the other.
+fn one_edit(a: &str, b: &str) -> bool {
+    let same = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
+    let rest = |word: &str, skip: usize| word.as_bytes().get(same + skip..).map(<[u8]>::to_vec);
+    [(0, 1), (1, 0), (1, 1)].iter().any(|&(x, y)| {
+        let (a, b) = (rest(a, x), rest(b, y));
+        a.is_some() && a == b
+    })
+}
+
+impl fmt::Display for PrimitiveType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for PrimitiveType {
+    type Err = ParseError;
+
+    fn from_str(name: &str) -> Result<PrimitiveType, ParseError> {
+        PrimitiveType::from_name(name).ok_or_else(|| {
+            let error =
+                ParseError::new((0, name.len()), "expected an element type such as `f32`", []);
+            error.with_nearest(PrimitiveType::nearest(name).unwrap_or(""))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_identify_a_type() {
+        for (number, primitive) in PrimitiveType::all().enumerate() {
+            assert_eq!(primitive.number(), number as i32);
+            assert_eq!(PrimitiveType::from_number(number as i32), Some(primitive));
+            assert_eq!(primitive.name().parse(), Ok(primitive));
+        }
+        assert_eq!(PrimitiveType::all().count(), 35);
+        assert_eq!(PrimitiveType::from_number(-1), None);
+        assert_eq!(PrimitiveType::from_number(35), None);
+        assert_eq!(PrimitiveType::from_number(2000), None);
+    }
+
+    #[test]
+    fn widths_are_those_in_the_names() {
+        for primitive in PrimitiveType::all() {
+            let name = primitive.name();
+            let digits: String = name
+                .trim_start_matches('b')
+                .chars()
+                .skip(1)
+                .take_while(char::is_ascii_digit)
+                .collect();
+            match (digits.parse(), primitive) {
+                (Ok(width), _) => assert_eq!(primitive.bits(), Some(width), "{name}"),
+                (Err(_), Pred) => {
+                    assert_eq!((Pred.bits(), Pred.storage_bits()), (Some(1), Some(8)))
+                }
+                (Err(_), _) => {
+                    assert_eq!((primitive.bits(), primitive.storage_bits()), (None, None))
+                }
+            }
+        }
+        assert_eq!((S4.storage_bits(), C128.storage_bits()), (Some(8), Some(128)));
+    }
+
+    #[test]
+    fn a_wrong_name_gets_the_nearest() {
+        for (wrong, right) in
+            [("F32", "f32"), ("i32", "s32"), ("f23", ""), ("f3", "f32"), ("BF16", "bf16")]
+        {
+            let error = wrong.parse::<PrimitiveType>().unwrap_err();
+            assert_eq!(error.nearest().unwrap_or(""), right, "{wrong}");
+            assert_eq!(error.span(), (0, wrong.len()));
+        }
+        assert!("".parse::<PrimitiveType>().is_err());
+    }
+}

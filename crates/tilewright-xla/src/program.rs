@@ -1,0 +1,103 @@
+//! The shape of a program: its parameters and its result.
+
+use std::fmt;
+
+use tilewright_core::ParseError;
+
+use crate::{Shape, text};
+
+/// What a computation takes and gives.
+///
+/// Text: `(x: f32[2]{0}, (unknown): token[]) -> f32[7]{0}`; a parameter without a name prints as
+/// `(unknown)`. Printed names read back if they consist of letters, digits and `_.-%`.
+///
+/// ```
+/// use tilewright_xla::ProgramShape;
+/// let program = ProgramShape::parse("(x: f32[2,3]{0,1}, (unknown): token[]) -> f32[7]").unwrap();
+/// assert_eq!(program.parameters[0].name, "x");
+/// assert_eq!(program.parameters[1].name, "");
+/// assert_eq!(program.to_string(), "(x: f32[2,3]{0,1}, (unknown): token[]) -> f32[7]");
+/// assert_eq!(
+///     program.without_layouts().to_string(),
+///     "(x: f32[2,3], (unknown): token[]) -> f32[7]"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ProgramShape {
+    /// The parameters, in order.
+    pub parameters: Vec<Parameter>,
+    /// What the program gives.
+    pub result: Shape,
+}
+
+/// A parameter of a [`ProgramShape`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Parameter {
+    /// Its name; empty if it has none.
+    pub name: String,
+    /// Its shape.
+    pub shape: Shape,
+}
+
+impl ProgramShape {
+    /// Reads a program's shape; white space and comments may stand between tokens.
+    ///
+    /// # Errors
+    /// Where and why the text is no program's shape.
+    ///
+    /// ```
+    /// use tilewright_xla::ProgramShape;
+    /// assert_eq!(ProgramShape::parse("() -> ()").unwrap().to_string(), "() -> ()");
+    /// let text = "(x f32[2]) -> f32[2]";
+    /// let error = ProgramShape::parse(text).unwrap_err();
+    /// assert_eq!(error.span(), (3, 6));
+    /// ```
+    pub fn parse(text: &str) -> Result<ProgramShape, ParseError> {
+        text::whole(text, text::program)
+    }
+
+    /// The program's shape without layouts, as XLA's `ToString` writes it; [`fmt::Display`] writes the
+    /// layouts that are there.
+    pub fn without_layouts(&self) -> impl fmt::Display + '_ {
+        Printed { program: self, layouts: false }
+    }
+}
+
+struct Printed<'a> {
+    program: &'a ProgramShape,
+    layouts: bool,
+}
+
+impl Printed<'_> {
+    fn shape(&self, f: &mut fmt::Formatter<'_>, shape: &Shape) -> fmt::Result {
+        if self.layouts { write!(f, "{shape}") } else { write!(f, "{}", shape.without_layouts()) }
+    }
+}
+
+impl fmt::Display for Printed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (i, parameter) in self.program.parameters.iter().enumerate() {
+            f.write_str(if i > 0 { ", " } else { "" })?;
+            f.write_str(if parameter.name.is_empty() { "(unknown)" } else { &parameter.name })?;
+            f.write_str(": ")?;
+            self.shape(f, &parameter.shape)?;
+        }
+        f.write_str(") -> ")?;
+        self.shape(f, &self.program.result)
+    }
+}
+
+impl fmt::Display for ProgramShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Printed { program: self, layouts: true }.fmt(f)
+    }
+}
+
+impl std::str::FromStr for ProgramShape {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<ProgramShape, ParseError> {
+        ProgramShape::parse(text)
+    }
+}

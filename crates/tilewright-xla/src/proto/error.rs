@@ -1,0 +1,99 @@
+//! Why a proto is no value, or a value no proto.
+
+use std::fmt;
+
+use tilewright_core::Error;
+
+/// A proto that means nothing, and the field at fault.
+///
+/// ```
+/// use tilewright_xla::proto::LayoutProto;
+/// let proto = LayoutProto::parse("minor_to_major: 0 tiles { dimensions: [2,-5] }").unwrap();
+/// let error = proto.to_layout().unwrap_err();
+/// assert_eq!(error.field(), "tiles[0].dimensions[1]");
+/// assert!(error.cause().unwrap().is_illegal());
+/// assert_eq!(
+///     error.to_string(),
+///     "tiles[0].dimensions[1]: -5 is negative; an extent is 1 or more, -2^63 is `*`"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtoError {
+    field: String,
+    cause: Cause,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Cause {
+    Refused(Error),
+    Bytes(String),
+}
+
+impl ProtoError {
+    pub(crate) fn new(field: impl Into<String>, cause: Error) -> ProtoError {
+        ProtoError { field: field.into(), cause: Cause::Refused(cause) }
+    }
+
+    /// The same error, of a message that is the field `outer` of another.
+    pub(crate) fn within(mut self, outer: impl fmt::Display) -> ProtoError {
+        self.field = if self.field.is_empty() {
+            outer.to_string()
+        } else {
+            format!("{outer}.{}", self.field)
+        };
+        self
+    }
+
+    /// The field at fault, such as `tuple_shapes[1].layout.tiles[0].dimensions[2]`; empty if the bytes
+    /// are no proto at all, or the whole message is at fault.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+
+    /// What is wrong with the field; `None` if the bytes are no proto.
+    pub fn cause(&self) -> Option<&Error> {
+        match &self.cause {
+            Cause::Refused(cause) => Some(cause),
+            Cause::Bytes(_) => None,
+        }
+    }
+
+    /// Whether the bytes are no proto: cut short, of other types, or more than 100 messages deep.
+    pub fn is_decode(&self) -> bool {
+        matches!(self.cause, Cause::Bytes(_))
+    }
+}
+
+impl fmt::Display for ProtoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.field.is_empty() {
+            write!(f, "{}: ", self.field)?;
+        }
+        match &self.cause {
+            Cause::Refused(cause) => cause.fmt(f),
+            Cause::Bytes(says) => write!(f, "the bytes are no such proto: {says}"),
+        }
+    }
+}
+
+impl std::error::Error for ProtoError {}
+
+/// The most characters of a decoder's message that are told from either end: it lists every level.
+const MAX_SAYS: usize = 80;
+
+/// Reads a message.
+pub(crate) fn decode<M: prost::Message + Default>(bytes: &[u8]) -> Result<M, ProtoError> {
+    M::decode(bytes).map_err(|error| {
+        let says = shortened(&error.to_string());
+        ProtoError { field: String::new(), cause: Cause::Bytes(says) }
+    })
+}
+
+/// The text without its middle, if it is long.
+fn shortened(text: &str) -> String {
+    let last = text.chars().count().saturating_sub(MAX_SAYS);
+    if last <= MAX_SAYS {
+        return text.to_owned();
+    }
+    text.chars().take(MAX_SAYS).chain(['…']).chain(text.chars().skip(last)).collect()
+}

@@ -1,0 +1,179 @@
+//! From `LayoutProto` to a layout.
+
+use tilewright_core::Error;
+
+use super::{LayoutProto, ProtoError, SplitConfigProto, TileProto, messages::MINIMUM};
+use crate::{ArrayShape, Layout, Padded, Split, Tile, TileDim, shape::too_many_dims};
+
+/// `Format`: an array of few elements.
+const SPARSE: i32 = 2;
+
+impl LayoutProto {
+    /// The layout, if the message has one without padding of the first years.
+    ///
+    /// # Errors
+    /// The field at fault: a `minor_to_major` that is no permutation or too long, a negative number, a
+    /// tile without meaning, properties of sparse arrays, padding that is wider than nothing
+    /// ([`LayoutProto::to_padded_layout`] reads that).
+    ///
+    /// ```
+    /// use tilewright_xla::proto::LayoutProto;
+    /// let proto = LayoutProto::parse("minor_to_major: [1,0] tiles { dimensions: [8,128] }").unwrap();
+    /// assert_eq!(proto.to_layout().unwrap().to_string(), "{1,0:T(8,128)}");
+    /// let proto = LayoutProto::parse("minor_to_major: [1,1]").unwrap();
+    /// assert!(proto.to_layout().unwrap_err().to_string().contains("dim 1 at position 1"));
+    /// ```
+    pub fn to_layout(&self) -> Result<Layout, ProtoError> {
+        match self.to_padded_layout()? {
+            (layout, None) => Ok(layout),
+            (_, Some(padded)) => Err(ProtoError::new(
+                "padded_dimensions",
+                Error::unsupported(
+                    "{} padded dimensions, which layouts have no longer",
+                    [padded.widths.len() as i128],
+                    "ask for the layout and its padding, or use a tile of the padded size",
+                ),
+            )),
+        }
+    }
+
+    /// The layout and, if it has widths, the padding of the first years.
+    ///
+    /// # Errors
+    /// As [`LayoutProto::to_layout`]; a negative width, an unknown `padding_value`, another number of
+    /// widths than dims.
+    ///
+    /// ```
+    /// use tilewright_xla::proto::LayoutProto;
+    /// let old = "minor_to_major: [0,1] padded_dimension: [3,5] padding_value: ZERO_PAD";
+    /// let proto = LayoutProto::parse(old).unwrap();
+    /// let (layout, padded) = proto.to_padded_layout().unwrap();
+    /// let tensor = padded.unwrap().lower(&[2, 3], &layout).unwrap();
+    /// assert_eq!(tensor.offset(&[1, 2]), Ok(7));
+    /// assert!(proto.to_layout().unwrap_err().cause().unwrap().is_unsupported());
+    /// ```
+    pub fn to_padded_layout(&self) -> Result<(Layout, Option<Padded>), ProtoError> {
+        self.check_dense()?;
+        let mut layout = self.order()?;
+        let alignment =
+            natural("tail_padding_alignment_in_elements", self.tail_padding_alignment_in_elements)?;
+        layout = set(
+            layout,
+            "tail_padding_alignment_in_elements",
+            alignment.max(1),
+            Layout::with_tail_padding_alignment,
+        )?;
+        let bits = natural("element_size_in_bits", self.element_size_in_bits)?;
+        layout = set(layout, "element_size_in_bits", bits, Layout::with_element_size_in_bits)?;
+        let space = natural("memory_space", self.memory_space)?;
+        layout = set(layout, "memory_space", space, Layout::with_memory_space)?;
+        let bytes = natural(
+            "dynamic_shape_metadata_prefix_bytes",
+            self.dynamic_shape_metadata_prefix_bytes,
+        )?;
+        layout = set(
+            layout,
+            "dynamic_shape_metadata_prefix_bytes",
+            bytes,
+            Layout::with_dynamic_metadata_prefix_bytes,
+        )?;
+        layout = layout.with_tiles(&each("tiles", &self.tiles, tile)?);
+        layout = layout.with_splits(&each("split_configs", &self.split_configs, split)?);
+        Ok((layout, self.padding()?))
+    }
+
+    /// Refuses what only sparse arrays have.
+    fn check_dense(&self) -> Result<(), ProtoError> {
+        let present = [
+            ("physical_shape", self.physical_shape.is_some()),
+            ("index_primitive_type", self.index_primitive_type != 0),
+            ("pointer_primitive_type", self.pointer_primitive_type != 0),
+            ("format", self.format == SPARSE),
+            ("max_sparse_elements", self.max_sparse_elements != 0),
+        ];
+        match present.iter().find(|(_, present)| *present) {
+            None => Ok(()),
+            Some((field, _)) => Err(ProtoError::new(
+                *field,
+                Error::unsupported(
+                    "a property of sparse arrays",
+                    [],
+                    "XLA no longer has them; a layout here is dense",
+                ),
+            )),
+        }
+    }
+
+    fn order(&self) -> Result<Layout, ProtoError> {
+        if self.minor_to_major.len() > ArrayShape::MAX_RANK {
+            return Err(ProtoError::new(
+                "minor_to_major",
+                too_many_dims(self.minor_to_major.len()),
+            ));
+        }
+        let order = naturals("minor_to_major", &self.minor_to_major)?;
+        Layout::new(&order).map_err(|error| ProtoError::new("minor_to_major", error))
+    }
+}
+
+/// A number that must not be negative.
+pub(super) fn natural(field: &str, value: i64) -> Result<u64, ProtoError> {
+    u64::try_from(value).map_err(|_| negative(field, value))
+}
+
+/// Numbers that must not be negative.
+pub(super) fn naturals(field: &str, values: &[i64]) -> Result<Vec<u64>, ProtoError> {
+    let one = |(at, &value): (usize, &i64)| {
+        u64::try_from(value).map_err(|_| negative(format!("{field}[{at}]"), value))
+    };
+    values.iter().enumerate().map(one).collect()
+}
+
+fn negative(field: impl Into<String>, value: i64) -> ProtoError {
+    ProtoError::new(field, Error::illegal("{} is negative", [value.into()], "it must be 0 or more"))
+}
+
+fn set(
+    layout: Layout,
+    field: &str,
+    value: u64,
+    setter: fn(Layout, u64) -> Result<Layout, Error>,
+) -> Result<Layout, ProtoError> {
+    setter(layout, value).map_err(|error| ProtoError::new(field, error))
+}
+
+/// Each message of a repeated field, read.
+pub(crate) fn each<M, T>(
+    field: &str,
+    messages: &[M],
+    read: impl Fn(&M) -> Result<T, ProtoError>,
+) -> Result<Vec<T>, ProtoError> {
+    let one = |(at, message)| {
+        read(message).map_err(|error: ProtoError| error.within(format_args!("{field}[{at}]")))
+    };
+    messages.iter().enumerate().map(one).collect()
+}
+
+fn tile(proto: &TileProto) -> Result<Tile, ProtoError> {
+    let dim = |(at, &value): (usize, &i64)| match (value, u64::try_from(value)) {
+        (MINIMUM, _) => Ok(TileDim::Combine),
+        (_, Ok(size)) => Ok(TileDim::Size(size)),
+        (_, Err(_)) => Err(ProtoError::new(
+            format!("dimensions[{at}]"),
+            Error::illegal(
+                "{} is negative",
+                [value.into()],
+                "an extent is 1 or more, -2^63 is `*`",
+            ),
+        )),
+    };
+    let dims = proto.dimensions.iter().enumerate().map(dim).collect::<Result<Vec<_>, _>>()?;
+    Tile::new(&dims).map_err(|error| ProtoError::new("dimensions", error))
+}
+
+fn split(proto: &SplitConfigProto) -> Result<Split, ProtoError> {
+    Ok(Split {
+        dimension: natural("dimension", proto.dimension)?,
+        indices: naturals("split_indices", &proto.split_indices)?,
+    })
+}

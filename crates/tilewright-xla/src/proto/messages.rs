@@ -1,0 +1,113 @@
+//! The messages, field by field, as `xla_data.proto` numbers them.
+
+/// An entry of a tile or a dim that is `*` or unbounded.
+pub(crate) const MINIMUM: i64 = i64::MIN;
+
+/// `xla.TileProto`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct TileProto {
+    /// The extents, major to minor; −2⁶³ is `*`.
+    #[prost(int64, repeated, tag = "1")]
+    pub dimensions: Vec<i64>,
+}
+
+/// `xla.SplitConfigProto`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct SplitConfigProto {
+    /// The physical dim, the most major is 0.
+    #[prost(int64, tag = "1")]
+    pub dimension: i64,
+    /// Where a new piece begins.
+    #[prost(int64, repeated, tag = "2")]
+    pub split_indices: Vec<i64>,
+}
+
+/// `xla.LayoutProto`, with the fields that were removed in 2018.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct LayoutProto {
+    /// The dims, fastest-varying first.
+    #[prost(int64, repeated, tag = "1")]
+    pub minor_to_major: Vec<i64>,
+    /// Removed: the width in memory of each logical dim.
+    #[prost(int64, repeated, tag = "2")]
+    pub padded_dimensions: Vec<i64>,
+    /// Removed: what the padding holds, `PaddingValue`.
+    #[prost(int32, tag = "3")]
+    pub padding_value: i32,
+    /// Removed: `Format`; 1 is dense, 2 sparse.
+    #[prost(int32, tag = "4")]
+    pub format: i32,
+    /// Removed: for sparse arrays.
+    #[prost(int64, tag = "5")]
+    pub max_sparse_elements: i64,
+    /// The tiles, the outermost first.
+    #[prost(message, repeated, tag = "6")]
+    pub tiles: Vec<TileProto>,
+    /// The bits of one stored element; 0 for the type's own.
+    #[prost(int64, tag = "7")]
+    pub element_size_in_bits: i64,
+    /// The memory space.
+    #[prost(int64, tag = "8")]
+    pub memory_space: i64,
+    /// For sparse arrays, ignored: `DimLevelType`.
+    #[prost(int32, repeated, tag = "9")]
+    pub dim_level_types: Vec<i32>,
+    /// For sparse arrays, which XLA no longer has.
+    #[prost(message, optional, boxed, tag = "10")]
+    pub physical_shape: Option<Box<ShapeProto>>,
+    /// For sparse arrays: `PrimitiveType`.
+    #[prost(int32, tag = "11")]
+    pub index_primitive_type: i32,
+    /// For sparse arrays: `PrimitiveType`.
+    #[prost(int32, tag = "12")]
+    pub pointer_primitive_type: i32,
+    /// For sparse arrays, ignored.
+    #[prost(bool, repeated, tag = "13")]
+    pub dim_unique: Vec<bool>,
+    /// For sparse arrays, ignored.
+    #[prost(bool, repeated, tag = "14")]
+    pub dim_ordered: Vec<bool>,
+    /// The bytes before the data that hold the actual sizes of dynamic dims.
+    #[prost(int64, tag = "15")]
+    pub dynamic_shape_metadata_prefix_bytes: i64,
+    /// The storage is a multiple of this many elements; 0 means 1.
+    #[prost(int64, tag = "16")]
+    pub tail_padding_alignment_in_elements: i64,
+    /// How physical dims are spread over memories.
+    #[prost(message, repeated, tag = "17")]
+    pub split_configs: Vec<SplitConfigProto>,
+}
+
+/// `xla.ShapeProto`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ShapeProto {
+    /// `PrimitiveType`: an array's elements, or that it is a tuple, a token, opaque or a buffer.
+    #[prost(int32, tag = "2")]
+    pub element_type: i32,
+    /// The extents of an array; the bound of a dynamic dim, −2⁶³ for an unbounded one.
+    #[prost(int64, repeated, tag = "3")]
+    pub dimensions: Vec<i64>,
+    /// The members of a tuple; a buffer's one array.
+    #[prost(message, repeated, tag = "4")]
+    pub tuple_shapes: Vec<ShapeProto>,
+    /// An array's layout.
+    #[prost(message, optional, boxed, tag = "5")]
+    pub layout: Option<Box<LayoutProto>>,
+    /// Which dims are dynamic; empty if none is.
+    #[prost(bool, repeated, tag = "6")]
+    pub is_dynamic_dimension: Vec<bool>,
+}
+
+/// `xla.ProgramShapeProto`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct ProgramShapeProto {
+    /// The parameters' shapes.
+    #[prost(message, repeated, tag = "1")]
+    pub parameters: Vec<ShapeProto>,
+    /// The result's shape.
+    #[prost(message, optional, tag = "2")]
+    pub result: Option<ShapeProto>,
+    /// The parameters' names.
+    #[prost(string, repeated, tag = "3")]
+    pub parameter_names: Vec<String>,
+}

@@ -1,0 +1,120 @@
+//! XLA's protos of shapes and layouts: bytes and proto text.
+//!
+//! Source: `xla_data.proto`; the fields that were removed from it in 2018 (`padded_dimensions`,
+//! `padding_value`, `format`, `max_sparse_elements`) are here too, under the numbers they had.
+//!
+//! | from | to | by |
+//! |---|---|---|
+//! | bytes | [`Shape`], [`Layout`], [`ProgramShape`] | [`Shape::from_proto_bytes`] and its likes |
+//! | these | bytes | [`Shape::to_proto_bytes`] and its likes |
+//! | a message | a value | [`ShapeProto::to_shape`], [`LayoutProto::to_layout`], … |
+//! | a value | a message | [`Shape::to_proto`], [`Layout::to_proto`], … |
+//! | proto text | a message | [`ShapeProto::parse`], [`LayoutProto::parse`] |
+//! | a message | proto text | its `text` |
+//!
+//! Messages are plain data with any contents; what they mean is checked when a value is made of them.
+//! They implement [`prost::Message`]. Bytes are read in memory linear in their number (at most some
+//! 200 times it, for hostile ones), at most 100 messages deep; a shape of more than
+//! [`ArrayShape::MAX_RANK`](crate::ArrayShape::MAX_RANK) dims is refused.
+//!
+//! A layout of the first years may pad each dim. [`Layout`] cannot say that, so
+//! [`LayoutProto::to_layout`] refuses it, and [`LayoutProto::to_padded_layout`] gives the
+//! [`Padded`](crate::Padded) beside the layout.
+//!
+//! ```
+//! use tilewright_xla::{Shape, proto::LayoutProto};
+//! let shape = Shape::parse("(s4[64,128]{1,0:T(8,*,128)E(4)}, token[])").unwrap();
+//! let bytes = shape.to_proto_bytes().unwrap();
+//! assert_eq!(Shape::from_proto_bytes(&bytes).unwrap(), shape);
+//!
+//! let old = "minor_to_major: [0,1] padded_dimensions: [3,5] padding_value: ZERO_PAD";
+//! let (layout, padded) = LayoutProto::parse(old).unwrap().to_padded_layout().unwrap();
+//! assert_eq!(layout.to_string(), "{0,1}");
+//! assert_eq!(padded.unwrap().to_string(), "pad(3,5)fill(0)");
+//! ```
+
+mod error;
+mod layout_read;
+mod layout_write;
+mod lexer;
+mod messages;
+mod names;
+mod padding;
+mod program;
+mod shape_read;
+mod shape_write;
+mod text_print;
+mod text_read;
+
+pub use error::ProtoError;
+pub use messages::{LayoutProto, ProgramShapeProto, ShapeProto, SplitConfigProto, TileProto};
+
+pub(crate) use error::decode;
+pub(crate) use layout_read::each;
+
+use prost::Message as _;
+
+use crate::{Layout, ProgramShape, Shape};
+
+impl Shape {
+    /// Reads the bytes of a `ShapeProto`.
+    ///
+    /// # Errors
+    /// Bytes that are no proto; as [`ShapeProto::to_shape`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// // Field 2, the element type, is 11 (F32); field 3, the dims, holds 2 and 3.
+    /// let shape = Shape::from_proto_bytes(&[0x10, 11, 0x1a, 2, 2, 3]).unwrap();
+    /// assert_eq!(shape.to_string(), "f32[2,3]");
+    /// let error = Shape::from_proto_bytes(&[0x10, 99]).unwrap_err();
+    /// assert_eq!(error.to_string(), "element_type: no element type has the number 99; they are 1 to 34");
+    /// ```
+    pub fn from_proto_bytes(bytes: &[u8]) -> Result<Shape, ProtoError> {
+        decode::<ShapeProto>(bytes)?.to_shape()
+    }
+
+    /// The bytes of the `ShapeProto`.
+    ///
+    /// # Errors
+    /// As [`Shape::to_proto`].
+    pub fn to_proto_bytes(&self) -> Result<Vec<u8>, ProtoError> {
+        Ok(self.to_proto()?.encode_to_vec())
+    }
+}
+
+impl Layout {
+    /// Reads the bytes of a `LayoutProto`.
+    ///
+    /// # Errors
+    /// Bytes that are no proto; as [`LayoutProto::to_layout`].
+    pub fn from_proto_bytes(bytes: &[u8]) -> Result<Layout, ProtoError> {
+        decode::<LayoutProto>(bytes)?.to_layout()
+    }
+
+    /// The bytes of the `LayoutProto`.
+    ///
+    /// # Errors
+    /// As [`Layout::to_proto`].
+    pub fn to_proto_bytes(&self) -> Result<Vec<u8>, ProtoError> {
+        Ok(self.to_proto()?.encode_to_vec())
+    }
+}
+
+impl ProgramShape {
+    /// Reads the bytes of a `ProgramShapeProto`.
+    ///
+    /// # Errors
+    /// Bytes that are no proto; as [`ProgramShapeProto::to_program_shape`].
+    pub fn from_proto_bytes(bytes: &[u8]) -> Result<ProgramShape, ProtoError> {
+        decode::<ProgramShapeProto>(bytes)?.to_program_shape()
+    }
+
+    /// The bytes of the `ProgramShapeProto`.
+    ///
+    /// # Errors
+    /// As [`Shape::to_proto`].
+    pub fn to_proto_bytes(&self) -> Result<Vec<u8>, ProtoError> {
+        Ok(self.to_proto()?.encode_to_vec())
+    }
+}

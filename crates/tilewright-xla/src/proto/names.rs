@@ -1,0 +1,39 @@
+//! The names that enum numbers have in proto text.
+
+use crate::PrimitiveType;
+
+/// `PaddingValue`, removed in 2018.
+pub(super) const PADDING_VALUES: [&str; 6] =
+    ["INVALID_PAD", "ZERO_PAD", "ONE_PAD", "LOWEST_PAD", "HIGHEST_PAD", "UNKNOWN_PAD"];
+
+/// `Format`, removed in 2018.
+pub(super) const FORMATS: [&str; 3] = ["INVALID_FORMAT", "DENSE", "SPARSE"];
+
+/// `DimLevelType`.
+pub(super) const LEVELS: [&str; 4] =
+    ["DIM_DENSE", "DIM_COMPRESSED", "DIM_SINGLETON", "DIM_LOOSE_COMPRESSED"];
+
+/// The name of an element type: as in HLO text, but in capitals, but for one.
+pub(super) fn primitive_name(number: i32) -> Option<String> {
+    let primitive = PrimitiveType::from_number(number)?;
+    Some(match primitive {
+        PrimitiveType::Opaque => "OPAQUE_TYPE".into(),
+        _ => primitive.name().to_ascii_uppercase(), // open set
+    })
+}
+
+/// The number of an element type by its name.
+pub(super) fn primitive_number(name: &str) -> Option<i32> {
+    let named = |number: &i32| primitive_name(*number).as_deref() == Some(name);
+    PrimitiveType::all().map(PrimitiveType::number).find(named)
+}
+
+/// A name of a list, at its number.
+pub(super) fn listed(names: &[&str], number: i32) -> Option<String> {
+    usize::try_from(number).ok().and_then(|at| names.get(at)).map(|&name| name.into())
+}
+
+/// The number at which a list has a name.
+pub(super) fn number_in(names: &[&str], name: &str) -> Option<i32> {
+    names.iter().position(|&known| known == name).map(|at| at as i32)
+}

@@ -1,0 +1,58 @@
+//! `ProgramShapeProto`, read and written.
+
+use tilewright_core::Error;
+
+use super::{ProgramShapeProto, ProtoError, ShapeProto, layout_read::each};
+use crate::{Parameter, ProgramShape};
+
+impl ProgramShapeProto {
+    /// The program's shape. Names may be fewer than parameters.
+    ///
+    /// # Errors
+    /// No result; more names than parameters; as [`ShapeProto::to_shape`].
+    ///
+    /// ```
+    /// use tilewright_xla::{ProgramShape, proto::ProgramShapeProto};
+    /// let program = ProgramShape::parse("((unknown): opaque[], scalar: f32[]) -> f32[7]").unwrap();
+    /// assert_eq!(program.to_proto().unwrap().to_program_shape().unwrap(), program);
+    /// let error = ProgramShapeProto::default().to_program_shape().unwrap_err();
+    /// assert_eq!(error.field(), "result");
+    /// ```
+    pub fn to_program_shape(&self) -> Result<ProgramShape, ProtoError> {
+        let (names, count) = (self.parameter_names.len(), self.parameters.len());
+        if names > count {
+            let says = "{} names for {} parameters";
+            let cause = Error::mismatch(says, [names as i128, count as i128], "one each at most");
+            return Err(ProtoError::new("parameter_names", cause));
+        }
+        let shapes = each("parameters", &self.parameters, ShapeProto::to_shape)?;
+        let names = self.parameter_names.iter().cloned().chain(std::iter::repeat(String::new()));
+        let parameters = shapes.into_iter().zip(names);
+        Ok(ProgramShape {
+            parameters: parameters.map(|(shape, name)| Parameter { name, shape }).collect(),
+            result: self.result()?.to_shape().map_err(|error| error.within("result"))?,
+        })
+    }
+
+    fn result(&self) -> Result<&ShapeProto, ProtoError> {
+        self.result.as_ref().ok_or_else(|| {
+            let cause = Error::illegal("a program without a result", [], "`()` says nothing");
+            ProtoError::new("result", cause)
+        })
+    }
+}
+
+impl ProgramShape {
+    /// The program's shape as XLA's message.
+    ///
+    /// # Errors
+    /// As [`crate::Shape::to_proto`].
+    pub fn to_proto(&self) -> Result<ProgramShapeProto, ProtoError> {
+        let shape = |parameter: &Parameter| parameter.shape.to_proto();
+        Ok(ProgramShapeProto {
+            parameters: each("parameters", &self.parameters, shape)?,
+            result: Some(self.result.to_proto().map_err(|error| error.within("result"))?),
+            parameter_names: self.parameters.iter().map(|one| one.name.clone()).collect(),
+        })
+    }
+}

@@ -1,0 +1,210 @@
+//! From `ShapeProto` to a shape.
+//!
+//! Recursion goes as deep as [`Shape::MAX_DEPTH`], whatever made the message.
+
+use tilewright_core::Error;
+
+use super::{ProtoError, ShapeProto, messages::MINIMUM};
+use crate::{
+    ArrayShape, Dim, Layout, Padded, PrimitiveType, Shape, ShapeIndex,
+    shape::{too_deep, too_many_dims},
+};
+
+/// The padding found on the way, each with the path of its array; `None` where padding is refused.
+type Found<'a> = Option<&'a mut Vec<(ShapeIndex, Padded)>>;
+
+impl ShapeProto {
+    /// The shape, every array of it valid ([`ArrayShape::validate`]).
+    ///
+    /// # Errors
+    /// The field at fault: an unknown element type, a negative dim, as many flags as dims unless
+    /// there are none, members of what is no tuple, a layout on what is no array or that does not fit,
+    /// a buffer without exactly one array, more than [`ArrayShape::MAX_RANK`] dims or
+    /// [`Shape::MAX_DEPTH`] tuples inside each other; as [`super::LayoutProto::to_layout`].
+    ///
+    /// ```
+    /// use tilewright_xla::proto::ShapeProto;
+    /// let proto = ShapeProto::parse("element_type: F32 dimensions: [2,3]").unwrap();
+    /// assert_eq!(proto.to_shape().unwrap().to_string(), "f32[2,3]");
+    /// let proto = ShapeProto::parse("element_type: F32 dimensions: [2,-3]").unwrap();
+    /// let error = proto.to_shape().unwrap_err();
+    /// assert_eq!(error.to_string(), "dimensions[1]: -3 is negative; a dim is 0 or more, -2^63 and dynamic is unbounded");
+    /// ```
+    pub fn to_shape(&self) -> Result<Shape, ProtoError> {
+        self.read(&ShapeIndex::default(), &mut None)
+    }
+
+    /// The shape, and the padding of the first years that its arrays' layouts have, each with the path
+    /// of its array.
+    ///
+    /// # Errors
+    /// As [`ShapeProto::to_shape`], and a width smaller than its dim.
+    ///
+    /// ```
+    /// use tilewright_xla::proto::ShapeProto;
+    /// let text = "element_type: F32 dimensions: [2,3] \
+    ///     layout { minor_to_major: [0,1] padded_dimensions: [3,5] padding_value: LOWEST_PAD }";
+    /// let (shape, padding) = ShapeProto::parse(text).unwrap().to_padded_shape().unwrap();
+    /// assert_eq!(shape.to_string(), "f32[2,3]{0,1}");
+    /// assert_eq!(padding[0].1.to_string(), "pad(3,5)fill(lowest)");
+    /// ```
+    pub fn to_padded_shape(&self) -> Result<(Shape, Vec<(ShapeIndex, Padded)>), ProtoError> {
+        let mut padding = Vec::new();
+        let shape = self.read(&ShapeIndex::default(), &mut Some(&mut padding))?;
+        Ok((shape, padding))
+    }
+
+    fn read(&self, index: &ShapeIndex, found: &mut Found<'_>) -> Result<Shape, ProtoError> {
+        match self.primitive()? {
+            PrimitiveType::Tuple => self.tuple(index, found),
+            PrimitiveType::Token => self.plain().map(|()| Shape::token()),
+            PrimitiveType::Opaque => self.plain().map(|()| Shape::opaque()),
+            PrimitiveType::Buffer => self.buffer(index, found),
+            _ => self.array(index, found).map(Shape::array), // open set
+        }
+    }
+
+    fn primitive(&self) -> Result<PrimitiveType, ProtoError> {
+        PrimitiveType::from_number(self.element_type)
+            .filter(|&primitive| primitive != PrimitiveType::Invalid)
+            .ok_or_else(|| {
+                let cause = Error::illegal(
+                    "no element type has the number {}",
+                    [self.element_type.into()],
+                    "they are 1 to 34",
+                );
+                ProtoError::new("element_type", cause)
+            })
+    }
+
+    fn tuple(&self, index: &ShapeIndex, found: &mut Found<'_>) -> Result<Shape, ProtoError> {
+        self.no_dims()?;
+        if index.len() >= Shape::MAX_DEPTH {
+            return Err(ProtoError::new("", too_deep()));
+        }
+        let mut members = Vec::with_capacity(self.tuple_shapes.len());
+        for (at, member) in (0u64..).zip(&self.tuple_shapes) {
+            let read = member.read(&index.child(at), found);
+            members.push(read.map_err(|error| error.within(format_args!("tuple_shapes[{at}]")))?);
+        }
+        Shape::tuple(members).map_err(|error| ProtoError::new("", error))
+    }
+
+    fn buffer(&self, index: &ShapeIndex, found: &mut Found<'_>) -> Result<Shape, ProtoError> {
+        self.no_dims()?;
+        let [member] = self.tuple_shapes.as_slice() else {
+            let cause = Error::mismatch(
+                "a buffer of {} shapes",
+                [self.tuple_shapes.len() as i128],
+                "a buffer refers to one array",
+            );
+            return Err(ProtoError::new("tuple_shapes", cause));
+        };
+        let within = |error: ProtoError| error.within("tuple_shapes[0]");
+        let primitive = member.primitive().map_err(within)?;
+        if !primitive.is_array() {
+            let says = "a buffer of what is no array, but type number {}";
+            let cause =
+                Error::illegal(says, [primitive.number().into()], "a buffer refers to one array");
+            return Err(within(ProtoError::new("element_type", cause)));
+        }
+        member.array(index, found).map(Shape::buffer).map_err(within)
+    }
+
+    /// Refuses whatever only arrays and tuples have.
+    fn plain(&self) -> Result<(), ProtoError> {
+        self.no_dims()?;
+        self.no_members()
+    }
+
+    /// Refuses whatever only arrays have.
+    fn no_dims(&self) -> Result<(), ProtoError> {
+        let present = [
+            ("dimensions", !self.dimensions.is_empty()),
+            ("is_dynamic_dimension", !self.is_dynamic_dimension.is_empty()),
+            ("layout", self.layout.is_some()),
+        ];
+        match present.iter().find(|(_, present)| *present) {
+            None => Ok(()),
+            Some((field, _)) => {
+                let says = "a shape of type number {} that has what only arrays have";
+                let cause = Error::illegal(says, [self.element_type.into()], "leave the field out");
+                Err(ProtoError::new(*field, cause))
+            }
+        }
+    }
+
+    fn no_members(&self) -> Result<(), ProtoError> {
+        if self.tuple_shapes.is_empty() {
+            return Ok(());
+        }
+        let cause = Error::illegal(
+            "{} members of a shape of type number {}",
+            [self.tuple_shapes.len() as i128, self.element_type.into()],
+            "only tuples and buffers have members",
+        );
+        Err(ProtoError::new("tuple_shapes", cause))
+    }
+
+    fn array(&self, index: &ShapeIndex, found: &mut Found<'_>) -> Result<ArrayShape, ProtoError> {
+        self.no_members()?;
+        let element_type = self.primitive()?;
+        let dims = self.dims()?;
+        let array = ArrayShape { element_type, dims, layout: None };
+        array.validate().map_err(|error| ProtoError::new("dimensions", error))?;
+        let within = |error: ProtoError| error.within("layout");
+        let layout = self.read_layout(&array, index, found).map_err(within)?;
+        let array = ArrayShape { layout, ..array };
+        array.validate().map_err(|error| ProtoError::new("layout", error))?;
+        Ok(array)
+    }
+
+    fn read_layout(
+        &self,
+        array: &ArrayShape,
+        index: &ShapeIndex,
+        found: &mut Found<'_>,
+    ) -> Result<Option<Layout>, ProtoError> {
+        let Some(layout) = &self.layout else { return Ok(None) };
+        let Some(found) = found else { return layout.to_layout().map(Some) };
+        let (layout, padded) = layout.to_padded_layout()?;
+        if let Some(padded) = padded {
+            let refused = |error| ProtoError::new("padded_dimensions", error);
+            padded.validate(&array.extents().map_err(refused)?).map_err(refused)?;
+            found.push((index.clone(), padded));
+        }
+        Ok(Some(layout))
+    }
+
+    fn dims(&self) -> Result<Vec<Dim>, ProtoError> {
+        let (dims, flags) = (self.dimensions.len(), self.is_dynamic_dimension.len());
+        if dims > ArrayShape::MAX_RANK {
+            return Err(ProtoError::new("dimensions", too_many_dims(dims)));
+        }
+        if flags != 0 && flags != dims {
+            let says = "{} flags of dynamic dims for {} dims";
+            let cause =
+                Error::mismatch(says, [flags as i128, dims as i128], "give one per dim, or none");
+            return Err(ProtoError::new("is_dynamic_dimension", cause));
+        }
+        let flags = self.is_dynamic_dimension.iter().copied().chain(std::iter::repeat(false));
+        let dims = self.dimensions.iter().zip(flags).enumerate();
+        dims.map(|(at, (&extent, dynamic))| dim(at, extent, dynamic)).collect()
+    }
+}
+
+fn dim(at: usize, extent: i64, dynamic: bool) -> Result<Dim, ProtoError> {
+    match (u64::try_from(extent), dynamic) {
+        (Ok(extent), false) => Ok(Dim::Static(extent)),
+        (Ok(bound), true) => Ok(Dim::Bounded(bound)),
+        (Err(_), true) if extent == MINIMUM => Ok(Dim::Unbounded),
+        (Err(_), _) => Err(ProtoError::new(
+            format!("dimensions[{at}]"),
+            Error::illegal(
+                "{} is negative",
+                [extent.into()],
+                "a dim is 0 or more, -2^63 and dynamic is unbounded",
+            ),
+        )),
+    }
+}

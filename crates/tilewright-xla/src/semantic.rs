@@ -1,0 +1,80 @@
+//! Whether two shapes mean the same bytes, however they are written.
+//!
+//! Law: shapes of equal dims are semantically equal iff every element has the same bits at the same
+//! place of storages of equal length. So `E` at the natural width equals none, a tile without effect
+//! equals no tile, and two ways to write one order of the elements are one.
+
+use tilewright_core::Error;
+
+use crate::{ArrayShape, Layout, Split, permutation::index};
+
+impl ArrayShape {
+    /// Whether two shapes of equal element types and dims are stored by the same bytes, where `==` asks
+    /// whether they are written alike. Memory spaces, metadata prefixes and splits count; an absent
+    /// layout is the row-major one.
+    ///
+    /// For shapes of different dims ask [`ArrayShape::reshape_is_bitcast`].
+    ///
+    /// # Errors
+    /// As [`ArrayShape::extents`] and [`Layout::lower`]; [undecided](Error::is_undecided) as
+    /// [`same_function`](tilewright_core::TensorLayout::same_function), never a guess.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let same = |a: &str, b: &str| {
+    ///     ArrayShape::parse(a).unwrap().semantically_equal(&ArrayShape::parse(b).unwrap())
+    /// };
+    /// assert_eq!(same("f32[2]{0:E(32)}", "f32[2]{0}"), Ok(true));
+    /// assert_eq!(same("f32[16,128]{1,0:T(8,128)}", "f32[16,128]"), Ok(true));
+    /// assert_eq!(same("f32[16,129]{1,0:T(8,128)}", "f32[16,129]"), Ok(false));
+    /// ```
+    pub fn semantically_equal(&self, other: &ArrayShape) -> Result<bool, Error> {
+        if self == other {
+            return Ok(true);
+        }
+        if self.element_type != other.element_type || self.dims != other.dims {
+            return Ok(false);
+        }
+        if !self.same_storage(other)? || splits(self) != splits(other) {
+            return Ok(false);
+        }
+        same_map(&self.layout_or_default(), &other.layout_or_default(), &self.extents()?)
+    }
+
+    /// Whether elements have the same bits, the storages the same length, in the same memory.
+    pub(crate) fn same_storage(&self, other: &ArrayShape) -> Result<bool, Error> {
+        let (a, b) = (self.layout_or_default(), other.layout_or_default());
+        Ok(self.element_bits()? == other.element_bits()?
+            && a.padded_elements(&self.extents()?)? == b.padded_elements(&other.extents()?)?
+            && a.memory_space() == b.memory_space()
+            && a.dynamic_metadata_prefix_bytes() == b.dynamic_metadata_prefix_bytes())
+    }
+}
+
+/// The splits by logical dim.
+fn splits(shape: &ArrayShape) -> Vec<(u64, Vec<u64>)> {
+    let layout = shape.layout_or_default();
+    let order = layout.major_to_minor();
+    let logical = |split: &Split| {
+        let dim = order.get(index(split.dimension)).copied().unwrap_or(u64::MAX);
+        (dim, split.indices.clone())
+    };
+    let mut splits: Vec<(u64, Vec<u64>)> = layout.splits().iter().map(logical).collect();
+    splits.sort();
+    splits
+}
+
+/// Whether two layouts send every index of an array to the same offset.
+pub(crate) fn same_map(a: &Layout, b: &Layout, dims: &[u64]) -> Result<bool, Error> {
+    if dims.contains(&0) || a.minor_to_major() == b.minor_to_major() && a.tiles() == b.tiles() {
+        return Ok(true);
+    }
+    if a.tiles().is_empty() && b.tiles().is_empty() {
+        let long = |layout: &Layout| -> Vec<u64> {
+            let order = layout.minor_to_major().iter().copied();
+            order.filter(|&dim| dims.get(index(dim)) != Some(&1)).collect()
+        };
+        return Ok(long(a) == long(b));
+    }
+    a.lower(dims)?.same_function(&b.lower(dims)?)
+}

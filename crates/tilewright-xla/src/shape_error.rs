@@ -1,0 +1,78 @@
+//! Why a shape is not valid: which array of it, and what is wrong with that one.
+
+use std::fmt;
+
+use tilewright_core::Error;
+
+use crate::{ArrayShape, ShapeIndex};
+
+/// An array of a shape that no array can be.
+///
+/// ```
+/// use tilewright_xla::Shape;
+/// let shape = Shape::parse("(f32[1,2]{1,0}, (f32[2,3], token[]))").unwrap();
+/// let error = shape.validate_with_layouts().unwrap_err();
+/// assert_eq!(error.index().as_slice(), [1, 0]);
+/// assert_eq!(
+///     error.to_string(),
+///     "member {1,0}: shape f32[2,3] does not have a layout; write one, or fill in the default ones"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShapeError {
+    index: ShapeIndex,
+    /// The array as text; its start, if it has many dims.
+    array: String,
+    /// `None`: it has no layout.
+    cause: Option<Error>,
+}
+
+/// The most bytes of an array's text that an error repeats.
+const MAX_ARRAY: usize = 200;
+
+impl ShapeError {
+    pub(crate) fn new(index: ShapeIndex, array: &ArrayShape, cause: Option<Error>) -> ShapeError {
+        let mut text = match cause {
+            None => array.without_layout().to_string(),
+            Some(_) => array.to_string(),
+        };
+        if text.len() > MAX_ARRAY {
+            text.truncate(MAX_ARRAY);
+            text.push('…');
+        }
+        ShapeError { index, array: text, cause }
+    }
+
+    /// Where in the shape the array is; empty if it is the shape.
+    pub fn index(&self) -> &ShapeIndex {
+        &self.index
+    }
+
+    /// Whether the array lacks a layout.
+    pub fn is_missing_layout(&self) -> bool {
+        self.cause.is_none()
+    }
+
+    /// What is wrong with the array, unless it lacks a layout.
+    pub fn cause(&self) -> Option<&Error> {
+        self.cause.as_ref()
+    }
+}
+
+impl fmt::Display for ShapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.index.is_empty() {
+            write!(f, "member {}: ", self.index)?;
+        }
+        match &self.cause {
+            None => write!(
+                f,
+                "shape {} does not have a layout; write one, or fill in the default ones",
+                self.array
+            ),
+            Some(cause) => write!(f, "shape {}: {cause}", self.array),
+        }
+    }
+}
+
+impl std::error::Error for ShapeError {}

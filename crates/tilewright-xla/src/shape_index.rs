@@ -1,0 +1,65 @@
+//! A path into a shape: which member of which tuple.
+
+use std::{fmt, ops::Deref};
+
+/// A path of tuple members from a shape to one inside it; the empty path is the shape itself.
+///
+/// ```
+/// use tilewright_xla::{Shape, ShapeIndex};
+/// let index = ShapeIndex::new(&[1, 0]);
+/// let shape = Shape::parse("(f32[2], (s32[], pred[3]))").unwrap();
+/// assert_eq!(shape.at(&index).unwrap().to_string(), "s32[]");
+/// assert_eq!((index.to_string(), index.child(2).to_string()), ("{1,0}".into(), "{1,0,2}".into()));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ShapeIndex {
+    members: Vec<u64>,
+}
+
+impl ShapeIndex {
+    /// The path through these members, the outermost tuple's first.
+    pub fn new(members: &[u64]) -> ShapeIndex {
+        ShapeIndex { members: members.to_vec() }
+    }
+
+    /// The path to a member of what lies at this one.
+    #[must_use]
+    pub fn child(&self, member: u64) -> ShapeIndex {
+        let mut child = self.clone();
+        child.members.push(member);
+        child
+    }
+
+    /// The path to the tuple that holds what lies at this one; the empty path has none.
+    pub fn parent(&self) -> Option<ShapeIndex> {
+        let (_, members) = self.members.split_last()?;
+        Some(ShapeIndex::new(members))
+    }
+
+    /// The members.
+    pub fn as_slice(&self) -> &[u64] {
+        &self.members
+    }
+}
+
+impl Deref for ShapeIndex {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        &self.members
+    }
+}
+
+impl From<Vec<u64>> for ShapeIndex {
+    fn from(members: Vec<u64>) -> ShapeIndex {
+        ShapeIndex { members }
+    }
+}
+
+impl fmt::Display for ShapeIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        crate::text::write_list(f, &self.members)?;
+        f.write_str("}")
+    }
+}

@@ -1,0 +1,99 @@
+//! Dims renamed, and dims made slowest.
+//!
+//! Law: permuting dims moves no byte; the element `index` of the result is the element
+//! `permute_inverse(index, p)` of the array.
+
+use tilewright_core::Error;
+
+use crate::{ArrayShape, Shape, permutation};
+
+impl ArrayShape {
+    /// The array whose dim `i` is dim `permutation[i]` of this one, with every element where it was:
+    /// `dims' = p ∘ dims`, `minor_to_major' = p⁻¹ ∘ minor_to_major`. Tiles and splits are physical and
+    /// stay. An absent layout is the row-major one.
+    ///
+    /// XLA's `ReorderLogicalDimensions` is meant to do the same, and does it for involutions only.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for another number of entries than dims;
+    /// [illegal](Error::is_illegal) for a list that is no permutation.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("f32[2,3,4]{2,1,0}").unwrap();
+    /// assert_eq!(shape.permute_dimensions(&[1, 2, 0]).unwrap().to_string(), "f32[3,4,2]{1,0,2}");
+    /// assert!(shape.permute_dimensions(&[0, 0, 1]).unwrap_err().is_illegal());
+    /// ```
+    #[doc(alias = "PermuteDimensions")]
+    #[doc(alias = "ReorderLogicalDimensions")]
+    pub fn permute_dimensions(&self, permutation: &[u64]) -> Result<ArrayShape, Error> {
+        let layout = self.checked_layout()?.permuted(permutation)?;
+        Ok(ArrayShape {
+            element_type: self.element_type,
+            dims: permutation::permute(&self.dims, permutation)?,
+            layout: Some(layout),
+        })
+    }
+
+    /// The array with its dims renamed in the order of storage, slowest first, so that the layout is
+    /// row-major and every byte stays. Tiles, element size, alignment, memory space and splits stay.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for a layout of another rank.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("f32[8,100,60,3]{3,0,2,1:T(8,128)}").unwrap();
+    /// let same = shape.with_descending_layout_and_same_physical_layout().unwrap();
+    /// assert_eq!(same.to_string(), "f32[100,60,8,3]{3,2,1,0:T(8,128)}");
+    /// ```
+    #[doc(alias = "MakeShapeWithDescendingLayoutAndSamePhysicalLayout")]
+    pub fn with_descending_layout_and_same_physical_layout(&self) -> Result<ArrayShape, Error> {
+        self.permute_dimensions(&self.checked_layout()?.major_to_minor())
+    }
+
+    /// The same array stored with a logical dim as the slowest; the order of the others, the tiles and
+    /// all other properties stay. This moves elements. Negative numbers count from the end.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) for a dim that is not there.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("s4[2,3,4]{0,2,1:T(2,2)E(4)}").unwrap();
+    /// assert_eq!(shape.move_dim_to_major(0).unwrap().to_string(), "s4[2,3,4]{2,1,0:T(2,2)E(4)}");
+    /// ```
+    #[doc(alias = "MoveDimToMajor")]
+    pub fn move_dim_to_major(&self, dim: i64) -> Result<ArrayShape, Error> {
+        let layout = Some(self.checked_layout()?.move_dim_to_major(dim)?);
+        Ok(ArrayShape { layout, ..self.clone() })
+    }
+}
+
+impl Shape {
+    /// [`ArrayShape::move_dim_to_major`] of every array.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) if some array has no such dim. Nothing is changed then.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let mut shape = Shape::parse("(f32[2,3]{1,0:T(2,2)}, token[])").unwrap();
+    /// shape.move_dim_to_major(1).unwrap();
+    /// assert_eq!(shape.to_string(), "(f32[2,3]{0,1:T(2,2)}, token[])");
+    /// assert!(shape.move_dim_to_major(2).unwrap_err().is_out_of_range());
+    /// ```
+    #[doc(alias = "MoveDimToMajor")]
+    pub fn move_dim_to_major(&mut self, dim: i64) -> Result<(), Error> {
+        let mut moved = Vec::new();
+        self.for_each_array(&mut |array| moved.push(array.move_dim_to_major(dim)));
+        let moved: Vec<ArrayShape> = moved.into_iter().collect::<Result<_, _>>()?;
+        let mut moved = moved.into_iter();
+        self.for_each_array_mut(&mut |array| {
+            if let Some(changed) = moved.next() {
+                *array = changed;
+            }
+        });
+        Ok(())
+    }
+}

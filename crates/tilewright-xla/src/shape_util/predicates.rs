@@ -1,0 +1,231 @@
+//! Yes or no, of a shape.
+
+use tilewright_core::Error;
+
+use super::dimension_number;
+use crate::{ArrayShape, Dim, PrimitiveType, Shape, ShapeKind};
+
+/// The letters of the dims of arrays of rank 1 to 4, the most major first: `x`; `y x`; `z y x`;
+/// `p z y x`. None beyond.
+///
+/// ```
+/// use tilewright_xla::shape_util::dimension_letters;
+/// assert_eq!(dimension_letters(3), Some("zyx"));
+/// assert_eq!(dimension_letters(5), None);
+/// ```
+pub fn dimension_letters(rank: usize) -> Option<&'static str> {
+    ["", "x", "yx", "zyx", "pzyx"].get(rank).copied()
+}
+
+impl ArrayShape {
+    /// The number of dims.
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// A dim, negative numbers counting from the end.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) for a dim that is not there, where XLA aborts.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Dim};
+    /// let shape = ArrayShape::parse("f32[2,3]").unwrap();
+    /// assert_eq!((shape.dimension(-1), shape.dimension(-2)), (Ok(Dim::Static(3)), Ok(Dim::Static(2))));
+    /// assert!(shape.dimension(-3).unwrap_err().is_out_of_range());
+    /// ```
+    #[doc(alias = "GetDimension")]
+    pub fn dimension(&self, dim: i64) -> Result<Dim, Error> {
+        let at = dimension_number(dim, self.dims.len())?;
+        Ok(self.dims.get(at).copied().unwrap_or(Dim::Unbounded))
+    }
+
+    /// Whether the rank is 0.
+    #[doc(alias = "IsScalar")]
+    pub fn is_scalar(&self) -> bool {
+        self.dims.is_empty()
+    }
+
+    /// Whether it is a scalar of this type.
+    #[doc(alias = "IsScalarWithElementType")]
+    pub fn is_scalar_of(&self, element_type: PrimitiveType) -> bool {
+        self.is_scalar() && self.element_type == element_type
+    }
+
+    /// Whether every dim is 1, so that there is one element.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let effective = |text: &str| ArrayShape::parse(text).unwrap().is_effective_scalar();
+    /// assert!(effective("f32[1,1]") && effective("f32[]") && !effective("f32[1,2]"));
+    /// ```
+    #[doc(alias = "IsEffectiveScalar")]
+    pub fn is_effective_scalar(&self) -> bool {
+        self.dims.iter().all(|&dim| extent(dim) == Some(1))
+    }
+
+    /// Whether some dim is 0, so that there is no element.
+    #[doc(alias = "IsZeroElementArray")]
+    pub fn is_zero_element_array(&self) -> bool {
+        self.dims.iter().any(|&dim| extent(dim) == Some(0))
+    }
+
+    /// Whether some dim is 1.
+    #[doc(alias = "HasDegenerateDimensions")]
+    pub fn has_degenerate_dimensions(&self) -> bool {
+        self.dims.iter().any(|&dim| extent(dim) == Some(1))
+    }
+
+    /// The number of dims with more than one coordinate, as the documents define it. An unbounded dim
+    /// counts.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("f32[0,1,4]").unwrap();
+    /// assert_eq!((shape.true_rank(), shape.true_num_dimensions()), (1, 2));
+    /// ```
+    pub fn true_rank(&self) -> usize {
+        self.dims.iter().filter(|&&dim| extent(dim).is_none_or(|extent| extent > 1)).count()
+    }
+
+    /// The number of dims that are not 1, as XLA's code counts: empty dims too.
+    #[doc(alias = "TrueNumDimensions")]
+    pub fn true_num_dimensions(&self) -> usize {
+        self.dims.iter().filter(|&&dim| extent(dim) != Some(1)).count()
+    }
+
+    /// Whether every dim is static.
+    pub fn is_static(&self) -> bool {
+        self.dims.iter().all(|dim| matches!(dim, Dim::Static(_)))
+    }
+
+    /// Whether both have the same dims; whether these are dynamic does not count.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = |text: &str| ArrayShape::parse(text).unwrap();
+    /// assert!(shape("f32[2,<=3]").same_dimensions(&shape("s8[2,3]")));
+    /// ```
+    #[doc(alias = "SameDimensions")]
+    pub fn same_dimensions(&self, other: &ArrayShape) -> bool {
+        let extents = |shape: &ArrayShape| -> Vec<Option<u64>> {
+            shape.dims.iter().map(|&dim| extent(dim)).collect()
+        };
+        extents(self) == extents(other)
+    }
+
+    /// Whether both have the same number of dims.
+    #[doc(alias = "SameRank")]
+    pub fn same_rank(&self, other: &ArrayShape) -> bool {
+        self.dims.len() == other.dims.len()
+    }
+
+    /// Whether both hold the same type.
+    #[doc(alias = "SameElementType")]
+    pub fn same_element_type(&self, other: &ArrayShape) -> bool {
+        self.element_type == other.element_type
+    }
+
+    /// Whether both hold the same type, or both any floating-point type.
+    #[doc(alias = "SameElementTypeIgnoringFpPrecision")]
+    pub fn same_element_type_ignoring_fp_precision(&self, other: &ArrayShape) -> bool {
+        self.same_element_type(other)
+            || self.element_type.is_floating_point() && other.element_type.is_floating_point()
+    }
+
+    /// Whether a logical dim is the most major one once dims of extent 1 are passed over. Negative
+    /// numbers count from the end.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) for a dim that is not there;
+    /// [mismatch](Error::is_mismatch) for a layout of another rank.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("f32[1,1,16,1,279]{4,0,1,2,3}").unwrap();
+    /// assert_eq!(shape.is_effectively_most_major_dimension(2), Ok(true));
+    /// let shape = ArrayShape::parse("f32[1,1,16,1,279]{0,1,2,3,4}").unwrap();
+    /// assert_eq!(shape.is_effectively_most_major_dimension(2), Ok(false));
+    /// ```
+    #[doc(alias = "IsEffectivelyMostMajorDimension")]
+    pub fn is_effectively_most_major_dimension(&self, dim: i64) -> Result<bool, Error> {
+        let at = dimension_number(dim, self.dims.len())?;
+        let order = self.checked_layout()?.major_to_minor();
+        let numbers = order.into_iter().map(crate::permutation::index);
+        let counts = |&other: &usize| {
+            other == at || self.dims.get(other).copied().and_then(extent) != Some(1)
+        };
+        Ok(numbers.into_iter().find(counts) == Some(at))
+    }
+
+    /// The layout or the default one, of the right rank.
+    pub(crate) fn checked_layout(&self) -> Result<crate::Layout, Error> {
+        let layout = self.layout_or_default();
+        if layout.rank() == self.dims.len() {
+            return Ok(layout);
+        }
+        Err(Error::mismatch(
+            "layout minor_to_major field contains {} elements, but shape has {} dimensions",
+            [layout.rank() as i128, self.dims.len() as i128],
+            "the order names each dim once",
+        ))
+    }
+}
+
+/// The extent or its bound.
+pub(crate) fn extent(dim: Dim) -> Option<u64> {
+    match dim {
+        Dim::Static(extent) | Dim::Bounded(extent) => Some(extent),
+        Dim::Unbounded => None,
+    }
+}
+
+impl Shape {
+    /// Whether it is an array of rank 0.
+    #[doc(alias = "IsScalar")]
+    pub fn is_scalar(&self) -> bool {
+        self.as_array().is_some_and(ArrayShape::is_scalar)
+    }
+
+    /// Whether it is an array without elements. A tuple is none, whatever its members are.
+    #[doc(alias = "IsZeroElementArray")]
+    pub fn is_zero_element_array(&self) -> bool {
+        self.as_array().is_some_and(ArrayShape::is_zero_element_array)
+    }
+
+    /// Whether it is a tuple with a tuple among its members.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// assert!(Shape::parse("(f32[], ())").unwrap().is_nested_tuple());
+    /// assert!(!Shape::parse("(f32[])").unwrap().is_nested_tuple());
+    /// ```
+    #[doc(alias = "IsNestedTuple")]
+    pub fn is_nested_tuple(&self) -> bool {
+        self.tuple_shapes().is_some_and(|shapes| shapes.iter().any(Shape::is_tuple))
+    }
+
+    /// Whether this type occurs anywhere in it: as the elements of an array, or as the kind of a part.
+    ///
+    /// ```
+    /// use tilewright_xla::{PrimitiveType, Shape};
+    /// let shape = Shape::parse("(f32[2], (s8[3], token[]))").unwrap();
+    /// assert!(shape.has_primitive_type(PrimitiveType::S8) && shape.has_primitive_type(PrimitiveType::Token));
+    /// assert!(!shape.has_primitive_type(PrimitiveType::U8));
+    /// ```
+    #[doc(alias = "HasPrimitiveType")]
+    pub fn has_primitive_type(&self, primitive: PrimitiveType) -> bool {
+        match self.kind() {
+            ShapeKind::Array(array) => array.element_type == primitive,
+            ShapeKind::Tuple(shapes) => {
+                primitive == PrimitiveType::Tuple
+                    || shapes.iter().any(|shape| shape.has_primitive_type(primitive))
+            }
+            ShapeKind::Token => primitive == PrimitiveType::Token,
+            ShapeKind::Opaque => primitive == PrimitiveType::Opaque,
+            ShapeKind::Buffer(array) => {
+                primitive == PrimitiveType::Buffer || array.element_type == primitive
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! How many elements, how many bytes.
+//!
+//! Law: `bytes = ⌈capacity · element bits / 8⌉`, where the capacity is that of the exact layout: every
+//! tile pads, and so does the alignment, whether or not there are tiles.
+
+use tilewright_core::{Error, MAX_MODES, Mode, TensorLayout};
+
+use crate::{
+    ArrayShape, Dim, Layout, PrimitiveType, Shape, ShapeKind,
+    index_util::{self, Cell, Indexer},
+};
+
+/// How many offsets are looked at from the end of a storage whose last element cannot be computed.
+const SEARCH: u64 = 1 << 20;
+
+/// The refusal of an array of tuples and the like.
+pub(crate) fn no_values() -> Error {
+    Error::unsupported(
+        "a type without values of its own has no width",
+        [],
+        "arrays hold numbers or booleans",
+    )
+}
+
+/// The bytes of a tuple's table of `members` pointers of `pointer_bytes` bytes.
+///
+/// # Errors
+/// [illegal](Error::is_illegal) for pointers of 0 bytes; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
+///
+/// ```
+/// use tilewright_xla::shape_util::tuple_index_table_bytes;
+/// assert_eq!(tuple_index_table_bytes(3, 8), Ok(24));
+/// assert!(tuple_index_table_bytes(3, 0).unwrap_err().is_illegal());
+/// ```
+#[doc(alias = "ByteSizeOfTupleIndexTable")]
+pub fn tuple_index_table_bytes(members: u64, pointer_bytes: u64) -> Result<u64, Error> {
+    if pointer_bytes == 0 {
+        return Err(Error::illegal(
+            "a table of {} pointers of 0 bytes",
+            [members.into()],
+            "say how many bytes a pointer takes",
+        ));
+    }
+    fits(u128::from(members) * u128::from(pointer_bytes))
+}
+
+fn fits(bytes: u128) -> Result<u64, Error> {
+    u64::try_from(bytes).ok().filter(|&bytes| bytes <= i64::MAX as u64).ok_or_else(|| {
+        Error::overflow(
+            "{} bytes or more",
+            [i128::try_from(bytes).unwrap_or(i128::MAX)],
+            "a size is at most 2^63 - 1 bytes",
+        )
+    })
+}
+
+impl ArrayShape {
+    /// The number of elements; a bounded dim counts its bound.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::extents`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let elements = |text: &str| ArrayShape::parse(text).unwrap().elements();
+    /// assert_eq!((elements("f32[13,17]"), elements("f32[3,0]"), elements("f32[]")), (Ok(221), Ok(0), Ok(1)));
+    /// assert!(elements("f32[?]").unwrap_err().is_unsupported());
+    /// ```
+    #[doc(alias = "ElementsIn")]
+    pub fn elements(&self) -> Result<u64, Error> {
+        index_util::count(&self.extents()?)
+    }
+
+    /// The product of the dims that have a bound.
+    ///
+    /// # Errors
+    /// [overflow](Error::is_overflow) beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// assert_eq!(ArrayShape::parse("f32[?,<=3,5]").unwrap().static_extent_product(), Ok(15));
+    /// ```
+    #[doc(alias = "StaticExtentProduct")]
+    pub fn static_extent_product(&self) -> Result<u64, Error> {
+        let bound = |dim: &Dim| match *dim {
+            Dim::Static(extent) | Dim::Bounded(extent) => Some(extent),
+            Dim::Unbounded => None,
+        };
+        index_util::count(&self.dims.iter().filter_map(bound).collect::<Vec<_>>())
+    }
+
+    /// The bits that one stored element takes: the layout's element size, or the type's whole bytes.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for a type without values.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let bits = |text: &str| ArrayShape::parse(text).unwrap().element_bits();
+    /// assert_eq!((bits("s4[8]"), bits("s4[8]{0:E(4)}"), bits("pred[8]{0:E(32)}")), (Ok(8), Ok(4), Ok(32)));
+    /// ```
+    #[doc(alias = "ElementSizeInBits")]
+    pub fn element_bits(&self) -> Result<u64, Error> {
+        let natural = self.element_type.storage_bits().ok_or_else(no_values)?;
+        let said = self.layout.as_ref().map_or(0, Layout::element_size_in_bits);
+        Ok(if said == 0 { natural.into() } else { said })
+    }
+
+    /// The bytes of the elements alone, without any padding: what XLA's `ByteSizeOf` answers.
+    /// [`ArrayShape::bytes`] is what the storage takes.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::elements`] and [`ArrayShape::element_bits`].
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("f32[3,5]{1,0:T(2,2)}").unwrap();
+    /// assert_eq!((shape.unpadded_bytes(), shape.bytes()), (Ok(60), Ok(96)));
+    /// ```
+    #[doc(alias = "ByteSizeOfElements")]
+    pub fn unpadded_bytes(&self) -> Result<u64, Error> {
+        bytes_of(self.elements()?, self.element_bits()?)
+    }
+
+    /// The bytes of the largest piece of the storage; of all of it, if it is not split. Every tile pads,
+    /// and so does the alignment.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::bytes`].
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let size = |text: &str| ArrayShape::parse(text).unwrap().array_size();
+    /// assert_eq!(size("f32[6,4]{1,0:T(3,4)(2,1)}"), Ok(128));
+    /// assert_eq!(size("f32[8,4]{1,0:SC(0:5)}"), Ok(80));
+    /// ```
+    #[doc(alias = "ArraySize")]
+    pub fn array_size(&self) -> Result<u64, Error> {
+        let piece = self.max_split_sizes()?;
+        self.layout_or_default().with_splits(&[]).bytes(&piece, self.element_type)
+    }
+
+    /// The bytes up to and including the last element of the storage.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::last_offset`] and [`ArrayShape::element_bits`].
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let size = |text: &str| ArrayShape::parse(text).unwrap().array_data_size();
+    /// assert_eq!(size("f32[6,4]{1,0:T(3,4)(2,1)}"), Ok(4 * 31));
+    /// assert_eq!(size("f32[16,0]{1,0:T(8,128)}"), Ok(0));
+    /// ```
+    #[doc(alias = "ArrayDataSize")]
+    pub fn array_data_size(&self) -> Result<u64, Error> {
+        bytes_of(self.last_offset()?.map_or(0, |last| last + 1), self.element_bits()?)
+    }
+
+    /// The largest offset of an element; `None` if there is no element. It need not be that of the last
+    /// index.
+    ///
+    /// # Errors
+    /// As [`Indexer::of`]; [undecided](Error::is_undecided) if tiles do not divide one another and more
+    /// than 2²⁰ elements of padding end the storage.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = ArrayShape::parse("f32[7,8]{1,0:T(2,4)(2,1,1,1)}").unwrap();
+    /// assert_eq!((shape.last_offset(), shape.linear_index(&[6, 7])), (Ok(Some(62)), Ok(55)));
+    /// ```
+    pub fn last_offset(&self) -> Result<Option<u64>, Error> {
+        let indexer = Indexer::of(self)?;
+        match self.layout_or_default().lower(indexer.dims()) {
+            _ if indexer.capacity() == 0 => Ok(None),
+            Ok(tensor) if tensor.is_strided() => Ok(Some(strided_last(&tensor))),
+            _ => search_last(&indexer),
+        }
+    }
+}
+
+/// The largest offset of a strided array that is not empty.
+fn strided_last(tensor: &TensorLayout) -> u64 {
+    let axes = tensor.extents().iter().enumerate();
+    let last = |(axis, &extent): (usize, &u64)| {
+        largest(tensor.layout().axis(axis).unwrap_or(&[]), extent.saturating_sub(1))
+    };
+    axes.map(last).sum()
+}
+
+/// The largest offset of the coordinates up to `last` along one axis. Below a digit that is less than
+/// the last coordinate's, all digits are free: so that digit is one less, and they are full.
+fn largest(modes: &[Mode], last: u64) -> u64 {
+    let stride = |mode: &Mode| u64::try_from(mode.stride()).unwrap_or(0);
+    let (mut digits, mut rest) = ([0u64; MAX_MODES], last);
+    for (at, (digit, mode)) in digits.iter_mut().zip(modes).enumerate() {
+        let top = at + 1 == modes.len();
+        *digit = if top { rest } else { rest % mode.extent().max(1) };
+        rest /= mode.extent().max(1);
+    }
+    let (mut best, mut full) = (0, 0);
+    for (mode, digit) in modes.iter().zip(digits) {
+        // `best` over the digits below, either as in `last` or all full under a smaller digit here.
+        let kept = best + digit * stride(mode);
+        best = if digit > 0 { kept.max(full + (digit - 1) * stride(mode)) } else { kept };
+        full += mode.extent().saturating_sub(1) * stride(mode);
+    }
+    best
+}
+
+fn search_last(indexer: &Indexer) -> Result<Option<u64>, Error> {
+    let last = indexer.capacity();
+    let mut tail = (last.saturating_sub(SEARCH)..last).rev();
+    match tail.find(|&offset| matches!(indexer.locate(offset), Cell::Element(_))) {
+        Some(offset) => Ok(Some(offset)),
+        None => Err(Error::undecided(
+            "no element in the last {} of {} elements of storage",
+            [SEARCH.into(), last.into()],
+            "let nested tiles divide one another",
+        )),
+    }
+}
+
+fn bytes_of(elements: u64, bits: u64) -> Result<u64, Error> {
+    fits((u128::from(elements) * u128::from(bits)).div_ceil(8))
+}
+
+impl PrimitiveType {
+    /// The bytes that one element takes when its layout says nothing; `None` for a type without values.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert_eq!((PrimitiveType::S4.byte_width(), PrimitiveType::C128.byte_width()), (Some(1), Some(16)));
+    /// ```
+    #[doc(alias = "ByteWidth")]
+    #[doc(alias = "ByteSizeOfPrimitiveType")]
+    pub fn byte_width(self) -> Option<u32> {
+        self.storage_bits().map(|bits| bits / 8)
+    }
+}
+
+impl Shape {
+    /// The bytes that a value of this shape takes: an array its storage with all padding, a tuple its
+    /// table of pointers, an opaque value or a buffer one pointer, a token nothing.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::bytes`] and [`tuple_index_table_bytes`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let bytes = |text: &str| Shape::parse(text).unwrap().byte_size(8);
+    /// assert_eq!((bytes("f32[3,5]{1,0:T(2,2)}"), bytes("(f32[9], s8[9])"), bytes("token[]")), (Ok(96), Ok(16), Ok(0)));
+    /// assert!(Shape::parse("opaque[]").unwrap().byte_size(0).unwrap_err().is_illegal());
+    /// ```
+    #[doc(alias = "ByteSizeOf")]
+    pub fn byte_size(&self, pointer_bytes: u64) -> Result<u64, Error> {
+        match self.kind() {
+            ShapeKind::Array(array) => array.bytes(),
+            ShapeKind::Tuple(shapes) => tuple_index_table_bytes(shapes.len() as u64, pointer_bytes),
+            ShapeKind::Opaque | ShapeKind::Buffer(_) => tuple_index_table_bytes(1, pointer_bytes),
+            ShapeKind::Token => Ok(0),
+        }
+    }
+
+    /// The elements of all arrays, those in tuples and buffers included.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::elements`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// assert_eq!(Shape::parse("(f32[2,3], (s8[4], token[]))").unwrap().elements_recursive(), Ok(10));
+    /// ```
+    #[doc(alias = "ElementsInRecursive")]
+    pub fn elements_recursive(&self) -> Result<u64, Error> {
+        let mut counts = Vec::new();
+        self.for_each_array(&mut |array| counts.push(array.elements()));
+        counts.into_iter().try_fold(0, |sum: u64, count| fits(u128::from(sum) + u128::from(count?)))
+    }
+}

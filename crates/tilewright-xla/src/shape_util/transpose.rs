@@ -1,0 +1,138 @@
+//! Whether a transpose is free, and which one would be.
+//!
+//! Law: transposing by `p` gives dim `i` of the output the role of dim `p[i]` of the input. It is free
+//! iff the input with its dims so renamed is the output: same places, same bits, same storage. XLA
+//! compares the orders of the dims and nothing else.
+
+use tilewright_core::Error;
+
+use super::predicates::extent;
+use crate::{ArrayShape, permutation, permutation::index};
+
+/// Up to this rank, every permutation of a tiled array is tried.
+const ALL_ORDERS: usize = 6;
+
+impl ArrayShape {
+    /// Whether transposing this array by `permutation` into `output` moves no byte.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if the output's dims are not the permuted ones;
+    /// [illegal](Error::is_illegal) for a list that is no permutation; as
+    /// [`ArrayShape::semantically_equal`].
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let free = |a: &str, b: &str| {
+    ///     ArrayShape::parse(a).unwrap().transpose_is_bitcast(&ArrayShape::parse(b).unwrap(), &[1, 0])
+    /// };
+    /// assert_eq!(free("f32[10,5]{1,0}", "f32[5,10]{0,1}"), Ok(true));
+    /// assert_eq!(free("f32[10,5]{1,0:T(2,2)}", "f32[5,10]{0,1}"), Ok(false));
+    /// assert!(free("f32[10,5]{1,0}", "f32[10,5]{0,1}").unwrap_err().is_mismatch());
+    /// ```
+    #[doc(alias = "TransposeIsBitcast")]
+    pub fn transpose_is_bitcast(
+        &self,
+        output: &ArrayShape,
+        permutation: &[u64],
+    ) -> Result<bool, Error> {
+        let mut renamed = self.permute_dimensions(permutation)?;
+        if !renamed.same_dimensions(output) {
+            return Err(differing(&renamed, output));
+        }
+        renamed.dims.clone_from(&output.dims);
+        renamed.semantically_equal(output)
+    }
+
+    /// The permutation by which `output` is this array transposed without moving a byte, if there is
+    /// one.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::semantically_equal`]; [undecided](Error::is_undecided) for tiled arrays of more
+    /// than 6 dims if neither of the usual permutations does it.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let deduce = |a: &str, b: &str| {
+    ///     let (a, b) = (ArrayShape::parse(a).unwrap(), ArrayShape::parse(b).unwrap());
+    ///     a.deduce_transpose_dimensions_for_bitcast(&b).unwrap()
+    /// };
+    /// assert_eq!(deduce("f32[5,3]{1,0}", "f32[3,5]{0,1}"), Some(vec![1, 0]));
+    /// assert_eq!(deduce("f32[5,3]{1,0}", "f32[3,5]{1,0}"), None);
+    /// ```
+    #[doc(alias = "DeduceTransposeDimensionsForBitcast")]
+    pub fn deduce_transpose_dimensions_for_bitcast(
+        &self,
+        output: &ArrayShape,
+    ) -> Result<Option<Vec<u64>>, Error> {
+        let (before, after) = (self.checked_layout()?, output.checked_layout()?);
+        if !self.same_rank(output) || self.element_type != output.element_type {
+            return Ok(None);
+        }
+        let (from, to) = (before.major_to_minor(), after.major_to_minor());
+        let mut candidates = vec![matched(&from, &to)];
+        let sorted = |shape: &ArrayShape, order: &[u64]| {
+            let unit = |&dim: &u64| shape.dims.get(index(dim)).copied().and_then(extent) == Some(1);
+            let (mut units, long): (Vec<u64>, Vec<u64>) = order.iter().partition(|&dim| unit(dim));
+            units.sort_unstable();
+            [long, units].concat()
+        };
+        candidates.push(matched(&sorted(self, &from), &sorted(output, &to)));
+        let tiled = !before.tiles().is_empty() || !after.tiles().is_empty();
+        if tiled && from.len() <= ALL_ORDERS {
+            candidates.extend(all_permutations(from.len()));
+        }
+        for candidate in candidates {
+            if self.permute_dimensions(&candidate)?.same_dimensions(output)
+                && self.transpose_is_bitcast(output, &candidate)?
+            {
+                return Ok(Some(candidate));
+            }
+        }
+        if tiled && from.len() > ALL_ORDERS {
+            return Err(Error::undecided(
+                "which of the permutations of {} tiled dims is free",
+                [from.len() as i128],
+                "ask of one permutation whether it is",
+            ));
+        }
+        Ok(None)
+    }
+}
+
+/// The permutation that sends each dim of `from` to the one at the same position of `to`.
+fn matched(from: &[u64], to: &[u64]) -> Vec<u64> {
+    permutation::inverted(to).iter().filter_map(|&at| from.get(index(at)).copied()).collect()
+}
+
+fn all_permutations(rank: usize) -> Vec<Vec<u64>> {
+    let mut all = vec![Vec::new()];
+    for dim in 0..rank as u64 {
+        let longer = |shorter: &Vec<u64>| -> Vec<Vec<u64>> {
+            let put = |at| {
+                let mut longer = shorter.clone();
+                longer.insert(at, dim);
+                longer
+            };
+            (0..=shorter.len()).map(put).collect()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
+fn differing(renamed: &ArrayShape, output: &ArrayShape) -> Error {
+    let pairs = renamed.dims.iter().zip(&output.dims);
+    let found = pairs.map(|(&a, &b)| (extent(a), extent(b))).enumerate().find(|(_, (a, b))| a != b);
+    match found {
+        Some((dim, (a, b))) => Error::mismatch(
+            "dim {} of the transposed array is {}, of the output {}",
+            [dim as i128, a.map_or(-1, i128::from), b.map_or(-1, i128::from)],
+            "the output's dim i is the input's dim permutation[i]",
+        ),
+        None => Error::mismatch(
+            "an array of {} dims transposed into one of {}",
+            [renamed.dims.len() as i128, output.dims.len() as i128],
+            "a transpose keeps the rank",
+        ),
+    }
+}

@@ -1,0 +1,232 @@
+//! Trees of shapes: walks over them, and tuples edited.
+
+use std::ops::Range;
+
+use tilewright_core::Error;
+
+use crate::{Shape, ShapeIndex};
+
+impl Shape {
+    /// Every shape inside this one, itself first, then the members of tuples from left to right, each
+    /// with its path.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[2], (s8[], ()))").unwrap();
+    /// let paths: Vec<String> = shape.subshapes().map(|(path, _)| path.to_string()).collect();
+    /// assert_eq!(paths, ["{}", "{0}", "{1}", "{1,0}", "{1,1}"]);
+    /// ```
+    #[doc(alias = "ForEachSubshape")]
+    pub fn subshapes(&self) -> impl Iterator<Item = (ShapeIndex, &Shape)> {
+        let mut open = vec![(ShapeIndex::default(), self)];
+        std::iter::from_fn(move || {
+            let (path, shape) = open.pop()?;
+            let members = shape.tuple_shapes().unwrap_or(&[]).iter().enumerate().rev();
+            open.extend(members.map(|(number, member)| (path.child(number as u64), member)));
+            Some((path, shape))
+        })
+    }
+
+    /// As [`Shape::subshapes`], each tuple after its members.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[2], (s8[]))").unwrap();
+    /// let paths: Vec<String> = shape.subshapes_post_order().map(|(path, _)| path.to_string()).collect();
+    /// assert_eq!(paths, ["{0}", "{1,0}", "{1}", "{}"]);
+    /// ```
+    #[doc(alias = "ForEachSubshapePostOrder")]
+    pub fn subshapes_post_order(&self) -> impl Iterator<Item = (ShapeIndex, &Shape)> {
+        let mut open = vec![(ShapeIndex::default(), self, false)];
+        std::iter::from_fn(move || {
+            loop {
+                let (path, shape, entered) = open.pop()?;
+                let members = shape.tuple_shapes().unwrap_or(&[]);
+                if entered || members.is_empty() {
+                    return Some((path, shape));
+                }
+                open.push((path.clone(), shape, true));
+                let members = members.iter().enumerate().rev();
+                open.extend(
+                    members.map(|(number, member)| (path.child(number as u64), member, false)),
+                );
+            }
+        })
+    }
+
+    /// The shapes inside this one that are no tuples, each with its path. An array is its own leaf; the
+    /// empty tuple has none.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[2], (s8[], ()))").unwrap();
+    /// assert_eq!((shape.leaves().count(), shape.subshapes().count()), (2, 5));
+    /// assert_eq!(Shape::nil().leaves().count(), 0);
+    /// ```
+    #[doc(alias = "GetLeafShapes")]
+    #[doc(alias = "GetLeafCount")]
+    #[doc(alias = "ForEachLeafShape")]
+    pub fn leaves(&self) -> impl Iterator<Item = (ShapeIndex, &Shape)> {
+        self.subshapes().filter(|(_, shape)| !shape.is_tuple())
+    }
+
+    /// The leaves, from left to right.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[2], ((), s8[]))").unwrap();
+    /// assert_eq!(Shape::tuple(shape.flatten()).unwrap().to_string(), "(f32[2], s8[])");
+    /// ```
+    #[doc(alias = "FlattenTupleShape")]
+    pub fn flatten(&self) -> Vec<Shape> {
+        self.leaves().map(|(_, shape)| shape.clone()).collect()
+    }
+
+    /// Whether a path leads to a shape.
+    #[doc(alias = "IndexIsValid")]
+    pub fn index_is_valid(&self, path: &[u64]) -> bool {
+        self.at(path).is_ok()
+    }
+
+    /// Whether a path leads to a shape that is no tuple.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[2], (s8[]))").unwrap();
+    /// assert!(shape.is_leaf_index(&[1, 0]) && !shape.is_leaf_index(&[1]) && !shape.is_leaf_index(&[2]));
+    /// ```
+    #[doc(alias = "IsLeafIndex")]
+    pub fn is_leaf_index(&self, path: &[u64]) -> bool {
+        self.at(path).is_ok_and(|shape| !shape.is_tuple())
+    }
+
+    /// The number of a tuple's members.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for a shape that is no tuple.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// assert_eq!(Shape::parse("(f32[2], ())").unwrap().tuple_element_count(), Ok(2));
+    /// assert!(Shape::token().tuple_element_count().unwrap_err().is_mismatch());
+    /// ```
+    #[doc(alias = "TupleElementCount")]
+    pub fn tuple_element_count(&self) -> Result<usize, Error> {
+        Ok(self.members()?.len())
+    }
+
+    /// The only shape of a list, or the tuple of all of them.
+    ///
+    /// # Errors
+    /// As [`Shape::tuple`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// assert!(Shape::maybe_tuple(vec![Shape::token()]).unwrap().is_token());
+    /// assert!(Shape::maybe_tuple(vec![]).unwrap().is_nil());
+    /// ```
+    #[doc(alias = "MakeMaybeTupleShape")]
+    pub fn maybe_tuple(mut shapes: Vec<Shape>) -> Result<Shape, Error> {
+        match shapes.pop() {
+            Some(only) if shapes.is_empty() => Ok(only),
+            last => {
+                shapes.extend(last);
+                Shape::tuple(shapes)
+            }
+        }
+    }
+
+    /// Appends a member to a tuple.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for a shape that is no tuple; as [`Shape::tuple`]. Nothing is
+    /// changed then.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let mut shape = Shape::parse("(f32[2])").unwrap();
+    /// shape.append_to_tuple(Shape::token()).unwrap();
+    /// assert_eq!(shape.to_string(), "(f32[2], token[])");
+    /// ```
+    #[doc(alias = "AppendShapeToTuple")]
+    pub fn append_to_tuple(&mut self, member: Shape) -> Result<(), Error> {
+        self.edit(&member, |members, member| members.push(member))
+    }
+
+    /// Replaces a member of a tuple.
+    ///
+    /// # Errors
+    /// As [`Shape::append_to_tuple`]; [out of range](Error::is_out_of_range) for a member that is not
+    /// there.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let mut shape = Shape::parse("(f32[2], s8[])").unwrap();
+    /// shape.update_tuple(0, Shape::nil()).unwrap();
+    /// assert_eq!(shape.to_string(), "((), s8[])");
+    /// assert!(shape.update_tuple(2, Shape::nil()).unwrap_err().is_out_of_range());
+    /// ```
+    #[doc(alias = "UpdateTupleShape")]
+    pub fn update_tuple(&mut self, at: usize, member: Shape) -> Result<(), Error> {
+        let count = self.members()?.len();
+        if at >= count {
+            return Err(Error::out_of_range(
+                "member {} of a tuple of {}",
+                [at as i128, count as i128],
+                "members count from 0",
+            ));
+        }
+        self.edit(&member, |members, member| {
+            if let Some(slot) = members.get_mut(at) {
+                *slot = member;
+            }
+        })
+    }
+
+    /// The tuple of some neighbouring members.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for a shape that is no tuple; [out of range](Error::is_out_of_range)
+    /// for a range that leaves it.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[2], s8[], token[])").unwrap();
+    /// assert_eq!(shape.slice_tuple(1..3).unwrap().to_string(), "(s8[], token[])");
+    /// assert!(shape.slice_tuple(2..4).unwrap_err().is_out_of_range());
+    /// ```
+    #[doc(alias = "SliceTuple")]
+    pub fn slice_tuple(&self, range: Range<usize>) -> Result<Shape, Error> {
+        let members = self.members()?;
+        let slice = members.get(range.clone()).ok_or_else(|| {
+            Error::out_of_range(
+                "members {} up to {} of a tuple of {}",
+                [range.start as i128, range.end as i128, members.len() as i128],
+                "the range lies within the tuple",
+            )
+        })?;
+        Shape::tuple(slice.to_vec())
+    }
+
+    fn members(&self) -> Result<&[Shape], Error> {
+        self.tuple_shapes().ok_or_else(|| {
+            Error::mismatch("a shape that is no tuple has no members", [], "give a tuple")
+        })
+    }
+
+    /// Changes a tuple's members by one shape that fits into it.
+    fn edit(
+        &mut self,
+        member: &Shape,
+        change: impl FnOnce(&mut Vec<Shape>, Shape),
+    ) -> Result<(), Error> {
+        self.members()?;
+        // Fails as the tuple of the member would, before anything is taken apart.
+        Shape::tuple(vec![member.clone()])?;
+        let mut members =
+            std::mem::replace(self, Shape::nil()).into_tuple_shapes().unwrap_or_default();
+        change(&mut members, member.clone());
+        *self = Shape::tuple(members)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! `f32[<=8,128]{1,0:T(8,128)}`.
+
+use tilewright_core::ParseError;
+
+use super::{cursor::Cursor, layout::layout};
+use crate::{ArrayShape, Dim, Layout, PrimitiveType, shape::too_many_dims};
+
+/// Reads an array's shape.
+pub(crate) fn array(cursor: &mut Cursor<'_>) -> Result<ArrayShape, ParseError> {
+    read(cursor, |cursor| cursor.peek() == Some(b'{'))
+}
+
+/// Reads an array's shape; a `{` begins its layout only where one can follow.
+pub(crate) fn array_prefix(cursor: &mut Cursor<'_>) -> Result<ArrayShape, ParseError> {
+    read(cursor, |cursor| {
+        let mut ahead = *cursor;
+        ahead.eat("{") && matches!(ahead.peek(), Some(b'0'..=b'9' | b':' | b'}'))
+    })
+}
+
+fn read(
+    cursor: &mut Cursor<'_>,
+    has_layout: fn(&mut Cursor<'_>) -> bool,
+) -> Result<ArrayShape, ParseError> {
+    let element_type = element_type(cursor)?;
+    let dims = dims(cursor)?;
+    let layout = if has_layout(cursor) { Some(layout_of(cursor, dims.len())?) } else { None };
+    Ok(ArrayShape { element_type, dims, layout })
+}
+
+fn element_type(cursor: &mut Cursor<'_>) -> Result<PrimitiveType, ParseError> {
+    if cursor.peek() == Some(b'(') {
+        return Err(cursor.error("a tuple, where one array such as `f32[2,3]` is expected"));
+    }
+    let (name, span) = cursor.word();
+    match PrimitiveType::from_name(name) {
+        Some(primitive) if primitive.is_array() => Ok(primitive),
+        Some(_) => Err(ParseError::new(span, "no type of an array's elements", [])),
+        None if name == "b" && cursor.peek() == Some(b'(') => Err(ParseError::new(
+            span,
+            "a buffer, where one array such as `f32[2,3]` is expected",
+            [],
+        )),
+        None => {
+            let span = if name.is_empty() { cursor.next_span() } else { span };
+            let error = ParseError::new(span, "expected an element type such as `f32`", []);
+            Err(error.with_nearest(PrimitiveType::nearest(name).unwrap_or("")))
+        }
+    }
+}
+
+fn dims(cursor: &mut Cursor<'_>) -> Result<Vec<Dim>, ParseError> {
+    cursor.expect("[", "expected `[`")?;
+    let mut dims = Vec::new();
+    if cursor.eat("]") {
+        return Ok(dims);
+    }
+    loop {
+        if dims.len() == ArrayShape::MAX_RANK {
+            let span = cursor.next_span();
+            return Err(ParseError::refused(span, too_many_dims(dims.len() + 1)));
+        }
+        dims.push(dim(cursor)?);
+        if !cursor.eat(",") {
+            cursor.expect("]", "expected `,` or `]`")?;
+            return Ok(dims);
+        }
+    }
+}
+
+fn dim(cursor: &mut Cursor<'_>) -> Result<Dim, ParseError> {
+    if cursor.eat("?") {
+        return Ok(Dim::Unbounded);
+    }
+    if cursor.eat("<=") {
+        return Ok(Dim::Bounded(cursor.integer("expected the bound of a dim")?.0));
+    }
+    Ok(Dim::Static(
+        cursor.integer("expected the extent of a dim: an integer, `<=` and one, or `?`")?.0,
+    ))
+}
+
+fn layout_of(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, ParseError> {
+    let (from, _) = cursor.next_span();
+    let layout = layout(cursor)?;
+    if layout.rank() == rank {
+        return Ok(layout);
+    }
+    Err(ParseError::new(
+        (from, cursor.at()),
+        "the shape has {} dims, the layout's minor_to_major {}",
+        [rank as i128, layout.rank() as i128],
+    ))
+}

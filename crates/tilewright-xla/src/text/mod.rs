@@ -1,0 +1,64 @@
+//! HLO text: hand-written recursive descent over bytes, every error with its span.
+//!
+//! ```text
+//! program  := '(' [ name ':' shape { ',' name ':' shape } ] ')' '->' shape
+//! name     := '(unknown)' | letters, digits and '_', '.', '-', '%'
+//! shape    := array | tuple | 'b' '(' array ')' | 'token' '[' ']' | 'opaque' '[' ']'
+//! tuple    := '(' [ shape { ',' shape } ] ')'
+//! array    := type '[' [ dim { ',' dim } ] ']' [ layout ]
+//! dim      := INT | '<=' INT | '?'
+//! layout   := '{' [ INT { ',' INT } ] [ ':' { property } ] '}'
+//! property := D(…) | T tile {tile} | L(INT) | E(INT) | S(INT) | SC split {split} | M(INT)
+//! tile     := '(' (INT|'*') { ',' (INT|'*') } ')'
+//! split    := '(' INT ':' INT { ',' INT } ')'
+//! ```
+//!
+//! White space, `/* … */` and `// …` may stand between tokens. Properties come in this order, each at
+//! most once.
+
+mod array;
+mod cursor;
+mod layout;
+mod print;
+mod program;
+mod shape;
+
+use std::fmt;
+
+use tilewright_core::ParseError;
+
+pub(crate) use array::{array, array_prefix};
+pub(crate) use cursor::{Cursor, is_name};
+pub(crate) use layout::layout;
+pub(crate) use print::Printed;
+pub(crate) use program::program;
+pub(crate) use shape::{shape, shape_prefix};
+
+/// One production of the grammar.
+type Production<T> = fn(&mut Cursor<'_>) -> Result<T, ParseError>;
+
+/// Reads a whole text.
+pub(crate) fn whole<T>(text: &str, read: Production<T>) -> Result<T, ParseError> {
+    let mut cursor = Cursor::new(text);
+    let value = read(&mut cursor)?;
+    cursor.end()?;
+    Ok(value)
+}
+
+/// Reads the start of a text, and how many bytes that took.
+pub(crate) fn prefix<T>(text: &str, read: Production<T>) -> Result<(T, usize), ParseError> {
+    let mut cursor = Cursor::new(text);
+    let value = read(&mut cursor)?;
+    Ok((value, cursor.at()))
+}
+
+/// Writes items with commas between them.
+pub(crate) fn write_list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt::Result {
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            f.write_str(",")?;
+        }
+        item.fmt(f)?;
+    }
+    Ok(())
+}

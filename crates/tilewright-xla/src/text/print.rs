@@ -1,0 +1,62 @@
+//! Shapes as text, with their layouts or without.
+
+use std::fmt;
+
+use crate::{ArrayShape, Shape, ShapeKind};
+
+/// Tuple members this often are preceded by their number in a comment.
+const NUMBERED: usize = 5;
+
+/// A shape to print.
+#[derive(Clone, Copy)]
+pub(crate) struct Printed<'a> {
+    shape: &'a Shape,
+    layouts: bool,
+}
+
+impl<'a> Printed<'a> {
+    pub(crate) fn with_layouts(shape: &'a Shape) -> Printed<'a> {
+        Printed { shape, layouts: true }
+    }
+
+    pub(crate) fn without_layouts(shape: &'a Shape) -> Printed<'a> {
+        Printed { shape, layouts: false }
+    }
+
+    fn array(&self, f: &mut fmt::Formatter<'_>, array: &ArrayShape) -> fmt::Result {
+        if self.layouts { write!(f, "{array}") } else { array.write_dims(f) }
+    }
+
+    fn members(&self, f: &mut fmt::Formatter<'_>, shapes: &'a [Shape]) -> fmt::Result {
+        for (i, shape) in shapes.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            if i > 0 && i % NUMBERED == 0 {
+                write!(f, "/*index={i}*/")?;
+            }
+            write!(f, "{}", Printed { shape, ..*self })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Printed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.shape.kind() {
+            ShapeKind::Array(array) => self.array(f, array),
+            ShapeKind::Token => f.write_str("token[]"),
+            ShapeKind::Opaque => f.write_str("opaque[]"),
+            ShapeKind::Buffer(array) => {
+                f.write_str("b(")?;
+                self.array(f, array)?;
+                f.write_str(")")
+            }
+            ShapeKind::Tuple(shapes) => {
+                f.write_str("(")?;
+                self.members(f, shapes)?;
+                f.write_str(")")
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `(x: f32[2], (unknown): token[]) -> f32[7]`.
+
+use tilewright_core::ParseError;
+
+use super::{cursor::Cursor, shape::shape};
+use crate::{Parameter, ProgramShape};
+
+/// What stands for a name that a parameter does not have.
+const UNKNOWN: &str = "unknown";
+
+/// Reads a program's shape.
+pub(crate) fn program(cursor: &mut Cursor<'_>) -> Result<ProgramShape, ParseError> {
+    let parameters = parameters(cursor)?;
+    cursor.expect("->", "expected `->` and the shape of the result")?;
+    Ok(ProgramShape { parameters, result: shape(cursor)? })
+}
+
+fn parameters(cursor: &mut Cursor<'_>) -> Result<Vec<Parameter>, ParseError> {
+    cursor.expect("(", "expected `(` and the parameters")?;
+    let mut parameters = Vec::new();
+    if cursor.eat(")") {
+        return Ok(parameters);
+    }
+    loop {
+        let name = parameter_name(cursor)?;
+        cursor.expect(":", "expected `:` between a parameter's name and its shape")?;
+        parameters.push(Parameter { name, shape: shape(cursor)? });
+        if !cursor.eat(",") {
+            cursor.expect(")", "expected `,` or `)` after a parameter")?;
+            return Ok(parameters);
+        }
+    }
+}
+
+fn parameter_name(cursor: &mut Cursor<'_>) -> Result<String, ParseError> {
+    if cursor.eat("(") {
+        let (word, span) = cursor.word();
+        if word != UNKNOWN {
+            return Err(ParseError::new(span, "expected `(unknown)` or a parameter's name", []));
+        }
+        cursor.expect(")", "expected `)`")?;
+        return Ok(String::new());
+    }
+    match cursor.name() {
+        ("", _) => Err(cursor.error("expected a parameter's name, or `(unknown)`")),
+        (name, _) => Ok(name.to_owned()),
+    }
+}

@@ -1,0 +1,83 @@
+//! `(f32[2]{0}, (token[], s4[8]), b(f32[8]))`.
+//!
+//! Members, groups and the shapes inside them are read by recursion, at most
+//! [`Shape::MAX_DEPTH`] deep.
+
+use tilewright_core::ParseError;
+
+use super::{
+    array::{array, array_prefix},
+    cursor::Cursor,
+};
+use crate::{ArrayShape, Shape, shape::too_deep};
+
+/// How an array is read: inside a text, or at its end.
+type ReadArray = fn(&mut Cursor<'_>) -> Result<ArrayShape, ParseError>;
+
+/// Reads a shape.
+pub(crate) fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, ParseError> {
+    at_depth(cursor, array, 0)
+}
+
+/// Reads a shape; a `{` begins an array's layout only where one can follow.
+pub(crate) fn shape_prefix(cursor: &mut Cursor<'_>) -> Result<Shape, ParseError> {
+    at_depth(cursor, array_prefix, 0)
+}
+
+fn at_depth(cursor: &mut Cursor<'_>, read: ReadArray, depth: usize) -> Result<Shape, ParseError> {
+    match cursor.peek() {
+        Some(b'(') if depth >= Shape::MAX_DEPTH => {
+            Err(ParseError::refused(cursor.next_span(), too_deep()))
+        }
+        Some(b'(') => tuple(cursor, depth + 1),
+        // Some element types begin so too.
+        Some(b't' | b'o' | b'b') => keyword(cursor, read),
+        _ => read(cursor).map(Shape::array),
+    }
+}
+
+fn keyword(cursor: &mut Cursor<'_>, read: ReadArray) -> Result<Shape, ParseError> {
+    match cursor.spanned(cursor.next_span()) {
+        "token" => dimless(cursor, "token", "a token has no dims; write `token[]`")
+            .map(|()| Shape::token()),
+        "opaque" => dimless(cursor, "opaque", "an opaque shape has no dims; write `opaque[]`")
+            .map(|()| Shape::opaque()),
+        "b" => buffer(cursor),
+        _ => read(cursor).map(Shape::array),
+    }
+}
+
+fn tuple(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, ParseError> {
+    let (from, _) = cursor.next_span();
+    cursor.expect("(", "expected `(`")?;
+    let mut shapes = Vec::new();
+    if cursor.eat(")") {
+        return Ok(Shape::nil());
+    }
+    loop {
+        shapes.push(at_depth(cursor, array, depth)?);
+        if !cursor.eat(",") {
+            break;
+        }
+    }
+    cursor.expect(")", "expected `,` or `)` after a member of a tuple")?;
+    Shape::tuple(shapes).map_err(|error| ParseError::refused((from, cursor.at()), error))
+}
+
+/// `token[]` or `opaque[]`.
+fn dimless(cursor: &mut Cursor<'_>, name: &str, message: &'static str) -> Result<(), ParseError> {
+    cursor.eat(name);
+    cursor.expect("[", "expected `[]`")?;
+    cursor.expect("]", message)
+}
+
+fn buffer(cursor: &mut Cursor<'_>) -> Result<Shape, ParseError> {
+    cursor.eat("b");
+    cursor.expect("(", "expected `(` and the array that the buffer refers to")?;
+    if cursor.peek() == Some(b')') {
+        return Err(cursor.error("expected the array that the buffer refers to, such as `f32[2]`"));
+    }
+    let array = array(cursor)?;
+    cursor.expect(")", "expected `)` at the end of a buffer: it refers to one array")?;
+    Ok(Shape::buffer(array))
+}

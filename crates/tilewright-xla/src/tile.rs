@@ -1,0 +1,110 @@
+//! One `T(…)` group: how the most minor dims are cut.
+
+use std::fmt;
+
+use tilewright_core::Error;
+
+/// One entry of a [`Tile`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TileDim {
+    /// Cut into pieces of this extent, 1 or more.
+    Size(u64),
+    /// `*`: merged into the next more minor dim before that one is cut.
+    Combine,
+}
+
+/// The extents of a tile, major to minor. They apply to the most minor dims of what the tiles before
+/// left; a missing dim counts as 1.
+///
+/// ```
+/// use tilewright_xla::{Tile, TileDim};
+/// let tile = Tile::new(&[TileDim::Size(2), TileDim::Combine, TileDim::Size(128)]).unwrap();
+/// assert_eq!(tile.to_string(), "(2,*,128)");
+/// assert_eq!(Tile::sizes(&[8, 128]).unwrap().to_string(), "(8,128)");
+/// assert!(Tile::sizes(&[8, 0]).unwrap_err().is_illegal());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tile {
+    dims: Vec<TileDim>,
+}
+
+impl Tile {
+    /// The tile with these entries, major to minor.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) for a tile without entries, an extent that is not between 1 and
+    /// 2⁶³ − 1, and `*` as the last entry.
+    pub fn new(dims: &[TileDim]) -> Result<Tile, Error> {
+        Tile::of(dims.to_vec())
+    }
+
+    pub(crate) fn of(dims: Vec<TileDim>) -> Result<Tile, Error> {
+        for (at, &dim) in dims.iter().enumerate() {
+            check_dim(at, dim)?;
+        }
+        match dims.last() {
+            None => Err(Error::illegal("a tile without dims", [], "give one extent at least")),
+            Some(TileDim::Combine) => Err(Error::illegal(
+                "`*` is the last of the {} dims of a tile",
+                [dims.len() as i128],
+                "`*` merges a dim into the next more minor one; end the tile with an extent",
+            )),
+            Some(TileDim::Size(_)) => Ok(Tile { dims }),
+        }
+    }
+
+    /// The tile with these extents, major to minor, none merged.
+    ///
+    /// # Errors
+    /// As [`Tile::new`].
+    pub fn sizes(sizes: &[u64]) -> Result<Tile, Error> {
+        Tile::new(&sizes.iter().map(|&size| TileDim::Size(size)).collect::<Vec<_>>())
+    }
+
+    /// The entries, major to minor; never empty, the last is an extent.
+    pub fn dims(&self) -> &[TileDim] {
+        &self.dims
+    }
+}
+
+pub(crate) fn check_dim(at: usize, dim: TileDim) -> Result<(), Error> {
+    match dim {
+        TileDim::Size(size) if size == 0 || size > i64::MAX as u64 => Err(Error::illegal(
+            "extent {} of dim {} of a tile",
+            [size.into(), at as i128],
+            "an extent is 1 to 2^63 - 1",
+        )),
+        TileDim::Size(_) | TileDim::Combine => Ok(()),
+    }
+}
+
+impl fmt::Display for TileDim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TileDim::Size(size) => write!(f, "{size}"),
+            TileDim::Combine => f.write_str("*"),
+        }
+    }
+}
+
+impl fmt::Display for Tile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        crate::text::write_list(f, &self.dims)?;
+        f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tile_without_meaning_is_refused() {
+        assert!(Tile::new(&[]).unwrap_err().is_illegal());
+        assert!(Tile::sizes(&[u64::MAX]).unwrap_err().is_illegal());
+        let error = Tile::new(&[TileDim::Size(2), TileDim::Combine]).unwrap_err();
+        assert!(error.is_illegal() && error.to_string().contains("last of the 2 dims"));
+        assert!(Tile::sizes(&[i64::MAX as u64]).is_ok());
+    }
+}
