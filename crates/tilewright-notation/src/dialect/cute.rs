@@ -1,0 +1,172 @@
+//! CuTe and TLA: `((4,2),(4,3)):((4,16),(1,32))`, and what makes it the layout of an array.
+//!
+//! ```text
+//! cute     := layout [ 'valid' tuple ] [ 'capacity' int ] [ 'steps' { step } ]
+//! layout   := as tilewright_core::Layout::parse reads it
+//! step     := ('merge' | 'split') '(' int ',' int ')'
+//! ```
+//!
+//! `valid` are the logical dims where they differ from the sizes of the axes, `capacity` the length of
+//! the storage where it differs from the cosize. `steps` (ours) writes down what turns a logical
+//! coordinate into the layout's axes: `merge(major,minor)`, `split(axis,by)`; it needs `valid`.
+
+use std::{fmt, sync::Arc};
+
+use tilewright_core::{Fill, Layout, MAX_MODES, MAX_STEPS, Step, TensorLayout};
+
+use super::{Dialect, no_words};
+use crate::{
+    Named,
+    error::{Error, Kind},
+    reading::{Given, Reading, Resolved},
+    scan::{Scanner, tuple},
+};
+
+pub(super) const DIALECT: Dialect = Dialect { name: "cute", claims, read, words: no_words };
+
+/// Begins with a swizzle, or with an integer behind at most brackets.
+fn claims(text: &str) -> bool {
+    let first = text.trim_start_matches(|c: char| c == '(' || c.is_whitespace());
+    let integer = first.starts_with(|c: char| c.is_ascii_digit() || "_-,)".contains(c));
+    let open = text.starts_with('(') && first.is_empty();
+    let swizzle = text.starts_with("S<") || text.starts_with("Sw<");
+    (integer || open || swizzle) && !text.contains("->")
+}
+
+/// A layout with the extents of an array.
+#[derive(Debug)]
+struct Cute {
+    tensor: TensorLayout,
+}
+
+/// Where the words behind the layout start.
+fn layout_end(text: &str) -> usize {
+    ["valid", "capacity", "steps"]
+        .iter()
+        .filter_map(|word| text.find(word))
+        .min()
+        .unwrap_or(text.len())
+}
+
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let end = layout_end(text);
+    let (first, suffix) = text.split_at(end);
+    let layout = Layout::parse(first.trim_end())?;
+    let tensor = suffixed(&layout, suffix).map_err(|error| error.shifted(end))?;
+    Ok(Arc::new(Cute { tensor }))
+}
+
+/// The layout with the extents, capacity and steps that the suffix gives it.
+fn suffixed(layout: &Layout, suffix: &str) -> Result<TensorLayout, Error> {
+    let bare = TensorLayout::of(layout);
+    let mut scan = Scanner::new(suffix);
+    let (mut extents, mut capacity, mut steps) = (bare.extents().to_vec(), bare.capacity(), vec![]);
+    let valid = scan.eat("valid");
+    if valid {
+        extents = scan.list(("(", ")"), MAX_MODES, Scanner::integer)?;
+    }
+    if scan.eat("capacity") {
+        capacity = scan.integer()?;
+    }
+    if scan.eat("steps") {
+        steps = read_steps(&mut scan)?;
+    }
+    scan.end("the layout")?;
+    if !steps.is_empty() && !valid {
+        return Err(Error::parse((0, suffix.len()), "steps need the logical dims: `valid (…)`"));
+    }
+    TensorLayout::with_steps(&extents, &steps, layout, capacity)
+        .map_err(|error| Error::parse((0, suffix.len()), error.to_string()))
+}
+
+fn read_steps(scan: &mut Scanner<'_>) -> Result<Vec<Step>, Error> {
+    let mut steps = Vec::new();
+    while scan.peek().is_some() {
+        let merge = scan.eat("merge");
+        if !merge {
+            scan.expect("split")?;
+        }
+        scan.expect("(")?;
+        let first = axis(scan)?;
+        scan.expect(",")?;
+        steps.push(if merge {
+            Step::Merge { major: first, minor: axis(scan)? }
+        } else {
+            Step::Split { axis: first, by: scan.integer()? }
+        });
+        scan.expect(")")?;
+        if steps.len() > MAX_STEPS {
+            return Err(scan.expected("the end of the steps"));
+        }
+    }
+    Ok(steps)
+}
+
+fn axis(scan: &mut Scanner<'_>) -> Result<u8, Error> {
+    scan.skip();
+    let from = scan.at();
+    let axis = scan.integer()?;
+    u8::try_from(axis).map_err(|_| Error::parse((from, scan.at()), "an array has at most 32 axes"))
+}
+
+/// The text of any layout of an array in this dialect.
+pub(crate) fn spell(tensor: &TensorLayout) -> String {
+    let bare = TensorLayout::of(tensor.layout());
+    let mut text = tensor.layout().to_string();
+    if !tensor.is_strided() || tensor.extents() != bare.extents() {
+        text += &format!(" valid {}", tuple(tensor.extents()));
+    }
+    if tensor.capacity() != bare.capacity() {
+        text += &format!(" capacity {}", tensor.capacity());
+    }
+    if !tensor.is_strided() {
+        text += " steps";
+    }
+    for step in tensor.steps() {
+        text += &match step {
+            Step::Merge { major, minor } => format!(" merge({major},{minor})"),
+            Step::Split { axis, by } => format!(" split({axis},{by})"),
+        };
+    }
+    text
+}
+
+/// The layout as CuTe text with its suffixes.
+pub(super) fn print(named: &Named) -> Result<String, Error> {
+    if named.layout().is_strided() {
+        return Ok(spell(named.layout()));
+    }
+    Err(Error::new(
+        Kind::Unsupported,
+        "tiles that merge dims or do not divide one another are no modes with strides",
+    ))
+}
+
+impl fmt::Display for Cute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&spell(&self.tensor))
+    }
+}
+
+impl Reading for Cute {
+    fn is_concrete(&self) -> bool {
+        true
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        rank == self.tensor.rank()
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        given.agree_dims(self, self.tensor.extents())?;
+        let alone = self.tensor == TensorLayout::of(self.tensor.layout());
+        let bare = alone && given.dims.is_none() && given.dtype.is_none();
+        Ok(Resolved {
+            layout: self.tensor.clone(),
+            dtype: given.dtype,
+            bits: None,
+            fill: Fill::Unspecified,
+            bare,
+        })
+    }
+}

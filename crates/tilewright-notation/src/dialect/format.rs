@@ -1,0 +1,301 @@
+//! Named formats with parameters: `zN`, `zN[M0=4,C0=4]`, `zN[preset=torch_npu]`.
+//!
+//! ```text
+//! format := name [ '[' [ param { ',' param } ] ']' ]
+//! param  := unit '=' int | 'preset' '=' name
+//! ```
+//!
+//! The name is one of the catalogue. A *unit* is a sized digit of its pattern: `m0:16` is set as `M0`,
+//! `n0:C0` as `C0` or `N0`. A preset is a vendor's rule for the constants.
+//!
+//! Case matters: CATLASS writes the order inside a block first (`zN`), CANN the order of the blocks
+//! first (`NZ`, the same format). So `nz` and `ZN` have two readings each, and are refused.
+
+use std::{fmt, sync::Arc};
+
+use super::{
+    Dialect,
+    pattern::{Size, Template, Written},
+};
+use crate::{
+    Format, catalogue,
+    catalogue::Constant,
+    error::{Error, Kind},
+    nearest::did_you_mean,
+    reading::{Given, Reading, Resolved},
+    scan::Scanner,
+};
+
+pub(super) const DIALECT: Dialect = Dialect { name: "format", claims, read, words };
+
+fn words() -> Vec<&'static str> {
+    catalogue().iter().flat_map(names).collect()
+}
+
+fn names(format: &'static Format) -> impl Iterator<Item = &'static str> {
+    std::iter::once(format.name).chain(format.aliases.iter().copied())
+}
+
+fn find(name: &str) -> Option<&'static Format> {
+    catalogue().iter().find(|format| names(format).any(|other| other == name))
+}
+
+/// The part of a text before its parameters.
+fn name_of(text: &str) -> &str {
+    text.split_once('[').map_or(text, |(name, _)| name).trim_end()
+}
+
+fn claims(text: &str) -> bool {
+    find(name_of(text)).is_some() || mixed_case(name_of(text)).is_some()
+}
+
+/// The two readings of a name whose case is neither CATLASS's nor CANN's.
+fn mixed_case(name: &str) -> Option<[&'static str; 2]> {
+    if find(name).is_some() {
+        return None;
+    }
+    match name.to_ascii_lowercase().as_str() {
+        "nz" => Some(["nZ", "NZ"]),
+        "zn" => Some(["zN", "FRACTAL_ZN"]),
+        _ => None,
+    }
+}
+
+/// A sized digit of a format.
+#[derive(Debug)]
+struct Unit {
+    digit: String,
+    constant: Option<&'static Constant>,
+    /// The size in the pattern.
+    usual: Option<u64>,
+    /// The size that a parameter sets.
+    set: Option<u64>,
+}
+
+impl Unit {
+    fn of(format: &Format, digit: &Written) -> Option<Unit> {
+        let (constant, usual) = match &digit.size {
+            Size::Rest => return None,
+            Size::Fixed(size) => (None, Some(*size)),
+            Size::Constant(name) => {
+                (format.constants.iter().copied().find(|c| c.name == name), None)
+            }
+        };
+        Some(Unit { digit: digit.name.to_ascii_uppercase(), constant, usual, set: None })
+    }
+
+    fn name(&self) -> &str {
+        self.constant.map_or(&self.digit, |constant| constant.name)
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        name.eq_ignore_ascii_case(self.name()) || name.eq_ignore_ascii_case(&self.digit)
+    }
+
+    /// The size for the elements of an array.
+    fn size(&self, spec: &Named, given: &Given<'_>) -> Result<u64, Error> {
+        if let Some(size) = self.set.or(self.usual) {
+            return Ok(size);
+        }
+        let dtype = given.need_dtype(spec, self.name())?;
+        match self.constant {
+            Some(constant) => constant.units_for(spec.preset, dtype),
+            None => Err(Error::new(Kind::Unsupported, format!("{} has no size", self.name()))),
+        }
+    }
+}
+
+/// A size as the user gives it.
+struct Parameter<'t> {
+    name: &'t str,
+    span: (usize, usize),
+    size: u64,
+}
+
+/// A format with its parameters.
+#[derive(Debug)]
+struct Named {
+    format: &'static Format,
+    template: Template,
+    preset: Option<&'static str>,
+    units: Vec<Unit>,
+}
+
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let name = name_of(text);
+    let format = find(name).ok_or_else(|| no_format(name))?;
+    let template = Template::read(format.pattern)?;
+    let units = template.digits().filter_map(|digit| Unit::of(format, digit)).collect();
+    let mut named = Named { format, template, preset: None, units };
+    named.read_parameters(text, name.len())?;
+    named.check_required(text.len())?;
+    Ok(Arc::new(named))
+}
+
+fn no_format(name: &str) -> Error {
+    if let Some([catlass, cann]) = mixed_case(name) {
+        let same = find(cann).map_or("", |format| format.name);
+        return Error::new(
+            Kind::Ambiguous,
+            format!(
+                "`{name}` has two readings: `{catlass}` (CATLASS: order inside a block first) and `{cann}` (CANN: order of the blocks first; the same as `{same}`); write the one meant"
+            ),
+        );
+    }
+    let nearest = did_you_mean(name, words());
+    Error::parse((0, name.len()), format!("no format is called `{name}`{nearest}"))
+}
+
+impl Named {
+    fn read_parameters(&mut self, text: &str, at: usize) -> Result<(), Error> {
+        let (_, rest) = text.split_at(at);
+        let mut scan = Scanner::new(rest);
+        if !scan.eat("[") {
+            return Ok(());
+        }
+        let mut sizes = Vec::new();
+        let mut first = true;
+        while !scan.eat("]") {
+            if !first {
+                scan.expect(",").map_err(|error| error.shifted(at))?;
+            }
+            sizes.extend(self.read_parameter(&mut scan).map_err(|error| error.shifted(at))?);
+            first = false;
+        }
+        scan.end("the format").map_err(|error| error.shifted(at))?;
+        // A digit's own name is the more specific one, wherever it stands.
+        sizes.sort_by_key(|parameter| !self.is_digit(parameter.name));
+        sizes
+            .iter()
+            .try_for_each(|parameter| self.set(parameter).map_err(|error| error.shifted(at)))
+    }
+
+    /// Reads a preset, which is set at once, or a size.
+    fn read_parameter<'t>(
+        &mut self,
+        scan: &mut Scanner<'t>,
+    ) -> Result<Option<Parameter<'t>>, Error> {
+        let (name, span) = scan.name("a parameter, such as `C0=16`")?;
+        scan.expect("=")?;
+        scan.skip();
+        let from = scan.at();
+        if name == "preset" {
+            let (preset, span) = scan.name("the name of a preset")?;
+            self.preset = Some(self.find_preset(preset, span)?);
+            return Ok(None);
+        }
+        let size = scan.integer()?;
+        if size == 0 {
+            return Err(Error::parse((from, scan.at()), format!("{name} is 1 or more")));
+        }
+        Ok(Some(Parameter { name, span, size }))
+    }
+
+    fn is_digit(&self, name: &str) -> bool {
+        self.units.iter().any(|unit| name.eq_ignore_ascii_case(&unit.digit))
+    }
+
+    /// Sets the unit of this name. A constant whose own digit is set by the digit's name is the unit of
+    /// columns that is left:
+    /// `nZ[M0=4,C0=8]` are blocks of 4 rows and 8 columns, as in `zN[M0=4,C0=8]`.
+    fn set(&mut self, parameter: &Parameter<'_>) -> Result<(), Error> {
+        let Parameter { name, span, size } = *parameter;
+        let legal = self.legal();
+        let Some(own) = self.units.iter().position(|unit| unit.is_called(name)) else {
+            let message =
+                format!("{} has no parameter `{name}`; legal are {legal}", self.format.name);
+            return Err(Error::parse(span, message));
+        };
+        let open: Vec<usize> =
+            (0..self.units.len()).filter(|&i| self.units[i].set.is_none()).collect();
+        let at = match (&self.units[own].set, &open[..]) {
+            (None, _) => own,
+            (Some(_), [left]) if !self.is_digit(name) && *left > own => *left,
+            _ => {
+                let message =
+                    format!("{} is set twice; {legal} can be set", both(&self.units[own]));
+                return Err(Error::parse(span, message));
+            }
+        };
+        self.units[at].set = Some(size);
+        Ok(())
+    }
+
+    fn find_preset(&self, name: &str, span: (usize, usize)) -> Result<&'static str, Error> {
+        let presets: Vec<&'static str> =
+            self.format.constants.iter().flat_map(|c| c.presets).map(|p| p.name).collect();
+        presets.iter().copied().find(|preset| *preset == name).ok_or_else(|| {
+            let list = if presets.is_empty() { "none".to_owned() } else { presets.join(", ") };
+            let message = format!("{} has no preset `{name}`; legal: {list}", self.format.name);
+            Error::parse(span, message)
+        })
+    }
+
+    /// The legal parameters, for messages.
+    fn legal(&self) -> String {
+        let presets = self.format.constants.iter().any(|constant| !constant.presets.is_empty());
+        let mut names: Vec<String> = self.units.iter().map(both).collect();
+        names.extend(presets.then(|| "preset".to_owned()));
+        names.join(", ")
+    }
+
+    /// Refuses a format whose parameters have no usual value and are not set.
+    fn check_required(&self, end: usize) -> Result<(), Error> {
+        let open = |unit: &&Unit| {
+            unit.usual.or(unit.set).is_none() && unit.constant.is_none_or(|c| c.units.is_empty())
+        };
+        let missing: Vec<&str> = self.units.iter().filter(open).map(Unit::name).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let example: Vec<String> = self.units.iter().map(|u| format!("{}=16", u.name())).collect();
+        let (name, example) = (self.format.name, example.join(","));
+        let missing = missing.join(" and ");
+        let message = format!("{name} needs {missing}, as in `{name}[{example}]`");
+        Err(Error::parse((end, end), message))
+    }
+}
+
+/// Both names of a unit.
+fn both(unit: &Unit) -> String {
+    if unit.name() == unit.digit {
+        unit.digit.clone()
+    } else {
+        format!("{} (or {})", unit.name(), unit.digit)
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let preset = self.preset.map(|preset| format!("preset={preset}"));
+        let set = self.units.iter().filter_map(|u| Some(format!("{}={}", u.name(), u.set?)));
+        let parameters: Vec<String> = preset.into_iter().chain(set).collect();
+        f.write_str(self.format.name)?;
+        if parameters.is_empty() { Ok(()) } else { write!(f, "[{}]", parameters.join(",")) }
+    }
+}
+
+impl Reading for Named {
+    fn is_concrete(&self) -> bool {
+        false
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        self.template.rank_fits(rank)
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        let dims = given.need_dims(self)?;
+        let pattern = self.template.pattern(&|digit| {
+            let name = digit.name.to_ascii_uppercase();
+            match self.units.iter().find(|unit| unit.digit == name) {
+                Some(unit) => unit.size(self, given).map(Some),
+                None => Ok(None),
+            }
+        })?;
+        let layout = pattern.layout(dims).map_err(|error| {
+            Error::from(error).about(&format!("{self} ({})", self.format.pattern))
+        })?;
+        Ok(Resolved::plain(layout, given))
+    }
+}

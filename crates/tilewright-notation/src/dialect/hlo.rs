@@ -1,0 +1,165 @@
+//! XLA's text: `f32[3,5]{1,0:T(2,2)}`, `{0,1:T(8,128)(2,1)}`, and the padding of its first years.
+//!
+//! ```text
+//! hlo := array [ padding ]             concrete
+//!      | layout [ padding ]            general
+//! array, layout, padding := as tilewright_xla reads ArrayShape, Layout, Padded
+//! ```
+
+use std::{fmt, sync::Arc};
+
+use tilewright_core::{Fill, TensorLayout};
+use tilewright_xla::{ArrayShape, Dim, Layout, Padded, PrimitiveType};
+
+use super::{Dialect, no_words, shape};
+use crate::{
+    Named,
+    error::{Error, Kind},
+    reading::{Given, Reading, Resolved},
+};
+
+pub(super) const DIALECT: Dialect = Dialect { name: "hlo", claims, read, words: no_words };
+
+/// A layout in braces, a typed shape that no further SPEC follows, or a tuple (to refuse it well).
+fn claims(text: &str) -> bool {
+    let typed = !text.starts_with('[') && shape::split(text).is_some() && !shape::claims(text);
+    let unclosed = !text.contains([']', '=', '>']) && text.find('[').is_some_and(|at| at > 0);
+    typed || unclosed || text.starts_with('{') || (text.starts_with('(') && text.contains('['))
+}
+
+/// The layout of a shape or of any array of its rank, perhaps padded.
+#[derive(Debug)]
+struct Hlo {
+    /// The element type and dims of a concrete one.
+    shape: Option<(PrimitiveType, Vec<Dim>)>,
+    layout: Option<Layout>,
+    padded: Option<Padded>,
+}
+
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let (mut hlo, end) = if text.starts_with('{') {
+        let (layout, end) = Layout::parse_prefix(text)?;
+        (Hlo { shape: None, layout: Some(layout), padded: None }, end)
+    } else {
+        let (shape, end) = ArrayShape::parse_prefix(text)?;
+        let ArrayShape { element_type, dims, layout } = shape;
+        (Hlo { shape: Some((element_type, dims)), layout, padded: None }, end)
+    };
+    let rest = text.get(end..).unwrap_or("");
+    if !rest.trim().is_empty() {
+        let padded = Padded::parse(rest).map_err(|error| Error::from(error).shifted(end))?;
+        hlo.padded = Some(padded);
+    }
+    Ok(Arc::new(hlo))
+}
+
+impl Hlo {
+    fn array(&self) -> Option<ArrayShape> {
+        let (element_type, dims) = self.shape.clone()?;
+        Some(ArrayShape { element_type, dims, layout: self.layout.clone() })
+    }
+
+    fn rank(&self) -> usize {
+        let dims = self.shape.as_ref().map(|(_, dims)| dims.len());
+        self.layout.as_ref().map(Layout::rank).or(dims).unwrap_or(0)
+    }
+
+    /// The layout of an array of these dims.
+    fn lower(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
+        let layout = self.layout.clone().unwrap_or_else(|| Layout::descending(dims.len()));
+        if layout.rank() != dims.len() {
+            return Err(Error::new(
+                Kind::Mismatch,
+                format!(
+                    "`{self}` is a layout of {} dims, the array has {}",
+                    layout.rank(),
+                    dims.len()
+                ),
+            ));
+        }
+        Ok(match &self.padded {
+            Some(padded) => padded.lower(dims, &layout)?,
+            None => layout.lower(dims)?,
+        })
+    }
+
+    fn bits(&self) -> Result<Option<u32>, Error> {
+        match self.layout.as_ref().map_or(0, Layout::element_size_in_bits) {
+            0 => Ok(None),
+            bits => u32::try_from(bits).map(Some).map_err(|_| {
+                Error::new(Kind::Unsupported, format!("elements of {bits} bits; at most 2^32 - 1"))
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Hlo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.array(), &self.layout) {
+            (Some(array), _) => write!(f, "{array}")?,
+            (None, Some(layout)) => write!(f, "{layout}")?,
+            (None, None) => {}
+        }
+        self.padded.as_ref().map_or(Ok(()), |padded| write!(f, "{padded}"))
+    }
+}
+
+impl Reading for Hlo {
+    fn is_concrete(&self) -> bool {
+        self.shape.is_some()
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        rank == self.rank()
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        let layout = match self.array() {
+            Some(array) => {
+                let own = array.extents()?;
+                given.agree_dims(self, &own)?;
+                self.lower(&own)?
+            }
+            None => self.lower(given.need_dims(self)?)?,
+        };
+        Ok(Resolved {
+            layout,
+            dtype: given.agree_dtype(self, self.shape.as_ref().map(|(dtype, _)| *dtype))?,
+            bits: self.bits()?,
+            fill: self.padded.as_ref().map_or(Fill::Unspecified, |padded| padded.fill),
+            bare: false,
+        })
+    }
+}
+
+/// The layout as HLO text: with its shape where the dtype is known, else the layout alone.
+pub(super) fn print(named: &Named) -> Result<String, Error> {
+    if let Some(text) = as_named(named) {
+        return Ok(text);
+    }
+    let layout = Layout::of(named.layout())?;
+    let bits = u64::from(named.explicit_bits().unwrap_or(0));
+    let layout = layout.with_element_size_in_bits(bits)?;
+    Ok(match named.dtype() {
+        None => layout.to_string(),
+        Some(dtype) => {
+            let mut shape = ArrayShape::new(dtype, named.layout().extents());
+            shape.layout = Some(layout);
+            shape.to_string()
+        }
+    })
+}
+
+/// The name, perhaps behind the shape, if that is HLO text of just this layout. Merged dims have no
+/// other.
+fn as_named(named: &Named) -> Option<String> {
+    let extents = named.layout().extents();
+    let given = Given { dims: Some(extents), dtype: named.dtype() };
+    let shape = shape::spell(named.dtype(), extents, None, Fill::Unspecified);
+    [format!("{shape}{}", named.name()), named.name().to_owned()].iter().find_map(|text| {
+        let reading = read(text).ok()?;
+        let again = reading.resolve(&given).ok()?;
+        let same = again.layout == *named.layout() && again.bits == named.explicit_bits();
+        same.then(|| reading.to_string())
+    })
+}

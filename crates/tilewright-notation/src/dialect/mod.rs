@@ -1,0 +1,152 @@
+//! The dialects, tried in turn. A dialect is one file: its grammar, what it reads, what it prints.
+//!
+//! A text without a prefix goes to every dialect that claims its form. If one of them reads it, that
+//! is its meaning; if several do, the text is ambiguous.
+
+mod cute;
+mod format;
+mod hlo;
+mod numpy;
+mod onednn;
+mod order;
+mod pattern;
+mod shape;
+
+use std::sync::Arc;
+
+use crate::{
+    Notation,
+    error::{Error, Kind},
+    nearest::did_you_mean,
+    reading::Reading,
+};
+
+/// One notation, as the dispatch sees it.
+pub(crate) struct Dialect {
+    /// The prefix that names it.
+    name: &'static str,
+    /// Whether a text has its form, decided at a glance: so errors come from the dialect meant.
+    claims: fn(&str) -> bool,
+    /// Reads a text without spaces around it.
+    read: fn(&str) -> Result<Arc<dyn Reading>, Error>,
+    /// Its words, for suggestions.
+    words: fn() -> Vec<&'static str>,
+}
+
+static DIALECTS: &[Dialect] = &[
+    cute::DIALECT,
+    hlo::DIALECT,
+    order::DIALECT,
+    pattern::DIALECT,
+    format::DIALECT,
+    numpy::DIALECT,
+    onednn::DIALECT,
+    shape::DIALECT,
+];
+
+pub(crate) static NOTATIONS: &[Notation] = &[
+    Notation { name: "cute", print: cute::print },
+    Notation { name: "hlo", print: hlo::print },
+    Notation { name: "pattern", print: pattern::print },
+    Notation { name: "numpy", print: numpy::print },
+    Notation { name: "onednn", print: onednn::print },
+];
+
+pub(crate) use cute::spell as spell_cute;
+pub(crate) use shape::spell as spell_shape;
+
+/// A dialect without words of its own.
+fn no_words() -> Vec<&'static str> {
+    Vec::new()
+}
+
+/// The dialect a text names by prefix, and where its own text starts.
+fn prefix(text: &str) -> Option<(&'static Dialect, usize)> {
+    let (name, rest) = text.split_once(':')?;
+    let dialect = DIALECTS.iter().find(|dialect| dialect.name == name.trim_end())?;
+    Some((dialect, text.len() - rest.trim_start().len()))
+}
+
+/// A text without spaces around it, read, and its canonical text.
+pub(crate) fn read(text: &str) -> Result<(Arc<dyn Reading>, String), Error> {
+    let (dialect, reading) = match prefix(text) {
+        Some((dialect, at)) => {
+            let body = text.get(at..).unwrap_or("");
+            (dialect, (dialect.read)(body).map_err(|error| error.shifted(at))?)
+        }
+        None => by_form(text)?,
+    };
+    let canonical = spelled(dialect, reading.as_ref());
+    Ok((reading, canonical))
+}
+
+/// The text of a reading: with its prefix only where it would not be recognised without.
+fn spelled(dialect: &Dialect, reading: &dyn Reading) -> String {
+    let text = reading.to_string();
+    let recognised = prefix(&text).is_none()
+        && by_form(&text)
+            .is_ok_and(|(other, again)| other.name == dialect.name && again.to_string() == text);
+    if recognised { text } else { format!("{}:{text}", dialect.name) }
+}
+
+type Attempt = (&'static Dialect, Result<Arc<dyn Reading>, Error>);
+
+/// Reads a text by its form.
+fn by_form(text: &str) -> Result<(&'static Dialect, Arc<dyn Reading>), Error> {
+    let attempts: Vec<Attempt> = DIALECTS
+        .iter()
+        .filter(|dialect| (dialect.claims)(text))
+        .map(|dialect| (dialect, (dialect.read)(text)))
+        .collect();
+    let readings: Vec<&str> =
+        attempts.iter().filter(|(_, result)| result.is_ok()).map(|(d, _)| d.name).collect();
+    if readings.len() > 1 {
+        return Err(ambiguous(text, &readings));
+    }
+    let mut furthest: Option<Error> = None;
+    for (dialect, result) in attempts {
+        match result {
+            Ok(reading) => return Ok((dialect, reading)),
+            Err(error) if furthest.as_ref().is_none_or(|f| f.span() < error.span()) => {
+                furthest = Some(error);
+            }
+            Err(_) => {}
+        }
+    }
+    Err(furthest.unwrap_or_else(|| unknown(text)))
+}
+
+fn ambiguous(text: &str, readings: &[&str]) -> Error {
+    let list: Vec<String> = readings.iter().map(|name| format!("`{name}:{text}`")).collect();
+    Error::new(
+        Kind::Ambiguous,
+        format!("`{text}` has {} readings: {}; write the one meant", list.len(), list.join(", ")),
+    )
+}
+
+/// The error for a text of no known form.
+fn unknown(text: &str) -> Error {
+    if text.is_empty() {
+        return Error::parse((0, 0), "expected a layout, found the end of the text");
+    }
+    let len = text.find(|c: char| c == '[' || c == ':' || c.is_whitespace()).unwrap_or(text.len());
+    let word = text.get(..len).unwrap_or(text);
+    if text[len..].starts_with(':') && !word.is_empty() {
+        let names: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+        return Error::parse(
+            (0, len),
+            format!("no notation is called `{word}`; there are {}", names.join(", ")),
+        );
+    }
+    let words: Vec<&str> = DIALECTS.iter().flat_map(|dialect| (dialect.words)()).collect();
+    Error::parse(
+        (0, len.max(1)),
+        format!("no notation reads this as a layout{}", suggestion(text, word, &words)),
+    )
+}
+
+/// The nearest word to the whole text, or else to its first word.
+fn suggestion(text: &str, word: &str, words: &[&str]) -> String {
+    let whole = did_you_mean(text, words.iter().copied());
+    if whole.is_empty() { did_you_mean(word, words.iter().copied()) } else { whole }
+}

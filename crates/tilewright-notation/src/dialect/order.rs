@@ -1,0 +1,183 @@
+//! Orders: dense layouts by the order of their dims.
+//!
+//! ```text
+//! order := 'row-major' | 'row_major' | 'C'            any rank; `C` and `F` as in NumPy
+//!        | 'col-major' | 'col_major' | 'column-major' | 'column_major' | 'F'
+//!        | 'channels_last' | 'channels_last_3d'       NHWC, NDHWC
+//!        | a permutation of NCHW or NCDHW             stored order; the logical one is NCHW, NCDHW
+//!        | letters '->' letters                       logical order, stored order
+//! ```
+//!
+//! Stored orders go outermost first. XLA's `{0,2,1}` is a layout of the HLO dialect.
+
+use std::{fmt, sync::Arc};
+
+use tilewright_core::{MAX_MODES, TensorLayout};
+
+use super::Dialect;
+use crate::{
+    error::{Error, Kind},
+    reading::{Given, Reading, Resolved},
+    scan::Scanner,
+};
+
+pub(super) const DIALECT: Dialect = Dialect { name: "order", claims, read, words };
+
+/// Words with the SPEC they stand for.
+const WORDS: &[(&str, &str)] = &[
+    ("row-major", "row-major"),
+    ("row_major", "row-major"),
+    ("col-major", "col-major"),
+    ("col_major", "col-major"),
+    ("column-major", "col-major"),
+    ("column_major", "col-major"),
+    ("C", "row-major"),
+    ("F", "col-major"),
+    ("channels_last", "NHWC"),
+    ("channels_last_3d", "NDHWC"),
+];
+
+/// The logical orders that a bare stored order is a permutation of.
+const LOGICAL: &[&str] = &["NCHW", "NCDHW"];
+
+fn words() -> Vec<&'static str> {
+    let orders = ["NCHW", "NHWC", "NCDHW", "NDHWC", "HWCN"];
+    WORDS.iter().map(|(word, _)| *word).chain(orders).collect()
+}
+
+fn is_letters(text: &str) -> bool {
+    text.len() > 1 && text.bytes().all(|b| b.is_ascii_alphabetic())
+}
+
+fn claims(text: &str) -> bool {
+    let arrow =
+        text.split_once("->").is_some_and(|(a, b)| is_letters(a.trim()) && is_letters(b.trim()));
+    arrow || WORDS.iter().any(|(word, _)| *word == text) || logical_of(text).is_some()
+}
+
+/// The logical order that a stored order permutes.
+fn logical_of(stored: &str) -> Option<&'static str> {
+    LOGICAL.iter().copied().find(|logical| {
+        logical.len() == stored.len() && logical.chars().all(|letter| stored.contains(letter))
+    })
+}
+
+#[derive(Debug)]
+enum Order {
+    RowMajor,
+    ColMajor,
+    Letters { logical: String, stored: String, minor_to_major: Vec<u64> },
+}
+
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    Ok(Arc::new(parse(text)?))
+}
+
+fn parse(text: &str) -> Result<Order, Error> {
+    let meaning = |(word, meaning): &&(&str, &'static str)| (*word == text).then_some(*meaning);
+    let meant = WORDS.iter().find_map(|entry| meaning(&entry)).unwrap_or(text);
+    match meant {
+        "row-major" => return Ok(Order::RowMajor),
+        "col-major" => return Ok(Order::ColMajor),
+        _ => {}
+    }
+    let mut scan = Scanner::new(meant);
+    let (first, span) = scan.name("an order of dims, such as `row-major` or `NHWC`")?;
+    if scan.eat("->") {
+        let (stored, stored_span) = scan.name("the stored order of the dims")?;
+        scan.end("the order")?;
+        return permutation((first, span), (stored, stored_span));
+    }
+    scan.end("the order")?;
+    match logical_of(first) {
+        Some(logical) => permutation((logical, span), (first, span)),
+        None => Err(Error::parse(
+            span,
+            format!(
+                "`{first}` is no order of NCHW or NCDHW; write both orders, as in `NCHW->{first}`"
+            ),
+        )),
+    }
+}
+
+type Spanned<'a> = (&'a str, (usize, usize));
+
+/// The order that stores the dims named `logical` as `stored`.
+fn permutation(
+    (logical, logical_span): Spanned<'_>,
+    (stored, stored_span): Spanned<'_>,
+) -> Result<Order, Error> {
+    for (text, (from, to)) in [(logical, logical_span), (stored, stored_span)] {
+        if !text.bytes().all(|b| b.is_ascii_alphabetic()) || text.len() > MAX_MODES {
+            return Err(Error::parse((from, to), "an order is one letter a dim, at most 32"));
+        }
+        if let Some((at, c)) = text.char_indices().find(|&(at, c)| text[..at].contains(c)) {
+            return Err(Error::parse((from + at, from + at + 1), format!("`{c}` is named twice")));
+        }
+    }
+    let missing = logical.chars().find(|&c| !stored.contains(c));
+    let surplus = stored.chars().find(|&c| !logical.contains(c));
+    if let Some(c) = missing.or(surplus) {
+        return Err(Error::parse(
+            stored_span,
+            format!("`{stored}` is no order of `{logical}`: `{c}` is in one of them only"),
+        ));
+    }
+    let place = |c: char| logical.find(c).map(|at| at as u64);
+    Ok(Order::Letters {
+        logical: logical.to_owned(),
+        stored: stored.to_owned(),
+        minor_to_major: stored.chars().rev().filter_map(place).collect(),
+    })
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Order::RowMajor => f.write_str("row-major"),
+            Order::ColMajor => f.write_str("col-major"),
+            Order::Letters { logical, stored, .. } => {
+                if LOGICAL.contains(&logical.as_str()) {
+                    f.write_str(stored)
+                } else {
+                    write!(f, "{logical}->{stored}")
+                }
+            }
+        }
+    }
+}
+
+impl Reading for Order {
+    fn is_concrete(&self) -> bool {
+        false
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        match self {
+            Order::RowMajor | Order::ColMajor => rank <= MAX_MODES,
+            Order::Letters { logical, .. } => rank == logical.len(),
+        }
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        let dims = given.need_dims(self)?;
+        let layout = match self {
+            Order::RowMajor => TensorLayout::row_major(dims)?,
+            Order::ColMajor => TensorLayout::col_major(dims)?,
+            Order::Letters { logical, minor_to_major, .. } => {
+                if dims.len() != logical.len() {
+                    return Err(Error::new(
+                        Kind::Mismatch,
+                        format!(
+                            "`{self}` is an order of the {} dims {logical}, the array has {}",
+                            logical.len(),
+                            dims.len()
+                        ),
+                    ));
+                }
+                TensorLayout::ordered(dims, minor_to_major)?
+            }
+        };
+        Ok(Resolved::plain(layout, given))
+    }
+}

@@ -1,0 +1,164 @@
+//! A shape before any SPEC: `bf16[528,200] zN`, `[8,12] col-major`.
+//!
+//! ```text
+//! shaped := [ type ] '[' [ int { ',' int } ] ']' { property } spec
+//! property := 'E' '(' int ')'          the stored width of an element in bits
+//!           | 'fill' '(' fill ')'      what padding holds
+//! spec   := any SPEC but another shaped one
+//! ```
+//!
+//! So every general SPEC has a concrete form that keeps its name. `f32[3,5]{1,0}` is HLO.
+
+use std::{fmt, sync::Arc};
+
+use tilewright_core::{Fill, MAX_MODES};
+use tilewright_xla::{PrimitiveType, fill_text, parse_fill};
+
+use super::{Dialect, no_words};
+use crate::{
+    dtype::dtype,
+    error::{Error, Kind},
+    reading::{Given, Reading, Resolved},
+    scan::{Scanner, comma},
+};
+
+pub(super) const DIALECT: Dialect = Dialect { name: "shape", claims, read, words: no_words };
+
+/// A text cut behind its shape and the shape's properties; whether there are properties.
+pub(super) fn split(text: &str) -> Option<(&str, bool)> {
+    let start = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let (inside, mut rest) = start.trim_start().strip_prefix('[')?.split_once(']')?;
+    if inside.contains('=') {
+        return None;
+    }
+    let mut properties = false;
+    while let Some((_, behind)) = property(rest) {
+        (rest, properties) = (behind, true);
+    }
+    Some((rest.trim_start(), properties))
+}
+
+/// A property at the start of a text, and what is behind it.
+fn property(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let inner = text.strip_prefix("E(").or_else(|| text.strip_prefix("fill("))?;
+    inner.split_once(')')
+}
+
+pub(super) fn claims(text: &str) -> bool {
+    let Some((rest, properties)) = split(text) else { return false };
+    let hlo = rest.is_empty()
+        || (rest.starts_with('{') && !properties)
+        || ["pad", "/*", "//"].iter().any(|start| rest.starts_with(start));
+    text.starts_with('[') || !hlo
+}
+
+#[derive(Debug)]
+struct Shaped {
+    dtype: Option<PrimitiveType>,
+    dims: Vec<u64>,
+    bits: Option<u32>,
+    fill: Fill,
+    inner: Arc<dyn Reading>,
+    inner_text: String,
+}
+
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let mut scan = Scanner::new(text);
+    let mut element = None;
+    if scan.peek() != Some('[') {
+        let (name, (from, _)) = scan.name("an element type or `[`")?;
+        element = Some(dtype(name).map_err(|error| error.shifted(from))?);
+    }
+    let dims = scan.list(("[", "]"), MAX_MODES, Scanner::integer)?;
+    let (mut bits, mut fill) = (None, Fill::Unspecified);
+    while let Some((inside, _)) = property(scan.rest()) {
+        if scan.eat("E") {
+            bits = Some(read_bits(&mut scan)?);
+        } else {
+            scan.expect("fill")?;
+            scan.expect("(")?;
+            let at = scan.at();
+            fill = parse_fill(inside).map_err(|error| Error::from(error).shifted(at))?;
+            scan.take(|c| c != ')');
+            scan.expect(")")?;
+        }
+    }
+    scan.skip();
+    let (rest, at) = (scan.rest(), scan.at());
+    if rest.is_empty() {
+        return Err(scan.expected("a layout behind the shape, such as `row-major`"));
+    }
+    if claims(rest) || super::prefix(rest).is_some_and(|(dialect, _)| dialect.name == DIALECT.name)
+    {
+        return Err(Error::parse((at, text.len()), "a second shape; one SPEC has one"));
+    }
+    let (inner, inner_text) = super::read(rest).map_err(|error| error.shifted(at))?;
+    Ok(Arc::new(Shaped { dtype: element, dims, bits, fill, inner, inner_text }))
+}
+
+/// `(4)`.
+fn read_bits(scan: &mut Scanner<'_>) -> Result<u32, Error> {
+    scan.expect("(")?;
+    let from = scan.at();
+    let bits = scan.integer()?;
+    let to = scan.at();
+    scan.expect(")")?;
+    match u32::try_from(bits) {
+        Ok(bits) if bits > 0 => Ok(bits),
+        _ => Err(Error::parse((from, to), "an element has 1 to 2^32 - 1 bits")),
+    }
+}
+
+/// `bf16[528,200]E(8)fill(0)`.
+pub(crate) fn spell(
+    dtype: Option<PrimitiveType>,
+    dims: &[u64],
+    bits: Option<u32>,
+    fill: Fill,
+) -> String {
+    let mut text = format!("{}[{}]", dtype.map_or("", PrimitiveType::name), comma(dims));
+    if let Some(bits) = bits {
+        text += &format!("E({bits})");
+    }
+    if let Some(fill) = fill_text(fill) {
+        text += &format!("fill({fill})");
+    }
+    text
+}
+
+impl fmt::Display for Shaped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shape = spell(self.dtype, &self.dims, self.bits, self.fill);
+        write!(f, "{shape} {}", self.inner_text)
+    }
+}
+
+impl Reading for Shaped {
+    fn is_concrete(&self) -> bool {
+        true
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        rank == self.dims.len() && self.inner.fits(rank)
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        given.agree_dims(self, &self.dims)?;
+        let dtype = given.agree_dtype(self, self.dtype)?;
+        let mut resolved = self.inner.resolve(&Given { dims: Some(&self.dims), dtype })?;
+        resolved.bits = match (self.bits, resolved.bits) {
+            (Some(outer), Some(inner)) if outer != inner => {
+                return Err(Error::new(
+                    Kind::Mismatch,
+                    format!("elements of {outer} bits in the shape, of {inner} in its layout"),
+                ));
+            }
+            (outer, inner) => outer.or(inner),
+        };
+        if self.fill != Fill::Unspecified {
+            resolved.fill = self.fill;
+        }
+        Ok(resolved)
+    }
+}

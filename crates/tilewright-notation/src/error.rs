@@ -1,0 +1,208 @@
+//! The error of this crate: one opaque value with predicates, a span and a sentence.
+
+use std::fmt;
+
+use tilewright_core::ParseError;
+
+/// What went wrong, as far as a caller decides by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Parse,
+    Ambiguous,
+    NeedsDims,
+    NeedsDtype,
+    Mismatch,
+    Unsupported,
+    Limit,
+    Overflow,
+    OutOfRange,
+    Illegal,
+    Undecided,
+}
+
+/// Where each kind is named for machines.
+const NAMES: &[(Kind, &str)] = &[
+    (Kind::Parse, "parse"),
+    (Kind::Ambiguous, "ambiguous"),
+    (Kind::NeedsDims, "needs-dims"),
+    (Kind::NeedsDtype, "needs-dtype"),
+    (Kind::Mismatch, "mismatch"),
+    (Kind::Unsupported, "unsupported"),
+    (Kind::Limit, "limit"),
+    (Kind::Overflow, "overflow"),
+    (Kind::OutOfRange, "out-of-range"),
+    (Kind::Illegal, "illegal"),
+    (Kind::Undecided, "undecided"),
+];
+
+/// Why a text is no layout, a SPEC does not fit an array, or a notation cannot say a layout.
+///
+/// Decide by the predicates, show [`Error::render`].
+///
+/// ```
+/// use tilewright_notation::Spec;
+/// let error = Spec::parse("(8,32):(32)").unwrap_err();
+/// assert!(error.is_parse());
+/// assert_eq!(error.span(), Some((7, 11)));
+/// assert!(error.render().ends_with("\n  (8,32):(32)\n         ^^^^"));
+///
+/// let error = Spec::parse("row-major").unwrap().resolve(None, None).unwrap_err();
+/// assert!(error.needs_dims() && error.span().is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: Kind,
+    message: String,
+    span: Option<(usize, usize)>,
+    text: Option<String>,
+}
+
+impl Error {
+    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner { kind, message: message.into(), span: None, text: None }))
+    }
+
+    /// The text is no layout; `span` are the bytes at fault.
+    pub(crate) fn parse(span: (usize, usize), message: impl Into<String>) -> Error {
+        let mut error = Error::new(Kind::Parse, message);
+        error.0.span = Some(span);
+        error
+    }
+
+    /// The same error in a longer text, `by` bytes further to the right.
+    pub(crate) fn shifted(mut self, by: usize) -> Error {
+        self.0.span =
+            self.0.span.map(|(from, to)| (from.saturating_add(by), to.saturating_add(by)));
+        self
+    }
+
+    /// The same error, with the whole text its span counts in.
+    pub(crate) fn in_text(mut self, text: &str) -> Error {
+        if self.0.span.is_some() {
+            self.0.text = Some(text.to_owned());
+        }
+        self
+    }
+
+    /// The same error with the sentence that says of what it speaks put first.
+    pub(crate) fn about(mut self, subject: &str) -> Error {
+        self.0.message = format!("{subject}: {}", self.0.message);
+        self
+    }
+
+    fn is(&self, kind: Kind) -> bool {
+        self.0.kind == kind
+    }
+
+    /// The text is no layout: [`Error::span`] says where.
+    pub fn is_parse(&self) -> bool {
+        self.is(Kind::Parse)
+    }
+
+    /// The text has several readings; the message lists them, each with its prefix.
+    pub fn is_ambiguous(&self) -> bool {
+        self.is(Kind::Ambiguous)
+    }
+
+    /// The SPEC is general and was resolved without dims.
+    pub fn needs_dims(&self) -> bool {
+        self.is(Kind::NeedsDims)
+    }
+
+    /// The SPEC depends on the element type and was resolved without one.
+    pub fn needs_dtype(&self) -> bool {
+        self.is(Kind::NeedsDtype)
+    }
+
+    /// Ranks, dims or dtypes that must agree do not.
+    pub fn is_mismatch(&self) -> bool {
+        self.is(Kind::Mismatch)
+    }
+
+    /// The notation has no words for this.
+    pub fn is_unsupported(&self) -> bool {
+        self.is(Kind::Unsupported)
+    }
+
+    /// A fixed limit was passed: the length of a text, the number of dims or digits.
+    pub fn is_limit(&self) -> bool {
+        self.is(Kind::Limit)
+    }
+
+    /// A size, offset or capacity leaves 64 bits.
+    pub fn is_overflow(&self) -> bool {
+        self.is(Kind::Overflow)
+    }
+
+    /// The bytes of the text at fault, `from..to`; `None` where the error is not about a text.
+    pub fn span(&self) -> Option<(usize, usize)> {
+        self.0.span
+    }
+
+    /// A stable word for machines: `parse`, `ambiguous`, `needs-dims`, `needs-dtype`, `mismatch`,
+    /// `unsupported`, `limit`, `overflow`, `out-of-range`, `illegal` or `undecided`.
+    pub fn kind(&self) -> &'static str {
+        NAMES.iter().find(|(kind, _)| *kind == self.0.kind).map_or("parse", |(_, name)| name)
+    }
+
+    /// The message; below it, where the error has a span, the text and a caret under the span.
+    pub fn render(&self) -> String {
+        match (self.0.span, &self.0.text) {
+            (Some(span), Some(text)) => {
+                format!("{}{}", self.0.message, ParseError::new(span, "", []).render(text))
+            }
+            _ => self.0.message.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<ParseError> for Error {
+    fn from(error: ParseError) -> Error {
+        Error::parse(error.span(), error.to_string())
+    }
+}
+
+impl From<tilewright_core::Error> for Error {
+    fn from(error: tilewright_core::Error) -> Error {
+        let kinds = [
+            (error.is_limit(), Kind::Limit),
+            (error.is_overflow(), Kind::Overflow),
+            (error.is_mismatch(), Kind::Mismatch),
+            (error.is_out_of_range(), Kind::OutOfRange),
+            (error.is_undecided(), Kind::Undecided),
+            (error.is_unsupported(), Kind::Unsupported),
+        ];
+        let kind = kinds.iter().find(|(is, _)| *is).map_or(Kind::Illegal, |(_, kind)| *kind);
+        Error::new(kind, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_a_word_of_its_own() {
+        for (i, (kind, name)) in NAMES.iter().enumerate() {
+            assert_eq!(Error::new(*kind, "x").kind(), *name);
+            assert!(NAMES[..i].iter().all(|(_, other)| other != name));
+        }
+    }
+
+    #[test]
+    fn an_error_without_a_span_renders_as_its_message() {
+        let error = Error::new(Kind::Mismatch, "2 against 3").in_text("text").about("zN");
+        assert_eq!(error.render(), "zN: 2 against 3");
+    }
+}

@@ -1,0 +1,50 @@
+//! Every notation for tensor layouts, read into one value and printed from it.
+//!
+//! | value | what it is |
+//! |---|---|
+//! | [`Spec`] | a layout as written, in any notation |
+//! | [`Named`] | the layout of an array, its name, and what is known of its elements |
+//! | [`notations`] | the notations a layout can be printed in |
+//! | [`catalogue`] | the named formats: zN, NC1HWC0, COL32 … |
+//! | [`dtype`], [`safetensors_name`] | the spellings of element types |
+//! | [`Error`] | why not, where, and what would be legal |
+//!
+//! A consumer takes a `Named` and never learns how it was written; a notation is one file and knows no
+//! consumer.
+//!
+//! ```
+//! use tilewright_notation::{Spec, dtype};
+//! let spec = Spec::parse("(m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0").unwrap();
+//! let named = spec.resolve(Some(&[100, 100]), dtype("f16").ok()).unwrap();
+//! assert_eq!(named.layout().offset(&[99, 99]), Ok(12339));
+//! assert_eq!(
+//!     named.to_spec(),
+//!     "f16[100,100] (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0",
+//! );
+//!
+//! let error = Spec::parse("(m1 m0:16) n -> n m1 m2").unwrap_err();
+//! assert_eq!(
+//!     error.render(),
+//!     "no digit is called `m2`; there are m1 m0 n; did you mean `m1`?\n  \
+//!      (m1 m0:16) n -> n m1 m2\n                       ^^",
+//! );
+//! ```
+#![forbid(unsafe_code)]
+
+mod catalogue;
+mod dialect;
+mod dtype;
+mod error;
+mod named;
+mod nearest;
+mod notation;
+mod reading;
+mod scan;
+mod spec;
+
+pub use catalogue::{Constant, Format, Preset, Units, catalogue};
+pub use dtype::{dtype, safetensors_name};
+pub use error::Error;
+pub use named::Named;
+pub use notation::{Notation, notations};
+pub use spec::{MAX_TEXT, Spec};

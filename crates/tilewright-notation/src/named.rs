@@ -1,0 +1,148 @@
+//! A layout of an array with its name and what is known of its elements.
+
+use tilewright_core::{Fill, TensorLayout};
+use tilewright_xla::PrimitiveType;
+
+use crate::{Spec, dialect, reading::Resolved};
+
+/// A resolved SPEC: a [`TensorLayout`], the name it was given, and the facts about its elements that
+/// are no part of the map.
+///
+/// ```
+/// use tilewright_notation::Spec;
+/// let named = Spec::parse("s4[3,5]{1,0:T(2,2)E(4)}").unwrap().resolve(None, None).unwrap();
+/// assert_eq!(named.layout().offset(&[2, 3]), Ok(17));
+/// assert_eq!(named.dtype().unwrap().name(), "s4");
+/// assert_eq!((named.element_bits(), named.explicit_bits()), (Some(4), Some(4)));
+/// assert_eq!(named.to_spec(), "s4[3,5]{1,0:T(2,2)E(4)}");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    name: String,
+    layout: TensorLayout,
+    dtype: Option<PrimitiveType>,
+    bits: Option<u32>,
+    fill: Fill,
+    bare: bool,
+}
+
+impl Named {
+    /// A layout under a name: the text of the SPEC it came from, or any other.
+    ///
+    /// `bits` is the stored width of an element where it is not the whole bytes of its dtype.
+    ///
+    /// ```
+    /// use tilewright_core::{Fill, TensorLayout};
+    /// use tilewright_notation::{Named, dtype};
+    /// let layout = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let named = Named::new("col-major", layout, dtype("f32").ok(), None, Fill::Zero);
+    /// assert_eq!(named.to_spec(), "f32[2,3]fill(0) col-major");
+    /// assert_eq!(named.element_bits(), Some(32));
+    /// ```
+    pub fn new(
+        name: impl Into<String>,
+        layout: TensorLayout,
+        dtype: Option<PrimitiveType>,
+        bits: Option<u32>,
+        fill: Fill,
+    ) -> Named {
+        Named { name: name.into(), layout, dtype, bits, fill, bare: false }
+    }
+
+    pub(crate) fn of(name: String, resolved: Resolved) -> Named {
+        let Resolved { layout, dtype, bits, fill, bare } = resolved;
+        Named { name, layout, dtype, bits, fill, bare }
+    }
+
+    /// The canonical text of the SPEC.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where each element lives.
+    pub fn layout(&self) -> &TensorLayout {
+        &self.layout
+    }
+
+    /// The element type, where it is known.
+    pub fn dtype(&self) -> Option<PrimitiveType> {
+        self.dtype
+    }
+
+    /// The stored width of an element in bits: what the layout says, else the whole bytes of the
+    /// dtype; `None` where neither is known.
+    pub fn element_bits(&self) -> Option<u32> {
+        self.bits.or_else(|| self.dtype?.storage_bits())
+    }
+
+    /// The stored width of an element, where the layout itself says it (HLO's `E(4)`).
+    pub fn explicit_bits(&self) -> Option<u32> {
+        self.bits
+    }
+
+    /// What padding holds.
+    pub fn fill(&self) -> Fill {
+        self.fill
+    }
+
+    /// Whether this is a CuTe layout alone, without extents of its own or a dtype, so that an integer
+    /// coordinate counts colexicographically.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let bare = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap().is_bare();
+    /// assert!(bare("(4,8):(8,1)"));
+    /// assert!(!bare("(4,8):(8,1) valid (3,8)") && !bare("f32[4,8] (4,8):(8,1)"));
+    /// ```
+    pub fn is_bare(&self) -> bool {
+        self.bare
+    }
+
+    /// One concrete SPEC with dims, dtype, layout, capacity, element width and fill: parsed and
+    /// resolved, it gives the same layout. It keeps the name where the name still says the layout.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, dtype};
+    /// let zn = Spec::parse("zN").unwrap();
+    /// let named = zn.resolve(Some(&[528, 200]), dtype("bf16").ok()).unwrap();
+    /// assert_eq!(named.to_spec(), "bf16[528,200] zN");
+    /// let again = Spec::parse("bf16[528,200] zN").unwrap().resolve(None, None).unwrap();
+    /// assert_eq!(again.layout(), named.layout());
+    /// ```
+    pub fn to_spec(&self) -> String {
+        let shape = self.shape(self.bits, self.fill);
+        // The name may say width and fill itself.
+        let short = self.shape(None, Fill::Unspecified);
+        let name = &self.name;
+        let candidates = [
+            name.clone(),
+            format!("{short}{name}"),
+            format!("{short} {name}"),
+            format!("{shape} {name}"),
+        ];
+        candidates
+            .into_iter()
+            .find_map(|text| self.canonical(&text))
+            .unwrap_or_else(|| self.plain(&shape))
+    }
+
+    /// The SPEC without the name: CuTe text behind the shape where one is needed.
+    fn plain(&self, shape: &str) -> String {
+        let text = dialect::spell_cute(&self.layout);
+        if self.bare { text } else { format!("{shape} {text}") }
+    }
+
+    /// `bf16[528,200]E(8)fill(0)`.
+    fn shape(&self, bits: Option<u32>, fill: Fill) -> String {
+        dialect::spell_shape(self.dtype, self.layout.extents(), bits, fill)
+    }
+
+    /// The canonical form of a text, if it is a concrete SPEC of just this layout.
+    fn canonical(&self, text: &str) -> Option<String> {
+        let spec = Spec::parse(text).ok()?;
+        let again = spec.resolve(None, None).ok()?;
+        let facts = |named: &Named| (named.dtype, named.bits, named.fill, named.bare);
+        let same = again.layout == self.layout && facts(&again) == facts(self);
+        same.then(|| spec.to_string())
+    }
+}

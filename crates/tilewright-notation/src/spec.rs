@@ -1,0 +1,160 @@
+//! A SPEC: the text of a layout in any notation, read.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use tilewright_xla::PrimitiveType;
+
+use crate::{
+    Named, dialect,
+    error::{Error, Kind},
+    reading::{Given, Reading},
+};
+
+/// The longest text that is read, in bytes.
+pub const MAX_TEXT: usize = 64 * 1024;
+
+/// A layout as written, in whatever notation; [`Spec::resolve`] gives the layout of an array.
+///
+/// A text is recognised by its form, or its notation is named by a prefix: `cute:`, `hlo:`,
+/// `pattern:`, `order:`, `format:`, `numpy:`, `onednn:`, `shape:`. A *concrete* SPEC carries its extents, a
+/// *general* one needs the array's dims and, where it depends on the element, its dtype:
+///
+/// | SPEC | notation |
+/// |---|---|
+/// | `((4,2),(4,3)):((4,16),(1,32))` | CuTe and TLA, concrete |
+/// | `(3,5):(1,3) valid (2,3) capacity 15` | the same with logical dims and storage length |
+/// | `f32[3,5]{1,0:T(2,2)}`, `f32[2,3]{0,1}pad(3,5)fill(0)` | HLO, concrete |
+/// | `{0,1:T(8,128)(2,1)}`, `{0,1}pad(3,5)fill(0)` | HLO, general |
+/// | `(m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0` | pattern, general |
+/// | `row-major`, `col-major`, `NHWC`, `ABC->CAB`, `channels_last` | orders, general |
+/// | `zN`, `zN[M0=4,C0=4]`, `NC1HWC0` | named formats, general |
+/// | `aBcd16b`, `OIhw4i16o4i` | oneDNN, general |
+/// | `numpy:shape=(3,5),strides=(20,4),dtype=f32` | NumPy, concrete |
+/// | `bf16[528,200] zN`, `[8,12] col-major` | a shape before any SPEC, concrete |
+///
+/// `Display` prints the canonical text, which reads back as the same SPEC.
+///
+/// ```
+/// use tilewright_notation::Spec;
+/// let spec = Spec::parse("zN[ m0 = 4, C0 = 4 ]").unwrap();
+/// assert_eq!(spec.to_string(), "zN[M0=4,C0=4]");
+/// let named = spec.resolve(Some(&[8, 12]), None).unwrap();
+/// assert_eq!(named.layout().layout().to_string(), "((4,2),(4,3)):((4,16),(1,32))");
+///
+/// let error = Spec::parse("row-mayor").unwrap_err();
+/// assert!(error.to_string().contains("did you mean `row-major`?"));
+/// ```
+#[derive(Clone)]
+pub struct Spec {
+    reading: Arc<dyn Reading>,
+    text: Arc<str>,
+}
+
+impl Spec {
+    /// Reads a SPEC in any notation.
+    ///
+    /// # Errors
+    /// [parse](Error::is_parse) with a span, [ambiguous](Error::is_ambiguous) with the readings,
+    /// [limit](Error::is_limit) beyond [`MAX_TEXT`].
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// assert!(Spec::parse("f32[3,5]{1,0:T(2,2)}").is_ok());
+    /// let error = Spec::parse("nz").unwrap_err();
+    /// assert!(error.is_ambiguous());
+    /// assert!(error.to_string().contains("`NZ`") && error.to_string().contains("`nZ`"));
+    /// ```
+    pub fn parse(text: &str) -> Result<Spec, Error> {
+        if text.len() > MAX_TEXT {
+            return Err(Error::new(
+                Kind::Limit,
+                format!("a layout of {} bytes of text; at most {MAX_TEXT} are read", text.len()),
+            ));
+        }
+        let start = text.len() - text.trim_start().len();
+        let (reading, canonical) =
+            dialect::read(text.trim()).map_err(|error| error.shifted(start).in_text(text))?;
+        Ok(Spec { reading, text: canonical.into() })
+    }
+
+    /// The layout of an array with these dims and this dtype. A concrete SPEC needs neither; what is
+    /// given must then agree.
+    ///
+    /// # Errors
+    /// [needs dims](Error::needs_dims), [needs dtype](Error::needs_dtype),
+    /// [mismatch](Error::is_mismatch) where rank, dims or dtype disagree, and the core's refusals,
+    /// [overflow](Error::is_overflow) among them.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, dtype};
+    /// let zn = Spec::parse("zN").unwrap();
+    /// assert!(zn.resolve(None, None).unwrap_err().needs_dims());
+    /// assert!(zn.resolve(Some(&[100, 100]), None).unwrap_err().needs_dtype());
+    /// let named = zn.resolve(Some(&[100, 100]), Some(dtype("f16").unwrap())).unwrap();
+    /// assert_eq!(named.layout().capacity(), 112 * 112);
+    ///
+    /// let hlo = Spec::parse("f32[3,5]{0,1}").unwrap();
+    /// assert!(hlo.resolve(None, None).is_ok());
+    /// let error = hlo.resolve(Some(&[5, 3]), None).unwrap_err();
+    /// assert!(error.is_mismatch() && error.to_string().contains("(5,3)"));
+    /// ```
+    pub fn resolve(
+        &self,
+        dims: Option<&[u64]>,
+        dtype: Option<PrimitiveType>,
+    ) -> Result<Named, Error> {
+        let resolved = self.reading.resolve(&Given { dims, dtype })?;
+        Ok(Named::of(self.text.to_string(), resolved))
+    }
+
+    /// Whether the SPEC carries its extents.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// assert!(Spec::parse("(2,3):(1,2)").unwrap().is_concrete());
+    /// assert!(!Spec::parse("col-major").unwrap().is_concrete());
+    /// ```
+    pub fn is_concrete(&self) -> bool {
+        self.reading.is_concrete()
+    }
+
+    /// Whether some array of this rank has this layout.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let zn = Spec::parse("zN").unwrap();
+    /// assert!(!zn.fits(1) && zn.fits(2) && zn.fits(3));
+    /// ```
+    pub fn fits(&self, rank: usize) -> bool {
+        self.reading.fits(rank)
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Spec({})", self.text)
+    }
+}
+
+/// Two SPECs are equal when their canonical texts are.
+impl PartialEq for Spec {
+    fn eq(&self, other: &Spec) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Spec {}
+
+impl FromStr for Spec {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Spec, Error> {
+        Spec::parse(text)
+    }
+}

@@ -1,0 +1,368 @@
+//! Every row of the catalogue against an index formula written out here, and against published numbers.
+
+use std::collections::BTreeSet;
+
+use tilewright_core::TensorLayout;
+use tilewright_notation::{Spec, catalogue, dtype};
+
+fn resolve(text: &str, dims: &[u64], element: &str) -> TensorLayout {
+    let element = dtype(element).ok();
+    let spec = Spec::parse(text).unwrap_or_else(|e| panic!("{}", e.render()));
+    spec.resolve(Some(dims), element)
+        .unwrap_or_else(|e| panic!("{text} {dims:?}: {e}"))
+        .layout()
+        .clone()
+}
+
+fn text(spec: &str, dims: &[u64], element: &str) -> String {
+    resolve(spec, dims, element).layout().to_string()
+}
+
+/// `x` rounded up to a multiple of `m`.
+fn up(x: u64, m: u64) -> u64 {
+    x.div_ceil(m) * m
+}
+
+/// C0 as the vendors document it: 32 bytes of elements, 64 of 4 bits.
+fn c0_of(element: &str) -> u64 {
+    match element {
+        "f4e2m1fn" => 64,
+        "s8" => 32,
+        "f16" => 16,
+        "f32" => 8,
+        other => panic!("{other}"),
+    }
+}
+
+/// The offset of a matrix element and the cells of the whole: `(i, j, rows, columns, C0)`.
+type Matrix = fn(u64, u64, u64, u64, u64) -> (u64, u64);
+
+/// Blocks of `a × b`: number of the block and the place within, both by row-major formulas.
+fn z_z(i: u64, j: u64, r: u64, c: u64, a: u64, b: u64) -> (u64, u64) {
+    (((i / a) * (up(c, b) / b) + j / b) * a * b + (i % a) * b + j % b, up(r, a) * up(c, b))
+}
+
+const MATRICES: &[(&str, Matrix)] = &[
+    ("zN", |i, j, r, c, c0| ((j / c0) * up(r, 16) * c0 + i * c0 + j % c0, up(r, 16) * up(c, c0))),
+    ("nZ", |i, j, r, c, c0| ((i / c0) * up(c, 16) * c0 + j * c0 + i % c0, up(r, c0) * up(c, 16))),
+    ("zZ", |i, j, r, c, c0| z_z(i, j, r, c, 16, c0)),
+    ("nN", |i, j, r, c, c0| z_z(j, i, c, r, 16, c0)),
+    ("L0C", |i, j, r, c, _| ((j / 16) * up(r, 16) * 16 + i * 16 + j % 16, up(r, 16) * up(c, 16))),
+    ("zNUnAlign", |i, j, r, c, c0| ((j / c0) * r * c0 + i * c0 + j % c0, r * up(c, c0))),
+    ("Weight4BitnZ", |i, j, r, c, _| {
+        ((i / 32) * up(c, 16) * 32 + j * 32 + i % 32, up(r, 32) * up(c, 16))
+    }),
+    ("PaddingRowMajor[BR=4,BC=8]", |i, j, r, c, _| z_z(i, j, r, c, 4, 8)),
+    ("PaddingColumnMajor[BR=4,BC=8]", |i, j, r, c, _| z_z(j, i, c, r, 8, 4)),
+    ("MxScaleRowMajorA", |i, j, r, c, _| (i * up(c, 2) + j, r * up(c, 2))),
+    ("MxScaleRowMajorB", |i, j, r, c, _| ((i / 2) * 2 * c + 2 * j + i % 2, up(r, 2) * c)),
+    ("MxScaleColumnMajorA", |i, j, r, c, _| ((j / 2) * 2 * r + 2 * i + j % 2, r * up(c, 2))),
+    ("MxScaleColumnMajorB", |i, j, r, c, _| (j * up(r, 2) + i, up(r, 2) * c)),
+    ("MxScalezZ", |i, j, r, c, _| z_z(i, j, r, c, 16, 2)),
+    ("MxScalenN", |i, j, r, c, _| z_z(j, i, c, r, 16, 2)),
+    ("SCALE_128x4", |i, j, r, c, _| {
+        let tile = (i / 128) * (up(c, 4) / 4) + j / 4;
+        (tile * 512 + (i % 32) * 16 + (i % 128 / 32) * 4 + j % 4, up(r, 128) * up(c, 4))
+    }),
+    ("COL32", |i, j, r, c, _| ((j / 32) * 32 * r + i * 32 + j % 32, r * up(c, 32))),
+    ("COL4_4R2_8C", |i, j, r, c, _| {
+        let within = ((i & 1) << 7)
+            + (((i % 8) >> 1) << 2)
+            + ((j & 3) + (((j >> 2) & 1) << 4))
+            + (((j % 32) >> 3) << 5);
+        ((j / 32) * 32 * up(r, 8) + (i / 8) * 256 + within, up(r, 8) * up(c, 32))
+    }),
+    ("COL32_2R_4R4", |i, j, r, c, _| {
+        let row = (((i % 8 / 2) * 4 + i % 32 / 8) * 2 + i % 2) * 32;
+        ((j / 32) * 32 * up(r, 32) + (i / 32) * 1024 + row + j % 32, up(r, 32) * up(c, 32))
+    }),
+    ("TT_TILE", |i, j, r, c, _| {
+        let face = (i % 32 / 16) * 2 + j % 32 / 16;
+        let tile = (i / 32) * (up(c, 32) / 32) + j / 32;
+        (tile * 1024 + face * 256 + (i % 16) * 16 + j % 16, up(r, 32) * up(c, 32))
+    }),
+    ("TPU_8x128", |i, j, r, c, _| z_z(i, j, r, c, 8, 128)),
+    ("TPU_8x128_2x1", |i, j, r, c, _| {
+        let tile = (i / 8) * (up(c, 128) / 128) + j / 128;
+        (tile * 1024 + (i % 8 / 2) * 256 + (j % 128) * 2 + i % 2, up(r, 8) * up(c, 128))
+    }),
+    ("TPU_8x128_4x1", |i, j, r, c, _| {
+        let tile = (i / 8) * (up(c, 128) / 128) + j / 128;
+        (tile * 1024 + (i % 8 / 4) * 512 + (j % 128) * 4 + i % 4, up(r, 8) * up(c, 128))
+    }),
+];
+
+const ELEMENTS: [&str; 4] = ["f4e2m1fn", "s8", "f16", "f32"];
+const SHAPES: [[u64; 2]; 7] =
+    [[1, 1], [16, 16], [64, 64], [33, 40], [7, 130], [130, 7], [100, 100]];
+
+/// The part of a SPEC before its parameters.
+fn name(spec: &str) -> &str {
+    spec.split('[').next().unwrap()
+}
+
+#[test]
+fn matrices_are_where_their_formulas_say() {
+    for (spec, formula) in MATRICES {
+        for element in ELEMENTS {
+            for [r, c] in SHAPES {
+                let tensor = resolve(spec, &[r, c], element);
+                for (i, j) in (0..r).flat_map(|i| (0..c).map(move |j| (i, j))) {
+                    let (offset, capacity) = formula(i, j, r, c, c0_of(element));
+                    let at = format!("{spec} {element}[{r},{c}] at ({i},{j})");
+                    assert_eq!(tensor.offset(&[i, j]), Ok(offset as i64), "{at}");
+                    assert_eq!(tensor.capacity(), capacity, "{at}");
+                }
+            }
+        }
+    }
+}
+
+/// The offset of an image element: `(n, c, d, h, w, extents, C0)`.
+type Image = fn([u64; 5], [u64; 5], u64) -> (u64, u64);
+
+const IMAGES: &[(&str, bool, Image)] = &[
+    ("NC1HWC0", false, |[n, c, _, h, w], [ns, cs, _, hs, ws], c0| {
+        let c1 = cs.div_ceil(c0);
+        ((((n * c1 + c / c0) * hs + h) * ws + w) * c0 + c % c0, ns * c1 * hs * ws * c0)
+    }),
+    ("NDC1HWC0", true, |[n, c, d, h, w], [ns, cs, ds, hs, ws], c0| {
+        let c1 = cs.div_ceil(c0);
+        (
+            ((((n * ds + d) * c1 + c / c0) * hs + h) * ws + w) * c0 + c % c0,
+            ns * ds * c1 * hs * ws * c0,
+        )
+    }),
+    ("FRACTAL_Z", false, |[n, c, _, h, w], [ns, cs, _, hs, ws], c0| {
+        let n16 = up(ns, 16);
+        (((((c / c0) * hs + h) * ws + w) * n16 + n) * c0 + c % c0, up(cs, c0) * hs * ws * n16)
+    }),
+    ("FRACTAL_Z_3D", true, |[n, c, d, h, w], [ns, cs, ds, hs, ws], c0| {
+        let (n16, c1) = (up(ns, 16), cs.div_ceil(c0));
+        let offset = ((((d * c1 + c / c0) * hs + h) * ws + w) * n16 + n) * c0 + c % c0;
+        (offset, ds * c1 * hs * ws * n16 * c0)
+    }),
+    ("CI1KHKWCOCI0", false, |[n, c, _, h, w], [ns, cs, _, hs, ws], c0| {
+        (((((c / c0) * hs + h) * ws + w) * ns + n) * c0 + c % c0, up(cs, c0) * hs * ws * ns)
+    }),
+];
+
+#[test]
+fn images_are_where_their_formulas_say() {
+    for (spec, has_depth, formula) in IMAGES {
+        for element in ELEMENTS {
+            for extents in [[1, 1, 1, 1, 1], [2, 40, 2, 3, 5], [17, 33, 3, 2, 1], [16, 64, 1, 3, 3]]
+            {
+                let [n, c, d, h, w] = extents;
+                let extents = if *has_depth { extents } else { [n, c, 1, h, w] };
+                let dims = if *has_depth { vec![n, c, d, h, w] } else { vec![n, c, h, w] };
+                let tensor = resolve(spec, &dims, element);
+                for index in 0..tensor.size() {
+                    let coord = tensor.coord_of(index).unwrap();
+                    let at = match *coord.as_slice() {
+                        [n, c, h, w] => [n, c, 0, h, w],
+                        [n, c, d, h, w] => [n, c, d, h, w],
+                        _ => panic!("rank"),
+                    };
+                    let (offset, capacity) = formula(at, extents, c0_of(element));
+                    assert_eq!(
+                        tensor.offset_of(index),
+                        Ok(offset as i64),
+                        "{spec} {element} {at:?}"
+                    );
+                    assert_eq!(tensor.capacity(), capacity, "{spec} {element}{dims:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_has_a_formula_here() {
+    let written: BTreeSet<&str> =
+        MATRICES.iter().map(|row| name(row.0)).chain(IMAGES.iter().map(|row| row.0)).collect();
+    let rows: BTreeSet<&str> = catalogue().iter().map(|format| format.name).collect();
+    assert_eq!(written, rows);
+}
+
+#[test]
+fn names_are_unique_and_examples_resolve() {
+    let mut names = BTreeSet::new();
+    for format in catalogue() {
+        assert!(!format.source.is_empty());
+        for name in format.aliases.iter().chain([&format.name]) {
+            assert!(names.insert(*name), "{name} is listed twice");
+        }
+        let spec = Spec::parse(format.example).unwrap_or_else(|e| panic!("{}", e.render()));
+        assert!(spec.is_concrete() && spec.to_string().contains(format.name));
+        let named = spec.resolve(None, None).unwrap();
+        assert_eq!(named.to_spec(), format.example);
+        for alias in format.aliases {
+            let other = Spec::parse(&format.example.replace(format.name, alias)).unwrap();
+            assert_eq!(other.resolve(None, None).unwrap().layout(), named.layout());
+        }
+    }
+}
+
+#[test]
+fn leading_dims_are_outermost_where_they_are_allowed() {
+    for format in catalogue() {
+        let rank =
+            Spec::parse(format.example).unwrap().resolve(None, None).unwrap().layout().rank();
+        let spec = Spec::parse(name(format.example.split(' ').nth(1).unwrap()));
+        let Ok(spec) = spec else { continue };
+        assert_eq!(spec.fits(rank + 1), format.pattern.starts_with('…'), "{}", format.name);
+        if !spec.fits(rank + 1) {
+            continue;
+        }
+        let (one, many) =
+            (resolve(format.name, &[20, 30], "f16"), resolve(format.name, &[2, 3, 20, 30], "f16"));
+        for (batch, element) in [(0u64, 7u64), (1, 599), (5, 31)] {
+            let offset = one.offset_of(element).unwrap() + (batch * one.capacity()) as i64;
+            assert_eq!(many.offset_of(batch * 600 + element), Ok(offset));
+        }
+        assert_eq!(many.capacity(), 6 * one.capacity());
+    }
+}
+
+#[test]
+fn numbers_of_the_tla_harness() {
+    for (spec, element, dims, expected) in [
+        ("zN", "f16", [100, 100], "((16,7),(16,7)):((16,256),(1,1792))"),
+        ("nZ", "f16", [100, 100], "((16,7),(16,7)):((1,1792),(16,256))"),
+        ("zZ", "f16", [100, 100], "((16,7),(16,7)):((16,1792),(1,256))"),
+        ("zN", "s8", [100, 100], "((16,7),(32,4)):((32,512),(1,3584))"),
+        ("zN", "f32", [100, 100], "((16,7),(8,13)):((8,128),(1,896))"),
+        ("nZ", "f32", [20, 33], "((8,3),(16,3)):((1,384),(8,128))"),
+        ("zN", "f16", [32, 48], "((16,2),(16,3)):((16,256),(1,512))"),
+        ("L0C", "f32", [100, 40], "((16,7),(16,3)):((16,256),(1,1792))"),
+        ("PaddingRowMajor[BR=4,BC=8]", "f16", [10, 20], "((4,3),(8,3)):((8,96),(1,32))"),
+    ] {
+        assert_eq!(text(spec, &dims, element), expected, "{spec} {element}");
+    }
+    let zn = resolve("zN", &[100, 100], "f16");
+    let offsets = [[0, 16], [16, 0], [99, 99]].map(|coord| zn.offset(&coord).unwrap());
+    assert_eq!((offsets, zn.capacity()), ([1792, 256, 12339], 12544));
+    assert_eq!(resolve("PaddingRowMajor[BR=4,BC=8]", &[10, 20], "f16").offset(&[5, 9]), Ok(137));
+    assert_eq!(resolve("zZ", &[100, 100], "f16").offset(&[1, 1]), Ok(17));
+    assert_eq!(resolve("zN", &[100, 100], "f32").offset(&[16, 16]), Ok(1920));
+    // Fmap<half>(2,3,5,7) is (2,3,5,7,16):(1680,560,112,16,1), the channels being (C0, C1) here.
+    let map = "(2,(16,3),5,7):(1680,(1,560),112,16)";
+    assert_eq!(text("NC1HWC0", &[2, 48, 5, 7], "f16"), map);
+}
+
+#[test]
+fn the_published_table_of_layouts() {
+    let (r, c, c0) = (128u64, 256u64, 16u64);
+    let (n, ch, d, h, w) = (32u64, 48u64, 2u64, 3u64, 5u64);
+    let (c1, n1) = (ch / c0, n / 16);
+    let z = h * w * n1 * 16 * c0;
+    for (spec, dims, expected) in [
+        ("zN", vec![r, c], format!("((16,8),(16,16)):((16,256),(1,{}))", r * c0)),
+        ("zZ", vec![r, c], format!("((16,8),(16,16)):((16,{}),(1,256))", c * 16)),
+        ("nZ", vec![r, c], format!("((16,8),(16,16)):((1,{}),(16,256))", c * c0)),
+        ("nN", vec![r, c], format!("((16,8),(16,16)):((1,256),(16,{}))", r * 16)),
+        (
+            "NC1HWC0",
+            vec![n, ch, h, w],
+            format!(
+                "({n},(16,{c1}),{h},{w}):({},(1,{}),{},16)",
+                c1 * h * w * c0,
+                h * w * c0,
+                w * c0
+            ),
+        ),
+        (
+            "FRACTAL_Z",
+            vec![n, ch, h, w],
+            format!(
+                "((16,{n1}),(16,{c1}),{h},{w}):((16,256),(1,{z}),{},{})",
+                w * n1 * 256,
+                n1 * 256
+            ),
+        ),
+        (
+            "NDC1HWC0",
+            vec![n, ch, d, h, w],
+            format!(
+                "({n},(16,{c1}),{d},{h},{w}):({},(1,{}),{},{},16)",
+                d * c1 * h * w * c0,
+                h * w * c0,
+                c1 * h * w * c0,
+                w * c0
+            ),
+        ),
+        (
+            "FRACTAL_Z_3D",
+            vec![n, ch, d, h, w],
+            format!(
+                "((16,{n1}),(16,{c1}),{d},{h},{w}):((16,256),(1,{z}),{},{},{})",
+                c1 * z,
+                w * n1 * 256,
+                n1 * 256
+            ),
+        ),
+        ("TPU_8x128", vec![r, c], "((8,16),(128,2)):((128,2048),(1,1024))".into()),
+        ("TPU_8x128_2x1", vec![r, c], "((2,4,16),(128,2)):((1,256,2048),(2,1024))".into()),
+        ("COL32", vec![r, c], format!("({r},(32,8)):(32,(1,{}))", 32 * r)),
+        ("COL4_4R2_8C", vec![r, c], format!("((2,4,16),(4,8,8)):((128,4,256),(1,16,{}))", 32 * r)),
+        (
+            "COL32_2R_4R4",
+            vec![r, c],
+            format!("((2,4,4,4),(32,8)):((32,256,64,1024),(1,{}))", 32 * r),
+        ),
+        ("SCALE_128x4", vec![r, c], format!("((32,4,1),(4,64)):((16,4,{}),(1,512))", 512 * c / 4)),
+        (
+            "TT_TILE",
+            vec![r, c],
+            format!("((16,2,4),(16,2,8)):((16,512,{}),(1,256,1024))", 1024 * c / 32),
+        ),
+    ] {
+        assert_eq!(text(spec, &dims, "f16"), expected, "{spec}");
+    }
+}
+
+/// The offset that each bit of a row or column index adds.
+fn weights(spec: &str, rows: bool) -> Vec<i64> {
+    let tensor = resolve(spec, &[64, 64], "s8");
+    let coord = |x| if rows { [x, 0] } else { [0, x] };
+    (0..6).map(|bit| tensor.offset(&coord(1 << bit)).unwrap()).collect()
+}
+
+#[test]
+fn cublaslt_as_measured_on_the_device() {
+    for (spec, rows, cols) in [
+        ("COL32", [32, 64, 128, 256, 512, 1024], [1, 2, 4, 8, 16, 2048]),
+        ("COL4_4R2_8C", [128, 4, 8, 256, 512, 1024], [1, 2, 16, 32, 64, 2048]),
+        ("COL32_2R_4R4", [32, 256, 512, 64, 128, 1024], [1, 2, 4, 8, 16, 2048]),
+    ] {
+        assert_eq!(weights(spec, true), rows, "{spec}");
+        assert_eq!(weights(spec, false), cols, "{spec}");
+    }
+    let cells = |spec| resolve(spec, &[33, 40], "s8").capacity();
+    assert_eq!([cells("COL32"), cells("COL4_4R2_8C"), cells("COL32_2R_4R4")], [2112, 2560, 4096]);
+    // Anchors of a third party's test that disagree with the device: r1 -> 4, c4 -> 8, r2 -> 64.
+    let col4 = resolve("COL4_4R2_8C", &[64, 64], "s8");
+    assert_eq!([[1, 0], [0, 4], [2, 0]].map(|c| col4.offset(&c).unwrap()), [128, 16, 4]);
+}
+
+#[test]
+fn tpu_tiles_are_xlas() {
+    for (format, hlo) in [
+        ("TPU_8x128", "{1,0:T(8,128)}"),
+        ("TPU_8x128_2x1", "{1,0:T(8,128)(2,1)}"),
+        ("TPU_8x128_4x1", "{1,0:T(8,128)(4,1)}"),
+    ] {
+        let (ours, xla) = (resolve(format, &[20, 300], "s8"), resolve(hlo, &[20, 300], "s8"));
+        assert_eq!(ours.capacity(), xla.capacity());
+        assert!((0..6000).all(|index| ours.offset_of(index) == xla.offset_of(index)), "{format}");
+    }
+}
+
+#[test]
+fn the_storage_of_a_batch_of_matrices() {
+    // dims {8,100,30} of 16 bits are stored as {8,2,112,16}.
+    let tensor = resolve("NZ", &[8, 100, 30], "f16");
+    assert_eq!(tensor.capacity(), 8 * 2 * 112 * 16);
+    assert_eq!(tensor.offset(&[7, 99, 29]), Ok(((7 * 2 + 1) * 112 + 99) * 16 + 13));
+}
