@@ -1,0 +1,232 @@
+//! One byte range of the destination, and exactly which source bytes it needs: how arrays larger than
+//! memory are moved.
+
+use crate::{
+    Error, Plan,
+    clip::{Job, clip},
+    cover::{MAX_BUFFER, Piece, Refused, cover},
+    kernel::{self, Scratch},
+    run::check_out,
+    scattered::Stretches,
+};
+use core::ops::Range;
+
+/// A read that a [`Chunk`] asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The byte offset in the source.
+    pub src: u64,
+    /// The number of bytes.
+    pub len: usize,
+    /// Where they go in the buffer.
+    pub at: usize,
+}
+
+/// A byte range of the destination, the reads that its source elements need, and the means to make it
+/// from them. It keeps the plan alive, and nothing else.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Plan};
+/// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+/// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+/// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+///
+/// let source = [1, 2, 3, 4, 5, 6];
+/// let chunk = plan.chunk(2..4).unwrap();
+/// let mut buffer = vec![0; chunk.buffer_len()];
+/// for read in chunk.reads() {
+///     let from = read.src as usize;
+///     buffer[read.at..read.at + read.len].copy_from_slice(&source[from..from + read.len]);
+/// }
+/// let mut out = [0; 2];
+/// chunk.run(&buffer, &mut out, 1).unwrap();
+/// assert_eq!(out, [2, 5]);
+/// ```
+#[derive(Clone)]
+pub struct Chunk {
+    plan: Plan,
+    range: Range<u64>,
+    needs: Needs,
+    buffer: usize,
+}
+
+/// What a chunk reads.
+#[derive(Clone)]
+enum Needs {
+    Pieces(Vec<Piece>),
+    Stretches(Stretches),
+}
+
+impl Plan {
+    /// The destination bytes `range` as a chunk.
+    ///
+    /// The buffer holds at most about twice the bytes of the source elements that the range needs
+    /// (packed elements are read in whole bytes), and reads are as long as the layouts permit. Ranges
+    /// from [`Plan::ranges`] read least.
+    ///
+    /// # Errors
+    /// [buffer](Error::is_buffer) if the range leaves the destination,
+    /// [overflow](Error::is_overflow) if the buffer has more bytes than this machine addresses.
+    pub fn chunk(&self, range: Range<u64>) -> Result<Chunk, Error> {
+        self.check_range(&range)?;
+        let pieces = self.pieces(&range)?;
+        let needs = match pieces {
+            Some(pieces) => Needs::Pieces(pieces),
+            None => Needs::Stretches(self.stretches(&range)),
+        };
+        let buffer = match &needs {
+            Needs::Pieces(pieces) => pieces.iter().map(Piece::bytes).sum(),
+            Needs::Stretches(stretches) if u128::from(stretches.bytes()) > MAX_BUFFER => {
+                return Err(too_long(u128::from(stretches.bytes())));
+            }
+            Needs::Stretches(stretches) => stretches.bytes() as usize,
+        };
+        Ok(Chunk { plan: self.clone(), range, needs, buffer })
+    }
+
+    /// The destination as ranges of about `bytes` bytes, cut where chunks read least.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[100, 100]).unwrap();
+    /// let dst = TensorLayout::col_major(&[100, 100]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(32), 0).unwrap();
+    /// let ranges: Vec<_> = plan.ranges(15_000).collect();
+    /// assert_eq!(ranges, [0..14_800, 14_800..29_600, 29_600..40_000]);
+    /// ```
+    pub fn ranges(&self, bytes: u64) -> impl Iterator<Item = Range<u64>> + use<> {
+        let (all, step) = (self.dst_bytes(), self.0.cut(bytes));
+        (0..all.div_ceil(step)).map(move |i| i * step..(i * step).saturating_add(step).min(all))
+    }
+
+    /// The pieces of a range; `None` where stretches are needed.
+    fn pieces(&self, range: &Range<u64>) -> Result<Option<Vec<Piece>>, Error> {
+        let Some(nests) = &self.0.nests else { return Ok(None) };
+        let (mut pieces, mut at, mut refused) = (Vec::new(), 0, None);
+        let range = self.whole_elements(range);
+        for nest in nests {
+            cover(nest, nest.dst_range(&range, self.0.elements), &mut |job| {
+                if refused.is_some() {
+                    return;
+                }
+                match Piece::of(&job, self.0.elements, at) {
+                    Ok(piece) => {
+                        at += piece.bytes();
+                        pieces.push(piece);
+                    }
+                    Err(why) => refused = Some(why),
+                }
+            });
+        }
+        match refused {
+            None => Ok(Some(pieces)),
+            Some(Refused::Uneven) => Ok(None),
+            Some(Refused::TooLong(bytes)) => Err(too_long(bytes)),
+        }
+    }
+
+    fn stretches(&self, range: &Range<u64>) -> Stretches {
+        let mut stretches = Stretches::default();
+        let range = self.whole_elements(range);
+        self.0.for_each_nest(&mut |nest| {
+            let unit = u64::from(nest.src_unit(self.0.elements));
+            let units = nest.dst_range(&range, self.0.elements);
+            clip(nest, units, &mut |job| stretches.add(&job, unit));
+        });
+        stretches.finish();
+        stretches
+    }
+
+    /// The range, extended to whole elements where widths change.
+    fn whole_elements(&self, range: &Range<u64>) -> Range<u64> {
+        let align = if self.0.elements.are_same() { 1 } else { self.0.elements.dst_align() };
+        range.start / align * align..range.end.next_multiple_of(align)
+    }
+}
+
+impl Chunk {
+    /// The destination bytes.
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// The bytes of the buffer that the reads fill.
+    pub fn buffer_len(&self) -> usize {
+        self.buffer
+    }
+
+    /// The reads: each goes to a place of its own in the buffer, and together they fill it.
+    pub fn reads(&self) -> impl Iterator<Item = Read> + '_ {
+        let (pieces, stretches) = match &self.needs {
+            Needs::Pieces(pieces) => (pieces.as_slice(), None),
+            Needs::Stretches(stretches) => (&[][..], Some(stretches)),
+        };
+        let regular = pieces.iter().flat_map(|piece| {
+            (0..piece.count).map(|i| {
+                let (src, at) = piece.read(i);
+                Read { src, len: piece.len, at }
+            })
+        });
+        let scattered = stretches.into_iter().flat_map(|stretches| {
+            (0..stretches.len()).map(|i| {
+                let (src, len, at) = stretches.read(i);
+                Read { src, len: len as usize, at: at as usize }
+            })
+        });
+        regular.chain(scattered)
+    }
+
+    /// Writes the destination bytes to `out`, from the buffer that the reads filled, with this many
+    /// threads; 0 for one per core.
+    ///
+    /// # Errors
+    /// [buffer](Error::is_buffer) if the buffer is too short or `out` is not as long as the range,
+    /// before a byte is written; [unsupported](Error::is_unsupported) if the system refuses to start
+    /// threads.
+    pub fn run(&self, buffer: &[u8], out: &mut [u8], threads: usize) -> Result<(), Error> {
+        if buffer.len() < self.buffer {
+            return Err(Error::buffer(format!(
+                "a buffer of {} bytes for a chunk that reads {}",
+                buffer.len(),
+                self.buffer
+            )));
+        }
+        check_out(&self.range, out.len())?;
+        self.plan.0.in_ranges(threads, self.range.start, out, |range, out| {
+            self.plan.0.write(range, out, &|range, out| self.write(range, buffer, out));
+        })
+    }
+
+    fn write(&self, range: &Range<u64>, buffer: &[u8], out: &mut [u8]) {
+        let plan = &self.plan.0;
+        let mut scratch = Scratch::default();
+        match &self.needs {
+            Needs::Pieces(pieces) => {
+                for piece in pieces {
+                    plan.run_nest(&piece.nest, range, buffer, out, &mut scratch);
+                }
+            }
+            Needs::Stretches(stretches) => plan.for_each_nest(&mut |nest| {
+                let units = nest.dst_range(range, plan.elements);
+                clip(nest, units, &mut |job| {
+                    let job = Job { dst: job.dst - units.0, ..job };
+                    stretches.place(&job, plan.elements, &mut |job| {
+                        kernel::run(plan.elements, job, buffer, out, &mut scratch);
+                    });
+                });
+            }),
+        }
+    }
+}
+
+impl core::fmt::Debug for Chunk {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Chunk({:?}, {} bytes to read)", self.range, self.buffer)
+    }
+}
+
+fn too_long(bytes: u128) -> Error {
+    Error::overflow(format!("a chunk that reads {bytes} bytes; ask for a shorter range"))
+}

@@ -1,0 +1,191 @@
+//! What a range of the destination reads: the source bytes of a box, as few long reads, and the same
+//! box over a buffer that holds just those.
+//!
+//! Law: the positions of the boxes that [`cover`] yields include those of `clip`, and are at most
+//! twice as many.
+
+use crate::{
+    Elements,
+    clip::{Job, Met, clip_run, length},
+    nest::{Nest, Turn},
+};
+
+/// Calls `f` with boxes around the positions of a nest in the destination units `low..high`.
+///
+/// A turn at the edge that is only partly needed is taken whole where it stands beside full ones: its
+/// reads then extend theirs, instead of being short ones of their own.
+pub(crate) fn cover(nest: &Nest, range: (i64, i64), f: &mut dyn FnMut(Job<'_>)) {
+    let whole = Job {
+        packed: nest.packed,
+        src: nest.src,
+        dst: nest.dst,
+        run: nest.run,
+        turns: &nest.turns,
+    };
+    cover_job(whole, range, f);
+}
+
+fn cover_job(job: Job<'_>, (low, high): (i64, i64), f: &mut dyn FnMut(Job<'_>)) {
+    let length = length(&job);
+    if job.dst + length <= low || job.dst >= high {
+        return;
+    }
+    if low <= job.dst && job.dst + length <= high {
+        return f(job);
+    }
+    let Some((turn, rest)) = job.turns.split_first() else {
+        return f(clip_run(job, low, high));
+    };
+    let met = Met::of(turn, job.dst, length - turn.dst_reach(), (low, high));
+    let at = |i: u64| Job {
+        src: job.src + i as i64 * turn.src,
+        dst: job.dst + i as i64 * turn.dst,
+        turns: rest,
+        ..job
+    };
+    let within = met.within.end - met.within.start;
+    let all = if met.to - met.from <= 2 * within { met.from..met.to } else { met.within.clone() };
+    (met.from..all.start.min(met.to)).for_each(|i| cover_job(at(i), (low, high), f));
+    if all.is_empty() {
+        (all.start.max(met.from)..met.to).for_each(|i| cover_job(at(i), (low, high), f));
+        return;
+    }
+    if all.end - all.start == 1 {
+        f(at(all.start));
+    } else {
+        let mut turns = job.turns.to_vec();
+        turns[0].extent = all.end - all.start;
+        f(Job { turns: &turns, ..at(all.start) });
+    }
+    (all.end..met.to).for_each(|i| cover_job(at(i), (low, high), f));
+}
+
+/// Which turns of a job lie in one dense stretch of the source, and how long that is, in units.
+pub(crate) struct Dense {
+    /// Whether each turn lies within the stretch.
+    pub(crate) inside: Vec<bool>,
+    pub(crate) span: u64,
+}
+
+impl Dense {
+    /// Takes turns from the smallest source stride on, as long as the stretch holds no more than as
+    /// many units again as are needed.
+    pub(crate) fn of(job: &Job<'_>) -> Dense {
+        let mut dense = Dense { inside: vec![false; job.turns.len()], span: job.run };
+        let mut size = job.run;
+        for i in ascending(job.turns) {
+            let turn = &job.turns[i];
+            let span = dense.span + turn.src_reach().unsigned_abs();
+            if turn.src != 0 {
+                size = size.saturating_mul(turn.extent);
+            }
+            if span > size.saturating_mul(2) {
+                break;
+            }
+            (dense.span, dense.inside[i]) = (span, true);
+        }
+        dense
+    }
+
+    /// The turns inside the stretch, or those outside.
+    pub(crate) fn turns(&self, job: &Job<'_>, inside: bool) -> Vec<Turn> {
+        let each = job.turns.iter().zip(&self.inside);
+        each.filter(|(_, is)| **is == inside).map(|(turn, _)| *turn).collect()
+    }
+}
+
+/// The positions of turns, the smallest source stride first.
+fn ascending(turns: &[Turn]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..turns.len()).collect();
+    order.sort_by_key(|&i| turns[i].src.unsigned_abs());
+    order
+}
+
+/// A loop over reads of equal length.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    extent: u64,
+    bytes: u64,
+}
+
+/// Why a box is no [`Piece`].
+pub(crate) enum Refused {
+    /// Packed elements begin at different bits from read to read.
+    Uneven,
+    /// The buffer would have this many bytes.
+    TooLong(u128),
+}
+
+/// The most bytes of a buffer: positions in it are counted in bits.
+pub(crate) const MAX_BUFFER: u128 = isize::MAX as u128 / 8;
+
+/// The reads of one box, and the box over the buffer they fill.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// Where the first read begins in the source, in bytes.
+    first: u64,
+    /// The smallest distance first.
+    steps: Vec<Step>,
+    pub(crate) count: u64,
+    pub(crate) len: usize,
+    /// Where the first read goes in the buffer.
+    at: usize,
+    pub(crate) nest: Nest,
+}
+
+impl Piece {
+    /// The reads of a job, to the buffer from byte `at` on.
+    pub(crate) fn of(job: &Job<'_>, elements: Elements, at: usize) -> Result<Piece, Refused> {
+        let (src, dst, run, packed) = (job.src, job.dst, job.run, job.packed);
+        let mut nest = Nest { packed, src, dst, run, turns: job.turns.to_vec() };
+        let unit = u64::from(nest.src_unit(elements));
+        let dense = Dense::of(job);
+        let low = nest.src_low() as u64;
+        let (first, phase) = split(low, unit);
+        let len = (phase + dense.span * unit).div_ceil(8);
+        let (mut steps, mut pitch) = (Vec::new(), u128::from(len));
+        for i in ascending(job.turns) {
+            let turn = &mut nest.turns[i];
+            if dense.inside[i] || turn.src == 0 {
+                continue;
+            }
+            let bits = turn.src.unsigned_abs() * unit;
+            if !bits.is_multiple_of(8) {
+                return Err(Refused::Uneven);
+            }
+            if pitch > MAX_BUFFER {
+                return Err(Refused::TooLong(pitch));
+            }
+            steps.push(Step { extent: turn.extent, bytes: bits / 8 });
+            turn.src = turn.src.signum() * (pitch * 8 / u128::from(unit)) as i64;
+            pitch *= u128::from(turn.extent);
+        }
+        let end = at as u128 + pitch;
+        if end > MAX_BUFFER {
+            return Err(Refused::TooLong(end));
+        }
+        nest.src = (nest.src_low().abs_diff(nest.src) + (at as u64 * 8 + phase) / unit) as i64;
+        let count = steps.iter().map(|step| step.extent).product();
+        Ok(Piece { first, steps, count, len: len as usize, at, nest })
+    }
+
+    /// The bytes of the buffer.
+    pub(crate) fn bytes(&self) -> usize {
+        self.count as usize * self.len
+    }
+
+    /// Read `i`: its byte offset in the source and its position in the buffer.
+    pub(crate) fn read(&self, i: u64) -> (u64, usize) {
+        let (mut src, mut rest) = (self.first, i);
+        for step in &self.steps {
+            src += rest % step.extent * step.bytes;
+            rest /= step.extent;
+        }
+        (src, self.at + i as usize * self.len)
+    }
+}
+
+/// The byte in which a unit begins, and the bits before it in that byte.
+pub(crate) fn split(position: u64, unit: u64) -> (u64, u64) {
+    if unit >= 8 { (position * (unit / 8), 0) } else { (position * unit / 8, position * unit % 8) }
+}

@@ -1,0 +1,59 @@
+//! A plan in words, so that a slow case explains itself.
+
+use crate::{Plan, kernel, nest::Nest};
+use core::fmt;
+
+impl Plan {
+    /// The kernel that moves most of the bytes, in one or two words: `memcpy`, `rows`,
+    /// `transpose 4B`, `gather 2B`, `bits`; `fill` for an array without elements, `walk` where boxes
+    /// are enumerated at each run.
+    pub fn kernel_name(&self) -> String {
+        match (self.0.main(), &self.0.nests) {
+            (Some(nest), _) => kernel::name(self.0.elements, nest.packed, nest.run, &nest.turns),
+            (None, Some(_)) => "fill".to_string(),
+            (None, None) => "walk".to_string(),
+        }
+    }
+
+    fn write_nest(&self, f: &mut fmt::Formatter<'_>, nest: &Nest) -> fmt::Result {
+        let unit = |bits: u32| match bits {
+            8 => " bytes".to_string(),
+            _ => format!(" elements of {bits} bits"),
+        };
+        let name = kernel::name(self.0.elements, nest.packed, nest.run, &nest.turns);
+        write!(f, "\n  {name}")?;
+        if let Some((s, d)) = kernel::block(self.0.elements, nest.packed, nest.run, &nest.turns) {
+            write!(f, " in blocks of {s}×{d}")?;
+        }
+        let (src, dst) = (nest.src_unit(self.0.elements), nest.dst_unit(self.0.elements));
+        write!(f, ", runs of {}{}", nest.run, unit(dst))?;
+        write!(f, " from {} to {}", nest.src, nest.dst)?;
+        for turn in &nest.turns {
+            write!(f, "\n    {}× source {}, destination {}", turn.extent, turn.src, turn.dst)?;
+        }
+        if src != dst { write!(f, "\n    the source counts{}", unit(src)) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &self.0;
+        write!(f, "{:?}: ", inner.src.extents())?;
+        match inner.elements.are_same() {
+            true => write!(f, "{} bits", inner.elements.src_bits)?,
+            false => write!(f, "{} to {} bits", inner.elements.src_bits, inner.elements.dst_bits)?,
+        }
+        write!(f, ", {} bytes to {} bytes", inner.src_bytes, inner.dst_bytes)?;
+        write!(f, ", {} of {} elements padding", self.padding(), inner.dst.capacity())?;
+        match &inner.nests {
+            Some(nests) => nests.iter().try_for_each(|nest| self.write_nest(f, nest)),
+            None => write!(f, "\n  walk: digits that do not divide, box by box"),
+        }
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Plan({self})")
+    }
+}

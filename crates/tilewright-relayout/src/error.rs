@@ -1,0 +1,99 @@
+//! The error of this crate: one small opaque value with predicates and numbers.
+
+use core::fmt;
+
+/// What went wrong, as far as a caller decides by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Buffer,
+    Mismatch,
+    Overflow,
+    Undecided,
+    Unsupported,
+}
+
+/// Why a plan could not be made or run.
+///
+/// The message states what was asked, with its numbers, and what would be legal. Decide by the
+/// predicates, never by the message.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Plan};
+/// let layout = TensorLayout::row_major(&[4]).unwrap();
+/// let plan = Plan::new(&layout, &layout, Elements::same(16), 0).unwrap();
+/// let error = plan.run(&[0; 7], &mut [0; 8], 1).unwrap_err();
+/// assert!(error.is_buffer());
+/// assert_eq!(error.to_string(), "a source of 7 bytes; the plan reads 8");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: Kind,
+    message: String,
+}
+
+impl Error {
+    pub(crate) fn buffer(message: String) -> Error {
+        Error { kind: Kind::Buffer, message }
+    }
+
+    pub(crate) fn mismatch(message: String) -> Error {
+        Error { kind: Kind::Mismatch, message }
+    }
+
+    pub(crate) fn overflow(message: String) -> Error {
+        Error { kind: Kind::Overflow, message }
+    }
+
+    pub(crate) fn unsupported(message: String) -> Error {
+        Error { kind: Kind::Unsupported, message }
+    }
+
+    /// The error of the core, of which `what` was asked.
+    pub(crate) fn of(what: &str, error: &tilewright_core::Error) -> Error {
+        let kind = if error.is_undecided() {
+            Kind::Undecided
+        } else if error.is_overflow() {
+            Kind::Overflow
+        } else if error.is_mismatch() {
+            Kind::Mismatch
+        } else {
+            Kind::Unsupported
+        };
+        Error { kind, message: format!("{what}: {error}") }
+    }
+
+    /// Whether a buffer or a byte range does not fit the plan.
+    pub fn is_buffer(&self) -> bool {
+        self.kind == Kind::Buffer
+    }
+
+    /// Whether source and destination differ in what must agree: the logical extents.
+    pub fn is_mismatch(&self) -> bool {
+        self.kind == Kind::Mismatch
+    }
+
+    /// Whether a size leaves the range of this machine.
+    pub fn is_overflow(&self) -> bool {
+        self.kind == Kind::Overflow
+    }
+
+    /// Whether it was not decided within the stated budget that the destination is injective.
+    pub fn is_undecided(&self) -> bool {
+        self.kind == Kind::Undecided
+    }
+
+    /// Whether the layouts or widths are of a kind that cannot be moved: a destination in which
+    /// elements share storage, negative offsets, an element width outside the list.
+    pub fn is_unsupported(&self) -> bool {
+        self.kind == Kind::Unsupported
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl core::error::Error for Error {}

@@ -1,0 +1,46 @@
+//! Moves array data from any layout to any other.
+//!
+//! A [`Plan`] is made from two [`TensorLayout`](tilewright_core::TensorLayout)s over the same logical
+//! extents and the width of the [`Elements`]. It is pure: it can be printed, kept and sent to other
+//! threads. Running it writes every byte of the destination: the elements, and the fill wherever the
+//! destination has padding.
+//!
+//! | want | call |
+//! |---|---|
+//! | the whole array, in memory | [`Plan::run`] |
+//! | a byte range of the destination, the source in memory | [`Plan::run_range`] |
+//! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
+//! | typed views | [`relayout`] |
+//!
+//! ```
+//! use tilewright_core::TensorLayout;
+//! use tilewright_relayout::{Elements, Plan};
+//! let src = TensorLayout::row_major(&[2, 3]).unwrap();
+//! let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+//! let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+//! let mut out = [0; 6];
+//! plan.run(&[1, 2, 3, 4, 5, 6], &mut out, 1).unwrap();
+//! assert_eq!(out, [1, 4, 2, 5, 3, 6]);
+//! ```
+#![deny(unsafe_code)]
+
+mod chunk;
+mod clip;
+mod cover;
+mod display;
+mod elements;
+mod error;
+#[allow(unsafe_code)]
+mod kernel;
+mod nest;
+mod padding;
+mod plan;
+mod run;
+mod scattered;
+mod typed;
+
+pub use chunk::{Chunk, Read};
+pub use elements::{Elements, Extend};
+pub use error::Error;
+pub use plan::Plan;
+pub use typed::relayout;

@@ -1,0 +1,160 @@
+//! The plan: two layouts, the nests between them, and what they need.
+
+use crate::{Elements, Error, elements, nest::Nest};
+use std::sync::Arc;
+use tilewright_core::{Refinement, TensorLayout};
+
+/// Beyond so many boxes, they are enumerated anew at each run instead of being kept.
+const MAX_NESTS: usize = 1024;
+
+/// How to move the elements of one layout to another: pure, owned and printable.
+///
+/// ```
+/// use tilewright_core::{Fractal, TensorLayout};
+/// use tilewright_relayout::{Elements, Plan};
+/// let src = TensorLayout::row_major(&[100, 100]).unwrap();
+/// let dst = Fractal::ZN.pattern(16, 16).layout(&[100, 100]).unwrap();
+/// let plan = Plan::new(&src, &dst, Elements::same(16), 0).unwrap();
+/// assert_eq!((plan.src_bytes(), plan.dst_bytes(), plan.padding()), (20_000, 25_088, 2_544));
+/// assert_eq!(plan.kernel_name(), "transpose 32B");
+/// ```
+#[derive(Clone)]
+pub struct Plan(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) src: TensorLayout,
+    pub(crate) dst: TensorLayout,
+    pub(crate) elements: Elements,
+    pub(crate) fill: u128,
+    /// `None` where there are too many.
+    pub(crate) nests: Option<Vec<Nest>>,
+    pub(crate) src_bytes: u64,
+    pub(crate) dst_bytes: u64,
+}
+
+impl Plan {
+    /// The plan that moves the elements of `src` to `dst`; padding of `dst` becomes the low bits of
+    /// `fill` (zeros above bit 127).
+    ///
+    /// # Errors
+    /// - [unsupported](Error::is_unsupported) for widths that [`Elements`] does not list, for a
+    ///   destination in which two elements share storage, and for offsets below 0;
+    /// - [undecided](Error::is_undecided) for a destination not proved injective;
+    /// - [mismatch](Error::is_mismatch) if the logical extents differ;
+    /// - [overflow](Error::is_overflow) for storage beyond 2⁶³ − 1 bytes or this machine's addresses.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout};
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[4]).unwrap();
+    /// let broadcast = TensorLayout::of(&Layout::parse("(4):(0)").unwrap());
+    /// assert!(Plan::new(&broadcast, &src, Elements::same(8), 0).is_ok());
+    /// assert!(Plan::new(&src, &broadcast, Elements::same(8), 0).unwrap_err().is_unsupported());
+    /// ```
+    pub fn new(
+        src: &TensorLayout,
+        dst: &TensorLayout,
+        elements: Elements,
+        fill: u128,
+    ) -> Result<Plan, Error> {
+        elements.check()?;
+        let refinement =
+            Refinement::new(src, dst).map_err(|error| Error::of("relayout", &error))?;
+        let src_bytes = elements::bytes("source", src.capacity(), elements.src_bits)?;
+        let dst_bytes = elements::bytes("destination", dst.capacity(), elements.dst_bits)?;
+        if src.size() > 0 {
+            check_low("source", src)?;
+            check_low("destination", dst)?;
+            check_injective(dst)?;
+        }
+        let nests = collect(&refinement, elements);
+        let (src, dst) = (src.clone(), dst.clone());
+        Ok(Plan(Arc::new(Inner { src, dst, elements, fill, nests, src_bytes, dst_bytes })))
+    }
+
+    /// The bytes of the source: capacity × width, rounded up.
+    pub fn src_bytes(&self) -> u64 {
+        self.0.src_bytes
+    }
+
+    /// The bytes of the destination: capacity × width, rounded up.
+    pub fn dst_bytes(&self) -> u64 {
+        self.0.dst_bytes
+    }
+
+    /// The destination elements that hold no logical element, and get the fill.
+    pub fn padding(&self) -> u64 {
+        self.0.dst.padding()
+    }
+
+    /// The widths of the elements.
+    pub fn elements(&self) -> Elements {
+        self.0.elements
+    }
+
+    /// The layout of the source.
+    pub fn src(&self) -> &TensorLayout {
+        &self.0.src
+    }
+
+    /// The layout of the destination.
+    pub fn dst(&self) -> &TensorLayout {
+        &self.0.dst
+    }
+}
+
+impl Inner {
+    /// Calls `f` with each nest.
+    pub(crate) fn for_each_nest(&self, f: &mut dyn FnMut(&Nest)) {
+        match &self.nests {
+            Some(nests) => nests.iter().for_each(f),
+            None => {
+                // The extents were compared when the plan was made.
+                let Ok(refinement) = Refinement::new(&self.src, &self.dst) else { return };
+                refinement.blocks().for_each(|block| f(&Nest::of(&block, self.elements)));
+            }
+        }
+    }
+
+    /// The nest that moves most; `None` for an empty array, or where nests are not kept.
+    pub(crate) fn main(&self) -> Option<&Nest> {
+        let bits =
+            |nest: &&Nest| u128::from(nest.size()) * u128::from(nest.dst_unit(self.elements));
+        self.nests.as_ref()?.iter().max_by_key(bits)
+    }
+}
+
+/// The nests, if they are few.
+fn collect(refinement: &Refinement<'_>, elements: Elements) -> Option<Vec<Nest>> {
+    let mut nests = Vec::new();
+    for block in refinement.blocks() {
+        if nests.len() == MAX_NESTS {
+            return None;
+        }
+        nests.push(Nest::of(&block, elements));
+    }
+    Some(nests)
+}
+
+/// Refuses offsets below 0, which no buffer has.
+fn check_low(what: &str, layout: &TensorLayout) -> Result<(), Error> {
+    match layout.layout().bounds() {
+        Some((low, _)) if low < 0 => Err(Error::unsupported(format!(
+            "the {what} {layout:?} reaches down to offset {low}; begin it at offset {} or above",
+            low.unsigned_abs()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn check_injective(dst: &TensorLayout) -> Result<(), Error> {
+    match dst.injective() {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::unsupported(format!(
+            "elements of the destination {dst:?} share storage; give each its own"
+        ))),
+        Err(error) => {
+            Err(Error::of("the destination is not proved to keep its elements apart", &error))
+        }
+    }
+}

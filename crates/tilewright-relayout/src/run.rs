@@ -1,0 +1,257 @@
+//! Running a plan: the destination is cut into byte ranges, each an exclusive slice of one thread.
+
+use crate::{
+    Error, Plan,
+    clip::{Job, clip},
+    kernel::{self, Scratch},
+    nest::Nest,
+    padding,
+    plan::Inner,
+};
+use core::ops::Range;
+use rayon::prelude::*;
+
+/// Ranges per thread, so that threads that are slowed down do not hold up the rest.
+const RANGES_PER_THREAD: u64 = 4;
+
+/// No range is smaller than this, in bytes.
+const MIN_RANGE: u64 = 1 << 14;
+
+/// More threads than this are not started.
+const MAX_THREADS: usize = 1024;
+
+impl Plan {
+    /// Moves all elements from `src` to `dst`, with this many threads; 0 for one per core.
+    ///
+    /// Of each buffer the first [`src_bytes`](Plan::src_bytes) and [`dst_bytes`](Plan::dst_bytes) are
+    /// read and written; bytes behind them are left alone. Every one of those destination bytes is
+    /// written: padding holds the fill, and bits behind the last packed element are 0.
+    ///
+    /// # Errors
+    /// [buffer](Error::is_buffer) if a buffer is too short, before a byte is written;
+    /// [unsupported](Error::is_unsupported) if the system refuses to start threads.
+    pub fn run(&self, src: &[u8], dst: &mut [u8], threads: usize) -> Result<(), Error> {
+        self.check_source(src.len())?;
+        let bytes = self.dst_bytes();
+        let given = dst.len();
+        let Some(out) = usize::try_from(bytes).ok().and_then(|bytes| dst.get_mut(..bytes)) else {
+            return Err(Error::buffer(format!(
+                "a destination of {given} bytes; the plan writes {bytes}"
+            )));
+        };
+        self.in_ranges(threads, out, |range, out| self.0.run(range, src, out))
+    }
+
+    /// Writes the destination bytes `range` to `out`, from the whole source in memory.
+    ///
+    /// # Errors
+    /// [buffer](Error::is_buffer) if the source is too short, the range leaves the destination, or
+    /// `out` is not as long as the range; nothing is written then.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let mut out = [0; 3];
+    /// plan.run_range(2..5, &[1, 2, 3, 4, 5, 6], &mut out).unwrap();
+    /// assert_eq!(out, [2, 5, 3]);
+    /// assert!(plan.run_range(5..7, &[0; 6], &mut [0; 2]).unwrap_err().is_buffer());
+    /// ```
+    pub fn run_range(&self, range: Range<u64>, src: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        self.check_source(src.len())?;
+        self.check_range(&range)?;
+        check_out(&range, out.len())?;
+        self.0.run(range, src, out);
+        Ok(())
+    }
+
+    fn check_source(&self, given: usize) -> Result<(), Error> {
+        if (given as u64) < self.src_bytes() {
+            let needed = self.src_bytes();
+            return Err(Error::buffer(format!(
+                "a source of {given} bytes; the plan reads {needed}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses ranges that leave the destination.
+    pub(crate) fn check_range(&self, range: &Range<u64>) -> Result<(), Error> {
+        if range.start > range.end || range.end > self.dst_bytes() {
+            return Err(Error::buffer(format!(
+                "destination bytes {} to {} of {}",
+                range.start,
+                range.end,
+                self.dst_bytes()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Calls `f` with ranges of `out` and their bytes, in as many threads.
+    fn in_ranges(
+        &self,
+        threads: usize,
+        out: &mut [u8],
+        f: impl Fn(Range<u64>, &mut [u8]) + Sync,
+    ) -> Result<(), Error> {
+        self.0.in_ranges(threads, 0, out, f)
+    }
+}
+
+/// Refuses an output of another length than its range.
+pub(crate) fn check_out(range: &Range<u64>, given: usize) -> Result<(), Error> {
+    let needed = range.end - range.start;
+    if given as u64 != needed {
+        return Err(Error::buffer(format!(
+            "an output of {given} bytes for a range of {needed} bytes"
+        )));
+    }
+    Ok(())
+}
+
+impl Inner {
+    /// Calls `f` with byte ranges of `out`, which begins at destination byte `start`.
+    pub(crate) fn in_ranges(
+        &self,
+        threads: usize,
+        start: u64,
+        out: &mut [u8],
+        f: impl Fn(Range<u64>, &mut [u8]) + Sync,
+    ) -> Result<(), Error> {
+        let wanted = if threads == 0 { rayon::current_num_threads() } else { threads };
+        let wanted = wanted.min(MAX_THREADS) as u64;
+        let grain = self.grain(out.len() as u64, wanted);
+        let range = |i: usize, len: usize| {
+            let from = start + i as u64 * grain;
+            from..from + len as u64
+        };
+        if wanted == 1 || grain >= out.len() as u64 {
+            f(range(0, out.len()), out);
+            return Ok(());
+        }
+        let mut work = || {
+            out.par_chunks_mut(grain as usize)
+                .enumerate()
+                .for_each(|(i, out)| f(range(i, out.len()), out));
+        };
+        if threads == 0 {
+            work();
+            return Ok(());
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(wanted as usize).build();
+        let pool = pool.map_err(|error| {
+            Error::unsupported(format!("{wanted} threads could not be started: {error}"))
+        })?;
+        pool.install(work);
+        Ok(())
+    }
+
+    /// The bytes of a range, so that `len` bytes keep this many threads busy.
+    fn grain(&self, len: u64, threads: u64) -> u64 {
+        // Where boxes are enumerated, each range enumerates them all.
+        let ranges = if self.nests.is_some() { threads * RANGES_PER_THREAD } else { threads };
+        self.aligned(len.div_ceil(ranges.max(1)).max(MIN_RANGE))
+    }
+
+    /// `bytes`, rounded up to where ranges cut few boxes.
+    fn aligned(&self, bytes: u64) -> u64 {
+        let stride = self.stride(bytes);
+        bytes.max(1).div_ceil(stride).saturating_mul(stride)
+    }
+
+    /// `bytes`, rounded down to where ranges cut few boxes; at least one element.
+    pub(crate) fn cut(&self, bytes: u64) -> u64 {
+        let stride = self.stride(bytes);
+        (bytes / stride).max(1) * stride
+    }
+
+    /// The largest loop of the destination that is not longer than `bytes`; at least one element.
+    fn stride(&self, bytes: u64) -> u64 {
+        let align = self.elements.dst_align();
+        let strides = self.main().map_or(&[][..], |nest| nest.turns.as_slice()).iter();
+        let unit = self.main().map_or(8, |nest| u64::from(nest.dst_unit(self.elements)));
+        let stride = strides
+            .map(|turn| (turn.dst as u64).saturating_mul(unit))
+            .filter(|bits| bits.is_multiple_of(8 * align) && bits / 8 <= bytes)
+            .max();
+        stride.map_or(align, |bits| bits / 8).max(align)
+    }
+
+    /// Writes the destination bytes `range` from the whole source.
+    pub(crate) fn run(&self, range: Range<u64>, src: &[u8], out: &mut [u8]) {
+        let all = |f: &mut dyn FnMut(&Nest)| self.for_each_nest(f);
+        self.write(range, out, &|range, out| {
+            let mut scratch = Scratch::default();
+            all(&mut |nest| self.run_nest(nest, range, src, out, &mut scratch));
+        });
+    }
+
+    /// Fills `out` and lets `body` write the elements of `range`; elements that the range cuts are
+    /// written to the side and their bytes taken.
+    pub(crate) fn write(
+        &self,
+        range: Range<u64>,
+        out: &mut [u8],
+        body: &dyn Fn(&Range<u64>, &mut [u8]),
+    ) {
+        let align = self.elements.dst_align();
+        if self.elements.are_same() || align == 1 {
+            return self.write_whole(range, out, body);
+        }
+        let start = range.start.next_multiple_of(align).min(range.end);
+        let end = (range.end / align * align).max(start);
+        let (head, rest) = out.split_at_mut((start - range.start) as usize);
+        let (middle, tail) = rest.split_at_mut((end - start) as usize);
+        self.write_cut(range.start, head, body);
+        self.write_whole(start..end, middle, body);
+        self.write_cut(end, tail, body);
+    }
+
+    /// Writes a part of one element, from byte `at` on.
+    fn write_cut(&self, at: u64, part: &mut [u8], body: &dyn Fn(&Range<u64>, &mut [u8])) {
+        if part.is_empty() {
+            return;
+        }
+        let align = self.elements.dst_align();
+        let first = at / align * align;
+        let mut element = [0; 4];
+        let element = &mut element[..align as usize];
+        self.write_whole(first..first + align, element, body);
+        part.copy_from_slice(&element[(at - first) as usize..][..part.len()]);
+    }
+
+    fn write_whole(
+        &self,
+        range: Range<u64>,
+        out: &mut [u8],
+        body: &dyn Fn(&Range<u64>, &mut [u8]),
+    ) {
+        if out.is_empty() {
+            return;
+        }
+        if self.dst.padding() > 0 {
+            padding::fill(self.elements, self.fill, range.start, out);
+        }
+        body(&range, out);
+        padding::clear_tail(self.elements.dst_bits, self.dst.capacity(), range.end, out);
+    }
+
+    /// Moves the part of a nest that lies in `range` to `out`.
+    pub(crate) fn run_nest(
+        &self,
+        nest: &Nest,
+        range: &Range<u64>,
+        src: &[u8],
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) {
+        let units = nest.dst_range(range, self.elements);
+        clip(nest, units, &mut |job| {
+            let job = Job { dst: job.dst - units.0, ..job };
+            kernel::run(self.elements, job, src, out, scratch);
+        });
+    }
+}

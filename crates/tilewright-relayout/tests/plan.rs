@@ -1,0 +1,193 @@
+//! What plans refuse, what they say of themselves, and what chunks of large arrays need.
+
+mod common;
+
+use common::{layout, noise, oracle, pattern, run_chunk};
+use tilewright_core::{Fractal, Layout, TensorLayout};
+use tilewright_relayout::{Elements, Extend, Plan};
+
+fn row(extents: &[u64]) -> TensorLayout {
+    TensorLayout::row_major(extents).unwrap()
+}
+
+fn col(extents: &[u64]) -> TensorLayout {
+    TensorLayout::col_major(extents).unwrap()
+}
+
+#[test]
+fn short_buffers_are_refused_before_a_byte_is_written() {
+    let plan = Plan::new(&row(&[4, 6]), &col(&[4, 6]), Elements::same(4), 0).unwrap();
+    for (src, dst) in [(11, 12), (12, 11), (0, 0)] {
+        let mut out = vec![7; dst];
+        assert!(plan.run(&vec![1; src], &mut out, 1).unwrap_err().is_buffer());
+        assert!(out.iter().all(|&byte| byte == 7));
+    }
+    for (range, out) in [(0..5, 4), (0..13, 13), (3..3, 1)] {
+        let mut out = vec![7; out];
+        assert!(plan.run_range(range, &[0; 12], &mut out).unwrap_err().is_buffer());
+        assert!(out.iter().all(|&byte| byte == 7));
+    }
+    assert!(plan.chunk(0..13).unwrap_err().is_buffer());
+    let chunk = plan.chunk(2..9).unwrap();
+    let mut out = [7; 7];
+    assert!(chunk.run(&vec![0; chunk.buffer_len() - 1], &mut out, 1).unwrap_err().is_buffer());
+    assert!(chunk.run(&vec![0; chunk.buffer_len()], &mut out[1..], 1).unwrap_err().is_buffer());
+    assert_eq!(out, [7; 7]);
+}
+
+#[test]
+fn what_no_plan_is_made_for() {
+    let new = |src: &TensorLayout, dst: &TensorLayout| Plan::new(src, dst, Elements::same(32), 0);
+    let square = row(&[4, 4]);
+    assert!(new(&square, &row(&[4, 5])).unwrap_err().is_mismatch());
+    assert!(new(&square, &row(&[16])).unwrap_err().is_mismatch());
+    assert!(new(&square, &layout(&[4, 4], "(4,4):(1,1)", 7)).unwrap_err().is_unsupported());
+    let negative = layout(&[4, 4], "(4,4):(-4,1)", 16);
+    assert!(new(&square, &negative).unwrap_err().is_unsupported());
+    assert!(new(&negative, &square).unwrap_err().is_unsupported());
+    let cube = [50, 50, 50];
+    let hard = layout(&cube, "(50,50,50):(10007,10009,10037)", 2_000_000);
+    let error = new(&row(&cube), &hard).unwrap_err();
+    assert!(error.is_undecided(), "{error}");
+    let huge = row(&[1 << 61]);
+    assert!(new(&huge, &huge).unwrap_err().is_overflow());
+    let bits = Elements::same(4);
+    assert!(Plan::new(&huge, &huge, bits, 0).is_err_and(|error| error.is_overflow()));
+    for (src_bits, dst_bits) in [(0, 0), (3, 3), (12, 12), (2056, 2056), (8, 24), (64, 32)] {
+        let elements = Elements { src_bits, dst_bits, extend: Extend::Zero };
+        let error = Plan::new(&square, &square, elements, 0).unwrap_err();
+        assert!(error.is_unsupported(), "{error}");
+    }
+}
+
+#[test]
+fn plans_are_values() {
+    fn value<T: Clone + Send + Sync + 'static>(_: &T) {}
+    let plan = Plan::new(&row(&[8]), &row(&[8]), Elements::same(8), 0).unwrap();
+    value(&plan);
+    value(&plan.chunk(0..8).unwrap());
+}
+
+#[test]
+fn kernels_by_name() {
+    let name = |src: &TensorLayout, dst: &TensorLayout, bits| {
+        Plan::new(src, dst, Elements::same(bits), 0).unwrap().kernel_name()
+    };
+    let extents = [128, 256];
+    assert_eq!(name(&row(&extents), &row(&extents), 32), "memcpy");
+    assert_eq!(name(&row(&extents), &row(&extents), 1), "memcpy");
+    assert_eq!(name(&row(&extents), &col(&extents), 32), "transpose 4B");
+    assert_eq!(name(&row(&extents), &col(&extents), 4), "transpose 4b");
+    assert_eq!(name(&layout(&[128], "(128):(2)", 256), &row(&[128]), 16), "gather 2B");
+    let tiles = pattern(2, &[(0, 1, 0), (1, 1, 0), (0, 0, 8), (1, 0, 128)]);
+    assert_eq!(name(&row(&extents), &tiles.layout(&extents).unwrap(), 16), "rows");
+    let zn = Fractal::ZN.pattern(16, 16).layout(&extents).unwrap();
+    assert_eq!(name(&row(&extents), &zn, 16), "transpose 32B");
+    assert_eq!(name(&row(&[0]), &row(&[0]), 16), "fill");
+    // Four channels of bytes move as one element of four bytes.
+    let (nhwc, blocks) = (row(&[6, 5, 4]), layout(&[6, 5, 4], "(6,5,4):(4,24,1)", 120));
+    assert_eq!(name(&nhwc, &blocks, 8), "transpose 4B");
+}
+
+#[test]
+fn a_plan_prints_its_loops() {
+    let zn = Fractal::ZN.pattern(16, 16).layout(&[32, 48]).unwrap();
+    let plan = Plan::new(&row(&[32, 48]), &zn, Elements::same(16), 0).unwrap();
+    let text = plan.to_string();
+    for part in [
+        "[32, 48]: 16 bits, 3072 bytes to 3072 bytes, 0 of 1536 elements padding",
+        "transpose 32B in blocks of 3×32, runs of 32 bytes",
+        "3× source 32, destination 1024",
+        "32× source 96, destination 32",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}
+
+#[test]
+fn chunks_of_arrays_too_large_to_allocate_stay_small() {
+    let extents = [3_000_000, 1_000_000];
+    let zn = |m, n| Fractal::ZN.pattern(m, n).layout(&extents).unwrap();
+    let pairs = [
+        (row(&extents), col(&extents)),
+        (row(&extents), zn(16, 16)),
+        (zn(16, 16), row(&extents)),
+        (zn(16, 8), zn(8, 32)),
+        (col(&extents), zn(16, 16)),
+    ];
+    for (src, dst) in &pairs {
+        for bits in [8, 16, 32] {
+            let plan = Plan::new(src, dst, Elements::same(bits), 0).unwrap();
+            for len in [1 << 12, 1 << 20, 1 << 26] {
+                for start in [0, 12_345_678_901, plan.dst_bytes() - len] {
+                    let chunk = plan.chunk(start..start + len).unwrap();
+                    let buffer = chunk.buffer_len() as u64;
+                    assert!(buffer <= 4 * len, "{plan} {start} {len}: {buffer}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ranges_cut_between_columns_and_reads_are_long() {
+    let extents = [40_000, 100_000];
+    let plan = Plan::new(&row(&extents), &col(&extents), Elements::same(32), 0).unwrap();
+    let ranges: Vec<_> = plan.ranges(64 << 20).collect();
+    assert_eq!(ranges.first().unwrap().start, 0);
+    assert_eq!(ranges.last().unwrap().end, plan.dst_bytes());
+    assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start));
+    let chunk = plan.chunk(ranges[1].clone()).unwrap();
+    let (mut reads, mut bytes) = (0, 0);
+    for read in chunk.reads() {
+        assert!(read.len >= 1024);
+        (reads, bytes) = (reads + 1, bytes + read.len as u64);
+    }
+    assert_eq!((reads, bytes), (40_000, ranges[1].end - ranges[1].start));
+    // A range that cuts columns reads their rows in one piece, too.
+    let chunk = plan.chunk(1_000_000..65_000_000).unwrap();
+    assert!(chunk.reads().all(|read| read.len >= 1024));
+}
+
+#[test]
+fn many_threads_give_the_bytes_of_one() {
+    let extents = [301, 517];
+    let tiles = pattern(2, &[(0, 1, 0), (1, 1, 0), (0, 0, 8), (1, 0, 128)]);
+    let uneven = pattern(2, &[(1, 1, 0), (0, 1, 0), (0, 0, 7), (1, 0, 24)]);
+    let dsts = [col(&extents), tiles.layout(&extents).unwrap(), uneven.layout(&extents).unwrap()];
+    let srcs = [row(&extents), tiles.layout(&extents).unwrap()];
+    for (src, dst) in srcs.iter().flat_map(|src| dsts.iter().map(move |dst| (src, dst))) {
+        for elements in [1, 4, 8, 16, 24, 64].map(Elements::same).into_iter().chain([Elements {
+            src_bits: 2,
+            dst_bits: 16,
+            extend: Extend::Sign,
+        }]) {
+            let plan = Plan::new(src, dst, elements, 0x1234).unwrap();
+            let bytes = noise(plan.src_bytes() as usize, 3);
+            let expected = oracle(src, dst, elements, 0x1234, &bytes);
+            for threads in [0, 1, 2, 3] {
+                let mut out = vec![0xFF; expected.len()];
+                plan.run(&bytes, &mut out, threads).unwrap();
+                assert!(out == expected, "{plan} {threads}");
+            }
+            let all = plan.dst_bytes();
+            for range in [0..all, 1..all, 333..all - 1] {
+                let chunk = plan.chunk(range.clone()).unwrap();
+                let out = run_chunk(&chunk, &bytes, 3, 0xEE);
+                assert!(out == expected[range.start as usize..range.end as usize], "{plan}");
+            }
+        }
+    }
+}
+
+#[test]
+fn boxes_without_number_are_no_trouble() {
+    // Each of 16 dims of 3 in digits of 2: 2^16 boxes, of which none is kept.
+    let modes = vec!["(2,2)"; 16].join(",");
+    let strides: Vec<String> =
+        (0..16).map(|i| format!("({},{})", 1u64 << (2 * i), 1u64 << (2 * i + 1))).collect();
+    let text = format!("({modes}):({})", strides.join(","));
+    let dst = TensorLayout::new(&[3; 16], &Layout::parse(&text).unwrap(), 1 << 32).unwrap();
+    let plan = Plan::new(&row(&[3; 16]), &dst, Elements::same(8), 0).unwrap();
+    assert_eq!(plan.kernel_name(), "walk");
+}
