@@ -1,0 +1,124 @@
+//! A conversion: everything decided before a byte is written.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    Action, Error, Input, Job, Request, Watch,
+    place::{Kind, Place},
+    request::{Choice, check_memory},
+    run, sink,
+    target::{self, Target},
+};
+
+/// A checked conversion of one file, ready to run.
+///
+/// ```
+/// use tilewright_files::{Action, Conversion, Reading, Request, open};
+/// use tilewright_notation::Spec;
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// let folder = tempfile::tempdir().unwrap();
+/// let out = folder.path().join("zn.safetensors");
+/// let request = Request::new().rule("*_proj.weight", Spec::parse("zN").unwrap()).verify(true);
+/// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+/// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+/// assert_eq!((job.bytes_in(), job.bytes_out(), job.action()), (20_000, 26_624, &Action::Convert));
+/// conversion.run(&()).unwrap();
+///
+/// // A second run does not replace the result.
+/// let again = Request::new().rule("*_proj.weight", Spec::parse("zN").unwrap());
+/// let error = Conversion::prepare(&input, &out, again).unwrap_err();
+/// assert!(error.is_usage() && error.kind() == "exists");
+/// ```
+#[derive(Debug)]
+pub struct Conversion<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) out: PathBuf,
+    pub(crate) kind: Kind,
+    pub(crate) request: Request,
+    pub(crate) jobs: Vec<Job>,
+    pub(crate) targets: Vec<Target>,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    pub(crate) bytes_read: u64,
+    pub(crate) bytes_written: u64,
+    pub(crate) verified: Option<u64>,
+    pub(crate) peak: u64,
+}
+
+impl Report {
+    /// Bytes of tensors read, those read again for verification not counted.
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+
+    /// Bytes written, headers included.
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes_written
+    }
+
+    /// Bytes compared, where verification was asked for.
+    pub fn verified(&self) -> Option<u64> {
+        self.verified
+    }
+
+    /// The most bytes of buffers that were in use at once.
+    pub fn peak_memory(&self) -> u64 {
+        self.peak
+    }
+}
+
+impl<'a> Conversion<'a> {
+    /// Decides what happens to every tensor, and checks that the result may be written to `out`
+    /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint).
+    ///
+    /// Nothing is written. A link at `out` would be replaced by a file.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for a layout that does not fit a tensor, a pattern that matches none,
+    /// an output that exists or is the input; [i/o](Error::is_io) for an output that cannot be
+    /// written.
+    pub fn prepare(
+        input: &'a Input,
+        out: impl AsRef<Path>,
+        request: Request,
+    ) -> Result<Conversion<'a>, Error> {
+        check_memory(request.memory)?;
+        let out = Place::parse(out.as_ref());
+        let kind = target::kind_of(input, &out)?;
+        let choice = Choice::new(&request, &input.tensors)?;
+        let mut jobs = Vec::with_capacity(input.tensors.len());
+        for (number, tensor) in input.tensors.iter().enumerate() {
+            jobs.push(match choice.of(&tensor.name) {
+                Some(spec) => Job::new(number, tensor, spec, &request)?,
+                None => Job::copy(number, tensor, Action::Copy),
+            });
+        }
+        let targets = target::targets(input, &out, &jobs)?;
+        target::check(input, &targets, request.force)?;
+        Ok(Conversion { input, out: out.path, kind, request, jobs, targets })
+    }
+
+    /// What happens to each tensor, in the order of the input.
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// The path of the result.
+    pub fn out(&self) -> &Path {
+        &self.out
+    }
+
+    /// Writes the result: to temporary files beside `out`, synced, verified if asked, then renamed;
+    /// the index of a checkpoint last. On any error nothing of it is left.
+    ///
+    /// # Errors
+    /// [i/o](Error::is_io) if reading or writing fails, or if verification finds a difference;
+    /// [cancelled](Error::is_cancelled) if `watch` says so.
+    pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
+        run::run(self, watch, &sink::plain)
+    }
+}

@@ -1,0 +1,123 @@
+//! The error of this crate: one small opaque value with predicates and a message that names the file.
+
+use std::{fmt, io, path::Path};
+
+/// What went wrong, as far as a caller decides by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The request does not fit the file.
+    Usage,
+    /// The output exists, and overwriting was not asked for.
+    Exists,
+    /// Input and output are one file.
+    SameFile,
+    /// The system refused to read or write.
+    Io,
+    /// The file contradicts its format.
+    Corrupt,
+    /// The file is well formed, and holds something that no layout can be given to.
+    Unsupported,
+    /// The caller asked to stop.
+    Cancelled,
+}
+
+/// Why a file could not be read, converted or verified.
+///
+/// The message names the file and, where there is one, the tensor, with the numbers that disagree and
+/// what would be legal. Decide by the predicates, never by the message.
+///
+/// ```
+/// use tilewright_files::{Reading, open};
+/// let error = open("no/such/file.safetensors", &Reading::default()).unwrap_err();
+/// assert!(error.is_io() && !error.is_usage());
+/// assert_eq!(error.kind(), "io");
+/// assert!(error.to_string().contains("no/such/file.safetensors"));
+/// ```
+#[derive(Debug)]
+pub struct Error {
+    kind: Kind,
+    message: String,
+    cause: Option<io::Error>,
+}
+
+impl Error {
+    pub(crate) fn usage(message: impl Into<String>) -> Error {
+        Error { kind: Kind::Usage, message: message.into(), cause: None }
+    }
+
+    pub(crate) fn exists(path: &Path) -> Error {
+        let message = format!("{} exists; overwriting it needs --force", path.display());
+        Error { kind: Kind::Exists, message, cause: None }
+    }
+
+    pub(crate) fn same_file(input: &Path, output: &Path) -> Error {
+        let (input, output) = (input.display(), output.display());
+        let message = format!("{output} is the input {input} itself; name another output");
+        Error { kind: Kind::SameFile, message, cause: None }
+    }
+
+    pub(crate) fn io(path: &Path, doing: &str, cause: io::Error) -> Error {
+        let message = format!("{}: cannot {doing}", path.display());
+        Error { kind: Kind::Io, message, cause: Some(cause) }
+    }
+
+    pub(crate) fn corrupt(path: &Path, message: impl fmt::Display) -> Error {
+        let message = format!("{}: {message}", path.display());
+        Error { kind: Kind::Corrupt, message, cause: None }
+    }
+
+    pub(crate) fn unsupported(path: &Path, message: impl fmt::Display) -> Error {
+        let message = format!("{}: {message}", path.display());
+        Error { kind: Kind::Unsupported, message, cause: None }
+    }
+
+    pub(crate) fn cancelled() -> Error {
+        Error { kind: Kind::Cancelled, message: "cancelled".into(), cause: None }
+    }
+
+    /// Whether the request was wrong, not the file: a layout that does not fit a tensor, a pattern
+    /// that matches nothing, an output that exists or is the input.
+    pub fn is_usage(&self) -> bool {
+        matches!(self.kind, Kind::Usage | Kind::Exists | Kind::SameFile)
+    }
+
+    /// Whether reading or writing failed, truncated, corrupt and unsupported files included.
+    pub fn is_io(&self) -> bool {
+        matches!(self.kind, Kind::Io | Kind::Corrupt | Kind::Unsupported)
+    }
+
+    /// Whether [`Watch::cancelled`](crate::Watch::cancelled) asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        self.kind == Kind::Cancelled
+    }
+
+    /// One word for programs: `usage`, `exists`, `same-file`, `io`, `corrupt`, `unsupported` or
+    /// `cancelled`.
+    pub fn kind(&self) -> &'static str {
+        match self.kind {
+            Kind::Usage => "usage",
+            Kind::Exists => "exists",
+            Kind::SameFile => "same-file",
+            Kind::Io => "io",
+            Kind::Corrupt => "corrupt",
+            Kind::Unsupported => "unsupported",
+            Kind::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.cause {
+            Some(cause) => write!(f, ": {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_ref().map(|cause| cause as _)
+    }
+}

@@ -1,0 +1,178 @@
+//! A file opened for reading, with every tensor it holds.
+
+use std::path::{Path, PathBuf};
+
+use tilewright_notation::Spec;
+use tilewright_xla::PrimitiveType;
+
+use crate::{
+    Error, Tensor, npy, open_array, open_safetensors,
+    place::{self, Kind, Place},
+    safetensors::Index,
+    source::Source,
+};
+
+/// What a file cannot say about itself: raw bytes need a layout, raw elements a type.
+///
+/// ```
+/// use tilewright_files::Reading;
+/// use tilewright_notation::{Spec, dtype};
+/// let reading = Reading::default().dims(&[100, 100]).dtype(dtype("bf16").unwrap());
+/// let reading = reading.from(Spec::parse("zN").unwrap());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    pub(crate) from: Option<Spec>,
+    pub(crate) dims: Option<Vec<u64>>,
+    pub(crate) dtype: Option<PrimitiveType>,
+}
+
+impl Reading {
+    /// The layout of the elements; row-major where nothing says another.
+    #[must_use]
+    pub fn from(mut self, spec: Spec) -> Reading {
+        self.from = Some(spec);
+        self
+    }
+
+    /// The logical dims, where neither the file nor the layout carries them.
+    #[must_use]
+    pub fn dims(mut self, dims: &[u64]) -> Reading {
+        self.dims = Some(dims.to_vec());
+        self
+    }
+
+    /// The type of the elements, where the file does not say it, or another of the same width.
+    #[must_use]
+    pub fn dtype(mut self, dtype: PrimitiveType) -> Reading {
+        self.dtype = Some(dtype);
+        self
+    }
+
+    /// Whether nothing is said.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.from.is_none() && self.dims.is_none() && self.dtype.is_none()
+    }
+}
+
+/// What kind of file an input is, with what its kind keeps beside the tensors.
+#[derive(Clone, Debug)]
+pub(crate) enum Container {
+    Safetensors,
+    Sharded(Index),
+    Npy(npy::Descr),
+    Raw,
+}
+
+/// One file that holds tensors.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    /// The file's name in an index; empty where there is no index.
+    pub(crate) name: String,
+    pub(crate) source: Source,
+    pub(crate) metadata: Option<Vec<(String, String)>>,
+}
+
+/// An opened file.
+#[derive(Debug)]
+pub struct Input {
+    pub(crate) path: PathBuf,
+    pub(crate) container: Container,
+    pub(crate) shards: Vec<Shard>,
+    pub(crate) tensors: Vec<Tensor>,
+}
+
+impl Input {
+    /// The path, without the prefix `raw:`.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What kind of file it is: `safetensors`, `sharded safetensors`, `npy` or `raw`.
+    pub fn format(&self) -> &'static str {
+        match self.container {
+            Container::Safetensors => "safetensors",
+            Container::Sharded(_) => "sharded safetensors",
+            Container::Npy(_) => "npy",
+            Container::Raw => "raw",
+        }
+    }
+
+    /// The tensors, in the order of their bytes.
+    pub fn tensors(&self) -> &[Tensor] {
+        &self.tensors
+    }
+
+    /// The metadata of the file, keys sorted; those of all shards, one after the other.
+    pub fn metadata(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pairs = self.shards.iter().flat_map(|shard| shard.metadata.iter().flatten());
+        pairs.map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        match self.container {
+            Container::Safetensors => Kind::Safetensors,
+            Container::Sharded(_) => Kind::Sharded,
+            Container::Npy(_) => Kind::Npy,
+            Container::Raw => Kind::Raw,
+        }
+    }
+
+    /// The file that holds a tensor.
+    pub(crate) fn source(&self, tensor: &Tensor) -> Result<&Source, Error> {
+        let shard = self.shards.get(tensor.shard);
+        let missing = || Error::corrupt(&self.path, format!("no shard holds {:?}", tensor.name));
+        shard.map(|shard| &shard.source).ok_or_else(missing)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.tensors.iter().map(|tensor| tensor.name.as_str())
+    }
+}
+
+/// Opens a file: `raw:PATH`, or what its extension names, or else what its first bytes show. Headers
+/// are read and checked, tensors are not.
+///
+/// A file of one array (npy, raw) is read as `reading` says. In safetensors files every tensor says
+/// itself what it is, and `reading` is not used; a conversion may still read some of them otherwise
+/// (see [`Request`](crate::Request)).
+///
+/// # Errors
+/// [i/o](Error::is_io) for files that are missing, truncated, corrupt or hold what no layout can be
+/// given to; [usage](Error::is_usage) where `reading` does not fit the file.
+///
+/// ```
+/// use tilewright_files::{Reading, open};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// assert_eq!(input.format(), "safetensors");
+/// assert!(input.tensors().iter().all(|tensor| tensor.dtype().name() == "f32"));
+/// let error = open(env!("CARGO_MANIFEST_DIR"), &Reading::default()).unwrap_err();
+/// assert!(error.is_io() && error.to_string().contains("directory"));
+/// ```
+pub fn open(path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
+    open_place(&Place::parse(path.as_ref()), reading)
+}
+
+/// Opens what a path names.
+pub(crate) fn open_place(place: &Place, reading: &Reading) -> Result<Input, Error> {
+    let source = Source::open(&place.path)?;
+    let kind = match place.kind {
+        Some(kind) => kind,
+        None => place::by_magic(&place.path, &source.head(64)?, source.len())?,
+    };
+    open_as(kind, source, reading)
+}
+
+/// Opens a file as one of this kind.
+pub(crate) fn open_as(kind: Kind, source: Source, reading: &Reading) -> Result<Input, Error> {
+    match kind {
+        Kind::Safetensors => open_safetensors::single(source),
+        Kind::Sharded => {
+            let folder = crate::temporary::folder(source.path()).to_path_buf();
+            open_safetensors::sharded(source, &|shard| folder.join(shard))
+        }
+        Kind::Npy => open_array::npy(source, reading),
+        Kind::Raw => open_array::raw(source, reading),
+    }
+}

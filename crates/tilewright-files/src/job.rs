@@ -1,0 +1,185 @@
+//! What a conversion does with one tensor.
+
+use tilewright_core::Fill;
+use tilewright_notation::{Named, Spec};
+use tilewright_relayout::{Elements, Extend, Plan};
+
+use crate::{Error, Request, Tensor, dtype, open_array, order, tensor::Held};
+
+/// What happens to a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Its elements move.
+    Convert,
+    /// Its bytes are copied: no layout was asked for it, or it has that layout already.
+    Copy,
+    /// Its bytes are copied, because the layout asked for does not fit it; says why.
+    Skip(String),
+}
+
+/// One tensor of a conversion: what `--dry-run` shows.
+#[derive(Clone, Debug)]
+pub struct Job {
+    pub(crate) tensor: usize,
+    pub(crate) name: String,
+    pub(crate) from: Held,
+    pub(crate) to: Held,
+    pub(crate) fill: u128,
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
+    pub(crate) kernel: String,
+    pub(crate) action: Action,
+}
+
+impl Job {
+    /// The tensor's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The layout it is read in.
+    pub fn from(&self) -> &Named {
+        &self.from.named
+    }
+
+    /// The layout it is written in.
+    pub fn to(&self) -> &Named {
+        &self.to.named
+    }
+
+    /// Its bytes in the input.
+    pub fn bytes_in(&self) -> u64 {
+        self.bytes_in
+    }
+
+    /// Its bytes in the output.
+    pub fn bytes_out(&self) -> u64 {
+        self.bytes_out
+    }
+
+    /// The bytes of the output that hold no element.
+    pub fn padding(&self) -> u64 {
+        self.to.padding_bytes()
+    }
+
+    /// The kernel that moves the elements; `copy` where none is needed.
+    pub fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
+    /// What happens to it.
+    pub fn action(&self) -> &Action {
+        &self.action
+    }
+
+    /// The plan that moves the elements.
+    pub(crate) fn plan(&self) -> Result<Plan, Error> {
+        plan(&self.name, &self.from, &self.to, self.fill)
+    }
+
+    /// A tensor whose bytes are copied.
+    pub(crate) fn copy(number: usize, tensor: &Tensor, action: Action) -> Job {
+        Job {
+            tensor: number,
+            name: tensor.name.clone(),
+            from: tensor.held.clone(),
+            to: tensor.held.clone(),
+            fill: 0,
+            bytes_in: tensor.len,
+            bytes_out: tensor.len,
+            kernel: "copy".into(),
+            action,
+        }
+    }
+
+    /// A tensor for which `spec` was asked.
+    pub(crate) fn new(
+        number: usize,
+        tensor: &Tensor,
+        spec: &Spec,
+        request: &Request,
+    ) -> Result<Job, Error> {
+        let name = &tensor.name;
+        let from = open_array::reread(&tensor.held, name, tensor.len, &request.reading)
+            .map_err(Error::usage)?;
+        let to = match target(name, &from, spec, request.fill)? {
+            Ok(to) => to,
+            Err(unfit) if request.skip_unfit => {
+                return Ok(Job::copy(number, tensor, Action::Skip(unfit)));
+            }
+            Err(unfit) => {
+                let legal = "leave it out by --tensor, give it another layout by --rule, or pass over such tensors by --skip-unfit";
+                return Err(Error::usage(format!("{unfit}; {legal}")));
+            }
+        };
+        let fill = dtype::fill_pattern(to.dtype, to.bits, to.named.fill(), to.big_endian)
+            .map_err(|error| Error::usage(format!("the padding of tensor {name:?}: {error}")))?;
+        let plan = plan(name, &from, &to, fill)?;
+        let (bytes_out, kernel) = (plan.dst_bytes(), plan.kernel_name().to_string());
+        let same = from.layout() == to.layout() && from.bits == to.bits;
+        let (action, kernel) = if same && to.padding_bytes() == 0 {
+            (Action::Copy, "copy".into())
+        } else {
+            (Action::Convert, kernel)
+        };
+        let name = name.clone();
+        Ok(Job {
+            tensor: number,
+            name,
+            from,
+            to,
+            fill,
+            bytes_in: tensor.len,
+            bytes_out,
+            kernel,
+            action,
+        })
+    }
+
+    /// Whether the result is what a file without notes holds: dense and row-major.
+    pub(crate) fn is_plain(&self) -> bool {
+        order::is_row_major(self.to.layout())
+    }
+}
+
+/// The layout asked for, of this tensor; the inner error says why it does not fit.
+pub(crate) fn target(
+    name: &str,
+    from: &Held,
+    spec: &Spec,
+    fill: Option<Fill>,
+) -> Result<Result<Held, String>, Error> {
+    let dims = from.layout().extents();
+    if !spec.fits(dims.len()) {
+        let rank = dims.len();
+        return Ok(Err(format!(
+            "tensor {name:?} of dims {dims:?} has rank {rank}, which {spec} does not fit"
+        )));
+    }
+    let named = match spec.resolve(Some(dims), Some(from.dtype)) {
+        Ok(named) => named,
+        Err(error) if error.is_mismatch() => {
+            return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {error}")));
+        }
+        Err(error) => {
+            return Err(Error::usage(format!("tensor {name:?} of dims {dims:?}: {error}")));
+        }
+    };
+    let bits = named.explicit_bits().unwrap_or(from.bits);
+    let fill = fill.unwrap_or(named.fill());
+    let mut to = Held::of(&named, from.dtype, bits, fill);
+    to.big_endian = from.big_endian && bits == from.bits;
+    if from.big_endian && bits != from.bits {
+        let said =
+            format!("tensor {name:?}: big-endian elements keep their width of {} bits", from.bits);
+        return Err(Error::usage(said));
+    }
+    Ok(Ok(to))
+}
+
+fn plan(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Plan, Error> {
+    let extend = if dtype::is_signed(from.dtype) { Extend::Sign } else { Extend::Zero };
+    let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
+    Plan::new(from.layout(), to.layout(), elements, fill)
+        .map_err(|error| Error::usage(format!("tensor {name:?}: {error}")))
+}

@@ -1,0 +1,72 @@
+//! Weight files rewritten in another layout, with bounded memory.
+//!
+//! | want | call |
+//! |---|---|
+//! | what a file holds | [`open`], [`Input::tensors`] |
+//! | every tensor in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
+//! | what that would do | [`Conversion::jobs`] |
+//! | whether a result is right | [`verify`] |
+//!
+//! Read and written are safetensors files, checkpoints of several such files by their index, NumPy's
+//! `.npy`, and bytes without a header. A safetensors file keeps what its tensors are in its metadata,
+//! so a conversion back gives the original bit for bit:
+//!
+//! ```
+//! use tilewright_files::{Conversion, Reading, Request, open};
+//! use tilewright_notation::Spec;
+//! let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+//! let folder = tempfile::tempdir().unwrap();
+//! let (there, back) = (folder.path().join("there.safetensors"), folder.path().join("back.safetensors"));
+//!
+//! let input = open(path, &Reading::default()).unwrap();
+//! let request = Request::new().to(Spec::parse("col-major").unwrap());
+//! Conversion::prepare(&input, &there, request).unwrap().run(&()).unwrap();
+//!
+//! let input = open(&there, &Reading::default()).unwrap();
+//! let request = Request::new().to(Spec::parse("row-major").unwrap());
+//! Conversion::prepare(&input, &back, request).unwrap().run(&()).unwrap();
+//! assert_eq!(std::fs::read(path).unwrap(), std::fs::read(&back).unwrap());
+//! ```
+//!
+//! Files are read at positions, never mapped, so memory stays counted and a file that shrinks is an
+//! error. Output goes to a temporary file beside its destination, is synced, and is renamed: it is
+//! whole or absent.
+#![forbid(unsafe_code)]
+
+mod blocks;
+mod budget;
+mod compare;
+mod conversion;
+mod dtype;
+mod error;
+mod globs;
+mod input;
+mod job;
+mod names;
+mod npy;
+mod open_array;
+mod open_safetensors;
+mod order;
+mod place;
+mod request;
+mod rows;
+mod run;
+mod safetensors;
+mod sink;
+mod source;
+mod target;
+mod temporary;
+mod tensor;
+mod verify;
+mod watch;
+
+pub use conversion::{Conversion, Report};
+pub use error::Error;
+pub use input::{Input, Reading, open};
+pub use job::{Action, Job};
+pub use request::{DEFAULT_MEMORY, Request};
+pub use tensor::Tensor;
+pub use verify::{Verdict, verify};
+pub use watch::Watch;
+
+pub(crate) use input::open_as;

@@ -1,0 +1,94 @@
+//! What a path names: which kind of file, and where.
+
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// The kinds of file this crate reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Safetensors,
+    Sharded,
+    Npy,
+    Raw,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Safetensors => ".safetensors",
+            Kind::Sharded => ".safetensors.index.json",
+            Kind::Npy => ".npy",
+            Kind::Raw => "raw:PATH",
+        }
+    }
+}
+
+/// A path without its prefix, and the kind that prefix or extension names.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) kind: Option<Kind>,
+}
+
+impl Place {
+    /// Reads `raw:PATH`, or a path whose name may end in `.safetensors`, `.index.json` or `.npy`.
+    pub(crate) fn parse(path: &Path) -> Place {
+        if let Some(rest) = path.to_str().and_then(|text| text.strip_prefix("raw:")) {
+            return Place { path: rest.into(), kind: Some(Kind::Raw) };
+        }
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+        let ends = |end: &str| {
+            let at = name.len().checked_sub(end.len());
+            at.and_then(|at| name.get(at..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+        };
+        let kinds = [
+            (".safetensors", Kind::Safetensors),
+            (".index.json", Kind::Sharded),
+            (".npy", Kind::Npy),
+        ];
+        let kind = kinds.iter().find(|(end, _)| ends(end)).map(|(_, kind)| *kind);
+        Place { path: path.into(), kind }
+    }
+}
+
+/// The kind that a file's first bytes and length show.
+pub(crate) fn by_magic(path: &Path, head: &[u8], len: u64) -> Result<Kind, Error> {
+    if head.starts_with(crate::npy::MAGIC) {
+        return Ok(Kind::Npy);
+    }
+    if let [a, b, c, d, e, f, g, h, b'{', ..] = *head
+        && u64::from_le_bytes([a, b, c, d, e, f, g, h]) <= len
+    {
+        return Ok(Kind::Safetensors);
+    }
+    if head.trim_ascii_start().starts_with(b"{") {
+        return Ok(Kind::Sharded);
+    }
+    Err(Error::unsupported(
+        path,
+        "neither a safetensors file, nor the index of a checkpoint, nor an .npy file; bytes without a header are named raw:PATH",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_told_by_prefix_then_extension_then_magic() {
+        let kind = |path: &str| Place::parse(Path::new(path)).kind;
+        assert_eq!(kind("raw:a.npy"), Some(Kind::Raw));
+        assert_eq!(kind("model.safetensors.index.json"), Some(Kind::Sharded));
+        assert_eq!(kind("d/MODEL.SAFETENSORS"), Some(Kind::Safetensors));
+        assert_eq!(
+            (kind("a.npy"), kind("a.bin"), kind(""), kind("ü")),
+            (Some(Kind::Npy), None, None, None)
+        );
+        let magic = |head: &[u8]| by_magic(Path::new("x"), head, 100).ok();
+        assert_eq!(magic(b"\x93NUMPY\x01\0"), Some(Kind::Npy));
+        assert_eq!(magic(b"\x08\0\0\0\0\0\0\0{}"), Some(Kind::Safetensors));
+        assert_eq!(magic(b" {\"weight_map\":{}}"), Some(Kind::Sharded));
+        assert_eq!(magic(b"\xff\xff\0\0\0\0\0\0{}"), None);
+    }
+}

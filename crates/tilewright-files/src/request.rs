@@ -1,0 +1,204 @@
+//! What to do with the tensors of a file.
+
+use tilewright_core::Fill;
+use tilewright_notation::Spec;
+use tilewright_xla::PrimitiveType;
+
+use crate::{Error, Reading, Tensor, budget, globs::Pattern};
+
+/// The bound on buffers unless another is set, in bytes.
+pub const DEFAULT_MEMORY: u64 = 1 << 30;
+
+/// Which tensors get which layout, and how the work is done.
+///
+/// A tensor gets the layout of the first rule whose pattern matches its name, else the one given by
+/// [`Request::to`]; without either, or left out by [`Request::only`], it is copied as it is.
+///
+/// ```
+/// use tilewright_files::Request;
+/// use tilewright_notation::Spec;
+/// let request = Request::new()
+///     .to(Spec::parse("zN").unwrap())
+///     .rule("*.bias", Spec::parse("row-major").unwrap())
+///     .only("model.*")
+///     .memory(64 << 20)
+///     .verify(true);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub(crate) to: Option<Spec>,
+    pub(crate) rules: Vec<(String, Spec)>,
+    pub(crate) only: Vec<String>,
+    pub(crate) reading: Reading,
+    pub(crate) fill: Option<Fill>,
+    pub(crate) verify: bool,
+    pub(crate) threads: usize,
+    pub(crate) memory: u64,
+    pub(crate) force: bool,
+    pub(crate) skip_unfit: bool,
+}
+
+impl Default for Request {
+    fn default() -> Request {
+        Request {
+            to: None,
+            rules: Vec::new(),
+            only: Vec::new(),
+            reading: Reading::default(),
+            fill: None,
+            verify: false,
+            threads: 1,
+            memory: DEFAULT_MEMORY,
+            force: false,
+            skip_unfit: false,
+        }
+    }
+}
+
+impl Request {
+    /// One thread, [`DEFAULT_MEMORY`], no layout yet.
+    pub fn new() -> Request {
+        Request::default()
+    }
+
+    /// The layout of every tensor that no rule matches.
+    #[must_use]
+    pub fn to(mut self, spec: Spec) -> Request {
+        self.to = Some(spec);
+        self
+    }
+
+    /// The layout of the tensors whose names match `glob` (`*`, `?`, `[…]`, `{a,b}`) and no earlier
+    /// rule.
+    #[must_use]
+    pub fn rule(mut self, glob: impl Into<String>, spec: Spec) -> Request {
+        self.rules.push((glob.into(), spec));
+        self
+    }
+
+    /// Only tensors whose names match this or another such pattern get a layout.
+    #[must_use]
+    pub fn only(mut self, glob: impl Into<String>) -> Request {
+        self.only.push(glob.into());
+        self
+    }
+
+    /// The layout in which the converted tensors are read, instead of what the file says.
+    #[must_use]
+    pub fn from(mut self, spec: Spec) -> Request {
+        self.reading.from = Some(spec);
+        self
+    }
+
+    /// The logical dims of the converted tensors, instead of what the file says.
+    #[must_use]
+    pub fn dims(mut self, dims: &[u64]) -> Request {
+        self.reading.dims = Some(dims.to_vec());
+        self
+    }
+
+    /// The element type of the converted tensors, instead of what the file says: `s4` for 4-bit
+    /// values kept in bytes.
+    #[must_use]
+    pub fn dtype(mut self, dtype: PrimitiveType) -> Request {
+        self.reading.dtype = Some(dtype);
+        self
+    }
+
+    /// What padding holds, instead of what the layouts say; zero bytes where nothing says anything.
+    #[must_use]
+    pub fn fill(mut self, fill: Fill) -> Request {
+        self.fill = Some(fill);
+        self
+    }
+
+    /// Whether the result is read back and compared before it gets its name.
+    #[must_use]
+    pub fn verify(mut self, verify: bool) -> Request {
+        self.verify = verify;
+        self
+    }
+
+    /// How many threads move elements; 0 for one per core.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Request {
+        self.threads = threads;
+        self
+    }
+
+    /// The bound on buffers, in bytes, whatever the size of a tensor; at least 4096. Headers are
+    /// not counted.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Request {
+        self.memory = bytes;
+        self
+    }
+
+    /// Whether an existing output may be replaced.
+    #[must_use]
+    pub fn force(mut self, force: bool) -> Request {
+        self.force = force;
+        self
+    }
+
+    /// Whether a tensor that its layout does not fit is copied as it is, and listed, instead of being
+    /// an error.
+    #[must_use]
+    pub fn skip_unfit(mut self, skip: bool) -> Request {
+        self.skip_unfit = skip;
+        self
+    }
+
+    /// How [`open`](crate::open) is to read a file of one array for this request.
+    pub fn reading(&self) -> &Reading {
+        &self.reading
+    }
+}
+
+/// An error unless the bound leaves room to work.
+pub(crate) fn check_memory(memory: u64) -> Result<(), Error> {
+    if memory >= budget::LEAST {
+        return Ok(());
+    }
+    let least = budget::LEAST;
+    Err(Error::usage(format!(
+        "{memory} bytes of buffers are too few; --memory is at least {least}"
+    )))
+}
+
+/// The compiled patterns of a request.
+pub(crate) struct Choice<'a> {
+    rules: Vec<(Pattern, &'a Spec)>,
+    only: Vec<Pattern>,
+    to: Option<&'a Spec>,
+}
+
+impl<'a> Choice<'a> {
+    /// Compiles the patterns; each must match one of the tensors.
+    pub(crate) fn new(request: &'a Request, tensors: &[Tensor]) -> Result<Choice<'a>, Error> {
+        if request.to.is_none() && request.rules.is_empty() {
+            return Err(Error::usage("no layout to convert to; give --to or --rule"));
+        }
+        let names = tensors.iter().map(|tensor| tensor.name.as_str());
+        let compile = |text: &str| {
+            let pattern = Pattern::new(text)?;
+            pattern.check(names.clone())?;
+            Ok(pattern)
+        };
+        let rule = |(glob, spec): &'a (String, Spec)| Ok((compile(glob)?, spec));
+        Ok(Choice {
+            rules: request.rules.iter().map(rule).collect::<Result<_, Error>>()?,
+            only: request.only.iter().map(|glob| compile(glob)).collect::<Result<_, Error>>()?,
+            to: request.to.as_ref(),
+        })
+    }
+
+    /// The layout meant for a tensor.
+    pub(crate) fn of(&self, name: &str) -> Option<&'a Spec> {
+        if !self.only.is_empty() && !self.only.iter().any(|pattern| pattern.matches(name)) {
+            return None;
+        }
+        let rule = self.rules.iter().find(|(pattern, _)| pattern.matches(name));
+        rule.map(|(_, spec)| *spec).or(self.to)
+    }
+}

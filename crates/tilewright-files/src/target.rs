@@ -1,0 +1,240 @@
+//! The files a conversion writes: which, with which headers, and whether they may be written.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use safetensors::Dtype;
+use same_file::Handle;
+
+use crate::{
+    Action, Error, Input, Job, dtype,
+    input::Container,
+    npy,
+    open_safetensors::{FILL_KEY, LAYOUT_KEY},
+    order,
+    place::{Kind, Place},
+    safetensors as st, temporary,
+};
+
+/// One file to write: its header, and the jobs whose bytes follow.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) path: PathBuf,
+    pub(crate) header: Vec<u8>,
+    /// Numbers of jobs, in the order of their bytes.
+    pub(crate) jobs: Vec<usize>,
+}
+
+/// The kind of `out`, where this input can become it.
+pub(crate) fn kind_of(input: &Input, out: &Place) -> Result<Kind, Error> {
+    let from = input.kind();
+    let kind = out.kind.unwrap_or(from);
+    let legal = match from {
+        Kind::Safetensors => "a .safetensors file",
+        Kind::Sharded => "the .safetensors.index.json of a new checkpoint",
+        Kind::Npy | Kind::Raw => ".npy or raw:PATH",
+    };
+    let arrays = |kind| matches!(kind, Kind::Npy | Kind::Raw);
+    if kind == from || arrays(kind) && arrays(from) {
+        return Ok(kind);
+    }
+    Err(Error::usage(format!(
+        "{}: a {} file becomes {legal}, not {}",
+        out.path.display(),
+        from.name(),
+        kind.name()
+    )))
+}
+
+/// The files of `jobs`, checked; the last is the one the user named.
+pub(crate) fn targets(input: &Input, out: &Place, jobs: &[Job]) -> Result<Vec<Target>, Error> {
+    let path = &out.path;
+    match kind_of(input, out)? {
+        Kind::Safetensors => Ok(vec![safetensors(input, 0, path, jobs)?]),
+        Kind::Sharded => sharded(input, path, jobs),
+        Kind::Npy => Ok(vec![array(path, npy_header(input, jobs), jobs)]),
+        Kind::Raw => Ok(vec![array(path, Vec::new(), jobs)]),
+    }
+}
+
+fn array(path: &Path, header: Vec<u8>, jobs: &[Job]) -> Target {
+    Target { path: path.into(), header, jobs: (0..jobs.len()).collect() }
+}
+
+/// The header of the only job's result.
+fn npy_header(input: &Input, jobs: &[Job]) -> Vec<u8> {
+    let Some(job) = jobs.first() else { return Vec::new() };
+    let (layout, bits) = (job.to.layout(), job.to.bits);
+    let own = match &input.container {
+        Container::Npy(descr) => descr.text.clone(),
+        _ => npy::default_descr(job.to.dtype.name(), u64::from(bits / 8)),
+    };
+    if job.to.dtype.storage_bits() != Some(bits) {
+        // No NumPy type has this width: the bytes are what they are.
+        return npy::header_bytes("|u1", false, &[job.bytes_out]);
+    }
+    if order::is_row_major(layout) {
+        npy::header_bytes(&own, false, layout.extents())
+    } else if order::is_col_major(layout) {
+        npy::header_bytes(&own, true, layout.extents())
+    } else {
+        npy::header_bytes(&own, false, &order::storage_shape(layout))
+    }
+}
+
+fn sharded(input: &Input, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
+    let Container::Sharded(index) = &input.container else { return Ok(Vec::new()) };
+    let folder = temporary::folder(path);
+    let total = jobs.iter().map(|job| job.bytes_out).fold(0u64, u64::saturating_add);
+    let mut targets = Vec::new();
+    for (number, shard) in input.shards.iter().enumerate() {
+        targets.push(safetensors(input, number, &folder.join(&shard.name), jobs)?);
+    }
+    let header = index.text(total).into_bytes();
+    targets.push(Target { path: path.into(), header, jobs: Vec::new() });
+    Ok(targets)
+}
+
+/// How a safetensors file stores the result of a job: element type and shape.
+pub(crate) fn stored(input: &Input, job: &Job) -> (Option<Dtype>, Vec<u64>) {
+    let untouched = input.tensors.get(job.tensor).filter(|_| job.action != Action::Convert);
+    if let Some(tensor) = untouched.filter(|tensor| !changes(job, tensor)) {
+        return (None, tensor.storage.clone());
+    }
+    match dtype::carrier(job.to.dtype, job.to.bits) {
+        Some(carrier) if job.is_plain() && whole_bytes(job) => {
+            (Some(carrier), job.to.layout().extents().to_vec())
+        }
+        Some(carrier) if whole_bytes(job) => (Some(carrier), order::storage_shape(job.to.layout())),
+        _ => (Some(Dtype::U8), vec![job.bytes_out]),
+    }
+}
+
+/// Whether a job that copies bytes still says something new about them.
+fn changes(job: &Job, tensor: &crate::Tensor) -> bool {
+    job.to.named.to_spec() != tensor.held.named.to_spec()
+}
+
+/// Whether the elements end where a byte ends, as the format demands.
+fn whole_bytes(job: &Job) -> bool {
+    u128::from(job.to.layout().capacity()) * u128::from(job.to.bits) % 8 == 0
+}
+
+/// Whether the file itself says all there is to say of a result.
+fn says_itself(job: &Job) -> bool {
+    job.is_plain() && dtype::is_named(job.to.dtype, job.to.bits) && whole_bytes(job)
+}
+
+fn safetensors(input: &Input, shard: usize, path: &Path, jobs: &[Job]) -> Result<Target, Error> {
+    let mut entries = Vec::new();
+    for (number, job) in jobs.iter().enumerate() {
+        let Some(tensor) = input.tensors.get(job.tensor) else { continue };
+        if tensor.shard == shard {
+            let (dtype, shape) = stored(input, job);
+            let dtype = match dtype {
+                Some(dtype) => dtype,
+                None => file_dtype(path, &tensor.file_dtype)?,
+            };
+            entries.push((number, job, dtype, shape));
+        }
+    }
+    let widths: Vec<(u64, u64)> =
+        entries.iter().map(|(_, job, dtype, _)| (dtype.bitsize() as u64, job.bytes_out)).collect();
+    let order = st::order_by_alignment(&widths);
+    let sorted: Vec<_> = order.iter().filter_map(|&i| entries.get(i)).collect();
+    let described: Vec<_> = sorted
+        .iter()
+        .map(|(_, job, dtype, shape)| (job.name.as_str(), *dtype, shape.as_slice(), job.bytes_out))
+        .collect();
+    let metadata = metadata(input, shard, &entries);
+    let header = st::header_bytes(path, &described, metadata.as_deref())?;
+    let jobs = sorted.iter().map(|(number, ..)| *number).collect();
+    Ok(Target { path: path.into(), header, jobs })
+}
+
+/// The type that a file spelled so.
+fn file_dtype(path: &Path, text: &str) -> Result<Dtype, Error> {
+    serde_json::from_value(text.into()).map_err(|error| Error::corrupt(path, error))
+}
+
+/// The metadata of a file to write, keys sorted: the input's, with what the results are.
+fn metadata(
+    input: &Input,
+    shard: usize,
+    entries: &[(usize, &Job, Dtype, Vec<u64>)],
+) -> Option<Vec<(String, String)>> {
+    let own = input.shards.get(shard).and_then(|shard| shard.metadata.as_ref());
+    let mut pairs: std::collections::BTreeMap<String, String> =
+        own.into_iter().flatten().cloned().collect();
+    for (_, job, ..) in entries {
+        let Some(tensor) = input.tensors.get(job.tensor) else { continue };
+        if job.action != Action::Convert && !changes(job, tensor) {
+            continue;
+        }
+        let (layout, fill) =
+            (format!("{LAYOUT_KEY}{}", job.name), format!("{FILL_KEY}{}", job.name));
+        pairs.remove(&layout);
+        pairs.remove(&fill);
+        if says_itself(job) {
+            continue;
+        }
+        pairs.insert(layout, job.to.named.to_spec());
+        if job.to.named.fill().is_promised() {
+            pairs.insert(fill, dtype::fill_text(job.to.named.fill()));
+        }
+    }
+    // A file that had no metadata but our notes has none again without them.
+    let kept = own.is_some_and(Vec::is_empty) || !pairs.is_empty();
+    kept.then(|| pairs.into_iter().collect())
+}
+
+/// Whether every file may be written: none is part of the input, none exists unless `force`, every
+/// folder is there.
+pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<(), Error> {
+    let mut inputs = vec![input.path.as_path()];
+    inputs.extend(input.shards.iter().map(|shard| shard.source.path()));
+    for target in targets {
+        check_folder(&target.path)?;
+        for path in &inputs {
+            if is_same(path, &target.path) {
+                return Err(Error::same_file(path, &target.path));
+            }
+        }
+        check_free(&target.path, force)?;
+    }
+    Ok(())
+}
+
+/// Whether both paths name one file, through links of either kind.
+fn is_same(a: &Path, b: &Path) -> bool {
+    matches!((Handle::from_path(a), Handle::from_path(b)), (Ok(a), Ok(b)) if a == b)
+}
+
+fn check_folder(path: &Path) -> Result<(), Error> {
+    let folder = temporary::folder(path);
+    let facts =
+        fs::metadata(folder).map_err(|cause| Error::io(path, "write: its folder", cause))?;
+    if !facts.is_dir() {
+        let cause = io::Error::new(io::ErrorKind::NotADirectory, "it is no folder");
+        return Err(Error::io(folder, "write into it", cause));
+    }
+    Ok(())
+}
+
+/// The path is free, or names a regular file (or a link, which is then replaced) that may go.
+fn check_free(path: &Path, force: bool) -> Result<(), Error> {
+    let Ok(facts) = fs::symlink_metadata(path) else { return Ok(()) };
+    if facts.is_dir() {
+        return Err(Error::usage(format!("{} is a directory; name a file", path.display())));
+    }
+    if !force {
+        return Err(Error::exists(path));
+    }
+    if !facts.is_file() && !facts.is_symlink() {
+        let said = format!("{} is no regular file, and is not replaced", path.display());
+        return Err(Error::usage(said));
+    }
+    Ok(())
+}

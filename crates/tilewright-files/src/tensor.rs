@@ -1,0 +1,138 @@
+//! One tensor of a file: what it is, how it lies, and where its bytes are.
+
+use tilewright_core::{Fill, TensorLayout};
+use tilewright_notation::Named;
+use tilewright_xla::PrimitiveType;
+
+/// A tensor as a file holds it.
+///
+/// ```
+/// use tilewright_files::{Reading, open};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// let tensor = input.tensors().iter().find(|tensor| tensor.name() == "scale.e4m3").unwrap();
+/// assert_eq!((tensor.file_dtype(), tensor.dtype().name()), ("F8_E4M3", "f8e4m3fn"));
+/// assert_eq!((tensor.dims(), tensor.bytes(), tensor.padding()), (&[64, 48][..], 3072, 0));
+/// assert_eq!(tensor.layout().to_spec(), "f8e4m3fn[64,48] row-major");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    pub(crate) name: String,
+    pub(crate) file_dtype: String,
+    pub(crate) storage: Vec<u64>,
+    pub(crate) held: Held,
+    /// Which file of the input holds it, where there are several.
+    pub(crate) shard: usize,
+    /// The first byte in that file.
+    pub(crate) at: u64,
+    /// The length in bytes.
+    pub(crate) len: u64,
+}
+
+impl Tensor {
+    /// The name; `array` in files of one array without a name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> PrimitiveType {
+        self.held.dtype
+    }
+
+    /// The element type as the file spells it (`BF16`, `<f4`); of packed elements, the type of what
+    /// stands in for them.
+    pub fn file_dtype(&self) -> &str {
+        &self.file_dtype
+    }
+
+    /// The logical dims.
+    pub fn dims(&self) -> &[u64] {
+        self.held.layout().extents()
+    }
+
+    /// The layout of the elements, with their type, their width where it is not the type's own, and
+    /// what padding holds.
+    pub fn layout(&self) -> &Named {
+        &self.held.named
+    }
+
+    /// The shape under which the file stores the tensor.
+    pub fn storage(&self) -> &[u64] {
+        &self.storage
+    }
+
+    /// The stored width of an element, in bits.
+    pub fn bits(&self) -> u32 {
+        self.held.bits
+    }
+
+    /// The length in the file, in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// The bytes that hold no element, rounded up.
+    pub fn padding(&self) -> u64 {
+        self.held.padding_bytes()
+    }
+
+    /// What padding is promised to hold.
+    pub fn fill(&self) -> Fill {
+        self.held.named.fill()
+    }
+}
+
+/// A layout, the type and width of its elements, and their byte order.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) named: Named,
+    pub(crate) dtype: PrimitiveType,
+    pub(crate) bits: u32,
+    pub(crate) big_endian: bool,
+}
+
+impl Held {
+    /// Elements of `bits` bits; the layout's text mentions the width where it is not the type's own.
+    pub(crate) fn new(
+        name: &str,
+        layout: TensorLayout,
+        dtype: PrimitiveType,
+        bits: u32,
+        fill: Fill,
+    ) -> Held {
+        let explicit = (dtype.storage_bits() != Some(bits)).then_some(bits);
+        let named = Named::new(name, layout, Some(dtype), explicit, fill);
+        Held { named, dtype, bits, big_endian: false }
+    }
+
+    /// A resolved SPEC, of elements of this type and width.
+    pub(crate) fn of(named: &Named, dtype: PrimitiveType, bits: u32, fill: Fill) -> Held {
+        let held = Held::new(named.name(), named.layout().clone(), dtype, bits, fill);
+        if named.explicit_bits() != Some(bits) {
+            return held;
+        }
+        // The text keeps a width that was said, needed or not.
+        let layout = named.layout().clone();
+        Held { named: Named::new(named.name(), layout, Some(dtype), Some(bits), fill), ..held }
+    }
+
+    pub(crate) fn layout(&self) -> &TensorLayout {
+        self.named.layout()
+    }
+
+    /// The length of the storage in bytes; `None` beyond 2⁶³ − 1.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        bytes_of(self.layout().capacity(), self.bits)
+    }
+
+    pub(crate) fn padding_bytes(&self) -> u64 {
+        bytes_of(self.layout().padding(), self.bits).unwrap_or(0)
+    }
+}
+
+/// The bytes of so many elements of so many bits, rounded up; `None` beyond 2⁶³ − 1.
+pub(crate) fn bytes_of(elements: u64, bits: u32) -> Option<u64> {
+    let bytes = (u128::from(elements) * u128::from(bits)).div_ceil(8);
+    u64::try_from(bytes).ok().filter(|bytes| *bytes <= i64::MAX as u64)
+}

@@ -1,0 +1,142 @@
+//! Files that are broken: a typed error that says what is wrong, never a panic.
+
+use crate::common::*;
+use tilewright_files::{Reading, open};
+
+/// Opens a safetensors file of these bytes, which must fail, and gives the kind and the message.
+fn refused(bytes: &[u8]) -> (&'static str, String) {
+    let folder = folder();
+    let path = write(&folder, "t.safetensors", bytes);
+    let error = match open(&path, &Reading::default()) {
+        Ok(input) => panic!("{} bytes were read as {:?}", bytes.len(), input.tensors()),
+        Err(error) => error,
+    };
+    assert!(error.is_io() && !error.is_usage() && !error.is_cancelled());
+    let said = error.to_string();
+    assert!(said.contains("t.safetensors"), "{said}");
+    (error.kind(), said)
+}
+
+fn entry(name: &str, dtype: &str, shape: &str, offsets: &str) -> String {
+    format!(r#""{name}":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}"#)
+}
+
+#[test]
+fn a_broken_file_is_an_error_that_says_so() {
+    let good = entry("a", "U8", "[4]", "[0,4]");
+    let file = |entries: &[String], data: usize| {
+        safetensors(&format!("{{{}}}", entries.join(",")), &vec![0; data])
+    };
+    let whole = file(std::slice::from_ref(&good), 4);
+    let cases: Vec<(Vec<u8>, &str, &str)> = vec![
+        (vec![], "corrupt", "0 bytes are too few"),
+        (whole[..5].to_vec(), "corrupt", "5 bytes are too few"),
+        (whole[..20].to_vec(), "corrupt", "a safetensors header of"),
+        (whole[..whole.len() - 1].to_vec(), "corrupt", "fill 4 bytes, the file has 3"),
+        ([whole.clone(), vec![0; 3]].concat(), "corrupt", "fill 4 bytes, the file has 7"),
+        (u64::MAX.to_le_bytes().to_vec(), "corrupt", "18446744073709551615"),
+        ([100_000_001u64.to_le_bytes().to_vec(), vec![b' '; 64]].concat(), "corrupt", "100000001"),
+        (safetensors("not json", &[]), "corrupt", "safetensors header"),
+        (safetensors("[]", &[]), "corrupt", "an object of tensors"),
+        (safetensors("{\"a\":", &[]), "corrupt", "EOF"),
+        (safetensors(&"[".repeat(100_000), &[]), "corrupt", "safetensors header"),
+        (safetensors(&format!("{{\"a\":{}", "{\"a\":".repeat(100_000)), &[]), "corrupt", "header"),
+        ([8u64.to_le_bytes().to_vec(), vec![0xFF; 8]].concat(), "corrupt", "UTF-8"),
+        (file(&[entry("a", "U8", "[4]", "[0,5]")], 5), "corrupt", "header"),
+        (file(&[entry("a", "U8", "[4]", "[1,5]")], 5), "corrupt", "header"),
+        (file(&[entry("a", "U8", "[4]", "[4,0]")], 4), "corrupt", "header"),
+        (file(&[entry("a", "U8", "[4]", "[-1,3]")], 4), "corrupt", "header"),
+        (file(&[entry("a", "U8", "[-4]", "[0,4]")], 4), "corrupt", "header"),
+        (file(&[entry("a", "U8", "[4]", "[0,99999999999]")], 4), "corrupt", "header"),
+        (
+            file(&[entry("a", "F32", "[9223372036854775807,9223372036854775807]", "[0,4]")], 4),
+            "corrupt",
+            "header",
+        ),
+        (file(&[entry("a", "F32", "[4294967296,4294967296,0]", "[0,0]")], 0), "corrupt", "header"),
+        (file(&[entry("a", "F32", "[99999999999999999999999]", "[0,4]")], 4), "corrupt", "header"),
+        (file(&[entry("a", "F4", "[3]", "[0,2]")], 2), "corrupt", "header"),
+        (file(&[entry("a", "I7", "[4]", "[0,4]")], 4), "corrupt", "I7"),
+        (file(&[good.clone(), entry("b", "U8", "[2]", "[2,4]")], 4), "corrupt", "header"),
+        (file(&[good.clone(), entry("b", "U8", "[2]", "[6,8]")], 8), "corrupt", "header"),
+        (file(&[good.clone(), good.clone()], 4), "corrupt", "\"a\" stands there twice"),
+        (
+            safetensors(
+                r#"{"a":{"dtype":"U8","dtype":"I8","shape":[4],"data_offsets":[0,4]}}"#,
+                &[0; 4],
+            ),
+            "corrupt",
+            "\"dtype\" stands there twice",
+        ),
+        (
+            safetensors(r#"{"__metadata__":{"x":"1","x":"2"}}"#, &[]),
+            "corrupt",
+            "\"x\" stands there twice",
+        ),
+        (safetensors(r#"{"__metadata__":{},"__metadata__":{}}"#, &[]), "corrupt", "twice"),
+        (safetensors(r#"{"__metadata__":{"x":1}}"#, &[]), "corrupt", "header"),
+        (safetensors(r#"{"a":{"dtype":"U8","shape":[4]}}"#, &[0; 4]), "corrupt", "data_offsets"),
+        (file(&[entry("a", "F6_E2M3", "[4]", "[0,3]")], 3), "unsupported", "F6_E2M3"),
+        (file(&[entry("a", "F6_E3M2", "[4]", "[0,3]")], 3), "unsupported", "\"a\""),
+        (
+            file(&[entry("a", "U8", &format!("{:?}", [1; 33]), "[0,1]")], 1),
+            "unsupported",
+            "33 dims",
+        ),
+    ];
+    for (number, (bytes, kind, part)) in cases.iter().enumerate() {
+        let (found, said) = refused(bytes);
+        assert!(found == *kind && said.contains(part), "case {number}: {found}: {said}");
+    }
+}
+
+#[test]
+fn notes_that_do_not_fit_their_tensor_are_refused() {
+    let noted = |notes: &str| {
+        let entry = entry("a", "U8", "[4]", "[0,4]");
+        safetensors(&format!(r#"{{"__metadata__":{{{notes}}},{entry}}}"#), &[0; 4])
+    };
+    let cases = [
+        (r#""tilewright.layout.a":"gibberish""#, "tilewright.layout.a"),
+        (r#""tilewright.layout.a":"(4):(1)""#, "element type"),
+        (r#""tilewright.layout.a":"f32[4]{0}""#, "4 elements of 32 bits"),
+        (r#""tilewright.layout.a":"u8[5]{0}""#, "5 elements"),
+        (r#""tilewright.layout.a":"u8[4]{0}","tilewright.fill.a":"many""#, "\"many\""),
+    ];
+    for (notes, part) in cases {
+        let (kind, said) = refused(&noted(notes));
+        assert!(kind == "corrupt" && said.contains(part), "{said}");
+    }
+    let folder = folder();
+    let stale = noted(r#""tilewright.layout.b":"gibberish""#);
+    let path = write(&folder, "t.safetensors", stale);
+    assert!(open(path, &Reading::default()).is_ok());
+}
+
+#[test]
+fn a_file_that_shrinks_after_it_was_opened_is_an_error() {
+    let folder = folder();
+    let data = noise(1 << 16);
+    let path = write(&folder, "t.safetensors", one("U8", &[256, 256], &data));
+    let out = folder.path().join("a.safetensors");
+    let input = open(&path, &Reading::default()).unwrap();
+    let conversion = tilewright_files::Conversion::prepare(&input, &out, to("col-major")).unwrap();
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1000).unwrap();
+    let error = conversion.run(&()).unwrap_err();
+    assert_eq!(error.kind(), "corrupt");
+    assert_eq!(names(&folder), ["t.safetensors"]);
+}
+
+#[test]
+fn files_of_no_known_kind_are_named() {
+    let folder = folder();
+    let path = write(&folder, "t.bin", "hello");
+    let error = open(&path, &Reading::default()).unwrap_err();
+    assert!(error.kind() == "unsupported" && error.to_string().contains("raw:PATH"));
+    let path = write(&folder, "u.bin", one("U8", &[1], &[7]));
+    assert_eq!(open(&path, &Reading::default()).unwrap().format(), "safetensors");
+    let error = open(folder.path(), &Reading::default()).unwrap_err();
+    assert!(error.is_io() && error.to_string().contains("directory"));
+    let error = open(folder.path().join("none.npy"), &Reading::default()).unwrap_err();
+    assert!(error.kind() == "io" && error.to_string().contains("none.npy"));
+}

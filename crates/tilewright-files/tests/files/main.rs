@@ -1,0 +1,11 @@
+//! Whole files, through the public interface.
+
+mod arrays;
+mod common;
+mod corpus;
+mod corrupt;
+mod dtypes;
+mod memory;
+mod output;
+mod sharded;
+mod verified;

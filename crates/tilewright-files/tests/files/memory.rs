@@ -1,0 +1,65 @@
+//! The bound on buffers holds, and what it bounds is still right.
+
+use crate::common::*;
+use tilewright_files::Request;
+
+/// 256 KiB of tensor through 8 KiB of buffers.
+#[test]
+fn a_tensor_larger_than_the_bound_is_converted_within_it() {
+    let folder = folder();
+    let (rows, cols) = (256usize, 512usize);
+    let data = noise(rows * cols * 2);
+    let path = write(&folder, "t.safetensors", one("BF16", &[256, 512], &data));
+    let specs = [
+        "col-major",
+        "zN",
+        "{1,0:T(8,128)(2,1)}",
+        "(n n0:100) (m m0:7) -> m n n0 m0",
+        "{0,1:T(3,5)}",
+    ];
+    for memory in [4096u64, 8192, 100_000] {
+        for text in specs {
+            let (whole, part) =
+                (folder.path().join("a.safetensors"), folder.path().join("b.safetensors"));
+            let report = convert(&path, &whole, to(text).force(true)).unwrap();
+            assert!(report.peak_memory() >= 2 * data.len() as u64);
+            let request = to(text).force(true).memory(memory).verify(true);
+            let report = convert(&path, &part, request).unwrap();
+            assert!(report.peak_memory() <= memory, "{text}: {} of {memory}", report.peak_memory());
+            assert!(report.peak_memory() > 0);
+            assert!(tensor(&whole, "t") == tensor(&part, "t"), "{text} within {memory}");
+            let back = folder.path().join("c.safetensors");
+            let report = convert(&part, &back, to("row-major").force(true).memory(memory)).unwrap();
+            assert!(report.peak_memory() <= memory);
+            assert!(tensor(&back, "t").2 == data, "{text} back within {memory}");
+        }
+    }
+}
+
+#[test]
+fn copies_are_streamed_within_the_bound() {
+    let folder = folder();
+    let data = noise(50_000);
+    let path = write(&folder, "t.safetensors", one("U8", &[50_000], &data));
+    let out = folder.path().join("a.safetensors");
+    let report = convert(&path, &out, to("row-major").memory(4096).verify(true)).unwrap();
+    assert!(report.peak_memory() <= 4096 && tensor(&out, "t").2 == data);
+}
+
+#[test]
+fn packed_elements_are_converted_within_the_bound() {
+    let folder = folder();
+    let data = noise(40 * 300 / 2);
+    let path = write(&folder, "t.safetensors", one("F4", &[40, 300], &data));
+    let (a, b) = (folder.path().join("a.safetensors"), folder.path().join("b.safetensors"));
+    for text in ["col-major", "zN[M0=4,C0=8]", "{1,0:E(8)}", "{0,1:T(3)E(8)}"] {
+        let bounded = |text| Request::new().to(spec(text)).memory(4096).force(true).verify(true);
+        assert!(convert(&path, &a, bounded(text)).unwrap().peak_memory() <= 4096);
+        convert(&a, &b, bounded("{1,0:E(4)}")).unwrap();
+        assert_eq!(
+            tensor(&b, "t"),
+            (safetensors::Dtype::F4, vec![40, 300], data.clone()),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,201 @@
+//! OUT is whole or absent, IN is never touched.
+
+use std::{
+    cell::Cell,
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use crate::common::*;
+use tempfile::TempDir;
+use tilewright_files::{Conversion, Error, Reading, Watch, open};
+
+fn source(folder: &TempDir) -> (PathBuf, Vec<u8>) {
+    let data = noise(64 * 64 * 4);
+    (write(folder, "in.safetensors", one("F32", &[64, 64], &data)), data)
+}
+
+#[test]
+fn the_input_is_not_the_output_by_any_name() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let before = fs::read(&path).unwrap();
+    let refuse = |out: &Path| {
+        let error = convert(&path, out, to("col-major").force(true)).unwrap_err();
+        assert!(error.is_usage() && error.kind() == "same-file", "{error}");
+        assert_eq!(fs::read(&path).unwrap(), before);
+    };
+    refuse(&path);
+    refuse(&folder.path().join(".").join("in.safetensors"));
+    let hard = folder.path().join("hard.safetensors");
+    fs::hard_link(&path, &hard).unwrap();
+    refuse(&hard);
+    #[cfg(unix)]
+    {
+        let soft = folder.path().join("soft.safetensors");
+        std::os::unix::fs::symlink(&path, &soft).unwrap();
+        refuse(&soft);
+    }
+}
+
+#[test]
+fn an_existing_output_needs_force() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let out = write(&folder, "out.safetensors", "precious");
+    let error = convert(&path, &out, to("col-major")).unwrap_err();
+    assert!(error.is_usage() && error.kind() == "exists" && error.to_string().contains("--force"));
+    assert_eq!(fs::read(&out).unwrap(), b"precious");
+    convert(&path, &out, to("col-major").force(true)).unwrap();
+    assert_eq!(names(&folder), ["in.safetensors", "out.safetensors"]);
+    assert!(open(&out, &Reading::default()).is_ok());
+    fs::create_dir(folder.path().join("dir.safetensors")).unwrap();
+    let error = convert(&path, folder.path().join("dir.safetensors"), to("col-major").force(true))
+        .unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("directory"));
+}
+
+#[test]
+fn an_output_made_meanwhile_is_not_replaced() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let out = folder.path().join("out.safetensors");
+    let input = open(&path, &Reading::default()).unwrap();
+    let conversion = Conversion::prepare(&input, &out, to("col-major")).unwrap();
+    fs::write(&out, "precious").unwrap();
+    assert_eq!(conversion.run(&()).unwrap_err().kind(), "exists");
+    assert_eq!(fs::read(&out).unwrap(), b"precious");
+    assert_eq!(names(&folder).len(), 2);
+}
+
+#[test]
+fn folders_that_cannot_be_written_are_named() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let missing = folder.path().join("no/such/out.safetensors");
+    let error = convert(&path, &missing, to("col-major")).unwrap_err();
+    assert!(error.is_io() && error.to_string().contains("no/such"), "{error}");
+    let inside_a_file = path.join("out.safetensors");
+    assert!(convert(&path, inside_a_file, to("col-major")).unwrap_err().is_io());
+    assert_eq!(names(&folder), ["in.safetensors"]);
+}
+
+/// A folder that takes no files, whoever asks.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_unwritable_folder_is_an_error() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let error = convert(&path, "/proc/self/out.safetensors", to("col-major")).unwrap_err();
+    assert!(error.is_io() && error.to_string().contains("/proc/self/out.safetensors"), "{error}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_are_neither_read_nor_replaced() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let error = open("raw:/dev/zero", &Reading::default()).unwrap_err();
+    assert_eq!(error.kind(), "unsupported");
+    let error = convert(&path, "/dev/null", to("col-major").force(true)).unwrap_err();
+    assert!(error.is_usage() && fs::metadata("/dev/null").is_ok(), "{error}");
+}
+
+#[test]
+fn the_next_run_removes_what_a_killed_one_left() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let out = folder.path().join("out.safetensors");
+    write(&folder, ".out.safetensors.tilewright-4242-0.tmp", "half");
+    write(&folder, ".other.safetensors.tilewright-4242-0.tmp", "half");
+    let live = write(&folder, ".out.safetensors.tilewright-4243-0.tmp", "live");
+    let lock = fs::File::open(&live).unwrap();
+    lock.lock().unwrap();
+    convert(&path, &out, to("col-major")).unwrap();
+    let left = [
+        ".other.safetensors.tilewright-4242-0.tmp",
+        ".out.safetensors.tilewright-4243-0.tmp",
+        "in.safetensors",
+        "out.safetensors",
+    ];
+    assert_eq!(names(&folder), left);
+}
+
+/// Cancels after so many bytes.
+struct Stop {
+    after: u64,
+    done: Cell<u64>,
+}
+
+impl Watch for Stop {
+    fn advance(&self, bytes: u64) {
+        self.done.set(self.done.get() + bytes);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.done.get() >= self.after
+    }
+}
+
+#[test]
+fn a_cancelled_run_leaves_nothing() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let out = folder.path().join("out.safetensors");
+    let input = open(&path, &Reading::default()).unwrap();
+    let request = to("col-major").memory(4096).verify(true);
+    let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    for after in [0, 1, 5000, 16_000, 20_000, 30_000] {
+        let error: Error = conversion.run(&Stop { after, done: Cell::new(0) }).unwrap_err();
+        assert!(error.is_cancelled() && !error.is_io() && !error.is_usage());
+        assert_eq!(names(&folder), ["in.safetensors"]);
+    }
+    conversion.run(&Stop { after: u64::MAX, done: Cell::new(0) }).unwrap();
+}
+
+#[derive(Default)]
+struct Count {
+    total: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Watch for Count {
+    fn total(&self, bytes: u64) {
+        self.total.store(bytes, Ordering::Relaxed);
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.done.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn progress_ends_at_its_total() {
+    let folder = folder();
+    let out = folder.path().join("out.safetensors");
+    let input = open(corpus(LLM), &Reading::default()).unwrap();
+    for verify in [false, true] {
+        let request = to("zN").skip_unfit(true).force(true).verify(verify);
+        let count = Count::default();
+        Conversion::prepare(&input, &out, request).unwrap().run(&count).unwrap();
+        let (total, done) = (count.total.into_inner(), count.done.into_inner());
+        assert!(total > 2_000_000 && total == done, "{done} of {total}");
+    }
+}
+
+#[test]
+fn tensors_are_sorted_only_where_alignment_asks_for_it() {
+    let folder = folder();
+    let header = r#"{"b":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"a":{"dtype":"F32","shape":[2,1],"data_offsets":[3,11]}}"#;
+    let path =
+        write(&folder, "in.safetensors", safetensors(header, &[9, 9, 9, 1, 2, 3, 4, 5, 6, 7, 8]));
+    let out = folder.path().join("out.safetensors");
+    convert(&path, &out, to("row-major")).unwrap();
+    let (header, data) = parts(&out);
+    assert_eq!(header.as_object().unwrap().keys().collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(data, [1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9]);
+    let again = folder.path().join("again.safetensors");
+    convert(&out, &again, to("row-major")).unwrap();
+    assert_eq!(fs::read(out).unwrap(), fs::read(again).unwrap());
+}
