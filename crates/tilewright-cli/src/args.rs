@@ -1,0 +1,253 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
+/// in any notation.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tilewright",
+    version,
+    max_term_width = 100,
+    after_help = "\
+A SPEC is a layout in any notation: ((4,2),(4,3)):((4,16),(1,32)), f32[3,5]{1,0:T(2,2)}, row-major,
+zN, NHWC, {0,1:T(8,128)(2,1)}, (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0. General ones need --dims, and
+--dtype where they depend on the element.
+
+Exit codes: 0 done; 1 the answer is no; 2 bad usage or layout; 3 input or output failed."
+)]
+pub(crate) struct Cli {
+    /// Print results as JSON, one object a line; errors too
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No progress, no notes
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Rewrite the tensors of a file in another layout
+    #[command(after_help = "\
+Examples:
+  tilewright convert model.safetensors ascend.safetensors --to zN --tensor '*proj.weight' --verify
+  tilewright convert ascend.safetensors back.safetensors --to row-major
+  tilewright convert conv.npy nhwc.npy --to NHWC --dry-run")]
+    Convert(Convert),
+    /// Check a converted file against the file it was made from
+    #[command(after_help = "\
+Examples:
+  tilewright verify ascend.safetensors --against model.safetensors
+  tilewright verify nhwc.npy --against conv.npy --to NHWC
+  tilewright verify out/model.safetensors.index.json --against in/model.safetensors.index.json --json")]
+    Verify(Verify),
+    /// List the tensors of a file with their layouts
+    #[command(after_help = "\
+Examples:
+  tilewright info model.safetensors
+  tilewright info weights.npy --json
+  tilewright info model.safetensors.index.json")]
+    Info(Info),
+    /// Draw a layout
+    #[command(after_help = "\
+Examples:
+  tilewright show '((4,2),(4,3)):((4,16),(1,32))'
+  tilewright show '{0,1}pad(3,5)fill(0)' --dims 2,3 --names
+  tilewright show '{0,1}' --dims 2,3 --memory")]
+    Show(Show),
+    /// Say what a layout means, in words, numbers and every other notation
+    #[command(after_help = "\
+Examples:
+  tilewright explain 'bf16[20,200]{1,0:T(8,128)(2,1)}'
+  tilewright explain zN --dims 100,100 --dtype f16
+  tilewright explain '(8,64):(64,1)' --json")]
+    Explain(Explain),
+    /// Coordinate to offset, or offset to coordinate
+    #[command(after_help = "\
+Examples:
+  tilewright index '((4,2),(4,3)):((4,16),(1,32))' --coord 1,5
+  tilewright index 'f32[3,5]{1,0:T(2,2)}' --offset 9
+  tilewright index zN --dims 100,100 --dtype f16 --coord 99,99")]
+    Index(Index),
+    /// Whether two layouts are the same map
+    #[command(after_help = "\
+Examples:
+  tilewright same 'f32[2,3]{0,1}' '(2,3):(1,2)'
+  tilewright same nN '{0,1:T(16,16)}' --dims 60,60 --dtype bf16
+  tilewright same '6:1' '(2,3):(1,2)'")]
+    Same(Same),
+    /// List the named formats, or explain one
+    #[command(after_help = "\
+Examples:
+  tilewright formats
+  tilewright formats zN
+  tilewright formats --json")]
+    Formats(Formats),
+    /// Print a completion script for a shell
+    #[command(after_help = "\
+Examples:
+  tilewright completions bash > ~/.local/share/bash-completion/completions/tilewright
+  tilewright completions zsh > ~/.zfunc/_tilewright
+  tilewright completions fish > ~/.config/fish/completions/tilewright.fish")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// The array that a general SPEC is about.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Array {
+    /// The logical dims, such as 100,100
+    #[arg(long, value_name = "N,N,…", allow_hyphen_values = true)]
+    pub(crate) dims: Option<String>,
+    /// The element type, such as f16, bf16, s8, f8e4m3fn
+    #[arg(long, value_name = "TYPE")]
+    pub(crate) dtype: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Convert {
+    /// A .safetensors file, a *.safetensors.index.json, a .npy file, or raw:PATH
+    #[arg(value_name = "IN")]
+    pub(crate) input: String,
+    /// Where the result goes
+    #[arg(value_name = "OUT")]
+    pub(crate) output: String,
+    /// The layout of the result
+    #[arg(long, value_name = "SPEC", required_unless_present = "rule")]
+    pub(crate) to: Option<String>,
+    /// The layout of the input, where the file does not say it
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) from: Option<String>,
+    /// Convert only tensors whose name matches; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) tensor: Vec<String>,
+    /// A layout for the tensors whose name matches; the first rule that matches wins, then --to
+    #[arg(long, value_name = "GLOB=SPEC")]
+    pub(crate) rule: Vec<String>,
+    /// What padding holds: 0, one, lowest, highest or 0xHEX
+    #[arg(long, value_name = "VALUE")]
+    pub(crate) fill: Option<String>,
+    /// Read the result back and compare every element and every padding byte
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Threads; 0 means all cores
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// The most memory for buffers, such as 512M
+    #[arg(long, value_name = "SIZE", default_value = "1G")]
+    pub(crate) memory: String,
+    /// Replace OUT if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Leave tensors as they are whose rank a SPEC does not fit, and list them
+    #[arg(long)]
+    pub(crate) skip_unfit: bool,
+    /// Print the plan for each tensor and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Verify {
+    /// The converted file
+    #[arg(value_name = "OUT")]
+    pub(crate) output: String,
+    /// The file it was made from
+    #[arg(long, value_name = "IN")]
+    pub(crate) against: String,
+    /// The layout OUT was converted to, where the file does not say it (.npy, raw)
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) to: Option<String>,
+    /// The layout of IN, where the file does not say it
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) from: Option<String>,
+    /// What padding holds, where the file does not say it
+    #[arg(long, value_name = "VALUE")]
+    pub(crate) fill: Option<String>,
+    /// The most memory for buffers, such as 512M
+    #[arg(long, value_name = "SIZE", default_value = "1G")]
+    pub(crate) memory: String,
+    #[command(flatten)]
+    pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Info {
+    /// A .safetensors file, a *.safetensors.index.json, a .npy file, or raw:PATH
+    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The layout
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) spec: String,
+    #[command(flatten)]
+    pub(crate) array: Array,
+    /// Name the elements a, b, c … in the padded array
+    #[arg(long, conflicts_with = "numbers")]
+    pub(crate) names: bool,
+    /// Print memory order on one line instead of a grid
+    #[arg(long)]
+    pub(crate) memory: bool,
+    /// Number the elements in row-major order
+    #[arg(long)]
+    pub(crate) numbers: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Explain {
+    /// The layout
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) spec: String,
+    #[command(flatten)]
+    pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Index {
+    /// The layout
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) spec: String,
+    #[command(flatten)]
+    pub(crate) array: Array,
+    /// One integer per dim; for a bare layout also one colexicographic index
+    #[arg(
+        long,
+        value_name = "I,J,…",
+        required_unless_present = "offset",
+        conflicts_with = "offset",
+        allow_hyphen_values = true
+    )]
+    pub(crate) coord: Option<String>,
+    /// An offset in elements
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) offset: Option<i64>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Same {
+    /// One layout
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) a: String,
+    /// The other
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) b: String,
+    #[command(flatten)]
+    pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Formats {
+    /// The format to explain
+    pub(crate) name: Option<String>,
+}

@@ -1,0 +1,85 @@
+//! `info`: the tensors of a file.
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use serde_json::{Value, json};
+use tilewright::files::{Input, Reading, Tensor, open};
+
+use crate::{args::Info, failure::Failure, output::Output, size};
+
+pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
+    let mut reading = Reading::default();
+    if let Some(dims) = args.array.dims()? {
+        reading = reading.dims(&dims);
+    }
+    if let Some(dtype) = args.array.dtype()? {
+        reading = reading.dtype(dtype);
+    }
+    let input = open(&args.file, &reading)?;
+    out.answer(&table(&input), value(args, &input))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A row for each tensor, then the sums.
+fn table(input: &Input) -> String {
+    let rows: Vec<[String; 5]> = input.tensors().iter().map(row).collect();
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2), width(3)];
+    let mut text = String::new();
+    for [name, dtype, dims, bytes, layout] in &rows {
+        let _ = writeln!(
+            text,
+            "{name:a$}  {dtype:b$}  {dims:c$}  {bytes:>d$}  {layout}",
+            a = widths[0],
+            b = widths[1],
+            c = widths[2],
+            d = widths[3],
+        );
+    }
+    let bytes: u64 = input.tensors().iter().map(Tensor::bytes).sum();
+    let padding: u64 = input.tensors().iter().map(Tensor::padding).sum();
+    let _ = writeln!(
+        text,
+        "{} tensors, {}, {} of padding",
+        input.tensors().len(),
+        size::words(bytes),
+        size::words(padding)
+    );
+    text
+}
+
+fn row(tensor: &Tensor) -> [String; 5] {
+    let share = match (tensor.padding(), tensor.bytes()) {
+        (0, _) | (_, 0) => String::new(),
+        (padding, bytes) => format!(", {:.1} % padding", 100.0 * padding as f64 / bytes as f64),
+    };
+    [
+        tensor.name().to_owned(),
+        tensor.dtype().to_string(),
+        format!("{:?}", tensor.dims()),
+        tensor.bytes().to_string(),
+        format!("{}{share}", tensor.layout().name()),
+    ]
+}
+
+fn value(args: &Info, input: &Input) -> Value {
+    let tensors: Vec<Value> = input
+        .tensors()
+        .iter()
+        .map(|tensor| {
+            json!({
+                "name": tensor.name(),
+                "dtype": tensor.dtype().name(),
+                "dims": tensor.dims(),
+                "layout": tensor.layout().to_spec(),
+                "shape": tensor.storage(),
+                "bytes": tensor.bytes(),
+                "padding_bytes": tensor.padding(),
+            })
+        })
+        .collect();
+    let metadata: serde_json::Map<String, Value> =
+        input.metadata().map(|(key, value)| (key.to_owned(), json!(value))).collect();
+    json!({ "file": args.file, "format": input.format(), "tensors": tensors, "metadata": metadata })
+}

@@ -1,0 +1,98 @@
+//! Why the program stops: a message and an exit code.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+/// An end of the program that is no answer.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: u8,
+    kind: &'static str,
+    message: String,
+    /// The message as a person sees it, with a caret under the text where there is one.
+    rendered: String,
+    span: Option<(usize, usize)>,
+}
+
+/// Bad usage, or a layout that does not parse or is not legal.
+const USAGE: u8 = 2;
+/// Reading or writing failed.
+const IO: u8 = 3;
+/// Interrupted, as shells count it: 128 + SIGINT.
+const INTERRUPTED: u8 = 130;
+
+impl Failure {
+    fn new(code: u8, kind: &'static str, message: String) -> Failure {
+        Failure { code, kind, rendered: message.clone(), message, span: None }
+    }
+
+    /// Bad usage, in words.
+    pub(crate) fn usage(message: impl Into<String>) -> Failure {
+        Failure::new(USAGE, "usage", message.into())
+    }
+
+    /// A layout that was refused: `what` names the argument.
+    pub(crate) fn layout(what: &str, error: &tilewright::notation::Error) -> Failure {
+        let hint = match (error.needs_dims(), error.needs_dtype()) {
+            (true, _) => "; give --dims, such as --dims 100,100",
+            (_, true) => "; give --dtype, such as --dtype bf16",
+            (false, false) => "",
+        };
+        Failure {
+            code: USAGE,
+            kind: error.kind(),
+            message: format!("{what}: {error}{hint}"),
+            rendered: format!("{what}: {}{hint}", error.render()),
+            span: error.span(),
+        }
+    }
+
+    /// Reports it on stderr and gives the exit code.
+    pub(crate) fn report(&self, json: bool) -> ExitCode {
+        if json {
+            let mut error = json!({ "kind": self.kind, "message": self.message });
+            if let Some((from, to)) = self.span {
+                error["span"] = json!([from, to]);
+            }
+            eprintln!("{}", json!({ "error": error }));
+        } else if self.kind == "usage" && self.rendered.starts_with("error:") {
+            eprintln!("{}", self.rendered);
+        } else {
+            eprintln!("error: {}", self.rendered);
+        }
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<tilewright::core::Error> for Failure {
+    fn from(error: tilewright::core::Error) -> Failure {
+        let kinds = [
+            (error.is_out_of_range(), "out-of-range"),
+            (error.is_mismatch(), "mismatch"),
+            (error.is_undecided(), "undecided"),
+            (error.is_overflow(), "overflow"),
+            (error.is_limit(), "limit"),
+            (error.is_unsupported(), "unsupported"),
+        ];
+        let kind = kinds.iter().find(|(is, _)| *is).map_or("illegal", |(_, kind)| kind);
+        Failure::new(USAGE, kind, error.to_string())
+    }
+}
+
+impl From<tilewright::files::Error> for Failure {
+    fn from(error: tilewright::files::Error) -> Failure {
+        let code = match (error.is_usage(), error.is_cancelled()) {
+            (true, _) => USAGE,
+            (_, true) => INTERRUPTED,
+            (false, false) => IO,
+        };
+        Failure::new(code, error.kind(), error.to_string())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        Failure::new(IO, "output", format!("stdout: {error}"))
+    }
+}

@@ -1,0 +1,51 @@
+//! Sizes in bytes, such as `512M`.
+
+use crate::failure::Failure;
+
+/// Reads an integer with an optional unit: K, M, G, T, powers of 1024, also written `KiB` or `KB`.
+pub(crate) fn read(what: &str, text: &str) -> Result<u64, Failure> {
+    let wrong = || {
+        Failure::usage(format!(
+            "{what} {text}: expected a size such as 65536, 512M or 2G, below 2^63 bytes"
+        ))
+    };
+    let trimmed = text.trim();
+    let digits = trimmed.len() - trimmed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = trimmed.split_at(digits);
+    let unit = unit.trim().to_ascii_lowercase();
+    let unit = unit.strip_suffix("ib").or(unit.strip_suffix('b')).unwrap_or(&unit);
+    let power = ["", "k", "m", "g", "t"].iter().position(|name| *name == unit).ok_or_else(wrong)?;
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    number
+        .checked_mul(1 << (10 * power))
+        .filter(|bytes| *bytes <= i64::MAX as u64)
+        .ok_or_else(wrong)
+}
+
+/// A size for people: `1.9 MiB`.
+pub(crate) fn words(bytes: u64) -> String {
+    indicatif::BinaryBytes(bytes).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_powers_of_1024() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("65536", 65_536),
+            ("1k", 1024),
+            ("512M", 512 << 20),
+            ("1GiB", 1 << 30),
+            ("2 TB", 2 << 40),
+            ("7B", 7),
+        ] {
+            assert_eq!(read("--memory", text).unwrap(), bytes, "{text}");
+        }
+        for text in ["", "M", "-1", "1.5G", "1X", "99999999999999999999", "9999999999G", "é"] {
+            assert!(read("--memory", text).is_err(), "{text}");
+        }
+    }
+}

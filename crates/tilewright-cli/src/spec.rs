@@ -1,0 +1,77 @@
+//! A SPEC on the command line, with `--dims` and `--dtype`.
+
+use tilewright::{Named, PrimitiveType, Spec, notation};
+
+use crate::{args::Array, failure::Failure};
+
+/// Reads a SPEC; `what` names the argument in errors.
+pub(crate) fn read(what: &str, text: &str) -> Result<Spec, Failure> {
+    Spec::parse(text).map_err(|error| Failure::layout(what, &error))
+}
+
+/// Reads a SPEC and gives it the dims and dtype of the command line.
+pub(crate) fn resolve(what: &str, text: &str, array: &Array) -> Result<Named, Failure> {
+    let spec = read(what, text)?;
+    with(what, &spec, array.dims()?.as_deref(), array.dtype()?)
+}
+
+pub(crate) fn with(
+    what: &str,
+    spec: &Spec,
+    dims: Option<&[u64]>,
+    dtype: Option<PrimitiveType>,
+) -> Result<Named, Failure> {
+    spec.resolve(dims, dtype).map_err(|error| Failure::layout(what, &error))
+}
+
+impl Array {
+    /// The dims of `--dims`; `--dims ''` is a scalar.
+    pub(crate) fn dims(&self) -> Result<Option<Vec<u64>>, Failure> {
+        self.dims.as_deref().map(|text| integers("--dims", text)).transpose()
+    }
+
+    /// The element type of `--dtype`.
+    pub(crate) fn dtype(&self) -> Result<Option<PrimitiveType>, Failure> {
+        let dtype = self.dtype.as_deref().map(notation::dtype).transpose();
+        dtype.map_err(|error| Failure::layout("--dtype", &error))
+    }
+}
+
+/// Reads `100,100`, also as `(100,100)` or `[100, 100]`.
+pub(crate) fn integers(what: &str, text: &str) -> Result<Vec<u64>, Failure> {
+    let inner = text.trim();
+    let inner = inner
+        .strip_prefix('(')
+        .and_then(|inner| inner.strip_suffix(')'))
+        .or_else(|| inner.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')))
+        .unwrap_or(inner)
+        .trim();
+    let inner = inner.strip_suffix(',').unwrap_or(inner);
+    if inner.is_empty() {
+        return Ok(Vec::new());
+    }
+    let one = |part: &str| {
+        part.trim().parse().map_err(|_| {
+            let part = part.trim();
+            Failure::usage(format!("{what} {text}: `{part}` is no integer from 0 to 2^64 - 1; expected a list such as 100,100"))
+        })
+    };
+    inner.split(',').map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_integers() {
+        for text in ["1,5", "(1,5)", "[1, 5]", " 1 , 5 ", "(1,5,)"] {
+            assert_eq!(integers("--coord", text).unwrap(), [1, 5], "{text}");
+        }
+        assert!(integers("--dims", "").unwrap().is_empty());
+        assert!(integers("--dims", "()").unwrap().is_empty());
+        for text in ["1,,5", "x", "-1", "1 5", "99999999999999999999", "(1,5"] {
+            assert!(integers("--dims", text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The documents' examples and the contract of exit codes, on the real program.
+
+use std::process::{Command, Output};
+
+fn run(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tilewright")).args(args).output().unwrap()
+}
+
+/// The exit code, stdout and stderr.
+fn ask(args: &[&str]) -> (i32, String, String) {
+    let output = run(args);
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// Stdout of a run that must succeed without a word on stderr.
+fn answer(args: &[&str]) -> String {
+    let (code, out, err) = ask(args);
+    assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
+    out
+}
+
+/// Every run of blanks as one, lines trimmed.
+fn collapsed(text: &str) -> Vec<String> {
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn memory_order_as_in_the_documents() {
+    for (spec, memory) in [
+        ("{0,1}", "a d b e c f\n"),
+        ("{1,0}", "a b c d e f\n"),
+        ("{0,1}pad(3,5)fill(0)", "a d 0 b e 0 c f 0 0 0 0 0 0 0\n"),
+        ("{1,0}pad(3,5)fill(0)", "a b c 0 0 d e f 0 0 0 0 0 0 0\n"),
+        ("{1,0}pad(3,5)", "a b c . . d e f . . . . . . .\n"),
+    ] {
+        assert_eq!(answer(&["show", spec, "--dims", "2,3", "--memory"]), memory, "{spec}");
+    }
+    assert_eq!(
+        answer(&["show", "{0,1}", "--dims", "2,3", "--memory", "--numbers"]),
+        "0 3 1 4 2 5\n"
+    );
+    assert_eq!(
+        answer(&["show", "f32[2,3]{0,1}pad(3,5)fill(0)", "--memory"]),
+        "a d 0 b e 0 c f 0 0 0 0 0 0 0\n"
+    );
+    assert_eq!(
+        answer(&["show", "{0,1}", "--dims", "3,2", "--memory", "--numbers"]),
+        "0 2 4 1 3 5\n"
+    );
+}
+
+#[test]
+fn names_draw_the_padded_array() {
+    let picture = "a b c 0 0\nd e f 0 0\n0 0 0 0 0\n";
+    let args = ["show", "{0,1}pad(3,5)fill(0)", "--dims", "2,3", "--names"];
+    assert_eq!(answer(&args), picture);
+}
+
+#[test]
+fn grids_of_the_documents() {
+    let grid = collapsed(&answer(&["show", "(2,3):(3,1)"]));
+    let bar = "+---+---+---+";
+    assert_eq!(grid, ["(2,3):(3,1)", "0 1 2", bar, "0 | 0 | 1 | 2 |", bar, "1 | 3 | 4 | 5 |", bar]);
+    let grid = collapsed(&answer(&["show", "(2,3):(1,2)"]));
+    assert_eq!(grid, ["(2,3):(1,2)", "0 1 2", bar, "0 | 0 | 2 | 4 |", bar, "1 | 1 | 3 | 5 |", bar]);
+    let tiled = answer(&["show", "((4,2),(4,3)):((4,16),(1,32))"]);
+    let grid = collapsed(&tiled);
+    assert_eq!(grid[1], "0 1 2 3 4 5 6 7 8 9 10 11");
+    assert_eq!(grid[3], "0 | 0 | 1 | 2 | 3 | 32 | 33 | 34 | 35 | 64 | 65 | 66 | 67 |");
+    assert_eq!(grid[5], "1 | 4 | 5 | 6 | 7 | 36 | 37 | 38 | 39 | 68 | 69 | 70 | 71 |");
+    assert_eq!(grid[17], "7 | 28 | 29 | 30 | 31 | 60 | 61 | 62 | 63 | 92 | 93 | 94 | 95 |");
+    assert_eq!(answer(&["show", "zN[M0=4,C0=4]", "--dims", "8,12"]), tiled);
+}
+
+#[test]
+fn units_of_named_formats_can_be_set() {
+    for (spec, layout) in [
+        ("zN[M0=4,C0=4]", "((4,2),(4,3)):((4,16),(1,32))"),
+        ("nZ[M0=4,C0=4]", "((4,2),(4,3)):((1,48),(4,16))"),
+        ("zZ[M0=4,C0=4]", "((4,2),(4,3)):((4,48),(1,16))"),
+        ("nN[M0=4,C0=4]", "((4,2),(4,3)):((1,16),(4,32))"),
+    ] {
+        let shown = answer(&["show", spec, "--dims", "8,12"]);
+        assert_eq!(shown.lines().next(), Some(layout), "{spec}");
+    }
+}
+
+#[test]
+fn offsets_and_coordinates() {
+    let tiled = "((4,2),(4,3)):((4,16),(1,32))";
+    assert_eq!(answer(&["index", tiled, "--coord", "1,5"]), "37\n");
+    assert_eq!(answer(&["index", tiled, "--coord", "37"]), "52\n");
+    assert_eq!(answer(&["index", tiled, "--offset", "37"]), "(1,5)\n");
+    assert_eq!(answer(&["index", "f32[3,5]{1,0:T(2,2)}", "--coord", "2,3"]), "17 (byte 68)\n");
+    assert_eq!(answer(&["index", "f32[3,5]{1,0:T(2,2)}", "--offset", "9"]), "padding\n");
+    assert_eq!(answer(&["index", "s4[3,5]{1,0:E(4)}", "--coord", "2,4"]), "14 (byte 7, bit 0)\n");
+    let (code, out, _) = ask(&["index", "f32[3,5]{1,0:T(2,2)}", "--offset", "24"]);
+    assert_eq!((code, out.as_str()), (1, "out of range\n"));
+    let (code, _, err) = ask(&["index", tiled, "--coord", "8,0"]);
+    assert!(code == 2 && err.contains("coordinate 8 of"), "{err}");
+}
+
+#[test]
+fn sameness() {
+    assert_eq!(answer(&["same", "f32[2,3]{0,1}", "(2,3):(1,2)"]), "same\n");
+    assert_eq!(answer(&["same", "6:1", "(2,3):(1,2)"]), "same\n");
+    assert_eq!(
+        answer(&["same", "nN", "{0,1:T(16,16)}", "--dims", "60,60", "--dtype", "bf16"]),
+        "same
+"
+    );
+    let (code, out, _) = ask(&["same", "(2,3):(1,2)", "(2,3):(3,1)"]);
+    assert_eq!((code, out.as_str()), (1, "differ at (0,1): 2 vs 1\n"));
+    let (code, out, _) = ask(&["same", "row-major", "f32[3,2]", "--quiet"]);
+    assert_eq!((code, out.as_str()), (0, "same\n"));
+    let huge = "(1000000,1000000):(1000000,1)";
+    let split = "((8,125000),1000000):((1000000,8000000),1)";
+    assert_eq!(answer(&["same", huge, split]), "same\n");
+}
+
+#[test]
+fn explanations_say_what_is_asked() {
+    let text = answer(&["explain", "((4,2),(4,3)):((4,16),(1,32))"]);
+    assert!(text.contains("4 rows at stride 4, repeated 2× at stride 16"), "{text}");
+    assert!(text.contains("dim 0 (y)") && text.contains("dim 1 (x)"), "{text}");
+    let text = answer(&["explain", "row-major", "--dims", "2,3"]);
+    assert!(text.contains("row-major (dim 0 is major)"), "{text}");
+    let text = answer(&["explain", "{0,1}", "--dims", "2,3"]);
+    assert!(text.contains("column-major (dim 0 is minor)"), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&answer(&["explain", "f32[3,1,5]{2,1,0}", "--json"])).unwrap();
+    assert_eq!((&json["version"], &json["true_rank"]), (&1.into(), &2.into()));
+}
+
+#[test]
+fn bad_layouts_exit_with_2_and_a_caret() {
+    for args in [
+        &["show", "(8,32"][..],
+        &["show", "(8,32):(32)"],
+        &["show", "zN"],
+        &["show", "no-such-format", "--dims", "2,3"],
+        &["show", "f32[2,3]{0,1}fill(0)"],
+        &["show", "{0,1}pad(1,5)", "--dims", "2,3"],
+        &["show", "row-major", "--dims", "4294967296,4294967296,4294967296"],
+        &["show", "row-major", "--dims", "2,x"],
+        &["show", "row-major", "--dims", "2,3", "--dtype", "f33"],
+        &["index", "4:1"],
+        &["frobnicate"],
+    ] {
+        let (code, out, err) = ask(args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
+        assert!(err.starts_with("error:"), "{args:?}: {err}");
+    }
+    let (_, _, err) = ask(&["show", "(8,32"]);
+    assert!(err.ends_with("  (8,32\n       ^\n"), "{err}");
+}
+
+#[test]
+fn errors_are_json_where_asked() {
+    for args in
+        [&["show", "(8,32", "--json"][..], &["--json", "show", "4:1x"], &["--json", "nonsense"]]
+    {
+        let (code, out, err) = ask(args);
+        assert_eq!((code, out.as_str()), (2, ""));
+        let error: serde_json::Value = serde_json::from_str(&err).unwrap();
+        assert!(
+            error["error"]["kind"].is_string() && error["error"]["message"].is_string(),
+            "{err}"
+        );
+    }
+    let error: serde_json::Value =
+        serde_json::from_str(&ask(&["show", "(8,32", "--json"]).2).unwrap();
+    assert_eq!(error["error"]["span"], serde_json::json!([5, 5]));
+}
+
+#[test]
+fn every_command_shows_three_examples_that_parse() {
+    for command in
+        ["convert", "verify", "info", "show", "explain", "index", "same", "formats", "completions"]
+    {
+        let help = answer(&[command, "--help"]);
+        let examples =
+            help.lines().filter(|line| line.trim_start().starts_with("tilewright ")).count();
+        assert_eq!(examples, 3, "{help}");
+    }
+    assert!(answer(&["completions", "bash"]).contains("_tilewright"));
+}
+
+#[test]
+fn the_catalogue_is_listed_and_explained() {
+    let list = answer(&["formats"]);
+    for name in ["zN", "nZ", "zZ", "nN", "NC1HWC0", "FRACTAL_Z", "COL4_4R2_8C"] {
+        assert!(list.contains(name), "{name}");
+        assert!(answer(&["formats", name]).contains("For example"), "{name}");
+    }
+    let (code, _, err) = ask(&["formats", "NC1HWC1"]);
+    assert!(code == 2 && err.contains("NC1HWC0"), "{err}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tilewright"))
+        .args(["show", "(200,200):(200,1)"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

@@ -1,0 +1,94 @@
+//! Whether two named layouts are the same map.
+
+use std::fmt;
+
+use tilewright_core::{Coord, Difference, Error, TensorLayout};
+use tilewright_notation::Named;
+
+/// The answer of [`compare`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Every coordinate goes to the same offset; what else differs (capacity, padding, element type)
+    /// is noted.
+    Same {
+        /// One sentence for each difference that is no difference of the map.
+        notes: Vec<String>,
+    },
+    /// The row-major first coordinate that goes to different offsets.
+    Differ(Difference),
+    /// The arrays have different logical extents.
+    Extents {
+        /// The extents of the one.
+        left: Coord,
+        /// The extents of the other.
+        right: Coord,
+    },
+}
+
+/// Compares two layouts as maps over equal logical extents; two bare layouts of equal size and
+/// different shape as maps of their colexicographic index. The elements are not enumerated.
+///
+/// # Errors
+/// [undecided](Error::is_undecided) as [`TensorLayout::first_difference`].
+///
+/// ```
+/// use tilewright::{Comparison, Spec, compare};
+/// let a = Spec::parse("f32[2,3]{0,1}")?.resolve(None, None)?;
+/// let b = Spec::parse("(2,3):(1,2)")?.resolve(None, None)?;
+/// assert!(matches!(compare(&a, &b)?, Comparison::Same { .. }));
+/// let c = Spec::parse("(2,3):(3,1)")?.resolve(None, None)?;
+/// assert_eq!(compare(&a, &c)?.to_string(), "differ at (0,1): 2 vs 1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn compare(a: &Named, b: &Named) -> Result<Comparison, Error> {
+    let (left, right) = (a.layout(), b.layout());
+    let linear = a.is_bare() && b.is_bare() && left.size() == right.size();
+    if left.extents() != right.extents() && !linear {
+        let (left, right) = (Coord::new(left.extents())?, Coord::new(right.extents())?);
+        return Ok(Comparison::Extents { left, right });
+    }
+    let difference = if left.extents() == right.extents() {
+        left.first_difference(right)?
+    } else {
+        let line = |layout: &TensorLayout| TensorLayout::linear(layout.layout());
+        line(left)?.first_difference(&line(right)?)?
+    };
+    Ok(match difference {
+        Some(difference) => Comparison::Differ(difference),
+        None => Comparison::Same { notes: notes(a, b) },
+    })
+}
+
+fn notes(a: &Named, b: &Named) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (left, right) = (a.layout().capacity(), b.layout().capacity());
+    if left != right {
+        notes.push(format!("the capacities differ: {left} and {right} elements"));
+    }
+    if a.fill() != b.fill() && left > a.layout().size() {
+        notes.push(format!("the padding differs: {:?} and {:?}", a.fill(), b.fill()));
+    }
+    if let (Some(left), Some(right)) = (a.dtype(), b.dtype())
+        && left != right
+    {
+        notes.push(format!("the element types differ: {left} and {right}"));
+    }
+    if let (Some(left), Some(right)) = (a.element_bits(), b.element_bits())
+        && left != right
+    {
+        notes.push(format!("the stored elements differ: {left} and {right} bits"));
+    }
+    notes
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Comparison::Same { .. } => f.write_str("same"),
+            Comparison::Differ(Difference { coord, left, right }) => {
+                write!(f, "differ at {coord}: {left} vs {right}")
+            }
+            Comparison::Extents { left, right } => write!(f, "differ: extents {left} vs {right}"),
+        }
+    }
+}

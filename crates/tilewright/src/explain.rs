@@ -1,0 +1,297 @@
+//! What a layout means, in words and numbers.
+
+use std::fmt;
+
+use tilewright_core::{Error, Mode, TensorLayout};
+use tilewright_notation::{Named, notations};
+
+/// Everything that can be said of one layout; prints as a page of text.
+///
+/// ```
+/// use tilewright::{Explanation, Spec};
+/// let named = Spec::parse("f32[3,5]{1,0:T(2,2)}")?.resolve(None, None)?;
+/// let text = Explanation::of(&named).to_string();
+/// assert!(text.contains("padding          9 elements (37.5 % of the storage)"));
+/// assert!(text.contains("2 columns at stride 1, repeated 3× at stride 4"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The layout as it was asked for.
+    pub name: String,
+    /// The name of the element type, where it is known.
+    pub dtype: Option<String>,
+    /// The width of one stored element, in bits, where it is known.
+    pub element_bits: Option<u32>,
+    /// The logical extents.
+    pub dims: Vec<u64>,
+    /// The number of logical elements.
+    pub size: u64,
+    /// 1 + the largest offset of the padded domain, in elements.
+    pub cosize: i64,
+    /// The length of the storage, in elements.
+    pub capacity: u64,
+    /// The length of the storage, in bytes, where the element width is known.
+    pub bytes: Option<u128>,
+    /// The number of storage elements that hold no logical element.
+    pub padding: u64,
+    /// Consecutive offsets that hold elements, from the first element on.
+    pub contiguous_run: u64,
+    /// Whether no two elements share an offset; an error where that was not decided.
+    pub injective: Result<bool, Error>,
+    /// Whether the padded domain reaches every offset of its span.
+    pub exhaustive: bool,
+    /// The number of dims of more than one coordinate.
+    pub true_rank: usize,
+    /// One line for each logical dim; empty where steps mix the dims.
+    pub axes: Vec<Axis>,
+    /// Row-major, column-major or neither.
+    pub order: Order,
+    /// The same layout in every notation, or why it cannot be said there.
+    pub notations: Vec<(&'static str, Result<String, String>)>,
+}
+
+/// One logical dim in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The dim's letter, counted from the minor end: x, y, z, p.
+    pub letter: Option<char>,
+    /// Its logical extent.
+    pub extent: u64,
+    /// Its extent with padding.
+    pub padded: u64,
+    /// Its digits, fastest first.
+    pub digits: Vec<Mode>,
+}
+
+/// How the dims follow one another in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Dim 0 is the most major, the last dim the most minor.
+    RowMajor,
+    /// Dim 0 is the most minor.
+    ColumnMajor,
+    /// At most one dim has more than one coordinate.
+    Both,
+    /// Another order, or dims cut into digits.
+    Neither,
+}
+
+impl Explanation {
+    /// Asks a layout everything.
+    pub fn of(named: &Named) -> Explanation {
+        let layout = named.layout();
+        let bits = named.element_bits();
+        Explanation {
+            name: named.to_spec(),
+            dtype: named.dtype().map(|dtype| dtype.to_string()),
+            element_bits: bits,
+            dims: layout.extents().to_vec(),
+            size: layout.size(),
+            cosize: layout.layout().cosize(),
+            capacity: layout.capacity(),
+            bytes: bits.map(|bits| (u128::from(layout.capacity()) * u128::from(bits)).div_ceil(8)),
+            padding: layout.padding(),
+            contiguous_run: layout.contiguous_run(),
+            injective: layout.injective(),
+            exhaustive: layout.layout().exhaustive(),
+            true_rank: layout.true_rank(),
+            axes: axes(layout),
+            order: order(layout),
+            notations: notations()
+                .iter()
+                .map(|notation| {
+                    (notation.name(), notation.print(named).map_err(|error| error.to_string()))
+                })
+                .collect(),
+        }
+    }
+
+    /// The share of the storage that is padding, between 0 and 1.
+    pub fn padding_share(&self) -> f64 {
+        if self.capacity == 0 { 0.0 } else { self.padding as f64 / self.capacity as f64 }
+    }
+}
+
+fn axes(layout: &TensorLayout) -> Vec<Axis> {
+    if !layout.is_strided() {
+        return Vec::new();
+    }
+    let rank = layout.rank();
+    let axis = |dim| Axis {
+        letter: letter(rank, dim),
+        extent: layout.extents()[dim],
+        padded: layout.layout().axis_size(dim).unwrap_or(0),
+        digits: layout.layout().axis(dim).unwrap_or(&[]).to_vec(),
+    };
+    (0..rank).map(axis).collect()
+}
+
+/// x is the last of up to four dims, then y, z, p.
+fn letter(rank: usize, dim: usize) -> Option<char> {
+    if rank > 4 { None } else { ['x', 'y', 'z', 'p'].get(rank - 1 - dim).copied() }
+}
+
+fn order(layout: &TensorLayout) -> Order {
+    if layout.true_rank() < 2 {
+        return Order::Both;
+    }
+    let (Ok(rows), Ok(columns)) = (strides(layout, true), strides(layout, false)) else {
+        return Order::Neither;
+    };
+    match (rows, columns) {
+        (true, _) => Order::RowMajor,
+        (_, true) => Order::ColumnMajor,
+        (false, false) => Order::Neither,
+    }
+}
+
+/// Whether every dim of more than one coordinate is one positive stride, and these fall (or rise) from
+/// dim to dim by at least what the inner dims span.
+fn strides(layout: &TensorLayout, falling: bool) -> Result<bool, Error> {
+    let dims = 0..layout.rank();
+    let dims: Vec<usize> = if falling { dims.rev().collect() } else { dims.collect() };
+    let mut span = 1;
+    for dim in dims.into_iter().filter(|&dim| layout.extents()[dim] > 1) {
+        let origin = vec![0; layout.rank()];
+        let run = layout.run(&origin, dim)?;
+        if run.len < layout.extents()[dim] || run.stride < span {
+            return Ok(false);
+        }
+        span = run.stride.saturating_mul(i64::try_from(run.len).unwrap_or(i64::MAX));
+    }
+    Ok(true)
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.name)?;
+        self.write_numbers(f)?;
+        for (dim, axis) in self.axes.iter().enumerate() {
+            axis.write(f, dim, self.axes.len())?;
+        }
+        if self.axes.is_empty() && !self.dims.is_empty() {
+            line(f, "dims", "merged or tiled unevenly: an offset is no sum of one term per dim")?;
+        }
+        line(f, "order", self.order)?;
+        for (notation, text) in &self.notations {
+            match text {
+                Ok(text) => line(f, notation, text)?,
+                Err(reason) => line(f, notation, format_args!("cannot say it: {reason}"))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Explanation {
+    fn write_numbers(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        line(f, "dims", format_args!("{:?}", self.dims))?;
+        match (&self.dtype, self.element_bits) {
+            (Some(dtype), Some(bits)) => {
+                line(f, "element", format_args!("{dtype}, {bits} bits stored"))?
+            }
+            (Some(dtype), None) => line(f, "element", dtype)?,
+            _ => {}
+        }
+        line(f, "size", counted(self.size.into(), "element"))?;
+        line(f, "cosize", self.cosize)?;
+        match self.bytes {
+            Some(bytes) => {
+                line(
+                    f,
+                    "capacity",
+                    format_args!(
+                        "{} ({})",
+                        counted(self.capacity.into(), "element"),
+                        counted(bytes, "byte")
+                    ),
+                )?;
+            }
+            None => line(f, "capacity", counted(self.capacity.into(), "element"))?,
+        }
+        let share = 100.0 * self.padding_share();
+        line(
+            f,
+            "padding",
+            format_args!(
+                "{} ({share:.1} % of the storage)",
+                counted(self.padding.into(), "element")
+            ),
+        )?;
+        line(
+            f,
+            "contiguous run",
+            format_args!("{} from the first on", counted(self.contiguous_run.into(), "element")),
+        )?;
+        match &self.injective {
+            Ok(injective) => line(f, "injective", yes(*injective))?,
+            Err(error) => line(f, "injective", format_args!("undecided: {error}"))?,
+        }
+        line(f, "exhaustive", yes(self.exhaustive))?;
+        line(f, "true rank", self.true_rank)
+    }
+}
+
+impl Axis {
+    fn write(&self, f: &mut fmt::Formatter<'_>, dim: usize, rank: usize) -> fmt::Result {
+        let title = match self.letter {
+            Some(letter) => format!("dim {dim} ({letter})"),
+            None => format!("dim {dim}"),
+        };
+        let size = if self.padded == self.extent {
+            self.extent.to_string()
+        } else {
+            format!("{} padded to {}", self.extent, self.padded)
+        };
+        line(f, &title, format_args!("{size}: {}", self.words(dim, rank)))
+    }
+
+    /// "4 rows at stride 4, repeated 2× at stride 16".
+    fn words(&self, dim: usize, rank: usize) -> String {
+        let word = |i: usize, mode: &Mode| {
+            let (extent, stride) = (mode.extent(), mode.stride());
+            if i == 0 {
+                format!("{} at stride {stride}", counted(extent.into(), noun(rank, dim)))
+            } else {
+                format!("repeated {extent}× at stride {stride}")
+            }
+        };
+        self.digits.iter().enumerate().map(|(i, mode)| word(i, mode)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn noun(rank: usize, dim: usize) -> &'static str {
+    match rank - dim {
+        1 if rank > 1 => "column",
+        1 => "element",
+        2 => "row",
+        3 => "plane",
+        _ => "step",
+    }
+}
+
+fn counted(count: u128, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+fn yes(answer: bool) -> &'static str {
+    if answer { "yes" } else { "no" }
+}
+
+fn line(f: &mut fmt::Formatter<'_>, title: &str, text: impl fmt::Display) -> fmt::Result {
+    writeln!(f, "  {title:<16} {text}")
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Order::RowMajor => "row-major (dim 0 is major)",
+            Order::ColumnMajor => "column-major (dim 0 is minor)",
+            Order::Both => {
+                "row-major and column-major (at most one dim has more than one coordinate)"
+            }
+            Order::Neither => "neither row-major nor column-major",
+        })
+    }
+}

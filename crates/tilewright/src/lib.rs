@@ -1,0 +1,49 @@
+//! Tensor layouts as values: parse one from the notation you already use, ask it anything, prove two of
+//! them equal, print it in another notation, and move real data from one to another.
+//!
+//! This crate is the door to the house; each room is a crate of its own, re-exported here in reading
+//! order. [`picture`] and [`explain`](mod@explain) put layouts into text.
+//!
+//! ```
+//! use tilewright::{Spec, TensorLayout};
+//! use tilewright::relayout::{Elements, Plan};
+//!
+//! // Ascend's zN of a 3×5 matrix of 16-bit elements, in blocks of 2×2 for the example.
+//! let zn = Spec::parse("zN[M0=2,C0=2]")?.resolve(Some(&[3, 5]), None)?;
+//! assert_eq!(zn.layout().layout().to_string(), "((2,2),(2,3)):((2,4),(1,8))");
+//!
+//! // Move data into it: 15 elements of 2 bytes, padding zero.
+//! let rows = TensorLayout::row_major(&[3, 5])?;
+//! let plan = Plan::new(&rows, zn.layout(), Elements::same(16), 0)?;
+//! let source: Vec<u8> = (0..15u16).flat_map(u16::to_le_bytes).collect();
+//! let mut packed = vec![0xFF; 48];
+//! plan.run(&source, &mut packed, 1)?;
+//! let words: Vec<u16> = packed.chunks(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect();
+//! assert_eq!(words[..8], [0, 1, 5, 6, 10, 11, 0, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod compare;
+pub mod explain;
+pub mod picture;
+
+pub use tilewright_core as core;
+pub use tilewright_files as files;
+pub use tilewright_notation as notation;
+pub use tilewright_relayout as relayout;
+pub use tilewright_xla as xla;
+
+pub use compare::{Comparison, compare};
+pub use explain::Explanation;
+pub use tilewright_core::{
+    Block, Blocks, Coord, Difference, Digit, Fill, Fractal, Layout, Loop, Mode, ParseError,
+    Pattern, Place, Profile, Refinement, Run, Step, Swizzle, TensorLayout, Tile, View, ViewMut,
+};
+pub use tilewright_notation::{Named, Spec};
+pub use tilewright_xla::PrimitiveType;
+
+/// The README's examples, run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -1,0 +1,354 @@
+//! Layouts drawn in text: a grid of coordinates, or memory as a line.
+
+use std::fmt::Write as _;
+
+use tilewright_core::{Coord, Error, Fill, Place, TensorLayout};
+
+/// What stands in the cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cells {
+    /// The offset of each element.
+    Offsets,
+    /// The elements as a, b, c …, in row-major order.
+    Names,
+    /// The row-major numbers of the elements.
+    Numbers,
+}
+
+/// How much is drawn; what is left out is said in the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Characters across.
+    pub width: usize,
+    /// Rows of one grid.
+    pub rows: u64,
+    /// Grids, for arrays of more than two dims.
+    pub panels: u64,
+    /// Cells of a line of memory.
+    pub cells: u64,
+}
+
+impl Default for Limits {
+    /// For a file: 1024 characters across, 256 rows, 16 panels, 4096 cells of memory.
+    fn default() -> Limits {
+        Limits { width: 1024, rows: 256, panels: 16, cells: 4096 }
+    }
+}
+
+/// A layout to draw.
+///
+/// ```
+/// use tilewright::{Fill, TensorLayout, picture::{Cells, Picture}};
+/// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+/// let picture = Picture::new(&layout, Fill::Unspecified);
+/// let lines = [
+///     "      0   1   2",
+///     "    +---+---+---+",
+///     " 0  | 0 | 1 | 2 |",
+///     "    +---+---+---+",
+///     " 1  | 3 | 4 | 5 |",
+///     "    +---+---+---+",
+/// ];
+/// assert!(picture.grid(Cells::Offsets).lines().eq(lines));
+/// assert_eq!(picture.memory(Cells::Names).unwrap(), "a b c d e f\n");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Picture<'a> {
+    layout: &'a TensorLayout,
+    fill: Fill,
+    limits: Limits,
+}
+
+/// A part of an array that is drawn as one grid: two dims vary, the others are fixed.
+struct Panel {
+    /// The coordinate with the two drawn dims at 0.
+    fixed: Vec<u64>,
+    /// Drawn and whole padded extents.
+    rows: (u64, u64),
+    columns: (u64, u64),
+}
+
+impl<'a> Picture<'a> {
+    /// A picture of `layout`, whose padding holds `fill`.
+    pub fn new(layout: &'a TensorLayout, fill: Fill) -> Picture<'a> {
+        Picture { layout, fill, limits: Limits::default() }
+    }
+
+    /// The same picture, drawn within other limits.
+    #[must_use]
+    pub fn within(mut self, limits: Limits) -> Picture<'a> {
+        self.limits = limits;
+        self
+    }
+
+    /// The array with coordinates on both margins, a grid per pair of trailing dims; padding shows as
+    /// the declared fill, or `.`.
+    pub fn grid(&self, cells: Cells) -> String {
+        self.panels(cells, framed)
+    }
+
+    /// The padded array as rows of cells without a frame.
+    ///
+    /// ```
+    /// use tilewright::{Spec, picture::{Cells, Picture}};
+    /// let padded = Spec::parse("{0,1}pad(3,5)fill(0)").unwrap().resolve(Some(&[2, 3]), None).unwrap();
+    /// let picture = Picture::new(padded.layout(), padded.fill());
+    /// assert_eq!(picture.rows(Cells::Names), "a b c 0 0\nd e f 0 0\n0 0 0 0 0\n");
+    /// assert_eq!(picture.memory(Cells::Names).unwrap(), "a d 0 b e 0 c f 0 0 0 0 0 0 0\n");
+    /// ```
+    pub fn rows(&self, cells: Cells) -> String {
+        self.panels(cells, |_, text, width| plain(text, width))
+    }
+
+    /// Memory from the first offset to the last, on one line.
+    ///
+    /// # Errors
+    /// [undecided](Error::is_undecided) as [`TensorLayout::locate`].
+    pub fn memory(&self, cells: Cells) -> Result<String, Error> {
+        let low = self.layout.layout().bounds().map_or(0, |(low, _)| low.min(0));
+        let whole = self.layout.capacity() as i64 - low;
+        let drawn = whole.min(i64::try_from(self.limits.cells).unwrap_or(i64::MAX));
+        let mut line = Vec::new();
+        for offset in low..low + drawn {
+            line.push(match self.layout.locate(offset)? {
+                Place::Element(coord) => self.cell(cells, &coord, offset),
+                Place::Padding | Place::OutOfRange => self.padding(),
+            });
+        }
+        let mut text = line.join(" ");
+        text.push('\n');
+        if drawn < whole {
+            let _ = writeln!(text, "… {} more cells", whole - drawn);
+        }
+        Ok(text)
+    }
+
+    fn cell(&self, cells: Cells, coord: &Coord, offset: i64) -> String {
+        match cells {
+            Cells::Offsets => offset.to_string(),
+            Cells::Names => name(number(self.layout.extents(), coord.as_slice())),
+            Cells::Numbers => number(self.layout.extents(), coord.as_slice()).to_string(),
+        }
+    }
+
+    fn padding(&self) -> String {
+        match self.fill {
+            Fill::Unspecified => ".".into(),
+            Fill::Zero => "0".into(),
+            Fill::One => "1".into(),
+            Fill::Lowest => "lowest".into(),
+            Fill::Highest => "highest".into(),
+            Fill::Unknown => "?".into(),
+            Fill::Bits(bits) => format!("{bits:#x}"),
+        }
+    }
+
+    /// The extent of a dim, padding included where the dim is an axis of its own.
+    fn padded(&self, dim: usize) -> u64 {
+        let own = self.layout.extents()[dim];
+        match self.layout.layout().axis_size(dim) {
+            Some(size) if self.layout.is_strided() => size,
+            _ => own,
+        }
+    }
+
+    fn panels(
+        &self,
+        cells: Cells,
+        draw: impl Fn(&Panel, &[Vec<String>], usize) -> String,
+    ) -> String {
+        let rank = self.layout.rank();
+        let outer = &self.layout.extents()[..rank.saturating_sub(2)];
+        let whole: u64 = outer.iter().product();
+        let mut text = String::new();
+        for index in 0..whole.min(self.limits.panels) {
+            let fixed = unravel(outer, index);
+            if !outer.is_empty() {
+                let _ = writeln!(text, "[{},:,:]", join(&fixed));
+            }
+            text += &self.panel(cells, fixed, &draw);
+        }
+        if whole > self.limits.panels {
+            let _ = writeln!(text, "… {} more panels", whole - self.limits.panels);
+        }
+        text
+    }
+
+    fn panel(
+        &self,
+        cells: Cells,
+        mut fixed: Vec<u64>,
+        draw: impl Fn(&Panel, &[Vec<String>], usize) -> String,
+    ) -> String {
+        let rank = self.layout.rank();
+        let rows = if rank < 2 { 1 } else { self.padded(rank - 2) };
+        let columns = if rank < 1 { 1 } else { self.padded(rank - 1) };
+        fixed.resize(rank, 0);
+        let drawn = rows.min(self.limits.rows);
+        let mut panel = Panel {
+            fixed,
+            rows: (drawn, rows),
+            columns: (columns.min(self.limits.width as u64), columns),
+        };
+        let mut text = self.cells(cells, &panel);
+        let width = text.iter().flatten().map(|cell| cell.chars().count()).max().unwrap_or(1);
+        let width = width.max(panel.columns.0.saturating_sub(1).to_string().len());
+        let fits = (self.limits.width.saturating_sub(5) / (width + 3)).max(1) as u64;
+        if fits < panel.columns.0 {
+            panel.columns.0 = fits;
+            text.iter_mut().for_each(|row| row.truncate(fits as usize));
+        }
+        draw(&panel, &text, width) + &elided(&panel)
+    }
+
+    fn cells(&self, cells: Cells, panel: &Panel) -> Vec<Vec<String>> {
+        let row = |i| (0..panel.columns.0).map(|j| self.cell_at(cells, panel, i, j)).collect();
+        (0..panel.rows.0).map(row).collect()
+    }
+
+    fn cell_at(&self, cells: Cells, panel: &Panel, i: u64, j: u64) -> String {
+        let mut coord = panel.fixed.clone();
+        let rank = coord.len();
+        if rank > 1 {
+            coord[rank - 2] = i;
+        }
+        if rank > 0 {
+            coord[rank - 1] = j;
+        }
+        match (self.layout.offset(&coord), Coord::new(&coord)) {
+            (Ok(offset), Ok(coord)) => self.cell(cells, &coord, offset),
+            _ => self.padding(),
+        }
+    }
+}
+
+/// Row numbers, column numbers and a border around every cell.
+fn framed(panel: &Panel, text: &[Vec<String>], width: usize) -> String {
+    let margin = panel.rows.0.saturating_sub(1).to_string().len().max(1);
+    let indent = " ".repeat(margin + 3);
+    let border = format!(
+        "{indent}+{}\n",
+        format!("{}+", "-".repeat(width + 2)).repeat(panel.columns.0 as usize)
+    );
+    let mut picture = indent.clone();
+    for column in 0..panel.columns.0 {
+        let _ = write!(picture, "  {column:>width$} ");
+    }
+    picture.truncate(picture.trim_end().len());
+    picture.push('\n');
+    for (row, cells) in text.iter().enumerate() {
+        let _ = write!(picture, "{border} {row:>margin$}  |");
+        for cell in cells {
+            let _ = write!(picture, " {cell:>width$} |");
+        }
+        picture.push('\n');
+    }
+    picture + &border
+}
+
+fn plain(text: &[Vec<String>], width: usize) -> String {
+    let width = if text.iter().flatten().all(|cell| cell.chars().count() == 1) { 1 } else { width };
+    let mut picture = String::new();
+    for row in text {
+        let cells: Vec<String> = row.iter().map(|cell| format!("{cell:>width$}")).collect();
+        picture += cells.join(" ").as_str();
+        picture.push('\n');
+    }
+    picture
+}
+
+/// What a panel leaves out, as a line of its own.
+fn elided(panel: &Panel) -> String {
+    let rows = panel.rows.1 - panel.rows.0;
+    let columns = panel.columns.1 - panel.columns.0;
+    match (rows, columns) {
+        (0, 0) => String::new(),
+        (0, _) => format!("… {columns} more columns\n"),
+        (_, 0) => format!("… {rows} more rows\n"),
+        _ => format!("… {rows} more rows, {columns} more columns\n"),
+    }
+}
+
+fn join(values: &[u64]) -> String {
+    values.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// The coordinate of a row-major index.
+fn unravel(extents: &[u64], mut index: u64) -> Vec<u64> {
+    let mut coord = vec![0; extents.len()];
+    for (x, &extent) in coord.iter_mut().zip(extents).rev() {
+        *x = index % extent;
+        index /= extent;
+    }
+    coord
+}
+
+/// The row-major index of a coordinate.
+fn number(extents: &[u64], coord: &[u64]) -> u64 {
+    extents.iter().zip(coord).fold(0, |index, (extent, x)| index * extent + x)
+}
+
+/// 0 → a, 25 → z, 26 → aa, as spreadsheet columns are named.
+fn name(mut number: u64) -> String {
+    let mut letters = Vec::new();
+    loop {
+        letters.push(char::from(b'a' + (number % 26) as u8));
+        if number < 26 {
+            break;
+        }
+        number = number / 26 - 1;
+    }
+    letters.iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::Layout;
+
+    fn layout(text: &str) -> TensorLayout {
+        TensorLayout::of(&Layout::parse(text).unwrap())
+    }
+
+    #[test]
+    fn names_go_on_behind_z() {
+        assert_eq!([0, 25, 26, 27, 701, 702].map(name), ["a", "z", "aa", "ab", "zz", "aaa"]);
+    }
+
+    #[test]
+    fn the_blocked_grid_of_the_document() {
+        let layout = layout("((4,2),(4,3)):((4,16),(1,32))");
+        let grid = Picture::new(&layout, Fill::Unspecified).grid(Cells::Offsets);
+        let rows: Vec<&str> = grid.lines().collect();
+        assert_eq!(rows[0], "       0    1    2    3    4    5    6    7    8    9   10   11");
+        assert_eq!(rows[2], " 0  |  0 |  1 |  2 |  3 | 32 | 33 | 34 | 35 | 64 | 65 | 66 | 67 |");
+        assert_eq!(rows[16], " 7  | 28 | 29 | 30 | 31 | 60 | 61 | 62 | 63 | 92 | 93 | 94 | 95 |");
+        assert_eq!(rows.len(), 18);
+    }
+
+    #[test]
+    fn large_arrays_are_elided_and_say_so() {
+        let layout = layout("(1000000,1000000):(1000000,1)");
+        let limits = Limits { width: 40, rows: 2, panels: 1, cells: 3 };
+        let picture = Picture::new(&layout, Fill::Unspecified).within(limits);
+        assert!(
+            picture.grid(Cells::Offsets).ends_with("… 999998 more rows, 999997 more columns\n")
+        );
+        assert_eq!(picture.memory(Cells::Numbers).unwrap(), "0 1 2\n… 999999999997 more cells\n");
+    }
+
+    #[test]
+    fn every_rank_has_a_picture() {
+        assert!(Picture::new(&layout("():()"), Fill::Zero).grid(Cells::Names).contains("| a |"));
+        assert!(
+            Picture::new(&layout("(4):(2)"), Fill::Zero)
+                .grid(Cells::Offsets)
+                .contains("| 0 | 2 | 4 | 6 |")
+        );
+        let cube = Picture::new(&layout("(2,2,2):(4,2,1)"), Fill::Zero).grid(Cells::Offsets);
+        assert!(cube.starts_with("[0,:,:]\n") && cube.contains("[1,:,:]\n"));
+        assert_eq!(Picture::new(&layout("(0,3):(1,1)"), Fill::Zero).rows(Cells::Names), "");
+        let reversed = layout("4:-1");
+        assert_eq!(Picture::new(&reversed, Fill::Zero).memory(Cells::Names).unwrap(), "d c b a\n");
+    }
+}
