@@ -1,0 +1,58 @@
+//! The project's own commands: `cargo xtask ci`, `tidy`, `bench`, `oracles`.
+//!
+//! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
+//! them. Nothing here depends on the crates it checks.
+
+#![forbid(unsafe_code)]
+
+mod bench;
+mod ci;
+mod oracles;
+mod python;
+mod shell;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The project's own commands.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Everything that decides whether a change lands
+    Ci,
+    /// The rules that keep the architecture, over every tracked file
+    Tidy,
+    /// The relayout benchmark next to memcpy
+    Bench {
+        /// Small arrays and few repetitions
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Heavy checks against other people's libraries; skips what does not install
+    Oracles,
+}
+
+fn main() -> ExitCode {
+    let root = shell::root();
+    let outcome = match Args::parse().command {
+        Command::Ci => ci::run(&root),
+        Command::Tidy => tidy::run(&root),
+        Command::Bench { quick } => return bench::run(&root, quick),
+        Command::Oracles => oracles::run(&root),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("\nxtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

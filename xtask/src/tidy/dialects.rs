@@ -1,0 +1,122 @@
+//! A3: a consumer takes core's values and never learns in which notation they were written; core
+//! itself knows one notation, in one file.
+//!
+//! Comments, `#[doc(…)]` attributes and tests may name what they like.
+
+use super::{finding::Finding, source::Source, source::is_word_byte};
+
+/// Words of dialects, in one piece and in lower case.
+const EVERYWHERE: [&str; 12] = [
+    "onednn", "dnnl", "hlo", "cute", "tla", "mlir", "triton", "einops", "ascend", "catlass",
+    "cublas", "cublaslt",
+];
+
+/// Words that a crate which reads and writes files of these makers has to know.
+const NOT_IN_MEMORY: [&str; 4] = ["xla", "numpy", "torch", "jax"];
+
+/// Formats that core defines by name and no consumer tells apart from any other.
+const NOT_IN_CONSUMERS: [&str; 1] = ["fractal"];
+
+/// The one notation core reads and prints.
+const CORE_TEXT: &str = "crates/tilewright-core/src/layout_text.rs";
+
+/// Words of a dialect in the code of core, relayout and files.
+pub(crate) fn findings(source: &Source) -> Vec<Finding> {
+    let core = source.is_in("tilewright-core");
+    let files = source.is_in("tilewright-files");
+    if !(core || files || source.is_in("tilewright-relayout")) || source.path == CORE_TEXT {
+        return Vec::new();
+    }
+    let known = |word: &str| {
+        EVERYWHERE.contains(&word)
+            || (!files && NOT_IN_MEMORY.contains(&word))
+            || (!core && NOT_IN_CONSUMERS.contains(&word))
+    };
+    let lines = source.shipped().filter(|(_, line)| !line.bare.contains("[doc("));
+    let named = lines.filter_map(|(number, line)| {
+        Some((number, words(&line.worded).into_iter().find(|word| known(word))?))
+    });
+    named.map(|(number, word)| Finding::new(&source.path, number, "A3", says(&word))).collect()
+}
+
+fn says(word: &str) -> String {
+    format!(
+        "`{word}` is a word of a dialect; a consumer knows core's values only, and core only their meaning"
+    )
+}
+
+/// Every identifier of a line, its parts, and neighbouring parts joined, all in lower case:
+/// `OneDnnTag` gives `onednntag`, `one`, `dnn`, `tag`, `onednn`, `dnntag`.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for identifier in line
+        .split(|c: char| !c.is_ascii() || !is_word_byte(c as u8))
+        .filter(|word| !word.is_empty())
+    {
+        let parts = parts(identifier);
+        words.push(parts.concat());
+        words.extend(parts.windows(2).map(<[String]>::concat));
+        words.extend(parts);
+    }
+    words
+}
+
+/// The parts of an identifier, at underscores and where a capital begins a word.
+fn parts(identifier: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut small = false;
+    for c in identifier.chars() {
+        if c == '_' || (c.is_ascii_uppercase() && small) {
+            parts.push(String::new());
+        }
+        small = !c.is_ascii_uppercase();
+        if c != '_' {
+            parts.last_mut().into_iter().for_each(|part| part.push(c.to_ascii_lowercase()));
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::finding::{NONE, lines},
+        *,
+    };
+
+    fn found(path: &str, text: &str) -> Vec<usize> {
+        lines(&findings(&Source::new(path, text)))
+    }
+
+    #[test]
+    fn consumers_name_no_dialect() {
+        let text = "fn from_hlo() {}\nstruct OneDnnTag;\nlet a = \"a CuTe text\";\nfn execute() {}\nenum FRACTAL_NZ {}";
+        assert_eq!(found("crates/tilewright-relayout/src/plan.rs", text), [1, 2, 3, 5]);
+        assert_eq!(found("crates/tilewright-notation/src/hlo.rs", text), NONE);
+    }
+
+    #[test]
+    fn comments_docs_and_tests_may() {
+        let text = "//! As oneDNN\n/// as XLA\n#[doc(alias = \"onednn\")]\nfn a() {} // HLO\n#[cfg(test)]\nmod tests { fn hlo() {} }";
+        assert_eq!(found("crates/tilewright-core/src/pattern.rs", text), NONE);
+        assert_eq!(found("crates/tilewright-relayout/tests/a.rs", "fn hlo() {}"), NONE);
+    }
+
+    #[test]
+    fn core_knows_one_notation_in_one_file() {
+        assert_eq!(found("crates/tilewright-core/src/layout_text.rs", "fn cute() {}"), NONE);
+        assert_eq!(found("crates/tilewright-core/src/layout.rs", "fn cute() {}"), [1]);
+        assert_eq!(
+            found("crates/tilewright-core/src/fractal.rs", "mod fractal;\nfn xla() {}"),
+            [2]
+        );
+    }
+
+    #[test]
+    fn files_know_the_makers_of_files() {
+        let text = "fn numpy() {}\nuse tilewright_xla::Shape;\nfn cute() {}";
+        assert_eq!(found("crates/tilewright-files/src/npy.rs", text), [3]);
+        assert_eq!(found("crates/tilewright-relayout/src/plan.rs", text), [1, 2, 3]);
+    }
+}

@@ -1,0 +1,302 @@
+//! A Rust file as the rules see it: each line as written, without comments, and without comments and
+//! literals; and whether it is there for tests only.
+//!
+//! This is a lexer of comments and literals and a counter of brackets, not a parser.
+
+/// One Rust file.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Relative to the root, with `/`.
+    pub(crate) path: String,
+    pub(crate) lines: Vec<Line>,
+    /// The whole file with comments and literals blanked; same length as the text.
+    pub(crate) bare: String,
+}
+
+/// One line, in three readings of the same length in bytes.
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) raw: String,
+    /// Comments blanked.
+    pub(crate) worded: String,
+    /// Comments and literals blanked.
+    pub(crate) bare: String,
+    /// Under `#[cfg(test)]`, or in a file that is only for tests.
+    pub(crate) test: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Code,
+    Comment,
+    Literal,
+}
+
+impl Source {
+    pub(crate) fn new(path: &str, text: &str) -> Source {
+        let kinds = kinds(text.as_bytes());
+        let worded = blank(text, &kinds, |kind| kind != Kind::Comment);
+        let bare = blank(text, &kinds, |kind| kind == Kind::Code);
+        let tests = test_lines(&bare);
+        let whole = for_tests(path) || bare.contains("#![cfg(test)]");
+        let texts = text.split('\n').zip(worded.split('\n')).zip(bare.split('\n'));
+        let line = |(number, ((raw, worded), bare)): (usize, ((&str, &str), &str))| Line {
+            raw: raw.into(),
+            worded: worded.into(),
+            bare: bare.into(),
+            test: whole || tests.iter().any(|&(from, to)| (from..=to).contains(&number)),
+        };
+        Source { path: path.into(), lines: texts.enumerate().map(line).collect(), bare }
+    }
+
+    /// The same file, known to be for tests only.
+    pub(crate) fn only_for_tests(mut self) -> Source {
+        self.lines.iter_mut().for_each(|line| line.test = true);
+        self
+    }
+
+    /// The lines outside tests, numbered from 1.
+    pub(crate) fn shipped(&self) -> impl Iterator<Item = (usize, &Line)> {
+        self.lines.iter().enumerate().filter(|(_, line)| !line.test).map(|(i, line)| (i + 1, line))
+    }
+
+    /// Whether the file lies in the crate of this name.
+    pub(crate) fn is_in(&self, name: &str) -> bool {
+        self.path
+            .strip_prefix("crates/")
+            .and_then(|path| path.strip_prefix(name))
+            .is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// The names of the modules that this file declares for tests and keeps in files of their own.
+    pub(crate) fn test_modules(&self) -> Vec<&str> {
+        let heads = self.bare.split("#[cfg(test)]").skip(1).filter_map(|item| item.split_once(';'));
+        let flat = heads.map(|(head, _)| head).filter(|head| !head.contains('{'));
+        flat.filter_map(|head| head.rsplit_once("mod "))
+            .map(|(_, name)| name.trim())
+            .filter(|name| is_word(name))
+            .collect()
+    }
+}
+
+/// Whether a file in this place is there for tests or as an example.
+fn for_tests(path: &str) -> bool {
+    path.split('/').any(|folder| matches!(folder, "tests" | "examples" | "benches"))
+}
+
+/// Whether a text is one identifier.
+pub(crate) fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(is_word_byte)
+}
+
+/// Whether a byte can be part of an identifier.
+pub(crate) fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Where `word` stands in `text` on its own, not as a part of a longer identifier.
+pub(crate) fn word_places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let bytes = text.as_bytes();
+    text.match_indices(word).map(|(at, _)| at).filter(move |&at| {
+        let behind = bytes.get(at + word.len()).is_some_and(|&byte| is_word_byte(byte));
+        let before = at > 0 && is_word_byte(bytes[at - 1]);
+        !(before || (behind && word.ends_with(|last: char| last.is_alphanumeric())))
+    })
+}
+
+/// The number, from 0, of the line that holds byte `at`.
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
+    text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count()
+}
+
+/// The end of the item that begins at `from`: behind its body's closing brace, or behind its `;`.
+pub(crate) fn item_end(bare: &str, from: usize) -> usize {
+    let mut depth = 0_i64;
+    for (i, byte) in bare.bytes().enumerate().skip(from) {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth -= 1,
+            b';' if depth == 0 => return i + 1,
+            _ => {}
+        }
+        if byte == b'}' && depth <= 0 {
+            return i + 1;
+        }
+    }
+    bare.len()
+}
+
+/// First and last line, from 0, of every item under a `cfg` of tests.
+fn test_lines(bare: &str) -> Vec<(usize, usize)> {
+    let marks = ["#[cfg(test)]", "#[cfg(all(test,"];
+    let places = marks.iter().flat_map(|mark| bare.match_indices(mark).map(|(at, _)| at));
+    places
+        .map(|at| (line_of(bare, at), line_of(bare, item_end(bare, at).saturating_sub(1))))
+        .collect()
+}
+
+/// What each byte of a Rust text belongs to.
+fn kinds(text: &[u8]) -> Vec<Kind> {
+    let mut kinds = Vec::with_capacity(text.len());
+    while kinds.len() < text.len() {
+        let (kind, end) = token(text, kinds.len());
+        kinds.resize(end.min(text.len()), kind);
+    }
+    kinds
+}
+
+/// The kind and the end of what begins at `at`.
+fn token(text: &[u8], at: usize) -> (Kind, usize) {
+    let rest = &text[at..];
+    match rest {
+        [b'/', b'/', ..] => (Kind::Comment, at + position(rest, b"\n").unwrap_or(rest.len())),
+        [b'/', b'*', ..] => (Kind::Comment, at + nested_comment(rest)),
+        [b'"', ..] => (Kind::Literal, at + quoted(rest, b'"')),
+        [b'r', b'"' | b'#', ..] if starts_literal(text, at) => match raw_string(rest) {
+            Some(length) => (Kind::Literal, at + length),
+            None => (Kind::Code, at + 1),
+        },
+        [b'\'', ..] if is_character(rest) => (Kind::Literal, at + quoted(rest, b'\'')),
+        _ => (Kind::Code, at + 1),
+    }
+}
+
+/// Whether an `r` here can begin a raw string: at the start of a word, or behind a lone `b` or `c`.
+fn starts_literal(text: &[u8], at: usize) -> bool {
+    let word = |i: usize| is_word_byte(text[i]);
+    match at {
+        0 => true,
+        _ if !word(at - 1) => true,
+        1 => true,
+        _ => matches!(text[at - 1], b'b' | b'c') && !word(at - 2),
+    }
+}
+
+fn position(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
+}
+
+fn nested_comment(rest: &[u8]) -> usize {
+    let (mut depth, mut at) = (0_usize, 0);
+    while at < rest.len() {
+        if rest[at..].starts_with(b"/*") {
+            depth += 1;
+            at += 2;
+        } else if rest[at..].starts_with(b"*/") {
+            depth -= 1;
+            at += 2;
+            if depth == 0 {
+                return at;
+            }
+        } else {
+            at += 1;
+        }
+    }
+    at
+}
+
+/// The length of a literal between two of `quote`, where a backslash hides the next byte.
+fn quoted(rest: &[u8], quote: u8) -> usize {
+    let mut at = 1;
+    while at < rest.len() && rest[at] != quote {
+        at += if rest[at] == b'\\' { 2 } else { 1 };
+    }
+    at + 1
+}
+
+/// The length of `r"…"` or `r#"…"#`; none for a raw identifier.
+fn raw_string(rest: &[u8]) -> Option<usize> {
+    let hashes = rest[1..].iter().take_while(|&&byte| byte == b'#').count();
+    if rest.get(1 + hashes) != Some(&b'"') {
+        return None;
+    }
+    let close = [b"\"", &rest[1..1 + hashes]].concat();
+    let begin = hashes + 2;
+    Some(position(&rest[begin..], &close).map_or(rest.len(), |at| begin + at + close.len()))
+}
+
+/// Whether a quote begins a character and not a lifetime.
+fn is_character(rest: &[u8]) -> bool {
+    let wide = rest.get(1).map_or(1, |&byte| match byte {
+        0..=0x7F => 1,
+        0x80..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xFF => 4,
+    });
+    rest.get(1) == Some(&b'\\') || rest.get(1 + wide) == Some(&b'\'')
+}
+
+/// The text with everything blanked that is not kept, line ends apart.
+fn blank(text: &str, kinds: &[Kind], keep: impl Fn(Kind) -> bool) -> String {
+    let shown =
+        |(&byte, &kind): (&u8, &Kind)| if keep(kind) || byte == b'\n' { byte } else { b' ' };
+    let bytes: Vec<u8> = text.as_bytes().iter().zip(kinds).map(shown).collect();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bare(text: &str) -> String {
+        Source::new("a.rs", text).bare
+    }
+
+    #[test]
+    fn blanking_keeps_lengths_and_lines() {
+        let text =
+            "a /* b\n /* c */ */ d // é\n\"e\\\"f\" 'g' '\\'' 'é' &'h i r#\"j\"k\"# br\"l\" r#m";
+        let source = Source::new("a.rs", text);
+        assert_eq!(source.bare.len(), text.len());
+        assert_eq!(source.lines.len(), 3);
+        assert_eq!(
+            source.bare.split_whitespace().collect::<Vec<_>>(),
+            ["a", "d", "&'h", "i", "b", "r#m"]
+        );
+        assert_eq!(source.lines[2].worded.trim(), text.rsplit('\n').next().unwrap());
+    }
+
+    #[test]
+    fn unfinished_literals_end_with_the_text() {
+        for text in ["\"a", "/* a", "r#\"a", "'\\", "\"\\", "'", "r#"] {
+            assert_eq!(bare(text).len(), text.len());
+        }
+    }
+
+    #[test]
+    fn test_items_end_with_their_braces() {
+        let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n  fn b() { \"}\"; }\n}\nfn c() {}\n#[cfg(test)]\nuse d;\nfn e() {}";
+        let source = Source::new("a.rs", text);
+        let shipped: Vec<usize> = source.shipped().map(|(number, _)| number).collect();
+        assert_eq!(shipped, [1, 6, 9]);
+    }
+
+    #[test]
+    fn whole_files_can_be_tests() {
+        assert_eq!(Source::new("crates/x/tests/a.rs", "fn a() {}").shipped().count(), 0);
+        assert_eq!(
+            Source::new("crates/x/src/a.rs", "#![cfg(test)]\nfn a() {}").shipped().count(),
+            0
+        );
+        assert_eq!(
+            Source::new("crates/x/src/a.rs", "fn a() {}").only_for_tests().shipped().count(),
+            0
+        );
+    }
+
+    #[test]
+    fn test_modules_in_files_of_their_own_are_named() {
+        let source = Source::new(
+            "a.rs",
+            "#[cfg(test)]\npub(crate) mod small;\n#[cfg(test)]\nmod b { mod c; }\nmod d;",
+        );
+        assert_eq!(source.test_modules(), ["small"]);
+    }
+
+    #[test]
+    fn words_stand_alone() {
+        let places = |text, word| word_places(text, word).collect::<Vec<_>>();
+        assert_eq!(places("unsafe unsafe_code x_unsafe", "unsafe"), [0]);
+        assert_eq!(places("eprintln!(println!(", "println!"), [10]);
+    }
+}
