@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use crate::Coord;
+use crate::{Coord, text::Text};
 
 /// What went wrong, as far as a caller decides by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +109,32 @@ impl Error {
     pub const fn witness(&self) -> Option<&Coord> {
         self.witness.as_ref()
     }
+
+    /// Panics with the message. [`expect_const!`](crate::expect_const) ends here: in a constant, the
+    /// message is the compile error.
+    ///
+    /// # Panics
+    /// Always. Meant for constants; at run time an error is a value.
+    #[track_caller]
+    pub const fn panic_const(&self) -> ! {
+        let mut text = Text::new();
+        self.write(&mut text);
+        panic!("{}", text.as_str())
+    }
+
+    /// The message, for a constant.
+    pub(crate) const fn write(&self, text: &mut Text) {
+        if let Some(coord) = &self.witness {
+            text.push("at ");
+            text.tuple(coord.as_slice());
+            text.push(": ");
+        }
+        text.fill(self.message, &self.numbers);
+        if !self.legal.is_empty() {
+            text.push("; ");
+            text.push(self.legal);
+        }
+    }
 }
 
 impl fmt::Display for Error {
@@ -151,5 +177,21 @@ mod tests {
         let error = Error::mismatch("{} coordinates for {} axes", [3, 2], "give one per axis");
         assert_eq!(error.to_string(), "3 coordinates for 2 axes; give one per axis");
         assert!(error.is_mismatch() && !error.is_limit());
+    }
+
+    #[test]
+    fn constants_read_as_display_writes() {
+        let plain = Error::overflow("{} leaves, {} of {}", [-1, i128::MAX, 0], "");
+        let witness = Coord::new(&[u64::MAX; 32]).unwrap();
+        let errors = [
+            Error::mismatch("{} coordinates for {} axes", [3, 2], "give one per axis").at(witness),
+            Error::no_layout("{} {} {} {} {}", [1, 2, 3, 4], "é"),
+            plain,
+        ];
+        for error in errors {
+            let mut text = Text::new();
+            error.write(&mut text);
+            assert_eq!(text.as_str(), error.to_string());
+        }
     }
 }

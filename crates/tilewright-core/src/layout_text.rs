@@ -46,7 +46,8 @@ impl Layout {
         Ok(layout)
     }
 
-    /// [`Layout::parse`] for constants, where a bad text is a compile error.
+    /// [`Layout::parse`] for constants, where a bad text is a compile error that says why; what
+    /// [`layout!`](crate::layout) expands to.
     ///
     /// # Panics
     /// If the text is no legal layout. Meant for constants; use [`Layout::parse`] on input.
@@ -59,10 +60,11 @@ impl Layout {
     /// ```compile_fail
     /// const BAD: tilewright_core::Layout = tilewright_core::Layout::parse_const("(8,64):(64");
     /// ```
+    #[track_caller]
     pub const fn parse_const(text: &str) -> Layout {
         match Layout::parse(text) {
             Ok(layout) => layout,
-            Err(_) => panic!("this text is no legal layout"),
+            Err(error) => error.panic_const_in(text),
         }
     }
 }

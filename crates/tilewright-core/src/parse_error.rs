@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Error, error::fill_holes};
+use crate::{Error, error::fill_holes, text::Text};
 
 /// The longest suggestion a [`ParseError`] carries, in bytes.
 const MAX_NEAREST: usize = 48;
@@ -103,6 +103,45 @@ impl ParseError {
     /// The core's refusal, where the text itself was well formed.
     pub const fn cause(&self) -> Option<&Error> {
         self.cause.as_ref()
+    }
+
+    /// Panics with the message. [`expect_const!`](crate::expect_const) ends here: in a constant, the
+    /// message is the compile error.
+    ///
+    /// # Panics
+    /// Always. Meant for constants; at run time an error is a value.
+    #[track_caller]
+    pub const fn panic_const(&self) -> ! {
+        let mut text = Text::new();
+        self.write(&mut text);
+        panic!("{}", text.as_str())
+    }
+
+    /// As [`ParseError::panic_const`], with the place in the text it was found in.
+    #[track_caller]
+    pub(crate) const fn panic_const_in(&self, parsed: &str) -> ! {
+        let mut text = Text::new();
+        self.write(&mut text);
+        text.fill("; byte {} of `", &[self.from as i128]);
+        text.push(parsed);
+        text.push("`");
+        panic!("{}", text.as_str())
+    }
+
+    /// The message, for a constant.
+    const fn write(&self, text: &mut Text) {
+        match &self.cause {
+            Some(cause) => cause.write(text),
+            None => text.fill(self.message, &self.numbers),
+        }
+        let nearest = core::str::from_utf8(self.nearest.split_at(self.nearest_len as usize).0);
+        if let Ok(nearest) = nearest
+            && !nearest.is_empty()
+        {
+            text.push("; did you mean `");
+            text.push(nearest);
+            text.push("`?");
+        }
     }
 
     /// The error in three lines: the message, the `text` it was found in, a caret under the span.

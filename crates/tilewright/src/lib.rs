@@ -39,6 +39,7 @@ pub use explain::Explanation;
 pub use tilewright_core::{
     Block, Blocks, Coord, Difference, Digit, Fill, Fractal, Layout, Loop, Mode, ParseError,
     Pattern, Place, Profile, Refinement, Run, Step, Swizzle, TensorLayout, Tile, View, ViewMut,
+    expect_const, layout,
 };
 pub use tilewright_notation::{Named, Spec};
 pub use tilewright_xla::PrimitiveType;

@@ -1,0 +1,56 @@
+//! Layouts in constants: `layout!` and `expect_const!`, whose panic is the compile error.
+
+/// The layout that a text says, for constants: a bad text is a compile error with our sentence.
+///
+/// In a `const` or `static` item `cargo check` already reports it; in a generic associated constant only
+/// a build does. On run-time input use [`Layout::parse`](crate::Layout::parse), which returns the error.
+///
+/// ```
+/// use tilewright_core::{Layout, layout};
+/// const TILED: Layout = layout!("((4,2),(4,3)):((4,16),(1,32))");
+/// assert_eq!(TILED.offset_at(&[1, 5]), Ok(37));
+/// ```
+/// ```compile_fail
+/// use tilewright_core::{Layout, layout};
+/// // error[E0080]: … the strides are bracketed unlike the extents: rank 1 against 2; byte 7 of …
+/// const BAD: Layout = layout!("(8,32):(32)");
+/// ```
+#[macro_export]
+macro_rules! layout {
+    ($text:expr) => {
+        const { $crate::Layout::parse_const($text) }
+    };
+}
+
+/// The value of a `Result` of this crate in a constant, where an error is a compile error with its
+/// message.
+///
+/// For every `const fn` of the crate that returns a `Result` with an [`Error`](crate::Error) or a
+/// [`ParseError`](crate::ParseError).
+///
+/// ```
+/// use tilewright_core::{Layout, expect_const, layout};
+/// const A: Layout = layout!("(6,2):(8,2)");
+/// const B: Layout = layout!("(4,3):(3,1)");
+/// const AB: Layout = expect_const!(A.composition(&B));
+/// assert_eq!(AB.to_string(), "((2,2),3):((24,2),8)");
+/// ```
+/// ```compile_fail
+/// use tilewright_core::{Layout, expect_const, layout};
+/// const A: Layout = layout!("(6,2):(1,7)");
+/// const B: Layout = layout!("(3,2):(2,3)");
+/// // error[E0080]: … at (2,1): …
+/// const AB: Layout = expect_const!(A.composition(&B));
+/// ```
+///
+/// # Panics
+/// On an error, with its message: outside of constants, match on the `Result`.
+#[macro_export]
+macro_rules! expect_const {
+    ($result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(error) => error.panic_const(),
+        }
+    };
+}
