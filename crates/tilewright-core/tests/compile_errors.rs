@@ -57,7 +57,7 @@ fn a_generic_constant_is_an_error_of_the_build() {
         pub fn bad() -> u64 { Tile::<5>::LAYOUT.size() }
     "#;
     let sentence =
-        "elements 0 to 11 of a group of 5; the elements of a group begin and end with it";
+        "stride 12 of mode 0 in groups of 5 elements; a stride divides the number of elements";
     let (checked, built) = (compiler.check(program), compiler.build(program));
     assert!(checked.ok, "{}", checked.messages);
     assert!(!built.ok && built.messages.contains(sentence), "{}", built.messages);
