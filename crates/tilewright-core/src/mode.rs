@@ -24,11 +24,13 @@ impl Mode {
     }
 
     /// The number of coordinates.
+    #[inline]
     pub const fn extent(self) -> u64 {
         self.extent
     }
 
     /// The distance between neighbours, in elements.
+    #[inline]
     pub const fn stride(self) -> i64 {
         self.stride
     }

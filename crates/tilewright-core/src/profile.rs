@@ -29,15 +29,29 @@ pub struct Profile {
     leaves: u8,
     opened: [u8; MAX_MODES],
     closed: [u8; MAX_MODES],
+    /// The brackets still open behind the last leaf.
+    open: u8,
+    /// The number of axes, and a bit per leaf, set where it is the last of its axis: what index functions
+    /// walk by.
+    rank: u8,
+    ends: u32,
 }
+
+const _: () = assert!(MAX_MODES <= u32::BITS as usize);
 
 impl Profile {
     /// `()`: rank 0.
-    pub const EMPTY: Profile =
-        Profile { leaves: 0, opened: [0; MAX_MODES], closed: [0; MAX_MODES] };
+    pub const EMPTY: Profile = Profile {
+        leaves: 0,
+        opened: [0; MAX_MODES],
+        closed: [0; MAX_MODES],
+        open: 0,
+        rank: 0,
+        ends: 0,
+    };
 
     /// A bare leaf: rank 1, depth 0.
-    pub const LEAF: Profile = Profile { leaves: 1, ..Profile::EMPTY };
+    pub const LEAF: Profile = Profile { leaves: 1, rank: 1, ends: 1, ..Profile::EMPTY };
 
     /// A tuple of `rank` leaves, `(·,·,·)`.
     ///
@@ -52,6 +66,8 @@ impl Profile {
             profile.leaves = rank as u8;
             profile.opened[0] = 1;
             profile.closed[rank - 1] = 1;
+            profile.rank = rank as u8;
+            profile.ends = u32::MAX >> (MAX_MODES - rank);
         }
         Ok(profile)
     }
@@ -117,21 +133,30 @@ impl Profile {
         }
         self.opened[at] = opened as u8;
         self.closed[at] = closed as u8;
+        self.open = (open + opened - closed) as u8;
+        // Depth 1 behind a leaf means that an axis of the outermost tuple ends here; depth 0, that the
+        // tuple does, or that the leaf is bare.
+        if self.open <= 1 {
+            self.ends |= 1 << at;
+            self.rank += 1;
+        }
         self.leaves += 1;
         Ok(())
     }
 
     /// The number of brackets still open behind the last leaf.
     pub(crate) const fn open(&self) -> usize {
-        let (mut open, mut i) = (0, 0);
-        while i < self.leaves as usize {
-            open = open + self.opened[i] as usize - self.closed[i] as usize;
-            i += 1;
-        }
-        open
+        self.open as usize
+    }
+
+    /// A bit per leaf, set where it is the last of its axis.
+    #[inline]
+    pub(crate) const fn ends(&self) -> u32 {
+        self.ends
     }
 
     /// The number of leaves.
+    #[inline]
     pub const fn leaves(&self) -> usize {
         self.leaves as usize
     }
@@ -146,12 +171,9 @@ impl Profile {
     }
 
     /// The number of top-level positions (axes); 1 for a bare leaf.
+    #[inline]
     pub const fn rank(&self) -> usize {
-        let mut rank = 0;
-        while self.axis(rank).is_some() {
-            rank += 1;
-        }
-        rank
+        self.rank as usize
     }
 
     /// The depth of nesting: 0 for a bare leaf, 1 for a flat tuple and for `()`.
@@ -173,25 +195,15 @@ impl Profile {
 
     /// The leaves `from..to` of top-level position `axis`; `None` past the last.
     pub const fn axis(&self, axis: usize) -> Option<(usize, usize)> {
-        let leaves = self.leaves as usize;
-        if leaves == 0 {
-            return None;
-        }
-        if self.opened[0] == 0 {
-            return if axis == 0 { Some((0, leaves)) } else { None };
-        }
-        let (mut open, mut from, mut current, mut i) = (0, 0, 0, 0);
-        while i < leaves {
-            open = open + self.opened[i] as usize - self.closed[i] as usize;
-            // Depth 1 behind a leaf means that an axis of the outermost tuple ends here.
-            if open <= 1 {
-                if current == axis {
-                    return Some((from, i + 1));
-                }
-                current += 1;
-                from = i + 1;
+        let (mut ends, mut from, mut before) = (self.ends, 0, axis);
+        while ends != 0 {
+            let to = ends.trailing_zeros() as usize + 1;
+            if before == 0 {
+                return Some((from, to));
             }
-            i += 1;
+            before -= 1;
+            from = to;
+            ends &= ends - 1;
         }
         None
     }
@@ -213,7 +225,14 @@ impl Profile {
 
     /// The same value again; `Clone::clone` for `const fn`.
     pub const fn copied(&self) -> Profile {
-        Profile { leaves: self.leaves, opened: self.opened, closed: self.closed }
+        Profile {
+            leaves: self.leaves,
+            opened: self.opened,
+            closed: self.closed,
+            open: self.open,
+            rank: self.rank,
+            ends: self.ends,
+        }
     }
 }
 

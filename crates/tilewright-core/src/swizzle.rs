@@ -69,6 +69,7 @@ impl Swizzle {
     }
 
     /// Whether nothing is changed.
+    #[inline]
     pub const fn is_identity(self) -> bool {
         self.bits == 0
     }

@@ -45,6 +45,7 @@ impl TensorLayout {
     /// assert_eq!(layout.offset(&[1, 2]), Ok(5));
     /// assert!(layout.offset(&[2, 0]).unwrap_err().is_out_of_range());
     /// ```
+    #[inline]
     pub const fn offset(&self, coord: &[u64]) -> Result<i64, Error> {
         tri!(self.check(coord));
         if self.is_strided() {

@@ -2,14 +2,23 @@
 
 use tilewright_core::{Pattern, TensorLayout};
 
-/// Whether the elements lie densely with the last dim fastest.
+/// Whether the storage is the box of the dims, the last fastest. A format whose blocks happen to lie so
+/// (zN of one block) is another box, and a reader of that format looks for it.
 pub(crate) fn is_row_major(layout: &TensorLayout) -> bool {
-    is_dense(layout, &mut (0..layout.rank()).rev())
+    let dims = || 0..layout.rank();
+    is_dense(layout, &mut dims().rev()) && is_box(layout, &mut dims())
 }
 
-/// Whether the elements lie densely with the first dim fastest.
+/// Whether the storage is the box of the dims in reverse, the first fastest.
 pub(crate) fn is_col_major(layout: &TensorLayout) -> bool {
-    is_dense(layout, &mut (0..layout.rank()))
+    let dims = || 0..layout.rank();
+    is_dense(layout, &mut dims()) && is_box(layout, &mut dims().rev())
+}
+
+/// Whether the storage has the extents of these dims, outermost first; nothing is stored in any shape.
+fn is_box(layout: &TensorLayout, dims: &mut dyn Iterator<Item = usize>) -> bool {
+    let extents = dims.filter_map(|dim| layout.extents().get(dim).copied());
+    layout.size() == 0 || storage_shape(layout).into_iter().eq(extents)
 }
 
 /// Whether the elements lie densely with the dims fastest first as given.
@@ -62,9 +71,21 @@ mod tests {
             assert_eq!(is_row_major(&col), row.true_rank() < 2 || row.size() == 0);
         }
         let same = Layout::parse("((2,3),(2,2)):((4,8),(1,2))").unwrap();
-        assert!(is_row_major(&TensorLayout::of(&same)));
+        assert!(!is_row_major(&TensorLayout::of(&same)));
+        assert_eq!(storage_shape(&TensorLayout::of(&same)), [3, 2, 2, 2]);
         assert!(!is_row_major(&TensorLayout::new(&[5, 4], &same, 24).unwrap()));
         assert!(!is_row_major(&TensorLayout::of(&Layout::parse("(2,3):(4,1)").unwrap())));
+    }
+
+    #[test]
+    fn a_format_of_one_block_keeps_its_own_box() {
+        let zn = Fractal::ZN.pattern(16, 32).layout(&[16, 32]).unwrap();
+        assert_eq!(storage_shape(&zn), [1, 1, 16, 32]);
+        assert!(!is_row_major(&zn));
+        let nhwc = TensorLayout::of(&Layout::parse("(2,3,1,1):(3,1,3,3)").unwrap());
+        assert_eq!(storage_shape(&nhwc), [2, 1, 1, 3]);
+        assert!(!is_row_major(&nhwc));
+        assert!(is_row_major(&TensorLayout::row_major(&[2, 3, 1, 1]).unwrap()));
     }
 
     #[test]

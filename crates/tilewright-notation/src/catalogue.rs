@@ -75,7 +75,7 @@ const fn by(bits: u32, units: u64) -> Units {
 }
 
 /// 32 bytes of elements.
-const BYTES_32: &[Units] = &[by(4, 64), by(8, 32), by(16, 16), by(32, 8), by(64, 4)];
+const BYTES_32: &[Units] = &[by(4, 64), by(8, 32), by(16, 16), by(32, 8), by(64, 4), by(128, 2)];
 
 /// Always 16 elements.
 const SIXTEEN: &[Units] = &[by(8, 16), by(16, 16), by(32, 16), by(64, 16)];

@@ -272,7 +272,7 @@ fn the_element_is_asked_for_only_where_it_matters() {
     assert!(
         resolve("numpy:shape=(2,),strides=(6,)", None, Some("f32")).unwrap_err().is_unsupported()
     );
-    assert!(resolve("zN", dims, Some("c128")).unwrap_err().is_unsupported());
+    assert!(resolve("zN[preset=pypto]", dims, Some("c128")).unwrap_err().is_unsupported());
 }
 
 #[test]
@@ -282,6 +282,7 @@ fn presets_are_the_vendors_rules() {
         ("zN", "s8", 32),
         ("zN", "pred", 32),
         ("zN", "f4e2m1fn", 64),
+        ("zN", "c128", 2),
         ("zN[preset=torch_npu]", "f32", 16),
         ("zN[preset=torch_npu]", "s8", 32),
         ("zN[preset=pypto]", "f32", 8),
