@@ -13,7 +13,7 @@ use clap_complete::Shell;
     after_help = "\
 A SPEC is a layout in any notation: ((4,2),(4,3)):((4,16),(1,32)), f32[3,5]{1,0:T(2,2)}, row-major,
 zN, NHWC, {0,1:T(8,128)(2,1)}, (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0. General ones need --dims, and
---dtype where they depend on the element.
+--dtype where they depend on the element. eval:EXPR is the layout an expression evaluates to.
 
 Exit codes: 0 done; 1 the answer is no; 2 bad usage or layout; 3 input or output failed."
 )]
@@ -79,6 +79,21 @@ Examples:
   tilewright same nN '{0,1:T(16,16)}' --dims 60,60 --dtype bf16
   tilewright same '6:1' '(2,3):(1,2)'")]
     Same(Same),
+    /// Evaluate an expression of the layout algebra
+    #[command(after_help = "\
+Examples:
+  tilewright eval '(6,2):(8,2) o (4,3):(3,1)'
+  tilewright eval 'zipped_divide((6,8):(8,1), <3,4>)'
+  printf 'size((4,8))\\nsame(4:1, (2,2):(1,2))\\n' | tilewright eval -
+
+Values: integers, tuples (1,(2,3)), _, layouts ((4,2),(4,3)):((4,16),(1,32)), a SPEC in quotes, tilers
+<3:3,(2,4):(1,8)>, swizzles Sw<2,0,2>. A o B is composition. Where a layout is expected, a tuple is the
+compact layout of its shape; where a tiler is, one extent per axis. `tilewright eval --functions` lists
+the functions. Any command that takes a SPEC also takes eval:EXPR.
+
+With - every line of stdin is an expression and every line of stdout its answer, or begins with
+`error:`; then the exit code is 1.")]
+    Eval(Eval),
     /// List the named formats, or explain one
     #[command(after_help = "\
 Examples:
@@ -244,6 +259,16 @@ pub(crate) struct Same {
     pub(crate) b: String,
     #[command(flatten)]
     pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Eval {
+    /// The expression, or - to read one from every line of stdin
+    #[arg(value_name = "EXPR", allow_hyphen_values = true, required_unless_present = "functions")]
+    pub(crate) expr: Option<String>,
+    /// List the functions with their arguments
+    #[arg(long, conflicts_with = "expr")]
+    pub(crate) functions: bool,
 }
 
 #[derive(Args, Debug)]

@@ -48,6 +48,18 @@ impl Failure {
         }
     }
 
+    /// An expression that was refused; in a SPEC, the bytes before it count too.
+    pub(crate) fn expression(before: usize, error: &tilewright::eval::Error) -> Failure {
+        let (from, to) = error.span();
+        Failure {
+            code: USAGE,
+            kind: error.kind(),
+            message: error.to_string(),
+            rendered: error.render(),
+            span: Some((before + from, before + to)),
+        }
+    }
+
     /// Reports it on stderr and gives the exit code.
     pub(crate) fn report(&self, json: bool) -> ExitCode {
         if json {
@@ -74,6 +86,7 @@ impl From<tilewright::core::Error> for Failure {
             (error.is_overflow(), "overflow"),
             (error.is_limit(), "limit"),
             (error.is_unsupported(), "unsupported"),
+            (error.is_no_layout(), "no-layout"),
         ];
         let kind = kinds.iter().find(|(is, _)| *is).map_or("illegal", |(_, kind)| kind);
         Failure::new(USAGE, kind, error.to_string())

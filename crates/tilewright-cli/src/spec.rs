@@ -1,12 +1,20 @@
 //! A SPEC on the command line, with `--dims` and `--dtype`.
 
-use tilewright::{Named, PrimitiveType, Spec, notation};
+use tilewright::{Named, PrimitiveType, Spec, eval::layout_of, notation};
 
 use crate::{args::Array, failure::Failure};
 
-/// Reads a SPEC; `what` names the argument in errors.
+/// What an expression in place of a SPEC begins with.
+const EVAL: &str = "eval:";
+
+/// Reads a SPEC, or the layout that `eval:EXPR` evaluates to; `what` names the argument in errors.
 pub(crate) fn read(what: &str, text: &str) -> Result<Spec, Failure> {
-    Spec::parse(text).map_err(|error| Failure::layout(what, &error))
+    let Some(expression) = text.trim_start().strip_prefix(EVAL) else {
+        return Spec::parse(text).map_err(|error| Failure::layout(what, &error));
+    };
+    let named = layout_of(expression)
+        .map_err(|error| Failure::expression(text.len() - expression.len(), &error))?;
+    Spec::parse(&named.to_spec()).map_err(|error| Failure::layout(what, &error))
 }
 
 /// Reads a SPEC and gives it the dims and dtype of the command line.

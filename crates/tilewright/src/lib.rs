@@ -2,7 +2,7 @@
 //! them equal, print it in another notation, and move real data from one to another.
 //!
 //! This crate is the door to the house; each room is a crate of its own, re-exported here in reading
-//! order. [`picture`] and [`explain`](mod@explain) put layouts into text.
+//! order. [`picture`] and [`explain`](mod@explain) put layouts into text, [`eval`] reads the algebra from it.
 //!
 //! ```
 //! use tilewright::{Spec, TensorLayout};
@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod eval;
 pub mod explain;
 pub mod picture;
 
@@ -37,9 +38,9 @@ pub use tilewright_xla as xla;
 pub use compare::{Comparison, compare};
 pub use explain::Explanation;
 pub use tilewright_core::{
-    Block, Blocks, Coord, Difference, Digit, Fill, Fractal, Layout, Loop, Mode, ParseError,
-    Pattern, Place, Profile, Refinement, Run, Step, Swizzle, TensorLayout, Tile, View, ViewMut,
-    expect_const, layout,
+    Block, Blocks, Coord, Difference, Digit, Fill, Fractal, IntTuple, Layout, LayoutTile, LayoutTv,
+    LeftInverse, Loop, Mode, ParseError, Pattern, Place, Profile, Refinement, Run, Slicer, Step,
+    Swizzle, TensorLayout, Tile, Tiler, View, ViewMut, expect_const, layout,
 };
 pub use tilewright_notation::{Named, Spec};
 pub use tilewright_xla::PrimitiveType;

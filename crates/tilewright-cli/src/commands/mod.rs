@@ -2,6 +2,7 @@
 
 mod completions;
 mod convert;
+mod eval;
 mod explain;
 mod formats;
 mod index;
@@ -33,6 +34,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Explain(args) => explain::run(args, out),
         Command::Index(args) => index::run(args, out),
         Command::Same(args) => same::run(args, cli.quiet, out),
+        Command::Eval(args) => eval::run(args, out),
         Command::Formats(args) => formats::run(args, out),
         Command::Completions { shell } => completions::run(*shell, out),
     }

@@ -1,0 +1,116 @@
+//! Why an expression has no value: a kind, a sentence, and the bytes at fault.
+
+use std::fmt;
+
+use tilewright_core as core;
+use tilewright_notation as notation;
+
+/// An expression that does not parse, or asks for what does not exist.
+///
+/// ```
+/// let error = tilewright::eval::evaluate("size((2,3)").unwrap_err();
+/// assert_eq!((error.kind(), error.span()), ("parse", (10, 10)));
+/// assert_eq!(
+///     error.render(),
+///     "expected `,` or `)`, found the end of the text\n  size((2,3)\n            ^"
+/// );
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: &'static str,
+    message: String,
+    span: (usize, usize),
+    text: String,
+}
+
+impl Error {
+    pub(super) fn new(
+        kind: &'static str,
+        span: (usize, usize),
+        message: impl Into<String>,
+    ) -> Error {
+        Error(Box::new(Inner { kind, message: message.into(), span, text: String::new() }))
+    }
+
+    /// The text is no expression.
+    pub(super) fn parse(span: (usize, usize), message: impl Into<String>) -> Error {
+        Error::new("parse", span, message)
+    }
+
+    /// Core refused what stands at `span`; `subject` says what that is.
+    pub(super) fn core(span: (usize, usize), subject: &str, error: &core::Error) -> Error {
+        let between = if subject.is_empty() { "" } else { ": " };
+        Error::new(kind_of(error), span, format!("{subject}{between}{error}"))
+    }
+
+    /// A SPEC at `span`, whose own text begins at `at`, was refused.
+    pub(super) fn spec(span: (usize, usize), at: usize, error: &notation::Error) -> Error {
+        let inner = error.span().map(|(from, to)| (at + from, at + to));
+        let hint = if error.needs_dims() || error.needs_dtype() {
+            "; write the array before it, such as \"f16[100,100] zN\""
+        } else {
+            ""
+        };
+        Error::new(error.kind(), inner.unwrap_or(span), format!("{error}{hint}"))
+    }
+
+    /// The same error with the text its span counts in.
+    pub(super) fn in_text(mut self, text: &str) -> Error {
+        self.0.text = text.to_owned();
+        self
+    }
+
+    /// A stable word for machines: `parse`, `arguments`, `list`, and the kinds of the core's errors:
+    /// `mismatch`, `out-of-range`, `overflow`, `limit`, `undecided`, `unsupported`, `no-layout`, `illegal`.
+    pub fn kind(&self) -> &'static str {
+        self.0.kind
+    }
+
+    /// The bytes of the expression at fault, `from..to`.
+    pub fn span(&self) -> (usize, usize) {
+        self.0.span
+    }
+
+    /// The column of the fault, in characters, from 1.
+    pub fn column(&self) -> usize {
+        self.before(self.0.span.0) + 1
+    }
+
+    fn before(&self, byte: usize) -> usize {
+        self.0.text.char_indices().take_while(|&(at, _)| at < byte).count()
+    }
+
+    /// The message, the expression, and a caret under the fault.
+    pub fn render(&self) -> String {
+        let (from, to) = (self.before(self.0.span.0), self.before(self.0.span.1));
+        let shown: String =
+            self.0.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let carets = "^".repeat(to.saturating_sub(from).max(1));
+        format!("{}\n  {shown}\n  {}{carets}", self.0.message, " ".repeat(from))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// The stable word for an error of core's.
+pub(super) fn kind_of(error: &core::Error) -> &'static str {
+    let kinds = [
+        (error.is_out_of_range(), "out-of-range"),
+        (error.is_mismatch(), "mismatch"),
+        (error.is_undecided(), "undecided"),
+        (error.is_overflow(), "overflow"),
+        (error.is_limit(), "limit"),
+        (error.is_unsupported(), "unsupported"),
+        (error.is_no_layout(), "no-layout"),
+    ];
+    kinds.iter().find(|(is, _)| *is).map_or("illegal", |(_, kind)| kind)
+}

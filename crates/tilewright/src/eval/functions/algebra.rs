@@ -1,0 +1,169 @@
+//! The operations of the algebra on one layout, and composition.
+
+use tilewright_core::{Layout, Swizzle, Tiler};
+
+use super::{Answer, Call, Function, Refusal, arguments::By, structure::layout};
+use crate::eval::value::{Form, Part};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "coalesce",
+        arguments: "L[, profile]",
+        doc: "The same function with as few modes as possible; with a profile, within each of its parts.",
+        counts: (1, 2),
+        run: |call| match call.count() {
+            1 => layout(call.layout(0)?.coalesce()),
+            _ => layout(call.layout(0)?.coalesce_by(call.shape(1)?.profile())?),
+        },
+    },
+    Function {
+        name: "coalesce_x",
+        arguments: "L",
+        doc: "As coalesce, but equal beyond the end too, where the last mode goes on.",
+        counts: (1, 1),
+        run: |call| layout(call.layout(0)?.coalesce_extended()),
+    },
+    Function {
+        name: "filter",
+        arguments: "L",
+        doc: "Modes of stride 0 dropped, then coalesced: the same offsets, fewer coordinates.",
+        counts: (1, 1),
+        run: |call| layout(call.layout(0)?.filter()?),
+    },
+    Function {
+        name: "filter_zeros",
+        arguments: "L",
+        doc: "Extent 1 for each mode of stride 0.",
+        counts: (1, 1),
+        run: |call| layout(call.layout(0)?.filter_zeros()?),
+    },
+    Function {
+        name: "composition",
+        arguments: "A, B or tiler",
+        doc: "R(c) = A(B(c)), bracketed as B; with a tiler, axis by axis. Also written A o B.",
+        counts: (2, 2),
+        run: composition,
+    },
+    Function {
+        name: "complement",
+        arguments: "L[, n]",
+        doc: "The layout that fills what L leaves free below n (its cosize), in order.",
+        counts: (1, 2),
+        run: |call| match call.count() {
+            1 => layout(call.layout(0)?.complement_within()?),
+            _ => layout(call.layout(0)?.complement(extent(call, 1)?)?),
+        },
+    },
+    Function {
+        name: "right_inverse",
+        arguments: "L",
+        doc: "The longest R with L(R(i)) = i.",
+        counts: (1, 1),
+        run: |call| layout(call.layout(0)?.right_inverse()?),
+    },
+    Function {
+        name: "left_inverse",
+        arguments: "L",
+        doc: "R with R(L(i)) = i, for an injective L.",
+        counts: (1, 1),
+        run: |call| layout(call.layout(0)?.left_inverse()?),
+    },
+    Function {
+        name: "nullspace",
+        arguments: "L",
+        doc: "The layout of the coordinates that modes of stride 0 send to one offset.",
+        counts: (1, 1),
+        run: |call| layout(call.layout(0)?.nullspace()?),
+    },
+    Function {
+        name: "max_common_layout",
+        arguments: "A, B",
+        doc: "The longest C with A(C(i)) = i = B(C(i)).",
+        counts: (2, 2),
+        run: |call| layout(call.layout(0)?.max_common_layout(&call.layout(1)?)?),
+    },
+    Function {
+        name: "max_common_vector",
+        arguments: "A, B",
+        doc: "The size of max_common_layout(A, B): how many elements move at once.",
+        counts: (2, 2),
+        run: |call| {
+            let common = call.layout(0)?.max_common_vector(&call.layout(1)?)?;
+            // A size fits 63 bits.
+            super::observe::integer(common as i64)
+        },
+    },
+];
+
+/// The number of coordinates of an integer or shape.
+pub(super) fn extent(call: &Call<'_>, i: usize) -> Result<u64, Refusal> {
+    let size = call.shape(i)?.product()?;
+    u64::try_from(size).map_err(|_| Refusal::Said("out-of-range", format!("{size} is below 0")))
+}
+
+/// `A o B`; A may be a swizzle.
+pub(in crate::eval) fn composition(call: &Call<'_>) -> Answer {
+    if let Form::Swizzle(outer) = call.form(0)? {
+        return match call.form(1)? {
+            Form::Swizzle(inner) => Ok(Form::Swizzle(both(*outer, *inner)?)),
+            _ => under(*outer, call.layout(1)?),
+        };
+    }
+    let a = call.layout(0)?;
+    match call.by(1)? {
+        By::Layout(b) => layout(a.composition(&b)?),
+        By::Modes(parts) => layout(a.composition_tiler(&tilers(&parts))?),
+        By::Keep => layout(a),
+    }
+}
+
+pub(super) fn tilers(parts: &[Part]) -> Vec<Tiler<'_>> {
+    parts.iter().map(Part::tiler).collect()
+}
+
+fn under(swizzle: Swizzle, inner: Layout) -> Answer {
+    layout(inner.with_swizzle(both(swizzle, inner.swizzle())?)?)
+}
+
+/// The swizzle that does first `inner`, then `outer`: where they read and change the same bits, those
+/// that only one of them changes.
+fn both(outer: Swizzle, inner: Swizzle) -> Result<Swizzle, Refusal> {
+    if outer.is_identity() || inner.is_identity() {
+        return Ok(if outer.is_identity() { inner } else { outer });
+    }
+    if (outer.base(), outer.shift()) != (inner.base(), inner.shift()) {
+        let message =
+            format!("{outer} after {inner} is no one swizzle; base and shift must be equal");
+        return Err(Refusal::Said("unsupported", message));
+    }
+    let (few, many) = (outer.bits().min(inner.bits()), outer.bits().max(inner.bits()));
+    Ok(Swizzle::new(many - few, outer.base() + few, outer.shift())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_swizzles_of_one_base_and_shift_are_one() {
+        let mut pairs = 0;
+        let all = (0..4).flat_map(|bits| (-4..=4).map(move |shift| (bits, shift)));
+        let all: Vec<Swizzle> = all
+            .flat_map(|(bits, shift)| [Swizzle::new(bits, 0, shift), Swizzle::new(bits, 2, shift)])
+            .filter_map(Result::ok)
+            .collect();
+        for &outer in &all {
+            for &inner in &all {
+                let Ok(one) = both(outer, inner) else {
+                    assert_ne!((outer.base(), outer.shift()), (inner.base(), inner.shift()));
+                    continue;
+                };
+                pairs += 1;
+                for x in 0..1024 {
+                    assert_eq!(one.apply(x), outer.apply(inner.apply(x)), "{outer} {inner}");
+                }
+            }
+        }
+        assert!(pairs > 100, "{pairs}");
+    }
+}

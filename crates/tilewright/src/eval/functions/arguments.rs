@@ -1,0 +1,206 @@
+//! What a function is called with, and why it refuses.
+
+use tilewright_core::{self as core, IntTuple, Layout, Slicer, Swizzle};
+
+use crate::eval::{
+    error::Error,
+    items::Items,
+    value::{Form, Part, Value},
+};
+
+/// An evaluated argument and where it stands.
+#[derive(Clone, Debug)]
+pub(in crate::eval) struct Argument {
+    pub(in crate::eval) form: Form,
+    pub(in crate::eval) span: (usize, usize),
+}
+
+/// A call under evaluation.
+#[derive(Debug)]
+pub(in crate::eval) struct Call<'a> {
+    name: &'a str,
+    arguments: &'a [Argument],
+    span: (usize, usize),
+}
+
+/// Why a call has no value.
+#[derive(Debug)]
+pub(in crate::eval) enum Refusal {
+    /// The library says no.
+    Core(core::Error),
+    /// An argument is not what it should be.
+    Argument(Error),
+    /// A kind and a sentence.
+    Said(&'static str, String),
+}
+
+impl From<core::Error> for Refusal {
+    fn from(error: core::Error) -> Refusal {
+        Refusal::Core(error)
+    }
+}
+
+impl Refusal {
+    /// The refusal as an error of the call at `span`.
+    pub(in crate::eval) fn at(self, name: &str, span: (usize, usize)) -> Error {
+        match self {
+            Refusal::Core(error) => Error::core(span, name, &error),
+            Refusal::Argument(error) => error,
+            Refusal::Said(kind, message) => Error::new(kind, span, format!("{name}: {message}")),
+        }
+    }
+}
+
+/// What a layout is composed with or divided by.
+pub(super) enum By {
+    Layout(Layout),
+    Modes(Vec<Part>),
+    /// `_` alone: all of it.
+    Keep,
+}
+
+impl Argument {
+    /// The argument as a layout: a tuple is the compact layout of its shape, a SPEC the layout of the
+    /// padded array.
+    pub(in crate::eval) fn layout(&self, caller: &str) -> Result<Layout, Error> {
+        match &self.form {
+            Form::Tuple(shape) => Layout::compact_col_major(shape)
+                .map_err(|error| Error::core(self.span, caller, &error)),
+            Form::Spec(named) if !named.layout().is_strided() => Err(Error::new(
+                "unsupported",
+                self.span,
+                format!(
+                    "{caller}: the tiles of this SPEC merge dims or do not divide one another, which no modes with strides say"
+                ),
+            )),
+            form => {
+                let layout = Value(form.clone()).as_layout().cloned();
+                layout.ok_or_else(|| self.is_not(caller, "a layout"))
+            }
+        }
+    }
+
+    /// The error of an argument that is something else than `expected`.
+    fn is_not(&self, caller: &str, expected: &str) -> Error {
+        let message = format!("{caller}: {} where {expected} is expected", self.form.described());
+        Error::new("arguments", self.span, message)
+    }
+}
+
+impl<'a> Call<'a> {
+    pub(in crate::eval) fn new(
+        name: &'a str,
+        arguments: &'a [Argument],
+        span: (usize, usize),
+    ) -> Call<'a> {
+        Call { name, arguments, span }
+    }
+
+    /// How many arguments there are.
+    pub(super) fn count(&self) -> usize {
+        self.arguments.len()
+    }
+
+    fn argument(&self, i: usize) -> Result<&'a Argument, Refusal> {
+        self.arguments.get(i).ok_or_else(|| {
+            let message = format!("{}: argument {} is missing", self.name, i + 1);
+            Refusal::Argument(Error::new("arguments", self.span, message))
+        })
+    }
+
+    pub(super) fn form(&self, i: usize) -> Result<&'a Form, Refusal> {
+        Ok(&self.argument(i)?.form)
+    }
+
+    /// The refusal of argument `i`.
+    pub(super) fn is_not<T>(&self, i: usize, expected: &str) -> Result<T, Refusal> {
+        Err(Refusal::Argument(self.argument(i)?.is_not(self.name, expected)))
+    }
+
+    pub(super) fn layout(&self, i: usize) -> Result<Layout, Refusal> {
+        self.argument(i)?.layout(self.name).map_err(Refusal::Argument)
+    }
+
+    /// An integer or a tuple of such.
+    pub(super) fn tuple(&self, i: usize) -> Result<IntTuple, Refusal> {
+        match self.form(i)? {
+            Form::Tuple(tuple) => Ok(tuple.clone()),
+            _ => self.is_not(i, "an integer or a tuple"),
+        }
+    }
+
+    /// A tuple, or the shape of a layout.
+    pub(super) fn shape(&self, i: usize) -> Result<IntTuple, Refusal> {
+        match self.form(i)? {
+            Form::Tuple(tuple) => Ok(tuple.clone()),
+            _ => Ok(self.layout(i)?.shape()),
+        }
+    }
+
+    pub(super) fn integer(&self, i: usize) -> Result<i64, Refusal> {
+        match self.form(i)? {
+            Form::Tuple(tuple) if tuple.as_integer().is_some() => {
+                Ok(tuple.as_integer().unwrap_or(0))
+            }
+            _ => self.is_not(i, "an integer"),
+        }
+    }
+
+    /// An integer from 0 on.
+    pub(super) fn natural(&self, i: usize) -> Result<u64, Refusal> {
+        let value = self.integer(i)?;
+        u64::try_from(value)
+            .map_err(|_| Refusal::Said("out-of-range", format!("{value} is below 0")))
+    }
+
+    /// A position, such as that of an axis.
+    pub(super) fn position(&self, i: usize) -> Result<usize, Refusal> {
+        // No layout has that many positions; what is larger is out of range wherever it is used.
+        Ok(usize::try_from(self.natural(i)?).unwrap_or(usize::MAX))
+    }
+
+    /// All arguments from `from` on, as positions.
+    pub(super) fn path(&self, from: usize) -> Result<Vec<usize>, Refusal> {
+        (from..self.count()).map(|i| self.position(i)).collect()
+    }
+
+    /// A coordinate in which `_` keeps a position.
+    pub(super) fn slicer(&self, i: usize) -> Result<Slicer, Refusal> {
+        match self.form(i)? {
+            Form::Slicer(items) => Ok(items.slicer()?),
+            Form::Tuple(tuple) => Ok(Slicer::new(tuple, &[])?),
+            _ => self.is_not(i, "a coordinate with `_`"),
+        }
+    }
+
+    pub(super) fn swizzle(&self, i: usize) -> Result<Swizzle, Refusal> {
+        match self.form(i)? {
+            Form::Swizzle(swizzle) => Ok(*swizzle),
+            _ => self.is_not(i, "a swizzle"),
+        }
+    }
+
+    /// A layout, an integer (that many coordinates), or a tiler: `<…>`, `_`, a tuple of extents by axis.
+    pub(super) fn by(&self, i: usize) -> Result<By, Refusal> {
+        match self.form(i)? {
+            Form::Tiler(parts) => Ok(By::Modes(parts.clone())),
+            Form::Slicer(items) if *items == Items::leaf(None) => Ok(By::Keep),
+            Form::Slicer(items) => match items.extents() {
+                Some(extents) => Ok(By::Modes(extents)),
+                None => self.is_not(i, "one extent or `_` per axis"),
+            },
+            Form::Tuple(tuple) if tuple.as_integer().is_none() => {
+                match Items::of(tuple).extents() {
+                    Some(extents) => Ok(By::Modes(extents)),
+                    None => {
+                        let message = format!(
+                            "{tuple} as a tiler; expected one extent per axis, each 0 or more; a nested tile is written as a layout: <(2,4):(1,8),3:1>"
+                        );
+                        Err(Refusal::Said("arguments", message))
+                    }
+                }
+            }
+            _ => Ok(By::Layout(self.layout(i)?)),
+        }
+    }
+}

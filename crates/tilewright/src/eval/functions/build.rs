@@ -1,0 +1,59 @@
+//! Making layouts of shapes, and of other layouts.
+
+use tilewright_core::{Layout, LayoutTv};
+
+use super::{Answer, Call, Function, Refusal, structure::layout};
+use crate::eval::value::Form;
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "tile",
+        arguments: "L, shape",
+        doc: "The tile of that many coordinates per axis at the origin, blocks and strides kept (TLA's MakeLayoutTile).",
+        counts: (2, 2),
+        run: tile,
+    },
+    Function {
+        name: "make_layout_tv",
+        arguments: "thr, val",
+        doc: "(thread, value) → cell of the tile, for threads and values arranged so; its extents are those of raked_product(thr, val).",
+        counts: (2, 2),
+        run: |call| layout(LayoutTv::new(&call.layout(0)?, &call.layout(1)?)?.layout().clone()),
+    },
+    Function {
+        name: "make_ordered_layout",
+        arguments: "shape, order",
+        doc: "The compact layout whose parts vary in that order, smallest first.",
+        counts: (2, 2),
+        run: |call| layout(Layout::ordered(&call.shape(0)?, &call.tuple(1)?)?),
+    },
+    Function {
+        name: "make_layout_like",
+        arguments: "L",
+        doc: "The compact layout of the same shape, ordered by L's strides; strides of 0 stay.",
+        counts: (1, 1),
+        run: |call| layout(call.layout(0)?.compact_like()?),
+    },
+    Function {
+        name: "compact_col_major",
+        arguments: "shape",
+        doc: "The strides of the compact layout whose first mode varies fastest.",
+        counts: (1, 1),
+        run: |call| Ok(Form::Tuple(call.shape(0)?.compact_col_major()?)),
+    },
+    Function {
+        name: "compact_row_major",
+        arguments: "shape",
+        doc: "The strides of the compact layout whose last mode varies fastest.",
+        counts: (1, 1),
+        run: |call| Ok(Form::Tuple(call.shape(0)?.compact_row_major()?)),
+    },
+];
+
+fn tile(call: &Call<'_>) -> Answer {
+    let (whole, shape) = (call.layout(0)?, call.tuple(1)?.product_each()?);
+    let extents: Result<Vec<u64>, _> = shape.values().iter().map(|&x| u64::try_from(x)).collect();
+    let extents =
+        extents.map_err(|_| Refusal::Said("illegal", format!("{shape}: extents are 0 or more")))?;
+    Ok(Form::Tile(Box::new(whole.tile(&extents)?)))
+}

@@ -1,0 +1,60 @@
+//! Comparing layouts and shapes, and shapes divided by shapes.
+
+use tilewright_core::IntTuple;
+
+use super::{Answer, Call, Function, coordinates::array};
+use crate::{Comparison, compare, eval::value::Form};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "same",
+        arguments: "A, B",
+        doc: "Whether two layouts are the same map, decided without enumerating it.",
+        counts: (2, 2),
+        run: same,
+    },
+    Function {
+        name: "congruent",
+        arguments: "a, b",
+        doc: "Whether the brackets are the same.",
+        counts: (2, 2),
+        run: |call| shapes(call, IntTuple::congruent),
+    },
+    Function {
+        name: "weakly_congruent",
+        arguments: "a, b",
+        doc: "Whether b has a's brackets, or more inside them.",
+        counts: (2, 2),
+        run: |call| shapes(call, IntTuple::weakly_congruent),
+    },
+    Function {
+        name: "compatible",
+        arguments: "a, b",
+        doc: "Whether every coordinate of a is one of b: each integer of a is the size of what b has there.",
+        counts: (2, 2),
+        run: |call| shapes(call, IntTuple::compatible),
+    },
+    Function {
+        name: "shape_div",
+        arguments: "a, b",
+        doc: "What is left of shape a when b coordinates are taken from its left.",
+        counts: (2, 2),
+        run: |call| Ok(Form::Tuple(call.shape(0)?.shape_div(&call.shape(1)?)?)),
+    },
+    Function {
+        name: "ceil_div",
+        arguments: "a, b",
+        doc: "Shape a by shape b, rounded up, part by part.",
+        counts: (2, 2),
+        run: |call| Ok(Form::Tuple(call.shape(0)?.ceil_div(&call.shape(1)?)?)),
+    },
+];
+
+fn shapes(call: &Call<'_>, test: fn(&IntTuple, &IntTuple) -> bool) -> Answer {
+    Ok(Form::Boolean(test(&call.shape(0)?, &call.shape(1)?)))
+}
+
+fn same(call: &Call<'_>) -> Answer {
+    let answer = compare(&array(call, 0)?, &array(call, 1)?)?;
+    Ok(Form::Boolean(matches!(answer, Comparison::Same { .. })))
+}

@@ -1,0 +1,153 @@
+//! Coordinates, indices and offsets; what is left when some coordinates are fixed.
+
+use tilewright_core::{Coord, IntTuple, Place, TensorLayout};
+use tilewright_notation::Named;
+
+use super::{Answer, Call, Function, Refusal, observe::integer, structure::layout};
+use crate::eval::value::{Form, Value};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "crd2idx",
+        arguments: "coord, L or shape",
+        doc: "The offset of a coordinate; in a shape, its colexicographic index.",
+        counts: (2, 2),
+        run: |call| match call.form(1)? {
+            Form::Tuple(shape) => integer(shape.crd2idx(&call.tuple(0)?)?),
+            _ => integer(call.layout(1)?.crd2idx(&call.tuple(0)?)?),
+        },
+    },
+    Function {
+        name: "idx2crd",
+        arguments: "i, shape",
+        doc: "The coordinate of a colexicographic index.",
+        counts: (2, 2),
+        run: |call| Ok(Form::Tuple(call.shape(1)?.idx2crd(call.integer(0)?)?)),
+    },
+    Function {
+        name: "crd2crd",
+        arguments: "coord, from, to",
+        doc: "The coordinate of one shape that has the index of a coordinate of another.",
+        counts: (3, 3),
+        run: |call| Ok(Form::Tuple(call.shape(1)?.crd2crd(&call.tuple(0)?, &call.shape(2)?)?)),
+    },
+    Function {
+        name: "crd2offset",
+        arguments: "coord, shape, stride",
+        doc: "The sum of coordinate times stride over the leaves of a shape (TLA's crd2offset).",
+        counts: (3, 3),
+        run: |call| {
+            integer(IntTuple::crd2offset(&call.tuple(0)?, &call.tuple(1)?, &call.tuple(2)?)?)
+        },
+    },
+    Function {
+        name: "offset",
+        arguments: "SPEC, coord",
+        doc: "The offset in elements of a coordinate of the array; an integer counts the elements of a bare layout colexicographically, those of any other array in row-major order.",
+        counts: (2, 2),
+        run: |call| integer(offset(call)?),
+    },
+    Function {
+        name: "coord",
+        arguments: "SPEC, offset",
+        doc: "The coordinate that lives at an offset, or `padding`.",
+        counts: (2, 2),
+        run: coord,
+    },
+    Function {
+        name: "slice",
+        arguments: "coord, L",
+        doc: "The parts of L at `_` of the coordinate, the others fixed at 0.",
+        counts: (2, 2),
+        run: |call| layout(call.layout(1)?.slice(&call.slicer(0)?)?),
+    },
+    Function {
+        name: "dice",
+        arguments: "coord, L",
+        doc: "The parts of L where the coordinate is no `_`.",
+        counts: (2, 2),
+        run: |call| layout(call.layout(1)?.dice(&call.slicer(0)?)?),
+    },
+    Function {
+        name: "slice_and_offset",
+        arguments: "coord, L",
+        doc: "The parts of L at `_`, from the offset of the coordinate on: layout+offset.",
+        counts: (2, 2),
+        run: |call| Ok(Form::Cut(Box::new(call.layout(1)?.slice_and_offset(&call.slicer(0)?)?))),
+    },
+    Function {
+        name: "domain_offset",
+        arguments: "coord, L",
+        doc: "What is left of L from a coordinate on.",
+        counts: (2, 2),
+        run: |call| layout(call.layout(1)?.domain_offset(&call.tuple(0)?)?),
+    },
+];
+
+/// Argument `i` as the layout of an array.
+pub(super) fn array(call: &Call<'_>, i: usize) -> Result<Named, Refusal> {
+    match Value(call.form(i)?.clone()).to_named() {
+        Some(named) => Ok(named),
+        None => {
+            // A layout that is no array says why.
+            call.layout(i)?;
+            call.is_not(i, "a layout")
+        }
+    }
+}
+
+fn offset(call: &Call<'_>) -> Result<i64, Refusal> {
+    let (named, coord) = (array(call, 0)?, call.tuple(1)?);
+    let tensor = named.layout();
+    if named.is_bare() {
+        return Ok(tensor.layout().crd2idx(&coord)?);
+    }
+    match coord.as_integer() {
+        Some(index) if tensor.rank() != 1 => {
+            let index = u64::try_from(index)
+                .map_err(|_| Refusal::Said("out-of-range", format!("{index} is below 0")))?;
+            Ok(tensor.offset_of(index)?)
+        }
+        _ => Ok(tensor.offset(&axes(tensor, &coord)?)?),
+    }
+}
+
+/// One integer per dim, from a coordinate that may be nested as the modes are.
+fn axes(tensor: &TensorLayout, coord: &IntTuple) -> Result<Vec<u64>, Refusal> {
+    let shape = tensor.layout().shape();
+    let axis = |i: usize| {
+        let part = coord.get(&[i])?;
+        let index = match part.as_integer() {
+            Some(index) => index,
+            None if tensor.is_strided() => shape.get(&[i])?.crd2idx(&part)?,
+            None => {
+                return Err(Refusal::Said(
+                    "mismatch",
+                    format!("{coord}: expected one integer per dim"),
+                ));
+            }
+        };
+        u64::try_from(index)
+            .map_err(|_| Refusal::Said("out-of-range", format!("{index} is below 0")))
+    };
+    (0..coord.rank()).map(axis).collect()
+}
+
+fn coord(call: &Call<'_>) -> Answer {
+    let (named, offset) = (array(call, 0)?, call.integer(1)?);
+    match named.layout().locate(offset)? {
+        Place::Element(coord) => Ok(Form::Tuple(tuple(&coord)?)),
+        Place::Padding => Ok(Form::Padding),
+        Place::OutOfRange => {
+            let capacity = named.layout().capacity();
+            let message = format!("offset {offset} of a storage of {capacity} elements");
+            Err(Refusal::Said("out-of-range", message))
+        }
+    }
+}
+
+fn tuple(coord: &Coord) -> Result<IntTuple, Refusal> {
+    // Coordinates inside an array fit 63 bits.
+    let values: Vec<i64> = coord.as_slice().iter().map(|&x| x as i64).collect();
+    Ok(IntTuple::flat(&values)?)
+}

@@ -1,0 +1,49 @@
+//! Division: a layout as tiles of itself.
+
+use tilewright_core::{Error, Layout, Tiler};
+
+use super::{Answer, Call, Function, algebra::tilers, arguments::By, structure::layout};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "logical_divide",
+        arguments: "A, B or tiler",
+        doc: "A by tiles B: (tile, rest); with a tiler, that in each axis.",
+        counts: (2, 2),
+        run: |call| divided(call, Layout::logical_divide, Layout::logical_divide_tiler),
+    },
+    Function {
+        name: "zipped_divide",
+        arguments: "A, B or tiler",
+        doc: "((tile of each axis), (rest of each axis)).",
+        counts: (2, 2),
+        run: |call| divided(call, Layout::zipped_divide, Layout::zipped_divide_tiler),
+    },
+    Function {
+        name: "tiled_divide",
+        arguments: "A, B or tiler",
+        doc: "((tile of each axis), rest, rest, …).",
+        counts: (2, 2),
+        run: |call| divided(call, Layout::tiled_divide, Layout::tiled_divide_tiler),
+    },
+    Function {
+        name: "flat_divide",
+        arguments: "A, B or tiler",
+        doc: "(tile, tile, …, rest, rest, …).",
+        counts: (2, 2),
+        run: |call| divided(call, Layout::flat_divide, Layout::flat_divide_tiler),
+    },
+];
+
+fn divided(
+    call: &Call<'_>,
+    whole: fn(&Layout, &Layout) -> Result<Layout, Error>,
+    by_mode: fn(&Layout, &[Tiler<'_>]) -> Result<Layout, Error>,
+) -> Answer {
+    let a = call.layout(0)?;
+    match call.by(1)? {
+        By::Layout(b) => layout(whole(&a, &b)?),
+        By::Modes(parts) => layout(by_mode(&a, &tilers(&parts))?),
+        By::Keep => layout(a),
+    }
+}

@@ -1,0 +1,163 @@
+//! The functions of expressions: a table of name, arguments, sentence and code, one file a group.
+
+mod algebra;
+mod arguments;
+mod build;
+mod cast;
+mod compare;
+mod coordinates;
+mod divide;
+mod observe;
+mod product;
+mod structure;
+
+use std::fmt;
+
+use super::{error::Error, value::Form};
+
+pub(super) use algebra::composition;
+pub(super) use arguments::{Argument, Call, Refusal};
+
+type Answer = Result<Form, Refusal>;
+
+/// A function of the expression language.
+///
+/// ```
+/// use tilewright::eval::functions;
+/// let divide = functions().find(|function| function.name() == "logical_divide").unwrap();
+/// assert_eq!(divide.arguments(), "A, B or tiler");
+/// assert!(divide.doc().starts_with("A by tiles"));
+/// assert!(functions().count() > 50);
+/// ```
+pub struct Function {
+    name: &'static str,
+    arguments: &'static str,
+    doc: &'static str,
+    /// The fewest and the most arguments.
+    counts: (usize, usize),
+    run: fn(&Call<'_>) -> Answer,
+}
+
+impl Function {
+    /// The name, as in CuTe where CuTe has the function.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The arguments in their order; those in brackets may be left out.
+    pub fn arguments(&self) -> &'static str {
+        self.arguments
+    }
+
+    /// What it answers, in a sentence.
+    pub fn doc(&self) -> &'static str {
+        self.doc
+    }
+
+    /// The value of a call.
+    pub(super) fn call(&self, arguments: &[Argument], span: (usize, usize)) -> Result<Form, Error> {
+        let (least, most) = self.counts;
+        if arguments.len() < least || arguments.len() > most {
+            let message =
+                format!("{} arguments for {}({})", arguments.len(), self.name, self.arguments);
+            return Err(Error::new("arguments", span, message));
+        }
+        let call = Call::new(self.name, arguments, span);
+        (self.run)(&call).map_err(|refusal| refusal.at(self.name, span))
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.name, self.arguments)
+    }
+}
+
+/// All functions, by group.
+pub fn functions() -> impl Iterator<Item = &'static Function> {
+    let groups: [&'static [Function]; 9] = [
+        observe::FUNCTIONS,
+        structure::FUNCTIONS,
+        algebra::FUNCTIONS,
+        divide::FUNCTIONS,
+        product::FUNCTIONS,
+        build::FUNCTIONS,
+        coordinates::FUNCTIONS,
+        cast::FUNCTIONS,
+        compare::FUNCTIONS,
+    ];
+    groups.into_iter().flatten()
+}
+
+/// The function of this name.
+pub(super) fn named(name: &str, span: (usize, usize)) -> Result<&'static Function, Error> {
+    functions().find(|function| function.name == name).ok_or_else(|| {
+        let hint = nearest(name).map(|near| format!("; did you mean `{near}`?"));
+        let message = format!("no function is called `{name}`{}", hint.unwrap_or_default());
+        Error::parse(span, message)
+    })
+}
+
+/// The name with the fewest letters changed, if these are few.
+fn nearest(name: &str) -> Option<&'static str> {
+    let limit = (name.len() / 3).max(1);
+    functions()
+        .map(|function| (distance(name, function.name), function.name))
+        .filter(|&(distance, _)| name.len() <= 32 && distance <= limit)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, name)| name)
+}
+
+/// Letters to insert, delete, replace or swap with their neighbour.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.to_ascii_lowercase().into_bytes(), b.as_bytes());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = match (i, j) {
+                (0, _) => j,
+                (_, 0) => i,
+                _ => {
+                    let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                    let shorter = 1 + rows[i - 1][j].min(rows[i][j - 1]);
+                    let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                    let swap = if swapped { 1 + rows[i - 2][j - 2] } else { usize::MAX };
+                    replaced.min(shorter).min(swap)
+                }
+            };
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_documented() {
+        let mut names: Vec<&str> = functions().map(Function::name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+        for function in functions() {
+            assert!(
+                function.doc().ends_with('.') && !function.arguments().is_empty(),
+                "{function:?}"
+            );
+            assert!(function.counts.0 <= function.counts.1, "{function:?}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_name() {
+        assert_eq!(nearest("colaesce"), Some("coalesce"));
+        assert_eq!(nearest("Size"), Some("size"));
+        assert_eq!(nearest("diagonal"), None);
+        assert_eq!(
+            (distance("abc", "acb"), distance("", "ab"), distance("kitten", "sitting")),
+            (1, 2, 3)
+        );
+    }
+}

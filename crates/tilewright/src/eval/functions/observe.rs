@@ -1,0 +1,113 @@
+//! What a layout is asked: sizes, offsets, properties.
+
+use tilewright_core::{IntTuple, Layout};
+
+use super::{Answer, Call, Function, Refusal};
+use crate::eval::{limits::MAX_LIST, value::Form};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "size",
+        arguments: "x[, i, j, …]",
+        doc: "The number of coordinates; of the part at a path of positions, where one is given.",
+        counts: (1, usize::MAX),
+        run: |call| integer(part(call)?.product()?),
+    },
+    Function {
+        name: "rank",
+        arguments: "x[, i, j, …]",
+        doc: "The number of top-level positions; 1 for an integer.",
+        counts: (1, usize::MAX),
+        run: |call| integer(part(call)?.rank() as i64),
+    },
+    Function {
+        name: "depth",
+        arguments: "x[, i, j, …]",
+        doc: "How deep brackets are nested; 0 for an integer.",
+        counts: (1, usize::MAX),
+        run: |call| integer(part(call)?.depth() as i64),
+    },
+    Function {
+        name: "shape",
+        arguments: "x[, i, j, …]",
+        doc: "The extents, bracketed as the layout is; a tuple is its own shape.",
+        counts: (1, usize::MAX),
+        run: |call| Ok(Form::Tuple(part(call)?)),
+    },
+    Function {
+        name: "stride",
+        arguments: "x[, i, j, …]",
+        doc: "The strides in elements, bracketed as the layout is; of a tuple, those of its compact layout.",
+        counts: (1, usize::MAX),
+        run: |call| Ok(Form::Tuple(call.layout(0)?.get(&call.path(1)?)?.stride())),
+    },
+    Function {
+        name: "cosize",
+        arguments: "L",
+        doc: "1 + the largest offset reached; 0 of an empty layout.",
+        counts: (1, 1),
+        run: |call| integer(call.layout(0)?.cosize()),
+    },
+    Function {
+        name: "span",
+        arguments: "L",
+        doc: "The largest offset less the smallest, plus 1.",
+        counts: (1, 1),
+        run: |call| {
+            let span = call.layout(0)?.span();
+            integer(i64::try_from(span).map_err(|_| {
+                Refusal::Said("overflow", format!("a span of {span} does not fit 63 bits"))
+            })?)
+        },
+    },
+    Function {
+        name: "injective",
+        arguments: "L",
+        doc: "Whether no two coordinates share an offset.",
+        counts: (1, 1),
+        run: |call| Ok(Form::Boolean(call.layout(0)?.injective()?)),
+    },
+    Function {
+        name: "offsets",
+        arguments: "L",
+        doc: "The offsets of all coordinates, colexicographically: a list.",
+        counts: (1, 1),
+        run: |call| list(call.layout(0)?),
+    },
+    Function {
+        name: "swizzle",
+        arguments: "Sw<b,m,s>, n",
+        doc: "Where a swizzle puts 0 … n - 1: a list.",
+        counts: (2, 2),
+        run: |call| {
+            let (swizzle, n) = (call.swizzle(0)?, call.natural(1)?);
+            bounded(n)?;
+            // Below the limit, so that every image fits.
+            Ok(Form::List((0..n).map(|offset| swizzle.apply(offset) as i64).collect()))
+        },
+    },
+];
+
+pub(super) fn integer(value: i64) -> Answer {
+    Ok(Form::Tuple(IntTuple::integer(value)))
+}
+
+/// The shape of the part of argument 0 at the path that the others are.
+fn part(call: &Call<'_>) -> Result<IntTuple, Refusal> {
+    Ok(call.shape(0)?.get(&call.path(1)?)?)
+}
+
+fn bounded(n: u64) -> Result<(), Refusal> {
+    if n <= MAX_LIST {
+        return Ok(());
+    }
+    let message = format!("a list of {n} numbers; at most {MAX_LIST} are listed");
+    Err(Refusal::Said("limit", message))
+}
+
+fn list(layout: Layout) -> Answer {
+    bounded(layout.size())?;
+    let all: Result<Vec<i64>, _> =
+        (0..layout.size()).map(|index| layout.offset_of(index)).collect();
+    Ok(Form::List(all?))
+}

@@ -1,0 +1,67 @@
+//! Products: a layout repeated as another layout says.
+
+use tilewright_core::{Error, Layout};
+
+use super::{Answer, Call, Function, structure::layout};
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "logical_product",
+        arguments: "A, B",
+        doc: "A repeated as B says: (A, repetition).",
+        counts: (2, 2),
+        run: |call| times(call, Layout::logical_product),
+    },
+    Function {
+        name: "zipped_product",
+        arguments: "A, B",
+        doc: "((axes of A), (axes of the repetition)).",
+        counts: (2, 2),
+        run: |call| times(call, Layout::zipped_product),
+    },
+    Function {
+        name: "tiled_product",
+        arguments: "A, B",
+        doc: "(A, axis of the repetition, axis, …).",
+        counts: (2, 2),
+        run: |call| times(call, Layout::tiled_product),
+    },
+    Function {
+        name: "flat_product",
+        arguments: "A, B",
+        doc: "(axis of A, axis, …, axis of the repetition, axis, …).",
+        counts: (2, 2),
+        run: |call| times(call, Layout::flat_product),
+    },
+    Function {
+        name: "blocked_product",
+        arguments: "A, B",
+        doc: "Axis by axis, A inside: blocks A laid out as B.",
+        counts: (2, 2),
+        run: |call| times(call, Layout::blocked_product),
+    },
+    Function {
+        name: "raked_product",
+        arguments: "A, B",
+        doc: "Axis by axis, B inside: A's elements spread, the repetitions between them.",
+        counts: (2, 2),
+        run: |call| times(call, Layout::raked_product),
+    },
+    Function {
+        name: "tile_to_shape",
+        arguments: "L, shape[, order]",
+        doc: "L repeated to fill a shape, its repetitions ordered as given, smallest first (0, 1, …).",
+        counts: (2, 3),
+        run: |call| {
+            let (block, shape) = (call.layout(0)?, call.shape(1)?);
+            layout(match call.count() {
+                2 => block.tile_to_shape(&shape)?,
+                _ => block.tile_to_shape_ordered(&shape, &call.tuple(2)?)?,
+            })
+        },
+    },
+];
+
+fn times(call: &Call<'_>, product: fn(&Layout, &Layout) -> Result<Layout, Error>) -> Answer {
+    layout(product(&call.layout(0)?, &call.layout(1)?)?)
+}

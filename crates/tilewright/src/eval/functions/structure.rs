@@ -1,0 +1,84 @@
+//! Taking layouts apart and putting them together; no offset changes.
+
+use tilewright_core::Layout;
+
+use super::{Answer, Call, Function};
+use crate::eval::value::Form;
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "get",
+        arguments: "x, i, …",
+        doc: "The part at a path of positions: of a layout a layout, of a tuple a tuple or integer.",
+        counts: (2, usize::MAX),
+        run: |call| match call.form(0)? {
+            Form::Tuple(tuple) => Ok(Form::Tuple(tuple.get(&call.path(1)?)?)),
+            _ => layout(call.layout(0)?.get(&call.path(1)?)?),
+        },
+    },
+    Function {
+        name: "flatten",
+        arguments: "L",
+        doc: "All modes side by side, without their brackets.",
+        counts: (1, 1),
+        run: |call| layout(call.layout(0)?.flatten()),
+    },
+    Function {
+        name: "select",
+        arguments: "L, i, …",
+        doc: "The axes named, in that order.",
+        counts: (2, usize::MAX),
+        run: |call| layout(call.layout(0)?.select(&call.path(1)?)?),
+    },
+    Function {
+        name: "take",
+        arguments: "L, from, to",
+        doc: "The axes from … to - 1.",
+        counts: (3, 3),
+        run: |call| layout(call.layout(0)?.take(call.position(1)?, call.position(2)?)?),
+    },
+    Function {
+        name: "group",
+        arguments: "L, from, to",
+        doc: "The axes from … to - 1 as one axis.",
+        counts: (3, 3),
+        run: |call| layout(call.layout(0)?.group(call.position(1)?, call.position(2)?)?),
+    },
+    Function {
+        name: "append",
+        arguments: "A, B",
+        doc: "A with B as one more axis behind.",
+        counts: (2, 2),
+        run: |call| layout(call.layout(0)?.append(&call.layout(1)?)?),
+    },
+    Function {
+        name: "prepend",
+        arguments: "A, B",
+        doc: "A with B as one more axis before.",
+        counts: (2, 2),
+        run: |call| layout(call.layout(0)?.prepend(&call.layout(1)?)?),
+    },
+    Function {
+        name: "replace",
+        arguments: "A, i, B",
+        doc: "A with B in place of axis i.",
+        counts: (3, 3),
+        run: |call| layout(call.layout(0)?.replace(call.position(1)?, &call.layout(2)?)?),
+    },
+    Function {
+        name: "make_layout",
+        arguments: "A, B, …",
+        doc: "The layouts side by side, an axis each.",
+        counts: (1, usize::MAX),
+        run: concatenated,
+    },
+];
+
+pub(super) fn layout(layout: Layout) -> Answer {
+    Ok(Form::Layout(Box::new(layout)))
+}
+
+fn concatenated(call: &Call<'_>) -> Answer {
+    let all = (0..call.count()).map(|i| call.layout(i)).collect::<Result<Vec<_>, _>>()?;
+    layout(Layout::from_layouts(&all.iter().collect::<Vec<_>>())?)
+}

@@ -1,0 +1,83 @@
+//! Integers and `_` under brackets, on their way to a tuple or a slicer.
+
+use tilewright_core::{Error, IntTuple, Profile, Slicer};
+
+use super::value::Part;
+
+/// The leaves of a tuple in the order of its text: brackets opened before, the leaf, brackets closed
+/// behind. `None` is `_`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Items(Vec<(usize, Option<i64>, usize)>);
+
+impl Items {
+    /// A bare integer or `_`.
+    pub(super) fn leaf(value: Option<i64>) -> Items {
+        Items(vec![(0, value, 0)])
+    }
+
+    pub(super) fn of(tuple: &IntTuple) -> Items {
+        let leaf = |(i, &value): (usize, &i64)| {
+            let (opened, closed) = tuple.profile().brackets(i).unwrap_or((0, 0));
+            (opened, Some(value), closed)
+        };
+        Items(tuple.values().iter().enumerate().map(leaf).collect())
+    }
+
+    /// The tuple of these parts.
+    pub(super) fn tuple(parts: Vec<Items>) -> Result<Items, Error> {
+        if parts.iter().any(|part| part.0.is_empty()) {
+            return Err(Error::illegal(
+                "an empty tuple among {} parts of a tuple",
+                [parts.len() as i128],
+                "() stands alone; a part of one coordinate is 1",
+            ));
+        }
+        let mut all: Vec<_> = parts.into_iter().flat_map(|part| part.0).collect();
+        if let Some(first) = all.first_mut() {
+            first.0 += 1;
+        }
+        if let Some(last) = all.last_mut() {
+            last.2 += 1;
+        }
+        Ok(Items(all))
+    }
+
+    fn keeps(&self) -> bool {
+        self.0.iter().any(|(_, leaf, _)| leaf.is_none())
+    }
+
+    /// The tuple, if no leaf is `_`.
+    pub(super) fn integers(&self) -> Result<Option<IntTuple>, Error> {
+        if self.keeps() { Ok(None) } else { self.zeroed().map(Some) }
+    }
+
+    /// The tuple with 0 for each `_`.
+    fn zeroed(&self) -> Result<IntTuple, Error> {
+        let mut profile = Profile::flat(0)?;
+        for &(opened, _, closed) in &self.0 {
+            profile.push(opened, closed)?;
+        }
+        let values: Vec<i64> = self.0.iter().map(|(_, leaf, _)| leaf.unwrap_or(0)).collect();
+        IntTuple::new(&values, &profile)
+    }
+
+    pub(super) fn slicer(&self) -> Result<Slicer, Error> {
+        let kept = self.0.iter().enumerate().filter(|(_, (_, leaf, _))| leaf.is_none());
+        let kept: Vec<usize> = kept.map(|(i, _)| i).collect();
+        Slicer::new(&self.zeroed()?, &kept)
+    }
+}
+
+impl Items {
+    /// What a flat tuple says of each axis as a tiler.
+    pub(super) fn extents(&self) -> Option<Vec<Part>> {
+        let flat = self.0.iter().enumerate().all(|(i, &(opened, _, closed))| {
+            opened <= usize::from(i == 0) && closed <= usize::from(i + 1 == self.0.len())
+        });
+        let part = |&(_, leaf, _): &(usize, Option<i64>, usize)| match leaf {
+            None => Some(Part::Keep),
+            Some(extent) => u64::try_from(extent).ok().map(Part::Extent),
+        };
+        if flat { self.0.iter().map(part).collect() } else { None }
+    }
+}

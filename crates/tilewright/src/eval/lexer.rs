@@ -1,0 +1,128 @@
+//! The words of an expression, each with the bytes it stands at.
+
+use super::{error::Error, limits::MAX_TEXT};
+
+/// One word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word<'a> {
+    /// `4`, `_4`: digits without their sign.
+    Integer(u64),
+    /// `_` alone.
+    Keep,
+    /// A name: of a function, or `o`, `Sw`, `valid`, `capacity`.
+    Name(&'a str),
+    /// What stands between two quotes.
+    Quoted(&'a str),
+    /// One of `( ) < > , : + - @`.
+    Sign(char),
+    /// Behind the last word.
+    End,
+}
+
+/// A word and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token<'a> {
+    pub(super) word: Word<'a>,
+    pub(super) span: (usize, usize),
+}
+
+/// The words of the text, an [`Word::End`] last.
+pub(super) fn words(text: &str) -> Result<Vec<Token<'_>>, Error> {
+    if text.len() > MAX_TEXT {
+        let message =
+            format!("an expression of {} bytes of text; at most {MAX_TEXT} are read", text.len());
+        return Err(Error::new("limit", (MAX_TEXT, text.len()), message));
+    }
+    let (mut tokens, mut at) = (Vec::new(), 0);
+    loop {
+        at += text[at..].len() - text[at..].trim_start().len();
+        let token = next(text, at)?;
+        at = token.span.1;
+        tokens.push(token);
+        if token.word == Word::End {
+            return Ok(tokens);
+        }
+    }
+}
+
+/// The word at a byte that is no space.
+fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
+    let rest = &text[from..];
+    let word = |word, len: usize| Ok(Token { word, span: (from, from + len) });
+    let Some(first) = rest.chars().next() else { return word(Word::End, 0) };
+    match first {
+        '(' | ')' | '<' | '>' | ',' | ':' | '+' | '-' | '@' => word(Word::Sign(first), 1),
+        '"' | '\'' => match rest[1..].find(first) {
+            Some(len) => word(Word::Quoted(&rest[1..=len]), len + 2),
+            None => Err(Error::parse(
+                (from, text.len()),
+                format!("expected a closing {first}, found the end of the text"),
+            )),
+        },
+        '_' | '0'..='9' => {
+            let start = usize::from(first == '_');
+            let len = start + span(&rest[start..], |c| c.is_ascii_digit());
+            let digits = &rest[start..len];
+            match digits.parse() {
+                Ok(value) => word(Word::Integer(value), len),
+                Err(_) if digits.is_empty() => word(Word::Keep, 1),
+                Err(_) => Err(Error::parse((from, from + len), "the integer does not fit 64 bits")),
+            }
+        }
+        _ if first.is_ascii_alphabetic() => {
+            let len = span(rest, |c| c.is_ascii_alphanumeric() || c == '_');
+            word(Word::Name(&rest[..len]), len)
+        }
+        other => Err(Error::parse(
+            (from, from + other.len_utf8()),
+            format!("`{}` begins no word of an expression", other.escape_debug()),
+        )),
+    }
+}
+
+/// How many of the first bytes are characters of a kind.
+fn span(text: &str, is: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !is(c)).unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str) -> Vec<Word<'_>> {
+        words(text).unwrap().iter().map(|token| token.word).collect()
+    }
+
+    #[test]
+    fn words_of_every_kind() {
+        assert_eq!(
+            all(" size ( _4,_) o\"a b\" "),
+            [
+                Word::Name("size"),
+                Word::Sign('('),
+                Word::Integer(4),
+                Word::Sign(','),
+                Word::Keep,
+                Word::Sign(')'),
+                Word::Name("o"),
+                Word::Quoted("a b"),
+                Word::End
+            ]
+        );
+        assert_eq!(words("4:1x").unwrap()[3].span, (3, 4));
+        assert_eq!(all("''"), [Word::Quoted(""), Word::End]);
+    }
+
+    #[test]
+    fn what_is_no_word_is_pointed_at() {
+        for (text, span) in [
+            ("(2,é)", (3, 5)),
+            ("\"ab", (0, 3)),
+            ("99999999999999999999:1", (0, 20)),
+            ("4;", (1, 2)),
+        ] {
+            assert_eq!(words(text).unwrap_err().span(), span, "{text}");
+        }
+        assert_eq!(words(&"1".repeat(MAX_TEXT + 1)).unwrap_err().kind(), "limit");
+    }
+}

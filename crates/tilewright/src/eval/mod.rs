@@ -1,0 +1,81 @@
+//! Expressions over layouts: the algebra by name, in text.
+//!
+//! [`evaluate`] reads an expression and gives its [`Value`]; [`functions`] is the table of what can be
+//! called. Values are integers, tuples `(1,(2,3))`, `_`, layouts in CuTe text or as a SPEC in quotes, tilers
+//! `<3:3,(2,4):(1,8)>` and swizzles `Sw<2,0,2>`. `A o B` is composition, from the left.
+//!
+//! - Where a layout is expected, a tuple is the compact layout of that shape, its first mode fastest; a
+//!   SPEC in quotes is the layout of the padded array.
+//! - Where a tiler is expected, a tuple is one extent per axis; a layout tiles the layout as a whole.
+//! - Coordinates are integers (colexicographic), nested as the layout is, or any mixture.
+//! - `_4` is 4, `(3,)` a tuple of one.
+//!
+//! Nothing is canonicalised but by the operations of the algebra, and every question is answered exactly
+//! or refused. Text, nesting and lists are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`],
+//! [`MAX_LIST`].
+//!
+//! ```
+//! use tilewright::eval::evaluate;
+//! let answer = |text| evaluate(text).map(|value| value.to_string());
+//! assert_eq!(answer("(6,2):(8,2) o (4,3):(3,1)").unwrap(), "((2,2),3):((24,2),8)");
+//! assert_eq!(answer("get(coalesce((2,(1,6)):(1,(6,2))), 0)").unwrap(), "12:1");
+//! assert_eq!(answer("coord(\"f32[3,5]{1,0:T(2,2)}\", 9)").unwrap(), "padding");
+//!
+//! let error = evaluate("(6,2):(1,7) o (3,2):(2,3)").unwrap_err();
+//! assert_eq!(error.kind(), "no-layout");
+//! assert!(error.to_string().contains("at (2,1): A(B) is 8, the only candidate gives 7"));
+//! ```
+
+mod error;
+mod functions;
+mod items;
+mod lexer;
+mod limits;
+mod parser;
+mod run;
+mod value;
+
+pub use error::Error;
+pub use functions::{Function, functions};
+pub use limits::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
+pub use value::Value;
+
+use tilewright_notation::Named;
+
+/// The value of an expression.
+///
+/// # Errors
+/// An [`Error`] with a span: the text does not parse, a function is not given what it takes, or what is
+/// asked for does not exist.
+///
+/// ```
+/// use tilewright::eval::evaluate;
+/// assert_eq!(evaluate("same((4,8), (4,8):(1,4))").unwrap().to_string(), "true");
+/// let error = evaluate("colaesce(4:1)").unwrap_err();
+/// assert_eq!(error.to_string(), "no function is called `colaesce`; did you mean `coalesce`?");
+/// ```
+pub fn evaluate(text: &str) -> Result<Value, Error> {
+    let form = parser::parse(text).and_then(|expr| run::run(&expr));
+    form.map(Value).map_err(|error| error.in_text(text))
+}
+
+/// The layout an expression evaluates to, as that of an array.
+///
+/// # Errors
+/// As [`evaluate`], and where the value is no layout.
+///
+/// ```
+/// use tilewright::eval::layout_of;
+/// let named = layout_of("composition((4,8):(8,1), <2,4>)").unwrap();
+/// assert_eq!(named.to_spec(), "(2,4):(8,1)");
+/// let error = layout_of("size(4:1)").unwrap_err();
+/// assert_eq!(error.to_string(), "the expression is an integer, no layout");
+/// ```
+pub fn layout_of(text: &str) -> Result<Named, Error> {
+    let value = evaluate(text)?;
+    let integer = value.kind() == "integer";
+    value.to_named().filter(|_| !integer).ok_or_else(|| {
+        let message = format!("the expression is {}, no layout", value.0.described());
+        Error::new("arguments", (0, text.len()), message).in_text(text)
+    })
+}

@@ -1,0 +1,305 @@
+//! The grammar of expressions.
+//!
+//! ```text
+//! expr     := operand { 'o' operand }                        composition, from the left
+//! operand  := primary [ ':' primary ] { ('+' | '-') digits } [ 'valid' tuple ] [ 'capacity' digits ]
+//! primary  := integer | '_' | tuple | tiler | swizzle | call | '"' SPEC '"'
+//! integer  := [ '-' ] [ '_' ] digits
+//! tuple    := '(' [ expr { ',' expr } [ ',' ] ] ')'
+//! tiler    := '<' [ expr { ',' expr } [ ',' ] ] '>'
+//! swizzle  := ('Sw' | 'S') '<' integer ',' integer ',' integer '>'
+//! call     := name '(' [ expr { ',' expr } [ ',' ] ] ')'
+//! ```
+//!
+//! Strides with `@`, such as `(1@0,1@1)`, are read by core, with the shape before them. Nesting and the
+//! number of nodes are bounded, so that no text exhausts the stack or the memory.
+
+use super::{
+    error::Error,
+    lexer::{Token, Word, words},
+    limits::{MAX_NESTING, MAX_NODES},
+};
+
+/// An expression and the bytes it stands at.
+#[derive(Debug)]
+pub(super) struct Expr<'a> {
+    pub(super) node: Node<'a>,
+    pub(super) span: (usize, usize),
+}
+
+/// What an expression is made of.
+#[derive(Debug)]
+pub(super) enum Node<'a> {
+    Integer(i64),
+    Keep,
+    Tuple(Vec<Expr<'a>>),
+    Tiler(Vec<Expr<'a>>),
+    /// Three integers, not yet checked.
+    Swizzle([i64; 3]),
+    /// A SPEC between quotes.
+    Quoted(&'a str),
+    Call {
+        name: &'a str,
+        name_span: (usize, usize),
+        arguments: Vec<Expr<'a>>,
+    },
+    /// `shape:stride`.
+    Layout(Box<Expr<'a>>, Box<Expr<'a>>),
+    /// `shape:stride` whose strides name bases: the text itself.
+    Basis(&'a str),
+    /// A layout moved by some elements.
+    Moved(Box<Expr<'a>>, i64),
+    /// A layout with the extents that are valid, and the length of its storage.
+    Valid {
+        layout: Box<Expr<'a>>,
+        extents: Option<Box<Expr<'a>>>,
+        capacity: Option<u64>,
+    },
+    /// `A o B o C`.
+    Chain(Vec<Expr<'a>>),
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Token<'a>>,
+    at: usize,
+    depth: usize,
+    nodes: usize,
+}
+
+/// Reads a whole text.
+pub(super) fn parse(text: &str) -> Result<Expr<'_>, Error> {
+    let mut parser = Parser { text, tokens: words(text)?, at: 0, depth: 0, nodes: 0 };
+    let expr = parser.expr()?;
+    match parser.here().word {
+        Word::End => Ok(expr),
+        _ => {
+            let span = (parser.here().span.0, text.trim_end().len());
+            Err(Error::parse(span, "text behind the expression"))
+        }
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// The next word; the last is the end of the text.
+    fn here(&self) -> Token<'a> {
+        self.tokens[self.at]
+    }
+
+    fn take(&mut self) -> Token<'a> {
+        let token = self.here();
+        if token.word != Word::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn eat(&mut self, word: Word<'_>) -> bool {
+        let found = self.here().word == word;
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    fn expected<T>(&self, what: &str) -> Result<T, Error> {
+        let end = match self.here().word {
+            Word::End => ", found the end of the text",
+            _ => "",
+        };
+        Err(Error::parse(self.here().span, format!("expected {what}{end}")))
+    }
+
+    fn node(&mut self, node: Node<'a>, from: usize) -> Result<Expr<'a>, Error> {
+        let to = self.tokens[self.at.saturating_sub(1)].span.1;
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            let message = format!("an expression of more than {MAX_NODES} parts");
+            return Err(Error::new("limit", (from, to), message));
+        }
+        Ok(Expr { node, span: (from, to) })
+    }
+
+    fn expr(&mut self) -> Result<Expr<'a>, Error> {
+        let from = self.here().span.0;
+        self.depth += 1;
+        if self.depth > MAX_NESTING {
+            let message = format!("expressions nested deeper than {MAX_NESTING}");
+            return Err(Error::new("limit", self.here().span, message));
+        }
+        let first = self.operand()?;
+        let mut chain = vec![first];
+        while self.eat(Word::Name("o")) {
+            chain.push(self.operand()?);
+        }
+        self.depth -= 1;
+        match chain.len() {
+            1 => Ok(chain.remove(0)),
+            _ => self.node(Node::Chain(chain), from),
+        }
+    }
+
+    fn operand(&mut self) -> Result<Expr<'a>, Error> {
+        let (from, first) = (self.here().span.0, self.at);
+        let mut expr = self.primary()?;
+        if self.eat(Word::Sign(':')) {
+            expr = self.strides(expr, from, first)?;
+        }
+        while let Some(step) = self.step()? {
+            expr = self.node(Node::Moved(Box::new(expr), step), from)?;
+        }
+        self.valid(expr, from)
+    }
+
+    /// What follows the `:` of a layout.
+    fn strides(&mut self, shape: Expr<'a>, from: usize, first: usize) -> Result<Expr<'a>, Error> {
+        let (open, mut end, mut basis) = (self.at, self.at, false);
+        let mut depth = 0usize;
+        loop {
+            let after = self.tokens[end];
+            match after.word {
+                Word::Sign('(') => depth += 1,
+                Word::Sign(')') if depth > 0 => depth -= 1,
+                Word::Sign('@') => basis = true,
+                Word::Sign('-') | Word::Integer(_) => {}
+                Word::Sign(',') if depth > 0 => {}
+                Word::Sign('+') if basis => {}
+                _ => break,
+            }
+            end += 1;
+            if depth == 0 && matches!(after.word, Word::Sign(')')) {
+                break;
+            }
+        }
+        if basis {
+            self.at = end;
+            let text = &self.text[self.tokens[first].span.0..self.tokens[end - 1].span.1];
+            return self.node(Node::Basis(text), from);
+        }
+        self.at = open;
+        let stride = self.primary()?;
+        self.node(Node::Layout(Box::new(shape), Box::new(stride)), from)
+    }
+
+    /// `+3` or `-3` behind a layout.
+    fn step(&mut self) -> Result<Option<i64>, Error> {
+        let minus = match self.here().word {
+            Word::Sign('+') => false,
+            Word::Sign('-') => true,
+            _ => return Ok(None),
+        };
+        self.take();
+        let Word::Integer(value) = self.here().word else {
+            return self.expected("an offset: an integer");
+        };
+        let token = self.take();
+        signed(value, minus, token.span).map(Some)
+    }
+
+    /// `valid (2,3) capacity 64`, or nothing.
+    fn valid(&mut self, layout: Expr<'a>, from: usize) -> Result<Expr<'a>, Error> {
+        let extents = match self.eat(Word::Name("valid")) {
+            true => Some(Box::new(self.primary()?)),
+            false => None,
+        };
+        let mut capacity = None;
+        if self.eat(Word::Name("capacity")) {
+            let Word::Integer(value) = self.here().word else {
+                return self.expected("a capacity: an integer");
+            };
+            self.take();
+            capacity = Some(value);
+        }
+        match (&extents, capacity) {
+            (None, None) => Ok(layout),
+            _ => self.node(Node::Valid { layout: Box::new(layout), extents, capacity }, from),
+        }
+    }
+
+    fn primary(&mut self) -> Result<Expr<'a>, Error> {
+        let token = self.here();
+        let from = token.span.0;
+        let node = match token.word {
+            Word::Integer(_) | Word::Sign('-') => Node::Integer(self.integer()?),
+            Word::Keep => {
+                self.take();
+                Node::Keep
+            }
+            Word::Quoted(spec) => {
+                self.take();
+                Node::Quoted(spec)
+            }
+            Word::Sign('(') => Node::Tuple(self.list('(', ')')?),
+            Word::Sign('<') => Node::Tiler(self.list('<', '>')?),
+            Word::Name(name) => self.named(name)?,
+            Word::Sign(_) | Word::End => {
+                return self.expected("a layout, an integer, a tuple or a function");
+            }
+        };
+        if self.here().word == Word::Sign('@') {
+            return Err(Error::parse(
+                (from, self.here().span.1),
+                "a basis stride such as 1@0 stands behind a shape: (2,2):(1@0,1@1)",
+            ));
+        }
+        self.node(node, from)
+    }
+
+    /// A function's call, or a swizzle.
+    fn named(&mut self, name: &'a str) -> Result<Node<'a>, Error> {
+        let name_span = self.take().span;
+        match (name, self.here().word) {
+            ("Sw" | "S", Word::Sign('<')) => self.swizzle(),
+            (_, Word::Sign('(')) => {
+                Ok(Node::Call { name, name_span, arguments: self.list('(', ')')? })
+            }
+            _ => {
+                let message = format!(
+                    "`{name}` is a function only before `(`; a SPEC stands in quotes: \"{name}\""
+                );
+                Err(Error::parse(name_span, message))
+            }
+        }
+    }
+
+    fn swizzle(&mut self) -> Result<Node<'a>, Error> {
+        let mut numbers = [0; 3];
+        for (i, number) in numbers.iter_mut().enumerate() {
+            if !self.eat(Word::Sign(if i == 0 { '<' } else { ',' })) {
+                return self.expected("a swizzle `Sw<bits,base,shift>`");
+            }
+            *number = self.integer()?;
+        }
+        match self.eat(Word::Sign('>')) {
+            true => Ok(Node::Swizzle(numbers)),
+            false => self.expected("`>`"),
+        }
+    }
+
+    fn integer(&mut self) -> Result<i64, Error> {
+        let from = self.here().span.0;
+        let minus = self.eat(Word::Sign('-'));
+        let Word::Integer(value) = self.here().word else {
+            return self.expected("an integer");
+        };
+        let to = self.take().span.1;
+        signed(value, minus, (from, to))
+    }
+
+    fn list(&mut self, open: char, close: char) -> Result<Vec<Expr<'a>>, Error> {
+        self.eat(Word::Sign(open));
+        let mut list = Vec::new();
+        while !self.eat(Word::Sign(close)) {
+            list.push(self.expr()?);
+            if self.here().word != Word::Sign(close) && !self.eat(Word::Sign(',')) {
+                return self.expected(&format!("`,` or `{close}`"));
+            }
+        }
+        Ok(list)
+    }
+}
+
+fn signed(value: u64, minus: bool, span: (usize, usize)) -> Result<i64, Error> {
+    let value = if minus { -i128::from(value) } else { i128::from(value) };
+    i64::try_from(value).map_err(|_| Error::parse(span, "the integer does not fit 64 bits"))
+}

@@ -1,0 +1,220 @@
+//! Evaluation: from the tree of an expression to its value.
+
+use tilewright_core::{Coord, IntTuple, Layout, Swizzle, TensorLayout};
+use tilewright_notation::{Named, Spec};
+
+use super::{
+    error::Error,
+    functions::{self, Argument, Call},
+    items::Items,
+    parser::{Expr, Node},
+    value::{Form, Part, Value},
+};
+
+/// The value of an expression.
+pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
+    let refused = |error| Error::core(expr.span, "", &error);
+    match &expr.node {
+        Node::Integer(value) => Ok(Form::Tuple(IntTuple::integer(*value))),
+        Node::Keep => Ok(Form::Slicer(Items::leaf(None))),
+        Node::Tuple(parts) => tuple(expr, parts),
+        Node::Tiler(parts) => parts.iter().map(part).collect::<Result<_, _>>().map(Form::Tiler),
+        Node::Swizzle(numbers) => swizzle(*numbers).map(Form::Swizzle).map_err(refused),
+        Node::Quoted(text) => quoted(expr, text),
+        Node::Call { name, name_span, arguments } => {
+            functions::named(name, *name_span)?.call(&evaluated(arguments)?, expr.span)
+        }
+        Node::Layout(shape, stride) => {
+            let (shape, stride) = (integers(shape, "a shape")?, integers(stride, "strides")?);
+            Layout::from_shape_stride(&shape, &stride).map(layout).map_err(refused)
+        }
+        Node::Moved(inner, by) => moved(expr, inner, *by),
+        Node::Valid { layout, extents, capacity } => {
+            valid(expr, layout, extents.as_deref(), *capacity)
+        }
+        Node::Chain(operands) => chain(operands),
+        Node::Basis(text) => Err(Error::new(
+            "unsupported",
+            expr.span,
+            format!("{text} maps to coordinates; a layout's strides are integers"),
+        )),
+    }
+}
+
+fn layout(layout: Layout) -> Form {
+    Form::Layout(Box::new(layout))
+}
+
+fn evaluated<'a>(arguments: &[Expr<'a>]) -> Result<Vec<Argument>, Error> {
+    let one = |expr: &Expr<'a>| Ok(Argument { form: run(expr)?, span: expr.span });
+    arguments.iter().map(one).collect()
+}
+
+/// Integers, tuples and `_` under one more bracket.
+fn tuple(expr: &Expr<'_>, parts: &[Expr<'_>]) -> Result<Form, Error> {
+    let one = |part: &Expr<'_>| match run(part)? {
+        Form::Tuple(tuple) => Ok(Items::of(&tuple)),
+        Form::Slicer(items) => Ok(items),
+        other => Err(Error::new(
+            "arguments",
+            part.span,
+            format!(
+                "{} in a tuple, which holds integers, tuples and `_`; a tiler of layouts is written <…>",
+                other.described()
+            ),
+        )),
+    };
+    let items = Items::tuple(parts.iter().map(one).collect::<Result<_, Error>>()?);
+    let form = items.and_then(|items| {
+        // A tuple that has a slicer's brackets and `_` is legal iff its integers are.
+        items.slicer()?;
+        Ok(items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
+    });
+    form.map_err(|error| Error::core(expr.span, "", &error))
+}
+
+/// What a tiler says of an axis.
+fn part(expr: &Expr<'_>) -> Result<Part, Error> {
+    let form = run(expr)?;
+    match &form {
+        Form::Tuple(tuple) if tuple.as_integer().is_some() => {
+            let extent = tuple.as_integer().and_then(|extent| u64::try_from(extent).ok());
+            extent.map(Part::Extent).ok_or_else(|| {
+                Error::new("illegal", expr.span, "an extent below 0; extents are 0 or more")
+            })
+        }
+        Form::Slicer(items) if *items == Items::leaf(None) => Ok(Part::Keep),
+        Form::Layout(_) | Form::Cut(_) => {
+            let layout = Value(form).as_layout().cloned();
+            layout.map(|layout| Part::Layout(Box::new(layout))).ok_or_else(|| {
+                Error::new("unsupported", expr.span, "this is no layout of modes and strides")
+            })
+        }
+        other => Err(Error::new(
+            "arguments",
+            expr.span,
+            format!(
+                "{} in a tiler, which holds a layout, an integer or `_` per axis",
+                other.described()
+            ),
+        )),
+    }
+}
+
+fn swizzle([bits, base, shift]: [i64; 3]) -> Result<Swizzle, tilewright_core::Error> {
+    match (u8::try_from(bits), u8::try_from(base), i8::try_from(shift)) {
+        (Ok(bits), Ok(base), Ok(shift)) if shift != i8::MIN => Swizzle::new(bits, base, shift),
+        _ => Err(tilewright_core::Error::limit(
+            "swizzle <{},{},{}> reaches beyond bit 62",
+            [bits.into(), base.into(), shift.into()],
+            "bits + base + |shift| must be at most 62",
+        )),
+    }
+}
+
+fn quoted(expr: &Expr<'_>, text: &str) -> Result<Form, Error> {
+    let named = Spec::parse(text).and_then(|spec| spec.resolve(None, None));
+    let named = named.map_err(|error| Error::spec(expr.span, expr.span.0 + 1, &error))?;
+    // A bare layout is just that, wherever its text stood.
+    Ok(if named.is_bare() {
+        layout(named.layout().layout().clone())
+    } else {
+        Form::Spec(Box::new(named))
+    })
+}
+
+/// A tuple of integers, where a layout's text asks for one.
+fn integers(expr: &Expr<'_>, what: &str) -> Result<IntTuple, Error> {
+    match run(expr)? {
+        Form::Tuple(tuple) => Ok(tuple),
+        other => Err(Error::new(
+            "arguments",
+            expr.span,
+            format!("{} for {what}; expected an integer or a tuple of integers", other.described()),
+        )),
+    }
+}
+
+/// `layout + 3`.
+fn moved(expr: &Expr<'_>, inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
+    let Form::Layout(from) = run(inner)? else {
+        let message = "`+` and `-` put an offset behind a layout, such as (4,8):(8,1)+3";
+        return Err(Error::new("arguments", inner.span, message));
+    };
+    let offset = from
+        .offset()
+        .checked_add(by)
+        .ok_or_else(|| Error::new("overflow", expr.span, "the offsets add up beyond 64 bits"))?;
+    let moved = from.with_offset(offset);
+    moved.map(layout).map_err(|error| Error::core(expr.span, "", &error))
+}
+
+/// `layout valid (2,3) capacity 64`.
+fn valid(
+    expr: &Expr<'_>,
+    inner: &Expr<'_>,
+    extents: Option<&Expr<'_>>,
+    capacity: Option<u64>,
+) -> Result<Form, Error> {
+    let argument = Argument { form: run(inner)?, span: inner.span };
+    let layout = argument.layout("valid")?;
+    let whole = TensorLayout::of(&layout);
+    let extents = match extents {
+        Some(extents) => natural(&integers(extents, "the valid extents")?, extents.span)?,
+        None => whole.extents().to_vec(),
+    };
+    let tensor = TensorLayout::new(&extents, &layout, capacity.unwrap_or(whole.capacity()))
+        .map_err(|error| Error::core(expr.span, "", &error))?;
+    let named = Named::new("eval", tensor, None, None, tilewright_core::Fill::Unspecified);
+    Ok(Form::Spec(Box::new(named)))
+}
+
+/// The integers of a flat tuple, none below 0.
+fn natural(tuple: &IntTuple, span: (usize, usize)) -> Result<Vec<u64>, Error> {
+    let all: Option<Vec<u64>> =
+        tuple.values().iter().map(|&value| u64::try_from(value).ok()).collect();
+    match all {
+        Some(all) if tuple.depth() <= 1 && Coord::new(&all).is_ok() => Ok(all),
+        _ => Err(Error::new(
+            "illegal",
+            span,
+            format!("{tuple}: expected one extent per axis, each 0 or more"),
+        )),
+    }
+}
+
+/// `A o B o C`, from the left; `Sw<…> o 16 o L` is L at offset 16 under the swizzle.
+fn chain(operands: &[Expr<'_>]) -> Result<Form, Error> {
+    let first = run(&operands[0])?;
+    let (mut value, mut rest) = (Argument { form: first, span: operands[0].span }, &operands[1..]);
+    if let (Form::Swizzle(_), [offset, inner, behind @ ..]) = (&value.form, rest)
+        && let Node::Integer(by) = offset.node
+    {
+        let shifted = Argument { form: moved_layout(inner, by)?, span: inner.span };
+        value = composed(value, shifted)?;
+        rest = behind;
+    }
+    for operand in rest {
+        let right = Argument { form: run(operand)?, span: operand.span };
+        value = composed(value, right)?;
+    }
+    Ok(value.form)
+}
+
+fn moved_layout(inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
+    let argument = Argument { form: run(inner)?, span: inner.span };
+    let from = argument.layout("A o B")?;
+    let offset = from
+        .offset()
+        .checked_add(by)
+        .ok_or_else(|| Error::new("overflow", inner.span, "the offsets add up beyond 64 bits"))?;
+    let moved = from.with_offset(offset);
+    moved.map(layout).map_err(|error| Error::core(inner.span, "", &error))
+}
+
+fn composed(left: Argument, right: Argument) -> Result<Argument, Error> {
+    let span = (left.span.0, right.span.1);
+    let form = functions::composition(&Call::new("A o B", &[left, right], span))
+        .map_err(|refusal| refusal.at("A o B", span))?;
+    Ok(Argument { form, span })
+}

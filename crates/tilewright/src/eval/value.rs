@@ -1,0 +1,206 @@
+//! What an expression evaluates to, and its text.
+
+use std::fmt;
+
+use tilewright_core::{IntTuple, Layout, LayoutTile, Swizzle, Tiler};
+use tilewright_notation::{self as notation, Named, Spec};
+
+use super::items::Items;
+
+/// The value of an expression. `Display` prints the answer.
+///
+/// ```
+/// use tilewright::eval::evaluate;
+/// let value = evaluate("logical_divide((6,8):(8,1), <3,4>)").unwrap();
+/// assert_eq!(value.to_string(), "((3,2),(4,2)):((8,24),(1,4))");
+/// assert_eq!(evaluate("size((3,(2,2)))").unwrap().kind(), "integer");
+/// ```
+#[derive(Clone, Debug)]
+pub struct Value(pub(super) Form);
+
+/// The forms of a value.
+#[derive(Clone, Debug)]
+pub(super) enum Form {
+    Boolean(bool),
+    /// An integer or a tuple of such.
+    Tuple(IntTuple),
+    /// A tuple with `_` in it, or `_`.
+    Slicer(Items),
+    Layout(Box<Layout>),
+    /// A layout that prints its offset, also where that is 0.
+    Cut(Box<Layout>),
+    Tile(Box<LayoutTile>),
+    Tiler(Vec<Part>),
+    Swizzle(Swizzle),
+    List(Vec<i64>),
+    Spec(Box<Named>),
+    /// An offset that holds no element.
+    Padding,
+}
+
+/// What a tiler says of one axis.
+#[derive(Clone, Debug)]
+pub(super) enum Part {
+    Layout(Box<Layout>),
+    Extent(u64),
+    Keep,
+}
+
+impl Part {
+    pub(super) fn tiler(&self) -> Tiler<'_> {
+        match self {
+            Part::Layout(layout) => Tiler::Layout(layout),
+            Part::Extent(extent) => Tiler::Extent(*extent),
+            Part::Keep => Tiler::Keep,
+        }
+    }
+}
+
+impl From<Form> for Value {
+    fn from(form: Form) -> Value {
+        Value(form)
+    }
+}
+
+impl Form {
+    /// The words for this form in a message.
+    pub(super) fn described(&self) -> &'static str {
+        match self {
+            Form::Boolean(_) => "true or false",
+            Form::Tuple(tuple) if tuple.as_integer().is_some() => "an integer",
+            Form::Tuple(_) => "a tuple",
+            Form::Slicer(_) => "a coordinate with `_`",
+            Form::Layout(_) | Form::Cut(_) => "a layout",
+            Form::Tile(_) => "a tile",
+            Form::Tiler(_) => "a tiler",
+            Form::Swizzle(_) => "a swizzle",
+            Form::List(_) => "a list",
+            Form::Spec(_) => "a SPEC",
+            Form::Padding => "padding",
+        }
+    }
+}
+
+impl Value {
+    /// What kind of value this is: `boolean`, `integer`, `tuple`, `slicer` (with `_`), `layout` (also with
+    /// an offset or valid extents), `tiler`, `swizzle`, `list`, `padding`.
+    pub fn kind(&self) -> &'static str {
+        match &self.0 {
+            Form::Boolean(_) => "boolean",
+            Form::Tuple(tuple) if tuple.as_integer().is_some() => "integer",
+            Form::Tuple(_) => "tuple",
+            Form::Slicer(_) => "slicer",
+            Form::Layout(_) | Form::Cut(_) | Form::Tile(_) | Form::Spec(_) => "layout",
+            Form::Tiler(_) => "tiler",
+            Form::Swizzle(_) => "swizzle",
+            Form::List(_) => "list",
+            Form::Padding => "padding",
+        }
+    }
+
+    /// The answer of a comparison.
+    pub fn as_bool(&self) -> Option<bool> {
+        match &self.0 {
+            Form::Boolean(answer) => Some(*answer),
+            _ => None,
+        }
+    }
+
+    /// An integer, or a tuple of such.
+    pub fn as_tuple(&self) -> Option<&IntTuple> {
+        match &self.0 {
+            Form::Tuple(tuple) => Some(tuple),
+            _ => None,
+        }
+    }
+
+    /// The integers of a list.
+    pub fn as_list(&self) -> Option<&[i64]> {
+        match &self.0 {
+            Form::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// The layout: of a tile its own, of a SPEC that of the padded array; a tuple is no layout here.
+    ///
+    /// ```
+    /// use tilewright::{Layout, eval::evaluate};
+    /// let value = evaluate("slice((_,1), (4,8):(8,1))").unwrap();
+    /// assert_eq!(value.as_layout(), Some(&Layout::parse("(4):(8)").unwrap()));
+    /// assert!(evaluate("(4,8)").unwrap().as_layout().is_none());
+    /// ```
+    pub fn as_layout(&self) -> Option<&Layout> {
+        match &self.0 {
+            Form::Layout(layout) | Form::Cut(layout) => Some(layout),
+            Form::Tile(tile) => Some(tile.layout()),
+            Form::Spec(named) => named.layout().is_strided().then(|| named.layout().layout()),
+            _ => None,
+        }
+    }
+
+    /// The value as the layout of an array: what `show`, `explain` and `same` look at. A tuple is the
+    /// compact layout of its shape.
+    ///
+    /// ```
+    /// use tilewright::eval::evaluate;
+    /// let named = evaluate("tile((8,12):(12,1), (3,5))").unwrap().to_named().unwrap();
+    /// assert_eq!(named.layout().extents(), [3, 5]);
+    /// assert!(evaluate("same(4:1, 4:1)").unwrap().to_named().is_none());
+    /// ```
+    pub fn to_named(&self) -> Option<Named> {
+        let text = match &self.0 {
+            Form::Layout(layout) | Form::Cut(layout) => layout.to_string(),
+            Form::Tile(tile) => tile.to_string(),
+            Form::Tuple(shape) => Layout::compact_col_major(shape).ok()?.to_string(),
+            Form::Spec(named) => return Some(Named::clone(named)),
+            _ => return None,
+        };
+        Spec::parse(&format!("cute:{text}")).and_then(|spec| spec.resolve(None, None)).ok()
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Form::Boolean(answer) => write!(f, "{answer}"),
+            Form::Tuple(tuple) => write!(f, "{tuple}"),
+            Form::Slicer(items) => match items.slicer() {
+                Ok(slicer) => write!(f, "{slicer}"),
+                Err(error) => write!(f, "{error}"),
+            },
+            Form::Layout(layout) => write!(f, "{layout}"),
+            Form::Cut(layout) => cut(f, layout),
+            Form::Tile(tile) => write!(f, "{tile}"),
+            Form::Tiler(parts) => tiler(f, parts),
+            Form::Swizzle(swizzle) => write!(f, "{swizzle}"),
+            Form::List(list) => {
+                let list: Vec<String> = list.iter().map(i64::to_string).collect();
+                write!(f, "[{}]", list.join(","))
+            }
+            Form::Spec(named) => f.write_str(&spec(named)),
+            Form::Padding => f.write_str("padding"),
+        }
+    }
+}
+
+/// `layout+offset`, also for an offset of 0.
+fn cut(f: &mut fmt::Formatter<'_>, layout: &Layout) -> fmt::Result {
+    let shown = layout.offset() != 0 || !layout.swizzle().is_identity();
+    write!(f, "{layout}{}", if shown { "" } else { "+0" })
+}
+
+fn tiler(f: &mut fmt::Formatter<'_>, parts: &[Part]) -> fmt::Result {
+    let part = |part: &Part| match part {
+        Part::Layout(layout) => layout.to_string(),
+        Part::Extent(extent) => extent.to_string(),
+        Part::Keep => "_".to_owned(),
+    };
+    write!(f, "<{}>", parts.iter().map(part).collect::<Vec<_>>().join(","))
+}
+
+/// A SPEC's layout in modes and strides, or the SPEC where these cannot say it.
+fn spec(named: &Named) -> String {
+    let modes = notation::notations().iter().find(|notation| notation.name() == "cute");
+    modes.and_then(|modes| modes.print(named).ok()).unwrap_or_else(|| named.to_spec())
+}
