@@ -113,13 +113,28 @@ impl Layout {
     }
 
     /// The number of consecutive offsets reached from the smallest on: the length of the first
-    /// contiguous run in memory, in elements. Under a swizzle, at most its contiguous atom.
+    /// contiguous run in memory, in elements. Under a swizzle, what the aligned block that stays
+    /// contiguous (its [atom](crate::Swizzle::atom)) has left behind the smallest affine offset.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let run = |text| Layout::parse(text).unwrap().contiguous_run();
+    /// assert_eq!((run("(3,4):(4,1)"), run("(3,4):(8,1)"), run("(3,4):(8,2)")), (12, 4, 1));
+    /// assert_eq!((run("Sw<1,2,1> o 16:1"), run("Sw<1,2,1> o 16:1+3")), (4, 1));
+    /// ```
     pub const fn contiguous_run(&self) -> u64 {
         if self.size() == 0 {
             return 0;
         }
-        let (run, atom) = (run_length(self.modes()), self.swizzle().atom());
-        if run < atom { run } else { atom }
+        let run = run_length(self.modes());
+        if self.swizzle().is_identity() {
+            return run;
+        }
+        let (low, _) = reach(self.modes(), self.offset());
+        let atom = self.swizzle().atom();
+        // I3: no affine offset under a swizzle is negative.
+        let left = atom - low as u64 % atom;
+        if run < left { run } else { left }
     }
 
     /// The number of offsets of the span that no coordinate reaches.

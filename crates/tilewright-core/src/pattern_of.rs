@@ -58,7 +58,13 @@ impl Pattern {
                 [tensor.capacity() as i128, capacity],
             ));
         }
-        Pattern::new(tensor.rank(), digits.split_at(len).0)
+        match Pattern::new(tensor.rank(), digits.split_at(len).0) {
+            Err(error) if error.is_illegal() => Err(unsupported(
+                "an empty array of {} digits, of which more than one is empty",
+                [len as i128, 0],
+            )),
+            pattern => pattern,
+        }
     }
 }
 

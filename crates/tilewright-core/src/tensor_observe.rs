@@ -110,11 +110,22 @@ impl TensorLayout {
         if self.size() == 0 {
             return 0;
         }
-        if self.is_strided() && self.layout().swizzle().is_identity() && ascends(self) {
-            run_of(self)
-        } else {
-            self.run_along_a_dim()
-        }
+        if self.contiguous_run_is_exact() { run_of(self) } else { self.run_along_a_dim() }
+    }
+
+    /// Whether [`TensorLayout::contiguous_run`] is the whole run, and not only a part of it that one
+    /// logical dim shows.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout};
+    /// let exact = |text| TensorLayout::of(&Layout::parse(text).unwrap()).contiguous_run_is_exact();
+    /// assert!(exact("(3,4):(4,1)"));
+    /// // Offsets 0 2 1 3 along one dim: the run is 4, and a walk along the dim sees 1.
+    /// assert!(!exact("((2,2)):((2,1))"));
+    /// ```
+    pub const fn contiguous_run_is_exact(&self) -> bool {
+        self.size() == 0
+            || (self.is_strided() && self.layout().swizzle().is_identity() && ascends(self))
     }
 
     const fn run_along_a_dim(&self) -> u64 {

@@ -165,7 +165,12 @@ pub(crate) fn target(
             return Err(Error::usage(format!("tensor {name:?} of dims {dims:?}: {error}")));
         }
     };
-    let bits = named.explicit_bits().unwrap_or(from.bits);
+    let bits = match named.explicit_bits() {
+        Some(bits) => bits,
+        // A layout that names its own element type says its width as well; any other keeps the width.
+        None if names_dtype(spec) => named.element_bits().unwrap_or(from.bits),
+        None => from.bits,
+    };
     let fill = fill.unwrap_or(named.fill());
     let mut to = Held::of(&named, from.dtype, bits, fill);
     to.big_endian = from.big_endian && bits == from.bits;
@@ -175,6 +180,11 @@ pub(crate) fn target(
         return Err(Error::usage(said));
     }
     Ok(Ok(to))
+}
+
+/// Whether a SPEC carries the element type: `s4[6,48]{1,0}` does, `{1,0}` and `(6,48):(48,1)` do not.
+fn names_dtype(spec: &Spec) -> bool {
+    spec.is_concrete() && spec.resolve(None, None).is_ok_and(|named| named.dtype().is_some())
 }
 
 fn plan(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Plan, Error> {

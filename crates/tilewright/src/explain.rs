@@ -37,6 +37,8 @@ pub struct Explanation {
     pub padding: u64,
     /// Consecutive offsets that hold elements, from the first element on.
     pub contiguous_run: u64,
+    /// Whether that is the whole run, and not only as much as one dim shows.
+    pub contiguous_run_is_exact: bool,
     /// Whether no two elements share an offset; an error where that was not decided.
     pub injective: Result<bool, Error>,
     /// Whether the padded domain reaches every offset of its span.
@@ -93,6 +95,7 @@ impl Explanation {
             bytes: bits.map(|bits| (u128::from(layout.capacity()) * u128::from(bits)).div_ceil(8)),
             padding: layout.padding(),
             contiguous_run: layout.contiguous_run(),
+            contiguous_run_is_exact: layout.contiguous_run_is_exact(),
             injective: layout.injective(),
             exhaustive: layout.layout().exhaustive(),
             true_rank: layout.true_rank(),
@@ -222,7 +225,11 @@ impl Explanation {
         line(
             f,
             "contiguous run",
-            format_args!("{} from the first on", counted(self.contiguous_run.into(), "element")),
+            format_args!(
+                "{}{} from the first on",
+                if self.contiguous_run_is_exact { "" } else { "at least " },
+                counted(self.contiguous_run.into(), "element")
+            ),
         )?;
         match &self.injective {
             Ok(injective) => line(f, "injective", yes(*injective))?,

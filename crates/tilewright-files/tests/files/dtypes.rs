@@ -87,7 +87,11 @@ fn bytes_of_4_bit_values_are_packed_and_unpacked() {
     convert(&a, &b, to("row-major").verify(true)).unwrap();
     assert_eq!(tensor(&b, "t"), (Dtype::U8, vec![8], bytes));
     convert(&a, &b, to("{1,0:E(8)}").verify(true).force(true)).unwrap();
+    assert_eq!(tensor(&b, "t"), (Dtype::I8, vec![3, 5], data.clone()));
+    // A layout that carries the element type says its width as well: whole bytes where there is no E.
+    convert(&a, &b, to("s4[3,5]{1,0}").verify(true).force(true)).unwrap();
     assert_eq!(tensor(&b, "t"), (Dtype::I8, vec![3, 5], data));
+    convert(&a, &b, to("{1,0:E(8)}").verify(true).force(true)).unwrap();
     // No file type is called s4, so the note stays.
     assert_eq!(parts(&b).0["__metadata__"]["tilewright.layout.t"], "s4[3,5]{1,0:E(8)}");
 }
