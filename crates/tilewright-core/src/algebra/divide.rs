@@ -5,9 +5,14 @@
 //! none invented. By mode, each axis is divided by its own tiler; `zipped` gathers tiles and rests,
 //! `tiled` spreads the rests, `flat` both.
 //!
-//! Defined iff T has a complement, the composition is a layout, and the tiles cover A. A tile that does
-//! not divide A is refused (CuTe rounds up and reaches beyond A, or leaves elements out); pad first.
-//! Swizzle and offset of A stay.
+//! Defined iff T has a complement, the composition is a layout, and the tiles cover A. Swizzle and offset
+//! of A stay.
+//!
+//! A tile that does not divide A: `logical_divide` refuses it, for its result would reach beyond A (only
+//! where A ends in a stride of 0 it reaches nothing new). The zipped, tiled and flat forms by mode are how
+//! an array is cut into tiles of which the last are partly outside: there each axis is rounded up to whole
+//! tiles, as in CuTe. Inside the axis the law holds; outside, the axis' last mode runs on, and whoever reads
+//! masks it. A tile larger than its axis is refused everywhere (CuTe loses or invents elements).
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
@@ -40,11 +45,30 @@ impl Layout {
     /// assert!(error.is_mismatch() && error.to_string().contains("12 coordinates of 10"));
     /// ```
     pub const fn logical_divide(&self, tile: &Layout) -> Result<Layout, Error> {
-        let rest = tri!(tile.complement(self.size()));
-        let both = tri!(Layout::from_layouts(&[tile, &rest]));
-        let divided = tri!(self.composition(&both));
+        let both = tri!(tile.and_rest(self.size()));
+        let divided = tri!(self.coalesce().composition(&both));
         tri!(check_cover(self, &both, &divided));
         Ok(divided)
+    }
+
+    /// The tile, and the layout of its repetitions that fill `size` coordinates.
+    const fn and_rest(&self, size: u64) -> Result<Layout, Error> {
+        Layout::from_layouts(&[self, &tri!(self.complement(size))])
+    }
+
+    /// [`Layout::logical_divide`] that rounds up to whole tiles.
+    const fn divide_up(&self, tile: &Layout) -> Result<Layout, Error> {
+        let refusal = match self.logical_divide(tile) {
+            Ok(divided) => return Ok(divided),
+            Err(refusal) => refusal,
+        };
+        let both = tri!(tile.and_rest(self.size()));
+        let (low, high) = reach(both.modes(), both.offset());
+        let covers = low == 0 && high >= self.size() as i128 && both.exhaustive();
+        if refusal.is_mismatch() && covers && tile.size() <= self.size() {
+            return self.coalesce().composition(&both);
+        }
+        Err(refusal)
     }
 
     /// [`Layout::logical_divide`]; the two forms differ by mode only.
@@ -110,7 +134,7 @@ impl Layout {
         let (mut builder, mut offset, mut axis) = (Builder::new(), self.offset(), 0);
         builder.open();
         while axis < self.rank() {
-            let part = tri!(divided(self, tilers, axis));
+            let part = tri!(divided(self, tilers, axis, false));
             tri!(builder.whole(&part));
             offset = tri!(plus(offset, part.offset()));
             axis += 1;
@@ -121,8 +145,20 @@ impl Layout {
 
     /// The layout as ((tile0, tile1, …), (rest0, rest1, …)), by mode. The tile of a kept axis is `1:0`.
     ///
+    /// An axis that its tile does not divide is rounded up to whole tiles: the coordinates past its end
+    /// are no elements, and their offsets those of its last mode running on.
+    ///
     /// # Errors
-    /// As [`Layout::logical_divide_tiler`].
+    /// [mismatch](Error::is_mismatch) for a tile larger than its axis; else as
+    /// [`Layout::logical_divide_tiler`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tiler};
+    /// let layout = Layout::parse("(10,4):(4,1)").unwrap();
+    /// let zipped = layout.zipped_divide_tiler(&[Tiler::Extent(4)]).unwrap();
+    /// assert_eq!(zipped.to_string(), "((4),(3,4)):((4),(16,1))");
+    /// assert!(layout.zipped_divide_tiler(&[Tiler::Extent(12)]).unwrap_err().is_mismatch());
+    /// ```
     #[doc(alias = "zipped_divide")]
     pub const fn zipped_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
         gathered(self, tilers, Form::Zipped)
@@ -131,7 +167,7 @@ impl Layout {
     /// The layout as ((tile0, tile1, …), rest0, rest1, …), by mode.
     ///
     /// # Errors
-    /// As [`Layout::logical_divide_tiler`].
+    /// As [`Layout::zipped_divide_tiler`].
     #[doc(alias = "tiled_divide")]
     pub const fn tiled_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
         gathered(self, tilers, Form::Tiled)
@@ -140,7 +176,7 @@ impl Layout {
     /// The layout as (tile0, tile1, …, rest0, rest1, …), by mode.
     ///
     /// # Errors
-    /// As [`Layout::logical_divide_tiler`].
+    /// As [`Layout::zipped_divide_tiler`].
     #[doc(alias = "flat_divide")]
     pub const fn flat_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
         gathered(self, tilers, Form::Flat)
@@ -169,17 +205,24 @@ pub(crate) const fn plus(a: i64, b: i64) -> Result<i64, Error> {
     }
 }
 
-/// Axis `axis` alone, without offset and swizzle, divided by its tiler; whole where it has none.
-const fn divided(layout: &Layout, tilers: &[Tiler<'_>], axis: usize) -> Result<Layout, Error> {
+/// Axis `axis` alone, without offset and swizzle, divided by its tiler, `up` to whole tiles or exactly;
+/// whole where it has none.
+const fn divided(
+    layout: &Layout,
+    tilers: &[Tiler<'_>],
+    axis: usize,
+    up: bool,
+) -> Result<Layout, Error> {
     let part = tri!(alone(layout, axis));
     if axis >= tilers.len() {
         return Ok(part);
     }
-    match tilers[axis] {
-        Tiler::Layout(tile) => part.logical_divide(tile),
-        Tiler::Extent(extent) => part.logical_divide(&tri!(line(extent))),
-        Tiler::Keep => Ok(part),
-    }
+    let tile = match tilers[axis] {
+        Tiler::Layout(tile) => tile.copied(),
+        Tiler::Extent(extent) => tri!(line(extent)),
+        Tiler::Keep => return Ok(part),
+    };
+    if up { part.divide_up(&tile) } else { part.logical_divide(&tile) }
 }
 
 /// One axis without offset and swizzle.
@@ -227,7 +270,7 @@ const fn gathered(layout: &Layout, tilers: &[Tiler<'_>], form: Form) -> Result<L
         }
         let mut axis = 0;
         while axis < layout.rank() {
-            let part = tri!(divided(layout, tilers, axis));
+            let part = tri!(divided(layout, tilers, axis, true));
             let tiled = axis < tilers.len() && !matches!(tilers[axis], Tiler::Keep);
             if tiled {
                 tri!(builder.whole(&tri!(part.get(&[half]))));
@@ -329,7 +372,7 @@ mod tests {
             for tile in &tiles {
                 let brute = tile.complement(layout.size()).and_then(|rest| {
                     let both = Layout::from_layouts(&[tile, &rest]).unwrap();
-                    layout.composition(&both).map(|_| both)
+                    layout.coalesce().composition(&both).map(|_| both)
                 });
                 match layout.logical_divide(tile) {
                     Ok(divided) => {
@@ -398,6 +441,36 @@ mod tests {
         let kept = layout.zipped_divide_tiler(&[Tiler::Keep, Tiler::Extent(16)]).unwrap();
         assert_eq!((kept.size(), kept.rank()), (384, 2));
         assert!(layout.flat_divide_tiler(&[Tiler::Keep; 3]).unwrap_err().is_mismatch());
+    }
+
+    #[test]
+    fn every_small_axis_rounded_up_to_whole_tiles() {
+        let mut tiles = Vec::new();
+        for_each_layout(2, 1..=3, 0..=4, |tile| tiles.push(tile.clone()));
+        let mut rounded = 0;
+        for_each_layout(2, 1..=4, 0..=4, |axis| {
+            let whole = Layout::from_layouts(&[axis]).unwrap();
+            for tile in &tiles {
+                let Ok(divided) = whole.zipped_divide_tiler(&[Tiler::Layout(tile)]) else {
+                    assert!(axis.logical_divide(tile).is_err(), "{axis} {tile}");
+                    continue;
+                };
+                rounded += u32::from(axis.logical_divide(tile).is_err());
+                let both = tile.and_rest(axis.size()).unwrap();
+                // Every element of the axis is somewhere, under its own offset.
+                let mut seen = BTreeSet::new();
+                for i in 0..both.size() {
+                    let index = both.offset_of(i).unwrap() as u64;
+                    if index < axis.size() {
+                        seen.insert(index);
+                        assert_eq!(divided.offset_of(i), axis.offset_of(index), "{axis} {tile}");
+                    }
+                }
+                assert!(seen.len() as u64 == axis.size() || set(&divided) == set(axis));
+                assert!(tile.size() <= axis.size() || set(&divided) == set(axis), "{axis} {tile}");
+            }
+        });
+        assert!(rounded > 1_000, "{rounded}");
     }
 
     #[test]

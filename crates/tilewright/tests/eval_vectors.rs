@@ -1,0 +1,124 @@
+//! The recorded operations of the algebra, every one asked as the text of an expression.
+//!
+//! A row that is `ok` and `exact` is answered by its text, up to our canonical form (the stride of a mode
+//! of extent 1 is 0 in what composes); a row whose composition is known by the layout that exists, or by
+//! there being none; all others by their operation's law or by an error.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use tilewright::{IntTuple, Layout, LeftInverse, eval::evaluate};
+
+fn rows() -> Vec<Value> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/vectors/algebra.jsonl");
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn args(row: &Value) -> Vec<&str> {
+    row["args"].as_array().unwrap().iter().map(|arg| arg.as_str().unwrap()).collect()
+}
+
+fn op(row: &Value) -> &str {
+    row["op"].as_str().unwrap()
+}
+
+/// The row as an expression.
+fn expression(row: &Value) -> String {
+    let function = match op(row) {
+        "offsets" => return args(row)[0].to_owned(),
+        "coalesce_profile" => "coalesce",
+        op => op.strip_suffix("_tiler").unwrap_or(op),
+    };
+    format!("{function}({})", args(row).join(", "))
+}
+
+fn layout(text: &str) -> Layout {
+    Layout::parse(text).unwrap()
+}
+
+fn image(layout: &Layout) -> Vec<i64> {
+    (0..layout.size()).map(|i| layout.offset_of(i).unwrap()).collect()
+}
+
+/// The text with stride 0 for every mode of extent 1.
+fn canonical(text: &str) -> String {
+    let layout = layout(text);
+    let strides = layout.modes().iter().map(|m| if m.extent() == 1 { 0 } else { m.stride() });
+    let stride = IntTuple::new(&strides.collect::<Vec<_>>(), layout.profile()).unwrap();
+    Layout::from_shape_stride(&layout.shape(), &stride).unwrap().to_string()
+}
+
+fn composes(op: &str) -> bool {
+    ["composition", "divide", "product"].iter().any(|word| op.contains(word))
+}
+
+/// The law of the operation, for rows whose text decides nothing.
+fn obeys(row: &Value, answer: &str) -> bool {
+    let args = args(row);
+    let (a, result) = (layout(args[0]), layout(answer));
+    let set = |layout: &Layout| image(layout).into_iter().collect::<BTreeSet<i64>>();
+    match op(row) {
+        "right_inverse" => (0..result.size())
+            .all(|i| a.offset_of(result.offset_of(i).unwrap() as u64) == Ok(i as i64)),
+        "left_inverse" => {
+            let inverse = LeftInverse::of(&a).unwrap();
+            (0..a.size()).all(|i| {
+                let offset = a.offset_of(i).unwrap();
+                let back = result.offset_of(offset as u64).unwrap() as u64;
+                a.offset_of(back) == Ok(offset) && inverse.index(offset) == Some(back)
+            })
+        }
+        "logical_divide" | "logical_divide_tiler" | "zipped_divide" | "tiled_divide" => {
+            set(&a) == set(&result)
+        }
+        "composition_tiler" if a.rank() == 1 => {
+            let tile = image(&layout(args[1].trim_matches(['<', '>'])));
+            image(&result).iter().eq(tile
+                .iter()
+                .map(|&i| a.offset_of(i as u64).unwrap())
+                .collect::<Vec<_>>()
+                .iter())
+        }
+        _ => false,
+    }
+}
+
+/// Whether the answer is what the row says; an error is `Err` with its kind.
+fn right(row: &Value, answer: &Result<String, &'static str>) -> bool {
+    let existing = &row["props"]["exact"];
+    match (row["status"].as_str().unwrap(), answer) {
+        (_, answer) if op(row) == "composition" => match (existing.as_str(), answer) {
+            (Some(exact), Ok(text)) => canonical(text) == canonical(exact),
+            (None, Err(kind)) => *kind == "no-layout",
+            (Some(_), Err(_)) | (None, Ok(_)) => false,
+        },
+        ("ok", Ok(text)) => {
+            let expected = row["expect"].as_str().unwrap();
+            let exact =
+                text == expected || composes(op(row)) && canonical(text) == canonical(expected);
+            exact || row["form"] == "function" && obeys(row, text)
+        }
+        // A quasi-inverse of what is not injective inverts nothing.
+        ("ok", Err(kind)) => {
+            op(row) == "left_inverse" && *kind == "illegal" && row["props"]["injective"] == false
+        }
+        (_, Ok(text)) => obeys(row, text),
+        (_, Err(_)) => true,
+    }
+}
+
+#[test]
+fn every_recorded_operation() {
+    let (mut wrong, mut refused, rows) = (Vec::new(), 0, rows());
+    for row in &rows {
+        let text = expression(row);
+        let answer = evaluate(&text).map(|value| value.to_string()).map_err(|error| error.kind());
+        refused += usize::from(row["status"] == "ok" && answer.is_err());
+        if !right(row, &answer) {
+            wrong.push(format!("{text}: {answer:?}, not {}", row["expect"]));
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert_eq!((rows.len(), refused), (3000, 4));
+}
