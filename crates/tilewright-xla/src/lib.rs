@@ -8,6 +8,8 @@
 //! | [`ArrayShape`] | `f32[3,5]{1,0:T(2,2)}`: an element type, dims and a layout |
 //! | [`Shape`] | any shape: an array, a tuple, a token, an opaque value, a buffer |
 //! | [`Padded`] | the original proto's `padded_dimensions` and `padding_value` |
+//! | [`HloModule`] | a module's computations and instructions, from its text or its proto |
+//! | [`Buffers`], [`Tiling`] | what its arrays take, as they are and under other tiles |
 //!
 //! [`Layout::lower`] turns a layout into a [`tilewright_core::TensorLayout`] that addresses every
 //! element exactly, for any nesting of tiles; [`Layout::of`] is the way back. Whatever XLA aborts on,
@@ -50,7 +52,10 @@ mod validate;
 mod validate_shape;
 
 pub use array_shape::{ArrayShape, Dim};
-pub use hlo::{HloComputation, HloError, HloInstruction, HloModule};
+pub use hlo::{
+    Buffer, Buffers, HloComputation, HloError, HloInstruction, HloModule, HloSourceError, Tiling,
+    Unsized,
+};
 pub use layout::{Layout, Split};
 pub use layout_util::Ignore;
 pub use padding::{Padded, fill_text, parse_fill};

@@ -126,6 +126,11 @@ impl Layout {
         self.padded(&self.final_bounds(dims)?)
     }
 
+    /// The same, of dims that are in physical order already, the most major first.
+    pub(crate) fn padded_in_order(&self, physical: Vec<u64>) -> Result<u64, Error> {
+        self.padded(&Bounds.walk(physical, self.tiles())?)
+    }
+
     fn padded(&self, bounds: &[u64]) -> Result<u64, Error> {
         if bounds.contains(&0) {
             return Ok(0);

@@ -69,6 +69,13 @@ fn check_split(split: &Split, physical: &[u64]) -> Result<usize, Error> {
             "physical dims count from 0, the most major",
         ));
     };
+    if split.indices.is_empty() {
+        return Err(Error::illegal(
+            "a split of physical dim {} at no index",
+            [split.dimension.into()],
+            "give the indices at which a new piece begins",
+        ));
+    }
     let mut last = 0;
     for &index in &split.indices {
         if index <= last || index >= extent {
@@ -85,7 +92,7 @@ fn check_split(split: &Split, physical: &[u64]) -> Result<usize, Error> {
 
 #[cfg(test)]
 mod tests {
-    use crate::Layout;
+    use crate::{Layout, Split};
 
     #[test]
     fn splits_that_do_not_fit_are_refused() {
@@ -103,6 +110,13 @@ mod tests {
             assert!(error.is_illegal() && error.to_string().contains(why), "{splits}: {error}");
         }
         assert_eq!(check("(0:30)(1:40,130)"), Ok(()));
+    }
+
+    #[test]
+    fn a_split_at_no_index_is_refused() {
+        let split = Split { dimension: 0, indices: vec![] };
+        let error = Layout::ascending(1).with_splits(&[split]).validate(&[5]).unwrap_err();
+        assert!(error.is_illegal() && error.to_string().contains("dim 0 at no index"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use tilewright_xla::{HloComputation, HloModule, ProgramShape, Shape};
+use tilewright_xla::{HloComputation, HloModule, HloSourceError, ProgramShape, Shape};
 
 const NAMES: [&str; 3] = ["cnn", "rng", "scan_fft"];
 
@@ -45,6 +45,41 @@ fn hlo_text_and_proto_are_one_module() {
         assert_eq!(count(&text), instructions, "{name}");
         assert_eq!(sorted(text), sorted(proto), "{name}");
     }
+}
+
+#[test]
+fn hlo_dumps_are_modules_in_an_envelope() {
+    for name in NAMES {
+        let bytes = std::fs::read(corpus(&format!("{name}.pb"))).unwrap();
+        let plain = HloModule::from_proto_bytes(&bytes).unwrap();
+        // Field 1 of an HloProto, then a field 3, which in a plain module would be a computation.
+        let mut dump = vec![0x0a];
+        prost::encoding::encode_varint(bytes.len() as u64, &mut dump);
+        dump.extend(&bytes);
+        dump.extend([0x1a, 2, 0x0a, 0]);
+        assert_eq!(HloModule::from_proto_bytes(&dump).unwrap(), plain, "{name}");
+        assert_eq!(HloModule::from_bytes(&dump).unwrap(), plain, "{name}");
+    }
+}
+
+#[test]
+fn hlo_bytes_are_taken_for_what_they_are() {
+    for name in NAMES {
+        let (of_text, of_proto) = both(name);
+        let bytes = text(name).into_bytes();
+        assert!(HloModule::begins_as_text(&bytes[..16]));
+        assert_eq!(HloModule::from_bytes(&bytes).unwrap(), of_text, "{name}");
+        let bytes = std::fs::read(corpus(&format!("{name}.pb"))).unwrap();
+        assert!(!HloModule::begins_as_text(&bytes));
+        assert_eq!(HloModule::from_bytes(&bytes).unwrap(), of_proto, "{name}");
+    }
+    let latin = b"HloModule m\nENTRY e {\n  x = f32[] add(), metadata={op_name=\"\xe9\x01\"}\n}\n";
+    assert_eq!(HloModule::from_bytes(latin).unwrap().computations[0].instructions.len(), 1);
+    for bytes in [&b""[..], b"\n", b"# A document\n\twith tabs\r\n", "é".as_bytes()] {
+        let error = HloModule::from_bytes(bytes).unwrap_err().to_string();
+        assert!(error.contains("expected `HloModule`"), "{error}");
+    }
+    assert!(matches!(HloModule::from_bytes(b"\x00\xff"), Err(HloSourceError::Proto(_))));
 }
 
 /// Everything that looks like `= shape opcode(` in a line, found without the reader.

@@ -212,6 +212,11 @@ fn proto_layouts_at_fault() {
         ),
         ("split_configs { dimension: -1 }", "split_configs[0].dimension", "-1 is negative"),
         (
+            "split_configs { dimension: 1 }",
+            "split_configs[0].split_indices",
+            "physical dim 1 at no index",
+        ),
+        (
             "split_configs { split_indices: [1,-2] }",
             "split_configs[0].split_indices[1]",
             "-2 is negative",

@@ -5,12 +5,18 @@
 //!
 //! Names are those of the module, without the `%` of the text.
 
+mod buffers;
 mod error;
 mod proto;
 mod scan;
+mod source;
 mod text;
+mod tiling;
 
+pub use buffers::{Buffer, Buffers, Unsized};
 pub use error::HloError;
+pub use source::HloSourceError;
+pub use tiling::Tiling;
 
 use crate::{Parameter, ProgramShape, Shape};
 
@@ -87,11 +93,7 @@ impl HloComputation {
 
     /// The shape of the result: the root's, or the last instruction's if no root is said.
     pub fn result(&self) -> Option<&Shape> {
-        let root = match self.root {
-            Some(root) => self.instructions.get(root),
-            None => self.instructions.last(),
-        };
-        root.map(|root| &root.shape)
+        self.root_instruction().map(|root| &root.shape)
     }
 
     /// The parameters and the result, with their layouts; `None` for a computation without

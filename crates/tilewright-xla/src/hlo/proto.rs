@@ -7,6 +7,13 @@ use tilewright_core::Error;
 use super::{HloComputation, HloInstruction, HloModule};
 use crate::proto::{ProtoError, ShapeProto, decode, each};
 
+/// `xla.HloProto`, as XLA's dumps are: a module and, passed over here, its buffers.
+#[derive(Clone, PartialEq, prost::Message)]
+struct DumpProto {
+    #[prost(message, optional, tag = "1")]
+    module: Option<ModuleProto>,
+}
+
 /// `xla.HloModuleProto`.
 #[derive(Clone, PartialEq, prost::Message)]
 struct ModuleProto {
@@ -49,7 +56,7 @@ struct InstructionProto {
 }
 
 impl HloModule {
-    /// Reads the bytes of an `HloModuleProto`.
+    /// Reads the bytes of an `HloModuleProto`, or of an `HloProto` that holds one.
     ///
     /// # Errors
     /// Bytes that are no proto; the field at fault, such as
@@ -65,7 +72,11 @@ impl HloModule {
     /// assert!(HloModule::from_proto_bytes(b"\x0a").unwrap_err().is_decode());
     /// ```
     pub fn from_proto_bytes(bytes: &[u8]) -> Result<HloModule, ProtoError> {
-        let proto = decode::<ModuleProto>(bytes)?;
+        let proto = match decode::<DumpProto>(bytes) {
+            // The name of a plain module is no module with computations.
+            Ok(DumpProto { module: Some(module) }) if !module.computations.is_empty() => module,
+            _ => decode::<ModuleProto>(bytes)?,
+        };
         let mut computations = each("computations", &proto.computations, computation)?;
         if let Some(entry) = entry(&proto).and_then(|at| computations.get_mut(at)) {
             entry.entry = true;

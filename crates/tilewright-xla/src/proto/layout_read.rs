@@ -171,9 +171,17 @@ fn tile(proto: &TileProto) -> Result<Tile, ProtoError> {
     Tile::new(&dims).map_err(|error| ProtoError::new("dimensions", error))
 }
 
+/// A split without indices splits nothing, and no text says it.
 fn split(proto: &SplitConfigProto) -> Result<Split, ProtoError> {
-    Ok(Split {
-        dimension: natural("dimension", proto.dimension)?,
-        indices: naturals("split_indices", &proto.split_indices)?,
-    })
+    let (dimension, indices) =
+        (natural("dimension", proto.dimension)?, naturals("split_indices", &proto.split_indices)?);
+    if indices.is_empty() {
+        let cause = Error::illegal(
+            "a split of physical dim {} at no index",
+            [dimension.into()],
+            "give the indices at which a new piece begins",
+        );
+        return Err(ProtoError::new("split_indices", cause));
+    }
+    Ok(Split { dimension, indices })
 }

@@ -16,6 +16,8 @@ mod equality;
 mod host;
 mod insert;
 mod makers;
+mod padding_advice;
+mod padding_cause;
 mod permute;
 mod predicates;
 mod reshape;
@@ -34,6 +36,8 @@ pub use common_factors::{
 pub use decompose::Bitcast;
 pub use dimension_number::dimension_number;
 pub(crate) use dimension_number::dimension_numbers;
+pub use padding_advice::{LeastPadding, PaddingAdvice};
+pub use padding_cause::{Factor, PaddingCause};
 pub use predicates::dimension_letters;
 pub(crate) use sizes::no_values;
 pub use sizes::tuple_index_table_bytes;

@@ -24,6 +24,18 @@ pub(crate) fn layout(cursor: &mut Cursor<'_>) -> Result<Layout, ParseError> {
     Ok(layout)
 }
 
+/// Reads the properties of a layout alone, as `T(8,128)`: those of a layout of no dims.
+pub(crate) fn layout_properties(cursor: &mut Cursor<'_>) -> Result<Layout, ParseError> {
+    if cursor.peek().is_none() {
+        return Err(ParseError::new(
+            cursor.next_span(),
+            "expected tiles such as `T(8,128)`, or a layout such as `{1,0:T(8,128)}`",
+            [],
+        ));
+    }
+    properties(cursor, Layout::descending(0))
+}
+
 fn minor_to_major(cursor: &mut Cursor<'_>) -> Result<Vec<u64>, ParseError> {
     let mut order = Vec::new();
     if matches!(cursor.peek(), Some(b'}' | b':')) {

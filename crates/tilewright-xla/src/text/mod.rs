@@ -29,7 +29,7 @@ use tilewright_core::ParseError;
 
 pub(crate) use array::{array, array_prefix};
 pub(crate) use cursor::{Cursor, is_name};
-pub(crate) use layout::layout;
+pub(crate) use layout::{layout, layout_properties};
 pub(crate) use print::Printed;
 pub(crate) use program::program;
 pub(crate) use shape::{shape, shape_prefix};

@@ -1,0 +1,151 @@
+//! What the arrays of a computation take, and which of them waste most by padding.
+//!
+//! Law: `bytes = data_bytes · factor`, up to the last byte's bits; the ranking is by `bytes − data_bytes`,
+//! the largest first.
+
+use tilewright_core::Error;
+
+use super::{HloComputation, HloInstruction, Tiling};
+use crate::{
+    ArrayShape, ShapeIndex,
+    shape_util::{Factor, PaddingAdvice},
+};
+
+/// Instructions whose values lie where their operands' do: they have no storage of their own.
+const IN_PLACE: [&str; 5] = ["tuple", "get-tuple-element", "bitcast", "opt-barrier", "while"];
+
+/// One array of an instruction's value, and what it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer<'a> {
+    /// The instruction.
+    pub instruction: &'a HloInstruction,
+    /// Which array of its shape.
+    pub index: ShapeIndex,
+    /// The array as it is laid out, or as it was asked to be.
+    pub array: ArrayShape,
+    /// The bytes of its elements.
+    pub data_bytes: u64,
+    /// The bytes of its storage.
+    pub bytes: u64,
+}
+
+/// An array whose size cannot be said, and why: a dim without a bound, or more than 2⁶³ − 1 bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsized<'a> {
+    /// The instruction.
+    pub instruction: &'a HloInstruction,
+    /// Which array of its shape.
+    pub index: ShapeIndex,
+    /// Why.
+    pub error: Error,
+}
+
+/// The arrays of some instructions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Buffers<'a> {
+    /// Those with a size.
+    pub buffers: Vec<Buffer<'a>>,
+    /// The others.
+    pub unsized_arrays: Vec<Unsized<'a>>,
+}
+
+impl Buffer<'_> {
+    /// The bytes that hold no element.
+    pub fn padding_bytes(&self) -> u64 {
+        self.bytes.saturating_sub(self.data_bytes)
+    }
+
+    /// How much larger the storage is than its elements.
+    pub fn factor(&self) -> Factor {
+        Factor { padded: self.bytes, of: self.data_bytes }
+    }
+
+    /// Why the storage is as large as it is, and in which order of the dims it would be smallest.
+    ///
+    /// # Errors
+    /// As [`Layout::padding_advice`](crate::Layout::padding_advice).
+    pub fn advice(&self) -> Result<PaddingAdvice, Error> {
+        self.array.layout_or_default().padding_advice(&self.array.extents()?)
+    }
+}
+
+impl<'a> Buffers<'a> {
+    /// The bytes of all, and how many of them are padding.
+    pub fn bytes(&self) -> (u128, u128) {
+        let bytes = self.buffers.iter().map(|one| u128::from(one.bytes)).sum();
+        (bytes, self.buffers.iter().map(|one| u128::from(one.padding_bytes())).sum())
+    }
+
+    fn of(instructions: impl Iterator<Item = &'a HloInstruction>, tiling: Option<&Tiling>) -> Self {
+        let mut all = Buffers::default();
+        for instruction in instructions {
+            for (index, shape) in instruction.shape.leaves() {
+                let Some(array) = shape.as_array().or(shape.as_buffer()) else { continue };
+                match buffer(instruction, index.clone(), array, tiling) {
+                    Ok(buffer) => all.buffers.push(buffer),
+                    Err(error) => all.unsized_arrays.push(Unsized { instruction, index, error }),
+                }
+            }
+        }
+        all
+    }
+}
+
+fn buffer<'a>(
+    instruction: &'a HloInstruction,
+    index: ShapeIndex,
+    array: &ArrayShape,
+    tiling: Option<&Tiling>,
+) -> Result<Buffer<'a>, Error> {
+    let array = tiling.map_or_else(|| Ok(array.clone()), |tiling| tiling.apply(array))?;
+    let (data_bytes, bytes) = (array.unpadded_bytes()?, array.bytes()?);
+    Ok(Buffer { instruction, index, array, data_bytes, bytes })
+}
+
+impl HloInstruction {
+    /// The arrays of the value, in the order of the shape's tuples; with `tiling`, as if they were laid
+    /// out like that.
+    pub fn buffers(&self, tiling: Option<&Tiling>) -> Buffers<'_> {
+        Buffers::of(std::iter::once(self), tiling)
+    }
+}
+
+impl HloComputation {
+    /// The arrays of all instructions that have storage of their own (`tuple`, `get-tuple-element`,
+    /// `bitcast`, `opt-barrier` and `while` lie where their operands do), those that waste most by
+    /// padding first; with `tiling`, as if they were laid out like that.
+    ///
+    /// An assignment of buffers may put several of them in one place, which the module does not say.
+    ///
+    /// ```
+    /// use tilewright_xla::{HloModule, Tiling};
+    /// let text = "HloModule m\nENTRY e {\n\
+    ///     x = f32[8,128]{1,0} parameter(0)\n\
+    ///     y = f32[8,100,3]{2,1,0} parameter(1)\n\
+    ///     ROOT t = (f32[8,128]{1,0}) tuple(x)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// let entry = module.entry().unwrap();
+    /// assert_eq!(entry.buffers(None).bytes(), (4096 + 9600, 0));
+    ///
+    /// let tiling = Tiling::parse("T(8,128)").unwrap();
+    /// let ranked = entry.buffers(Some(&tiling)).buffers;
+    /// assert_eq!((ranked[0].instruction.name.as_str(), ranked.len()), ("y", 2));
+    /// assert_eq!((ranked[0].bytes, ranked[0].factor().to_string().as_str()), (425_984, "×44.4"));
+    /// let advice = ranked[0].advice().unwrap();
+    /// assert_eq!(advice.suggestion(), "{1,0,2:T(8,128)} would be ×1.3 instead of ×44.4");
+    /// ```
+    pub fn buffers(&self, tiling: Option<&Tiling>) -> Buffers<'_> {
+        let own = |one: &&HloInstruction| !IN_PLACE.contains(&one.opcode.as_str());
+        let mut all = Buffers::of(self.instructions.iter().filter(own), tiling);
+        all.buffers.sort_by_key(|one| std::cmp::Reverse(one.padding_bytes()));
+        all
+    }
+
+    /// The instruction that is the result: the root, or the last one if no root is said.
+    pub fn root_instruction(&self) -> Option<&HloInstruction> {
+        match self.root {
+            Some(root) => self.instructions.get(root),
+            None => self.instructions.last(),
+        }
+    }
+}

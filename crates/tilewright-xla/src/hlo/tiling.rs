@@ -1,0 +1,117 @@
+//! A tiling to ask about: what would these arrays take if they were laid out like that?
+
+use tilewright_core::{Error, ParseError};
+
+use crate::{ArrayShape, Layout, PrimitiveType, Tile, TileDim, text};
+
+/// The bits of the words in which packed rows lie side by side.
+const WORD: u64 = 32;
+
+/// Tiles to lay out arrays of any rank by, or a layout for the arrays of one.
+///
+/// Written as the properties of a layout, `T(8,128)`, it keeps each array's own order of dims and
+/// replaces its tiles. One tile of two extents is meant as TPUs mean it:
+///
+/// | array | gets |
+/// |---|---|
+/// | 32 bits and more, two dims and more | `T(8,128)` |
+/// | 16 bits | `T(8,128)(2,1)`: two rows share a word |
+/// | 8 bits | `T(8,128)(4,1)` |
+/// | 4, 2, 1 bits, but not `pred` | packed: `T(8,128)(8,1)E(4)`; never more rows than the tile has |
+/// | one dim | `T(1024)`, of 16 bits `T(1024)(128)(2,1)`: the whole tile in a row |
+/// | no dim | stays as it is |
+///
+/// Any other tiles, `T(8,128)(2,1)` say, are applied as they are written. A layout with an order,
+/// `{0,1:T(8,128)}`, is applied as it is written to the arrays of its rank; others stay as they are.
+///
+/// ```
+/// use tilewright_xla::{ArrayShape, Tiling};
+/// let tiling = Tiling::parse("T(8,128)").unwrap();
+/// let tiled = |text: &str| tiling.apply(&ArrayShape::parse(text).unwrap()).unwrap().to_string();
+/// assert_eq!(tiled("f32[8,100,3]{1,2,0}"), "f32[8,100,3]{1,2,0:T(8,128)}");
+/// assert_eq!(tiled("bf16[20,200]"), "bf16[20,200]{1,0:T(8,128)(2,1)}");
+/// assert_eq!(tiled("s4[20,200]"), "s4[20,200]{1,0:T(8,128)(8,1)E(4)}");
+/// assert_eq!(tiled("bf16[300]{0}"), "bf16[300]{0:T(1024)(128)(2,1)}");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tiling {
+    layout: Layout,
+    /// Whether the order counts, and so the rank.
+    ordered: bool,
+}
+
+impl Tiling {
+    /// Reads `T(8,128)`, or any other properties of a layout, or a whole layout.
+    ///
+    /// # Errors
+    /// Where and why the text is neither.
+    ///
+    /// ```
+    /// use tilewright_xla::Tiling;
+    /// let text = "T(8,0)";
+    /// let error = Tiling::parse(text).unwrap_err();
+    /// assert_eq!((error.span(), error.to_string().as_str()), ((4, 5), "extent 0 of dim 1 of a tile; an extent is 1 to 2^63 - 1"));
+    /// ```
+    pub fn parse(text: &str) -> Result<Tiling, ParseError> {
+        let ordered = text.trim_start().starts_with('{');
+        let read = if ordered { text::layout } else { text::layout_properties };
+        Ok(Tiling { layout: text::whole(text, read)?, ordered })
+    }
+
+    /// The array with its layout replaced.
+    ///
+    /// # Errors
+    /// As [`ArrayShape::element_bits`].
+    pub fn apply(&self, array: &ArrayShape) -> Result<ArrayShape, Error> {
+        let rank = array.dims.len();
+        let mut tiled = array.clone();
+        if self.ordered {
+            if self.layout.rank() == rank {
+                tiled.layout = Some(self.layout.clone());
+            }
+            return Ok(tiled);
+        }
+        let own = array.layout_or_default();
+        tiled.layout = match (self.tpu(), rank) {
+            (Some(_), 0) => return Ok(tiled),
+            (Some(tile), _) => Some(packed(array.element_type, &own, rank, tile)?),
+            (None, _) => Some(self.layout.replaced(own.minor_to_major())?),
+        };
+        Ok(tiled)
+    }
+
+    /// The extents of one tile of two, if that is all there is.
+    fn tpu(&self) -> Option<[u64; 2]> {
+        let [tile] = self.layout.tiles() else { return None };
+        let [TileDim::Size(rows), TileDim::Size(columns)] = *tile.dims() else { return None };
+        let plain = Layout::descending(0).with_tiles(self.layout.tiles());
+        (self.layout == plain).then_some([rows, columns])
+    }
+}
+
+/// The layout with `tile` as TPUs use it for elements of this type.
+fn packed(
+    element_type: PrimitiveType,
+    own: &Layout,
+    rank: usize,
+    [rows, columns]: [u64; 2],
+) -> Result<Layout, Error> {
+    let layout = Layout::new(own.minor_to_major())?;
+    let natural = u64::from(element_type.storage_bits().ok_or_else(crate::shape_util::no_values)?);
+    let bits = element_type.bits().map_or(natural, u64::from);
+    let (bits, layout) = if bits < 8 && element_type != PrimitiveType::Pred {
+        (bits, layout.with_element_size_in_bits(bits)?)
+    } else {
+        (natural, layout)
+    };
+    let together = (WORD / bits.max(1)).clamp(1, rows.max(1));
+    let inner = [together, 1];
+    let tiles: Vec<Vec<u64>> = match (rank, together) {
+        (1, 1) => vec![vec![rows.saturating_mul(columns)]],
+        (1, _) => vec![vec![rows.saturating_mul(columns)], vec![columns], inner.to_vec()],
+        (_, 1) => vec![vec![rows, columns]],
+        _ => vec![vec![rows, columns], inner.to_vec()],
+    };
+    let tiles: Result<Vec<Tile>, Error> = tiles.iter().map(|sizes| Tile::sizes(sizes)).collect();
+    Ok(layout.with_tiles(&tiles?))
+}

@@ -1,0 +1,208 @@
+//! Which order of the dims pads least under the tiles a layout has.
+//!
+//! Law: [`Layout::least_padding`] is the least [`Layout::padded_elements`] over all orders of the dims,
+//! exactly. The length of the storage depends only on which extents lie where a tile cuts: all other
+//! extents are factors of it wherever they stand. So it is enough to try every choice of extents for
+//! these places, and dims of equal extents are one choice.
+
+use std::fmt;
+
+use tilewright_core::{Error, MAX_MODES};
+
+use super::padding_cause::{Factor, PaddingCause, cuts};
+use crate::{Layout, permutation::index};
+
+/// The search stops after this many dims and tile entries looked at, and says so. It is enough for all
+/// orders of 9 dims, and for all choices of 3 among 32.
+const BUDGET: usize = 1 << 23;
+
+/// An order of the dims that pads least.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeastPadding {
+    /// The dims, fastest first; the layout's own order if no other pads less.
+    pub minor_to_major: Vec<u64>,
+    /// The storage in that order, in elements.
+    pub padded_elements: u64,
+}
+
+/// Why an array takes what it takes, and what it would take in the best order of its dims.
+///
+/// ```
+/// use tilewright_xla::Layout;
+/// let advice = Layout::parse("{2,1,0:T(8,128)}").unwrap().padding_advice(&[8, 100, 3]).unwrap();
+/// assert_eq!(advice.to_string(), "\
+/// the minor dim (dim 2), 3, is padded to 128 by T(8,128), ×42.7; \
+/// the second minor dim (dim 1), 100, is padded to 104 by T(8,128), ×1.040; \
+/// {1,0,2:T(8,128)} would be ×1.3 instead of ×44.4");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaddingAdvice {
+    /// The storage, of the elements.
+    pub factor: Factor,
+    /// Why it is larger, the largest factor first.
+    pub causes: Vec<PaddingCause>,
+    /// The best layout with the same tiles, and how much larger than the elements it is; `None` if no
+    /// order pads less. [Undecided](Error::is_undecided) if there are too many orders.
+    pub better: Result<Option<(Layout, Factor)>, Error>,
+}
+
+impl PaddingAdvice {
+    /// The last line: what to do about it.
+    pub fn suggestion(&self) -> String {
+        match &self.better {
+            Ok(Some((layout, factor))) => {
+                format!("{layout} would be {factor} instead of {}", self.factor)
+            }
+            Ok(None) => "no order of the dims pads less".into(),
+            Err(error) => format!("a better order is not decided: {error}"),
+        }
+    }
+}
+
+impl fmt::Display for PaddingAdvice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.causes.iter().try_for_each(|cause| write!(f, "{cause}; "))?;
+        f.write_str(&self.suggestion())
+    }
+}
+
+impl Layout {
+    /// The order of the dims in which the tiles of this layout pad least: the first of these when
+    /// orders are compared by where their dims stand in this one.
+    ///
+    /// # Errors
+    /// As [`Layout::padded_elements`]; [limit](Error::is_limit) beyond 32 dims;
+    /// [undecided](Error::is_undecided) where there are too many orders to try: 10 dims of different
+    /// extents or more, each under a tile.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::parse("{2,1,0:T(8,128)(2,1)}").unwrap();
+    /// let least = layout.least_padding(&[8, 100, 3]).unwrap();
+    /// assert_eq!((least.minor_to_major, least.padded_elements), (vec![1, 0, 2], 3 * 8 * 128));
+    /// assert!(layout.least_padding(&[8, 100]).unwrap_err().is_mismatch());
+    /// ```
+    pub fn least_padding(&self, dims: &[u64]) -> Result<LeastPadding, Error> {
+        let padded_elements = self.padded_elements(dims)?;
+        let minor_to_major = self.minor_to_major().to_vec();
+        let mut search = Search {
+            layout: self,
+            dims,
+            places: places(self, dims)?,
+            chosen: Vec::new(),
+            budget: BUDGET,
+            least: elements(dims).next_multiple_of(self.tail_padding_alignment()),
+            best: LeastPadding { minor_to_major, padded_elements },
+        };
+        search.choose()?;
+        Ok(search.best)
+    }
+
+    /// Why an array of these dims takes what it takes, and the best order of its dims.
+    ///
+    /// # Errors
+    /// As [`Layout::padding_causes`].
+    pub fn padding_advice(&self, dims: &[u64]) -> Result<PaddingAdvice, Error> {
+        let causes = self.padding_causes(dims)?;
+        let padded = self.padded_elements(dims)?;
+        let of = elements(dims);
+        let better = self.least_padding(dims).and_then(|least| {
+            let factor = Factor { padded: least.padded_elements, of };
+            let layout = self.with_order(&least.minor_to_major)?;
+            Ok((least.padded_elements < padded).then_some((layout, factor)))
+        });
+        Ok(PaddingAdvice { factor: Factor { padded, of }, causes, better })
+    }
+}
+
+/// The elements of an array whose storage can be counted: it is at least as long.
+fn elements(dims: &[u64]) -> u64 {
+    if dims.contains(&0) { 0 } else { dims.iter().product() }
+}
+
+/// The places, counted from the most minor dim, at which a tile cuts.
+fn places(layout: &Layout, dims: &[u64]) -> Result<Vec<usize>, Error> {
+    let cuts = cuts(layout, dims)?;
+    let cut = cuts.iter().filter(|cut| cut.by > 1).fold(0, |dims, cut| dims | cut.dims);
+    let rank = dims.len().min(MAX_MODES);
+    Ok((0..rank).filter(|minor| cut >> (rank - 1 - minor) & 1 == 1).collect())
+}
+
+/// All choices of dims for the places where tiles cut.
+struct Search<'a> {
+    layout: &'a Layout,
+    dims: &'a [u64],
+    places: Vec<usize>,
+    /// The dims chosen for the first of `places`, as positions in the layout's order.
+    chosen: Vec<usize>,
+    budget: usize,
+    /// No order can do with less.
+    least: u64,
+    best: LeastPadding,
+}
+
+impl Search<'_> {
+    /// Tries every dim at the next place; at most 32 calls inside each other.
+    fn choose(&mut self) -> Result<(), Error> {
+        if self.best.padded_elements <= self.least {
+            return Ok(());
+        }
+        if self.chosen.len() == self.places.len() {
+            return self.judge();
+        }
+        let mut tried = Vec::new();
+        for at in 0..self.dims.len() {
+            let extent = self.extent(at);
+            if self.chosen.contains(&at) || tried.contains(&extent) {
+                continue;
+            }
+            tried.push(extent);
+            self.chosen.push(at);
+            let done = self.choose();
+            self.chosen.pop();
+            done?;
+        }
+        Ok(())
+    }
+
+    /// The extent of the dim at a position of the layout's order.
+    fn extent(&self, at: usize) -> u64 {
+        let dim = self.layout.minor_to_major().get(at).map_or(usize::MAX, |&dim| index(dim));
+        self.dims.get(dim).copied().unwrap_or(1)
+    }
+
+    /// Keeps the choice if it is better than all before.
+    fn judge(&mut self) -> Result<(), Error> {
+        let entries: usize = self.layout.tiles().iter().map(|tile| tile.dims().len()).sum();
+        self.budget = self.budget.checked_sub(1 + self.dims.len() + entries).ok_or_else(|| {
+            Error::undecided(
+                "the orders of {} dims, of which tiles cut {}",
+                [self.dims.len() as i128, self.places.len() as i128],
+                "up to 9 dims, or 3 under a tile, can all be tried",
+            )
+        })?;
+        let order = self.order();
+        let physical = order.iter().rev().map(|&at| self.extent(at)).collect();
+        // An order whose storage is too long to count is not the best.
+        if let Ok(padded_elements) = self.layout.padded_in_order(physical)
+            && padded_elements < self.best.padded_elements
+        {
+            let own = self.layout.minor_to_major();
+            let minor_to_major = order.iter().filter_map(|&at| own.get(at).copied()).collect();
+            self.best = LeastPadding { minor_to_major, padded_elements };
+        }
+        Ok(())
+    }
+
+    /// The chosen dims at their places, the others around them as they were; as positions.
+    fn order(&self) -> Vec<usize> {
+        let mut rest = (0..self.dims.len()).filter(|at| !self.chosen.contains(at));
+        let mut chosen = self.places.iter().zip(&self.chosen).peekable();
+        (0..self.dims.len())
+            .filter_map(|place| match chosen.next_if(|(at, _)| **at == place) {
+                Some((_, &dim)) => Some(dim),
+                None => rest.next(),
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,238 @@
+//! Why a storage is longer than its elements: which dim meets which tile.
+//!
+//! Law: of an array that is not empty, padded elements = elements · ∏ padded/extent over the causes.
+//! For each step of XLA's walk (see `lower`) replaces a dim by the quotient, rounded up, and the tile's
+//! extent, and the last one rounds the product up to the alignment.
+
+use std::fmt;
+
+use tilewright_core::{Error, MAX_MODES};
+
+use crate::{Layout, Tile, TileDim, lower::Walk};
+
+/// How many times as large: `padded` elements or cells where `of` would do.
+///
+/// Prints with one decimal, or with three where one would say nothing.
+///
+/// ```
+/// use tilewright_xla::shape_util::Factor;
+/// let text = |padded, of| Factor { padded, of }.to_string();
+/// assert_eq!((text(128, 3), text(104, 100), text(16, 2)), ("×42.7".into(), "×1.040".into(), "×8".into()));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Factor {
+    /// What is taken.
+    pub padded: u64,
+    /// What would do.
+    pub of: u64,
+}
+
+impl Factor {
+    /// The factor as a number; 1 if nothing would do and nothing is taken.
+    pub fn ratio(self) -> f64 {
+        if self.of == 0 { 1.0 } else { self.padded as f64 / self.of as f64 }
+    }
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ratio() {
+            whole if whole.fract() == 0.0 => write!(f, "×{whole}"),
+            little if little < 1.05 => write!(f, "×{little:.3}"),
+            ratio => write!(f, "×{ratio:.1}"),
+        }
+    }
+}
+
+/// One reason for padding: an extent that a tile, or the alignment, does not divide.
+///
+/// ```
+/// use tilewright_xla::Layout;
+/// let causes = Layout::parse("{2,1,0:T(8,128)}").unwrap().padding_causes(&[8, 100, 3]).unwrap();
+/// let texts: Vec<String> = causes.iter().map(ToString::to_string).collect();
+/// assert_eq!(texts, [
+///     "the minor dim (dim 2), 3, is padded to 128 by T(8,128), ×42.7",
+///     "the second minor dim (dim 1), 100, is padded to 104 by T(8,128), ×1.040",
+/// ]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaddingCause {
+    /// The logical dims that are padded, the most major first: several where `*` merged them, none
+    /// for a dim that only the tile has and for the storage as a whole.
+    pub dims: Vec<u64>,
+    /// How many dims are more minor than the one in `dims`; `None` unless it is one, and whole.
+    pub minor: Option<usize>,
+    /// The extent of what is padded: of the dims, or of the part of them that tiles before have left;
+    /// for the alignment, the elements.
+    pub extent: u64,
+    /// The extent with padding.
+    pub padded: u64,
+    /// The number of the tile, of its entry, and the tile; `None` for the alignment.
+    pub tile: Option<(usize, usize, Tile)>,
+}
+
+impl PaddingCause {
+    /// How much larger the storage is for it.
+    pub fn factor(&self) -> Factor {
+        Factor { padded: self.padded, of: self.extent }
+    }
+
+    /// What is padded, in words.
+    fn subject(&self) -> String {
+        let dims: Vec<String> = self.dims.iter().map(u64::to_string).collect();
+        match (self.minor, dims.as_slice()) {
+            (Some(0), [dim]) => format!("the minor dim (dim {dim})"),
+            (Some(1), [dim]) => format!("the second minor dim (dim {dim})"),
+            (Some(_), [dim]) => format!("dim {dim}"),
+            (_, []) if self.tile.is_none() => "the storage".into(),
+            (_, []) => "a dim that the tile adds".into(),
+            (_, [dim]) => format!("a part of dim {dim}"),
+            (_, dims) => format!("what is merged of dims {}", dims.join(", ")),
+        }
+    }
+}
+
+impl fmt::Display for PaddingCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}, is padded to {}", self.subject(), self.extent, self.padded)?;
+        match &self.tile {
+            Some((0, _, tile)) => write!(f, " by T{tile}")?,
+            Some((_, _, tile)) => write!(f, " by the inner tile {tile}")?,
+            None => f.write_str(" by the alignment")?,
+        }
+        write!(f, ", {}", self.factor())
+    }
+}
+
+/// A working dim of the walk: its extent, and the physical dims it is made of, a bit each.
+#[derive(Clone, Copy)]
+struct Traced {
+    extent: u64,
+    dims: u32,
+    /// Whether it is all of these dims, not a part.
+    whole: bool,
+}
+
+/// One split of the walk: what was cut, and by what.
+#[derive(Clone, Copy)]
+pub(super) struct Cut {
+    extent: u64,
+    pub(super) dims: u32,
+    whole: bool,
+    pub(super) by: u64,
+}
+
+/// The walk that remembers its splits.
+struct Trace(Vec<Cut>);
+
+impl Walk for Trace {
+    type Axis = Traced;
+    type Stop = Error;
+
+    fn unit(&self) -> Traced {
+        Traced { extent: 1, dims: 0, whole: true }
+    }
+
+    fn merge(&mut self, major: Traced, minor: Traced) -> Result<Traced, Error> {
+        Ok(Traced {
+            // Bounded before the walk begins.
+            extent: major.extent.saturating_mul(minor.extent),
+            dims: major.dims | minor.dims,
+            whole: major.whole && minor.whole,
+        })
+    }
+
+    fn split(&mut self, axis: Traced, by: u64) -> Result<(Traced, Traced), Error> {
+        let Traced { extent, dims, whole } = axis;
+        self.0.push(Cut { extent, dims, whole, by });
+        let quotient = Traced { extent: extent.div_ceil(by), dims, whole: whole && by == 1 };
+        let inner = if by == 1 { 0 } else { dims };
+        Ok((quotient, Traced { extent: by, dims: inner, whole: inner == 0 }))
+    }
+}
+
+/// The splits that XLA's walk makes, in its order. At most 32 dims.
+pub(super) fn cuts(layout: &Layout, dims: &[u64]) -> Result<Vec<Cut>, Error> {
+    if dims.len() > MAX_MODES {
+        let legal = "padding is explained for at most 32";
+        return Err(Error::limit("{} dims", [dims.len() as i128], legal));
+    }
+    layout.final_bounds(dims)?;
+    let physical = layout.physical(dims);
+    let axes = (0..).zip(&physical);
+    let axes = axes.map(|(at, &extent)| Traced { extent, dims: 1 << at, whole: true }).collect();
+    let mut trace = Trace(Vec::new());
+    trace.walk(axes, layout.tiles())?;
+    Ok(trace.0)
+}
+
+impl Layout {
+    /// Why an array of these dims takes more than its elements, the largest factor first; nothing for
+    /// an array without padding, or without elements.
+    ///
+    /// # Errors
+    /// As [`Layout::padded_elements`]; [limit](Error::is_limit) beyond 32 dims.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::parse("{1,0:T(3,4)(2,1)L(100)}").unwrap();
+    /// let causes = layout.padding_causes(&[6, 4]).unwrap();
+    /// assert_eq!(causes[0].to_string(), "the storage, 32, is padded to 100 by the alignment, ×3.1");
+    /// assert_eq!(causes[1].to_string(), "a part of dim 0, 3, is padded to 4 by the inner tile (2,1), ×1.3");
+    /// assert!(layout.padding_causes(&[6]).unwrap_err().is_mismatch());
+    /// ```
+    pub fn padding_causes(&self, dims: &[u64]) -> Result<Vec<PaddingCause>, Error> {
+        let padded = self.padded_elements(dims)?;
+        if padded == 0 {
+            return Ok(Vec::new());
+        }
+        let mut causes = Vec::new();
+        for ((number, entry), cut) in entries(self.tiles()).zip(cuts(self, dims)?) {
+            causes.extend(self.cause_of(number, entry, cut));
+        }
+        causes.extend(self.cause_of_alignment(dims, padded)?);
+        // Of a/b and c/d the larger first: a·d against c·b.
+        let cross =
+            |a: &PaddingCause, b: &PaddingCause| u128::from(a.padded) * u128::from(b.extent);
+        causes.sort_by(|a, b| cross(b, a).cmp(&cross(a, b)));
+        Ok(causes)
+    }
+
+    fn cause_of(&self, number: usize, entry: usize, cut: Cut) -> Option<PaddingCause> {
+        let padded = cut.extent.div_ceil(cut.by).checked_mul(cut.by)?;
+        let tile = self.tiles().get(number)?.clone();
+        let dims: Vec<u64> = (0..)
+            .zip(self.minor_to_major().iter().rev())
+            .filter(|(at, _)| cut.dims >> at & 1 == 1)
+            .map(|(_, &dim)| dim)
+            .collect();
+        let one = cut.whole && dims.len() == 1;
+        let minor = one.then(|| self.rank().saturating_sub(1 + cut.dims.trailing_zeros() as usize));
+        (padded > cut.extent).then_some(PaddingCause {
+            dims,
+            minor,
+            extent: cut.extent,
+            padded,
+            tile: Some((number, entry, tile)),
+        })
+    }
+
+    fn cause_of_alignment(&self, dims: &[u64], padded: u64) -> Result<Option<PaddingCause>, Error> {
+        let extent = self.final_bounds(dims)?.iter().product();
+        Ok((padded > extent).then_some(PaddingCause {
+            dims: Vec::new(),
+            minor: None,
+            extent,
+            padded,
+            tile: None,
+        }))
+    }
+}
+
+/// The number of each tile that cuts, and of its entry, in the order of the walk.
+fn entries(tiles: &[Tile]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    tiles.iter().enumerate().flat_map(|(number, tile)| {
+        let entries = tile.dims().iter().enumerate();
+        entries.filter(|(_, dim)| **dim != TileDim::Combine).map(move |(entry, _)| (number, entry))
+    })
+}
