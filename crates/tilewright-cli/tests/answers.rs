@@ -120,6 +120,55 @@ fn sameness() {
 }
 
 #[test]
+fn what_is_no_part_of_the_map_is_a_note() {
+    for (a, b, note) in [
+        ("bf16[2,3]{1,0}", "f32[2,3]{1,0}", "the element types differ: bf16 and f32"),
+        ("f32[2,3]{1,0}", "bf16[2,3]{1,0}", "the element types differ: f32 and bf16"),
+        ("f32[2,3]{1,0}", "numpy:shape=(2,3),strides=(6,2),dtype=f16", "f32 and f16"),
+        ("(2,3):(3,1)", "(2,3):(3,1) capacity 9", "the capacities differ: 6 and 9 elements"),
+        (
+            "f32[2,3]{1,0}pad(4,3)fill(0)",
+            "f32[2,3]{1,0}pad(4,3)fill(lowest)",
+            "the padding differs: 0 and lowest",
+        ),
+        ("f32[2,3]{1,0}pad(4,3)", "f32[2,3]{1,0}pad(4,3)fill(one)", "unspecified and one"),
+        ("s4[2,3]{1,0}", "s4[2,3]{1,0:E(4)}", "the stored elements differ: 8 and 4 bits"),
+    ] {
+        let (code, out, err) = ask(&["same", a, b]);
+        assert_eq!((code, out.as_str()), (0, "same\n"), "{a} {b}: {err}");
+        assert!(err.starts_with("note: ") && err.contains(note), "{a} {b}: {err}");
+        assert_eq!(answer(&["same", a, b, "-q"]), "same\n");
+        let json: serde_json::Value =
+            serde_json::from_str(&answer(&["same", a, b, "--json"])).unwrap();
+        assert_eq!(json["same"], true);
+        assert!(json["notes"][0].as_str().unwrap().contains(note), "{json}");
+    }
+}
+
+/// What a SPEC needs and does not say comes from the other, whichever comes first.
+#[test]
+fn a_general_layout_takes_what_it_needs_from_the_other() {
+    for (a, b) in [
+        ("zN", "bf16[60,60] zN"),
+        ("[60,60] zN", "bf16[60,60] zN"),
+        ("{0,1:T(16,16)}", "bf16[60,60] nN"),
+        ("row-major", "(60,7):(7,1)"),
+    ] {
+        assert_eq!(answer(&["same", a, b]), "same\n");
+        assert_eq!(answer(&["same", b, a]), "same\n");
+    }
+    for (args, part) in [
+        (&["row-major", "zN"][..], "A: `row-major` needs the array's dims; "),
+        (&["zN", "nN", "--dims", "8,8"], "give --dtype"),
+        (&["f32[2,3]", "f32[2,3]", "--dims", "3,2"], "A: an array of dims (3,2)"),
+        (&["f32[2,3]", "bf16[2,3]", "--dtype", "f32"], "B: an array of f32"),
+    ] {
+        let (code, out, err) = ask(&[&["same"], args].concat());
+        assert!(code == 2 && out.is_empty() && err.contains(part), "{args:?}: {err}");
+    }
+}
+
+#[test]
 fn explanations_say_what_is_asked() {
     let text = answer(&["explain", "((4,2),(4,3)):((4,16),(1,32))"]);
     assert!(text.contains("4 rows at stride 4, repeated 2× at stride 16"), "{text}");

@@ -4,6 +4,7 @@ use std::fmt;
 
 use tilewright_core::{Coord, Difference, Error, TensorLayout};
 use tilewright_notation::Named;
+use tilewright_xla::fill_text;
 
 /// The answer of [`compare`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +67,8 @@ fn notes(a: &Named, b: &Named) -> Vec<String> {
         notes.push(format!("the capacities differ: {left} and {right} elements"));
     }
     if a.fill() != b.fill() && left > a.layout().size() {
-        notes.push(format!("the padding differs: {:?} and {:?}", a.fill(), b.fill()));
+        let words = |fill| fill_text(fill).unwrap_or_else(|| "unspecified".into());
+        notes.push(format!("the padding differs: {} and {}", words(a.fill()), words(b.fill())));
     }
     if let (Some(left), Some(right)) = (a.dtype(), b.dtype())
         && left != right

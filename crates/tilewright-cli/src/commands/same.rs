@@ -3,10 +3,13 @@
 use std::process::ExitCode;
 
 use serde_json::json;
-use tilewright::{Comparison, Named, compare};
+use tilewright::{Comparison, Named, Spec, compare, notation};
 
 use super::NO;
 use crate::{args::Same, failure::Failure, output::Output, spec};
+
+/// A SPEC resolved, or why not.
+type Outcome = Result<Named, notation::Error>;
 
 pub(super) fn run(args: &Same, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
     let (a, b) = both(args)?;
@@ -32,17 +35,19 @@ pub(super) fn run(args: &Same, quiet: bool, out: &mut Output) -> Result<ExitCode
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::from(NO) })
 }
 
-/// Both layouts. Where `--dims` or `--dtype` are not given, a general SPEC takes those of the other.
+/// Both layouts. What a SPEC cannot do without, and neither itself nor the command line says, it takes
+/// from the other; nothing else, for what a concrete SPEC says of its elements is no part of the map.
 fn both(args: &Same) -> Result<(Named, Named), Failure> {
     let (a, b) = (spec::read("A", &args.a)?, spec::read("B", &args.b)?);
     let (dims, dtype) = (args.array.dims()?, args.array.dtype()?);
-    if a.is_concrete() || dims.is_some() {
-        let a = spec::with("A", &a, dims.as_deref(), dtype)?;
-        let dims = if b.is_concrete() { dims } else { Some(a.layout().extents().to_vec()) };
-        let b = spec::with("B", &b, dims.as_deref(), dtype.or(a.dtype()))?;
-        return Ok((a, b));
-    }
-    let b = spec::with("B", &b, None, dtype)?;
-    let a = spec::with("A", &a, Some(b.layout().extents()), dtype.or(b.dtype()))?;
-    Ok((a, b))
+    let alone = |spec: &Spec| spec.resolve(dims.as_deref(), dtype);
+    let (left, right) = (alone(&a), alone(&b));
+    let whole = |what: &str, spec: &Spec, own: &Outcome, other: &Outcome| match (own, other) {
+        (Err(error), Ok(other)) if error.needs_dims() || error.needs_dtype() => {
+            let dims = dims.as_deref().or(Some(other.layout().extents()));
+            spec::with(what, spec, dims, dtype.or(other.dtype()))
+        }
+        (own, _) => own.clone().map_err(|error| Failure::layout(what, &error)),
+    };
+    Ok((whole("A", &a, &left, &right)?, whole("B", &b, &right, &left)?))
 }
