@@ -87,16 +87,11 @@ impl<'a> Conversion<'a> {
         request: Request,
     ) -> Result<Conversion<'a>, Error> {
         check_memory(request.memory)?;
+        request.reading.check(input.kind())?;
         let out = Place::parse(out.as_ref());
+        target::check_name(&out.path)?;
         let kind = target::kind_of(input, &out)?;
-        let choice = Choice::new(&request, &input.tensors)?;
-        let mut jobs = Vec::with_capacity(input.tensors.len());
-        for (number, tensor) in input.tensors.iter().enumerate() {
-            jobs.push(match choice.of(&tensor.name) {
-                Some(spec) => Job::new(number, tensor, spec, &request)?,
-                None => Job::copy(number, tensor, Action::Copy),
-            });
-        }
+        let jobs = jobs(input, &request)?;
         let targets = target::targets(input, &out, &jobs)?;
         target::check(input, &targets, request.force)?;
         Ok(Conversion { input, out: out.path, kind, request, jobs, targets })
@@ -121,4 +116,17 @@ impl<'a> Conversion<'a> {
     pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
         run::run(self, watch, &sink::plain)
     }
+}
+
+/// What a request does with every tensor of an input.
+pub(crate) fn jobs(input: &Input, request: &Request) -> Result<Vec<Job>, Error> {
+    let choice = Choice::new(request, &input.tensors)?;
+    let mut jobs = Vec::with_capacity(input.tensors.len());
+    for (number, tensor) in input.tensors.iter().enumerate() {
+        jobs.push(match choice.of(&tensor.name) {
+            Some(spec) => Job::new(number, input, tensor, spec, request)?,
+            None => Job::copy(number, tensor, Action::Copy),
+        });
+    }
+    Ok(jobs)
 }

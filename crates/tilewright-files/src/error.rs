@@ -15,6 +15,8 @@ enum Kind {
     Io,
     /// The file contradicts its format.
     Corrupt,
+    /// What the file notes of a tensor contradicts the tensor.
+    Contradiction,
     /// The file is well formed, and holds something that no layout can be given to.
     Unsupported,
     /// The caller asked to stop.
@@ -66,6 +68,15 @@ impl Error {
         Error { kind: Kind::Corrupt, message, cause: None }
     }
 
+    pub(crate) fn contradiction(path: &Path, message: impl fmt::Display) -> Error {
+        Error { kind: Kind::Contradiction, ..Error::corrupt(path, message) }
+    }
+
+    /// Whether a file's notes contradict its tensors.
+    pub(crate) fn is_contradiction(&self) -> bool {
+        self.kind == Kind::Contradiction
+    }
+
     pub(crate) fn unsupported(path: &Path, message: impl fmt::Display) -> Error {
         let message = format!("{}: {message}", path.display());
         Error { kind: Kind::Unsupported, message, cause: None }
@@ -83,7 +94,8 @@ impl Error {
 
     /// Whether reading or writing failed, truncated, corrupt and unsupported files included.
     pub fn is_io(&self) -> bool {
-        matches!(self.kind, Kind::Io | Kind::Corrupt | Kind::Unsupported)
+        let Error { kind, .. } = self;
+        matches!(kind, Kind::Io | Kind::Corrupt | Kind::Contradiction | Kind::Unsupported)
     }
 
     /// Whether [`Watch::cancelled`](crate::Watch::cancelled) asked to stop.
@@ -99,7 +111,7 @@ impl Error {
             Kind::Exists => "exists",
             Kind::SameFile => "same-file",
             Kind::Io => "io",
-            Kind::Corrupt => "corrupt",
+            Kind::Corrupt | Kind::Contradiction => "corrupt",
             Kind::Unsupported => "unsupported",
             Kind::Cancelled => "cancelled",
         }

@@ -20,6 +20,16 @@ impl Pattern {
         Ok(Pattern { text: text.into(), matcher: glob.compile_matcher() })
     }
 
+    /// Compiles a pattern that must match one of `names`.
+    pub(crate) fn matching<'a>(
+        text: &str,
+        names: impl Iterator<Item = &'a str> + Clone,
+    ) -> Result<Pattern, Error> {
+        let pattern = Pattern::new(text)?;
+        pattern.check(names)?;
+        Ok(pattern)
+    }
+
     /// Whether a tensor's name matches; a name always matches itself, brackets or not.
     pub(crate) fn matches(&self, name: &str) -> bool {
         self.text == name || self.matcher.is_match(name)

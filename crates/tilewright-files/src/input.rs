@@ -49,6 +49,19 @@ impl Reading {
         self
     }
 
+    /// An error if dims or a type are said that nothing would ask for: safetensors files say their
+    /// own, unless their tensors are read in another layout.
+    pub(crate) fn check(&self, kind: Kind) -> Result<(), Error> {
+        let own = matches!(kind, Kind::Safetensors | Kind::Sharded);
+        if !own || self.from.is_some() || self.is_silent() {
+            return Ok(());
+        }
+        let given = if self.dims.is_some() { "--dims" } else { "--dtype" };
+        Err(Error::usage(format!(
+            "{given} is given, but the tensors of a safetensors file say their dims and types themselves; to read them otherwise, give a layout by --from too, such as --from row-major"
+        )))
+    }
+
     /// Whether nothing is said.
     pub(crate) fn is_silent(&self) -> bool {
         self.from.is_none() && self.dims.is_none() && self.dtype.is_none()
@@ -109,6 +122,11 @@ impl Input {
         pairs.map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
+    /// Whether the file holds one array, which it does not name.
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self.container, Container::Npy(_) | Container::Raw)
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         match self.container {
             Container::Safetensors => Kind::Safetensors,
@@ -134,8 +152,8 @@ impl Input {
 /// are read and checked, tensors are not.
 ///
 /// A file of one array (npy, raw) is read as `reading` says. In safetensors files every tensor says
-/// itself what it is, and `reading` is not used; a conversion may still read some of them otherwise
-/// (see [`Request`](crate::Request)).
+/// itself what it is, and is opened as that; a conversion may still read some of them otherwise
+/// (see [`Request`](crate::Request)), if `reading` says in which layout.
 ///
 /// # Errors
 /// [i/o](Error::is_io) for files that are missing, truncated, corrupt or hold what no layout can be
@@ -166,6 +184,7 @@ pub(crate) fn open_place(place: &Place, reading: &Reading) -> Result<Input, Erro
 
 /// Opens a file as one of this kind.
 pub(crate) fn open_as(kind: Kind, source: Source, reading: &Reading) -> Result<Input, Error> {
+    reading.check(kind)?;
     match kind {
         Kind::Safetensors => open_safetensors::single(source),
         Kind::Sharded => {

@@ -1,10 +1,12 @@
 //! What a conversion does with one tensor.
 
+use std::path::Path;
+
 use tilewright_core::Fill;
 use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
-use crate::{Error, Request, Tensor, dtype, open_array, order, tensor::Held};
+use crate::{Error, Input, Reading, Request, Tensor, dtype, open_array, order, tensor::Held};
 
 /// What happens to a tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,7 @@ pub struct Job {
     pub(crate) bytes_out: u64,
     pub(crate) kernel: String,
     pub(crate) action: Action,
+    pub(crate) already_so: bool,
 }
 
 impl Job {
@@ -72,6 +75,24 @@ impl Job {
         &self.action
     }
 
+    /// Whether a layout was asked for it and it has that layout already, so that its bytes are copied.
+    ///
+    /// ```
+    /// use tilewright_files::{Action, Conversion, Reading, Request, open};
+    /// use tilewright_notation::Spec;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let input = open(path, &Reading::default()).unwrap();
+    /// let request = Request::new().rule("*.bias", Spec::parse("row-major").unwrap());
+    /// let out = std::env::temp_dir().join("tilewright-not-written.safetensors");
+    /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    /// assert!(conversion.jobs().iter().all(|job| *job.action() == Action::Copy));
+    /// let so = |job: &&tilewright_files::Job| job.is_already_so();
+    /// assert_eq!(conversion.jobs().iter().filter(so).count(), 4);
+    /// ```
+    pub fn is_already_so(&self) -> bool {
+        self.already_so
+    }
+
     /// The plan that moves the elements.
     pub(crate) fn plan(&self) -> Result<Plan, Error> {
         plan(&self.name, &self.from, &self.to, self.fill)
@@ -89,39 +110,38 @@ impl Job {
             bytes_out: tensor.len,
             kernel: "copy".into(),
             action,
+            already_so: false,
         }
     }
 
     /// A tensor for which `spec` was asked.
     pub(crate) fn new(
         number: usize,
+        input: &Input,
         tensor: &Tensor,
         spec: &Spec,
         request: &Request,
     ) -> Result<Job, Error> {
         let name = &tensor.name;
-        let from = open_array::reread(&tensor.held, name, tensor.len, &request.reading)
-            .map_err(Error::usage)?;
-        let to = match target(name, &from, spec, request.fill)? {
-            Ok(to) => to,
+        let (from, to) = match ends(tensor, spec, request)? {
+            Ok(ends) => ends,
             Err(unfit) if request.skip_unfit => {
-                return Ok(Job::copy(number, tensor, Action::Skip(unfit)));
+                return Ok(Job::copy(number, tensor, Action::Skip(unfit.said)));
             }
-            Err(unfit) => {
-                let legal = "leave it out by --tensor, give it another layout by --rule, or pass over such tensors by --skip-unfit";
-                return Err(Error::usage(format!("{unfit}; {legal}")));
-            }
+            Err(unfit) => return Err(unfit.error(&input.path)),
         };
-        let fill = dtype::fill_pattern(to.dtype, to.bits, to.named.fill(), to.big_endian)
-            .map_err(|error| Error::usage(format!("the padding of tensor {name:?}: {error}")))?;
+        let fill = dtype::fill_pattern(to.dtype, to.bits, to.named.fill(), to.big_endian).map_err(
+            |error| {
+                let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
+                Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
+            },
+        )?;
         let plan = plan(name, &from, &to, fill)?;
         let (bytes_out, kernel) = (plan.dst_bytes(), plan.kernel_name().to_string());
         let same = from.layout() == to.layout() && from.bits == to.bits;
-        let (action, kernel) = if same && to.padding_bytes() == 0 {
-            (Action::Copy, "copy".into())
-        } else {
-            (Action::Convert, kernel)
-        };
+        let already_so = same && to.padding_bytes() == 0;
+        let (action, kernel) =
+            if already_so { (Action::Copy, "copy".into()) } else { (Action::Convert, kernel) };
         let name = name.clone();
         Ok(Job {
             tensor: number,
@@ -133,6 +153,7 @@ impl Job {
             bytes_out,
             kernel,
             action,
+            already_so,
         })
     }
 
@@ -140,6 +161,50 @@ impl Job {
     pub(crate) fn is_plain(&self) -> bool {
         order::is_row_major(self.to.layout())
     }
+}
+
+/// Why a tensor cannot be read or written as asked.
+pub(crate) struct Unfit {
+    said: String,
+    /// Whether it is the tensor that no layout can be given to.
+    refused: bool,
+}
+
+impl Unfit {
+    /// The error, with what would be legal.
+    pub(crate) fn error(self, path: &Path) -> Error {
+        let Unfit { said, refused } = self;
+        if refused {
+            let legal = "leave it out by --tensor, or pass over such tensors by --skip-unfit";
+            return Error::unsupported(path, format!("{said}; {legal}"));
+        }
+        let legal = "leave it out by --tensor, give it another layout by --rule, or pass over such tensors by --skip-unfit";
+        Error::usage(format!("{said}; {legal}"))
+    }
+}
+
+/// How a tensor is read for this request; the inner error says why it cannot be.
+pub(crate) fn read_as(tensor: &Tensor, reading: &Reading) -> Result<Held, Unfit> {
+    let name = &tensor.name;
+    if let Some(refusal) = &tensor.refusal {
+        return Err(Unfit { said: format!("tensor {name:?}: {refusal}"), refused: true });
+    }
+    open_array::reread(&tensor.held, name, tensor.len, reading)
+        .map_err(|said| Unfit { said, refused: false })
+}
+
+/// How a tensor is read, and the layout asked for.
+fn ends(
+    tensor: &Tensor,
+    spec: &Spec,
+    request: &Request,
+) -> Result<Result<(Held, Held), Unfit>, Error> {
+    let from = match read_as(tensor, &request.reading) {
+        Ok(from) => from,
+        Err(unfit) => return Ok(Err(unfit)),
+    };
+    let to = target(&tensor.name, &from, spec, request.fill)?;
+    Ok(to.map(|to| (from, to)).map_err(|said| Unfit { said, refused: false }))
 }
 
 /// The layout asked for, of this tensor; the inner error says why it does not fit.
@@ -171,7 +236,7 @@ pub(crate) fn target(
         None if names_dtype(spec) => named.element_bits().unwrap_or(from.bits),
         None => from.bits,
     };
-    let fill = fill.unwrap_or(named.fill());
+    let fill = one_fill(name, spec, named.fill(), fill)?;
     let mut to = Held::of(&named, from.dtype, bits, fill);
     to.big_endian = from.big_endian && bits == from.bits;
     if from.big_endian && bits != from.bits {
@@ -185,6 +250,20 @@ pub(crate) fn target(
 /// Whether a SPEC carries the element type: `s4[6,48]{1,0}` does, `{1,0}` and `(6,48):(48,1)` do not.
 fn names_dtype(spec: &Spec) -> bool {
     spec.is_concrete() && spec.resolve(None, None).is_ok_and(|named| named.dtype().is_some())
+}
+
+/// What padding holds, of what the layout and the request say of it.
+fn one_fill(name: &str, spec: &Spec, own: Fill, asked: Option<Fill>) -> Result<Fill, Error> {
+    match asked {
+        Some(asked) if own != Fill::Unspecified && own != asked => {
+            let (asked, own) = (dtype::fill_text(asked), dtype::fill_text(own));
+            Err(Error::usage(format!(
+                "tensor {name:?}: the padding is to hold {asked}, and {own} by {spec}; say it in one place"
+            )))
+        }
+        Some(asked) => Ok(asked),
+        None => Ok(own),
+    }
 }
 
 fn plan(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Plan, Error> {

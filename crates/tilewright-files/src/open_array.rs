@@ -108,6 +108,13 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
         Some(spec) => {
             let dims =
                 if spec.is_concrete() { dims } else { dims.or(Some(own.layout().extents())) };
+            let rank = dims.map_or(0, <[u64]>::len);
+            if dims.is_some() && !spec.fits(rank) {
+                let own = own.layout().extents();
+                return Err(format!(
+                    "tensor {name:?} of dims {own:?} is read as of rank {rank}, which {spec} does not fit"
+                ));
+            }
             let named = spec.resolve(dims, Some(dtype)).map_err(wrong)?;
             let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));
             Held::of(&named, dtype, bits, named.fill())
@@ -172,7 +179,8 @@ impl Stored {
 fn input(source: Source, container: Container, held: Held, file: Stored) -> Input {
     let path = source.path().to_path_buf();
     let Stored { dtype: file_dtype, shape: storage, at, len } = file;
-    let tensor = Tensor { name: NAME.into(), file_dtype, storage, held, shard: 0, at, len };
+    let tensor =
+        Tensor { name: NAME.into(), file_dtype, storage, held, refusal: None, shard: 0, at, len };
     let shards = vec![Shard { name: String::new(), source, metadata: None }];
     Input { path, container, shards, tensors: vec![tensor] }
 }

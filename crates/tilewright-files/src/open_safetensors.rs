@@ -5,13 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use safetensors::Dtype;
 use tilewright_core::{Fill, TensorLayout};
 use tilewright_notation::Spec;
 
 use crate::{
     Error, Input, Tensor, dtype,
     input::{Container, Shard},
-    names,
+    names, order,
     safetensors::{Entry, Header, Index},
     source::Source,
     tensor::Held,
@@ -102,53 +103,104 @@ fn tensor(
     shard: usize,
     known: &HashMap<&str, &str>,
 ) -> Result<Tensor, Error> {
-    let name = &entry.name;
-    let file_dtype = format!("{:?}", entry.dtype);
-    let Some(primitive) = dtype::of_safetensors(entry.dtype) else {
-        let said = format!(
-            "tensor {name:?} is of type {file_dtype}; 6-bit floats straddle bytes, and no layout is defined for them"
-        );
-        return Err(Error::unsupported(path, said));
-    };
-    let held = match known.get(format!("{LAYOUT_KEY}{name}").as_str()) {
+    let noted = |prefix: &str| known.get(format!("{prefix}{}", entry.name).as_str()).copied();
+    let (held, refusal) = match noted(LAYOUT_KEY) {
         Some(text) => {
-            let fill = known.get(format!("{FILL_KEY}{name}").as_str()).copied();
-            noted(text, fill, entry.len)
-                .map_err(|said| Error::corrupt(path, format!("{LAYOUT_KEY}{name}: {said}")))?
+            let said = |said| {
+                let (name, key) = (&entry.name, format!("{LAYOUT_KEY}{}", entry.name));
+                let legal = "convert the original again, or remove the key";
+                let said = format!("tensor {name:?}: the metadata {key:?}{said}; {legal}");
+                Error::contradiction(path, said)
+            };
+            (of_note(text, noted(FILL_KEY), entry).map_err(said)?, None)
         }
-        None => {
-            let layout = TensorLayout::row_major(&entry.shape)
-                .map_err(|error| Error::unsupported(path, format!("tensor {name:?}: {error}")))?;
-            let bits = entry.dtype.bitsize() as u32;
-            Held::new("row-major", layout, primitive, bits, Fill::Unspecified)
-        }
+        None => match plain(entry) {
+            Ok(held) => (held, None),
+            Err(refusal) => {
+                let held = Held::bytes_alone(entry.len).ok_or_else(|| {
+                    Error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name))
+                })?;
+                (held, Some(refusal))
+            }
+        },
     };
-    let (name, storage) = (name.clone(), entry.shape.clone());
-    Ok(Tensor { name, file_dtype, storage, held, shard, at: entry.at, len: entry.len })
+    let (name, storage) = (entry.name.clone(), entry.shape.clone());
+    let (file_dtype, at, len) = (format!("{:?}", entry.dtype), entry.at, entry.len);
+    Ok(Tensor { name, file_dtype, storage, held, refusal, shard, at, len })
 }
 
-/// The layout that a file's metadata notes for a tensor of `len` bytes.
-fn noted(text: &str, fill: Option<&str>, len: u64) -> Result<Held, String> {
+/// The layout of a tensor of which nothing is noted, or why none can be given to it.
+fn plain(entry: &Entry) -> Result<Held, String> {
+    let Some(primitive) = dtype::of_safetensors(entry.dtype) else {
+        return Err(format!(
+            "its type is {:?}; 6-bit floats straddle bytes, and no layout is defined for them",
+            entry.dtype
+        ));
+    };
+    let layout = TensorLayout::row_major(&entry.shape).map_err(|error| error.to_string())?;
+    let bits = entry.dtype.bitsize() as u32;
+    Ok(Held::new("row-major", layout, primitive, bits, Fill::Unspecified))
+}
+
+/// The layout that a file's metadata notes for a tensor, if it can be that of this tensor.
+fn of_note(text: &str, fill: Option<&str>, entry: &Entry) -> Result<Held, String> {
     let named = Spec::parse(text)
         .and_then(|spec| spec.resolve(None, None))
-        .map_err(|error| format!("{text:?}: {error}"))?;
+        .map_err(|error| format!(" is {text:?}: {error}"))?;
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
-        return Err(format!("{text:?} names no element type; it starts like `bf16[528,200]`"));
+        return Err(format!(
+            " is {text:?}, without an element type; it starts like `bf16[528,200]`"
+        ));
     };
     let fill = match fill {
         Some(fill) => dtype::fill_of(fill).ok_or_else(|| {
-            format!("a fill of {fill:?}; legal are 0, one, lowest, highest, 0xHEX")
+            format!(" has a fill of {fill:?}; legal are 0, one, lowest, highest, 0xHEX")
         })?,
         None => named.fill(),
     };
     let held = Held::of(&named, dtype, bits, fill);
-    match held.bytes() {
-        Some(bytes) if bytes == len => Ok(held),
-        _ => {
-            let capacity = named.layout().capacity();
-            Err(format!(
-                "{text:?} stores {capacity} elements of {bits} bits, the file has {len} bytes of them"
-            ))
+    check_bytes(&held, entry.len).map_err(|said| format!(" is {text:?}, which {said}"))?;
+    check_map(&held).map_err(|said| format!(" is {text:?}, which {said}"))?;
+    check_storage(&held, entry).map_err(|said| format!(" is {text:?}, which {said}"))?;
+    Ok(held)
+}
+
+fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
+    if held.bytes() == Some(len) {
+        return Ok(());
+    }
+    let (capacity, bits) = (held.layout().capacity(), held.bits);
+    Err(format!("stores {capacity} elements of {bits} bits, the file has {len} bytes of them"))
+}
+
+/// No element is stored twice: else a small file would grow without bound when it is converted.
+fn check_map(held: &Held) -> Result<(), String> {
+    let layout = held.layout();
+    let crowded = layout.size() > layout.capacity();
+    // Where it is not decided, at least the elements are not more than the places.
+    if crowded || layout.injective().is_ok_and(|injective| !injective) {
+        return Err("puts two elements in one place, as no conversion does".into());
+    }
+    Ok(())
+}
+
+/// The header stores a tensor of this layout as we store it.
+fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
+    let (dtype, shape) = stored(held, entry.len);
+    if dtype == entry.dtype && shape == entry.shape {
+        return Ok(());
+    }
+    let (is, storage) = (entry.dtype, &entry.shape);
+    Err(format!("is stored as {dtype:?} {shape:?}, the file has {is:?} {storage:?}"))
+}
+
+/// The element type and the shape under which elements of a layout are stored in `len` bytes.
+pub(crate) fn stored(held: &Held, len: u64) -> (Dtype, Vec<u64>) {
+    match dtype::carrier(held.dtype, held.bits).filter(|_| held.ends_with_a_byte()) {
+        Some(carrier) if order::is_row_major(held.layout()) => {
+            (carrier, held.layout().extents().to_vec())
         }
+        Some(carrier) => (carrier, order::storage_shape(held.layout())),
+        None => (Dtype::U8, vec![len]),
     }
 }

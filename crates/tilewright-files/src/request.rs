@@ -90,7 +90,8 @@ impl Request {
         self
     }
 
-    /// The logical dims of the converted tensors, instead of what the file says.
+    /// The logical dims of the converted tensors, instead of what the file says. Tensors of
+    /// safetensors files have dims; they are read with others only together with [`Request::from`].
     #[must_use]
     pub fn dims(mut self, dims: &[u64]) -> Request {
         self.reading.dims = Some(dims.to_vec());
@@ -98,14 +99,15 @@ impl Request {
     }
 
     /// The element type of the converted tensors, instead of what the file says: `s4` for 4-bit
-    /// values kept in bytes.
+    /// values kept in bytes. Tensors of safetensors files have a type; they are read as another only
+    /// together with [`Request::from`].
     #[must_use]
     pub fn dtype(mut self, dtype: PrimitiveType) -> Request {
         self.reading.dtype = Some(dtype);
         self
     }
 
-    /// What padding holds, instead of what the layouts say; zero bytes where nothing says anything.
+    /// What padding holds, where the layouts do not say it; zero bytes where nothing says anything.
     #[must_use]
     pub fn fill(mut self, fill: Fill) -> Request {
         self.fill = Some(fill);
@@ -149,6 +151,11 @@ impl Request {
         self
     }
 
+    /// Whether any layout is asked for.
+    pub(crate) fn asks(&self) -> bool {
+        self.to.is_some() || !self.rules.is_empty()
+    }
+
     /// How [`open`](crate::open) is to read a file of one array for this request.
     pub fn reading(&self) -> &Reading {
         &self.reading
@@ -176,29 +183,36 @@ pub(crate) struct Choice<'a> {
 impl<'a> Choice<'a> {
     /// Compiles the patterns; each must match one of the tensors.
     pub(crate) fn new(request: &'a Request, tensors: &[Tensor]) -> Result<Choice<'a>, Error> {
-        if request.to.is_none() && request.rules.is_empty() {
+        if !request.asks() {
             return Err(Error::usage("no layout to convert to; give --to or --rule"));
         }
         let names = tensors.iter().map(|tensor| tensor.name.as_str());
-        let compile = |text: &str| {
-            let pattern = Pattern::new(text)?;
-            pattern.check(names.clone())?;
-            Ok(pattern)
-        };
-        let rule = |(glob, spec): &'a (String, Spec)| Ok((compile(glob)?, spec));
+        let rule =
+            |(glob, spec): &'a (String, Spec)| Ok((Pattern::matching(glob, names.clone())?, spec));
         Ok(Choice {
             rules: request.rules.iter().map(rule).collect::<Result<_, Error>>()?,
-            only: request.only.iter().map(|glob| compile(glob)).collect::<Result<_, Error>>()?,
+            only: only(request, tensors)?,
             to: request.to.as_ref(),
         })
     }
 
     /// The layout meant for a tensor.
     pub(crate) fn of(&self, name: &str) -> Option<&'a Spec> {
-        if !self.only.is_empty() && !self.only.iter().any(|pattern| pattern.matches(name)) {
+        if !is_meant(&self.only, name) {
             return None;
         }
         let rule = self.rules.iter().find(|(pattern, _)| pattern.matches(name));
         rule.map(|(_, spec)| *spec).or(self.to)
     }
+}
+
+/// The patterns of [`Request::only`], each of which matches one of the tensors.
+pub(crate) fn only(request: &Request, tensors: &[Tensor]) -> Result<Vec<Pattern>, Error> {
+    let names = tensors.iter().map(|tensor| tensor.name.as_str());
+    request.only.iter().map(|glob| Pattern::matching(glob, names.clone())).collect()
+}
+
+/// Whether a tensor is meant: any is where there are no patterns.
+pub(crate) fn is_meant(only: &[Pattern], name: &str) -> bool {
+    only.is_empty() || only.iter().any(|pattern| pattern.matches(name))
 }

@@ -2,7 +2,7 @@
 //! signal, and what is in memory is what was asked for.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io,
     path::{Path, PathBuf},
 };
@@ -20,15 +20,15 @@ pub(crate) struct Source {
 impl Source {
     /// Opens a regular file.
     pub(crate) fn open(path: &Path) -> Result<Source, Error> {
+        if path.as_os_str().is_empty() {
+            return Err(Error::usage("the path of the input is empty; name a file"));
+        }
+        // Looked at before it is opened: opening a FIFO waits for somebody to write.
+        let facts = fs::metadata(path).map_err(|cause| Error::io(path, "open", cause))?;
+        check_regular(path, &facts)?;
         let file = File::open(path).map_err(|cause| Error::io(path, "open", cause))?;
         let facts = file.metadata().map_err(|cause| Error::io(path, "read", cause))?;
-        if facts.is_dir() {
-            let cause = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
-            return Err(Error::io(path, "read", cause));
-        }
-        if !facts.is_file() {
-            return Err(Error::unsupported(path, "not a regular file; it is read at positions"));
-        }
+        check_regular(path, &facts)?;
         Ok(Source { file, path: path.into(), len: facts.len() })
     }
 
@@ -61,6 +61,41 @@ impl Source {
         self.read(&mut bytes, 0)?;
         Ok(bytes)
     }
+}
+
+fn check_regular(path: &Path, facts: &fs::Metadata) -> Result<(), Error> {
+    match unusual_kind(facts) {
+        None => Ok(()),
+        Some("a directory") => {
+            let cause = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
+            Err(Error::io(path, "read", cause))
+        }
+        Some(kind) => {
+            let said = format!("it is {kind}; it is read at positions, which takes a regular file");
+            Err(Error::unsupported(path, said))
+        }
+    }
+}
+
+/// What a path names that is no regular file, in words.
+pub(crate) fn unusual_kind(facts: &fs::Metadata) -> Option<&'static str> {
+    let kind = facts.file_type();
+    if kind.is_file() {
+        return None;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kinds = [
+            (kind.is_fifo(), "a FIFO"),
+            (kind.is_socket(), "a socket"),
+            (kind.is_char_device() || kind.is_block_device(), "a device"),
+        ];
+        if let Some((_, name)) = kinds.iter().find(|(is, _)| *is) {
+            return Some(name);
+        }
+    }
+    Some(if kind.is_dir() { "a directory" } else { "no regular file" })
 }
 
 #[cfg(unix)]

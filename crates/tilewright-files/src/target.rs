@@ -12,10 +12,13 @@ use crate::{
     Action, Error, Input, Job, dtype,
     input::Container,
     npy,
-    open_safetensors::{FILL_KEY, LAYOUT_KEY},
+    open_safetensors::{self, FILL_KEY, LAYOUT_KEY},
     order,
     place::{Kind, Place},
-    safetensors as st, temporary,
+    safetensors as st,
+    source::unusual_kind,
+    temporary,
+    tensor::Held,
 };
 
 /// One file to write: its header, and the jobs whose bytes follow.
@@ -66,21 +69,28 @@ fn array(path: &Path, header: Vec<u8>, jobs: &[Job]) -> Target {
 /// The header of the only job's result.
 fn npy_header(input: &Input, jobs: &[Job]) -> Vec<u8> {
     let Some(job) = jobs.first() else { return Vec::new() };
-    let (layout, bits) = (job.to.layout(), job.to.bits);
+    let (descr, fortran, shape) = npy_facts(input, &job.to, job.bytes_out);
+    npy::header_bytes(&descr, fortran, &shape)
+}
+
+/// What the header of an `.npy` file says of elements made from this input: type, whether the first
+/// dim is fastest, shape.
+pub(crate) fn npy_facts(input: &Input, to: &Held, len: u64) -> (String, bool, Vec<u64>) {
+    let (layout, bits) = (to.layout(), to.bits);
+    if to.dtype.storage_bits() != Some(bits) {
+        // No NumPy type has this width: the bytes are what they are.
+        return ("|u1".into(), false, vec![len]);
+    }
     let own = match &input.container {
         Container::Npy(descr) => descr.text.clone(),
-        _ => npy::default_descr(job.to.dtype.name(), u64::from(bits / 8)),
+        _ => npy::default_descr(to.dtype.name(), u64::from(bits / 8)),
     };
-    if job.to.dtype.storage_bits() != Some(bits) {
-        // No NumPy type has this width: the bytes are what they are.
-        return npy::header_bytes("|u1", false, &[job.bytes_out]);
-    }
     if order::is_row_major(layout) {
-        npy::header_bytes(&own, false, layout.extents())
+        (own, false, layout.extents().to_vec())
     } else if order::is_col_major(layout) {
-        npy::header_bytes(&own, true, layout.extents())
+        (own, true, layout.extents().to_vec())
     } else {
-        npy::header_bytes(&own, false, &order::storage_shape(layout))
+        (own, false, order::storage_shape(layout))
     }
 }
 
@@ -103,13 +113,8 @@ pub(crate) fn stored(input: &Input, job: &Job) -> (Option<Dtype>, Vec<u64>) {
     if let Some(tensor) = untouched.filter(|tensor| !changes(job, tensor)) {
         return (None, tensor.storage.clone());
     }
-    match dtype::carrier(job.to.dtype, job.to.bits) {
-        Some(carrier) if job.is_plain() && whole_bytes(job) => {
-            (Some(carrier), job.to.layout().extents().to_vec())
-        }
-        Some(carrier) if whole_bytes(job) => (Some(carrier), order::storage_shape(job.to.layout())),
-        _ => (Some(Dtype::U8), vec![job.bytes_out]),
-    }
+    let (dtype, shape) = open_safetensors::stored(&job.to, job.bytes_out);
+    (Some(dtype), shape)
 }
 
 /// Whether a job that copies bytes still says something new about them.
@@ -117,14 +122,9 @@ fn changes(job: &Job, tensor: &crate::Tensor) -> bool {
     job.to.named.to_spec() != tensor.held.named.to_spec()
 }
 
-/// Whether the elements end where a byte ends, as the format demands.
-fn whole_bytes(job: &Job) -> bool {
-    u128::from(job.to.layout().capacity()) * u128::from(job.to.bits) % 8 == 0
-}
-
 /// Whether the file itself says all there is to say of a result.
 fn says_itself(job: &Job) -> bool {
-    job.is_plain() && dtype::is_named(job.to.dtype, job.to.bits) && whole_bytes(job)
+    job.is_plain() && dtype::is_named(job.to.dtype, job.to.bits) && job.to.ends_with_a_byte()
 }
 
 fn safetensors(input: &Input, shard: usize, path: &Path, jobs: &[Job]) -> Result<Target, Error> {
@@ -207,8 +207,25 @@ pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<()
     Ok(())
 }
 
-/// Whether both paths name one file, through links of either kind.
+/// The path can name a file.
+pub(crate) fn check_name(path: &Path) -> Result<(), Error> {
+    if path.as_os_str().is_empty() {
+        return Err(Error::usage("the path of the output is empty; name a file"));
+    }
+    let text = path.as_os_str().to_string_lossy();
+    if text.ends_with(std::path::is_separator) {
+        let said = "ends with a slash, as a folder does; name a file in it";
+        return Err(Error::usage(format!("{text} {said}")));
+    }
+    Ok(())
+}
+
+/// Whether both paths name one regular file, through links of either kind. Only such are opened: a
+/// FIFO would wait for its other end.
 fn is_same(a: &Path, b: &Path) -> bool {
+    if !fs::metadata(b).is_ok_and(|facts| facts.is_file()) {
+        return false;
+    }
     matches!((Handle::from_path(a), Handle::from_path(b)), (Ok(a), Ok(b)) if a == b)
 }
 
@@ -226,15 +243,15 @@ fn check_folder(path: &Path) -> Result<(), Error> {
 /// The path is free, or names a regular file (or a link, which is then replaced) that may go.
 fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     let Ok(facts) = fs::symlink_metadata(path) else { return Ok(()) };
-    if facts.is_dir() {
-        return Err(Error::usage(format!("{} is a directory; name a file", path.display())));
+    match unusual_kind(&facts).filter(|_| !facts.is_symlink()) {
+        Some("a directory") => {
+            Err(Error::usage(format!("{} is a directory; name a file in it", path.display())))
+        }
+        Some(kind) => {
+            let said = format!("{} is {kind}, and is not replaced; name a file", path.display());
+            Err(Error::usage(said))
+        }
+        None if !force => Err(Error::exists(path)),
+        None => Ok(()),
     }
-    if !force {
-        return Err(Error::exists(path));
-    }
-    if !facts.is_file() && !facts.is_symlink() {
-        let said = format!("{} is no regular file, and is not replaced", path.display());
-        return Err(Error::usage(said));
-    }
-    Ok(())
 }

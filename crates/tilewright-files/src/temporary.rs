@@ -85,12 +85,25 @@ fn is_ours(file: &File, path: &Path) -> bool {
     matches!((held, Handle::from_path(path)), (Ok(held), Ok(named)) if held == named)
 }
 
+/// Longer names are cut, in bytes: with what is added they stay below the 255 of most systems.
+const LONGEST_NAME: usize = 160;
+
 /// `.{out name}.tilewright-`, which begins the name of every temporary of `out`.
 fn prefix(out: &Path) -> Result<String, Error> {
     match out.file_name().and_then(|name| name.to_str()) {
-        Some(name) => Ok(format!(".{name}.tilewright-")),
+        Some(name) if name.len() <= LONGEST_NAME => Ok(format!(".{name}.tilewright-")),
+        Some(name) => {
+            let cut = name.floor_char_boundary(LONGEST_NAME);
+            Ok(format!(".{}~{:016x}.tilewright-", &name[..cut], hash(name)))
+        }
         None => Err(Error::usage(format!("{} names no file in UTF-8", out.display()))),
     }
+}
+
+/// FNV-1a, the same in every run: it tells apart long names that begin alike.
+fn hash(name: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 fn fresh_path(out: &Path) -> Result<PathBuf, Error> {
@@ -173,6 +186,24 @@ mod tests {
         assert_eq!(names(folder.path()), ["a.npy"]);
         Temporary::create(&out).unwrap().persist(true).unwrap();
         assert_eq!(fs::read(&out).unwrap(), b"");
+    }
+
+    #[test]
+    fn the_longest_names_have_temporaries_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        for (letter, other) in [('a', "b"), ('ü', "ö")] {
+            let long = letter.to_string().repeat(253 / letter.len_utf8());
+            let (out, near) = (folder.path().join(&long), folder.path().join(long + other));
+            assert_ne!(prefix(&out).unwrap(), prefix(&near).unwrap());
+            let temporary = Temporary::create(&out).unwrap();
+            let kept = temporary.path().to_path_buf();
+            sweep(&near);
+            temporary.persist(false).unwrap();
+            fs::write(&kept, "stray").unwrap();
+            sweep(&out);
+            assert!(out.exists() && !kept.exists());
+            fs::remove_file(out).unwrap();
+        }
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct Tensor {
     pub(crate) file_dtype: String,
     pub(crate) storage: Vec<u64>,
     pub(crate) held: Held,
+    /// Why no layout can be given to it; it is then held as its bytes.
+    pub(crate) refusal: Option<String>,
     /// Which file of the input holds it, where there are several.
     pub(crate) shard: usize,
     /// The first byte in that file.
@@ -35,9 +37,9 @@ impl Tensor {
         &self.name
     }
 
-    /// The element type.
+    /// The element type; [`PrimitiveType::Opaque`] where there is a [`Tensor::refusal`].
     pub fn dtype(&self) -> PrimitiveType {
-        self.held.dtype
+        if self.refusal.is_some() { PrimitiveType::Opaque } else { self.held.dtype }
     }
 
     /// The element type as the file spells it (`BF16`, `<f4`); of packed elements, the type of what
@@ -48,11 +50,30 @@ impl Tensor {
 
     /// The logical dims.
     pub fn dims(&self) -> &[u64] {
-        self.held.layout().extents()
+        if self.refusal.is_some() { &self.storage } else { self.held.layout().extents() }
+    }
+
+    /// Why no layout can be given to the tensor: 6-bit floats, which straddle bytes, or a shape beyond
+    /// what a layout can say. Such a tensor is copied as it is, and converting it is refused.
+    ///
+    /// ```
+    /// use tilewright_files::{Reading, open};
+    /// let header = r#"{"a":{"dtype":"F6_E2M3","shape":[4],"data_offsets":[0,3]}}"#;
+    /// let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[1, 2, 3]].concat();
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("six.safetensors");
+    /// std::fs::write(&path, bytes).unwrap();
+    /// let input = open(&path, &Reading::default()).unwrap();
+    /// let tensor = &input.tensors()[0];
+    /// assert!(tensor.refusal().unwrap().contains("6-bit floats straddle bytes"));
+    /// assert_eq!((tensor.file_dtype(), tensor.dims(), tensor.bytes()), ("F6_E2M3", &[4][..], 3));
+    /// ```
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
     }
 
     /// The layout of the elements, with their type, their width where it is not the type's own, and
-    /// what padding holds.
+    /// what padding holds; that of the bytes where there is a [`Tensor::refusal`].
     pub fn layout(&self) -> &Named {
         &self.held.named
     }
@@ -106,6 +127,12 @@ impl Held {
         Held { named, dtype, bits, big_endian: false }
     }
 
+    /// So many bytes of which nothing more is known; `None` beyond 2⁶³ − 1.
+    pub(crate) fn bytes_alone(len: u64) -> Option<Held> {
+        let layout = TensorLayout::row_major(&[len]).ok()?;
+        Some(Held::new("row-major", layout, PrimitiveType::U8, 8, Fill::Unspecified))
+    }
+
     /// A resolved SPEC, of elements of this type and width.
     pub(crate) fn of(named: &Named, dtype: PrimitiveType, bits: u32, fill: Fill) -> Held {
         let held = Held::new(named.name(), named.layout().clone(), dtype, bits, fill);
@@ -124,6 +151,11 @@ impl Held {
     /// The length of the storage in bytes; `None` beyond 2⁶³ − 1.
     pub(crate) fn bytes(&self) -> Option<u64> {
         bytes_of(self.layout().capacity(), self.bits)
+    }
+
+    /// Whether the elements end where a byte ends, as safetensors demands.
+    pub(crate) fn ends_with_a_byte(&self) -> bool {
+        u128::from(self.layout().capacity()) * u128::from(self.bits) % 8 == 0
     }
 
     pub(crate) fn padding_bytes(&self) -> u64 {

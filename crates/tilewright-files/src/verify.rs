@@ -1,7 +1,7 @@
 //! Comparing a result with what it was made from: every element and every padding byte, and all that
 //! is said about them.
 //!
-//! Nothing here asks a relayout plan anything. Offsets come from `TensorLayout::offset` and
+//! Nothing here asks a relayout plan about an element. Offsets come from `TensorLayout::offset` and
 //! `TensorLayout::run`, walked in logical order.
 
 use std::{collections::BTreeMap, path::Path};
@@ -9,18 +9,19 @@ use std::{collections::BTreeMap, path::Path};
 use tilewright_core::Fill;
 
 use crate::{
-    Conversion, Error, Input, Reading, Request, Tensor, Watch,
+    Conversion, Error, Input, Job, Reading, Request, Tensor, Watch,
     budget::Budget,
     compare::{self, Side},
-    dtype,
-    input::{Container, Shard, open_place},
-    job, names, open, open_array, open_as, open_safetensors,
+    conversion, dtype,
+    input::{Container, Shard},
+    job, names, npy, open, open_array, open_as, open_safetensors,
     open_safetensors::{FILL_KEY, LAYOUT_KEY},
     place::{Kind, Place},
-    request::check_memory,
+    request::{self, check_memory},
     source::Source,
-    target::Target,
+    target::{self, Target},
     temporary::Temporary,
+    tensor::Held,
 };
 
 /// The answer of a verification.
@@ -39,9 +40,10 @@ pub enum Verdict {
 /// element, every padding byte (against what the result promises, else zero; where nothing moved,
 /// against the original), and the metadata.
 ///
-/// Of the request, [`Request::from`], [`Request::dims`] and [`Request::dtype`] say how the original is
-/// read, [`Request::memory`] bounds buffers, and [`Request::fill`] is what padding must hold.
-/// [`Request::to`] is the layout of a result that cannot say it itself (npy and raw).
+/// The request is that of the conversion, as far as it is known: [`Request::from`], [`Request::dims`]
+/// and [`Request::dtype`] say how the original is read ([`Request::only`] which of its tensors),
+/// [`Request::fill`] what padding must hold, [`Request::memory`] bounds buffers. With [`Request::to`] or
+/// [`Request::rule`] every tensor must lie as asked; npy and raw files cannot say it themselves.
 ///
 /// # Errors
 /// [i/o](Error::is_io) if a file cannot be read or is corrupt; [usage](Error::is_usage) where the
@@ -65,55 +67,134 @@ pub fn verify(
 ) -> Result<Verdict, Error> {
     check_memory(request.memory)?;
     let against = open(against, &request.reading)?;
-    let out = open_result(&Place::parse(out.as_ref()), &against, request)?;
-    let against = reread_as_asked(against, &out, &request.reading)?;
+    let expected = expected(&against, request)?;
+    let out = match open_result(&Place::parse(out.as_ref()), &against, &expected)? {
+        Ok(out) => out,
+        Err(said) => return Ok(Verdict::Differs(said)),
+    };
     watch.total(out.tensors.iter().map(|tensor| tensor.len).sum());
-    let pairs = match paired(&out, &against) {
+    let pairs = match paired(&out, &against, &expected) {
         Ok(pairs) => pairs,
         Err(said) => return Ok(Verdict::Differs(said)),
     };
     compared(&out, &against, &pairs, request.fill, watch, &Budget::new(request.memory))
 }
 
-/// Opens a result: as what it says it is, or, where it cannot say it, as what was asked for.
-fn open_result(place: &Place, against: &Input, request: &Request) -> Result<Input, Error> {
-    let original = match (&against.container, against.tensors.first()) {
-        (Container::Npy(_) | Container::Raw, Some(tensor)) => tensor,
-        _ => return open_place(place, &Reading::default()),
-    };
-    let Some(spec) = &request.to else {
-        return open_place(place, &Reading::default().dtype(original.held.dtype));
-    };
-    let held =
-        job::target(&original.name, &original.held, spec, request.fill)?.map_err(Error::usage)?;
-    let source = Source::open(&place.path)?;
-    match place.kind.unwrap_or(against.kind()) {
-        Kind::Npy => open_array::known_npy(source, held),
-        Kind::Raw => open_array::known_raw(source, held),
-        kind => open_as(kind, source, &Reading::default()),
+/// What a tensor of the original is read as, and how it must lie in the result, where that was asked.
+struct Expected {
+    from: Held,
+    to: Option<Held>,
+}
+
+impl Expected {
+    fn of(job: Job) -> Expected {
+        Expected { from: job.from, to: Some(job.to) }
     }
 }
 
-/// The original, its tensors read as asked where the result says otherwise of them than the original.
-fn reread_as_asked(mut against: Input, out: &Input, reading: &Reading) -> Result<Input, Error> {
-    let written: BTreeMap<&str, &Tensor> =
-        out.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
-    for tensor in &mut against.tensors {
-        let differs = |out: &&Tensor| different_facts(out, tensor).is_some();
-        if written.get(tensor.name.as_str()).is_some_and(differs) {
-            tensor.held = open_array::reread(&tensor.held, &tensor.name, tensor.len, reading)
-                .map_err(Error::usage)?;
-        }
+/// What is expected of every tensor of the original, in its order.
+fn expected(against: &Input, request: &Request) -> Result<Vec<Expected>, Error> {
+    if request.asks() {
+        return Ok(conversion::jobs(against, request)?.into_iter().map(Expected::of).collect());
     }
-    Ok(against)
+    let only = request::only(request, &against.tensors)?;
+    let read = |tensor: &Tensor| {
+        let silent = request.reading.is_silent() || !request::is_meant(&only, &tensor.name);
+        let from = match job::read_as(tensor, &request.reading) {
+            Ok(held) if !silent => held,
+            Err(unfit) if !silent && !request.skip_unfit => return Err(unfit.error(&against.path)),
+            _ => tensor.held.clone(),
+        };
+        Ok(Expected { from, to: None })
+    };
+    against.tensors.iter().map(read).collect()
+}
+
+/// Opens a result: as what it says it is, or, where it cannot say it, as what was asked for. The inner
+/// error is a difference.
+fn open_result(
+    place: &Place,
+    against: &Input,
+    expected: &[Expected],
+) -> Result<Result<Input, String>, Error> {
+    let kind = place.kind.unwrap_or(against.kind());
+    let source = Source::open(&place.path)?;
+    match (kind, expected.first()) {
+        (Kind::Npy, Some(expected)) if against.is_array() => npy_result(source, against, expected),
+        (Kind::Raw, Some(expected)) if against.is_array() => raw_result(source, expected),
+        _ => match open_as(kind, source, &Reading::default()) {
+            Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),
+            opened => opened.map(Ok),
+        },
+    }
+}
+
+/// An `.npy` file, whose header must say what a conversion would have written.
+fn npy_result(
+    source: Source,
+    against: &Input,
+    expected: &Expected,
+) -> Result<Result<Input, String>, Error> {
+    let header = npy::Header::read(&source)?;
+    let to = expected.to.as_ref().unwrap_or(&expected.from);
+    let len = to.bytes().unwrap_or(header.len);
+    let (descr, fortran, shape) = target::npy_facts(against, to, len);
+    let is = &header.descr.text;
+    if *is != descr {
+        return Ok(Err(format!("the header says elements of {is:?}, expected {descr:?}")));
+    }
+    let Some(to) = &expected.to else {
+        return open_array::npy(source, &Reading::default().dtype(to.dtype)).map(Ok);
+    };
+    if (header.fortran, &header.shape) != (fortran, &shape) {
+        let order = |fortran| if fortran { "Fortran" } else { "C" };
+        let (is, was) = (order(header.fortran), order(fortran));
+        return Ok(Err(format!(
+            "the header says {:?} in {is} order, expected {shape:?} in {was} order",
+            header.shape
+        )));
+    }
+    open_array::known_npy(source, to.clone()).map(Ok)
+}
+
+/// Bytes without a header, which must be as many as were asked for.
+fn raw_result(source: Source, expected: &Expected) -> Result<Result<Input, String>, Error> {
+    let Some(to) = &expected.to else {
+        return Err(Error::usage(format!(
+            "raw:{}: bytes without a header do not say how they lie; give the layout they were converted to by --to",
+            source.path().display()
+        )));
+    };
+    match to.bytes() {
+        Some(bytes) if bytes != source.len() => {
+            let (len, spec) = (source.len(), to.named.to_spec());
+            Ok(Err(format!("the file has {len} bytes, {spec} takes {bytes}")))
+        }
+        _ => open_array::known_raw(source, to.clone()).map(Ok),
+    }
+}
+
+/// A tensor of the result, the one it was made from, and what is expected of both.
+struct Pair<'a> {
+    out: &'a Tensor,
+    against: &'a Tensor,
+    expected: &'a Expected,
 }
 
 /// The tensors of both files by name, checked to be the same set.
-fn paired<'a>(out: &'a Input, against: &'a Input) -> Result<Vec<(&'a Tensor, &'a Tensor)>, String> {
-    let index = |input: &'a Input| -> BTreeMap<&'a str, &'a Tensor> {
-        input.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect()
-    };
-    let (written, original) = (index(out), index(against));
+fn paired<'a>(
+    out: &'a Input,
+    against: &'a Input,
+    expected: &'a [Expected],
+) -> Result<Vec<Pair<'a>>, String> {
+    let written: BTreeMap<&str, &Tensor> =
+        out.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
+    let original: BTreeMap<&str, (&Tensor, &Expected)> = against
+        .tensors
+        .iter()
+        .zip(expected)
+        .map(|(tensor, expected)| (tensor.name.as_str(), (tensor, expected)))
+        .collect();
     let missing = |name: &str, from: &Input, near: String| {
         Err(format!("tensor {name:?} is missing from {}{near}", from.path.display()))
     };
@@ -123,14 +204,17 @@ fn paired<'a>(out: &'a Input, against: &'a Input) -> Result<Vec<(&'a Tensor, &'a
     if let Some(name) = written.keys().find(|name| !original.contains_key(*name)) {
         return missing(name, against, names::near(name, against.names()));
     }
-    let pair = |tensor: &'a Tensor| Some((tensor, *original.get(tensor.name.as_str())?));
+    let pair = |out: &'a Tensor| {
+        let (against, expected) = *original.get(out.name.as_str())?;
+        Some(Pair { out, against, expected })
+    };
     Ok(out.tensors.iter().filter_map(pair).collect())
 }
 
 fn compared(
     out: &Input,
     against: &Input,
-    pairs: &[(&Tensor, &Tensor)],
+    pairs: &[Pair<'_>],
     fill: Option<Fill>,
     watch: &dyn Watch,
     budget: &Budget,
@@ -139,23 +223,52 @@ fn compared(
         return Ok(Verdict::Differs(said));
     }
     let mut bytes = 0;
-    for (written, original) in pairs {
-        if let Some(said) = different_facts(written, original) {
-            return Ok(Verdict::Differs(format!("tensor {:?}: {said}", written.name)));
+    for pair in pairs {
+        let name = &pair.out.name;
+        let said = match different_facts(pair) {
+            None => misplaced(pair)?,
+            said => said,
+        };
+        if let Some(said) = said {
+            return Ok(Verdict::Differs(format!("tensor {name:?}: {said}")));
         }
-        let fill = fill.unwrap_or(written.fill());
-        let (to, from) = (side(out, written, fill)?, side(against, original, original.fill())?);
-        let found = compare::tensors(&to, &from, watch, budget)?;
+        let found = different_bytes(out, against, pair, fill, watch, budget)?;
         if let Some(said) = found {
-            return Ok(Verdict::Differs(format!("tensor {:?} {said}", written.name)));
+            return Ok(Verdict::Differs(format!("tensor {name:?} {said}")));
         }
-        bytes += written.len;
+        bytes += pair.out.len;
     }
     Ok(Verdict::Same { bytes })
 }
 
-fn side<'a>(input: &'a Input, tensor: &'a Tensor, fill: Fill) -> Result<Side<'a>, Error> {
-    let held = &tensor.held;
+fn different_bytes(
+    out: &Input,
+    against: &Input,
+    pair: &Pair<'_>,
+    fill: Option<Fill>,
+    watch: &dyn Watch,
+    budget: &Budget,
+) -> Result<Option<String>, Error> {
+    let (noted, from) = (pair.out.fill(), &pair.expected.from);
+    let fill = match &pair.expected.to {
+        Some(to) => to.named.fill(),
+        None => fill.unwrap_or(noted),
+    };
+    let to = side(out, pair.out, &pair.out.held, fill)?;
+    if noted.is_promised() && side(out, pair.out, &pair.out.held, noted)?.fill != to.fill {
+        let (noted, fill) = (dtype::fill_text(noted), dtype::fill_text(fill));
+        return Ok(Some(format!("promises padding of {noted}, expected {fill}")));
+    }
+    let from = side(against, pair.against, from, from.named.fill())?;
+    compare::tensors(&to, &from, watch, budget)
+}
+
+fn side<'a>(
+    input: &'a Input,
+    tensor: &Tensor,
+    held: &'a Held,
+    fill: Fill,
+) -> Result<Side<'a>, Error> {
     let fill =
         dtype::fill_pattern(held.dtype, held.bits, fill, held.big_endian).map_err(|error| {
             Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
@@ -164,18 +277,38 @@ fn side<'a>(input: &'a Input, tensor: &'a Tensor, fill: Fill) -> Result<Side<'a>
 }
 
 /// What the files say of a tensor, apart from its layout.
-fn different_facts(out: &Tensor, against: &Tensor) -> Option<String> {
-    if out.held.dtype != against.held.dtype {
-        return Some(format!("elements are {}, were {}", out.held.dtype, against.held.dtype));
+fn different_facts(pair: &Pair<'_>) -> Option<String> {
+    let (out, against, from) = (pair.out, pair.against, &pair.expected.from);
+    if out.refusal.is_some() || against.refusal.is_some() {
+        let facts = |tensor: &Tensor| format!("{} {:?}", tensor.file_dtype, tensor.storage);
+        let (is, was) = (facts(out), facts(against));
+        return (is != was).then(|| format!("it is {is}, was {was}"));
     }
-    if out.dims() != against.dims() {
+    if out.held.dtype != from.dtype {
+        return Some(format!("elements are {}, were {}", out.held.dtype, from.dtype));
+    }
+    let extents = from.layout().extents();
+    if out.dims() != extents {
         return Some(format!(
-            "logical dims are {:?}, were {:?}; a file that cannot say its dims needs --from",
-            out.dims(),
-            against.dims()
+            "logical dims are {:?}, were {extents:?}; a file that cannot say its dims needs --from",
+            out.dims()
         ));
     }
     None
+}
+
+/// Where a tensor does not lie as was asked.
+fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
+    let (is, Some(to)) = (&pair.out.held, &pair.expected.to) else { return Ok(None) };
+    let failed = |error| Error::usage(format!("tensor {:?}: {error}", pair.out.name));
+    let alike = is.bits == to.bits
+        && is.layout().capacity() == to.layout().capacity()
+        && (is.layout() == to.layout()
+            || is.layout().same_function(to.layout()).map_err(failed)?);
+    if alike {
+        return Ok(None);
+    }
+    Ok(Some(format!("it lies as {}, expected {}", is.named.to_spec(), to.named.to_spec())))
 }
 
 /// The metadata that a conversion passes through.
@@ -200,7 +333,11 @@ fn different_metadata(out: &Input, against: &Input) -> Option<String> {
     for key in written.keys().chain(original.keys()) {
         let (is, was) = (written.get(key), original.get(key));
         if is != was {
-            return Some(format!("metadata {key:?} is {is:?}, was {was:?}"));
+            let words = |value: Option<&String>| match value {
+                Some(value) => format!("{value:?}"),
+                None => "not there".into(),
+            };
+            return Some(format!("metadata {key:?} is {}, was {}", words(is), words(was)));
         }
     }
     None
@@ -210,7 +347,11 @@ fn different_metadata(out: &Input, against: &Input) -> Option<String> {
 fn kept(shard: &Shard) -> impl Iterator<Item = (String, String)> {
     let noted = |key: &str| key.starts_with(LAYOUT_KEY) || key.starts_with(FILL_KEY);
     let pairs = shard.metadata.iter().flatten().filter(move |(key, _)| !noted(key));
-    pairs.map(|(key, value)| (format!("{}:{key}", shard.name), value.clone()))
+    let place = |key: &str| match shard.name.as_str() {
+        "" => key.to_owned(),
+        name => format!("{name}: {key}"),
+    };
+    pairs.map(move |(key, value)| (place(key), value.clone()))
 }
 
 /// Reads back what a conversion has written, before it gets its name; a difference is an error.
@@ -220,31 +361,15 @@ pub(crate) fn written(
     watch: &dyn Watch,
     budget: &Budget,
 ) -> Result<u64, Error> {
-    let against = reread(conversion);
-    let out = reopened(conversion, done)?;
     let wrong =
         |said: String| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
-    let mut pairs = paired(&out, conversion.input).map_err(wrong)?;
-    for (_, original) in &mut pairs {
-        if let Some(tensor) = against.get(original.name.as_str()) {
-            *original = tensor;
-        }
-    }
+    let expected: Vec<Expected> = conversion.jobs.iter().cloned().map(Expected::of).collect();
+    let out = reopened(conversion, done)?;
+    let pairs = paired(&out, conversion.input, &expected).map_err(wrong)?;
     match compared(&out, conversion.input, &pairs, None, watch, budget)? {
         Verdict::Same { bytes } => Ok(bytes),
         Verdict::Differs(said) => Err(wrong(said)),
     }
-}
-
-/// The input's tensors as the conversion read them.
-fn reread<'a>(conversion: &'a Conversion<'_>) -> BTreeMap<&'a str, Tensor> {
-    let tensors = &conversion.input.tensors;
-    let jobs = conversion.jobs.iter();
-    jobs.filter_map(|job| {
-        let tensor = tensors.get(job.tensor)?;
-        Some((job.name.as_str(), Tensor { held: job.from.clone(), ..tensor.clone() }))
-    })
-    .collect()
 }
 
 /// The written files, opened where they are now.

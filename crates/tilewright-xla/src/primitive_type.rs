@@ -180,7 +180,8 @@ impl PrimitiveType {
         self.bits().is_some()
     }
 
-    /// The name closest to a word that is none: other case, `i` for `s`, or one edit away.
+    /// The name closest to a word that is none: other case, `i` for `s`, or one edit away (a letter
+    /// added, dropped or replaced, or two neighbours swapped).
     pub(crate) fn nearest(word: &str) -> Option<&'static str> {
         let lower = word.to_ascii_lowercase();
         let signed = lower.strip_prefix('i').map(|width| format!("s{width}"));
@@ -188,20 +189,15 @@ impl PrimitiveType {
             .into_iter()
             .flatten()
             .find_map(|name| PrimitiveType::from_name(&name))
-            .or_else(|| PrimitiveType::all().find(|primitive| one_edit(primitive.name(), &lower)))
+            .or_else(|| PrimitiveType::all().find(|primitive| is_near(primitive.name(), &lower)))
             .filter(|primitive| primitive.is_array())
             .map(PrimitiveType::name)
     }
 }
 
-/// Whether one inserted, removed or replaced byte turns one word into the other.
-fn one_edit(a: &str, b: &str) -> bool {
-    let same = a.bytes().zip(b.bytes()).take_while(|(x, y)| x == y).count();
-    let rest = |word: &str, skip: usize| word.as_bytes().get(same + skip..).map(<[u8]>::to_vec);
-    [(0, 1), (1, 0), (1, 1)].iter().any(|&(x, y)| {
-        let (a, b) = (rest(a, x), rest(b, y));
-        a.is_some() && a == b
-    })
+/// Whether the words are at most one edit apart; long ones are not looked at.
+fn is_near(a: &str, b: &str) -> bool {
+    b.len() <= a.len() + 1 && strsim::osa_distance(a, b) <= 1
 }
 
 impl fmt::Display for PrimitiveType {
@@ -264,9 +260,15 @@ mod tests {
 
     #[test]
     fn a_wrong_name_gets_the_nearest() {
-        for (wrong, right) in
-            [("F32", "f32"), ("i32", "s32"), ("f23", ""), ("f3", "f32"), ("BF16", "bf16")]
-        {
+        for (wrong, right) in [
+            ("F32", "f32"),
+            ("i32", "s32"),
+            ("f23", "f32"),
+            ("f", ""),
+            ("f33", "f32"),
+            ("f3", "f32"),
+            ("BF16", "bf16"),
+        ] {
             let error = wrong.parse::<PrimitiveType>().unwrap_err();
             assert_eq!(error.nearest().unwrap_or(""), right, "{wrong}");
             assert_eq!(error.span(), (0, wrong.len()));

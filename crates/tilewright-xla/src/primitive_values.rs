@@ -63,13 +63,13 @@ impl PrimitiveType {
             Fill::Highest => self.highest(),
             Fill::Bits(bits) => return checked_bits(bits, width),
         };
-        value.ok_or_else(|| {
-            Error::unsupported(
-                "the element type has no such value",
-                [],
-                "complex numbers have no lowest and highest, s1 has no one; give the bits as 0xHEX",
-            )
-        })
+        // Of the types with values, `s1` alone has no one, and complex numbers have no order.
+        let why = if fill == Fill::One {
+            "the values of s1 are 0 and -1: it has no one"
+        } else {
+            "complex numbers have no order: none is the lowest or highest"
+        };
+        value.ok_or_else(|| Error::unsupported(why, [], "give the bits as 0xHEX"))
     }
 
     fn values(self) -> Values {

@@ -50,6 +50,15 @@ fn table(input: &Input) -> String {
 }
 
 fn row(tensor: &Tensor) -> [String; 5] {
+    if let Some(refusal) = tensor.refusal() {
+        return [
+            tensor.name().to_owned(),
+            tensor.file_dtype().to_owned(),
+            format!("{:?}", tensor.dims()),
+            tensor.bytes().to_string(),
+            format!("no layout: {refusal}"),
+        ];
+    }
     let share = match (tensor.padding(), tensor.bytes()) {
         (0, _) | (_, 0) => String::new(),
         (padding, bytes) => format!(", {:.1} % padding", 100.0 * padding as f64 / bytes as f64),
@@ -71,8 +80,10 @@ fn value(args: &Info, input: &Input) -> Value {
             json!({
                 "name": tensor.name(),
                 "dtype": tensor.dtype().name(),
+                "file_dtype": tensor.file_dtype(),
                 "dims": tensor.dims(),
-                "layout": tensor.layout().to_spec(),
+                "layout": tensor.refusal().is_none().then(|| tensor.layout().to_spec()),
+                "refusal": tensor.refusal(),
                 "shape": tensor.storage(),
                 "bytes": tensor.bytes(),
                 "padding_bytes": tensor.padding(),

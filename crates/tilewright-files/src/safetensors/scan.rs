@@ -1,19 +1,32 @@
-//! One pass over a header's JSON: no key twice, the order of the tensors, the metadata.
+//! One pass over a header's JSON: no key twice, every tensor as it is described, the metadata.
 
 use std::{collections::HashSet, fmt};
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use safetensors::Dtype;
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// The key under which a header keeps its metadata.
 pub(crate) const METADATA: &str = "__metadata__";
 
+/// The most extents of a shape that are read.
+const MOST_DIMS: usize = 1024;
+
 /// What one pass sees.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
-    /// The tensors' names, as they stand in the header.
-    pub(crate) names: Vec<String>,
+    /// The tensors by name, as they stand in the header.
+    pub(crate) tensors: Vec<(String, Info)>,
     /// The metadata, as it stands in the header; `None` where there is none.
     pub(crate) metadata: Option<Vec<(String, String)>>,
+}
+
+/// What a header says of one tensor.
+#[derive(Debug)]
+pub(crate) struct Info {
+    pub(crate) dtype: Dtype,
+    pub(crate) shape: Vec<u64>,
+    /// The first byte, and the first behind it, counted from the end of the header.
+    pub(crate) offsets: (u64, u64),
 }
 
 impl<'de> Deserialize<'de> for Scan {
@@ -37,14 +50,83 @@ impl<'de> Visitor<'de> for Top {
             if !seen.insert(name.clone()) {
                 return Err(A::Error::custom(format!("the name {name:?} stands there twice")));
             }
+            let about = |error: A::Error| A::Error::custom(format!("{name:?}: {error}"));
             if name == METADATA {
-                scan.metadata = map.next_value::<Option<Pairs<String>>>()?.map(|pairs| pairs.0);
+                let pairs = map.next_value::<Option<Pairs<String>>>().map_err(about)?;
+                scan.metadata = pairs.map(|pairs| pairs.0);
             } else {
-                map.next_value::<Pairs<IgnoredAny>>()?;
-                scan.names.push(name);
+                let info = map.next_value::<Info>().map_err(about)?;
+                scan.tensors.push((name, info));
             }
         }
         Ok(scan)
+    }
+}
+
+impl<'de> Deserialize<'de> for Info {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Info, D::Error> {
+        deserializer.deserialize_map(InfoVisitor)
+    }
+}
+
+struct InfoVisitor;
+
+impl<'de> Visitor<'de> for InfoVisitor {
+    type Value = Info;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of dtype, shape and data_offsets")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Info, A::Error> {
+        let (mut dtype, mut shape, mut offsets) = (None, None, None);
+        let mut seen = HashSet::new();
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "dtype" => dtype = Some(map.next_value()?),
+                "shape" => shape = Some(map.next_value::<Shape>()?.0),
+                "data_offsets" => offsets = Some(map.next_value()?),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+            if !seen.insert(key.clone()) {
+                return Err(A::Error::custom(format!("the key {key:?} stands there twice")));
+            }
+        }
+        Ok(Info {
+            dtype: dtype.ok_or_else(|| A::Error::missing_field("dtype"))?,
+            shape: shape.ok_or_else(|| A::Error::missing_field("shape"))?,
+            offsets: offsets.ok_or_else(|| A::Error::missing_field("data_offsets"))?,
+        })
+    }
+}
+
+/// Extents, not more than a bound of them.
+struct Shape(Vec<u64>);
+
+impl<'de> Deserialize<'de> for Shape {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Shape, D::Error> {
+        deserializer.deserialize_seq(ShapeVisitor)
+    }
+}
+
+struct ShapeVisitor;
+
+impl<'de> Visitor<'de> for ShapeVisitor {
+    type Value = Shape;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of extents")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Shape, A::Error> {
+        let mut extents = Vec::new();
+        while let Some(extent) = seq.next_element()? {
+            if extents.len() == MOST_DIMS {
+                return Err(A::Error::custom(format!("a shape of more than {MOST_DIMS} extents")));
+            }
+            extents.push(extent);
+        }
+        Ok(Shape(extents))
     }
 }
 

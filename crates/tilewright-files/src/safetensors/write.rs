@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use safetensors::{Dtype, tensor::Metadata};
+use safetensors::Dtype;
 use serde_json::{Map, Value, json};
 
-use super::scan::METADATA;
+use super::{Header, scan::METADATA};
 use crate::Error;
 
 /// The order in which tensors of these element widths (bits) and lengths (bytes) are stored: as they
@@ -54,14 +54,13 @@ pub(crate) fn header_bytes(
     Ok(bytes)
 }
 
-/// Reads the header as others will.
+/// Reads the header as it will be read.
 fn check(path: &Path, text: &str, data: u64) -> Result<(), Error> {
-    let wrong = |said: String| {
-        Error::usage(format!("{}: the safetensors format cannot hold this: {said}", path.display()))
-    };
-    let read: Metadata = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
-    match read.data_len() as u64 == data {
-        true => Ok(()),
-        false => Err(wrong(format!("{} bytes described, {data} to write", read.data_len()))),
+    match Header::parse(text, data, 0) {
+        Ok(_) => Ok(()),
+        Err(said) => Err(Error::usage(format!(
+            "{}: the safetensors format cannot hold this: {said}",
+            path.display()
+        ))),
     }
 }

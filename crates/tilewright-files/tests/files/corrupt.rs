@@ -42,23 +42,54 @@ fn a_broken_file_is_an_error_that_says_so() {
         (safetensors(&"[".repeat(100_000), &[]), "corrupt", "safetensors header"),
         (safetensors(&format!("{{\"a\":{}", "{\"a\":".repeat(100_000)), &[]), "corrupt", "header"),
         ([8u64.to_le_bytes().to_vec(), vec![0xFF; 8]].concat(), "corrupt", "UTF-8"),
-        (file(&[entry("a", "U8", "[4]", "[0,5]")], 5), "corrupt", "header"),
-        (file(&[entry("a", "U8", "[4]", "[1,5]")], 5), "corrupt", "header"),
-        (file(&[entry("a", "U8", "[4]", "[4,0]")], 4), "corrupt", "header"),
-        (file(&[entry("a", "U8", "[4]", "[-1,3]")], 4), "corrupt", "header"),
-        (file(&[entry("a", "U8", "[-4]", "[0,4]")], 4), "corrupt", "header"),
-        (file(&[entry("a", "U8", "[4]", "[0,99999999999]")], 4), "corrupt", "header"),
+        (
+            file(&[entry("a", "U8", "[4]", "[0,5]")], 5),
+            "corrupt",
+            "tensor \"a\": [4] elements of U8 take 4 bytes",
+        ),
+        (
+            file(&[entry("a", "U8", "[4]", "[1,5]")], 5),
+            "corrupt",
+            "\"a\" is the first and begins at byte 1",
+        ),
+        (file(&[entry("a", "U8", "[4]", "[4,0]")], 4), "corrupt", "\"a\" ends at byte 0, before"),
+        (
+            file(&[entry("a", "U8", "[4]", "[-1,3]")], 4),
+            "corrupt",
+            "\"a\": invalid value: integer `-1`",
+        ),
+        (
+            file(&[entry("a", "U8", "[-4]", "[0,4]")], 4),
+            "corrupt",
+            "\"a\": invalid value: integer `-4`",
+        ),
+        (file(&[entry("a", "U8", "[4]", "[0,99999999999]")], 4), "corrupt", "99999999999 bytes"),
         (
             file(&[entry("a", "F32", "[9223372036854775807,9223372036854775807]", "[0,4]")], 4),
             "corrupt",
-            "header",
+            "more than 2^63 bits",
         ),
-        (file(&[entry("a", "F32", "[4294967296,4294967296,0]", "[0,0]")], 0), "corrupt", "header"),
-        (file(&[entry("a", "F32", "[99999999999999999999999]", "[0,4]")], 4), "corrupt", "header"),
-        (file(&[entry("a", "F4", "[3]", "[0,2]")], 2), "corrupt", "header"),
+        (
+            file(&[entry("a", "F32", "[99999999999999999999999]", "[0,4]")], 4),
+            "corrupt",
+            "\"a\": invalid",
+        ),
+        (
+            file(&[entry("a", "F4", "[3]", "[0,2]")], 2),
+            "corrupt",
+            "\"a\": [3] elements of F4 take 12 bits",
+        ),
         (file(&[entry("a", "I7", "[4]", "[0,4]")], 4), "corrupt", "I7"),
-        (file(&[good.clone(), entry("b", "U8", "[2]", "[2,4]")], 4), "corrupt", "header"),
-        (file(&[good.clone(), entry("b", "U8", "[2]", "[6,8]")], 8), "corrupt", "header"),
+        (
+            file(&[good.clone(), entry("b", "U8", "[2]", "[2,4]")], 4),
+            "corrupt",
+            "\"b\" begins at byte 2, within \"a\"",
+        ),
+        (
+            file(&[good.clone(), entry("b", "U8", "[2]", "[6,8]")], 8),
+            "corrupt",
+            "\"b\" begins at byte 6, \"a\" before",
+        ),
         (file(&[good.clone(), good.clone()], 4), "corrupt", "\"a\" stands there twice"),
         (
             safetensors(
@@ -75,13 +106,15 @@ fn a_broken_file_is_an_error_that_says_so() {
         ),
         (safetensors(r#"{"__metadata__":{},"__metadata__":{}}"#, &[]), "corrupt", "twice"),
         (safetensors(r#"{"__metadata__":{"x":1}}"#, &[]), "corrupt", "header"),
-        (safetensors(r#"{"a":{"dtype":"U8","shape":[4]}}"#, &[0; 4]), "corrupt", "data_offsets"),
-        (file(&[entry("a", "F6_E2M3", "[4]", "[0,3]")], 3), "unsupported", "F6_E2M3"),
-        (file(&[entry("a", "F6_E3M2", "[4]", "[0,3]")], 3), "unsupported", "\"a\""),
         (
-            file(&[entry("a", "U8", &format!("{:?}", [1; 33]), "[0,1]")], 1),
-            "unsupported",
-            "33 dims",
+            safetensors(r#"{"a":{"dtype":"U8","shape":[4]}}"#, &[0; 4]),
+            "corrupt",
+            "\"a\": missing field `data_offsets`",
+        ),
+        (
+            file(&[entry("a", "U8", &format!("{:?}", [1; 1025]), "[0,1]")], 1),
+            "corrupt",
+            "\"a\": a shape of more than 1024",
         ),
     ];
     for (number, (bytes, kind, part)) in cases.iter().enumerate() {
@@ -102,10 +135,22 @@ fn notes_that_do_not_fit_their_tensor_are_refused() {
         (r#""tilewright.layout.a":"f32[4]{0}""#, "4 elements of 32 bits"),
         (r#""tilewright.layout.a":"u8[5]{0}""#, "5 elements"),
         (r#""tilewright.layout.a":"u8[4]{0}","tilewright.fill.a":"many""#, "\"many\""),
+        (r#""tilewright.layout.a":"s8[4]{0}""#, "is stored as I8 [4], the file has U8 [4]"),
+        (r#""tilewright.layout.a":"f8e5m2[4]{0}""#, "F8_E5M2 [4], the file has U8"),
+        (r#""tilewright.layout.a":"f32[1]{0}""#, "is stored as F32 [1], the file has U8 [4]"),
+        (r#""tilewright.layout.a":"u8[2,2]{0,1}""#, "is stored as U8 [2, 2], the file has U8 [4]"),
+        (r#""tilewright.layout.a":"u8[3]{0:T(2)}""#, "is stored as U8 [2, 2], the file has U8 [4]"),
+        // Four bytes that would become a gigabyte.
+        (
+            r#""tilewright.layout.a":"u8[1073741824] (1073741824):(0) capacity 4""#,
+            "two elements in one",
+        ),
+        (r#""tilewright.layout.a":"u8[2,3] (2,3):(1,1)""#, "two elements in one place"),
     ];
     for (notes, part) in cases {
         let (kind, said) = refused(&noted(notes));
         assert!(kind == "corrupt" && said.contains(part), "{said}");
+        assert!(said.contains("tensor \"a\": the metadata \"tilewright.layout.a\""), "{said}");
     }
     let folder = folder();
     let stale = noted(r#""tilewright.layout.b":"gibberish""#);
@@ -139,4 +184,69 @@ fn files_of_no_known_kind_are_named() {
     assert!(error.is_io() && error.to_string().contains("directory"));
     let error = open(folder.path().join("none.npy"), &Reading::default()).unwrap_err();
     assert!(error.kind() == "io" && error.to_string().contains("none.npy"));
+}
+
+/// Tensors that no layout can be given to: they are listed and copied, only converting them is refused.
+#[test]
+fn what_has_no_layout_passes_through() {
+    let folder = folder();
+    let entries = [
+        entry("six", "F6_E2M3", "[4,2]", "[0,6]"),
+        entry("deep", "U8", &format!("{:?}", [1; 33]), "[6,7]"),
+        entry("empty", "F32", "[4611686018427387904,4611686018427387904,0]", "[7,7]"),
+        entry("plain", "U8", "[2,3]", "[7,13]"),
+        entry("other", "F6_E3M2", "[4]", "[13,16]"),
+    ];
+    let data: Vec<u8> = (1..17).collect();
+    let path =
+        write(&folder, "in.safetensors", safetensors(&format!("{{{}}}", entries.join(",")), &data));
+    let input = open(&path, &Reading::default()).unwrap();
+    let tensor = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    for (name, part) in [("six", "6-bit"), ("other", "6-bit"), ("deep", "33"), ("empty", "2^63")] {
+        let tensor = tensor(name);
+        assert!(tensor.refusal().unwrap().contains(part), "{:?}", tensor.refusal());
+        assert_eq!(tensor.dtype().name(), "opaque");
+    }
+    assert_eq!((tensor("six").file_dtype(), tensor("six").dims()), ("F6_E2M3", &[4, 2][..]));
+    assert_eq!((tensor("deep").dims().len(), tensor("empty").bytes()), (33, 0));
+    assert_eq!((tensor("plain").refusal(), tensor("plain").dtype().name()), (None, "u8"));
+
+    let (out, back) = (folder.path().join("out.safetensors"), folder.path().join("b.safetensors"));
+    for request in [to("col-major").only("plain"), to("col-major").skip_unfit(true)] {
+        convert(&path, &out, request.clone().verify(true).force(true)).unwrap();
+        for request in [request, tilewright_files::Request::new()] {
+            let verdict = tilewright_files::verify(&out, &path, &request, &()).unwrap();
+            assert_eq!(verdict, tilewright_files::Verdict::Same { bytes: 16 });
+        }
+    }
+    assert_eq!(parts(&out).1, [&data[..7], &[8, 11, 9, 12, 10, 13], &data[13..]].concat());
+    convert(&out, &back, to("row-major").only("plain").verify(true)).unwrap();
+    assert_eq!(parts(&back), parts(&path));
+
+    for name in ["six", "deep", "empty"] {
+        let error = convert(&path, &out, to("col-major").only(name).force(true)).unwrap_err();
+        let said = error.to_string();
+        assert!(error.is_io() && error.kind() == "unsupported", "{said}");
+        assert!(
+            said.contains(&format!("tensor {name:?}")) && said.contains("--skip-unfit"),
+            "{said}"
+        );
+    }
+    // A byte of such a tensor is compared like any other, and so is what its header says.
+    let bytes = std::fs::read(&out).unwrap();
+    let differs = |bytes: &[u8], part: &str| {
+        let bad = write(&folder, "bad.safetensors", bytes);
+        let request = tilewright_files::Request::new();
+        let verdict = tilewright_files::verify(bad, &path, &request, &()).unwrap();
+        let tilewright_files::Verdict::Differs(said) = verdict else { panic!("same") };
+        assert!(said.contains(part), "{said}");
+    };
+    let mut bad = bytes.clone();
+    *bad.last_mut().unwrap() ^= 1;
+    differs(&bad, "tensor \"other\" has 0x11 at [2], expected 0x10");
+    let text = String::from_utf8_lossy(&bytes[8..]).into_owned();
+    let at = 8 + text.find("F6_E3M2").unwrap();
+    bad = bytes.clone();
+    bad[at..at + 7].copy_from_slice(b"F6_E2M3");
+    differs(&bad, "it is F6_E2M3 [4], was F6_E3M2 [4]");
 }

@@ -72,7 +72,10 @@ fn bytes_of_4_bit_values_are_packed_and_unpacked() {
     let path = write(&folder, "t.safetensors", one("I8", &[3, 5], &data));
     let (a, b) = (folder.path().join("a.safetensors"), folder.path().join("b.safetensors"));
     let s4 = tilewright_notation::dtype("s4").unwrap();
-    convert(&path, &a, to("{1,0:E(4)}").dtype(s4).verify(true)).unwrap();
+    let error = convert(&path, &a, to("{1,0:E(4)}").dtype(s4)).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("--dtype is given"), "{error}");
+    let rows = spec("row-major");
+    convert(&path, &a, to("{1,0:E(4)}").from(rows.clone()).dtype(s4).verify(true)).unwrap();
     let (dtype, shape, bytes) = tensor(&a, "t");
     assert_eq!((dtype, shape), (Dtype::U8, vec![8]));
     let nibble = |i: usize| data.get(i).map_or(0, |byte| byte & 15);
@@ -80,7 +83,7 @@ fn bytes_of_4_bit_values_are_packed_and_unpacked() {
     assert_eq!(bytes, expected);
     let (header, _) = parts(&a);
     assert_eq!(header["__metadata__"]["tilewright.layout.t"], "s4[3,5]{1,0:E(4)}");
-    let request = Request::new().dtype(s4);
+    let request = Request::new().from(rows).dtype(s4);
     assert!(matches!(verify(&a, &path, &request, &()).unwrap(), Verdict::Same { .. }));
 
     // Without E the width is kept; with it, values grow back with their sign.
@@ -162,7 +165,8 @@ fn fills_that_a_type_has_not_are_refused() {
     let path = write(&folder, "t.safetensors", one("C64", &[3, 1], &noise(24)));
     let out = folder.path().join("a.safetensors");
     let error = convert(&path, &out, to("{1,0:T(2,2)}").fill(Fill::Lowest)).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("\"t\""), "{error}");
+    let said = "tensor \"t\": a fill of lowest for c64: complex numbers have no order: none is the lowest or highest; give the bits as 0xHEX";
+    assert!(error.is_usage() && error.to_string() == said, "{error}");
     let path = write(&folder, "u.safetensors", one("U8", &[3, 1], &[1, 2, 3]));
     let error = convert(&path, &out, to("{1,0:T(2,2)}").fill(Fill::Bits(256))).unwrap_err();
     assert!(error.is_usage(), "{error}");
@@ -177,6 +181,24 @@ fn a_layout_in_the_spec_brings_its_fill() {
     let (_, shape, bytes) = tensor(&out, "t");
     assert_eq!(shape, [5, 3]);
     assert_eq!(bytes, [1, 4, 1, 2, 5, 1, 3, 6, 1, 1, 1, 1, 1, 1, 1]);
+}
+
+/// What padding holds is said once, or twice the same.
+#[test]
+fn two_fills_that_disagree_are_refused() {
+    let folder = folder();
+    let path = write(&folder, "t.safetensors", one("U8", &[2, 3], &[1, 2, 3, 4, 5, 6]));
+    let out = folder.path().join("a.safetensors");
+    for fill in ["one", "0", "unknown"] {
+        let request = to(&format!("{{0,1}}pad(3,5)fill({fill})"));
+        let error = convert(&path, &out, request.fill(Fill::Lowest)).unwrap_err();
+        let parts = ["\"t\"", "lowest", fill, "in one place"];
+        assert!(error.is_usage() && parts.iter().all(|part| error.to_string().contains(part)));
+    }
+    convert(&path, &out, to("{0,1}pad(3,5)fill(one)").fill(Fill::One).verify(true)).unwrap();
+    let note = &parts(&out).0["__metadata__"]["tilewright.layout.t"];
+    assert_eq!(note, "u8[2,3]{0,1}pad(3,5)fill(one)");
+    convert(&path, &out, to("{0,1}pad(3,5)").fill(Fill::One).force(true).verify(true)).unwrap();
 }
 
 /// Three 4-bit elements end within a byte, which a safetensors shape cannot say.

@@ -9,7 +9,7 @@ use std::{
 
 use crate::common::*;
 use tempfile::TempDir;
-use tilewright_files::{Conversion, Error, Reading, Watch, open};
+use tilewright_files::{Conversion, Error, Reading, Request, Watch, open, verify};
 
 fn source(folder: &TempDir) -> (PathBuf, Vec<u8>) {
     let data = noise(64 * 64 * 4);
@@ -100,6 +100,85 @@ fn devices_are_neither_read_nor_replaced() {
     assert_eq!(error.kind(), "unsupported");
     let error = convert(&path, "/dev/null", to("col-major").force(true)).unwrap_err();
     assert!(error.is_usage() && fs::metadata("/dev/null").is_ok(), "{error}");
+}
+
+/// Nothing waits for the other end of a FIFO, and nothing but a file is replaced.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_told_at_once() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let inside = |name: &str| folder.path().join(name);
+    let fifo = inside("fifo.safetensors");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let socket = inside("socket.npy");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    std::os::unix::fs::symlink(&fifo, inside("link.npy")).unwrap();
+    fs::create_dir(inside("dir.npy")).unwrap();
+    for (name, part) in [
+        ("fifo.safetensors", "it is a FIFO"),
+        ("link.npy", "it is a FIFO"),
+        ("socket.npy", "it is a socket"),
+        ("dir.npy", "it is a directory"),
+    ] {
+        for text in [inside(name).display().to_string(), format!("raw:{}", inside(name).display())]
+        {
+            let error = open(&text, &Reading::default()).unwrap_err();
+            assert!(error.is_io() && error.to_string().contains(part), "{text}: {error}");
+            let error = verify(&path, &text, &Request::new(), &()).unwrap_err();
+            assert!(error.is_io() && error.to_string().contains(part), "{text}: {error}");
+            let error = verify(&text, &path, &Request::new(), &()).unwrap_err();
+            assert!(error.is_io() && error.to_string().contains(part), "{text}: {error}");
+        }
+    }
+    for (name, part) in [
+        ("fifo.safetensors", "is a FIFO"),
+        ("socket.npy", "is a socket"),
+        ("dir.npy", "is a directory"),
+    ] {
+        for force in [false, true] {
+            let out = inside(name).with_extension("safetensors");
+            if !out.exists() {
+                fs::rename(inside(name), &out).unwrap();
+            }
+            let error = convert(&path, &out, to("col-major").force(force)).unwrap_err();
+            assert!(error.is_usage() && error.to_string().contains(part), "{name}: {error}");
+        }
+    }
+    // A link is replaced as such, wherever it leads.
+    let link = inside("link.safetensors");
+    fs::rename(inside("link.npy"), &link).unwrap();
+    assert_eq!(convert(&path, &link, to("col-major")).unwrap_err().kind(), "exists");
+    convert(&path, &link, to("col-major").force(true)).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_file() && fifo.exists());
+}
+
+#[test]
+fn outputs_without_a_name_are_told_so() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let slash = format!("{}/out.safetensors/", folder.path().display());
+    for (out, part) in [
+        ("", "the path of the output is empty"),
+        ("raw:", "the path of the output is empty"),
+        (&slash, "ends with a slash"),
+        (".", "is a directory"),
+    ] {
+        let error = convert(&path, out, to("col-major").force(true)).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains(part), "{out}: {error}");
+    }
+    let error = open("", &Reading::default()).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("the path of the input is empty"));
+    assert_eq!(names(&folder), ["in.safetensors"]);
+}
+
+#[test]
+fn the_longest_name_can_be_written() {
+    let folder = folder();
+    let (path, _) = source(&folder);
+    let out = folder.path().join(format!("{}.safetensors", "x".repeat(255 - 12)));
+    convert(&path, &out, to("col-major").verify(true)).unwrap();
+    assert!(out.exists() && names(&folder).len() == 2);
 }
 
 #[test]

@@ -82,8 +82,17 @@ fn differences_beside_the_elements_are_found() {
     assert!(patched("\"k\":\"v\"", "\"k\":\"w\"").contains("metadata"));
     assert!(patched("\"k\":\"v\"", "\"l\":\"v\"").contains("metadata"));
     assert!(patched("\"u\":{", "\"w\":{").contains("\"u\" is missing"));
-    assert!(patched("s16[5,6]", "u16[5,6]").contains("elements are u16, were s16"));
+    assert!(patched("\"k\":\"v\"", "\"k\":\"w\"").contains("\"k\" is \"w\", was \"v\""));
+    assert!(patched("\"k\":\"v\"", "\"l\":\"v\"").contains("\"l\" is \"v\", was not there"));
     assert!(patched("s16[5,6]", "s16[6,6]").contains("logical dims"));
+    // What the file says of a converted tensor contradicts itself: a lie in either place is found.
+    assert!(
+        patched("s16[5,6]", "u16[5,6]").contains("is stored as U16 [2, 2, 4, 4], the file has I16")
+    );
+    assert!(patched("\"I16\"", "\"U16\"").contains("the file has U16 [2, 2, 4, 4]"));
+    assert!(patched("[2,2,4,4]", "[4,2,2,4]").contains("the file has I16 [4, 2, 2, 4]"));
+    assert!(patched("[2,2,4,4]", "[1,1,8,8]").contains("tensor \"t\""));
+    assert!(patched("{1,0:T(4,4)}", "{1,0:T(4,8)}").contains("tensor \"t\""));
     assert!(patched("\"dtype\":\"U8\"", "\"dtype\":\"I8\"").contains("elements are s8, were u8"));
     assert_eq!(differs(&out, &path, 1 << 20), None);
 }
@@ -126,4 +135,121 @@ fn stray_bits_behind_packed_elements_are_found() {
         matches!(&verdict, Verdict::Differs(said) if said.contains("last byte")),
         "{verdict:?}"
     );
+}
+
+/// What convert was told, verify can be told: it then reads and expects the same.
+#[test]
+fn the_flags_of_a_conversion_verify_it() {
+    let folder = folder();
+    let header = r#"{"a":{"dtype":"I16","shape":[4,4],"data_offsets":[0,32]},"b":{"dtype":"I16","shape":[4,4],"data_offsets":[32,64]},"c":{"dtype":"U8","shape":[3],"data_offsets":[64,67]}}"#;
+    let path = write(&folder, "in.safetensors", safetensors(header, &noise(67)));
+    let out = folder.path().join("out.safetensors");
+    let requests = [
+        to("row-major").from(spec("col-major")),
+        to("col-major").from(spec("col-major")),
+        to("{1,0:T(2,4)}").from(spec("col-major")).only("a"),
+        to("zN[M0=2,C0=2]").from(spec("zN[M0=2,C0=2]")).dims(&[4, 4]).only("[ab]"),
+        to("row-major").from(spec("zN[M0=2,C0=2]")).dims(&[3, 4]).only("b"),
+        to("row-major").from(spec("zN[M0=2,C0=2]")).skip_unfit(true),
+        to("row-major")
+            .from(spec("row-major"))
+            .dtype(tilewright_notation::dtype("f16").unwrap())
+            .only("a"),
+        Request::new().rule("a", spec("{0,1}")).rule("b", spec("{1,0:T(3,3)}")).fill(Fill::Lowest),
+    ];
+    for request in requests {
+        convert(&path, &out, request.clone().force(true).verify(true)).unwrap();
+        let verdict = verify(&out, &path, &request, &()).unwrap();
+        assert!(matches!(verdict, Verdict::Same { .. }), "{request:?}: {verdict:?}");
+    }
+    // Without --from the elements stand elsewhere; without --tensor too many are read so.
+    convert(&path, &out, to("row-major").from(spec("col-major")).only("a").force(true)).unwrap();
+    for request in [Request::new(), Request::new().from(spec("col-major"))] {
+        let verdict = verify(&out, &path, &request, &()).unwrap();
+        assert!(
+            matches!(&verdict, Verdict::Differs(said) if said.contains(" has 0x")),
+            "{verdict:?}"
+        );
+    }
+    let request = Request::new().from(spec("col-major")).only("a");
+    assert!(matches!(verify(&out, &path, &request, &()).unwrap(), Verdict::Same { .. }));
+    let error = verify(&out, &path, &Request::new().from(spec("zN[M0=2,C0=2]")), &()).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("\"c\""), "{error}");
+    for request in [
+        Request::new().dims(&[4, 4]),
+        Request::new().dtype(tilewright_notation::dtype("s16").unwrap()),
+    ] {
+        let error = verify(&out, &path, &request, &()).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("--from"), "{error}");
+    }
+}
+
+#[test]
+fn a_result_that_lies_otherwise_than_asked_differs() {
+    let folder = folder();
+    let (path, out) = pair(&folder, Fill::One);
+    let said = |request: Request| match verify(&out, &path, &request, &()).unwrap() {
+        Verdict::Same { .. } => "same".into(),
+        Verdict::Differs(said) => said,
+    };
+    assert_eq!(said(to("{1,0:T(4,4)}").only("t").fill(Fill::One)), "same");
+    assert_eq!(said(to("(m1 m0:4) (n1 n0:4) -> m1 n1 m0 n0").only("t").fill(Fill::One)), "same");
+    let expected = "tensor \"t\": it lies as s16[5,6]fill(one) {1,0:T(4,4)}, expected s16[5,6]fill(one) row-major";
+    assert_eq!(said(to("row-major").only("t").fill(Fill::One)), expected);
+    assert!(said(to("{1,0:T(4,2)}").only("t")).contains("it lies as"));
+    assert!(said(to("row-major").only("u")).contains("tensor \"t\": it lies as"));
+    assert!(
+        said(to("{1,0:T(4,4)}").only("t").fill(Fill::Zero))
+            .contains("promises padding of one, expected 0")
+    );
+    assert!(said(to("{1,0:T(4,4)}").only("t")).contains("promises padding of one"));
+    assert!(said(Request::new().fill(Fill::Lowest)).contains("expected lowest"));
+    assert_eq!(said(Request::new()), "same");
+}
+
+#[test]
+fn arrays_that_say_otherwise_than_asked_differ() {
+    let folder = folder();
+    let data = noise(48);
+    let path = write(&folder, "in.npy", npy("<f4", false, "(3, 4)", &data));
+    let (out, raw) = (folder.path().join("out.npy"), folder.path().join("out.bin"));
+    let raw = format!("raw:{}", raw.display());
+    convert(&path, &out, to("{1,0:T(2,4)}")).unwrap();
+    convert(&path, &raw, to("{1,0:T(2,4)}")).unwrap();
+    let good = fs::read(&out).unwrap();
+    let said = |out: &std::path::Path, request: Request| match verify(out, &path, &request, &())
+        .unwrap()
+    {
+        Verdict::Same { .. } => "same".into(),
+        Verdict::Differs(said) => said,
+    };
+    assert_eq!(said(&out, to("{1,0:T(2,4)}")), "same");
+    assert_eq!(said(raw.as_ref(), to("{1,0:T(2,4)}")), "same");
+    assert!(said(raw.as_ref(), to("{1,0:T(4,2)}")).contains(", expected 0x"));
+    assert_eq!(
+        said(raw.as_ref(), to("row-major")),
+        "the file has 64 bytes, f32[3,4] row-major takes 48"
+    );
+    assert_eq!(
+        said(&out, to("{1,0:T(3,4)}")),
+        "the header says [2, 2, 4] in C order, expected [3, 4] in C order"
+    );
+    let patched = |from: &str, to_text: &str| {
+        let at = good.windows(from.len()).position(|part| part == from.as_bytes()).unwrap();
+        let mut bad = good.clone();
+        bad[at..at + from.len()].copy_from_slice(to_text.as_bytes());
+        said(&write(&folder, "bad.npy", bad), to("{1,0:T(2,4)}"))
+    };
+    assert_eq!(patched("<f4", "<i4"), "the header says elements of \"<i4\", expected \"<f4\"");
+    assert!(patched("(2, 2, 4)", "(4, 2, 2)").contains("[4, 2, 2] in C order"));
+    assert!(patched("False", "True ").contains("in Fortran order, expected"));
+    // A transposed file says so itself, and its type is still checked.
+    convert(&path, &out, to("col-major").force(true)).unwrap();
+    assert_eq!(said(&out, Request::new()), "same");
+    let mut bad = fs::read(&out).unwrap();
+    let at = bad.windows(3).position(|part| part == b"<f4").unwrap();
+    bad[at + 1] = b'i';
+    assert!(said(&write(&folder, "bad.npy", bad), Request::new()).contains("\"<i4\""));
+    let error = verify(&raw, &path, &Request::new(), &()).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("--to"), "{error}");
 }
