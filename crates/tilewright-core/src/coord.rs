@@ -26,6 +26,13 @@ impl Coord {
     ///
     /// # Errors
     /// [limit](Error::is_limit) beyond [`MAX_MODES`] integers.
+    ///
+    /// ```
+    /// use tilewright_core::{Coord, expect_const};
+    /// const ORIGIN: Coord = expect_const!(Coord::new(&[0, 0, 0]));
+    /// assert_eq!(ORIGIN.to_string(), "(0,0,0)");
+    /// assert!(Coord::new(&[0; 33]).unwrap_err().is_limit());
+    /// ```
     pub const fn new(axes: &[u64]) -> Result<Coord, Error> {
         if axes.len() > MAX_MODES {
             return Err(Error::limit(
@@ -56,6 +63,13 @@ impl Coord {
     }
 
     /// The integers, first axis first.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// let index = TensorLayout::row_major(&[4, 6]).unwrap().coord_of(15).unwrap();
+    /// let [row, column] = index.as_slice() else { panic!("two dims") };
+    /// assert_eq!((*row, *column), (2, 3));
+    /// ```
     pub const fn as_slice(&self) -> &[u64] {
         self.axes.split_at(self.len).0
     }
@@ -65,6 +79,13 @@ impl Coord {
     }
 
     /// The same value again; `Clone::clone` for `const fn`.
+    ///
+    /// ```
+    /// use tilewright_core::{Coord, expect_const};
+    /// const HERE: Coord = expect_const!(Coord::new(&[2, 3]));
+    /// const THERE: Coord = HERE.copied();
+    /// assert_eq!(HERE, THERE);
+    /// ```
     pub const fn copied(&self) -> Coord {
         Coord { axes: self.axes, len: self.len }
     }

@@ -52,8 +52,21 @@ const fn four<const N: usize>(numbers: [i128; N]) -> [i128; 4] {
 }
 
 macro_rules! makers {
-    ($($(#[$doc:meta])* $name:ident => $kind:ident, $is:ident;)*) => { impl Error { $(
+    ($($(#[$doc:meta])* $name:ident => $kind:ident, $is:ident, $example:literal;)*) => { impl Error { $(
         $(#[$doc])*
+        ///
+        /// Each `{}` of `message` is filled by the next of `numbers`; `legal` says what would be legal,
+        /// or is empty.
+        ///
+        /// ```
+        /// use tilewright_core::Error;
+        #[doc = concat!(
+            "let error = Error::", stringify!($name),
+            "(\"{} things of {}\", [3, 4], \"count again\");\n",
+            "assert!(error.", stringify!($is), "());",
+        )]
+        /// assert_eq!(error.to_string(), "3 things of 4; count again");
+        /// ```
         pub const fn $name<const N: usize>(
             message: &'static str,
             numbers: [i128; N],
@@ -63,6 +76,12 @@ macro_rules! makers {
         }
 
         #[doc = concat!("Whether this error was made by [`Error::", stringify!($name), "`].")]
+        ///
+        /// ```
+        /// use tilewright_core::{Coord, Layout, Mode, TensorLayout};
+        #[doc = concat!("let error = ", $example, ".unwrap_err();")]
+        #[doc = concat!("assert!(error.", stringify!($is), "());")]
+        /// ```
         pub const fn $is(&self) -> bool {
             matches!(self.kind, Kind::$kind)
         }
@@ -71,27 +90,38 @@ macro_rules! makers {
 
 makers! {
     /// A fixed limit of this crate was passed: [`MAX_MODES`](crate::MAX_MODES),
-    /// [`MAX_DEPTH`](crate::MAX_DEPTH), [`MAX_STEPS`](crate::MAX_STEPS). Each `{}` of `message` is
-    /// filled by the next of `numbers`; `legal` says what would be legal.
-    limit => Limit, is_limit;
+    /// [`MAX_DEPTH`](crate::MAX_DEPTH), [`MAX_STEPS`](crate::MAX_STEPS).
+    limit => Limit, is_limit, "Coord::new(&[0; 33])";
     /// A size, offset or capacity leaves 64 bits (invariants I1 to I3 of [`Layout`](crate::Layout)).
-    overflow => Overflow, is_overflow;
+    overflow => Overflow, is_overflow, "TensorLayout::row_major(&[1 << 32, 1 << 32])";
     /// Two things that must agree do not: ranks, profiles, extents.
-    mismatch => Mismatch, is_mismatch;
+    mismatch => Mismatch, is_mismatch, "TensorLayout::row_major(&[2, 3]).unwrap().offset(&[1])";
     /// A coordinate, index, axis or offset outside its range.
-    out_of_range => OutOfRange, is_out_of_range;
+    out_of_range => OutOfRange, is_out_of_range,
+        "TensorLayout::row_major(&[2, 3]).unwrap().offset(&[2, 0])";
     /// A value that no layout can have: a size-0 tile, an axis named twice.
-    illegal => Illegal, is_illegal;
+    illegal => Illegal, is_illegal, "TensorLayout::ordered(&[2, 3], &[0, 0])";
     /// The exact answer was not found within the stated budget.
-    undecided => Undecided, is_undecided;
+    undecided => Undecided, is_undecided,
+        "Layout::parse(\"(999,1000,3):(1000,999,7)\").unwrap().padding_count()";
     /// The operation is defined, but not for this kind of layout; the message names the kind.
-    unsupported => Unsupported, is_unsupported;
+    unsupported => Unsupported, is_unsupported,
+        "Layout::parse(\"4:1+3\").unwrap().right_inverse()";
     /// The map asked for exists, but no shape and strides say it.
-    no_layout => NoLayout, is_no_layout;
+    no_layout => NoLayout, is_no_layout,
+        "Layout::parse(\"(6,2):(1,7)\").unwrap().composition(&Layout::parse(\"(3,2):(2,3)\").unwrap())";
 }
 
 impl Error {
     /// This error, with the coordinate at which it shows. The message begins with it.
+    ///
+    /// ```
+    /// use tilewright_core::{Coord, Error};
+    /// let error = Error::illegal("two elements at offset {}", [7], "separate them");
+    /// let error = error.at(Coord::new(&[1, 3]).unwrap());
+    /// assert_eq!(error.to_string(), "at (1,3): two elements at offset 7; separate them");
+    /// assert!(error.is_illegal());
+    /// ```
     pub const fn at(self, witness: Coord) -> Error {
         Error { witness: Some(witness), ..self }
     }
@@ -115,6 +145,15 @@ impl Error {
     ///
     /// # Panics
     /// Always. Meant for constants; at run time an error is a value.
+    ///
+    /// ```compile_fail
+    /// use tilewright_core::{Layout, Mode};
+    /// // error[E0080]: … the extents up to mode 0 multiply to 18446744073709551615 coordinates …
+    /// const TOO_MANY: Layout = match Layout::flat(&[Mode::new(u64::MAX, 1)]) {
+    ///     Ok(layout) => layout,
+    ///     Err(error) => error.panic_const(),
+    /// };
+    /// ```
     #[track_caller]
     pub const fn panic_const(&self) -> ! {
         let mut text = Text::new();

@@ -31,6 +31,13 @@ pub enum Fill {
 
 impl Fill {
     /// Whether a reader may rely on the value.
+    ///
+    /// ```
+    /// use tilewright_core::Fill;
+    /// // A reduction over a padded row may run over zeros, but not over what is merely written.
+    /// assert!(Fill::Zero.is_promised() && Fill::Bits(0x7fc0).is_promised());
+    /// assert!(!Fill::Unspecified.is_promised() && !Fill::Unknown.is_promised());
+    /// ```
     pub const fn is_promised(self) -> bool {
         match self {
             Fill::Unspecified | Fill::Unknown => false,

@@ -23,15 +23,55 @@ pub struct Fractal {
 
 impl Fractal {
     /// Row-major blocks, stored column by column of blocks (Ascend's FRACTAL_NZ).
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let layout = Fractal::ZN.pattern(2, 2).layout(&[4, 4]).unwrap();
+    /// // The first block by rows, then the block below it.
+    /// assert_eq!(layout.offset(&[0, 1]), Ok(1));
+    /// assert_eq!(layout.offset(&[2, 0]), Ok(4));
+    /// ```
     pub const ZN: Fractal = Fractal { columns_inside: false, columns_between: true };
     /// Column-major blocks, stored row by row of blocks.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let layout = Fractal::NZ.pattern(2, 2).layout(&[4, 4]).unwrap();
+    /// // The first block by columns, then the block to its right.
+    /// assert_eq!(layout.offset(&[1, 0]), Ok(1));
+    /// assert_eq!(layout.offset(&[0, 2]), Ok(4));
+    /// ```
     pub const NZ: Fractal = Fractal { columns_inside: true, columns_between: false };
     /// Row-major blocks, stored row by row of blocks.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let layout = Fractal::ZZ.pattern(2, 2).layout(&[4, 4]).unwrap();
+    /// // The first block by rows, then the block to its right.
+    /// assert_eq!(layout.offset(&[0, 1]), Ok(1));
+    /// assert_eq!(layout.offset(&[0, 2]), Ok(4));
+    /// ```
     pub const ZZ: Fractal = Fractal { columns_inside: false, columns_between: false };
     /// Column-major blocks, stored column by column of blocks.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let layout = Fractal::NN.pattern(2, 2).layout(&[4, 4]).unwrap();
+    /// // The first block by columns, then the block below it.
+    /// assert_eq!(layout.offset(&[1, 0]), Ok(1));
+    /// assert_eq!(layout.offset(&[2, 0]), Ok(4));
+    /// ```
     pub const NN: Fractal = Fractal { columns_inside: true, columns_between: true };
 
     /// The pattern with blocks of `m0` rows and `n0` columns; a size of 0 is taken as 1.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// // The blocks of an 8-bit matrix on Ascend: 16 rows of 32 bytes.
+    /// let zn = Fractal::ZN.pattern(16, 32);
+    /// assert_eq!(zn.storage(&[20, 100]).unwrap().as_slice(), [4, 2, 16, 32]);
+    /// assert_eq!(zn.layout(&[20, 100]).unwrap().capacity(), 4096);
+    /// ```
     pub const fn pattern(self, m0: u64, n0: u64) -> Pattern {
         let m0 = Digit::fixed(0, 0, if m0 == 0 { 1 } else { m0 });
         let n0 = Digit::fixed(1, 0, if n0 == 0 { 1 } else { n0 });

@@ -15,6 +15,9 @@ use crate::{Error, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
 /// - **I3** with a swizzle, every affine offset is ≥ 0 and the span, rounded up to the swizzle's
 ///   window, fits as well.
 ///
+/// Source of the notion: CUTLASS `include/cute/layout.hpp`, CATLASS `include/tla/layout.hpp`; the limits
+/// are ours.
+///
 /// So no arithmetic inside the domain can overflow. Equality is equality of form; the same *map* is
 /// asked of [`TensorLayout::same_function`](crate::TensorLayout::same_function).
 ///
@@ -45,6 +48,22 @@ impl Layout {
     /// [mismatch](Error::is_mismatch) if `profile` has another number of leaves or an open bracket;
     /// [overflow](Error::is_overflow) where I1 or I2 fails; [out of range](Error::is_out_of_range)
     /// where a swizzled offset would be negative.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Mode, Profile, Swizzle};
+    /// // Two bare axes, 8 by 64, 100 elements into the buffer.
+    /// let modes = [Mode::new(8, 64), Mode::new(64, 1)];
+    /// let profile = Profile::flat(2).unwrap();
+    /// let layout = Layout::new(&modes, &profile, 100, Swizzle::IDENTITY).unwrap();
+    /// assert_eq!(layout.to_string(), "(8,64):(64,1)+100");
+    ///
+    /// let too_few = Layout::new(&modes[..1], &profile, 0, Swizzle::IDENTITY);
+    /// assert!(too_few.unwrap_err().is_mismatch());
+    /// // A swizzle permutes offsets from 0 on.
+    /// let swizzle = Swizzle::new(3, 3, 3).unwrap();
+    /// let before_zero = Layout::new(&modes, &profile, -1, swizzle);
+    /// assert!(before_zero.unwrap_err().is_out_of_range());
+    /// ```
     pub const fn new(
         modes: &[Mode],
         profile: &Profile,
@@ -74,6 +93,14 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::new`]; [limit](Error::is_limit) beyond [`MAX_MODES`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Mode};
+    /// // Row-major 3×5 in rows of 8.
+    /// let layout = Layout::flat(&[Mode::new(3, 8), Mode::new(5, 1)]).unwrap();
+    /// assert_eq!(layout.to_string(), "(3,5):(8,1)");
+    /// assert!(Layout::flat(&[Mode::new(1, 0); 33]).unwrap_err().is_limit());
+    /// ```
     pub const fn flat(modes: &[Mode]) -> Result<Layout, Error> {
         Layout::new(modes, &tri!(Profile::flat(modes.len())), 0, Swizzle::IDENTITY)
     }
@@ -96,6 +123,15 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::new`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let rows = Layout::parse("(4,6):(6,1)").unwrap();
+    /// // The same rows, one row further into the buffer.
+    /// let below = rows.with_offset(6).unwrap();
+    /// assert_eq!((below.offset_at(&[0, 0]), below.offset_at(&[1, 2])), (Ok(6), Ok(14)));
+    /// assert!(rows.with_offset(i64::MAX).unwrap_err().is_overflow());
+    /// ```
     pub const fn with_offset(&self, offset: i64) -> Result<Layout, Error> {
         Layout::new(self.modes(), &self.profile, offset, self.swizzle)
     }
@@ -104,46 +140,103 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::new`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Swizzle};
+    /// // 8×8 in shared memory: one column touches all banks.
+    /// let rows = Layout::parse("(8,8):(8,1)").unwrap();
+    /// let swizzled = rows.with_swizzle(Swizzle::new(3, 0, 3).unwrap()).unwrap();
+    /// let column: Vec<i64> = (0..8).map(|row| swizzled.offset_at(&[row, 0]).unwrap() % 8).collect();
+    /// assert_eq!(column, [0, 1, 2, 3, 4, 5, 6, 7]);
+    /// let reversed = Layout::parse("8:-1").unwrap();
+    /// assert!(reversed.with_swizzle(swizzled.swizzle()).unwrap_err().is_out_of_range());
+    /// ```
     pub const fn with_swizzle(&self, swizzle: Swizzle) -> Result<Layout, Error> {
         Layout::new(self.modes(), &self.profile, self.offset, swizzle)
     }
 
     /// The leaves, left to right.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Mode};
+    /// let layout = Layout::parse("((4,2),12):((12,48),1)").unwrap();
+    /// assert_eq!(layout.modes(), [Mode::new(4, 12), Mode::new(2, 48), Mode::new(12, 1)]);
+    /// ```
     #[inline]
     pub const fn modes(&self) -> &[Mode] {
         self.modes.split_at(self.profile.leaves()).0
     }
 
     /// How the leaves are bracketed.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Profile};
+    /// let layout = Layout::parse("((4,2),12):((12,48),1)").unwrap();
+    /// assert!(layout.profile().same(&Profile::nested(&[2, 1]).unwrap()));
+    /// ```
     #[inline]
     pub const fn profile(&self) -> &Profile {
         &self.profile
     }
 
     /// The offset added to every sum, in elements, before the swizzle.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// assert_eq!(Layout::parse("(4,6):(6,1)+24").unwrap().offset(), 24);
+    /// assert_eq!(Layout::parse("4:-1+3").unwrap().offset_at(&[0]), Ok(3));
+    /// ```
     #[inline]
     pub const fn offset(&self) -> i64 {
         self.offset
     }
 
     /// The swizzle applied to every sum.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Swizzle};
+    /// let layout = Layout::parse("Sw<3,3,3> o (8,64):(64,1)").unwrap();
+    /// assert_eq!(layout.swizzle(), Swizzle::new(3, 3, 3).unwrap());
+    /// assert!(Layout::parse("(8,64):(64,1)").unwrap().swizzle().is_identity());
+    /// ```
     #[inline]
     pub const fn swizzle(&self) -> Swizzle {
         self.swizzle
     }
 
     /// The number of axes (top-level positions).
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// // Four modes, but two axes: rows and columns.
+    /// assert_eq!(Layout::parse("((16,7),(16,7)):((16,256),(1,1792))").unwrap().rank(), 2);
+    /// assert_eq!(Layout::parse("9:1").unwrap().rank(), 1);
+    /// ```
     #[inline]
     pub const fn rank(&self) -> usize {
         self.profile.rank()
     }
 
     /// The depth of nesting; 0 for `9:1`, 1 for `(9):(1)`.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let depth = |text| Layout::parse(text).unwrap().depth();
+    /// assert_eq!((depth("9:1"), depth("(9):(1)"), depth("((3,3)):((1,3))")), (0, 1, 2));
+    /// ```
     pub const fn depth(&self) -> usize {
         self.profile.depth()
     }
 
     /// The leaves of axis `axis`, fastest first; `None` past the last axis.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Mode};
+    /// let zn = Layout::parse("((16,7),(16,7)):((16,256),(1,1792))").unwrap();
+    /// // The columns: 16 within a block, then from block to block.
+    /// assert_eq!(zn.axis(1), Some(&[Mode::new(16, 1), Mode::new(7, 1792)][..]));
+    /// assert_eq!(zn.axis(2), None);
+    /// ```
     pub const fn axis(&self, axis: usize) -> Option<&[Mode]> {
         match self.profile.axis(axis) {
             Some((from, to)) => Some(self.modes.split_at(to).0.split_at(from).1),
@@ -168,6 +261,13 @@ impl Layout {
     }
 
     /// The same value again; `Clone::clone` for `const fn`.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, layout};
+    /// const ROWS: Layout = layout!("(8,64):(64,1)");
+    /// const SAME: Layout = ROWS.copied();
+    /// assert_eq!(ROWS, SAME);
+    /// ```
     pub const fn copied(&self) -> Layout {
         Layout {
             modes: self.modes,

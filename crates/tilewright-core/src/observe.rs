@@ -11,6 +11,14 @@ pub const SEARCH_BITS: usize = 4096;
 
 impl Layout {
     /// The number of coordinates: Π extents; 1 for rank 0.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let size = |text| Layout::parse(text).unwrap().size();
+    /// // Strides play no part: a broadcast has as many coordinates as a copy.
+    /// assert_eq!((size("(8,64):(0,1)"), size("(8,64):(64,1)")), (512, 512));
+    /// assert_eq!((size("()"), size("(4,0):(1,1)")), (1, 0));
+    /// ```
     pub const fn size(&self) -> u64 {
         let (modes, mut size, mut i) = (self.modes(), 1, 0);
         while i < modes.len() {
@@ -21,6 +29,12 @@ impl Layout {
     }
 
     /// The number of coordinates of one axis; `None` past the last.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let zn = Layout::parse("((16,7),(16,7)):((16,256),(1,1792))").unwrap();
+    /// assert_eq!((zn.axis_size(0), zn.axis_size(2)), (Some(112), None));
+    /// ```
     pub const fn axis_size(&self, axis: usize) -> Option<u64> {
         match self.axis(axis) {
             Some(modes) => {
@@ -37,6 +51,15 @@ impl Layout {
 
     /// The smallest and largest offset reached, in elements; `None` if there is no coordinate. Under
     /// a swizzle: the bounds of the windows reached.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let bounds = |text| Layout::parse(text).unwrap().bounds();
+    /// // A row read backwards, from element 7 on.
+    /// assert_eq!(bounds("8:-1+7"), Some((0, 7)));
+    /// assert_eq!(bounds("(3,2):(-1,3)"), Some((-2, 3)));
+    /// assert_eq!(bounds("(4,0):(1,1)"), None);
+    /// ```
     pub const fn bounds(&self) -> Option<(i64, i64)> {
         if self.size() == 0 {
             return None;
@@ -68,6 +91,14 @@ impl Layout {
     }
 
     /// Largest − smallest offset reached + 1; 0 when there is no coordinate.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let span = |text| Layout::parse(text).unwrap().span();
+    /// // Three rows of five, eight apart: the last row's tail is not part of it.
+    /// assert_eq!(span("(3,5):(8,1)"), 21);
+    /// assert_eq!((span("(3,2):(-1,3)"), span("0:1")), (6, 0));
+    /// ```
     pub const fn span(&self) -> u64 {
         match self.bounds() {
             Some((low, high)) => (high as i128 - low as i128 + 1) as u64,
@@ -141,6 +172,16 @@ impl Layout {
     ///
     /// # Errors
     /// [undecided](Error::is_undecided) as [`Layout::injective`], if the layout is not exhaustive.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let count = |text| Layout::parse(text).unwrap().padding_count();
+    /// // Two gaps of 3 between three rows of 5 in rows of 8; none behind the last.
+    /// assert_eq!((count("(3,5):(8,1)"), count("(3,5):(5,1)")), (Ok(6), Ok(0)));
+    /// // Sums of 1000, 999 and 7 meet somewhere among two million offsets: too many to mark.
+    /// let interleaved = Layout::parse("(999,1000,3):(1000,999,7)").unwrap();
+    /// assert!(interleaved.padding_count().unwrap_err().is_undecided());
+    /// ```
     pub const fn padding_count(&self) -> Result<u64, Error> {
         if self.exhaustive() {
             return Ok(0);

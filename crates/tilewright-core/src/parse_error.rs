@@ -36,6 +36,13 @@ pub struct ParseError {
 impl ParseError {
     /// An error at the bytes `from..to` of the text. Each `{}` of `message` is filled by the next of
     /// `numbers`. An empty span points between two bytes, or past the end.
+    ///
+    /// ```
+    /// use tilewright_core::ParseError;
+    /// // A parser of one's own: `8x` is no number, at byte 1.
+    /// let error = ParseError::new((1, 2), "dim {} ends with a letter", [0]);
+    /// assert_eq!(error.render("8x").to_string(), "dim 0 ends with a letter\n  8x\n   ^");
+    /// ```
     pub const fn new<const N: usize>(
         (from, to): (usize, usize),
         message: &'static str,
@@ -59,6 +66,15 @@ impl ParseError {
     }
 
     /// The text is well formed, but the core refuses what it says; `cause` tells why.
+    ///
+    /// ```
+    /// use tilewright_core::{Digit, ParseError, Pattern};
+    /// // Well formed, but a digit may take the rest of an axis only once.
+    /// let cause = Pattern::new(1, &[Digit::rest(0, 0), Digit::rest(0, 1)]).unwrap_err();
+    /// let error = ParseError::refused((0, 13), cause.clone());
+    /// assert_eq!(error.cause(), Some(&cause));
+    /// assert_eq!(error.to_string(), cause.to_string());
+    /// ```
     pub const fn refused((from, to): (usize, usize), cause: Error) -> ParseError {
         let mut error = ParseError::new((from, to), "", []);
         error.cause = Some(cause);
@@ -67,6 +83,13 @@ impl ParseError {
 
     /// The same error with a suggestion: the nearest legal spelling. One longer than 48 bytes is
     /// dropped whole.
+    ///
+    /// ```
+    /// use tilewright_core::ParseError;
+    /// let error = ParseError::new((0, 4), "no such format", []).with_nearest("NHWC");
+    /// assert_eq!(error.to_string(), "no such format; did you mean `NHWC`?");
+    /// assert_eq!(error.with_nearest(&"N".repeat(49)).nearest(), Some("NHWC"));
+    /// ```
     #[must_use]
     pub const fn with_nearest(mut self, nearest: &str) -> ParseError {
         let bytes = nearest.as_bytes();
@@ -82,6 +105,13 @@ impl ParseError {
     }
 
     /// The same error in a longer text, `by` bytes further to the right.
+    ///
+    /// ```
+    /// use tilewright_core::ParseError;
+    /// // The tile `(2,0)` was read on its own; in the whole text it begins at byte 11.
+    /// let error = ParseError::new((3, 4), "a tile of size 0", []).shifted(11);
+    /// assert_eq!(error.span(), (14, 15));
+    /// ```
     #[must_use]
     pub const fn shifted(mut self, by: usize) -> ParseError {
         self.from = self.from.saturating_add(by);
@@ -90,17 +120,39 @@ impl ParseError {
     }
 
     /// The bytes at fault, `from..to`.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let text = "(8,32):(32,y)";
+    /// let (from, to) = Layout::parse(text).unwrap_err().span();
+    /// assert_eq!(&text[from..to], "y");
+    /// ```
     pub const fn span(&self) -> (usize, usize) {
         (self.from, self.to)
     }
 
     /// The nearest legal spelling, if the parser knows one.
+    ///
+    /// ```
+    /// use tilewright_core::ParseError;
+    /// let error = ParseError::new((0, 9), "no such order", []);
+    /// assert_eq!(error.nearest(), None);
+    /// assert_eq!(error.with_nearest("row-major").nearest(), Some("row-major"));
+    /// ```
     pub fn nearest(&self) -> Option<&str> {
         let text = core::str::from_utf8(&self.nearest[..usize::from(self.nearest_len)]).ok()?;
         (!text.is_empty()).then_some(text)
     }
 
     /// The core's refusal, where the text itself was well formed.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let cause = |text| Layout::parse(text).unwrap_err().cause().cloned();
+    /// // The text is fine, the layout would leave 64 bits.
+    /// assert!(cause("(2,2):(9223372036854775807,1)").unwrap().is_overflow());
+    /// assert_eq!(cause("(2,2"), None);
+    /// ```
     pub const fn cause(&self) -> Option<&Error> {
         self.cause.as_ref()
     }
@@ -110,6 +162,12 @@ impl ParseError {
     ///
     /// # Panics
     /// Always. Meant for constants; at run time an error is a value.
+    ///
+    /// ```compile_fail
+    /// use tilewright_core::{IntTuple, expect_const};
+    /// // error[E0080]: … `_` keeps a position …
+    /// const SHAPE: IntTuple = expect_const!(IntTuple::parse("(8,_)"));
+    /// ```
     #[track_caller]
     pub const fn panic_const(&self) -> ! {
         let mut text = Text::new();
@@ -145,6 +203,14 @@ impl ParseError {
     }
 
     /// The error in three lines: the message, the `text` it was found in, a caret under the span.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let text = "(8,32):(32)";
+    /// let error = Layout::parse(text).unwrap_err();
+    /// let shown = error.render(text).to_string();
+    /// assert_eq!(shown.lines().nth(2), Some("         ^^^^"));
+    /// ```
     pub const fn render<'a>(&'a self, text: &'a str) -> Rendered<'a> {
         Rendered { error: self, text }
     }
@@ -166,6 +232,14 @@ impl fmt::Display for ParseError {
 impl core::error::Error for ParseError {}
 
 /// A [`ParseError`] shown under its text; see [`ParseError::render`].
+///
+/// ```
+/// use tilewright_core::{Layout, Rendered};
+/// let text = "(4;2)";
+/// let error = Layout::parse(text).unwrap_err();
+/// let rendered: Rendered = error.render(text);
+/// assert_eq!(rendered.to_string().lines().count(), 3);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Rendered<'a> {
     error: &'a ParseError,

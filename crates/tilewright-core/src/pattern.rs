@@ -6,6 +6,17 @@
 use crate::{Error, Layout, MAX_MODES, Mode, TensorLayout, macros::tri};
 
 /// One digit of a [`Pattern`]: which axis, how significant within it, and of which size.
+///
+/// Source of the notion: the axis decompositions of einops. Sizes count coordinates.
+///
+/// ```
+/// use tilewright_core::{Digit, Pattern};
+/// // The digits of (c1 c0:16), as in NC1HWC0: blocks of 16 channels.
+/// let (c1, c0) = (Digit::rest(1, 1), Digit::fixed(1, 0, 16));
+/// let [n, h, w] = [Digit::rest(0, 0), Digit::rest(2, 0), Digit::rest(3, 0)];
+/// let nc1hwc0 = Pattern::new(4, &[n, c1, h, w, c0]).unwrap();
+/// assert_eq!(nc1hwc0.storage(&[2, 40, 7, 7]).unwrap().as_slice(), [2, 3, 7, 7, 16]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Digit {
     axis: u8,
@@ -16,11 +27,26 @@ pub struct Digit {
 
 impl Digit {
     /// A digit of `size` coordinates; `level` 0 is the least significant digit of its axis.
+    ///
+    /// ```
+    /// use tilewright_core::Digit;
+    /// let m0 = Digit::fixed(0, 0, 16);
+    /// assert_eq!((m0.axis(), m0.level(), m0.size()), (0, 0, Some(16)));
+    /// // A size of 0 is the rest of the axis.
+    /// assert_eq!(Digit::fixed(0, 1, 0), Digit::rest(0, 1));
+    /// ```
     pub const fn fixed(axis: u8, level: u8, size: u64) -> Digit {
         Digit { axis, level, size }
     }
 
     /// The digit that takes the rest of its axis, rounded up.
+    ///
+    /// ```
+    /// use tilewright_core::{Digit, Pattern};
+    /// // 40 channels in blocks of 16: the block number takes what is left, 3.
+    /// let blocks = Pattern::new(1, &[Digit::rest(0, 1), Digit::fixed(0, 0, 16)]).unwrap();
+    /// assert_eq!(blocks.storage(&[40]).unwrap().as_slice(), [3, 16]);
+    /// ```
     pub const fn rest(axis: u8, level: u8) -> Digit {
         Digit { axis, level, size: 0 }
     }
@@ -31,16 +57,34 @@ impl Digit {
     }
 
     /// The logical axis.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// // zN stores the block columns first: the outermost digit is one of axis 1.
+    /// assert_eq!(Fractal::ZN.pattern(16, 16).digits()[0].axis(), 1);
+    /// ```
     pub const fn axis(self) -> u8 {
         self.axis
     }
 
     /// The significance within the axis; 0 is the least.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let levels: Vec<u8> = Fractal::ZN.pattern(16, 16).digits().iter().map(|d| d.level()).collect();
+    /// // Two block numbers, then two places inside the block.
+    /// assert_eq!(levels, [1, 1, 0, 0]);
+    /// ```
     pub const fn level(self) -> u8 {
         self.level
     }
 
     /// The number of coordinates; `None` for the rest of the axis.
+    ///
+    /// ```
+    /// use tilewright_core::Digit;
+    /// assert_eq!((Digit::fixed(0, 0, 16).size(), Digit::rest(0, 1).size()), (Some(16), None));
+    /// ```
     pub const fn size(self) -> Option<u64> {
         if self.size == 0 { None } else { Some(self.size) }
     }
@@ -90,6 +134,18 @@ impl Pattern {
     /// [illegal](Error::is_illegal) if an axis has no digit, two digits of one level, a gap in its
     /// levels, or two digits that take the rest; [limit](Error::is_limit) beyond [`MAX_MODES`]
     /// digits; [out of range](Error::is_out_of_range) for a digit of an axis beyond the rank.
+    ///
+    /// ```
+    /// use tilewright_core::{Digit, Pattern};
+    /// // Column-major: the last axis outermost.
+    /// let columns = Pattern::new(2, &[Digit::rest(1, 0), Digit::rest(0, 0)]).unwrap();
+    /// assert_eq!(columns.layout(&[3, 5]).unwrap().layout().to_string(), "(3,5):(1,3)");
+    ///
+    /// let no_digit = Pattern::new(2, &[Digit::rest(0, 0)]);
+    /// assert!(no_digit.unwrap_err().is_illegal());
+    /// let no_axis = Pattern::new(1, &[Digit::rest(0, 0), Digit::rest(1, 0)]);
+    /// assert!(no_axis.unwrap_err().is_out_of_range());
+    /// ```
     pub const fn new(rank: usize, digits: &[Digit]) -> Result<Pattern, Error> {
         if digits.len() > MAX_MODES || rank > MAX_MODES {
             return Err(Error::limit(
@@ -157,6 +213,15 @@ impl Pattern {
     }
 
     /// The same pattern, which also takes further leading axes, stored outermost, row-major.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let zn = Fractal::ZN.pattern(16, 16);
+    /// assert!(zn.layout(&[8, 100, 30]).unwrap_err().is_mismatch());
+    /// // 8 matrices of 100×30, one behind the other.
+    /// let batch = zn.batched().layout(&[8, 100, 30]).unwrap();
+    /// assert_eq!(batch.offset(&[1, 0, 0]), Ok(2 * 7 * 16 * 16));
+    /// ```
     #[must_use]
     pub const fn batched(mut self) -> Pattern {
         self.batched = true;
@@ -164,16 +229,36 @@ impl Pattern {
     }
 
     /// The number of axes, leading ones not counted.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let zn = Fractal::ZN.pattern(16, 16);
+    /// assert_eq!((zn.rank(), zn.batched().rank()), (2, 2));
+    /// ```
     pub const fn rank(&self) -> usize {
         self.rank as usize
     }
 
     /// Whether further leading axes are taken.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let zn = Fractal::ZN.pattern(16, 16);
+    /// assert!(!zn.is_batched() && zn.batched().is_batched());
+    /// ```
     pub const fn is_batched(&self) -> bool {
         self.batched
     }
 
     /// The digits, outermost in storage first.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let zn = Fractal::ZN.pattern(16, 32);
+    /// // n1 m1 m0:16 n0:32
+    /// let sizes: Vec<Option<u64>> = zn.digits().iter().map(|digit| digit.size()).collect();
+    /// assert_eq!(sizes, [None, None, Some(16), Some(32)]);
+    /// ```
     pub const fn digits(&self) -> &[Digit] {
         self.digits.split_at(self.len as usize).0
     }
@@ -184,6 +269,23 @@ impl Pattern {
     /// [mismatch](Error::is_mismatch) for another rank, or an extent beyond the product of an axis's
     /// digits where all have sizes; [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements;
     /// [limit](Error::is_limit) beyond [`MAX_MODES`] digits in all.
+    ///
+    /// ```
+    /// use tilewright_core::{Digit, Pattern};
+    /// // XLA's T(8,128): (m1 m0:8) (n1 n0:128) -> m1 n1 m0 n0
+    /// let tiled = Pattern::new(2, &[
+    ///     Digit::rest(0, 1),
+    ///     Digit::rest(1, 1),
+    ///     Digit::fixed(0, 0, 8),
+    ///     Digit::fixed(1, 0, 128),
+    /// ]).unwrap();
+    /// let layout = tiled.layout(&[10, 200]).unwrap();
+    /// assert_eq!(layout.layout().to_string(), "((8,2),(128,2)):((128,2048),(1,1024))");
+    /// assert_eq!(layout.capacity(), 4096);
+    ///
+    /// assert!(tiled.layout(&[10]).unwrap_err().is_mismatch());
+    /// assert!(tiled.layout(&[1 << 40, 1 << 40]).unwrap_err().is_overflow());
+    /// ```
     pub const fn layout(&self, extents: &[u64]) -> Result<TensorLayout, Error> {
         let full = tri!(self.unbatched(extents.len()));
         let digits = tri!(full.sized(extents));
@@ -205,6 +307,14 @@ impl Pattern {
     ///
     /// # Errors
     /// As [`Pattern::layout`].
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let zn = Fractal::ZN.pattern(16, 16);
+    /// // 100×30 as [n1, m1, m0, n0].
+    /// assert_eq!(zn.storage(&[100, 30]).unwrap().as_slice(), [2, 7, 16, 16]);
+    /// assert!(zn.storage(&[100]).unwrap_err().is_mismatch());
+    /// ```
     pub const fn storage(&self, extents: &[u64]) -> Result<crate::Coord, Error> {
         let full = tri!(self.unbatched(extents.len()));
         let digits = tri!(full.sized(extents));
@@ -215,6 +325,15 @@ impl Pattern {
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) for a rank the pattern does not take.
+    ///
+    /// ```
+    /// use tilewright_core::{Digit, Fractal};
+    /// let zn = Fractal::ZN.pattern(16, 16).batched();
+    /// let of_rank_3 = zn.unbatched(3).unwrap();
+    /// assert_eq!((of_rank_3.rank(), of_rank_3.digits().len()), (3, 5));
+    /// assert_eq!(of_rank_3.digits()[0], Digit::rest(0, 0));
+    /// assert!(zn.unbatched(1).unwrap_err().is_mismatch());
+    /// ```
     pub const fn unbatched(&self, rank: usize) -> Result<Pattern, Error> {
         let own = self.rank as usize;
         if rank == own {

@@ -57,6 +57,13 @@ impl Profile {
     ///
     /// # Errors
     /// [limit](Error::is_limit) beyond [`MAX_MODES`].
+    ///
+    /// ```
+    /// use tilewright_core::Profile;
+    /// let profile = Profile::flat(3).unwrap();
+    /// assert_eq!((profile.leaves(), profile.rank(), profile.depth()), (3, 3, 1));
+    /// assert!(Profile::flat(33).unwrap_err().is_limit());
+    /// ```
     pub const fn flat(rank: usize) -> Result<Profile, Error> {
         if rank > MAX_MODES {
             return Err(too_many());
@@ -78,6 +85,13 @@ impl Profile {
     /// # Errors
     /// [limit](Error::is_limit) beyond [`MAX_MODES`]; [illegal](Error::is_illegal) for an axis
     /// without leaves.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Profile};
+    /// let profile = Profile::nested(&[2, 1]).unwrap();
+    /// assert!(profile.same(Layout::parse("((4,2),12)").unwrap().profile()));
+    /// assert!(Profile::nested(&[2, 0]).unwrap_err().is_illegal());
+    /// ```
     pub const fn nested(leaves: &[usize]) -> Result<Profile, Error> {
         let mut profile = Profile::EMPTY;
         let mut axis = 0;
@@ -108,6 +122,18 @@ impl Profile {
     /// # Errors
     /// [limit](Error::is_limit) beyond [`MAX_MODES`] or [`MAX_DEPTH`]; [illegal](Error::is_illegal)
     /// if more brackets are closed than open, or nothing is open around a second leaf.
+    ///
+    /// ```
+    /// use tilewright_core::Profile;
+    /// // ((·,·),·), leaf by leaf.
+    /// let mut profile = Profile::EMPTY;
+    /// profile.push(2, 0).unwrap();
+    /// profile.push(0, 1).unwrap();
+    /// profile.push(0, 1).unwrap();
+    /// assert!(profile.same(&Profile::nested(&[2, 1]).unwrap()));
+    /// // Every bracket is closed: nothing stands behind the last.
+    /// assert!(profile.push(0, 0).unwrap_err().is_illegal());
+    /// ```
     pub const fn push(&mut self, opened: usize, closed: usize) -> Result<(), Error> {
         let at = self.leaves as usize;
         if at == MAX_MODES {
@@ -156,12 +182,26 @@ impl Profile {
     }
 
     /// The number of leaves.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Profile};
+    /// assert_eq!(Layout::parse("((4,2),(4,3))").unwrap().profile().leaves(), 4);
+    /// assert_eq!(Profile::EMPTY.leaves(), 0);
+    /// ```
     #[inline]
     pub const fn leaves(&self) -> usize {
         self.leaves as usize
     }
 
     /// The brackets opened before `leaf` and closed after it; `None` past the last leaf.
+    ///
+    /// ```
+    /// use tilewright_core::Profile;
+    /// // ((·,·),·): two brackets open before the first leaf, one closes behind the second.
+    /// let profile = Profile::nested(&[2, 1]).unwrap();
+    /// let all: Vec<_> = (0..4).map(|leaf| profile.brackets(leaf)).collect();
+    /// assert_eq!(all, [Some((2, 0)), Some((0, 1)), Some((0, 1)), None]);
+    /// ```
     pub const fn brackets(&self, leaf: usize) -> Option<(usize, usize)> {
         if leaf < self.leaves as usize {
             Some((self.opened[leaf] as usize, self.closed[leaf] as usize))
@@ -171,12 +211,24 @@ impl Profile {
     }
 
     /// The number of top-level positions (axes); 1 for a bare leaf.
+    ///
+    /// ```
+    /// use tilewright_core::Profile;
+    /// assert_eq!(Profile::nested(&[2, 1]).unwrap().rank(), 2);
+    /// assert_eq!((Profile::LEAF.rank(), Profile::EMPTY.rank()), (1, 0));
+    /// ```
     #[inline]
     pub const fn rank(&self) -> usize {
         self.rank as usize
     }
 
     /// The depth of nesting: 0 for a bare leaf, 1 for a flat tuple and for `()`.
+    ///
+    /// ```
+    /// use tilewright_core::Profile;
+    /// assert_eq!((Profile::LEAF.depth(), Profile::EMPTY.depth()), (0, 1));
+    /// assert_eq!(Profile::nested(&[2, 1]).unwrap().depth(), 2);
+    /// ```
     pub const fn depth(&self) -> usize {
         if self.leaves == 0 {
             return 1;
@@ -194,6 +246,12 @@ impl Profile {
     }
 
     /// The leaves `from..to` of top-level position `axis`; `None` past the last.
+    ///
+    /// ```
+    /// use tilewright_core::Profile;
+    /// let profile = Profile::nested(&[2, 1, 3]).unwrap();
+    /// assert_eq!((profile.axis(2), profile.axis(3)), (Some((3, 6)), None));
+    /// ```
     pub const fn axis(&self, axis: usize) -> Option<(usize, usize)> {
         let (mut ends, mut from, mut before) = (self.ends, 0, axis);
         while ends != 0 {
@@ -209,6 +267,14 @@ impl Profile {
     }
 
     /// Whether both bracket the same way.
+    ///
+    /// ```
+    /// use tilewright_core::Profile;
+    /// let nested = |leaves: &[usize]| Profile::nested(leaves).unwrap();
+    /// // As many leaves, bracketed otherwise; and 9 is not (9).
+    /// assert!(!nested(&[2, 1]).same(&nested(&[1, 2])));
+    /// assert!(!Profile::LEAF.same(&Profile::flat(1).unwrap()));
+    /// ```
     pub const fn same(&self, other: &Profile) -> bool {
         if self.leaves != other.leaves {
             return false;
@@ -224,6 +290,13 @@ impl Profile {
     }
 
     /// The same value again; `Clone::clone` for `const fn`.
+    ///
+    /// ```
+    /// use tilewright_core::{Profile, expect_const};
+    /// const PAIRS: Profile = expect_const!(Profile::nested(&[2, 2]));
+    /// const SAME: Profile = PAIRS.copied();
+    /// assert!(PAIRS.same(&SAME));
+    /// ```
     pub const fn copied(&self) -> Profile {
         Profile {
             leaves: self.leaves,

@@ -48,6 +48,19 @@ impl<'a> Refinement<'a> {
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if the extents differ.
+    ///
+    /// ```
+    /// use tilewright_core::{Fractal, Refinement, TensorLayout};
+    /// let rows = TensorLayout::row_major(&[64, 64]).unwrap();
+    /// let zn = Fractal::ZN.pattern(16, 16).layout(&[64, 64]).unwrap();
+    /// let refinement = Refinement::new(&rows, &zn).unwrap();
+    /// // 64 = 4·16 both ways: one box of four loops.
+    /// let block = refinement.blocks().next().unwrap();
+    /// assert_eq!((block.size(), block.loops().len()), (4096, 4));
+    ///
+    /// let other = TensorLayout::row_major(&[64, 63]).unwrap();
+    /// assert!(Refinement::new(&other, &zn).unwrap_err().is_mismatch());
+    /// ```
     pub const fn new(
         src: &'a TensorLayout,
         dst: &'a TensorLayout,
@@ -86,6 +99,18 @@ impl<'a> Refinement<'a> {
     }
 
     /// Whether no dim has to be walked in runs: few blocks, however large the arrays.
+    ///
+    /// ```
+    /// use tilewright_core::{Digit, Pattern, Refinement};
+    /// let tiles = |size| {
+    ///     let digits = [Digit::rest(0, 1), Digit::fixed(0, 0, size)];
+    ///     Pattern::new(1, &digits).unwrap().layout(&[1 << 20]).unwrap()
+    /// };
+    /// let (threes, fours, eights) = (tiles(3), tiles(4), tiles(8));
+    /// assert!(Refinement::new(&fours, &eights).unwrap().is_regular());
+    /// // 4 is no multiple of 3: every common cut begins a box of its own.
+    /// assert!(!Refinement::new(&threes, &fours).unwrap().is_regular());
+    /// ```
     pub const fn is_regular(&self) -> bool {
         self.walked.is_none()
     }
@@ -116,6 +141,22 @@ impl<'a> Refinement<'a> {
     }
 
     /// The blocks, one by one.
+    ///
+    /// ```
+    /// use tilewright_core::{Refinement, TensorLayout};
+    /// // A copy in plain loops, box by box.
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let (from, mut to) = (['a', 'b', 'c', 'd', 'e', 'f'], ['?'; 6]);
+    /// for block in Refinement::new(&src, &dst).unwrap().blocks() {
+    ///     let [rows, columns] = block.loops() else { panic!("two loops") };
+    ///     for (i, j) in (0..rows.extent as i64).flat_map(|i| (0..3).map(move |j| (i, j))) {
+    ///         let at = block.src() + i * rows.src + j * columns.src;
+    ///         to[(block.dst() + i * rows.dst + j * columns.dst) as usize] = from[at as usize];
+    ///     }
+    /// }
+    /// assert_eq!(to, ['a', 'd', 'b', 'e', 'c', 'f']);
+    /// ```
     pub const fn blocks(&self) -> Blocks<'_> {
         let mut blocks = Blocks {
             refinement: self,
@@ -214,6 +255,16 @@ const fn next_cut(modes: &[Mode], cut: u64) -> u64 {
 }
 
 /// The blocks of a [`Refinement`].
+///
+/// ```
+/// use tilewright_core::{Blocks, Layout, Refinement, TensorLayout};
+/// let rows = TensorLayout::row_major(&[7]).unwrap();
+/// let tiled = TensorLayout::new(&[7], &Layout::parse("((4,2)):((1,8))").unwrap(), 12).unwrap();
+/// let refinement = Refinement::new(&rows, &tiled).unwrap();
+/// let blocks: Blocks = refinement.blocks();
+/// // Every element is in exactly one box.
+/// assert_eq!(blocks.map(|block| block.size()).sum::<u64>(), 7);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Blocks<'a> {
     refinement: &'a Refinement<'a>,
@@ -225,6 +276,22 @@ pub struct Blocks<'a> {
 
 impl Blocks<'_> {
     /// The next block; what [`Iterator::next`] does, in `const fn`.
+    ///
+    /// ```
+    /// use tilewright_core::{Refinement, TensorLayout, expect_const};
+    /// const ROWS: TensorLayout = expect_const!(TensorLayout::row_major(&[4, 6]));
+    /// const COLUMNS: TensorLayout = expect_const!(TensorLayout::col_major(&[4, 6]));
+    /// // How many boxes a transpose is, known at compile time.
+    /// const COUNT: usize = {
+    ///     let refinement = expect_const!(Refinement::new(&ROWS, &COLUMNS));
+    ///     let (mut blocks, mut count) = (refinement.blocks(), 0);
+    ///     while blocks.next_block().is_some() {
+    ///         count += 1;
+    ///     }
+    ///     count
+    /// };
+    /// assert_eq!(COUNT, 1);
+    /// ```
     pub const fn next_block(&mut self) -> Option<Block> {
         if self.done {
             return None;

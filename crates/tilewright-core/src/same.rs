@@ -13,6 +13,15 @@ use crate::{Block, Coord, Error, Refinement, TensorLayout, macros::tri};
 pub const SEARCH_BLOCKS: u32 = 1 << 20;
 
 /// A coordinate that two layouts send to different offsets.
+///
+/// ```
+/// use tilewright_core::{Difference, TensorLayout};
+/// // NCHW against NHWC: which element moves first?
+/// let nchw = TensorLayout::row_major(&[1, 2, 2, 2]).unwrap();
+/// let nhwc = TensorLayout::ordered(&[1, 2, 2, 2], &[1, 3, 2, 0]).unwrap();
+/// let Difference { coord, left, right } = nchw.first_difference(&nhwc).unwrap().unwrap();
+/// assert_eq!((coord.to_string(), left, right), ("(0,0,0,1)".into(), 1, 2));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The logical coordinate: of all that differ, the first in row-major order.

@@ -12,6 +12,20 @@ use crate::{Coord, Error, MAX_MODES, macros::tri};
 pub const MAX_STEPS: usize = 32;
 
 /// One step on the list of working axes, which begins as the logical dims.
+///
+/// ```
+/// use tilewright_core::{Layout, Step, TensorLayout};
+/// // As XLA's `*` in a tile: rows and columns become one axis of 15, which tiles of 4 cut.
+/// let merge = Step::Merge { major: 0, minor: 1 };
+/// let split = Step::Split { axis: 0, by: 4 };
+/// let layout = Layout::parse("(4,4):(8,1)").unwrap();
+/// let tensor = TensorLayout::with_steps(&[3, 5], &[merge, split], &layout, 28).unwrap();
+/// // Element (1,2) is number 7 of them: tile 1, place 3.
+/// assert_eq!(tensor.offset(&[1, 2]), Ok(11));
+/// // An axis joins another, not itself.
+/// let itself = Step::Merge { major: 1, minor: 1 };
+/// assert!(TensorLayout::with_steps(&[3, 5], &[itself], &layout, 28).is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Axis `major` joins axis `minor` as its more significant part (`minor ← major·extent + minor`)
@@ -285,7 +299,7 @@ mod tests {
             (&[5], &splits, "(3,3,3):(9,3,1)"),
             (&[5], &splits, "(2,2,2):(4,2,1)"),
             (&[3, 5], &merge, "(5,7):(7,1)"),
-            (&[2, 7], &merge, "(4,4):(4,1)"),
+            (&[2, 7], &merge, "(4,4):(8,1)"),
         ] {
             let layout = Layout::parse(layout).unwrap();
             let capacity = layout.cosize() as u64;

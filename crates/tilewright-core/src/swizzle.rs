@@ -27,6 +27,12 @@ pub struct Swizzle {
 
 impl Swizzle {
     /// The swizzle that changes nothing.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// assert_eq!(Swizzle::IDENTITY.apply(37), 37);
+    /// assert_eq!(Swizzle::new(0, 4, 3).unwrap(), Swizzle::IDENTITY);
+    /// ```
     pub const IDENTITY: Swizzle = Swizzle { bits: 0, base: 0, shift: 0 };
 
     /// `bits` bits, the lowest at `base`, their sources `shift` bits higher (lower if negative).
@@ -34,6 +40,14 @@ impl Swizzle {
     /// # Errors
     /// [illegal](Error::is_illegal) if `|shift| < bits` (the fields overlap),
     /// [limit](Error::is_limit) if `bits + base + |shift| > 62`.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// // Hopper's 128-byte swizzle of 16-bit elements: 8 atoms of 8 elements.
+    /// assert_eq!(Swizzle::new(3, 3, 3).unwrap().to_string(), "Sw<3,3,3>");
+    /// assert!(Swizzle::new(3, 3, 2).unwrap_err().is_illegal());
+    /// assert!(Swizzle::new(3, 60, 3).unwrap_err().is_limit());
+    /// ```
     pub const fn new(bits: u8, base: u8, shift: i8) -> Result<Swizzle, Error> {
         if (shift.unsigned_abs()) < bits {
             return Err(Error::illegal(
@@ -54,27 +68,62 @@ impl Swizzle {
     }
 
     /// The number of bits changed.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// let swizzle = Swizzle::new(2, 3, 3).unwrap();
+    /// // 2 bits: each atom goes to one of four places.
+    /// assert_eq!(swizzle.bits(), 2);
+    /// ```
     pub const fn bits(self) -> u8 {
         self.bits
     }
 
     /// The lowest bit of the lower field.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// // The three low bits stay: eight elements move together.
+    /// let swizzle = Swizzle::new(2, 3, 3).unwrap();
+    /// assert_eq!((swizzle.base(), swizzle.apply(0b01_000_101) & 0b111), (3, 0b101));
+    /// ```
     pub const fn base(self) -> u8 {
         self.base
     }
 
     /// How far above the changed bits their sources are; negative: below.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// let up = Swizzle::new(2, 0, -2).unwrap();
+    /// // The sources are below: bits 0 and 1 change bits 2 and 3.
+    /// assert_eq!((up.shift(), up.apply(0b0001)), (-2, 0b0101));
+    /// ```
     pub const fn shift(self) -> i8 {
         self.shift
     }
 
     /// Whether nothing is changed.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// assert!(Swizzle::new(0, 3, 3).unwrap().is_identity());
+    /// assert!(!Swizzle::new(3, 3, 3).unwrap().is_identity());
+    /// ```
     #[inline]
     pub const fn is_identity(self) -> bool {
         self.bits == 0
     }
 
     /// The swizzled offset. Offsets of 2⁶² and more keep their high bits.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// let swizzle = Swizzle::new(3, 3, 3).unwrap();
+    /// // Row 5 of eight 64-element rows: atom 0 changes places with atom 5.
+    /// assert_eq!(swizzle.apply(5 * 64), 5 * 64 + 5 * 8);
+    /// assert_eq!(swizzle.apply(swizzle.apply(12_345)), 12_345);
+    /// ```
     pub const fn apply(self, offset: u64) -> u64 {
         let mask = ((1u64 << self.bits) - 1) << self.base;
         if self.shift >= 0 {
@@ -88,6 +137,13 @@ impl Swizzle {
 
     /// The size of the aligned blocks of offsets that are permuted within themselves: a power of two,
     /// 1 for the identity.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// // Bits 3 to 5 change by bits 6 to 8: blocks of 64 elements keep their own.
+    /// assert_eq!(Swizzle::new(3, 3, 3).unwrap().window(), 64);
+    /// assert_eq!(Swizzle::IDENTITY.window(), 1);
+    /// ```
     pub const fn window(self) -> u64 {
         if self.bits == 0 {
             return 1;
@@ -97,6 +153,12 @@ impl Swizzle {
     }
 
     /// The size of the aligned blocks of offsets that stay contiguous.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// // Eight 16-bit elements, 16 bytes, are one vector load.
+    /// assert_eq!(Swizzle::new(3, 3, 3).unwrap().atom(), 8);
+    /// ```
     pub const fn atom(self) -> u64 {
         if self.bits == 0 { 1 << 62 } else { 1 << self.base }
     }

@@ -43,6 +43,17 @@ impl TensorLayout {
     /// [mismatch](Error::is_mismatch) if the ranks differ or an extent exceeds its axis;
     /// [out of range](Error::is_out_of_range) if the capacity does not cover the largest offset;
     /// [overflow](Error::is_overflow) if the extents multiply beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout};
+    /// // A 3×5 matrix in rows of 8, in a buffer of 32 elements.
+    /// let rows = Layout::parse("(3,8):(8,1)").unwrap();
+    /// let tensor = TensorLayout::new(&[3, 5], &rows, 32).unwrap();
+    /// assert_eq!((tensor.size(), tensor.padding()), (15, 17));
+    ///
+    /// assert!(TensorLayout::new(&[4, 5], &rows, 32).unwrap_err().is_mismatch());
+    /// assert!(TensorLayout::new(&[3, 5], &rows, 20).unwrap_err().is_out_of_range());
+    /// ```
     pub const fn new(
         extents: &[u64],
         layout: &Layout,
@@ -227,36 +238,87 @@ impl TensorLayout {
     }
 
     /// The logical extents.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// // What the array has, not what its storage is padded to.
+    /// let zn = Fractal::ZN.pattern(16, 16).layout(&[100, 30]).unwrap();
+    /// assert_eq!(zn.extents(), [100, 30]);
+    /// ```
     pub const fn extents(&self) -> &[u64] {
         self.extents.split_at(self.rank).0
     }
 
     /// The number of logical dims.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// assert_eq!(TensorLayout::row_major(&[2, 3, 4]).unwrap().rank(), 3);
+    /// assert_eq!(TensorLayout::row_major(&[]).unwrap().rank(), 0);
+    /// ```
     pub const fn rank(&self) -> usize {
         self.rank
     }
 
     /// The layout of the padded domain; in the strided case, one axis per logical dim.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let zn = Fractal::ZN.pattern(16, 16).layout(&[100, 30]).unwrap();
+    /// assert_eq!(zn.layout().to_string(), "((16,7),(16,2)):((16,256),(1,1792))");
+    /// assert_eq!(zn.layout().size(), 112 * 32);
+    /// ```
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
     /// The steps from logical coordinates to the layout's axes; empty in the strided case.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Step, TensorLayout};
+    /// let flat = Layout::parse("15:1").unwrap();
+    /// let step = Step::Merge { major: 0, minor: 1 };
+    /// let merged = TensorLayout::with_steps(&[3, 5], &[step], &flat, 15).unwrap();
+    /// assert_eq!(merged.steps(), [step]);
+    /// assert!(TensorLayout::row_major(&[3, 5]).unwrap().steps().is_empty());
+    /// ```
     pub const fn steps(&self) -> &[Step] {
         self.steps.as_slice()
     }
 
     /// Whether the offset is a sum of one term per logical dim, each a sum of digits times strides.
+    ///
+    /// ```
+    /// use tilewright_core::{Fractal, Layout, Step, TensorLayout};
+    /// assert!(Fractal::ZN.pattern(16, 16).layout(&[100, 30]).unwrap().is_strided());
+    /// // Fifteen elements in tiles of four: row 1 does not begin with a tile.
+    /// let steps = [Step::Merge { major: 0, minor: 1 }, Step::Split { axis: 0, by: 4 }];
+    /// let layout = Layout::parse("(4,4):(8,1)").unwrap();
+    /// assert!(!TensorLayout::with_steps(&[3, 5], &steps, &layout, 28).unwrap().is_strided());
+    /// ```
     pub const fn is_strided(&self) -> bool {
         self.steps.as_slice().is_empty()
     }
 
     /// The length of the storage, in elements.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// // 7·2 blocks of 16·16 elements of two bytes.
+    /// let zn = Fractal::ZN.pattern(16, 16).layout(&[100, 30]).unwrap();
+    /// assert_eq!(zn.capacity() * 2, 7168);
+    /// ```
     pub const fn capacity(&self) -> u64 {
         self.capacity
     }
 
     /// The number of logical elements.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// let size = |extents| TensorLayout::row_major(extents).unwrap().size();
+    /// assert_eq!((size(&[100, 30]), size(&[100, 0]), size(&[])), (3000, 0, 1));
+    /// ```
     pub const fn size(&self) -> u64 {
         let (mut size, mut i) = (1, 0);
         while i < self.rank {
@@ -268,11 +330,24 @@ impl TensorLayout {
 
     /// The number of storage elements that hold no logical element, for an injective layout; 0 where
     /// elements share storage and outnumber it.
+    ///
+    /// ```
+    /// use tilewright_core::{Fractal, Layout, TensorLayout};
+    /// let padding = |extents| Fractal::ZN.pattern(16, 16).layout(extents).unwrap().padding();
+    /// assert_eq!((padding(&[32, 32]), padding(&[100, 30])), (0, 7 * 2 * 256 - 3000));
+    /// // A broadcast row: twelve elements in three places.
+    /// assert_eq!(TensorLayout::of(&Layout::parse("(4,3):(0,1)").unwrap()).padding(), 0);
+    /// ```
     pub const fn padding(&self) -> u64 {
         self.capacity.saturating_sub(self.size())
     }
 
     /// The number of dims with more than one coordinate (the documents' "true rank").
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// assert_eq!(TensorLayout::row_major(&[1, 8, 1, 64]).unwrap().true_rank(), 2);
+    /// ```
     pub const fn true_rank(&self) -> usize {
         let (mut rank, mut i) = (0, 0);
         while i < self.rank {
@@ -286,11 +361,26 @@ impl TensorLayout {
     ///
     /// # Errors
     /// As [`TensorLayout::new`].
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// let tensor = TensorLayout::row_major(&[3, 5]).unwrap();
+    /// // The allocator hands out multiples of 16 elements.
+    /// assert_eq!(tensor.with_capacity(16).unwrap().padding(), 1);
+    /// assert!(tensor.with_capacity(14).unwrap_err().is_out_of_range());
+    /// ```
     pub const fn with_capacity(&self, capacity: u64) -> Result<TensorLayout, Error> {
         TensorLayout::with_steps(self.extents(), self.steps(), &self.layout, capacity)
     }
 
     /// The same value again; `Clone::clone` for `const fn`.
+    ///
+    /// ```
+    /// use tilewright_core::{TensorLayout, expect_const};
+    /// const IMAGE: TensorLayout = expect_const!(TensorLayout::row_major(&[3, 224, 224]));
+    /// const SAME: TensorLayout = IMAGE.copied();
+    /// assert_eq!(IMAGE, SAME);
+    /// ```
     pub const fn copied(&self) -> TensorLayout {
         TensorLayout {
             extents: self.extents,

@@ -11,6 +11,15 @@ use crate::{
 };
 
 /// What is stored at an offset.
+///
+/// ```
+/// use tilewright_core::{Coord, Layout, Place, TensorLayout};
+/// let rows = Layout::parse("(2,4):(4,1)").unwrap();
+/// let tensor = TensorLayout::new(&[2, 3], &rows, 8).unwrap();
+/// assert_eq!(tensor.locate(6), Ok(Place::Element(Coord::new(&[1, 2]).unwrap())));
+/// assert_eq!(tensor.locate(7), Ok(Place::Padding));
+/// assert_eq!(tensor.locate(8), Ok(Place::OutOfRange));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The element with this logical coordinate.
@@ -22,6 +31,14 @@ pub enum Place {
 }
 
 /// A stretch of elements along one logical dim whose offsets form an arithmetic sequence.
+///
+/// ```
+/// use tilewright_core::{Fractal, Run};
+/// // Along the columns of a zN matrix, 16 neighbours, then a jump to the next block.
+/// let zn = Fractal::ZN.pattern(16, 16).layout(&[32, 32]).unwrap();
+/// assert_eq!(zn.run(&[1, 0], 1), Ok(Run { offset: 16, stride: 1, len: 16 }));
+/// assert_eq!(zn.run(&[1, 20], 1), Ok(Run { offset: 532, stride: 1, len: 12 }));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The offset of the first element.

@@ -30,6 +30,14 @@ impl Tile {
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if the ranks differ or the extents exceed the layout's axes.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tile};
+    /// let rows = Layout::parse("(4,6):(6,1)").unwrap();
+    /// let tile = Tile::new(&rows, &[4, 6], &[2, 4], &[2, 4]).unwrap();
+    /// assert_eq!((tile.offset(&[1, 1]), tile.valid().as_slice()), (Ok(23), &[2, 2][..]));
+    /// assert!(Tile::new(&rows, &[5, 6], &[0, 0], &[2, 2]).unwrap_err().is_mismatch());
+    /// ```
     pub const fn new(
         layout: &Layout,
         extents: &[u64],
@@ -66,16 +74,39 @@ impl Tile {
     }
 
     /// The layout of the array the tile is a part of.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tile};
+    /// let rows = Layout::parse("(4,6):(6,1)").unwrap();
+    /// // Not the tile's own: offsets are those of the array.
+    /// assert_eq!(Tile::new(&rows, &[4, 6], &[2, 2], &[2, 2]).unwrap().layout(), &rows);
+    /// ```
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
     /// The coordinate of the tile's first element in the array.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tile};
+    /// let rows = Layout::parse("(4,6):(6,1)").unwrap();
+    /// let tile = Tile::new(&rows, &[4, 6], &[2, 3], &[2, 2]).unwrap();
+    /// assert_eq!(tile.origin().as_slice(), [2, 3]);
+    /// assert_eq!(tile.offset(&[0, 0]), rows.offset_at(tile.origin().as_slice()));
+    /// ```
     pub const fn origin(&self) -> &Coord {
         &self.origin
     }
 
     /// How many coordinates of each axis of the tile lie inside the array.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tile};
+    /// let rows = Layout::parse("(4,6):(6,1)").unwrap();
+    /// let valid = |origin| Tile::new(&rows, &[4, 6], origin, &[4, 4]).unwrap().valid().to_string();
+    /// // In the corner, over the right edge, beyond it.
+    /// assert_eq!([valid(&[0, 0]), valid(&[0, 4]), valid(&[0, 8])], ["(4,4)", "(4,2)", "(4,0)"]);
+    /// ```
     pub const fn valid(&self) -> &Coord {
         &self.valid
     }
@@ -85,6 +116,16 @@ impl Tile {
     /// # Errors
     /// [mismatch](Error::is_mismatch) for another rank, [out of range](Error::is_out_of_range) for a
     /// coordinate outside the valid extents.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tile};
+    /// let zn = Layout::parse("((4,2),(4,3)):((4,16),(1,32))").unwrap();
+    /// // A tile that begins inside a block crosses into the next.
+    /// let tile = Tile::new(&zn, &[8, 12], &[2, 2], &[4, 4]).unwrap();
+    /// assert_eq!((tile.offset(&[0, 1]), tile.offset(&[0, 2])), (Ok(11), Ok(40)));
+    /// assert!(tile.offset(&[4, 0]).unwrap_err().is_out_of_range());
+    /// assert!(tile.offset(&[0]).unwrap_err().is_mismatch());
+    /// ```
     pub const fn offset(&self, coord: &[u64]) -> Result<i64, Error> {
         let valid = self.valid.as_slice();
         if coord.len() != valid.len() {

@@ -40,6 +40,13 @@ impl IntTuple {
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if `profile` has another number of leaves or an open bracket.
+    ///
+    /// ```
+    /// use tilewright_core::{IntTuple, Profile};
+    /// let profile = Profile::nested(&[2, 1]).unwrap();
+    /// assert_eq!(IntTuple::new(&[4, 2, 12], &profile).unwrap().to_string(), "((4,2),12)");
+    /// assert!(IntTuple::new(&[4, 2], &profile).unwrap_err().is_mismatch());
+    /// ```
     pub const fn new(values: &[i64], profile: &Profile) -> Result<IntTuple, Error> {
         if values.len() != profile.leaves() || profile.open() != 0 {
             return Err(Error::mismatch(
@@ -57,6 +64,13 @@ impl IntTuple {
     }
 
     /// A bare integer: rank 1, depth 0.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let nine = IntTuple::integer(9);
+    /// assert_eq!(nine.to_string(), "9");
+    /// assert_ne!(nine, IntTuple::flat(&[9]).unwrap());
+    /// ```
     pub const fn integer(value: i64) -> IntTuple {
         let mut values = [0; MAX_MODES];
         values[0] = value;
@@ -81,6 +95,14 @@ impl IntTuple {
     ///
     /// # Errors
     /// A [`ParseError`] with the byte span at fault.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// assert_eq!(IntTuple::parse("(_4,(-2,3))").unwrap().to_string(), "(4,(-2,3))");
+    /// // A `_` alone keeps a position, which only a slicer does.
+    /// assert!(IntTuple::parse("(4,_)").unwrap_err().to_string().contains("keeps a position"));
+    /// assert_eq!(IntTuple::parse("(4,x)").unwrap_err().span(), (3, 4));
+    /// ```
     pub const fn parse(text: &str) -> Result<IntTuple, ParseError> {
         let reader = tri!(Reader::read(text));
         if reader.kept != 0 {
@@ -97,26 +119,57 @@ impl IntTuple {
     }
 
     /// The integers, left to right, without their brackets.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// assert_eq!(IntTuple::parse("((4,2),(4,3))").unwrap().values(), [4, 2, 4, 3]);
+    /// ```
     pub const fn values(&self) -> &[i64] {
         self.values.split_at(self.profile.leaves()).0
     }
 
     /// How the integers are bracketed.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let (shape, stride) = ("((4,2),12)", "((12,48),1)");
+    /// let read = |text| IntTuple::parse(text).unwrap();
+    /// // Shape and stride of one layout are bracketed alike.
+    /// assert!(read(shape).profile().same(read(stride).profile()));
+    /// ```
     pub const fn profile(&self) -> &Profile {
         &self.profile
     }
 
     /// The number of top-level positions; 1 for an integer.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let rank = |text| IntTuple::parse(text).unwrap().rank();
+    /// assert_eq!((rank("((4,2),12)"), rank("7"), rank("()")), (2, 1, 0));
+    /// ```
     pub const fn rank(&self) -> usize {
         self.profile.rank()
     }
 
     /// The depth of nesting; 0 for an integer.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let depth = |text| IntTuple::parse(text).unwrap().depth();
+    /// assert_eq!((depth("((4,2),12)"), depth("7"), depth("(7)")), (2, 0, 1));
+    /// ```
     pub const fn depth(&self) -> usize {
         self.profile.depth()
     }
 
     /// The integer this is, if it is no tuple.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let integer = |text| IntTuple::parse(text).unwrap().as_integer();
+    /// assert_eq!((integer("7"), integer("(7)")), (Some(7), None));
+    /// ```
     pub const fn as_integer(&self) -> Option<i64> {
         if self.profile.depth() == 0 { Some(self.values[0]) } else { None }
     }
@@ -205,6 +258,13 @@ impl IntTuple {
     }
 
     /// The same value again; `Clone::clone` for `const fn`.
+    ///
+    /// ```
+    /// use tilewright_core::{IntTuple, expect_const};
+    /// const SHAPE: IntTuple = expect_const!(IntTuple::parse("((4,2),12)"));
+    /// const SAME: IntTuple = SHAPE.copied();
+    /// assert_eq!(SHAPE, SAME);
+    /// ```
     pub const fn copied(&self) -> IntTuple {
         IntTuple { values: self.values, profile: self.profile.copied() }
     }
@@ -212,6 +272,13 @@ impl IntTuple {
 
 impl Layout {
     /// The extents, bracketed as the layout is.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let zn = Layout::parse("((16,7),(16,7)):((16,256),(1,1792))").unwrap();
+    /// assert_eq!(zn.shape().to_string(), "((16,7),(16,7))");
+    /// assert_eq!(zn.shape().product(), Ok(zn.size() as i64));
+    /// ```
     pub const fn shape(&self) -> IntTuple {
         let (mut values, mut i) = ([0; MAX_MODES], 0);
         while i < self.modes().len() {

@@ -154,32 +154,81 @@ macro_rules! views {
             /// # Errors
             /// [out of range](Error::is_out_of_range) if the slice is shorter than the capacity or
             /// an offset is negative: afterwards every element is inside the slice.
+            ///
+            /// ```
+            /// use tilewright_core::{TensorLayout, View, ViewMut};
+            /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+            /// let data = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+            /// assert_eq!(View::new(&data, &layout).unwrap().get(&[1, 0]), Some(&4.0));
+            /// let mut short = [0.0; 5];
+            /// assert!(ViewMut::new(&mut short, &layout).unwrap_err().is_out_of_range());
+            /// ```
             pub fn new(data: $slice, layout: &'a TensorLayout) -> Result<Self, Error> {
                 tri!(check_storage(data.len(), layout));
                 Ok($name { data, layout, window: Window::whole(layout)? })
             }
 
             /// The extents of the view.
+            ///
+            /// ```
+            /// use tilewright_core::{Fractal, View};
+            /// let layout = Fractal::ZN.pattern(16, 16).layout(&[20, 30]).unwrap();
+            /// let data = vec![0u16; layout.capacity() as usize];
+            /// let view = View::new(&data, &layout).unwrap();
+            /// // Of the array, without its padding; of a part, what the part has.
+            /// assert_eq!(view.extents(), [20, 30]);
+            /// assert_eq!(view.tile(&[16, 0], &[16, 16]).unwrap().extents(), [4, 16]);
+            /// ```
             pub fn extents(&self) -> &[u64] {
                 self.window.extents.as_slice()
             }
 
             /// The number of elements.
+            ///
+            /// ```
+            /// use tilewright_core::{TensorLayout, View};
+            /// let layout = TensorLayout::row_major(&[2, 3, 4]).unwrap();
+            /// let view = View::new(&[0u8; 24], &layout).unwrap();
+            /// assert_eq!((view.size(), view.slice(0, 1).unwrap().size()), (24, 12));
+            /// ```
             pub fn size(&self) -> u64 {
                 self.extents().iter().product()
             }
 
             /// The storage, padding included.
+            ///
+            /// ```
+            /// use tilewright_core::{Layout, TensorLayout, View};
+            /// let layout = TensorLayout::new(&[2], &Layout::parse("2:2").unwrap(), 4).unwrap();
+            /// let view = View::new(&['a', '-', 'b', '-'], &layout).unwrap();
+            /// assert_eq!(view.data(), ['a', '-', 'b', '-']);
+            /// ```
             pub fn data(&self) -> &[T] {
                 self.data
             }
 
             /// The layout of the whole array behind the view.
+            ///
+            /// ```
+            /// use tilewright_core::{TensorLayout, View};
+            /// let layout = TensorLayout::row_major(&[4, 6]).unwrap();
+            /// let view = View::new(&[0u8; 24], &layout).unwrap();
+            /// // A part sees less of the array, but it is the same array.
+            /// assert_eq!(view.slice(0, 2).unwrap().layout(), &layout);
+            /// ```
             pub fn layout(&self) -> &'a TensorLayout {
                 self.layout
             }
 
             /// Whether the view is the whole array, dims in the layout's order.
+            ///
+            /// ```
+            /// use tilewright_core::{TensorLayout, View};
+            /// let layout = TensorLayout::row_major(&[4, 6]).unwrap();
+            /// let view = View::new(&[0u8; 24], &layout).unwrap();
+            /// assert!(view.is_whole() && view.tile(&[0, 0], &[4, 6]).unwrap().is_whole());
+            /// assert!(!view.permute(&[1, 0]).unwrap().is_whole());
+            /// ```
             pub fn is_whole(&self) -> bool {
                 self.window.origin.as_slice().iter().all(|&x| x == 0)
                     && self.extents() == self.layout.extents()
@@ -187,17 +236,44 @@ macro_rules! views {
             }
 
             /// The storage index of an element, in elements; `None` outside the extents.
+            ///
+            /// ```
+            /// use tilewright_core::{TensorLayout, View};
+            /// let layout = TensorLayout::col_major(&[4, 6]).unwrap();
+            /// let view = View::new(&[0u8; 24], &layout).unwrap();
+            /// // Row 2 of the array is row 0 of the part: counted in the array's storage.
+            /// let part = view.tile(&[2, 1], &[2, 2]).unwrap();
+            /// assert_eq!((part.offset(&[0, 0]), part.offset(&[0, 2])), (Some(6), None));
+            /// ```
             pub fn offset(&self, coord: &[u64]) -> Option<usize> {
                 let whole = self.window.coord(coord)?;
                 self.layout.offset(whole.as_slice()).ok()?.try_into().ok()
             }
 
             /// The element at this coordinate; `None` outside the extents.
+            ///
+            /// ```
+            /// use tilewright_core::{Layout, TensorLayout, View};
+            /// let layout = Layout::parse("((2,2),2):((1,4),2)").unwrap();
+            /// let layout = TensorLayout::new(&[3, 2], &layout, 8).unwrap();
+            /// let view = View::new(b"adbecxfx", &layout).unwrap();
+            /// assert_eq!((view.get(&[0, 1]), view.get(&[2, 0])), (Some(&b'b'), Some(&b'c')));
+            /// // Padding is no element.
+            /// assert_eq!(view.get(&[3, 0]), None);
+            /// ```
             pub fn get(&self, coord: &[u64]) -> Option<&T> {
                 self.data.get(self.offset(coord)?)
             }
 
             /// The coordinates and elements, row-major (the last dim of the view varies fastest).
+            ///
+            /// ```
+            /// use tilewright_core::{TensorLayout, View};
+            /// let layout = TensorLayout::col_major(&[2, 3]).unwrap();
+            /// let view = View::new(b"adbecf", &layout).unwrap();
+            /// let logical: Vec<u8> = view.iter().map(|(_, &c)| c).collect();
+            /// assert_eq!(logical, b"abcdef");
+            /// ```
             pub fn iter(&self) -> impl Iterator<Item = (Coord, &T)> {
                 Coords::new(self.extents()).filter_map(|coord| {
                     let offset = self.offset(coord.as_slice())?;
@@ -253,6 +329,17 @@ impl<'a, T> View<'a, T> {
     /// # Errors
     /// [mismatch](Error::is_mismatch) for another rank, [out of range](Error::is_out_of_range) for an
     /// origin beyond the view.
+    ///
+    /// ```
+    /// use tilewright_core::{TensorLayout, View};
+    /// let layout = TensorLayout::row_major(&[3, 4]).unwrap();
+    /// let view = View::new(b"abcdefghijkl", &layout).unwrap();
+    /// // 2×2 from (2,3) on: one element is left.
+    /// let corner = view.tile(&[2, 3], &[2, 2]).unwrap();
+    /// assert_eq!((corner.extents(), corner.get(&[0, 0])), (&[1, 1][..], Some(&b'l')));
+    /// assert!(view.tile(&[4, 0], &[1, 1]).unwrap_err().is_out_of_range());
+    /// assert!(view.tile(&[0], &[1]).unwrap_err().is_mismatch());
+    /// ```
     pub fn tile(&self, origin: &[u64], shape: &[u64]) -> Result<View<'a, T>, Error> {
         Ok(View { data: self.data, layout: self.layout, window: self.window.tile(origin, shape)? })
     }
@@ -261,6 +348,15 @@ impl<'a, T> View<'a, T> {
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) for a dim or coordinate the view does not have.
+    ///
+    /// ```
+    /// use tilewright_core::{TensorLayout, View};
+    /// let layout = TensorLayout::row_major(&[3, 4]).unwrap();
+    /// let view = View::new(b"abcdefghijkl", &layout).unwrap();
+    /// let column: Vec<u8> = view.slice(1, 2).unwrap().iter().map(|(_, &c)| c).collect();
+    /// assert_eq!(column, b"cgk");
+    /// assert!(view.slice(1, 4).unwrap_err().is_out_of_range());
+    /// ```
     pub fn slice(&self, dim: usize, x: u64) -> Result<View<'a, T>, Error> {
         Ok(View { data: self.data, layout: self.layout, window: self.window.slice(dim, x)? })
     }
@@ -269,6 +365,15 @@ impl<'a, T> View<'a, T> {
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) or [illegal](Error::is_illegal) for no permutation.
+    ///
+    /// ```
+    /// use tilewright_core::{TensorLayout, View};
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let view = View::new(b"abcdef", &layout).unwrap();
+    /// let transposed = view.permute(&[1, 0]).unwrap();
+    /// assert_eq!((transposed.extents(), transposed.get(&[2, 0])), (&[3, 2][..], Some(&b'c')));
+    /// assert!(view.permute(&[0, 0]).unwrap_err().is_illegal());
+    /// ```
     pub fn permute(&self, order: &[usize]) -> Result<View<'a, T>, Error> {
         Ok(View { data: self.data, layout: self.layout, window: self.window.permute(order)? })
     }
@@ -278,6 +383,18 @@ impl<'a, T> View<'a, T> {
     /// # Errors
     /// [unsupported](Error::is_unsupported) for a part of an array; [undecided](Error::is_undecided)
     /// as [`TensorLayout::locate`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout, View};
+    /// let layout = Layout::parse("(2,2):(1,3)").unwrap();
+    /// let layout = TensorLayout::new(&[2, 2], &layout, 6).unwrap();
+    /// let view = View::new(b"ac-bd-", &layout).unwrap();
+    /// // As they lie, padding left out.
+    /// let stored: Vec<u8> = view.iter_memory().unwrap().map(|cell| *cell.unwrap().1).collect();
+    /// assert_eq!(stored, b"acbd");
+    /// let part = view.slice(0, 0).unwrap();
+    /// assert!(part.iter_memory().err().unwrap().is_unsupported());
+    /// ```
     pub fn iter_memory(
         &self,
     ) -> Result<impl Iterator<Item = Result<(Coord, &'a T), Error>>, Error> {
@@ -301,12 +418,31 @@ impl<'a, T> View<'a, T> {
 
 impl<T> ViewMut<'_, T> {
     /// The element at this coordinate; `None` outside the extents.
+    ///
+    /// ```
+    /// use tilewright_core::{TensorLayout, ViewMut};
+    /// let layout = TensorLayout::col_major(&[2, 2]).unwrap();
+    /// let mut data = [1, 2, 3, 4];
+    /// let mut view = ViewMut::new(&mut data, &layout).unwrap();
+    /// *view.get_mut(&[1, 0]).unwrap() *= 10;
+    /// assert!(view.get_mut(&[2, 0]).is_none());
+    /// assert_eq!(data, [1, 20, 3, 4]);
+    /// ```
     pub fn get_mut(&mut self, coord: &[u64]) -> Option<&mut T> {
         let offset = self.offset(coord)?;
         self.data.get_mut(offset)
     }
 
     /// The storage, padding included.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout, ViewMut};
+    /// // Clear an array with its padding.
+    /// let layout = TensorLayout::new(&[2], &Layout::parse("2:2").unwrap(), 4).unwrap();
+    /// let mut data = [1, 2, 3, 4];
+    /// ViewMut::new(&mut data, &layout).unwrap().data_mut().fill(0);
+    /// assert_eq!(data, [0; 4]);
+    /// ```
     pub fn data_mut(&mut self) -> &mut [T] {
         self.data
     }
@@ -315,6 +451,16 @@ impl<T> ViewMut<'_, T> {
     ///
     /// # Errors
     /// As [`View::tile`].
+    ///
+    /// ```
+    /// use tilewright_core::{TensorLayout, ViewMut};
+    /// let layout = TensorLayout::row_major(&[2, 4]).unwrap();
+    /// let mut data = *b"........";
+    /// let mut view = ViewMut::new(&mut data, &layout).unwrap();
+    /// *view.tile(&[0, 2], &[2, 2]).unwrap().get_mut(&[1, 0]).unwrap() = b'x';
+    /// assert!(view.tile(&[3, 0], &[1, 1]).unwrap_err().is_out_of_range());
+    /// assert_eq!(&data, b"......x.");
+    /// ```
     pub fn tile(&mut self, origin: &[u64], shape: &[u64]) -> Result<ViewMut<'_, T>, Error> {
         Ok(ViewMut {
             window: self.window.tile(origin, shape)?,
@@ -327,6 +473,16 @@ impl<T> ViewMut<'_, T> {
     ///
     /// # Errors
     /// As [`View::slice`].
+    ///
+    /// ```
+    /// use tilewright_core::{TensorLayout, ViewMut};
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let mut data = *b"......";
+    /// let mut view = ViewMut::new(&mut data, &layout).unwrap();
+    /// *view.slice(1, 2).unwrap().get_mut(&[0]).unwrap() = b'x';
+    /// assert!(view.slice(2, 0).unwrap_err().is_out_of_range());
+    /// assert_eq!(&data, b"..x...");
+    /// ```
     pub fn slice(&mut self, dim: usize, x: u64) -> Result<ViewMut<'_, T>, Error> {
         Ok(ViewMut { window: self.window.slice(dim, x)?, data: self.data, layout: self.layout })
     }
@@ -335,6 +491,16 @@ impl<T> ViewMut<'_, T> {
     ///
     /// # Errors
     /// As [`View::permute`].
+    ///
+    /// ```
+    /// use tilewright_core::{TensorLayout, ViewMut};
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let mut data = *b"......";
+    /// let mut view = ViewMut::new(&mut data, &layout).unwrap();
+    /// *view.permute(&[1, 0]).unwrap().get_mut(&[2, 0]).unwrap() = b'x';
+    /// assert!(view.permute(&[1]).unwrap_err().is_mismatch());
+    /// assert_eq!(&data, b"..x...");
+    /// ```
     pub fn permute(&mut self, order: &[usize]) -> Result<ViewMut<'_, T>, Error> {
         Ok(ViewMut { window: self.window.permute(order)?, data: self.data, layout: self.layout })
     }

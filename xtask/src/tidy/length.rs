@@ -1,7 +1,8 @@
-//! Files of at most 400 lines without their tests, functions of at most 60: one notion a file, one
-//! thought a function.
+//! Files of at most 400 lines without their tests (examples in the documentation are tests),
+//! functions of at most 60: one notion a file, one thought a function.
 
 use super::{
+    examples,
     finding::Finding,
     source::{Source, item_end, line_of, word_places},
 };
@@ -11,7 +12,7 @@ const FUNCTION: usize = 60;
 
 /// Files and functions that are too long.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
-    let lines = source.shipped().count();
+    let lines = source.shipped().count() - examples::line_count(source);
     let says =
         format!("{lines} lines without tests, at most {FILE}; which part is a notion of its own?");
     let file = (lines > FILE).then(|| Finding::new(&source.path, 0, "length", says));
@@ -82,5 +83,8 @@ mod tests {
         assert_eq!(found(&"//! a\n".repeat(401)), [0]);
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}", "// a\n".repeat(400));
         assert_eq!(found(&format!("//! a\n{tests}")), NONE);
+        let example = format!("/// ```\n{}/// ```\n", "/// a();\n".repeat(300));
+        assert_eq!(found(&format!("{example}{}", "// a\n".repeat(399))), NONE);
+        assert_eq!(found(&format!("{example}{}", "// a\n".repeat(401))), [0]);
     }
 }

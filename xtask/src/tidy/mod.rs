@@ -11,6 +11,7 @@
 //! | `open_arms.rs` | A5: no catch-all arm over core enums |
 //! | `unsafety.rs` | A6: where `unsafe` may stand, and its proof |
 //! | `console.rs` | A7: who may print |
+//! | `examples.rs` | every public item of a library shows itself in an example |
 //! | `length.rs` | files and functions of a size one can read |
 //! | `words.rs` | headers, nothing left unfinished, no machine's paths |
 //! | `corpus.rs` | A9: every file of the corpus is described |
@@ -20,6 +21,7 @@
 mod console;
 mod corpus;
 mod dialects;
+mod examples;
 mod features;
 mod finding;
 mod graph;
@@ -40,7 +42,7 @@ use crate::shell::{Outcome, metadata};
 /// A rule over one Rust file.
 type Rule = fn(&Source) -> Vec<Finding>;
 
-const RULES: [Rule; 9] = [
+const RULES: [Rule; 10] = [
     features::findings,
     dialects::findings,
     open_arms::findings,
@@ -48,6 +50,7 @@ const RULES: [Rule; 9] = [
     unsafety::proofs,
     unsafety::roots,
     console::findings,
+    examples::findings,
     length::findings,
     words::header,
 ];

@@ -75,6 +75,15 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::logical_divide`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let (layout, tile) = (parse("24:1"), parse("(2,3):(1,4)"));
+    /// // Axis 0 walks the tile, axis 1 the tiles.
+    /// assert_eq!(layout.zipped_divide(&tile).unwrap().to_string(), "((2,3),(2,2)):((1,4),(2,12))");
+    /// assert!(layout.zipped_divide(&parse("7:1")).unwrap_err().is_mismatch());
+    /// ```
     pub const fn zipped_divide(&self, tile: &Layout) -> Result<Layout, Error> {
         self.logical_divide(tile)
     }
@@ -168,6 +177,15 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::zipped_divide_tiler`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tiler};
+    /// let image = Layout::parse("(4,6):(6,1)").unwrap();
+    /// let tiled = image.tiled_divide_tiler(&[Tiler::Extent(2), Tiler::Extent(3)]).unwrap();
+    /// // Tile (1,0), all of it: axis 0 runs through the tile.
+    /// assert_eq!(tiled.to_string(), "((2,3),2,2):((6,1),12,3)");
+    /// assert_eq!(tiled.offset_at(&[0, 1, 0]), Ok(12));
+    /// ```
     #[doc(alias = "tiled_divide")]
     pub const fn tiled_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
         gathered(self, tilers, Form::Tiled)
@@ -177,6 +195,15 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::zipped_divide_tiler`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Tiler};
+    /// let image = Layout::parse("(4,6):(6,1)").unwrap();
+    /// let tiled = image.flat_divide_tiler(&[Tiler::Extent(2), Tiler::Extent(3)]).unwrap();
+    /// // (row in tile, column in tile, tile row, tile column).
+    /// assert_eq!(tiled.to_string(), "(2,3,2,2):(6,1,12,3)");
+    /// assert_eq!(tiled.offset_at(&[1, 2, 1, 1]), Ok(23));
+    /// ```
     #[doc(alias = "flat_divide")]
     pub const fn flat_divide_tiler(&self, tilers: &[Tiler<'_>]) -> Result<Layout, Error> {
         gathered(self, tilers, Form::Flat)

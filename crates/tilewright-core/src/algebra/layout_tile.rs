@@ -30,11 +30,27 @@ pub struct LayoutTile {
 
 impl LayoutTile {
     /// The tile's layout: the whole's blocks and strides.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// // A tile of one 4×4 block of the TLA document's 8×12 keeps the block's strides.
+    /// let whole = Layout::parse("((4,2),(4,3)):((4,16),(1,32))").unwrap();
+    /// let tile = whole.tile_at(&[4, 8], &[4, 4]).unwrap();
+    /// assert_eq!(tile.layout().to_string(), "((4,1),(4,1)):((4,16),(1,32))+80");
+    /// ```
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }
 
     /// How many coordinates of each axis lie inside the tile and the whole.
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let whole = Layout::parse("((4,2),(4,3)):((4,16),(1,32))").unwrap();
+    /// // Rows 4 to 7 exist; 8 and 9 do not.
+    /// let tile = whole.tile_at(&[4, 0], &[6, 4]).unwrap();
+    /// assert_eq!(tile.valid().as_slice(), [4, 4]);
+    /// ```
     #[doc(alias = "originShape")]
     pub const fn valid(&self) -> &Coord {
         &self.valid
@@ -58,6 +74,15 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::tile_at`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let zn = Layout::parse("((16,7),(16,7)):((16,256),(1,1792))").unwrap();
+    /// // A 32×48 tile of an Ascend zN matrix: two blocks by three.
+    /// let tile = zn.tile(&[32, 48]).unwrap();
+    /// assert_eq!(tile.layout().to_string(), "((16,2),(16,3)):((16,256),(1,1792))");
+    /// assert!(zn.tile(&[32]).unwrap_err().is_mismatch());
+    /// ```
     #[doc(alias = "make_layout_tile")]
     #[doc(alias = "MakeLayoutTile")]
     #[doc(alias = "GetTileLayout")]

@@ -39,6 +39,16 @@ impl LayoutTv {
     /// # Errors
     /// [mismatch](Error::is_mismatch) if `thr` or `val` leaves a number out or gives one twice;
     /// [unsupported](Error::is_unsupported) under a swizzle.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, LayoutTv};
+    /// // A warp as 4×8 threads, each with two neighbours of a row.
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let tv = LayoutTv::new(&parse("(4,8):(8,1)"), &parse("(1,2):(2,1)")).unwrap();
+    /// assert_eq!(tv.tile().to_string(), "(4,16)");
+    /// // A thread numbered twice would own a cell twice.
+    /// assert!(LayoutTv::new(&parse("(2,2):(1,1)"), &parse("2:1")).unwrap_err().is_mismatch());
+    /// ```
     pub const fn new(thr: &Layout, val: &Layout) -> Result<LayoutTv, Error> {
         tri!(check_numbers(thr, true));
         tri!(check_numbers(val, false));
@@ -53,12 +63,29 @@ impl LayoutTv {
     }
 
     /// The tile's extents.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, LayoutTv};
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let tv = LayoutTv::new(&parse("(2,3):(3,1)"), &parse("(4,1):(1,0)")).unwrap();
+    /// // 2×3 threads of 4×1 values each.
+    /// assert_eq!(tv.tile().to_string(), "(8,3)");
+    /// ```
     #[doc(alias = "tiler_mn")]
     pub const fn tile(&self) -> &IntTuple {
         &self.tile
     }
 
     /// The layout (thread, value) → cell.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, LayoutTv};
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let tv = LayoutTv::new(&parse("(2,3):(3,1)"), &parse("(4,1):(1,0)")).unwrap();
+    /// // Thread 3 begins the second row of threads: its values are rows 4 to 7 of column 0.
+    /// let cells: Vec<i64> = (0..4).map(|v| tv.layout().offset_at(&[3, v]).unwrap()).collect();
+    /// assert_eq!(cells, [4, 5, 6, 7]);
+    /// ```
     pub const fn layout(&self) -> &Layout {
         &self.layout
     }

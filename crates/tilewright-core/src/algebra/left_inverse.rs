@@ -45,6 +45,17 @@ impl LeftInverse {
     /// [illegal](Error::is_illegal) if two indices share an offset (other than by stride 0), or there is
     /// none; [unsupported](Error::is_unsupported) if no layout inverts it;
     /// [undecided](Error::is_undecided) where it is not even known whether it is injective.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, LeftInverse};
+    /// // A row-major 4×6 matrix in rows of 8 elements: which element is at an offset?
+    /// let rows = Layout::parse("(4,6):(8,1)").unwrap();
+    /// let inverse = LeftInverse::of(&rows).unwrap();
+    /// assert_eq!((inverse.index(9), inverse.index(7)), (Some(5), None));
+    /// // Row 2 and column 1 would both be at offset 2.
+    /// let mixed = Layout::parse("(3,2):(1,2)").unwrap();
+    /// assert!(LeftInverse::of(&mixed).unwrap_err().is_illegal());
+    /// ```
     pub const fn of(layout: &Layout) -> Result<LeftInverse, Error> {
         let (low, _) = reach(layout.modes(), layout.offset());
         let affine = tri!(layout.with_swizzle(Swizzle::IDENTITY));
@@ -59,11 +70,27 @@ impl LeftInverse {
 
     /// The inverse as a layout over the offsets counted from the smallest, before any swizzle; at holes
     /// it answers something.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, LeftInverse};
+    /// let inverse = LeftInverse::of(&Layout::parse("(4,6):(8,1)").unwrap()).unwrap();
+    /// assert_eq!(inverse.layout().to_string(), "(8,4):(4,1)");
+    /// // Offset 7 is a hole, where the layout answers like any other; `index` knows.
+    /// assert_eq!((inverse.layout().offset_of(7), inverse.index(7)), (Ok(28), None));
+    /// ```
     pub const fn layout(&self) -> &Layout {
         &self.inverse
     }
 
     /// The colexicographic index at this offset, `None` for a hole.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, LeftInverse};
+    /// let columns = Layout::parse("(2,3):(1,4)").unwrap();
+    /// let inverse = LeftInverse::of(&columns).unwrap();
+    /// let indices: Vec<Option<u64>> = (0..6).map(|offset| inverse.index(offset)).collect();
+    /// assert_eq!(indices, [Some(0), Some(1), None, None, Some(2), Some(3)]);
+    /// ```
     pub const fn index(&self, offset: i64) -> Option<u64> {
         let affine = if self.source.swizzle().is_identity() {
             offset

@@ -45,6 +45,15 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::logical_product`].
+    ///
+    /// ```
+    /// use tilewright_core::Layout;
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let (tile, grid) = (parse("(2,2):(2,1)"), parse("(3,4):(4,1)"));
+    /// // (in the tile, which tile): twelve copies of four elements.
+    /// let product = tile.zipped_product(&grid).unwrap();
+    /// assert_eq!(product.to_string(), "((2,2),(3,4)):((2,1),(16,4))");
+    /// ```
     pub const fn zipped_product(&self, by: &Layout) -> Result<Layout, Error> {
         self.logical_product(by)
     }

@@ -72,6 +72,15 @@ impl Slicer {
     ///
     /// # Errors
     /// A [`ParseError`] with the byte span at fault.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, Slicer};
+    /// let slicer = Slicer::parse("((_,1),(0,_))").unwrap();
+    /// let layout = Layout::parse("((4,2),(4,3)):((4,16),(1,32))").unwrap();
+    /// assert_eq!(layout.slice(&slicer).unwrap().to_string(), "(4,3):(4,32)");
+    /// let error = Slicer::parse("(_,x)").unwrap_err();
+    /// assert_eq!(error.span(), (3, 4));
+    /// ```
     pub const fn parse(text: &str) -> Result<Slicer, ParseError> {
         let reader = tri!(Reader::read(text));
         match reader.builder.tuple() {

@@ -12,6 +12,19 @@ use crate::{
 };
 
 /// What one axis is composed with.
+///
+/// Source of the notion: CuTe's by-mode tilers, CUTLASS `include/cute/layout.hpp` (`is_tiler`).
+///
+/// ```
+/// use tilewright_core::{Layout, Tiler};
+/// let layout = Layout::parse("(6,8):(8,1)").unwrap();
+/// // Every second row, four columns.
+/// let rows = Layout::parse("3:2").unwrap();
+/// let part = layout.composition_tiler(&[Tiler::Layout(&rows), Tiler::Extent(4)]).unwrap();
+/// assert_eq!(part.to_string(), "(3,4):(16,1)");
+/// let kept = layout.composition_tiler(&[Tiler::Keep, Tiler::Extent(4)]).unwrap();
+/// assert_eq!(kept.to_string(), "(6,4):(8,1)");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiler<'a> {
     /// This layout.

@@ -1,0 +1,204 @@
+//! Every public function, type, trait and macro of a library shows itself in an example that runs.
+//!
+//! The compiler's lints `unreachable_pub` and `missing_docs` see to the rest: what says `pub` can be
+//! reached and is documented. Constants, statics and type aliases are exempt (their value is all there
+//! is to show), as are fields, variants and what a trait demands, which their type shows. An item that
+//! a macro makes with the documentation of its caller (`$(#[$doc])*`) is judged where it is written.
+
+use super::{
+    finding::Finding,
+    source::{Source, is_word_byte},
+};
+
+/// The crates that keep this rule.
+const CRATES: [&str; 1] = ["tilewright-core"];
+
+const KINDS: [&str; 5] = ["fn", "struct", "enum", "trait", "union"];
+
+/// Public items without an example.
+pub(crate) fn findings(source: &Source) -> Vec<Finding> {
+    if !CRATES.iter().any(|name| source.is_in(name)) {
+        return Vec::new();
+    }
+    let (mut head, mut found) = (Head::default(), Vec::new());
+    for (number, line) in source.shipped() {
+        if head.takes(&line.raw, &line.bare) {
+            continue;
+        }
+        if let Some(name) = item(&line.bare, head.exported)
+            && !head.shows
+        {
+            let says = format!(
+                "`{name}` is public and has no example; show what it answers, and a call that fails if one can"
+            );
+            found.push(Finding::new(&source.path, number, "example", says));
+        }
+        head = Head::default();
+    }
+    found
+}
+
+/// The number of shipped lines that are examples: tests, which happen to stand in the documentation.
+pub(crate) fn line_count(source: &Source) -> usize {
+    let (mut block, mut count) = (Block::Outside, 0);
+    for (_, line) in source.shipped() {
+        let before = block;
+        block = doc(&line.raw).map_or(Block::Outside, |text| block.after(text));
+        let example =
+            block == Block::Example || (before == Block::Example && doc(&line.raw).is_some());
+        count += usize::from(example);
+    }
+    count
+}
+
+/// Where in the documentation a line stands.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Block {
+    #[default]
+    Outside,
+    /// In a block that is compiled.
+    Example,
+    /// In a block of other text.
+    Text,
+}
+
+impl Block {
+    /// Where one is behind this line.
+    fn after(self, doc: &str) -> Block {
+        match (doc.strip_prefix("```"), self) {
+            (None, _) => self,
+            (Some(language), Block::Outside) if runs(language) => Block::Example,
+            (Some(_), Block::Outside) => Block::Text,
+            (Some(_), Block::Example | Block::Text) => Block::Outside,
+        }
+    }
+}
+
+/// What stands above an item: documentation and attributes.
+#[derive(Default)]
+struct Head {
+    /// Some of the documentation is an example, or comes from a macro's caller.
+    shows: bool,
+    /// Where the documentation stands.
+    block: Block,
+    /// `#[macro_export]` is among the attributes.
+    exported: bool,
+    /// Brackets of an attribute that are still open.
+    open: usize,
+}
+
+impl Head {
+    /// Whether the line belongs to the head, and takes it in if it does.
+    fn takes(&mut self, raw: &str, bare: &str) -> bool {
+        let code = bare.trim_start();
+        if let Some(text) = doc(raw) {
+            self.block = self.block.after(text);
+            self.shows |= self.block == Block::Example;
+            return true;
+        }
+        if self.open == 0 && !code.starts_with("#[") && !code.starts_with("$(#[") {
+            return false;
+        }
+        self.shows |= code.starts_with("$(#[");
+        self.exported |= code.starts_with("#[macro_export]");
+        self.open += code.matches(['[', '(']).count();
+        self.open = self.open.saturating_sub(code.matches([']', ')']).count());
+        true
+    }
+}
+
+/// The text of a line of documentation.
+fn doc(raw: &str) -> Option<&str> {
+    let line = raw.trim_start();
+    line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).map(str::trim_start)
+}
+
+/// Whether a block that opens with this language is compiled: no text, nothing to ignore.
+fn runs(language: &str) -> bool {
+    let words = ["", "rust", "compile_fail", "should_panic", "no_run"];
+    language.trim().split(',').all(|word| words.contains(&word.trim()))
+}
+
+/// The name of the item that begins on this line, if it is one that must show itself.
+fn item(bare: &str, exported: bool) -> Option<&str> {
+    let line = bare.trim_start();
+    if let Some(name) = line.strip_prefix("macro_rules!") {
+        return exported.then(|| word(name.trim_start()));
+    }
+    let mut rest = line.strip_prefix("pub ")?;
+    while let Some(behind) =
+        ["const ", "unsafe ", "async "].iter().find_map(|word| rest.strip_prefix(word))
+    {
+        rest = behind;
+    }
+    let (kind, name) = rest.split_once(' ')?;
+    KINDS.contains(&kind).then(|| word(name))
+}
+
+/// The identifier at the beginning of a text; `$name` in a macro.
+fn word(text: &str) -> &str {
+    let end = text.bytes().position(|byte| !(is_word_byte(byte) || byte == b'$'));
+    &text[..end.unwrap_or(text.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::finding::{NONE, lines},
+        *,
+    };
+
+    const CORE: &str = "crates/tilewright-core/src/a.rs";
+
+    fn found(text: &str) -> Vec<usize> {
+        lines(&findings(&Source::new(CORE, text)))
+    }
+
+    #[test]
+    fn public_items_without_an_example_are_found() {
+        for kind in ["pub fn a() {", "pub const unsafe fn a() {", "pub struct A;", "pub enum A {"] {
+            assert_eq!(found(&format!("/// Adds.\n#[inline]\n{kind}")), [3], "{kind}");
+            assert_eq!(found(&format!("/// ```\n/// a();\n/// ```\n#[inline]\n{kind}")), NONE);
+            assert_eq!(found(&format!("/// ```text\n/// a\n/// ```\n{kind}")), [4], "{kind}");
+        }
+        assert_eq!(found("    pub fn $is(&self) -> bool {"), [1]);
+        assert_eq!(found("/// A.\n#[macro_export]\nmacro_rules! a {"), [3]);
+    }
+
+    #[test]
+    fn an_example_belongs_to_one_item() {
+        assert_eq!(found("/// ```\n/// ```\npub fn a() {}\npub fn b() {}"), [4]);
+        assert_eq!(
+            found("/// ```\n/// ```\n#[doc = concat!(\n    \"b\",\n)]\npub fn a() {}"),
+            NONE
+        );
+        assert_eq!(found("/// ```compile_fail\n/// ```\n\npub fn a() {}"), [4]);
+    }
+
+    #[test]
+    fn what_has_nothing_to_show_is_left_alone() {
+        for text in [
+            "fn a() {}",
+            "pub(crate) fn a() {}",
+            "pub const A: u8 = 1;",
+            "pub type A = u8;",
+            "pub use a::b;",
+            "macro_rules! a {",
+            "    pub dim: u8,",
+            "$(#[$doc])*\n#[derive(Debug)]\npub struct $name {",
+            "#[cfg(test)]\nmod tests {\n    pub fn a() {}\n}",
+        ] {
+            assert_eq!(found(text), NONE, "{text}");
+        }
+        let elsewhere = Source::new("crates/tilewright-cli/src/a.rs", "pub fn a() {}");
+        assert_eq!(lines(&findings(&elsewhere)), NONE);
+    }
+
+    #[test]
+    fn lines_of_examples_are_counted() {
+        let count = |text| line_count(&Source::new(CORE, text));
+        assert_eq!(count("/// Adds.\n/// ```\n/// a();\n/// ```\nfn a() {}"), 3);
+        assert_eq!(count("//! ```text\n//! a := b\n//! ```\nfn a() {}"), 0);
+        assert_eq!(count("/// ```\n/// unfinished\nfn a() {}\nfn b() {}"), 2);
+    }
+}
