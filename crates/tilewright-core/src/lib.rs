@@ -6,6 +6,7 @@
 //! | value | what it is |
 //! |---|---|
 //! | [`Layout`] | a function from a nested coordinate to an element offset: [`Mode`]s under a [`Profile`], an offset, a [`Swizzle`] |
+//! | [`BasisLayout`] | a function from coordinates to coordinates: strides such as `1@0` |
 //! | [`TensorLayout`] | logical extents + a layout of the padded domain + a capacity: a framework's "shape with its layout" |
 //! | [`Pattern`] | how each axis splits into digits and in which order they are stored: the definition of every dense tiled format |
 //! | [`Refinement`] | two tensor layouts over the same coordinates as one list of loops |
@@ -31,6 +32,7 @@
 extern crate std;
 
 mod algebra;
+mod basis;
 mod block;
 mod coord;
 mod error;
@@ -64,6 +66,7 @@ mod tuple;
 mod view;
 
 pub use algebra::{LayoutTile, LayoutTv, LeftInverse, SEARCH_STATES, Slicer, Tiler};
+pub use basis::{BasisLayout, MAX_BASES};
 pub use block::{Block, Loop, MAX_LOOPS};
 pub use coord::Coord;
 pub use error::Error;

@@ -38,9 +38,9 @@ pub use tilewright_xla as xla;
 pub use compare::{Comparison, compare};
 pub use explain::Explanation;
 pub use tilewright_core::{
-    Block, Blocks, Coord, Difference, Digit, Fill, Fractal, IntTuple, Layout, LayoutTile, LayoutTv,
-    LeftInverse, Loop, Mode, ParseError, Pattern, Place, Profile, Refinement, Run, Slicer, Step,
-    Swizzle, TensorLayout, Tile, Tiler, View, ViewMut, expect_const, layout,
+    BasisLayout, Block, Blocks, Coord, Difference, Digit, Fill, Fractal, IntTuple, Layout,
+    LayoutTile, LayoutTv, LeftInverse, Loop, Mode, ParseError, Pattern, Place, Profile, Refinement,
+    Run, Slicer, Step, Swizzle, TensorLayout, Tile, Tiler, View, ViewMut, expect_const, layout,
 };
 pub use tilewright_notation::{Named, Spec};
 pub use tilewright_xla::PrimitiveType;

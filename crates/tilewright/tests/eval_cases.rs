@@ -163,8 +163,9 @@ const CASES: &[(u32, &str, &str)] = &[
     (115, "same((4,):(1,), 4:1)", "true"),
     (115, "congruent((4,):(1,), 4:1)", "false"),
     (116, "((2,3)):((1,2))", "((2,3)):((1,2))"),
-    (117, "(2,2):(1@0,1@1)", "!unsupported (2,2):(1@0,1@1) maps to coordinates"),
-    (118, "(2,2):(1@0,1)", "!unsupported (2,2):(1@0,1) maps to coordinates"),
+    (117, "(2,2):(1@0,1@1)", "(2,2):(1@0,1@1)"),
+    (117, "same((2,2):(1@0,1@1), make_identity_layout((2,2)))", "true"),
+    (118, "(2,2):(1@0,1)", "!parse the stride 1 is an integer; basis and integer strides do not mix"),
     (119, "(8,32):(32)", "!mismatch a shape of rank 2 and 2 leaves with strides of rank 1 and 1"),
     (120, "(8,32", "!parse expected `,` or `)`, found the end of the text"),
     (121, "99999999999999999999:1", "!parse the integer does not fit 64 bits"),
@@ -186,6 +187,7 @@ const NOTES: &[(u32, &str)] = &[
     (84, "the value is the layout; the tile's extents are those of raked_product"),
     (97, "eight elements of 6 bits are twelve of 4: the source names the new width first"),
     (108, "a cosize is that of the padded domain; the last valid element lies at 12339"),
+    (118, "one port accepts a mixture; a value is an offset or a coordinate, not both"),
     (120, "the text has five columns, so its end is column 6"),
 ];
 

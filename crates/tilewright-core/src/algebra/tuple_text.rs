@@ -13,7 +13,7 @@ use super::build::Builder;
 use crate::{Error, MAX_DEPTH, ParseError, Profile, macros::tri};
 
 /// The longest text that is read, in bytes.
-const MAX_TEXT: usize = 4096;
+pub(crate) const MAX_TEXT: usize = 4096;
 
 pub(crate) struct Reader<'a> {
     text: &'a [u8],

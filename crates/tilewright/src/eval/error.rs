@@ -40,6 +40,13 @@ impl Error {
         Error::new("parse", span, message)
     }
 
+    /// A parser of core's refused the text that begins at byte `at`.
+    pub(super) fn core_parse(at: usize, error: &core::ParseError) -> Error {
+        let (from, to) = error.span();
+        let kind = error.cause().map_or("parse", kind_of);
+        Error::new(kind, (at + from, at + to), error.to_string())
+    }
+
     /// Core refused what stands at `span`; `subject` says what that is.
     pub(super) fn core(span: (usize, usize), subject: &str, error: &core::Error) -> Error {
         let between = if subject.is_empty() { "" } else { ": " };

@@ -1,6 +1,6 @@
 //! Evaluation: from the tree of an expression to its value.
 
-use tilewright_core::{Coord, IntTuple, Layout, Swizzle, TensorLayout};
+use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, Swizzle, TensorLayout};
 use tilewright_notation::{Named, Spec};
 
 use super::{
@@ -33,11 +33,9 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
             valid(expr, layout, extents.as_deref(), *capacity)
         }
         Node::Chain(operands) => chain(operands),
-        Node::Basis(text) => Err(Error::new(
-            "unsupported",
-            expr.span,
-            format!("{text} maps to coordinates; a layout's strides are integers"),
-        )),
+        Node::Basis(text) => BasisLayout::parse(text)
+            .map(|map| Form::Basis(Box::new(map)))
+            .map_err(|error| Error::core_parse(expr.span.0, &error)),
     }
 }
 

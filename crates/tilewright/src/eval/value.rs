@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilewright_core::{IntTuple, Layout, LayoutTile, Swizzle, Tiler};
+use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, Swizzle, Tiler};
 use tilewright_notation::{self as notation, Named, Spec};
 
 use super::items::Items;
@@ -30,6 +30,7 @@ pub(super) enum Form {
     /// A layout that prints its offset, also where that is 0.
     Cut(Box<Layout>),
     Tile(Box<LayoutTile>),
+    Basis(Box<BasisLayout>),
     Tiler(Vec<Part>),
     Swizzle(Swizzle),
     List(Vec<i64>),
@@ -72,6 +73,7 @@ impl Form {
             Form::Slicer(_) => "a coordinate with `_`",
             Form::Layout(_) | Form::Cut(_) => "a layout",
             Form::Tile(_) => "a tile",
+            Form::Basis(_) => "a map to coordinates",
             Form::Tiler(_) => "a tiler",
             Form::Swizzle(_) => "a swizzle",
             Form::List(_) => "a list",
@@ -83,7 +85,7 @@ impl Form {
 
 impl Value {
     /// What kind of value this is: `boolean`, `integer`, `tuple`, `slicer` (with `_`), `layout` (also with
-    /// an offset or valid extents), `tiler`, `swizzle`, `list`, `padding`.
+    /// an offset or valid extents), `basis` (a map to coordinates), `tiler`, `swizzle`, `list`, `padding`.
     pub fn kind(&self) -> &'static str {
         match &self.0 {
             Form::Boolean(_) => "boolean",
@@ -91,6 +93,7 @@ impl Value {
             Form::Tuple(_) => "tuple",
             Form::Slicer(_) => "slicer",
             Form::Layout(_) | Form::Cut(_) | Form::Tile(_) | Form::Spec(_) => "layout",
+            Form::Basis(_) => "basis",
             Form::Tiler(_) => "tiler",
             Form::Swizzle(_) => "swizzle",
             Form::List(_) => "list",
@@ -172,6 +175,7 @@ impl fmt::Display for Value {
             Form::Layout(layout) => write!(f, "{layout}"),
             Form::Cut(layout) => cut(f, layout),
             Form::Tile(tile) => write!(f, "{tile}"),
+            Form::Basis(map) => write!(f, "{map}"),
             Form::Tiler(parts) => tiler(f, parts),
             Form::Swizzle(swizzle) => write!(f, "{swizzle}"),
             Form::List(list) => {

@@ -113,6 +113,7 @@ pub(in crate::eval) fn composition(call: &Call<'_>) -> Answer {
     match call.by(1)? {
         By::Layout(b) => layout(a.composition(&b)?),
         By::Modes(parts) => layout(a.composition_tiler(&tilers(&parts))?),
+        By::Basis(b) => layout(a.composition_basis(&b)?),
         By::Keep => layout(a),
     }
 }

@@ -1,6 +1,6 @@
 //! What a function is called with, and why it refuses.
 
-use tilewright_core::{self as core, IntTuple, Layout, Slicer, Swizzle};
+use tilewright_core::{self as core, BasisLayout, IntTuple, Layout, Slicer, Swizzle};
 
 use crate::eval::{
     error::Error,
@@ -55,6 +55,8 @@ impl Refusal {
 pub(super) enum By {
     Layout(Layout),
     Modes(Vec<Part>),
+    /// A map to coordinates, which picks modes.
+    Basis(BasisLayout),
     /// `_` alone: all of it.
     Keep,
 }
@@ -133,6 +135,7 @@ impl<'a> Call<'a> {
     pub(super) fn shape(&self, i: usize) -> Result<IntTuple, Refusal> {
         match self.form(i)? {
             Form::Tuple(tuple) => Ok(tuple.clone()),
+            Form::Basis(map) => Ok(map.shape().clone()),
             _ => Ok(self.layout(i)?.shape()),
         }
     }
@@ -184,6 +187,7 @@ impl<'a> Call<'a> {
     pub(super) fn by(&self, i: usize) -> Result<By, Refusal> {
         match self.form(i)? {
             Form::Tiler(parts) => Ok(By::Modes(parts.clone())),
+            Form::Basis(map) => Ok(By::Basis(BasisLayout::clone(map))),
             Form::Slicer(items) if *items == Items::leaf(None) => Ok(By::Keep),
             Form::Slicer(items) => match items.extents() {
                 Some(extents) => Ok(By::Modes(extents)),

@@ -1,6 +1,6 @@
 //! Making layouts of shapes, and of other layouts.
 
-use tilewright_core::{Layout, LayoutTv};
+use tilewright_core::{BasisLayout, Layout, LayoutTv};
 
 use super::{Answer, Call, Function, Refusal, structure::layout};
 use crate::eval::value::Form;
@@ -35,6 +35,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| layout(call.layout(0)?.compact_like()?),
     },
     Function {
+        name: "make_identity_layout",
+        arguments: "shape",
+        doc: "The map of each coordinate to itself, with basis strides; of an integer n, n:1.",
+        counts: (1, 1),
+        run: identity,
+    },
+    Function {
         name: "compact_col_major",
         arguments: "shape",
         doc: "The strides of the compact layout whose first mode varies fastest.",
@@ -49,6 +56,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
         run: |call| Ok(Form::Tuple(call.shape(0)?.compact_row_major()?)),
     },
 ];
+
+fn identity(call: &Call<'_>) -> Answer {
+    let shape = call.shape(0)?;
+    match shape.as_integer() {
+        Some(_) => layout(Layout::compact_col_major(&shape)?),
+        None => Ok(Form::Basis(Box::new(BasisLayout::identity(&shape)?))),
+    }
+}
 
 fn tile(call: &Call<'_>) -> Answer {
     let (whole, shape) = (call.layout(0)?, call.tuple(1)?.product_each()?);

@@ -55,6 +55,9 @@ fn shapes(call: &Call<'_>, test: fn(&IntTuple, &IntTuple) -> bool) -> Answer {
 }
 
 fn same(call: &Call<'_>) -> Answer {
+    if let (Form::Basis(a), Form::Basis(b)) = (call.form(0)?, call.form(1)?) {
+        return Ok(Form::Boolean(a.same_function(b)));
+    }
     let answer = compare(&array(call, 0)?, &array(call, 1)?)?;
     Ok(Form::Boolean(matches!(answer, Comparison::Same { .. })))
 }

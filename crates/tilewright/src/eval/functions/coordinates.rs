@@ -10,10 +10,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "crd2idx",
         arguments: "coord, L or shape",
-        doc: "The offset of a coordinate; in a shape, its colexicographic index.",
+        doc: "The offset of a coordinate; in a shape, its colexicographic index; under basis strides, the coordinate it is sent to.",
         counts: (2, 2),
         run: |call| match call.form(1)? {
             Form::Tuple(shape) => integer(shape.crd2idx(&call.tuple(0)?)?),
+            Form::Basis(map) => Ok(Form::Tuple(map.coord_at(&call.tuple(0)?)?)),
             _ => integer(call.layout(1)?.crd2idx(&call.tuple(0)?)?),
         },
     },

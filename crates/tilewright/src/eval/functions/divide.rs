@@ -44,6 +44,7 @@ fn divided(
     match call.by(1)? {
         By::Layout(b) => layout(whole(&a, &b)?),
         By::Modes(parts) => layout(by_mode(&a, &tilers(&parts))?),
+        By::Basis(_) => call.is_not(1, "a layout or a tiler"),
         By::Keep => layout(a),
     }
 }

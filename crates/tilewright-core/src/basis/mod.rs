@@ -1,0 +1,425 @@
+//! Basis strides: layouts whose values are coordinates, such as the identity `(2,3):(1@0,1@1)`.
+//!
+//! A stride `c@i` moves component i of the result by c, `c@j@i` component j within component i (innermost
+//! first). So a basis layout is up to [`MAX_BASES`] integer layouts over one shape, one a component.
+//!
+//! Laws: component i of `B(c)` is `part(i)(c)`; `identity(S)(c) = c`; `parse(print(B)) = B`. A component that
+//! no mode moves is 0, and left out behind the last that is moved. Basis and integer strides do not mix; 0 is
+//! both.
+//!
+//! Source of the notion: CUTLASS `include/cute/numeric/arithmetic_tuple.hpp` (`ScaledBasis`).
+
+mod compose;
+mod path;
+mod text;
+
+use crate::{
+    Error, IntTuple, Layout, MAX_MODES, Mode, Swizzle, algebra::build::Builder, macros::tri,
+};
+use path::{Leaves, Path};
+
+/// The most components a [`BasisLayout`] moves.
+pub const MAX_BASES: usize = 8;
+
+/// A map from coordinates to coordinates, with basis strides.
+///
+/// ```
+/// use tilewright_core::{BasisLayout, IntTuple};
+/// let tuple = |text| IntTuple::parse(text).unwrap();
+/// let identity = BasisLayout::identity(&tuple("(2,(3,4))")).unwrap();
+/// assert_eq!(identity.to_string(), "(2,(3,4)):(1@0,(1@0@1,1@1@1))");
+/// assert_eq!(identity.coord_at(&tuple("(1,7)")), Ok(tuple("(1,(1,2))")));
+///
+/// let swapped = BasisLayout::parse("(4,8):(1@1,2@0)").unwrap();
+/// assert_eq!(swapped.coord_at(&tuple("(3,5)")), Ok(tuple("(10,3)")));
+/// let error = BasisLayout::parse("(2,2):(1@0,1)").unwrap_err();
+/// assert!(error.to_string().contains("basis and integer strides do not mix"));
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+#[doc(alias = "ScaledBasis")]
+#[doc(alias = "ArithTuple")]
+pub struct BasisLayout {
+    shape: IntTuple,
+    /// The components that are moved, in the order of a coordinate's text.
+    paths: [Path; MAX_BASES],
+    /// The stride of each leaf, by component.
+    strides: [[i64; MAX_MODES]; MAX_BASES],
+    len: usize,
+}
+
+impl BasisLayout {
+    /// The map of each coordinate of a shape to itself.
+    ///
+    /// # Errors
+    /// [limit](Error::is_limit) for more than [`MAX_BASES`] leaves; [illegal](Error::is_illegal) for an
+    /// integer or `()`, whose identity is the layout `n:1`, and for negative extents.
+    ///
+    /// ```
+    /// use tilewright_core::{BasisLayout, IntTuple};
+    /// let identity = |text| BasisLayout::identity(&IntTuple::parse(text).unwrap());
+    /// assert_eq!(identity("(2,2)").unwrap().to_string(), "(2,2):(1@0,1@1)");
+    /// assert!(identity("4").unwrap_err().is_illegal());
+    /// assert!(identity("(1,1,1,1,1,1,1,1,1)").unwrap_err().is_limit());
+    /// ```
+    #[doc(alias = "make_identity_layout")]
+    pub const fn identity(shape: &IntTuple) -> Result<BasisLayout, Error> {
+        if shape.depth() == 0 {
+            return Err(Error::illegal(
+                "the identity of the integer {}",
+                [shape.values()[0] as i128],
+                "it is the layout n:1; (n) has a basis",
+            ));
+        }
+        let mut identity = BasisLayout::zero(shape);
+        let (mut leaves, mut leaf) = (Leaves::new(shape.profile()), 0);
+        while let Some(path) = leaves.next() {
+            tri!(identity.add(leaf, 1, path));
+            leaf += 1;
+        }
+        identity.checked()
+    }
+
+    /// The map whose component i is `parts[i]`, of one shape all.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for different shapes; [unsupported](Error::is_unsupported) for a part
+    /// with an offset or a swizzle; [limit](Error::is_limit) beyond [`MAX_BASES`];
+    /// [illegal](Error::is_illegal) if no part moves.
+    ///
+    /// ```
+    /// use tilewright_core::{BasisLayout, Layout};
+    /// let parse = |text| Layout::parse(text).unwrap();
+    /// let map = BasisLayout::new(&[&parse("(2,3):(1,2)"), &parse("(2,3):(0,4)")]).unwrap();
+    /// assert_eq!(map.to_string(), "(2,3):(1@0,2@0+4@1)");
+    /// let error = BasisLayout::new(&[&parse("(2,3)"), &parse("(3,2)")]).unwrap_err();
+    /// assert!(error.is_mismatch());
+    /// ```
+    pub const fn new(parts: &[&Layout]) -> Result<BasisLayout, Error> {
+        if parts.is_empty() || parts.len() > MAX_MODES {
+            return Err(too_many(parts.len()));
+        }
+        let mut map = BasisLayout::zero(&parts[0].shape());
+        let mut i = 0;
+        while i < parts.len() {
+            tri!(map.part_is_plain(parts[i], i));
+            let mut leaf = 0;
+            while leaf < parts[i].modes().len() {
+                tri!(map.add(leaf, parts[i].modes()[leaf].stride(), Path::top(i as u8)));
+                leaf += 1;
+            }
+            i += 1;
+        }
+        map.checked()
+    }
+
+    const fn part_is_plain(&self, part: &Layout, i: usize) -> Result<(), Error> {
+        if part.offset() != 0 || !part.swizzle().is_identity() {
+            return Err(Error::unsupported(
+                "component {} has the offset {} or a swizzle",
+                [i as i128, part.offset() as i128],
+                "basis strides begin at the origin",
+            ));
+        }
+        let mut same = self.shape.congruent(&part.shape());
+        let mut leaf = 0;
+        while same && leaf < part.modes().len() {
+            same = self.shape.values()[leaf] == part.shape().values()[leaf];
+            leaf += 1;
+        }
+        if same {
+            return Ok(());
+        }
+        Err(Error::mismatch(
+            "component {} has another shape than component 0",
+            [i as i128],
+            "all components are over one shape",
+        ))
+    }
+
+    /// No component moved yet.
+    const fn zero(shape: &IntTuple) -> BasisLayout {
+        BasisLayout {
+            shape: shape.copied(),
+            paths: [Path::ROOT; MAX_BASES],
+            strides: [[0; MAX_MODES]; MAX_BASES],
+            len: 0,
+        }
+    }
+
+    /// Adds a stride of `leaf` along the component at `path`.
+    const fn add(&mut self, leaf: usize, stride: i64, path: Path) -> Result<(), Error> {
+        if stride == 0 {
+            return Ok(());
+        }
+        let mut at = 0;
+        while at < self.len && self.paths[at].before(path) {
+            at += 1;
+        }
+        if at == self.len || !self.paths[at].is(path) {
+            tri!(self.insert(at, path));
+        }
+        match self.strides[at][leaf].checked_add(stride) {
+            Some(sum) => self.strides[at][leaf] = sum,
+            None => {
+                return Err(Error::overflow(
+                    "strides of leaf {} along one component",
+                    [leaf as i128],
+                    "strides fit 64 bits",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes room for a component.
+    const fn insert(&mut self, at: usize, path: Path) -> Result<(), Error> {
+        if self.len == MAX_BASES {
+            return Err(too_many(MAX_BASES + 1));
+        }
+        let (mut i, mut inside) = (0, false);
+        while i < self.len {
+            inside = inside || self.paths[i].contains(path) || path.contains(self.paths[i]);
+            i += 1;
+        }
+        if inside {
+            return Err(Error::illegal(
+                "component {} of the coordinate is an integer to one stride and a tuple to another",
+                [path.first() as i128],
+                "a component is one or the other",
+            ));
+        }
+        i = self.len;
+        while i > at {
+            self.paths[i] = self.paths[i - 1];
+            self.strides[i] = self.strides[i - 1];
+            i -= 1;
+        }
+        self.paths[at] = path;
+        self.strides[at] = [0; MAX_MODES];
+        self.len += 1;
+        Ok(())
+    }
+
+    /// This value, if it is legal: every component a layout, the coordinates no longer than a tuple.
+    const fn checked(self) -> Result<BasisLayout, Error> {
+        if self.len == 0 {
+            return Err(Error::illegal(
+                "none of {} modes moves a coordinate",
+                [self.shape.values().len() as i128],
+                "one stride at least names a basis, such as 1@0",
+            ));
+        }
+        let mut i = 0;
+        while i < self.len {
+            tri!(self.component(i));
+            i += 1;
+        }
+        match self.coordinate(&[0; MAX_BASES]) {
+            Ok(_) => Ok(self),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// How many components are moved.
+    pub const fn components(&self) -> usize {
+        self.len
+    }
+
+    /// The extents, bracketed.
+    pub const fn shape(&self) -> &IntTuple {
+        &self.shape
+    }
+
+    /// The layout of the i-th component that is moved, in the order of a coordinate's text.
+    ///
+    /// ```
+    /// use tilewright_core::BasisLayout;
+    /// let map = BasisLayout::parse("(4,8):(1@1,2@0)").unwrap();
+    /// assert_eq!(map.part(0).unwrap().to_string(), "(4,8):(0,2)");
+    /// assert!(map.part(2).is_none());
+    /// ```
+    pub const fn part(&self, i: usize) -> Option<Layout> {
+        if i >= self.len {
+            return None;
+        }
+        match self.component(i) {
+            Ok(layout) => Some(layout),
+            Err(_) => None,
+        }
+    }
+
+    /// The positions, outermost first, at which a coordinate has the i-th component that is moved.
+    ///
+    /// ```
+    /// use tilewright_core::BasisLayout;
+    /// let map = BasisLayout::parse("(4,8):(1@1@2,2@0)").unwrap();
+    /// assert_eq!((map.path(0), map.path(1)), (Some(&[0][..]), Some(&[2, 1][..])));
+    /// ```
+    pub const fn path(&self, i: usize) -> Option<&[u8]> {
+        if i < self.len { Some(self.paths[i].steps()) } else { None }
+    }
+
+    const fn component(&self, i: usize) -> Result<Layout, Error> {
+        let (mut modes, mut leaf) = ([Mode::new(1, 0); MAX_MODES], 0);
+        while leaf < self.shape.values().len() {
+            let extent = self.shape.values()[leaf];
+            if extent < 0 {
+                return Err(Error::illegal(
+                    "extent {} of leaf {}",
+                    [extent as i128, leaf as i128],
+                    "extents are 0 or more",
+                ));
+            }
+            modes[leaf] = Mode::new(extent as u64, self.strides[i][leaf]);
+            leaf += 1;
+        }
+        Layout::new(modes.split_at(leaf).0, self.shape.profile(), 0, Swizzle::IDENTITY)
+    }
+
+    /// The coordinate that a coordinate is sent to.
+    ///
+    /// # Errors
+    /// As [`Layout::crd2idx`].
+    ///
+    /// ```
+    /// use tilewright_core::{BasisLayout, IntTuple};
+    /// let map = BasisLayout::parse("(4,8):(1@1@2,2@0)").unwrap();
+    /// let at = |text| map.coord_at(&IntTuple::parse(text).unwrap());
+    /// assert_eq!(at("(3,5)").unwrap().to_string(), "(10,0,(0,3))");
+    /// assert!(at("(4,0)").unwrap_err().is_out_of_range());
+    /// ```
+    pub const fn coord_at(&self, coord: &IntTuple) -> Result<IntTuple, Error> {
+        let (mut values, mut i) = ([0; MAX_BASES], 0);
+        while i < self.len {
+            values[i] = tri!(tri!(self.component(i)).crd2idx(coord));
+            i += 1;
+        }
+        self.coordinate(&values)
+    }
+
+    /// The coordinate with these components, 0 in all others.
+    const fn coordinate(&self, values: &[i64; MAX_BASES]) -> Result<IntTuple, Error> {
+        let (mut builder, mut at, mut i) = (Builder::new(), Path::ROOT, 0);
+        while i < self.len {
+            tri!(at.walk(self.paths[i], &mut builder));
+            tri!(builder.integer(values[i]));
+            i += 1;
+        }
+        tri!(at.leave(&mut builder));
+        builder.tuple()
+    }
+
+    /// Whether both send every index (colexicographic) to one coordinate.
+    ///
+    /// ```
+    /// use tilewright_core::BasisLayout;
+    /// let parse = |text| BasisLayout::parse(text).unwrap();
+    /// assert!(parse("(2,3):(1@0,2@0)").same_function(&parse("6:1@0")));
+    /// assert!(!parse("(2,3):(1@0,1@1)").same_function(&parse("(3,2):(1@0,1@1)")));
+    /// ```
+    pub const fn same_function(&self, other: &BasisLayout) -> bool {
+        let mut i = 0;
+        while i < self.len || i < other.len {
+            let (Some(a), Some(b)) = (self.part(i), other.part(i)) else { return false };
+            if a.size() != b.size() {
+                return false;
+            }
+            if a.size() == 0 {
+                return true;
+            }
+            if !self.paths[i].is(other.paths[i]) || !same_chain(&a.coalesce(), &b.coalesce()) {
+                return false;
+            }
+            i += 1;
+        }
+        true
+    }
+}
+
+/// Equal modes: the coalesced form of a map over a size is one.
+const fn same_chain(a: &Layout, b: &Layout) -> bool {
+    let (a, b) = (a.modes(), b.modes());
+    let (mut same, mut i) = (a.len() == b.len(), 0);
+    while same && i < a.len() {
+        same = a[i].extent() == b[i].extent() && a[i].stride() == b[i].stride();
+        i += 1;
+    }
+    same
+}
+
+const fn too_many(count: usize) -> Error {
+    Error::limit(
+        "a coordinate with {} components that move; at least 1 and at most {}",
+        [count as i128, MAX_BASES as i128],
+        "coalesce the shape, or take several layouts",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{string::ToString, vec::Vec};
+
+    fn tuple(text: &str) -> IntTuple {
+        IntTuple::parse(text).unwrap()
+    }
+
+    #[test]
+    fn the_identity_sends_every_coordinate_to_itself() {
+        let shapes =
+            ["(4)", "(2,3)", "((2,3),4)", "(1,(2,(2,1)),(3))", "((((2))),1)", "(2,1,2,1,2,1,2,1)"];
+        for text in shapes {
+            let shape = tuple(text);
+            let identity = BasisLayout::identity(&shape).unwrap();
+            for index in 0..shape.product().unwrap() {
+                let coord = shape.idx2crd(index).unwrap();
+                assert_eq!(identity.coord_at(&coord), Ok(coord.clone()), "{text}");
+                assert_eq!(identity.coord_at(&IntTuple::integer(index)), Ok(coord));
+            }
+        }
+    }
+
+    #[test]
+    fn components_are_their_parts() {
+        let parse = |text| Layout::parse(text).unwrap();
+        let parts = [parse("(3,2):(1,2)"), parse("(3,2):(0,0)"), parse("(3,2):(-1,5)")];
+        let map = BasisLayout::new(&[&parts[0], &parts[1], &parts[2]]).unwrap();
+        assert_eq!(map.to_string(), "(3,2):(1@0+-1@2,2@0+5@2)");
+        for index in 0..6 {
+            let values: Vec<i64> =
+                parts.iter().map(|part| part.offset_of(index).unwrap()).collect();
+            let coord = map.coord_at(&IntTuple::integer(index as i64)).unwrap();
+            assert_eq!(coord, IntTuple::flat(&values).unwrap());
+        }
+    }
+
+    #[test]
+    fn what_is_no_basis_layout() {
+        let parse = |text| Layout::parse(text).unwrap();
+        let line = parse("4:1");
+        assert!(BasisLayout::new(&[]).unwrap_err().is_limit());
+        assert!(BasisLayout::new(&[&line; 9]).unwrap_err().is_limit());
+        assert!(BasisLayout::new(&[&parse("4:0")]).unwrap_err().is_illegal());
+        assert!(BasisLayout::new(&[&line, &parse("4:1+2")]).unwrap_err().is_unsupported());
+        assert!(BasisLayout::new(&[&line, &parse("(4):(1)")]).unwrap_err().is_mismatch());
+        assert!(BasisLayout::identity(&tuple("()")).unwrap_err().is_illegal());
+        assert!(BasisLayout::identity(&tuple("(-2,2)")).unwrap_err().is_illegal());
+        let huge = IntTuple::flat(&[i64::MAX, 2]).unwrap();
+        assert!(BasisLayout::identity(&huge).unwrap_err().is_overflow());
+    }
+
+    #[test]
+    fn equal_maps_over_different_shapes() {
+        let parse = |text| BasisLayout::parse(text).unwrap();
+        assert!(parse("(2,1,3):(1@0,7@0,2@0)").same_function(&parse("6:1@0")));
+        assert!(parse("(0,3):(1@0,1@1)").same_function(&parse("(2,0):(5@0,1@3)")));
+        for (a, b) in [
+            ("4:1@0", "4:1@1"),
+            ("4:1@0", "4:2@0"),
+            ("4:1@0", "5:1@0"),
+            ("(2,2):(1@0,1@1)", "(2,2):(1@0,2@0)"),
+        ] {
+            assert!(!parse(a).same_function(&parse(b)), "{a} {b}");
+        }
+    }
+}

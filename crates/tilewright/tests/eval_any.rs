@@ -1,0 +1,255 @@
+//! `eval` on anything: arbitrary text, arbitrary expressions, the bounds, and answers over domains that no
+//! one could enumerate.
+
+use proptest::prelude::*;
+use tilewright::eval::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT, evaluate, functions};
+
+fn answer(text: &str) -> String {
+    match evaluate(text) {
+        Ok(value) => value.to_string(),
+        Err(error) => format!("!{} {error}", error.kind()),
+    }
+}
+
+/// Evaluates; an error points into the text, a value that can be written reads back as it printed.
+fn check(text: &str) {
+    match evaluate(text) {
+        Ok(value) => {
+            let printed = value.to_string();
+            let written = !["list", "boolean", "padding"].contains(&value.kind());
+            // A SPEC that no modes can say prints as a SPEC.
+            if written && !printed.contains(['[', '{']) {
+                // `slice_and_offset` prints an offset of 0 too.
+                let plain = printed.strip_suffix("+0").unwrap_or(&printed);
+                assert_eq!(answer(&printed), plain, "{text}");
+            }
+        }
+        Err(error) => {
+            let (from, to) = error.span();
+            assert!(from <= to && to <= text.len(), "{text}: {error}");
+            assert!(text.is_char_boundary(from) && text.is_char_boundary(to), "{text}: {error}");
+            assert!(error.render().starts_with(&error.to_string()));
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}
+
+fn integer() -> impl Strategy<Value = String> {
+    prop_oneof![
+        8 => (-2i64..20).prop_map(|n| n.to_string()),
+        1 => any::<i64>().prop_map(|n| n.to_string()),
+        1 => Just(i64::MAX.to_string()),
+        1 => Just(i64::MIN.to_string()),
+        1 => Just("_".to_owned()),
+        1 => Just("_4".to_owned()),
+    ]
+}
+
+/// Tuples in tuples.
+fn tuple() -> impl Strategy<Value = String> {
+    integer().prop_recursive(3, 12, 4, |part| {
+        prop::collection::vec(part, 0..4).prop_map(|parts| format!("({})", parts.join(",")))
+    })
+}
+
+fn value() -> impl Strategy<Value = String> {
+    let layout = prop::collection::vec((0u32..9, -3i64..40), 1..5).prop_map(|modes| {
+        let join = |parts: Vec<String>| parts.join(",");
+        let extents = join(modes.iter().map(|mode| mode.0.to_string()).collect());
+        let strides = join(modes.iter().map(|mode| mode.1.to_string()).collect());
+        format!("({extents}):({strides})")
+    });
+    prop_oneof![
+        2 => tuple(),
+        4 => layout.clone(),
+        2 => (tuple(), tuple()).prop_map(|(shape, stride)| format!("{shape}:{stride}")),
+        1 => (layout.clone(), integer()).prop_map(|(layout, by)| format!("{layout}+{by}")),
+        1 => (layout.clone(), tuple()).prop_map(|(layout, by)| format!("{layout} valid {by}")),
+        1 => prop::collection::vec(prop_oneof![layout, integer()], 0..4)
+            .prop_map(|parts| format!("<{}>", parts.join(","))),
+        1 => (0u8..5, 0u8..5, -5i8..6).prop_map(|(b, m, s)| format!("Sw<{b},{m},{s}>")),
+        1 => prop::sample::select(vec![
+            "(2,2):(1@0,1@1)",
+            "((2,3),4):((1@0@0,2@1@0),1@1)",
+            "\"f32[3,5]{1,0:T(2,2)}\"",
+            "\"bf16[20,300]{1,0:T(8,128)(2,1)}\"",
+            "\"f32[3,2,5]{2,1,0:T(2,*,4)}\"",
+            "\"f16[100,100] zN\"",
+            "\"[4,6] row-major\"",
+            "\"zN\"",
+        ])
+        .prop_map(str::to_owned),
+    ]
+}
+
+/// Calls of any function with anything, compositions of anything.
+fn expression() -> impl Strategy<Value = String> {
+    let names: Vec<&'static str> = functions().map(|function| function.name()).collect();
+    value().prop_recursive(3, 10, 4, move |part| {
+        let call = (prop::sample::select(names.clone()), prop::collection::vec(part.clone(), 0..4))
+            .prop_map(|(name, arguments)| format!("{name}({})", arguments.join(", ")));
+        prop_oneof![
+            4 => call,
+            1 => prop::collection::vec(part, 2..4).prop_map(|parts| parts.join(" o ")),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn any_text_is_an_expression_or_an_error(text in "[-_()<>0-9:,+@oSw\"' aé]{0,40}|\\PC{0,60}") {
+        check(&text);
+    }
+
+    #[test]
+    fn any_bytes_are_an_expression_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        check(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn any_expression_has_a_value_or_an_error(text in expression()) {
+        check(&text);
+    }
+
+    /// Functions given the number and kinds of arguments they ask for.
+    #[test]
+    fn any_pair_of_layouts_through_any_function(
+        name in prop::sample::select(functions().map(|function| function.name()).collect::<Vec<_>>()),
+        a in value(),
+        b in value(),
+        n in 0u32..12,
+    ) {
+        for text in [
+            format!("{name}({a})"),
+            format!("{name}({a}, {b})"),
+            format!("{name}({a}, {n})"),
+            format!("{name}({n}, {a})"),
+            format!("{name}({a}, {n}, {b})"),
+            format!("{name}({a}, {b}, {a})"),
+        ] {
+            check(&text);
+        }
+    }
+}
+
+#[test]
+fn nesting_is_bounded() {
+    let calls = |n: usize| "coalesce(".repeat(n) + "4:1" + &")".repeat(n);
+    assert_eq!(answer(&calls(MAX_NESTING - 1)), "4:1");
+    assert!(answer(&calls(MAX_NESTING)).starts_with("!limit expressions nested deeper than 48"));
+    for open in ["(", "<", "size(", "Sw<", "\"", "-", "(4):(", "4 o "] {
+        let text = open.repeat(MAX_TEXT / open.len());
+        assert!(answer(&text).starts_with('!'), "{open}");
+    }
+    assert!(answer(&("(".repeat(40) + "1" + &")".repeat(40))).starts_with("!limit"));
+}
+
+#[test]
+fn text_parts_and_lists_are_bounded() {
+    assert!(answer(&" ".repeat(MAX_TEXT + 1)).starts_with("!limit an expression of 16385 bytes"));
+    let tuple = format!("({})", "1,".repeat(MAX_NODES + 1));
+    assert!(answer(&tuple).starts_with("!limit an expression of more than 4096 parts"));
+    assert!(answer(&format!("({})", "1,".repeat(33))).starts_with("!limit more than 32"));
+
+    let list = answer(&format!("offsets({MAX_LIST}:1)"));
+    assert!(list.starts_with("[0,1,2,") && list.ends_with(",65535]"));
+    for text in [
+        format!("offsets({}:1)", MAX_LIST + 1),
+        format!("swizzle(Sw<2,0,2>, {})", MAX_LIST + 1),
+        "offsets((1000000,1000000):(1,1000000))".to_owned(),
+        format!("swizzle(Sw<2,0,2>, {})", i64::MAX),
+    ] {
+        let answer = answer(&text);
+        assert!(answer.starts_with("!limit ") && answer.contains("at most 65536"), "{answer}");
+    }
+}
+
+/// 10¹² elements and more: no answer here could wait for them one by one.
+#[test]
+fn same_decides_without_enumerating() {
+    for (expression, expected) in [
+        ("same((1000000,1000000):(1,1000000), 1000000000000:1)", "true"),
+        ("same((1000000,1000000):(1,1000000), (1000000,1000000):(1000000,1))", "false"),
+        (
+            "same((1000000,1000000):(1000000,1), ((1000,1000),1000000):((1000000,1000000000),1))",
+            "true",
+        ),
+        (
+            "same(((1000,1000),(1000,1000)):((1,1000),(1000000,1000000000)), (1000000,1000000):(1,1000000))",
+            "true",
+        ),
+        ("same((4096,4096,65536):(1,4096,16777216), (65536,16777216):(1,65536))", "true"),
+        ("same((1000000,1000000):(1,1000000), (1000000,1000000):(1,1000001))", "false"),
+        (
+            "same(\"f32[1048576,1048576]{1,0:T(8,128)}\", \"[1048576,1048576] (m1 m0:8) (n1 n0:128) -> m1 n1 m0 n0\")",
+            "true",
+        ),
+        ("same((1000000,1000000):(1@0,1@1), make_identity_layout((1000000,1000000)))", "true"),
+        ("injective((1000000,1000000):(1,1000000))", "true"),
+        ("size((1000000,1000000) o <1000,_>)", "1000000000"),
+    ] {
+        assert_eq!(answer(expression), expected, "{expression}");
+    }
+}
+
+#[test]
+fn what_is_given_in_the_wrong_place_is_named() {
+    for (expression, expected) in [
+        ("coalesce([0])", "!parse `[` begins no word of an expression"),
+        ("coalesce(offsets(4:1))", "!arguments coalesce: a list where a layout is expected"),
+        ("get((1,2), (0,1))", "!arguments get: a tuple where an integer is expected"),
+        ("get((1,2), -1)", "!out-of-range get: -1 is below 0"),
+        (
+            "(4:1, 2)",
+            "!arguments a layout in a tuple, which holds integers, tuples and `_`; a tiler of layouts is written <…>",
+        ),
+        (
+            "(1,2):(_,1)",
+            "!arguments a coordinate with `_` for strides; expected an integer or a tuple of integers",
+        ),
+        ("4 + 3", "!arguments `+` and `-` put an offset behind a layout, such as (4,8):(8,1)+3"),
+        (
+            "Sw<1,2,1> o Sw<1,0,1>",
+            "!unsupported A o B: Sw<1,2,1> after Sw<1,0,1> is no one swizzle; base and shift must be equal",
+        ),
+        (
+            "Sw<3,0,2> o 8:1",
+            "!illegal swizzle with 3 bits and shift 2: the bit fields overlap; |shift| must be at least the number of bits",
+        ),
+        (
+            "coalesce(\"f32[3,2,5]{2,1,0:T(2,*,4)}\")",
+            "!unsupported coalesce: the tiles of this SPEC merge dims or do not divide one another, which no modes with strides say",
+        ),
+        (
+            "composition((4,8), ((2,2),4))",
+            "!arguments composition: ((2,2),4) as a tiler; expected one extent per axis, each 0 or more; a nested tile is written as a layout: <(2,4):(1,8),3:1>",
+        ),
+        ("zN", "!parse `zN` is a function only before `(`; a SPEC stands in quotes: \"zN\""),
+        ("coord((4,8):(8,1), 32)", "!out-of-range coord: offset 32 of a storage of 32 elements"),
+    ] {
+        assert_eq!(answer(expression), expected);
+    }
+}
+
+#[test]
+fn coordinates_in_every_spelling() {
+    for (expression, expected) in [
+        ("offset((3,(2,3)):(3,(12,1)), 16)", "17"),
+        ("offset((3,(2,3)):(3,(12,1)), (1,5))", "17"),
+        ("offset((3,(2,3)):(3,(12,1)), (1,(1,2)))", "17"),
+        ("coord((3,(2,3)):(3,(12,1)), 17)", "(1,5)"),
+        // Of an array that is no bare layout an integer counts in row-major order.
+        ("offset(\"f32[3,5]{1,0:T(2,2)}\", 8)", "7"),
+        ("offset(\"f32[3,5]{1,0:T(2,2)}\", (1,2))", "6"),
+        ("offset(\"f32[3,5]{1,0:T(2,2)}\", ((1,0),(0,1)))", "6"),
+        ("coord(\"f32[3,5]{1,0:T(2,2)}\", 6)", "(1,2)"),
+        ("coord(\"f32[3,5]{1,0:T(2,2)}\", 9)", "padding"),
+        ("offset((4,3):(1,4) valid (2,3), (1,2))", "9"),
+        ("crd2idx((1,2), (2,3):(1@1,4@0))", "(8,1)"),
+        ("crd2crd((1,(1,2)), (3,(2,3)), (9,2))", "(7,1)"),
+    ] {
+        assert_eq!(answer(expression), expected, "{expression}");
+    }
+}
