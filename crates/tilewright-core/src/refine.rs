@@ -228,30 +228,42 @@ const fn modes(tensor: &TensorLayout, dim: usize) -> Option<&[Mode]> {
 
 /// The distance that one turn of a digit makes whose coordinates are multiples of `cut`.
 const fn stride_at(modes: &[Mode], cut: u64) -> i64 {
-    let (mut below, mut i) = (1, 0);
+    let (mut below, mut first, mut stride, mut i) = (1, 1, 0, 0);
     while i < modes.len() {
-        let above = below * modes[i].extent();
-        if above > cut {
-            // Below the extent of this mode: I2 bounds the product.
-            return (cut / below) as i64 * modes[i].stride();
+        if i == 0 || !goes_on(modes, i - 1) {
+            (first, stride) = (below, modes[i].stride());
         }
-        below = above;
+        below *= modes[i].extent();
+        if below > cut {
+            // Below the extent of these modes: I2 bounds the product.
+            return (cut / first) as i64 * stride;
+        }
         i += 1;
     }
     0
 }
 
-/// The smallest cut of these modes above `cut`; `u64::MAX` if there is none.
+/// The smallest cut of these modes above `cut`; `u64::MAX` if there is none. Where a mode goes on as
+/// the one below it did, nothing is cut.
 const fn next_cut(modes: &[Mode], cut: u64) -> u64 {
-    let (mut below, mut i) = (1, 0);
+    let (mut below, mut i) = (1u64, 0);
     while i < modes.len() {
         below *= modes[i].extent();
-        if below > cut {
+        if below > cut && !goes_on(modes, i) {
             return below;
         }
         i += 1;
     }
     u64::MAX
+}
+
+/// Whether the mode above mode `i` has the stride that mode `i` reaches with one more turn.
+const fn goes_on(modes: &[Mode], i: usize) -> bool {
+    if i + 1 >= modes.len() {
+        return false;
+    }
+    let (extent, stride) = (modes[i].extent() as i128, modes[i].stride() as i128);
+    modes[i + 1].stride() as i128 == extent * stride
 }
 
 /// The blocks of a [`Refinement`].
@@ -524,6 +536,19 @@ mod tests {
                 check(&src, &dst);
             }
         }
+    }
+
+    #[test]
+    fn digits_that_go_on_are_not_cut() {
+        let of = |text: &str| TensorLayout::of(&Layout::parse(text).unwrap());
+        let (threes, fours) = (of("(3,4):(1,3)"), of("(4,3):(1,4)"));
+        let line = |layout: &TensorLayout| TensorLayout::linear(layout.layout()).unwrap();
+        let (src, dst) = (line(&threes), line(&fours));
+        let refinement = Refinement::new(&src, &dst).unwrap();
+        assert!(refinement.is_regular() && refinement.blocks().count() == 1);
+        check(&src, &dst);
+        check(&src, &line(&of("(4,3):(1,5)")));
+        check(&line(&of("(3,2,2):(-1,-3,7)+6")), &line(&of("(2,2,3):(5,10,1)")));
     }
 
     #[test]

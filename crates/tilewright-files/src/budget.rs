@@ -29,8 +29,33 @@ impl Budget {
         self.peak.get()
     }
 
+    /// Counts memory that is held elsewhere, until it is dropped; an error beyond the bound.
+    pub(crate) fn held(&self, len: u64) -> Result<Held<'_>, Error> {
+        let used = self.claim(len)?;
+        self.set(used);
+        Ok(Held { len, budget: self })
+    }
+
     /// A buffer of zeros; an error beyond the bound or if the system has no memory.
     pub(crate) fn buffer(&self, len: u64) -> Result<Buffer<'_>, Error> {
+        let used = self.claim(len)?;
+        let size = usize::try_from(len).unwrap_or(usize::MAX);
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(size).map_err(|_| {
+            Error::usage(format!("the system has no {len} bytes of memory; lower --memory"))
+        })?;
+        bytes.resize(size, 0);
+        self.set(used);
+        Ok(Buffer { bytes, budget: self })
+    }
+
+    fn set(&self, used: u64) {
+        self.used.set(used);
+        self.peak.set(self.peak.get().max(used));
+    }
+
+    /// What is in use with `len` bytes more.
+    fn claim(&self, len: u64) -> Result<u64, Error> {
         let used = self.used.get().saturating_add(len);
         if used > self.limit {
             let (limit, held) = (self.limit, self.used.get());
@@ -38,15 +63,20 @@ impl Budget {
                 "{len} bytes of buffers beyond the {held} in use pass the bound of {limit}; raise --memory"
             )));
         }
-        let size = usize::try_from(len).unwrap_or(usize::MAX);
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(size).map_err(|_| {
-            Error::usage(format!("the system has no {len} bytes of memory; lower --memory"))
-        })?;
-        bytes.resize(size, 0);
-        self.used.set(used);
-        self.peak.set(self.peak.get().max(used));
-        Ok(Buffer { bytes, budget: self })
+        Ok(used)
+    }
+}
+
+/// Memory held elsewhere; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Held<'a> {
+    len: u64,
+    budget: &'a Budget,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        self.budget.used.set(self.budget.used.get().saturating_sub(self.len));
     }
 }
 
@@ -90,6 +120,11 @@ mod tests {
             assert_eq!(first.len(), 60);
             assert!(budget.buffer(41).unwrap_err().is_usage());
             let _second = budget.buffer(40).unwrap();
+        }
+        {
+            let _list = budget.held(70).unwrap();
+            assert!(budget.held(31).unwrap_err().is_usage() && budget.buffer(31).is_err());
+            let _first = budget.buffer(30).unwrap();
         }
         assert_eq!((budget.used.get(), budget.peak()), (0, 100));
         assert!(budget.buffer(100).is_ok());

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tilewright_relayout::Plan;
+use tilewright_relayout::{Chunk, Plan};
 
 use crate::{
     Action, Conversion, Error, Job, Report, Watch,
@@ -179,11 +179,12 @@ fn convert_in_chunks(
         while let Some(range) = pending.pop() {
             let chunk = plan.chunk(range.clone()).map_err(|error| moved(job, &error))?;
             let len = range.end - range.start;
-            if len > 1 && len.saturating_add(chunk.buffer_len() as u64) > budget.limit() {
+            if len > 1 && needed(&chunk) > budget.limit() {
                 let middle = range.start + len / 2;
                 pending.extend([middle..range.end, range.start..middle]);
                 continue;
             }
+            let _list = budget.held(chunk.overhead_bytes())?;
             let mut src = budget.buffer(chunk.buffer_len() as u64)?;
             let mut dst = budget.buffer(len)?;
             for part in chunk.reads() {
@@ -196,13 +197,19 @@ fn convert_in_chunks(
     Ok(())
 }
 
+/// The bytes that a chunk holds: its list of reads, and what it reads and writes.
+fn needed(chunk: &Chunk) -> u64 {
+    let range = chunk.range();
+    let buffers = (range.end - range.start).saturating_add(chunk.buffer_len() as u64);
+    buffers.saturating_add(chunk.overhead_bytes())
+}
+
 /// The length of destination ranges that fit into the bound, judged by the first of them.
 fn chunk_len(job: &Job, plan: &Plan, budget: &Budget) -> Result<u64, Error> {
     let mut len = budget.limit() / 2;
     while let Some(range) = plan.ranges(len).next() {
-        let out = range.end - range.start;
         let chunk = plan.chunk(range).map_err(|error| moved(job, &error))?;
-        if len <= 64 || out.saturating_add(chunk.buffer_len() as u64) <= budget.limit() {
+        if len <= 64 || needed(&chunk) <= budget.limit() {
             break;
         }
         len /= 2;

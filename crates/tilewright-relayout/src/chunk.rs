@@ -3,7 +3,6 @@
 
 use crate::{
     Error, Plan,
-    clip::{Job, clip},
     cover::{MAX_BUFFER, Piece, Refused, cover},
     kernel::{self, Scratch},
     run::check_out,
@@ -77,8 +76,8 @@ impl Plan {
         };
         let buffer = match &needs {
             Needs::Pieces(pieces) => pieces.iter().map(Piece::bytes).sum(),
-            Needs::Stretches(stretches) if u128::from(stretches.bytes()) > MAX_BUFFER => {
-                return Err(too_long(u128::from(stretches.bytes())));
+            Needs::Stretches(stretches) if stretches.bytes() > MAX_BUFFER => {
+                return Err(too_long(stretches.bytes()));
             }
             Needs::Stretches(stretches) => stretches.bytes() as usize,
         };
@@ -128,13 +127,9 @@ impl Plan {
     }
 
     fn stretches(&self, range: &Range<u64>) -> Stretches {
-        let mut stretches = Stretches::default();
-        let range = self.whole_elements(range);
-        self.0.for_each_nest(&mut |nest| {
-            let unit = u64::from(nest.src_unit(self.0.elements));
-            let units = nest.dst_range(&range, self.0.elements);
-            clip(nest, units, &mut |job| stretches.add(&job, unit));
-        });
+        let inner = &self.0;
+        let mut stretches = Stretches::new(inner.elements.src_bits, range.end - range.start);
+        inner.groups.walk(inner.offsets(range), &mut |leaf| stretches.add(leaf));
         stretches.finish();
         stretches
     }
@@ -155,6 +150,20 @@ impl Chunk {
     /// The bytes of the buffer that the reads fill.
     pub fn buffer_len(&self) -> usize {
         self.buffer
+    }
+
+    /// The bytes of memory that the chunk itself takes: mostly the list of its reads.
+    ///
+    /// Where boxes are too many to keep, the list takes at most three eighths of the bytes of the range
+    /// and 3 KiB.
+    pub fn overhead_bytes(&self) -> u64 {
+        match &self.needs {
+            Needs::Pieces(pieces) => {
+                let held: usize = pieces.iter().map(Piece::overhead).sum();
+                (held + (pieces.capacity() - pieces.len()) * size_of::<Piece>()) as u64
+            }
+            Needs::Stretches(stretches) => stretches.overhead(),
+        }
     }
 
     /// The reads: each goes to a place of its own in the buffer, and together they fill it.
@@ -208,15 +217,15 @@ impl Chunk {
                     plan.run_nest(&piece.nest, range, buffer, out, &mut scratch);
                 }
             }
-            Needs::Stretches(stretches) => plan.for_each_nest(&mut |nest| {
-                let units = nest.dst_range(range, plan.elements);
-                clip(nest, units, &mut |job| {
-                    let job = Job { dst: job.dst - units.0, ..job };
-                    stretches.place(&job, plan.elements, &mut |job| {
-                        kernel::run(plan.elements, job, buffer, out, &mut scratch);
+            Needs::Stretches(stretches) => {
+                let offsets = plan.offsets(range);
+                plan.groups.walk(offsets.clone(), &mut |leaf| {
+                    stretches.place(leaf, &mut |leaf, shift| {
+                        let shift = (shift, -offsets.start);
+                        kernel::table(plan.elements, leaf, shift, buffer, out);
                     });
                 });
-            }),
+            }
         }
     }
 }

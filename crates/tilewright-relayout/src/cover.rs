@@ -86,12 +86,6 @@ impl Dense {
         }
         dense
     }
-
-    /// The turns inside the stretch, or those outside.
-    pub(crate) fn turns(&self, job: &Job<'_>, inside: bool) -> Vec<Turn> {
-        let each = job.turns.iter().zip(&self.inside);
-        each.filter(|(_, is)| **is == inside).map(|(turn, _)| *turn).collect()
-    }
 }
 
 /// The positions of turns, the smallest source stride first.
@@ -172,6 +166,13 @@ impl Piece {
     /// The bytes of the buffer.
     pub(crate) fn bytes(&self) -> usize {
         self.count as usize * self.len
+    }
+
+    /// The bytes of memory that the piece takes.
+    pub(crate) fn overhead(&self) -> usize {
+        let lists = self.steps.capacity() * size_of::<Step>()
+            + self.nest.turns.capacity() * size_of::<Turn>();
+        size_of::<Piece>() + lists
     }
 
     /// Read `i`: its byte offset in the source and its position in the buffer.

@@ -5,13 +5,13 @@ use core::fmt;
 
 impl Plan {
     /// The kernel that moves most of the bytes, in one or two words: `memcpy`, `rows`,
-    /// `transpose 4B`, `gather 2B`, `bits`; `fill` for an array without elements, `walk` where boxes
-    /// are enumerated at each run.
+    /// `transpose 4B`, `gather 2B`, `bits`; `fill` for an array without elements, `tables` where boxes
+    /// are too many and elements are found through tables of offsets.
     pub fn kernel_name(&self) -> String {
         match (self.0.main(), &self.0.nests) {
             (Some(nest), _) => kernel::name(self.0.elements, nest.packed, nest.run, &nest.turns),
             (None, Some(_)) => "fill".to_string(),
-            (None, None) => "walk".to_string(),
+            (None, None) => "tables".to_string(),
         }
     }
 
@@ -47,7 +47,7 @@ impl fmt::Display for Plan {
         write!(f, ", {} of {} elements padding", self.padding(), inner.dst.capacity())?;
         match &inner.nests {
             Some(nests) => nests.iter().try_for_each(|nest| self.write_nest(f, nest)),
-            None => write!(f, "\n  walk: digits that do not divide, box by box"),
+            None => write!(f, "\n  tables: the digits do not divide; {}", inner.groups),
         }
     }
 }

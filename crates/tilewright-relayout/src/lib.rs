@@ -27,17 +27,23 @@
 mod chunk;
 mod clip;
 mod cover;
+mod digits;
 mod display;
 mod elements;
 mod error;
+#[cfg(test)]
+mod forced;
+mod groups;
 #[allow(unsafe_code)]
 mod kernel;
 mod nest;
 mod padding;
 mod plan;
+mod pool;
 mod run;
 mod scattered;
 mod typed;
+mod walk;
 
 pub use chunk::{Chunk, Read};
 pub use elements::{Elements, Extend};

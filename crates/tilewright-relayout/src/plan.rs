@@ -1,10 +1,10 @@
 //! The plan: two layouts, the nests between them, and what they need.
 
-use crate::{Elements, Error, elements, nest::Nest};
+use crate::{Elements, Error, elements, groups::Groups, nest::Nest, pool::Pool, run::MIN_RANGE};
 use std::sync::Arc;
 use tilewright_core::{Refinement, TensorLayout};
 
-/// Beyond so many boxes, they are enumerated anew at each run instead of being kept.
+/// Beyond so many boxes, elements are found through tables instead.
 const MAX_NESTS: usize = 1024;
 
 /// How to move the elements of one layout to another: pure, owned and printable.
@@ -21,6 +21,7 @@ const MAX_NESTS: usize = 1024;
 #[derive(Clone)]
 pub struct Plan(pub(crate) Arc<Inner>);
 
+#[derive(Clone)]
 pub(crate) struct Inner {
     pub(crate) src: TensorLayout,
     pub(crate) dst: TensorLayout,
@@ -28,6 +29,10 @@ pub(crate) struct Inner {
     pub(crate) fill: u128,
     /// `None` where there are too many.
     pub(crate) nests: Option<Vec<Nest>>,
+    pub(crate) groups: Groups,
+    /// The least bytes of a thread's range.
+    pub(crate) min_range: u64,
+    pub(crate) pool: Pool,
     pub(crate) src_bytes: u64,
     pub(crate) dst_bytes: u64,
 }
@@ -68,8 +73,40 @@ impl Plan {
             check_injective(dst)?;
         }
         let nests = collect(&refinement, elements);
+        let (groups, min_range) = (Groups::new(src, dst), MIN_RANGE);
         let (src, dst) = (src.clone(), dst.clone());
-        Ok(Plan(Arc::new(Inner { src, dst, elements, fill, nests, src_bytes, dst_bytes })))
+        let inner = Inner {
+            src,
+            dst,
+            elements,
+            fill,
+            nests,
+            groups,
+            min_range,
+            pool: Pool::default(),
+            src_bytes,
+            dst_bytes,
+        };
+        Ok(Plan(Arc::new(inner)))
+    }
+
+    /// The same plan, whose threads take ranges of the destination of at least `bytes` bytes; 16 KiB
+    /// unless set. Shorter ranges share small arrays among more threads.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap().with_min_range(1);
+    /// let mut out = [0; 6];
+    /// plan.run(&[1, 2, 3, 4, 5, 6], &mut out, 6).unwrap();
+    /// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
+    /// ```
+    #[must_use]
+    pub fn with_min_range(mut self, bytes: u64) -> Plan {
+        Arc::make_mut(&mut self.0).min_range = bytes.max(1);
+        self
     }
 
     /// The bytes of the source: capacity × width, rounded up.
@@ -104,18 +141,6 @@ impl Plan {
 }
 
 impl Inner {
-    /// Calls `f` with each nest.
-    pub(crate) fn for_each_nest(&self, f: &mut dyn FnMut(&Nest)) {
-        match &self.nests {
-            Some(nests) => nests.iter().for_each(f),
-            None => {
-                // The extents were compared when the plan was made.
-                let Ok(refinement) = Refinement::new(&self.src, &self.dst) else { return };
-                refinement.blocks().for_each(|block| f(&Nest::of(&block, self.elements)));
-            }
-        }
-    }
-
     /// The nest that moves most; `None` for an empty array, or where nests are not kept.
     pub(crate) fn main(&self) -> Option<&Nest> {
         let bits =

@@ -14,11 +14,8 @@ use rayon::prelude::*;
 /// Ranges per thread, so that threads that are slowed down do not hold up the rest.
 const RANGES_PER_THREAD: u64 = 4;
 
-/// No range is smaller than this, in bytes.
-const MIN_RANGE: u64 = 1 << 14;
-
-/// More threads than this are not started.
-const MAX_THREADS: usize = 1024;
+/// No range is smaller than this, in bytes, unless the plan says otherwise.
+pub(crate) const MIN_RANGE: u64 = 1 << 14;
 
 impl Plan {
     /// Moves all elements from `src` to `dst`, with this many threads; 0 for one per core.
@@ -122,13 +119,13 @@ impl Inner {
         f: impl Fn(Range<u64>, &mut [u8]) + Sync,
     ) -> Result<(), Error> {
         let wanted = if threads == 0 { rayon::current_num_threads() } else { threads };
-        let wanted = wanted.min(MAX_THREADS) as u64;
-        let grain = self.grain(out.len() as u64, wanted);
+        let grain = self.grain(out.len() as u64, wanted as u64);
+        let ranges = (out.len() as u64).div_ceil(grain);
         let range = |i: usize, len: usize| {
             let from = start + i as u64 * grain;
             from..from + len as u64
         };
-        if wanted == 1 || grain >= out.len() as u64 {
+        if wanted == 1 || ranges <= 1 {
             f(range(0, out.len()), out);
             return Ok(());
         }
@@ -141,19 +138,13 @@ impl Inner {
             work();
             return Ok(());
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(wanted as usize).build();
-        let pool = pool.map_err(|error| {
-            Error::unsupported(format!("{wanted} threads could not be started: {error}"))
-        })?;
-        pool.install(work);
-        Ok(())
+        self.pool.run(usize::try_from(ranges).unwrap_or(wanted).min(wanted), work)
     }
 
     /// The bytes of a range, so that `len` bytes keep this many threads busy.
     fn grain(&self, len: u64, threads: u64) -> u64 {
-        // Where boxes are enumerated, each range enumerates them all.
-        let ranges = if self.nests.is_some() { threads * RANGES_PER_THREAD } else { threads };
-        self.aligned(len.div_ceil(ranges.max(1)).max(MIN_RANGE))
+        let ranges = threads.max(1).saturating_mul(RANGES_PER_THREAD);
+        self.aligned(len.div_ceil(ranges).max(self.min_range))
     }
 
     /// `bytes`, rounded up to where ranges cut few boxes.
@@ -182,11 +173,31 @@ impl Inner {
 
     /// Writes the destination bytes `range` from the whole source.
     pub(crate) fn run(&self, range: Range<u64>, src: &[u8], out: &mut [u8]) {
-        let all = |f: &mut dyn FnMut(&Nest)| self.for_each_nest(f);
-        self.write(range, out, &|range, out| {
-            let mut scratch = Scratch::default();
-            all(&mut |nest| self.run_nest(nest, range, src, out, &mut scratch));
+        self.write(range, out, &|range, out| match &self.nests {
+            Some(nests) => {
+                let mut scratch = Scratch::default();
+                for nest in nests {
+                    self.run_nest(nest, range, src, out, &mut scratch);
+                }
+            }
+            None => {
+                let offsets = self.offsets(range);
+                self.groups.walk(offsets.clone(), &mut |leaf| {
+                    kernel::table(self.elements, leaf, (0, -offsets.start), src, out);
+                });
+            }
         });
+    }
+
+    /// The destination offsets, in elements, of the elements that a byte range holds or cuts.
+    pub(crate) fn offsets(&self, bytes: &Range<u64>) -> Range<i64> {
+        let bits = u64::from(self.elements.dst_bits);
+        let (start, end) = if bits < 8 {
+            (bytes.start * (8 / bits), bytes.end * (8 / bits))
+        } else {
+            (bytes.start / (bits / 8), bytes.end.div_ceil(bits / 8))
+        };
+        start as i64..end as i64
     }
 
     /// Fills `out` and lets `body` write the elements of `range`; elements that the range cuts are
@@ -198,7 +209,8 @@ impl Inner {
         body: &dyn Fn(&Range<u64>, &mut [u8]),
     ) {
         let align = self.elements.dst_align();
-        if self.elements.are_same() || align == 1 {
+        // Nests of one width count bytes.
+        if align == 1 || self.elements.are_same() && self.nests.is_some() {
             return self.write_whole(range, out, body);
         }
         let start = range.start.next_multiple_of(align).min(range.end);
@@ -217,7 +229,7 @@ impl Inner {
         }
         let align = self.elements.dst_align();
         let first = at / align * align;
-        let mut element = [0; 4];
+        let mut element = [0; 256];
         let element = &mut element[..align as usize];
         self.write_whole(first..first + align, element, body);
         part.copy_from_slice(&element[(at - first) as usize..][..part.len()]);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{layout, noise, oracle, pattern, run_chunk};
-use tilewright_core::{Fractal, Layout, TensorLayout};
+use tilewright_core::{Fractal, Layout, Swizzle, TensorLayout};
 use tilewright_relayout::{Elements, Extend, Plan};
 
 fn row(extents: &[u64]) -> TensorLayout {
@@ -185,9 +185,37 @@ fn boxes_without_number_are_no_trouble() {
     // Each of 16 dims of 3 in digits of 2: 2^16 boxes, of which none is kept.
     let modes = vec!["(2,2)"; 16].join(",");
     let strides: Vec<String> =
-        (0..16).map(|i| format!("({},{})", 1u64 << (2 * i), 1u64 << (2 * i + 1))).collect();
+        (0..16).map(|i| format!("({},{})", 1u64 << (2 * i + 1), 1u64 << (2 * i))).collect();
     let text = format!("({modes}):({})", strides.join(","));
     let dst = TensorLayout::new(&[3; 16], &Layout::parse(&text).unwrap(), 1 << 32).unwrap();
     let plan = Plan::new(&row(&[3; 16]), &dst, Elements::same(8), 0).unwrap();
-    assert_eq!(plan.kernel_name(), "walk");
+    assert_eq!(plan.kernel_name(), "tables");
+}
+
+/// A plan of many boxes whose chunk is cut among threads.
+#[test]
+fn a_chunk_of_a_plan_without_boxes_is_the_same_on_any_number_of_threads() {
+    let extents = [4200, 4, 3];
+    let of = |text: &str| layout(&extents, text, 4200 * 12);
+    let (src, dst) = (of("((3,1400),4,3):((1,36),3,12)"), of("((4,1050),4,3):((1,48),4,16)"));
+    let pairs = [(src.clone(), dst), (src, swizzled(&extents))];
+    for (src, dst) in &pairs {
+        let plan = Plan::new(src, dst, Elements::same(8), 7).unwrap().with_min_range(100);
+        assert_eq!(plan.kernel_name(), "tables");
+        let bytes = noise(plan.src_bytes() as usize, 5);
+        let expected = oracle(src, dst, Elements::same(8), 7, &bytes);
+        for range in [0..plan.dst_bytes(), 1234..31_000, 11_111..11_200] {
+            let chunk = plan.chunk(range.clone()).unwrap();
+            for threads in [1, 2, 3, 16] {
+                let out = run_chunk(&chunk, &bytes, threads, 0xEE);
+                assert!(out == expected[range.start as usize..range.end as usize], "{plan}");
+            }
+        }
+    }
+}
+
+fn swizzled(extents: &[u64]) -> TensorLayout {
+    let swizzle = Swizzle::new(2, 1, 3).unwrap();
+    let layout = col(extents).layout().with_swizzle(swizzle).unwrap();
+    TensorLayout::new(extents, &layout, layout.cosize() as u64).unwrap()
 }

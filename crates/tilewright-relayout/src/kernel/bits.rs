@@ -11,7 +11,7 @@ pub(super) fn rows(job: &Job<'_>, bits: u32, src: &[u8], out: &mut [u8]) {
 }
 
 /// Copies `len` bits from bit `from` of `src` to bit `to` of `out`.
-fn copy(src: &[u8], mut from: u64, out: &mut [u8], mut to: u64, mut len: u64) {
+pub(super) fn copy(src: &[u8], mut from: u64, out: &mut [u8], mut to: u64, mut len: u64) {
     let head = ((8 - to % 8) % 8).min(len);
     put(out, to, head, get(src, from, head));
     (from, to, len) = (from + head, to + head, len - head);

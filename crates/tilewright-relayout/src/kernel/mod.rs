@@ -8,12 +8,14 @@ mod bits;
 mod lane;
 mod line;
 mod rows;
+mod table;
 mod tile;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 mod zip;
 
 use crate::{Elements, clip::Job, nest::Turn};
+pub(crate) use table::table;
 pub(crate) use tile::Scratch;
 
 /// How the units of a job are read and written.

@@ -1,0 +1,139 @@
+//! How fast plans run whose digits do not divide one another: GB/s read and written by one thread, by
+//! two, and in chunks, next to a regular transpose of as many elements.
+//!
+//! `cargo run --release -p tilewright-relayout --example irregular [-- --quick]`
+
+use std::{env, hint::black_box, time::Instant};
+
+use tilewright_core::{Digit, Layout, Pattern, Step, Swizzle, TensorLayout};
+use tilewright_relayout::{Elements, Plan};
+
+struct Case {
+    name: &'static str,
+    src: TensorLayout,
+    dst: TensorLayout,
+    bits: u32,
+}
+
+fn tiles(n: u64, rows: u64, columns: u64) -> TensorLayout {
+    let digits = [
+        Digit::rest(0, 1),
+        Digit::rest(1, 1),
+        Digit::fixed(0, 0, rows),
+        Digit::fixed(1, 0, columns),
+    ];
+    Pattern::new(2, &digits).unwrap().layout(&[n, n]).unwrap()
+}
+
+/// XLA's `{1,0:T(3,4)(2,1)}`.
+fn nested(n: u64) -> TensorLayout {
+    let steps = [
+        Step::Split { axis: 0, by: 3 },
+        Step::Split { axis: 1, by: 4 },
+        Step::Split { axis: 2, by: 2 },
+    ];
+    let (rows, columns) = (n.div_ceil(3), n.div_ceil(4));
+    let text = format!("({rows},{columns},2,4,2):({},16,8,2,1)", 16 * columns);
+    let layout = Layout::parse(&text).unwrap();
+    TensorLayout::with_steps(&[n, n], &steps, &layout, rows * columns * 16).unwrap()
+}
+
+/// XLA's `{2,1,0:T(2,*,4)}`.
+fn merged(extents: [u64; 3]) -> TensorLayout {
+    let steps = [Step::Merge { major: 1, minor: 2 }, Step::Split { axis: 1, by: 4 }];
+    let inner = (extents[1] * extents[2]).div_ceil(4);
+    let text = format!("({},{inner},4):(4,{},1)", extents[0], 4 * extents[0]);
+    let layout = Layout::parse(&text).unwrap();
+    TensorLayout::with_steps(&extents, &steps, &layout, extents[0] * inner * 4).unwrap()
+}
+
+/// All dims as one, column by column of fives.
+fn line(n: u64) -> TensorLayout {
+    let steps = [Step::Merge { major: 0, minor: 1 }, Step::Split { axis: 0, by: 5 }];
+    let outer = (n * n).div_ceil(5);
+    let layout = Layout::parse(&format!("({outer},5):(1,{outer})")).unwrap();
+    TensorLayout::with_steps(&[n, n], &steps, &layout, outer * 5).unwrap()
+}
+
+fn swizzled(n: u64) -> TensorLayout {
+    let row = TensorLayout::row_major(&[n, n]).unwrap();
+    let layout = row.layout().with_swizzle(Swizzle::new(3, 4, 3).unwrap()).unwrap();
+    TensorLayout::new(&[n, n], &layout, layout.cosize() as u64).unwrap()
+}
+
+fn cases(n: u64) -> Vec<Case> {
+    let row = TensorLayout::row_major(&[n, n]).unwrap();
+    let col = TensorLayout::col_major(&[n, n]).unwrap();
+    let cube = [n, 33, n / 33];
+    let case = |name, src: &TensorLayout, dst: &TensorLayout, bits| Case {
+        name,
+        src: src.clone(),
+        dst: dst.clone(),
+        bits,
+    };
+    vec![
+        case("regular: f32 transpose", &row, &col, 32),
+        case("f32 to T(3,4)(2,1)", &row, &nested(n), 32),
+        case("f32 from T(3,4)(2,1)", &nested(n), &row, 32),
+        case("f32 columns to T(3,4)(2,1)", &col, &nested(n), 32),
+        case("f32 T(4,4) to T(3,5)", &tiles(n, 4, 4), &tiles(n, 3, 5), 32),
+        case("u8 T(4,4) to T(3,5)", &tiles(n, 4, 4), &tiles(n, 3, 5), 8),
+        case("4-bit T(4,4) to T(3,5)", &tiles(n, 4, 4), &tiles(n, 3, 5), 4),
+        case("f32 T(8,128) to T(3,128)", &tiles(n, 8, 128), &tiles(n, 3, 128), 32),
+        case("f32 to T(2,*,4)", &TensorLayout::row_major(&cube).unwrap(), &merged(cube), 32),
+        case("f32 to all dims as one", &row, &line(n), 32),
+        case("f32 columns to all dims as one", &col, &line(n), 32),
+        case("f32 to Sw<3,4,3>", &row, &swizzled(n), 32),
+        case("f32 columns from Sw<3,4,3>", &swizzled(n), &col, 32),
+    ]
+}
+
+fn best(runs: usize, mut f: impl FnMut()) -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        f();
+        start.elapsed().as_secs_f64()
+    };
+    (0..runs).map(time).fold(f64::INFINITY, f64::min)
+}
+
+/// Moves everything in chunks of 64 KiB.
+fn in_chunks(plan: &Plan, source: &[u8], out: &mut [u8]) {
+    let mut buffer = Vec::new();
+    for range in plan.ranges(1 << 16) {
+        let chunk = plan.chunk(range.clone()).unwrap();
+        buffer.resize(buffer.len().max(chunk.buffer_len()), 0);
+        for read in chunk.reads() {
+            let from = read.src as usize;
+            buffer[read.at..read.at + read.len].copy_from_slice(&source[from..from + read.len]);
+        }
+        chunk.run(&buffer, &mut out[range.start as usize..range.end as usize], 1).unwrap();
+    }
+}
+
+fn main() {
+    let quick = env::args().any(|argument| argument == "--quick");
+    let (n, runs) = if quick { (512, 2) } else { (2048, 3) };
+    println!("{:32} {:>9} {:>9} {:>9}  kernel", "case", "1 thread", "2 threads", "chunks");
+    for case in cases(n) {
+        let plan = Plan::new(&case.src, &case.dst, Elements::same(case.bits), 0).unwrap();
+        let source: Vec<u8> = (0..plan.src_bytes() as u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 9) as u8)
+            .collect();
+        let moved = (plan.src_bytes() + plan.dst_bytes()) as f64 / 1e9;
+        let mut outs = [0, 1, 2].map(|i| vec![i; plan.dst_bytes() as usize]);
+        let rates = [1, 2].map(|threads| {
+            let out = &mut outs[threads - 1];
+            moved / best(runs, || plan.run(black_box(&source), black_box(out), threads).unwrap())
+        });
+        let chunked = moved / best(1, || in_chunks(&plan, &source, &mut outs[2]));
+        assert!(outs[0] == outs[1] && outs[0] == outs[2], "{}", case.name);
+        println!(
+            "{:32} {:>9.3} {:>9.3} {chunked:>9.3}  {}",
+            case.name,
+            rates[0],
+            rates[1],
+            plan.kernel_name()
+        );
+    }
+}
