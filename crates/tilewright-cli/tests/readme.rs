@@ -1,4 +1,4 @@
-//! The README's console examples, run.
+//! The console examples of the documents, run.
 
 use std::process::Command;
 
@@ -29,15 +29,14 @@ fn examples(text: &str) -> Vec<(String, Vec<String>)> {
     examples
 }
 
-#[test]
-fn the_readme_prints_what_the_program_prints() {
-    let readme = include_str!("../../../README.md");
-    let examples = examples(readme);
-    assert!(examples.len() >= 8, "{}", examples.len());
+/// Every example shows what the program prints: its answers, then its errors.
+fn check(text: &str, least: usize) {
+    let examples = examples(text);
+    assert!(examples.len() >= least, "{}", examples.len());
     for (command, expected) in examples {
         let output =
             Command::new(env!("CARGO_BIN_EXE_tilewright")).args(words(&command)).output().unwrap();
-        let stdout = String::from_utf8(output.stdout).unwrap();
+        let stdout = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         let printed: Vec<&str> = stdout.lines().collect();
         // A line `…` stands for all that follows.
         let cut = expected.iter().position(|line| line == "…");
@@ -46,4 +45,14 @@ fn the_readme_prints_what_the_program_prints() {
         assert_eq!(printed[..shown], expected[..shown], "{command}");
         assert!(cut.is_some() || printed.len() == shown, "{command}:\n{stdout}");
     }
+}
+
+#[test]
+fn the_readme_prints_what_the_program_prints() {
+    check(include_str!("../../../README.md"), 8);
+}
+
+#[test]
+fn the_chapter_on_the_algebra_prints_what_the_program_prints() {
+    check(include_str!("../../../docs/algebra.md"), 60);
 }

@@ -49,3 +49,8 @@ pub use tilewright_xla::PrimitiveType;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
+
+/// The examples of the chapter on the algebra, run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/algebra.md")]
+pub struct Algebra;

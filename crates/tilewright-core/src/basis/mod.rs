@@ -221,11 +221,22 @@ impl BasisLayout {
     }
 
     /// How many components are moved.
+    ///
+    /// ```
+    /// use tilewright_core::BasisLayout;
+    /// assert_eq!(BasisLayout::parse("(4,8):(1@5,2@0)").unwrap().components(), 2);
+    /// ```
     pub const fn components(&self) -> usize {
         self.len
     }
 
     /// The extents, bracketed.
+    ///
+    /// ```
+    /// use tilewright_core::BasisLayout;
+    /// let map = BasisLayout::parse("(4,(2,8)):(1@1,(1@0,2@0))").unwrap();
+    /// assert_eq!(map.shape().to_string(), "(4,(2,8))");
+    /// ```
     pub const fn shape(&self) -> &IntTuple {
         &self.shape
     }
