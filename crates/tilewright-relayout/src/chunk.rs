@@ -11,6 +11,15 @@ use crate::{
 use core::ops::Range;
 
 /// A read that a [`Chunk`] asks for.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Plan, Read};
+/// let layout = TensorLayout::row_major(&[9]).unwrap();
+/// let plan = Plan::new(&layout, &layout, Elements::same(32), 0).unwrap();
+/// let reads: Vec<Read> = plan.chunk(8..20).unwrap().reads().collect();
+/// assert_eq!(reads, [Read { src: 8, len: 12, at: 0 }]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
     /// The byte offset in the source.
@@ -60,13 +69,25 @@ enum Needs {
 impl Plan {
     /// The destination bytes `range` as a chunk.
     ///
-    /// The buffer holds at most about twice the bytes of the source elements that the range needs
-    /// (packed elements are read in whole bytes), and reads are as long as the layouts permit. Ranges
-    /// from [`Plan::ranges`] read least.
+    /// Reads are as long as the layouts permit, at the price of bytes that are not needed. Where the
+    /// plan keeps its boxes, the buffer holds at most four times the bytes of the source elements that
+    /// the range needs, and packed elements are read in whole bytes. Where boxes are too many, gaps of
+    /// up to 24 bytes are always read (an entry in the list takes as much), gaps of up to 4 KiB if that
+    /// at most doubles the buffer, and longer ones if the list would pass the bound of
+    /// [`Chunk::overhead_bytes`]. Ranges from [`Plan::ranges`] read least.
     ///
     /// # Errors
     /// [buffer](Error::is_buffer) if the range leaves the destination,
     /// [overflow](Error::is_overflow) if the buffer has more bytes than this machine addresses.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.chunk(2..4).unwrap().buffer_len(), 2);
+    /// assert!(plan.chunk(2..7).unwrap_err().is_buffer());
+    /// ```
     pub fn chunk(&self, range: Range<u64>) -> Result<Chunk, Error> {
         self.check_range(&range)?;
         let pieces = self.pieces(&range)?;
@@ -143,11 +164,30 @@ impl Plan {
 
 impl Chunk {
     /// The destination bytes.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.chunk(2..4).unwrap().range(), 2..4);
+    /// ```
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
     }
 
     /// The bytes of the buffer that the reads fill.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// // The middle column: one element of each row, and little between.
+    /// assert_eq!(plan.chunk(2..4).unwrap().buffer_len(), 4);
+    /// ```
     pub fn buffer_len(&self) -> usize {
         self.buffer
     }
@@ -156,6 +196,16 @@ impl Chunk {
     ///
     /// Where boxes are too many to keep, the list takes at most three eighths of the bytes of the range
     /// and 3 KiB.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let chunk = plan.chunk(2..4).unwrap();
+    /// assert!(chunk.overhead_bytes() > 0 && chunk.overhead_bytes() < 4096);
+    /// ```
     pub fn overhead_bytes(&self) -> u64 {
         match &self.needs {
             Needs::Pieces(pieces) => {
@@ -167,6 +217,16 @@ impl Chunk {
     }
 
     /// The reads: each goes to a place of its own in the buffer, and together they fill it.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let reads: Vec<_> = plan.chunk(2..4).unwrap().reads().collect();
+    /// assert_eq!((reads.len(), reads[0].src, reads[0].len, reads[0].at), (1, 1, 4, 0));
+    /// ```
     pub fn reads(&self) -> impl Iterator<Item = Read> + '_ {
         let (pieces, stretches) = match &self.needs {
             Needs::Pieces(pieces) => (pieces.as_slice(), None),
@@ -194,6 +254,19 @@ impl Chunk {
     /// [buffer](Error::is_buffer) if the buffer is too short or `out` is not as long as the range,
     /// before a byte is written; [unsupported](Error::is_unsupported) if the system refuses to start
     /// threads.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let chunk = plan.chunk(2..4).unwrap();
+    /// let mut out = [0; 2];
+    /// chunk.run(&[2, 3, 4, 5], &mut out, 1).unwrap();
+    /// assert_eq!(out, [2, 5]);
+    /// assert!(chunk.run(&[2], &mut out, 1).unwrap_err().is_buffer());
+    /// ```
     pub fn run(&self, buffer: &[u8], out: &mut [u8], threads: usize) -> Result<(), Error> {
         if buffer.len() < self.buffer {
             return Err(Error::buffer(format!(

@@ -1,8 +1,9 @@
 //! What a range of the destination reads: the source bytes of a box, as few long reads, and the same
 //! box over a buffer that holds just those.
 //!
-//! Law: the positions of the boxes that [`cover`] yields include those of `clip`, and are at most
-//! twice as many.
+//! Laws: the positions of the boxes that [`cover`] yields include those of `clip`, and are at most
+//! twice as many; the reads of a [`Piece`] hold at most twice the units of its box. So a range reads at
+//! most four times what it needs, and packed elements up to two bytes more for each read.
 
 use crate::{
     Elements,
@@ -189,4 +190,67 @@ impl Piece {
 /// The byte in which a unit begins, and the bits before it in that byte.
 pub(crate) fn split(position: u64, unit: u64) -> (u64, u64) {
     if unit >= 8 { (position * (unit / 8), 0) } else { (position * unit / 8, position * unit % 8) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clip::clip;
+
+    /// Nests of up to three loops that store their runs apart, in any order in the source.
+    fn nests() -> Vec<Nest> {
+        let mut all = Vec::new();
+        for (a, b, c) in
+            (1..=4).flat_map(|a| (1..=3).flat_map(move |b| (1..=5).map(move |c| (a, b, c))))
+        {
+            for (gap, run) in [(0, 1), (3, 2)] {
+                let inner = c as i64 * run + gap;
+                let middle = b as i64 * inner;
+                for src in [[15, 5, 1], [1, 4, 12], [3, 12, 1], [2, 0, 8], [-40, 7, 90]] {
+                    let strides = [middle, inner, run];
+                    let turns = [a, b, c].into_iter().zip(src).zip(strides);
+                    let turns = turns.filter(|((extent, _), _)| *extent > 1);
+                    let turn = |((extent, src), dst)| Turn { extent, src: src * run, dst };
+                    let turns: Vec<Turn> = turns.map(turn).collect();
+                    let run = run as u64;
+                    all.push(Nest { packed: false, src: 200, dst: 0, run, turns });
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_range_reads_at_most_four_times_what_it_needs() {
+        let mut most = (0.0, 0.0);
+        for nest in nests() {
+            let end = nest.turns.iter().map(Turn::dst_reach).sum::<i64>() + nest.run as i64;
+            for (low, high) in (0..end).flat_map(|low| (low + 1..=end).map(move |high| (low, high)))
+            {
+                let (mut needed, mut covered, mut read, mut sources) = (0, 0, 0, 0);
+                let size = |job: &Job<'_>| {
+                    job.run * job.turns.iter().map(|turn| turn.extent).product::<u64>()
+                };
+                let apart = |job: &Job<'_>| {
+                    let turns = job.turns.iter().filter(|turn| turn.src != 0);
+                    job.run * turns.map(|turn| turn.extent).product::<u64>()
+                };
+                clip(&nest, (low, high), &mut |job| needed += size(&job));
+                cover(&nest, (low, high), &mut |job| {
+                    covered += size(&job);
+                    sources += apart(&job);
+                    let piece = Piece::of(&job, Elements::same(8), 0);
+                    read += piece.map_or(u64::MAX, |piece| piece.bytes() as u64);
+                });
+                assert!(needed <= covered && covered <= 2 * needed, "{nest:?} {low}..{high}");
+                assert!(read <= 2 * sources, "{nest:?} {low}..{high}: {read} of {sources}");
+                if needed > 0 {
+                    let ratio = |a: u64, b: u64| a as f64 / b as f64;
+                    most = (ratio(covered, needed).max(most.0), ratio(read, needed).max(most.1));
+                }
+            }
+        }
+        // The bounds are not loose by much.
+        assert!(most.0 > 1.5 && most.1 > 2.0, "{most:?}");
+    }
 }

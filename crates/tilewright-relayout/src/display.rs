@@ -7,6 +7,16 @@ impl Plan {
     /// The kernel that moves most of the bytes, in one or two words: `memcpy`, `rows`,
     /// `transpose 4B`, `gather 2B`, `bits`; `fill` for an array without elements, `tables` where boxes
     /// are too many and elements are found through tables of offsets.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.kernel_name(), "transpose 1B");
+    /// assert_eq!(Plan::new(&src, &src, Elements::same(8), 0).unwrap().kernel_name(), "memcpy");
+    /// ```
     pub fn kernel_name(&self) -> String {
         match (self.0.main(), &self.0.nests) {
             (Some(nest), _) => kernel::name(self.0.elements, nest.packed, nest.run, &nest.turns),

@@ -3,6 +3,18 @@
 use crate::Error;
 
 /// What the added high bits hold when elements become wider.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Extend, Plan};
+/// let layout = TensorLayout::row_major(&[1]).unwrap();
+/// for (extend, byte) in [(Extend::Zero, 0x0F), (Extend::Sign, 0xFF)] {
+///     let elements = Elements { src_bits: 4, dst_bits: 8, extend };
+///     let mut out = [0];
+///     Plan::new(&layout, &layout, elements, 0).unwrap().run(&[0x0F], &mut out, 1).unwrap();
+///     assert_eq!(out, [byte]);
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Extend {
     /// Zeros.
@@ -41,6 +53,12 @@ pub struct Elements {
 
 impl Elements {
     /// Elements of the same width on both sides.
+    ///
+    /// ```
+    /// use tilewright_relayout::Elements;
+    /// let elements = Elements::same(16);
+    /// assert_eq!((elements.src_bits, elements.dst_bits), (16, 16));
+    /// ```
     pub const fn same(bits: u32) -> Elements {
         Elements { src_bits: bits, dst_bits: bits, extend: Extend::Zero }
     }

@@ -64,27 +64,76 @@ impl Error {
     }
 
     /// Whether a buffer or a byte range does not fit the plan.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert!(plan.run(&[0; 5], &mut [0; 6], 1).unwrap_err().is_buffer());
+    /// ```
     pub fn is_buffer(&self) -> bool {
         self.kind == Kind::Buffer
     }
 
     /// Whether source and destination differ in what must agree: the logical extents.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let other = TensorLayout::row_major(&[3, 2]).unwrap();
+    /// assert!(Plan::new(&src, &other, Elements::same(8), 0).unwrap_err().is_mismatch());
+    /// ```
     pub fn is_mismatch(&self) -> bool {
         self.kind == Kind::Mismatch
     }
 
     /// Whether a size leaves the range of this machine.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let vast = TensorLayout::row_major(&[1 << 62]).unwrap();
+    /// assert!(Plan::new(&vast, &vast, Elements::same(64), 0).unwrap_err().is_overflow());
+    /// ```
     pub fn is_overflow(&self) -> bool {
         self.kind == Kind::Overflow
     }
 
     /// Whether it was not decided within the stated budget that the destination is injective.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let hard = tilewright_core::Layout::parse("(50,50,50):(10007,10009,10037)").unwrap();
+    /// let (hard, src) = (TensorLayout::of(&hard), TensorLayout::row_major(&[50; 3]).unwrap());
+    /// assert!(Plan::new(&src, &hard, Elements::same(8), 0).unwrap_err().is_undecided());
+    /// ```
     pub fn is_undecided(&self) -> bool {
         self.kind == Kind::Undecided
     }
 
     /// Whether the layouts or widths are of a kind that cannot be moved: a destination in which
     /// elements share storage, negative offsets, an element width outside the list.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert!(Plan::new(&src, &dst, Elements::same(12), 0).unwrap_err().is_unsupported());
+    /// ```
     pub fn is_unsupported(&self) -> bool {
         self.kind == Kind::Unsupported
     }

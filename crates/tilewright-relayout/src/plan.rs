@@ -110,31 +110,87 @@ impl Plan {
     }
 
     /// The bytes of the source: capacity × width, rounded up.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.src_bytes(), 6);
+    /// ```
     pub fn src_bytes(&self) -> u64 {
         self.0.src_bytes
     }
 
     /// The bytes of the destination: capacity × width, rounded up.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.dst_bytes(), 6);
+    /// ```
     pub fn dst_bytes(&self) -> u64 {
         self.0.dst_bytes
     }
 
     /// The destination elements that hold no logical element, and get the fill.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.padding(), 0);
+    /// let wide = dst.with_capacity(10).unwrap();
+    /// assert_eq!(Plan::new(&src, &wide, Elements::same(8), 0).unwrap().padding(), 4);
+    /// ```
     pub fn padding(&self) -> u64 {
         self.0.dst.padding()
     }
 
     /// The widths of the elements.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.elements(), Elements::same(8));
+    /// ```
     pub fn elements(&self) -> Elements {
         self.0.elements
     }
 
     /// The layout of the source.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.src(), &src);
+    /// ```
     pub fn src(&self) -> &TensorLayout {
         &self.0.src
     }
 
     /// The layout of the destination.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.dst(), &dst);
+    /// ```
     pub fn dst(&self) -> &TensorLayout {
         &self.0.dst
     }

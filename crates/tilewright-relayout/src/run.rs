@@ -27,6 +27,18 @@ impl Plan {
     /// # Errors
     /// [buffer](Error::is_buffer) if a buffer is too short, before a byte is written;
     /// [unsupported](Error::is_unsupported) if the system refuses to start threads.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let mut out = [0; 6];
+    /// plan.run(&[1, 2, 3, 4, 5, 6], &mut out, 1).unwrap();
+    /// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
+    /// assert!(plan.run(&[1, 2, 3], &mut out, 1).unwrap_err().is_buffer());
+    /// ```
     pub fn run(&self, src: &[u8], dst: &mut [u8], threads: usize) -> Result<(), Error> {
         self.check_source(src.len())?;
         let bytes = self.dst_bytes();

@@ -11,7 +11,7 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 1] = ["tilewright-core"];
+const CRATES: [&str; 2] = ["tilewright-core", "tilewright-relayout"];
 
 const KINDS: [&str; 5] = ["fn", "struct", "enum", "trait", "union"];
 
