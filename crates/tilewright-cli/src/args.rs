@@ -39,6 +39,9 @@ Examples:
     Convert(Convert),
     /// Check a converted file against the file it was made from
     #[command(after_help = "\
+With the options of the conversion the original is read as then, and the result must lie as asked;
+.npy and raw files need --to, since they cannot say how they lie.
+
 Examples:
   tilewright verify ascend.safetensors --against model.safetensors
   tilewright verify nhwc.npy --against conv.npy --to NHWC
@@ -120,7 +123,7 @@ pub(crate) struct Array {
     #[arg(long, value_name = "N,N,…", allow_hyphen_values = true)]
     pub(crate) dims: Option<String>,
     /// The element type, such as f16, bf16, s8, f8e4m3fn
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", allow_hyphen_values = true)]
     pub(crate) dtype: Option<String>,
 }
 
@@ -132,8 +135,27 @@ pub(crate) struct Convert {
     /// Where the result goes
     #[arg(value_name = "OUT")]
     pub(crate) output: String,
+    #[command(flatten)]
+    pub(crate) job: Job,
+    /// Read the result back and compare every element and every padding byte
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Threads; 0 means all cores
+    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
+    pub(crate) threads: String,
+    /// Replace OUT if it exists
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print the plan for each tensor and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// What a conversion is told, and `verify` again.
+#[derive(Args, Debug)]
+pub(crate) struct Job {
     /// The layout of the result
-    #[arg(long, value_name = "SPEC", required_unless_present = "rule")]
+    #[arg(long, value_name = "SPEC")]
     pub(crate) to: Option<String>,
     /// The layout of the input, where the file does not say it
     #[arg(long, value_name = "SPEC")]
@@ -145,26 +167,14 @@ pub(crate) struct Convert {
     #[arg(long, value_name = "GLOB=SPEC")]
     pub(crate) rule: Vec<String>,
     /// What padding holds: 0, one, lowest, highest or 0xHEX
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub(crate) fill: Option<String>,
-    /// Read the result back and compare every element and every padding byte
-    #[arg(long)]
-    pub(crate) verify: bool,
-    /// Threads; 0 means all cores
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) threads: usize,
-    /// The most memory for buffers, such as 512M
-    #[arg(long, value_name = "SIZE", default_value = "1G")]
-    pub(crate) memory: String,
-    /// Replace OUT if it exists
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Leave tensors as they are whose rank a SPEC does not fit, and list them
+    /// Leave tensors as they are that a SPEC does not fit, and list them
     #[arg(long)]
     pub(crate) skip_unfit: bool,
-    /// Print the plan for each tensor and write nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
+    /// The most memory for buffers, such as 512M
+    #[arg(long, value_name = "SIZE", default_value = "1G", allow_hyphen_values = true)]
+    pub(crate) memory: String,
     #[command(flatten)]
     pub(crate) array: Array,
 }
@@ -177,20 +187,8 @@ pub(crate) struct Verify {
     /// The file it was made from
     #[arg(long, value_name = "IN")]
     pub(crate) against: String,
-    /// The layout OUT was converted to, where the file does not say it (.npy, raw)
-    #[arg(long, value_name = "SPEC")]
-    pub(crate) to: Option<String>,
-    /// The layout of IN, where the file does not say it
-    #[arg(long, value_name = "SPEC")]
-    pub(crate) from: Option<String>,
-    /// What padding holds, where the file does not say it
-    #[arg(long, value_name = "VALUE")]
-    pub(crate) fill: Option<String>,
-    /// The most memory for buffers, such as 512M
-    #[arg(long, value_name = "SIZE", default_value = "1G")]
-    pub(crate) memory: String,
     #[command(flatten)]
-    pub(crate) array: Array,
+    pub(crate) job: Job,
 }
 
 #[derive(Args, Debug)]

@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use crate::output::printable;
+
 /// An end of the program that is no answer.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -19,8 +21,8 @@ pub(crate) struct Failure {
 const USAGE: u8 = 2;
 /// Reading or writing failed.
 const IO: u8 = 3;
-/// Interrupted, as shells count it: 128 + SIGINT.
-const INTERRUPTED: u8 = 130;
+/// Ended by a signal, as shells count it: this and the signal's number.
+const SIGNALLED: u8 = 128;
 
 impl Failure {
     fn new(code: u8, kind: &'static str, message: String) -> Failure {
@@ -30,6 +32,22 @@ impl Failure {
     /// Bad usage, in words.
     pub(crate) fn usage(message: impl Into<String>) -> Failure {
         Failure::new(USAGE, "usage", message.into())
+    }
+
+    /// A command line that does not parse: its first sentence, and what clap would try instead.
+    pub(crate) fn command_line(error: &clap::Error) -> Failure {
+        let text = error.render().to_string();
+        let said = text.split("\n\nUsage:").next().unwrap_or(&text);
+        let said = said.split("\n\nFor more information").next().unwrap_or(said).trim();
+        let lines = said.strip_prefix("error: ").unwrap_or(said).lines();
+        let lines: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
+        Failure::usage(lines.join("; "))
+    }
+
+    /// A run that a signal ended; nothing of it is left.
+    pub(crate) fn interrupted(signal: usize) -> Failure {
+        let code = SIGNALLED.saturating_add(u8::try_from(signal).unwrap_or(0));
+        Failure::new(code, "cancelled", format!("ended by signal {signal}; nothing was written"))
     }
 
     /// A layout that was refused: `what` names the argument.
@@ -68,10 +86,9 @@ impl Failure {
                 error["span"] = json!([from, to]);
             }
             eprintln!("{}", json!({ "error": error }));
-        } else if self.kind == "usage" && self.rendered.starts_with("error:") {
-            eprintln!("{}", self.rendered);
         } else {
-            eprintln!("error: {}", self.rendered);
+            let lines: Vec<_> = self.rendered.lines().map(printable).collect();
+            eprintln!("error: {}", lines.join("\n"));
         }
         ExitCode::from(self.code)
     }
@@ -95,11 +112,7 @@ impl From<tilewright::core::Error> for Failure {
 
 impl From<tilewright::files::Error> for Failure {
     fn from(error: tilewright::files::Error) -> Failure {
-        let code = match (error.is_usage(), error.is_cancelled()) {
-            (true, _) => USAGE,
-            (_, true) => INTERRUPTED,
-            (false, false) => IO,
-        };
+        let code = if error.is_usage() { USAGE } else { IO };
         Failure::new(code, error.kind(), error.to_string())
     }
 }

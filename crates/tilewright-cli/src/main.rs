@@ -23,9 +23,7 @@ fn main() -> ExitCode {
     let json = std::env::args_os().any(|argument| argument == "--json");
     let outcome = match Cli::try_parse() {
         Ok(cli) => commands::run(&cli, &mut Output::stdout(cli.json)),
-        Err(error) if error.use_stderr() && json => {
-            Err(Failure::usage(error.render().to_string().trim().to_owned()))
-        }
+        Err(error) if error.use_stderr() && json => Err(Failure::command_line(&error)),
         Err(error) => error.exit(),
     };
     match outcome {

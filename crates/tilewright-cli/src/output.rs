@@ -1,6 +1,9 @@
 //! Results on stdout: text, or one JSON object a line.
 
-use std::io::{self, ErrorKind, Write};
+use std::{
+    borrow::Cow,
+    io::{self, ErrorKind, Write},
+};
 
 use serde_json::Value;
 
@@ -40,6 +43,40 @@ impl Output {
         match written {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             other => other,
+        }
+    }
+}
+
+/// A text of a file or a user as one line that only shows letters: control characters, line ends and
+/// marks that reorder a line are escaped.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
+    };
+    if !text.contains(hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if hidden(c) { shown.extend(c.escape_debug()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_moves_the_cursor_is_escaped() {
+        for (text, shown) in [
+            ("model.é.\"w\"\\", "model.é.\"w\"\\"),
+            ("a\nb\tc\r\0", "a\\nb\\tc\\r\\0"),
+            ("\u{1b}[31mred", "\\u{1b}[31mred"),
+            ("\u{202e}drow\u{9b}", "\\u{202e}drow\\u{9b}"),
+        ] {
+            assert_eq!(printable(text), shown);
         }
     }
 }

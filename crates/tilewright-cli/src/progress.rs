@@ -1,20 +1,23 @@
-//! Progress on a terminal, and the interrupt key.
+//! Progress on a terminal, and the signals that end a run.
 
 use std::{
     io::IsTerminal as _,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-use tilewright::files::Watch;
+use signal_hook::{consts, flag};
+use tilewright::files::{self, Watch};
 
-/// A progress bar (bytes, rate, time left) and a flag that the interrupt key sets.
+use crate::failure::Failure;
+
+/// A progress bar (bytes, rate, time left), and which signal asked to stop: 0 for none.
 pub(crate) struct Bar {
     bar: ProgressBar,
-    interrupted: Arc<AtomicBool>,
+    signal: Arc<AtomicUsize>,
 }
 
 impl Bar {
@@ -26,16 +29,43 @@ impl Bar {
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&interrupted);
-        // Where no handler can be set, the signal ends the program as it always did.
-        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
-        Bar { bar, interrupted }
+        let signal = Arc::new(AtomicUsize::new(0));
+        for number in caught() {
+            // Where no handler can be set, the signal ends the program as it always did.
+            let _ = flag::register_usize(number, Arc::clone(&signal), number as usize);
+        }
+        Bar { bar, signal }
     }
 
-    pub(crate) fn finish(&self) {
+    /// Ends the bar, and says of a cancelled run which signal it was.
+    pub(crate) fn outcome<T>(&self, result: Result<T, files::Error>) -> Result<T, Failure> {
         self.bar.finish_and_clear();
+        result.map_err(|error| match self.signal.load(Ordering::Relaxed) {
+            signal if error.is_cancelled() => Failure::interrupted(signal),
+            _ => error.into(),
+        })
     }
+}
+
+/// The signals that end a run, but those that whoever started the program wants ignored (`nohup`).
+fn caught() -> Vec<i32> {
+    let ignored = ignored();
+    let hangup = cfg!(unix) && ignored.is_some();
+    let mut signals = vec![consts::SIGINT, consts::SIGTERM];
+    signals.extend(hangup.then_some(HANGUP));
+    let is_ignored = |signal: &i32| ignored.is_some_and(|set| set >> (signal - 1) & 1 == 1);
+    signals.retain(|signal| !is_ignored(signal));
+    signals
+}
+
+/// The number of the signal that a closed terminal sends.
+const HANGUP: i32 = 1;
+
+/// The signals that were ignored at the start, one bit each, where the system tells.
+fn ignored() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    u64::from_str_radix(line.trim(), 16).ok()
 }
 
 impl Watch for Bar {
@@ -48,6 +78,6 @@ impl Watch for Bar {
     }
 
     fn cancelled(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+        self.signal.load(Ordering::Relaxed) != 0
     }
 }

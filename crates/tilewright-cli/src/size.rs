@@ -2,6 +2,9 @@
 
 use crate::failure::Failure;
 
+/// The most threads that are taken.
+const MOST: usize = 4096;
+
 /// Reads an integer with an optional unit: K, M, G, T, powers of 1024, also written `KiB` or `KB`.
 pub(crate) fn read(what: &str, text: &str) -> Result<u64, Failure> {
     let wrong = || {
@@ -22,6 +25,16 @@ pub(crate) fn read(what: &str, text: &str) -> Result<u64, Failure> {
         .ok_or_else(wrong)
 }
 
+/// Reads a number of things; 0 leaves it to the program.
+pub(crate) fn count(what: &str, text: &str) -> Result<usize, Failure> {
+    let number = text.trim().parse::<usize>().ok().filter(|count| *count <= MOST);
+    number.ok_or_else(|| {
+        Failure::usage(format!(
+            "{what} {text}: expected a number from 1 to {MOST}, or 0 for all cores"
+        ))
+    })
+}
+
 /// A size for people: `1.9 MiB`.
 pub(crate) fn words(bytes: u64) -> String {
     indicatif::BinaryBytes(bytes).to_string()
@@ -30,6 +43,14 @@ pub(crate) fn words(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_are_bounded() {
+        assert_eq!((count("--threads", "0").unwrap(), count("--threads", " 17").unwrap()), (0, 17));
+        for text in ["", "-1", "many", "1.5", "4097", "99999999999999999999"] {
+            assert!(count("--threads", text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn units_are_powers_of_1024() {

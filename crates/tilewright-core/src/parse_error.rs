@@ -1,6 +1,6 @@
 //! The error of every parser of a notation: where, what was expected, what would be legal.
 
-use core::fmt;
+use core::fmt::{self, Write as _};
 
 use crate::{Error, error::fill_holes, text::Text};
 
@@ -246,6 +246,9 @@ pub struct Rendered<'a> {
     text: &'a str,
 }
 
+/// The most characters of a text that are shown: longer ones are cut on both sides of the span.
+const SHOWN: usize = 120;
+
 /// The number of characters of `text` before byte `at`.
 fn column(text: &str, at: usize) -> usize {
     text.char_indices().take_while(|&(byte, _)| byte < at).count()
@@ -254,13 +257,16 @@ fn column(text: &str, at: usize) -> usize {
 impl fmt::Display for Rendered<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (from, to) = (column(self.text, self.error.from), column(self.text, self.error.to));
-        write!(f, "{}\n  ", self.error)?;
-        for c in self.text.chars() {
-            write!(f, "{}", if c.is_control() { ' ' } else { c })?;
+        let len = self.text.chars().count();
+        let first = from.saturating_sub(SHOWN / 2).min(len.saturating_sub(SHOWN));
+        let end = len.min(first + SHOWN);
+        write!(f, "{}\n  {}", self.error, if first > 0 { "…" } else { "" })?;
+        for c in self.text.chars().take(end).skip(first) {
+            f.write_char(if c.is_control() { ' ' } else { c })?;
         }
-        f.write_str("\n  ")?;
-        (0..from).try_for_each(|_| f.write_str(" "))?;
-        (0..(to.saturating_sub(from)).max(1)).try_for_each(|_| f.write_str("^"))
+        f.write_str(if end < len { "…\n  " } else { "\n  " })?;
+        (0..from - first + usize::from(first > 0)).try_for_each(|_| f.write_str(" "))?;
+        (0..to.min(end).saturating_sub(from).max(1)).try_for_each(|_| f.write_str("^"))
     }
 }
 
@@ -273,6 +279,26 @@ mod tests {
     fn the_caret_counts_characters_not_bytes() {
         let error = ParseError::new((3, 4), "no", []).with_nearest("yes");
         assert_eq!(error.render("é-x").to_string(), "no; did you mean `yes`?\n  é-x\n    ^");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_around_the_span() {
+        let text = ["a".repeat(5000), "é!".to_string(), "b".repeat(5000)].concat();
+        let shown = |span| ParseError::new(span, "no", []).render(&text).to_string();
+        let lines = |span| shown(span).lines().map(str::to_string).collect::<std::vec::Vec<_>>();
+        let a60 = "a".repeat(60);
+        let middle = lines((5000, 5003));
+        assert_eq!(middle[1], std::format!("  …{a60}é!{}…", "b".repeat(58)));
+        assert_eq!(middle[2], std::format!("   {}^^", " ".repeat(60)));
+        let first = lines((0, 9000));
+        assert_eq!(first[1], std::format!("  {a60}{a60}…"));
+        assert_eq!(first[2], std::format!("  {}", "^".repeat(120)));
+        let last = lines((text.len(), text.len()));
+        assert_eq!(last[1], std::format!("  …{}", "b".repeat(120)));
+        assert_eq!(last[2], std::format!("   {}^", " ".repeat(120)));
+        let short = "c".repeat(120);
+        let whole = ParseError::new((119, 120), "no", []).render(&short).to_string();
+        assert_eq!(whole, std::format!("no\n  {short}\n  {}^", " ".repeat(119)));
     }
 
     #[test]

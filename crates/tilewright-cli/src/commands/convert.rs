@@ -5,7 +5,13 @@ use std::{fmt::Write as _, process::ExitCode};
 use serde_json::{Value, json};
 use tilewright::files::{Action, Conversion, Job, Report, Request, open};
 
-use crate::{args::Convert, failure::Failure, output::Output, progress::Bar, size, spec};
+use crate::{
+    args::Convert,
+    failure::Failure,
+    output::{Output, printable},
+    progress::Bar,
+    size,
+};
 
 pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
     let request = request(args)?;
@@ -16,39 +22,17 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
         return Ok(ExitCode::SUCCESS);
     }
     let bar = Bar::new(quiet || out.is_json());
-    let report = conversion.run(&bar);
-    bar.finish();
-    let report = report?;
+    let report = bar.outcome(conversion.run(&bar))?;
     out.answer(&summary(&conversion, &report), value(&conversion, Some(&report)))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn request(args: &Convert) -> Result<Request, Failure> {
-    let mut request = Request::new()
-        .verify(args.verify)
-        .threads(args.threads)
-        .memory(size::read("--memory", &args.memory)?)
-        .force(args.force)
-        .skip_unfit(args.skip_unfit);
-    if let Some(to) = &args.to {
-        request = request.to(spec::read("--to", to)?);
+    if args.job.to.is_none() && args.job.rule.is_empty() {
+        return Err(Failure::usage("no layout to convert to; give --to SPEC or --rule GLOB=SPEC"));
     }
-    for rule in &args.rule {
-        let (glob, text) = rule.split_once('=').ok_or_else(|| {
-            Failure::usage(format!("--rule {rule}: expected GLOB=SPEC, such as '*.weight=zN'"))
-        })?;
-        request = request.rule(glob, spec::read("--rule", text)?);
-    }
-    for glob in &args.tensor {
-        request = request.only(glob.as_str());
-    }
-    if let Some(from) = &args.from {
-        request = request.from(spec::read("--from", from)?);
-    }
-    if let Some(fill) = &args.fill {
-        request = request.fill(super::fill(fill)?);
-    }
-    super::of_array(request, &args.array)
+    let threads = size::count("--threads", &args.threads)?;
+    Ok(super::request(&args.job)?.verify(args.verify).threads(threads).force(args.force))
 }
 
 /// What `--dry-run` prints: a line for each tensor, then the sums.
@@ -62,10 +46,13 @@ fn plan(conversion: &Conversion<'_>) -> String {
 }
 
 fn line(job: &Job) -> String {
+    let name = printable(job.name());
+    let bytes_in = || format!("{} bytes", job.bytes_in());
     let bytes = format!("{} -> {} bytes", job.bytes_in(), job.bytes_out());
     match job.action() {
-        Action::Copy => format!("{}: copied, {} bytes", job.name(), job.bytes_in()),
-        Action::Skip(reason) => format!("{}: skipped, {reason}", job.name()),
+        Action::Copy if job.is_already_so() => format!("{name}: already so, {}", bytes_in()),
+        Action::Copy => format!("{name}: copied, {}", bytes_in()),
+        Action::Skip(reason) => format!("{name}: skipped, {}", printable(reason)),
         Action::Convert => {
             let padding = job.padding();
             let share = if job.bytes_out() == 0 {
@@ -74,10 +61,9 @@ fn line(job: &Job) -> String {
                 100.0 * padding as f64 / job.bytes_out() as f64
             };
             format!(
-                "{}: {} -> {}, {bytes}, {padding} of padding ({share:.1} %), {}",
-                job.name(),
-                job.from().to_spec(),
-                job.to().to_spec(),
+                "{name}: {} -> {}, {bytes}, {padding} of padding ({share:.1} %), {}",
+                printable(&job.from().to_spec()),
+                printable(&job.to().to_spec()),
                 job.kernel(),
             )
         }
@@ -102,11 +88,17 @@ fn summary(conversion: &Conversion<'_>, report: &Report) -> String {
 fn sums(conversion: &Conversion<'_>) -> String {
     let jobs = conversion.jobs();
     let converted = jobs.iter().filter(|job| matches!(job.action(), Action::Convert));
-    let (count, padding) =
-        converted.fold((0, 0), |(count, padding), job| (count + 1, padding + job.padding()));
-    let bytes: u64 = jobs.iter().map(Job::bytes_out).sum();
+    let (count, padding) = converted
+        .fold((0, 0), |(count, padding), job| (count + 1, job.padding().saturating_add(padding)));
+    let bytes = jobs.iter().map(Job::bytes_out).fold(0, u64::saturating_add);
+    let so = match (count, jobs.iter().filter(|job| job.is_already_so()).count()) {
+        (0, 0) => ": nothing to convert".into(),
+        (0, so) => format!(": nothing to convert, {so} already so"),
+        (_, 0) => String::new(),
+        (_, so) => format!(" ({so} already so)"),
+    };
     format!(
-        "{count} of {} tensors converted, {} with {} of padding",
+        "{count} of {} tensors converted{so}, {} with {} of padding",
         jobs.len(),
         size::words(bytes),
         size::words(padding)
@@ -115,7 +107,8 @@ fn sums(conversion: &Conversion<'_>) -> String {
 
 fn value(conversion: &Conversion<'_>, report: Option<&Report>) -> Value {
     let tensors: Vec<Value> = conversion.jobs().iter().map(job_value).collect();
-    let sum = |bytes: fn(&Job) -> u64| conversion.jobs().iter().map(bytes).sum::<u64>();
+    let sum =
+        |bytes: fn(&Job) -> u64| conversion.jobs().iter().map(bytes).fold(0, u64::saturating_add);
     json!({
         "tensors": tensors,
         "bytes_in": sum(Job::bytes_in),
@@ -128,8 +121,8 @@ fn value(conversion: &Conversion<'_>, report: Option<&Report>) -> Value {
 fn job_value(job: &Job) -> Value {
     let (action, reason) = match job.action() {
         Action::Convert => ("convert", None),
-        Action::Copy => ("copy", None),
-        Action::Skip(reason) => ("skip", Some(reason)),
+        Action::Copy => ("copy", job.is_already_so().then_some("already so")),
+        Action::Skip(reason) => ("skip", Some(reason.as_str())),
     };
     json!({
         "name": job.name(),

@@ -61,6 +61,9 @@ fn line(input: &mut impl BufRead) -> io::Result<Option<Result<String, String>>> 
     }
     let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
     let text = text.strip_suffix(b"\r").unwrap_or(text);
+    if text.len() > MAX_TEXT {
+        return Ok(Some(Err(format!("an expression of more than {MAX_TEXT} bytes of text"))));
+    }
     let text = std::str::from_utf8(text)
         .map_err(|error| format!("byte {} of the line is no UTF-8", error.valid_up_to()));
     Ok(Some(text.map(str::to_owned)))

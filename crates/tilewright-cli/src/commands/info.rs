@@ -5,7 +5,12 @@ use std::{fmt::Write as _, process::ExitCode};
 use serde_json::{Value, json};
 use tilewright::files::{Input, Reading, Tensor, open};
 
-use crate::{args::Info, failure::Failure, output::Output, size};
+use crate::{
+    args::Info,
+    failure::Failure,
+    output::{Output, printable},
+    size,
+};
 
 pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
     let mut reading = Reading::default();
@@ -20,11 +25,19 @@ pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// No column is wider than this many characters: what is longer pushes its own row to the right.
+const WIDEST: usize = 60;
+
+/// A longer name is cut; `--json` has it whole.
+const LONGEST: usize = 240;
+
 /// A row for each tensor, then the sums.
 fn table(input: &Input) -> String {
     let rows: Vec<[String; 5]> = input.tensors().iter().map(row).collect();
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let width = |column: usize| {
+        let widths = rows.iter().map(|row| row[column].chars().count());
+        widths.filter(|width| *width <= WIDEST).max().unwrap_or(0)
+    };
     let widths = [width(0), width(1), width(2), width(3)];
     let mut text = String::new();
     for [name, dtype, dims, bytes, layout] in &rows {
@@ -37,8 +50,8 @@ fn table(input: &Input) -> String {
             d = widths[3],
         );
     }
-    let bytes: u64 = input.tensors().iter().map(Tensor::bytes).sum();
-    let padding: u64 = input.tensors().iter().map(Tensor::padding).sum();
+    let sum = |of: fn(&Tensor) -> u64| input.tensors().iter().map(of).fold(0, u64::saturating_add);
+    let (bytes, padding) = (sum(Tensor::bytes), sum(Tensor::padding));
     let _ = writeln!(
         text,
         "{} tensors, {}, {} of padding",
@@ -50,26 +63,30 @@ fn table(input: &Input) -> String {
 }
 
 fn row(tensor: &Tensor) -> [String; 5] {
-    if let Some(refusal) = tensor.refusal() {
-        return [
-            tensor.name().to_owned(),
-            tensor.file_dtype().to_owned(),
-            format!("{:?}", tensor.dims()),
-            tensor.bytes().to_string(),
-            format!("no layout: {refusal}"),
-        ];
+    let (dtype, layout) = match tensor.refusal() {
+        Some(refusal) => (tensor.file_dtype().to_owned(), format!("no layout: {refusal}")),
+        None => (tensor.dtype().to_string(), layout(tensor)),
+    };
+    let (dims, bytes) = (format!("{:?}", tensor.dims()), tensor.bytes().to_string());
+    [name(tensor.name()), dtype, dims, bytes, printable(&layout).into_owned()]
+}
+
+/// The name as it can be shown.
+fn name(name: &str) -> String {
+    let shown = printable(name);
+    match shown.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &shown[..at]),
+        None => shown.into_owned(),
     }
+}
+
+/// The layout, and how much of it is padding.
+fn layout(tensor: &Tensor) -> String {
     let share = match (tensor.padding(), tensor.bytes()) {
         (0, _) | (_, 0) => String::new(),
         (padding, bytes) => format!(", {:.1} % padding", 100.0 * padding as f64 / bytes as f64),
     };
-    [
-        tensor.name().to_owned(),
-        tensor.dtype().to_string(),
-        format!("{:?}", tensor.dims()),
-        tensor.bytes().to_string(),
-        format!("{}{share}", tensor.layout().name()),
-    ]
+    format!("{}{share}", tensor.layout().name())
 }
 
 fn value(args: &Info, input: &Input) -> Value {

@@ -16,9 +16,10 @@ use std::process::ExitCode;
 use tilewright::files::Request;
 
 use crate::{
-    args::{Array, Cli, Command},
+    args::{Cli, Command, Job},
     failure::Failure,
     output::Output,
+    size, spec,
 };
 
 /// The answer is no: layouts differ, a verification failed, an offset is out of range.
@@ -40,12 +41,32 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Adds `--dims` and `--dtype` to what is asked.
-fn of_array(mut request: Request, array: &Array) -> Result<Request, Failure> {
-    if let Some(dims) = array.dims()? {
+/// What a conversion is told, as `convert` and `verify` read it.
+fn request(job: &Job) -> Result<Request, Failure> {
+    let mut request =
+        Request::new().memory(size::read("--memory", &job.memory)?).skip_unfit(job.skip_unfit);
+    if let Some(to) = &job.to {
+        request = request.to(spec::read("--to", to)?);
+    }
+    for rule in &job.rule {
+        let (glob, text) = rule.split_once('=').ok_or_else(|| {
+            Failure::usage(format!("--rule {rule}: expected GLOB=SPEC, such as '*.weight=zN'"))
+        })?;
+        request = request.rule(glob, spec::read(&format!("--rule {glob}"), text)?);
+    }
+    for glob in &job.tensor {
+        request = request.only(glob.as_str());
+    }
+    if let Some(from) = &job.from {
+        request = request.from(spec::read("--from", from)?);
+    }
+    if let Some(text) = &job.fill {
+        request = request.fill(fill(text)?);
+    }
+    if let Some(dims) = job.array.dims()? {
         request = request.dims(&dims);
     }
-    if let Some(dtype) = array.dtype()? {
+    if let Some(dtype) = job.array.dtype()? {
         request = request.dtype(dtype);
     }
     Ok(request)
