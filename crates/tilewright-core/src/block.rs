@@ -130,7 +130,7 @@ impl Block {
     /// ```
     /// use tilewright_core::{Fractal, Refinement, TensorLayout};
     /// let src = TensorLayout::row_major(&[100, 100]).unwrap();
-    /// let dst = Fractal::ZN.pattern(16, 16).layout(&[100, 100]).unwrap();
+    /// let dst = Fractal::ZZ.pattern(16, 16).layout(&[100, 100]).unwrap();
     /// let refinement = Refinement::new(&src, &dst).unwrap();
     /// // Whole blocks, the ragged columns, the ragged rows, the corner: padding is in none of them.
     /// let sizes: Vec<u64> = refinement.blocks().map(|block| block.size()).collect();

@@ -52,14 +52,14 @@ impl<'a> Refinement<'a> {
     /// ```
     /// use tilewright_core::{Fractal, Refinement, TensorLayout};
     /// let rows = TensorLayout::row_major(&[64, 64]).unwrap();
-    /// let zn = Fractal::ZN.pattern(16, 16).layout(&[64, 64]).unwrap();
-    /// let refinement = Refinement::new(&rows, &zn).unwrap();
+    /// let zz = Fractal::ZZ.pattern(16, 16).layout(&[64, 64]).unwrap();
+    /// let refinement = Refinement::new(&rows, &zz).unwrap();
     /// // 64 = 4·16 both ways: one box of four loops.
     /// let block = refinement.blocks().next().unwrap();
     /// assert_eq!((block.size(), block.loops().len()), (4096, 4));
     ///
     /// let other = TensorLayout::row_major(&[64, 63]).unwrap();
-    /// assert!(Refinement::new(&other, &zn).unwrap_err().is_mismatch());
+    /// assert!(Refinement::new(&other, &zz).unwrap_err().is_mismatch());
     /// ```
     pub const fn new(
         src: &'a TensorLayout,
@@ -103,8 +103,9 @@ impl<'a> Refinement<'a> {
     /// ```
     /// use tilewright_core::{Digit, Pattern, Refinement};
     /// let tiles = |size| {
-    ///     let digits = [Digit::rest(0, 1), Digit::fixed(0, 0, size)];
-    ///     Pattern::new(1, &digits).unwrap().layout(&[1 << 20]).unwrap()
+    ///     // (m1 m0:size) n -> m1 n m0
+    ///     let digits = [Digit::rest(0, 1), Digit::rest(1, 0), Digit::fixed(0, 0, size)];
+    ///     Pattern::new(2, &digits).unwrap().layout(&[1 << 20, 8]).unwrap()
     /// };
     /// let (threes, fours, eights) = (tiles(3), tiles(4), tiles(8));
     /// assert!(Refinement::new(&fours, &eights).unwrap().is_regular());

@@ -37,6 +37,16 @@ pub struct Format {
 }
 
 /// A size that depends on the element, or that the user gives.
+///
+/// ```
+/// use tilewright_notation::{Spec, catalogue};
+/// let zn = catalogue().iter().find(|format| format.name == "zN").unwrap();
+/// let [c0] = zn.constants else { panic!("one constant") };
+/// assert_eq!((c0.name, c0.presets[0].name), ("C0", "torch_npu"));
+/// // The rows and columns of these blocks depend on no element: they must be given.
+/// assert!(Spec::parse("PaddingRowMajor[BR=4,BC=8]").is_ok());
+/// assert!(Spec::parse("PaddingRowMajor").unwrap_err().is_parse());
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Constant {
@@ -49,6 +59,14 @@ pub struct Constant {
 }
 
 /// The value of a constant for elements of one width.
+///
+/// ```
+/// use tilewright_notation::catalogue;
+/// let zn = catalogue().iter().find(|format| format.name == "zN").unwrap();
+/// let c0 = |bits| zn.constants[0].units.iter().find(|by| by.bits == bits).map(|by| by.units);
+/// // 32 bytes of elements: fewer, the wider they are.
+/// assert_eq!([c0(8), c0(16), c0(32)], [Some(32), Some(16), Some(8)]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Units {
@@ -59,6 +77,18 @@ pub struct Units {
 }
 
 /// Values of a constant under a vendor's name: `zN[preset=torch_npu]`.
+///
+/// ```
+/// use tilewright_notation::{Spec, dtype};
+/// let columns = |text| {
+///     let spec = Spec::parse(text).unwrap();
+///     let named = spec.resolve(Some(&[16, 32]), dtype("f32").ok()).unwrap();
+///     named.layout().layout().axis(1).unwrap()[0].extent()
+/// };
+/// // The vendor's library counts at most two bytes of an element.
+/// assert_eq!((columns("zN"), columns("zN[preset=torch_npu]")), (8, 16));
+/// assert!(Spec::parse("zN[preset=nobody]").unwrap_err().is_parse());
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Preset {

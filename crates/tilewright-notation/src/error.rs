@@ -98,57 +98,139 @@ impl Error {
     }
 
     /// The text is no layout: [`Error::span`] says where.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let error = Spec::parse("f32[3,5]{1,0").unwrap_err();
+    /// assert!(error.is_parse() && error.span().is_some());
+    /// ```
     pub fn is_parse(&self) -> bool {
         self.is(Kind::Parse)
     }
 
     /// The text has several readings; the message lists them, each with its prefix.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// // FRACTAL_NZ is a zN, and NZ is the name of both.
+    /// let error = Spec::parse("Nz").unwrap_err();
+    /// assert!(error.is_ambiguous());
+    /// assert!(error.to_string().contains("`nZ`") && error.to_string().contains("`NZ`"));
+    /// // A prefix decides between an order and a pattern.
+    /// assert!(Spec::parse("ab->ab").unwrap_err().is_ambiguous());
+    /// assert!(Spec::parse("order:ab->ab").is_ok());
+    /// ```
     pub fn is_ambiguous(&self) -> bool {
         self.is(Kind::Ambiguous)
     }
 
     /// The SPEC is general and was resolved without dims.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let nhwc = Spec::parse("NHWC").unwrap();
+    /// assert!(nhwc.resolve(None, None).unwrap_err().needs_dims());
+    /// assert!(nhwc.resolve(Some(&[1, 3, 8, 8]), None).is_ok());
+    /// ```
     pub fn needs_dims(&self) -> bool {
         self.is(Kind::NeedsDims)
     }
 
     /// The SPEC depends on the element type and was resolved without one.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, dtype};
+    /// // The blocks of a zN are 32 bytes wide, whatever that is in elements.
+    /// let zn = Spec::parse("zN").unwrap();
+    /// assert!(zn.resolve(Some(&[32, 32]), None).unwrap_err().needs_dtype());
+    /// assert!(zn.resolve(Some(&[32, 32]), dtype("f16").ok()).is_ok());
+    /// ```
     pub fn needs_dtype(&self) -> bool {
         self.is(Kind::NeedsDtype)
     }
 
     /// Ranks, dims or dtypes that must agree do not.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, dtype};
+    /// let nhwc = Spec::parse("NHWC").unwrap();
+    /// assert!(nhwc.resolve(Some(&[3, 5]), None).unwrap_err().is_mismatch());
+    /// let f32s = Spec::parse("f32[3,5]").unwrap();
+    /// assert!(f32s.resolve(None, dtype("bf16").ok()).unwrap_err().is_mismatch());
+    /// ```
     pub fn is_mismatch(&self) -> bool {
         self.is(Kind::Mismatch)
     }
 
     /// The notation has no words for this.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, notations};
+    /// // Strides of NumPy are one number per dim; a tiled layout has two.
+    /// let tiled = Spec::parse("f32[3,5]{1,0:T(2,2)}").unwrap().resolve(None, None).unwrap();
+    /// let numpy = notations().iter().find(|notation| notation.name() == "numpy").unwrap();
+    /// assert!(numpy.print(&tiled).unwrap_err().is_unsupported());
+    /// ```
     pub fn is_unsupported(&self) -> bool {
         self.is(Kind::Unsupported)
     }
 
     /// A fixed limit was passed: the length of a text, the number of dims or digits.
+    ///
+    /// ```
+    /// use tilewright_notation::{MAX_TEXT, Spec};
+    /// assert!(Spec::parse(&" ".repeat(MAX_TEXT + 1)).unwrap_err().is_limit());
+    /// ```
     pub fn is_limit(&self) -> bool {
         self.is(Kind::Limit)
     }
 
     /// A size, offset or capacity leaves 64 bits.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let rows = Spec::parse("row-major").unwrap();
+    /// assert!(rows.resolve(Some(&[1 << 40, 1 << 40]), None).unwrap_err().is_overflow());
+    /// ```
     pub fn is_overflow(&self) -> bool {
         self.is(Kind::Overflow)
     }
 
     /// The bytes of the text at fault, `from..to`; `None` where the error is not about a text.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let text = "{0,1:T(8,128)(2,x)}";
+    /// let (from, to) = Spec::parse(text).unwrap_err().span().unwrap();
+    /// assert_eq!(&text[from..to], "x");
+    /// // Two numbers of dims disagree: no text is at fault.
+    /// let error = Spec::parse("NHWC").unwrap().resolve(Some(&[3, 5]), None).unwrap_err();
+    /// assert_eq!(error.span(), None);
+    /// ```
     pub fn span(&self) -> Option<(usize, usize)> {
         self.0.span
     }
 
     /// A stable word for machines: `parse`, `ambiguous`, `needs-dims`, `needs-dtype`, `mismatch`,
     /// `unsupported`, `limit`, `overflow`, `out-of-range`, `illegal` or `undecided`.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// assert_eq!(Spec::parse("nz").unwrap_err().kind(), "ambiguous");
+    /// assert_eq!(Spec::parse("zN").unwrap().resolve(None, None).unwrap_err().kind(), "needs-dims");
+    /// ```
     pub fn kind(&self) -> &'static str {
         NAMES.iter().find(|(kind, _)| *kind == self.0.kind).map_or("parse", |(_, name)| name)
     }
 
     /// The message; below it, where the error has a span, the text and a caret under the span.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let error = Spec::parse("row-mayor").unwrap_err();
+    /// let lines: Vec<String> = error.render().lines().map(String::from).collect();
+    /// assert_eq!(lines[1..], ["  row-mayor", "  ^^^^^^^^^"]);
+    /// ```
     pub fn render(&self) -> String {
         match (self.0.span, &self.0.text) {
             (Some(span), Some(text)) => {

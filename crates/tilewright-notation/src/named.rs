@@ -55,32 +55,76 @@ impl Named {
     }
 
     /// The canonical text of the SPEC.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let spec = Spec::parse("FRACTAL_NZ[ C0 = 16 ]").unwrap();
+    /// let named = spec.resolve(Some(&[32, 32]), None).unwrap();
+    /// assert_eq!(named.name(), "zN[C0=16]");
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Where each element lives.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, dtype};
+    /// let named = Spec::parse("zN").unwrap().resolve(Some(&[100, 30]), dtype("f16").ok()).unwrap();
+    /// assert_eq!(named.layout().extents(), [100, 30]);
+    /// assert_eq!(named.layout().offset(&[16, 0]), Ok(256));
+    /// ```
     pub fn layout(&self) -> &TensorLayout {
         &self.layout
     }
 
     /// The element type, where it is known.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// use tilewright_xla::PrimitiveType;
+    /// let dtype = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap().dtype();
+    /// assert_eq!(dtype("bf16[3,5]{0,1}"), Some(PrimitiveType::Bf16));
+    /// assert_eq!(dtype("(3,5):(1,3)"), None);
+    /// ```
     pub fn dtype(&self) -> Option<PrimitiveType> {
         self.dtype
     }
 
     /// The stored width of an element in bits: what the layout says, else the whole bytes of the
     /// dtype; `None` where neither is known.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let bits = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap().element_bits();
+    /// // Four bits in a byte of their own, or packed.
+    /// assert_eq!((bits("s4[8]{0}"), bits("s4[8]{0:E(4)}")), (Some(8), Some(4)));
+    /// assert_eq!(bits("8:1"), None);
+    /// ```
     pub fn element_bits(&self) -> Option<u32> {
         self.bits.or_else(|| self.dtype?.storage_bits())
     }
 
     /// The stored width of an element, where the layout itself says it (HLO's `E(4)`).
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let bits = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap().explicit_bits();
+    /// assert_eq!((bits("pred[8]{0:E(32)}"), bits("pred[8]{0}")), (Some(32), None));
+    /// ```
     pub fn explicit_bits(&self) -> Option<u32> {
         self.bits
     }
 
     /// What padding holds.
+    ///
+    /// ```
+    /// use tilewright_core::Fill;
+    /// use tilewright_notation::Spec;
+    /// let fill = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap().fill();
+    /// assert_eq!(fill("f32[2,3]{0,1}pad(3,5)fill(0)"), Fill::Zero);
+    /// assert_eq!(fill("f32[3,5]{1,0:T(2,2)}"), Fill::Unspecified);
+    /// ```
     pub fn fill(&self) -> Fill {
         self.fill
     }

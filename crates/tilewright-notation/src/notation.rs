@@ -3,6 +3,13 @@
 use crate::{Named, dialect, error::Error};
 
 /// A notation, and how a layout is said in it.
+///
+/// ```
+/// use tilewright_notation::{Spec, notations};
+/// let hlo = notations().iter().find(|notation| notation.name() == "hlo").unwrap();
+/// let columns = Spec::parse("f32[2,3] col-major").unwrap().resolve(None, None).unwrap();
+/// assert_eq!(hlo.print(&columns).unwrap(), "f32[2,3]{0,1}");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Notation {
     pub(crate) name: &'static str,
@@ -11,6 +18,15 @@ pub struct Notation {
 
 impl Notation {
     /// Its name, which is also its prefix in a SPEC.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, notations};
+    /// for notation in notations() {
+    ///     let text = format!("{}:no such layout", notation.name());
+    ///     // The prefix is known: the error is that notation's.
+    ///     assert!(Spec::parse(&text).unwrap_err().span().is_some_and(|(from, _)| from > 0), "{text}");
+    /// }
+    /// ```
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -19,6 +35,16 @@ impl Notation {
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) with the reason why it cannot be said there.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, notations};
+    /// let print = |name| notations().iter().find(|notation| notation.name() == name).unwrap();
+    /// let zn = Spec::parse("f16[32,32] zN").unwrap().resolve(None, None).unwrap();
+    /// assert_eq!(print("onednn").print(&zn).unwrap(), "BA16a16b");
+    /// assert_eq!(print("pattern").print(&zn).unwrap(), "(m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0");
+    /// let error = print("numpy").print(&zn).unwrap_err();
+    /// assert!(error.is_unsupported());
+    /// ```
     pub fn print(&self, named: &Named) -> Result<String, Error> {
         (self.print)(named)
     }

@@ -7,6 +7,23 @@ use tilewright_notation::Named;
 use tilewright_xla::fill_text;
 
 /// The answer of [`compare`].
+///
+/// ```
+/// use tilewright::{Comparison, Spec, compare};
+/// let resolve = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+/// let rows = resolve("f32[2,3] row-major");
+/// // The same map; a rounded allocation is worth a note.
+/// let Comparison::Same { notes } = compare(&rows, &resolve("(2,3):(3,1) capacity 8"))? else {
+///     panic!("same")
+/// };
+/// assert_eq!(notes, ["the capacities differ: 6 and 8 elements"]);
+/// let columns = resolve("(2,3):(1,2)");
+/// let Comparison::Differ(first) = compare(&rows, &columns)? else { panic!("differ") };
+/// assert_eq!(first.coord.as_slice(), [0, 1]);
+/// let extents = compare(&rows, &resolve("f32[3,2] row-major"))?;
+/// assert_eq!(extents.to_string(), "differ: extents (2,3) vs (3,2)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Every coordinate goes to the same offset; what else differs (capacity, padding, element type)

@@ -54,6 +54,18 @@ pub struct Explanation {
 }
 
 /// One logical dim in words.
+///
+/// Extents count coordinates, the strides of the digits elements.
+///
+/// ```
+/// use tilewright::{Explanation, Spec};
+/// let named = Spec::parse("f16[100,30] zN")?.resolve(None, None)?;
+/// let [rows, columns] = &Explanation::of(&named).axes[..] else { panic!("two dims") };
+/// assert_eq!((rows.letter, rows.extent, rows.padded), (Some('y'), 100, 112));
+/// // 16 columns of a block side by side, then 7 blocks of 256 elements further.
+/// assert_eq!((columns.digits[0].stride(), columns.digits[1].stride()), (1, 1792));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// The dim's letter, counted from the minor end: x, y, z, p.
@@ -67,6 +79,16 @@ pub struct Axis {
 }
 
 /// How the dims follow one another in memory.
+///
+/// ```
+/// use tilewright::{Explanation, Spec, explain::Order};
+/// let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+/// let order = |text| Explanation::of(&named(text)).order;
+/// assert_eq!(order("f32[2,3]{1,0}"), Order::RowMajor);
+/// assert_eq!(order("f32[2,3]{0,1}"), Order::ColumnMajor);
+/// // A row of a matrix is both; a tiled matrix is neither.
+/// assert_eq!((order("f32[1,3]{0,1}"), order("f32[4,4]{1,0:T(2,2)}")), (Order::Both, Order::Neither));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Dim 0 is the most major, the last dim the most minor.
@@ -81,6 +103,16 @@ pub enum Order {
 
 impl Explanation {
     /// Asks a layout everything.
+    ///
+    /// ```
+    /// use tilewright::{Explanation, Spec};
+    /// let named = Spec::parse("bf16[300]{0:T(8,128)}")?.resolve(None, None)?;
+    /// let explanation = Explanation::of(&named);
+    /// // A vector in tiles of a matrix: a row of three tiles, seven rows of each empty.
+    /// assert_eq!((explanation.size, explanation.capacity), (300, 3072));
+    /// assert_eq!((explanation.bytes, explanation.contiguous_run), (Some(6144), 128));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn of(named: &Named) -> Explanation {
         let layout = named.layout();
         let bits = named.element_bits();
@@ -111,6 +143,17 @@ impl Explanation {
     }
 
     /// The share of the storage that is padding, between 0 and 1.
+    ///
+    /// ```
+    /// use tilewright::{Explanation, Spec};
+    /// let share = |text| {
+    ///     let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
+    ///     Explanation::of(&named).padding_share()
+    /// };
+    /// assert_eq!(share("f32[3,5]{1,0:T(2,2)}"), 9.0 / 24.0);
+    /// // No storage, no padding.
+    /// assert_eq!(share("f32[0,5]{1,0}"), 0.0);
+    /// ```
     pub fn padding_share(&self) -> f64 {
         if self.capacity == 0 { 0.0 } else { self.padding as f64 / self.capacity as f64 }
     }

@@ -5,6 +5,16 @@ use std::fmt::Write as _;
 use tilewright_core::{Coord, Error, Fill, Place, TensorLayout};
 
 /// What stands in the cells.
+///
+/// ```
+/// use tilewright::{Fill, TensorLayout, picture::{Cells, Picture}};
+/// let columns = TensorLayout::col_major(&[2, 3]).unwrap();
+/// let picture = Picture::new(&columns, Fill::Unspecified);
+/// let memory = |cells| picture.memory(cells).unwrap();
+/// assert_eq!(memory(Cells::Offsets), "0 1 2 3 4 5\n");
+/// assert_eq!(memory(Cells::Names), "a d b e c f\n");
+/// assert_eq!(memory(Cells::Numbers), "0 3 1 4 2 5\n");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cells {
     /// The offset of each element.
@@ -16,6 +26,14 @@ pub enum Cells {
 }
 
 /// How much is drawn; what is left out is said in the picture.
+///
+/// ```
+/// use tilewright::{Fill, TensorLayout, picture::{Cells, Limits, Picture}};
+/// let layout = TensorLayout::row_major(&[1 << 20]).unwrap();
+/// let limits = Limits { cells: 4, ..Limits::default() };
+/// let picture = Picture::new(&layout, Fill::Unspecified).within(limits);
+/// assert_eq!(picture.memory(Cells::Offsets).unwrap(), "0 1 2 3\n… 1048572 more cells\n");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Characters across.
@@ -70,11 +88,27 @@ struct Panel {
 
 impl<'a> Picture<'a> {
     /// A picture of `layout`, whose padding holds `fill`.
+    ///
+    /// ```
+    /// use tilewright::{Fill, Spec, picture::{Cells, Picture}};
+    /// let padded = Spec::parse("(2,2):(2,1) valid (1,2)")?.resolve(None, None)?;
+    /// let memory = |fill| Picture::new(padded.layout(), fill).memory(Cells::Names);
+    /// assert_eq!([memory(Fill::Zero)?, memory(Fill::One)?], ["a b 0 0\n", "a b 1 1\n"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(layout: &'a TensorLayout, fill: Fill) -> Picture<'a> {
         Picture { layout, fill, limits: Limits::default() }
     }
 
     /// The same picture, drawn within other limits.
+    ///
+    /// ```
+    /// use tilewright::{Fill, TensorLayout, picture::{Cells, Limits, Picture}};
+    /// let layout = TensorLayout::row_major(&[3, 3]).unwrap();
+    /// let limits = Limits { rows: 1, ..Limits::default() };
+    /// let picture = Picture::new(&layout, Fill::Unspecified).within(limits);
+    /// assert!(picture.rows(Cells::Names).starts_with("a b c\n…"));
+    /// ```
     #[must_use]
     pub fn within(mut self, limits: Limits) -> Picture<'a> {
         self.limits = limits;
@@ -83,6 +117,15 @@ impl<'a> Picture<'a> {
 
     /// The array with coordinates on both margins, a grid per pair of trailing dims; padding shows as
     /// the declared fill, or `.`.
+    ///
+    /// ```
+    /// use tilewright::{Fill, Spec, picture::{Cells, Picture}};
+    /// let tiled = Spec::parse("f32[2,3]{1,0:T(2,2)}")?.resolve(None, None)?;
+    /// let grid = Picture::new(tiled.layout(), Fill::Unspecified).grid(Cells::Offsets);
+    /// // Column 3 is padding, at offsets 5 and 7.
+    /// assert_eq!(grid.lines().nth(2), Some(" 0  | 0 | 1 | 4 | . |"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn grid(&self, cells: Cells) -> String {
         self.panels(cells, framed)
     }
@@ -104,6 +147,14 @@ impl<'a> Picture<'a> {
     ///
     /// # Errors
     /// [undecided](Error::is_undecided) as [`TensorLayout::locate`].
+    ///
+    /// ```
+    /// use tilewright::{Fill, Spec, picture::{Cells, Picture}};
+    /// let zn = Spec::parse("zN[M0=2,C0=2]")?.resolve(Some(&[3, 4]), None)?;
+    /// let picture = Picture::new(zn.layout(), Fill::Zero);
+    /// assert_eq!(picture.memory(Cells::Names)?, "a b e f i j 0 0 c d g h k l 0 0\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn memory(&self, cells: Cells) -> Result<String, Error> {
         let low = self.layout.layout().bounds().map_or(0, |(low, _)| low.min(0));
         let whole = self.layout.capacity() as i64 - low;

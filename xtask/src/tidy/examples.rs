@@ -11,7 +11,8 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 2] = ["tilewright-core", "tilewright-relayout"];
+const CRATES: [&str; 4] =
+    ["tilewright-core", "tilewright-notation", "tilewright-relayout", "tilewright"];
 
 const KINDS: [&str; 5] = ["fn", "struct", "enum", "trait", "union"];
 
@@ -99,7 +100,8 @@ impl Head {
         if self.open == 0 && !code.starts_with("#[") && !code.starts_with("$(#[") {
             return false;
         }
-        self.shows |= code.starts_with("$(#[");
+        // What exists for doctests alone is one.
+        self.shows |= code.starts_with("$(#[") || code.starts_with("#[cfg(doctest)]");
         self.exported |= code.starts_with("#[macro_export]");
         self.open += code.matches(['[', '(']).count();
         self.open = self.open.saturating_sub(code.matches([']', ')']).count());
@@ -183,6 +185,7 @@ mod tests {
             "pub const A: u8 = 1;",
             "pub type A = u8;",
             "pub use a::b;",
+            "#[cfg(doctest)]\n#[doc = include_str!(\"README.md\")]\npub struct Readme;",
             "macro_rules! a {",
             "    pub dim: u8,",
             "$(#[$doc])*\n#[derive(Debug)]\npub struct $name {",

@@ -72,16 +72,36 @@ impl Error {
 
     /// A stable word for machines: `parse`, `arguments`, `list`, and the kinds of the core's errors:
     /// `mismatch`, `out-of-range`, `overflow`, `limit`, `undecided`, `unsupported`, `no-layout`, `illegal`.
+    ///
+    /// ```
+    /// use tilewright::eval::evaluate;
+    /// let kind = |text| evaluate(text).unwrap_err().kind();
+    /// assert_eq!(kind("size((2,3)"), "parse");
+    /// assert_eq!(kind("size()"), "arguments");
+    /// assert_eq!(kind("logical_divide(10:1, 12:1)"), "mismatch");
+    /// ```
     pub fn kind(&self) -> &'static str {
         self.0.kind
     }
 
     /// The bytes of the expression at fault, `from..to`.
+    ///
+    /// ```
+    /// let text = "coalesce(comlpement(4:2, 24))";
+    /// let (from, to) = tilewright::eval::evaluate(text).unwrap_err().span();
+    /// assert_eq!(&text[from..to], "comlpement");
+    /// ```
     pub fn span(&self) -> (usize, usize) {
         self.0.span
     }
 
     /// The column of the fault, in characters, from 1.
+    ///
+    /// ```
+    /// // Bytes count from 0, columns from 1 and in characters.
+    /// let error = tilewright::eval::evaluate("size( (2,x))").unwrap_err();
+    /// assert_eq!((error.span().0, error.column()), (9, 10));
+    /// ```
     pub fn column(&self) -> usize {
         self.before(self.0.span.0) + 1
     }
@@ -91,6 +111,14 @@ impl Error {
     }
 
     /// The message, the expression, and a caret under the fault.
+    ///
+    /// ```
+    /// let error = tilewright::eval::evaluate("siez(4:1)").unwrap_err();
+    /// assert_eq!(
+    ///     error.render(),
+    ///     "no function is called `siez`; did you mean `size`?\n  siez(4:1)\n  ^^^^"
+    /// );
+    /// ```
     pub fn render(&self) -> String {
         let (from, to) = (self.before(self.0.span.0), self.before(self.0.span.1));
         let shown: String =

@@ -86,6 +86,13 @@ impl Form {
 impl Value {
     /// What kind of value this is: `boolean`, `integer`, `tuple`, `slicer` (with `_`), `layout` (also with
     /// an offset or valid extents), `basis` (a map to coordinates), `tiler`, `swizzle`, `list`, `padding`.
+    ///
+    /// ```
+    /// use tilewright::eval::evaluate;
+    /// let kind = |text| evaluate(text).unwrap().kind();
+    /// assert_eq!([kind("size((4,8):(8,1))"), kind("shape((4,8):(8,1))")], ["integer", "tuple"]);
+    /// assert_eq!([kind("coalesce((4,8):(8,1))"), kind("<3,4>")], ["layout", "tiler"]);
+    /// ```
     pub fn kind(&self) -> &'static str {
         match &self.0 {
             Form::Boolean(_) => "boolean",
@@ -102,6 +109,12 @@ impl Value {
     }
 
     /// The answer of a comparison.
+    ///
+    /// ```
+    /// use tilewright::eval::evaluate;
+    /// assert_eq!(evaluate("same((2,3):(3,1), (2,3):(1,2))").unwrap().as_bool(), Some(false));
+    /// assert_eq!(evaluate("size(4:1)").unwrap().as_bool(), None);
+    /// ```
     pub fn as_bool(&self) -> Option<bool> {
         match &self.0 {
             Form::Boolean(answer) => Some(*answer),
@@ -110,6 +123,13 @@ impl Value {
     }
 
     /// An integer, or a tuple of such.
+    ///
+    /// ```
+    /// use tilewright::{IntTuple, eval::evaluate};
+    /// let shape = evaluate("shape(((4,2),3):((1,12),4))").unwrap();
+    /// assert_eq!(shape.as_tuple(), IntTuple::parse("((4,2),3)").ok().as_ref());
+    /// assert!(evaluate("4:1").unwrap().as_tuple().is_none());
+    /// ```
     pub fn as_tuple(&self) -> Option<&IntTuple> {
         match &self.0 {
             Form::Tuple(tuple) => Some(tuple),
@@ -118,6 +138,13 @@ impl Value {
     }
 
     /// The integers of a list.
+    ///
+    /// ```
+    /// use tilewright::eval::evaluate;
+    /// let offsets = evaluate("offsets((2,3):(3,1))").unwrap();
+    /// // Colexicographically: the first axis varies fastest.
+    /// assert_eq!(offsets.as_list(), Some(&[0, 3, 1, 4, 2, 5][..]));
+    /// ```
     pub fn as_list(&self) -> Option<&[i64]> {
         match &self.0 {
             Form::List(list) => Some(list),

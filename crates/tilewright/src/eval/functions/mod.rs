@@ -40,16 +40,37 @@ pub struct Function {
 
 impl Function {
     /// The name, as in CuTe where CuTe has the function.
+    ///
+    /// ```
+    /// use tilewright::eval::functions;
+    /// for name in ["coalesce", "composition", "complement", "logical_divide", "zipped_product"] {
+    ///     assert!(functions().any(|function| function.name() == name), "{name}");
+    /// }
+    /// ```
     pub fn name(&self) -> &'static str {
         self.name
     }
 
     /// The arguments in their order; those in brackets may be left out.
+    ///
+    /// ```
+    /// use tilewright::eval::functions;
+    /// let slice = functions().find(|function| function.name() == "slice").unwrap();
+    /// assert_eq!(slice.arguments(), "coord, L");
+    /// ```
     pub fn arguments(&self) -> &'static str {
         self.arguments
     }
 
     /// What it answers, in a sentence.
+    ///
+    /// ```
+    /// use tilewright::eval::functions;
+    /// // A line of help.
+    /// let size = functions().find(|function| function.name() == "size").unwrap();
+    /// println!("{}({})  {}", size.name(), size.arguments(), size.doc());
+    /// assert!(functions().all(|function| !function.doc().is_empty()));
+    /// ```
     pub fn doc(&self) -> &'static str {
         self.doc
     }
@@ -74,6 +95,16 @@ impl fmt::Debug for Function {
 }
 
 /// All functions, by group.
+///
+/// ```
+/// use tilewright::eval::functions;
+/// let mut names: Vec<&str> = functions().map(|function| function.name()).collect();
+/// let all = names.len();
+/// names.sort_unstable();
+/// names.dedup();
+/// // No name is given twice.
+/// assert_eq!(names.len(), all);
+/// ```
 pub fn functions() -> impl Iterator<Item = &'static Function> {
     let groups: [&'static [Function]; 9] = [
         observe::FUNCTIONS,
