@@ -13,7 +13,8 @@ use clap_complete::Shell;
     after_help = "\
 A SPEC is a layout in any notation: ((4,2),(4,3)):((4,16),(1,32)), f32[3,5]{1,0:T(2,2)}, row-major,
 zN, NHWC, {0,1:T(8,128)(2,1)}, (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0. General ones need --dims, and
---dtype where they depend on the element. eval:EXPR is the layout an expression evaluates to.
+--dtype where they depend on the element. An expression is one too, logical_divide((6,8):(8,1), <3,4>);
+eval: before it says that it is.
 
 Exit codes: 0 done; 1 the answer is no; 2 bad usage or layout; 3 input or output failed."
 )]
@@ -58,15 +59,15 @@ Examples:
     #[command(after_help = "\
 Examples:
   tilewright show '((4,2),(4,3)):((4,16),(1,32))'
-  tilewright show '{0,1}pad(3,5)fill(0)' --dims 2,3 --names
-  tilewright show '{0,1}' --dims 2,3 --memory")]
+  tilewright show '{0,1}pad(3,5)fill(0)' --dims 2,3 --memory
+  tilewright show 'zipped_divide((6,8):(8,1), <3,4>)'")]
     Show(Show),
     /// Say what a layout means, in words, numbers and every other notation
     #[command(after_help = "\
 Examples:
   tilewright explain 'bf16[20,200]{1,0:T(8,128)(2,1)}'
   tilewright explain zN --dims 100,100 --dtype f16
-  tilewright explain '(8,64):(64,1)' --json")]
+  tilewright explain 'Sw<3,3,3> o (8,64):(64,1) o <4,_>' --json")]
     Explain(Explain),
     /// Coordinate to offset, or offset to coordinate
     #[command(after_help = "\
@@ -87,12 +88,12 @@ Examples:
 Examples:
   tilewright eval '(6,2):(8,2) o (4,3):(3,1)'
   tilewright eval 'zipped_divide((6,8):(8,1), <3,4>)'
-  printf 'size((4,8))\\nsame(4:1, (2,2):(1,2))\\n' | tilewright eval -
+  tilewright eval - < expressions.txt
 
 Values: integers, tuples (1,(2,3)), _, layouts ((4,2),(4,3)):((4,16),(1,32)), a SPEC in quotes, tilers
 <3:3,(2,4):(1,8)>, swizzles Sw<2,0,2>. A o B is composition. Where a layout is expected, a tuple is the
 compact layout of its shape; where a tiler is, one extent per axis. `tilewright eval --functions` lists
-the functions. Any command that takes a SPEC also takes eval:EXPR.
+the functions. Any command that takes a SPEC also takes an expression, or eval:EXPR.
 
 With - every line of stdin is an expression and every line of stdout its answer, or begins with
 `error:`; then the exit code is 1.")]

@@ -1,16 +1,23 @@
 //! A SPEC on the command line, with `--dims` and `--dtype`.
 
-use tilewright::{Named, PrimitiveType, Spec, eval::layout_of, notation};
+use tilewright::{
+    Named, PrimitiveType, Spec,
+    eval::{is_expression, layout_of},
+    notation,
+};
 
 use crate::{args::Array, failure::Failure};
 
 /// What an expression in place of a SPEC begins with.
 const EVAL: &str = "eval:";
 
-/// Reads a SPEC, or the layout that `eval:EXPR` evaluates to; `what` names the argument in errors.
+/// Reads a SPEC, or the layout an expression evaluates to, which `eval:` or its form tells; `what` names
+/// the argument in errors.
 pub(crate) fn read(what: &str, text: &str) -> Result<Spec, Failure> {
-    let Some(expression) = text.trim_start().strip_prefix(EVAL) else {
-        return Spec::parse(text).map_err(|error| Failure::layout(what, &error));
+    let expression = match (text.trim_start().strip_prefix(EVAL), Spec::parse(text)) {
+        (Some(expression), _) => expression,
+        (None, Err(_)) if is_expression(text) => text,
+        (None, spec) => return spec.map_err(|error| Failure::layout(what, &error)),
     };
     let named = layout_of(expression)
         .map_err(|error| Failure::expression(text.len() - expression.len(), &error))?;

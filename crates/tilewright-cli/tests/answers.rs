@@ -225,9 +225,18 @@ fn errors_are_json_where_asked() {
 
 #[test]
 fn every_command_shows_three_examples_that_parse() {
-    for command in
-        ["convert", "verify", "info", "show", "explain", "index", "same", "formats", "completions"]
-    {
+    for command in [
+        "convert",
+        "verify",
+        "info",
+        "show",
+        "explain",
+        "index",
+        "same",
+        "eval",
+        "formats",
+        "completions",
+    ] {
         let help = answer(&[command, "--help"]);
         let examples =
             help.lines().filter(|line| line.trim_start().starts_with("tilewright ")).count();

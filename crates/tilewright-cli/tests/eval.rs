@@ -113,6 +113,13 @@ fn answers_for_machines() {
                 "shape": [4], "stride": [8], "offset": 1,
             }),
         ),
+        (
+            "tile((8,12):(12,1), (16,5))",
+            json!({
+                "version": 1, "kind": "layout", "text": "(16,5):(12,1) valid (8,5)",
+                "shape": [16, 5], "stride": [12, 1], "offset": 0, "valid": [8, 5],
+            }),
+        ),
     ] {
         assert_eq!(object(expression), expected, "{expression}");
     }
@@ -145,6 +152,12 @@ fn an_expression_stands_wherever_a_spec_does() {
     assert!(explained.contains("size             15 elements"), "{explained}");
     assert_eq!(answer(&["same", "eval:coalesce((2,3):(1,2))", "6:1"]), "same\n");
     assert_eq!(answer(&["index", "eval:(4,8) o <2,4>", "--coord", "1,3"]), "13\n");
+    // The form of a call or a composition tells.
+    assert_eq!(answer(&["same", "coalesce((2,3):(1,2))", "12:1 o 6:1"]), "same\n");
+    let (code, _, err) = ask(&["show", "(6,2):(1,7) o (3,2):(2,3)"], b"");
+    assert!(code == 2 && err.contains("A(B) is 8, the only candidate gives 7"), "{err}");
+    let (code, _, err) = ask(&["show", "Sw<3,0,2> o 8:1"], b"");
+    assert!(code == 2 && err.contains("the bit fields overlap"), "{err}");
 
     let (code, _, err) = ask(&["show", "eval:(4,8"], b"");
     assert_eq!(

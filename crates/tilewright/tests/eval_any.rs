@@ -234,6 +234,21 @@ fn what_is_given_in_the_wrong_place_is_named() {
 }
 
 #[test]
+fn a_tile_is_no_more_valid_than_its_array() {
+    for (expression, expected) in [
+        (
+            "tile(\"f16[100,100] zN\", (112,64))",
+            "((16,7),(16,4)):((16,256),(1,1792)) valid (100,64)",
+        ),
+        ("tile(tile((8,12):(12,1), (4,5)), (2,12))", "(2,12):(12,1) valid (2,5)"),
+        ("tile((8,12):(12,1) valid (7,12), (8,4))", "(8,4):(12,1) valid (7,4)"),
+        ("tile(8:1, 3)", "3:1"),
+    ] {
+        assert_eq!(answer(expression), expected, "{expression}");
+    }
+}
+
+#[test]
 fn coordinates_in_every_spelling() {
     for (expression, expected) in [
         ("offset((3,(2,3)):(3,(12,1)), 16)", "17"),

@@ -36,6 +36,8 @@ mod parser;
 mod run;
 mod value;
 
+use lexer::Word;
+
 pub use error::Error;
 pub use functions::{Function, functions};
 pub use limits::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
@@ -58,6 +60,27 @@ use tilewright_notation::Named;
 pub fn evaluate(text: &str) -> Result<Value, Error> {
     let form = parser::parse(text).and_then(|expr| run::run(&expr));
     form.map(Value).map_err(|error| error.in_text(text))
+}
+
+/// Whether a text that is no SPEC is meant as an expression: it calls a function, or composes with `o`.
+///
+/// ```
+/// use tilewright::eval::is_expression;
+/// assert!(is_expression("logical_divide((4,8), <2,4>)") && is_expression("(4,8) o 8:2"));
+/// assert!(!is_expression("zN") && !is_expression("(o i) -> i o"));
+/// ```
+pub fn is_expression(text: &str) -> bool {
+    let Ok(words) = lexer::words(text) else { return false };
+    let call = match words.get(..2) {
+        Some([name, open]) => {
+            let known = functions().any(|function| Word::Name(function.name()) == name.word);
+            known && open.word == Word::Sign('(')
+        }
+        _ => false,
+    };
+    let composed = words.iter().any(|token| token.word == Word::Name("o"));
+    let swizzle = matches!(words[0].word, Word::Name("S" | "Sw"));
+    call || composed && !swizzle && !text.contains("->")
 }
 
 /// The layout an expression evaluates to, as that of an array.

@@ -1,8 +1,9 @@
 //! Making layouts of shapes, and of other layouts.
 
-use tilewright_core::{BasisLayout, Layout, LayoutTv};
+use tilewright_core::{BasisLayout, Layout, LayoutTv, TensorLayout};
+use tilewright_notation::Named;
 
-use super::{Answer, Call, Function, Refusal, structure::layout};
+use super::{Answer, Call, Function, Refusal, coordinates::array, structure::layout};
 use crate::eval::value::Form;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -65,10 +66,22 @@ fn identity(call: &Call<'_>) -> Answer {
     }
 }
 
+/// The tile, of which no more is valid than of the whole.
 fn tile(call: &Call<'_>) -> Answer {
-    let (whole, shape) = (call.layout(0)?, call.tuple(1)?.product_each()?);
+    let (whole, layout) = (array(call, 0)?, call.layout(0)?);
+    let shape = call.tuple(1)?.product_each()?;
     let extents: Result<Vec<u64>, _> = shape.values().iter().map(|&x| u64::try_from(x)).collect();
     let extents =
         extents.map_err(|_| Refusal::Said("illegal", format!("{shape}: extents are 0 or more")))?;
-    Ok(Form::Tile(Box::new(whole.tile(&extents)?)))
+    let tile = layout.tile(&extents)?;
+    let meant = whole.layout().extents();
+    let valid: Vec<u64> =
+        tile.valid().as_slice().iter().zip(meant).map(|(&x, &most)| x.min(most)).collect();
+    if valid == tile.valid().as_slice() {
+        return Ok(Form::Tile(Box::new(tile)));
+    }
+    let capacity = TensorLayout::of(tile.layout()).capacity();
+    let tensor = TensorLayout::new(&valid, tile.layout(), capacity)?;
+    let named = Named::new("tile", tensor, whole.dtype(), whole.explicit_bits(), whole.fill());
+    Ok(Form::Spec(Box::new(named)))
 }
