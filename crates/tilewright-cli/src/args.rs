@@ -53,7 +53,7 @@ Examples:
 Examples:
   tilewright info model.safetensors
   tilewright info weights.npy --json
-  tilewright info model.safetensors.index.json")]
+  tilewright info module.txt --layout 'T(8,128)'")]
     Info(Info),
     /// Draw a layout
     #[command(after_help = "\
@@ -194,8 +194,13 @@ pub(crate) struct Verify {
 
 #[derive(Args, Debug)]
 pub(crate) struct Info {
-    /// A .safetensors file, a *.safetensors.index.json, a .npy file, or raw:PATH
+    /// A .safetensors file, a *.safetensors.index.json, a .npy file, raw:PATH, or an HLO module
+    /// (.txt, .pb)
     pub(crate) file: String,
+    /// What would a module's arrays take under these tiles: T(8,128), the inner tile by element type;
+    /// or under a whole layout: {0,1:T(8,128)(2,1)}
+    #[arg(long, value_name = "TILES")]
+    pub(crate) layout: Option<String>,
     #[command(flatten)]
     pub(crate) array: Array,
 }

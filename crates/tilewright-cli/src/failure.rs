@@ -78,6 +78,22 @@ impl Failure {
         }
     }
 
+    /// A text on the command line that was refused: `what` names the argument.
+    pub(crate) fn text(what: &str, text: &str, error: &tilewright::ParseError) -> Failure {
+        Failure {
+            code: USAGE,
+            kind: "parse",
+            message: format!("{what}: {error}"),
+            rendered: format!("{what}: {}", error.render(text)),
+            span: Some(error.span()),
+        }
+    }
+
+    /// A file that is no module, or not a whole one.
+    pub(crate) fn module(message: String) -> Failure {
+        Failure::new(IO, "module", message)
+    }
+
     /// Reports it on stderr and gives the exit code.
     pub(crate) fn report(&self, json: bool) -> ExitCode {
         if json {
@@ -114,6 +130,12 @@ impl From<tilewright::files::Error> for Failure {
     fn from(error: tilewright::files::Error) -> Failure {
         let code = if error.is_usage() { USAGE } else { IO };
         Failure::new(code, error.kind(), error.to_string())
+    }
+}
+
+impl From<tilewright::module::Error> for Failure {
+    fn from(error: tilewright::module::Error) -> Failure {
+        Failure::new(IO, error.kind(), error.to_string())
     }
 }
 

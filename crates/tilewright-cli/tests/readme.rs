@@ -90,8 +90,11 @@ fn check(text: &str, least: usize) {
     let examples = examples(text);
     assert!(examples.len() >= least, "{}", examples.len());
     for (command, expected) in examples {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_tilewright")).args(words(&command)).output().unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_tilewright"))
+            .args(words(&command))
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .output()
+            .unwrap();
         let stdout = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         let printed: Vec<&str> = stdout.lines().collect();
         // A line `…` stands for all that follows.

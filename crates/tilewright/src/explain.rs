@@ -4,6 +4,7 @@ use std::fmt;
 
 use tilewright_core::{Error, Mode, TensorLayout};
 use tilewright_notation::{Named, notations};
+use tilewright_xla::{ArrayShape, Layout as XlaLayout, shape_util::PaddingAdvice};
 
 /// Everything that can be said of one layout; prints as a page of text.
 ///
@@ -49,6 +50,8 @@ pub struct Explanation {
     pub axes: Vec<Axis>,
     /// Row-major, column-major or neither.
     pub order: Order,
+    /// Why tiles pad, and which order of the dims pads least; of layouts in XLA's words that do pad.
+    pub advice: Option<PaddingAdvice>,
     /// The same layout in every notation, or why it cannot be said there.
     pub notations: Vec<(&'static str, Result<String, String>)>,
 }
@@ -133,6 +136,7 @@ impl Explanation {
             true_rank: layout.true_rank(),
             axes: axes(layout),
             order: order(layout),
+            advice: advice(named),
             notations: notations()
                 .iter()
                 .map(|notation| {
@@ -157,6 +161,14 @@ impl Explanation {
     pub fn padding_share(&self) -> f64 {
         if self.capacity == 0 { 0.0 } else { self.padding as f64 / self.capacity as f64 }
     }
+}
+
+/// The advice for a layout that is written as XLA writes it.
+fn advice(named: &Named) -> Option<PaddingAdvice> {
+    let of_shape = ArrayShape::parse(named.name()).ok().map(|shape| shape.layout_or_default());
+    let layout = of_shape.or_else(|| XlaLayout::parse(named.name()).ok())?;
+    let advice = layout.padding_advice(named.layout().extents()).ok()?;
+    (!advice.causes.is_empty()).then_some(advice)
 }
 
 fn axes(layout: &TensorLayout) -> Vec<Axis> {
@@ -220,6 +232,10 @@ impl fmt::Display for Explanation {
             line(f, "dims", "merged or tiled unevenly: an offset is no sum of one term per dim")?;
         }
         line(f, "order", self.order)?;
+        if let Some(advice) = &self.advice {
+            advice.causes.iter().try_for_each(|cause| line(f, "why padded", cause))?;
+            line(f, "least padding", advice.suggestion())?;
+        }
         for (notation, text) in &self.notations {
             match text {
                 Ok(text) => line(f, notation, text)?,

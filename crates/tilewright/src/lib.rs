@@ -1,8 +1,19 @@
 //! Tensor layouts as values: parse one from the notation you already use, ask it anything, prove two of
 //! them equal, print it in another notation, and move real data from one to another.
 //!
-//! This crate is the door to the house; each room is a crate of its own, re-exported here in reading
-//! order. [`picture`] and [`explain`](mod@explain) put layouts into text, [`eval`] reads the algebra from it.
+//! This crate is the door to the house; each room is a crate of its own, re-exported here. In reading
+//! order:
+//!
+//! | room | what is in it |
+//! |---|---|
+//! | [`core`] | [`Layout`], [`TensorLayout`], the algebra: values without a heap |
+//! | [`xla`] | XLA's [`ArrayShape`], [`Shape`], [`HloModule`]: texts, protos, exact sizes and addresses |
+//! | [`notation`] | [`Spec`]: any notation in, any notation out; the catalogue of named formats |
+//! | [`relayout`] | moves array data from any layout to any other |
+//! | [`files`] | `.safetensors`, `.npy` and raw files, rewritten with bounded memory |
+//! | [`explain`](mod@explain), [`picture`] | a layout in words, and drawn |
+//! | [`compare`](mod@compare), [`eval`] | whether two layouts are one; expressions of the algebra |
+//! | [`module`] | HLO modules in files |
 //!
 //! ```
 //! use tilewright::{Spec, TensorLayout};
@@ -20,6 +31,13 @@
 //! plan.run(&source, &mut packed, 1)?;
 //! let words: Vec<u16> = packed.chunks(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect();
 //! assert_eq!(words[..8], [0, 1, 5, 6, 10, 11, 0, 0]);
+//!
+//! // What would XLA's array take under TPU tiles, and why?
+//! use tilewright::{ArrayShape, xla::Tiling};
+//! let array = Tiling::parse("T(8,128)")?.apply(&ArrayShape::parse("f32[8,100,3]{2,1,0}")?)?;
+//! assert_eq!((array.bytes()?, array.unpadded_bytes()?), (425_984, 9600));
+//! let advice = array.layout_or_default().padding_advice(&[8, 100, 3])?;
+//! assert_eq!(advice.suggestion(), "{1,0,2:T(8,128)} would be ×1.3 instead of ×44.4");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
@@ -27,6 +45,7 @@
 pub mod compare;
 pub mod eval;
 pub mod explain;
+pub mod module;
 pub mod picture;
 
 pub use tilewright_core as core;
@@ -43,7 +62,7 @@ pub use tilewright_core::{
     Run, Slicer, Step, Swizzle, TensorLayout, Tile, Tiler, View, ViewMut, expect_const, layout,
 };
 pub use tilewright_notation::{Named, Spec};
-pub use tilewright_xla::PrimitiveType;
+pub use tilewright_xla::{ArrayShape, HloModule, PrimitiveType, Shape};
 
 /// The README's examples, run as doctests.
 #[cfg(doctest)]

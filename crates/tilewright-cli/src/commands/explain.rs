@@ -3,7 +3,10 @@
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use tilewright::Explanation;
+use tilewright::{
+    Explanation,
+    xla::shape_util::{PaddingAdvice, PaddingCause},
+};
 
 use crate::{args::Explain, failure::Failure, output::Output, spec};
 
@@ -12,6 +15,27 @@ pub(super) fn run(args: &Explain, out: &mut Output) -> Result<ExitCode, Failure>
     let explanation = Explanation::of(&named);
     out.answer(&explanation.to_string(), value(&explanation))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// One reason for padding.
+pub(super) fn cause(cause: &PaddingCause) -> Value {
+    json!({
+        "dims": cause.dims,
+        "extent": cause.extent,
+        "padded": cause.padded,
+        "tile": cause.tile.as_ref().map(|(_, _, tile)| tile.to_string()),
+        "text": cause.to_string(),
+    })
+}
+
+/// The layout that pads least; null if it is this one or was not decided.
+pub(super) fn better(advice: &PaddingAdvice) -> Value {
+    let better = advice.better.as_ref().ok().and_then(Option::as_ref);
+    json!(
+        better.map(
+            |(layout, factor)| json!({ "layout": layout.to_string(), "factor": factor.ratio() })
+        )
+    )
 }
 
 fn value(explanation: &Explanation) -> Value {
@@ -47,6 +71,11 @@ fn value(explanation: &Explanation) -> Value {
         "true_rank": explanation.true_rank,
         "axes": axes,
         "order": explanation.order.to_string(),
+        "why_padded": explanation.advice.as_ref().map(|advice| json!({
+            "factor": advice.factor.ratio(),
+            "causes": advice.causes.iter().map(cause).collect::<Vec<_>>(),
+            "better": better(advice),
+        })),
         "notations": notations,
     })
 }

@@ -13,6 +13,12 @@ use crate::{
 };
 
 pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
+    if !args.file.starts_with("raw:") && tilewright::module::is_module(&args.file) {
+        return super::module::run(args, out);
+    }
+    if args.layout.is_some() {
+        return Err(Failure::usage(format!("{}: --layout is for HLO modules", args.file)));
+    }
     let mut reading = Reading::default();
     if let Some(dims) = args.array.dims()? {
         reading = reading.dims(&dims);

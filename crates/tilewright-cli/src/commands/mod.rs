@@ -7,6 +7,7 @@ mod explain;
 mod formats;
 mod index;
 mod info;
+mod module;
 mod same;
 mod show;
 mod verify;

@@ -113,7 +113,7 @@ impl HloInstruction {
 impl HloComputation {
     /// The arrays of all instructions that have storage of their own (`tuple`, `get-tuple-element`,
     /// `bitcast`, `opt-barrier` and `while` lie where their operands do), those that waste most by
-    /// padding first; with `tiling`, as if they were laid out like that.
+    /// padding first, then the largest; with `tiling`, as if they were laid out like that.
     ///
     /// An assignment of buffers may put several of them in one place, which the module does not say.
     ///
@@ -137,7 +137,7 @@ impl HloComputation {
     pub fn buffers(&self, tiling: Option<&Tiling>) -> Buffers<'_> {
         let own = |one: &&HloInstruction| !IN_PLACE.contains(&one.opcode.as_str());
         let mut all = Buffers::of(self.instructions.iter().filter(own), tiling);
-        all.buffers.sort_by_key(|one| std::cmp::Reverse(one.padding_bytes()));
+        all.buffers.sort_by_key(|one| std::cmp::Reverse((one.padding_bytes(), one.bytes)));
         all
     }
 

@@ -13,8 +13,8 @@ use super::padding_cause::{Factor, PaddingCause, cuts};
 use crate::{Layout, permutation::index};
 
 /// The search stops after this many dims and tile entries looked at, and says so. It is enough for all
-/// orders of 9 dims, and for all choices of 3 among 32.
-const BUDGET: usize = 1 << 23;
+/// orders of 8 dims, and for all choices of 3 among 32.
+const BUDGET: usize = 1 << 21;
 
 /// An order of the dims that pads least.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::padded_elements`]; [limit](Error::is_limit) beyond 32 dims;
-    /// [undecided](Error::is_undecided) where there are too many orders to try: 10 dims of different
+    /// [undecided](Error::is_undecided) where there are too many orders to try: 9 dims of different
     /// extents or more, each under a tile.
     ///
     /// ```
@@ -178,7 +178,7 @@ impl Search<'_> {
             Error::undecided(
                 "the orders of {} dims, of which tiles cut {}",
                 [self.dims.len() as i128, self.places.len() as i128],
-                "up to 9 dims, or 3 under a tile, can all be tried",
+                "up to 8 dims, or 3 under a tile, can all be tried",
             )
         })?;
         let order = self.order();

@@ -1,0 +1,209 @@
+//! `info` of HLO modules and the padding in `explain`, on the real program.
+
+use std::process::Command;
+
+use tempfile::tempdir;
+
+/// The exit code, stdout and stderr.
+fn ask(args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_tilewright")).args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn answer(args: &[&str]) -> String {
+    let (code, out, err) = ask(args);
+    assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
+    out
+}
+
+fn json(args: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&answer(&[args, &["--json"]].concat())).unwrap()
+}
+
+fn corpus(name: &str) -> String {
+    format!("{}/../../corpus/data/hlo/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_module_is_listed_with_its_parameters_and_results() {
+    for name in ["cnn.txt", "cnn.pb"] {
+        let text = answer(&["info", &corpus(name)]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(
+            lines[..6],
+            [
+                "module jit_cnnf, entry main.2",
+                "parameter 0: x.1 f32[2,3,16,16]{3,2,1,0}, 6.00 KiB",
+                "parameter 1: w.1 f32[8,3,3,3]{3,2,1,0}, 864 B",
+                "parameter 2: v.1 f32[2048,10]{1,0}, 80.00 KiB",
+                "result: f32[2,10]{1,0}, 80 B",
+                "80.00 KiB, no padding: v.1 = parameter f32[2048,10]{1,0}",
+            ]
+        );
+        assert_eq!(lines.last(), Some(&"8 arrays, 125.77 KiB, 0 B of padding"));
+        assert_eq!(lines.len(), 5 + 8 + 1);
+    }
+}
+
+#[test]
+fn another_tiling_is_asked_about() {
+    let text = answer(&["info", &corpus("scan_fft.txt"), "--layout", "T(8,128)"]);
+    assert!(
+        text.starts_with("module jit_scan, entry main.7, as if laid out by T(8,128)\n"),
+        "{text}"
+    );
+    for line in [
+        "result {0}: f32[8]{0:T(1024)}, 4.00 KiB",
+        "4.00 KiB, 3.97 KiB of padding, ×128: slice_bitcast_fusion = fusion f32[8]{0:T(1024)}",
+        "    the minor dim (dim 1), 8, is padded to 128 by T(8,128), ×16",
+        "    no order of the dims pads less",
+        "4 B, no padding: copy.10 = copy s32[]",
+    ] {
+        assert!(text.lines().any(|one| one == line), "{line}\n{text}");
+    }
+}
+
+#[test]
+fn a_module_in_json() {
+    let value = json(&["info", &corpus("cnn.pb"), "--layout", "T(8,128)"]);
+    assert_eq!(value["version"], 1);
+    assert_eq!((&value["format"], &value["module"]), (&"hlo".into(), &"jit_cnnf".into()));
+    assert_eq!(value["as_layout"], "T(8,128)");
+    assert_eq!(value["parameters"][2]["parameter"], 2);
+    assert_eq!(value["results"][0]["shape"], "f32[2,10]{1,0:T(8,128)}");
+    let worst = &value["arrays"][0];
+    assert_eq!((&worst["instruction"], &worst["opcode"]), (&"v.1".into(), &"parameter".into()));
+    assert_eq!((&worst["bytes"], &worst["padding_bytes"]), (&1_048_576.into(), &966_656.into()));
+    assert_eq!((&worst["factor"], &worst["index"]), (&12.8.into(), &serde_json::json!([])));
+    assert_eq!(worst["causes"][0]["dims"], serde_json::json!([1]));
+    assert_eq!(worst["causes"][0]["tile"], "(8,128)");
+    // 16 rows of 2048 for 10.
+    assert_eq!(worst["better"], serde_json::json!({ "layout": "{0,1:T(8,128)}", "factor": 1.6 }));
+    let arrays = value["arrays"].as_array().unwrap();
+    let sum = |field: &str| arrays.iter().map(|one| one[field].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(value["bytes"], sum("bytes"));
+    assert_eq!(value["padding_bytes"], sum("padding_bytes"));
+}
+
+#[test]
+fn modules_are_recognised_by_their_content() {
+    let folder = tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let text = std::fs::read(corpus("rng.txt")).unwrap();
+    let bytes = std::fs::read(corpus("rng.pb")).unwrap();
+    let known = answer(&["info", &corpus("rng.txt")]);
+    // Text under no known name, and each form under the other's.
+    for path in
+        [write("dump", &text), write("a.pb", &text), write("a.txt", &bytes), write("a.HLO", &bytes)]
+    {
+        assert_eq!(answer(&["info", &path]), known, "{path}");
+    }
+}
+
+#[test]
+fn what_is_no_module_is_an_error_with_its_place() {
+    let folder = tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let text = std::fs::read(corpus("rng.txt")).unwrap();
+    let bytes = std::fs::read(corpus("rng.pb")).unwrap();
+    let mut nested = vec![0x10, 13];
+    for _ in 0..200 {
+        let len = nested.len();
+        let head = if len < 128 {
+            vec![0x22, len as u8]
+        } else {
+            vec![0x22, len as u8 | 128, (len >> 7) as u8]
+        };
+        nested = [head, nested].concat();
+    }
+    let wrapped = |tag: u8, inner: &[u8]| {
+        [&[tag, inner.len() as u8 | 128, (inner.len() >> 7) as u8], inner].concat()
+    };
+    let deep = wrapped(0x1a, &wrapped(0x12, &wrapped(0x1a, &nested)));
+    for (path, why) in [
+        (write("empty.txt", b""), "line 1, column 1: expected `HloModule`"),
+        (write("notes.txt", b"just words\n"), "expected `HloModule`"),
+        (write("cut.txt", &text[..text.len() / 2]), "line "),
+        (write("cut.pb", &bytes[..bytes.len() / 2]), "the bytes are no such proto"),
+        (write("deep.pb", &deep), "recursion limit"),
+        (write("none.txt", b"HloModule m\n"), "module m has no entry computation"),
+        (folder.path().join("absent.pb").to_str().unwrap().to_owned(), "absent.pb: "),
+        (folder.path().to_str().unwrap().to_owned() + "/", ""),
+    ] {
+        let (code, out, err) = ask(&["info", &path]);
+        assert_eq!((code, out.as_str()), (3, ""), "{path}: {err}");
+        assert!(
+            err.starts_with("error: ") && err.contains(why) && err.len() < 1000,
+            "{path}: {err}"
+        );
+    }
+    // A file of holes, one byte too long, is refused without being read.
+    let path = folder.path().join("huge.txt");
+    std::fs::File::create(&path).unwrap().set_len((512 << 20) + 1).unwrap();
+    let (code, _, err) = ask(&["info", path.to_str().unwrap(), "--json"]);
+    assert_eq!(code, 3);
+    assert!(err.contains("\"kind\":\"limit\"") && err.contains("up to 536870912 bytes"), "{err}");
+}
+
+#[test]
+fn wrong_arguments_are_usage() {
+    let module = corpus("cnn.txt");
+    let weights = weights();
+    for (args, why) in [
+        (vec!["info", &module, "--layout", "T(8,12x)"], "--layout: expected `,` or `)`"),
+        (vec!["info", &module, "--layout", ""], "expected tiles such as `T(8,128)`"),
+        (vec!["info", &module, "--dims", "2,3"], "--dims and --dtype are for raw files"),
+        (vec!["info", &weights, "--layout", "T(8,128)"], "--layout is for HLO modules"),
+    ] {
+        let (code, out, err) = ask(&args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
+        assert!(err.contains(why), "{args:?}: {err}");
+    }
+}
+
+/// A file that is no module.
+fn weights() -> String {
+    format!("{}/../../corpus/data/tiny_cnn_f32.safetensors", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn names_do_not_command_the_terminal() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("a.pb");
+    // Module, computation 0 of id 0, the entry; instruction "\x1b[2J", a parameter of f32[].
+    let instruction = b"\x0a\x04\x1b[2J\x12\x09parameter\x1a\x02\x10\x0b";
+    let computation = [b"\x12", [instruction.len() as u8].as_slice(), instruction].concat();
+    let module = [b"\x1a", [computation.len() as u8].as_slice(), &computation].concat();
+    std::fs::write(&path, module).unwrap();
+    let text = answer(&["info", path.to_str().unwrap()]);
+    assert!(text.contains("\u{fffd}[2J") && !text.contains('\x1b'), "{text}");
+}
+
+#[test]
+fn explain_says_why_an_array_blows_up() {
+    let text = answer(&["explain", "f32[8,100,3]{2,1,0:T(8,128)}"]);
+    for line in [
+        "  why padded       the minor dim (dim 2), 3, is padded to 128 by T(8,128), ×42.7",
+        "  why padded       the second minor dim (dim 1), 100, is padded to 104 by T(8,128), ×1.040",
+        "  least padding    {1,0,2:T(8,128)} would be ×1.3 instead of ×44.4",
+    ] {
+        assert!(text.lines().any(|one| one == line), "{line}\n{text}");
+    }
+    let value = json(&["explain", "{2,1,0:T(8,128)}", "--dims", "8,100,3"]);
+    assert_eq!(value["why_padded"]["better"]["layout"], "{1,0,2:T(8,128)}");
+    assert_eq!(value["why_padded"]["causes"][0]["extent"], 3);
+    // Nothing to say of what is not padded, or not in XLA's words.
+    for spec in ["f32[16,128]{1,0:T(8,128)}", "f32[3,5]", "(4,8):(8,1)", "f16[100,100] zN"] {
+        assert!(!answer(&["explain", spec]).contains("why padded"), "{spec}");
+        assert_eq!(json(&["explain", spec])["why_padded"], serde_json::Value::Null, "{spec}");
+    }
+}
