@@ -1,6 +1,6 @@
 //! Why the program stops: a message and an exit code.
 
-use std::process::ExitCode;
+use std::{borrow::Cow, process::ExitCode};
 
 use serde_json::json;
 
@@ -17,6 +17,8 @@ pub(crate) struct Failure {
     span: Option<(usize, usize)>,
 }
 
+/// The most characters of a line of a message.
+const LONGEST: usize = 1000;
 /// Bad usage, or a layout that does not parse or is not legal.
 const USAGE: u8 = 2;
 /// Reading or writing failed.
@@ -97,16 +99,28 @@ impl Failure {
     /// Reports it on stderr and gives the exit code.
     pub(crate) fn report(&self, json: bool) -> ExitCode {
         if json {
-            let mut error = json!({ "kind": self.kind, "message": self.message });
+            let mut error = json!({ "kind": self.kind, "message": clipped(&self.message) });
             if let Some((from, to)) = self.span {
                 error["span"] = json!([from, to]);
             }
             eprintln!("{}", json!({ "error": error }));
         } else {
-            let lines: Vec<_> = self.rendered.lines().map(printable).collect();
-            eprintln!("error: {}", lines.join("\n"));
+            let lines = self.rendered.lines().map(|line| printable(&clipped(line)).into_owned());
+            eprintln!("error: {}", lines.collect::<Vec<_>>().join("\n"));
         }
         ExitCode::from(self.code)
+    }
+}
+
+/// A message without the middle of what is too long to be read.
+fn clipped(line: &str) -> Cow<'_, str> {
+    let place = |nth: usize| line.char_indices().nth(nth).map(|(at, _)| at);
+    let count = line.chars().count();
+    match (place(LONGEST / 2), place(count.saturating_sub(LONGEST / 2))) {
+        (Some(head), Some(tail)) if count > LONGEST => {
+            Cow::Owned(format!("{} … {}", &line[..head], &line[tail..]))
+        }
+        _ => Cow::Borrowed(line),
     }
 }
 

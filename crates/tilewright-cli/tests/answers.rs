@@ -205,6 +205,28 @@ fn bad_layouts_exit_with_2_and_a_caret() {
     assert!(err.ends_with("  (8,32\n       ^\n"), "{err}");
 }
 
+/// However long what was given is, the message can be read.
+#[test]
+fn long_texts_are_clipped_in_messages() {
+    let long = "Q".repeat(60_000);
+    let (spec, list) = (format!("zN[{long}=4]"), format!("{long},1"));
+    for args in [
+        &["show", &long][..],
+        &["show", &format!("format:{long}")],
+        &["show", &spec, "--dims", "3,3"],
+        &["show", "row-major", "--dims", &list],
+        &["show", "row-major", "--dims", "3", "--dtype", &long],
+        &["formats", &long],
+        &["info", &long, "--dims", &list],
+    ] {
+        for json in [&[][..], &["--json"]] {
+            let (code, out, err) = ask(&[args, json].concat());
+            assert!(code == 2 && out.is_empty(), "{}", &args[0]);
+            assert!(err.len() < 2000 && err.len() > 50, "{}: {}", args[0], err.len());
+        }
+    }
+}
+
 #[test]
 fn errors_are_json_where_asked() {
     for args in
@@ -225,21 +247,15 @@ fn errors_are_json_where_asked() {
 
 #[test]
 fn every_command_shows_three_examples_that_parse() {
-    for command in [
-        "convert",
-        "verify",
-        "info",
-        "show",
-        "explain",
-        "index",
-        "same",
-        "eval",
-        "formats",
-        "completions",
-    ] {
+    let help = answer(&["--help"]);
+    let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands: Vec<&str> =
+        listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(commands.contains(&"convert") && commands.len() >= 10, "{commands:?}");
+    for command in commands.into_iter().filter(|command| *command != "help") {
         let help = answer(&[command, "--help"]);
-        let examples =
-            help.lines().filter(|line| line.trim_start().starts_with("tilewright ")).count();
+        let examples = help.split("Examples:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+        let examples = examples.lines().filter(|line| line.contains("tilewright ")).count();
         assert_eq!(examples, 3, "{help}");
     }
     assert!(answer(&["completions", "bash"]).contains("_tilewright"));

@@ -1,5 +1,7 @@
 //! Names that nearly match, for messages.
 
+use std::borrow::Cow;
+
 /// So many letters of a name and so many names are compared, which bounds the time.
 const LETTERS: usize = 200;
 const NAMES: usize = 10_000;
@@ -24,6 +26,14 @@ fn distance(word: &str, name: &str) -> usize {
     strsim::osa_distance(word, &name[..end])
 }
 
+/// A text of a file as far as a message quotes it.
+pub(crate) fn clipped(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(LETTERS) {
+        Some((at, _)) => Cow::Owned(format!("{}…", &text[..at])),
+        None => Cow::Borrowed(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,6 +48,7 @@ mod tests {
         assert!(near("*norm*", names.into_iter()).starts_with("; near are \"model.norm.weight\""));
         assert_eq!(near("a", std::iter::empty()), "");
         let long = "é".repeat(1 << 20);
+        assert_eq!((clipped(&long).chars().count(), &*clipped("é")), (LETTERS + 1, "é"));
         assert_eq!(distance("e", &long), LETTERS);
         assert_eq!((distance("", "abc"), distance("a", ""), distance("ab", "ba")), (3, 1, 1));
     }

@@ -143,8 +143,9 @@ fn plain(entry: &Entry) -> Result<Held, String> {
 }
 
 /// The layout that a file's metadata notes for a tensor, if it can be that of this tensor.
-fn of_note(text: &str, fill: Option<&str>, entry: &Entry) -> Result<Held, String> {
-    let named = Spec::parse(text)
+fn of_note(note: &str, fill: Option<&str>, entry: &Entry) -> Result<Held, String> {
+    let text = names::clipped(note);
+    let named = Spec::parse(note)
         .and_then(|spec| spec.resolve(None, None))
         .map_err(|error| format!(" is {text:?}: {error}"))?;
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {

@@ -240,10 +240,13 @@ fn check_folder(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The path is free, or names a regular file (or a link, which is then replaced) that may go.
+/// The path is free, or names a regular file that may go, or a link to one or to nothing, which is then
+/// replaced.
 fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     let Ok(facts) = fs::symlink_metadata(path) else { return Ok(()) };
-    match unusual_kind(&facts).filter(|_| !facts.is_symlink()) {
+    // What a link leads to counts: `/dev/stdout` is no place for a file.
+    let behind = fs::metadata(path).ok().or((!facts.is_symlink()).then_some(facts));
+    match behind.as_ref().and_then(unusual_kind) {
         Some("a directory") => {
             Err(Error::usage(format!("{} is a directory; name a file in it", path.display())))
         }

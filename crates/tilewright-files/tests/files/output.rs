@@ -145,12 +145,18 @@ fn what_is_no_file_is_told_at_once() {
             assert!(error.is_usage() && error.to_string().contains(part), "{name}: {error}");
         }
     }
-    // A link is replaced as such, wherever it leads.
+    // A link to one of these is no place for a file either; one to a file or to nothing is replaced.
     let link = inside("link.safetensors");
     fs::rename(inside("link.npy"), &link).unwrap();
+    for force in [false, true] {
+        let error = convert(&path, &link, to("col-major").force(force)).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("is a FIFO"), "{error}");
+    }
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink() && fifo.exists());
+    fs::remove_file(&fifo).unwrap();
     assert_eq!(convert(&path, &link, to("col-major")).unwrap_err().kind(), "exists");
     convert(&path, &link, to("col-major").force(true)).unwrap();
-    assert!(fs::symlink_metadata(&link).unwrap().is_file() && fifo.exists());
+    assert!(fs::symlink_metadata(&link).unwrap().is_file() && !fifo.exists());
 }
 
 #[test]
