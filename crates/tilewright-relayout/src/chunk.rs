@@ -71,10 +71,11 @@ impl Plan {
     ///
     /// Reads are as long as the layouts permit, at the price of bytes that are not needed. Where the
     /// plan keeps its boxes, the buffer holds at most four times the bytes of the source elements that
-    /// the range needs, and packed elements are read in whole bytes. Where boxes are too many, gaps of
-    /// up to 24 bytes are always read (an entry in the list takes as much), gaps of up to 4 KiB if that
-    /// at most doubles the buffer, and longer ones if the list would pass the bound of
-    /// [`Chunk::overhead_bytes`]. Ranges from [`Plan::ranges`] read least.
+    /// the range needs; more, at most 128 times, only where reads would be shorter than 64 bytes and a
+    /// step between them is no more than 4 KiB. Packed elements are read in whole bytes. Where boxes are
+    /// too many, gaps of up to 24 bytes are always read (an entry in the list takes as much), gaps of
+    /// up to 4 KiB if that at most doubles the buffer or reads are as short, and longer ones if the
+    /// list would pass the bound of [`Chunk::overhead_bytes`]. Ranges from [`Plan::ranges`] read least.
     ///
     /// # Errors
     /// [buffer](Error::is_buffer) if the range leaves the destination,

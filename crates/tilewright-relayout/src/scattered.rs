@@ -4,7 +4,10 @@
 //! Laws: after [`Stretches::add`] of a leaf, each of its elements lies within one stretch, whichever
 //! leaf it comes in later; the list never takes more than a stated share of the range.
 
-use crate::walk::{Leaf, Pair};
+use crate::{
+    cover::{SHORT, STRETCH},
+    walk::{Leaf, Pair},
+};
 
 /// The list holds at most one stretch for so many bytes of the range, and half of that after joining.
 const BYTES_PER_STRETCH: u64 = 64;
@@ -15,7 +18,8 @@ const LEAST: usize = 64;
 /// Gaps that take no more bytes than a stretch in the list are always read.
 const GAP: u64 = size_of::<Stretch>() as u64;
 
-/// Longer gaps, in bytes, are read if that at most doubles the buffer: one long read costs less.
+/// Longer gaps, in bytes, are read if that at most doubles the buffer, or where reads are short on
+/// average: one long read costs less than many short ones.
 const GAPS: [u64; 3] = [4096, 1024, 256];
 
 /// Elements of the source, and where they are in the buffer, all counted in elements.
@@ -118,7 +122,9 @@ impl Stretches {
             let pairs = self.all.windows(2).map(|pair| pair[1].from - pair[0].to);
             pairs.filter(|gap| *gap <= most).sum()
         };
-        if let Some(gap) = GAPS.into_iter().find(|&gap| gaps(self.elements(gap)) <= held) {
+        let short = held < self.elements(SHORT).saturating_mul(self.all.len() as u64);
+        let most = held.saturating_mul(if short { STRETCH } else { 1 });
+        if let Some(gap) = GAPS.into_iter().find(|&gap| gaps(self.elements(gap)) <= most) {
             self.gap = self.gap.max(gap);
             self.join();
         }
@@ -256,7 +262,9 @@ mod tests {
             (0..stretches.len()).map(|i| stretches.read(i)).collect::<Vec<_>>()
         };
         assert_eq!(reads(&[9, 3, 2]), [(8, 32, 0)]);
-        assert_eq!(reads(&[100, 0, 1000]), [(0, 4, 0), (400, 4, 4), (4000, 4, 8)]);
+        assert_eq!(reads(&[10_000, 0, 5_000]), [(0, 4, 0), (20_000, 4, 4), (40_000, 4, 8)]);
+        // Short reads, not far apart.
+        assert_eq!(reads(&[100, 0, 150]), [(0, 604, 0)]);
         // A gap of 1200 bytes among 1600 that are needed.
         let cells: Vec<i64> = (0..200).chain(500..700).chain(1 << 30..(1 << 30) + 1).collect();
         assert_eq!(reads(&cells), [(0, 2800, 0), (1 << 32, 4, 2800)]);
