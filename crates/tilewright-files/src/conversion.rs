@@ -41,6 +41,19 @@ pub struct Conversion<'a> {
 }
 
 /// What a run did.
+///
+/// ```
+/// # use tilewright_files::{Conversion, Reading, Request, open};
+/// # use tilewright_notation::Spec;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// # let input = open(path, &Reading::default()).unwrap();
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let out = folder.path().join("zn.safetensors");
+/// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+/// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+/// let report = conversion.run(&()).unwrap();
+/// assert!(report.bytes_written() > report.bytes_read() && report.verified().is_some());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub(crate) bytes_read: u64,
@@ -51,21 +64,73 @@ pub struct Report {
 
 impl Report {
     /// Bytes of tensors read, those read again for verification not counted.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let read: u64 = conversion.jobs().iter().map(|job| job.bytes_in()).sum();
+    /// assert_eq!(conversion.run(&()).unwrap().bytes_read(), read);
+    /// ```
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
     }
 
     /// Bytes written, headers included.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let report = conversion.run(&()).unwrap();
+    /// assert_eq!(report.bytes_written(), std::fs::metadata(&out).unwrap().len());
+    /// ```
     pub fn bytes_written(&self) -> u64 {
         self.bytes_written
     }
 
     /// Bytes compared, where verification was asked for.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let written: u64 = conversion.jobs().iter().map(|job| job.bytes_out()).sum();
+    /// assert_eq!(conversion.run(&()).unwrap().verified(), Some(written));
+    /// ```
     pub fn verified(&self) -> Option<u64> {
         self.verified
     }
 
     /// The most bytes of buffers that were in use at once.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let peak = conversion.run(&()).unwrap().peak_memory();
+    /// assert!(peak > 0 && peak <= tilewright_files::DEFAULT_MEMORY);
+    /// ```
     pub fn peak_memory(&self) -> u64 {
         self.peak
     }
@@ -81,6 +146,21 @@ impl<'a> Conversion<'a> {
     /// [usage](Error::is_usage) for a layout that does not fit a tensor, a pattern that matches none,
     /// an output that exists or is the input; [i/o](Error::is_io) for an output that cannot be
     /// written.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open};
+    /// use tilewright_notation::Spec;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// let input = open(path, &Reading::default()).unwrap();
+    /// let zn = || Request::new().to(Spec::parse("zN").unwrap());
+    /// let out = std::env::temp_dir().join("tilewright-not-written.safetensors");
+    /// assert!(Conversion::prepare(&input, &out, zn().skip_unfit(true)).is_ok());
+    ///
+    /// let error = Conversion::prepare(&input, &out, zn()).unwrap_err();
+    /// assert!(error.is_usage() && error.to_string().contains("rank 1"));
+    /// let error = Conversion::prepare(&input, path, zn().skip_unfit(true)).unwrap_err();
+    /// assert_eq!(error.kind(), "same-file");
+    /// ```
     pub fn prepare(
         input: &'a Input,
         out: impl AsRef<Path>,
@@ -98,11 +178,35 @@ impl<'a> Conversion<'a> {
     }
 
     /// What happens to each tensor, in the order of the input.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// assert_eq!(conversion.jobs().len(), input.tensors().len());
+    /// ```
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
     }
 
     /// The path of the result.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// assert_eq!(conversion.out(), out);
+    /// ```
     pub fn out(&self) -> &Path {
         &self.out
     }
@@ -113,6 +217,22 @@ impl<'a> Conversion<'a> {
     /// # Errors
     /// [i/o](Error::is_io) if reading or writing fails, or if verification finds a difference;
     /// [cancelled](Error::is_cancelled) if `watch` says so.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// conversion.run(&()).unwrap();
+    /// assert!(out.exists());
+    ///
+    /// // What has appeared meanwhile is not replaced.
+    /// assert_eq!(conversion.run(&()).unwrap_err().kind(), "exists");
+    /// ```
     pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
         run::run(self, watch, &sink::plain)
     }

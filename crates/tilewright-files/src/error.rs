@@ -88,23 +88,57 @@ impl Error {
 
     /// Whether the request was wrong, not the file: a layout that does not fit a tensor, a pattern
     /// that matches nothing, an output that exists or is the input.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// let missing = open("no/such/file.npy", &Reading::default()).unwrap_err();
+    /// let unnamed = open("", &Reading::default()).unwrap_err();
+    /// assert!(unnamed.is_usage() && !missing.is_usage());
+    /// ```
     pub fn is_usage(&self) -> bool {
         matches!(self.kind, Kind::Usage | Kind::Exists | Kind::SameFile)
     }
 
     /// Whether reading or writing failed, truncated, corrupt and unsupported files included.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// let missing = open("no/such/file.npy", &Reading::default()).unwrap_err();
+    /// let unnamed = open("", &Reading::default()).unwrap_err();
+    /// assert!(missing.is_io() && !unnamed.is_io());
+    /// ```
     pub fn is_io(&self) -> bool {
         let Error { kind, .. } = self;
         matches!(kind, Kind::Io | Kind::Corrupt | Kind::Contradiction | Kind::Unsupported)
     }
 
     /// Whether [`Watch::cancelled`](crate::Watch::cancelled) asked to stop.
+    ///
+    /// ```
+    /// # use tilewright_files::{Request, Watch, verify};
+    /// struct Never;
+    /// impl Watch for Never {
+    ///     fn cancelled(&self) -> bool {
+    ///         true
+    ///     }
+    /// }
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let error = verify(path, path, &Request::new(), &Never).unwrap_err();
+    /// assert!(error.is_cancelled() && !error.is_io() && !error.is_usage());
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         self.kind == Kind::Cancelled
     }
 
     /// One word for programs: `usage`, `exists`, `same-file`, `io`, `corrupt`, `unsupported` or
     /// `cancelled`.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// let missing = open("no/such/file.npy", &Reading::default()).unwrap_err();
+    /// let unnamed = open("", &Reading::default()).unwrap_err();
+    /// assert_eq!((missing.kind(), unnamed.kind()), ("io", "usage"));
+    /// ```
     pub fn kind(&self) -> &'static str {
         match self.kind {
             Kind::Usage => "usage",

@@ -29,6 +29,20 @@ pub struct Reading {
 
 impl Reading {
     /// The layout of the elements; row-major where nothing says another.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// # let raw = format!("raw:{}", path.display());
+    /// let reading = Reading::default().from(Spec::parse("f32[2,3]{0,1}").unwrap());
+    /// assert_eq!(open(&raw, &reading).unwrap().tensors()[0].dims(), [2, 3]);
+    /// // Bytes of another number are not read so.
+    /// let reading = Reading::default().from(Spec::parse("f32[2,4]{0,1}").unwrap());
+    /// assert!(open(&raw, &reading).unwrap_err().is_usage());
+    /// ```
     #[must_use]
     pub fn from(mut self, spec: Spec) -> Reading {
         self.from = Some(spec);
@@ -36,6 +50,17 @@ impl Reading {
     }
 
     /// The logical dims, where neither the file nor the layout carries them.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// # let raw = format!("raw:{}", path.display());
+    /// let reading = Reading::default().dims(&[2, 6]).dtype(dtype("bf16").unwrap());
+    /// assert_eq!(open(&raw, &reading).unwrap().tensors()[0].dims(), [2, 6]);
+    /// ```
     #[must_use]
     pub fn dims(mut self, dims: &[u64]) -> Reading {
         self.dims = Some(dims.to_vec());
@@ -43,6 +68,18 @@ impl Reading {
     }
 
     /// The type of the elements, where the file does not say it, or another of the same width.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// # let raw = format!("raw:{}", path.display());
+    /// let reading = Reading::default().dims(&[24]);
+    /// assert!(open(&raw, &reading).unwrap_err().to_string().contains("--dtype"));
+    /// assert!(open(&raw, &reading.dtype(dtype("u8").unwrap())).is_ok());
+    /// ```
     #[must_use]
     pub fn dtype(mut self, dtype: PrimitiveType) -> Reading {
         self.dtype = Some(dtype);
@@ -87,6 +124,13 @@ pub(crate) struct Shard {
 }
 
 /// An opened file.
+///
+/// ```
+/// # use tilewright_files::{Reading, open};
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// # let input = open(path, &Reading::default()).unwrap();
+/// assert_eq!((input.format(), input.tensors().len()), ("safetensors", 8));
+/// ```
 #[derive(Debug)]
 pub struct Input {
     pub(crate) path: PathBuf,
@@ -97,11 +141,25 @@ pub struct Input {
 
 impl Input {
     /// The path, without the prefix `raw:`.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.path().ends_with("tiny_cnn_f32.safetensors"));
+    /// ```
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// What kind of file it is: `safetensors`, `sharded safetensors`, `npy` or `raw`.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.format(), "safetensors");
+    /// ```
     pub fn format(&self) -> &'static str {
         match self.container {
             Container::Safetensors => "safetensors",
@@ -112,11 +170,25 @@ impl Input {
     }
 
     /// The tensors, in the order of their bytes.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.tensors()[0].name(), "ids.i64");
+    /// ```
     pub fn tensors(&self) -> &[Tensor] {
         &self.tensors
     }
 
     /// The metadata of the file, keys sorted; those of all shards, one after the other.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.metadata().next(), Some(("format", "pt")));
+    /// ```
     pub fn metadata(&self) -> impl Iterator<Item = (&str, &str)> {
         let pairs = self.shards.iter().flat_map(|shard| shard.metadata.iter().flatten());
         pairs.map(|(key, value)| (key.as_str(), value.as_str()))

@@ -9,6 +9,20 @@ use tilewright_relayout::{Elements, Extend, Plan};
 use crate::{Error, Input, Reading, Request, Tensor, dtype, open_array, order, tensor::Held};
 
 /// What happens to a tensor.
+///
+/// ```
+/// # use tilewright_files::{Conversion, Reading, Request, open};
+/// # use tilewright_notation::Spec;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// # let input = open(path, &Reading::default()).unwrap();
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let out = folder.path().join("zn.safetensors");
+/// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+/// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+/// use tilewright_files::Action;
+/// let converted = conversion.jobs().iter().filter(|job| *job.action() == Action::Convert);
+/// assert_eq!(converted.count(), 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Its elements move.
@@ -20,6 +34,20 @@ pub enum Action {
 }
 
 /// One tensor of a conversion: what `--dry-run` shows.
+///
+/// ```
+/// # use tilewright_files::{Conversion, Reading, Request, open};
+/// # use tilewright_notation::Spec;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// # let input = open(path, &Reading::default()).unwrap();
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let out = folder.path().join("zn.safetensors");
+/// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+/// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+/// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+/// assert_eq!(job.name(), "model.layers.0.self_attn.k_proj.weight");
+/// assert_eq!(job.to().to_spec(), "bf16[50,200] zN");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Job {
     pub(crate) tensor: usize,
@@ -36,41 +64,145 @@ pub struct Job {
 
 impl Job {
     /// The tensor's name.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// assert_eq!(conversion.jobs()[0].name(), "ids.i64");
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The layout it is read in.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.from().to_spec(), "bf16[50,200] row-major");
+    /// ```
     pub fn from(&self) -> &Named {
         &self.from.named
     }
 
     /// The layout it is written in.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.to().to_spec(), "bf16[50,200] zN");
+    /// ```
     pub fn to(&self) -> &Named {
         &self.to.named
     }
 
     /// Its bytes in the input.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.bytes_in(), 50 * 200 * 2);
+    /// ```
     pub fn bytes_in(&self) -> u64 {
         self.bytes_in
     }
 
     /// Its bytes in the output.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.bytes_out(), 64 * 208 * 2);
+    /// ```
     pub fn bytes_out(&self) -> u64 {
         self.bytes_out
     }
 
     /// The bytes of the output that hold no element.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(job.padding(), job.bytes_out() - job.bytes_in());
+    /// ```
     pub fn padding(&self) -> u64 {
         self.to.padding_bytes()
     }
 
     /// The kernel that moves the elements; `copy` where none is needed.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert!(!job.kernel().is_empty());
+    /// assert_eq!(conversion.jobs()[0].kernel(), "copy");
+    /// ```
     pub fn kernel(&self) -> &str {
         &self.kernel
     }
 
     /// What happens to it.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// let job = conversion.jobs().iter().find(|job| job.name().contains("k_proj")).unwrap();
+    /// assert_eq!(*job.action(), tilewright_files::Action::Convert);
+    /// ```
     pub fn action(&self) -> &Action {
         &self.action
     }

@@ -57,11 +57,41 @@ impl Default for Request {
 
 impl Request {
     /// One thread, [`DEFAULT_MEMORY`], no layout yet.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # fn jobs(request: Request) -> Result<Vec<Job>, Error> {
+    /// #     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// #     let input = open(path, &Reading::default())?;
+    /// #     let folder = tempfile::tempdir().unwrap();
+    /// #     let out = folder.path().join("out.safetensors");
+    /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
+    /// # }
+    /// # let spec = |text: &str| Spec::parse(text).unwrap();
+    /// // Nothing is asked for yet.
+    /// assert!(jobs(Request::new()).unwrap_err().is_usage());
+    /// ```
     pub fn new() -> Request {
         Request::default()
     }
 
     /// The layout of every tensor that no rule matches.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # fn jobs(request: Request) -> Result<Vec<Job>, Error> {
+    /// #     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// #     let input = open(path, &Reading::default())?;
+    /// #     let folder = tempfile::tempdir().unwrap();
+    /// #     let out = folder.path().join("out.safetensors");
+    /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
+    /// # }
+    /// # let spec = |text: &str| Spec::parse(text).unwrap();
+    /// let jobs = jobs(Request::new().to(spec("col-major"))).unwrap();
+    /// assert!(jobs.iter().all(|job| job.to().name() == "col-major"));
+    /// ```
     #[must_use]
     pub fn to(mut self, spec: Spec) -> Request {
         self.to = Some(spec);
@@ -70,6 +100,25 @@ impl Request {
 
     /// The layout of the tensors whose names match `glob` (`*`, `?`, `[…]`, `{a,b}`) and no earlier
     /// rule.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # fn jobs(request: Request) -> Result<Vec<Job>, Error> {
+    /// #     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// #     let input = open(path, &Reading::default())?;
+    /// #     let folder = tempfile::tempdir().unwrap();
+    /// #     let out = folder.path().join("out.safetensors");
+    /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
+    /// # }
+    /// # let spec = |text: &str| Spec::parse(text).unwrap();
+    /// let request = Request::new().rule("*.bias", spec("{0:T(128)}"));
+    /// let padded = jobs(request).unwrap().into_iter().filter(|job| job.padding() > 0);
+    /// assert!(padded.into_iter().all(|job| job.name().ends_with(".bias")));
+    /// // A pattern that matches nothing is an error.
+    /// let error = jobs(Request::new().rule("*.bais", spec("{0}"))).unwrap_err();
+    /// assert!(error.to_string().contains("near are"));
+    /// ```
     #[must_use]
     pub fn rule(mut self, glob: impl Into<String>, spec: Spec) -> Request {
         self.rules.push((glob.into(), spec));
@@ -77,6 +126,21 @@ impl Request {
     }
 
     /// Only tensors whose names match this or another such pattern get a layout.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # fn jobs(request: Request) -> Result<Vec<Job>, Error> {
+    /// #     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// #     let input = open(path, &Reading::default())?;
+    /// #     let folder = tempfile::tempdir().unwrap();
+    /// #     let out = folder.path().join("out.safetensors");
+    /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
+    /// # }
+    /// # let spec = |text: &str| Spec::parse(text).unwrap();
+    /// let jobs = jobs(Request::new().to(spec("{0:T(128)}")).only("0.bias")).unwrap();
+    /// assert_eq!(jobs.iter().filter(|job| job.padding() > 0).count(), 1);
+    /// ```
     #[must_use]
     pub fn only(mut self, glob: impl Into<String>) -> Request {
         self.only.push(glob.into());
@@ -84,6 +148,21 @@ impl Request {
     }
 
     /// The layout in which the converted tensors are read, instead of what the file says.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # fn jobs(request: Request) -> Result<Vec<Job>, Error> {
+    /// #     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// #     let input = open(path, &Reading::default())?;
+    /// #     let folder = tempfile::tempdir().unwrap();
+    /// #     let out = folder.path().join("out.safetensors");
+    /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
+    /// # }
+    /// # let spec = |text: &str| Spec::parse(text).unwrap();
+    /// let request = Request::new().to(spec("row-major")).from(spec("col-major"));
+    /// assert!(jobs(request).unwrap().iter().all(|job| job.from().name() == "col-major"));
+    /// ```
     #[must_use]
     pub fn from(mut self, spec: Spec) -> Request {
         self.reading.from = Some(spec);
@@ -92,6 +171,23 @@ impl Request {
 
     /// The logical dims of the converted tensors, instead of what the file says. Tensors of
     /// safetensors files have dims; they are read with others only together with [`Request::from`].
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # fn jobs(request: Request) -> Result<Vec<Job>, Error> {
+    /// #     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// #     let input = open(path, &Reading::default())?;
+    /// #     let folder = tempfile::tempdir().unwrap();
+    /// #     let out = folder.path().join("out.safetensors");
+    /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
+    /// # }
+    /// # let spec = |text: &str| Spec::parse(text).unwrap();
+    /// let request = Request::new().to(spec("col-major")).only("0.bias").dims(&[2, 16]);
+    /// // A safetensors file knows the dims, so another layout must be the reason.
+    /// assert!(jobs(request.clone()).unwrap_err().to_string().contains("--from"));
+    /// assert!(jobs(request.from(spec("row-major"))).is_ok());
+    /// ```
     #[must_use]
     pub fn dims(mut self, dims: &[u64]) -> Request {
         self.reading.dims = Some(dims.to_vec());
@@ -101,6 +197,24 @@ impl Request {
     /// The element type of the converted tensors, instead of what the file says: `s4` for 4-bit
     /// values kept in bytes. Tensors of safetensors files have a type; they are read as another only
     /// together with [`Request::from`].
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # fn jobs(request: Request) -> Result<Vec<Job>, Error> {
+    /// #     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// #     let input = open(path, &Reading::default())?;
+    /// #     let folder = tempfile::tempdir().unwrap();
+    /// #     let out = folder.path().join("out.safetensors");
+    /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
+    /// # }
+    /// # let spec = |text: &str| Spec::parse(text).unwrap();
+    /// let s32 = tilewright_notation::dtype("s32").unwrap();
+    /// let request = Request::new().to(spec("{0:T(128)}")).only("0.bias").from(spec("row-major"));
+    /// let jobs = jobs(request.dtype(s32)).unwrap();
+    /// let bias = jobs.iter().find(|job| job.name() == "0.bias").unwrap();
+    /// assert!(bias.to().to_spec().starts_with("s32["));
+    /// ```
     #[must_use]
     pub fn dtype(mut self, dtype: PrimitiveType) -> Request {
         self.reading.dtype = Some(dtype);
@@ -108,6 +222,23 @@ impl Request {
     }
 
     /// What padding holds, where the layouts do not say it; zero bytes where nothing says anything.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # fn jobs(request: Request) -> Result<Vec<Job>, Error> {
+    /// #     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// #     let input = open(path, &Reading::default())?;
+    /// #     let folder = tempfile::tempdir().unwrap();
+    /// #     let out = folder.path().join("out.safetensors");
+    /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
+    /// # }
+    /// # let spec = |text: &str| Spec::parse(text).unwrap();
+    /// use tilewright_core::Fill;
+    /// let request = Request::new().to(spec("{0:T(128)}")).only("0.bias").fill(Fill::Lowest);
+    /// let jobs = jobs(request).unwrap();
+    /// assert!(jobs.iter().any(|job| job.to().fill() == Fill::Lowest));
+    /// ```
     #[must_use]
     pub fn fill(mut self, fill: Fill) -> Request {
         self.fill = Some(fill);
@@ -115,6 +246,18 @@ impl Request {
     }
 
     /// Whether the result is read back and compared before it gets its name.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// assert!(conversion.run(&()).unwrap().verified().is_some());
+    /// ```
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Request {
         self.verify = verify;
@@ -122,6 +265,21 @@ impl Request {
     }
 
     /// How many threads move elements; 0 for one per core.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let written = |threads: usize| {
+    ///     let out = folder.path().join(format!("{threads}.safetensors"));
+    ///     let request = Request::new().to(Spec::parse("col-major").unwrap()).threads(threads);
+    ///     Conversion::prepare(&input, &out, request).unwrap().run(&()).unwrap();
+    ///     std::fs::read(out).unwrap()
+    /// };
+    /// assert_eq!(written(1), written(0));
+    /// ```
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Request {
         self.threads = threads;
@@ -130,6 +288,22 @@ impl Request {
 
     /// The bound on buffers, in bytes, whatever the size of a tensor; at least 4096. Headers are
     /// not counted.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # fn jobs(request: Request) -> Result<Vec<Job>, Error> {
+    /// #     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// #     let input = open(path, &Reading::default())?;
+    /// #     let folder = tempfile::tempdir().unwrap();
+    /// #     let out = folder.path().join("out.safetensors");
+    /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
+    /// # }
+    /// # let spec = |text: &str| Spec::parse(text).unwrap();
+    /// assert!(jobs(Request::new().to(spec("col-major")).memory(4096)).is_ok());
+    /// let error = jobs(Request::new().to(spec("col-major")).memory(4095)).unwrap_err();
+    /// assert!(error.is_usage() && error.to_string().contains("at least 4096"));
+    /// ```
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Request {
         self.memory = bytes;
@@ -137,6 +311,21 @@ impl Request {
     }
 
     /// Whether an existing output may be replaced.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// conversion.run(&()).unwrap();
+    /// let again = || Request::new().to(Spec::parse("row-major").unwrap());
+    /// assert_eq!(Conversion::prepare(&input, &out, again()).unwrap_err().kind(), "exists");
+    /// assert!(Conversion::prepare(&input, &out, again().force(true)).is_ok());
+    /// ```
     #[must_use]
     pub fn force(mut self, force: bool) -> Request {
         self.force = force;
@@ -145,6 +334,23 @@ impl Request {
 
     /// Whether a tensor that its layout does not fit is copied as it is, and listed, instead of being
     /// an error.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # fn jobs(request: Request) -> Result<Vec<Job>, Error> {
+    /// #     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// #     let input = open(path, &Reading::default())?;
+    /// #     let folder = tempfile::tempdir().unwrap();
+    /// #     let out = folder.path().join("out.safetensors");
+    /// #     Ok(Conversion::prepare(&input, out, request)?.jobs().to_vec())
+    /// # }
+    /// # let spec = |text: &str| Spec::parse(text).unwrap();
+    /// use tilewright_files::Action;
+    /// let jobs = jobs(Request::new().to(spec("NHWC")).skip_unfit(true)).unwrap();
+    /// let skipped = jobs.iter().filter(|job| matches!(job.action(), Action::Skip(_)));
+    /// assert!(skipped.count() > 0);
+    /// ```
     #[must_use]
     pub fn skip_unfit(mut self, skip: bool) -> Request {
         self.skip_unfit = skip;
@@ -157,6 +363,17 @@ impl Request {
     }
 
     /// How [`open`](crate::open) is to read a file of one array for this request.
+    ///
+    /// ```
+    /// # use tilewright_files::{Request, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// let request = Request::new().dims(&[2, 3]).dtype(dtype("f32").unwrap());
+    /// let input = open(format!("raw:{}", path.display()), request.reading()).unwrap();
+    /// assert_eq!(input.tensors()[0].dims(), [2, 3]);
+    /// ```
     pub fn reading(&self) -> &Reading {
         &self.reading
     }

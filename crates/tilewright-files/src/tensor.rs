@@ -33,22 +33,53 @@ pub struct Tensor {
 
 impl Tensor {
     /// The name; `array` in files of one array without a name.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.tensors()[0].name(), "ids.i64");
+    /// ```
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The element type; [`PrimitiveType::Opaque`] where there is a [`Tensor::refusal`].
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("scale.e4m3").dtype().name(), "f8e4m3fn");
+    /// ```
     pub fn dtype(&self) -> PrimitiveType {
         if self.refusal.is_some() { PrimitiveType::Opaque } else { self.held.dtype }
     }
 
     /// The element type as the file spells it (`BF16`, `<f4`); of packed elements, the type of what
     /// stands in for them.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("scale.e4m3").file_dtype(), "F8_E4M3");
+    /// ```
     pub fn file_dtype(&self) -> &str {
         &self.file_dtype
     }
 
     /// The logical dims.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("scale.e4m3").dims(), [64, 48]);
+    /// ```
     pub fn dims(&self) -> &[u64] {
         if self.refusal.is_some() { &self.storage } else { self.held.layout().extents() }
     }
@@ -74,31 +105,79 @@ impl Tensor {
 
     /// The layout of the elements, with their type, their width where it is not the type's own, and
     /// what padding holds; that of the bytes where there is a [`Tensor::refusal`].
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("mask.bool").layout().to_spec(), "pred[5,9] row-major");
+    /// ```
     pub fn layout(&self) -> &Named {
         &self.held.named
     }
 
     /// The shape under which the file stores the tensor.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("mask.bool").storage(), [5, 9]);
+    /// ```
     pub fn storage(&self) -> &[u64] {
         &self.storage
     }
 
     /// The stored width of an element, in bits.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!((named("mask.bool").bits(), named("ids.i64").bits()), (8, 64));
+    /// ```
     pub fn bits(&self) -> u32 {
         self.held.bits
     }
 
     /// The length in the file, in bytes.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!((named("scale.e4m3").bytes(), named("empty.f16").bytes()), (64 * 48, 0));
+    /// ```
     pub fn bytes(&self) -> u64 {
         self.len
     }
 
     /// The bytes that hold no element, rounded up.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("scale.e4m3").padding(), 0);
+    /// ```
     pub fn padding(&self) -> u64 {
         self.held.padding_bytes()
     }
 
     /// What padding is promised to hold.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// assert_eq!(named("scale.e4m3").fill(), tilewright_core::Fill::Unspecified);
+    /// ```
     pub fn fill(&self) -> Fill {
         self.held.named.fill()
     }

@@ -25,6 +25,13 @@ use crate::{
 };
 
 /// The answer of a verification.
+///
+/// ```
+/// use tilewright_files::{Request, Verdict, verify};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let verdict = verify(path, path, &Request::new(), &()).unwrap();
+/// assert!(matches!(verdict, Verdict::Same { bytes: 1.. }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Everything agrees, in this many bytes of the result.

@@ -11,8 +11,13 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 4] =
-    ["tilewright-core", "tilewright-notation", "tilewright-relayout", "tilewright"];
+const CRATES: [&str; 5] = [
+    "tilewright-core",
+    "tilewright-notation",
+    "tilewright-relayout",
+    "tilewright-files",
+    "tilewright",
+];
 
 const KINDS: [&str; 5] = ["fn", "struct", "enum", "trait", "union"];
 
