@@ -7,6 +7,14 @@ use tilewright_core::{Error, ParseError, TensorLayout};
 use crate::{Layout, PrimitiveType, text};
 
 /// One dim of an [`ArrayShape`].
+///
+/// ```
+/// use tilewright_xla::{ArrayShape, Dim};
+/// let shape = ArrayShape::parse("s32[<=8,128,?]").unwrap();
+/// assert_eq!(shape.dims[0], Dim::Bounded(8));
+/// // Storage is laid out for the bound; without one there is no storage.
+/// assert!(shape.extents().unwrap_err().is_unsupported());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dim {
     /// This extent.
@@ -46,6 +54,12 @@ impl ArrayShape {
     pub const MAX_RANK: usize = 1 << 16;
 
     /// An array of static dims in the default layout.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, PrimitiveType};
+    /// let image = ArrayShape::new(PrimitiveType::F32, &[1, 3, 224, 224]);
+    /// assert_eq!(image.to_string(), "f32[1,3,224,224]{3,2,1,0}");
+    /// ```
     pub fn new(element_type: PrimitiveType, dims: &[u64]) -> ArrayShape {
         let dims: Vec<Dim> = dims.iter().map(|&extent| Dim::Static(extent)).collect();
         let layout = Some(Layout::descending(dims.len()));
@@ -76,6 +90,17 @@ impl ArrayShape {
     ///
     /// # Errors
     /// As [`ArrayShape::parse`].
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// // An instruction: the shape, then its opcode.
+    /// let text = "f32[2,3]{0,1} transpose(x)";
+    /// let (shape, taken) = ArrayShape::parse_prefix(text).unwrap();
+    /// assert_eq!((shape.to_string().as_str(), &text[taken..]), ("f32[2,3]{0,1}", " transpose(x)"));
+    /// // Not a layout: the shape ends before the brace.
+    /// assert_eq!(ArrayShape::parse_prefix("f32[2]{x}").unwrap().1, 6);
+    /// assert!(ArrayShape::parse_prefix("f32[2").is_err());
+    /// ```
     pub fn parse_prefix(text: &str) -> Result<(ArrayShape, usize), ParseError> {
         text::prefix(text, text::array_prefix)
     }
@@ -84,6 +109,13 @@ impl ArrayShape {
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) if a dim is unbounded.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let extents = |text| ArrayShape::parse(text).unwrap().extents();
+    /// assert_eq!(extents("f32[<=8,128]"), Ok(vec![8, 128]));
+    /// assert!(extents("f32[?,128]").unwrap_err().is_unsupported());
+    /// ```
     pub fn extents(&self) -> Result<Vec<u64>, Error> {
         let extent = |(at, dim): (usize, &Dim)| match *dim {
             Dim::Static(extent) | Dim::Bounded(extent) => Ok(extent),
@@ -97,6 +129,12 @@ impl ArrayShape {
     }
 
     /// The layout, or the row-major one if none is said.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let layout = |text| ArrayShape::parse(text).unwrap().layout_or_default().to_string();
+    /// assert_eq!((layout("f32[2,3]"), layout("f32[2,3]{0,1}")), ("{1,0}".into(), "{0,1}".into()));
+    /// ```
     pub fn layout_or_default(&self) -> Layout {
         self.layout.clone().unwrap_or_else(|| Layout::descending(self.dims.len()))
     }
@@ -142,6 +180,16 @@ impl ArrayShape {
     ///
     /// # Errors
     /// As [`ArrayShape::extents`] and [`Layout::bytes`].
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let bytes = |text| ArrayShape::parse(text).unwrap().bytes();
+    /// // 24 cells of 4 bytes; 300 elements in three tiles of 8×128, of 2 bytes.
+    /// assert_eq!((bytes("f32[3,5]{1,0:T(2,2)}"), bytes("bf16[300]{0:T(8,128)}")), (Ok(96), Ok(6144)));
+    /// // Nine packed elements of 4 bits.
+    /// assert_eq!(bytes("s4[9]{0:E(4)}"), Ok(5));
+    /// assert!(bytes("f64[2305843009213693952]").unwrap_err().is_overflow());
+    /// ```
     pub fn bytes(&self) -> Result<u64, Error> {
         self.layout_or_default().bytes(&self.extents()?, self.element_type)
     }

@@ -7,6 +7,17 @@ use tilewright_core::{Error, ParseError};
 use crate::{Tile, text};
 
 /// How one *physical* dim (major first) is spread over several memories.
+///
+/// Source: `xla_data.proto`, `SplitConfigProto`.
+///
+/// ```
+/// use tilewright_xla::{Layout, Split};
+/// // Physical dim 0 in pieces 0..2, 2..4 and the rest.
+/// let split = Split { dimension: 0, indices: vec![2, 4] };
+/// let layout = Layout::descending(1).with_splits(&[split]);
+/// assert_eq!(layout.to_string(), "{0:SC(0:2,4)}");
+/// assert_eq!(layout.validate(&[9]), Ok(()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Split {
     /// The physical dim, counted from the most major.
@@ -48,6 +59,13 @@ impl Layout {
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) unless it names each of its dims once.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// // Dim 1 varies fastest: row-major.
+    /// assert_eq!(Layout::new(&[1, 0]).unwrap(), Layout::descending(2));
+    /// assert!(Layout::new(&[1, 1]).unwrap_err().is_illegal());
+    /// ```
     pub fn new(minor_to_major: &[u64]) -> Result<Layout, Error> {
         match misplaced(minor_to_major) {
             Some((_, error)) => Err(error),
@@ -68,6 +86,11 @@ impl Layout {
     }
 
     /// The column-major layout of rank `rank`: `{0,1,…,n-1}`.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// assert_eq!(Layout::ascending(3).to_string(), "{0,1,2}");
+    /// ```
     #[doc(alias = "col_major")]
     pub fn ascending(rank: usize) -> Layout {
         Layout::untiled((0..rank as u64).collect())
@@ -108,11 +131,26 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::parse`].
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let text = "{1,0:T(8,128)} add(a, b)";
+    /// let (layout, taken) = Layout::parse_prefix(text).unwrap();
+    /// assert_eq!((layout.rank(), &text[taken..]), (2, " add(a, b)"));
+    /// assert!(Layout::parse_prefix("{1,0 add(a, b)").is_err());
+    /// ```
     pub fn parse_prefix(text: &str) -> Result<(Layout, usize), ParseError> {
         text::prefix(text, text::layout)
     }
 
     /// The same layout with these tiles, the outermost first.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, Tile};
+    /// // How TPUs lay out 16-bit matrices.
+    /// let tiles = [Tile::sizes(&[8, 128]).unwrap(), Tile::sizes(&[2, 1]).unwrap()];
+    /// assert_eq!(Layout::descending(2).with_tiles(&tiles).to_string(), "{1,0:T(8,128)(2,1)}");
+    /// ```
     #[must_use]
     pub fn with_tiles(self, tiles: &[Tile]) -> Layout {
         self.tiled(tiles.to_vec())
@@ -127,6 +165,13 @@ impl Layout {
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) unless `elements` is 1 to 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::descending(1).with_tail_padding_alignment(1024).unwrap();
+    /// assert_eq!((layout.to_string(), layout.padded_elements(&[300])), ("{0:L(1024)}".into(), Ok(1024)));
+    /// assert!(layout.with_tail_padding_alignment(0).unwrap_err().is_illegal());
+    /// ```
     pub fn with_tail_padding_alignment(mut self, elements: u64) -> Result<Layout, Error> {
         if elements == 0 {
             return Err(Error::illegal(
@@ -143,6 +188,16 @@ impl Layout {
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Layout, PrimitiveType};
+    /// let packed = Layout::descending(1).with_element_size_in_bits(4).unwrap();
+    /// let mut shape = ArrayShape::new(PrimitiveType::S4, &[100]);
+    /// assert_eq!(shape.bytes(), Ok(100));
+    /// shape.layout = Some(packed.clone());
+    /// assert_eq!((shape.to_string(), shape.bytes()), ("s4[100]{0:E(4)}".into(), Ok(50)));
+    /// assert!(packed.with_element_size_in_bits(u64::MAX).unwrap_err().is_illegal());
+    /// ```
     pub fn with_element_size_in_bits(mut self, bits: u64) -> Result<Layout, Error> {
         self.element_size_in_bits = checked("an element size of {} bits", bits)?;
         Ok(self)
@@ -152,6 +207,13 @@ impl Layout {
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::descending(2).with_memory_space(1).unwrap();
+    /// assert_eq!(layout.to_string(), "{1,0:S(1)}");
+    /// assert!(layout.with_memory_space(u64::MAX).unwrap_err().is_illegal());
+    /// ```
     pub fn with_memory_space(mut self, space: u64) -> Result<Layout, Error> {
         self.memory_space = checked("memory space {}", space)?;
         Ok(self)
@@ -159,6 +221,15 @@ impl Layout {
 
     /// The same layout, spread over several memories; [`Layout::validate`] checks the splits against
     /// dims.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, Split};
+    /// let halves = Split { dimension: 0, indices: vec![4] };
+    /// let layout = Layout::descending(2).with_splits(&[halves]);
+    /// assert_eq!(layout.validate(&[8, 16]), Ok(()));
+    /// // The second piece would begin behind the end.
+    /// assert!(layout.validate(&[4, 16]).is_err());
+    /// ```
     #[must_use]
     pub fn with_splits(mut self, splits: &[Split]) -> Layout {
         self.splits = splits.to_vec();
@@ -169,47 +240,103 @@ impl Layout {
     ///
     /// # Errors
     /// [illegal](Error::is_illegal) beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::descending(1).with_dynamic_metadata_prefix_bytes(4).unwrap();
+    /// assert_eq!(layout.to_string(), "{0:M(4)}");
+    /// assert!(layout.with_dynamic_metadata_prefix_bytes(u64::MAX).unwrap_err().is_illegal());
+    /// ```
     pub fn with_dynamic_metadata_prefix_bytes(mut self, bytes: u64) -> Result<Layout, Error> {
         self.dynamic_metadata_prefix_bytes = checked("a metadata prefix of {} bytes", bytes)?;
         Ok(self)
     }
 
     /// The dims, fastest-varying first.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// // NHWC in memory of dims declared as NCHW.
+    /// let nhwc = Layout::parse("{1,3,2,0}").unwrap();
+    /// assert_eq!(nhwc.minor_to_major(), [1, 3, 2, 0]);
+    /// ```
     pub fn minor_to_major(&self) -> &[u64] {
         &self.minor_to_major
     }
 
     /// The number of dims.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// // The tile's extents are no dims of the array.
+    /// assert_eq!(Layout::parse("{0:T(8,128)}").unwrap().rank(), 1);
+    /// ```
     pub fn rank(&self) -> usize {
         self.minor_to_major.len()
     }
 
     /// The tiles, the outermost first.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, Tile};
+    /// let layout = Layout::parse("{1,0:T(8,128)(2,1)}").unwrap();
+    /// assert_eq!(layout.tiles(), [Tile::sizes(&[8, 128]).unwrap(), Tile::sizes(&[2, 1]).unwrap()]);
+    /// ```
     pub fn tiles(&self) -> &[Tile] {
         &self.tiles
     }
 
     /// The storage is a multiple of this many elements; 1 by default.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let alignment = |text| Layout::parse(text).unwrap().tail_padding_alignment();
+    /// assert_eq!((alignment("{0:L(1024)}"), alignment("{0}")), (1024, 1));
+    /// ```
     pub fn tail_padding_alignment(&self) -> u64 {
         self.tail_padding_alignment
     }
 
     /// The bits of one stored element; 0 for the type's own whole bytes.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let bits = |text| Layout::parse(text).unwrap().element_size_in_bits();
+    /// assert_eq!((bits("{0:E(4)}"), bits("{0}")), (4, 0));
+    /// ```
     pub fn element_size_in_bits(&self) -> u64 {
         self.element_size_in_bits
     }
 
     /// The memory space; 0 is the default one.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let space = |text| Layout::parse(text).unwrap().memory_space();
+    /// assert_eq!((space("{0:S(1)}"), space("{0}")), (1, 0));
+    /// ```
     pub fn memory_space(&self) -> u64 {
         self.memory_space
     }
 
     /// How physical dims are spread over several memories.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, Split};
+    /// let layout = Layout::parse("{1,0:SC(0:2)(1:4,8)}").unwrap();
+    /// assert_eq!(layout.splits()[1], Split { dimension: 1, indices: vec![4, 8] });
+    /// ```
     pub fn splits(&self) -> &[Split] {
         &self.splits
     }
 
     /// The bytes before the data that hold the actual sizes of dynamic dims.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let prefix = |text| Layout::parse(text).unwrap().dynamic_metadata_prefix_bytes();
+    /// assert_eq!((prefix("{0:M(4)}"), prefix("{0}")), (4, 0));
+    /// ```
     pub fn dynamic_metadata_prefix_bytes(&self) -> u64 {
         self.dynamic_metadata_prefix_bytes
     }

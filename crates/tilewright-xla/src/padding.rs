@@ -47,6 +47,12 @@ impl Padded {
     }
 
     /// Whether a width exceeds its dim.
+    ///
+    /// ```
+    /// use tilewright_xla::Padded;
+    /// let padded = Padded::parse("pad(3,5)").unwrap();
+    /// assert!(padded.is_padded(&[2, 5]) && !padded.is_padded(&[3, 5]));
+    /// ```
     pub fn is_padded(&self, dims: &[u64]) -> bool {
         self.widths.iter().zip(dims).any(|(width, dim)| width > dim)
     }
@@ -56,6 +62,14 @@ impl Padded {
     /// # Errors
     /// [mismatch](Error::is_mismatch) for another number of widths than dims;
     /// [illegal](Error::is_illegal) for a width smaller than its dim.
+    ///
+    /// ```
+    /// use tilewright_xla::Padded;
+    /// let padded = Padded::parse("pad(3,5)").unwrap();
+    /// assert_eq!(padded.validate(&[2, 3]), Ok(()));
+    /// assert!(padded.validate(&[2]).unwrap_err().is_mismatch());
+    /// assert!(padded.validate(&[4, 3]).unwrap_err().is_illegal());
+    /// ```
     pub fn validate(&self, dims: &[u64]) -> Result<(), Error> {
         if self.widths.len() != dims.len() {
             return Err(Error::mismatch(
@@ -83,6 +97,16 @@ impl Padded {
     /// As [`Padded::validate`] and [`Layout::validate`]; [unsupported](Error::is_unsupported) for a
     /// layout with tiles or alignment, which came after this padding went;
     /// [overflow](Error::is_overflow) beyond 2⁶³ − 1 cells.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, Padded};
+    /// let padded = Padded::parse("pad(3,5)fill(0)").unwrap();
+    /// // Columns of two, stored three apart.
+    /// let tensor = padded.lower(&[2, 3], &Layout::parse("{0,1}").unwrap()).unwrap();
+    /// assert_eq!((tensor.layout().to_string().as_str(), tensor.padding()), ("(3,5):(1,3)", 9));
+    /// let tiled = Layout::parse("{0,1:T(2,2)}").unwrap();
+    /// assert!(padded.lower(&[2, 3], &tiled).unwrap_err().is_unsupported());
+    /// ```
     pub fn lower(&self, dims: &[u64], layout: &Layout) -> Result<TensorLayout, Error> {
         layout.validate(dims)?;
         self.validate(dims)?;
@@ -114,6 +138,14 @@ pub fn parse_fill(text: &str) -> Result<Fill, ParseError> {
 }
 
 /// A fill as [`parse_fill`] reads it; `None` if nothing is promised.
+///
+/// ```
+/// use tilewright_core::Fill;
+/// use tilewright_xla::{fill_text, parse_fill};
+/// assert_eq!(fill_text(Fill::Lowest).as_deref(), Some("lowest"));
+/// assert_eq!(fill_text(Fill::Unspecified), None);
+/// assert_eq!(parse_fill(&fill_text(Fill::Bits(0x7fc0)).unwrap()).unwrap(), Fill::Bits(0x7fc0));
+/// ```
 pub fn fill_text(fill: Fill) -> Option<String> {
     match fill {
         Fill::Unspecified => None,

@@ -132,33 +132,69 @@ const TABLE: [(PrimitiveType, &str, u32); 35] = [
 
 impl PrimitiveType {
     /// Every type, in the order of the proto numbers.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// let floats = PrimitiveType::all().filter(|kind| kind.name().starts_with("f8"));
+    /// assert!(floats.count() >= 7);
+    /// ```
     pub fn all() -> impl Iterator<Item = PrimitiveType> {
         TABLE.iter().map(|&(primitive, _, _)| primitive)
     }
 
     /// The proto enum number.
+    ///
+    /// Source: `xla_data.proto`, `PrimitiveType`.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert_eq!((PrimitiveType::F32.number(), PrimitiveType::Bf16.number()), (11, 16));
+    /// ```
     pub const fn number(self) -> i32 {
         self as i32
     }
 
     /// The type with this proto enum number.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert_eq!(PrimitiveType::from_number(16), Some(PrimitiveType::Bf16));
+    /// assert_eq!(PrimitiveType::from_number(99), None);
+    /// ```
     pub fn from_number(number: i32) -> Option<PrimitiveType> {
         let row = TABLE.get(usize::try_from(number).ok()?)?;
         Some(row.0)
     }
 
     /// The name in HLO text.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert_eq!((PrimitiveType::Bf16.name(), PrimitiveType::Pred.name()), ("bf16", "pred"));
+    /// ```
     pub const fn name(self) -> &'static str {
         TABLE[self as usize].1
     }
 
     /// The type with this name in HLO text; names are lower-case.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert_eq!(PrimitiveType::from_name("f8e4m3fn"), Some(PrimitiveType::F8e4m3fn));
+    /// assert_eq!(PrimitiveType::from_name("F32"), None);
+    /// ```
     pub fn from_name(name: &str) -> Option<PrimitiveType> {
         TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
     }
 
     /// The width of a value in bits; 1 for `pred`; `None` for a type without values of its own
     /// (tuple, token, opaque, buffer, invalid).
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert_eq!((PrimitiveType::S4.bits(), PrimitiveType::C64.bits()), (Some(4), Some(64)));
+    /// assert_eq!((PrimitiveType::Pred.bits(), PrimitiveType::Token.bits()), (Some(1), None));
+    /// ```
     pub const fn bits(self) -> Option<u32> {
         match TABLE[self as usize].2 {
             0 => None,
@@ -168,6 +204,13 @@ impl PrimitiveType {
 
     /// The bits one element takes in storage when its layout says nothing: whole bytes, so 8 for
     /// every narrower type.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// // Half of each byte stays empty unless the layout says `E(4)`.
+    /// assert_eq!((PrimitiveType::S4.storage_bits(), PrimitiveType::S4.bits()), (Some(8), Some(4)));
+    /// assert_eq!(PrimitiveType::Token.storage_bits(), None);
+    /// ```
     pub const fn storage_bits(self) -> Option<u32> {
         match self.bits() {
             Some(bits) => Some(bits.div_ceil(8) * 8),
@@ -176,6 +219,12 @@ impl PrimitiveType {
     }
 
     /// Whether arrays may hold it.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert!(PrimitiveType::Pred.is_array() && PrimitiveType::C128.is_array());
+    /// assert!(!PrimitiveType::Tuple.is_array() && !PrimitiveType::Token.is_array());
+    /// ```
     pub const fn is_array(self) -> bool {
         self.bits().is_some()
     }

@@ -23,12 +23,28 @@ impl PrimitiveType {
 
     /// The bit pattern of the highest value: +∞ for floats that have it, else the finite highest.
     /// `None` as for [`PrimitiveType::lowest`].
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// // Infinity in f32; the finite 448 in a type that has none.
+    /// assert_eq!(PrimitiveType::F32.highest(), Some(u128::from(f32::INFINITY.to_bits())));
+    /// assert_eq!(PrimitiveType::F8e4m3fn.highest(), Some(0x7e));
+    /// assert_eq!(PrimitiveType::S8.highest(), Some(0x7f));
+    /// ```
     pub fn highest(self) -> Option<u128> {
         self.values().2
     }
 
     /// The bit pattern of one; 1 + 0i for complex numbers. `None` for `s1`, whose values are 0 and
     /// −1, and for types without values.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert_eq!(PrimitiveType::F32.one(), Some(u128::from(1_f32.to_bits())));
+    /// // bf16 is the upper half of an f32.
+    /// assert_eq!(PrimitiveType::Bf16.one(), Some(0x3f80));
+    /// assert_eq!(PrimitiveType::S1.one(), None);
+    /// ```
     pub fn one(self) -> Option<u128> {
         self.values().0
     }

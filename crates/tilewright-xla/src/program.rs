@@ -31,6 +31,13 @@ pub struct ProgramShape {
 }
 
 /// A parameter of a [`ProgramShape`].
+///
+/// ```
+/// use tilewright_xla::{Parameter, ProgramShape, Shape};
+/// let program = ProgramShape::parse("(x: f32[2]) -> f32[2]").unwrap();
+/// let x = Parameter { name: "x".into(), shape: Shape::parse("f32[2]").unwrap() };
+/// assert_eq!(program.parameters, [x]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
     /// Its name; empty if it has none.
@@ -58,6 +65,12 @@ impl ProgramShape {
 
     /// The program's shape without layouts, as XLA's `ToString` writes it; [`fmt::Display`] writes the
     /// layouts that are there.
+    ///
+    /// ```
+    /// use tilewright_xla::ProgramShape;
+    /// let program = ProgramShape::parse("(x: f32[2,3]{0,1}) -> f32[6]{0}").unwrap();
+    /// assert_eq!(program.without_layouts().to_string(), "(x: f32[2,3]) -> f32[6]");
+    /// ```
     pub fn without_layouts(&self) -> impl fmt::Display + '_ {
         Printed { program: self, layouts: false }
     }

@@ -36,6 +36,18 @@ enum Node {
 }
 
 /// What a [`Shape`] is, borrowed from it: for `match`.
+///
+/// ```
+/// use tilewright_xla::{Shape, ShapeKind};
+/// let shape = Shape::parse("(f32[2], token[])").unwrap();
+/// let words = match shape.kind() {
+///     ShapeKind::Array(array) => format!("an array of {} dims", array.dims.len()),
+///     ShapeKind::Tuple(members) => format!("a tuple of {}", members.len()),
+///     ShapeKind::Token | ShapeKind::Opaque => "nothing to store".into(),
+///     ShapeKind::Buffer(_) => "a reference".into(),
+/// };
+/// assert_eq!(words, "a tuple of 2");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShapeKind<'a> {
     /// An array of values.
@@ -56,6 +68,12 @@ impl Shape {
     pub const MAX_DEPTH: usize = 90;
 
     /// An array.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, PrimitiveType, Shape};
+    /// let shape = Shape::array(ArrayShape::new(PrimitiveType::S8, &[4]));
+    /// assert_eq!(shape.to_string(), "s8[4]{0}");
+    /// ```
     pub fn array(array: ArrayShape) -> Shape {
         Shape { node: Node::Array(array), depth: 0 }
     }
@@ -82,26 +100,54 @@ impl Shape {
     }
 
     /// The tuple without members, `()`.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// assert_eq!(Shape::nil(), Shape::parse("()").unwrap());
+    /// assert_eq!(Shape::nil().tuple_shapes(), Some(&[][..]));
+    /// ```
     pub fn nil() -> Shape {
         Shape { node: Node::Tuple(Vec::new()), depth: 1 }
     }
 
     /// A token.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// assert_eq!(Shape::token().to_string(), "token[]");
+    /// ```
     pub fn token() -> Shape {
         Shape { node: Node::Token, depth: 0 }
     }
 
     /// An opaque value.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// assert_eq!(Shape::opaque().to_string(), "opaque[]");
+    /// ```
     pub fn opaque() -> Shape {
         Shape { node: Node::Opaque, depth: 0 }
     }
 
     /// A mutable reference to one array.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Shape};
+    /// let shape = Shape::buffer(ArrayShape::parse("f32[8]").unwrap());
+    /// assert_eq!(shape.to_string(), "b(f32[8])");
+    /// ```
     pub fn buffer(array: ArrayShape) -> Shape {
         Shape { node: Node::Buffer(array), depth: 1 }
     }
 
     /// What it is, for `match`.
+    ///
+    /// ```
+    /// use tilewright_xla::{Shape, ShapeKind};
+    /// assert!(matches!(Shape::token().kind(), ShapeKind::Token));
+    /// assert!(matches!(Shape::parse("b(f32[8])").unwrap().kind(), ShapeKind::Buffer(_)));
+    /// ```
     pub fn kind(&self) -> ShapeKind<'_> {
         match &self.node {
             Node::Array(array) => ShapeKind::Array(array),
@@ -113,6 +159,12 @@ impl Shape {
     }
 
     /// The array, if it is one; the array inside a buffer is asked of [`Shape::as_buffer`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let rank = |text| Some(Shape::parse(text).unwrap().as_array()?.dims.len());
+    /// assert_eq!((rank("f32[2,3]"), rank("(f32[2,3])"), rank("b(f32[2,3])")), (Some(2), None, None));
+    /// ```
     pub fn as_array(&self) -> Option<&ArrayShape> {
         match &self.node {
             Node::Array(array) => Some(array),
@@ -121,6 +173,13 @@ impl Shape {
     }
 
     /// The array to change, if it is one.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, Shape};
+    /// let mut shape = Shape::parse("f32[2,3]").unwrap();
+    /// shape.as_array_mut().unwrap().layout = Some(Layout::ascending(2));
+    /// assert_eq!(shape.to_string(), "f32[2,3]{0,1}");
+    /// ```
     pub fn as_array_mut(&mut self) -> Option<&mut ArrayShape> {
         match &mut self.node {
             Node::Array(array) => Some(array),
@@ -129,6 +188,13 @@ impl Shape {
     }
 
     /// The array that a buffer refers to.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("b(f32[8])").unwrap();
+    /// assert_eq!(shape.as_buffer().unwrap().bytes(), Ok(32));
+    /// assert!(Shape::parse("f32[8]").unwrap().as_buffer().is_none());
+    /// ```
     pub fn as_buffer(&self) -> Option<&ArrayShape> {
         match &self.node {
             Node::Buffer(array) => Some(array),
@@ -137,6 +203,13 @@ impl Shape {
     }
 
     /// The array that a buffer refers to, to change.
+    ///
+    /// ```
+    /// use tilewright_xla::{PrimitiveType, Shape};
+    /// let mut shape = Shape::parse("b(f32[8])").unwrap();
+    /// shape.as_buffer_mut().unwrap().element_type = PrimitiveType::Bf16;
+    /// assert_eq!(shape.to_string(), "b(bf16[8])");
+    /// ```
     pub fn as_buffer_mut(&mut self) -> Option<&mut ArrayShape> {
         match &mut self.node {
             Node::Buffer(array) => Some(array),
@@ -145,6 +218,14 @@ impl Shape {
     }
 
     /// The members of a tuple.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[2], (s8[], token[]))").unwrap();
+    /// let [_, inner] = shape.tuple_shapes().unwrap() else { panic!("two members") };
+    /// assert_eq!(inner.to_string(), "(s8[], token[])");
+    /// assert!(Shape::token().tuple_shapes().is_none());
+    /// ```
     pub fn tuple_shapes(&self) -> Option<&[Shape]> {
         match &self.node {
             Node::Tuple(shapes) => Some(shapes),
@@ -153,6 +234,13 @@ impl Shape {
     }
 
     /// The members of a tuple, taken out of it.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let members = Shape::parse("(f32[2], token[])").unwrap().into_tuple_shapes().unwrap();
+    /// assert_eq!(members[1], Shape::token());
+    /// assert!(Shape::token().into_tuple_shapes().is_none());
+    /// ```
     pub fn into_tuple_shapes(self) -> Option<Vec<Shape>> {
         match self.node {
             Node::Tuple(shapes) => Some(shapes),
@@ -162,36 +250,78 @@ impl Shape {
 
     /// Whether it is an array. XLA's `IsArray` is true of buffers too, its `IsArrayExcludingBuffer` is
     /// this.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let is_array = |text| Shape::parse(text).unwrap().is_array();
+    /// assert!(is_array("f32[]") && !is_array("b(f32[])") && !is_array("(f32[])"));
+    /// ```
     pub fn is_array(&self) -> bool {
         matches!(self.node, Node::Array(_))
     }
 
     /// Whether it is a tuple.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let is_tuple = |text| Shape::parse(text).unwrap().is_tuple();
+    /// assert!(is_tuple("(f32[])") && is_tuple("()") && !is_tuple("f32[]"));
+    /// ```
     pub fn is_tuple(&self) -> bool {
         matches!(self.node, Node::Tuple(_))
     }
 
     /// Whether it is the tuple without members.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let is_nil = |text| Shape::parse(text).unwrap().is_nil();
+    /// assert!(is_nil("()") && !is_nil("(())") && !is_nil("f32[0]"));
+    /// ```
     pub fn is_nil(&self) -> bool {
         self.tuple_shapes().is_some_and(<[Shape]>::is_empty)
     }
 
     /// Whether it is a token.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let is_token = |text| Shape::parse(text).unwrap().is_token();
+    /// assert!(is_token("token[]") && !is_token("(token[])"));
+    /// ```
     pub fn is_token(&self) -> bool {
         matches!(self.node, Node::Token)
     }
 
     /// Whether it is opaque.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let is_opaque = |text| Shape::parse(text).unwrap().is_opaque();
+    /// assert!(is_opaque("opaque[]") && !is_opaque("token[]"));
+    /// ```
     pub fn is_opaque(&self) -> bool {
         matches!(self.node, Node::Opaque)
     }
 
     /// Whether it is a buffer.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let is_buffer = |text| Shape::parse(text).unwrap().is_buffer();
+    /// assert!(is_buffer("b(f32[8])") && !is_buffer("f32[8]"));
+    /// ```
     pub fn is_buffer(&self) -> bool {
         matches!(self.node, Node::Buffer(_))
     }
 
     /// How many tuples and buffers lie inside each other, at most [`Shape::MAX_DEPTH`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let depth = |text| Shape::parse(text).unwrap().depth();
+    /// assert_eq!((depth("f32[2]"), depth("(f32[2])"), depth("((b(f32[2])))")), (0, 1, 3));
+    /// ```
     pub fn depth(&self) -> usize {
         self.depth
     }
@@ -252,6 +382,13 @@ impl Shape {
     }
 
     /// Every array, those inside buffers included, in the order of the text, to change.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, Shape};
+    /// let mut shape = Shape::parse("(f32[2], b(s8[3]), token[])").unwrap();
+    /// shape.for_each_array_mut(&mut |array| array.layout = Some(Layout::descending(1)));
+    /// assert_eq!(shape.to_string(), "(f32[2]{0}, b(s8[3]{0}), token[])");
+    /// ```
     pub fn for_each_array_mut(&mut self, change: &mut dyn FnMut(&mut ArrayShape)) {
         match &mut self.node {
             Node::Array(array) | Node::Buffer(array) => change(array),
@@ -263,6 +400,14 @@ impl Shape {
     }
 
     /// Every array, those inside buffers included, in the order of the text.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[2], b(s8[3]), token[])").unwrap();
+    /// let mut bytes = 0;
+    /// shape.for_each_array(&mut |array| bytes += array.bytes().unwrap());
+    /// assert_eq!(bytes, 8 + 3);
+    /// ```
     pub fn for_each_array<'a>(&'a self, visit: &mut dyn FnMut(&'a ArrayShape)) {
         match &self.node {
             Node::Array(array) | Node::Buffer(array) => visit(array),
@@ -319,6 +464,14 @@ impl Shape {
     ///
     /// # Errors
     /// As [`Shape::parse`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let text = "(f32[2], token[]) tuple(a, b)";
+    /// let (shape, taken) = Shape::parse_prefix(text).unwrap();
+    /// assert_eq!((shape.tuple_shapes().unwrap().len(), &text[taken..]), (2, " tuple(a, b)"));
+    /// assert!(Shape::parse_prefix("(f32[2], ").is_err());
+    /// ```
     pub fn parse_prefix(text: &str) -> Result<(Shape, usize), ParseError> {
         text::prefix(text, text::shape_prefix)
     }

@@ -44,16 +44,39 @@ impl ShapeError {
     }
 
     /// Where in the shape the array is; empty if it is the shape.
+    ///
+    /// ```
+    /// use tilewright_xla::{Shape, ShapeIndex};
+    /// let shape = Shape::parse("(f32[1]{0}, (f32[2]))").unwrap();
+    /// let error = shape.validate_with_layouts().unwrap_err();
+    /// assert_eq!(error.index(), &ShapeIndex::new(&[1, 0]));
+    /// // The path leads to the array that is meant.
+    /// assert_eq!(shape.at(error.index()).unwrap().to_string(), "f32[2]");
+    /// ```
     pub fn index(&self) -> &ShapeIndex {
         &self.index
     }
 
     /// Whether the array lacks a layout.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let error = Shape::parse("f32[2]").unwrap().validate_with_layouts().unwrap_err();
+    /// assert!(error.is_missing_layout() && error.cause().is_none());
+    /// ```
     pub fn is_missing_layout(&self) -> bool {
         self.cause.is_none()
     }
 
     /// What is wrong with the array, unless it lacks a layout.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, Shape};
+    /// let mut shape = Shape::parse("f32[2]").unwrap();
+    /// shape.as_array_mut().unwrap().layout = Some(Layout::descending(2));
+    /// // A layout of two dims on an array of one.
+    /// assert!(shape.validate().unwrap_err().cause().unwrap().is_mismatch());
+    /// ```
     pub fn cause(&self) -> Option<&Error> {
         self.cause.as_ref()
     }

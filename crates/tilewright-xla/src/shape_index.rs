@@ -18,11 +18,25 @@ pub struct ShapeIndex {
 
 impl ShapeIndex {
     /// The path through these members, the outermost tuple's first.
+    ///
+    /// ```
+    /// use tilewright_xla::{Shape, ShapeIndex};
+    /// let shape = Shape::parse("(f32[2], (s32[], pred[3]))").unwrap();
+    /// let index = ShapeIndex::new(&[1, 1]);
+    /// assert_eq!(shape.at(&index).unwrap().to_string(), "pred[3]");
+    /// assert!(shape.at(&ShapeIndex::new(&[2])).is_err());
+    /// ```
     pub fn new(members: &[u64]) -> ShapeIndex {
         ShapeIndex { members: members.to_vec() }
     }
 
     /// The path to a member of what lies at this one.
+    ///
+    /// ```
+    /// use tilewright_xla::ShapeIndex;
+    /// let index = ShapeIndex::default().child(1).child(0);
+    /// assert_eq!(index, ShapeIndex::new(&[1, 0]));
+    /// ```
     #[must_use]
     pub fn child(&self, member: u64) -> ShapeIndex {
         let mut child = self.clone();
@@ -31,12 +45,25 @@ impl ShapeIndex {
     }
 
     /// The path to the tuple that holds what lies at this one; the empty path has none.
+    ///
+    /// ```
+    /// use tilewright_xla::ShapeIndex;
+    /// let index = ShapeIndex::new(&[1, 0]);
+    /// assert_eq!(index.parent(), Some(ShapeIndex::new(&[1])));
+    /// assert_eq!(ShapeIndex::default().parent(), None);
+    /// ```
     pub fn parent(&self) -> Option<ShapeIndex> {
         let (_, members) = self.members.split_last()?;
         Some(ShapeIndex::new(members))
     }
 
     /// The members.
+    ///
+    /// ```
+    /// use tilewright_xla::ShapeIndex;
+    /// assert_eq!(ShapeIndex::new(&[1, 0]).as_slice(), [1, 0]);
+    /// assert!(ShapeIndex::default().as_slice().is_empty());
+    /// ```
     pub fn as_slice(&self) -> &[u64] {
         &self.members
     }

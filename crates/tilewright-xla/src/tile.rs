@@ -5,6 +5,15 @@ use std::fmt;
 use tilewright_core::Error;
 
 /// One entry of a [`Tile`].
+///
+/// ```
+/// use tilewright_xla::{Layout, Tile, TileDim};
+/// let tile = Tile::new(&[TileDim::Size(2), TileDim::Combine, TileDim::Size(4)]).unwrap();
+/// assert_eq!(tile.to_string(), "(2,*,4)");
+/// // The two dims of 3 and 5 are one of 15, cut into pieces of 4.
+/// let layout = Layout::descending(3).with_tiles(&[tile]);
+/// assert_eq!(layout.padded_elements(&[2, 3, 5]), Ok(2 * 16));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TileDim {
     /// Cut into pieces of this extent, 1 or more.
@@ -34,6 +43,15 @@ impl Tile {
     /// # Errors
     /// [illegal](Error::is_illegal) for a tile without entries, an extent that is not between 1 and
     /// 2⁶³ − 1, and `*` as the last entry.
+    ///
+    /// ```
+    /// use tilewright_xla::{Tile, TileDim};
+    /// let tile = Tile::new(&[TileDim::Size(8), TileDim::Size(128)]).unwrap();
+    /// assert_eq!(tile, Tile::sizes(&[8, 128]).unwrap());
+    /// assert!(Tile::new(&[]).unwrap_err().is_illegal());
+    /// // Nothing is more minor than the last: there is nothing to merge into.
+    /// assert!(Tile::new(&[TileDim::Size(8), TileDim::Combine]).unwrap_err().is_illegal());
+    /// ```
     pub fn new(dims: &[TileDim]) -> Result<Tile, Error> {
         Tile::of(dims.to_vec())
     }
@@ -57,11 +75,23 @@ impl Tile {
     ///
     /// # Errors
     /// As [`Tile::new`].
+    ///
+    /// ```
+    /// use tilewright_xla::Tile;
+    /// assert_eq!(Tile::sizes(&[8, 128]).unwrap().to_string(), "(8,128)");
+    /// assert!(Tile::sizes(&[8, 0]).unwrap_err().is_illegal());
+    /// ```
     pub fn sizes(sizes: &[u64]) -> Result<Tile, Error> {
         Tile::new(&sizes.iter().map(|&size| TileDim::Size(size)).collect::<Vec<_>>())
     }
 
     /// The entries, major to minor; never empty, the last is an extent.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, TileDim};
+    /// let layout = Layout::parse("{2,1,0:T(8,*,128)}").unwrap();
+    /// assert_eq!(layout.tiles()[0].dims(), [TileDim::Size(8), TileDim::Combine, TileDim::Size(128)]);
+    /// ```
     pub fn dims(&self) -> &[TileDim] {
         &self.dims
     }

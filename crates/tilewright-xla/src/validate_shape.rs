@@ -100,6 +100,14 @@ impl Shape {
     ///
     /// # Errors
     /// The first array that cannot be or has no layout, with its path.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = |text: &str| Shape::parse(text).unwrap();
+    /// assert_eq!(shape("(f32[2]{0}, token[])").validate_with_layouts(), Ok(()));
+    /// let error = shape("(f32[2]{0}, f32[3])").validate_with_layouts().unwrap_err();
+    /// assert!(error.is_missing_layout());
+    /// ```
     #[doc(alias = "ValidateLayoutInShape")]
     pub fn validate_with_layouts(&self) -> Result<(), ShapeError> {
         validate(self, &ShapeIndex::default(), true)

@@ -9,6 +9,14 @@ use super::linear::check_index;
 use crate::{ArrayShape, Layout, TileDim, permutation};
 
 /// What a place in the storage of an array holds.
+///
+/// ```
+/// use tilewright_xla::{ArrayShape, index_util::{Cell, Indexer}};
+/// let shape = ArrayShape::parse("f32[3]{0:T(4)}").unwrap();
+/// let indexer = Indexer::of(&shape).unwrap();
+/// let cells: Vec<Cell> = (2..5).map(|offset| indexer.locate(offset)).collect();
+/// assert_eq!(cells, [Cell::Element(vec![2]), Cell::Padding, Cell::OutOfRange]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Cell {
     /// The element with this index.
@@ -68,6 +76,15 @@ impl Indexer {
     ///
     /// # Errors
     /// As [`Layout::padded_elements`].
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, index_util::Indexer};
+    /// // Tiles that do not divide one another.
+    /// let layout = Layout::parse("{1,0:T(3,4)(2,1)}").unwrap();
+    /// let indexer = Indexer::new(&layout, &[6, 8]).unwrap();
+    /// assert_eq!((indexer.capacity(), indexer.offset(&[2, 0])), (64, Ok(8)));
+    /// assert!(Indexer::new(&layout, &[6]).unwrap_err().is_mismatch());
+    /// ```
     pub fn new(layout: &Layout, dims: &[u64]) -> Result<Indexer, Error> {
         let bounds = layout.final_bounds(dims)?;
         let capacity = layout.padded_elements(dims)?;
@@ -82,16 +99,37 @@ impl Indexer {
     ///
     /// # Errors
     /// As [`ArrayShape::extents`] and [`Indexer::new`].
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, index_util::Indexer};
+    /// let indexer = |text| Indexer::of(&ArrayShape::parse(text).unwrap());
+    /// assert_eq!(indexer("f32[<=4,8]").unwrap().offset(&[3, 7]), Ok(31));
+    /// assert!(indexer("f32[?,8]").unwrap_err().is_unsupported());
+    /// ```
     pub fn of(shape: &ArrayShape) -> Result<Indexer, Error> {
         Indexer::new(&shape.layout_or_default(), &shape.extents()?)
     }
 
     /// The length of the storage, in elements.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, index_util::Indexer};
+    /// let shape = ArrayShape::parse("bf16[20,200]{1,0:T(8,128)(2,1)}").unwrap();
+    /// // Three rows of tiles by two, 1024 elements each.
+    /// assert_eq!(Indexer::of(&shape).unwrap().capacity(), 6 * 1024);
+    /// ```
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
     /// The extents of the array.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, index_util::Indexer};
+    /// let shape = ArrayShape::parse("f32[<=20,200]{1,0:T(8,128)}").unwrap();
+    /// // Neither padding nor flags: what an index may reach.
+    /// assert_eq!(Indexer::of(&shape).unwrap().dims(), [20, 200]);
+    /// ```
     pub fn dims(&self) -> &[u64] {
         &self.dims
     }
@@ -101,6 +139,16 @@ impl Indexer {
     /// # Errors
     /// [mismatch](Error::is_mismatch) for an index of another rank,
     /// [out of range](Error::is_out_of_range) for one that names no element.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, index_util::Indexer};
+    /// let shape = ArrayShape::parse("bf16[20,200]{1,0:T(8,128)(2,1)}").unwrap();
+    /// let indexer = Indexer::of(&shape).unwrap();
+    /// // Two rows share a word: below is the next place, to the right the one after.
+    /// assert_eq!([[0, 0], [1, 0], [0, 1]].map(|index| indexer.offset(&index)), [Ok(0), Ok(1), Ok(2)]);
+    /// assert!(indexer.offset(&[20, 0]).unwrap_err().is_out_of_range());
+    /// assert!(indexer.offset(&[0]).unwrap_err().is_mismatch());
+    /// ```
     #[doc(alias = "LinearIndex")]
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         check_index(&self.dims, index)?;
@@ -113,6 +161,15 @@ impl Indexer {
     }
 
     /// What is at an offset.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, index_util::{Cell, Indexer}};
+    /// let shape = ArrayShape::parse("bf16[20,200]{1,0:T(8,128)(2,1)}").unwrap();
+    /// let indexer = Indexer::of(&shape).unwrap();
+    /// assert_eq!(indexer.locate(1), Cell::Element(vec![1, 0]));
+    /// // Column 200 does not exist: 72 columns into the second tile.
+    /// assert_eq!(indexer.locate(1024 + 2 * 72), Cell::Padding);
+    /// ```
     pub fn locate(&self, offset: u64) -> Cell {
         if offset >= self.capacity {
             return Cell::OutOfRange;

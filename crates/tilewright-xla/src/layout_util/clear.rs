@@ -20,24 +20,50 @@ impl ArrayShape {
     }
 
     /// Drops the layout.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let mut shape = ArrayShape::parse("f32[2,3]{0,1}").unwrap();
+    /// shape.clear_layout();
+    /// assert_eq!(shape.to_string(), "f32[2,3]");
+    /// ```
     #[doc(alias = "ClearLayout")]
     pub fn clear_layout(&mut self) {
         self.layout = None;
     }
 
     /// Drops the tiles, and keeps the rest of the layout.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let mut shape = ArrayShape::parse("s4[8,128]{0,1:T(8,128)E(4)S(1)}").unwrap();
+    /// shape.clear_tiles();
+    /// assert_eq!(shape.to_string(), "s4[8,128]{0,1:E(4)S(1)}");
+    /// ```
     #[doc(alias = "ClearTiles")]
     pub fn clear_tiles(&mut self) {
         self.layout = self.layout.take().map(|layout| layout.with_tiles(&[]));
     }
 
     /// The memory space; 0, the default one, where no layout is said.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let space = |text| ArrayShape::parse(text).unwrap().memory_space();
+    /// assert_eq!((space("f32[8]{0:S(5)}"), space("f32[8]")), (5, 0));
+    /// ```
     #[doc(alias = "MemorySpace")]
     pub fn memory_space(&self) -> u64 {
         self.layout.as_ref().map_or(0, Layout::memory_space)
     }
 
     /// Whether the layout sets an element size in bits.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let custom = |text| ArrayShape::parse(text).unwrap().has_custom_element_size();
+    /// assert!(custom("pred[8]{0:E(32)}") && !custom("pred[8]{0}"));
+    /// ```
     #[doc(alias = "HasCustomElementSizeInBits")]
     pub fn has_custom_element_size(&self) -> bool {
         self.layout.as_ref().is_some_and(|layout| layout.element_size_in_bits() != 0)
@@ -76,6 +102,13 @@ impl Shape {
     }
 
     /// Drops the tiles of every array, and keeps the rest of the layouts.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let mut shape = Shape::parse("(f32[8,128]{0,1:T(8,128)}, token[])").unwrap();
+    /// shape.clear_tiles();
+    /// assert_eq!(shape.to_string(), "(f32[8,128]{0,1}, token[])");
+    /// ```
     #[doc(alias = "ClearTiles")]
     pub fn clear_tiles(&mut self) {
         self.for_each_array_mut(&mut ArrayShape::clear_tiles);
@@ -96,6 +129,13 @@ impl Shape {
     }
 
     /// Whether some array has a layout. XLA also says so of a token or an opaque value, which has none.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let any = |text| Shape::parse(text).unwrap().has_any_layout();
+    /// assert!(any("(f32[2], f32[3]{0})"));
+    /// assert!(!any("(f32[2], f32[3])") && !any("token[]"));
+    /// ```
     #[doc(alias = "HasAnyLayout")]
     pub fn has_any_layout(&self) -> bool {
         let mut any = false;
@@ -104,6 +144,12 @@ impl Shape {
     }
 
     /// Whether the layout of some array sets an element size in bits.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let custom = |text| Shape::parse(text).unwrap().has_custom_element_size();
+    /// assert!(custom("(f32[2]{0}, s4[8]{0:E(4)})") && !custom("(f32[2]{0}, s4[8]{0})"));
+    /// ```
     #[doc(alias = "HasCustomElementSizeInBits")]
     pub fn has_custom_element_size(&self) -> bool {
         let mut any = false;

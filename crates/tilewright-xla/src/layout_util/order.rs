@@ -42,6 +42,13 @@ impl Layout {
     }
 
     /// Whether the order is column-major, `{0,1,…,n-1}`. Tiles do not matter.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let ascending = |text| Layout::parse(text).unwrap().is_ascending();
+    /// assert!(ascending("{0,1,2}") && ascending("{0,1:T(8,128)}") && ascending("{0}"));
+    /// assert!(!ascending("{1,0}"));
+    /// ```
     #[doc(alias = "HasAscendingLayout")]
     #[doc(alias = "IsMonotonicWithDim0Minor")]
     pub fn is_ascending(&self) -> bool {
@@ -68,6 +75,14 @@ impl Layout {
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) unless `k` is below the rank.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let nhwc = Layout::parse("{1,3,2,0}").unwrap();
+    /// // The batch is outermost, then rows, columns, channels.
+    /// assert_eq!([0, 1, 2, 3].map(|k| nhwc.major(k).unwrap()), [0, 2, 3, 1]);
+    /// assert!(nhwc.major(4).unwrap_err().is_out_of_range());
+    /// ```
     #[doc(alias = "Major")]
     pub fn major(&self, k: usize) -> Result<u64, Error> {
         self.minor_to_major()

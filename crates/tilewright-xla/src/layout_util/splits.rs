@@ -44,6 +44,14 @@ impl ArrayShape {
     ///
     /// # Errors
     /// As [`ArrayShape::max_split_size`]; [overflow](Error::is_overflow) beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let largest = |text| ArrayShape::parse(text).unwrap().max_elements_in_per_split();
+    /// // Pieces of 30 and 70 by pieces of 40, 90 and 70, and 150 in one.
+    /// assert_eq!(largest("f32[150,200,100]{0,1,2:SC(0:30)(1:40,130)}"), Ok(70 * 90 * 150));
+    /// assert!(largest("f32[?]").unwrap_err().is_unsupported());
+    /// ```
     #[doc(alias = "MaxElementsInPerSplit")]
     pub fn max_elements_in_per_split(&self) -> Result<u64, Error> {
         crate::index_util::count(&self.max_split_sizes()?)

@@ -46,11 +46,26 @@ impl ProtoError {
 
     /// The field at fault, such as `tuple_shapes[1].layout.tiles[0].dimensions[2]`; empty if the bytes
     /// are no proto at all, or the whole message is at fault.
+    ///
+    /// ```
+    /// use tilewright_xla::proto::ShapeProto;
+    /// let text = "element_type: TUPLE tuple_shapes { element_type: F32 dimensions: [2,-3] }";
+    /// let error = ShapeProto::parse(text).unwrap().to_shape().unwrap_err();
+    /// assert_eq!(error.field(), "tuple_shapes[0].dimensions[1]");
+    /// ```
     pub fn field(&self) -> &str {
         &self.field
     }
 
     /// What is wrong with the field; `None` if the bytes are no proto.
+    ///
+    /// ```
+    /// use tilewright_xla::{Layout, proto::LayoutProto};
+    /// let error = LayoutProto::parse("minor_to_major: [0,0]").unwrap().to_layout().unwrap_err();
+    /// assert!(error.cause().unwrap().is_illegal());
+    /// // Cut short: no field has a value yet.
+    /// assert!(Layout::from_proto_bytes(&[0x0a, 9, 0]).unwrap_err().cause().is_none());
+    /// ```
     pub fn cause(&self) -> Option<&Error> {
         match &self.cause {
             Cause::Refused(cause) => Some(cause),
@@ -59,6 +74,14 @@ impl ProtoError {
     }
 
     /// Whether the bytes are no proto: cut short, of other types, or more than 100 messages deep.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// // Field 2 is a number, and the bytes end before it.
+    /// assert!(Shape::from_proto_bytes(&[0x10]).unwrap_err().is_decode());
+    /// // The bytes are a proto, of no element type.
+    /// assert!(!Shape::from_proto_bytes(&[0x10, 99]).unwrap_err().is_decode());
+    /// ```
     pub fn is_decode(&self) -> bool {
         matches!(self.cause, Cause::Bytes(_))
     }

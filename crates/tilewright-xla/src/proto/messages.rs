@@ -4,6 +4,13 @@
 pub(crate) const MINIMUM: i64 = i64::MIN;
 
 /// `xla.TileProto`.
+///
+/// ```
+/// use tilewright_xla::proto::{LayoutProto, TileProto};
+/// let tiles = vec![TileProto { dimensions: vec![8, i64::MIN, 128] }];
+/// let proto = LayoutProto { minor_to_major: vec![2, 1, 0], tiles, ..LayoutProto::default() };
+/// assert_eq!(proto.to_layout().unwrap().to_string(), "{2,1,0:T(8,*,128)}");
+/// ```
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct TileProto {
     /// The extents, major to minor; −2⁶³ is `*`.
@@ -12,6 +19,13 @@ pub struct TileProto {
 }
 
 /// `xla.SplitConfigProto`.
+///
+/// ```
+/// use tilewright_xla::proto::{LayoutProto, SplitConfigProto};
+/// let split_configs = vec![SplitConfigProto { dimension: 0, split_indices: vec![4] }];
+/// let proto = LayoutProto { minor_to_major: vec![1, 0], split_configs, ..LayoutProto::default() };
+/// assert_eq!(proto.to_layout().unwrap().to_string(), "{1,0:SC(0:4)}");
+/// ```
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct SplitConfigProto {
     /// The physical dim, the most major is 0.
@@ -23,6 +37,14 @@ pub struct SplitConfigProto {
 }
 
 /// `xla.LayoutProto`, with the fields that were removed in 2018.
+///
+/// ```
+/// use tilewright_xla::{Layout, proto::LayoutProto};
+/// let proto = LayoutProto { minor_to_major: vec![0, 1], memory_space: 5, ..LayoutProto::default() };
+/// assert_eq!(proto.to_layout().unwrap(), Layout::parse("{0,1:S(5)}").unwrap());
+/// let twice = LayoutProto { minor_to_major: vec![0, 0], ..LayoutProto::default() };
+/// assert_eq!(twice.to_layout().unwrap_err().field(), "minor_to_major");
+/// ```
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct LayoutProto {
     /// The dims, fastest-varying first.
@@ -79,6 +101,17 @@ pub struct LayoutProto {
 }
 
 /// `xla.ShapeProto`.
+///
+/// ```
+/// use tilewright_xla::{PrimitiveType, proto::ShapeProto};
+/// let proto = ShapeProto {
+///     element_type: PrimitiveType::F32.number(),
+///     dimensions: vec![2, i64::MIN],
+///     is_dynamic_dimension: vec![false, true],
+///     ..ShapeProto::default()
+/// };
+/// assert_eq!(proto.to_shape().unwrap().to_string(), "f32[2,?]");
+/// ```
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ShapeProto {
     /// `PrimitiveType`: an array's elements, or that it is a tuple, a token, opaque or a buffer.
@@ -99,6 +132,13 @@ pub struct ShapeProto {
 }
 
 /// `xla.ProgramShapeProto`.
+///
+/// ```
+/// use tilewright_xla::{ProgramShape, proto::ProgramShapeProto};
+/// let program = ProgramShape::parse("(x: f32[2]) -> token[]").unwrap();
+/// let proto: ProgramShapeProto = program.to_proto().unwrap();
+/// assert_eq!((proto.parameters.len(), proto.parameter_names), (1, vec!["x".to_owned()]));
+/// ```
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct ProgramShapeProto {
     /// The parameters' shapes.

@@ -78,6 +78,13 @@ impl Shape {
     ///
     /// # Errors
     /// As [`Shape::to_proto`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// // Field 2, the element type, is 11; field 3 packs the dims, field 6 says that none is dynamic.
+    /// let shape = Shape::parse("f32[2,3]").unwrap();
+    /// assert_eq!(shape.to_proto_bytes().unwrap(), [0x10, 11, 0x1a, 2, 2, 3, 0x32, 2, 0, 0]);
+    /// ```
     pub fn to_proto_bytes(&self) -> Result<Vec<u8>, ProtoError> {
         Ok(self.to_proto()?.encode_to_vec())
     }
@@ -88,6 +95,14 @@ impl Layout {
     ///
     /// # Errors
     /// Bytes that are no proto; as [`LayoutProto::to_layout`].
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// // Field 1 packs minor_to_major.
+    /// assert_eq!(Layout::from_proto_bytes(&[0x0a, 2, 0, 1]).unwrap().to_string(), "{0,1}");
+    /// assert!(Layout::from_proto_bytes(&[0x0a, 2, 0]).unwrap_err().is_decode());
+    /// assert_eq!(Layout::from_proto_bytes(&[0x0a, 2, 0, 0]).unwrap_err().field(), "minor_to_major");
+    /// ```
     pub fn from_proto_bytes(bytes: &[u8]) -> Result<Layout, ProtoError> {
         decode::<LayoutProto>(bytes)?.to_layout()
     }
@@ -96,6 +111,13 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::to_proto`].
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::parse("{1,0:T(8,128)(2,1)L(4)E(16)S(1)}").unwrap();
+    /// let bytes = layout.to_proto_bytes().unwrap();
+    /// assert_eq!(Layout::from_proto_bytes(&bytes).unwrap(), layout);
+    /// ```
     pub fn to_proto_bytes(&self) -> Result<Vec<u8>, ProtoError> {
         Ok(self.to_proto()?.encode_to_vec())
     }
@@ -106,6 +128,14 @@ impl ProgramShape {
     ///
     /// # Errors
     /// Bytes that are no proto; as [`ProgramShapeProto::to_program_shape`].
+    ///
+    /// ```
+    /// use tilewright_xla::ProgramShape;
+    /// // A result, field 2, of 2 bytes: element type 17, a token.
+    /// let program = ProgramShape::from_proto_bytes(&[0x12, 2, 0x10, 17]).unwrap();
+    /// assert_eq!(program.to_string(), "() -> token[]");
+    /// assert_eq!(ProgramShape::from_proto_bytes(&[]).unwrap_err().field(), "result");
+    /// ```
     pub fn from_proto_bytes(bytes: &[u8]) -> Result<ProgramShape, ProtoError> {
         decode::<ProgramShapeProto>(bytes)?.to_program_shape()
     }
@@ -114,6 +144,13 @@ impl ProgramShape {
     ///
     /// # Errors
     /// As [`Shape::to_proto`].
+    ///
+    /// ```
+    /// use tilewright_xla::ProgramShape;
+    /// let program = ProgramShape::parse("(x: (f32[2]{0}, token[])) -> f32[2]{0}").unwrap();
+    /// let bytes = program.to_proto_bytes().unwrap();
+    /// assert_eq!(ProgramShape::from_proto_bytes(&bytes).unwrap(), program);
+    /// ```
     pub fn to_proto_bytes(&self) -> Result<Vec<u8>, ProtoError> {
         Ok(self.to_proto()?.encode_to_vec())
     }

@@ -47,6 +47,14 @@ impl ProgramShape {
     ///
     /// # Errors
     /// As [`crate::Shape::to_proto`].
+    ///
+    /// ```
+    /// use tilewright_xla::ProgramShape;
+    /// let program = ProgramShape::parse("(x: f32[2], y: f32[]) -> f32[2]").unwrap();
+    /// let proto = program.to_proto().unwrap();
+    /// assert_eq!(proto.parameter_names, ["x", "y"]);
+    /// assert_eq!(proto.parameters[0].dimensions, [2]);
+    /// ```
     pub fn to_proto(&self) -> Result<ProgramShapeProto, ProtoError> {
         let shape = |parameter: &Parameter| parameter.shape.to_proto();
         Ok(ProgramShapeProto {

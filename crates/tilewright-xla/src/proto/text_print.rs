@@ -42,6 +42,14 @@ impl ShapeProto {
 impl ProgramShapeProto {
     /// The message as proto text, which [`ProgramShapeProto::parse`] reads back if names have no
     /// quotes, backslashes or line ends.
+    ///
+    /// ```
+    /// use tilewright_xla::{ProgramShape, proto::ProgramShapeProto};
+    /// let proto = ProgramShape::parse("(x: f32[2]) -> token[]").unwrap().to_proto().unwrap();
+    /// let text = proto.text().to_string();
+    /// assert!(text.contains("result { element_type: TOKEN }"));
+    /// assert_eq!(ProgramShapeProto::parse(&text).unwrap(), proto);
+    /// ```
     pub fn text(&self) -> impl fmt::Display + '_ {
         Text(self)
     }

@@ -72,6 +72,15 @@ impl ProgramShapeProto {
     ///
     /// # Errors
     /// Where and why the text is no such message.
+    ///
+    /// ```
+    /// use tilewright_xla::proto::ProgramShapeProto;
+    /// let text = "parameters { element_type: F32 dimensions: 2 } result { element_type: TOKEN }";
+    /// let program = ProgramShapeProto::parse(text).unwrap().to_program_shape().unwrap();
+    /// assert_eq!(program.to_string(), "((unknown): f32[2]) -> token[]");
+    /// let error = ProgramShapeProto::parse("results { }").unwrap_err();
+    /// assert_eq!(error.span(), (0, 7));
+    /// ```
     pub fn parse(text: &str) -> Result<ProgramShapeProto, ParseError> {
         whole(text, program)
     }

@@ -128,6 +128,15 @@ impl Shape {
     ///
     /// # Errors
     /// [unsupported](Error::is_unsupported) for an array of a type that arrays cannot hold.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let mut shape = Shape::parse("(s4[8]{0}, f32[2]{0})").unwrap();
+    /// shape.update_element_size_in_bits(true).unwrap();
+    /// assert_eq!(shape.to_string(), "(s4[8]{0:E(4)}, f32[2]{0})");
+    /// shape.update_element_size_in_bits(false).unwrap();
+    /// assert_eq!(shape.to_string(), "(s4[8]{0}, f32[2]{0})");
+    /// ```
     #[doc(alias = "UpdateElementSizeInBits")]
     pub fn update_element_size_in_bits(&mut self, pack: bool) -> Result<(), Error> {
         let mut result = Ok(());

@@ -100,6 +100,13 @@ pub fn reshape_leaves_dimensions_unmodified(
 }
 
 /// The dims of extent 1 by which two shapes differ.
+///
+/// ```
+/// use tilewright_xla::shape_util::{UnitDims, inserted_or_deleted_1_sized_dimensions};
+/// // [9,1,4] to [1,9,4]: dim 1 goes, a new dim 0 comes.
+/// let units = inserted_or_deleted_1_sized_dimensions(&[9, 1, 4], &[1, 9, 4]);
+/// assert_eq!(units, Some(UnitDims { deleted: vec![1], inserted: vec![0] }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UnitDims {
     /// Dims of the input that the output has not.

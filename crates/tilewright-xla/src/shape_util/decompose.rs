@@ -5,6 +5,17 @@ use tilewright_core::Error;
 use crate::ArrayShape;
 
 /// What a bitcast amounts to.
+///
+/// ```
+/// use tilewright_xla::{ArrayShape, shape_util::Bitcast};
+/// let shape = |text: &str| ArrayShape::parse(text).unwrap();
+/// // The same six numbers, row by row.
+/// let bitcast = shape("f32[2,3]{1,0}").decompose_bitcast(&shape("f32[6]{0}"));
+/// assert_eq!(bitcast, Ok(Bitcast::Reshape));
+/// // The same matrix, its dims named the other way round.
+/// let bitcast = shape("f32[2,3]{1,0}").decompose_bitcast(&shape("f32[3,2]{0,1}"));
+/// assert_eq!(bitcast, Ok(Bitcast::Transpose(vec![1, 0])));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[doc(alias = "BitcastDecomposition")]
 pub enum Bitcast {

@@ -15,23 +15,47 @@ impl PrimitiveType {
     }
 
     /// Whether it holds integers below 0 too.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert!(PrimitiveType::S4.is_signed_integral());
+    /// assert!(!PrimitiveType::U8.is_signed_integral() && !PrimitiveType::F32.is_signed_integral());
+    /// ```
     pub fn is_signed_integral(self) -> bool {
         matches!(self, S1 | S2 | S4 | S8 | S16 | S32 | S64)
     }
 
     /// Whether it holds integers of this many bits.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert!(PrimitiveType::S8.is_integral_with_bits(8) && PrimitiveType::U8.is_integral_with_bits(8));
+    /// assert!(!PrimitiveType::F8e5m2.is_integral_with_bits(8));
+    /// ```
     #[doc(alias = "ElementIsIntegralWithBits")]
     pub fn is_integral_with_bits(self, bits: u32) -> bool {
         self.is_integral() && self.bits() == Some(bits)
     }
 
     /// Whether it holds floating-point numbers.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert!(PrimitiveType::Bf16.is_floating_point() && PrimitiveType::F8e5m2.is_floating_point());
+    /// // A complex number is two of them, and none.
+    /// assert!(!PrimitiveType::C64.is_floating_point());
+    /// ```
     #[doc(alias = "ElementIsFloating")]
     pub fn is_floating_point(self) -> bool {
         self.float_range().is_some()
     }
 
     /// Whether it holds complex numbers.
+    ///
+    /// ```
+    /// use tilewright_xla::PrimitiveType;
+    /// assert!(PrimitiveType::C64.is_complex() && !PrimitiveType::F64.is_complex());
+    /// ```
     #[doc(alias = "ElementIsComplex")]
     pub fn is_complex(self) -> bool {
         matches!(self, C64 | C128)

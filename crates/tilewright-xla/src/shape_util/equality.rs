@@ -111,12 +111,26 @@ impl Shape {
     }
 
     /// As [`Shape::compatible`], whatever the element types.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = |text: &str| Shape::parse(text).unwrap();
+    /// assert!(shape("(f32[2]{0})").compatible_ignoring_element_type(&shape("(s8[2])")));
+    /// assert!(!shape("(f32[2])").compatible_ignoring_element_type(&shape("(f32[3])")));
+    /// ```
     #[doc(alias = "CompatibleIgnoringElementType")]
     pub fn compatible_ignoring_element_type(&self, other: &Shape) -> bool {
         self.equal(other, Ignore { element_type: true, ..Ignore::LAYOUT_AND_DYNAMIC })
     }
 
     /// As [`Shape::compatible`], whatever the floating-point types.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = |text: &str| Shape::parse(text).unwrap();
+    /// assert!(shape("(f32[2])").compatible_ignoring_fp_precision(&shape("(bf16[2])")));
+    /// assert!(!shape("(f32[2])").compatible_ignoring_fp_precision(&shape("(s32[2])")));
+    /// ```
     #[doc(alias = "CompatibleIgnoringFpPrecision")]
     pub fn compatible_ignoring_fp_precision(&self, other: &Shape) -> bool {
         self.equal(other, Ignore { fp_precision: true, ..Ignore::LAYOUT_AND_DYNAMIC })
@@ -163,6 +177,14 @@ impl Shape {
     }
 
     /// [`ArrayShape::dynamic_compatible`] of every two arrays of shapes of one structure.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = |text: &str| Shape::parse(text).unwrap();
+    /// // What an execution gave, against what the program promised.
+    /// assert!(shape("(f32[5], token[])").dynamic_compatible(&shape("(f32[<=8], token[])")));
+    /// assert!(!shape("(f32[9], token[])").dynamic_compatible(&shape("(f32[<=8], token[])")));
+    /// ```
     #[doc(alias = "DynamicShapeIsCompatible")]
     pub fn dynamic_compatible(&self, bounded: &Shape) -> bool {
         use ShapeKind::{Array, Buffer, Opaque, Token, Tuple};

@@ -68,6 +68,14 @@ fn plain(layout: &Layout) -> Option<Layout> {
 
 impl Shape {
     /// Whether a host holds every array as it is; see [`ArrayShape::is_host_shape`].
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let host = |text| Shape::parse(text).unwrap().is_host_shape();
+    /// assert!(host("(f32[8,128]{0,1}, token[])"));
+    /// // Tiles are the device's.
+    /// assert!(!host("(f32[8,128]{0,1:T(8,128)}, token[])"));
+    /// ```
     #[doc(alias = "DeviceShapeIsHostShape")]
     pub fn is_host_shape(&self) -> bool {
         let mut all = true;

@@ -17,6 +17,14 @@ use crate::{Layout, permutation::index};
 const BUDGET: usize = 1 << 21;
 
 /// An order of the dims that pads least.
+///
+/// ```
+/// use tilewright_xla::{Layout, shape_util::LeastPadding};
+/// let layout = Layout::parse("{2,1,0:T(8,128)}").unwrap();
+/// // The dim of 100 in the lanes, the dim of 8 in the sublanes.
+/// let LeastPadding { minor_to_major, padded_elements } = layout.least_padding(&[8, 100, 3]).unwrap();
+/// assert_eq!((minor_to_major, padded_elements), (vec![1, 0, 2], 3 * 8 * 128));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeastPadding {
     /// The dims, fastest first; the layout's own order if no other pads less.
@@ -48,6 +56,16 @@ pub struct PaddingAdvice {
 
 impl PaddingAdvice {
     /// The last line: what to do about it.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let suggestion = |dims: &[u64]| {
+    ///     let layout = Layout::parse("{1,0:T(8,128)}").unwrap();
+    ///     layout.padding_advice(dims).unwrap().suggestion()
+    /// };
+    /// assert_eq!(suggestion(&[128, 8]), "{0,1:T(8,128)} would be ×1 instead of ×16");
+    /// assert_eq!(suggestion(&[8, 128]), "no order of the dims pads less");
+    /// ```
     pub fn suggestion(&self) -> String {
         match &self.better {
             Ok(Some((layout, factor))) => {
@@ -102,6 +120,16 @@ impl Layout {
     ///
     /// # Errors
     /// As [`Layout::padding_causes`].
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let layout = Layout::parse("{1,0:T(8,128)}").unwrap();
+    /// // A matrix of 3 columns takes 128; the other way round, its rows fill the lanes.
+    /// let advice = layout.padding_advice(&[256, 3]).unwrap();
+    /// assert_eq!(advice.causes[0].factor().to_string(), "×42.7");
+    /// assert_eq!(advice.better.unwrap().unwrap().0.to_string(), "{0,1:T(8,128)}");
+    /// assert!(layout.padding_advice(&[256]).unwrap_err().is_mismatch());
+    /// ```
     pub fn padding_advice(&self, dims: &[u64]) -> Result<PaddingAdvice, Error> {
         let causes = self.padding_causes(dims)?;
         let padded = self.padded_elements(dims)?;

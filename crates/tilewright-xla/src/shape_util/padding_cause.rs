@@ -29,6 +29,12 @@ pub struct Factor {
 
 impl Factor {
     /// The factor as a number; 1 if nothing would do and nothing is taken.
+    ///
+    /// ```
+    /// use tilewright_xla::shape_util::Factor;
+    /// assert_eq!(Factor { padded: 96, of: 60 }.ratio(), 1.6);
+    /// assert_eq!(Factor { padded: 0, of: 0 }.ratio(), 1.0);
+    /// ```
     pub fn ratio(self) -> f64 {
         if self.of == 0 { 1.0 } else { self.padded as f64 / self.of as f64 }
     }
@@ -73,6 +79,14 @@ pub struct PaddingCause {
 
 impl PaddingCause {
     /// How much larger the storage is for it.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let causes = Layout::parse("{1,0:T(8,128)}").unwrap().padding_causes(&[4, 64]).unwrap();
+    /// // 4 rows of 8 and 64 columns of 128: four times the elements in all.
+    /// assert!(causes.iter().all(|cause| cause.factor().ratio() == 2.0));
+    /// assert_eq!(causes.len(), 2);
+    /// ```
     pub fn factor(&self) -> Factor {
         Factor { padded: self.padded, of: self.extent }
     }

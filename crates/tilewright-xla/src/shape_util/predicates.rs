@@ -19,6 +19,11 @@ pub fn dimension_letters(rank: usize) -> Option<&'static str> {
 
 impl ArrayShape {
     /// The number of dims.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// assert_eq!(ArrayShape::parse("f32[<=8,1,?]").unwrap().rank(), 3);
+    /// ```
     pub fn rank(&self) -> usize {
         self.dims.len()
     }
@@ -41,12 +46,24 @@ impl ArrayShape {
     }
 
     /// Whether the rank is 0.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let scalar = |text| ArrayShape::parse(text).unwrap().is_scalar();
+    /// assert!(scalar("f32[]") && !scalar("f32[1]"));
+    /// ```
     #[doc(alias = "IsScalar")]
     pub fn is_scalar(&self) -> bool {
         self.dims.is_empty()
     }
 
     /// Whether it is a scalar of this type.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, PrimitiveType};
+    /// let scalar = ArrayShape::parse("pred[]").unwrap();
+    /// assert!(scalar.is_scalar_of(PrimitiveType::Pred) && !scalar.is_scalar_of(PrimitiveType::S32));
+    /// ```
     #[doc(alias = "IsScalarWithElementType")]
     pub fn is_scalar_of(&self, element_type: PrimitiveType) -> bool {
         self.is_scalar() && self.element_type == element_type
@@ -65,12 +82,24 @@ impl ArrayShape {
     }
 
     /// Whether some dim is 0, so that there is no element.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let zero = |text| ArrayShape::parse(text).unwrap().is_zero_element_array();
+    /// assert!(zero("f32[2,0,3]") && !zero("f32[]"));
+    /// ```
     #[doc(alias = "IsZeroElementArray")]
     pub fn is_zero_element_array(&self) -> bool {
         self.dims.iter().any(|&dim| extent(dim) == Some(0))
     }
 
     /// Whether some dim is 1.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let degenerate = |text| ArrayShape::parse(text).unwrap().has_degenerate_dimensions();
+    /// assert!(degenerate("f32[8,1,128]") && !degenerate("f32[8,0]"));
+    /// ```
     #[doc(alias = "HasDegenerateDimensions")]
     pub fn has_degenerate_dimensions(&self) -> bool {
         self.dims.iter().any(|&dim| extent(dim) == Some(1))
@@ -89,12 +118,24 @@ impl ArrayShape {
     }
 
     /// The number of dims that are not 1, as XLA's code counts: empty dims too.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let count = |text| ArrayShape::parse(text).unwrap().true_num_dimensions();
+    /// assert_eq!((count("f32[8,1,128]"), count("f32[1,0]")), (2, 1));
+    /// ```
     #[doc(alias = "TrueNumDimensions")]
     pub fn true_num_dimensions(&self) -> usize {
         self.dims.iter().filter(|&&dim| extent(dim) != Some(1)).count()
     }
 
     /// Whether every dim is static.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let is_static = |text| ArrayShape::parse(text).unwrap().is_static();
+    /// assert!(is_static("f32[8,128]") && !is_static("f32[<=8,128]") && !is_static("f32[?]"));
+    /// ```
     pub fn is_static(&self) -> bool {
         self.dims.iter().all(|dim| matches!(dim, Dim::Static(_)))
     }
@@ -115,18 +156,40 @@ impl ArrayShape {
     }
 
     /// Whether both have the same number of dims.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = |text: &str| ArrayShape::parse(text).unwrap();
+    /// assert!(shape("f32[2,3]").same_rank(&shape("s8[9,9]")));
+    /// assert!(!shape("f32[2,3]").same_rank(&shape("f32[6]")));
+    /// ```
     #[doc(alias = "SameRank")]
     pub fn same_rank(&self, other: &ArrayShape) -> bool {
         self.dims.len() == other.dims.len()
     }
 
     /// Whether both hold the same type.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = |text: &str| ArrayShape::parse(text).unwrap();
+    /// assert!(shape("f32[2]").same_element_type(&shape("f32[]")));
+    /// assert!(!shape("f32[2]").same_element_type(&shape("bf16[2]")));
+    /// ```
     #[doc(alias = "SameElementType")]
     pub fn same_element_type(&self, other: &ArrayShape) -> bool {
         self.element_type == other.element_type
     }
 
     /// Whether both hold the same type, or both any floating-point type.
+    ///
+    /// ```
+    /// use tilewright_xla::ArrayShape;
+    /// let shape = |text: &str| ArrayShape::parse(text).unwrap();
+    /// let same = |a, b| shape(a).same_element_type_ignoring_fp_precision(&shape(b));
+    /// assert!(same("f32[2]", "bf16[2]") && same("s8[2]", "s8[2]"));
+    /// assert!(!same("s8[2]", "s16[2]"));
+    /// ```
     #[doc(alias = "SameElementTypeIgnoringFpPrecision")]
     pub fn same_element_type_ignoring_fp_precision(&self, other: &ArrayShape) -> bool {
         self.same_element_type(other)
@@ -182,12 +245,24 @@ pub(crate) fn extent(dim: Dim) -> Option<u64> {
 
 impl Shape {
     /// Whether it is an array of rank 0.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let scalar = |text| Shape::parse(text).unwrap().is_scalar();
+    /// assert!(scalar("f32[]") && !scalar("(f32[])") && !scalar("token[]"));
+    /// ```
     #[doc(alias = "IsScalar")]
     pub fn is_scalar(&self) -> bool {
         self.as_array().is_some_and(ArrayShape::is_scalar)
     }
 
     /// Whether it is an array without elements. A tuple is none, whatever its members are.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let zero = |text| Shape::parse(text).unwrap().is_zero_element_array();
+    /// assert!(zero("f32[0]") && !zero("(f32[0])") && !zero("()"));
+    /// ```
     #[doc(alias = "IsZeroElementArray")]
     pub fn is_zero_element_array(&self) -> bool {
         self.as_array().is_some_and(ArrayShape::is_zero_element_array)

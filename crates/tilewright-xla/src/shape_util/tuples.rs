@@ -83,6 +83,14 @@ impl Shape {
     }
 
     /// Whether a path leads to a shape.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[2], (s32[]))").unwrap();
+    /// assert!(shape.index_is_valid(&[]) && shape.index_is_valid(&[1, 0]));
+    /// // An array has no members.
+    /// assert!(!shape.index_is_valid(&[0, 0]) && !shape.index_is_valid(&[2]));
+    /// ```
     #[doc(alias = "IndexIsValid")]
     pub fn index_is_valid(&self, path: &[u64]) -> bool {
         self.at(path).is_ok()
