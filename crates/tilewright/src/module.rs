@@ -19,6 +19,12 @@ pub const MAX_BYTES: u64 = 512 << 20;
 const BEGINNING: u64 = 4096;
 
 /// Why a file gives no module.
+///
+/// ```
+/// use tilewright::module::{Error, read};
+/// let Err(Error::Read { path, error }) = read("no/such/module.txt") else { panic!("no file") };
+/// assert_eq!((path.as_str(), error.kind()), ("no/such/module.txt", std::io::ErrorKind::NotFound));
+/// ```
 #[derive(Debug)]
 pub enum Error {
     /// It cannot be read.
@@ -46,6 +52,11 @@ pub enum Error {
 
 impl Error {
     /// A stable word: `input`, `limit`, `module`.
+    ///
+    /// ```
+    /// use tilewright::module::read;
+    /// assert_eq!(read("no/such/module.txt").unwrap_err().kind(), "input");
+    /// ```
     pub fn kind(&self) -> &'static str {
         match self {
             Error::Read { .. } => "input",

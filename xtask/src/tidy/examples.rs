@@ -11,8 +11,9 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 5] = [
+const CRATES: [&str; 6] = [
     "tilewright-core",
+    "tilewright-xla",
     "tilewright-notation",
     "tilewright-relayout",
     "tilewright-files",

@@ -15,6 +15,17 @@ use crate::{
 const IN_PLACE: [&str; 5] = ["tuple", "get-tuple-element", "bitcast", "opt-barrier", "while"];
 
 /// One array of an instruction's value, and what it takes.
+///
+/// ```
+/// use tilewright_xla::{HloModule, Tiling};
+/// let text = "HloModule m\nENTRY e {\n  ROOT x = bf16[300]{0} parameter(0)\n}\n";
+/// let module = HloModule::parse(text).unwrap();
+/// let entry = module.entry().unwrap();
+/// let tiled = entry.buffers(Some(&Tiling::parse("{0:T(8,128)}").unwrap()));
+/// let [x] = &tiled.buffers[..] else { panic!("one array") };
+/// // Three tiles of 8×128 for 300 elements of two bytes.
+/// assert_eq!((x.instruction.name.as_str(), x.data_bytes, x.bytes), ("x", 600, 6144));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer<'a> {
     /// The instruction.
@@ -30,6 +41,15 @@ pub struct Buffer<'a> {
 }
 
 /// An array whose size cannot be said, and why: a dim without a bound, or more than 2⁶³ − 1 bytes.
+///
+/// ```
+/// use tilewright_xla::HloModule;
+/// let text = "HloModule m\nENTRY e {\n  ROOT x = f32[?,8]{1,0} parameter(0)\n}\n";
+/// let module = HloModule::parse(text).unwrap();
+/// let arrays = module.entry().unwrap().buffers(None);
+/// assert!(arrays.buffers.is_empty());
+/// assert!(arrays.unsized_arrays[0].error.is_unsupported());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsized<'a> {
     /// The instruction.
@@ -41,6 +61,16 @@ pub struct Unsized<'a> {
 }
 
 /// The arrays of some instructions.
+///
+/// ```
+/// use tilewright_xla::HloModule;
+/// let text = "HloModule m\nENTRY e {\n  ROOT x = (f32[2], f32[?]) parameter(0)\n}\n";
+/// let module = HloModule::parse(text).unwrap();
+/// let arrays = module.entry().unwrap().buffers(None);
+/// // One of each, told apart by its path in the tuple.
+/// assert_eq!(arrays.buffers[0].index.to_string(), "{0}");
+/// assert_eq!(arrays.unsized_arrays[0].index.to_string(), "{1}");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buffers<'a> {
     /// Those with a size.
@@ -51,11 +81,27 @@ pub struct Buffers<'a> {
 
 impl Buffer<'_> {
     /// The bytes that hold no element.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  ROOT x = f32[3,5]{1,0:T(2,2)} parameter(0)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// // 24 cells for 15 elements of 4 bytes.
+    /// assert_eq!(module.entry().unwrap().buffers(None).buffers[0].padding_bytes(), 9 * 4);
+    /// ```
     pub fn padding_bytes(&self) -> u64 {
         self.bytes.saturating_sub(self.data_bytes)
     }
 
     /// How much larger the storage is than its elements.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  ROOT x = f32[3,5]{1,0:T(2,2)} parameter(0)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// let arrays = module.entry().unwrap().buffers(None);
+    /// assert_eq!(arrays.buffers[0].factor().to_string(), "×1.6");
+    /// ```
     pub fn factor(&self) -> Factor {
         Factor { padded: self.bytes, of: self.data_bytes }
     }
@@ -64,6 +110,15 @@ impl Buffer<'_> {
     ///
     /// # Errors
     /// As [`Layout::padding_advice`](crate::Layout::padding_advice).
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  ROOT x = f32[256,3]{1,0:T(8,128)} parameter(0)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// let arrays = module.entry().unwrap().buffers(None);
+    /// let (better, factor) = arrays.buffers[0].advice().unwrap().better.unwrap().unwrap();
+    /// assert_eq!((better.to_string(), factor.ratio()), ("{0,1:T(8,128)}".into(), 8.0 / 3.0));
+    /// ```
     pub fn advice(&self) -> Result<PaddingAdvice, Error> {
         self.array.layout_or_default().padding_advice(&self.array.extents()?)
     }
@@ -71,6 +126,15 @@ impl Buffer<'_> {
 
 impl<'a> Buffers<'a> {
     /// The bytes of all, and how many of them are padding.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  x = f32[3,5]{1,0:T(2,2)} parameter(0)\n\
+    ///     ROOT y = f32[3,5]{1,0} copy(x)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// // 96 bytes tiled, 60 in rows.
+    /// assert_eq!(module.entry().unwrap().buffers(None).bytes(), (96 + 60, 36));
+    /// ```
     pub fn bytes(&self) -> (u128, u128) {
         let bytes = self.buffers.iter().map(|one| u128::from(one.bytes)).sum();
         (bytes, self.buffers.iter().map(|one| u128::from(one.padding_bytes())).sum())
@@ -105,6 +169,16 @@ fn buffer<'a>(
 impl HloInstruction {
     /// The arrays of the value, in the order of the shape's tuples; with `tiling`, as if they were laid
     /// out like that.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  ROOT x = (f32[2], (token[], s8[9])) parameter(0)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// let x = module.entry().unwrap().instruction("x").unwrap();
+    /// let paths: Vec<String> = x.buffers(None).buffers.iter().map(|b| b.index.to_string()).collect();
+    /// // A token takes nothing.
+    /// assert_eq!(paths, ["{0}", "{1,1}"]);
+    /// ```
     pub fn buffers(&self, tiling: Option<&Tiling>) -> Buffers<'_> {
         Buffers::of(std::iter::once(self), tiling)
     }
@@ -142,6 +216,14 @@ impl HloComputation {
     }
 
     /// The instruction that is the result: the root, or the last one if no root is said.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  ROOT x = f32[2] parameter(0)\n  y = f32[2] copy(x)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// // The root need not be the last.
+    /// assert_eq!(module.entry().unwrap().root_instruction().unwrap().name, "x");
+    /// ```
     pub fn root_instruction(&self) -> Option<&HloInstruction> {
         match self.root {
             Some(root) => self.instructions.get(root),

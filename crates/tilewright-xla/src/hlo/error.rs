@@ -47,16 +47,38 @@ impl HloError {
     }
 
     /// The line at fault; the first is 1.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let error = HloModule::parse("HloModule m\nENTRY e {\n  ROOT x = f33[2] parameter(0)\n}\n");
+    /// assert_eq!(error.unwrap_err().line(), 3);
+    /// ```
     pub fn line(&self) -> usize {
         self.line
     }
 
     /// The character of the line at which the fault begins; the first is 1.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// // The second `0`; `é` is one character of two bytes.
+    /// let text = "HloModule m\nENTRY e {\n  /* é */ ROOT x = f32[2]{0,0} parameter(0)\n}\n";
+    /// let error = HloModule::parse(text).unwrap_err();
+    /// assert_eq!(error.column(), 29);
+    /// ```
     pub fn column(&self) -> usize {
         self.column
     }
 
     /// What is wrong, with its span in the whole text.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  ROOT x = f32[2]{0,1} parameter(0)\n}\n";
+    /// let error = HloModule::parse(text).unwrap_err();
+    /// let (from, to) = error.parse_error().span();
+    /// assert_eq!(&text[from..to], "{0,1}");
+    /// ```
     pub fn parse_error(&self) -> &ParseError {
         &self.error
     }

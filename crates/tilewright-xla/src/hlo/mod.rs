@@ -45,6 +45,14 @@ pub struct HloModule {
 }
 
 /// A computation of an [`HloModule`].
+///
+/// ```
+/// use tilewright_xla::{HloComputation, HloModule};
+/// let text = "HloModule m\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] add(x, x)\n}\n";
+/// let module = HloModule::parse(text).unwrap();
+/// let HloComputation { name, entry, instructions, root } = &module.computations[0];
+/// assert_eq!((name.as_str(), *entry, instructions.len(), *root), ("e", true, 2, Some(1)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HloComputation {
     /// Its name.
@@ -58,6 +66,15 @@ pub struct HloComputation {
 }
 
 /// An instruction of an [`HloComputation`].
+///
+/// ```
+/// use tilewright_xla::HloModule;
+/// let text = "HloModule m\nENTRY e {\n  ROOT %x = f32[2]{0} parameter(0)\n}\n";
+/// let module = HloModule::parse(text).unwrap();
+/// let x = &module.entry().unwrap().instructions[0];
+/// assert_eq!((x.name.as_str(), x.opcode.as_str(), x.parameter), ("x", "parameter", Some(0)));
+/// assert_eq!(x.shape.to_string(), "f32[2]{0}");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HloInstruction {
     /// Its name.
@@ -72,11 +89,27 @@ pub struct HloInstruction {
 
 impl HloModule {
     /// The computation that the module begins with.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nf {\n  ROOT x = f32[] parameter(0)\n}\n\
+    ///     ENTRY e {\n  ROOT y = f32[] constant(1)\n}\n";
+    /// assert_eq!(HloModule::parse(text).unwrap().entry().unwrap().name, "e");
+    /// ```
     pub fn entry(&self) -> Option<&HloComputation> {
         self.computations.iter().find(|computation| computation.entry)
     }
 
     /// The computation of a name.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nf {\n  ROOT x = f32[] parameter(0)\n}\n\
+    ///     ENTRY e {\n  ROOT y = f32[] constant(1)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// assert!(!module.computation("f").unwrap().entry);
+    /// assert!(module.computation("g").is_none());
+    /// ```
     pub fn computation(&self, name: &str) -> Option<&HloComputation> {
         self.computations.iter().find(|computation| computation.name == name)
     }
@@ -84,6 +117,16 @@ impl HloModule {
 
 impl HloComputation {
     /// The instructions that are parameters, in the order of their numbers.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  b = s8[] parameter(1)\n  a = f32[] parameter(0)\n\
+    ///     ROOT c = f32[] copy(a)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// let names: Vec<&str> =
+    ///     module.entry().unwrap().parameters().iter().map(|one| one.name.as_str()).collect();
+    /// assert_eq!(names, ["a", "b"]);
+    /// ```
     pub fn parameters(&self) -> Vec<&HloInstruction> {
         let mut parameters: Vec<_> =
             self.instructions.iter().filter(|one| one.parameter.is_some()).collect();
@@ -92,12 +135,28 @@ impl HloComputation {
     }
 
     /// The shape of the result: the root's, or the last instruction's if no root is said.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  x = f32[2,3]{1,0} parameter(0)\n\
+    ///     ROOT y = f32[3,2]{0,1} bitcast(x)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// assert_eq!(module.entry().unwrap().result().unwrap().to_string(), "f32[3,2]{0,1}");
+    /// ```
     pub fn result(&self) -> Option<&Shape> {
         self.root_instruction().map(|root| &root.shape)
     }
 
     /// The parameters and the result, with their layouts; `None` for a computation without
     /// instructions.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  x = f32[2]{0} parameter(0)\n  ROOT y = s8[] constant(1)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// let program = module.entry().unwrap().program_shape().unwrap();
+    /// assert_eq!(program.to_string(), "(x: f32[2]{0}) -> s8[]");
+    /// ```
     pub fn program_shape(&self) -> Option<ProgramShape> {
         let parameter =
             |one: &HloInstruction| Parameter { name: one.name.clone(), shape: one.shape.clone() };
@@ -108,6 +167,15 @@ impl HloComputation {
     }
 
     /// The instruction of a name.
+    ///
+    /// ```
+    /// use tilewright_xla::HloModule;
+    /// let text = "HloModule m\nENTRY e {\n  x = f32[2] parameter(0)\n  ROOT y = f32[2] add(x, x)\n}\n";
+    /// let module = HloModule::parse(text).unwrap();
+    /// let entry = module.entry().unwrap();
+    /// assert_eq!(entry.instruction("y").unwrap().opcode, "add");
+    /// assert!(entry.instruction("%y").is_none());
+    /// ```
     pub fn instruction(&self, name: &str) -> Option<&HloInstruction> {
         self.instructions.iter().find(|instruction| instruction.name == name)
     }

@@ -62,6 +62,18 @@ impl Tiling {
     ///
     /// # Errors
     /// As [`ArrayShape::element_bits`].
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Tiling};
+    /// let apply = |tiling, array| {
+    ///     let tiling = Tiling::parse(tiling).unwrap();
+    ///     tiling.apply(&ArrayShape::parse(array).unwrap()).map(|array| array.to_string())
+    /// };
+    /// // A tile keeps each array's order; a layout is for arrays of its rank.
+    /// assert_eq!(apply("T(8,128)", "f32[9,200]{0,1}").unwrap(), "f32[9,200]{0,1:T(8,128)}");
+    /// assert_eq!(apply("{0,1:T(4,4)}", "f32[9,9]{1,0}").unwrap(), "f32[9,9]{0,1:T(4,4)}");
+    /// assert_eq!(apply("{0,1:T(4,4)}", "f32[9]{0}").unwrap(), "f32[9]{0}");
+    /// ```
     pub fn apply(&self, array: &ArrayShape) -> Result<ArrayShape, Error> {
         let rank = array.dims.len();
         let mut tiled = array.clone();
