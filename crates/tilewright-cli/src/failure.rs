@@ -43,7 +43,7 @@ impl Failure {
         let said = said.split("\n\nFor more information").next().unwrap_or(said).trim();
         let lines = said.strip_prefix("error: ").unwrap_or(said).lines();
         let lines: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
-        Failure::usage(lines.join("; "))
+        Failure::usage(lines.join("; ").replace(":; ", ": "))
     }
 
     /// A run that a signal ended; nothing of it is left.

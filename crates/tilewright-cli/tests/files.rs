@@ -557,6 +557,7 @@ fn json_shapes_are_those_of_the_document() {
         assert!(output.stdout.is_empty() && error["error"]["kind"] == kind, "{args:?}: {error}");
         let message = error["error"]["message"].as_str().unwrap();
         assert!(!message.contains('\n') && !message.starts_with("error"), "{message}");
+        assert!(!message.contains("Usage:") && !message.contains(":;"), "{message}");
     }
 }
 

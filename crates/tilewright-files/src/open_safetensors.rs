@@ -160,6 +160,9 @@ fn of_note(note: &str, fill: Option<&str>, entry: &Entry) -> Result<Held, String
         None => named.fill(),
     };
     let held = Held::of(&named, dtype, bits, fill);
+    dtype::fill_pattern(dtype, bits, fill, false).map_err(|error| {
+        format!(" is {text:?}, with a fill of {}: {error}", dtype::fill_text(fill))
+    })?;
     check_bytes(&held, entry.len).map_err(|said| format!(" is {text:?}, which {said}"))?;
     check_map(&held).map_err(|said| format!(" is {text:?}, which {said}"))?;
     check_storage(&held, entry).map_err(|said| format!(" is {text:?}, which {said}"))?;
@@ -174,9 +177,14 @@ fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
     Err(format!("stores {capacity} elements of {bits} bits, the file has {len} bytes of them"))
 }
 
-/// No element is stored twice: else a small file would grow without bound when it is converted.
+/// Every element has a place of its own in the bytes: else a small file would grow without bound when it is converted.
 fn check_map(held: &Held) -> Result<(), String> {
     let layout = held.layout();
+    if let Some((low, _)) = layout.layout().bounds()
+        && low < 0
+    {
+        return Err(format!("reaches down to offset {low}, before its bytes begin"));
+    }
     let crowded = layout.size() > layout.capacity();
     // Where it is not decided, at least the elements are not more than the places.
     if crowded || layout.injective().is_ok_and(|injective| !injective) {

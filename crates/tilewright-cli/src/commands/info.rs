@@ -60,8 +60,11 @@ fn table(input: &Input) -> String {
     let (bytes, padding) = (sum(Tensor::bytes), sum(Tensor::padding));
     let _ = writeln!(
         text,
-        "{} tensors, {}, {} of padding",
-        input.tensors().len(),
+        "{}, {}, {} of padding",
+        match input.tensors().len() {
+            1 => "1 tensor".into(),
+            count => format!("{count} tensors"),
+        },
         size::words(bytes),
         size::words(padding)
     );

@@ -140,6 +140,8 @@ fn notes_that_do_not_fit_their_tensor_are_refused() {
         (r#""tilewright.layout.a":"f32[1]{0}""#, "is stored as F32 [1], the file has U8 [4]"),
         (r#""tilewright.layout.a":"u8[2,2]{0,1}""#, "is stored as U8 [2, 2], the file has U8 [4]"),
         (r#""tilewright.layout.a":"u8[3]{0:T(2)}""#, "is stored as U8 [2, 2], the file has U8 [4]"),
+        (r#""tilewright.layout.a":"u8[4] (4):(-1) capacity 4""#, "down to offset -3"),
+        (r#""tilewright.layout.a":"u8[4]{0}","tilewright.fill.a":"0x100""#, "a fill of 0x100"),
         // Four bytes that would become a gigabyte.
         (
             r#""tilewright.layout.a":"u8[1073741824] (1073741824):(0) capacity 4""#,
