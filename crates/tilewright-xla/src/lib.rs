@@ -25,6 +25,23 @@
 //! assert_eq!(shape.bytes(), Ok(96));
 //! assert_eq!(shape.to_string(), "f32[3,5]{1,0:T(2,2)}");
 //! ```
+//!
+//! # Speed
+//!
+//! `cargo bench -p tilewright-xla --bench shapes`, medians on one core of an x86-64 server of 2024:
+//!
+//! | what | takes |
+//! |---|---|
+//! | to read `f32[2,3]{1,0}` | 0.21 µs |
+//! | to read `bf16[20,200]{1,0:T(8,128)(2,1)}` | 0.40 µs |
+//! | to read a tuple of four arrays | 0.66 µs |
+//! | to print the tiled one; to read its proto | 0.23 µs; 0.72 µs |
+//! | to lower it; an element's offset then | 1.6 µs; 14 ns |
+//! | to read a module of 50 MiB of text: every instruction's name, opcode and shape | 0.30 s (164 MiB/s) |
+//! | the same if it is one literal | 0.075 s (670 MiB/s) |
+//!
+//! Texts and protos may be hostile: `cargo run --release -p tilewright-xla --example fuzz -- 600` damages
+//! recorded ones at random and looks for panics, hangs and values that do not print back.
 #![forbid(unsafe_code)]
 
 mod array_shape;
