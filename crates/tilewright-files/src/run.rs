@@ -207,6 +207,10 @@ fn needed(chunk: &Chunk) -> u64 {
 /// The length of destination ranges that fit into the bound, judged by the first of them.
 fn chunk_len(job: &Job, plan: &Plan, budget: &Budget) -> Result<u64, Error> {
     let mut len = budget.limit() / 2;
+    // The list of reads is made before its length is known.
+    while len > 64 && len.saturating_add(plan.list_bytes(len)) > budget.limit() {
+        len /= 2;
+    }
     while let Some(range) = plan.ranges(len).next() {
         let chunk = plan.chunk(range).map_err(|error| moved(job, &error))?;
         if len <= 64 || needed(&chunk) <= budget.limit() {

@@ -6,7 +6,7 @@ use crate::{
     cover::{MAX_BUFFER, Piece, Refused, cover},
     kernel::{self, Scratch},
     run::check_out,
-    scattered::Stretches,
+    scattered::{self, Stretches},
 };
 use core::ops::Range;
 
@@ -75,7 +75,7 @@ impl Plan {
     /// step between them is no more than 4 KiB. Packed elements are read in whole bytes. Where boxes are
     /// too many, gaps of up to 24 bytes are always read (an entry in the list takes as much), gaps of
     /// up to 4 KiB if that at most doubles the buffer or reads are as short, and longer ones if the
-    /// list would pass the bound of [`Chunk::overhead_bytes`]. Ranges from [`Plan::ranges`] read least.
+    /// list would pass the bound of [`Plan::list_bytes`]. Ranges from [`Plan::ranges`] read least.
     ///
     /// # Errors
     /// [buffer](Error::is_buffer) if the range leaves the destination,
@@ -120,6 +120,25 @@ impl Plan {
     pub fn ranges(&self, bytes: u64) -> impl Iterator<Item = Range<u64>> + use<> {
         let (all, step) = (self.dst_bytes(), self.0.cut(bytes));
         (0..all.div_ceil(step)).map(move |i| i * step..(i * step).saturating_add(step).min(all))
+    }
+
+    /// The most memory, in bytes, that the list of reads of a chunk of `range` bytes may take where its
+    /// length depends on the range: four times the range, at least 3 KiB. 0 where it depends on the
+    /// layouts alone.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = |bits| Plan::new(&src, &dst, Elements::same(bits), 0).unwrap();
+    /// assert_eq!(plan(32).list_bytes(6000), 0);
+    /// // Reads of packed elements may begin at different bits.
+    /// assert_eq!(plan(4).list_bytes(6000), 24_000);
+    /// ```
+    pub fn list_bytes(&self, range: u64) -> u64 {
+        let even = self.0.nests.is_some() && self.0.elements.src_bits >= 8;
+        if even { 0 } else { scattered::list_bytes(range) }
     }
 
     /// The pieces of a range; `None` where stretches are needed.
@@ -195,8 +214,7 @@ impl Chunk {
 
     /// The bytes of memory that the chunk itself takes: mostly the list of its reads.
     ///
-    /// Where boxes are too many to keep, the list takes at most three eighths of the bytes of the range
-    /// and 3 KiB.
+    /// Where boxes are too many to keep, that is at most [`Plan::list_bytes`].
     ///
     /// ```
     /// use tilewright_core::TensorLayout;

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The list holds at most one stretch for so many bytes of the range, and half of that after joining.
-const BYTES_PER_STRETCH: u64 = 64;
+const BYTES_PER_STRETCH: u64 = 6;
 
 /// The stretches that any list may hold.
 const LEAST: usize = 64;
@@ -40,6 +40,11 @@ pub(crate) struct Stretches {
     most: usize,
     /// The gaps that are joined, in bytes.
     gap: u64,
+}
+
+/// The most bytes of the list of a range of so many bytes.
+pub(crate) fn list_bytes(range: u64) -> u64 {
+    (range / BYTES_PER_STRETCH).max(2 * LEAST as u64).saturating_mul(GAP)
 }
 
 impl Stretches {
@@ -275,8 +280,8 @@ mod tests {
         for bytes in [0, 1 << 10, 1 << 16] {
             let cells: Vec<i64> = (0..20_000).map(|i| (i * 7919 % 20_011) * 1000).collect();
             let stretches = of(8, bytes, &cells);
-            let most = (bytes / 128).max(64);
-            assert!(stretches.len() as u64 <= 2 * most && stretches.overhead() <= 48 * most);
+            assert!(stretches.len() as u64 * GAP <= list_bytes(bytes));
+            assert!(stretches.overhead() <= list_bytes(bytes));
             let finder = &mut Finder { stretches: &stretches, last: 0 };
             assert!(cells.iter().all(|&cell| finder.shift(cell, cell, 1).is_some()));
         }
