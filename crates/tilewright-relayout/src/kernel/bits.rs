@@ -34,7 +34,8 @@ fn copy_bytes(src: &[u8], phase: u32, target: &mut [u8]) {
 }
 
 /// Up to 8 bits from bit `at` on.
-fn get(src: &[u8], at: u64, len: u64) -> u8 {
+#[inline]
+pub(super) fn get(src: &[u8], at: u64, len: u64) -> u8 {
     if len == 0 {
         return 0;
     }
@@ -47,7 +48,8 @@ fn get(src: &[u8], at: u64, len: u64) -> u8 {
 }
 
 /// Puts up to 8 bits, all within one byte, at bit `at`.
-fn put(out: &mut [u8], at: u64, len: u64, bits: u8) {
+#[inline]
+pub(super) fn put(out: &mut [u8], at: u64, len: u64, bits: u8) {
     if len == 0 {
         return;
     }

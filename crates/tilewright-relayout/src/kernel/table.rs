@@ -16,6 +16,12 @@ pub(crate) fn table(elements: Elements, leaf: &Leaf<'_>, shift: Pair, src: &[u8]
     }
     if src_bits < 8 {
         let bits = u64::from(dst_bits);
+        if run == 1 {
+            // An element lies within one byte.
+            return each(leaf, |from, to| {
+                bits::put(out, to as u64 * bits, bits, bits::get(src, from as u64 * bits, bits));
+            });
+        }
         return each(leaf, |from, to| {
             bits::copy(src, from as u64 * bits, out, to as u64 * bits, run * bits);
         });
