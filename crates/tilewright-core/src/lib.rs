@@ -53,6 +53,7 @@ mod pattern_of;
 mod profile;
 mod refine;
 mod same;
+mod same_axes;
 #[cfg(test)]
 mod small;
 mod steps;

@@ -3,11 +3,16 @@
 //! Law: `first_difference(A, B)` is the row-major first coordinate with different offsets, or `None` if
 //! there is no such coordinate.
 //!
-//! Neither enumerates the elements: along their joint refinement both are linear box by box, so a box
-//! differs at its origin, or first at one turn of the loop that is least significant among those with
-//! different strides.
+//! Neither enumerates the elements. Strided maps without a swizzle are compared axis by axis
+//! (`same_axes.rs`), in as many steps as they have modes. Of others, the joint refinement makes both linear
+//! box by box, so a box differs at its origin, or first at one turn of the loop that is least significant
+//! among those with different strides.
 
-use crate::{Block, Coord, Error, Refinement, TensorLayout, macros::tri};
+use crate::{
+    Block, Coord, Error, Refinement, TensorLayout,
+    macros::tri,
+    same_axes::{first_by_axis, is_by_axis},
+};
 
 /// The number of boxes that are compared where the refinement is not regular.
 pub const SEARCH_BLOCKS: u32 = 1 << 20;
@@ -57,8 +62,8 @@ impl TensorLayout {
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if the extents differ; [undecided](Error::is_undecided) if more
-    /// than [`SEARCH_BLOCKS`] boxes would have to be compared, which only dims need that steps,
-    /// swizzles or indivisible tiles cut differently on either side.
+    /// than [`SEARCH_BLOCKS`] boxes would have to be compared, which only dims need that steps
+    /// or swizzles cut differently on either side.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -71,6 +76,9 @@ impl TensorLayout {
         &self,
         other: &TensorLayout,
     ) -> Result<Option<Difference>, Error> {
+        if is_by_axis(self, other) {
+            return Ok(first_by_axis(self, other));
+        }
         let refinement = tri!(Refinement::new(self, other));
         if same_form(self, other) {
             return Ok(None);
@@ -78,29 +86,34 @@ impl TensorLayout {
         if !self.layout().swizzle().is_identity() && same_swizzle(self, other) {
             return affine_difference(self, other);
         }
-        let mut blocks = refinement.blocks();
-        let (mut first, mut count) = (None, 0u32);
-        while let Some(block) = blocks.next_block() {
-            count += 1;
-            if count > SEARCH_BLOCKS {
-                return Err(Error::undecided(
-                    "layouts whose dims are cut differently into more than {} pieces",
-                    [SEARCH_BLOCKS as i128],
-                    "compare a part of the array",
-                ));
-            }
-            if let Some(found) = difference_in(&block) {
-                let nearer = match &first {
-                    Some(Difference { coord, .. }) => before(&found.coord, coord),
-                    None => true,
-                };
-                if nearer {
-                    first = Some(found);
-                }
+        in_boxes(&refinement)
+    }
+}
+
+/// The first difference among all boxes.
+const fn in_boxes(refinement: &Refinement) -> Result<Option<Difference>, Error> {
+    let mut blocks = refinement.blocks();
+    let (mut first, mut count) = (None, 0u32);
+    while let Some(block) = blocks.next_block() {
+        count += 1;
+        if count > SEARCH_BLOCKS {
+            return Err(Error::undecided(
+                "layouts whose dims are cut differently into more than {} pieces",
+                [SEARCH_BLOCKS as i128],
+                "compare a part of the array",
+            ));
+        }
+        if let Some(found) = difference_in(&block) {
+            let nearer = match &first {
+                Some(Difference { coord, .. }) => before(&found.coord, coord),
+                None => true,
+            };
+            if nearer {
+                first = Some(found);
             }
         }
-        Ok(first)
     }
+    Ok(first)
 }
 
 const fn same_swizzle(a: &TensorLayout, b: &TensorLayout) -> bool {
@@ -230,7 +243,9 @@ mod tests {
         assert!(all.len() > 150, "{}", all.len());
         for a in &all {
             for b in &all {
-                assert_eq!(a.first_difference(b), Ok(brute(a, b)), "{a:?} {b:?}");
+                let expected = Ok(brute(a, b));
+                assert_eq!(a.first_difference(b), expected, "{a:?} {b:?}");
+                assert_eq!(in_boxes(&Refinement::new(a, b).unwrap()), expected, "{a:?} {b:?}");
             }
         }
     }

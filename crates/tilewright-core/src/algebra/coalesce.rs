@@ -80,7 +80,7 @@ impl Layout {
 /// Fills `out`, which begins as `1:0` modes, with the merged modes, and tells how many they are.
 /// `extended` keeps a last mode of extent 1 that the mode before does not run on into.
 #[inline]
-const fn merge(modes: &[Mode], extended: bool, out: &mut [Mode; MAX_MODES]) -> usize {
+pub(crate) const fn merge(modes: &[Mode], extended: bool, out: &mut [Mode; MAX_MODES]) -> usize {
     let (mut len, mut i) = (0, 0);
     while i < modes.len() {
         let mode = modes[i];

@@ -24,6 +24,7 @@ mod tile_to_shape;
 pub(crate) mod tuple_text;
 pub(crate) mod walk;
 
+pub(crate) use coalesce::merge;
 pub use composition::{SEARCH_STATES, Tiler};
 pub use layout_tile::LayoutTile;
 pub use layout_tv::LayoutTv;
