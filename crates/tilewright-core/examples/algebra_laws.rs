@@ -1,4 +1,6 @@
-//! The laws of composition at full size, judged by enumeration.
+//! The laws of the algebra at full size, judged by enumeration: every layout of up to 3 modes, every pair
+//! of up to 2 modes each, and a million random deeper ones. Prints the tables of `COMPARE.md`, and fails
+//! if an answer is wrong, a refusal needless or a question undecided.
 //!
 //! ```text
 //! cargo run --release --example algebra_laws
@@ -6,25 +8,101 @@
 
 #[path = "../tests/algebra_brute/mod.rs"]
 mod algebra_brute;
+#[path = "../tests/algebra_counts/mod.rs"]
+mod algebra_counts;
+#[path = "../tests/algebra_judge/mod.rs"]
+mod algebra_judge;
 
-use algebra_brute::{Brute, Counts, layouts};
+use std::thread;
+
+use algebra_brute::{Brute, layouts};
+use algebra_counts::Counts;
+use algebra_judge::{Facts, Pairs, Report, one};
 use tilewright_core::{Layout, Mode};
 
+/// How many threads share a list.
+const THREADS: usize = 2;
+
 fn main() {
-    println!("composition: pairs / accepted / refused / wrong / needlessly refused / undecided");
     let two = [layouts(1, 1..=4, 0..=12), layouts(2, 1..=4, 0..=12)].concat();
-    report("A to 2 modes, B to 2 modes", &all(&two, &two));
+    let three = [&two[..], &layouts(3, 1..=4, 0..=12)].concat();
+    println!("one layout: all of up to 3 modes, extents 1 to 4, strides 0 to 12\n");
+    print(&shared(|part| singles(three.iter().skip(part).step_by(THREADS).cloned())));
+    println!("one layout: random, 3 to 5 modes, nested, either sign\n");
+    print(&shared(|part| singles(deep(part as u64))));
+    println!("two layouts: all pairs of up to 2 modes each, extents 1 to 4, strides 0 to 12\n");
+    let facts: Vec<Facts> = two.iter().map(Facts::of).collect();
+    print(&shared(|part| all_pairs(facts.iter().skip(part).step_by(THREADS), &facts)));
+    println!("two layouts: random, 2 to 4 modes each, nested\n");
+    print(&shared(|part| deep_pairs(part as u64)));
+    compositions(&two);
+}
+
+/// The reports of all parts together.
+fn shared(part: impl Fn(usize) -> Report + Sync) -> Report {
+    let mut all = Report::default();
+    thread::scope(|scope| {
+        let part = &part;
+        let parts: Vec<_> = (0..THREADS).map(|i| scope.spawn(move || part(i))).collect();
+        for part in parts {
+            all.add(part.join().expect("no part panics"));
+        }
+    });
+    all
+}
+
+fn print(report: &Report) {
+    println!("{report}");
+    assert!(report.clean());
+}
+
+fn singles(layouts: impl Iterator<Item = Layout>) -> Report {
+    let mut report = Report::default();
+    layouts.for_each(|layout| one(&mut report, &layout));
+    report
+}
+
+fn all_pairs<'a>(a: impl Iterator<Item = &'a Facts>, b: &[Facts]) -> Report {
+    let (mut report, mut pairs) = (Report::default(), Pairs::default());
+    for a in a {
+        b.iter().for_each(|b| pairs.judge(&mut report, a, b));
+    }
+    report
+}
+
+/// How many random ones a part of them judges.
+const RANDOM: u64 = 1_000_000 / THREADS as u64;
+
+fn deep(seed: u64) -> impl Iterator<Item = Layout> {
+    let mut random = Random(7 + seed);
+    (0..RANDOM).map(move |i| random.a(4, i % 3 == 0))
+}
+
+fn deep_pairs(seed: u64) -> Report {
+    let (mut report, mut pairs) = (Report::default(), Pairs::default());
+    let mut random = Random(7 + seed);
+    for i in 0..RANDOM {
+        let [a, b] = [0, 1].map(|_| Facts::of(&random.upward(i % 3 == 0)));
+        pairs.judge(&mut report, &a, &b);
+    }
+    report
+}
+
+fn compositions(two: &[Layout]) {
+    println!("composition\n");
+    println!("| pairs | cases | answered | refused | wrong | needlessly refused | undecided |");
+    println!("|---|---|---|---|---|---|---|");
+    report("A to 2 modes, B to 2 modes", &all(two, two));
     let three = layouts(3, 2..=4, -2..=6);
     let b = layouts(2, 1..=4, 0..=12);
     report("A of 3 modes, B of 2 modes", &all(&three, &b));
     report("offsets, negative strides", &signed());
     report("random, deeper", &random(1_000_000));
-    println!();
 }
 
 fn report(what: &str, counts: &Counts) {
     let Counts { pairs, accepted, refused, wrong, needless, undecided } = counts;
-    println!("{what:28} {pairs} / {accepted} / {refused} / {wrong} / {needless} / {undecided}");
+    println!("| {what} | {pairs} | {accepted} | {refused} | {wrong} | {needless} | {undecided} |");
     assert_eq!((*wrong, *needless, *undecided), (0, 0, 0));
 }
 
@@ -79,12 +157,26 @@ impl Random {
         Layout::nested(modes, &counts).unwrap()
     }
 
-    /// Three to five modes; with small jumps, each stride is the next of the chain or nearly so.
-    fn a(&mut self, small: bool) -> Layout {
+    /// Three to five modes of extents up to `most`; with small jumps, each stride is the next of the
+    /// chain or nearly so.
+    fn a(&mut self, most: i64, small: bool) -> Layout {
         let (mut modes, mut chain) = (Vec::new(), self.between(-2, 3));
         for _ in 0..self.between(3, 5) {
-            let extent = self.between(1, 5);
+            let extent = self.between(1, most);
             let stride = if small { chain + self.between(-2, 2) } else { self.between(-9, 40) };
+            modes.push(Mode::new(extent as u64, stride));
+            chain = stride * extent;
+        }
+        self.layout(&modes)
+    }
+
+    /// Two to four modes of strides at 0 and above; with small jumps as `a`.
+    fn upward(&mut self, small: bool) -> Layout {
+        let (mut modes, mut chain) = (Vec::new(), self.between(0, 3));
+        for _ in 0..self.between(2, 4) {
+            let extent = self.between(1, 4);
+            let near = (chain + self.between(-1, 1)).max(0);
+            let stride = if small { near } else { self.between(0, 24) };
             modes.push(Mode::new(extent as u64, stride));
             chain = stride * extent;
         }
@@ -111,7 +203,7 @@ impl Random {
 fn random(pairs: u64) -> Counts {
     let (mut counts, mut brute, mut random) = (Counts::default(), Brute::default(), Random(7));
     for i in 0..pairs {
-        let (a, b) = (random.a(i % 3 == 0), random.b());
+        let (a, b) = (random.a(5, i % 3 == 0), random.b());
         counts.judge(&mut brute, &a, &b);
     }
     counts

@@ -379,6 +379,26 @@ impl Image {
     }
 }
 
+/// Whether sums of these modes are the same numbers.
+///
+/// # Errors
+/// [undecided](Error::is_undecided) beyond [`SEARCH_BITS`] offsets.
+pub(crate) const fn same_sums(a: &[Mode], b: &[Mode]) -> Result<bool, Error> {
+    let (a, b) = (Rest::of(a), Rest::of(b));
+    let (x, y) = match (Image::of(&a), Image::of(&b)) {
+        (Some(x), Some(y)) => (x, y),
+        _ => return Err(undecided(a.reach())),
+    };
+    let mut i = 0;
+    while i < x.bits.len() {
+        if x.bits[i] != y.bits[i] {
+            return Ok(false);
+        }
+        i += 1;
+    }
+    Ok(a.divisor(usize::MAX) == b.divisor(usize::MAX))
+}
+
 pub(crate) const fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b != 0 {
         (a, b) = (b, a % b);

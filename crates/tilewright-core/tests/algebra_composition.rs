@@ -2,8 +2,10 @@
 //! offsets and negative strides, and over the recorded vectors.
 
 mod algebra_brute;
+mod algebra_counts;
 
-use algebra_brute::{Brute, Counts, affine, layouts};
+use algebra_brute::{Brute, affine, layouts};
+use algebra_counts::Counts;
 use proptest::prelude::*;
 use serde_json::Value;
 use tilewright_core::{Layout, Mode, Profile, Swizzle, Tiler};

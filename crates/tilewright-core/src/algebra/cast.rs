@@ -6,9 +6,11 @@
 //! the n parts once. So `upcast(downcast(L, n), n) = L`. `recast(L, from, to)` goes through the greatest
 //! common width. The brackets stay, nothing is coalesced.
 //!
-//! Defined where these hold: strides divide n or are divided by it, extents likewise, and what is less
-//! than n does not add up to n; `downcast` needs a leaf of stride ±1. A swizzle follows where n is a power
-//! of two that its lowest bit clears.
+//! Defined where these hold: strides divide n or are divided by it, extents likewise (two thirds of a
+//! group are no part of it that others could fill up), and what is less than n does not add up to n; a
+//! mode of extent 1 has no stride that could be in the way. `downcast` needs a leaf of stride ±1: between
+//! elements further apart, its parts would have to stand in a leaf that is not there. A swizzle follows
+//! where n is a power of two that its lowest bit clears.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
@@ -188,6 +190,10 @@ const fn grouped(mode: Mode, n: u64, i: usize) -> Result<Mode, Error> {
         return Ok(Mode::new(extent, stride / n as i64));
     }
     if !n.is_multiple_of(size) {
+        if extent < 2 {
+            // The stride is never taken.
+            return Ok(Mode::new(extent, 0));
+        }
         return Err(Error::mismatch(
             "stride {} of mode {} in groups of {} elements",
             [stride as i128, i as i128, n as i128],
@@ -238,7 +244,7 @@ mod tests {
                 .zip(layout.modes())
                 .map(|(c, mode)| {
                     let size = mode.stride().unsigned_abs();
-                    c / if size % n == 0 { 1 } else { (n / size) as i64 }
+                    c / if mode.extent() < 2 || size % n == 0 { 1 } else { (n / size) as i64 }
                 })
                 .collect();
             let coarse = up.offset_at(&coarse.iter().map(|&c| c as u64).collect::<Vec<_>>());
@@ -313,6 +319,8 @@ mod tests {
         let parse = |text| Layout::parse(text).unwrap();
         let wide = parse("(32,(32,4)):(32,(1,1024))").upcast(16).unwrap();
         assert_eq!(wide.to_string(), "(32,(2,4)):(2,(1,64))");
+        // The stride of a mode of extent 1 is never taken.
+        assert_eq!(parse("(1,8):(5,1)").upcast(4).unwrap().to_string(), "(1,2):(0,1)");
         // Sums of parts must not reach the next group.
         assert!(parse("(2,2):(1,1)").upcast(2).unwrap_err().is_mismatch());
         assert!(parse("4:1+1").upcast(4).unwrap_err().is_mismatch());

@@ -2,13 +2,14 @@
 //!
 //! Law: with L's repeats (stride 0) dropped and its strides taken by size, no two coordinates of
 //! `(L, complement(L, n))` share an offset, and no further step of their largest stride begins below n
-//! (so without gaps, every offset below n is reached); the strides of the complement ascend. Offset, signs and swizzle of L change nothing: all of them move or permute
-//! whole offsets.
+//! (so without gaps, every offset below n is reached); the strides of the complement ascend. Offset,
+//! signs and swizzle of L change nothing: all of them move or permute whole offsets.
 //!
 //! Defined iff L, sorted by stride, is a chain: each stride d' is at least s·d of the mode s:d before it.
 //! Else modes interleave, and the complement is refused, whether L is injective or not. Where s·d does
 //! not divide d', the offsets of the last incomplete step stay uncovered: [`Layout::complement_gap`]
-//! tells the first of them. A complement never has an extent of 0.
+//! tells the first of them. A complement never has an extent of 0. Nothing is lost by that: whatever has
+//! copies that cover 0, 1, 2, … without overlap is a chain of divisors.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp` (`complement`), whose canonical form this is.
 

@@ -9,7 +9,7 @@
 //! of A stay.
 //!
 //! A tile that does not divide A: `logical_divide` refuses it, for its result would reach beyond A (only
-//! where A ends in a stride of 0 it reaches nothing new). The zipped, tiled and flat forms by mode are how
+//! where A ends in a stride of 0, or overlaps itself, may it reach nothing new). The zipped, tiled and flat forms by mode are how
 //! an array is cut into tiles of which the last are partly outside: there each axis is rounded up to whole
 //! tiles, as in CuTe. Inside the axis the law holds; outside, the axis' last mode runs on, and whoever reads
 //! masks it. A tile larger than its axis is refused everywhere (CuTe loses or invents elements).
@@ -18,7 +18,10 @@
 
 use super::build::{Builder, Chain};
 use crate::{
-    Error, Layout, Mode, Profile, Swizzle, Tiler, layout::reach, macros::tri, observe::sorted,
+    Error, Layout, Mode, Profile, Swizzle, Tiler,
+    layout::reach,
+    macros::tri,
+    observe::{same_sums, sorted},
 };
 
 /// How the tiles and rests of several axes stand together.
@@ -34,7 +37,8 @@ impl Layout {
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) where the tiles reach beyond this layout or leave coordinates out;
-    /// else as [`Layout::complement`] and [`Layout::composition`].
+    /// [undecided](Error::is_undecided) where they reach beyond its indices, its modes interleave over
+    /// more than [`SEARCH_BITS`](crate::SEARCH_BITS) offsets, and so it is not known which they reach; else as [`Layout::complement`] and [`Layout::composition`].
     ///
     /// ```
     /// use tilewright_core::Layout;
@@ -65,7 +69,8 @@ impl Layout {
         let both = tri!(tile.and_rest(self.size()));
         let (low, high) = reach(both.modes(), both.offset());
         let covers = low == 0 && high >= self.size() as i128 && both.exhaustive();
-        if refusal.is_mismatch() && covers && tile.size() <= self.size() {
+        if (refusal.is_mismatch() || refusal.is_undecided()) && covers && tile.size() <= self.size()
+        {
             return self.coalesce().composition(&both);
         }
         Err(refusal)
@@ -324,7 +329,8 @@ const fn gathered(layout: &Layout, tilers: &[Tiler<'_>], form: Form) -> Result<L
 const fn check_cover(layout: &Layout, both: &Layout, divided: &Layout) -> Result<(), Error> {
     let (low, high) = reach(both.modes(), both.offset());
     let size = layout.size() as i128;
-    if (low == 0 && high + 1 == size && both.exhaustive()) || same_image(layout, divided) {
+    let exact = low == 0 && high + 1 == size && both.exhaustive();
+    if exact || tri!(same_image(layout, divided)) {
         return Ok(());
     }
     if high + 1 > size {
@@ -345,24 +351,40 @@ const fn check_cover(layout: &Layout, both: &Layout, divided: &Layout) -> Result
     ))
 }
 
-/// Whether both reach the same offsets, as far as their sorted chains show it.
-const fn same_image(a: &Layout, b: &Layout) -> bool {
+/// Whether both reach the same offsets.
+const fn same_image(a: &Layout, b: &Layout) -> Result<bool, Error> {
     let (low_a, high_a) = reach(a.modes(), a.offset());
     let (low_b, high_b) = reach(b.modes(), b.offset());
     if low_a != low_b || high_a != high_b || a.size() == 0 || b.size() == 0 {
-        return false;
+        return Ok(false);
     }
     let (x, y) = match (ascending(a), ascending(b)) {
         (Ok(x), Ok(y)) => (x, y),
-        _ => return false,
+        _ => return Ok(false),
     };
-    if x.modes().len() != y.modes().len() {
-        return false;
+    if same_modes(x.modes(), y.modes()) {
+        return Ok(true);
     }
+    // Where no mode reaches over the next, the set of offsets tells the modes.
+    if apart(x.modes()) && apart(y.modes()) { Ok(false) } else { same_sums(x.modes(), y.modes()) }
+}
+
+const fn same_modes(a: &[Mode], b: &[Mode]) -> bool {
     let mut i = 0;
-    while i < x.modes().len() {
-        let (m, n) = (x.modes()[i], y.modes()[i]);
-        if m.extent() != n.extent() || m.stride() != n.stride() {
+    while i < a.len() && i < b.len() {
+        if a[i].extent() != b[i].extent() || a[i].stride() != b[i].stride() {
+            return false;
+        }
+        i += 1;
+    }
+    a.len() == b.len()
+}
+
+const fn apart(ascending: &[Mode]) -> bool {
+    let mut i = 1;
+    while i < ascending.len() {
+        let (low, high) = (ascending[i - 1], ascending[i]);
+        if low.extent() as i128 * low.stride() as i128 > high.stride() as i128 {
             return false;
         }
         i += 1;
@@ -399,12 +421,12 @@ mod tests {
             for tile in &tiles {
                 let brute = tile.complement(layout.size()).and_then(|rest| {
                     let both = Layout::from_layouts(&[tile, &rest]).unwrap();
-                    layout.coalesce().composition(&both).map(|_| both)
+                    layout.coalesce().composition(&both).map(|composed| (both, composed))
                 });
                 match layout.logical_divide(tile) {
                     Ok(divided) => {
                         answered += 1;
-                        let both = brute.unwrap();
+                        let (both, _) = brute.unwrap();
                         assert_eq!(set(&divided), set(layout), "{layout} {tile} {divided}");
                         assert_eq!(
                             divided.get(&[0]).unwrap().shape().product(),
@@ -423,9 +445,8 @@ mod tests {
                         }
                     }
                     Err(_) => {
-                        // Where the indices are covered exactly, the division is answered.
-                        let exact = brute
-                            .is_ok_and(|both| set(&both) == (0..layout.size() as i64).collect());
+                        // Where the same offsets are reached, the division is answered.
+                        let exact = brute.is_ok_and(|(_, composed)| set(&composed) == set(layout));
                         missed += u32::from(exact);
                     }
                 }
@@ -521,6 +542,15 @@ mod tests {
             "((3,(2,4)),(3,(2,2))):((177,(13,2)),(59,(26,1)))"
         );
         assert_eq!(zipped("(9,32):(1,9)"), "((3,(2,4)),(3,4)):((3,(9,72)),(1,18))");
+        // Past index 8 the last mode reaches offsets that A has anyway.
+        let (layout, tile) = ("((3,1,3)):((1,2,1))", "((3,4),(2,4)):((0,0),(1,3))");
+        let divided = parse(layout).logical_divide(&parse(tile)).unwrap();
+        assert_eq!(set(&divided), set(&parse(layout)));
+        assert!(
+            parse("(3,3):(1,1)").logical_divide(&parse("(2,5):(1,3)")).unwrap_err().is_mismatch()
+        );
+        let wide = parse("(5000,5000):(1,1)").logical_divide(&parse("(2500,2,5000):(1,2500,5000)"));
+        assert_eq!(wide.map(|divided| divided.size()), Ok(25_000_000));
         let divided = parse("12:1").tiled_divide(&parse("3:4")).unwrap();
         assert_eq!(divided.to_string(), "(3,4):(4,1)");
         let divided = parse("24:1").flat_divide(&parse("(2,3):(1,4)")).unwrap();

@@ -7,7 +7,9 @@
 //! Defined where L, sorted by stride, is a chain of divisors (s·d ≤ d' and d | d'); beyond that, for
 //! spans and sizes up to [`SEARCH_BITS`], where one cut `(P, M):(a, b)` of the offsets inverts it
 //! (`(2,2):(2,3)` has `(2,3):(1,1)`). Else an injective layout has no stride-ordered chain, which is said
-//! so: its inverse is a table, or a search ([`Layout::locate`]).
+//! so: its inverse is a table, or a search ([`Layout::locate`]). That is stricter than need be: several
+//! cuts whose carries cancel may invert it too, as `(2,3,2):(1,1,4)` does `(2,3):(2,3)`. They are not
+//! searched: a layout in which digits of offsets cancel tells a reader no more than the table.
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`; the law for padded layouts is this crate's.
 

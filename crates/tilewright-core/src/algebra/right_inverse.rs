@@ -2,8 +2,9 @@
 //!
 //! Laws: `L(right_inverse(L)(i)) = i` for every i below the inverse's size; for an injective L that size
 //! is the whole run of offsets from 0 that L reaches, where modes overlap it is the longest chain of
-//! modes. `L(nullspace(L)(i)) = L(0)`, each index once; it is the whole kernel where the modes of
-//! stride ≠ 0 do not collide.
+//! whole modes (`(2,3):(1,1)` has `3:2`; parts of modes may go further, here `(2,2):(1,4)`, and are not
+//! searched). `L(nullspace(L)(i)) = L(0)`, each index once; it is the whole kernel where the modes of
+//! stride ≠ 0 do not collide, or none of their strides is negative.
 //!
 //! Defined for layouts whose smallest offset is 0 (negative strides run backwards from their end); under
 //! a swizzle only where the affine part begins as i ↦ i over whole windows.
