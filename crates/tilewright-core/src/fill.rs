@@ -5,6 +5,8 @@
 /// The bit pattern of `One`, `Lowest` and `Highest` depends on the element type, which this crate does
 /// not know; whoever writes padding asks the type for it.
 ///
+/// Source of all but `Bits`: XLA's `xla_data.proto` until 2018, `PaddingValue`.
+///
 /// ```
 /// use tilewright_core::Fill;
 /// assert_eq!(Fill::default(), Fill::Unspecified);

@@ -4,6 +4,8 @@
 ///
 /// Pairing the two is what makes an incongruent shape and stride impossible to write down.
 ///
+/// Source of the notion: CUTLASS `include/cute/layout.hpp`, whose modes may be tuples themselves.
+///
 /// ```
 /// use tilewright_core::Mode;
 /// let rows = Mode::new(8, 64);

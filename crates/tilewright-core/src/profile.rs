@@ -15,6 +15,8 @@ pub const MAX_DEPTH: usize = 32;
 /// Two counts per leaf, the brackets opened before it and closed after it; no heap, no tree. `9`, a
 /// bare leaf of depth 0, differs from `(9)`, a tuple of one. `()` has rank 0.
 ///
+/// Source of the notion: CUTLASS `include/cute/int_tuple.hpp`.
+///
 /// ```
 /// use tilewright_core::Profile;
 /// let nested = Profile::nested(&[2, 2]).unwrap();

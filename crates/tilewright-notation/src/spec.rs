@@ -32,6 +32,10 @@ pub const MAX_TEXT: usize = 64 * 1024;
 /// | `numpy:shape=(3,5),strides=(20,4),dtype=f32` | NumPy, concrete |
 /// | `bf16[528,200] zN`, `[8,12] col-major` | a shape before any SPEC, concrete |
 ///
+/// Sources: CuTe, CUTLASS `include/cute/layout.hpp`; HLO, XLA's `xla/hlo/parser/hlo_parser.cc`; oneDNN's
+/// format tags; NumPy's `ndarray.strides`, in bytes; of a named format, its
+/// [`Format::source`](crate::Format::source). Patterns and the shape before a SPEC are ours.
+///
 /// `Display` prints the canonical text, which reads back as the same SPEC.
 ///
 /// ```

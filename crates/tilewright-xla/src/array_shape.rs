@@ -8,6 +8,8 @@ use crate::{Layout, PrimitiveType, text};
 
 /// One dim of an [`ArrayShape`].
 ///
+/// Source: XLA's `xla/shape.h`: dynamic and unbounded dimensions.
+///
 /// ```
 /// use tilewright_xla::{ArrayShape, Dim};
 /// let shape = ArrayShape::parse("s32[<=8,128,?]").unwrap();
@@ -30,6 +32,8 @@ pub enum Dim {
 /// A layout that is absent stays absent: XLA's parser fills in the default one,
 /// [`ArrayShape::layout_or_default`] does so on demand. A scalar's plain layout `{}` prints as nothing,
 /// so it reads back as absent.
+///
+/// Source: XLA's `xla/shape.h`; the text, its `xla/hlo/parser/hlo_parser.cc`.
 ///
 /// ```
 /// use tilewright_xla::{ArrayShape, Dim, PrimitiveType};

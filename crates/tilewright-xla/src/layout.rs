@@ -32,6 +32,8 @@ pub struct Split {
 /// as it was written, as XLA's does; whether two layouts are the same *map* is asked of what they
 /// lower to.
 ///
+/// Source: XLA's `xla/layout.h` and `xla_data.proto`, `LayoutProto`.
+///
 /// ```
 /// use tilewright_xla::{Layout, Tile};
 /// let layout = Layout::new(&[1, 0])

@@ -13,6 +13,8 @@ use crate::{Layout, text, text::Cursor};
 /// XLA dropped both in 2018; layouts written that way still mean this. Padding is no part of the
 /// shape: it changes addresses and sizes, nothing else.
 ///
+/// Source: XLA's `xla_data.proto` until 2018, `padded_dimensions` and `padding_value`.
+///
 /// ```
 /// use tilewright_core::Fill;
 /// use tilewright_xla::{Layout, Padded};

@@ -8,6 +8,8 @@ use tilewright_core::ParseError;
 
 /// XLA's types: what an array holds, and the kinds of shapes that are no arrays.
 ///
+/// Source: XLA's `xla_data.proto`, `PrimitiveType`.
+///
 /// ```
 /// use tilewright_xla::PrimitiveType;
 /// let packed = PrimitiveType::from_name("s4").unwrap();

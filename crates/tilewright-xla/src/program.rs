@@ -11,6 +11,8 @@ use crate::{Shape, text};
 /// Text: `(x: f32[2]{0}, (unknown): token[]) -> f32[7]{0}`; a parameter without a name prints as
 /// `(unknown)`. Printed names read back if they consist of letters, digits and `_.-%`.
 ///
+/// Source: XLA's `xla/shape.h`.
+///
 /// ```
 /// use tilewright_xla::ProgramShape;
 /// let program = ProgramShape::parse("(x: f32[2,3]{0,1}, (unknown): token[]) -> f32[7]").unwrap();

@@ -11,6 +11,8 @@ use crate::{ArrayShape, text};
 
 /// Any shape of XLA: what an instruction's value is.
 ///
+/// Source: XLA's `xla/shape.h`; the text, its `xla/hlo/parser/hlo_parser.cc`.
+///
 /// ```
 /// use tilewright_xla::{Shape, ShapeKind};
 /// let shape = Shape::parse("(f32[2,3]{0,1}, (token[], s4[8]{0:E(4)}), b(f32[8]))").unwrap();

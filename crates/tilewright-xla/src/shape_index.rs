@@ -4,6 +4,8 @@ use std::{fmt, ops::Deref};
 
 /// A path of tuple members from a shape to one inside it; the empty path is the shape itself.
 ///
+/// Source: XLA's `ShapeIndex`.
+///
 /// ```
 /// use tilewright_xla::{Shape, ShapeIndex};
 /// let index = ShapeIndex::new(&[1, 0]);

@@ -25,6 +25,8 @@ pub enum TileDim {
 /// The extents of a tile, major to minor. They apply to the most minor dims of what the tiles before
 /// left; a missing dim counts as 1.
 ///
+/// Source: XLA's `xla/layout.h`; what tiles mean, its `docs/tiled_layout.md`.
+///
 /// ```
 /// use tilewright_xla::{Tile, TileDim};
 /// let tile = Tile::new(&[TileDim::Size(2), TileDim::Combine, TileDim::Size(128)]).unwrap();

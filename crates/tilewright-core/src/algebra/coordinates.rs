@@ -182,6 +182,8 @@ impl Layout {
     /// The offset of a coordinate in any spelling, in elements: an integer, nested as the layout is, or
     /// any mixture.
     ///
+    /// Source: CUTLASS `include/cute/stride.hpp`.
+    ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if the brackets do not fit; [out of range](Error::is_out_of_range)
     /// outside the layout.

@@ -22,6 +22,8 @@ use crate::{Parameter, ProgramShape, Shape};
 
 /// The shapes of a module.
 ///
+/// Source: XLA's `xla/hlo/parser/hlo_parser.cc` and `xla/service/hlo.proto`.
+///
 /// ```
 /// use tilewright_xla::HloModule;
 /// let text = "HloModule m\n\

@@ -32,6 +32,8 @@ pub enum Cell {
 /// Neither the rank nor the nesting of tiles is limited, as it is for [`Layout::lower`]. Offsets count
 /// elements.
 ///
+/// Source of the order of the places: XLA's `docs/tiled_layout.md`.
+///
 /// ```
 /// use tilewright_xla::{ArrayShape, index_util::{Cell, Indexer}};
 /// let shape = ArrayShape::parse("f32[3,5]{1,0:T(2,2)}").unwrap();

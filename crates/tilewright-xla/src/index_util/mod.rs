@@ -1,5 +1,7 @@
 //! From indices to places and back: XLA's `IndexUtil`, and its `LayoutUtil`'s index functions.
 //!
+//! Source: `xla/index_util.h`, `xla/layout_util.h`.
+//!
 //! The functions of this module know an order of the dims and nothing else, as XLA's do. [`Indexer`]
 //! knows the whole layout: tiles, `*`, alignment.
 

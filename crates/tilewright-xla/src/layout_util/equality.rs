@@ -4,6 +4,8 @@ use crate::Layout;
 
 /// What a comparison of layouts or shapes leaves out; by default nothing.
 ///
+/// Source: XLA's `Shape::Equal` and `Layout::Equal`, in `xla/shape.h` and `xla/layout.h`.
+///
 /// ```
 /// use tilewright_xla::{Ignore, Layout};
 /// let (a, b) = (Layout::parse("{0,1:T(42,44)}").unwrap(), Layout::parse("{0,1}").unwrap());

@@ -1,5 +1,7 @@
 //! What can be asked of layouts and done to them: XLA's `LayoutUtil`, as methods of
 //! [`Layout`](crate::Layout), [`ArrayShape`](crate::ArrayShape) and [`Shape`](crate::Shape).
+//!
+//! Source: `xla/layout_util.h`; the aliases are XLA's names.
 
 mod clear;
 mod copy;

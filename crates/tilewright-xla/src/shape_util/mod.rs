@@ -4,6 +4,8 @@
 //!
 //! A call that names a dim that is there takes negative numbers, which count from the end. Where XLA
 //! aborts, there is an error value.
+//!
+//! Source: `xla/shape_util.h`; the aliases are XLA's names.
 
 mod align;
 mod change_type;

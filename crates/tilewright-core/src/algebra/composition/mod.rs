@@ -70,6 +70,8 @@ impl Layout {
     /// negative strides are welcome on both sides as long as b stays at 0 and above. This layout's
     /// swizzle stays the result's.
     ///
+    /// Source: CUTLASS `include/cute/layout.hpp`; the theorem is ours.
+    ///
     /// # Errors
     /// [no layout](Error::is_no_layout) where no shape and strides in b's brackets are the map, with a
     /// [witness](Error::witness); [undecided](Error::is_undecided) beyond [`SEARCH_STATES`];
