@@ -200,7 +200,8 @@ fn same_decides_without_enumerating() {
 fn what_is_given_in_the_wrong_place_is_named() {
     for (expression, expected) in [
         ("coalesce([0])", "!parse `[` begins no word of an expression"),
-        ("coalesce(offsets(4:1))", "!arguments coalesce: a list where a layout is expected"),
+        ("coalesce(offsets(4:1))", "!arguments coalesce: a list is no argument of a function"),
+        ("coalesce(<2>)", "!arguments coalesce: a tiler where a layout is expected"),
         ("get((1,2), (0,1))", "!arguments get: a tuple where an integer is expected"),
         ("get((1,2), -1)", "!out-of-range get: -1 is below 0"),
         (

@@ -70,8 +70,9 @@ impl Error {
         self
     }
 
-    /// A stable word for machines: `parse`, `arguments`, `list`, and the kinds of the core's errors:
-    /// `mismatch`, `out-of-range`, `overflow`, `limit`, `undecided`, `unsupported`, `no-layout`, `illegal`.
+    /// A stable word for machines: `parse`, `arguments` (a function is given what it does not take), the
+    /// kinds of the core's errors (`mismatch`, `out-of-range`, `overflow`, `limit`, `undecided`,
+    /// `unsupported`, `no-layout`, `illegal`), and those of a SPEC's (`needs-dims`, `ambiguous` …).
     ///
     /// ```
     /// use tilewright::eval::evaluate;

@@ -22,7 +22,8 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
         Node::Swizzle(numbers) => swizzle(*numbers).map(Form::Swizzle).map_err(refused),
         Node::Quoted(text) => quoted(expr, text),
         Node::Call { name, name_span, arguments } => {
-            functions::named(name, *name_span)?.call(&evaluated(arguments)?, expr.span)
+            let function = functions::named(name, *name_span)?;
+            function.call(&evaluated(name, arguments)?, expr.span)
         }
         Node::Layout(shape, stride) => {
             let (shape, stride) = (integers(shape, "a shape")?, integers(stride, "strides")?);
@@ -43,8 +44,16 @@ fn layout(layout: Layout) -> Form {
     Form::Layout(Box::new(layout))
 }
 
-fn evaluated<'a>(arguments: &[Expr<'a>]) -> Result<Vec<Argument>, Error> {
-    let one = |expr: &Expr<'a>| Ok(Argument { form: run(expr)?, span: expr.span });
+/// The arguments of a call, as far as they are some function's: an answer is none, and what stands behind
+/// it is not computed.
+fn evaluated(name: &str, arguments: &[Expr<'_>]) -> Result<Vec<Argument>, Error> {
+    let one = |expr: &Expr<'_>| match run(expr)? {
+        form @ (Form::Boolean(_) | Form::List(_) | Form::Padding) => {
+            let message = format!("{name}: {} is no argument of a function", form.described());
+            Err(Error::new("arguments", expr.span, message))
+        }
+        form => Ok(Argument { form, span: expr.span }),
+    };
     arguments.iter().map(one).collect()
 }
 
