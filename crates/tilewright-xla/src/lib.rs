@@ -28,7 +28,7 @@
 //!
 //! # Speed
 //!
-//! `cargo bench -p tilewright-xla --bench shapes`, medians on one core of an x86-64 server of 2024:
+//! `cargo bench -p tilewright-xla --bench shapes`, medians on one core of an x86-64 server:
 //!
 //! | what | takes |
 //! |---|---|

@@ -282,6 +282,16 @@ fn hlo_hostile_texts_are_read_in_linear_time() {
 }
 
 #[test]
+fn hlo_protos_of_too_many_messages_are_refused() {
+    // Computations without a byte in them, two bytes each.
+    let many = |count: usize| [0x1a, 0].repeat(count);
+    let error = HloModule::from_proto_bytes(&many((1 << 22) + 1)).unwrap_err();
+    assert!(error.cause().unwrap().is_limit(), "{error}");
+    assert!(error.to_string().starts_with("a module of more than 4194304 messages"), "{error}");
+    assert_eq!(HloModule::from_proto_bytes(&many(1000)).unwrap().computations.len(), 1000);
+}
+
+#[test]
 fn hlo_protos_at_fault_name_their_field() {
     // A module's computation 0 with an instruction 0, whose fields these are.
     let module = |instruction: &[u8]| {

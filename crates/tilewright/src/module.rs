@@ -11,8 +11,8 @@ use std::{
 
 use tilewright_xla::{HloModule, HloSourceError};
 
-/// The longest file that is read, in bytes: 512 MiB. A module in memory takes a few times its file, and
-/// at the very worst, made of empty messages, two hundred times.
+/// The longest file that is read, in bytes: 512 MiB. A module in memory takes a few times its
+/// file, of text at worst some forty times; a proto of more than 2²² messages is refused.
 pub const MAX_BYTES: u64 = 512 << 20;
 
 /// How much of a file is looked at to recognise it, in bytes.

@@ -12,6 +12,7 @@ mod scan;
 mod source;
 mod text;
 mod tiling;
+mod weight;
 
 pub use buffers::{Buffer, Buffers, Unsized};
 pub use error::HloError;

@@ -4,8 +4,12 @@
 
 use tilewright_core::Error;
 
-use super::{HloComputation, HloInstruction, HloModule};
+use super::{HloComputation, HloInstruction, HloModule, weight};
 use crate::proto::{ProtoError, ShapeProto, decode, each};
+
+/// The most messages that a module's proto may have: an instruction has about four, and each takes at
+/// most a few hundred bytes.
+const MAX_MESSAGES: usize = 1 << 22;
 
 /// `xla.HloProto`, as XLA's dumps are: a module and, passed over here, its buffers.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -59,7 +63,7 @@ impl HloModule {
     /// Reads the bytes of an `HloModuleProto`, or of an `HloProto` that holds one.
     ///
     /// # Errors
-    /// Bytes that are no proto; the field at fault, such as
+    /// Bytes that are no proto, or one of more than 2²² messages; the field at fault, such as
     /// `computations[0].instructions[3].shape.layout`: an instruction without a shape, a negative
     /// parameter number, as [`ShapeProto::to_shape`].
     ///
@@ -72,6 +76,7 @@ impl HloModule {
     /// assert!(HloModule::from_proto_bytes(b"\x0a").unwrap_err().is_decode());
     /// ```
     pub fn from_proto_bytes(bytes: &[u8]) -> Result<HloModule, ProtoError> {
+        weight::check(bytes, MAX_MESSAGES)?;
         let proto = match decode::<DumpProto>(bytes) {
             // The name of a plain module is no module with computations.
             Ok(DumpProto { module: Some(module) }) if !module.computations.is_empty() => module,
