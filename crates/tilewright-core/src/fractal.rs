@@ -3,7 +3,7 @@
 //! The small first letter is the order inside a block, the capital second letter the order between
 //! blocks: z is row-major, n column-major. Source: CATLASS, `tla/layout.hpp`.
 
-use crate::{Digit, Pattern};
+use crate::{Digit, Error, Pattern, TensorLayout};
 
 /// The storage order of the digits `m1`, `m0`, `n1`, `n0` of a matrix in blocks of `m0 × n0`.
 ///
@@ -83,6 +83,38 @@ impl Fractal {
             // Four digits of two axes, each level once: always a pattern.
             Err(_) => panic!("a fractal is a pattern"),
         }
+    }
+
+    /// The layout of a matrix of elements of this width: blocks of 32 bytes along the axis that varies
+    /// fastest inside them, 16 rows or columns along the other.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) if 32 bytes are no whole number of elements;
+    /// [overflow](Error::is_overflow) beyond 2⁶³ − 1 elements.
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// let layout = Fractal::ZN.format(100, 100, 32).unwrap();
+    /// assert_eq!(layout.layout().to_string(), "((16,7),(8,13)):((8,128),(1,896))");
+    /// assert!(Fractal::ZN.format(100, 100, 24).unwrap_err().is_illegal());
+    /// ```
+    #[doc(alias = "MakeLayout")]
+    pub const fn format(
+        self,
+        rows: u64,
+        cols: u64,
+        element_bits: u64,
+    ) -> Result<TensorLayout, Error> {
+        if element_bits == 0 || 256 % element_bits != 0 {
+            return Err(Error::illegal(
+                "blocks of 32 bytes of elements of {} bits",
+                [element_bits as i128],
+                "an element has 1, 2, 4, 8, 16, 32, 64, 128 or 256 bits",
+            ));
+        }
+        let c0 = 256 / element_bits;
+        let (m0, n0) = if self.columns_inside { (c0, 16) } else { (16, c0) };
+        self.pattern(m0, n0).layout(&[rows, cols])
     }
 }
 

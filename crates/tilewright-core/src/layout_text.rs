@@ -90,15 +90,18 @@ impl Cursor<'_> {
 
     /// The next byte that is no space; 0 at the end.
     const fn peek(&mut self) -> u8 {
+        // Constants are read by an interpreter: the common byte comes first.
+        if self.at < self.text.len() && self.text[self.at] > b' ' {
+            return self.text[self.at];
+        }
         self.skip();
         if self.at < self.text.len() { self.text[self.at] } else { 0 }
     }
 
+    /// Passes `byte`, which is not 0, if it is next.
     const fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == byte && self.at < self.text.len();
-        if found {
-            self.at += 1;
-        }
+        let found = self.peek() == byte;
+        self.at += found as usize;
         found
     }
 
@@ -258,23 +261,18 @@ impl Cursor<'_> {
         let from = self.at;
         self.eat(b'_');
         let minus = self.eat(b'-');
-        let (mut value, mut digits) = (0i128, 0);
+        let (mut value, first) = (0i128, self.at);
         while self.at < self.text.len() && self.text[self.at].is_ascii_digit() {
-            value = value * 10 + (self.text[self.at] - b'0') as i128;
-            digits += 1;
-            self.at += 1;
-            if value > u64::MAX as i128 {
-                while self.at < self.text.len() && self.text[self.at].is_ascii_digit() {
-                    self.at += 1;
-                }
-                return Err(ParseError::new(
-                    (from, self.at),
-                    "the integer does not fit 64 bits",
-                    [],
-                ));
+            // Cut off where it is too large in any case.
+            if value <= u64::MAX as i128 {
+                value = value * 10 + (self.text[self.at] - b'0') as i128;
             }
+            self.at += 1;
         }
-        if digits == 0 {
+        if value > u64::MAX as i128 {
+            return Err(ParseError::new((from, self.at), "the integer does not fit 64 bits", []));
+        }
+        if self.at == first {
             return Err(self.expected(
                 "expected an integer or `(`",
                 "expected an integer or `(`, found the end of the text",

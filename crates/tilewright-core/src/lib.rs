@@ -38,6 +38,7 @@ mod coord;
 mod error;
 mod expect_const;
 mod fill;
+pub mod fixed;
 mod fractal;
 mod index;
 mod iterate;

@@ -63,6 +63,30 @@ impl IntTuple {
         Ok(IntTuple { values: all, profile: profile.copied() })
     }
 
+    /// The tuple of these parts.
+    pub(crate) const fn of(parts: &[&IntTuple]) -> Result<IntTuple, Error> {
+        let (mut values, mut profile, mut i) = ([0; MAX_MODES], Profile::EMPTY, 0);
+        while i < parts.len() {
+            let (part, mut leaf) = (parts[i], 0);
+            while let Some((opened, closed)) = part.profile.brackets(leaf) {
+                let first = i == 0 && leaf == 0;
+                let last = i + 1 == parts.len() && leaf + 1 == part.profile.leaves();
+                tri!(profile.push(opened + first as usize, closed + last as usize));
+                values[profile.leaves() - 1] = part.values[leaf];
+                leaf += 1;
+            }
+            if leaf == 0 {
+                return Err(Error::illegal(
+                    "an empty tuple at position {} of a tuple",
+                    [i as i128],
+                    "() stands alone; a part of one coordinate is 1:0",
+                ));
+            }
+            i += 1;
+        }
+        Ok(IntTuple { values, profile })
+    }
+
     /// A bare integer: rank 1, depth 0.
     ///
     /// ```
@@ -330,7 +354,7 @@ impl core::str::FromStr for IntTuple {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
+    use std::{string::ToString, vec::Vec};
 
     #[test]
     fn texts_come_back() {
@@ -375,6 +399,25 @@ mod tests {
         assert!(IntTuple::parse(&deep[..40]).is_err());
         let many = "1,".repeat(33);
         assert!(IntTuple::parse(&std::format!("({many})")).is_err());
+    }
+
+    #[test]
+    fn parts_are_what_a_tuple_was_made_of() {
+        for texts in [&["1", "(2,3)", "((4),5)"][..], &["(7)"], &[]] {
+            let parts: Vec<_> = texts.iter().map(|text| IntTuple::parse(text).unwrap()).collect();
+            let tuple = IntTuple::of(&parts.iter().collect::<Vec<_>>()).unwrap();
+            let text = std::format!("({})", texts.join(","));
+            assert_eq!((Ok(&tuple), tuple.rank()), (IntTuple::parse(&text).as_ref(), parts.len()));
+        }
+        let empty = IntTuple::parse("()").unwrap();
+        assert!(IntTuple::of(&[&empty]).unwrap_err().is_illegal());
+        let wide = IntTuple::flat(&[1; 20]).unwrap();
+        assert!(IntTuple::of(&[&wide, &wide]).unwrap_err().is_limit());
+        let mut deep = IntTuple::integer(1);
+        for _ in 0..crate::MAX_DEPTH {
+            deep = IntTuple::of(&[&deep]).unwrap();
+        }
+        assert!(IntTuple::of(&[&deep]).unwrap_err().is_limit());
     }
 
     #[test]

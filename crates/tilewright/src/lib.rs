@@ -49,6 +49,7 @@ pub mod module;
 pub mod picture;
 
 pub use tilewright_core as core;
+pub use tilewright_core::fixed;
 pub use tilewright_files as files;
 pub use tilewright_notation as notation;
 pub use tilewright_relayout as relayout;

@@ -3,7 +3,8 @@
 //! The compiler's lints `unreachable_pub` and `missing_docs` see to the rest: what says `pub` can be
 //! reached and is documented. Constants, statics and type aliases are exempt (their value is all there
 //! is to show), as are fields, variants and what a trait demands, which their type shows. An item that
-//! a macro makes with the documentation of its caller (`$(#[$doc])*`) is judged where it is written.
+//! a macro makes with the documentation of its caller (`$(#[$doc])*`) is judged where it is written. What
+//! says `#[doc(hidden)]` is in no documentation to show itself in.
 
 use super::{
     finding::Finding,
@@ -106,8 +107,9 @@ impl Head {
         if self.open == 0 && !code.starts_with("#[") && !code.starts_with("$(#[") {
             return false;
         }
-        // What exists for doctests alone is one.
-        self.shows |= code.starts_with("$(#[") || code.starts_with("#[cfg(doctest)]");
+        // What exists for doctests alone is one; what is hidden is in no documentation.
+        let exempt = ["$(#[", "#[cfg(doctest)]", "#[doc(hidden)]"];
+        self.shows |= exempt.iter().any(|attribute| code.starts_with(attribute));
         self.exported |= code.starts_with("#[macro_export]");
         self.open += code.matches(['[', '(']).count();
         self.open = self.open.saturating_sub(code.matches([']', ')']).count());

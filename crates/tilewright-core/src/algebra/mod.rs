@@ -6,7 +6,7 @@ mod coalesce;
 mod compare;
 mod complement;
 mod composition;
-mod coordinates;
+pub(crate) mod coordinates;
 mod cover;
 mod divide;
 mod domain_offset;

@@ -26,9 +26,10 @@ impl Compiler {
         Compiler::new(name, &["--emit=metadata"])
     }
 
-    /// For builds as well: the crate as a release build makes it.
+    /// For builds as well: the crate as in a release build, but for its own machine code, which is not
+    /// looked at.
     pub(crate) fn for_builds(name: &str) -> Compiler {
-        Compiler::new(name, &["--emit=link", "-Copt-level=1"])
+        Compiler::new(name, &["--emit=link", "-Cdebug-assertions=no", "-Coverflow-checks=no"])
     }
 
     fn new(name: &str, options: &[&str]) -> Compiler {

@@ -1,0 +1,118 @@
+//! Layouts in types: TLA's tuples of integers, each static or dynamic on its own.
+//!
+//! Law: whatever is asked here has the answer of the run-time [`Layout`](crate::Layout) that
+//! [`Layout::lower`] gives. What is static takes no memory and is computed by the compiler, by the same
+//! `const fn`; an offset in an all-static layout is the code one would write by hand.
+//!
+//! A layout has the same answers in three strengths:
+//!
+//! | | made by | wrong ones are |
+//! |---|---|---|
+//! | run time | [`Layout::parse`](crate::Layout::parse) and its neighbours | values, [`Error`](crate::Error) |
+//! | constant | [`layout!`](crate::layout), [`expect_const!`](crate::expect_const) | compile errors, of const items already in `cargo check` |
+//! | in types | [`make_layout`] and the other functions here | compile errors: brackets in `cargo check`, integers in a build |
+//!
+//! ```
+//! use tilewright_core::fixed::{_1, _2, _3, _4, _12, _16, _32, make_layout, make_layout_tile};
+//! // The TLA document's example: 8×12 in blocks of 4×4.
+//! let tiled = make_layout(((_4, _2), (_4, _3)), ((_4, _16), (_1, _32)));
+//! assert_eq!((tiled.offset((1, 5)), size_of_val(&tiled)), (37, 0));
+//! // Outside it is some number; the checked form refuses.
+//! assert!(tiled.checked_offset((8, 0)).unwrap_err().is_out_of_range());
+//! // A tile of it keeps blocks and strides.
+//! let tile = make_layout_tile(tiled, (_4, _4));
+//! assert_eq!(tile.to_string(), "((_4,_1),(_4,_1)):((_4,_16),(_1,_32))");
+//! // Only what is dynamic takes memory.
+//! let mixed = make_layout((_2, 4u32), (_12, _1));
+//! assert_eq!((mixed.to_string().as_str(), size_of_val(&mixed)), ("(_2,4):(_12,_1)", 4));
+//! ```
+//! ```compile_fail
+//! use tilewright_core::fixed::{_1, _2, _4, make_layout};
+//! // error[E0277]: the strides `(Int<1>,)` are bracketed unlike the extents `(Int<4>, Int<2>)`
+//! make_layout((_4, _2), (_1,));
+//! ```
+//!
+//! | TLA | here |
+//! |---|---|
+//! | `Int<4>`, `C<4>`, `_4` | [`Int`], [`C`], `_4` as a type and as a value; arithmetic between them in [`op`] |
+//! | `tla::tuple`, IntTuple | Rust's tuples; [`IntTuple`], [`Shape`], [`Stride`], [`Coord`] |
+//! | `get<1, 0>(t)`, `rank<1>(t)` | [`t.at((_1, _0))`](IntTuple::at), `t.at(_1).rank()`; [`t.get::<1>()`](IntTuple::get) |
+//! | `MakeLayout(shape, stride)` | [`make_layout`] |
+//! | `crd2offset(coord, shape, stride)` | [`crd2offset`], of any rank and nesting, and [`checked_crd2offset`] |
+//! | `MakeLayoutTile`, `GetTile` | [`make_layout_tile`], [`make_tile`] |
+//! | `MakeLayout<half, zN>(rows, cols)` | [`format::<zN, _, _, _>(rows, cols, 16)`](format()) |
+//! | (not there) | the algebra: [`StaticLayout`] |
+//!
+//! Source: CATLASS, `include/tla/`.
+pub(crate) mod arity;
+mod coordinate;
+mod derived;
+mod fit;
+pub mod format;
+mod integer;
+mod layout;
+mod numbers;
+mod operation;
+mod path;
+mod placed;
+mod tile;
+mod tuple;
+
+pub use coordinate::{
+    Congruent, Coordinate, checked_crd2offset, checked_idx2crd, crd2offset, idx2crd,
+};
+pub use derived::{Derived, LayoutOperation, algebra};
+pub use format::{ColumnMajor, Format, L0C, RowMajor, Weight4BitnZ, format, nN, nZ, zN, zZ};
+pub use integer::{DynamicKind, Int, Int as C, Integer, Kind, StaticKind};
+pub use layout::{Layout, StaticLayout, make_layout};
+pub use numbers::*;
+pub use operation::{Calc, Expr, NO_INTEGER, Operation, ceil_div, max, min, op, round_up};
+pub use path::{At, Get};
+pub use placed::{PlaceBy, ShiftBy, Tile, make_tile};
+pub use tile::{Axis, LayoutTile, TileBy, make_layout_tile};
+pub use tuple::{IntTuple, Printed, Static};
+
+/// The extents of a layout: any IntTuple.
+pub type Shape<T> = T;
+
+/// The strides of a layout, in elements: any IntTuple.
+pub type Stride<T> = T;
+
+/// A coordinate: any IntTuple.
+pub type Coord<T> = T;
+
+/// The shape with these extents, as it is: `make_shape((_4, 3))`.
+///
+/// ```
+/// use tilewright_core::fixed::{_4, IntTuple, make_shape};
+/// assert_eq!(make_shape((_4, 3)).display().to_string(), "(_4,3)");
+/// ```
+#[doc(alias = "MakeShape")]
+#[inline]
+pub fn make_shape<T: IntTuple>(extents: T) -> Shape<T> {
+    extents
+}
+
+/// The strides, as they are.
+///
+/// ```
+/// use tilewright_core::fixed::{_1, IntTuple, make_stride};
+/// assert_eq!(make_stride((3, _1)).display().to_string(), "(3,_1)");
+/// ```
+#[doc(alias = "MakeStride")]
+#[inline]
+pub fn make_stride<T: IntTuple>(strides: T) -> Stride<T> {
+    strides
+}
+
+/// The coordinate, as it is.
+///
+/// ```
+/// use tilewright_core::fixed::{_1, _3, _4, make_coord, make_layout};
+/// assert_eq!(make_layout((_4, _3), (_3, _1)).offset(make_coord((2, _1))), 7);
+/// ```
+#[doc(alias = "MakeCoord")]
+#[inline]
+pub fn make_coord<T: IntTuple>(coord: T) -> Coord<T> {
+    coord
+}
