@@ -114,6 +114,7 @@ impl Layout {
     /// use tilewright_core::{Layout, Mode};
     /// let modes = [Mode::new(4, 4), Mode::new(2, 16), Mode::new(12, 1)];
     /// assert_eq!(Layout::nested(&modes, &[2, 1]).unwrap().to_string(), "((4,2),12):((4,16),1)");
+    /// assert!(Layout::nested(&modes, &[2, 2]).unwrap_err().is_mismatch());
     /// ```
     pub const fn nested(modes: &[Mode], counts: &[usize]) -> Result<Layout, Error> {
         Layout::new(modes, &tri!(Profile::nested(counts)), 0, Swizzle::IDENTITY)

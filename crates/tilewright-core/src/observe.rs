@@ -118,6 +118,9 @@ impl Layout {
     /// use tilewright_core::Layout;
     /// assert_eq!(Layout::parse("(8,4,2):(13,2,1)").unwrap().injective(), Ok(true));
     /// assert_eq!(Layout::parse("(2,2):(1,1)").unwrap().injective(), Ok(false));
+    /// // Strides that interleave over more offsets than are searched.
+    /// let interleaved = Layout::parse("(999,1000,3):(1001,999,500000)").unwrap();
+    /// assert!(interleaved.injective().unwrap_err().is_undecided());
     /// ```
     pub const fn injective(&self) -> Result<bool, Error> {
         // A swizzle is a bijection: it changes nothing here.

@@ -50,6 +50,8 @@ impl TensorLayout {
     /// let tiled = Layout::parse("((8,131072),1048576):((1048576,8388608),1)").unwrap();
     /// let tiled = TensorLayout::new(&[1 << 20, 1 << 20], &tiled, 1 << 40).unwrap();
     /// assert_eq!(rows.same_function(&tiled), Ok(true));
+    /// let other = TensorLayout::row_major(&[1 << 40]).unwrap();
+    /// assert!(rows.same_function(&other).unwrap_err().is_mismatch());
     /// ```
     pub const fn same_function(&self, other: &TensorLayout) -> Result<bool, Error> {
         match self.first_difference(other) {
@@ -71,6 +73,8 @@ impl TensorLayout {
     /// let columns = TensorLayout::col_major(&[2, 3]).unwrap();
     /// let difference = rows.first_difference(&columns).unwrap().unwrap();
     /// assert_eq!((difference.coord.as_slice(), difference.left, difference.right), (&[0, 1][..], 1, 2));
+    /// let other = TensorLayout::row_major(&[3, 2]).unwrap();
+    /// assert!(rows.first_difference(&other).unwrap_err().is_mismatch());
     /// ```
     pub const fn first_difference(
         &self,

@@ -78,6 +78,10 @@ impl TensorLayout {
     /// let layout = Layout::parse("(2,4,4):(4,8,1)").unwrap();
     /// let tensor = TensorLayout::with_steps(&[2, 3, 5], &steps, &layout, 32).unwrap();
     /// assert_eq!(tensor.offset(&[1, 2, 1]), Ok(4 + 2 * 8 + 3));
+    /// // There is no axis 3 to merge into.
+    /// let steps = [Step::Merge { major: 1, minor: 3 }];
+    /// let error = TensorLayout::with_steps(&[2, 3, 5], &steps, &layout, 32).unwrap_err();
+    /// assert!(error.is_out_of_range());
     /// ```
     pub const fn with_steps(
         extents: &[u64],

@@ -167,6 +167,8 @@ impl TensorLayout {
     /// let layout = Layout::parse("((2,2),(2,3)):((2,12),(1,4))").unwrap();
     /// let tiled = TensorLayout::new(&[3, 5], &layout, 24).unwrap();
     /// assert_eq!(tiled.run(&[0, 2], 1), Ok(Run { offset: 4, stride: 1, len: 2 }));
+    /// assert!(tiled.run(&[0, 5], 1).unwrap_err().is_out_of_range());
+    /// assert!(tiled.run(&[0, 2], 2).unwrap_err().is_out_of_range());
     /// ```
     pub const fn run(&self, coord: &[u64], dim: usize) -> Result<Run, Error> {
         tri!(self.check(coord));

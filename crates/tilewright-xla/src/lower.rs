@@ -121,6 +121,8 @@ impl Layout {
     /// use tilewright_xla::Layout;
     /// let layout = Layout::parse("{1,0:T(2,2)L(32)}").unwrap();
     /// assert_eq!(layout.padded_elements(&[3, 5]), Ok(32));
+    /// assert!(layout.padded_elements(&[3]).unwrap_err().is_mismatch());
+    /// assert!(layout.padded_elements(&[1 << 40, 1 << 40]).unwrap_err().is_overflow());
     /// ```
     pub fn padded_elements(&self, dims: &[u64]) -> Result<u64, Error> {
         self.padded(&self.final_bounds(dims)?)
@@ -161,6 +163,7 @@ impl Layout {
     /// use tilewright_xla::{Layout, PrimitiveType};
     /// let packed = Layout::parse("{1,0:T(2,128)E(4)}").unwrap();
     /// assert_eq!(packed.bytes(&[123, 456], PrimitiveType::S4), Ok(31_744));
+    /// assert!(packed.bytes(&[1, 1], PrimitiveType::Token).unwrap_err().is_unsupported());
     /// ```
     pub fn bytes(&self, dims: &[u64], element_type: PrimitiveType) -> Result<u64, Error> {
         let bits = match (self.element_size_in_bits(), element_type.storage_bits()) {
@@ -205,6 +208,8 @@ impl Layout {
     /// let uneven = Layout::parse("{1,0:T(3,4)(2,1)}").unwrap().lower(&[6, 4]).unwrap();
     /// assert!(!uneven.is_strided());
     /// assert_eq!((uneven.offset(&[5, 3]), uneven.capacity()), (Ok(30), 32));
+    /// // Core's values have at most 32 dims.
+    /// assert!(Layout::descending(33).lower(&[1; 33]).unwrap_err().is_limit());
     /// ```
     pub fn lower(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
         let bounds = self.final_bounds(dims)?;

@@ -27,6 +27,7 @@ impl ArrayShape {
     /// assert_eq!(same("f32[2]{0:E(32)}", "f32[2]{0}"), Ok(true));
     /// assert_eq!(same("f32[16,128]{1,0:T(8,128)}", "f32[16,128]"), Ok(true));
     /// assert_eq!(same("f32[16,129]{1,0:T(8,128)}", "f32[16,129]"), Ok(false));
+    /// assert!(same("f32[?]", "f32[?]{0:T(8)}").unwrap_err().is_unsupported());
     /// ```
     pub fn semantically_equal(&self, other: &ArrayShape) -> Result<bool, Error> {
         if self == other {

@@ -206,6 +206,8 @@ impl Layout {
     /// let layout = Layout::parse("((3,2),(2,5,2)):((4,1),(2,13,100))").unwrap();
     /// let cut = layout.slice_and_offset(&Slicer::parse("((_,1),(0,_,1))").unwrap()).unwrap();
     /// assert_eq!(cut.to_string(), "(3,5):(4,13)+101");
+    /// let unlike = Slicer::parse("(_,(0,_))").unwrap();
+    /// assert!(layout.slice_and_offset(&unlike).is_err());
     /// ```
     pub const fn slice_and_offset(&self, by: &Slicer) -> Result<Layout, Error> {
         let (builder, digits) = tri!(cut(self, by, false));

@@ -201,6 +201,7 @@ impl Layout {
     /// let parse = |text| Layout::parse(text).unwrap();
     /// let layout = parse("(8,4):(1,8)").replace(0, &parse("(2,4):(4,1)")).unwrap();
     /// assert_eq!(layout.to_string(), "((2,4),4):((4,1),8)");
+    /// assert!(layout.replace(2, &parse("4:1")).unwrap_err().is_out_of_range());
     /// ```
     pub const fn replace(&self, axis: usize, mode: &Layout) -> Result<Layout, Error> {
         tri!(Node::at(self.profile(), &[axis]));

@@ -47,6 +47,8 @@ impl Layout {
     /// let tuple = |text| IntTuple::parse(text).unwrap();
     /// let tiled = block.tile_to_shape_ordered(&tuple("(6,8)"), &tuple("(1,0)")).unwrap();
     /// assert_eq!(tiled.to_string(), "((3,2),(2,4)):((1,24),(3,6))");
+    /// let error = block.tile_to_shape_ordered(&tuple("(7,8)"), &tuple("(1,0)")).unwrap_err();
+    /// assert!(error.is_mismatch());
     /// ```
     #[doc(alias = "tile_to_shape")]
     pub const fn tile_to_shape_ordered(

@@ -71,6 +71,8 @@ impl Shape {
     /// let b = Shape::parse("((f32[4,5]{0,1}))").unwrap();
     /// assert_eq!(a.layouts_equal(&b, Ignore { tiles: true, ..Ignore::NOTHING }), Ok(true));
     /// assert_eq!(a.layouts_equal(&b, Ignore::NOTHING), Ok(false));
+    /// let other = Shape::parse("(f32[4,5]{0,1})").unwrap();
+    /// assert!(a.layouts_equal(&other, Ignore::NOTHING).unwrap_err().is_mismatch());
     /// ```
     #[doc(alias = "LayoutsInShapesEqual")]
     pub fn layouts_equal(&self, other: &Shape, ignore: Ignore) -> Result<bool, Error> {

@@ -121,6 +121,8 @@ impl Layout {
     /// let layout = Layout::parse("{1,2,0}").unwrap();
     /// assert_eq!(layout.dimensions_are_consecutive(&[1, 2]), Ok(true));
     /// assert_eq!(layout.dimensions_are_consecutive(&[0, 1]), Ok(false));
+    /// assert!(layout.dimensions_are_consecutive(&[3]).unwrap_err().is_out_of_range());
+    /// assert!(layout.dimensions_are_consecutive(&[1, 1]).unwrap_err().is_illegal());
     /// ```
     #[doc(alias = "AreDimensionsConsecutive")]
     pub fn dimensions_are_consecutive(&self, dims: &[i64]) -> Result<bool, Error> {
@@ -189,6 +191,7 @@ impl Layout {
     /// use tilewright_xla::Layout;
     /// let layout = Layout::parse("{2,0,3,1}").unwrap();
     /// assert_eq!(layout.move_dim_to_minor(3).unwrap().to_string(), "{3,2,0,1}");
+    /// assert!(layout.move_dim_to_minor(4).unwrap_err().is_out_of_range());
     /// ```
     #[doc(alias = "MoveDimToMinor")]
     pub fn move_dim_to_minor(&self, dim: i64) -> Result<Layout, Error> {

@@ -17,6 +17,10 @@ impl Layout {
     /// let proto = layout.to_proto().unwrap();
     /// assert_eq!(proto.tiles[0].dimensions, [2, i64::MIN, 128]);
     /// assert_eq!(proto.to_layout().unwrap(), layout);
+    ///
+    /// use tilewright_xla::Split;
+    /// let far = Split { dimension: 0, indices: vec![1 << 63] };
+    /// assert!(layout.with_splits(&[far]).to_proto().unwrap_err().cause().unwrap().is_illegal());
     /// ```
     pub fn to_proto(&self) -> Result<LayoutProto, ProtoError> {
         Ok(LayoutProto {

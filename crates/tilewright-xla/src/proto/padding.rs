@@ -54,6 +54,9 @@ impl LayoutProto {
     ///     proto.text().to_string(),
     ///     "minor_to_major: [0,1] padded_dimensions: [3,5] padding_value: ZERO_PAD"
     /// );
+    /// let bits = Padded::parse("pad(3,5)fill(0x7f)").unwrap();
+    /// let error = Layout::ascending(2).to_proto().unwrap().with_padding(&bits).unwrap_err();
+    /// assert_eq!(error.field(), "padding_value");
     /// ```
     pub fn with_padding(mut self, padded: &Padded) -> Result<LayoutProto, ProtoError> {
         let number = FILLS.iter().position(|&fill| fill == padded.fill).ok_or_else(|| {

@@ -47,6 +47,10 @@ impl ShapeProto {
     /// let (shape, padding) = ShapeProto::parse(text).unwrap().to_padded_shape().unwrap();
     /// assert_eq!(shape.to_string(), "f32[2,3]{0,1}");
     /// assert_eq!(padding[0].1.to_string(), "pad(3,5)fill(lowest)");
+    ///
+    /// let narrow = text.replace("[3,5]", "[1,5]");
+    /// let error = ShapeProto::parse(&narrow).unwrap().to_padded_shape().unwrap_err();
+    /// assert!(error.cause().unwrap().is_illegal());
     /// ```
     pub fn to_padded_shape(&self) -> Result<(Shape, Vec<(ShapeIndex, Padded)>), ProtoError> {
         let mut padding = Vec::new();

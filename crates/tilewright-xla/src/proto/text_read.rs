@@ -61,6 +61,7 @@ impl ShapeProto {
     /// let text = "element_type: TUPLE tuple_shapes { element_type: S4 dimensions: 8 }";
     /// let shape = ShapeProto::parse(text).unwrap().to_shape().unwrap();
     /// assert_eq!(shape.to_string(), "(s4[8])");
+    /// assert_eq!(ShapeProto::parse("element_type: F33").unwrap_err().span(), (14, 17));
     /// ```
     pub fn parse(text: &str) -> Result<ShapeProto, ParseError> {
         whole(text, shape)

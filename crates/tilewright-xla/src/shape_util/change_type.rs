@@ -113,6 +113,8 @@ impl Shape {
     /// let mut shape = Shape::parse("(f32[2]{0}, token[])").unwrap();
     /// shape.change_element_type(PrimitiveType::Bf16).unwrap();
     /// assert_eq!(shape.to_string(), "(bf16[2]{0}, token[])");
+    /// let error = shape.change_element_type(PrimitiveType::Token).unwrap_err();
+    /// assert!(error.is_unsupported());
     /// ```
     #[doc(alias = "ChangeElementType")]
     pub fn change_element_type(&mut self, to: PrimitiveType) -> Result<(), Error> {

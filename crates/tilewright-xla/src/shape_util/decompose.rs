@@ -77,6 +77,8 @@ impl ArrayShape {
     /// let Ok(Bitcast::Trt { transpose1_dims, reshape_shape, transpose2_dims, .. }) = bitcast else { panic!() };
     /// assert_eq!((transpose1_dims, transpose2_dims), (vec![0, 1, 2], vec![1, 0]));
     /// assert_eq!(reshape_shape, shape("f32[16,51]{1,0}"));
+    /// let fewer = shape("f32[2,3]").decompose_bitcast_to_trt(&shape("f32[5]"));
+    /// assert!(fewer.unwrap_err().is_mismatch());
     /// ```
     #[doc(alias = "DecomposeBitcastToTrt")]
     pub fn decompose_bitcast_to_trt(&self, output: &ArrayShape) -> Result<Bitcast, Error> {

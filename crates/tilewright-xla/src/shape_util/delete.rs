@@ -23,6 +23,7 @@ impl ArrayShape {
     /// // Element 4 stays at 512.
     /// let shape = ArrayShape::parse("f32[5,1]{1,0:T(8,128)}").unwrap();
     /// assert_eq!(shape.delete_dimension(1).unwrap().linear_index(&[4]), Ok(512));
+    /// assert!(shape.delete_dimension(2).unwrap_err().is_out_of_range());
     /// ```
     #[doc(alias = "DeleteDimension")]
     pub fn delete_dimension(&self, dim: i64) -> Result<ArrayShape, Error> {

@@ -112,6 +112,9 @@ impl ArrayShape {
     /// let mut shape = ArrayShape::parse("f32[<=23,44,<=55]").unwrap();
     /// shape.update_dynamic_dimension(2, false).unwrap();
     /// assert_eq!(shape.to_string(), "f32[<=23,44,55]");
+    /// assert!(shape.update_dynamic_dimension(3, true).unwrap_err().is_out_of_range());
+    /// let mut unbounded = ArrayShape::parse("f32[?]").unwrap();
+    /// assert!(unbounded.update_dynamic_dimension(0, false).unwrap_err().is_unsupported());
     /// ```
     #[doc(alias = "UpdateDynamicDimension")]
     #[doc(alias = "set_dynamic_dimension")]
@@ -144,6 +147,8 @@ impl ArrayShape {
     /// let mut shape = ArrayShape::parse("f32[2,<=3]").unwrap();
     /// shape.copy_dynamic_dimensions_from(&ArrayShape::parse("f32[<=7,7]").unwrap()).unwrap();
     /// assert_eq!(shape.to_string(), "f32[<=2,3]");
+    /// let other = ArrayShape::parse("f32[<=7]").unwrap();
+    /// assert!(shape.copy_dynamic_dimensions_from(&other).unwrap_err().is_mismatch());
     /// ```
     #[doc(alias = "CopyDynamicDimensions")]
     pub fn copy_dynamic_dimensions_from(&mut self, source: &ArrayShape) -> Result<(), Error> {
@@ -173,6 +178,7 @@ impl Shape {
     /// use tilewright_xla::Shape;
     /// let shape = Shape::parse("(f32[<=2], token[])").unwrap();
     /// assert_eq!(shape.to_static().unwrap().to_string(), "(f32[2], token[])");
+    /// assert!(Shape::parse("f32[?]").unwrap().to_static().unwrap_err().is_unsupported());
     /// ```
     #[doc(alias = "MakeStaticShape")]
     pub fn to_static(&self) -> Result<Shape, Error> {

@@ -62,6 +62,7 @@ impl ArrayShape {
     /// use tilewright_xla::ArrayShape;
     /// let shape = ArrayShape::parse("s4[2,3,4]{0,2,1:T(2,2)E(4)}").unwrap();
     /// assert_eq!(shape.move_dim_to_major(0).unwrap().to_string(), "s4[2,3,4]{2,1,0:T(2,2)E(4)}");
+    /// assert!(shape.move_dim_to_major(3).unwrap_err().is_out_of_range());
     /// ```
     #[doc(alias = "MoveDimToMajor")]
     pub fn move_dim_to_major(&self, dim: i64) -> Result<ArrayShape, Error> {

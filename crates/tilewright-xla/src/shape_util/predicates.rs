@@ -209,6 +209,7 @@ impl ArrayShape {
     /// assert_eq!(shape.is_effectively_most_major_dimension(2), Ok(true));
     /// let shape = ArrayShape::parse("f32[1,1,16,1,279]{0,1,2,3,4}").unwrap();
     /// assert_eq!(shape.is_effectively_most_major_dimension(2), Ok(false));
+    /// assert!(shape.is_effectively_most_major_dimension(5).unwrap_err().is_out_of_range());
     /// ```
     #[doc(alias = "IsEffectivelyMostMajorDimension")]
     pub fn is_effectively_most_major_dimension(&self, dim: i64) -> Result<bool, Error> {

@@ -79,6 +79,8 @@ impl ArrayShape {
     /// ```
     /// use tilewright_xla::ArrayShape;
     /// assert_eq!(ArrayShape::parse("f32[?,<=3,5]").unwrap().static_extent_product(), Ok(15));
+    /// let huge = ArrayShape::parse("f32[4294967296,4294967296]").unwrap();
+    /// assert!(huge.static_extent_product().unwrap_err().is_overflow());
     /// ```
     #[doc(alias = "StaticExtentProduct")]
     pub fn static_extent_product(&self) -> Result<u64, Error> {
@@ -269,6 +271,8 @@ impl Shape {
     /// ```
     /// use tilewright_xla::Shape;
     /// assert_eq!(Shape::parse("(f32[2,3], (s8[4], token[]))").unwrap().elements_recursive(), Ok(10));
+    /// let huge = Shape::parse("(f32[4611686018427387904], f32[4611686018427387904])").unwrap();
+    /// assert!(huge.elements_recursive().unwrap_err().is_overflow());
     /// ```
     #[doc(alias = "ElementsInRecursive")]
     pub fn elements_recursive(&self) -> Result<u64, Error> {

@@ -155,6 +155,7 @@ impl Shape {
     /// let mut shape = Shape::parse("(f32[2])").unwrap();
     /// shape.append_to_tuple(Shape::token()).unwrap();
     /// assert_eq!(shape.to_string(), "(f32[2], token[])");
+    /// assert!(Shape::token().append_to_tuple(Shape::nil()).unwrap_err().is_mismatch());
     /// ```
     #[doc(alias = "AppendShapeToTuple")]
     pub fn append_to_tuple(&mut self, member: Shape) -> Result<(), Error> {
