@@ -1,8 +1,11 @@
-//! The laws of the algebra's operations by enumeration, over as many small layouts as a test has time for;
-//! the example `algebra_laws` takes them all.
+//! The laws of the algebra's operations by enumeration, over as many small layouts as a test has time for
+//! (the example `algebra_laws` takes them all), and over the recorded operations.
 
+#[path = "../algebra_brute/mod.rs"]
 mod algebra_brute;
+#[path = "../algebra_judge/mod.rs"]
 mod algebra_judge;
+mod vectors;
 
 use algebra_brute::layouts;
 use algebra_judge::{Facts, Pairs, Report, one};
