@@ -205,7 +205,8 @@ impl Cursor<'_> {
             Leaves { values: [0; MAX_MODES], profile: Profile::EMPTY, span: (from, from) };
         let (mut open, mut opened) = (0usize, 0usize);
         loop {
-            while self.eat(b'(') {
+            while self.peek() == b'(' {
+                self.at += 1;
                 opened += 1;
                 open += 1;
                 if open > MAX_DEPTH {
@@ -216,25 +217,13 @@ impl Cursor<'_> {
                     ));
                 }
             }
-            if self.peek() == b')' && leaves.profile.leaves() == 0 && open == 1 && opened == 1 {
+            if opened == 1 && open == 1 && leaves.profile.leaves() == 0 && self.peek() == b')' {
                 self.at += 1;
                 break;
             }
             let (at, value) = (self.at, tri!(self.integer()));
-            let mut closed = 0;
-            while open > 0 {
-                let before = self.at;
-                let comma = self.eat(b',');
-                if self.eat(b')') {
-                    closed += 1;
-                    open -= 1;
-                } else if comma {
-                    self.at = before;
-                    break;
-                } else {
-                    break;
-                }
-            }
+            let closed = self.closing(open);
+            open -= closed;
             if leaves.profile.leaves() < MAX_MODES {
                 leaves.values[leaves.profile.leaves()] = value;
             }
@@ -256,11 +245,34 @@ impl Cursor<'_> {
         Ok(leaves)
     }
 
+    /// Passes the brackets that close behind a leaf, at most `open`, each with a comma before it or not.
+    const fn closing(&mut self, open: usize) -> usize {
+        let mut closed = 0;
+        while closed < open {
+            let (before, mut next) = (self.at, self.peek());
+            if next == b',' {
+                self.at += 1;
+                next = self.peek();
+            }
+            if next != b')' {
+                self.at = before;
+                break;
+            }
+            self.at += 1;
+            closed += 1;
+        }
+        closed
+    }
+
     const fn integer(&mut self) -> Result<i128, ParseError> {
-        self.skip();
+        let mut next = self.peek();
         let from = self.at;
-        self.eat(b'_');
-        let minus = self.eat(b'-');
+        if next == b'_' {
+            self.at += 1;
+            next = self.peek();
+        }
+        let minus = next == b'-';
+        self.at += minus as usize;
         let (mut value, first) = (0i128, self.at);
         while self.at < self.text.len() && self.text[self.at].is_ascii_digit() {
             // Cut off where it is too large in any case.

@@ -114,6 +114,13 @@ const BUILT: &Cases = &[
         "the whole number 256 / 24",
     ),
     (
+        "#[inline(never)] pub fn modes() -> usize {
+             let eleven = (_1, _1, _1, _1, _1, _1, _1, _1, _1, _1, _1);
+             (eleven, eleven, eleven).lower().map_or(0, |tuple| tuple.rank())
+         }",
+        "more than 32 modes; merge modes that chain, or drop those of extent 1",
+    ),
+    (
         "#[inline(never)] pub fn bracketed() -> i64 { make_layout(_8, _1).logical_divide(_2).offset((1, 2, 3)) }",
         "a coordinate of rank 3 and depth 1 in a shape of rank 2 and depth 1",
     ),
