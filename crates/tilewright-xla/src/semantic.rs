@@ -11,7 +11,7 @@ use crate::{ArrayShape, Layout, Split, permutation::index};
 impl ArrayShape {
     /// Whether two shapes of equal element types and dims are stored by the same bytes, where `==` asks
     /// whether they are written alike. Memory spaces, metadata prefixes and splits count; an absent
-    /// layout is the row-major one.
+    /// layout is the row-major one. What is written alike is equal whatever it is, unbounded dims included.
     ///
     /// For shapes of different dims ask [`ArrayShape::reshape_is_bitcast`].
     ///
