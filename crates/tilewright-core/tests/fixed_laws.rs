@@ -2,8 +2,9 @@
 //! mixed ones with every small value, and the examples of the TLA document.
 
 use tilewright_core::{
-    Error, Fractal, IntTuple, Layout as RunTime, TensorLayout,
+    Error, Fractal, IntTuple, Layout as RunTime, LayoutTile, TensorLayout, expect_const,
     fixed::{self, IntTuple as _, format, *},
+    layout,
 };
 
 /// What a layout answers, index by index: the coordinate, and the offsets by index and by coordinate,
@@ -373,6 +374,29 @@ fn the_documents_numbers() {
     let at = |coord| f16.layout().offset(coord);
     assert_eq!([at((0, 16)), at((16, 0)), at((99, 99))], [1792, 256, 12339]);
     assert_eq!(f16.tensor().unwrap().capacity(), 12544);
+}
+
+/// A format, a composition and a tile, at run time, in constants and in types.
+#[test]
+fn three_strengths_with_the_same_answers() {
+    const ZN: TensorLayout = expect_const!(Fractal::ZN.format(100, 40, 16));
+    const BY: RunTime = layout!("(16,2):(1,2)");
+    const COMPOSED: RunTime = expect_const!(ZN.layout().composition(&BY));
+    const TILE: LayoutTile = expect_const!(ZN.layout().tile(&[20, 30]));
+
+    let zn = format::<zN, _, _, _>(Int::<100>, _40, _16);
+    assert_eq!(zn.tensor(), Ok(ZN));
+    assert_eq!(RunTime::from(zn.layout().composition(make_layout((_16, _2), (_1, _2)))), COMPOSED);
+    let tile = make_layout_tile(zn.layout(), (_20, _30));
+    assert_eq!(tile.to_string().replace('_', ""), TILE.to_string());
+
+    let run_time = Fractal::ZN.format(100, 40, 16).unwrap();
+    assert_eq!(run_time, ZN);
+    assert_eq!(
+        run_time.layout().composition(&RunTime::parse("(16,2):(1,2)").unwrap()),
+        Ok(COMPOSED)
+    );
+    assert_eq!(run_time.layout().tile(&[20, 30]), Ok(TILE));
 }
 
 #[test]
