@@ -292,6 +292,30 @@ fn the_small_values() {
 }
 
 #[test]
+fn layouts_in_types() {
+    use tilewright_core::fixed::{self, _1, _4, _8, _12, make_layout, make_layout_tile, make_tile};
+    let (rows, cols, from, far) = black_box((100, 40, 5, 99));
+    without_heap(|| {
+        let mixed = make_layout((_8, rows), (_1, _8));
+        black_box((mixed.offset((1, from)), mixed.rank(), mixed.depth(), mixed.size()));
+        let _ = (ask(mixed.checked_offset((1, from))), ask(mixed.checked_offset((9, far))));
+        let _ = (ask(mixed.lower()), ask(make_layout((_8, -far), (_1, _8)).lower()));
+        shown(&mixed);
+        let (shape, stride) = (fixed::make_shape((_8, rows)), fixed::make_stride((_1, _8)));
+        let coord = fixed::make_coord((3, from));
+        black_box((fixed::crd2offset(coord, shape, stride), fixed::idx2crd(far, shape)));
+        let _ = ask(fixed::checked_crd2offset(coord, shape, stride));
+        let _ = (ask(fixed::checked_idx2crd(far, shape)), ask(fixed::checked_idx2crd(-far, shape)));
+        let zn = fixed::format::<fixed::zN, _, _, _>(rows, cols, 16);
+        let _ = (ask(zn.tensor()), ask(zn.layout().lower()));
+        shown(&make_layout_tile(zn.layout(), (_8, from)));
+        let tile = make_tile(make_layout((_8, _12), (_12, _1)), (from, _4), (_4, _4));
+        black_box((tile.offset((1, 1)), tile.layout(), tile.valid(), tile.origin()));
+        let _ = (ask(tile.checked_offset((0, 1))), ask(tile.checked_offset((far, 1))));
+    });
+}
+
+#[test]
 fn views() {
     let rows = TensorLayout::row_major(&[4, 6]).unwrap();
     let mut data: Vec<u32> = (0..24).collect();
