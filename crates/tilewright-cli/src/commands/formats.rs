@@ -73,7 +73,8 @@ fn find(name: &str) -> Result<&'static Format, Failure> {
         return Ok(format);
     }
     match Spec::parse(&format!("format:{name}")) {
-        Err(error) => Err(Failure::layout("NAME", &error)),
+        // Its span counts from the prefix, which nobody typed.
+        Err(error) => Err(Failure::usage(error.to_string())),
         Ok(_) => {
             Err(Failure::usage(format!("{name} has parameters; give the format's name alone")))
         }

@@ -20,11 +20,13 @@ use crate::{
 
 pub(super) const DIALECT: Dialect = Dialect { name: "hlo", claims, read, words: no_words };
 
-/// A layout in braces, a typed shape that no further SPEC follows, or a tuple (to refuse it well).
+/// A layout in braces, a typed shape that no further SPEC follows, or a tuple or buffer (to refuse it
+/// well).
 fn claims(text: &str) -> bool {
     let typed = !text.starts_with('[') && shape::split(text).is_some() && !shape::claims(text);
     let unclosed = !text.contains([']', '=', '>']) && text.find('[').is_some_and(|at| at > 0);
-    typed || unclosed || text.starts_with('{') || (text.starts_with('(') && text.contains('['))
+    let whole = text.starts_with('(') || text.starts_with("b(");
+    typed || unclosed || text.starts_with('{') || (whole && text.contains('['))
 }
 
 /// The layout of a shape or of any array of its rank, perhaps padded.

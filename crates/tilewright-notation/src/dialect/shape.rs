@@ -28,7 +28,8 @@ pub(super) const DIALECT: Dialect = Dialect { name: "shape", claims, read, words
 pub(super) fn split(text: &str) -> Option<(&str, bool)> {
     let start = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
     let (inside, mut rest) = start.trim_start().strip_prefix('[')?.split_once(']')?;
-    if inside.contains('=') {
+    // The units of a format, `[C0=16]`, and not the bound of a dynamic dim, `[<=5]`.
+    if inside.replace("<=", "").contains('=') {
         return None;
     }
     let mut properties = false;

@@ -57,14 +57,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "right_inverse",
         arguments: "L",
-        doc: "The longest R with L(R(i)) = i.",
+        doc: "R with L(R(i)) = i, from offset 0 on: the longest there is, of whole modes where modes overlap.",
         counts: (1, 1),
         run: |call| layout(call.layout(0)?.right_inverse()?),
     },
     Function {
         name: "left_inverse",
         arguments: "L",
-        doc: "R with R(L(i)) = i, for an injective L.",
+        doc: "R with R(L(i)) = i, for an L whose modes of stride other than 0 do not collide; a hole is no index.",
         counts: (1, 1),
         run: |call| layout(call.layout(0)?.left_inverse()?),
     },
