@@ -68,6 +68,7 @@ impl Layout {
     /// assert_eq!(Layout::new(&[1, 0]).unwrap(), Layout::descending(2));
     /// assert!(Layout::new(&[1, 1]).unwrap_err().is_illegal());
     /// ```
+    #[doc(alias = "MakeLayout")]
     pub fn new(minor_to_major: &[u64]) -> Result<Layout, Error> {
         match misplaced(minor_to_major) {
             Some((_, error)) => Err(error),
@@ -83,6 +84,12 @@ impl Layout {
     /// assert_eq!(Layout::descending(0).to_string(), "{}");
     /// ```
     #[doc(alias = "row_major")]
+    #[doc(alias = "MakeDescendingLayout")]
+    #[doc(alias = "GetDefaultLayoutForShape")]
+    #[doc(alias = "GetDefaultLayoutForRank")]
+    #[doc(alias = "GetDefaultLayoutForR2")]
+    #[doc(alias = "GetDefaultLayoutForR3")]
+    #[doc(alias = "GetDefaultLayoutForR4")]
     pub fn descending(rank: usize) -> Layout {
         Layout::untiled((0..rank as u64).rev().collect())
     }
@@ -94,6 +101,7 @@ impl Layout {
     /// assert_eq!(Layout::ascending(3).to_string(), "{0,1,2}");
     /// ```
     #[doc(alias = "col_major")]
+    #[doc(alias = "MakeAscendingLayout")]
     pub fn ascending(rank: usize) -> Layout {
         Layout::untiled((0..rank as u64).collect())
     }
@@ -262,6 +270,7 @@ impl Layout {
     /// let nhwc = Layout::parse("{1,3,2,0}").unwrap();
     /// assert_eq!(nhwc.minor_to_major(), [1, 3, 2, 0]);
     /// ```
+    #[doc(alias = "MinorToMajor")]
     pub fn minor_to_major(&self) -> &[u64] {
         &self.minor_to_major
     }

@@ -24,6 +24,9 @@ use crate::{Layout, text, text::Cursor};
 /// assert_eq!((tensor.offset(&[1, 2]), tensor.capacity()), (Ok(7), 15));
 /// assert!(padded.lower(&[4, 3], &Layout::ascending(2)).unwrap_err().is_illegal());
 /// ```
+#[doc(alias = "PaddedDimensions")]
+#[doc(alias = "PaddedDimension")]
+#[doc(alias = "GetPaddingValue")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Padded {
     /// What each logical dim is padded *to*.

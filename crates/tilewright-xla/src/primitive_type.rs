@@ -197,6 +197,7 @@ impl PrimitiveType {
     /// assert_eq!((PrimitiveType::S4.bits(), PrimitiveType::C64.bits()), (Some(4), Some(64)));
     /// assert_eq!((PrimitiveType::Pred.bits(), PrimitiveType::Token.bits()), (Some(1), None));
     /// ```
+    #[doc(alias = "BitWidth")]
     pub const fn bits(self) -> Option<u32> {
         match TABLE[self as usize].2 {
             0 => None,

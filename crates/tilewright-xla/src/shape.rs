@@ -93,6 +93,8 @@ impl Shape {
     /// }
     /// assert!(Shape::tuple(vec![shape]).unwrap_err().is_limit());
     /// ```
+    #[doc(alias = "MakeTupleShape")]
+    #[doc(alias = "MakeTupleShapeWithPtrs")]
     pub fn tuple(shapes: Vec<Shape>) -> Result<Shape, Error> {
         let inner = shapes.iter().map(|shape| shape.depth).max().unwrap_or(0);
         if inner >= Shape::MAX_DEPTH {
@@ -108,6 +110,7 @@ impl Shape {
     /// assert_eq!(Shape::nil(), Shape::parse("()").unwrap());
     /// assert_eq!(Shape::nil().tuple_shapes(), Some(&[][..]));
     /// ```
+    #[doc(alias = "MakeNil")]
     pub fn nil() -> Shape {
         Shape { node: Node::Tuple(Vec::new()), depth: 1 }
     }
@@ -118,6 +121,7 @@ impl Shape {
     /// use tilewright_xla::Shape;
     /// assert_eq!(Shape::token().to_string(), "token[]");
     /// ```
+    #[doc(alias = "MakeTokenShape")]
     pub fn token() -> Shape {
         Shape { node: Node::Token, depth: 0 }
     }
@@ -128,6 +132,7 @@ impl Shape {
     /// use tilewright_xla::Shape;
     /// assert_eq!(Shape::opaque().to_string(), "opaque[]");
     /// ```
+    #[doc(alias = "MakeOpaqueShape")]
     pub fn opaque() -> Shape {
         Shape { node: Node::Opaque, depth: 0 }
     }
@@ -139,6 +144,8 @@ impl Shape {
     /// let shape = Shape::buffer(ArrayShape::parse("f32[8]").unwrap());
     /// assert_eq!(shape.to_string(), "b(f32[8])");
     /// ```
+    #[doc(alias = "MakeBufferShape")]
+    #[doc(alias = "MakeValidatedBufferShape")]
     pub fn buffer(array: ArrayShape) -> Shape {
         Shape { node: Node::Buffer(array), depth: 1 }
     }
@@ -280,6 +287,7 @@ impl Shape {
     /// let is_nil = |text| Shape::parse(text).unwrap().is_nil();
     /// assert!(is_nil("()") && !is_nil("(())") && !is_nil("f32[0]"));
     /// ```
+    #[doc(alias = "IsEmptyTuple")]
     pub fn is_nil(&self) -> bool {
         self.tuple_shapes().is_some_and(<[Shape]>::is_empty)
     }
@@ -342,6 +350,7 @@ impl Shape {
     /// assert!(shape.at(&[0, 0]).unwrap_err().is_mismatch());
     /// ```
     #[doc(alias = "GetSubshape")]
+    #[doc(alias = "TryGetSubshape")]
     pub fn at(&self, index: &[u64]) -> Result<&Shape, Error> {
         let mut shape = self;
         for (level, &member) in index.iter().enumerate() {
@@ -391,6 +400,10 @@ impl Shape {
     /// shape.for_each_array_mut(&mut |array| array.layout = Some(Layout::descending(1)));
     /// assert_eq!(shape.to_string(), "(f32[2]{0}, b(s8[3]{0}), token[])");
     /// ```
+    #[doc(alias = "ForEachMutableSubshape")]
+    #[doc(alias = "ForEachMutableSubshapeWithStatus")]
+    #[doc(alias = "ForEachMutableSubshapePostOrder")]
+    #[doc(alias = "ForEachMutableLeafShape")]
     pub fn for_each_array_mut(&mut self, change: &mut dyn FnMut(&mut ArrayShape)) {
         match &mut self.node {
             Node::Array(array) | Node::Buffer(array) => change(array),

@@ -19,6 +19,7 @@ impl Layout {
     /// assert_eq!(layout.validate(&[150, 200, 100]), Ok(()));
     /// assert!(layout.validate(&[2, 3]).unwrap_err().is_mismatch());
     /// ```
+    #[doc(alias = "ValidateLayoutForShape")]
     pub fn validate(&self, dims: &[u64]) -> Result<(), Error> {
         if self.rank() != dims.len() {
             return Err(Error::mismatch(

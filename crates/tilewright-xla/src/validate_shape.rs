@@ -92,6 +92,7 @@ impl Shape {
     /// assert!(error.to_string().contains("contains 3 elements, but shape has 1 dimensions"));
     /// ```
     #[doc(alias = "ValidateShape")]
+    #[doc(alias = "ValidateShapeWithOptionalLayout")]
     pub fn validate(&self) -> Result<(), ShapeError> {
         validate(self, &ShapeIndex::default(), false)
     }

@@ -18,6 +18,7 @@ mod equality;
 mod host;
 mod insert;
 mod makers;
+mod native;
 mod padding_advice;
 mod padding_cause;
 mod permute;
@@ -38,6 +39,7 @@ pub use common_factors::{
 pub use decompose::Bitcast;
 pub use dimension_number::dimension_number;
 pub(crate) use dimension_number::dimension_numbers;
+pub use native::Native;
 pub use padding_advice::{LeastPadding, PaddingAdvice};
 pub use padding_cause::{Factor, PaddingCause};
 pub use predicates::dimension_letters;

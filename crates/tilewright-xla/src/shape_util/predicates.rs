@@ -281,6 +281,20 @@ impl Shape {
         self.tuple_shapes().is_some_and(|shapes| shapes.iter().any(Shape::is_tuple))
     }
 
+    /// Whether it is an array whose element type has this many bits, 1 for booleans; the layout does not
+    /// count.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let has = |text, bits| Shape::parse(text).unwrap().element_has_bit_width(bits);
+    /// assert!(has("s4[3]{0:E(8)}", 4) && has("pred[]", 1) && has("bf16[0]", 16));
+    /// assert!(!has("pred[]", 8) && !has("(s4[3])", 4) && !has("token[]", 0));
+    /// ```
+    #[doc(alias = "ElementHasBitWidth")]
+    pub fn element_has_bit_width(&self, bits: u32) -> bool {
+        self.as_array().is_some_and(|array| array.element_type.bits() == Some(bits))
+    }
+
     /// Whether this type occurs anywhere in it: as the elements of an array, or as the kind of a part.
     ///
     /// ```

@@ -17,6 +17,7 @@ impl Shape {
     /// assert_eq!(paths, ["{}", "{0}", "{1}", "{1,0}", "{1,1}"]);
     /// ```
     #[doc(alias = "ForEachSubshape")]
+    #[doc(alias = "ForEachSubshapeWithStatus")]
     pub fn subshapes(&self) -> impl Iterator<Item = (ShapeIndex, &Shape)> {
         let mut open = vec![(ShapeIndex::default(), self)];
         std::iter::from_fn(move || {
@@ -25,6 +26,18 @@ impl Shape {
             open.extend(members.map(|(number, member)| (path.child(number as u64), member)));
             Some((path, shape))
         })
+    }
+
+    /// How many shapes lie inside this one, itself and tuples included.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let count = |text| Shape::parse(text).unwrap().subshape_count();
+    /// assert_eq!((count("f32[2]"), count("()"), count("(f32[2], (s8[], ()))")), (1, 1, 5));
+    /// ```
+    #[doc(alias = "SubshapeCount")]
+    pub fn subshape_count(&self) -> usize {
+        self.tuple_shapes().unwrap_or(&[]).iter().map(Shape::subshape_count).sum::<usize>() + 1
     }
 
     /// As [`Shape::subshapes`], each tuple after its members.
