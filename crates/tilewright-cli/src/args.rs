@@ -198,7 +198,8 @@ pub(crate) struct Info {
     /// (.txt, .pb)
     pub(crate) file: String,
     /// What would a module's arrays take under these tiles: T(8,128), the inner tile by element type;
-    /// or under a whole layout: {0,1:T(8,128)(2,1)}
+    /// arrays of one dim get the tile in a row, T(1024), and scalars none; or under a whole layout,
+    /// {0,1:T(8,128)(2,1)}, which arrays of another rank are left out of
     #[arg(long, value_name = "TILES")]
     pub(crate) layout: Option<String>,
     #[command(flatten)]

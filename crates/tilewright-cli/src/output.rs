@@ -10,6 +10,9 @@ use serde_json::Value;
 /// The version of the JSON shapes (`docs/json.md`).
 const VERSION: u32 = 1;
 
+/// About how many bytes of a list are put together before they are printed.
+const CHUNK: usize = 1 << 16;
+
 /// Where results go.
 pub(crate) struct Output {
     json: bool,
@@ -30,11 +33,29 @@ impl Output {
         if !self.json {
             return self.text(text);
         }
-        let mut versioned = serde_json::json!({ "version": VERSION });
-        if let (Value::Object(to), Value::Object(from)) = (&mut versioned, value) {
-            to.extend(from);
+        self.text(&format!("{}\n", versioned(value)))
+    }
+
+    /// Prints `value`, an object, with a long list as its last member `name`, which is never all in
+    /// memory.
+    pub(crate) fn listing(
+        &mut self,
+        value: Value,
+        name: &str,
+        list: impl Iterator<Item = Value>,
+    ) -> io::Result<()> {
+        let head = versioned(value).to_string();
+        let mut text =
+            format!("{},{}:[", head.strip_suffix('}').unwrap_or(&head), Value::from(name));
+        for (at, one) in list.enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            text += &format!("{comma}{one}");
+            if text.len() > CHUNK {
+                self.text(&text)?;
+                text.clear();
+            }
         }
-        self.text(&format!("{versioned}\n"))
+        self.text(&(text + "]}\n"))
     }
 
     /// Prints as it is. A reader that has gone away is no error.
@@ -45,6 +66,15 @@ impl Output {
             other => other,
         }
     }
+}
+
+/// The object with the version of its shape.
+fn versioned(value: Value) -> Value {
+    let mut versioned = serde_json::json!({ "version": VERSION });
+    if let (Value::Object(to), Value::Object(from)) = (&mut versioned, value) {
+        to.extend(from);
+    }
+    versioned
 }
 
 /// A text of a file or a user as one line that only shows letters: control characters, line ends and

@@ -87,6 +87,73 @@ fn a_module_in_json() {
 }
 
 #[test]
+fn a_layout_says_to_which_arrays_it_is_not_applied() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    let text = "HloModule m\nENTRY e {\n  a = f32[9,100]{1,0} parameter(0)\n\
+        \x20 b = f32[2,3,5,7]{3,2,1,0} parameter(1)\n  u = f32[?] custom-call()\n\
+        \x20 ROOT c = (f32[], f32[?]) custom-call(a)\n}\n";
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let text = answer(&["info", path, "--layout", "{0,1:T(8,128)}"]);
+    let lines: Vec<&str> = text.lines().collect();
+    let no_bound = "dim 0 has no bound";
+    assert_eq!(
+        lines[0],
+        "module m, entry e, as if laid out by {0,1:T(8,128)} (not applied: 2 arrays)"
+    );
+    assert_eq!(lines[1], "parameter 0: a f32[9,100]{0,1:T(8,128)}, 52.00 KiB");
+    assert_eq!(lines[2], "parameter 1: b f32[2,3,5,7]{3,2,1,0}, 840 B, not applied: rank 4");
+    assert_eq!(lines[3], "result {0}: f32[], 4 B, not applied: rank 0");
+    assert!(lines[4].starts_with(&format!("result {{1}}: {no_bound}")), "{text}");
+    let end = &lines[lines.len() - 5..];
+    assert_eq!(end[0], "not applied: rank 4: b = parameter f32[2,3,5,7]{3,2,1,0}");
+    assert_eq!(end[1], "not applied: rank 0: c {0} = custom-call f32[]");
+    // A path only of what lies in a tuple.
+    assert!(end[2].starts_with(&format!("no size: u: {no_bound}")), "{text}");
+    assert!(end[3].starts_with(&format!("no size: c {{1}}: {no_bound}")), "{text}");
+    assert_eq!(end[4], "1 array, 52.00 KiB, 48.48 KiB of padding");
+
+    let value = json(&["info", path, "--layout", "{0,1:T(8,128)}"]);
+    assert_eq!(value["arrays"].as_array().unwrap().len(), 1);
+    assert_eq!(value["bytes"], 52 << 10);
+    let left: Vec<_> = (value["not_applied"].as_array().unwrap().iter())
+        .map(|one| (one["instruction"].as_str().unwrap(), one["not_applied"].as_str().unwrap()))
+        .collect();
+    assert_eq!(left, [("b", "rank 4"), ("c", "rank 0")]);
+    assert_eq!(value["parameters"][1]["not_applied"], "rank 4");
+    assert_eq!(value["parameters"][0]["not_applied"], serde_json::Value::Null);
+    // A tiling is for all of them.
+    let value = json(&["info", path, "--layout", "T(8,128)"]);
+    assert_eq!(value["not_applied"], serde_json::json!([]));
+    assert_eq!(value["arrays"].as_array().unwrap().len(), 3);
+    assert!(!answer(&["info", path, "--layout", "T(8,128)"]).contains("not applied"));
+}
+
+/// More arrays than are explained, and than are put together before they are printed.
+#[test]
+fn a_large_module_in_json_is_whole() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("a.txt");
+    let adds: String =
+        (1..=3000).map(|at| format!("  a{at} = f32[{at},3]{{1,0}} add()\n")).collect();
+    std::fs::write(&path, format!("HloModule m\nENTRY e {{\n{adds}}}\n")).unwrap();
+    let path = path.to_str().unwrap();
+    let value = json(&["info", path, "--layout", "T(8,128)"]);
+    let arrays = value["arrays"].as_array().unwrap();
+    let mut names: Vec<&str> =
+        arrays.iter().map(|one| one["instruction"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!((arrays.len(), names.len()), (3000, 3000));
+    let sum: u64 = arrays.iter().map(|one| one["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(value["bytes"], sum);
+    assert_eq!((&value["version"], &value["module"]), (&1.into(), &"m".into()));
+    assert!(arrays[199]["causes"].is_array() && arrays[200]["causes"].is_null());
+    assert!(answer(&["info", path]).contains("\n… 2980 more arrays; --json lists all\n"));
+}
+
+#[test]
 fn modules_are_recognised_by_their_content() {
     let folder = tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| {

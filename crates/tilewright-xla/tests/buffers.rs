@@ -144,3 +144,32 @@ fn arrays_without_a_size_are_listed_apart() {
     assert_eq!((all.buffers[0].index.to_string().as_str(), all.buffers[0].bytes), ("{0}", 32));
     assert_eq!(entry.root_instruction().unwrap().buffers(None).buffers.len(), 1);
 }
+
+#[test]
+fn a_layout_leaves_arrays_of_other_ranks_apart() {
+    let text = "HloModule m\nENTRY e {\n\
+        a = f32[9,100]{1,0} parameter(0)\n\
+        b = (f32[9,100]{1,0}, f32[3]{0:T(8)}, f32[]) custom-call(a)\n\
+        ROOT c = f32[9,100]{1,0} copy(a)\n}\n";
+    let module = HloModule::parse(text).unwrap();
+    let entry = module.entry().unwrap();
+    let names = |list: &[tilewright_xla::Buffer<'_>]| -> Vec<String> {
+        list.iter()
+            .map(|one| format!("{}{} {}", one.instruction.name, one.index, one.array))
+            .collect()
+    };
+    let layout = Tiling::parse("{0,1:T(8,128)}").unwrap();
+    let all = entry.buffers(Some(&layout));
+    let tiled = "f32[9,100]{0,1:T(8,128)}";
+    assert_eq!(
+        names(&all.buffers),
+        [format!("a{{}} {tiled}"), format!("b{{0}} {tiled}"), format!("c{{}} {tiled}")]
+    );
+    assert_eq!(names(&all.not_applied), ["b{1} f32[3]{0:T(8)}", "b{2} f32[]"]);
+    // 13·8 columns in rows of 128, for 9 rows.
+    assert_eq!(all.bytes(), (3 * 4 * 104 * 128, 3 * 4 * (104 * 128 - 900)));
+    for tiling in [None, Some(Tiling::parse("T(8,128)").unwrap())] {
+        let all = entry.buffers(tiling.as_ref());
+        assert_eq!((all.buffers.len(), all.not_applied.len()), (5, 0));
+    }
+}

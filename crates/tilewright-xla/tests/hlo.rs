@@ -114,7 +114,7 @@ fn hlo_shapes_print_as_they_are_written() {
         for one in proto.computations.iter().flat_map(|one| &one.instructions) {
             assert_eq!(
                 Shape::from_proto_bytes(&one.shape.to_proto_bytes().unwrap()).unwrap(),
-                one.shape
+                *one.shape
             );
             assert_eq!(one.shape.validate_with_layouts(), Ok(()));
         }

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, process::ExitCode};
 use serde_json::{Value, json};
 use tilewright::{
     module,
-    xla::{Buffer, Buffers, HloComputation, HloModule, Tiling, Unsized},
+    xla::{Buffer, Buffers, HloComputation, HloModule, ShapeIndex, Tiling, Unsized},
 };
 
 use crate::{args::Info, failure::Failure, output::Output, size};
@@ -49,7 +49,12 @@ pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
     };
     // A proto's names are any text, also such as a terminal would obey.
     let hidden = |c: char| c.is_control() && c != '\n';
-    out.answer(&entry.text(args, &module).replace(hidden, "\u{fffd}"), entry.value(args, &module))?;
+    if out.is_json() {
+        let arrays = entry.ranked.buffers.iter().enumerate().map(ranked);
+        out.listing(entry.value(args, &module), "arrays", arrays)?;
+    } else {
+        out.text(&entry.text(args, &module).replace(hidden, "\u{fffd}"))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -62,6 +67,9 @@ impl Entry<'_> {
         let mut text = format!("module {}, entry {}", module.name, self.entry.name);
         if let Some(layout) = &args.layout {
             let _ = write!(text, ", as if laid out by {layout}");
+            if !self.ranked.not_applied.is_empty() {
+                let _ = write!(text, " (not applied: {})", count(self.ranked.not_applied.len()));
+            }
         }
         text.push('\n');
         for (number, buffers) in &self.parameters {
@@ -81,26 +89,29 @@ impl Entry<'_> {
                 _ => padded(text, buffer),
             };
         }
-        if let Some(more) = all.len().checked_sub(LISTED + 1) {
-            let _ = writeln!(text, "… {} more arrays; --json lists all", more + 1);
+        more(text, all.len());
+        for buffer in self.ranked.not_applied.iter().take(LISTED) {
+            let _ = writeln!(text, "{}: {}", not_applied(buffer), name(buffer));
         }
+        more(text, self.ranked.not_applied.len());
         for one in &self.ranked.unsized_arrays {
-            let _ =
-                writeln!(text, "no size: {} {}: {}", one.instruction.name, one.index, one.error);
+            let (name, path) = (&one.instruction.name, path(&one.index));
+            let _ = writeln!(text, "no size: {name}{path}: {}", one.error);
         }
         let (bytes, padding) = self.ranked.bytes();
         let (bytes, padding) = (words(bytes), words(padding));
-        let _ = writeln!(text, "{} arrays, {bytes}, {padding} of padding", all.len());
+        let _ = writeln!(text, "{}, {bytes}, {padding} of padding", count(all.len()));
     }
 
+    /// All but the arrays.
     fn value(&self, args: &Info, module: &HloModule) -> Value {
         let (bytes, padding) = self.ranked.bytes();
         let parameters: Vec<Value> = (self.parameters.iter())
-            .flat_map(|(number, buffers)| buffers.buffers.iter().map(move |one| (number, one)))
-            .map(|(number, one)| {
-                let mut value = array(one);
-                value["parameter"] = json!(number);
-                value
+            .flat_map(|(number, buffers)| {
+                values(buffers).map(move |mut value| {
+                    value["parameter"] = json!(number);
+                    value
+                })
             })
             .collect();
         json!({
@@ -110,8 +121,8 @@ impl Entry<'_> {
             "entry": self.entry.name,
             "as_layout": args.layout,
             "parameters": parameters,
-            "results": self.results.buffers.iter().map(array).collect::<Vec<_>>(),
-            "arrays": self.ranked.buffers.iter().enumerate().map(ranked).collect::<Vec<_>>(),
+            "results": values(&self.results).collect::<Vec<_>>(),
+            "not_applied": self.ranked.not_applied.iter().map(left).collect::<Vec<_>>(),
             "unsized": self.ranked.unsized_arrays.iter().map(unsized_array).collect::<Vec<_>>(),
             "bytes": u64::try_from(bytes).ok(),
             "padding_bytes": u64::try_from(padding).ok(),
@@ -123,25 +134,50 @@ fn words(bytes: u128) -> String {
     size::words(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
+fn count(arrays: usize) -> String {
+    if arrays == 1 { "1 array".into() } else { format!("{arrays} arrays") }
+}
+
+/// Says how many of a list are not shown.
+fn more(text: &mut String, arrays: usize) {
+    if let Some(more) = arrays.checked_sub(LISTED).filter(|more| *more > 0) {
+        let _ = writeln!(
+            text,
+            "… {more} more {}; --json lists all",
+            if more == 1 { "array" } else { "arrays" }
+        );
+    }
+}
+
+/// The path of a tuple's member, after a space; of anything else nothing.
+fn path(index: &ShapeIndex) -> String {
+    if index.is_empty() { String::new() } else { format!(" {index}") }
+}
+
+/// Why a layout is not applied to an array.
+fn not_applied(buffer: &Buffer<'_>) -> String {
+    format!("not applied: rank {}", buffer.array.dims.len())
+}
+
 /// A line for each array of one value.
 fn list(text: &mut String, title: &str, buffers: &Buffers<'_>, named: bool) {
-    for buffer in &buffers.buffers {
-        let path =
-            if buffer.index.is_empty() { String::new() } else { format!(" {}", buffer.index) };
+    let applied = buffers.buffers.iter().map(|one| (one, String::new()));
+    let left = buffers.not_applied.iter().map(|one| (one, format!(", {}", not_applied(one))));
+    for (buffer, note) in applied.chain(left) {
+        let path = path(&buffer.index);
         let name = if named { format!(" {}", buffer.instruction.name) } else { String::new() };
-        let _ =
-            writeln!(text, "{title}{path}:{name} {}, {}", buffer.array, size::words(buffer.bytes));
+        let (array, bytes) = (&buffer.array, size::words(buffer.bytes));
+        let _ = writeln!(text, "{title}{path}:{name} {array}, {bytes}{note}");
     }
     for one in &buffers.unsized_arrays {
-        let _ = writeln!(text, "{title} {}: {}", one.index, one.error);
+        let _ = writeln!(text, "{title}{}: {}", path(&one.index), one.error);
     }
 }
 
 /// `v.1 = parameter f32[2048,10]{1,0:T(8,128)}`, with the path of a tuple's member.
 fn name(buffer: &Buffer<'_>) -> String {
-    let path = if buffer.index.is_empty() { String::new() } else { format!(" {}", buffer.index) };
     let one = buffer.instruction;
-    format!("{}{path} = {} {}", one.name, one.opcode, buffer.array)
+    format!("{}{} = {} {}", one.name, path(&buffer.index), one.opcode, buffer.array)
 }
 
 /// An array with padding: why, and what would pad less.
@@ -166,6 +202,18 @@ fn array(buffer: &Buffer<'_>) -> Value {
         "bytes": buffer.bytes,
         "padding_bytes": buffer.padding_bytes(),
     })
+}
+
+/// One that the layout is not applied to, with why.
+fn left(buffer: &Buffer<'_>) -> Value {
+    let mut value = array(buffer);
+    value["not_applied"] = json!(format!("rank {}", buffer.array.dims.len()));
+    value
+}
+
+/// The arrays of one value.
+fn values<'a>(buffers: &'a Buffers<'_>) -> impl Iterator<Item = Value> + 'a {
+    buffers.buffers.iter().map(array).chain(buffers.not_applied.iter().map(left))
 }
 
 /// The same with the factor and, of those that waste most, the causes and the better layout.

@@ -3,11 +3,13 @@
 //! Law: `bytes = data_bytes · factor`, up to the last byte's bits; the ranking is by `bytes − data_bytes`,
 //! the largest first.
 
+use std::{collections::HashMap, sync::Arc};
+
 use tilewright_core::Error;
 
 use super::{HloComputation, HloInstruction, Tiling};
 use crate::{
-    ArrayShape, ShapeIndex,
+    ArrayShape, Shape, ShapeIndex,
     shape_util::{Factor, PaddingAdvice},
 };
 
@@ -33,7 +35,7 @@ pub struct Buffer<'a> {
     /// Which array of its shape.
     pub index: ShapeIndex,
     /// The array as it is laid out, or as it was asked to be.
-    pub array: ArrayShape,
+    pub array: Arc<ArrayShape>,
     /// The bytes of its elements.
     pub data_bytes: u64,
     /// The bytes of its storage.
@@ -75,7 +77,9 @@ pub struct Unsized<'a> {
 pub struct Buffers<'a> {
     /// Those with a size.
     pub buffers: Vec<Buffer<'a>>,
-    /// The others.
+    /// Those that the tiling asked about is not for, being of another rank, as they are.
+    pub not_applied: Vec<Buffer<'a>>,
+    /// Those without a size.
     pub unsized_arrays: Vec<Unsized<'a>>,
 }
 
@@ -125,7 +129,7 @@ impl Buffer<'_> {
 }
 
 impl<'a> Buffers<'a> {
-    /// The bytes of all, and how many of them are padding.
+    /// The bytes of all `buffers`, and how many of them are padding.
     ///
     /// ```
     /// use tilewright_xla::HloModule;
@@ -142,28 +146,61 @@ impl<'a> Buffers<'a> {
 
     fn of(instructions: impl Iterator<Item = &'a HloInstruction>, tiling: Option<&Tiling>) -> Self {
         let mut all = Buffers::default();
+        let mut known = HashMap::new();
         for instruction in instructions {
-            for (index, shape) in instruction.shape.leaves() {
-                let Some(array) = shape.as_array().or(shape.as_buffer()) else { continue };
-                match buffer(instruction, index.clone(), array, tiling) {
-                    Ok(buffer) => all.buffers.push(buffer),
-                    Err(error) => all.unsized_arrays.push(Unsized { instruction, index, error }),
-                }
+            if Arc::strong_count(&instruction.shape) == 1 {
+                all.extend(instruction, measure(&instruction.shape, tiling));
+                continue;
             }
+            let measured = known.entry(Arc::as_ptr(&instruction.shape));
+            let measured = measured.or_insert_with(|| measure(&instruction.shape, tiling));
+            all.extend(instruction, measured.iter().cloned());
         }
         all
     }
+
+    fn extend(
+        &mut self,
+        instruction: &'a HloInstruction,
+        measured: impl IntoIterator<Item = Measured>,
+    ) {
+        for Measured { index, applied, size } in measured {
+            match size {
+                Ok((array, data_bytes, bytes)) => {
+                    let to = if applied { &mut self.buffers } else { &mut self.not_applied };
+                    to.push(Buffer { instruction, index, array, data_bytes, bytes });
+                }
+                Err(error) => {
+                    self.unsized_arrays.push(Unsized { instruction, index, error });
+                }
+            }
+        }
+    }
 }
 
-fn buffer<'a>(
-    instruction: &'a HloInstruction,
+/// An array of a shape: with its bytes of data and of storage, or why they cannot be said.
+#[derive(Clone)]
+struct Measured {
     index: ShapeIndex,
-    array: &ArrayShape,
-    tiling: Option<&Tiling>,
-) -> Result<Buffer<'a>, Error> {
+    /// Whether the tiling asked about is for it.
+    applied: bool,
+    size: Result<(Arc<ArrayShape>, u64, u64), Error>,
+}
+
+/// The arrays of a shape.
+fn measure(shape: &Shape, tiling: Option<&Tiling>) -> Vec<Measured> {
+    let measure = |(index, shape): (ShapeIndex, &Shape)| {
+        let array = shape.as_array().or(shape.as_buffer())?;
+        let applied = tiling.is_none_or(|tiling| tiling.is_for(array));
+        Some(Measured { index, applied, size: size(array, tiling) })
+    };
+    shape.leaves().filter_map(measure).collect()
+}
+
+fn size(array: &ArrayShape, tiling: Option<&Tiling>) -> Result<(Arc<ArrayShape>, u64, u64), Error> {
     let array = tiling.map_or_else(|| Ok(array.clone()), |tiling| tiling.apply(array))?;
     let (data_bytes, bytes) = (array.unpadded_bytes()?, array.bytes()?);
-    Ok(Buffer { instruction, index, array, data_bytes, bytes })
+    Ok((Arc::new(array), data_bytes, bytes))
 }
 
 impl HloInstruction {
@@ -211,7 +248,9 @@ impl HloComputation {
     pub fn buffers(&self, tiling: Option<&Tiling>) -> Buffers<'_> {
         let own = |one: &&HloInstruction| !IN_PLACE.contains(&one.opcode.as_str());
         let mut all = Buffers::of(self.instructions.iter().filter(own), tiling);
-        all.buffers.sort_by_key(|one| std::cmp::Reverse((one.padding_bytes(), one.bytes)));
+        for list in [&mut all.buffers, &mut all.not_applied] {
+            list.sort_by_key(|one| std::cmp::Reverse((one.padding_bytes(), one.bytes)));
+        }
         all
     }
 

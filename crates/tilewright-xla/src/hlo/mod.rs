@@ -9,6 +9,7 @@ mod buffers;
 mod error;
 mod proto;
 mod scan;
+mod shared;
 mod source;
 mod text;
 mod tiling;
@@ -18,6 +19,8 @@ pub use buffers::{Buffer, Buffers, Unsized};
 pub use error::HloError;
 pub use source::HloSourceError;
 pub use tiling::Tiling;
+
+use std::sync::Arc;
 
 use crate::{Parameter, ProgramShape, Shape};
 
@@ -84,8 +87,8 @@ pub struct HloInstruction {
     pub name: String,
     /// What it does: `add`, `fusion`, `parameter`.
     pub opcode: String,
-    /// What it gives.
-    pub shape: Shape,
+    /// What it gives; instructions of equal shapes share one.
+    pub shape: Arc<Shape>,
     /// Which parameter of the computation it is, if it is one.
     pub parameter: Option<u64>,
 }
@@ -147,7 +150,7 @@ impl HloComputation {
     /// assert_eq!(module.entry().unwrap().result().unwrap().to_string(), "f32[3,2]{0,1}");
     /// ```
     pub fn result(&self) -> Option<&Shape> {
-        self.root_instruction().map(|root| &root.shape)
+        self.root_instruction().map(|root| &*root.shape)
     }
 
     /// The parameters and the result, with their layouts; `None` for a computation without
@@ -161,8 +164,10 @@ impl HloComputation {
     /// assert_eq!(program.to_string(), "(x: f32[2]{0}) -> s8[]");
     /// ```
     pub fn program_shape(&self) -> Option<ProgramShape> {
-        let parameter =
-            |one: &HloInstruction| Parameter { name: one.name.clone(), shape: one.shape.clone() };
+        let parameter = |one: &HloInstruction| Parameter {
+            name: one.name.clone(),
+            shape: Shape::clone(&one.shape),
+        };
         Some(ProgramShape {
             parameters: self.parameters().into_iter().map(parameter).collect(),
             result: self.result()?.clone(),

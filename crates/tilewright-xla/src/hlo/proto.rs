@@ -2,9 +2,11 @@
 //!
 //! Source: `xla/service/hlo.proto`; fields that are not read here are passed over.
 
+use std::sync::Arc;
+
 use tilewright_core::Error;
 
-use super::{HloComputation, HloInstruction, HloModule, weight};
+use super::{HloComputation, HloInstruction, HloModule, shared, weight};
 use crate::proto::{ProtoError, ShapeProto, decode, each};
 
 /// The most messages that a module's proto may have: an instruction has about four, and each takes at
@@ -83,6 +85,7 @@ impl HloModule {
             _ => decode::<ModuleProto>(bytes)?,
         };
         let mut computations = each("computations", &proto.computations, computation)?;
+        shared::share(&mut computations);
         if let Some(entry) = entry(&proto).and_then(|at| computations.get_mut(at)) {
             entry.entry = true;
         }
@@ -119,7 +122,7 @@ fn instruction(proto: &InstructionProto) -> Result<HloInstruction, ProtoError> {
     Ok(HloInstruction {
         name: proto.name.clone(),
         opcode: proto.opcode.clone(),
-        shape: shape.to_shape().map_err(|error| error.within("shape"))?,
+        shape: Arc::new(shape.to_shape().map_err(|error| error.within("shape"))?),
         parameter: parameter(proto)?,
     })
 }

@@ -13,7 +13,7 @@
 
 use tilewright_core::ParseError;
 
-use super::{HloComputation, HloError, HloInstruction, HloModule, scan::Scan};
+use super::{HloComputation, HloError, HloInstruction, HloModule, scan::Scan, shared::Shapes};
 
 /// Tables of source places, which newer texts have before the computations.
 const TABLES: [&str; 4] = ["FileNames", "FunctionNames", "FileLocations", "StackFrames"];
@@ -47,7 +47,7 @@ fn module(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
     }
     let name = scan.name("expected the module's name")?.to_owned();
     scan.pass_line();
-    let mut computations: Vec<HloComputation> = Vec::new();
+    let (mut computations, mut shapes) = (Vec::<HloComputation>::new(), Shapes::default());
     while scan.peek().is_some() {
         let again = scan.error("a second ENTRY; a module begins with one computation");
         let word = scan.name("expected a computation, such as `ENTRY main {`")?;
@@ -60,7 +60,7 @@ fn module(scan: &mut Scan<'_>) -> Result<HloModule, ParseError> {
             return Err(again);
         }
         let name = if entry { scan.name("expected the computation's name")? } else { word };
-        computations.push(computation(scan, name, entry)?);
+        computations.push(computation(scan, &mut shapes, name, entry)?);
     }
     Ok(HloModule { name, computations })
 }
@@ -72,7 +72,12 @@ fn table(scan: &mut Scan<'_>) {
     }
 }
 
-fn computation(scan: &mut Scan<'_>, name: &str, entry: bool) -> Result<HloComputation, ParseError> {
+fn computation(
+    scan: &mut Scan<'_>,
+    shapes: &mut Shapes,
+    name: &str,
+    entry: bool,
+) -> Result<HloComputation, ParseError> {
     if scan.eat(b'(') {
         scan.pass_group("the computation's parameters do not end; expected `)`")?;
         scan.expect(b'-', "expected `->` and the shape of the result")?;
@@ -82,7 +87,7 @@ fn computation(scan: &mut Scan<'_>, name: &str, entry: bool) -> Result<HloComput
     scan.expect(b'{', "expected `{` and the computation's instructions")?;
     let (mut instructions, mut root) = (Vec::new(), None);
     while !scan.eat(b'}') {
-        let (instruction, is_root) = instruction(scan)?;
+        let (instruction, is_root) = instruction(scan, shapes)?;
         if is_root {
             root = Some(instructions.len());
         }
@@ -95,7 +100,10 @@ fn computation(scan: &mut Scan<'_>, name: &str, entry: bool) -> Result<HloComput
 }
 
 /// An instruction, and whether it is the root.
-fn instruction(scan: &mut Scan<'_>) -> Result<(HloInstruction, bool), ParseError> {
+fn instruction(
+    scan: &mut Scan<'_>,
+    shapes: &mut Shapes,
+) -> Result<(HloInstruction, bool), ParseError> {
     let mut name = scan.name("expected an instruction, or `}` at the end of the computation")?;
     let root = name == "ROOT";
     if root {
@@ -111,6 +119,6 @@ fn instruction(scan: &mut Scan<'_>) -> Result<(HloInstruction, bool), ParseError
     if scan.eat(b',') {
         scan.pass_line();
     }
-    let (name, opcode) = (name.to_owned(), opcode.to_owned());
+    let (name, opcode, shape) = (name.to_owned(), opcode.to_owned(), shapes.share(shape));
     Ok((HloInstruction { name, opcode, shape, parameter }, root))
 }

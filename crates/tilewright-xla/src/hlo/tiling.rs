@@ -78,7 +78,7 @@ impl Tiling {
         let rank = array.dims.len();
         let mut tiled = array.clone();
         if self.ordered {
-            if self.layout.rank() == rank {
+            if self.is_for(array) {
                 tiled.layout = Some(self.layout.clone());
             }
             return Ok(tiled);
@@ -90,6 +90,19 @@ impl Tiling {
             (None, _) => Some(self.layout.replaced(own.minor_to_major())?),
         };
         Ok(tiled)
+    }
+
+    /// Whether it is for arrays such as this one: a layout with an order is for those of its rank.
+    ///
+    /// ```
+    /// use tilewright_xla::{ArrayShape, Tiling};
+    /// let layout = Tiling::parse("{0,1:T(8,128)}").unwrap();
+    /// let is_for = |text| layout.is_for(&ArrayShape::parse(text).unwrap());
+    /// assert!(is_for("f32[9,200]") && !is_for("f32[9]") && !is_for("f32[2,9,200]"));
+    /// assert!(Tiling::parse("T(8,128)").unwrap().is_for(&ArrayShape::parse("f32[9]").unwrap()));
+    /// ```
+    pub fn is_for(&self, array: &ArrayShape) -> bool {
+        !self.ordered || self.layout.rank() == array.dims.len()
     }
 
     /// The extents of one tile of two, if that is all there is.

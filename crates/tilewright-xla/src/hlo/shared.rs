@@ -1,0 +1,63 @@
+//! Equal shapes of a module kept once: a large module has many instructions and few shapes.
+
+use std::{collections::HashSet, sync::Arc};
+
+use super::HloComputation;
+use crate::Shape;
+
+/// The shapes met so far.
+#[derive(Default)]
+pub(super) struct Shapes(HashSet<Arc<Shape>>);
+
+impl Shapes {
+    /// The shape, or the equal one met before.
+    pub(super) fn share(&mut self, shape: Shape) -> Arc<Shape> {
+        if let Some(known) = self.0.get(&shape) {
+            return Arc::clone(known);
+        }
+        let shape = Arc::new(shape);
+        self.0.insert(Arc::clone(&shape));
+        shape
+    }
+}
+
+/// Shares the shapes of computations that are read already.
+pub(super) fn share(computations: &mut [HloComputation]) {
+    let mut shapes: HashSet<Arc<Shape>> = HashSet::new();
+    for one in computations.iter_mut().flat_map(|computation| &mut computation.instructions) {
+        match shapes.get(&one.shape) {
+            Some(known) => one.shape = Arc::clone(known),
+            None => {
+                shapes.insert(Arc::clone(&one.shape));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::HloModule;
+
+    #[test]
+    fn equal_shapes_are_one() {
+        let text = "HloModule m\nf {\n  x = f32[2] parameter(0)\n}\n\
+            ENTRY e {\n  y = f32[2] parameter(0)\n  ROOT z = f32[2]{0} copy(y)\n}\n";
+        let read = HloModule::parse(text).unwrap();
+        let shape = |module: &HloModule, computation: usize, at: usize| {
+            Arc::clone(&module.computations[computation].instructions[at].shape)
+        };
+        assert!(Arc::ptr_eq(&shape(&read, 0, 0), &shape(&read, 1, 0)));
+        // A layout that is absent is not the default one.
+        assert_ne!(shape(&read, 1, 0), shape(&read, 1, 1));
+
+        let mut copied = read.clone();
+        for one in copied.computations.iter_mut().flat_map(|one| &mut one.instructions) {
+            one.shape = Arc::new(Shape::clone(&one.shape));
+        }
+        assert!(!Arc::ptr_eq(&shape(&copied, 0, 0), &shape(&copied, 1, 0)));
+        share(&mut copied.computations);
+        assert!(Arc::ptr_eq(&shape(&copied, 0, 0), &shape(&copied, 1, 0)));
+        assert_eq!(copied, read);
+    }
+}
