@@ -27,6 +27,15 @@ impl Layout {
         let flat = self.rank() == self.profile().leaves() && self.rank() == axes.len();
         let affine = if flat { dot(self.modes(), axes, self.offset()) } else { self.walk(axes) };
         match affine {
+            Some(offset) if self.swizzle().is_identity() => Ok(offset),
+            Some(_) | None => self.offset_or_why(affine, axes),
+        }
+    }
+
+    /// The swizzled offset, or why there is none: what callers need not have inlined.
+    #[inline(never)]
+    const fn offset_or_why(&self, affine: Option<i64>, axes: &[u64]) -> Result<i64, Error> {
+        match affine {
             Some(offset) => Ok(self.swizzled(offset)),
             None => Err(self.outside(axes)),
         }
@@ -159,17 +168,22 @@ impl Layout {
     }
 }
 
-/// The affine offset of a digit per mode; `None` if one is not below its extent.
+/// The affine offset of a digit per mode, as many as there are modes; `None` if one is not below its
+/// extent.
 #[inline]
 const fn dot(modes: &[Mode], digits: &[u64], offset: i64) -> Option<i64> {
-    let (mut offset, mut inside, mut i) = (offset, true, 0);
-    while i < modes.len() && i < digits.len() {
-        inside &= digits[i] < modes[i].extent();
-        // Used only inside the domain, where I2 bounds every partial sum.
-        offset = offset.wrapping_add((digits[i] as i64).wrapping_mul(modes[i].stride()));
+    // One length for both slices: no element needs a check of its own.
+    let modes = modes.split_at(digits.len()).0;
+    let (mut offset, mut i) = (offset, 0);
+    while i < digits.len() {
+        if digits[i] >= modes[i].extent() {
+            return None;
+        }
+        // Inside the domain I2 bounds every partial sum.
+        offset += digits[i] as i64 * modes[i].stride();
         i += 1;
     }
-    if inside { Some(offset) } else { None }
+    Some(offset)
 }
 
 /// Quotient and remainder; `None` for an extent of 0. A division of 64 bits is the slowest instruction

@@ -250,10 +250,7 @@ impl Layout {
     /// equality asks.
     #[inline]
     pub(crate) const fn with_leaves(&self, modes: [Mode; MAX_MODES], len: usize) -> Layout {
-        let profile = match Profile::flat(len) {
-            Ok(profile) if len > 1 => profile,
-            _ => Profile::LEAF,
-        };
+        let profile = if len > 1 { Profile::tuple(len) } else { Profile::LEAF };
         let layout = Layout { modes, profile, offset: self.offset, swizzle: self.swizzle };
         debug_assert!(check_size(layout.modes()).is_ok());
         debug_assert!(check_reach(layout.modes(), layout.offset).is_ok());

@@ -70,6 +70,12 @@ impl Profile {
         if rank > MAX_MODES {
             return Err(too_many());
         }
+        Ok(Profile::tuple(rank))
+    }
+
+    /// A tuple of leaves, at most [`MAX_MODES`] of them.
+    #[inline]
+    pub(crate) const fn tuple(rank: usize) -> Profile {
         let mut profile = Profile::EMPTY;
         if rank > 0 {
             profile.leaves = rank as u8;
@@ -78,7 +84,7 @@ impl Profile {
             profile.rank = rank as u8;
             profile.ends = u32::MAX >> (MAX_MODES - rank);
         }
-        Ok(profile)
+        profile
     }
 
     /// A tuple of axes with `leaves[i]` leaves each; an axis of one leaf is bare: `[2, 1]` is

@@ -105,7 +105,11 @@ pub(crate) const fn merge(modes: &[Mode], extended: bool, out: &mut [Mode; MAX_M
 
 /// Whether `next` begins where `mode` ends.
 const fn follows(mode: Mode, next: Mode) -> bool {
-    next.stride() as i128 == mode.extent() as i128 * mode.stride() as i128
+    // I1 keeps extents below 2^63; a product beyond 64 bits is no stride.
+    match (mode.extent() as i64).checked_mul(mode.stride()) {
+        Some(end) => end == next.stride(),
+        None => false,
+    }
 }
 
 /// A layout and a profile walked side by side.
