@@ -195,7 +195,7 @@ pub(crate) struct Verify {
 #[derive(Args, Debug)]
 pub(crate) struct Info {
     /// A .safetensors file, a *.safetensors.index.json, a .npy file, raw:PATH, or an HLO module
-    /// (.txt, .pb)
+    /// (.txt, .hlo, .pb)
     pub(crate) file: String,
     /// What would a module's arrays take under these tiles: T(8,128), the inner tile by element type;
     /// arrays of one dim get the tile in a row, T(1024), and scalars none; or under a whole layout,

@@ -91,6 +91,13 @@ impl Failure {
         }
     }
 
+    /// The same message with more at its end.
+    pub(crate) fn with_hint(mut self, hint: &str) -> Failure {
+        self.message += hint;
+        self.rendered += hint;
+        self
+    }
+
     /// A file that is no module, or not a whole one.
     pub(crate) fn module(message: String) -> Failure {
         Failure::new(IO, "module", message)

@@ -213,6 +213,12 @@ fn what_is_no_module_is_an_error_with_its_place() {
             "{path}: {err}"
         );
     }
+    // A file that is nothing at all might have been meant as a module.
+    let (code, _, err) = ask(&["info", &write("passwd", b"root:x:0:0\n")]);
+    assert_eq!(code, 3);
+    assert!(err.contains("neither a safetensors file") && err.contains("`HloModule`"), "{err}");
+    let (_, _, err) = ask(&["info", &write("cut.npy", b"\x93NUMPY")]);
+    assert!(!err.contains("HloModule"), "{err}");
     // A file of holes, one byte too long, is refused without being read.
     let path = folder.path().join("huge.txt");
     std::fs::File::create(&path).unwrap().set_len((512 << 20) + 1).unwrap();

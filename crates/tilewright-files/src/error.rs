@@ -19,6 +19,8 @@ enum Kind {
     Contradiction,
     /// The file is well formed, and holds something that no layout can be given to.
     Unsupported,
+    /// No format that is known here.
+    Unrecognised,
     /// The caller asked to stop.
     Cancelled,
 }
@@ -82,6 +84,10 @@ impl Error {
         Error { kind: Kind::Unsupported, message, cause: None }
     }
 
+    pub(crate) fn unrecognised(path: &Path, message: impl fmt::Display) -> Error {
+        Error { kind: Kind::Unrecognised, ..Error::unsupported(path, message) }
+    }
+
     pub(crate) fn cancelled() -> Error {
         Error { kind: Kind::Cancelled, message: "cancelled".into(), cause: None }
     }
@@ -109,7 +115,21 @@ impl Error {
     /// ```
     pub fn is_io(&self) -> bool {
         let Error { kind, .. } = self;
-        matches!(kind, Kind::Io | Kind::Corrupt | Kind::Contradiction | Kind::Unsupported)
+        let corrupt = matches!(kind, Kind::Corrupt | Kind::Contradiction);
+        corrupt || matches!(kind, Kind::Io | Kind::Unsupported | Kind::Unrecognised)
+    }
+
+    /// Whether neither the name nor the content of a file is that of a format read here.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// let unknown = open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), &Reading::default());
+    /// assert!(unknown.unwrap_err().is_unrecognised());
+    /// let missing = open("no/such/file.npy", &Reading::default()).unwrap_err();
+    /// assert!(!missing.is_unrecognised());
+    /// ```
+    pub fn is_unrecognised(&self) -> bool {
+        self.kind == Kind::Unrecognised
     }
 
     /// Whether [`Watch::cancelled`](crate::Watch::cancelled) asked to stop.
@@ -146,7 +166,7 @@ impl Error {
             Kind::SameFile => "same-file",
             Kind::Io => "io",
             Kind::Corrupt | Kind::Contradiction => "corrupt",
-            Kind::Unsupported => "unsupported",
+            Kind::Unsupported | Kind::Unrecognised => "unsupported",
             Kind::Cancelled => "cancelled",
         }
     }

@@ -65,7 +65,7 @@ pub(crate) fn by_magic(path: &Path, head: &[u8], len: u64) -> Result<Kind, Error
     if head.trim_ascii_start().starts_with(b"{") {
         return Ok(Kind::Sharded);
     }
-    Err(Error::unsupported(
+    Err(Error::unrecognised(
         path,
         "neither a safetensors file, nor the index of a checkpoint, nor an .npy file; bytes without a header are named raw:PATH",
     ))

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use serde_json::{Value, json};
-use tilewright::files::{Input, Reading, Tensor, open};
+use tilewright::files::{Error, Input, Reading, Tensor, open};
 
 use crate::{
     args::Info,
@@ -26,9 +26,16 @@ pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
     if let Some(dtype) = args.array.dtype()? {
         reading = reading.dtype(dtype);
     }
-    let input = open(&args.file, &reading)?;
+    let input = open(&args.file, &reading).map_err(refused)?;
     out.answer(&table(&input), value(args, &input))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Only `info` reads modules too: a file that is nothing at all might have been meant as one.
+fn refused(error: Error) -> Failure {
+    let hint = "; an HLO module's text begins with `HloModule`, or the file's name ends with .txt, .hlo or .pb";
+    let hint = if error.is_unrecognised() { hint } else { "" };
+    Failure::from(error).with_hint(hint)
 }
 
 /// No column is wider than this many characters: what is longer pushes its own row to the right.
