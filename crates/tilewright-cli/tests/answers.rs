@@ -114,6 +114,26 @@ fn sameness() {
     assert_eq!((code, out.as_str()), (1, "differ at (0,1): 2 vs 1\n"));
     let (code, out, _) = ask(&["same", "row-major", "f32[3,2]", "--quiet"]);
     assert_eq!((code, out.as_str()), (0, "same\n"));
+    for (a, b, difference) in [
+        (
+            "f32[20000,20000]{1,0:T(7,100)(3,9)}",
+            "f32[20000,20000]{1,0:T(7,100)(3,10)}",
+            "(0,9): 27 vs 9",
+        ),
+        (
+            "f32[1000003,999983]{1,0:T(3,4)(2,1)}",
+            "f32[1000003,999983]{1,0:T(3,4)}",
+            "(0,1): 2 vs 1",
+        ),
+        (
+            "f32[1000003,999983]{1,0:T(3,4)(2,1)}",
+            "f32[1000003,999983]{1,0:T(3,5)(2,1)}",
+            "(0,4): 16 vs 8",
+        ),
+    ] {
+        let (code, out, _) = ask(&["same", a, b]);
+        assert_eq!((code, out), (1, format!("differ at {difference}\n")));
+    }
     let huge = "(1000000,1000000):(1000000,1)";
     let split = "((8,125000),1000000):((1000000,8000000),1)";
     assert_eq!(answer(&["same", huge, split]), "same\n");

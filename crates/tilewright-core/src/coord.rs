@@ -74,6 +74,18 @@ impl Coord {
         self.axes.split_at(self.len).0
     }
 
+    /// Whether this comes before `other`, of the same length, in row-major order.
+    pub(crate) const fn is_before(&self, other: &Coord) -> bool {
+        let mut axis = 0;
+        while axis < self.len {
+            if self.axes[axis] != other.axes[axis] {
+                return self.axes[axis] < other.axes[axis];
+            }
+            axis += 1;
+        }
+        false
+    }
+
     pub(crate) const fn as_mut_slice(&mut self) -> &mut [u64] {
         self.axes.split_at_mut(self.len).0
     }

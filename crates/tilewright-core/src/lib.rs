@@ -35,6 +35,7 @@ mod algebra;
 mod basis;
 mod block;
 mod coord;
+mod cuts;
 mod error;
 mod expect_const;
 mod fill;
@@ -66,6 +67,7 @@ mod text;
 mod tile;
 mod tuple;
 mod view;
+mod witness;
 
 pub use algebra::{LayoutTile, LayoutTv, LeftInverse, SEARCH_STATES, Slicer, Tiler};
 pub use basis::{BasisLayout, MAX_BASES};

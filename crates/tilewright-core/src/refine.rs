@@ -7,7 +7,11 @@
 //!
 //! Law: the blocks visit every logical coordinate exactly once, with its offset in both layouts.
 
-use crate::{Block, Coord, Error, Loop, MAX_MODES, Mode, Step, TensorLayout, macros::tri};
+use crate::{
+    Block, Coord, Error, Loop, MAX_MODES, TensorLayout,
+    cuts::{modes, next_cut, stride_at},
+    macros::tri,
+};
 
 /// One common digit of a dim: a cut and the distance it makes on either side.
 #[derive(Clone, Copy)]
@@ -116,6 +120,34 @@ impl<'a> Refinement<'a> {
         self.walked.is_none()
     }
 
+    pub(crate) const fn sides(&self) -> (&'a TensorLayout, &'a TensorLayout) {
+        (self.src, self.dst)
+    }
+
+    /// At least this many blocks begin before `end`, or in all: no run is longer than `longest`.
+    pub(crate) const fn blocks_at_least(&self, end: Option<&Coord>) -> u64 {
+        let (mut count, mut leading, mut dim) = (1u64, true, 0);
+        while dim < self.src.rank() {
+            let mut extent = self.src.extents()[dim];
+            if let Some(end) = end
+                && leading
+            {
+                let at = end.as_slice()[dim];
+                leading = at == 0;
+                extent = if leading { 1 } else { at };
+            }
+            if is(self.walked, dim) {
+                let (a, b) = (longest_run(self.src, dim), longest_run(self.dst, dim));
+                extent = extent.div_ceil(if a < b { a } else { b });
+            } else if self.ranges[dim].0 < self.ranges[dim].1 {
+                extent = 1;
+            }
+            count = count.saturating_mul(extent);
+            dim += 1;
+        }
+        count
+    }
+
     /// Finds the common cuts of a dim and stores them from `at` on; returns their end, `at` if there
     /// are none.
     const fn cut(&mut self, dim: usize, at: usize) -> usize {
@@ -163,6 +195,7 @@ impl<'a> Refinement<'a> {
             refinement: self,
             level: [0; MAX_MODES],
             coord: Coord::origin(self.src.rank()),
+            end: None,
             done: self.src.size() == 0,
         };
         let mut dim = 0;
@@ -202,69 +235,22 @@ const fn same_extents(a: &TensorLayout, b: &TensorLayout) -> Result<(), Error> {
     Ok(())
 }
 
-/// The modes of a dim that is an axis of its own; `None` under a swizzle or where steps touch it.
-const fn modes(tensor: &TensorLayout, dim: usize) -> Option<&[Mode]> {
-    if !tensor.layout().swizzle().is_identity() {
-        return None;
-    }
-    let (mut axis, mut i) = (dim, 0);
-    while i < tensor.steps().len() {
-        match tensor.steps()[i] {
-            Step::Merge { major, minor } => {
-                if axis == major as usize || axis == minor as usize {
-                    return None;
-                }
-                axis -= (axis > major as usize) as usize;
-            }
-            Step::Split { axis: split, .. } => {
-                if axis == split as usize {
-                    return None;
-                }
-            }
+/// No run along `dim` is longer: one from the origin begins with every digit at 0, and one under a
+/// swizzle ends with its atom. At least 1.
+const fn longest_run(tensor: &TensorLayout, dim: usize) -> u64 {
+    let run = match tensor.unswizzled() {
+        Ok(affine) => affine.run(Coord::origin(affine.rank()).as_slice(), dim),
+        Err(error) => Err(error),
+    };
+    match run {
+        Ok(run) if run.stride != 0 && !tensor.layout().swizzle().is_identity() => {
+            let fits = tensor.layout().swizzle().atom().div_ceil(run.stride.unsigned_abs());
+            if fits < run.len { fits } else { run.len }
         }
-        i += 1;
+        Ok(run) => run.len,
+        // There is an origin, and the bounds without a swizzle are within those with it.
+        Err(_) => u64::MAX,
     }
-    tensor.layout().axis(axis)
-}
-
-/// The distance that one turn of a digit makes whose coordinates are multiples of `cut`.
-const fn stride_at(modes: &[Mode], cut: u64) -> i64 {
-    let (mut below, mut first, mut stride, mut i) = (1, 1, 0, 0);
-    while i < modes.len() {
-        if i == 0 || !goes_on(modes, i - 1) {
-            (first, stride) = (below, modes[i].stride());
-        }
-        below *= modes[i].extent();
-        if below > cut {
-            // Below the extent of these modes: I2 bounds the product.
-            return (cut / first) as i64 * stride;
-        }
-        i += 1;
-    }
-    0
-}
-
-/// The smallest cut of these modes above `cut`; `u64::MAX` if there is none. Where a mode goes on as
-/// the one below it did, nothing is cut.
-const fn next_cut(modes: &[Mode], cut: u64) -> u64 {
-    let (mut below, mut i) = (1u64, 0);
-    while i < modes.len() {
-        below *= modes[i].extent();
-        if below > cut && !goes_on(modes, i) {
-            return below;
-        }
-        i += 1;
-    }
-    u64::MAX
-}
-
-/// Whether the mode above mode `i` has the stride that mode `i` reaches with one more turn.
-const fn goes_on(modes: &[Mode], i: usize) -> bool {
-    if i + 1 >= modes.len() {
-        return false;
-    }
-    let (extent, stride) = (modes[i].extent() as i128, modes[i].stride() as i128);
-    modes[i + 1].stride() as i128 == extent * stride
 }
 
 /// The blocks of a [`Refinement`].
@@ -284,10 +270,26 @@ pub struct Blocks<'a> {
     /// Which digit of each dim is clipped: the digits above are those of the extent, those below full.
     level: [u8; MAX_MODES],
     coord: Coord,
+    /// Blocks whose origin is not before this coordinate are passed over.
+    end: Option<Coord>,
     done: bool,
 }
 
 impl Blocks<'_> {
+    /// From here on, leaves out the blocks that begin at `end` or behind it in row-major order.
+    pub(crate) const fn end_before(&mut self, end: &Coord) {
+        self.end = Some(end.copied());
+    }
+
+    /// Whether the block at the present coordinate is wanted. Where it is not, none is at a larger
+    /// coordinate of the dim that was advanced: the dims that turn faster are at their first block.
+    const fn wanted(&self) -> bool {
+        match &self.end {
+            Some(end) => self.coord.is_before(end),
+            None => true,
+        }
+    }
+
     /// The next block; what [`Iterator::next`] does, in `const fn`.
     ///
     /// ```
@@ -399,7 +401,7 @@ impl Blocks<'_> {
     const fn advance(&mut self, run: u64) {
         if let Some(dim) = self.refinement.walked {
             self.coord.as_mut_slice()[dim] += run;
-            if self.coord.as_slice()[dim] < self.refinement.src.extents()[dim] {
+            if self.coord.as_slice()[dim] < self.refinement.src.extents()[dim] && self.wanted() {
                 return;
             }
             self.coord.as_mut_slice()[dim] = 0;
@@ -409,12 +411,13 @@ impl Blocks<'_> {
             dim -= 1;
             let (from, to) = self.refinement.ranges[dim];
             if from < to {
-                if self.next_level(dim) {
+                if self.next_level(dim) && self.wanted() {
                     return;
                 }
             } else if self.refinement.walked.is_none() || !is(self.refinement.walked, dim) {
                 self.coord.as_mut_slice()[dim] += 1;
-                if self.coord.as_slice()[dim] < self.refinement.src.extents()[dim] {
+                if self.coord.as_slice()[dim] < self.refinement.src.extents()[dim] && self.wanted()
+                {
                     return;
                 }
             }
@@ -442,7 +445,7 @@ impl Iterator for Blocks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Digit, Layout, Pattern, Swizzle};
+    use crate::{Digit, Layout, Pattern, Step, Swizzle};
     use std::{vec, vec::Vec};
 
     /// Every coordinate the blocks visit, with its two offsets.

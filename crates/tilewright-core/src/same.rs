@@ -6,16 +6,24 @@
 //! Neither enumerates the elements. Strided maps without a swizzle are compared axis by axis
 //! (`same_axes.rs`), in as many steps as they have modes. Of others, the joint refinement makes both linear
 //! box by box, so a box differs at its origin, or first at one turn of the loop that is least significant
-//! among those with different strides.
+//! among those with different strides. Where the boxes are many, a difference found by looking around
+//! (`witness.rs`) ends the search, or bounds it: the first one does not come behind it.
 
 use crate::{
     Block, Coord, Error, Refinement, TensorLayout,
     macros::tri,
     same_axes::{first_by_axis, is_by_axis},
+    witness::{keep, witness},
 };
 
 /// The number of boxes that are compared where the refinement is not regular.
 pub const SEARCH_BLOCKS: u32 = 1 << 20;
+
+/// The number of boxes that are compared before looking around.
+const FEW_BLOCKS: u32 = 1 << 8;
+
+/// The number of boxes that are compared where [`SEARCH_BLOCKS`] are known not to suffice.
+const VAIN_BLOCKS: u32 = 1 << 15;
 
 /// A coordinate that two layouts send to different offsets.
 ///
@@ -41,7 +49,7 @@ impl TensorLayout {
     /// Whether both send every logical coordinate to the same offset. Capacity is no part of the map.
     ///
     /// # Errors
-    /// As [`TensorLayout::first_difference`].
+    /// As [`TensorLayout::first_difference`], but not undecided where any difference is known.
     ///
     /// ```
     /// use tilewright_core::{Layout, TensorLayout};
@@ -54,9 +62,35 @@ impl TensorLayout {
     /// assert!(rows.same_function(&other).unwrap_err().is_mismatch());
     /// ```
     pub const fn same_function(&self, other: &TensorLayout) -> Result<bool, Error> {
-        match self.first_difference(other) {
-            Ok(difference) => Ok(difference.is_none()),
-            Err(error) => Err(error),
+        match tri!(search(self, other, Wanted::Any)) {
+            Search { found: Some(_), .. } => Ok(false),
+            Search { found: None, complete: true } => Ok(true),
+            Search { found: None, complete: false } => Err(undecided()),
+        }
+    }
+
+    /// A logical coordinate that the two layouts send to different offsets, not always the first: where
+    /// that one is [undecided](TensorLayout::first_difference), another may be known.
+    ///
+    /// # Errors
+    /// As [`TensorLayout::same_function`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout};
+    /// // The swizzle's source is bit 44, and 34 million rows come before it.
+    /// let rows = Layout::parse("(1000000000,1000,1000):(1000000,1000,1)").unwrap();
+    /// let swizzled = Layout::parse("Sw<1,3,41> o (1000000000,1000,1000):(1000000,1000,1)").unwrap();
+    /// let (a, b) = (TensorLayout::of(&rows), TensorLayout::of(&swizzled));
+    /// assert!(a.first_difference(&b).unwrap_err().is_undecided());
+    /// let difference = a.any_difference(&b).unwrap().unwrap();
+    /// assert_eq!(b.offset(difference.coord.as_slice()), Ok(difference.left ^ 8));
+    /// let other = TensorLayout::row_major(&[1000, 1000, 1000]).unwrap();
+    /// assert!(a.any_difference(&other).unwrap_err().is_mismatch());
+    /// ```
+    pub const fn any_difference(&self, other: &TensorLayout) -> Result<Option<Difference>, Error> {
+        match tri!(search(self, other, Wanted::Any)) {
+            Search { found: None, complete: false } => Err(undecided()),
+            Search { found, .. } => Ok(found),
         }
     }
 
@@ -80,44 +114,105 @@ impl TensorLayout {
         &self,
         other: &TensorLayout,
     ) -> Result<Option<Difference>, Error> {
-        if is_by_axis(self, other) {
-            return Ok(first_by_axis(self, other));
+        match tri!(search(self, other, Wanted::First)) {
+            Search { found, complete: true } => Ok(found),
+            Search { found: None, complete: false } => Err(undecided()),
+            Search { found: Some(_), complete: false } => Err(Error::undecided(
+                "layouts that differ, the first time beyond {} pieces",
+                [SEARCH_BLOCKS as i128],
+                "ask for any difference, or compare a part of the array",
+            )),
         }
-        let refinement = tri!(Refinement::new(self, other));
-        if same_form(self, other) {
-            return Ok(None);
-        }
-        if !self.layout().swizzle().is_identity() && same_swizzle(self, other) {
-            return affine_difference(self, other);
-        }
-        in_boxes(&refinement)
     }
 }
 
-/// The first difference among all boxes.
-const fn in_boxes(refinement: &Refinement) -> Result<Option<Difference>, Error> {
-    let mut blocks = refinement.blocks();
-    let (mut first, mut count) = (None, 0u32);
-    while let Some(block) = blocks.next_block() {
-        count += 1;
-        if count > SEARCH_BLOCKS {
-            return Err(Error::undecided(
-                "layouts whose dims are cut differently into more than {} pieces",
-                [SEARCH_BLOCKS as i128],
-                "compare a part of the array",
-            ));
-        }
-        if let Some(found) = difference_in(&block) {
-            let nearer = match &first {
-                Some(Difference { coord, .. }) => before(&found.coord, coord),
-                None => true,
-            };
-            if nearer {
-                first = Some(found);
-            }
-        }
+const fn undecided() -> Error {
+    Error::undecided(
+        "layouts whose dims are cut differently into more than {} pieces",
+        [SEARCH_BLOCKS as i128],
+        "compare a part of the array",
+    )
+}
+
+/// Which difference a search is for.
+#[derive(Clone, Copy)]
+enum Wanted {
+    /// The row-major first.
+    First,
+    /// The one that is found first.
+    Any,
+}
+
+/// What a search came to.
+struct Search {
+    found: Option<Difference>,
+    /// Whether that is the one wanted, or none if there is none.
+    complete: bool,
+}
+
+const fn search(a: &TensorLayout, b: &TensorLayout, wanted: Wanted) -> Result<Search, Error> {
+    if is_by_axis(a, b) {
+        return Ok(Search { found: first_by_axis(a, b), complete: true });
     }
-    Ok(first)
+    let refinement = tri!(Refinement::new(a, b));
+    if same_form(a, b) {
+        return Ok(Search { found: None, complete: true });
+    }
+    if same_swizzle(a, b) {
+        if a.layout().swizzle().is_identity() {
+            return Ok(in_boxes(&refinement, wanted, FEW_BLOCKS));
+        }
+        return under_common_swizzle(a, b, wanted);
+    }
+    let (x, y) = (tri!(shortly_swizzled(a)), tri!(shortly_swizzled(b)));
+    if is_by_axis(&x, &y) || same_swizzle(&x, &y) {
+        return search(&x, &y, wanted);
+    }
+    Ok(in_boxes(&tri!(Refinement::new(&x, &y)), wanted, FEW_BLOCKS))
+}
+
+/// The same map, its swizzle without the bits that no offset reaches.
+const fn shortly_swizzled(tensor: &TensorLayout) -> Result<TensorLayout, Error> {
+    let affine = tri!(tensor.unswizzled());
+    let last = match affine.layout().bounds() {
+        Some((_, last)) if last > 0 => last as u64,
+        _ => 0,
+    };
+    tensor.with_swizzle(tensor.layout().swizzle().up_to(last))
+}
+
+/// The wanted difference among all boxes; beyond the first `few`, with a look around.
+const fn in_boxes(refinement: &Refinement, wanted: Wanted, few: u32) -> Search {
+    let mut blocks = refinement.blocks();
+    let (mut found, mut count, mut budget) = (None, 0, SEARCH_BLOCKS);
+    while let Some(block) = blocks.next_block() {
+        if count == budget {
+            return Search { found, complete: false };
+        }
+        keep(&mut found, difference_in(&block));
+        if count == few && !refinement.is_regular() {
+            let (a, b) = refinement.sides();
+            keep(&mut found, witness(a, b));
+            budget = budget_of(refinement, &found);
+        }
+        if let Some(Difference { coord, .. }) = &found {
+            if matches!(wanted, Wanted::Any) {
+                break;
+            }
+            blocks.end_before(coord);
+        }
+        count += 1;
+    }
+    Search { found, complete: true }
+}
+
+/// How many boxes are worth their time: fewer if all that are allowed would not decide.
+const fn budget_of(refinement: &Refinement, found: &Option<Difference>) -> u32 {
+    let end = match found {
+        Some(Difference { coord, .. }) => Some(coord),
+        None => None,
+    };
+    if refinement.blocks_at_least(end) > SEARCH_BLOCKS as u64 { VAIN_BLOCKS } else { SEARCH_BLOCKS }
 }
 
 const fn same_swizzle(a: &TensorLayout, b: &TensorLayout) -> bool {
@@ -125,19 +220,18 @@ const fn same_swizzle(a: &TensorLayout, b: &TensorLayout) -> bool {
     s.bits() == t.bits() && s.base() == t.base() && s.shift() == t.shift()
 }
 
-/// The first difference under a common swizzle: a bijection, so where the affine parts differ.
-const fn affine_difference(
+/// The wanted difference under a common swizzle: a bijection, so where the affine parts differ.
+const fn under_common_swizzle(
     a: &TensorLayout,
     b: &TensorLayout,
-) -> Result<Option<Difference>, Error> {
-    let (left, right) = (tri!(a.unswizzled()), tri!(b.unswizzled()));
-    match tri!(left.first_difference(&right)) {
-        Some(Difference { coord, left, right }) => {
-            let (left, right) = (a.layout().swizzled(left), a.layout().swizzled(right));
-            Ok(Some(Difference { coord, left, right }))
-        }
-        None => Ok(None),
+    wanted: Wanted,
+) -> Result<Search, Error> {
+    let affine = (tri!(a.unswizzled()), tri!(b.unswizzled()));
+    let Search { mut found, complete } = tri!(search(&affine.0, &affine.1, wanted));
+    if let Some(Difference { left, right, .. }) = &mut found {
+        (*left, *right) = (a.layout().swizzled(*left), a.layout().swizzled(*right));
     }
+    Ok(Search { found, complete })
 }
 
 /// Whether the two are written the same way, which needs no boxes.
@@ -205,18 +299,6 @@ const fn difference_in(block: &Block) -> Option<Difference> {
     }
 }
 
-/// Whether `a` comes before `b` in row-major order.
-const fn before(a: &Coord, b: &Coord) -> bool {
-    let (a, b, mut dim) = (a.as_slice(), b.as_slice(), 0);
-    while dim < a.len() {
-        if a[dim] != b[dim] {
-            return a[dim] < b[dim];
-        }
-        dim += 1;
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,9 +331,110 @@ mod tests {
             for b in &all {
                 let expected = Ok(brute(a, b));
                 assert_eq!(a.first_difference(b), expected, "{a:?} {b:?}");
-                assert_eq!(in_boxes(&Refinement::new(a, b).unwrap()), expected, "{a:?} {b:?}");
+                let boxes = in_boxes(&Refinement::new(a, b).unwrap(), Wanted::First, FEW_BLOCKS);
+                assert_eq!(Ok(boxes.found), expected, "{a:?} {b:?}");
+                assert!(boxes.complete);
             }
         }
+    }
+
+    /// Layouts of one shape whose dims are split, merged and swizzled, each in several ways.
+    fn mixed() -> Vec<TensorLayout> {
+        let mut all = Vec::new();
+        let swizzles = [(0, 0, 0), (1, 0, 1), (2, 1, 2), (2, 0, -3), (1, 3, 3), (1, 4, 2)];
+        let mut push = |steps: &[Step], modes: &[Mode]| {
+            let flat = Layout::flat(modes).unwrap();
+            for (bits, base, shift) in swizzles {
+                let swizzle = Swizzle::new(bits, base, shift).unwrap();
+                let layout = flat.with_swizzle(swizzle).unwrap();
+                let capacity = layout.cosize() as u64;
+                all.push(TensorLayout::with_steps(&[3, 7], steps, &layout, capacity).unwrap());
+            }
+        };
+        for by in 1..=5u64 {
+            let (outer, inner) = (7u64.div_ceil(by), by as i64);
+            let split = Step::Split { axis: 1, by };
+            let [row, tile] = [Mode::new(3, outer as i64 * inner), Mode::new(outer, inner)];
+            push(&[split], &[row, tile, Mode::new(by, 1)]);
+            let [row, tile] = [Mode::new(3, inner), Mode::new(outer, 3 * inner)];
+            push(&[split], &[row, tile, Mode::new(by, 1)]);
+            // Split once more, which pads.
+            let again = Step::Split { axis: 2, by: 2 };
+            let halves = Mode::new(by.div_ceil(2), 2);
+            let tile = Mode::new(outer, 6 * by.div_ceil(2) as i64);
+            let row = Mode::new(3, 2 * by.div_ceil(2) as i64);
+            push(&[split, again], &[row, tile, halves, Mode::new(2, 1)]);
+            let (outer, inner) = (Mode::new(21u64.div_ceil(by), by as i64), Mode::new(by, 1));
+            let join = Step::Merge { major: 0, minor: 1 };
+            push(&[join, Step::Split { axis: 0, by }], &[outer, inner]);
+            let join = Step::Merge { major: 1, minor: 0 };
+            push(&[join, Step::Split { axis: 0, by }], &[outer, inner]);
+        }
+        push(&[], &[Mode::new(3, 7), Mode::new(7, 1)]);
+        push(&[], &[Mode::new(3, 1), Mode::new(7, 3)]);
+        all
+    }
+
+    #[test]
+    fn split_merged_and_swizzled_layouts_are_what_the_table_says() {
+        let all = mixed();
+        let (mut same, mut differ) = (0, 0);
+        for a in &all {
+            for b in &all {
+                let expected = brute(a, b);
+                assert_eq!(a.first_difference(b), Ok(expected.clone()), "{a:?} {b:?}");
+                assert_eq!(a.same_function(b), Ok(expected.is_none()), "{a:?} {b:?}");
+                let any = a.any_difference(b).unwrap();
+                assert_eq!(any.is_some(), expected.is_some(), "{a:?} {b:?}");
+                same += u32::from(expected.is_none());
+                differ += u32::from(expected.is_some());
+            }
+        }
+        // Wherever the search looks around, the first is the same.
+        for (a, b) in all.iter().flat_map(|a| all.iter().step_by(13).map(move |b| (a, b))) {
+            for few in [0, 3] {
+                let found = in_boxes(&Refinement::new(a, b).unwrap(), Wanted::First, few);
+                assert!(found.complete && found.found == brute(a, b), "{a:?} {b:?} {few}");
+            }
+        }
+        assert!(same > 1000 && differ > 10_000, "{same} {differ}");
+    }
+
+    #[test]
+    fn fewer_boxes_are_never_promised() {
+        let (all, mut exact) = (mixed(), 0);
+        for (a, b) in all.iter().step_by(5).flat_map(|a| all.iter().map(move |b| (a, b))) {
+            let refinement = Refinement::new(a, b).unwrap();
+            let count = refinement.blocks().count() as u64;
+            let least = refinement.blocks_at_least(None);
+            assert!(least <= count, "{a:?} {b:?}");
+            exact += u32::from(least == count);
+            for end in (0..a.size()).step_by(4).map(|i| a.coord_of(i).unwrap()) {
+                let before = refinement.blocks().filter(|block| block.origin().is_before(&end));
+                let least = refinement.blocks_at_least(Some(&end));
+                assert!(least <= before.count().max(1) as u64, "{a:?} {b:?} {end}");
+            }
+        }
+        assert!(exact > 1000, "{exact}");
+    }
+
+    #[test]
+    fn swizzles_of_bits_that_no_offset_has_are_none() {
+        let parse = |text: &str| TensorLayout::of(&Layout::parse(text).unwrap());
+        let (a, b) = (
+            "Sw<3,30,10> o (1000000,1000000):(1,1000000)",
+            "Sw<3,30,11> o (1000000,1000000):(1,1000000)",
+        );
+        assert_eq!(parse(a).same_function(&parse(b)), Ok(true));
+        assert_eq!(parse(a).same_function(&parse("(1000000,1000000):(1,1000000)")), Ok(true));
+        // Bit 40 is a source of the one alone.
+        let large = parse("Sw<3,30,10> o (4194304,1048576):(1,4194304)");
+        let other = parse("Sw<3,30,11> o (4194304,1048576):(1,4194304)");
+        let found = large.first_difference(&other).unwrap().unwrap();
+        assert_eq!(
+            (found.coord.as_slice(), found.left ^ found.right),
+            (&[0, 1 << 18][..], 1 << 30)
+        );
     }
 
     #[test]

@@ -135,6 +135,19 @@ impl Swizzle {
         }
     }
 
+    /// The swizzle with the fewest bits that does the same to all offsets from 0 to `last`: sources above
+    /// its highest bit are 0 everywhere.
+    pub(crate) const fn up_to(self, last: u64) -> Swizzle {
+        let up = if self.shift > 0 { self.shift as u32 } else { 0 };
+        let lowest = self.base as u32 + up;
+        let bits = (u64::BITS - last.leading_zeros()).saturating_sub(lowest);
+        match bits {
+            0 => Swizzle::IDENTITY,
+            bits if bits < self.bits as u32 => Swizzle { bits: bits as u8, ..self },
+            _ => self,
+        }
+    }
+
     /// The size of the aligned blocks of offsets that are permuted within themselves: a power of two,
     /// 1 for the identity.
     ///
@@ -173,6 +186,27 @@ impl core::fmt::Display for Swizzle {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_swizzle_of_few_offsets_is_one_of_few_bits() {
+        let mut fewer = 0;
+        for (bits, base, shift) in (0..4u8)
+            .flat_map(|n| (0..3u8).flat_map(move |at| (-4i8..=4).map(move |by| (n, at, by))))
+        {
+            let Ok(swizzle) = Swizzle::new(bits, base, shift) else { continue };
+            for last in 0..600 {
+                let short = swizzle.up_to(last);
+                assert!((0..=last).all(|offset| short.apply(offset) == swizzle.apply(offset)));
+                // One bit less would not do.
+                if short != Swizzle::IDENTITY {
+                    let less = Swizzle { bits: short.bits - 1, ..short };
+                    assert!((0..=last).any(|offset| less.apply(offset) != swizzle.apply(offset)));
+                }
+                fewer += u32::from(short != swizzle);
+            }
+        }
+        assert!(fewer > 1000, "{fewer}");
+    }
 
     #[test]
     fn every_small_swizzle_is_an_involution_within_its_window() {

@@ -397,10 +397,15 @@ impl TensorLayout {
 
     /// The same array without its swizzle, in a storage just large enough.
     pub(crate) const fn unswizzled(&self) -> Result<TensorLayout, Error> {
-        let affine = tri!(self.layout.with_swizzle(Swizzle::IDENTITY));
-        let cosize = affine.cosize();
+        self.with_swizzle(Swizzle::IDENTITY)
+    }
+
+    /// The same array under another swizzle, in a storage just large enough.
+    pub(crate) const fn with_swizzle(&self, swizzle: Swizzle) -> Result<TensorLayout, Error> {
+        let layout = tri!(self.layout.with_swizzle(swizzle));
+        let cosize = layout.cosize();
         let capacity = if cosize > 0 { cosize as u64 } else { 0 };
-        TensorLayout::with_steps(self.extents(), self.steps(), &affine, capacity)
+        TensorLayout::with_steps(self.extents(), self.steps(), &layout, capacity)
     }
 
     pub(crate) const fn program(&self) -> &Steps {

@@ -253,6 +253,7 @@ fn tensor_layouts() {
             }
             for other in &tensors {
                 let _ = (ask(t.same_function(other)), ask(t.first_difference(other)));
+                ask(t.any_difference(other));
                 let Some(refinement) = ask(Refinement::new(t, other)) else { continue };
                 let mut blocks = refinement.blocks();
                 while let Some(block) = blocks.next_block() {

@@ -137,6 +137,7 @@ proptest! {
                 }
                 if tensor.size() < 1 << 12 {
                     let _ = tensor.first_difference(other);
+                    let _ = tensor.any_difference(other);
                 }
             }
         }

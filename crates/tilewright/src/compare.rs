@@ -32,7 +32,8 @@ pub enum Comparison {
         /// One sentence for each difference that is no difference of the map.
         notes: Vec<String>,
     },
-    /// The row-major first coordinate that goes to different offsets.
+    /// The row-major first coordinate that goes to different offsets; where the search for the first
+    /// is given up, another.
     Differ(Difference),
     /// The arrays have different logical extents.
     Extents {
@@ -47,7 +48,7 @@ pub enum Comparison {
 /// different shape as maps of their colexicographic index. The elements are not enumerated.
 ///
 /// # Errors
-/// [undecided](Error::is_undecided) as [`TensorLayout::first_difference`].
+/// [undecided](Error::is_undecided) as [`TensorLayout::any_difference`].
 ///
 /// ```
 /// use tilewright::{Comparison, Spec, compare};
@@ -66,15 +67,23 @@ pub fn compare(a: &Named, b: &Named) -> Result<Comparison, Error> {
         return Ok(Comparison::Extents { left, right });
     }
     let difference = if left.extents() == right.extents() {
-        left.first_difference(right)?
+        difference(left, right)?
     } else {
         let line = |layout: &TensorLayout| TensorLayout::linear(layout.layout());
-        line(left)?.first_difference(&line(right)?)?
+        difference(&line(left)?, &line(right)?)?
     };
     Ok(match difference {
         Some(difference) => Comparison::Differ(difference),
         None => Comparison::Same { notes: notes(a, b) },
     })
+}
+
+/// The first difference, or one of those behind it.
+fn difference(left: &TensorLayout, right: &TensorLayout) -> Result<Option<Difference>, Error> {
+    match left.first_difference(right) {
+        Err(error) if error.is_undecided() => left.any_difference(right),
+        decided => decided,
+    }
 }
 
 fn notes(a: &Named, b: &Named) -> Vec<String> {
