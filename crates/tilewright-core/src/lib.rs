@@ -25,6 +25,19 @@
 //! assert_eq!(tensor.locate(9), Ok(Place::Padding));
 //! assert_eq!(tensor.padding(), 9);
 //! ```
+//!
+//! # Speed
+//!
+//! `cargo bench -p tilewright-core --bench layouts`, medians on one core of a shared x86-64 server. Runs
+//! differ by a fifth and more, with what else the machine does:
+//!
+//! | what | takes |
+//! |---|---|
+//! | offset of a coordinate, 4 modes of extents that are no powers of two | 3.1 ns |
+//! | offset of a linear index, the same layout | 5.8 ns |
+//! | offset of an element of `bf16[20,200]{1,0:T(8,128)(2,1)}` | 9.1 ns |
+//! | composition of 4 modes with 4 | 170 ns |
+//! | coalesce, 4 modes | 43 to 54 ns |
 #![no_std]
 #![forbid(unsafe_code)]
 
