@@ -164,7 +164,7 @@ impl ArrayShape {
     }
 
     /// Where each element lives, by the layout or else row-major. Lower once and ask often:
-    /// `bf16[20,200]{1,0:T(8,128)(2,1)}` takes 1.6 µs, an element's offset then 9.1 ns (bench `shapes`,
+    /// `bf16[20,200]{1,0:T(8,128)(2,1)}` takes 1.6 µs, an element's offset then 10 ns (bench `shapes`,
     /// medians on an x86-64 machine).
     ///
     /// # Errors

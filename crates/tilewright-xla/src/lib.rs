@@ -36,8 +36,8 @@
 //! | to read `bf16[20,200]{1,0:T(8,128)(2,1)}` | 0.40 µs |
 //! | to read a tuple of four arrays | 0.66 µs |
 //! | to print the tiled one; to read its proto | 0.23 µs; 0.72 µs |
-//! | to lower it; an element's offset then | 1.6 µs; 9.1 ns |
-//! | to read a module of 50 MiB of text: every instruction's name, opcode and shape | 0.30 s (164 MiB/s) |
+//! | to lower it; an element's offset then | 1.6 µs; 10 ns |
+//! | to read a module of 50 MiB of text: every instruction's name, opcode and shape | 0.27 s (187 MiB/s) |
 //! | the same if it is one literal | 0.075 s (670 MiB/s) |
 //!
 //! Texts and protos may be hostile: `cargo run --release -p tilewright-xla --example fuzz -- 600` damages
