@@ -2,6 +2,8 @@
 //!
 //! Law: the jobs of disjoint ranges that cover the destination visit every position of the nest once.
 
+use std::ops::Range;
+
 use crate::nest::{Nest, Turn};
 
 /// A box of runs: what a kernel is given.
@@ -18,7 +20,7 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Met {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    pub(crate) within: core::ops::Range<u64>,
+    pub(crate) within: Range<u64>,
 }
 
 impl Met {
@@ -39,17 +41,26 @@ impl Met {
 
 /// Calls `f` with the boxes of a nest in the destination units `low..high`.
 pub(crate) fn clip(nest: &Nest, range: (i64, i64), f: &mut dyn FnMut(Job<'_>)) {
-    let whole = Job {
+    cut(nest, range, |met| met.within.clone(), f);
+}
+
+/// Calls `f` with boxes that hold the positions of a nest in the destination units `low..high`; of the
+/// turns that meet the range, `whole` says which are taken as they are, at least those within.
+pub(crate) fn cut(nest: &Nest, range: (i64, i64), whole: Whole, f: &mut dyn FnMut(Job<'_>)) {
+    let job = Job {
         packed: nest.packed,
         src: nest.src,
         dst: nest.dst,
         run: nest.run,
         turns: &nest.turns,
     };
-    clip_job(whole, range, f);
+    cut_job(job, range, whole, f);
 }
 
-fn clip_job(job: Job<'_>, (low, high): (i64, i64), f: &mut dyn FnMut(Job<'_>)) {
+/// Which turns are taken whole: between `from` and `to`, or none.
+pub(crate) type Whole = fn(&Met) -> Range<u64>;
+
+fn cut_job(job: Job<'_>, (low, high): (i64, i64), whole: Whole, f: &mut dyn FnMut(Job<'_>)) {
     let length = length(&job);
     if job.dst + length <= low || job.dst >= high {
         return;
@@ -67,20 +78,21 @@ fn clip_job(job: Job<'_>, (low, high): (i64, i64), f: &mut dyn FnMut(Job<'_>)) {
         turns: rest,
         ..job
     };
-    if met.within.is_empty() {
-        (met.from..met.to).for_each(|i| clip_job(at(i), (low, high), f));
+    let taken = whole(&met);
+    if taken.is_empty() {
+        (met.from..met.to).for_each(|i| cut_job(at(i), (low, high), whole, f));
         return;
     }
-    (met.from..met.within.start).for_each(|i| clip_job(at(i), (low, high), f));
-    let extent = met.within.end - met.within.start;
+    (met.from..taken.start).for_each(|i| cut_job(at(i), (low, high), whole, f));
+    let extent = taken.end - taken.start;
     if extent == 1 {
-        f(at(met.within.start));
+        f(at(taken.start));
     } else {
         let mut turns = job.turns.to_vec();
         turns[0].extent = extent;
-        f(Job { turns: &turns, ..at(met.within.start) });
+        f(Job { turns: &turns, ..at(taken.start) });
     }
-    (met.within.end..met.to).for_each(|i| clip_job(at(i), (low, high), f));
+    (taken.end..met.to).for_each(|i| cut_job(at(i), (low, high), whole, f));
 }
 
 /// The units from the first position to behind the last, in the destination.

@@ -8,7 +8,7 @@
 
 use crate::{
     Elements,
-    clip::{Job, Met, clip_run, length},
+    clip::{Job, Met, cut},
     nest::{Nest, Turn},
 };
 
@@ -17,49 +17,11 @@ use crate::{
 /// A turn at the edge that is only partly needed is taken whole where it stands beside full ones: its
 /// reads then extend theirs, instead of being short ones of their own.
 pub(crate) fn cover(nest: &Nest, range: (i64, i64), f: &mut dyn FnMut(Job<'_>)) {
-    let whole = Job {
-        packed: nest.packed,
-        src: nest.src,
-        dst: nest.dst,
-        run: nest.run,
-        turns: &nest.turns,
+    let whole = |met: &Met| {
+        let within = met.within.end - met.within.start;
+        if met.to - met.from <= 2 * within { met.from..met.to } else { met.within.clone() }
     };
-    cover_job(whole, range, f);
-}
-
-fn cover_job(job: Job<'_>, (low, high): (i64, i64), f: &mut dyn FnMut(Job<'_>)) {
-    let length = length(&job);
-    if job.dst + length <= low || job.dst >= high {
-        return;
-    }
-    if low <= job.dst && job.dst + length <= high {
-        return f(job);
-    }
-    let Some((turn, rest)) = job.turns.split_first() else {
-        return f(clip_run(job, low, high));
-    };
-    let met = Met::of(turn, job.dst, length - turn.dst_reach(), (low, high));
-    let at = |i: u64| Job {
-        src: job.src + i as i64 * turn.src,
-        dst: job.dst + i as i64 * turn.dst,
-        turns: rest,
-        ..job
-    };
-    let within = met.within.end - met.within.start;
-    let all = if met.to - met.from <= 2 * within { met.from..met.to } else { met.within.clone() };
-    (met.from..all.start.min(met.to)).for_each(|i| cover_job(at(i), (low, high), f));
-    if all.is_empty() {
-        (all.start.max(met.from)..met.to).for_each(|i| cover_job(at(i), (low, high), f));
-        return;
-    }
-    if all.end - all.start == 1 {
-        f(at(all.start));
-    } else {
-        let mut turns = job.turns.to_vec();
-        turns[0].extent = all.end - all.start;
-        f(Job { turns: &turns, ..at(all.start) });
-    }
-    (all.end..met.to).for_each(|i| cover_job(at(i), (low, high), f));
+    cut(nest, range, whole, f);
 }
 
 /// Reads of fewer bytes are extended across longer gaps: a read costs as much as some kilobytes.
