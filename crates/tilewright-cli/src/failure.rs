@@ -133,17 +133,7 @@ fn clipped(line: &str) -> Cow<'_, str> {
 
 impl From<tilewright::core::Error> for Failure {
     fn from(error: tilewright::core::Error) -> Failure {
-        let kinds = [
-            (error.is_out_of_range(), "out-of-range"),
-            (error.is_mismatch(), "mismatch"),
-            (error.is_undecided(), "undecided"),
-            (error.is_overflow(), "overflow"),
-            (error.is_limit(), "limit"),
-            (error.is_unsupported(), "unsupported"),
-            (error.is_no_layout(), "no-layout"),
-        ];
-        let kind = kinds.iter().find(|(is, _)| *is).map_or("illegal", |(_, kind)| kind);
-        Failure::new(USAGE, kind, error.to_string())
+        Failure::new(USAGE, error.kind(), error.to_string())
     }
 }
 

@@ -126,6 +126,27 @@ impl Error {
         Error { witness: Some(witness), ..self }
     }
 
+    /// The stable word for what went wrong: `limit`, `overflow`, `mismatch`, `out-of-range`, `illegal`,
+    /// `undecided`, `unsupported` or `no-layout`, one for each predicate.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// let error = TensorLayout::row_major(&[2, 3]).unwrap().offset(&[2, 0]).unwrap_err();
+    /// assert_eq!(error.kind(), "out-of-range");
+    /// ```
+    pub const fn kind(&self) -> &'static str {
+        match self.kind {
+            Kind::Limit => "limit",
+            Kind::Overflow => "overflow",
+            Kind::Mismatch => "mismatch",
+            Kind::OutOfRange => "out-of-range",
+            Kind::Illegal => "illegal",
+            Kind::Undecided => "undecided",
+            Kind::Unsupported => "unsupported",
+            Kind::NoLayout => "no-layout",
+        }
+    }
+
     /// A coordinate at which the error shows, one integer per axis, where there is one.
     ///
     /// ```

@@ -43,14 +43,14 @@ impl Error {
     /// A parser of core's refused the text that begins at byte `at`.
     pub(super) fn core_parse(at: usize, error: &core::ParseError) -> Error {
         let (from, to) = error.span();
-        let kind = error.cause().map_or("parse", kind_of);
+        let kind = error.cause().map_or("parse", core::Error::kind);
         Error::new(kind, (at + from, at + to), error.to_string())
     }
 
     /// Core refused what stands at `span`; `subject` says what that is.
     pub(super) fn core(span: (usize, usize), subject: &str, error: &core::Error) -> Error {
         let between = if subject.is_empty() { "" } else { ": " };
-        Error::new(kind_of(error), span, format!("{subject}{between}{error}"))
+        Error::new(error.kind(), span, format!("{subject}{between}{error}"))
     }
 
     /// A SPEC at `span`, whose own text begins at `at`, was refused.
@@ -136,17 +136,3 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-/// The stable word for an error of core's.
-pub(super) fn kind_of(error: &core::Error) -> &'static str {
-    let kinds = [
-        (error.is_out_of_range(), "out-of-range"),
-        (error.is_mismatch(), "mismatch"),
-        (error.is_undecided(), "undecided"),
-        (error.is_overflow(), "overflow"),
-        (error.is_limit(), "limit"),
-        (error.is_unsupported(), "unsupported"),
-        (error.is_no_layout(), "no-layout"),
-    ];
-    kinds.iter().find(|(is, _)| *is).map_or("illegal", |(_, kind)| kind)
-}
