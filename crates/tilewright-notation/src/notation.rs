@@ -1,6 +1,9 @@
-//! The notations a layout can be printed in.
+//! A notation: how it is recognised, read and printed. The one value a dialect is to the rest of the
+//! crate.
 
-use crate::{Named, dialect, error::Error};
+use std::{fmt, sync::Arc};
+
+use crate::{Named, dialect, error::Error, reading::Reading};
 
 /// A notation, and how a layout is said in it.
 ///
@@ -10,10 +13,28 @@ use crate::{Named, dialect, error::Error};
 /// let columns = Spec::parse("f32[2,3] col-major").unwrap().resolve(None, None).unwrap();
 /// assert_eq!(hlo.print(&columns).unwrap(), "f32[2,3]{0,1}");
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Notation {
     pub(crate) name: &'static str,
+    /// Whose it is and what it says, in a few words.
+    pub(crate) about: &'static str,
+    /// Whether a text has its form, decided at a glance: so errors come from the dialect meant.
+    pub(crate) claims: fn(&str) -> bool,
+    /// Reads a text without spaces around it and without the prefix.
+    pub(crate) read: fn(&str) -> Result<Arc<dyn Reading>, Error>,
+    /// Its words, for suggestions.
+    pub(crate) words: fn() -> Vec<&'static str>,
     pub(crate) print: fn(&Named) -> Result<String, Error>,
+}
+
+/// A dialect without words of its own.
+pub(crate) fn no_words() -> Vec<&'static str> {
+    Vec::new()
+}
+
+/// The form of no text: only its prefix names the dialect.
+pub(crate) fn only_by_prefix(_: &str) -> bool {
+    false
 }
 
 impl Notation {
@@ -29,6 +50,17 @@ impl Notation {
     /// ```
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// Whose notation it is and what it says of a layout, in a few words.
+    ///
+    /// ```
+    /// use tilewright_notation::notations;
+    /// let numpy = notations().iter().find(|notation| notation.name() == "numpy").unwrap();
+    /// assert!(numpy.about().contains("bytes"));
+    /// ```
+    pub fn about(&self) -> &'static str {
+        self.about
     }
 
     /// The layout in this notation, on one line.
@@ -50,26 +82,27 @@ impl Notation {
     }
 }
 
-/// Every notation a layout can be printed in.
+impl fmt::Debug for Notation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Notation({})", self.name)
+    }
+}
+
+/// Every notation that is read and printed.
 ///
 /// ```
 /// use tilewright_notation::{Spec, notations};
 /// let named = Spec::parse("f32[3,5]{1,0:T(2,2)}").unwrap().resolve(None, None).unwrap();
-/// let said: Vec<String> = notations()
-///     .iter()
-///     .map(|notation| match notation.print(&named) {
-///         Ok(text) => format!("{}: {text}", notation.name()),
-///         Err(_) => format!("{} cannot say it", notation.name()),
-///     })
-///     .collect();
-/// assert_eq!(said, [
-///     "cute: ((2,2),(2,3)):((2,12),(1,4)) valid (3,5)",
-///     "hlo: f32[3,5]{1,0:T(2,2)}",
-///     "pattern: (m1 m0:2) (n1 n0:2) -> m1 n1 m0 n0",
-///     "numpy cannot say it",
-///     "onednn: AB2a2b",
-/// ]);
+/// let said = |name| {
+///     let notation = notations().iter().find(|notation| notation.name() == name).unwrap();
+///     notation.print(&named).unwrap_or_else(|_| "cannot say it".to_owned())
+/// };
+/// assert_eq!(said("cute"), "((2,2),(2,3)):((2,12),(1,4)) valid (3,5)");
+/// assert_eq!(said("hlo"), "f32[3,5]{1,0:T(2,2)}");
+/// assert_eq!(said("pattern"), "(m1 m0:2) (n1 n0:2) -> m1 n1 m0 n0");
+/// assert_eq!(said("numpy"), "cannot say it");
+/// assert_eq!(said("onednn"), "AB2a2b");
 /// ```
 pub fn notations() -> &'static [Notation] {
-    dialect::NOTATIONS
+    dialect::DIALECTS
 }

@@ -9,20 +9,37 @@
 //! `valid` are the logical dims where they differ from the sizes of the axes, `capacity` the length of
 //! the storage where it differs from the cosize. `steps` (ours) writes down what turns a logical
 //! coordinate into the layout's axes: `merge(major,minor)`, `split(axis,by)`; it needs `valid`.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `((4,2),(4,3)):((4,16),(1,32))` | | `((4,2),(4,3)):((4,16),(1,32))` |
+//! | `(_2,4):(_12,_1)` | | `(2,4):(12,1)` |
+//! | `(4,8)` | | `(4,8):(1,4)` |
+//! | `Sw<3,3,3> o (8,64):(64,1)` | | `Sw<3,3,3> o (8,64):(64,1)` |
+//! | `(3,5):(1,3) valid (2,3) capacity 15` | | `(3,5):(1,3) valid (2,3)` |
+//! | `(8,32):(32)` | | error: bracketed unlike the extents |
+//! | `4:1 steps split(0,2)` | | error: steps need the logical dims |
 
 use std::{fmt, sync::Arc};
 
 use tilewright_core::{Fill, Layout, MAX_MODES, MAX_STEPS, Step, TensorLayout};
 
-use super::{Dialect, no_words};
 use crate::{
     Named,
     error::{Error, Kind},
+    notation::{Notation, no_words},
     reading::{Given, Reading, Resolved},
     scan::{Scanner, tuple},
 };
 
-pub(super) const DIALECT: Dialect = Dialect { name: "cute", claims, read, words: no_words };
+pub(super) const DIALECT: Notation = Notation {
+    name: "cute",
+    about: "CuTe and TLA: shape and strides of nested modes",
+    claims,
+    read,
+    words: no_words,
+    print,
+};
 
 /// Begins with a swizzle, or with an integer behind at most brackets.
 fn claims(text: &str) -> bool {
@@ -132,7 +149,7 @@ pub(crate) fn spell(tensor: &TensorLayout) -> String {
 }
 
 /// The layout as CuTe text with its suffixes.
-pub(super) fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &Named) -> Result<String, Error> {
     if named.layout().is_strided() {
         return Ok(spell(named.layout()));
     }

@@ -10,23 +10,36 @@
 //!
 //! Case matters: CATLASS writes the order inside a block first (`zN`), CANN the order of the blocks
 //! first (`NZ`, the same format). So `nz` and `ZN` have two readings each, and are refused.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `zN` | `f16[100,100]` | `((16,7),(16,7)):((16,256),(1,1792)) valid (100,100)` |
+//! | `FRACTAL_NZ[C0=8]` | `[16,16]` | `((16,1),(8,2)):((8,128),(1,128))` |
+//! | `zN[preset=torch_npu]` | `f32[16,16]` | `((16,1),(16,1)):((16,256),(1,256))` |
+//! | `nz` | | error: has two readings: `nZ` (CATLASS |
+//! | `zN[K0=4]` | | error: legal are M0, C0 (or N0), preset |
 
 use std::{fmt, sync::Arc};
 
-use super::{
-    Dialect,
-    pattern::{Size, Template, Written},
-};
+use super::pattern::{Size, Template, Written};
 use crate::{
-    Format, catalogue,
+    Format, Named, catalogue,
     catalogue::Constant,
     error::{Error, Kind},
     nearest::did_you_mean,
+    notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Dialect = Dialect { name: "format", claims, read, words };
+pub(super) const DIALECT: Notation = Notation {
+    name: "format",
+    about: "a name of the catalogue, with its parameters",
+    claims,
+    read,
+    words,
+    print,
+};
 
 fn words() -> Vec<&'static str> {
     catalogue().iter().flat_map(names).collect()
@@ -93,7 +106,7 @@ impl Unit {
     }
 
     /// The size for the elements of an array.
-    fn size(&self, spec: &Named, given: &Given<'_>) -> Result<u64, Error> {
+    fn size(&self, spec: &Chosen, given: &Given<'_>) -> Result<u64, Error> {
         if let Some(size) = self.set.or(self.usual) {
             return Ok(size);
         }
@@ -114,7 +127,7 @@ struct Parameter<'t> {
 
 /// A format with its parameters.
 #[derive(Debug)]
-struct Named {
+struct Chosen {
     format: &'static Format,
     template: Template,
     preset: Option<&'static str>,
@@ -126,7 +139,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let format = find(name).ok_or_else(|| no_format(name))?;
     let template = Template::read(format.pattern)?;
     let units = template.digits().filter_map(|digit| Unit::of(format, digit)).collect();
-    let mut named = Named { format, template, preset: None, units };
+    let mut named = Chosen { format, template, preset: None, units };
     named.read_parameters(text, name.len())?;
     named.check_required(text.len())?;
     Ok(Arc::new(named))
@@ -146,7 +159,7 @@ fn no_format(name: &str) -> Error {
     Error::parse((0, name.len()), format!("no format is called `{name}`{nearest}"))
 }
 
-impl Named {
+impl Chosen {
     fn read_parameters(&mut self, text: &str, at: usize) -> Result<(), Error> {
         let (_, rest) = text.split_at(at);
         let mut scan = Scanner::new(rest);
@@ -265,7 +278,7 @@ fn both(unit: &Unit) -> String {
     }
 }
 
-impl fmt::Display for Named {
+impl fmt::Display for Chosen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let preset = self.preset.map(|preset| format!("preset={preset}"));
         let set = self.units.iter().filter_map(|u| Some(format!("{}={}", u.name(), u.set?)));
@@ -275,7 +288,7 @@ impl fmt::Display for Named {
     }
 }
 
-impl Reading for Named {
+impl Reading for Chosen {
     fn is_concrete(&self) -> bool {
         false
     }
@@ -298,4 +311,19 @@ impl Reading for Named {
         })?;
         Ok(Resolved::plain(layout, given))
     }
+}
+
+/// The name, where it still says this layout. A format is carried, never inferred from strides.
+fn print(named: &Named) -> Result<String, Error> {
+    let given = Given { dims: Some(named.layout().extents()), dtype: named.dtype() };
+    let kept = claims(named.name()).then(|| read(named.name()).ok()).flatten();
+    let same = |reading: &Arc<dyn Reading>| {
+        reading.resolve(&given).is_ok_and(|again| again.layout == *named.layout())
+    };
+    kept.filter(same).map(|reading| reading.to_string()).ok_or_else(|| {
+        Error::new(
+            Kind::Unsupported,
+            "strides are no name: two formats can put the elements of one array at the same places",
+        )
+    })
 }

@@ -5,20 +5,36 @@
 //!      | layout [ padding ]            general
 //! array, layout, padding := as tilewright_xla reads ArrayShape, Layout, Padded
 //! ```
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `f32[3,5]{1,0:T(2,2)}` | | `((2,2),(2,3)):((2,12),(1,4)) valid (3,5)` |
+//! | `f32[2,3]{0,1}pad(3,5)fill(0)` | | `(3,5):(1,3) valid (2,3)` |
+//! | `{0,1}` | `[2,3]` | `(2,3):(1,2)` |
+//! | `{0,0}` | `[2,3]` | error: 0 |
+//! | `f32[2,3]fill(0)` | | error: without `pad` |
 
 use std::{fmt, sync::Arc};
 
 use tilewright_core::{Fill, TensorLayout};
 use tilewright_xla::{ArrayShape, Dim, Layout, Padded, PrimitiveType};
 
-use super::{Dialect, no_words, shape};
+use super::shape;
 use crate::{
     Named,
     error::{Error, Kind},
+    notation::{Notation, no_words},
     reading::{Given, Reading, Resolved},
 };
 
-pub(super) const DIALECT: Dialect = Dialect { name: "hlo", claims, read, words: no_words };
+pub(super) const DIALECT: Notation = Notation {
+    name: "hlo",
+    about: "XLA: the order of the dims, and tiles",
+    claims,
+    read,
+    words: no_words,
+    print,
+};
 
 /// A layout in braces, a typed shape that no further SPEC follows, or a tuple or buffer (to refuse it
 /// well).
@@ -135,7 +151,7 @@ impl Reading for Hlo {
 }
 
 /// The layout as HLO text: with its shape where the dtype is known, else the layout alone.
-pub(super) fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &Named) -> Result<String, Error> {
     if let Some(text) = as_named(named) {
         return Ok(text);
     }

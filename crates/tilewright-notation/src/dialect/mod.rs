@@ -11,6 +11,7 @@ mod onednn;
 mod order;
 mod pattern;
 mod shape;
+mod strided;
 
 use std::sync::Arc;
 
@@ -21,19 +22,8 @@ use crate::{
     reading::Reading,
 };
 
-/// One notation, as the dispatch sees it.
-pub(crate) struct Dialect {
-    /// The prefix that names it.
-    name: &'static str,
-    /// Whether a text has its form, decided at a glance: so errors come from the dialect meant.
-    claims: fn(&str) -> bool,
-    /// Reads a text without spaces around it.
-    read: fn(&str) -> Result<Arc<dyn Reading>, Error>,
-    /// Its words, for suggestions.
-    words: fn() -> Vec<&'static str>,
-}
-
-static DIALECTS: &[Dialect] = &[
+/// Every dialect. A new one is a file and a line here.
+pub(crate) static DIALECTS: &[Notation] = &[
     cute::DIALECT,
     hlo::DIALECT,
     order::DIALECT,
@@ -44,24 +34,11 @@ static DIALECTS: &[Dialect] = &[
     shape::DIALECT,
 ];
 
-pub(crate) static NOTATIONS: &[Notation] = &[
-    Notation { name: "cute", print: cute::print },
-    Notation { name: "hlo", print: hlo::print },
-    Notation { name: "pattern", print: pattern::print },
-    Notation { name: "numpy", print: numpy::print },
-    Notation { name: "onednn", print: onednn::print },
-];
-
 pub(crate) use cute::spell as spell_cute;
 pub(crate) use shape::spell as spell_shape;
 
-/// A dialect without words of its own.
-fn no_words() -> Vec<&'static str> {
-    Vec::new()
-}
-
 /// The dialect a text names by prefix, and where its own text starts.
-fn prefix(text: &str) -> Option<(&'static Dialect, usize)> {
+fn prefix(text: &str) -> Option<(&'static Notation, usize)> {
     let (name, rest) = text.split_once(':')?;
     let dialect = DIALECTS.iter().find(|dialect| dialect.name == name.trim_end())?;
     Some((dialect, text.len() - rest.trim_start().len()))
@@ -81,7 +58,7 @@ pub(crate) fn read(text: &str) -> Result<(Arc<dyn Reading>, String), Error> {
 }
 
 /// The text of a reading: with its prefix only where it would not be recognised without.
-fn spelled(dialect: &Dialect, reading: &dyn Reading) -> String {
+fn spelled(dialect: &Notation, reading: &dyn Reading) -> String {
     let text = reading.to_string();
     let recognised = prefix(&text).is_none()
         && by_form(&text)
@@ -89,10 +66,10 @@ fn spelled(dialect: &Dialect, reading: &dyn Reading) -> String {
     if recognised { text } else { format!("{}:{text}", dialect.name) }
 }
 
-type Attempt = (&'static Dialect, Result<Arc<dyn Reading>, Error>);
+type Attempt = (&'static Notation, Result<Arc<dyn Reading>, Error>);
 
 /// Reads a text by its form.
-fn by_form(text: &str) -> Result<(&'static Dialect, Arc<dyn Reading>), Error> {
+fn by_form(text: &str) -> Result<(&'static Notation, Arc<dyn Reading>), Error> {
     let attempts: Vec<Attempt> = DIALECTS
         .iter()
         .filter(|dialect| (dialect.claims)(text))
@@ -150,3 +127,6 @@ fn suggestion(text: &str, word: &str, words: &[&str]) -> String {
     let whole = did_you_mean(text, words.iter().copied());
     if whole.is_empty() { did_you_mean(word, words.iter().copied()) } else { whole }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,23 +7,37 @@
 //! ```
 //!
 //! Strides and offset are **bytes**, as in NumPy. Without strides the array is dense in its order.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `numpy:shape=(3,5),strides=(20,4),dtype=f32` | | `(3,5):(5,1)` |
+//! | `numpy:shape=(3,5),order=F` | | `(3,5):(1,3)` |
+//! | `numpy:shape=(4,),strides=(-8,),offset=24,dtype=<f4` | | `(4):(-2)+6` |
+//! | `numpy:shape=(3,5),strides=(20,5),dtype=f32` | | error: 5 bytes are no whole number of 4-byte elements |
 
 use std::{fmt, sync::Arc};
 
 use tilewright_core::{Fill, Layout, MAX_MODES, Mode, TensorLayout};
 use tilewright_xla::PrimitiveType;
 
-use super::{Dialect, no_words};
+use super::strided::{Strided, unsupported};
 use crate::{
     Named,
     dtype::{dtype, element_bits},
     error::{Error, Kind},
+    notation::{Notation, no_words, only_by_prefix},
     reading::{Given, Reading, Resolved},
     scan::{Scanner, comma},
 };
 
-pub(super) const DIALECT: Dialect =
-    Dialect { name: "numpy", claims: |_| false, read, words: no_words };
+pub(super) const DIALECT: Notation = Notation {
+    name: "numpy",
+    about: "NumPy: shape, and strides in bytes",
+    claims: only_by_prefix,
+    read,
+    words: no_words,
+    print,
+};
 
 /// An array as NumPy describes it.
 #[derive(Debug, Default)]
@@ -190,74 +204,37 @@ impl Reading for Array {
     }
 }
 
-fn unsupported(message: impl Into<String>) -> Error {
-    Error::new(Kind::Unsupported, message)
-}
-
 /// The layout as a NumPy array.
-pub(super) fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &Named) -> Result<String, Error> {
     let tensor = named.layout();
-    let dtype = named
-        .dtype()
-        .ok_or_else(|| unsupported("NumPy counts strides in bytes, and the dtype is not known"))?;
+    let strided = Strided::of(tensor, "NumPy")?;
+    let Some(dtype) = named.dtype() else { return without_dtype(strided) };
     if named.element_bits() != Some(element_bits(dtype)) {
         return Err(unsupported("elements of NumPy have the width of their dtype"));
     }
-    if !tensor.is_strided() || !tensor.layout().swizzle().is_identity() {
-        return Err(unsupported("NumPy has one stride a dim, no merged dims and no swizzle"));
-    }
     let bytes = i64::from(element_bits(dtype) / 8);
-    let mut strides = Vec::new();
-    let mut modes = Vec::new();
-    for (dim, &extent) in tensor.extents().iter().enumerate() {
-        let stride = single_stride(tensor.layout().axis(dim).unwrap_or(&[]), extent, dim)?;
-        modes.push(Mode::new(extent, stride));
-        strides.push(in_bytes(stride, bytes)?);
-    }
-    let offset = tensor.layout().offset();
-    let array = TensorLayout::of(&Layout::flat(&modes)?.with_offset(offset)?);
-    if array.capacity() != tensor.capacity() {
-        return Err(unsupported(format!(
-            "NumPy has no words for padding: {} elements of storage, of which the array spans {}",
-            tensor.capacity(),
-            array.capacity()
-        )));
-    }
+    let strides = strided.strides.iter().map(|stride| in_bytes(*stride, bytes));
     let written = Array {
-        shape: Some(tensor.extents().to_vec()),
-        strides: Some(strides),
+        shape: Some(strided.dims.clone()),
+        strides: Some(strides.collect::<Result<_, _>>()?),
         dtype: Some(dtype),
-        offset: in_bytes(offset, bytes)?,
+        offset: in_bytes(strided.offset, bytes)?,
         columns: false,
     };
     Ok(format!("numpy:{written}"))
+}
+
+/// A dense array needs no strides, so no width either.
+fn without_dtype(strided: Strided) -> Result<String, Error> {
+    let columns = !strided.is_row_major();
+    if strided.offset != 0 || (columns && !strided.is_col_major()) {
+        return Err(unsupported("NumPy counts strides in bytes, and the dtype is not known"));
+    }
+    Ok(format!("numpy:{}", Array { shape: Some(strided.dims), columns, ..Array::default() }))
 }
 
 fn in_bytes(elements: i64, bytes: i64) -> Result<i64, Error> {
     elements.checked_mul(bytes).ok_or_else(|| {
         Error::new(Kind::Overflow, format!("{elements} elements of {bytes} bytes leave 64 bits"))
     })
-}
-
-/// The one stride of a dim whose digits go on from one another.
-fn single_stride(modes: &[Mode], extent: u64, dim: usize) -> Result<i64, Error> {
-    let mut moving = modes.iter().filter(|mode| mode.extent() > 1);
-    let Some(first) = moving.next() else {
-        return Ok(modes.first().map_or(0, |mode| mode.stride()));
-    };
-    let mut covered = first.extent();
-    for mode in moving {
-        if covered >= extent {
-            break;
-        }
-        if i128::from(mode.stride()) != i128::from(first.stride()) * i128::from(covered) {
-            return Err(unsupported(format!(
-                "dim {dim} steps by {} within {covered} elements and by {} between them; NumPy has one stride a dim",
-                first.stride(),
-                mode.stride()
-            )));
-        }
-        covered = covered.saturating_mul(mode.extent());
-    }
-    Ok(first.stride())
 }

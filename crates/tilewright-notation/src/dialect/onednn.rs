@@ -9,20 +9,35 @@
 //! first; a capital says that the dim is also blocked; the groups behind are the inner blocks,
 //! outermost first. `nchw`, `oihw` and `goihw` (with `d`, or without `h`) are other names of the letters.
 //! Every dim is padded to whole blocks. Source: oneDNN, `memory_desc_wrapper::off_v`.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `aBcd16b` | `[2,40,5,7]` | `(2,(16,3),5,7):(1680,(1,560),112,16) valid (2,40,5,7)` |
+//! | `nChw16c` | `[2,16,5,7]` | `(2,(16,1),5,7):(560,(1,560),112,16)` |
+//! | `OIhw4i16o4i` | `[16,16,1,1]` | `((16,1),(4,4,1),1,1):((4,256),(1,64,256),256,256)` |
+//! | `aBcd16c` | | error: is a capital without a block |
+//! | `aBcd0b` | | error: expected a block |
 
 use std::{fmt, sync::Arc};
 
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
-use super::{Dialect, no_words};
 use crate::{
     Named,
     error::{Error, Kind},
+    notation::{Notation, no_words},
     reading::{Given, Reading, Resolved},
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Dialect = Dialect { name: "onednn", claims, read, words: no_words };
+pub(super) const DIALECT: Notation = Notation {
+    name: "onednn",
+    about: "oneDNN: a tag of dims and inner blocks",
+    claims,
+    read,
+    words: no_words,
+    print,
+};
 
 /// oneDNN's most dims.
 const MAX_RANK: usize = 12;
@@ -165,7 +180,7 @@ impl Reading for Tag {
 }
 
 /// The layout as a tag.
-pub(super) fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &Named) -> Result<String, Error> {
     let unsupported = |message: &str| Error::new(Kind::Unsupported, message);
     let pattern = Pattern::of(named.layout())?;
     let rank = pattern.rank();

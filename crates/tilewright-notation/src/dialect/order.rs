@@ -9,19 +9,39 @@
 //! ```
 //!
 //! Stored orders go outermost first. XLA's `{0,2,1}` is a layout of the HLO dialect.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `row-major` | `[2,3]` | `(2,3):(3,1)` |
+//! | `F` | `[2,3]` | `(2,3):(1,2)` |
+//! | `channels_last` | `[2,3,4,5]` | `(2,3,4,5):(60,1,15,3)` |
+//! | `HWCN` | `[2,3,4,5]` | `(2,3,4,5):(1,2,30,6)` |
+//! | `ABC->CAB` | `[2,3,4]` | `(2,3,4):(3,1,6)` |
+//! | `NHWC` | `[2,3]` | error: the 4 dims NCHW, the array has 2 |
+//! | `ABC->CAD` | | error: in one of them only |
+//! | `row-mayor` | | error: did you mean `row-major`? |
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{MAX_MODES, TensorLayout};
+use tilewright_core::{MAX_MODES, Pattern, TensorLayout};
 
-use super::Dialect;
+use super::strided;
 use crate::{
+    Named,
     error::{Error, Kind},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Dialect = Dialect { name: "order", claims, read, words };
+pub(super) const DIALECT: Notation = Notation {
+    name: "order",
+    about: "the order of the dims of a dense array",
+    claims,
+    read,
+    words,
+    print,
+};
 
 /// Words with the SPEC they stand for.
 const WORDS: &[(&str, &str)] = &[
@@ -36,6 +56,9 @@ const WORDS: &[(&str, &str)] = &[
     ("channels_last", "NHWC"),
     ("channels_last_3d", "NDHWC"),
 ];
+
+/// Names for the dims of any other array.
+const LETTERS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdef";
 
 /// The logical orders that a bare stored order is a permutation of.
 const LOGICAL: &[&str] = &["NCHW", "NCDHW"];
@@ -180,4 +203,36 @@ impl Reading for Order {
         };
         Ok(Resolved::plain(layout, given))
     }
+}
+
+/// The dims in stored order, outermost first.
+fn print(named: &Named) -> Result<String, Error> {
+    let tensor = named.layout();
+    let dims = tensor.extents();
+    let pattern = Pattern::of(&strided::simplified(tensor)?)?;
+    let stored: Vec<usize> =
+        pattern.digits().iter().map(|digit| usize::from(digit.axis())).collect();
+    let unsupported = |message: String| Err(Error::new(Kind::Unsupported, message));
+    if let Some(axis) =
+        (0..dims.len()).find(|axis| stored.iter().filter(|a| *a == axis).count() > 1)
+    {
+        return unsupported(format!("dim {axis} is cut into digits, an order keeps dims whole"));
+    }
+    if let Some(digit) = pattern.digits().iter().find(|digit| digit.size().is_some()) {
+        return unsupported(format!("dim {} is padded, an order knows no padding", digit.axis()));
+    }
+    if stored.iter().copied().eq(0..dims.len()) {
+        return Ok("row-major".to_owned());
+    }
+    if stored.iter().rev().copied().eq(0..dims.len()) {
+        return Ok("col-major".to_owned());
+    }
+    let logical = LOGICAL.iter().find(|logical| logical.len() == dims.len());
+    let (names, known) = match logical {
+        Some(names) => (*names, true),
+        None => (LETTERS, false),
+    };
+    let stored: String = stored.iter().filter_map(|&axis| names.chars().nth(axis)).collect();
+    let names = names.get(..dims.len()).unwrap_or(names);
+    Ok(if known { stored } else { format!("{names}->{stored}") })
 }

@@ -12,21 +12,36 @@
 //! Inside parentheses digits go **most significant first**, as in einops. This is the one place where
 //! the order differs from the core's modes, which begin with the digit that varies fastest. Behind the
 //! arrow digits go outermost first. At most one digit of an axis is without a size.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `(m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0` | `[32,48]` | `((16,2),(16,3)):((16,256),(1,512))` |
+//! | `(m1 m0:16) (n1 n0:C0) -> n1 m1 m0 n0` | `s8[32,48]` | `((16,2),(32,2)):((32,512),(1,1024)) valid (32,48)` |
+//! | `… m n -> … n m` | `[2,3,4]` | `(2,3,4):(12,1,3)` |
+//! | `(m1 m0) n -> n m1 m0` | | error: both take the rest |
+//! | `(m1 m0:16) n -> n m1` | | error: `m0` is stored nowhere |
 
 use std::{fmt, sync::Arc};
 
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
-use super::{Dialect, no_words};
 use crate::{
     Named, catalogue,
     error::Error,
     nearest::did_you_mean,
+    notation::{Notation, no_words},
     reading::{Given, Reading, Resolved},
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Dialect = Dialect { name: "pattern", claims, read, words: no_words };
+pub(super) const DIALECT: Notation = Notation {
+    name: "pattern",
+    about: "how each dim splits into digits, and their order in storage",
+    claims,
+    read,
+    words: no_words,
+    print,
+};
 
 fn claims(text: &str) -> bool {
     let in_brackets = text.strip_prefix('(').map_or("", str::trim_start);
@@ -347,6 +362,6 @@ pub(super) fn spell(pattern: &Pattern) -> String {
 }
 
 /// The layout as a pattern.
-pub(super) fn print(named: &Named) -> Result<String, Error> {
+fn print(named: &Named) -> Result<String, Error> {
     Ok(spell(&Pattern::of(named.layout())?))
 }

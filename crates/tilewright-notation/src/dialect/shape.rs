@@ -8,21 +8,36 @@
 //! ```
 //!
 //! So every general SPEC has a concrete form that keeps its name. `f32[3,5]{1,0}` is HLO.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `bf16[32,48] zN` | | `((16,2),(16,3)):((16,256),(1,512))` |
+//! | `[8,12] col-major` | | `(8,12):(1,8)` |
+//! | `f32[2,3] (3,5):(1,3) valid (2,3)` | | `(3,5):(1,3) valid (2,3)` |
+//! | `[2,3] [2,3] zN` | | error: a second shape |
 
 use std::{fmt, sync::Arc};
 
 use tilewright_core::{Fill, MAX_MODES};
 use tilewright_xla::{PrimitiveType, fill_text, parse_fill};
 
-use super::{Dialect, no_words};
 use crate::{
+    Named,
     dtype::dtype,
     error::{Error, Kind},
+    notation::{Notation, no_words},
     reading::{Given, Reading, Resolved},
     scan::{Scanner, comma},
 };
 
-pub(super) const DIALECT: Dialect = Dialect { name: "shape", claims, read, words: no_words };
+pub(super) const DIALECT: Notation = Notation {
+    name: "shape",
+    about: "the array, and a layout in any notation behind it",
+    claims,
+    read,
+    words: no_words,
+    print,
+};
 
 /// A text cut behind its shape and the shape's properties; whether there are properties.
 pub(super) fn split(text: &str) -> Option<(&str, bool)> {
@@ -162,4 +177,11 @@ impl Reading for Shaped {
         }
         Ok(resolved)
     }
+}
+
+/// The array with its layout as modes and strides, which says every layout.
+fn print(named: &Named) -> Result<String, Error> {
+    let dims = named.layout().extents();
+    let shape = spell(named.dtype(), dims, named.explicit_bits(), named.fill());
+    Ok(format!("{shape} {}", super::spell_cute(named.layout())))
 }

@@ -1,0 +1,147 @@
+//! What dialects with one stride a dim have in common: a layout as dims, strides and an offset, or the
+//! feature that such a dialect has no words for.
+
+use tilewright_core::{Layout, Mode, Profile, Swizzle, TensorLayout};
+
+use crate::error::{Error, Kind};
+
+/// Dims with one stride each, in elements.
+#[derive(Clone, Debug)]
+pub(super) struct Strided {
+    pub(super) dims: Vec<u64>,
+    pub(super) strides: Vec<i64>,
+    pub(super) offset: i64,
+}
+
+pub(super) fn unsupported(message: impl Into<String>) -> Error {
+    Error::new(Kind::Unsupported, message)
+}
+
+impl Strided {
+    /// The layout in these words; `who` is the notation that has no others.
+    pub(super) fn of(tensor: &TensorLayout, who: &str) -> Result<Strided, Error> {
+        check_affine(tensor, who)?;
+        let mut strides = Vec::new();
+        for (dim, &extent) in tensor.extents().iter().enumerate() {
+            strides.push(single_stride(
+                tensor.layout().axis(dim).unwrap_or(&[]),
+                extent,
+                dim,
+                who,
+            )?);
+        }
+        let dims = tensor.extents().to_vec();
+        let strided = Strided { dims, strides, offset: tensor.layout().offset() };
+        let spanned = strided.layout()?.capacity();
+        if spanned != tensor.capacity() {
+            return Err(unsupported(format!(
+                "{who} has no words for padding: {} elements of storage, of which the array spans {spanned}",
+                tensor.capacity()
+            )));
+        }
+        Ok(strided)
+    }
+
+    pub(super) fn layout(&self) -> Result<TensorLayout, Error> {
+        let modes = self.dims.iter().zip(&self.strides);
+        let modes: Vec<Mode> = modes.map(|(&extent, &stride)| Mode::new(extent, stride)).collect();
+        Ok(TensorLayout::of(&Layout::flat(&modes)?.with_offset(self.offset)?))
+    }
+
+    /// Whether these are the strides of the dense array in row-major order. Strides of dims with at most
+    /// one coordinate, and of empty arrays, move nothing and may be any.
+    pub(super) fn is_row_major(&self) -> bool {
+        self.is_dense((0..self.dims.len()).rev())
+    }
+
+    pub(super) fn is_col_major(&self) -> bool {
+        self.is_dense(0..self.dims.len())
+    }
+
+    fn is_dense(&self, mut minor_to_major: impl Iterator<Item = usize>) -> bool {
+        if self.dims.contains(&0) {
+            return true;
+        }
+        let mut dense = 1i128;
+        minor_to_major.all(|dim| {
+            let extent = i128::from(self.dims.get(dim).copied().unwrap_or(1));
+            let stride = self.strides.get(dim).copied().map_or(0, i128::from);
+            let fits = extent == 1 || stride == dense;
+            dense = dense.saturating_mul(extent);
+            fits
+        })
+    }
+}
+
+/// Refuses what has no strides.
+pub(super) fn check_affine(tensor: &TensorLayout, who: &str) -> Result<(), Error> {
+    if !tensor.is_strided() {
+        return Err(unsupported(format!(
+            "dims are merged, or tiled by tiles that do not divide one another; {who} has strides only"
+        )));
+    }
+    if !tensor.layout().swizzle().is_identity() {
+        return Err(unsupported(format!("{who} has no words for a swizzle")));
+    }
+    Ok(())
+}
+
+/// The one stride of a dim whose digits go on from one another.
+fn single_stride(modes: &[Mode], extent: u64, dim: usize, who: &str) -> Result<i64, Error> {
+    let mut moving = modes.iter().filter(|mode| mode.extent() > 1);
+    let Some(first) = moving.next() else {
+        return Ok(modes.first().map_or(0, |mode| mode.stride()));
+    };
+    let mut covered = first.extent();
+    for mode in moving {
+        if covered >= extent {
+            break;
+        }
+        if i128::from(mode.stride()) != i128::from(first.stride()) * i128::from(covered) {
+            return Err(unsupported(format!(
+                "dim {dim} steps by {} within {covered} elements and by {} between them; {who} has one stride a dim",
+                first.stride(),
+                mode.stride()
+            )));
+        }
+        covered = covered.saturating_mul(mode.extent());
+    }
+    Ok(first.stride())
+}
+
+/// The same map with the same capacity, in as few modes as the dims allow: digits that go on from one
+/// another are one mode. What has no strides stays as it is.
+pub(super) fn simplified(tensor: &TensorLayout) -> Result<TensorLayout, Error> {
+    if !tensor.is_strided() {
+        return Ok(tensor.clone());
+    }
+    let (mut modes, mut counts) = (Vec::new(), Vec::new());
+    for dim in 0..tensor.rank() {
+        let before = modes.len();
+        for mode in tensor.layout().axis(dim).unwrap_or(&[]) {
+            join(&mut modes, before, *mode);
+        }
+        counts.push(modes.len() - before);
+    }
+    let (profile, offset) = (Profile::nested(&counts)?, tensor.layout().offset());
+    let layout = Layout::new(&modes, &profile, offset, Swizzle::IDENTITY)?;
+    let layout = layout.with_swizzle(tensor.layout().swizzle())?;
+    Ok(TensorLayout::new(tensor.extents(), &layout, tensor.capacity())?)
+}
+
+/// Adds a mode to those from `start` on, to the last one if it goes on from there.
+fn join(modes: &mut Vec<Mode>, start: usize, mode: Mode) {
+    let fresh = modes.len() == start;
+    match modes.last_mut().filter(|_| !fresh) {
+        Some(last) if last.extent() == 1 => *last = mode,
+        Some(_) if mode.extent() == 1 => {}
+        Some(last)
+            if i128::from(mode.stride())
+                == i128::from(last.stride()) * i128::from(last.extent()) =>
+        {
+            // The product is part of the layout's size, which fits.
+            *last = Mode::new(last.extent().saturating_mul(mode.extent()), last.stride());
+        }
+        Some(_) | None => modes.push(mode),
+    }
+}
