@@ -69,6 +69,16 @@ Examples:
   tilewright explain zN --dims 100,100 --dtype f16
   tilewright explain 'Sw<3,3,3> o (8,64):(64,1) o <4,_>' --json")]
     Explain(Explain),
+    /// Print a layout in another notation
+    #[command(after_help = "\
+`tilewright explain` prints a layout in every notation, by name. What a notation has no words for is
+refused with the reason, exit code 1.
+
+Examples:
+  tilewright translate 'f16[32,32] zN' --to onednn
+  tilewright translate nChw16c --dims 2,40,5,7 --to pattern
+  tilewright translate 'f32[2,3]{0,1}' --to numpy --json")]
+    Translate(Translate),
     /// Coordinate to offset, or offset to coordinate
     #[command(after_help = "\
 Examples:
@@ -229,6 +239,18 @@ pub(crate) struct Explain {
     /// The layout
     #[arg(allow_hyphen_values = true)]
     pub(crate) spec: String,
+    #[command(flatten)]
+    pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Translate {
+    /// The layout
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) spec: String,
+    /// The notation
+    #[arg(long, value_name = "NOTATION")]
+    pub(crate) to: String,
     #[command(flatten)]
     pub(crate) array: Array,
 }

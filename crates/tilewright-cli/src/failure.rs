@@ -19,6 +19,8 @@ pub(crate) struct Failure {
 
 /// The most characters of a line of a message.
 const LONGEST: usize = 1000;
+/// The answer is no.
+pub(crate) const NO: u8 = 1;
 /// Bad usage, or a layout that does not parse or is not legal.
 const USAGE: u8 = 2;
 /// Reading or writing failed.
@@ -66,6 +68,11 @@ impl Failure {
             rendered: format!("{what}: {}{hint}", error.render()),
             span: error.span(),
         }
+    }
+
+    /// What a notation has no words for: an answer, and no mistake of the asker.
+    pub(crate) fn refusal(notation: &str, error: &tilewright::notation::Error) -> Failure {
+        Failure::new(NO, error.kind(), format!("{notation} cannot say it: {error}"))
     }
 
     /// An expression that was refused; in a SPEC, the bytes before it count too.

@@ -302,3 +302,36 @@ fn a_reader_that_goes_away_is_no_error() {
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn a_layout_is_translated_or_the_reason_said() {
+    for (spec, to, text) in [
+        ("f16[32,32] zN", "onednn", "BA16a16b"),
+        ("f16[32,32] zN", "xla", "f16[32,32]{0,1:T(16,1)}"),
+        ("f32[2,3]{0,1}", "numpy", "numpy:shape=(2,3),strides=(4,8),dtype=f32"),
+        ("logical_divide((6,8):(8,1), <3,4>)", "cute", "((3,2),(4,2)):((8,24),(1,4))"),
+    ] {
+        assert_eq!(answer(&["translate", spec, "--to", to]), format!("{text}\n"), "{spec}");
+    }
+    let general = ["translate", "nChw16c", "--dims", "2,40,5,7", "--to", "pattern"];
+    assert_eq!(answer(&general), "n (c1 c0:16) h w -> n c1 h w c0\n");
+    let json = answer(&["translate", "f16[32,32] zN", "--to", "dnnl", "--json"]);
+    assert_eq!(
+        json,
+        "{\"version\":1,\"notation\":\"onednn\",\"text\":\"BA16a16b\",\"layout\":\"f16[32,32] zN\",\"dims\":[32,32],\"dtype\":\"f16\"}\n"
+    );
+    let refused = ask(&["translate", "f16[32,32] zN", "--to", "numpy"]);
+    assert_eq!((refused.0, refused.1.as_str()), (1, ""));
+    assert!(refused.2.contains("numpy cannot say it: dim 1 steps by 1"), "{}", refused.2);
+    let refused = ask(&["translate", "f16[32,32] zN", "--to", "numpy", "--json"]);
+    assert!(refused.2.starts_with("{\"error\":{\"kind\":\"unsupported\""), "{}", refused.2);
+    for (args, words) in [
+        (["translate", "zN", "--to", "cute"], "give --dims"),
+        (["translate", "8:1", "--to", "numpi"], "did you mean `numpy`?"),
+        (["translate", "8;1", "--to", "cute"], "^"),
+    ] {
+        let (code, out, err) = ask(&args);
+        assert_eq!((code, out.as_str()), (2, ""), "{args:?}");
+        assert!(err.contains(words), "{err}");
+    }
+}

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Spec`] | a layout as written, in any notation |
 //! | [`Named`] | the layout of an array, its name, and what is known of its elements |
-//! | [`notations`] | the notations a layout can be printed in |
+//! | [`notations`], [`notation`] | the notations a layout is read from and printed in |
 //! | [`catalogue`] | the named formats: zN, NC1HWC0, COL32 … |
 //! | [`dtype`], [`safetensors_name`] | the spellings of element types |
 //! | [`Error`] | why not, where, and what would be legal |
@@ -46,5 +46,5 @@ pub use catalogue::{Constant, Format, Preset, Units, catalogue};
 pub use dtype::{dtype, safetensors_name};
 pub use error::Error;
 pub use named::Named;
-pub use notation::{Notation, notations};
+pub use notation::{Notation, notation, notations};
 pub use spec::{MAX_TEXT, Spec};

@@ -3,7 +3,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{Named, dialect, error::Error, reading::Reading};
+use crate::{Named, dialect, error::Error, nearest::did_you_mean, reading::Reading};
 
 /// A notation, and how a layout is said in it.
 ///
@@ -16,6 +16,8 @@ use crate::{Named, dialect, error::Error, reading::Reading};
 #[derive(Clone, Copy)]
 pub struct Notation {
     pub(crate) name: &'static str,
+    /// Other names, as prefixes and for [`notation`].
+    pub(crate) aliases: &'static [&'static str],
     /// Whose it is and what it says, in a few words.
     pub(crate) about: &'static str,
     /// Whether a text has its form, decided at a glance: so errors come from the dialect meant.
@@ -50,6 +52,11 @@ impl Notation {
     /// ```
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// Whether this is its name or another name of it.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.contains(&name)
     }
 
     /// Whose notation it is and what it says of a layout, in a few words.
@@ -105,4 +112,29 @@ impl fmt::Debug for Notation {
 /// ```
 pub fn notations() -> &'static [Notation] {
     dialect::DIALECTS
+}
+
+/// The notation of this name.
+///
+/// # Errors
+/// [parse](Error::is_parse) with the nearest name.
+///
+/// ```
+/// use tilewright_notation::{Spec, notation};
+/// let named = Spec::parse("f16[32,32] zN").unwrap().resolve(None, None).unwrap();
+/// assert_eq!(notation("onednn").unwrap().print(&named).unwrap(), "BA16a16b");
+/// assert_eq!(notation("xla").unwrap().name(), "hlo");
+/// let error = notation("onedn").unwrap_err();
+/// assert!(error.to_string().contains("did you mean `onednn`?"));
+/// ```
+pub fn notation(name: &str) -> Result<&'static Notation, Error> {
+    let name = name.trim();
+    notations().iter().find(|notation| notation.is_called(name)).ok_or_else(|| {
+        let names: Vec<&str> = notations().iter().map(|notation| notation.name).collect();
+        let others = notations().iter().flat_map(|notation| notation.aliases).copied();
+        let nearest = did_you_mean(name, names.iter().copied().chain(others));
+        let list = names.join(", ");
+        let message = format!("no notation is called `{name}`; there are {list}{nearest}");
+        Error::parse((0, name.len()), message).in_text(name)
+    })
 }

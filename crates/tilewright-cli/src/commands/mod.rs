@@ -10,6 +10,7 @@ mod info;
 mod module;
 mod same;
 mod show;
+mod translate;
 mod verify;
 
 use std::process::ExitCode;
@@ -18,13 +19,10 @@ use tilewright::files::Request;
 
 use crate::{
     args::{Cli, Command, Job},
-    failure::Failure,
+    failure::{Failure, NO},
     output::Output,
     size, spec,
 };
-
-/// The answer is no: layouts differ, a verification failed, an offset is out of range.
-const NO: u8 = 1;
 
 /// Runs the command and gives the exit code of its answer.
 pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -34,6 +32,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Info(args) => info::run(args, out),
         Command::Show(args) => show::run(args, out),
         Command::Explain(args) => explain::run(args, out),
+        Command::Translate(args) => translate::run(args, out),
         Command::Index(args) => index::run(args, out),
         Command::Same(args) => same::run(args, cli.quiet, out),
         Command::Eval(args) => eval::run(args, out),

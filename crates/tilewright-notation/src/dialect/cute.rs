@@ -34,6 +34,7 @@ use crate::{
 
 pub(super) const DIALECT: Notation = Notation {
     name: "cute",
+    aliases: &["tla"],
     about: "CuTe and TLA: shape and strides of nested modes",
     claims,
     read,

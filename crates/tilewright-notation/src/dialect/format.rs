@@ -34,6 +34,7 @@ use crate::{
 
 pub(super) const DIALECT: Notation = Notation {
     name: "format",
+    aliases: &[],
     about: "a name of the catalogue, with its parameters",
     claims,
     read,

@@ -29,6 +29,7 @@ use crate::{
 
 pub(super) const DIALECT: Notation = Notation {
     name: "hlo",
+    aliases: &["xla"],
     about: "XLA: the order of the dims, and tiles",
     claims,
     read,

@@ -40,7 +40,7 @@ pub(crate) use shape::spell as spell_shape;
 /// The dialect a text names by prefix, and where its own text starts.
 fn prefix(text: &str) -> Option<(&'static Notation, usize)> {
     let (name, rest) = text.split_once(':')?;
-    let dialect = DIALECTS.iter().find(|dialect| dialect.name == name.trim_end())?;
+    let dialect = DIALECTS.iter().find(|dialect| dialect.is_called(name.trim_end()))?;
     Some((dialect, text.len() - rest.trim_start().len()))
 }
 
@@ -109,11 +109,7 @@ fn unknown(text: &str) -> Error {
     let len = text.find(|c: char| c == '[' || c == ':' || c.is_whitespace()).unwrap_or(text.len());
     let word = text.get(..len).unwrap_or(text);
     if text[len..].starts_with(':') && !word.is_empty() {
-        let names: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
-        return Error::parse(
-            (0, len),
-            format!("no notation is called `{word}`; there are {}", names.join(", ")),
-        );
+        return crate::notation(word).err().unwrap_or_else(|| Error::parse((0, len), "no layout"));
     }
     let words: Vec<&str> = DIALECTS.iter().flat_map(|dialect| (dialect.words)()).collect();
     Error::parse(

@@ -32,6 +32,7 @@ use crate::{
 
 pub(super) const DIALECT: Notation = Notation {
     name: "numpy",
+    aliases: &["np"],
     about: "NumPy: shape, and strides in bytes",
     claims: only_by_prefix,
     read,

@@ -32,6 +32,7 @@ use crate::{
 
 pub(super) const DIALECT: Notation = Notation {
     name: "onednn",
+    aliases: &["dnnl"],
     about: "oneDNN: a tag of dims and inner blocks",
     claims,
     read,

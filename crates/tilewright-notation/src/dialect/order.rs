@@ -36,6 +36,7 @@ use crate::{
 
 pub(super) const DIALECT: Notation = Notation {
     name: "order",
+    aliases: &[],
     about: "the order of the dims of a dense array",
     claims,
     read,

@@ -36,6 +36,7 @@ use crate::{
 
 pub(super) const DIALECT: Notation = Notation {
     name: "pattern",
+    aliases: &[],
     about: "how each dim splits into digits, and their order in storage",
     claims,
     read,

@@ -32,6 +32,7 @@ use crate::{
 
 pub(super) const DIALECT: Notation = Notation {
     name: "shape",
+    aliases: &[],
     about: "the array, and a layout in any notation behind it",
     claims,
     read,
