@@ -35,6 +35,7 @@ mod catalogue;
 mod dialect;
 mod dtype;
 mod error;
+mod literal;
 mod named;
 mod nearest;
 mod notation;

@@ -15,8 +15,8 @@ pub const MAX_TEXT: usize = 64 * 1024;
 
 /// A layout as written, in whatever notation; [`Spec::resolve`] gives the layout of an array.
 ///
-/// A text is recognised by its form, or its notation is named by a prefix: `cute:`, `hlo:`,
-/// `pattern:`, `order:`, `format:`, `numpy:`, `onednn:`, `shape:`. A *concrete* SPEC carries its extents, a
+/// A text is recognised by its form, or its notation is named by a prefix, `cute:`, `hlo:`, `numpy:` …,
+/// which is the name of one of the [`notations`](crate::notations). A *concrete* SPEC carries its extents, a
 /// *general* one needs the array's dims and, where it depends on the element, its dtype:
 ///
 /// | SPEC | notation |
@@ -30,6 +30,8 @@ pub const MAX_TEXT: usize = 64 * 1024;
 /// | `zN`, `zN[M0=4,C0=4]`, `NC1HWC0` | named formats, general |
 /// | `aBcd16b`, `OIhw4i16o4i` | oneDNN, general |
 /// | `numpy:shape=(3,5),strides=(20,4),dtype=f32` | NumPy, concrete |
+/// | `torch:size=(3,5),stride=(5,1)`, `dlpack:…`, `arrow:…`, `safetensors:…`, `gguf:ne=[5,3]` | the fields of these libraries, concrete |
+/// | `Layout(major_to_minor=(0, 1), tiling=((8, 128),))` | JAX, general |
 /// | `bf16[528,200] zN`, `[8,12] col-major` | a shape before any SPEC, concrete |
 ///
 /// Sources: CuTe, CUTLASS `include/cute/layout.hpp`; HLO, XLA's `xla/hlo/parser/hlo_parser.cc`; oneDNN's

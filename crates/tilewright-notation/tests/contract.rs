@@ -210,7 +210,7 @@ fn parse_errors_point_at_the_text() {
         ("f32[2,3]fill(zero) zN", (13, 17), "did you mean `0`?"),
         ("f32[2,3]{0,0}", (11, 12), "named twice"),
         ("numpy:strides=(4,)", (18, 18), "shape="),
-        ("numpy:shape=(2,3),strides=(4,)", (6, 30), "1 strides"),
+        ("numpy:shape=(2,3),strides=(4,)", (26, 30), "1 strides"),
         ("numpy:shape=(2,3),shape=(2,3)", (18, 23), "given twice"),
         ("numpy:sharpe=(2,3)", (6, 12), "`sharpe`"),
         ("(f32[2], f32[3])", (0, 1), "tuple"),

@@ -43,6 +43,9 @@ fn claims(text: &str) -> bool {
     let typed = !text.starts_with('[') && shape::split(text).is_some() && !shape::claims(text);
     let unclosed = !text.contains([']', '=', '>']) && text.find('[').is_some_and(|at| at > 0);
     let whole = text.starts_with('(') || text.starts_with("b(");
+    if text.starts_with('{') && text.contains(['\'', '"']) {
+        return false;
+    }
     typed || unclosed || text.starts_with('{') || (whole && text.contains('['))
 }
 

@@ -3,15 +3,22 @@
 //! A text without a prefix goes to every dialect that claims its form. If one of them reads it, that
 //! is its meaning; if several do, the text is ambiguous.
 
+mod array;
+mod arrow;
 mod cute;
+mod dlpack;
 mod format;
+mod gguf;
 mod hlo;
+mod jax;
 mod numpy;
 mod onednn;
 mod order;
 mod pattern;
+mod safetensors;
 mod shape;
 mod strided;
+mod torch;
 
 use std::sync::Arc;
 
@@ -30,6 +37,12 @@ pub(crate) static DIALECTS: &[Notation] = &[
     pattern::DIALECT,
     format::DIALECT,
     numpy::DIALECT,
+    torch::DIALECT,
+    jax::DIALECT,
+    dlpack::DIALECT,
+    arrow::DIALECT,
+    safetensors::DIALECT,
+    gguf::DIALECT,
     onednn::DIALECT,
     shape::DIALECT,
 ];

@@ -1,241 +1,137 @@
-//! NumPy: `numpy:shape=(3,5),strides=(20,4),dtype=f32`.
+//! NumPy: `numpy:shape=(3,5),strides=(20,4),dtype=f32`, and the dictionaries of `__array_interface__`.
 //!
 //! ```text
-//! numpy := field { ',' field }                    always behind `numpy:`
-//! field := 'shape' '=' tuple | 'strides' '=' tuple | 'dtype' '=' name
-//!        | 'offset' '=' int | 'order' '=' ('C' | 'F')
+//! numpy := fields of
+//!     shape | typestr, dtype | strides (bytes; None: dense) | offset (bytes) | order ('C', 'F')
+//!   | data, version, descr, stream, mask             of an interface; a mask is refused
 //! ```
 //!
-//! Strides and offset are **bytes**, as in NumPy. Without strides the array is dense in its order.
+//! Strides and offset are **bytes**; an offset is where element 0 begins in the buffer. Without strides the
+//! array is dense in its order. Source: NumPy, "The array interface protocol", `ndarray.strides`.
 //!
 //! | text | array | layout |
 //! |---|---|---|
 //! | `numpy:shape=(3,5),strides=(20,4),dtype=f32` | | `(3,5):(5,1)` |
 //! | `numpy:shape=(3,5),order=F` | | `(3,5):(1,3)` |
 //! | `numpy:shape=(4,),strides=(-8,),offset=24,dtype=<f4` | | `(4):(-2)+6` |
+//! | `numpy:shape=(2,3),strides=(0,8),dtype=f64` | | `(2,3):(0,1)` |
+//! | `{'data': (94, False), 'strides': None, 'descr': [('', '<f4')], 'typestr': '<f4', 'shape': (2, 3), 'version': 3}` | | `(2,3):(3,1)` |
+//! | `{"shape": [2, 3], "typestr": "\|u1", "strides": [1, 2], "version": 3}` | | `(2,3):(1,2)` |
 //! | `numpy:shape=(3,5),strides=(20,5),dtype=f32` | | error: 5 bytes are no whole number of 4-byte elements |
+//! | `numpy:shape=(3,5),strides=(20,4),offset=2,dtype=f32` | | error: 2 bytes are no whole number |
+//! | `numpy:shape=(3,5),dtype=>f4` | | error: is big-endian |
+//! | `numpy:shape=(3,5),order=K` | | error: an order is `C` or `F` |
+//! | `numpy:shape=(3,5),mask=(1,)` | | error: a mask |
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
-use tilewright_core::{Fill, Layout, MAX_MODES, Mode, TensorLayout};
-use tilewright_xla::PrimitiveType;
-
-use super::strided::{Strided, unsupported};
+use super::{
+    array::{Array, Unit, in_bytes, in_whole_bytes, no_width, read_dtype},
+    strided::Strided,
+};
 use crate::{
     Named,
-    dtype::{dtype, element_bits},
-    error::{Error, Kind},
-    notation::{Notation, no_words, only_by_prefix},
-    reading::{Given, Reading, Resolved},
-    scan::{Scanner, comma},
+    error::Error,
+    literal::{Fields, Value, python_tuple},
+    notation::{Notation, no_words},
+    reading::Reading,
 };
 
 pub(super) const DIALECT: Notation = Notation {
     name: "numpy",
     aliases: &["np"],
     about: "NumPy: shape, and strides in bytes",
-    claims: only_by_prefix,
+    claims,
     read,
     words: no_words,
     print,
 };
 
-/// An array as NumPy describes it.
-#[derive(Debug, Default)]
-struct Array {
-    shape: Option<Vec<u64>>,
-    strides: Option<Vec<i64>>,
-    dtype: Option<PrimitiveType>,
-    offset: i64,
-    columns: bool,
+/// The dictionary of an interface.
+fn claims(text: &str) -> bool {
+    text.starts_with('{') && text.contains("typestr")
 }
+
+const FIELDS: &[&str] = &[
+    "shape", "strides", "dtype", "offset", "order", "typestr", "data", "version", "descr",
+    "stream", "mask",
+];
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
-    let mut scan = Scanner::new(text);
-    let (mut array, mut seen) = (Array::default(), Vec::new());
-    loop {
-        let (field, span) = scan.name("`shape=`, `strides=`, `dtype=`, `offset=` or `order=`")?;
-        if seen.contains(&field) {
-            return Err(Error::parse(span, format!("`{field}` is given twice")));
-        }
-        seen.push(field);
-        scan.expect("=")?;
-        array.read_field(field, span, &mut scan)?;
-        if !scan.eat(",") {
-            break;
-        }
+    let mut fields = Fields::read(text, "a NumPy array", FIELDS, 0)?;
+    let mut array = Array::dense(fields.need(&["shape"])?.dims()?);
+    let rank = array.dims.len();
+    let strides = fields.take_some(&["strides"])?;
+    let order = fields.take_some(&["order"])?;
+    if let (Some(_), Some(order)) = (&strides, &order) {
+        return Err(Error::parse(order.span, "strides and an order at once; leave one out"));
     }
-    scan.end("the array")?;
-    array.check(text.len())?;
-    Ok(Arc::new(array))
+    if let Some(strides) = strides {
+        array.strides = Some((strides.strides(rank)?, Unit::Bytes));
+    }
+    if let Some(order) = order
+        && is_columns(&order)?
+    {
+        array.minor_to_major = Some((0..rank as u64).collect());
+    }
+    if let Some(offset) = fields.take(&["offset"])? {
+        array.offset = (offset.signed()?, Unit::Bytes);
+    }
+    let named = fields.take_some(&["dtype", "typestr"])?;
+    array.dtype = named.as_ref().map(read_dtype).transpose()?;
+    if let Some(mask) = fields.take_some(&["mask"])? {
+        return Err(Error::parse(
+            mask.span,
+            "a mask says which elements count, not where they are",
+        ));
+    }
+    let text = spell(&array);
+    Ok(array.reading(text))
 }
 
-impl Array {
-    fn read_field(
-        &mut self,
-        field: &str,
-        span: (usize, usize),
-        scan: &mut Scanner<'_>,
-    ) -> Result<(), Error> {
-        match field {
-            "shape" => self.shape = Some(scan.list(("(", ")"), MAX_MODES, Scanner::integer)?),
-            "strides" => self.strides = Some(scan.list(("(", ")"), MAX_MODES, Scanner::signed)?),
-            "offset" => self.offset = scan.signed()?,
-            "dtype" => self.dtype = Some(read_dtype(scan)?),
-            "order" => {
-                let (order, span) = scan.name("`C` or `F`")?;
-                if order != "C" && order != "F" {
-                    return Err(Error::parse(span, "an order is `C` or `F`"));
-                }
-                self.columns = order == "F";
-            }
-            _ => return Err(Error::parse(span, format!("a NumPy array has no `{field}`"))),
-        }
-        Ok(())
-    }
-
-    fn check(&self, end: usize) -> Result<(), Error> {
-        let Some(shape) = &self.shape else {
-            return Err(Error::parse((end, end), "expected `shape=(…)` too"));
-        };
-        match &self.strides {
-            Some(strides) if strides.len() != shape.len() => Err(Error::parse(
-                (0, end),
-                format!("{} strides for a shape of {} dims", strides.len(), shape.len()),
-            )),
-            Some(_) if self.columns => {
-                Err(Error::parse((0, end), "strides and an order at once; leave one out"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn dims(&self) -> &[u64] {
-        self.shape.as_deref().unwrap_or(&[])
-    }
-
-    /// The layout in elements of `bytes` bytes.
-    fn layout(&self, bytes: i64) -> Result<TensorLayout, Error> {
-        let dims = self.dims();
-        let Some(strides) = &self.strides else {
-            let dense = if self.columns {
-                TensorLayout::col_major(dims)?
-            } else {
-                TensorLayout::row_major(dims)?
-            };
-            let moved = dense.layout().with_offset(whole(self.offset, bytes)?)?;
-            return Ok(TensorLayout::of(&moved));
-        };
-        let mut modes = Vec::new();
-        for (extent, stride) in dims.iter().zip(strides) {
-            modes.push(Mode::new(*extent, whole(*stride, bytes)?));
-        }
-        let layout = Layout::flat(&modes)?.with_offset(whole(self.offset, bytes)?)?;
-        Ok(TensorLayout::of(&layout))
+fn is_columns(order: &Value<'_>) -> Result<bool, Error> {
+    match order.word()? {
+        "C" => Ok(false),
+        "F" => Ok(true),
+        _ => Err(Error::parse(order.span, "an order is `C` or `F`")),
     }
 }
 
-fn read_dtype(scan: &mut Scanner<'_>) -> Result<PrimitiveType, Error> {
-    scan.skip();
-    let from = scan.at();
-    let name = scan.take(|c| c.is_ascii_alphanumeric() || "_.<>=|?".contains(c));
-    dtype(name).map_err(|error| error.shifted(from))
-}
-
-/// Bytes as elements.
-fn whole(bytes: i64, width: i64) -> Result<i64, Error> {
-    if bytes % width == 0 {
-        return Ok(bytes / width);
+fn spell(array: &Array) -> String {
+    let mut text = format!("shape={}", python_tuple(&array.dims));
+    if let Some((strides, _)) = &array.strides {
+        text += &format!(",strides={}", python_tuple(strides));
     }
-    Err(Error::new(
-        Kind::Unsupported,
-        format!("{bytes} bytes are no whole number of {width}-byte elements"),
-    ))
-}
-
-impl fmt::Display for Array {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "shape={}", numpy_tuple(self.dims()))?;
-        if let Some(strides) = &self.strides {
-            write!(f, ",strides={}", numpy_tuple(strides))?;
-        }
-        if self.offset != 0 {
-            write!(f, ",offset={}", self.offset)?;
-        }
-        if self.columns {
-            f.write_str(",order=F")?;
-        }
-        self.dtype.map_or(Ok(()), |dtype| write!(f, ",dtype={dtype}"))
+    if array.offset.0 != 0 {
+        text += &format!(",offset={}", array.offset.0);
     }
-}
-
-/// `(3,)`, `(3,5)`.
-fn numpy_tuple<T: fmt::Display>(values: &[T]) -> String {
-    format!("({}{})", comma(values), if values.len() == 1 { "," } else { "" })
-}
-
-impl Reading for Array {
-    fn is_concrete(&self) -> bool {
-        true
+    if array.minor_to_major.is_some() {
+        text += ",order=F";
     }
-
-    fn fits(&self, rank: usize) -> bool {
-        rank == self.dims().len()
+    if let Some(dtype) = array.dtype {
+        text += &format!(",dtype={dtype}");
     }
-
-    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
-        given.agree_dims(self, self.dims())?;
-        let known = given.agree_dtype(self, self.dtype)?;
-        let in_bytes = self.strides.is_some() || self.offset != 0;
-        let bytes = match known {
-            Some(dtype) => i64::from(element_bits(dtype) / 8).max(1),
-            None if in_bytes => {
-                given.need_dtype(self, "its strides in bytes")?;
-                1
-            }
-            None => 1,
-        };
-        Ok(Resolved {
-            layout: self.layout(bytes)?,
-            dtype: known,
-            bits: None,
-            fill: Fill::Unspecified,
-            bare: false,
-        })
-    }
+    text
 }
 
 /// The layout as a NumPy array.
 fn print(named: &Named) -> Result<String, Error> {
-    let tensor = named.layout();
-    let strided = Strided::of(tensor, "NumPy")?;
-    let Some(dtype) = named.dtype() else { return without_dtype(strided) };
-    if named.element_bits() != Some(element_bits(dtype)) {
-        return Err(unsupported("elements of NumPy have the width of their dtype"));
+    let strided = Strided::of(named.layout(), "NumPy")?;
+    let mut array = Array::dense(strided.dims.clone());
+    match in_whole_bytes(named, "NumPy")? {
+        Some((dtype, bytes)) => {
+            let strides = strided.strides.iter().map(|stride| in_bytes(*stride, bytes));
+            array.strides = Some((strides.collect::<Result<_, _>>()?, Unit::Bytes));
+            array.offset = (in_bytes(strided.offset, bytes)?, Unit::Bytes);
+            array.dtype = Some(dtype);
+        }
+        // A dense array needs no strides, so no width either.
+        None if strided.offset != 0 => return Err(no_width("NumPy")),
+        None if strided.is_row_major() => {}
+        None if strided.is_col_major() => {
+            array.minor_to_major = Some((0..array.dims.len() as u64).collect());
+        }
+        None => return Err(no_width("NumPy")),
     }
-    let bytes = i64::from(element_bits(dtype) / 8);
-    let strides = strided.strides.iter().map(|stride| in_bytes(*stride, bytes));
-    let written = Array {
-        shape: Some(strided.dims.clone()),
-        strides: Some(strides.collect::<Result<_, _>>()?),
-        dtype: Some(dtype),
-        offset: in_bytes(strided.offset, bytes)?,
-        columns: false,
-    };
-    Ok(format!("numpy:{written}"))
-}
-
-/// A dense array needs no strides, so no width either.
-fn without_dtype(strided: Strided) -> Result<String, Error> {
-    let columns = !strided.is_row_major();
-    if strided.offset != 0 || (columns && !strided.is_col_major()) {
-        return Err(unsupported("NumPy counts strides in bytes, and the dtype is not known"));
-    }
-    Ok(format!("numpy:{}", Array { shape: Some(strided.dims), columns, ..Array::default() }))
-}
-
-fn in_bytes(elements: i64, bytes: i64) -> Result<i64, Error> {
-    elements.checked_mul(bytes).ok_or_else(|| {
-        Error::new(Kind::Overflow, format!("{elements} elements of {bytes} bytes leave 64 bits"))
-    })
+    Ok(format!("numpy:{}", spell(&array)))
 }

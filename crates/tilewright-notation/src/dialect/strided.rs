@@ -58,6 +58,15 @@ impl Strided {
         self.is_dense(0..self.dims.len())
     }
 
+    /// The dims of a dense array, fastest first; `None` where there are gaps, overlaps or turns.
+    pub(super) fn minor_to_major(&self) -> Option<Vec<u64>> {
+        let mut order: Vec<usize> = (0..self.dims.len()).collect();
+        // Dims with one coordinate move nothing.
+        order.sort_by_key(|&dim| (self.dims.get(dim) > Some(&1), self.strides.get(dim).copied()));
+        let dense = self.is_dense(order.iter().copied());
+        dense.then(|| order.iter().map(|&dim| dim as u64).collect())
+    }
+
     fn is_dense(&self, mut minor_to_major: impl Iterator<Item = usize>) -> bool {
         if self.dims.contains(&0) {
             return true;

@@ -1,0 +1,154 @@
+//! What NumPy, PyTorch, DLPack and Arrow have in common: an array as dims, perhaps strides, an offset and
+//! an element type. They differ in what strides and offset count, and in their words.
+
+use std::{fmt, sync::Arc};
+
+use tilewright_core::{Fill, TensorLayout};
+use tilewright_xla::PrimitiveType;
+
+use super::strided::{Strided, unsupported};
+use crate::{
+    Named,
+    dtype::{dtype, element_bits},
+    error::{Error, Kind},
+    literal::Value,
+    reading::{Given, Reading, Resolved},
+};
+
+/// What a stride or an offset counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Elements,
+    Bytes,
+}
+
+/// An array in the words of one of the libraries.
+#[derive(Clone, Debug)]
+pub(super) struct Array {
+    pub(super) dims: Vec<u64>,
+    pub(super) strides: Option<(Vec<i64>, Unit)>,
+    /// Without strides: the dims, fastest first; row-major if it is not said.
+    pub(super) minor_to_major: Option<Vec<u64>>,
+    pub(super) offset: (i64, Unit),
+    pub(super) dtype: Option<PrimitiveType>,
+    pub(super) bits: Option<u32>,
+}
+
+impl Array {
+    /// A dense array in row-major order.
+    pub(super) fn dense(dims: Vec<u64>) -> Array {
+        Array {
+            dims,
+            strides: None,
+            minor_to_major: None,
+            offset: (0, Unit::Elements),
+            dtype: None,
+            bits: None,
+        }
+    }
+
+    /// As a reading that prints as `text`.
+    pub(super) fn reading(self, text: String) -> Arc<dyn Reading> {
+        Arc::new(Written { text, array: self })
+    }
+
+    fn needs_width(&self) -> bool {
+        let strides = self.strides.as_ref().is_some_and(|(_, unit)| *unit == Unit::Bytes);
+        strides || (self.offset.0 != 0 && self.offset.1 == Unit::Bytes)
+    }
+
+    /// The layout in elements of `width` bytes.
+    fn layout(&self, width: i64) -> Result<TensorLayout, Error> {
+        let offset = elements(self.offset.0, self.offset.1, width)?;
+        if let Some((strides, unit)) = &self.strides {
+            let strides = strides.iter().map(|stride| elements(*stride, *unit, width));
+            let strides = strides.collect::<Result<_, _>>()?;
+            return Strided { dims: self.dims.clone(), strides, offset }.layout();
+        }
+        let dense = match &self.minor_to_major {
+            Some(order) => TensorLayout::ordered(&self.dims, order)?,
+            None => TensorLayout::row_major(&self.dims)?,
+        };
+        Ok(TensorLayout::of(&dense.layout().with_offset(offset)?))
+    }
+}
+
+/// A number of bytes or elements, as elements.
+fn elements(number: i64, unit: Unit, width: i64) -> Result<i64, Error> {
+    match unit {
+        Unit::Elements => Ok(number),
+        Unit::Bytes if number % width == 0 => Ok(number / width),
+        Unit::Bytes => {
+            Err(unsupported(format!("{number} bytes are no whole number of {width}-byte elements")))
+        }
+    }
+}
+
+/// An array with its canonical text.
+#[derive(Debug)]
+struct Written {
+    text: String,
+    array: Array,
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Reading for Written {
+    fn is_concrete(&self) -> bool {
+        true
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        rank == self.array.dims.len()
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        given.agree_dims(self, &self.array.dims)?;
+        let dtype = given.agree_dtype(self, self.array.dtype)?;
+        let bits = self.array.bits.or_else(|| dtype.map(element_bits));
+        let width = match bits {
+            Some(bits) => i64::from(bits / 8).max(1),
+            None if self.array.needs_width() => {
+                given.need_dtype(self, "its strides in bytes")?;
+                1
+            }
+            None => 1,
+        };
+        let layout = self.array.layout(width)?;
+        Ok(Resolved { layout, dtype, bits: self.array.bits, fill: Fill::Unspecified, bare: false })
+    }
+}
+
+/// The element type that a field names.
+pub(super) fn read_dtype(value: &Value<'_>) -> Result<PrimitiveType, Error> {
+    let word = value.word()?;
+    dtype(word).map_err(|error| Error::parse(value.span, error.to_string()))
+}
+
+/// The type and the bytes of an element, of a layout that is to be said in bytes.
+pub(super) fn in_whole_bytes(
+    named: &Named,
+    who: &str,
+) -> Result<Option<(PrimitiveType, i64)>, Error> {
+    let Some(dtype) = named.dtype() else { return Ok(None) };
+    if named.element_bits() != Some(element_bits(dtype)) {
+        return Err(unsupported(format!("elements of {who} have the width of their dtype")));
+    }
+    Ok(Some((dtype, i64::from(element_bits(dtype) / 8))))
+}
+
+/// A number of elements, as bytes.
+pub(super) fn in_bytes(elements: i64, bytes: i64) -> Result<i64, Error> {
+    elements.checked_mul(bytes).ok_or_else(|| {
+        Error::new(Kind::Overflow, format!("{elements} elements of {bytes} bytes leave 64 bits"))
+    })
+}
+
+/// The refusal of a notation in bytes where the width is not known.
+pub(super) fn no_width(who: &str) -> Error {
+    unsupported(format!("{who} counts strides in bytes, and the dtype is not known"))
+}

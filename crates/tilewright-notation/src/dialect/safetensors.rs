@@ -1,0 +1,107 @@
+//! safetensors: an entry of a header, `safetensors:{"dtype":"F32","shape":[3,5],"data_offsets":[0,60]}`.
+//!
+//! ```text
+//! safetensors := fields of dtype | shape | data_offsets
+//! ```
+//!
+//! Arrays are dense and row-major by definition; where one begins in its file is no part of its layout, but
+//! the offsets must span as many bytes as the array has. Source: safetensors, "Format".
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `safetensors:{"dtype":"F32","shape":[3,5],"data_offsets":[64,124]}` | | `(3,5):(5,1)` |
+//! | `safetensors:dtype=BF16,shape=(2,3,4)` | | `(2,3,4):(12,4,1)` |
+//! | `safetensors:{"dtype":"F32","shape":[3,5],"data_offsets":[0,30]}` | | error: 30 bytes for 60 |
+//! | `safetensors:{"dtype":"F32"}` | | error: expected `shape=` too |
+
+use std::sync::Arc;
+
+use tilewright_xla::PrimitiveType;
+
+use super::{
+    array::{Array, in_whole_bytes, read_dtype},
+    strided::{Strided, unsupported},
+};
+use crate::{
+    Named,
+    dtype::{element_bits, safetensors_name},
+    error::Error,
+    literal::{Fields, Value},
+    notation::{Notation, no_words},
+    reading::Reading,
+    scan::comma,
+};
+
+pub(super) const DIALECT: Notation = Notation {
+    name: "safetensors",
+    aliases: &[],
+    about: "safetensors: an entry of a header, row-major by definition",
+    claims,
+    read,
+    words: no_words,
+    print,
+};
+
+fn claims(text: &str) -> bool {
+    text.starts_with('{') && text.contains("data_offsets")
+}
+
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let mut fields =
+        Fields::read(text, "an entry of safetensors", &["dtype", "shape", "data_offsets"], 0)?;
+    let mut array = Array::dense(fields.need(&["shape"])?.dims()?);
+    let dtype = read_dtype(&fields.need(&["dtype"])?)?;
+    array.dtype = Some(dtype);
+    if let Some(offsets) = fields.take(&["data_offsets"])? {
+        check(&array.dims, dtype, &offsets)?;
+    }
+    let text = spell(&array.dims, dtype);
+    Ok(array.reading(text))
+}
+
+/// The bytes of an array, as far as 128 bits hold them.
+fn bytes(dims: &[u64], dtype: PrimitiveType) -> Option<u128> {
+    let start = u128::from(element_bits(dtype));
+    let bits = dims.iter().try_fold(start, |bits, dim| bits.checked_mul(u128::from(*dim)))?;
+    Some(bits.div_ceil(8))
+}
+
+fn check(dims: &[u64], dtype: PrimitiveType, offsets: &Value<'_>) -> Result<(), Error> {
+    let [begin, end] = &offsets.dims()?[..] else {
+        return Err(Error::parse(offsets.span, "expected [begin, end]"));
+    };
+    let needed = bytes(dims, dtype);
+    let given = end.checked_sub(*begin).map(u128::from);
+    // A type narrower than a byte may be packed.
+    if given == needed || crate::dtype::width(dtype) < 8 {
+        return Ok(());
+    }
+    let number = |bytes: Option<u128>| bytes.map_or("too many".to_owned(), |b| b.to_string());
+    let message = format!("{} bytes for {}", number(given), number(needed));
+    Err(Error::parse(offsets.span, format!("{message} of {dtype}[{}]", comma(dims))))
+}
+
+fn spell(dims: &[u64], dtype: PrimitiveType) -> String {
+    let name = safetensors_name(dtype).unwrap_or(dtype.name());
+    let shape = comma(dims);
+    let end =
+        bytes(dims, dtype).map_or(String::new(), |end| format!(",\"data_offsets\":[0,{end}]"));
+    format!("{{\"dtype\":\"{name}\",\"shape\":[{shape}]{end}}}")
+}
+
+/// The layout as an entry, if it is row-major.
+fn print(named: &Named) -> Result<String, Error> {
+    let strided = Strided::of(named.layout(), "safetensors")?;
+    if strided.offset != 0 || !strided.is_row_major() {
+        return Err(unsupported(
+            "an array of safetensors is dense and row-major; store this one under its storage shape",
+        ));
+    }
+    let Some((dtype, _)) = in_whole_bytes(named, "safetensors")? else {
+        return Err(unsupported("a header of safetensors names the dtype, which is not known"));
+    };
+    match safetensors_name(dtype) {
+        Some(_) => Ok(format!("safetensors:{}", spell(&strided.dims, dtype))),
+        None => Err(unsupported(format!("safetensors has no name for {dtype}"))),
+    }
+}

@@ -1,0 +1,380 @@
+//! Fields with values, as Python, JSON and C write them: `shape=(3,5), dtype='f4'`, `{"shape": [3, 5]}`,
+//! `empty((3, 5), dtype=f4)`.
+//!
+//! ```text
+//! fields := [ name ] '(' entries ')' | '{' entries '}' | entries
+//! entries := [ entry { ',' entry } [ ',' ] ]
+//! entry  := [ key ( '=' | ':' ) ] value        without a key: the next of the positional keys
+//! value  := int | word | text | list
+//! list   := ( '(' | '[' | '{' ) [ value { ',' value } [ ',' ] ] ( ')' | ']' | '}' )
+//! ```
+
+use std::fmt::Display;
+
+use tilewright_core::MAX_MODES;
+
+use crate::{
+    error::Error,
+    nearest::did_you_mean,
+    scan::{Scanner, comma},
+};
+
+type Span = (usize, usize);
+
+/// The most values of one list and the deepest nesting.
+const MOST: usize = 4 * MAX_MODES;
+const DEEPEST: usize = 4;
+
+/// A value with the bytes it was read from.
+#[derive(Clone, Debug)]
+pub(crate) struct Value<'a> {
+    kind: Kind<'a>,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+enum Kind<'a> {
+    Integer(i128),
+    /// A word, or a text without its quotes.
+    Word(&'a str),
+    List(Vec<Value<'a>>),
+}
+
+/// Fields, each to be taken once by the dialect that knows it.
+#[derive(Debug)]
+pub(crate) struct Fields<'a> {
+    fields: Vec<(&'a str, Span, Value<'a>)>,
+    end: usize,
+}
+
+impl<'a> Fields<'a> {
+    /// Reads a whole text; `who` has the fields `legal`, of which values without a key take the
+    /// `positional` first ones in turn.
+    pub(crate) fn read(
+        text: &'a str,
+        who: &str,
+        legal: &[&'a str],
+        positional: usize,
+    ) -> Result<Fields<'a>, Error> {
+        let positional = legal.get(..positional).unwrap_or(legal);
+        let mut scan = Scanner::new(text);
+        let close = opening(&mut scan);
+        let mut fields: Vec<(&str, Span, Value<'_>)> = Vec::new();
+        let mut end;
+        loop {
+            end = if close.is_none() { text.len() } else { scan.at() };
+            if close.is_some_and(|close| scan.eat(close)) {
+                break;
+            }
+            let (key, span, value) = entry(&mut scan, positional.get(fields.len()).copied())?;
+            if fields.iter().any(|(other, ..)| *other == key) {
+                return Err(Error::parse(span, format!("`{key}` is given twice")));
+            }
+            if fields.len() == MOST {
+                return Err(scan.expected("the end of the fields"));
+            }
+            fields.push((key, span, value));
+            if scan.eat(",") {
+                continue;
+            }
+            match close {
+                Some(close) => {
+                    scan.expect(close)?;
+                    break;
+                }
+                None => break,
+            }
+        }
+        scan.end("the fields")?;
+        match fields.iter().find(|(key, ..)| !legal.contains(key)) {
+            None => Ok(Fields { fields, end }),
+            Some((key, span, _)) => {
+                let nearest = did_you_mean(key, legal.iter().copied());
+                let legal = legal.join(", ");
+                Err(Error::parse(*span, format!("{who} has no `{key}`, only {legal}{nearest}")))
+            }
+        }
+    }
+
+    /// Takes the value that has one of these keys.
+    pub(crate) fn take(&mut self, keys: &[&str]) -> Result<Option<Value<'a>>, Error> {
+        let Some(at) = self.fields.iter().position(|(key, ..)| keys.contains(key)) else {
+            return Ok(None);
+        };
+        let (first, _, value) = self.fields.remove(at);
+        match self.fields.iter().find(|(key, ..)| keys.contains(key)) {
+            Some((second, span, _)) => {
+                Err(Error::parse(*span, format!("`{second}` is `{first}`, which is given already")))
+            }
+            None => Ok(Some(value)),
+        }
+    }
+
+    /// As [`Fields::take`]; without the field, an error behind the last.
+    pub(crate) fn need(&mut self, keys: &[&str]) -> Result<Value<'a>, Error> {
+        let end = (self.end, self.end);
+        self.take(keys)?.ok_or_else(|| {
+            Error::parse(end, format!("expected `{}=` too", keys.first().unwrap_or(&"")))
+        })
+    }
+
+    /// As [`Fields::take`], where Python's `None` and C's `NULL` are no value.
+    pub(crate) fn take_some(&mut self, keys: &[&str]) -> Result<Option<Value<'a>>, Error> {
+        Ok(self.take(keys)?.filter(|value| !value.is_null()))
+    }
+}
+
+/// Takes the bracket around the fields, perhaps behind the name of a call; the bracket that closes it.
+fn opening(scan: &mut Scanner<'_>) -> Option<&'static str> {
+    if scan.eat("{") {
+        return Some("}");
+    }
+    scan.skip();
+    let name_end = scan.rest().find(|c| !is_word(c)).unwrap_or(0);
+    let call = scan.rest().get(name_end..).is_some_and(|rest| rest.trim_start().starts_with('('));
+    if name_end == 0 || !call {
+        return None;
+    }
+    scan.take(is_word);
+    scan.eat("(");
+    Some(")")
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_.<>|?-+".contains(c)
+}
+
+/// A field with its key.
+fn entry<'a>(
+    scan: &mut Scanner<'a>,
+    positional: Option<&'a str>,
+) -> Result<(&'a str, Span, Value<'a>), Error> {
+    if let Some((key, span)) = key(scan) {
+        return Ok((key, span, value(scan, 0)?));
+    }
+    match positional {
+        Some(key) => {
+            let value = value(scan, 0)?;
+            Ok((key, value.span, value))
+        }
+        None => Err(scan.expected("a field, such as `shape=(3,5)`")),
+    }
+}
+
+/// A key with its `=` or `:`, if that is what comes next.
+fn key<'a>(scan: &mut Scanner<'a>) -> Option<(&'a str, Span)> {
+    scan.skip();
+    let (rest, at) = (scan.rest(), scan.at());
+    let quote = rest.chars().next().filter(|c| "'\"".contains(*c));
+    let from = quote.map_or(0, char::len_utf8);
+    let name = rest.get(from..)?;
+    let name = name.get(..name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?)?;
+    let mut behind = rest.get(from + name.len()..)?;
+    if let Some(quote) = quote {
+        behind = behind.strip_prefix(quote)?;
+    }
+    let behind = behind.trim_start();
+    let sign = behind.starts_with('=') || (behind.starts_with(':') && !behind.starts_with("::"));
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) || !sign {
+        return None;
+    }
+    let span = (at + from, at + from + name.len());
+    let skipped = rest.len() - behind.len() + 1;
+    scan.advance(skipped);
+    Some((name, span))
+}
+
+fn value<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Value<'a>, Error> {
+    let first = scan.peek();
+    let from = scan.at();
+    let kind = match first {
+        Some(c) if c.is_ascii_digit() || (c == '-' && is_negative(scan)) => integer(scan)?,
+        Some(quote @ ('\'' | '"')) => text(scan, quote)?,
+        Some(open @ ('(' | '[' | '{')) => {
+            let close = match open {
+                '(' => ")",
+                '[' => "]",
+                _ => "}",
+            };
+            if depth == DEEPEST {
+                return Err(scan.expected("no further bracket"));
+            }
+            scan.advance(1);
+            list(scan, close, depth)?
+        }
+        // `dtype=<f4`, `typestr=|u1`, `==f4`
+        Some(c) if is_word(c) || c == '=' => {
+            let word = scan.take(|c| is_word(c) || c == '=');
+            Kind::Word(word)
+        }
+        Some(_) | None => return Err(scan.expected("a value")),
+    };
+    Ok(Value { kind, span: (from, scan.at()) })
+}
+
+fn is_negative(scan: &Scanner<'_>) -> bool {
+    scan.rest().get(1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn integer<'a>(scan: &mut Scanner<'a>) -> Result<Kind<'a>, Error> {
+    let from = scan.at();
+    let digits = scan.take(|c| c.is_ascii_digit() || c == '-');
+    let fits = digits.len() <= 30;
+    let value = if fits { digits.parse().ok() } else { None };
+    value.map(Kind::Integer).ok_or_else(|| {
+        Error::parse((from, scan.at()), format!("the integer {digits} does not fit 64 bits"))
+    })
+}
+
+/// A text in quotes, without escapes: no name here needs one.
+fn text<'a>(scan: &mut Scanner<'a>, quote: char) -> Result<Kind<'a>, Error> {
+    let from = scan.at();
+    scan.advance(1);
+    let text = scan.take(|c| c != quote && c != '\\');
+    if scan.rest().starts_with(quote) {
+        scan.advance(1);
+        return Ok(Kind::Word(text));
+    }
+    Err(Error::parse((from, scan.at()), "a text without its second quote, or with an escape"))
+}
+
+fn list<'a>(scan: &mut Scanner<'a>, close: &str, depth: usize) -> Result<Kind<'a>, Error> {
+    let mut values = Vec::new();
+    while !scan.eat(close) {
+        if !values.is_empty() {
+            scan.expect(",")?;
+            if scan.eat(close) {
+                break;
+            }
+        }
+        if values.len() == MOST {
+            return Err(scan.expected(&format!("`{close}` after {MOST} values")));
+        }
+        values.push(value(scan, depth + 1)?);
+    }
+    Ok(Kind::List(values))
+}
+
+impl<'a> Value<'a> {
+    /// Python's `None`, JSON's `null`, C's `NULL`.
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self.kind, Kind::Word("None" | "null" | "NULL" | "nullptr"))
+    }
+
+    fn expected(&self, what: impl Display) -> Error {
+        Error::parse(self.span, format!("expected {what}"))
+    }
+
+    fn number<T: TryFrom<i128>>(&self, what: &str) -> Result<T, Error> {
+        match self.kind {
+            Kind::Integer(value) => T::try_from(value).map_err(|_| self.expected(what)),
+            Kind::Word(_) | Kind::List(_) => Err(self.expected(what)),
+        }
+    }
+
+    pub(crate) fn signed(&self) -> Result<i64, Error> {
+        self.number("an integer of 64 bits")
+    }
+
+    pub(crate) fn unsigned(&self) -> Result<u64, Error> {
+        self.number("an integer of 0 or more, of 64 bits")
+    }
+
+    /// A word or a text.
+    pub(crate) fn word(&self) -> Result<&'a str, Error> {
+        match self.kind {
+            Kind::Word(word) => Ok(word),
+            Kind::Integer(_) | Kind::List(_) => Err(self.expected("a name")),
+        }
+    }
+
+    /// The values of a list of at most 32 values.
+    pub(crate) fn list(&self) -> Result<&[Value<'a>], Error> {
+        match &self.kind {
+            Kind::List(values) if values.len() <= MAX_MODES => Ok(values),
+            Kind::List(_) => Err(self.expected(format!("at most {MAX_MODES} values"))),
+            Kind::Integer(_) | Kind::Word(_) => Err(self.expected("a list, such as `(3,5)`")),
+        }
+    }
+
+    /// The extents of an array; one integer is the extent of one dim, as NumPy has it.
+    pub(crate) fn dims(&self) -> Result<Vec<u64>, Error> {
+        match self.kind {
+            Kind::Integer(_) => Ok(vec![self.unsigned()?]),
+            Kind::Word(_) | Kind::List(_) => self.list()?.iter().map(Value::unsigned).collect(),
+        }
+    }
+
+    /// One stride for each of `rank` dims; `whole` is the length of the whole text.
+    pub(crate) fn strides(&self, rank: usize) -> Result<Vec<i64>, Error> {
+        let strides: Vec<i64> = match self.kind {
+            Kind::Integer(_) => vec![self.signed()?],
+            Kind::Word(_) | Kind::List(_) => {
+                self.list()?.iter().map(Value::signed).collect::<Result<_, _>>()?
+            }
+        };
+        if strides.len() != rank {
+            return Err(Error::parse(
+                self.span,
+                format!("{} strides for a shape of {rank} dims", strides.len()),
+            ));
+        }
+        Ok(strides)
+    }
+}
+
+/// `(3,)`, `(3,5)`: a tuple as Python reads it.
+pub(crate) fn python_tuple<T: Display>(values: &[T]) -> String {
+    format!("({}{})", comma(values), if values.len() == 1 { "," } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(text: &str) -> Result<Vec<u64>, Error> {
+        let mut fields = Fields::read(text, "an array", &["shape", "strides", "size"], 2)?;
+        let dims = fields.need(&["shape", "size"])?.dims()?;
+        Ok(dims)
+    }
+
+    #[test]
+    fn python_json_and_calls() {
+        for text in [
+            "shape=(3,5)",
+            "shape = [3, 5]",
+            "{'shape': (3, 5,)}",
+            "{\"shape\": [3,5]}",
+            "(3, 5)",
+            "torch.empty((3, 5))",
+            "size=(3,5)",
+            "Layout( shape = (3,5) , )",
+        ] {
+            assert_eq!(shape(text).unwrap_or_else(|e| panic!("{text}: {e}")), [3, 5], "{text}");
+        }
+        assert_eq!(shape("shape=3").unwrap(), [3]);
+        assert_eq!(shape("shape=()").unwrap(), [0u64; 0]);
+    }
+
+    #[test]
+    fn errors_point_at_the_field() {
+        for (text, span, words) in [
+            ("shape=(3,5),shape=2", (12, 17), "given twice"),
+            ("shape=(3,5),size=2", (12, 16), "given already"),
+            ("shape=(3,-5)", (9, 11), "0 or more"),
+            ("shape=(3,x)", (9, 10), "0 or more"),
+            ("shape=(3", (8, 8), "`,`"),
+            ("strides=(3,5)", (13, 13), "expected `shape=`"),
+            ("sharpe=(3,5)", (0, 6), "did you mean `shape`?"),
+            ("shape=3, stripes=3", (9, 16), "an array has no `stripes`"),
+            ("{'shape': 3", (11, 11), "`}`"),
+            ("shape='3", (6, 8), "second quote"),
+            ("shape=99999999999999999999", (6, 26), "64 bits"),
+            ("shape=((((((3))))))", (10, 11), "no further bracket"),
+        ] {
+            let error = shape(text).unwrap_err();
+            assert_eq!(error.span(), Some(span), "{text}: {error}");
+            assert!(error.to_string().contains(words), "{text}: {error}");
+        }
+    }
+}
