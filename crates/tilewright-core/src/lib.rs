@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`Layout`] | a function from a nested coordinate to an element offset: [`Mode`]s under a [`Profile`], an offset, a [`Swizzle`] |
 //! | [`BasisLayout`] | a function from coordinates to coordinates: strides such as `1@0` |
+//! | [`LinearLayout`] | a function between coordinates of powers of two that is linear over bits: named dims, bases |
 //! | [`TensorLayout`] | logical extents + a layout of the padded domain + a capacity: a framework's "shape with its layout" |
 //! | [`Pattern`] | how each axis splits into digits and in which order they are stored: the definition of every dense tiled format |
 //! | [`Refinement`] | two tensor layouts over the same coordinates as one list of loops |
@@ -59,6 +60,7 @@ mod iterate;
 mod layout;
 mod layout_print;
 mod layout_text;
+mod linear;
 mod macros;
 mod mode;
 mod observe;
@@ -91,6 +93,7 @@ pub use fill::Fill;
 pub use fractal::Fractal;
 pub use index::SEARCH_STEPS;
 pub use layout::Layout;
+pub use linear::{LinearDim, LinearLayout};
 pub use mode::Mode;
 pub use observe::SEARCH_BITS;
 pub use parse_error::{ParseError, Rendered};

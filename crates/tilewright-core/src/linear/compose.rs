@@ -1,0 +1,128 @@
+//! Composition, and the product that puts two linear layouts side by side.
+//!
+//! Laws: `A.compose(B)(x) = B(A(x))`. In `A.product(B)` the low bits of every dim are A's and the high ones
+//! B's: `(A·B)(x + |A|·y) = A(x) + |A|·B(y)`, dim by dim.
+
+use super::{Dims, LinearLayout};
+use crate::{Error, macros::tri};
+
+impl LinearLayout {
+    /// First this map, then `outer`, whose input dims are this one's output dims in any order.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if the names differ, or if an output dim is larger than the input dim
+    /// it goes into.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let parse = |text| LinearLayout::parse(text).unwrap();
+    /// let first = parse("{in1=[[1,1],[0,1]],in2=[[1,0],[1,2]]} -> (out1:2,out2:4)");
+    /// let then = parse("{out1=[[2,2],[1,0]],out2=[[1,1],[2,1]]} -> (out3:4,out4:4)");
+    /// assert_eq!(
+    ///     first.compose(&then).unwrap().to_string(),
+    ///     "{in1=[[3,3],[1,1]],in2=[[2,2],[0,3]]} -> (out3:4,out4:4)",
+    /// );
+    /// assert!(then.compose(&first).unwrap_err().is_mismatch());
+    /// ```
+    pub const fn compose(&self, outer: &LinearLayout) -> Result<LinearLayout, Error> {
+        tri!(self.check_meets(&outer.ins));
+        let mut i = 0;
+        while i < self.outs.len() {
+            let (ours, theirs) = (&self.outs()[i], outer.ins.bits_of(self.outs()[i].name()));
+            if ours.bits() > theirs {
+                return Err(Error::mismatch(
+                    "output dim {} of size {} goes into an input dim of size {}",
+                    [i as i128, ours.size() as i128, 1 << theirs],
+                    "the outer map must take all its coordinates",
+                ));
+            }
+            i += 1;
+        }
+        let mut all = LinearLayout { ins: self.ins, outs: outer.outs, bases: [0; super::MAX_BITS] };
+        let mut bit = 0;
+        while bit < self.ins.bits() {
+            all.bases[bit] =
+                outer.image(carried(self.bases[bit], &self.outs, &outer.ins, &Dims::NONE));
+            bit += 1;
+        }
+        Ok(all)
+    }
+
+    /// Refuses unless the output dims are `dims` in some order.
+    pub(super) const fn check_meets(&self, dims: &Dims) -> Result<(), Error> {
+        if self.outs.same_names(dims) {
+            return Ok(());
+        }
+        Err(Error::mismatch(
+            "{} output dims meet {} dims of other names",
+            [self.outs.len() as i128, dims.len() as i128],
+            "the names must be the same, in any order",
+        ))
+    }
+
+    /// Both maps side by side: in every dim this one has the low bits and `outer` the high ones.
+    ///
+    /// Dims that both have must stand in the same order in both; where there is a choice, those of this
+    /// map come first. [`LinearLayout::EMPTY`] is neutral.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if no order of the dims keeps that of both,
+    /// [overflow](Error::is_overflow) and [limit](Error::is_limit) beyond 62 bits or 16 dims.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let identity = |size, a, b| LinearLayout::identity(size, a, b).unwrap();
+    /// let tile = identity(4, "lane", "column").product(&identity(2, "lane", "row")).unwrap();
+    /// assert_eq!(tile.to_string(), "{lane=[[1,0],[2,0],[0,1]]} -> (column:4,row:2)");
+    /// let other = identity(2, "lane", "row").product(&identity(2, "lane", "column")).unwrap();
+    /// assert!(tile.product(&other).unwrap_err().is_mismatch());
+    /// ```
+    #[doc(alias = "operator*")]
+    #[doc(alias = "direct sum")]
+    pub const fn product(&self, outer: &LinearLayout) -> Result<LinearLayout, Error> {
+        let ins = tri!(self.ins.merged(&outer.ins));
+        let outs = tri!(self.outs.merged(&outer.outs));
+        let (mut all, mut dim, mut to) =
+            (LinearLayout { ins, outs, bases: [0; super::MAX_BITS] }, 0, 0);
+        while dim < ins.len() {
+            let name = all.ins.as_slice()[dim].name();
+            let (low, high) = (self.ins.bits_of(name), outer.ins.bits_of(name));
+            let mut bit = 0;
+            while bit < low {
+                let basis = self.column(name, bit);
+                all.bases[to] = carried(basis, &self.outs, &outs, &Dims::NONE);
+                (bit, to) = (bit + 1, to + 1);
+            }
+            bit = 0;
+            while bit < high {
+                let basis = outer.column(name, bit);
+                all.bases[to] = carried(basis, &outer.outs, &outs, &self.outs);
+                (bit, to) = (bit + 1, to + 1);
+            }
+            dim += 1;
+        }
+        Ok(all)
+    }
+
+    /// The basis of a bit of a dim that is there.
+    pub(super) const fn column(&self, name: &str, bit: usize) -> u64 {
+        match self.ins.find(name) {
+            Some(dim) => self.bases[self.ins.before(dim) + bit],
+            None => 0,
+        }
+    }
+}
+
+/// The coordinates of `from` as those of `to`, dim by dim by their names, above the bits that `low` has of
+/// each.
+pub(super) const fn carried(value: u64, from: &Dims, to: &Dims, low: &Dims) -> u64 {
+    let (mut all, mut i) = (0, 0);
+    while i < from.len() {
+        let name = from.as_slice()[i].name();
+        if let Some(at) = to.find(name) {
+            all |= from.cut(value, i) << (to.before(at) + low.bits_of(name));
+        }
+        i += 1;
+    }
+    all
+}

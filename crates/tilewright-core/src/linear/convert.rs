@@ -1,0 +1,286 @@
+//! Layouts of strides as linear layouts, and back.
+//!
+//! Law: a mode `2^n:d` adds `d`, `2d`, `4d` … for its bits. The sum is a xor for every coordinate iff no two
+//! of these numbers share a bit: where two do, the sum of both carries and the xor does not. So a layout
+//! is linear iff its extents are powers of two, its strides are 0 or more, its offset is 0 and all numbers of
+//! all modes are apart; a linear layout is one of strides iff its bases are apart, and one of strides under
+//! a swizzle iff they are when the swizzle is taken away.
+
+use super::{Dims, LinearLayout, MAX_BITS, MAX_DIMS, width};
+use crate::{Coord, Error, Layout, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
+
+/// The names of the input dims of a layout's axes.
+const AXES: [&str; MAX_DIMS] = [
+    "dim0", "dim1", "dim2", "dim3", "dim4", "dim5", "dim6", "dim7", "dim8", "dim9", "dim10",
+    "dim11", "dim12", "dim13", "dim14", "dim15",
+];
+
+impl LinearLayout {
+    /// The layout as a linear one, from an input dim per axis, `dim0`, `dim1` …, to `offset`, as large as the
+    /// smallest power of two that the cosize fits.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) if the map is not linear over bits: an offset, a negative
+    /// stride, an extent that is no power of two, or two bits whose steps share a bit, with the coordinate at
+    /// which both are set; [limit](Error::is_limit) beyond 16 axes.
+    ///
+    /// ```
+    /// use tilewright_core::{LinearLayout, layout};
+    /// let tiles = LinearLayout::of_layout(&layout!("(4,4):(4,1)")).unwrap();
+    /// assert_eq!(tiles.to_string(), "{dim0=[4,8],dim1=[1,2]} -> (offset:16)");
+    ///
+    /// // 3 + 6 = 9, 3 ⊕ 6 = 5.
+    /// let error = LinearLayout::of_layout(&layout!("4:3")).unwrap_err();
+    /// assert!(error.is_unsupported());
+    /// assert!(error.to_string().starts_with("at (3): bits 0 and 1 of the coordinate, of steps 3 and 6"));
+    /// ```
+    pub const fn of_layout(layout: &Layout) -> Result<LinearLayout, Error> {
+        let mut all = LinearLayout::EMPTY;
+        if layout.offset() != 0 {
+            return Err(Error::unsupported(
+                "coordinate 0 is at offset {}, and a linear map sends 0 to 0",
+                [layout.offset() as i128],
+                "take the offset away",
+            ));
+        }
+        if layout.rank() > MAX_DIMS {
+            return Err(Error::limit(
+                "{} axes",
+                [layout.rank() as i128],
+                "a linear layout has at most 16 dims a side",
+            ));
+        }
+        let (mut axis, mut leaf) = (0, 0);
+        while let Some(modes) = layout.axis(axis) {
+            let (mut i, from) = (0, all.ins.bits());
+            let mut len = from;
+            while i < modes.len() {
+                len = tri!(steps(&mut all.bases, len, &modes[i], leaf));
+                (i, leaf) = (i + 1, leaf + 1);
+            }
+            tri!(all.ins.push(AXES[axis], len - from));
+            axis += 1;
+        }
+        tri!(all.check_apart(&all.ins));
+        let (mut reach, mut i) = (0, 0);
+        while i < all.ins.bits() {
+            all.bases[i] = layout.swizzle().apply(all.bases[i]);
+            reach |= all.bases[i];
+            i += 1;
+        }
+        tri!(all.outs.push("offset", width(reach)));
+        Ok(all)
+    }
+
+    /// The linear layout as one of strides, from an axis per input dim to the output as one index, its first
+    /// dim fastest. The modes of a single input dim stand by themselves.
+    ///
+    /// # Errors
+    /// [no layout](Error::is_no_layout) if there is none, with the two bits that share an output bit and the
+    /// coordinate at which both are set; [limit](Error::is_limit) beyond 32 modes.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let to_layout = |text| LinearLayout::parse(text).unwrap().to_layout();
+    /// assert_eq!(to_layout("{i=[4,8,1,2]} -> (o:16)").unwrap().to_string(), "(4,4):(4,1)");
+    /// let error = to_layout("{i=[1,3,4,8]} -> (o:16)").unwrap_err();
+    /// assert!(error.is_no_layout());
+    /// assert!(error.to_string().starts_with("at (3): bits 0 and 1 of the coordinate, of steps 1 and 3"));
+    /// ```
+    pub const fn to_layout(&self) -> Result<Layout, Error> {
+        tri!(self.check_apart(&self.ins));
+        self.under(Swizzle::IDENTITY)
+    }
+
+    /// As [`LinearLayout::to_layout`], under a swizzle where that makes a layout of strides of it: the
+    /// swizzle of the fewest bits, none if none is needed.
+    ///
+    /// # Errors
+    /// [no layout](Error::is_no_layout) if there is none under any swizzle, as
+    /// [`LinearLayout::to_layout`]; [limit](Error::is_limit) beyond 32 modes.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let tile = LinearLayout::parse("{c=[1,2],r=[5,10]} -> (o:16)").unwrap();
+    /// assert_eq!(tile.to_swizzled_layout().unwrap().to_string(), "Sw<2,0,2> o (4,4):(1,4)");
+    /// assert!(tile.to_layout().unwrap_err().is_no_layout());
+    /// // Bit 2 changes two bits at once: that no swizzle does.
+    /// let other = LinearLayout::parse("{i=[1,2,7]} -> (o:8)").unwrap();
+    /// assert!(other.to_swizzled_layout().unwrap_err().is_no_layout());
+    /// ```
+    pub const fn to_swizzled_layout(&self) -> Result<Layout, Error> {
+        match self.swizzle_apart() {
+            Some(swizzle) => self.under(swizzle),
+            None => self.to_layout(),
+        }
+    }
+
+    /// The layout under a swizzle that sets the bases apart.
+    const fn under(&self, swizzle: Swizzle) -> Result<Layout, Error> {
+        let (mut modes, mut len) = ([Mode::new(1, 0); MAX_MODES], 0);
+        let (mut profile, mut dim) = (Profile::EMPTY, 0);
+        while dim < self.ins.len() {
+            let first = len;
+            let mut bit = self.ins.before(dim);
+            let end = bit + self.ins()[dim].bits();
+            while bit < end || len == first {
+                if len == MAX_MODES {
+                    return Err(Error::limit("a mode behind {}", [32], "a layout has at most 32"));
+                }
+                (modes[len], bit) = self.mode(swizzle, bit, end);
+                len += 1;
+            }
+            tri!(push_axis(&mut profile, len - first, dim, self.ins.len()));
+            dim += 1;
+        }
+        Layout::new(modes.split_at(len).0, &profile, 0, swizzle)
+    }
+
+    /// The longest mode from bit `from` on, and the first bit behind it.
+    const fn mode(&self, swizzle: Swizzle, from: usize, end: usize) -> (Mode, usize) {
+        if from >= end {
+            return (Mode::new(1, 0), from);
+        }
+        let (first, mut bit) = (swizzle.apply(self.bases[from]), from + 1);
+        while bit < end && swizzle.apply(self.bases[bit]) == first << (bit - from) {
+            bit += 1;
+        }
+        // Bases have at most 62 bits.
+        (Mode::new(1 << (bit - from), first as i64), bit)
+    }
+
+    /// The swizzle of the fewest bits under which the bases are apart.
+    const fn swizzle_apart(&self) -> Option<Swizzle> {
+        if self.are_apart(Swizzle::IDENTITY) {
+            return Some(Swizzle::IDENTITY);
+        }
+        let (mut reach, mut i) = (0, 0);
+        while i < self.ins.bits() {
+            reach |= self.bases[i];
+            i += 1;
+        }
+        let width = width(reach) as i32;
+        let mut bits = 1;
+        while 2 * bits <= width {
+            let mut far = bits;
+            while bits + far <= width {
+                let mut base = 0;
+                while base + bits + far <= width {
+                    let mut sign = 1;
+                    while sign >= -1 {
+                        if let Ok(swizzle) =
+                            Swizzle::new(bits as u8, base as u8, (sign * far) as i8)
+                            && self.are_apart(swizzle)
+                        {
+                            return Some(swizzle);
+                        }
+                        sign -= 2;
+                    }
+                    base += 1;
+                }
+                far += 1;
+            }
+            bits += 1;
+        }
+        None
+    }
+
+    const fn are_apart(&self, swizzle: Swizzle) -> bool {
+        let (mut seen, mut i) = (0, 0);
+        while i < self.ins.bits() {
+            let basis = swizzle.apply(self.bases[i]);
+            if seen & basis != 0 {
+                return false;
+            }
+            seen |= basis;
+            i += 1;
+        }
+        true
+    }
+
+    /// Refuses bases that share a bit, naming the first two. Their coordinate is one of `axes`.
+    const fn check_apart(&self, axes: &Dims) -> Result<(), Error> {
+        let mut b = 0;
+        while b < axes.bits() {
+            let mut a = 0;
+            while a < b {
+                let shared = self.bases[a] & self.bases[b];
+                if shared != 0 {
+                    let coord: Coord = axes.split(1 << a | 1 << b);
+                    let numbers =
+                        [a as i128, b as i128, self.bases[a] as i128, self.bases[b] as i128];
+                    return Err(if self.outs.len() == 0 {
+                        Error::unsupported(SHARED, numbers, WOULD_SUM).at(coord)
+                    } else {
+                        Error::no_layout(SHARED, numbers, WOULD_XOR).at(coord)
+                    });
+                }
+                a += 1;
+            }
+            b += 1;
+        }
+        Ok(())
+    }
+}
+
+const SHARED: &str =
+    "bits {} and {} of the coordinate, of steps {} and {}, reach one bit of the output";
+const WOULD_SUM: &str = "there the sum of strides carries, and a linear map xors";
+const WOULD_XOR: &str = "there the map xors, and strides carry";
+
+/// Appends the steps of a mode's bits.
+const fn steps(
+    bases: &mut [u64; MAX_BITS],
+    from: usize,
+    mode: &Mode,
+    leaf: usize,
+) -> Result<usize, Error> {
+    if !mode.extent().is_power_of_two() {
+        return Err(Error::unsupported(
+            "mode {} has extent {}",
+            [leaf as i128, mode.extent() as i128],
+            "the extents of a linear layout are powers of two",
+        ));
+    }
+    let bits = mode.extent().trailing_zeros() as usize;
+    if mode.stride() < 0 && bits > 0 {
+        return Err(Error::unsupported(
+            "mode {} has stride {}",
+            [leaf as i128, mode.stride() as i128],
+            "a linear map has no values below 0",
+        ));
+    }
+    let mut bit = 0;
+    while bit < bits {
+        if from + bit == MAX_BITS || mode.stride() > (1 << (62 - bit)) - 1 {
+            return Err(Error::overflow(
+                "bit {} of mode {} of stride {} leaves 62 bits",
+                [bit as i128, leaf as i128, mode.stride() as i128],
+                "the dims of a side have at most 62 together",
+            ));
+        }
+        bases[from + bit] = (mode.stride() as u64) << bit;
+        bit += 1;
+    }
+    Ok(from + bits)
+}
+
+/// Appends the brackets of an axis of `leaves` modes: of one axis alone, those of a flat layout.
+const fn push_axis(
+    profile: &mut Profile,
+    leaves: usize,
+    axis: usize,
+    axes: usize,
+) -> Result<(), Error> {
+    let mut i = 0;
+    while i < leaves {
+        let (first, last) = (i == 0, i + 1 == leaves);
+        let own = leaves > 1;
+        let outer = axes > 1;
+        let opened = (own && first) as usize + (outer && first && axis == 0) as usize;
+        let closed = (own && last) as usize + (outer && last && axis + 1 == axes) as usize;
+        tri!(profile.push(opened, closed));
+        i += 1;
+    }
+    Ok(())
+}

@@ -1,0 +1,311 @@
+//! Maps that are linear over bits: Triton's `LinearLayout`.
+//!
+//! Law: `L(x ⊕ y) = L(x) ⊕ L(y)`, so `L(0) = 0`, and the images of the powers of two, the *bases*, say
+//! all. Sides are lists of named dims, each of a power of two; the first dim of a side has the lowest
+//! bits.
+//!
+//! Source: `include/triton/Tools/LinearLayout.h`.
+
+mod compose;
+mod convert;
+mod dims;
+mod divide;
+mod observe;
+mod parts;
+mod reshape;
+mod solve;
+mod text;
+
+use crate::{Coord, Error, macros::tri};
+use dims::{Dims, bits_of_size, width};
+
+pub use dims::LinearDim;
+
+/// The most dims of a side.
+pub(crate) const MAX_DIMS: usize = 16;
+
+/// The most bits of the coordinates of a side.
+pub(crate) const MAX_BITS: usize = 62;
+
+/// A map from coordinates to coordinates that is linear over bits, between named dims of powers of two.
+///
+/// Bit i of an input dim has a *basis*, the coordinate it is sent to; a coordinate is sent to the xor of
+/// the bases of its bits. So shuffles of bits and swizzles are as plain as strides, every such map can be
+/// composed, and every equation between two of them solved; but there is no padding, no offset and no
+/// size that is no power of two. Layouts convert both ways wherever they are one map:
+/// [`LinearLayout::of_layout`], [`LinearLayout::to_layout`].
+///
+/// The order of dims matters: it is that of their bits where they are reshaped, the first dim lowest.
+/// Sides have at most 16 dims and 62 bits.
+///
+/// ```
+/// use tilewright_core::LinearLayout;
+/// // A 4×4 tile in which row r is shuffled by xor with r.
+/// let tile = LinearLayout::parse("{in1=[[1,1],[2,2]],in2=[[0,1],[0,2]]} -> (out1:4,out2:4)").unwrap();
+/// assert_eq!(tile.apply(&[3, 1]).unwrap().as_slice(), [3, 2]);
+/// assert!(tile.is_invertible());
+/// let inverse = tile.inverse().unwrap();
+/// assert_eq!(inverse.apply(&[3, 2]).unwrap().as_slice(), [3, 1]);
+/// ```
+#[doc(alias = "F2")]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct LinearLayout {
+    ins: Dims,
+    outs: Dims,
+    /// The image of each bit of the input, the first dim's lowest bit first; 0 behind the last.
+    bases: [u64; MAX_BITS],
+}
+
+impl LinearLayout {
+    /// The map without dims; neutral for [`LinearLayout::product`].
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let lanes = LinearLayout::identity(8, "lane", "row").unwrap();
+    /// assert_eq!(LinearLayout::EMPTY.product(&lanes).unwrap(), lanes);
+    /// assert_eq!(LinearLayout::EMPTY.to_string(), "{} -> ()");
+    /// ```
+    pub const EMPTY: LinearLayout =
+        LinearLayout { ins: Dims::NONE, outs: Dims::NONE, bases: [0; MAX_BITS] };
+
+    /// The map with these bases: for each input dim the images of its bits, lowest first, one integer per
+    /// output dim; for each output dim its size.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) for sizes that are no powers of two and names that are none or given
+    /// twice, [mismatch](Error::is_mismatch) for a basis of another rank,
+    /// [out of range](Error::is_out_of_range) for one outside the output dims, and
+    /// [limit](Error::is_limit) and [overflow](Error::is_overflow) beyond 16 dims or 62 bits a side.
+    ///
+    /// ```
+    /// use tilewright_core::{LinearLayout, expect_const};
+    /// const TILE: LinearLayout = expect_const!(LinearLayout::new(
+    ///     &[("lane", &[&[0, 1], &[0, 2]]), ("warp", &[&[1, 0]])],
+    ///     &[("row", 2), ("column", 4)],
+    /// ));
+    /// assert_eq!(TILE.to_string(), "{lane=[[0,1],[0,2]],warp=[[1,0]]} -> (row:2,column:4)");
+    /// let error = LinearLayout::new(&[("lane", &[&[4]])], &[("row", 4)]).unwrap_err();
+    /// assert!(error.is_out_of_range());
+    /// ```
+    pub const fn new(
+        ins: &[(&str, &[&[u64]])],
+        outs: &[(&str, u64)],
+    ) -> Result<LinearLayout, Error> {
+        let (mut layout, mut i) = (LinearLayout::EMPTY, 0);
+        while i < outs.len() {
+            tri!(layout.outs.push(outs[i].0, tri!(bits_of_size(outs[i].1))));
+            i += 1;
+        }
+        i = 0;
+        while i < ins.len() {
+            let (name, images) = ins[i];
+            let (first, mut bit) = (layout.ins.bits(), 0);
+            tri!(layout.ins.push(name, images.len()));
+            while bit < images.len() {
+                layout.bases[first + bit] = tri!(layout.outs.join(images[bit]));
+                bit += 1;
+            }
+            i += 1;
+        }
+        Ok(layout)
+    }
+
+    /// The map that sends each of `size` coordinates to itself.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) unless the size is a power of two and the names are names.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let lanes = LinearLayout::identity(8, "lane", "row").unwrap();
+    /// assert_eq!(lanes.to_string(), "{lane=[1,2,4]} -> (row:8)");
+    /// assert!(LinearLayout::identity(6, "lane", "row").unwrap_err().is_illegal());
+    /// ```
+    #[doc(alias = "identity1D")]
+    pub const fn identity(size: u64, input: &str, output: &str) -> Result<LinearLayout, Error> {
+        LinearLayout::strided(size, 1, input, output)
+    }
+
+    /// The map `x ↦ stride · x` of `size` coordinates into `size · stride`.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) unless both are powers of two and the names are names,
+    /// [overflow](Error::is_overflow) beyond 62 bits.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let even = LinearLayout::strided(4, 2, "lane", "row").unwrap();
+    /// assert_eq!(even.to_string(), "{lane=[2,4]} -> (row:8)");
+    /// assert!(LinearLayout::strided(4, 3, "lane", "row").unwrap_err().is_illegal());
+    /// ```
+    #[doc(alias = "strided1D")]
+    pub const fn strided(
+        size: u64,
+        stride: u64,
+        input: &str,
+        output: &str,
+    ) -> Result<LinearLayout, Error> {
+        let (bits, shift) = (tri!(bits_of_size(size)), tri!(bits_of_size(stride)));
+        let (mut layout, mut bit) = (LinearLayout::EMPTY, 0);
+        tri!(layout.outs.push(output, bits + shift));
+        tri!(layout.ins.push(input, bits));
+        while bit < bits {
+            layout.bases[bit] = 1 << (bit + shift);
+            bit += 1;
+        }
+        Ok(layout)
+    }
+
+    /// The map that sends each of `size` coordinates to 0, the one coordinate of its output.
+    ///
+    /// # Errors
+    /// As [`LinearLayout::identity`].
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let copies = LinearLayout::zeros(4, "lane", "row").unwrap();
+    /// assert_eq!(copies.to_string(), "{lane=[0,0]} -> (row:1)");
+    /// // Behind an identity: x mod 8.
+    /// let rows = LinearLayout::identity(8, "lane", "row").unwrap();
+    /// assert_eq!(rows.product(&copies).unwrap().apply(&[13]).unwrap().as_slice(), [5]);
+    /// assert!(LinearLayout::zeros(0, "lane", "row").unwrap_err().is_illegal());
+    /// ```
+    #[doc(alias = "zeros1D")]
+    pub const fn zeros(size: u64, input: &str, output: &str) -> Result<LinearLayout, Error> {
+        let mut layout = LinearLayout::EMPTY;
+        tri!(layout.outs.push(output, 0));
+        tri!(layout.ins.push(input, tri!(bits_of_size(size))));
+        Ok(layout)
+    }
+
+    /// The input dims.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{lane=[1,2],warp=[4]} -> (row:8)").unwrap();
+    /// let names: Vec<&str> = layout.ins().iter().map(|dim| dim.name()).collect();
+    /// assert_eq!(names, ["lane", "warp"]);
+    /// ```
+    pub const fn ins(&self) -> &[LinearDim] {
+        self.ins.as_slice()
+    }
+
+    /// The output dims.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{lane=[1,2],warp=[4]} -> (row:8)").unwrap();
+    /// assert_eq!(layout.outs()[0].size(), 8);
+    /// ```
+    pub const fn outs(&self) -> &[LinearDim] {
+        self.outs.as_slice()
+    }
+
+    /// Where bit `bit` of the named input dim is sent: a coordinate per output dim; `None` if there is no
+    /// such dim or bit.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{lane=[1,2],warp=[4]} -> (row:8)").unwrap();
+    /// assert_eq!(layout.basis("lane", 1).unwrap().as_slice(), [2]);
+    /// assert!(layout.basis("lane", 2).is_none() && layout.basis("row", 0).is_none());
+    /// ```
+    pub const fn basis(&self, input: &str, bit: usize) -> Option<Coord> {
+        match self.ins.find(input) {
+            Some(dim) if bit < self.ins()[dim].bits() => {
+                Some(self.outs.split(self.bases[self.ins.before(dim) + bit]))
+            }
+            Some(_) | None => None,
+        }
+    }
+
+    /// Where a coordinate is sent, one integer per dim on both sides.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) unless there is one integer per input dim,
+    /// [out of range](Error::is_out_of_range) if one is not below its dim's size.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{a=[[1,1],[2,2]],b=[[0,1],[0,2]]} -> (x:4,y:4)").unwrap();
+    /// assert_eq!(layout.apply(&[3, 1]).unwrap().as_slice(), [3, 2]);
+    /// assert!(layout.apply(&[3]).unwrap_err().is_mismatch());
+    /// assert!(layout.apply(&[3, 4]).unwrap_err().is_out_of_range());
+    /// ```
+    pub const fn apply(&self, coord: &[u64]) -> Result<Coord, Error> {
+        Ok(self.outs.split(self.image(tri!(self.ins.join(coord)))))
+    }
+
+    /// Where the `index`-th coordinate is sent, as an index: the first dim varies fastest on both sides.
+    ///
+    /// # Errors
+    /// [out of range](Error::is_out_of_range) if there are not as many coordinates.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{a=[[1,1],[2,2]],b=[[0,1],[0,2]]} -> (x:4,y:4)").unwrap();
+    /// // (3,1) is the 7th coordinate, (3,2) the 11th.
+    /// assert_eq!(layout.apply_index(7), Ok(11));
+    /// assert!(layout.apply_index(16).unwrap_err().is_out_of_range());
+    /// ```
+    pub const fn apply_index(&self, index: u64) -> Result<u64, Error> {
+        if index >= self.in_size() {
+            return Err(Error::out_of_range(
+                "index {} of {} coordinates",
+                [index as i128, self.in_size() as i128],
+                "",
+            ));
+        }
+        Ok(self.image(index))
+    }
+
+    /// The number of input coordinates.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// assert_eq!(LinearLayout::parse("{a=[1,2],b=[4]} -> (x:8)").unwrap().in_size(), 8);
+    /// ```
+    pub const fn in_size(&self) -> u64 {
+        1 << self.ins.bits()
+    }
+
+    /// The number of output coordinates, reached or not.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// assert_eq!(LinearLayout::parse("{a=[[1,0],[2,0]]} -> (x:8,y:2)").unwrap().out_size(), 16);
+    /// ```
+    pub const fn out_size(&self) -> u64 {
+        1 << self.outs.bits()
+    }
+
+    /// The same value again; `Clone::clone` for `const fn`.
+    ///
+    /// ```
+    /// use tilewright_core::{LinearLayout, expect_const};
+    /// const ROWS: LinearLayout = expect_const!(LinearLayout::identity(8, "lane", "row"));
+    /// const SAME: LinearLayout = ROWS.copied();
+    /// assert_eq!(ROWS, SAME);
+    /// ```
+    pub const fn copied(&self) -> LinearLayout {
+        LinearLayout { ins: self.ins, outs: self.outs, bases: self.bases }
+    }
+
+    /// The image of an index below [`LinearLayout::in_size`].
+    const fn image(&self, index: u64) -> u64 {
+        let (mut rest, mut image) = (index, 0);
+        while rest != 0 {
+            image ^= self.bases[rest.trailing_zeros() as usize];
+            rest &= rest - 1;
+        }
+        image
+    }
+
+    /// The bases in the order of the input's bits.
+    const fn columns(&self) -> &[u64] {
+        self.bases.split_at(self.ins.bits()).0
+    }
+}
+
+#[cfg(test)]
+mod tests;

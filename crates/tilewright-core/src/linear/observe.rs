@@ -1,0 +1,141 @@
+//! What a linear layout is asked: rank, injective, surjective, and what bits do nothing.
+//!
+//! Law: the image has `2^rank` elements; a map is injective iff the rank is the number of its input bits,
+//! surjective iff it is that of its output bits.
+
+use super::LinearLayout;
+
+impl LinearLayout {
+    /// The number of bases that are independent: `2^rank` coordinates are reached.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// // 3 = 1 ⊕ 2.
+    /// assert_eq!(LinearLayout::parse("{a=[1,2,3]} -> (x:4)").unwrap().rank(), 2);
+    /// ```
+    pub const fn rank(&self) -> usize {
+        self.rank_of_first(self.ins.bits())
+    }
+
+    /// The rank of the first `bits` bases.
+    const fn rank_of_first(&self, bits: usize) -> usize {
+        let (mut reduced, mut rank, mut i) = ([0u64; super::MAX_BITS], 0, 0);
+        while i < bits {
+            let mut basis = self.bases[i];
+            while basis != 0 {
+                let top = 63 - basis.leading_zeros() as usize;
+                if reduced[top] == 0 {
+                    reduced[top] = basis;
+                    rank += 1;
+                    break;
+                }
+                basis ^= reduced[top];
+            }
+            i += 1;
+        }
+        rank
+    }
+
+    /// Whether no two coordinates are sent to one.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// assert!(LinearLayout::parse("{a=[3,1]} -> (x:8)").unwrap().is_injective());
+    /// assert!(!LinearLayout::parse("{a=[1,0]} -> (x:2)").unwrap().is_injective());
+    /// ```
+    pub const fn is_injective(&self) -> bool {
+        self.rank() == self.ins.bits()
+    }
+
+    /// Whether every coordinate of the output is reached.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// assert!(LinearLayout::parse("{a=[1,0]} -> (x:2)").unwrap().is_surjective());
+    /// assert!(!LinearLayout::parse("{a=[3,1]} -> (x:8)").unwrap().is_surjective());
+    /// ```
+    pub const fn is_surjective(&self) -> bool {
+        self.rank() == self.outs.bits()
+    }
+
+    /// Whether every coordinate of the output is reached from exactly one.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// assert!(LinearLayout::parse("{a=[3,1]} -> (x:4)").unwrap().is_invertible());
+    /// assert!(!LinearLayout::parse("{a=[3,1]} -> (x:8)").unwrap().is_invertible());
+    /// ```
+    pub const fn is_invertible(&self) -> bool {
+        self.is_injective() && self.is_surjective()
+    }
+
+    /// Whether two maps are equal but for the sizes of their output dims.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let parse = |text| LinearLayout::parse(text).unwrap();
+    /// let (a, b) = (parse("{a=[1,2]} -> (x:4)"), parse("{a=[1,2]} -> (x:16)"));
+    /// assert!(a != b && a.equal_ignoring_sizes(&b));
+    /// assert!(!a.equal_ignoring_sizes(&parse("{a=[1,2]} -> (y:4)")));
+    /// ```
+    #[doc(alias = "equalIgnoringOutDimSizes")]
+    pub fn equal_ignoring_sizes(&self, other: &LinearLayout) -> bool {
+        let names = |layout: &LinearLayout| layout.outs.len();
+        self.ins == other.ins
+            && names(self) == names(other)
+            && self.outs().iter().zip(other.outs()).all(|(a, b)| a.name() == b.name())
+            && (0..self.ins.bits())
+                .all(|i| self.outs.split(self.bases[i]) == other.outs.split(other.bases[i]))
+    }
+
+    /// For the named input dim, the bits that no coordinate depends on alone: those whose basis is a xor
+    /// of the bases before it, as a mask. `None` if there is no such dim.
+    ///
+    /// Two coordinates that differ in such a bit and in some lower ones are sent to one place, so the
+    /// bit can be left at 0.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{lane=[1,2,0],warp=[4,3]} -> (x:8)").unwrap();
+    /// assert_eq!(layout.free_bits("lane"), Some(0b100));
+    /// // 3 is lane 1 ⊕ lane 2.
+    /// assert_eq!(layout.free_bits("warp"), Some(0b10));
+    /// assert_eq!(layout.free_bits("x"), None);
+    /// ```
+    #[doc(alias = "getFreeVariableMasks")]
+    pub const fn free_bits(&self, input: &str) -> Option<u64> {
+        let Some(dim) = self.ins.find(input) else { return None };
+        let (first, mut bit, mut mask) = (self.ins.before(dim), 0, 0);
+        while bit < self.ins()[dim].bits() {
+            if self.rank_of_first(first + bit) == self.rank_of_first(first + bit + 1) {
+                mask |= 1 << bit;
+            }
+            bit += 1;
+        }
+        Some(mask)
+    }
+
+    /// How many coordinates from 0 on the map leaves as they are, as indices with the first dim fastest: a
+    /// power of two.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// assert_eq!(LinearLayout::parse("{a=[1,2,8]} -> (x:16)").unwrap().consecutive(), 4);
+    /// assert_eq!(LinearLayout::parse("{a=[2,1]} -> (x:4)").unwrap().consecutive(), 1);
+    /// ```
+    #[doc(alias = "getNumConsecutiveInOut")]
+    pub const fn consecutive(&self) -> u64 {
+        let mut bits = 0;
+        while bits < self.ins.bits() && self.bases[bits] == 1 << bits {
+            bits += 1;
+        }
+        // Above, no basis may come back to the coordinates below.
+        let (mut above, mut i) = (0, bits);
+        while i < self.ins.bits() {
+            above |= self.bases[i];
+            i += 1;
+        }
+        let kept = above.trailing_zeros() as usize;
+        1 << if kept < bits { kept } else { bits }
+    }
+}

@@ -1,0 +1,235 @@
+//! Parts of linear layouts: some of the dims, and layouts joined from parts.
+//!
+//! Law: the sublayouts of all pairs of dims, joined again, are the map.
+
+use super::{Dims, LinearLayout, MAX_BITS, compose::carried};
+use crate::{Error, macros::tri};
+
+impl LinearLayout {
+    /// What the named input dims do to the named output dims, the others at 0 and left out. Dims keep
+    /// their order.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if a name is none of the dims'.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{a=[[1,0],[2,1]],b=[[0,2]]} -> (x:4,y:4)").unwrap();
+    /// assert_eq!(layout.sublayout(&["a"], &["y"]).unwrap().to_string(), "{a=[0,1]} -> (y:4)");
+    /// assert!(layout.sublayout(&["c"], &["y"]).unwrap_err().is_mismatch());
+    /// ```
+    pub const fn sublayout(&self, ins: &[&str], outs: &[&str]) -> Result<LinearLayout, Error> {
+        let onto = self.onto(tri!(chosen(&self.outs, outs)));
+        let ins = tri!(chosen(&self.ins, ins));
+        let (mut all, mut dim, mut to) =
+            (LinearLayout { ins, outs: onto.outs, bases: [0; MAX_BITS] }, 0, 0);
+        while dim < ins.len() {
+            let mut bit = 0;
+            while bit < ins.as_slice()[dim].bits() {
+                all.bases[to] = onto.column(ins.as_slice()[dim].name(), bit);
+                (bit, to) = (bit + 1, to + 1);
+            }
+            dim += 1;
+        }
+        Ok(all)
+    }
+
+    /// Whether the map sends everything to 0; of a [`LinearLayout::sublayout`], whether the dims have
+    /// nothing to do with one another.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{a=[[1,0]],b=[[0,2]]} -> (x:2,y:4)").unwrap();
+    /// assert!(layout.sublayout(&["a"], &["y"]).unwrap().is_zero());
+    /// assert!(!layout.is_zero());
+    /// ```
+    #[doc(alias = "sublayoutIsZero")]
+    pub const fn is_zero(&self) -> bool {
+        let mut bit = 0;
+        while bit < self.ins.bits() && self.bases[bit] == 0 {
+            bit += 1;
+        }
+        bit == self.ins.bits()
+    }
+
+    /// This map, with the input dims of another one into the same output dims behind its own: the images
+    /// of both are xored.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) unless the output dims are equal, [illegal](Error::is_illegal) for an
+    /// input dim of both, [overflow](Error::is_overflow) and [limit](Error::is_limit) beyond 62 bits or 16
+    /// dims.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let parse = |text| LinearLayout::parse(text).unwrap();
+    /// let both = parse("{a=[1]} -> (x:4)").concat_ins(&parse("{b=[3]} -> (x:4)")).unwrap();
+    /// assert_eq!(both.to_string(), "{a=[1],b=[3]} -> (x:4)");
+    /// assert!(both.concat_ins(&parse("{c=[1]} -> (x:2)")).unwrap_err().is_mismatch());
+    /// ```
+    pub fn concat_ins(&self, other: &LinearLayout) -> Result<LinearLayout, Error> {
+        if self.outs != other.outs {
+            return Err(Error::mismatch(
+                "{} output dims and {} that are not the same",
+                [self.outs.len() as i128, other.outs.len() as i128],
+                "names, order and sizes must be equal",
+            ));
+        }
+        let (mut all, from) = (self.copied(), self.ins.bits());
+        for dim in other.ins() {
+            all.ins.push(dim.name(), dim.bits())?;
+        }
+        all.bases[from..all.ins.bits()].copy_from_slice(other.columns());
+        Ok(all)
+    }
+
+    /// This map, with the output dims of another one of the same input dims behind its own.
+    ///
+    /// # Errors
+    /// As [`LinearLayout::concat_ins`], input and output exchanged.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let parse = |text| LinearLayout::parse(text).unwrap();
+    /// let both = parse("{a=[1,0]} -> (x:2)").concat_outs(&parse("{a=[2,1]} -> (y:4)")).unwrap();
+    /// assert_eq!(both.to_string(), "{a=[[1,2],[0,1]]} -> (x:2,y:4)");
+    /// assert!(both.concat_outs(&parse("{a=[1]} -> (z:2)")).unwrap_err().is_mismatch());
+    /// ```
+    pub fn concat_outs(&self, other: &LinearLayout) -> Result<LinearLayout, Error> {
+        if self.ins != other.ins {
+            return Err(Error::mismatch(
+                "{} input dims and {} that are not the same",
+                [self.ins.len() as i128, other.ins.len() as i128],
+                "names, order and sizes must be equal",
+            ));
+        }
+        let (mut all, from) = (self.copied(), self.outs.bits());
+        for dim in other.outs() {
+            all.outs.push(dim.name(), dim.bits())?;
+        }
+        for (basis, behind) in all.bases.iter_mut().zip(other.columns()) {
+            *basis |= behind << from;
+        }
+        Ok(all)
+    }
+
+    /// The same map without the bits of an input dim that are sent to 0.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if there is no such dim.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{register=[0,1,0],lane=[0]} -> (x:2)").unwrap();
+    /// let less = layout.remove_zeros("register").unwrap();
+    /// assert_eq!(less.to_string(), "{register=[1],lane=[0]} -> (x:2)");
+    /// assert!(layout.remove_zeros("x").unwrap_err().is_mismatch());
+    /// ```
+    #[doc(alias = "removeZeroBasesAlongDim")]
+    pub fn remove_zeros(&self, input: &str) -> Result<LinearLayout, Error> {
+        let at = self.ins.need(input)?;
+        let mut all = LinearLayout { outs: self.outs, ..LinearLayout::EMPTY };
+        let mut to = 0;
+        for (i, dim) in self.ins().iter().enumerate() {
+            let first = self.ins.before(i);
+            let bases = self.bases[first..first + dim.bits()].iter();
+            let from = to;
+            for &basis in bases.filter(|&&basis| i != at || basis != 0) {
+                all.bases[to] = basis;
+                to += 1;
+            }
+            all.ins.push(dim.name(), to - from)?;
+        }
+        Ok(all)
+    }
+
+    /// The same map without dims that stand on both sides and go to themselves, and nothing else to them.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if a dim is not there or the map is not the identity in it.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let layout = LinearLayout::parse("{lane=[[2,0],[1,0]],block=[[0,1]]} -> (lane:4,block:2)").unwrap();
+    /// assert_eq!(layout.quotient(&["block"]).unwrap().to_string(), "{lane=[2,1]} -> (lane:4)");
+    /// assert!(layout.quotient(&["lane"]).unwrap_err().is_mismatch());
+    /// ```
+    pub const fn quotient(&self, names: &[&str]) -> Result<LinearLayout, Error> {
+        let mut i = 0;
+        while i < names.len() {
+            let (from, to) = (tri!(self.ins.need(names[i])), tri!(self.outs.need(names[i])));
+            if !self.is_trivial(from, to) {
+                return Err(Error::mismatch(
+                    "the map is not the identity from input dim {} to output dim {}",
+                    [from as i128, to as i128],
+                    "only dims that go to themselves, and nothing else to them, can be left out",
+                ));
+            }
+            i += 1;
+        }
+        let (ins, outs) = (tri!(without(&self.ins, names)), tri!(without(&self.outs, names)));
+        let mut all = LinearLayout { ins, outs, bases: [0; MAX_BITS] };
+        let (mut dim, mut to) = (0, 0);
+        while dim < ins.len() {
+            let mut bit = 0;
+            while bit < ins.as_slice()[dim].bits() {
+                let basis = self.column(ins.as_slice()[dim].name(), bit);
+                all.bases[to] = carried(basis, &self.outs, &outs, &Dims::NONE);
+                (bit, to) = (bit + 1, to + 1);
+            }
+            dim += 1;
+        }
+        Ok(all)
+    }
+
+    /// Whether input dim `from` goes to output dim `to` as it is, and nothing else does.
+    const fn is_trivial(&self, from: usize, to: usize) -> bool {
+        let (first, bits) = (self.ins.before(from), self.ins()[from].bits());
+        let (low, mut bit) = (self.outs.before(to), 0);
+        while bit < self.ins.bits() {
+            let inside = bit >= first && bit < first + bits;
+            let fits = if inside {
+                self.bases[bit] == 1 << (low + bit - first)
+            } else {
+                self.outs.cut(self.bases[bit], to) == 0
+            };
+            if !fits {
+                return false;
+            }
+            bit += 1;
+        }
+        bits == self.outs()[to].bits()
+    }
+}
+
+/// The dims that are named, in their own order.
+const fn chosen(from: &Dims, names: &[&str]) -> Result<Dims, Error> {
+    let mut i = 0;
+    while i < names.len() {
+        tri!(from.need(names[i]));
+        i += 1;
+    }
+    select(from, names, true)
+}
+
+const fn without(from: &Dims, names: &[&str]) -> Result<Dims, Error> {
+    select(from, names, false)
+}
+
+/// The dims of which it holds, or does not, that they are named.
+const fn select(from: &Dims, names: &[&str], named: bool) -> Result<Dims, Error> {
+    let (mut all, mut i) = (Dims::NONE, 0);
+    while i < from.len() {
+        let dim = &from.as_slice()[i];
+        let (mut among, mut j) = (false, 0);
+        while j < names.len() {
+            among = among || dim.is(names[j]);
+            j += 1;
+        }
+        if among == named {
+            tri!(all.push(dim.name(), dim.bits()));
+        }
+        i += 1;
+    }
+    Ok(all)
+}

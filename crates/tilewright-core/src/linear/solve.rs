@@ -1,0 +1,184 @@
+//! Equations between linear layouts, by elimination.
+//!
+//! Law: `C = A.invert_and_compose(B)` is the C with `B(C(x)) = A(x)` whose every value, as an index, is the
+//! smallest there is.
+//!
+//! Of the bases of B, those that are no xor of earlier ones have exactly one xor for each point of the
+//! image. Two solutions differ by an element of the kernel, whose highest bit is one of the other bases;
+//! so the solution without these is the smallest.
+
+use super::{Dims, LinearLayout, MAX_BITS, compose::carried};
+use crate::{Error, macros::tri};
+
+impl LinearLayout {
+    /// The C with `outer(C(x)) = self(x)`: from this map's coordinates to those of `outer` that are sent to
+    /// the same place, the smallest where there are several.
+    ///
+    /// `outer` has the output dims of this map, in any order.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if the names of the output dims differ,
+    /// [no layout](Error::is_no_layout) naming the first bit that goes where `outer` does not reach.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let parse = |text| LinearLayout::parse(text).unwrap();
+    /// let (from, to) = (parse("{in1=[2,1,4]} -> (out:8)"), parse("{in2=[4,1,2]} -> (out:8)"));
+    /// let between = from.invert_and_compose(&to).unwrap();
+    /// assert_eq!(between.to_string(), "{in1=[4,2,1]} -> (in2:8)");
+    /// assert_eq!(between.compose(&to).unwrap(), from);
+    ///
+    /// let even = parse("{in3=[2,4]} -> (out:8)");
+    /// let error = from.invert_and_compose(&even).unwrap_err();
+    /// assert!(error.is_no_layout());
+    /// assert!(error.to_string().starts_with("bit 1 of input dim 0"));
+    /// ```
+    #[doc(alias = "invertAndCompose")]
+    #[doc(alias = "lstsq")]
+    pub const fn invert_and_compose(&self, outer: &LinearLayout) -> Result<LinearLayout, Error> {
+        tri!(self.check_meets(&outer.outs));
+        let solver = Solver::new(outer.columns());
+        let (mut all, mut bit) =
+            (LinearLayout { ins: self.ins, outs: outer.ins, bases: [0; MAX_BITS] }, 0);
+        while bit < self.ins.bits() {
+            let place = self.ins.place(bit);
+            match solver.solve(tri!(moved(self.bases[bit], &self.outs, &outer.outs, place))) {
+                Some(solution) => all.bases[bit] = solution,
+                None => return Err(unreached(place)),
+            }
+            bit += 1;
+        }
+        Ok(all)
+    }
+
+    /// The inverse of a map that reaches every coordinate of its output from exactly one.
+    ///
+    /// # Errors
+    /// [no layout](Error::is_no_layout) for other maps, with the bit that is lost or never reached.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let parse = |text| LinearLayout::parse(text).unwrap();
+    /// let shuffle = parse("{a=[[1,1],[0,1]]} -> (x:2,y:2)");
+    /// assert_eq!(shuffle.inverse().unwrap().to_string(), "{x=[3],y=[2]} -> (a:4)");
+    /// assert!(parse("{a=[1,1]} -> (x:2)").inverse().unwrap_err().is_no_layout());
+    /// assert!(parse("{a=[1]} -> (x:4)").inverse().unwrap_err().is_no_layout());
+    /// ```
+    #[doc(alias = "invert")]
+    pub const fn inverse(&self) -> Result<LinearLayout, Error> {
+        let mut dim = 0;
+        while dim < self.ins.len() {
+            if let Some(free) = self.free_bits(self.ins()[dim].name())
+                && free != 0
+            {
+                return Err(Error::no_layout(
+                    "bit {} of input dim {} is sent where lower bits are sent too",
+                    [free.trailing_zeros() as i128, dim as i128],
+                    "only a map that is injective and surjective has an inverse",
+                ));
+            }
+            dim += 1;
+        }
+        self.pseudo_inverse()
+    }
+
+    /// For a map that reaches every coordinate of its output, the B with `self(B(x)) = x`, the smallest
+    /// where several are sent to x.
+    ///
+    /// # Errors
+    /// [no layout](Error::is_no_layout) with a bit of the output that is never reached.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let parse = |text| LinearLayout::parse(text).unwrap();
+    /// let copies = parse("{lane=[0,1,2,2]} -> (x:4)");
+    /// assert_eq!(copies.pseudo_inverse().unwrap().to_string(), "{x=[2,4]} -> (lane:16)");
+    /// assert!(parse("{a=[1]} -> (x:4)").pseudo_inverse().unwrap_err().is_no_layout());
+    /// ```
+    #[doc(alias = "pseudoinvert")]
+    #[doc(alias = "right inverse")]
+    pub const fn pseudo_inverse(&self) -> Result<LinearLayout, Error> {
+        let solver = Solver::new(self.columns());
+        let (mut all, mut bit) =
+            (LinearLayout { ins: self.outs, outs: self.ins, bases: [0; MAX_BITS] }, 0);
+        while bit < self.outs.bits() {
+            match solver.solve(1 << bit) {
+                Some(solution) => all.bases[bit] = solution,
+                None => {
+                    let (dim, at) = self.outs.place(bit);
+                    return Err(Error::no_layout(
+                        "bit {} of output dim {} is not reached on its own",
+                        [at as i128, dim as i128],
+                        "only a surjective map has a right inverse",
+                    ));
+                }
+            }
+            bit += 1;
+        }
+        Ok(all)
+    }
+}
+
+/// The value of `from` in the dims of `to`, if it fits there.
+const fn moved(value: u64, from: &Dims, to: &Dims, place: (usize, usize)) -> Result<u64, Error> {
+    let mut i = 0;
+    while i < from.len() {
+        let bits = to.bits_of(from.as_slice()[i].name());
+        if from.cut(value, i) >> bits != 0 {
+            return Err(unreached(place));
+        }
+        i += 1;
+    }
+    Ok(carried(value, from, to, &Dims::NONE))
+}
+
+const fn unreached((dim, bit): (usize, usize)) -> Error {
+    Error::no_layout(
+        "bit {} of input dim {} is sent where the outer map does not reach",
+        [bit as i128, dim as i128],
+        "the outer map must reach all of the image",
+    )
+}
+
+/// Bases in echelon form: by the highest bit of each, the basis and which of the columns it is the xor of.
+struct Solver {
+    reduced: [u64; 64],
+    columns: [u64; 64],
+}
+
+impl Solver {
+    const fn new(columns: &[u64]) -> Solver {
+        let (mut solver, mut i) = (Solver { reduced: [0; 64], columns: [0; 64] }, 0);
+        while i < columns.len() {
+            let (rest, xor) = solver.reduce(columns[i]);
+            if rest != 0 {
+                let top = 63 - rest.leading_zeros() as usize;
+                solver.reduced[top] = rest;
+                solver.columns[top] = xor | 1 << i;
+            }
+            i += 1;
+        }
+        solver
+    }
+
+    /// What is left of a value, and the columns whose xor was taken from it.
+    const fn reduce(&self, value: u64) -> (u64, u64) {
+        let (mut rest, mut xor) = (value, 0);
+        while rest != 0 {
+            let top = 63 - rest.leading_zeros() as usize;
+            if self.reduced[top] == 0 {
+                break;
+            }
+            rest ^= self.reduced[top];
+            xor ^= self.columns[top];
+        }
+        (rest, xor)
+    }
+
+    const fn solve(&self, value: u64) -> Option<u64> {
+        match self.reduce(value) {
+            (0, xor) => Some(xor),
+            (_, _) => None,
+        }
+    }
+}
