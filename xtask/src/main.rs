@@ -32,9 +32,9 @@ enum Command {
     Tidy,
     /// The relayout benchmark next to memcpy
     Bench {
-        /// Small arrays and few repetitions
-        #[arg(long)]
-        quick: bool,
+        /// What `tilewright bench` is asked: --quick, --json, --size, --threads, names of cases
+        #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
+        words: Vec<String>,
     },
     /// Heavy checks against other people's libraries; skips what does not install
     Oracles,
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Ci => ci::run(&root),
         Command::Tidy => tidy::run(&root),
-        Command::Bench { quick } => return bench::run(&root, quick),
+        Command::Bench { words } => return bench::run(&root, &words),
         Command::Oracles => oracles::run(&root),
     };
     match outcome {

@@ -115,6 +115,17 @@ Examples:
   tilewright formats zN
   tilewright formats --json")]
     Formats(Formats),
+    /// Measure relayout on this machine, next to memcpy
+    #[command(after_help = "\
+Every case moves one array, checks the checksum of what came out, and takes turns with a memcpy of as many
+bytes on as many threads. All cases take minutes and two buffers of 340 MB; --quick a part of them and
+seconds.
+
+Examples:
+  tilewright bench --quick
+  tilewright bench transpose-f32 --size memory --threads 1
+  tilewright bench zN --quick --json")]
+    Bench(Bench),
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
@@ -302,4 +313,23 @@ pub(crate) struct Eval {
 pub(crate) struct Formats {
     /// The format to explain
     pub(crate) name: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Bench {
+    /// Only the cases that have one of these in their name
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Fewer cases, unless some are named, and fewer repetitions
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Threads, 0 for all cores; one and all unless given
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
+    /// Only this size: memory (beyond caches), l2 (within one), small; the first two unless given
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) size: Option<String>,
+    /// List the cases and measure nothing
+    #[arg(long)]
+    pub(crate) list: bool,
 }

@@ -157,6 +157,13 @@ impl From<tilewright::module::Error> for Failure {
     }
 }
 
+impl From<tilewright_bench::Error> for Failure {
+    fn from(error: tilewright_bench::Error) -> Failure {
+        let (code, kind) = if error.is_definition() { (USAGE, "usage") } else { (IO, "machine") };
+        Failure::new(code, kind, error.to_string())
+    }
+}
+
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Failure {
         Failure::new(IO, "output", format!("stdout: {error}"))

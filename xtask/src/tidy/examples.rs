@@ -12,13 +12,14 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "tilewright-core",
     "tilewright-xla",
     "tilewright-notation",
     "tilewright-relayout",
     "tilewright-files",
     "tilewright",
+    "tilewright-bench",
 ];
 
 const KINDS: [&str; 5] = ["fn", "struct", "enum", "trait", "union"];

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 8] = [
+const MAY: [(&str, &[&str]); 9] = [
     ("tilewright-core", &[]),
     ("tilewright-xla", &["tilewright-core"]),
     ("tilewright-notation", &["tilewright-core", "tilewright-xla"]),
@@ -24,7 +24,8 @@ const MAY: [(&str, &[&str]); 8] = [
             "tilewright-files",
         ],
     ),
-    ("tilewright-cli", &["tilewright"]),
+    ("tilewright-bench", &["tilewright"]),
+    ("tilewright-cli", &["tilewright", "tilewright-bench"]),
     ("xtask", &[]),
 ];
 

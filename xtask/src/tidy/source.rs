@@ -3,6 +3,9 @@
 //!
 //! This is a lexer of comments and literals and a counter of brackets, not a parser.
 
+/// The crate that lies beside the others, with the data it reads, and its folder.
+const BESIDE: (&str, &str) = ("tilewright-bench", "bench");
+
 /// One Rust file.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -62,10 +65,10 @@ impl Source {
 
     /// Whether the file lies in the crate of this name.
     pub(crate) fn is_in(&self, name: &str) -> bool {
-        self.path
-            .strip_prefix("crates/")
-            .and_then(|path| path.strip_prefix(name))
-            .is_some_and(|rest| rest.starts_with('/'))
+        let crates = self.path.strip_prefix("crates/");
+        let within = crates.or_else(|| (name == BESIDE.0).then_some(&*self.path));
+        let folder = if crates.is_none() { BESIDE.1 } else { name };
+        within.and_then(|path| path.strip_prefix(folder)).is_some_and(|rest| rest.starts_with('/'))
     }
 
     /// The names of the modules that this file declares for tests and keeps in files of their own.
@@ -291,6 +294,17 @@ mod tests {
             "#[cfg(test)]\npub(crate) mod small;\n#[cfg(test)]\nmod b { mod c; }\nmod d;",
         );
         assert_eq!(source.test_modules(), ["small"]);
+    }
+
+    #[test]
+    fn crates_are_told_by_their_folder() {
+        let is_in = |path, name| Source::new(path, "").is_in(name);
+        assert!(is_in("crates/tilewright/src/a.rs", "tilewright"));
+        assert!(!is_in("crates/tilewright-cli/src/a.rs", "tilewright"));
+        assert!(is_in("bench/src/a.rs", "tilewright-bench"));
+        assert!(
+            !is_in("bench/src/a.rs", "tilewright") && !is_in("benches/a.rs", "tilewright-bench")
+        );
     }
 
     #[test]

@@ -36,9 +36,9 @@ pub(crate) fn roots(source: &Source) -> Vec<Finding> {
     let names: Vec<&str> = source.path.split('/').collect();
     let (relayout, wanted) = match names[..] {
         ["crates", "tilewright-relayout", "src", "lib.rs"] => (true, "#![deny(unsafe_code)]"),
-        ["crates", _, "src", "lib.rs" | "main.rs"] | ["xtask", "src", "main.rs"] => {
-            (false, "#![forbid(unsafe_code)]")
-        }
+        ["crates", _, "src", "lib.rs" | "main.rs"]
+        | ["bench", "src", "lib.rs"]
+        | ["xtask", "src", "main.rs"] => (false, "#![forbid(unsafe_code)]"),
         _ => return Vec::new(),
     };
     let has = |mark: &str| source.bare.contains(mark);

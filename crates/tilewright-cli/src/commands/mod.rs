@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod bench;
 mod completions;
 mod convert;
 mod eval;
@@ -37,6 +38,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Same(args) => same::run(args, cli.quiet, out),
         Command::Eval(args) => eval::run(args, out),
         Command::Formats(args) => formats::run(args, out),
+        Command::Bench(args) => bench::run(args, out),
         Command::Completions { shell } => completions::run(*shell, out),
     }
 }

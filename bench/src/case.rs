@@ -1,0 +1,260 @@
+//! A case in one size: two layouts, the width of the elements, and what must come out.
+
+use tilewright::{
+    Named, PrimitiveType, Spec, TensorLayout, notation,
+    relayout::{Elements, Extend, Plan},
+};
+
+use crate::{Error, Size};
+
+/// What is moved, and the checksum of what must come out.
+///
+/// ```
+/// use tilewright_bench::{Size, definitions};
+/// let all = definitions()?;
+/// let packed = all.iter().find(|case| case.name() == "s4-to-s8").unwrap().case(Size::Small)?;
+/// assert_eq!((packed.elements().src_bits, packed.elements().dst_bits), (4, 8));
+/// # Ok::<(), tilewright_bench::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Case {
+    name: String,
+    size: Size,
+    dtype: PrimitiveType,
+    from: String,
+    to: String,
+    src: TensorLayout,
+    dst: TensorLayout,
+    elements: Elements,
+    fill: u128,
+    src_bytes: u64,
+    dst_bytes: u64,
+    checksum: u64,
+}
+
+impl Case {
+    pub(crate) fn new(
+        name: String,
+        size: Size,
+        dtype: &str,
+        from: String,
+        to: String,
+        dims: &[u64],
+        checksum: u64,
+    ) -> Result<Case, Error> {
+        let dtype = notation::dtype(dtype).map_err(|error| refused("dtype", &error))?;
+        let src = layout("from", &from, dims, dtype)?;
+        let dst = layout("to", &to, dims, dtype)?;
+        let extend = if is_signed(dtype) { Extend::Sign } else { Extend::Zero };
+        let elements = Elements { src_bits: bits(&src)?, dst_bits: bits(&dst)?, extend };
+        let fill = dtype.fill_bits(dst.fill()).map_err(|error| refused("fill", &error))?;
+        let (src, dst) = (src.layout().clone(), dst.layout().clone());
+        let mut case = Case {
+            name,
+            size,
+            dtype,
+            from,
+            to,
+            src,
+            dst,
+            elements,
+            fill,
+            src_bytes: 0,
+            dst_bytes: 0,
+            checksum,
+        };
+        let plan = case.plan()?;
+        (case.src_bytes, case.dst_bytes) = (plan.src_bytes(), plan.dst_bytes());
+        Ok(case)
+    }
+
+    /// The definition's name and the size: `transpose-f32-odd/memory`.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::L2)?.name(), "transpose-u8-square/l2");
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How large it is.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::L2)?.size(), Size::L2);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The element type.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::L2)?.dtype().name(), "u8");
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn dtype(&self) -> PrimitiveType {
+        self.dtype
+    }
+
+    /// The text of the source's layout.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::L2)?.from(), "row-major");
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn from(&self) -> &str {
+        &self.from
+    }
+
+    /// The text of the destination's layout.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::L2)?.to(), "col-major");
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn to(&self) -> &str {
+        &self.to
+    }
+
+    /// The logical dims.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::Small)?.dims(), [24, 24]);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn dims(&self) -> &[u64] {
+        self.src.extents()
+    }
+
+    /// The layout of the source.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::Small)?.src().offset(&[1, 0]), Ok(24));
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn src(&self) -> &TensorLayout {
+        &self.src
+    }
+
+    /// The layout of the destination.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::Small)?.dst().offset(&[1, 0]), Ok(1));
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn dst(&self) -> &TensorLayout {
+        &self.dst
+    }
+
+    /// The widths of the elements.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::Small)?.elements().src_bits, 8);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn elements(&self) -> Elements {
+        self.elements
+    }
+
+    /// What padding of the destination holds.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::Small)?.fill(), 0);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn fill(&self) -> u128 {
+        self.fill
+    }
+
+    /// The bytes of the source.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::Small)?.src_bytes(), 576);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn src_bytes(&self) -> u64 {
+        self.src_bytes
+    }
+
+    /// The bytes of the destination.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::Small)?.dst_bytes(), 576);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn dst_bytes(&self) -> u64 {
+        self.dst_bytes
+    }
+
+    /// The larger of both: what each buffer of a [`Bench`](crate::Bench) has to hold.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::Small)?.bytes(), 576);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        self.src_bytes.max(self.dst_bytes)
+    }
+
+    /// The checksum that the destination must have.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, data, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?;
+    /// assert_eq!(data::checksum(&case.expected()), case.checksum());
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn checksum(&self) -> u64 {
+        self.checksum
+    }
+
+    /// The plan that is measured.
+    ///
+    /// # Errors
+    /// A [definition](Error::is_definition) between whose layouts nothing can be moved.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::Small)?.plan()?.dst_bytes(), 576);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn plan(&self) -> Result<Plan, Error> {
+        Plan::new(&self.src, &self.dst, self.elements, self.fill)
+            .map_err(|error| refused("plan", &error))
+    }
+}
+
+fn refused(what: &str, error: &dyn std::fmt::Display) -> Error {
+    Error::definition(format!("{what}: {error}"))
+}
+
+fn layout(what: &str, text: &str, dims: &[u64], dtype: PrimitiveType) -> Result<Named, Error> {
+    let named = Spec::parse(text).and_then(|spec| spec.resolve(Some(dims), Some(dtype)));
+    named.map_err(|error| refused(what, &error))
+}
+
+fn bits(named: &Named) -> Result<u32, Error> {
+    named
+        .element_bits()
+        .ok_or_else(|| Error::definition(format!("the elements of {} have no width", named.name())))
+}
+
+fn is_signed(dtype: PrimitiveType) -> bool {
+    use PrimitiveType as P;
+    matches!(dtype, P::S1 | P::S2 | P::S4 | P::S8 | P::S16 | P::S32 | P::S64)
+}

@@ -1,0 +1,227 @@
+//! The definitions: TOML files of cases, part of the program.
+//!
+//! A case says which array is moved from which layout to which other; the SPECs are in any notation:
+//!
+//! ```toml
+//! [[case]]
+//! name = "transpose-f32-odd"
+//! dtype = "f32"
+//! from = "row-major"
+//! to = "col-major"
+//! quick = true                # measured by `--quick`; false unless said
+//! memory = { dims = [8191, 8189], checksum = "0x…" }
+//! l2 = { dims = [251, 257], checksum = "0x…" }
+//! small = { dims = [37, 71], checksum = "0x…" }
+//! ```
+//!
+//! A size may state its own `from` or `to`, where their text holds numbers that depend on the dims. The
+//! checksum is that of the destination's bytes, [`checksum`](crate::data::checksum), when the source holds
+//! [`fill`](crate::data::fill) and padding its fill.
+
+use serde::Deserialize;
+
+use crate::{Case, Error, Size};
+
+/// Every file, by its name.
+const FILES: [(&str, &str); 8] = [
+    ("transpose", include_str!("../definitions/transpose.toml")),
+    ("images", include_str!("../definitions/images.toml")),
+    ("orders", include_str!("../definitions/orders.toml")),
+    ("fractals", include_str!("../definitions/fractals.toml")),
+    ("tiles", include_str!("../definitions/tiles.toml")),
+    ("vendors", include_str!("../definitions/vendors.toml")),
+    ("strided", include_str!("../definitions/strided.toml")),
+    ("packed", include_str!("../definitions/packed.toml")),
+];
+
+/// A case as it is written.
+///
+/// ```
+/// use tilewright_bench::{Size, definitions};
+/// let all = definitions()?;
+/// let odd = all.iter().find(|case| case.name() == "transpose-f32-odd").unwrap();
+/// assert_eq!(odd.dtype(), "f32");
+/// assert_eq!(odd.case(Size::Memory)?.dims(), [8191, 8189]);
+/// # Ok::<(), tilewright_bench::Error>(())
+/// ```
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Definition {
+    name: String,
+    dtype: String,
+    from: Option<String>,
+    to: Option<String>,
+    #[serde(default)]
+    quick: bool,
+    memory: Sized,
+    l2: Sized,
+    small: Sized,
+}
+
+/// What depends on the size.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sized {
+    pub(crate) dims: Vec<u64>,
+    from: Option<String>,
+    to: Option<String>,
+    checksum: String,
+}
+
+/// What a file holds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    case: Vec<Definition>,
+}
+
+/// Every case, file by file.
+///
+/// # Errors
+/// A [definition](Error::is_definition) that does not parse; the tests see to it that there is none.
+///
+/// ```
+/// let all = tilewright_bench::definitions()?;
+/// assert!(all.len() > 50 && all.iter().any(|case| case.name() == "row-to-zN-16bit"));
+/// # Ok::<(), tilewright_bench::Error>(())
+/// ```
+pub fn definitions() -> Result<Vec<Definition>, Error> {
+    let mut all = Vec::new();
+    for (file, text) in FILES {
+        all.extend(parse(file, text)?);
+    }
+    Ok(all)
+}
+
+/// The cases of one file.
+///
+/// # Errors
+/// A [definition](Error::is_definition) that is no TOML or not of this form, with line and column.
+///
+/// ```
+/// let text = r#"
+/// [[case]]
+/// name = "bytes-turned"
+/// dtype = "u8"
+/// from = "row-major"
+/// to = "col-major"
+/// memory = { dims = [16384, 16384], checksum = "0x0" }
+/// l2 = { dims = [512, 512], checksum = "0x0" }
+/// small = { dims = [2, 3], checksum = "0x0" }
+/// "#;
+/// assert_eq!(tilewright_bench::parse("mine", text)?[0].name(), "bytes-turned");
+/// let error = tilewright_bench::parse("mine", "[[case]]\nnom = 'a'").unwrap_err();
+/// assert!(error.to_string().contains("unknown field `nom`"));
+/// # Ok::<(), tilewright_bench::Error>(())
+/// ```
+pub fn parse(file: &str, text: &str) -> Result<Vec<Definition>, Error> {
+    let read: Result<File, _> = toml::from_str(text);
+    read.map(|file| file.case).map_err(|error| {
+        Error::definition(format!("{file}.toml: {}", error.to_string().trim_end()))
+    })
+}
+
+impl Definition {
+    /// The name, unique among all cases.
+    ///
+    /// ```
+    /// let all = tilewright_bench::definitions()?;
+    /// assert!(all.iter().all(|case| !case.name().contains('/')));
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The element type, as it is written.
+    ///
+    /// ```
+    /// let all = tilewright_bench::definitions()?;
+    /// assert!(all.iter().any(|case| case.dtype() == "s4"));
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn dtype(&self) -> &str {
+        &self.dtype
+    }
+
+    /// Whether a quick run measures it.
+    ///
+    /// ```
+    /// let all = tilewright_bench::definitions()?;
+    /// assert!(all.iter().any(|case| case.is_quick()) && !all.iter().all(|case| case.is_quick()));
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn is_quick(&self) -> bool {
+        self.quick
+    }
+
+    /// The case in this size.
+    ///
+    /// # Errors
+    /// A [definition](Error::is_definition) whose layouts, dtype or checksum cannot be read, or between
+    /// whose layouts nothing can be moved.
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?;
+    /// assert_eq!((case.name(), case.from(), case.to()), ("transpose-u8-square/small", "row-major", "col-major"));
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn case(&self, size: Size) -> Result<Case, Error> {
+        let name = format!("{}/{size}", self.name);
+        let sized = self.sized(size);
+        let spec = |own: &Option<String>, all: &Option<String>, what: &str| {
+            let text = own.as_ref().or(all.as_ref()).cloned();
+            text.ok_or_else(|| Error::definition(format!("`{what}` is not said")).of(&name))
+        };
+        let from = spec(&sized.from, &self.from, "from")?;
+        let to = spec(&sized.to, &self.to, "to")?;
+        let checksum = checksum(&sized.checksum).map_err(|error| error.of(&name))?;
+        Case::new(name.clone(), size, &self.dtype, from, to, &sized.dims, checksum)
+            .map_err(|error| error.of(&name))
+    }
+
+    fn sized(&self, size: Size) -> &Sized {
+        match size {
+            Size::Memory => &self.memory,
+            Size::L2 => &self.l2,
+            Size::Small => &self.small,
+        }
+    }
+}
+
+/// Reads `0x…`.
+fn checksum(text: &str) -> Result<u64, Error> {
+    let digits = text.strip_prefix("0x").filter(|digits| !digits.starts_with('+'));
+    digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()).ok_or_else(|| {
+        Error::definition(format!(
+            "the checksum {text:?} is not 0x and up to 16 hexadecimal digits"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_folder_is_part_of_the_program() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("definitions");
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        let mut known: Vec<String> = FILES.iter().map(|(name, _)| format!("{name}.toml")).collect();
+        known.sort();
+        assert_eq!(names, known);
+    }
+
+    #[test]
+    fn checksums_are_hexadecimal() {
+        assert_eq!(checksum("0x00ff"), Ok(255));
+        for text in ["", "12", "0x", "0x+1", "0xg", "0x11112222333344445"] {
+            assert!(checksum(text).unwrap_err().is_definition(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The error of this crate.
+
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Definition,
+    Machine,
+}
+
+/// Why a case cannot be read or run.
+///
+/// ```
+/// let error = tilewright_bench::parse("images", "[[case]]\nname = 3").unwrap_err();
+/// assert!(error.is_definition() && error.to_string().starts_with("images.toml: "));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: Kind,
+    message: String,
+}
+
+impl Error {
+    pub(crate) fn definition(message: impl Into<String>) -> Error {
+        Error { kind: Kind::Definition, message: message.into() }
+    }
+
+    pub(crate) fn machine(message: impl Into<String>) -> Error {
+        Error { kind: Kind::Machine, message: message.into() }
+    }
+
+    /// Whether a definition is at fault, and no machine would run it.
+    ///
+    /// ```
+    /// use tilewright_bench::Bench;
+    /// assert!(!Bench::new(u64::MAX).unwrap_err().is_definition());
+    /// ```
+    pub fn is_definition(&self) -> bool {
+        self.kind == Kind::Definition
+    }
+
+    /// The same error, of which case it is.
+    pub(crate) fn of(self, name: &str) -> Error {
+        Error { message: format!("{name}: {}", self.message), ..self }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,42 @@
+//! Benchmarks of relayout as data: what is moved is written in `definitions/*.toml`, with the checksum of
+//! the bytes that must come out, and measured next to memcpy in the same run.
+//!
+//! | want | call |
+//! |---|---|
+//! | the cases | [`definitions`], [`Definition::case`] |
+//! | a case as its plan and bytes | [`Case::plan`], [`data`] |
+//! | its boxes, for other libraries | [`Case::boxes`] |
+//! | what must come out, one element at a time | [`Case::expected`] |
+//! | how fast it is | [`Bench`] |
+//!
+//! ```
+//! use tilewright_bench::{Bench, Effort, Size, definitions};
+//! let all = definitions()?;
+//! let turned = all.iter().find(|case| case.name() == "transpose-f32-odd").unwrap();
+//! let case = turned.case(Size::Small)?;
+//! let row = Bench::new(case.bytes())?.relayout(&case, 1, Effort::quick())?;
+//! assert!(row.is_right() && row.gb_per_s() > 0.0);
+//! # Ok::<(), tilewright_bench::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod boxes;
+mod case;
+mod copy;
+pub mod data;
+mod definition;
+mod error;
+mod expected;
+mod machine;
+mod measure;
+mod row;
+mod size;
+
+pub use boxes::{Boxed, Turn};
+pub use case::Case;
+pub use definition::{Definition, definitions, parse};
+pub use error::Error;
+pub use machine::Machine;
+pub use measure::{Bench, Effort};
+pub use row::{Row, Summary, summary};
+pub use size::Size;

@@ -1,0 +1,208 @@
+//! What was measured, and what it comes to.
+
+use std::fmt;
+
+use crate::Size;
+
+/// One case with one number of threads: medians of interleaved runs.
+///
+/// `Display` is a line of the table that [`Row::HEAD`] heads.
+///
+/// ```
+/// use tilewright_bench::{Bench, Effort, Row, Size, definitions};
+/// let case = definitions()?[0].case(Size::Small)?;
+/// let row = Bench::new(case.bytes())?.relayout(&case, 1, Effort::quick())?;
+/// assert_eq!((row.name.as_str(), row.threads, row.bytes), ("transpose-u8-square/small", 1, 1152));
+/// assert!(row.to_string().starts_with("transpose-u8-square/small"));
+/// # Ok::<(), tilewright_bench::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The case, with its size: `transpose-f32-odd/memory`.
+    pub name: String,
+    /// How large it is.
+    pub size: Size,
+    /// The threads of the relayout and of what it is held against.
+    pub threads: usize,
+    /// The bytes read and written.
+    pub bytes: u64,
+    /// Seconds of one run.
+    pub seconds: f64,
+    /// Seconds of a memcpy that reads and writes as many bytes.
+    pub memcpy_seconds: f64,
+    /// Seconds of relayout's own copy of as many bytes, from a layout to the same.
+    pub copy_seconds: f64,
+    /// Microseconds that making the plan took.
+    pub plan_micros: f64,
+    /// How often each was timed.
+    pub pairs: usize,
+    /// What the plan does most, in its own words.
+    pub kernel: String,
+    /// The checksum of what came out.
+    pub checksum: u64,
+    /// The checksum that was to come out.
+    pub expected: u64,
+}
+
+impl Row {
+    /// The head of the table.
+    pub const HEAD: &str = "case                                     threads      MB    GB/s  memcpy    copy  ratio  plan µs  kernel";
+
+    /// Gigabytes (10⁹) read and written in a second.
+    ///
+    /// ```
+    /// use tilewright_bench::{Bench, Effort, Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?;
+    /// let row = Bench::new(case.bytes())?.relayout(&case, 1, Effort::quick())?;
+    /// assert_eq!(row.gb_per_s(), row.bytes as f64 / 1e9 / row.seconds);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn gb_per_s(&self) -> f64 {
+        self.rate(self.seconds)
+    }
+
+    /// The same, of memcpy.
+    ///
+    /// ```
+    /// use tilewright_bench::{Bench, Effort, Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?;
+    /// let row = Bench::new(case.bytes())?.relayout(&case, 1, Effort::quick())?;
+    /// assert_eq!(row.memcpy_gb_per_s(), row.bytes as f64 / 1e9 / row.memcpy_seconds);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn memcpy_gb_per_s(&self) -> f64 {
+        self.rate(self.memcpy_seconds)
+    }
+
+    /// The same, of relayout's own copy: the ceiling, where it streams.
+    ///
+    /// ```
+    /// use tilewright_bench::{Bench, Effort, Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?;
+    /// let row = Bench::new(case.bytes())?.relayout(&case, 1, Effort::quick())?;
+    /// assert_eq!(row.copy_gb_per_s(), row.bytes as f64 / 1e9 / row.copy_seconds);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn copy_gb_per_s(&self) -> f64 {
+        self.rate(self.copy_seconds)
+    }
+
+    /// How fast it is, memcpy being 1.
+    ///
+    /// ```
+    /// use tilewright_bench::{Bench, Effort, Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?;
+    /// let row = Bench::new(case.bytes())?.relayout(&case, 1, Effort::quick())?;
+    /// assert_eq!(row.ratio(), row.memcpy_seconds / row.seconds);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn ratio(&self) -> f64 {
+        self.memcpy_seconds / self.seconds
+    }
+
+    /// Whether the right bytes came out.
+    ///
+    /// ```
+    /// use tilewright_bench::{Bench, Effort, Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?;
+    /// let mut bench = Bench::new(case.bytes())?;
+    /// assert!(bench.relayout(&case, 1, Effort::quick())?.is_right());
+    /// // A copy is no transpose.
+    /// let copy = |src: &[u8], dst: &mut [u8]| Ok(dst.copy_from_slice(src));
+    /// assert!(!bench.job(&case, 1, Effort::quick(), copy)?.is_right());
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn is_right(&self) -> bool {
+        self.checksum == self.expected
+    }
+
+    fn rate(&self, seconds: f64) -> f64 {
+        self.bytes as f64 / 1e9 / seconds
+    }
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:40} {:>7} {:>7.1} {:>7.2} {:>7.2} {:>7.2} {:>6.2} {:>8.1}  {}",
+            self.name,
+            self.threads,
+            self.bytes as f64 / 1e6,
+            self.gb_per_s(),
+            self.memcpy_gb_per_s(),
+            self.copy_gb_per_s(),
+            self.ratio(),
+            self.plan_micros,
+            self.kernel
+        )?;
+        match self.is_right() {
+            true => Ok(()),
+            false => write!(f, "  WRONG: {:#018x}, not {:#018x}", self.checksum, self.expected),
+        }
+    }
+}
+
+/// All cases of one size with one number of threads.
+///
+/// ```
+/// use tilewright_bench::{Bench, Effort, Size, definitions, summary};
+/// let case = definitions()?[0].case(Size::Small)?;
+/// let row = Bench::new(case.bytes())?.relayout(&case, 1, Effort::quick())?;
+/// let all = summary(&[row.clone(), row.clone()]);
+/// assert_eq!((all.len(), all[0].cases, &all[0].least_name), (1, 2, &row.name));
+/// assert!((all[0].geometric_mean - row.ratio()).abs() < 1e-9 && all[0].least == row.ratio());
+/// # Ok::<(), tilewright_bench::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The size.
+    pub size: Size,
+    /// The threads.
+    pub threads: usize,
+    /// The number of cases.
+    pub cases: usize,
+    /// The geometric mean of their ratios to memcpy.
+    pub geometric_mean: f64,
+    /// The least ratio.
+    pub least: f64,
+    /// Whose it is.
+    pub least_name: String,
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Summary { size, threads, cases, geometric_mean, least, least_name } = self;
+        write!(
+            f,
+            "{size}, {threads} thread{}: {geometric_mean:.2} of memcpy in the geometric mean of {cases}, at least {least:.2} ({least_name})",
+            if *threads == 1 { "" } else { "s" }
+        )
+    }
+}
+
+/// The rows by size and number of threads.
+///
+/// ```
+/// assert!(tilewright_bench::summary(&[]).is_empty());
+/// ```
+pub fn summary(rows: &[Row]) -> Vec<Summary> {
+    let mut groups: Vec<(Size, usize)> = rows.iter().map(|row| (row.size, row.threads)).collect();
+    groups.sort();
+    groups.dedup();
+    let one = |(size, threads): (Size, usize)| {
+        let rows = rows.iter().filter(|row| (row.size, row.threads) == (size, threads));
+        let least = rows.clone().min_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
+        let cases = rows.clone().count();
+        let logarithms: f64 = rows.map(|row| row.ratio().ln()).sum();
+        Some(Summary {
+            size,
+            threads,
+            cases,
+            geometric_mean: (logarithms / cases as f64).exp(),
+            least: least.ratio(),
+            least_name: least.name.clone(),
+        })
+    };
+    groups.into_iter().filter_map(one).collect()
+}

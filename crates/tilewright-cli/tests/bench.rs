@@ -1,0 +1,103 @@
+//! `bench`: its JSON, its table, its choice of cases. How fast anything is is nowhere asserted.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn bench(args: &[&str]) -> Output {
+    let program = env!("CARGO_BIN_EXE_tilewright");
+    Command::new(program).arg("bench").args(args).output().unwrap()
+}
+
+fn out(args: &[&str]) -> String {
+    let output = bench(args);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+    assert!(output.status.success(), "{args:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&out(args)).unwrap()
+}
+
+#[test]
+fn the_json_is_the_contract_s() {
+    let args = ["--quick", "--json", "--size", "small", "--threads", "2", "transpose-f32-odd"];
+    let answer = json(&args);
+    assert_eq!(answer["version"], 1);
+    assert!(answer["machine"]["cpu"].is_string() && answer["machine"]["cores"].as_u64() > Some(0));
+    let cases = answer["cases"].as_array().unwrap();
+    assert_eq!(cases.len(), 1);
+    let case = &cases[0];
+    assert_eq!(case["name"], "transpose-f32-odd/small");
+    assert_eq!((&case["threads"], &case["bytes"]), (&2.into(), &(2 * 37 * 71 * 4).into()));
+    assert_eq!((&case["size"], &case["right"]), (&"small".into(), &true.into()));
+    let number = |name: &str| case[name].as_f64().unwrap();
+    for name in ["gb_per_s", "memcpy_gb_per_s", "copy_gb_per_s", "ratio", "seconds", "plan_us"] {
+        assert!(number(name) > 0.0, "{name}: {case}");
+    }
+    assert!((number("ratio") - number("gb_per_s") / number("memcpy_gb_per_s")).abs() < 1e-9);
+    assert!((number("gb_per_s") * 1e9 * number("seconds") / number("bytes") - 1.0).abs() < 1e-9);
+    assert!(case["kernel"].is_string() && case["pairs"].as_u64() >= Some(3));
+    let short = &answer["summary"][0];
+    assert_eq!((&short["cases"], &short["least_name"]), (&1.into(), &case["name"]));
+    assert_eq!(short["least"], case["ratio"]);
+}
+
+#[test]
+fn the_table_has_a_line_for_every_number_of_threads() {
+    let text = out(&["--quick", "--size", "small", "nchw-to-nhwc-u8-3"]);
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let rows = text.lines().filter(|line| line.starts_with("nchw-to-nhwc-u8-3/small "));
+    assert_eq!(rows.count(), if cores > 1 { 2 } else { 1 }, "{text}");
+    assert!(text.contains("GB/s  memcpy    copy  ratio"), "{text}");
+    assert!(text.contains("small, 1 thread: ") && !text.contains("WRONG"), "{text}");
+}
+
+#[test]
+fn cases_are_chosen_by_name_and_size() {
+    let names = |args: &[&str]| -> Vec<String> {
+        let listed = json(&[&["--list", "--json"], args].concat());
+        let cases = listed["cases"].as_array().unwrap().iter();
+        cases.map(|case| case["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = names(&[]);
+    assert!(all.len() > 100 && all.iter().all(|name| !name.ends_with("/small")));
+    let quick = names(&["--quick"]);
+    assert!(quick.len() < all.len() / 2 && quick.iter().all(|name| all.contains(name)));
+    assert_eq!(
+        names(&["order-0213", "s4-to-s8", "--quick", "--size", "l2"]),
+        ["order-0213-f32/l2", "order-0213-16bit/l2", "s4-to-s8/l2"]
+    );
+}
+
+#[test]
+fn the_list_tells_other_libraries_what_to_move() {
+    let listed = json(&["--list", "--json", "--size", "small", "transpose-f32-odd", "s4-to-s8"]);
+    let turned = &listed["cases"][0];
+    assert_eq!(turned["boxes"][0]["loops"], serde_json::json!([[71, 1, 37], [37, 71, 1]]));
+    assert_eq!((&turned["src_bits"], &turned["src_bytes"]), (&32.into(), &(37 * 71 * 4).into()));
+    assert_eq!((&turned["dtype"], &turned["dims"]), (&"f32".into(), &serde_json::json!([37, 71])));
+    assert!(turned["checksum"].as_str().unwrap().starts_with("0x"));
+    let packed = &listed["cases"][1];
+    assert_eq!((&packed["src_bits"], &packed["dst_bits"]), (&4.into(), &8.into()));
+    let text = out(&["--list", "--size", "small", "row-to-zN-16bit"]);
+    assert!(
+        text.starts_with("row-to-zN-16bit/small ")
+            && text.contains("bf16[32,48]  row-major  ->  zN")
+    );
+}
+
+#[test]
+fn what_cannot_be_measured_is_bad_usage() {
+    for args in [
+        &["no-such-case"][..],
+        &["--size", "l4"],
+        &["--threads", "many", "s4-to-s8"],
+        &["--threads", "-1", "s4-to-s8"],
+    ] {
+        let output = bench(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{args:?}");
+    }
+}
