@@ -13,6 +13,7 @@ mod hlo;
 mod jax;
 mod numpy;
 mod onednn;
+mod onednn_names;
 mod order;
 mod pattern;
 mod safetensors;

@@ -1,31 +1,50 @@
 //! oneDNN's tags: `aBcd16b`, `ABcd4b16a4b`, `nChw16c`, `OIhw4i16o4i`.
 //!
 //! ```text
-//! tag   := letter { letter } { size lower }
+//! tag   := [ 'dnnl_' | … 'format_tag::' ] letter { letter } { size small }
 //! size  := int
 //! ```
 //!
 //! The letters `a b c …` are the logical dims. Their order in front is that of the blocks, outermost
 //! first; a capital says that the dim is also blocked; the groups behind are the inner blocks,
-//! outermost first. `nchw`, `oihw` and `goihw` (with `d`, or without `h`) are other names of the letters.
-//! Every dim is padded to whole blocks. Source: oneDNN, `memory_desc_wrapper::off_v`.
+//! outermost first, and may repeat a dim. `nchw`, `oihw`, `goihw` (with `d`, or without `h`), `tnc`, `ldnc`,
+//! `ldigo`, `ldio` and `ldgo` are other names of the letters, in their logical order.
+//! Every dim is padded to whole blocks. Memory of an opaque kind is refused.
+//! Source: oneDNN, `memory_desc_wrapper::off_v`, `dnnl_format_tag_t`.
 //!
 //! | text | array | layout |
 //! |---|---|---|
 //! | `aBcd16b` | `[2,40,5,7]` | `(2,(16,3),5,7):(1680,(1,560),112,16) valid (2,40,5,7)` |
 //! | `nChw16c` | `[2,16,5,7]` | `(2,(16,1),5,7):(560,(1,560),112,16)` |
 //! | `OIhw4i16o4i` | `[16,16,1,1]` | `((16,1),(4,4,1),1,1):((4,256),(1,64,256),256,256)` |
+//! | `ldgoi` | `[2,3,4,5,6]` | `(2,3,4,5,6):(360,120,1,24,4)` |
+//! | `dnnl::memory::format_tag::hwigo` | `[2,3,4,5,6]` | `(2,3,4,5,6):(3,1,6,144,24)` |
+//! | `aBcd2b3a4b` | | error: `a` is blocked and written small |
 //! | `aBcd16c` | | error: is a capital without a block |
-//! | `aBcd0b` | | error: expected a block |
+//! | `aBcd0b` | | error: a block of 1 or more |
+//! | `aBcd16B` | | error: the letter of a block is small |
+//! | `nChw16k` | | error: did you mean `nChw16c`? |
+//! | `aBd16b` | | error: of the dims abcd, `c` must be named too |
+//! | `onednn:abcb` | | error: `b` is named twice |
+//! | `aBcd16b` | `[2,16,5]` | error: there is none for `d` |
+//! | `aBcd99999999999999999999b` | | error: does not fit 64 bits |
+//! | `aBcd9000000000000000000b9b` | `[2,2,2,2]` | error: 9 |
+//! | `wino_wei_aaOio` | | error: `wino` is an opaque kind |
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Digit, MAX_MODES, Pattern};
+use tilewright_core::{Digit, MAX_MODES, Pattern, TensorLayout};
+
+use super::{
+    onednn_names::{ALPHABETS, OPAQUE, TAGS},
+    strided::simplified,
+};
 
 use crate::{
     Named,
     error::{Error, Kind},
-    notation::{Notation, no_words},
+    nearest::did_you_mean,
+    notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,
 };
@@ -36,40 +55,46 @@ pub(super) const DIALECT: Notation = Notation {
     about: "oneDNN: a tag of dims and inner blocks",
     claims,
     read,
-    words: no_words,
+    words,
     print,
 };
 
 /// oneDNN's most dims.
 const MAX_RANK: usize = 12;
 
-/// The letters that the logical dims go by, in their order.
-const ALPHABETS: &[&str] = &[
-    "abcdefghijkl",
-    "nc",
-    "ncw",
-    "nchw",
-    "ncdhw",
-    "oi",
-    "oiw",
-    "oihw",
-    "oidhw",
-    "goiw",
-    "goihw",
-    "goidhw",
-];
+fn words() -> Vec<&'static str> {
+    TAGS.to_vec()
+}
 
-/// Letters, then perhaps sizes each with a lower-case letter.
+/// Where the tag begins in a text such as `dnnl::memory::format_tag::nchw` or `dnnl_nchw`.
+fn tag_start(text: &str) -> usize {
+    let qualified = text.rfind("format_tag::").map(|at| at + "format_tag::".len());
+    let macroed = text.starts_with("dnnl_").then_some("dnnl_".len());
+    qualified.or(macroed).unwrap_or(0)
+}
+
+fn opaque(tag: &str) -> Option<(&'static str, &'static str)> {
+    let begins = |name: &str| {
+        tag.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    OPAQUE.iter().copied().find(|(name, _)| begins(name))
+}
+
+/// Letters, then perhaps sizes each with a lower-case letter; or the name of an opaque kind.
 fn claims(text: &str) -> bool {
-    let letters = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-    let head = text.len() - letters.len();
-    let groups = letters.is_empty()
-        || (letters.starts_with(|c: char| c.is_ascii_digit())
-            && letters.ends_with(|c: char| c.is_ascii_lowercase())
-            && letters.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_lowercase()));
-    let lower = text.get(..head).unwrap_or("").to_ascii_lowercase();
+    let tag = text.get(tag_start(text)..).unwrap_or("");
+    if tag.len() < text.len() || opaque(tag).is_some() {
+        return true;
+    }
+    let groups = text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let letters = text.get(..text.len() - groups.len()).unwrap_or("").to_ascii_lowercase();
+    let blocked = groups.starts_with(|c: char| c.is_ascii_digit())
+        && groups.ends_with(|c: char| c.is_ascii_alphabetic())
+        && groups.bytes().all(|b| b.is_ascii_alphanumeric());
     let capital = text.starts_with(|c: char| c.is_ascii_uppercase());
-    groups && alphabet(&lower).is_some() && !(letters.is_empty() && capital)
+    let plain = alphabet(&letters).is_some() && !capital;
+    let dims = text.len() > 1 && text.bytes().all(|b| (b'a'..=b'l').contains(&b));
+    (blocked && !letters.is_empty()) || (groups.is_empty() && (plain || dims))
 }
 
 /// The names of the dims whose letters these are.
@@ -89,52 +114,116 @@ fn alphabet(letters: &str) -> Option<&'static str> {
 #[derive(Debug)]
 struct Tag {
     text: String,
+    /// The letters of the logical dims.
+    names: &'static str,
     pattern: Pattern,
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let start = tag_start(text);
+    let tag = text.get(start..).unwrap_or("");
+    if let Some((name, what)) = opaque(tag) {
+        let message = format!(
+            "`{name}` is an opaque kind of memory, {what}; oneDNN does not say where its elements lie"
+        );
+        return Err(Error::parse((start, text.len()), message));
+    }
+    read_tag(tag).map_err(|error| error.shifted(start))
+}
+
+fn read_tag(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let mut scan = Scanner::new(text);
     let head = scan.take(|c| c.is_ascii_alphabetic());
-    let end = scan.at();
-    let names = alphabet(&head.to_ascii_lowercase()).ok_or_else(|| {
-        Error::parse((0, end), "a tag names each dim once, `a` first, as in `aBcd16b` or `nChw16c`")
-    })?;
-    let blocks = read_blocks(&mut scan, names)?;
+    let names = alphabet(&head.to_ascii_lowercase()).ok_or_else(|| no_alphabet(text, head))?;
+    let blocks = read_blocks(&mut scan, text, names)?;
     for (at, letter) in head.char_indices() {
-        let blocked = blocks
-            .iter()
-            .any(|(axis, _)| names.chars().nth(*axis) == Some(letter.to_ascii_lowercase()));
+        let lower = letter.to_ascii_lowercase();
+        let blocked = blocks.iter().any(|(axis, _)| names.chars().nth(*axis) == Some(lower));
         if blocked != letter.is_ascii_uppercase() {
             let message = if blocked {
-                "is blocked and written small"
+                format!("`{letter}` is blocked and written small; a dim with blocks is a capital")
             } else {
-                "is a capital without a block"
+                format!("`{letter}` is a capital without a block, such as `16{lower}` at the end")
             };
-            return Err(Error::parse((at, at + 1), format!("`{letter}` {message}")));
+            return Err(Error::parse((at, at + 1), message));
         }
     }
     let outer = head.chars().filter_map(|c| names.find(c.to_ascii_lowercase()));
     let pattern = pattern(names.len(), &outer.collect::<Vec<_>>(), &blocks)
         .map_err(|error| Error::parse((0, text.len()), error.to_string()))?;
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    Ok(Arc::new(Tag { text, pattern }))
+    Ok(Arc::new(Tag { text, names, pattern }))
+}
+
+/// Why these letters name no dims: one twice, too many, or some left out.
+fn no_alphabet(text: &str, head: &str) -> Error {
+    let lower = head.to_ascii_lowercase();
+    let nearest = did_you_mean(text, TAGS.iter().copied());
+    for (at, letter) in lower.char_indices() {
+        if lower.get(..at).is_some_and(|before| before.contains(letter)) {
+            let message = format!("`{letter}` is named twice; a tag names each dim once{nearest}");
+            return Error::parse((at, at + 1), message);
+        }
+    }
+    if head.is_empty() {
+        return Error::parse(
+            (0, text.len().min(1)),
+            "expected the letters of the dims, as in `aBcd16b`",
+        );
+    }
+    let span = (0, head.len());
+    if head.len() > MAX_RANK {
+        return Error::parse(span, format!("{} dims; a tag has at most 12", head.len()));
+    }
+    // Of the alphabets that know all these letters, the one with the fewest others.
+    let known = ALPHABETS.iter().filter(|names| lower.chars().all(|c| names.contains(c)));
+    let last = |names: &str| lower.chars().filter_map(|c| names.find(c)).max().unwrap_or(0);
+    let whole = known.map(|names| match names.len() {
+        MAX_RANK => names.get(..=last(names)).unwrap_or(names),
+        _ => names,
+    });
+    let rule = "a tag names each dim once, `a` first, as in `aBcd16b` or `nChw16c`";
+    match whole.min_by_key(|names| names.len()) {
+        Some(names) => {
+            let missing: Vec<String> =
+                names.chars().filter(|c| !lower.contains(*c)).map(|c| format!("`{c}`")).collect();
+            let missing = missing.join(" and ");
+            let message =
+                format!("of the dims {names}, {missing} must be named too; {rule}{nearest}");
+            Error::parse(span, message)
+        }
+        None => Error::parse(span, format!("no dims are called `{head}`; {rule}{nearest}")),
+    }
 }
 
 /// The inner blocks, outermost first: which dim, and of which size.
-fn read_blocks(scan: &mut Scanner<'_>, names: &str) -> Result<Vec<(usize, u64)>, Error> {
+fn read_blocks(
+    scan: &mut Scanner<'_>,
+    text: &str,
+    names: &str,
+) -> Result<Vec<(usize, u64)>, Error> {
     let mut blocks = Vec::new();
     while scan.peek().is_some() {
         let from = scan.at();
         let size = scan.integer()?;
-        let (letter, to) = (scan.take(|c| c.is_ascii_lowercase()), scan.at());
+        let (letter, to) = (scan.take(|c| c.is_ascii_alphabetic()), scan.at());
         let axis = if letter.len() == 1 { names.find(letter) } else { None };
-        match axis {
-            Some(axis) if size > 0 && blocks.len() < MAX_MODES => blocks.push((axis, size)),
-            _ => {
-                let message = format!("expected a block such as `16b`, of one of the dims {names}");
-                return Err(Error::parse((from, to), message));
+        let expected = match axis {
+            Some(_) if size == 0 => "expected a block of 1 or more".to_owned(),
+            Some(axis) if blocks.len() < MAX_MODES => {
+                blocks.push((axis, size));
+                continue;
             }
-        }
+            Some(_) => "a tag has at most 32 blocks and dims".to_owned(),
+            None if letter.len() == 1 && names.contains(&letter.to_ascii_lowercase()) => {
+                "the letter of a block is small".to_owned()
+            }
+            None => {
+                let nearest = did_you_mean(text, TAGS.iter().copied());
+                format!("expected a block such as `16b`, of one of the dims {names}{nearest}")
+            }
+        };
+        return Err(Error::parse((from, to), expected));
     }
     Ok(blocks)
 }
@@ -174,16 +263,59 @@ impl Reading for Tag {
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
+        if dims.len() != self.names.len() {
+            return Err(self.wrong_rank(dims.len()));
+        }
         let layout =
             self.pattern.layout(dims).map_err(|error| Error::from(error).about(&self.text))?;
         Ok(Resolved::plain(layout, given))
     }
 }
 
+impl Tag {
+    /// Which letters have no dim, or which dims no letter.
+    fn wrong_rank(&self, rank: usize) -> Error {
+        let own = self.names.len();
+        let surplus = self.names.get(rank..).filter(|letters| !letters.is_empty());
+        let lack = match surplus {
+            Some(letters) => {
+                let letters: Vec<String> = letters.chars().map(|c| format!("`{c}`")).collect();
+                format!("there is none for {}", letters.join(", "))
+            }
+            None => {
+                let more = ALPHABETS.first().and_then(|names| names.get(own..rank));
+                let more = more.filter(|_| self.names.starts_with('a'));
+                let letters = more.unwrap_or("").chars().map(|c| format!("`{c}`"));
+                let letters: Vec<String> = letters.collect();
+                match letters.is_empty() {
+                    true => format!("no letter stands for the last {}", rank - own),
+                    false => format!("{} is missing", letters.join(", ")),
+                }
+            }
+        };
+        Error::new(
+            Kind::Mismatch,
+            format!(
+                "`{self}` is a tag of the {own} dims {}, the array has {rank}: {lack}",
+                self.names
+            ),
+        )
+    }
+}
+
 /// The layout as a tag.
 fn print(named: &Named) -> Result<String, Error> {
+    let refusal = match tag_of(named.layout()) {
+        Ok(tag) => return Ok(tag),
+        Err(error) => error,
+    };
+    // Blocks that go on from one another are one.
+    tag_of(&simplified(named.layout())?).map_err(|_| refusal)
+}
+
+fn tag_of(tensor: &TensorLayout) -> Result<String, Error> {
     let unsupported = |message: &str| Error::new(Kind::Unsupported, message);
-    let pattern = Pattern::of(named.layout())?;
+    let pattern = Pattern::of(tensor)?;
     let rank = pattern.rank();
     if rank == 0 || rank > MAX_RANK {
         return Err(unsupported("a tag has 1 to 12 dims"));
