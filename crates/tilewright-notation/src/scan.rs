@@ -97,6 +97,14 @@ impl<'a> Scanner<'a> {
         })
     }
 
+    pub(crate) fn signed(&mut self) -> Result<i64, Error> {
+        let minus = self.eat("-");
+        let from = self.at;
+        let value = i128::from(self.integer()?);
+        i64::try_from(if minus { -value } else { value })
+            .map_err(|_| Error::parse((from, self.at), "the integer does not fit 64 bits, signed"))
+    }
+
     /// `OPEN [value {, value} [,]] CLOSE`, at most `most` values.
     pub(crate) fn list<T>(
         &mut self,
@@ -155,5 +163,11 @@ mod tests {
         assert_eq!(list("(1,").unwrap_err().span(), Some((3, 3)));
         assert!(list("(1,2,3,4)").unwrap_err().to_string().contains("after 3 values"));
         assert!(list("(99999999999999999999)").unwrap_err().to_string().contains("64 bits"));
+    }
+
+    #[test]
+    fn signed_integers() {
+        assert_eq!(Scanner::new("-9223372036854775808").signed().unwrap(), i64::MIN);
+        assert!(Scanner::new("9223372036854775808").signed().is_err());
     }
 }

@@ -32,6 +32,11 @@ pub const MAX_TEXT: usize = 64 * 1024;
 /// | `numpy:shape=(3,5),strides=(20,4),dtype=f32` | NumPy, concrete |
 /// | `torch:size=(3,5),stride=(5,1)`, `dlpack:…`, `arrow:…`, `safetensors:…`, `gguf:ne=[5,3]` | the fields of these libraries, concrete |
 /// | `Layout(major_to_minor=(0, 1), tiling=((8, 128),))` | JAX, general |
+/// | `memref<3x5xf32, strided<[5, 1]>>`, `affine_map<(d0, d1) -> (d1, d0)>` | MLIR, concrete and general |
+/// | `linalg.pack inner_dims_pos = [0, 1] inner_tiles = [16, 16]` | MLIR, general |
+/// | `std::layout_left::mapping(std::extents(3, 5))`, `layout_right_padded<8>` | C++'s mdspan, concrete and general |
+/// | `rearrange('(m1 m0) n -> m1 n m0', m0=16)` | einops, general |
+/// | `halide:{0,3,5},{0,5,1}` | Halide, concrete |
 /// | `bf16[528,200] zN`, `[8,12] col-major` | a shape before any SPEC, concrete |
 ///
 /// Sources: CuTe, CUTLASS `include/cute/layout.hpp`; HLO, XLA's `xla/hlo/parser/hlo_parser.cc`; oneDNN's

@@ -3,18 +3,24 @@
 //! A text without a prefix goes to every dialect that claims its form. If one of them reads it, that
 //! is its meaning; if several do, the text is ambiguous.
 
+mod affine;
 mod array;
 mod arrow;
 mod cute;
 mod dlpack;
+mod einops;
 mod format;
 mod gguf;
+mod halide;
 mod hlo;
 mod jax;
+mod mdspan;
+mod mlir;
 mod numpy;
 mod onednn;
 mod onednn_names;
 mod order;
+mod pack;
 mod pattern;
 mod safetensors;
 mod shape;
@@ -45,6 +51,11 @@ pub(crate) static DIALECTS: &[Notation] = &[
     safetensors::DIALECT,
     gguf::DIALECT,
     onednn::DIALECT,
+    mlir::DIALECT,
+    pack::DIALECT,
+    mdspan::DIALECT,
+    halide::DIALECT,
+    einops::DIALECT,
     shape::DIALECT,
 ];
 

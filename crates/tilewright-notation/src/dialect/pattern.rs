@@ -45,6 +45,10 @@ pub(super) const DIALECT: Notation = Notation {
 };
 
 fn claims(text: &str) -> bool {
+    // Maps of MLIR and einops have arrows too.
+    if text.contains(['<', '=', '\'', '"']) {
+        return false;
+    }
     let in_brackets = text.strip_prefix('(').map_or("", str::trim_start);
     let axis = in_brackets.starts_with(|c: char| c.is_ascii_alphabetic()) && !text.contains('[');
     axis || text.contains("->") || text.starts_with('…') || text.starts_with("...")

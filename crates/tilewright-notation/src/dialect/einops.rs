@@ -1,0 +1,317 @@
+//! einops: `rearrange('(m1 m0) (n1 n0) -> n1 m1 m0 n0', m0=16, n0=16)`.
+//!
+//! ```text
+//! einops := [ 'rearrange' '(' [ name ',' ] ] [ quote ] side '->' side [ quote ] { ',' name '=' int } [ ')' ]
+//! side   := [ '...' ] { axis }
+//! axis   := name | '1' | '(' { name | '1' } ')'
+//! ```
+//!
+//! The left side are the logical dims, each of the digits in its brackets, most significant first; the right
+//! side, brackets or not, is the order of storage, outermost first. Sizes stand behind; one digit of a dim may
+//! be without. A rearrangement pads nothing: dims are multiples of their digits, which a `pattern` rounds up.
+//! Source: einops, `rearrange`.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `rearrange('(m1 m0) (n1 n0) -> n1 m1 m0 n0', m0=2, n0=3)` | `[4,6]` | `((2,2),(3,2)):((3,6),(1,12))` |
+//! | `b (h p1) (w p2) c -> b (h w) (p1 p2 c), p1=2, p2=2` | `[2,4,4,3]` | `(2,(2,2),(2,2),3):(48,(6,24),(3,12),1)` |
+//! | `einops:h w -> w h` | `[2,3]` | `(2,3):(1,2)` |
+//! | `einops:... h w -> ... w h` | `[2,2,3]` | `(2,2,3):(6,1,2)` |
+//! | `rearrange(x, 'a 1 b -> (b a)')` | `[2,1,3]` | `(2,1,3):(1,6,2)` |
+//! | `rearrange('(m1 m0) n -> m1 n m0', m0=2)` | `[3,4]` | error: pads nothing |
+//! | `rearrange('(m1 m0) n -> m1 n m0')` | | error: both take the rest |
+//! | `einops:h w -> w` | | error: `h` is stored nowhere |
+//! | `einops:h -> w h` | | error: no digit is called `w` |
+//! | `rearrange('h w -> w h', k=2)` | | error: no digit is called `k` |
+
+use std::{fmt, sync::Arc};
+
+use tilewright_core::{Digit, MAX_MODES, Pattern};
+
+use super::strided::{simplified, unsupported};
+use crate::{
+    Named,
+    error::{Error, Kind},
+    nearest::did_you_mean,
+    notation::{Notation, no_words},
+    reading::{Given, Reading, Resolved},
+    scan::{Scanner, tuple},
+};
+
+pub(super) const DIALECT: Notation = Notation {
+    name: "einops",
+    aliases: &[],
+    about: "einops: how each dim splits, and the order of storage",
+    claims,
+    read,
+    words: no_words,
+    print,
+};
+
+fn claims(text: &str) -> bool {
+    text.starts_with("rearrange")
+        || (text.contains("->") && text.contains('=') && !text.contains('<'))
+}
+
+#[derive(Debug)]
+struct Digits<'t> {
+    name: &'t str,
+    size: Option<u64>,
+    span: (usize, usize),
+}
+
+/// A rearrangement: the pattern it is, and its own text.
+#[derive(Debug)]
+struct Rearrangement {
+    pattern: Pattern,
+    text: String,
+}
+
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let mut scan = Scanner::new(text);
+    let call = scan.eat("rearrange");
+    if call {
+        scan.expect("(")?;
+        if scan.peek().is_some_and(|c| c.is_ascii_alphabetic()) {
+            scan.name("the array")?;
+            scan.expect(",")?;
+        }
+    }
+    let quote = ["'", "\""].into_iter().find(|quote| scan.eat(quote));
+    let batched = scan.eat("...") || scan.eat("…");
+    let mut axes = read_axes(&mut scan)?;
+    scan.expect("->")?;
+    scan.skip();
+    let from = scan.at();
+    if (scan.eat("...") || scan.eat("…")) != batched {
+        return Err(Error::parse(
+            (from, from),
+            "`...` stands at the beginning of both sides, or of none",
+        ));
+    }
+    let order = read_order(&mut scan, &axes)?;
+    if let Some(quote) = quote {
+        scan.expect(quote)?;
+    }
+    while scan.eat(",") {
+        read_size(&mut scan, &mut axes)?;
+    }
+    if call {
+        scan.expect(")")?;
+    }
+    scan.end("the rearrangement")?;
+    let pattern = pattern(&axes, &order)?;
+    let pattern = if batched { pattern.batched() } else { pattern };
+    let text = spell(&pattern);
+    Ok(Arc::new(Rearrangement { pattern, text }))
+}
+
+type Axes<'t> = Vec<Vec<Digits<'t>>>;
+
+fn read_axes<'t>(scan: &mut Scanner<'t>) -> Result<Axes<'t>, Error> {
+    let mut axes: Axes<'t> = Vec::new();
+    let mut count = 0;
+    while scan.peek().is_some_and(|c| c != '-') {
+        let mut axis = Vec::new();
+        let grouped = scan.eat("(");
+        loop {
+            if grouped && scan.eat(")") {
+                break;
+            }
+            if scan.eat("1") {
+                axis.push(Digits { name: "", size: Some(1), span: (scan.at() - 1, scan.at()) });
+            } else {
+                let (name, span) = scan.name("the name of a digit")?;
+                let mut all = axes.iter().flatten().chain(&axis);
+                if all.any(|other| other.name == name) {
+                    return Err(Error::parse(span, format!("`{name}` is named twice")));
+                }
+                axis.push(Digits { name, size: None, span });
+            }
+            count += 1;
+            if count > MAX_MODES {
+                return Err(scan.expected("at most 32 digits"));
+            }
+            if !grouped {
+                break;
+            }
+        }
+        if axis.is_empty() {
+            axis.push(Digits { name: "", size: Some(1), span: (scan.at(), scan.at()) });
+        }
+        axes.push(axis);
+        if axes.len() > MAX_MODES {
+            return Err(scan.expected("at most 32 dims"));
+        }
+    }
+    Ok(axes)
+}
+
+fn find(axes: &Axes<'_>, name: &str) -> Option<(usize, usize)> {
+    axes.iter()
+        .enumerate()
+        .find_map(|(a, axis)| Some((a, axis.iter().position(|digit| digit.name == name)?)))
+}
+
+fn unknown(axes: &Axes<'_>, name: &str, span: (usize, usize)) -> Error {
+    let names: Vec<&str> = axes.iter().flatten().map(|digit| digit.name).collect();
+    let nearest = did_you_mean(name, names.iter().copied().filter(|name| !name.is_empty()));
+    let list = names.join(" ");
+    Error::parse(span, format!("no digit is called `{name}`; there are {list}{nearest}"))
+}
+
+/// The digits in storage order; brackets only say how the result is shaped.
+fn read_order(scan: &mut Scanner<'_>, axes: &Axes<'_>) -> Result<Vec<(usize, usize)>, Error> {
+    let (mut order, mut open) = (Vec::new(), false);
+    while let Some(c) = scan.peek().filter(|c| !",'\"".contains(*c)) {
+        match (c, open) {
+            ('(', false) => {
+                scan.advance(1);
+                open = true;
+            }
+            (')', true) => {
+                scan.advance(1);
+                open = false;
+            }
+            (')', false) => break,
+            ('1', _) => scan.advance(1),
+            _ => {
+                let (name, span) = scan.name("the name of a digit")?;
+                let at = find(axes, name).ok_or_else(|| unknown(axes, name, span))?;
+                if order.contains(&at) {
+                    return Err(Error::parse(span, format!("`{name}` is stored twice")));
+                }
+                order.push(at);
+            }
+        }
+    }
+    if open {
+        return Err(scan.expected("`)`"));
+    }
+    let stored = |digit: &&Digits<'_>| {
+        digit.name.is_empty() || find(axes, digit.name).is_some_and(|at| order.contains(&at))
+    };
+    match axes.iter().flatten().find(|digit| !stored(digit)) {
+        None => Ok(order),
+        Some(digit) => Err(Error::parse(
+            digit.span,
+            format!("`{}` is stored nowhere; a rearrangement keeps every element", digit.name),
+        )),
+    }
+}
+
+fn read_size<'t>(scan: &mut Scanner<'t>, axes: &mut Axes<'t>) -> Result<(), Error> {
+    let (name, span) = scan.name("a size, such as `m0=16`")?;
+    scan.expect("=")?;
+    scan.skip();
+    let from = scan.at();
+    let size = scan.integer()?;
+    let (a, at) = find(axes, name).ok_or_else(|| unknown(axes, name, span))?;
+    let digit = axes.get_mut(a).and_then(|axis| axis.get_mut(at));
+    match digit {
+        Some(digit) if digit.size.is_none() && size > 0 => {
+            digit.size = Some(size);
+            Ok(())
+        }
+        Some(_) if size == 0 => {
+            Err(Error::parse((from, scan.at()), "a digit has a size of 1 or more"))
+        }
+        Some(_) | None => Err(Error::parse(span, format!("`{name}` is given twice"))),
+    }
+}
+
+fn pattern(axes: &Axes<'_>, order: &[(usize, usize)]) -> Result<Pattern, Error> {
+    for axis in axes {
+        let mut rest = axis.iter().filter(|digit| digit.size.is_none());
+        if let (Some(first), Some(second)) = (rest.next(), rest.next()) {
+            let (first, name) = (first.name, second.name);
+            return Err(Error::parse(
+                second.span,
+                format!(
+                    "`{first}` and `{name}` both take the rest of the dim; give one a size, as in `{name}=16`"
+                ),
+            ));
+        }
+    }
+    // Places of one element move nothing, wherever they are stored: outermost.
+    let units = axes.iter().enumerate().flat_map(|(a, axis)| {
+        let unit = |(_, digit): &(usize, &Digits<'_>)| digit.name.is_empty();
+        axis.iter().enumerate().filter(unit).map(move |(at, _)| (a, at))
+    });
+    let digits = units.chain(order.iter().copied()).filter_map(|(a, at)| {
+        let axis = axes.get(a)?;
+        // At most 32 dims and digits: they fit a byte.
+        let (dim, level) = (a as u8, (axis.len() - 1 - at) as u8);
+        Some(match axis.get(at)?.size {
+            Some(size) => Digit::fixed(dim, level, size),
+            None => Digit::rest(dim, level),
+        })
+    });
+    Ok(Pattern::new(axes.len(), &digits.collect::<Vec<_>>())?)
+}
+
+/// A pattern in the words of einops.
+fn spell(pattern: &Pattern) -> String {
+    let text = super::pattern::spell(pattern);
+    let (mut plain, mut sizes) = (String::new(), String::new());
+    for word in text.split_inclusive([' ', '(', ')']) {
+        let end = word.len() - word.trim_end_matches([' ', '(', ')']).len();
+        let (word, end) = word.split_at(word.len() - end);
+        match word.split_once(':') {
+            Some((name, size)) => {
+                plain += name;
+                sizes += &format!(", {name}={size}");
+            }
+            None => plain += word,
+        }
+        plain += end;
+    }
+    if pattern.is_batched() {
+        plain = format!("... {}", plain.replace("->", "-> ..."));
+    }
+    plain + &sizes
+}
+
+impl fmt::Display for Rearrangement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Reading for Rearrangement {
+    fn is_concrete(&self) -> bool {
+        false
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        let own = self.pattern.rank();
+        rank == own || (self.pattern.is_batched() && rank > own && rank <= MAX_MODES)
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        let dims = given.need_dims(self)?;
+        let layout = self.pattern.layout(dims).map_err(|e| Error::from(e).about(&self.text))?;
+        if layout.capacity() != layout.size() {
+            let message = format!(
+                "`{self}` cuts dims {} into pieces that do not fit; a rearrangement pads nothing, a pattern does",
+                tuple(dims)
+            );
+            return Err(Error::new(Kind::Mismatch, message));
+        }
+        Ok(Resolved::plain(layout, given))
+    }
+}
+
+/// The layout as a rearrangement.
+fn print(named: &Named) -> Result<String, Error> {
+    let tensor = simplified(named.layout())?;
+    let pattern = Pattern::of(&tensor)?;
+    if tensor.capacity() != tensor.size() {
+        return Err(unsupported(format!(
+            "a rearrangement pads nothing; {} elements of storage hold {}",
+            tensor.capacity(),
+            tensor.size()
+        )));
+    }
+    Ok(format!("einops:{}", spell(&pattern)))
+}

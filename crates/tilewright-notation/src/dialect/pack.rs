@@ -1,0 +1,227 @@
+//! MLIR's `linalg.pack` (once `tensor.pack`): `linalg.pack inner_dims_pos = [0, 1] inner_tiles = [16, 16]`.
+//!
+//! ```text
+//! pack  := [ 'linalg.pack' | 'tensor.pack' ] [ value ] { attribute } [ 'into' value ] [ ':' type [ '->' type ] ]
+//! attribute := ( 'outer_dims_perm' | 'inner_dims_pos' | 'inner_tiles' ) '=' '[' [ int { ',' int } ] ']'
+//! type  := 'tensor' '<' { int 'x' } name '>'
+//! value := '%' name
+//! ```
+//!
+//! The tiles' numbers are stored outermost, in the order of `outer_dims_perm` (dim numbers, outermost
+//! first; without it, in their own order), inside them the tiles' insides in the order of `inner_dims_pos`.
+//! Dims are padded to whole tiles. Source: MLIR, "linalg Dialect", `linalg.pack`.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `linalg.pack inner_dims_pos = [0, 1] inner_tiles = [2, 2]` | `[3,5]` | `((2,2),(2,3)):((2,12),(1,4)) valid (3,5)` |
+//! | `tensor.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [16, 16] into %b : tensor<32x48xf16> -> tensor<3x2x16x16xf16>` | `f16[32,48]` | `((16,2),(16,3)):((16,256),(1,512))` |
+//! | `pack:outer_dims_perm = [1, 0]` | `[2,3]` | `(2,3):(1,2)` |
+//! | `linalg.pack inner_dims_pos = [0, 0] inner_tiles = [2, 2]` | | error: tiles a dim once |
+//! | `linalg.pack inner_dims_pos = [0] inner_tiles = [0]` | | error: a tile of 0 |
+//! | `linalg.pack inner_dims_pos = [0, 1] inner_tiles = [2]` | | error: 1 tiles for 2 dims |
+//! | `linalg.pack inner_dims_pos = [2] inner_tiles = [2]` | `[4,4]` | error: dim 2 |
+
+use std::{fmt, sync::Arc};
+
+use tilewright_core::{Digit, MAX_MODES, Pattern, TensorLayout};
+
+use super::strided::{simplified, unsupported};
+use crate::{
+    Named,
+    error::{Error, Kind},
+    notation::{Notation, no_words},
+    reading::{Given, Reading, Resolved},
+    scan::Scanner,
+};
+
+pub(super) const DIALECT: Notation = Notation {
+    name: "pack",
+    aliases: &[],
+    about: "MLIR's linalg.pack: the order of tiles, and their insides",
+    claims,
+    read,
+    words: no_words,
+    print,
+};
+
+fn claims(text: &str) -> bool {
+    ["linalg.pack", "tensor.pack", "inner_dims_pos", "outer_dims_perm"]
+        .iter()
+        .any(|start| text.starts_with(start))
+}
+
+#[derive(Debug, Default)]
+struct Pack {
+    outer: Option<Vec<u64>>,
+    positions: Vec<u64>,
+    tiles: Vec<u64>,
+}
+
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let mut scan = Scanner::new(text);
+    let _ = scan.eat("linalg.pack") || scan.eat("tensor.pack");
+    value(&mut scan);
+    let mut pack = Pack::default();
+    let mut seen = Vec::new();
+    while scan.peek().is_some_and(|c| c.is_ascii_alphabetic()) && !scan.rest().starts_with("into") {
+        let (name, span) = scan.name("an attribute")?;
+        if seen.contains(&name) {
+            return Err(Error::parse(span, format!("`{name}` is given twice")));
+        }
+        seen.push(name);
+        scan.expect("=")?;
+        scan.skip();
+        let from = scan.at();
+        let list = scan.list(("[", "]"), MAX_MODES, Scanner::integer)?;
+        pack.set(name, list, span, (from, scan.at()))?;
+    }
+    if seen.is_empty() {
+        return Err(scan.expected("`inner_dims_pos`, `inner_tiles` or `outer_dims_perm`"));
+    }
+    if pack.positions.len() != pack.tiles.len() {
+        let (tiles, dims) = (pack.tiles.len(), pack.positions.len());
+        return Err(Error::parse((0, text.len()), format!("{tiles} tiles for {dims} dims")));
+    }
+    if scan.eat("into") {
+        value(&mut scan);
+    }
+    // The types repeat what the attributes and the array say.
+    if scan.eat(":") {
+        scan.take(|_| true);
+    }
+    scan.end("the attributes")?;
+    Ok(Arc::new(pack))
+}
+
+fn value(scan: &mut Scanner<'_>) {
+    if scan.eat("%") {
+        scan.take(|c| c.is_ascii_alphanumeric() || c == '_');
+    }
+}
+
+type Span = (usize, usize);
+
+impl Pack {
+    fn set(&mut self, name: &str, list: Vec<u64>, key: Span, span: Span) -> Result<(), Error> {
+        match name {
+            "outer_dims_perm" => {
+                if !(0..list.len() as u64).all(|dim| list.contains(&dim)) {
+                    return Err(Error::parse(
+                        span,
+                        "outer_dims_perm names each dim once, from 0 on",
+                    ));
+                }
+                self.outer = Some(list);
+            }
+            "inner_dims_pos" => {
+                let twice = |(at, dim): (usize, &u64)| list.iter().take(at).any(|d| d == dim);
+                if list.iter().enumerate().any(twice) {
+                    return Err(Error::parse(span, "a pack tiles a dim once"));
+                }
+                self.positions = list;
+            }
+            "inner_tiles" => {
+                if list.contains(&0) {
+                    return Err(Error::parse(span, "a tile of 0"));
+                }
+                self.tiles = list;
+            }
+            _ => return Err(Error::parse(key, format!("a pack has no `{name}`"))),
+        }
+        Ok(())
+    }
+
+    /// The fewest dims this can be a pack of.
+    fn least_rank(&self) -> usize {
+        let last = self.positions.iter().max().map_or(0, |dim| dim.saturating_add(1));
+        usize::try_from(last).unwrap_or(usize::MAX)
+    }
+
+    fn pattern(&self, rank: usize) -> Result<Pattern, Error> {
+        let order: Vec<u64> = self.outer.clone().unwrap_or_else(|| (0..rank as u64).collect());
+        if order.len() != rank {
+            let message =
+                format!("`{self}` is a pack of {} dims, the array has {rank}", order.len());
+            return Err(Error::new(Kind::Mismatch, message));
+        }
+        if self.least_rank() > rank {
+            let last = self.least_rank() - 1;
+            let message = format!("`{self}` tiles dim {last}, the array has {rank} dims");
+            return Err(Error::new(Kind::Mismatch, message));
+        }
+        let level = |dim: u64| u8::from(self.positions.contains(&dim));
+        // At most 32 dims: they fit a byte.
+        let outer = order.iter().map(|&dim| Digit::rest(dim as u8, level(dim)));
+        let inner = self.positions.iter().zip(&self.tiles);
+        let inner = inner.map(|(&dim, &size)| Digit::fixed(dim as u8, 0, size));
+        let digits: Vec<Digit> = outer.chain(inner).collect();
+        Ok(Pattern::new(rank, &digits)?)
+    }
+}
+
+impl fmt::Display for Pack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |values: &[u64]| {
+            let values: Vec<String> = values.iter().map(u64::to_string).collect();
+            format!("[{}]", values.join(", "))
+        };
+        f.write_str("linalg.pack")?;
+        if let Some(outer) = &self.outer {
+            write!(f, " outer_dims_perm = {}", list(outer))?;
+        }
+        write!(f, " inner_dims_pos = {}", list(&self.positions))?;
+        write!(f, " inner_tiles = {}", list(&self.tiles))
+    }
+}
+
+impl Reading for Pack {
+    fn is_concrete(&self) -> bool {
+        false
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        match &self.outer {
+            Some(outer) => outer.len() == rank && self.least_rank() <= rank,
+            None => self.least_rank() <= rank && rank <= MAX_MODES,
+        }
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        let dims = given.need_dims(self)?;
+        Ok(Resolved::plain(self.pattern(dims.len())?.layout(dims)?, given))
+    }
+}
+
+/// The layout as a pack.
+fn print(named: &Named) -> Result<String, Error> {
+    let refusal = match pack_of(named.layout()) {
+        Ok(pack) => return Ok(pack.to_string()),
+        Err(error) => error,
+    };
+    pack_of(&simplified(named.layout())?).map(|pack| pack.to_string()).map_err(|_| refusal)
+}
+
+fn pack_of(tensor: &TensorLayout) -> Result<Pack, Error> {
+    let pattern = Pattern::of(tensor)?;
+    let rank = pattern.rank();
+    let (outer, inner) = pattern.digits().split_at(rank);
+    let count = |axis: u8| pattern.digits().iter().filter(|digit| digit.axis() == axis).count();
+    if let Some(digit) = pattern.digits().iter().find(|digit| count(digit.axis()) > 2) {
+        let axis = digit.axis();
+        return Err(unsupported(format!("dim {axis} has tiles in tiles; a pack tiles a dim once")));
+    }
+    if outer.iter().any(|digit| usize::from(digit.level()) + 1 != count(digit.axis())) {
+        return Err(unsupported("a pack stores the numbers of all tiles outside their insides"));
+    }
+    if outer.iter().any(|digit| digit.size().is_some()) {
+        return Err(unsupported("a pack pads every dim to whole tiles and no further"));
+    }
+    let order: Vec<u64> = outer.iter().map(|digit| u64::from(digit.axis())).collect();
+    let own = order.iter().copied().eq(0..rank as u64);
+    let mut pack = Pack { outer: (!own).then_some(order), ..Pack::default() };
+    for digit in inner {
+        pack.positions.push(u64::from(digit.axis()));
+        pack.tiles.push(digit.size().ok_or_else(|| unsupported("a tile has a size"))?);
+    }
+    Ok(pack)
+}
