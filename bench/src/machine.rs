@@ -51,7 +51,7 @@ fn field<'a>(info: &'a str, name: &str) -> Option<&'a str> {
 
 fn vectors(flags: Option<&str>) -> Vec<&'static str> {
     let has = |name: &&str| flags.is_some_and(|flags| flags.split(' ').any(|flag| flag == *name));
-    ["avx2", "avx512f", "avx512bw", "avx512_vbmi", "gfni", "asimd", "sve"]
+    ["avx2", "avx512f", "avx512bw", "avx512vbmi", "gfni", "asimd", "sve"]
         .into_iter()
         .filter(has)
         .collect()

@@ -52,7 +52,7 @@ impl Effort {
     /// assert!(Effort::quick().time < Effort::full().time);
     /// ```
     pub fn quick() -> Effort {
-        Effort { time: Duration::from_millis(100), least: 3, most: 25 }
+        Effort { time: Duration::from_millis(50), least: 3, most: 25 }
     }
 
     /// Numbers to rely on.

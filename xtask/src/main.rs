@@ -31,11 +31,7 @@ enum Command {
     /// The rules that keep the architecture, over every tracked file
     Tidy,
     /// The relayout benchmark next to memcpy
-    Bench {
-        /// What `tilewright bench` is asked: --quick, --json, --size, --threads, names of cases
-        #[arg(allow_hyphen_values = true, trailing_var_arg = true)]
-        words: Vec<String>,
-    },
+    Bench(bench::Args),
     /// Heavy checks against other people's libraries; skips what does not install
     Oracles,
 }
@@ -45,7 +41,7 @@ fn main() -> ExitCode {
     let outcome = match Args::parse().command {
         Command::Ci => ci::run(&root),
         Command::Tidy => tidy::run(&root),
-        Command::Bench { words } => return bench::run(&root, &words),
+        Command::Bench(args) => return bench::run(&root, &args),
         Command::Oracles => oracles::run(&root),
     };
     match outcome {

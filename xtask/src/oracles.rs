@@ -67,20 +67,13 @@ fn environment(root: &Path) -> Outcome<(std::process::Command, bool)> {
     let target = target(root)?;
     let pins = root.join("tests/python/requirements.txt");
     let python = python::venv(root, &target.join("oracles/venv"), &pins)?;
-    let has_torch = has_torch(root, &python) || install_torch(root, &python);
+    let has_torch =
+        has_torch(root, &python) || (python::torch(root, &python) && has_torch(root, &python));
     Ok((python::check(root, &python, &target.join("dist/tilewright")), has_torch))
 }
 
 fn has_torch(root: &Path, python: &Path) -> bool {
     works(&mut command(root, &[&*python.to_string_lossy(), "-c", "import torch"]))
-}
-
-/// From the index of builds without CUDA, a tenth of the size; failing that, from the usual one.
-fn install_torch(root: &Path, python: &Path) -> bool {
-    let small = ["--retries", "0", "--index-url", "https://download.pytorch.org/whl/cpu", "torch"];
-    let sources = [&small[..], &["torch"]];
-    sources.into_iter().any(|words| sh(python::pip(root, python).args(words)).is_ok())
-        && has_torch(root, python)
 }
 
 /// The crate that holds all `unsafe` code, interpreted.

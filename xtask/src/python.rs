@@ -38,6 +38,14 @@ pub(crate) fn pip(root: &Path, python: &Path) -> Command {
     pip
 }
 
+/// Installs torch: from the index of builds without CUDA, a tenth of the size; failing that, from the usual
+/// one.
+pub(crate) fn torch(root: &Path, python: &Path) -> bool {
+    let small = ["--retries", "0", "--index-url", "https://download.pytorch.org/whl/cpu", "torch"];
+    let sources = [&small[..], &["torch"]];
+    sources.into_iter().any(|words| run(pip(root, python).args(words)).is_ok())
+}
+
 /// The check of `tests/python` with the built `program`.
 pub(crate) fn check(root: &Path, python: &Path, program: &Path) -> Command {
     let mut check = command(root, &[&*python.to_string_lossy(), "tests/python/check_reference.py"]);

@@ -8,9 +8,10 @@ use super::{
 const WORDS: [&str; 8] =
     ["println!", "eprintln!", "print!", "eprint!", "dbg!", "stdin(", "stdout(", "stderr("];
 
-/// Console input and output outside `tilewright-cli`, `xtask`, tests and examples.
+/// Console input and output outside `tilewright-cli`, `xtask`, the rivals' program, tests and examples.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
-    if source.is_in("tilewright-cli") || source.path.starts_with("xtask/") {
+    let speaks = ["xtask/", "bench/rivals/"].iter().any(|folder| source.path.starts_with(folder));
+    if speaks || source.is_in("tilewright-cli") {
         return Vec::new();
     }
     let speaks =
@@ -41,6 +42,7 @@ mod tests {
     fn libraries_are_silent() {
         assert_eq!(found("crates/tilewright-core/src/a.rs"), [2, 3, 4]);
         assert_eq!(found("crates/tilewright/src/a.rs"), [2, 3, 4]);
+        assert_eq!(found("bench/src/a.rs"), [2, 3, 4]);
     }
 
     #[test]
@@ -48,6 +50,7 @@ mod tests {
         for path in [
             "crates/tilewright-cli/src/a.rs",
             "xtask/src/a.rs",
+            "bench/rivals/src/a.rs",
             "crates/tilewright/tests/a.rs",
             "crates/tilewright/examples/a.rs",
         ] {

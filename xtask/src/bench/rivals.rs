@@ -1,0 +1,120 @@
+//! Other libraries on the same cases. What does not install or build is skipped, and it says why.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+
+use super::read;
+use crate::{
+    python,
+    shell::{Outcome, command, output, run as sh},
+};
+
+/// What Python libraries are asked for; each is skipped on its own.
+const PACKAGES: [&str; 2] = ["jax", "torch"];
+
+/// The rows of all libraries that run.
+pub(super) fn rows(root: &Path, folder: &Path, program: &Path, choice: &[&str]) -> Vec<Value> {
+    let mut rows = Vec::new();
+    let environment = environment(root, folder);
+    let cmake = environment.as_ref().ok().and_then(|python| cmake(root, python));
+    let crates = crates(root, folder, choice, cmake.as_deref());
+    let libraries = environment.and_then(|python| {
+        let cases = folder.join("cases.json");
+        let listed = output(
+            command(root, &[&*program.to_string_lossy(), "bench", "--list", "--json"]).args(choice),
+        )?;
+        fs::write(&cases, listed).map_err(|error| format!("{}: {error}", cases.display()))?;
+        libraries(root, folder, &python, &cases, choice.contains(&"--quick"))
+    });
+    for (name, found) in [("the crates", crates), ("the Python libraries", libraries)] {
+        match found {
+            Ok(found) => rows.extend(found),
+            Err(why) => eprintln!("    {name}: skipped, {why}"),
+        }
+    }
+    rows
+}
+
+/// The program of `bench/rivals`, with hptt if that builds.
+fn crates(
+    root: &Path,
+    folder: &Path,
+    choice: &[&str],
+    cmake: Option<&Path>,
+) -> Outcome<Vec<Value>> {
+    eprintln!("==> strided-perm, ndarray, hptt");
+    let (place, out) = (root.join("bench/rivals"), folder.join("crates.json"));
+    let build = |more: &[&str]| {
+        let mut cargo = command(&place, &["cargo", "build", "--release", "--quiet"]);
+        cargo.args(more).env("CARGO_TARGET_DIR", folder.join("rivals"));
+        // Rivals use what this machine has, as relayout does.
+        cargo.env("RUSTFLAGS", "-C target-cpu=native");
+        cargo.envs(cmake.map(|cmake| ("CMAKE", cmake)));
+        sh(&mut cargo)
+    };
+    if let Err(why) = build(&[]) {
+        eprintln!("    hptt: skipped, {why}; it needs cmake and a C++ compiler");
+        build(&["--no-default-features"])?;
+    }
+    let program = folder.join("rivals/release/tilewright-rivals");
+    sh(command(root, &[&*program.to_string_lossy(), &*out.to_string_lossy()]).args(choice))?;
+    cases(&out)
+}
+
+/// An environment with NumPy.
+fn environment(root: &Path, folder: &Path) -> Outcome<std::path::PathBuf> {
+    let pins = folder.join("requirements.txt");
+    fs::write(&pins, "numpy\n").map_err(|error| format!("{}: {error}", pins.display()))?;
+    python::venv(root, &folder.join("venv"), &pins)
+}
+
+/// cmake from the package index, if it is not on the path.
+fn cmake(root: &Path, python: &Path) -> Option<std::path::PathBuf> {
+    if crate::shell::works(&mut command(root, &["cmake", "--version"])) {
+        return None;
+    }
+    sh(python::pip(root, python).arg("cmake")).ok()?;
+    Some(python.with_file_name("cmake"))
+}
+
+/// `bench/rivals.py` with one thread, then with all.
+fn libraries(
+    root: &Path,
+    folder: &Path,
+    python: &Path,
+    list: &Path,
+    quick: bool,
+) -> Outcome<Vec<Value>> {
+    for package in PACKAGES {
+        let import = format!("import {package}");
+        let has = || {
+            crate::shell::works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
+        };
+        let installs = |package: &str| match package {
+            "torch" => python::torch(root, python),
+            other => sh(python::pip(root, python).arg(other)).is_ok(),
+        };
+        if !has() && !installs(package) {
+            eprintln!("    {package}: skipped, it does not install here");
+        }
+    }
+    eprintln!("==> NumPy, torch, jax");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut rows = Vec::new();
+    for threads in if cores > 1 { vec![1, cores] } else { vec![1] } {
+        let (out, threads) = (folder.join("python.json"), threads.to_string());
+        let words = [&*python.to_string_lossy(), "bench/rivals.py", &*list.to_string_lossy()];
+        let mut script = command(root, &words);
+        script.arg(&out).args(["--threads", &threads]).args(quick.then_some("--quick"));
+        sh(script.env("PYTHONDONTWRITEBYTECODE", "1"))?;
+        rows.extend(cases(&out)?);
+    }
+    Ok(rows)
+}
+
+fn cases(path: &Path) -> Outcome<Vec<Value>> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let mut found = read(&text)?;
+    Ok(found["cases"].as_array_mut().map(std::mem::take).unwrap_or_default())
+}
