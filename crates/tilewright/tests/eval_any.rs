@@ -18,7 +18,9 @@ fn check(text: &str) {
             let printed = value.to_string();
             let written = !["list", "boolean", "padding"].contains(&value.kind());
             // A SPEC that no modes can say prints as a SPEC.
-            if written && !printed.contains(['[', '{']) {
+            let spelled =
+                !printed.contains(['[', '{']) || ["linear", "dims"].contains(&value.kind());
+            if written && spelled {
                 // `slice_and_offset` prints an offset of 0 too.
                 let plain = printed.strip_suffix("+0").unwrap_or(&printed);
                 assert_eq!(answer(&printed), plain, "{text}");
@@ -68,6 +70,7 @@ fn value() -> impl Strategy<Value = String> {
         1 => prop::collection::vec(prop_oneof![layout, integer()], 0..4)
             .prop_map(|parts| format!("<{}>", parts.join(","))),
         1 => (0u8..5, 0u8..5, -5i8..6).prop_map(|(b, m, s)| format!("Sw<{b},{m},{s}>")),
+        3 => linear(),
         1 => prop::sample::select(vec![
             "(2,2):(1@0,1@1)",
             "((2,3),4):((1@0@0,2@1@0),1@1)",
@@ -77,9 +80,25 @@ fn value() -> impl Strategy<Value = String> {
             "\"f16[100,100] zN\"",
             "\"[4,6] row-major\"",
             "\"zN\"",
+            "[a]",
+            "[x:4,y:2]",
+            "[y,x]",
         ])
         .prop_map(str::to_owned),
     ]
+}
+
+/// Linear layouts between a, b and x, y, which compose with one another now and then.
+fn linear() -> impl Strategy<Value = String> {
+    let bases = || prop::collection::vec((0u32..4, 0u32..3), 0..4);
+    let dim = |name: &str, bases: Vec<(u32, u32)>| {
+        let bases: Vec<String> = bases.iter().map(|(x, y)| format!("[{x},{y}]")).collect();
+        format!("{name}=[{}]", bases.join(","))
+    };
+    let names = prop::sample::select(vec![["a", "b", "x", "y"], ["x", "y", "a", "b"]]);
+    (names, bases(), bases()).prop_map(move |([a, b, x, y], first, second)| {
+        format!("{{{},{}}} -> ({x}:4,{y})", dim(a, first), dim(b, second))
+    })
 }
 
 /// Calls of any function with anything, compositions of anything.
@@ -99,7 +118,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn any_text_is_an_expression_or_an_error(text in "[-_()<>0-9:,+@oSw\"' aé]{0,40}|\\PC{0,60}") {
+    fn any_text_is_an_expression_or_an_error(text in "[-_()<>{}\\[\\]=0-9:,+@oSw\"' aé]{0,40}|\\PC{0,60}") {
         check(&text);
     }
 
@@ -199,7 +218,18 @@ fn same_decides_without_enumerating() {
 #[test]
 fn what_is_given_in_the_wrong_place_is_named() {
     for (expression, expected) in [
-        ("coalesce([0])", "!parse `[` begins no word of an expression"),
+        ("coalesce([0])", "!parse expected the name of a dim, or name and size, such as `row:8`"),
+        ("coalesce([a])", "!arguments coalesce: a list of dims where a layout is expected"),
+        ("coalesce({a=[1]})", "!arguments coalesce: a linear layout where a layout is expected"),
+        (
+            "reshape_ins({a=[1]}, [x])",
+            "!arguments reshape_ins: a list of dims where dims with sizes such as `[row:8,column:4]` is expected",
+        ),
+        (
+            "identity(6, [a], [b])",
+            "!illegal identity: a dim of size 6; sizes are powers of two, at most 2^62",
+        ),
+        ("{a=[x]}", "!parse expected an integer"),
         ("coalesce(offsets(4:1))", "!arguments coalesce: a list is no argument of a function"),
         ("coalesce(<2>)", "!arguments coalesce: a tiler where a layout is expected"),
         ("get((1,2), (0,1))", "!arguments get: a tuple where an integer is expected"),

@@ -13,6 +13,10 @@ pub(super) enum Word<'a> {
     Name(&'a str),
     /// What stands between two quotes.
     Quoted(&'a str),
+    /// A linear layout: `{…}`, with `-> (…)` behind it where there is one.
+    Linear(&'a str),
+    /// What stands between brackets: the names of dims.
+    Dims(&'a str),
     /// One of `( ) < > , : + - @`.
     Sign(char),
     /// Behind the last word.
@@ -54,10 +58,15 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
         '(' | ')' | '<' | '>' | ',' | ':' | '+' | '-' | '@' => word(Word::Sign(first), 1),
         '"' | '\'' => match rest[1..].find(first) {
             Some(len) => word(Word::Quoted(&rest[1..=len]), len + 2),
-            None => Err(Error::parse(
-                (from, text.len()),
-                format!("expected a closing {first}, found the end of the text"),
-            )),
+            None => Err(unclosed(from, text, first)),
+        },
+        '{' => match linear(rest) {
+            Some(len) => word(Word::Linear(&rest[..len]), len),
+            None => Err(unclosed(from, text, '}')),
+        },
+        '[' => match rest.find(']') {
+            Some(len) => word(Word::Dims(&rest[1..len]), len + 1),
+            None => Err(unclosed(from, text, ']')),
         },
         '_' | '0'..='9' => {
             let start = usize::from(first == '_');
@@ -77,6 +86,21 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
             (from, from + other.len_utf8()),
             format!("`{}` begins no word of an expression", other.escape_debug()),
         )),
+    }
+}
+
+fn unclosed(from: usize, text: &str, close: char) -> Error {
+    let message = format!("expected a closing {close}, found the end of the text");
+    Error::parse((from, text.len()), message)
+}
+
+/// The length of the linear layout a text begins with.
+fn linear(text: &str) -> Option<usize> {
+    let braces = text.find('}')? + 1;
+    let behind = text[braces..].trim_start();
+    match behind.strip_prefix("->").map(str::trim_start) {
+        Some(outs) if outs.starts_with('(') => Some(text.len() - outs.len() + outs.find(')')? + 1),
+        Some(_) | None => Some(braces),
     }
 }
 
@@ -111,11 +135,24 @@ mod tests {
         );
         assert_eq!(words("4:1x").unwrap()[3].span, (3, 4));
         assert_eq!(all("''"), [Word::Quoted(""), Word::End]);
+        assert_eq!(
+            all("{a=[1]} -> (x:2) {} o [a, b]"),
+            [
+                Word::Linear("{a=[1]} -> (x:2)"),
+                Word::Linear("{}"),
+                Word::Name("o"),
+                Word::Dims("a, b"),
+                Word::End
+            ]
+        );
     }
 
     #[test]
     fn what_is_no_word_is_pointed_at() {
         for (text, span) in [
+            ("{a=[1]", (0, 6)),
+            ("{a=[1]} -> (x", (0, 13)),
+            ("[a", (0, 2)),
             ("(2,é)", (3, 5)),
             ("\"ab", (0, 3)),
             ("99999999999999999999:1", (0, 20)),

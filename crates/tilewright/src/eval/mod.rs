@@ -2,8 +2,8 @@
 //!
 //! [`evaluate`] reads an expression and gives its [`Value`]; [`functions`] is the table of what can be
 //! called. Values are integers, tuples `(1,(2,3))`, `_`, layouts in CuTe text or as a SPEC in quotes, tilers
-//! `<3:3,(2,4):(1,8)>`, swizzles `Sw<2,0,2>` and maps to coordinates
-//! `(2,2):(1@0,1@1)`. `A o B` is composition, from the left.
+//! `<3:3,(2,4):(1,8)>`, swizzles `Sw<2,0,2>`, maps to coordinates `(2,2):(1@0,1@1)`, and linear layouts
+//! `{lane=[1,2],warp=[4]} -> (row:8)`. `A o B` is composition, from the left.
 //!
 //! - Where a layout is expected, a tuple is the compact layout of that shape, its first mode fastest; a
 //!   SPEC in quotes is the layout of the padded array.
@@ -27,6 +27,7 @@
 //! assert!(error.to_string().contains("at (2,1): A(B) is 8, the only candidate gives 7"));
 //! ```
 
+mod dims;
 mod error;
 mod functions;
 mod items;

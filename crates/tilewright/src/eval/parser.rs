@@ -3,11 +3,13 @@
 //! ```text
 //! expr     := operand { 'o' operand }                        composition, from the left
 //! operand  := primary [ ':' primary ] { ('+' | '-') digits } [ 'valid' tuple ] [ 'capacity' digits ]
-//! primary  := integer | '_' | tuple | tiler | swizzle | call | '"' SPEC '"'
+//! primary  := integer | '_' | tuple | tiler | swizzle | call | '"' SPEC '"' | linear | dims
 //! integer  := [ '-' ] [ '_' ] digits
 //! tuple    := '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! tiler    := '<' [ expr { ',' expr } [ ',' ] ] '>'
 //! swizzle  := ('Sw' | 'S') '<' integer ',' integer ',' integer '>'
+//! linear   := a linear layout as core reads it: '{' … '}' [ '->' '(' … ')' ]
+//! dims     := '[' name [ ':' digits ] { ',' name [ ':' digits ] } ']'
 //! call     := name '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! ```
 //!
@@ -38,6 +40,10 @@ pub(super) enum Node<'a> {
     Swizzle([i64; 3]),
     /// A SPEC between quotes.
     Quoted(&'a str),
+    /// The text of a linear layout.
+    Linear(&'a str),
+    /// What stands between the brackets of dims.
+    Dims(&'a str),
     Call {
         name: &'a str,
         name_span: (usize, usize),
@@ -228,6 +234,14 @@ impl<'a> Parser<'a> {
             Word::Quoted(spec) => {
                 self.take();
                 Node::Quoted(spec)
+            }
+            Word::Linear(text) => {
+                self.take();
+                Node::Linear(text)
+            }
+            Word::Dims(text) => {
+                self.take();
+                Node::Dims(text)
             }
             Word::Sign('(') => Node::Tuple(self.list('(', ')')?),
             Word::Sign('<') => Node::Tiler(self.list('<', '>')?),

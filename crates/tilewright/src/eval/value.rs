@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, Swizzle, Tiler};
+use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, LinearLayout, Swizzle, Tiler};
 use tilewright_notation::{self as notation, Named, Spec};
 
-use super::items::Items;
+use super::{dims::Dims, items::Items};
 
 /// The value of an expression. `Display` prints the answer.
 ///
@@ -31,6 +31,10 @@ pub(super) enum Form {
     Cut(Box<Layout>),
     Tile(Box<LayoutTile>),
     Basis(Box<BasisLayout>),
+    /// A map that is linear over bits.
+    Linear(Box<LinearLayout>),
+    /// Names of a linear layout's dims.
+    Dims(Dims),
     Tiler(Vec<Part>),
     Swizzle(Swizzle),
     List(Vec<i64>),
@@ -74,6 +78,8 @@ impl Form {
             Form::Layout(_) | Form::Cut(_) => "a layout",
             Form::Tile(_) => "a tile",
             Form::Basis(_) => "a map to coordinates",
+            Form::Linear(_) => "a linear layout",
+            Form::Dims(_) => "a list of dims",
             Form::Tiler(_) => "a tiler",
             Form::Swizzle(_) => "a swizzle",
             Form::List(_) => "a list",
@@ -85,7 +91,8 @@ impl Form {
 
 impl Value {
     /// What kind of value this is: `boolean`, `integer`, `tuple`, `slicer` (with `_`), `layout` (also with
-    /// an offset or valid extents), `basis` (a map to coordinates), `tiler`, `swizzle`, `list`, `padding`.
+    /// an offset or valid extents), `basis` (a map to coordinates), `linear` (a linear layout), `dims` (names
+    /// of its dims), `tiler`, `swizzle`, `list`, `padding`.
     ///
     /// ```
     /// use tilewright::eval::evaluate;
@@ -101,6 +108,8 @@ impl Value {
             Form::Slicer(_) => "slicer",
             Form::Layout(_) | Form::Cut(_) | Form::Tile(_) | Form::Spec(_) => "layout",
             Form::Basis(_) => "basis",
+            Form::Linear(_) => "linear",
+            Form::Dims(_) => "dims",
             Form::Tiler(_) => "tiler",
             Form::Swizzle(_) => "swizzle",
             Form::List(_) => "list",
@@ -169,6 +178,21 @@ impl Value {
         }
     }
 
+    /// The map that is linear over bits.
+    ///
+    /// ```
+    /// use tilewright::eval::evaluate;
+    /// let value = evaluate("linear((4,4):(4,1))").unwrap();
+    /// assert_eq!(value.as_linear().unwrap().to_string(), "{dim0=[4,8],dim1=[1,2]} -> (offset:16)");
+    /// assert!(evaluate("(4,4):(4,1)").unwrap().as_linear().is_none());
+    /// ```
+    pub fn as_linear(&self) -> Option<&LinearLayout> {
+        match &self.0 {
+            Form::Linear(map) => Some(map),
+            _ => None,
+        }
+    }
+
     /// The value as the layout of an array: what `show`, `explain` and `same` look at. A tuple is the
     /// compact layout of its shape.
     ///
@@ -203,6 +227,8 @@ impl fmt::Display for Value {
             Form::Cut(layout) => cut(f, layout),
             Form::Tile(tile) => write!(f, "{tile}"),
             Form::Basis(map) => write!(f, "{map}"),
+            Form::Linear(map) => write!(f, "{map}"),
+            Form::Dims(dims) => write!(f, "{dims}"),
             Form::Tiler(parts) => tiler(f, parts),
             Form::Swizzle(swizzle) => write!(f, "{swizzle}"),
             Form::List(list) => {

@@ -109,6 +109,9 @@ pub(in crate::eval) fn composition(call: &Call<'_>) -> Answer {
             _ => under(*outer, call.layout(1)?),
         };
     }
+    if let (Form::Linear(_), _) | (_, Form::Linear(_)) = (call.form(0)?, call.form(1)?) {
+        return Ok(Form::Linear(Box::new(call.linear(1)?.compose(&call.linear(0)?)?)));
+    }
     let a = call.layout(0)?;
     match call.by(1)? {
         By::Layout(b) => layout(a.composition(&b)?),

@@ -1,8 +1,9 @@
 //! What a function is called with, and why it refuses.
 
-use tilewright_core::{self as core, BasisLayout, IntTuple, Layout, Slicer, Swizzle};
+use tilewright_core::{self as core, BasisLayout, IntTuple, Layout, LinearLayout, Slicer, Swizzle};
 
 use crate::eval::{
+    dims::Dims,
     error::Error,
     items::Items,
     value::{Form, Part, Value},
@@ -173,6 +174,22 @@ impl<'a> Call<'a> {
             Form::Slicer(items) => Ok(items.slicer()?),
             Form::Tuple(tuple) => Ok(Slicer::new(tuple, &[])?),
             _ => self.is_not(i, "a coordinate with `_`"),
+        }
+    }
+
+    /// A linear layout; a layout that is linear over bits is one.
+    pub(super) fn linear(&self, i: usize) -> Result<LinearLayout, Refusal> {
+        match self.form(i)? {
+            Form::Linear(map) => Ok(LinearLayout::clone(map)),
+            _ => Ok(LinearLayout::of_layout(&self.layout(i)?)?),
+        }
+    }
+
+    /// The names of dims.
+    pub(super) fn dims(&self, i: usize) -> Result<&'a Dims, Refusal> {
+        match self.form(i)? {
+            Form::Dims(dims) => Ok(dims),
+            _ => self.is_not(i, "a list of dims such as `[row,column]`"),
         }
     }
 

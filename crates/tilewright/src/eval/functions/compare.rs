@@ -58,6 +58,9 @@ fn same(call: &Call<'_>) -> Answer {
     if let (Form::Basis(a), Form::Basis(b)) = (call.form(0)?, call.form(1)?) {
         return Ok(Form::Boolean(a.same_function(b)));
     }
+    if let (Form::Linear(_), _) | (_, Form::Linear(_)) = (call.form(0)?, call.form(1)?) {
+        return Ok(Form::Boolean(call.linear(0)? == call.linear(1)?));
+    }
     let answer = compare(&array(call, 0)?, &array(call, 1)?)?;
     Ok(Form::Boolean(matches!(answer, Comparison::Same { .. })))
 }

@@ -7,6 +7,7 @@ mod cast;
 mod compare;
 mod coordinates;
 mod divide;
+mod linear;
 mod observe;
 mod product;
 mod structure;
@@ -106,7 +107,7 @@ impl fmt::Debug for Function {
 /// assert_eq!(names.len(), all);
 /// ```
 pub fn functions() -> impl Iterator<Item = &'static Function> {
-    let groups: [&'static [Function]; 9] = [
+    let groups: [&'static [Function]; 10] = [
         observe::FUNCTIONS,
         structure::FUNCTIONS,
         algebra::FUNCTIONS,
@@ -116,6 +117,7 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
         coordinates::FUNCTIONS,
         cast::FUNCTIONS,
         compare::FUNCTIONS,
+        linear::FUNCTIONS,
     ];
     groups.into_iter().flatten()
 }

@@ -65,7 +65,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         arguments: "L",
         doc: "Whether no two coordinates share an offset.",
         counts: (1, 1),
-        run: |call| Ok(Form::Boolean(call.layout(0)?.injective()?)),
+        run: |call| match call.form(0)? {
+            Form::Linear(map) => Ok(Form::Boolean(map.is_injective())),
+            _ => Ok(Form::Boolean(call.layout(0)?.injective()?)),
+        },
     },
     Function {
         name: "offsets",

@@ -1,0 +1,261 @@
+//! Linear layouts: maps between named dims that are linear over bits.
+
+use tilewright_core::{Coord, Error, IntTuple, LinearLayout, Profile};
+
+use super::{Answer, Call, Function, Refusal, observe::integer, structure::layout};
+use crate::eval::value::Form;
+
+pub(super) static FUNCTIONS: &[Function] = &[
+    Function {
+        name: "linear",
+        arguments: "L",
+        doc: "The layout as a linear one, dim0, dim1 … to offset, where it is linear over bits.",
+        counts: (1, 1),
+        run: |call| linear(call.linear(0)?),
+    },
+    Function {
+        name: "layout",
+        arguments: "X",
+        doc: "The linear layout as one of strides, an axis for each input dim.",
+        counts: (1, 1),
+        run: |call| layout(call.linear(0)?.to_layout()?),
+    },
+    Function {
+        name: "swizzled_layout",
+        arguments: "X",
+        doc: "As layout, under a swizzle where that makes strides of it.",
+        counts: (1, 1),
+        run: |call| layout(call.linear(0)?.to_swizzled_layout()?),
+    },
+    Function {
+        name: "identity",
+        arguments: "n, [in], [out]",
+        doc: "The linear layout that sends n coordinates of a dim to themselves.",
+        counts: (3, 3),
+        run: |call| {
+            linear(LinearLayout::identity(call.natural(0)?, name(call, 1)?, name(call, 2)?)?)
+        },
+    },
+    Function {
+        name: "strided",
+        arguments: "n, stride, [in], [out]",
+        doc: "The linear layout that sends each of n coordinates x to stride times x.",
+        counts: (4, 4),
+        run: |call| {
+            let (n, stride) = (call.natural(0)?, call.natural(1)?);
+            linear(LinearLayout::strided(n, stride, name(call, 2)?, name(call, 3)?)?)
+        },
+    },
+    Function {
+        name: "zeros",
+        arguments: "n, [in], [out]",
+        doc: "The linear layout that sends n coordinates of a dim to 0.",
+        counts: (3, 3),
+        run: |call| linear(LinearLayout::zeros(call.natural(0)?, name(call, 1)?, name(call, 2)?)?),
+    },
+    Function {
+        name: "apply",
+        arguments: "X, coord",
+        doc: "Where a linear layout sends a coordinate, one integer per dim on both sides.",
+        counts: (2, 2),
+        run: apply,
+    },
+    Function {
+        name: "compose",
+        arguments: "X, Y",
+        doc: "First X, then Y, whose input dims are X's output dims; X o Y is the other way round.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.compose(&call.linear(1)?)?),
+    },
+    Function {
+        name: "invert_and_compose",
+        arguments: "X, Y",
+        doc: "The Z with Y(Z(x)) = X(x), the smallest where there are several.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.invert_and_compose(&call.linear(1)?)?),
+    },
+    Function {
+        name: "inverse",
+        arguments: "X",
+        doc: "The inverse of a linear layout that reaches everything exactly once.",
+        counts: (1, 1),
+        run: |call| linear(call.linear(0)?.inverse()?),
+    },
+    Function {
+        name: "pseudo_inverse",
+        arguments: "X",
+        doc: "The Y with X(Y(x)) = x, the smallest, of a linear layout that reaches everything.",
+        counts: (1, 1),
+        run: |call| linear(call.linear(0)?.pseudo_inverse()?),
+    },
+    Function {
+        name: "product",
+        arguments: "X, Y",
+        doc: "Both linear layouts side by side: X in the low bits of each dim, Y in the high ones.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.product(&call.linear(1)?)?),
+    },
+    Function {
+        name: "divide_left",
+        arguments: "X, Y",
+        doc: "The Z with X = product(Y, Z).",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.divide_left(&call.linear(1)?)?),
+    },
+    Function {
+        name: "divide_right",
+        arguments: "X, Y",
+        doc: "The Z with X = product(Z, Y).",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.divide_right(&call.linear(1)?)?),
+    },
+    Function {
+        name: "reshape_ins",
+        arguments: "X, [a:n,…]",
+        doc: "The same map of indices, the first dim lowest, with other input dims.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.reshape_ins(&sizes(call, 1)?)?),
+    },
+    Function {
+        name: "reshape_outs",
+        arguments: "X, [a:n,…]",
+        doc: "The same map of indices, the first dim lowest, with other output dims.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.reshape_outs(&sizes(call, 1)?)?),
+    },
+    Function {
+        name: "flatten_ins",
+        arguments: "X",
+        doc: "All input dims as one, under the name of the first.",
+        counts: (1, 1),
+        run: |call| linear(call.linear(0)?.flatten_ins()),
+    },
+    Function {
+        name: "flatten_outs",
+        arguments: "X",
+        doc: "All output dims as one, under the name of the first.",
+        counts: (1, 1),
+        run: |call| linear(call.linear(0)?.flatten_outs()),
+    },
+    Function {
+        name: "transpose_ins",
+        arguments: "X, [a,…]",
+        doc: "The input dims in another order.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.transpose_ins(&call.dims(1)?.names())?),
+    },
+    Function {
+        name: "transpose_outs",
+        arguments: "X, [a,…]",
+        doc: "The output dims in another order.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.transpose_outs(&call.dims(1)?.names())?),
+    },
+    Function {
+        name: "rename_ins",
+        arguments: "X, [a,…]",
+        doc: "Other names for the input dims, in their order.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.rename_ins(&call.dims(1)?.names())?),
+    },
+    Function {
+        name: "rename_outs",
+        arguments: "X, [a,…]",
+        doc: "Other names for the output dims, in their order.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.rename_outs(&call.dims(1)?.names())?),
+    },
+    Function {
+        name: "sublayout",
+        arguments: "X, [in,…], [out,…]",
+        doc: "What some input dims do to some output dims, the others at 0 and left out.",
+        counts: (3, 3),
+        run: |call| {
+            let (ins, outs) = (call.dims(1)?.names(), call.dims(2)?.names());
+            linear(call.linear(0)?.sublayout(&ins, &outs)?)
+        },
+    },
+    Function {
+        name: "concat_ins",
+        arguments: "X, Y",
+        doc: "The input dims of both into the same output dims; images are xored.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.concat_ins(&call.linear(1)?)?),
+    },
+    Function {
+        name: "concat_outs",
+        arguments: "X, Y",
+        doc: "The output dims of both from the same input dims.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.concat_outs(&call.linear(1)?)?),
+    },
+    Function {
+        name: "remove_zeros",
+        arguments: "X, [in]",
+        doc: "Without the bits of an input dim that are sent to 0.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.remove_zeros(name(call, 1)?)?),
+    },
+    Function {
+        name: "quotient",
+        arguments: "X, [a,…]",
+        doc: "Without dims of both sides that go to themselves, and nothing else to them.",
+        counts: (2, 2),
+        run: |call| linear(call.linear(0)?.quotient(&call.dims(1)?.names())?),
+    },
+    Function {
+        name: "surjective",
+        arguments: "X",
+        doc: "Whether a linear layout reaches every coordinate of its output.",
+        counts: (1, 1),
+        run: |call| Ok(Form::Boolean(call.linear(0)?.is_surjective())),
+    },
+    Function {
+        name: "invertible",
+        arguments: "X",
+        doc: "Whether a linear layout reaches every coordinate of its output exactly once.",
+        counts: (1, 1),
+        run: |call| Ok(Form::Boolean(call.linear(0)?.is_invertible())),
+    },
+];
+
+fn linear(map: LinearLayout) -> Answer {
+    Ok(Form::Linear(Box::new(map)))
+}
+
+/// The one name between brackets.
+fn name<'a>(call: &Call<'a>, i: usize) -> Result<&'a str, Refusal> {
+    match call.dims(i)?.names()[..] {
+        [name] => Ok(name),
+        _ => call.is_not(i, "one dim"),
+    }
+}
+
+/// Names and sizes.
+fn sizes<'a>(call: &Call<'a>, i: usize) -> Result<Vec<(&'a str, u64)>, Refusal> {
+    match call.dims(i)?.sizes() {
+        Some(sizes) => Ok(sizes),
+        None => call.is_not(i, "dims with sizes such as `[row:8,column:4]`"),
+    }
+}
+
+fn apply(call: &Call<'_>) -> Answer {
+    let map = call.linear(0)?;
+    let coord = call.tuple(1)?;
+    let below = |_| Error::out_of_range("a coordinate below 0", [], "coordinates are 0 or more");
+    let values: Result<Vec<u64>, Error> =
+        coord.values().iter().map(|&x| u64::try_from(x).map_err(below)).collect();
+    answer(&map.apply(&values?)?)
+}
+
+/// An integer for one dim, a tuple for several.
+fn answer(image: &Coord) -> Answer {
+    // Coordinates have at most 62 bits.
+    match image.as_slice() {
+        [one] => integer(*one as i64),
+        all => {
+            let values: Vec<i64> = all.iter().map(|&x| x as i64).collect();
+            Ok(Form::Tuple(IntTuple::new(&values, &Profile::flat(values.len())?)?))
+        }
+    }
+}
