@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilewright_core::{Fill, TensorLayout};
+use tilewright_core::{Fill, LinearLayout, TensorLayout};
 use tilewright_xla::PrimitiveType;
 
 use crate::{
@@ -18,6 +18,10 @@ pub(crate) trait Reading: fmt::Debug + fmt::Display + Send + Sync {
     fn fits(&self, rank: usize) -> bool;
     /// The layout of the given array.
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error>;
+    /// Which element each register of each thread holds, where the text spreads an array over threads.
+    fn distribution(&self, _given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
+        Ok(None)
+    }
 }
 
 /// What the caller knows of the array.

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr, sync::Arc};
 
+use tilewright_core::LinearLayout;
 use tilewright_xla::PrimitiveType;
 
 use crate::{
@@ -37,6 +38,8 @@ pub const MAX_TEXT: usize = 64 * 1024;
 /// | `std::layout_left::mapping(std::extents(3, 5))`, `layout_right_padded<8>` | C++'s mdspan, concrete and general |
 /// | `rearrange('(m1 m0) n -> m1 n m0', m0=16)` | einops, general |
 /// | `halide:{0,3,5},{0,5,1}` | Halide, concrete |
+/// | `#ttg.blocked<{sizePerThread = [1, 8], …}>`, `#ttg.swizzled_shared<{…}>` | Triton, general |
+/// | `tensor<16x32xf16, #ttg.linear<{register = [[0, 1], …], …}>>` | Triton, concrete |
 /// | `bf16[528,200] zN`, `[8,12] col-major` | a shape before any SPEC, concrete |
 ///
 /// Sources: CuTe, CUTLASS `include/cute/layout.hpp`; HLO, XLA's `xla/hlo/parser/hlo_parser.cc`; oneDNN's
@@ -116,6 +119,30 @@ impl Spec {
     ) -> Result<Named, Error> {
         let resolved = self.reading.resolve(&Given { dims, dtype })?;
         Ok(Named::of(self.text.to_string(), resolved))
+    }
+
+    /// For a SPEC that spreads an array over threads, the coordinates that each place holds: from `register`,
+    /// `lane`, `warp` and `block` to `dim0`, `dim1` …. `None` for a SPEC of an array in memory.
+    ///
+    /// # Errors
+    /// As [`Spec::resolve`]; but an element may be held by several threads.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let text = "#ttg.blocked<{sizePerThread=[2], threadsPerWarp=[4], warpsPerCTA=[2], order=[0]}>";
+    /// let spec = Spec::parse(text).unwrap();
+    /// let map = spec.distribution(Some(&[8]), None).unwrap().unwrap();
+    /// // Both warps hold all of it.
+    /// assert_eq!(map.to_string(), "{register=[1],lane=[2,4],warp=[0],block=[]} -> (dim0:8)");
+    /// assert!(spec.resolve(Some(&[8]), None).unwrap_err().is_unsupported());
+    /// assert!(Spec::parse("row-major").unwrap().distribution(Some(&[8]), None).unwrap().is_none());
+    /// ```
+    pub fn distribution(
+        &self,
+        dims: Option<&[u64]>,
+        dtype: Option<PrimitiveType>,
+    ) -> Result<Option<LinearLayout>, Error> {
+        self.reading.distribution(&Given { dims, dtype })
     }
 
     /// Whether the SPEC carries its extents.

@@ -282,6 +282,25 @@ fn a_tile_is_no_more_valid_than_its_array() {
 }
 
 #[test]
+fn an_array_over_threads_is_a_linear_layout() {
+    let blocked = "\"[4,8] #ttg.blocked<{sizePerThread=[1,2],threadsPerWarp=[4,2],warpsPerCTA=[1,1],order=[1,0]}>\"";
+    let map =
+        "{register=[[0,1],[0,4]],lane=[[0,2],[1,0],[2,0]],warp=[],block=[]} -> (dim0:4,dim1:8)";
+    assert_eq!(answer(blocked), map);
+    assert_eq!(answer(&format!("apply({blocked}, (3,5,0,0))")), "(2,7)");
+    assert_eq!(
+        answer(&format!("layout(transpose_outs({blocked}, [dim1,dim0]))")),
+        "((2,2),(2,4),1,1):((1,4),(2,8),0,0)"
+    );
+    // The element of register 1 of lane 5, in the other layout: the same lane or another.
+    let other = "\"[4,8] #ttg.blocked<{sizePerThread=[1,4],threadsPerWarp=[4,2],warpsPerCTA=[1,1],order=[1,0]}>\"";
+    let between = format!("invert_and_compose({blocked}, {other})");
+    assert_eq!(answer(&format!("apply({between}, (1,5,0,0))")), "(3,4,0,0)");
+    let shared = "\"[4,8] #ttg.swizzled_shared<{vec=2,perPhase=1,maxPhase=4,order=[1,0]}>\"";
+    assert_eq!(answer(shared), "Sw<2,1,2> o (4,8):(8,1)");
+}
+
+#[test]
 fn coordinates_in_every_spelling() {
     for (expression, expected) in [
         ("offset((3,(2,3)):(3,(12,1)), 16)", "17"),

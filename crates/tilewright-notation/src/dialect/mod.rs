@@ -26,6 +26,7 @@ mod safetensors;
 mod shape;
 mod strided;
 mod torch;
+mod triton;
 
 use std::sync::Arc;
 
@@ -56,6 +57,7 @@ pub(crate) static DIALECTS: &[Notation] = &[
     mdspan::DIALECT,
     halide::DIALECT,
     einops::DIALECT,
+    triton::DIALECT,
     shape::DIALECT,
 ];
 

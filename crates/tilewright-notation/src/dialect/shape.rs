@@ -18,7 +18,7 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Fill, MAX_MODES};
+use tilewright_core::{Fill, LinearLayout, MAX_MODES};
 use tilewright_xla::{PrimitiveType, fill_text, parse_fill};
 
 use crate::{
@@ -177,6 +177,12 @@ impl Reading for Shaped {
             resolved.fill = self.fill;
         }
         Ok(resolved)
+    }
+
+    fn distribution(&self, given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
+        given.agree_dims(self, &self.dims)?;
+        let dtype = given.agree_dtype(self, self.dtype)?;
+        self.inner.distribution(&Given { dims: Some(&self.dims), dtype })
     }
 }
 

@@ -7,6 +7,8 @@
 //!
 //! - Where a layout is expected, a tuple is the compact layout of that shape, its first mode fastest; a
 //!   SPEC in quotes is the layout of the padded array.
+//! - A SPEC in quotes that spreads an array over threads is a linear layout, from registers, lanes, warps
+//!   and blocks to coordinates.
 //! - Where a tiler is expected, a tuple is one extent per axis; a layout tiles the layout as a whole.
 //! - Coordinates are integers (colexicographic), nested as the layout is, or any mixture.
 //! - `_4` is 4, `(3,)` a tuple of one.

@@ -1,9 +1,10 @@
 //! Evaluation: from the tree of an expression to its value.
 
-use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, Swizzle, TensorLayout};
+use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, LinearLayout, Swizzle, TensorLayout};
 use tilewright_notation::{Named, Spec};
 
 use super::{
+    dims::Dims,
     error::Error,
     functions::{self, Argument, Call},
     items::Items,
@@ -21,6 +22,10 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
         Node::Tiler(parts) => parts.iter().map(part).collect::<Result<_, _>>().map(Form::Tiler),
         Node::Swizzle(numbers) => swizzle(*numbers).map(Form::Swizzle).map_err(refused),
         Node::Quoted(text) => quoted(expr, text),
+        Node::Linear(text) => LinearLayout::parse(text)
+            .map(|map| Form::Linear(Box::new(map)))
+            .map_err(|error| Error::core_parse(expr.span.0, &error)),
+        Node::Dims(text) => Dims::parse(text, expr.span.0 + 1).map(Form::Dims),
         Node::Call { name, name_span, arguments } => {
             let function = functions::named(name, *name_span)?;
             function.call(&evaluated(name, arguments)?, expr.span)
@@ -120,8 +125,13 @@ fn swizzle([bits, base, shift]: [i64; 3]) -> Result<Swizzle, tilewright_core::Er
 }
 
 fn quoted(expr: &Expr<'_>, text: &str) -> Result<Form, Error> {
-    let named = Spec::parse(text).and_then(|spec| spec.resolve(None, None));
-    let named = named.map_err(|error| Error::spec(expr.span, expr.span.0 + 1, &error))?;
+    let refused = |error| Error::spec(expr.span, expr.span.0 + 1, &error);
+    let spec = Spec::parse(text).map_err(refused)?;
+    // Over threads an element may be in several places: such a SPEC is a map to coordinates.
+    if let Some(map) = spec.distribution(None, None).map_err(refused)? {
+        return Ok(Form::Linear(Box::new(map)));
+    }
+    let named = spec.resolve(None, None).map_err(refused)?;
     // A bare layout is just that, wherever its text stood.
     Ok(if named.is_bare() {
         layout(named.layout().layout().clone())

@@ -1,0 +1,216 @@
+//! Triton: `#ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>`.
+//!
+//! ```text
+//! triton   := [ '#' name '=' ] encoding | 'tensor' '<' { int 'x' } type ',' encoding '>'
+//! encoding := '#' [ ('ttg' | 'triton_gpu') '.' ] kind '<' '{' fields '}' [ ',' 'alignment' '=' int ] '>'
+//! kind     := blocked          sizePerThread, threadsPerWarp, warpsPerCTA, order [, blocks]
+//!           | linear           register, lane, warp, block: lists of bases, one coordinate each
+//!           | slice            dim, parent: an encoding
+//!           | swizzled_shared  vec, perPhase, maxPhase, order [, blocks]     in older texts `shared`
+//!           | shared_linear    offset [, block]: lists of bases
+//! blocks   := CTAsPerCGA, CTASplitNum, CTAOrder | CGALayout: a list of bases
+//! ```
+//!
+//! An encoding is a linear map: from `register`, `lane`, `warp` and `block` to coordinates, or from `offset` and
+//! `block`. Orders name the **fastest dim first**; bases are the images of 1, 2, 4 … The array may be larger
+//! than what the threads hold at once (each holds more registers, in order) or smaller (several threads hold
+//! one element). Extents are powers of two.
+//!
+//! As the layout of an array, an encoding of shared memory is the inverse, where each element lies. So is one of
+//! threads: where each element lies if every thread's registers are stored side by side, then thread by thread,
+//! warp by warp, block by block. Elements that several threads hold have no such place.
+//! Source: Triton, `TritonGPUAttrDefs.td` and `LinearLayoutConversions.cpp`.
+//!
+//! | text | array | layout |
+//! |---|---|---|
+//! | `#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [2, 2], warpsPerCTA = [1, 1], order = [1, 0]}>` | `[2,4]` | `(2,4):(4,1)` |
+//! | `#triton_gpu.blocked<{sizePerThread = [2, 2], threadsPerWarp = [2, 2], warpsPerCTA = [1, 1], order = [1, 0]}>` | `[4,4]` | `((2,2),(2,2)):((2,8),(1,4))` |
+//! | `#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [4], warpsPerCTA = [2], order = [0]}>` | `[16]` | `((8,2)):((2,1))` |
+//! | `#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [2, 0]], warp = [[0, 2]], block = []}>` | `[4,4]` | `(4,(2,2)):(2,(1,8))` |
+//! | `#ttg.swizzled_shared<{vec = 2, perPhase = 1, maxPhase = 4, order = [1, 0]}>` | `[4,8]` | `Sw<2,1,2> o (4,8):(8,1)` |
+//! | `#triton_gpu.shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1], hasLeadingOffset = false}>` | `[4,8]` | `(4,8):(1,4)` |
+//! | `#ttg.shared_linear<{offset = [[0, 1], [1, 0], [0, 2]]}, alignment = 16>` | `[2,4]` | `(2,(2,2)):(2,(1,4))` |
+//! | `tensor<4x4xf16, #ttg.linear<{register = [[0, 1], [0, 2]], lane = [[1, 0], [2, 0]], warp = [], block = []}>>` | | `(4,4):(4,1)` |
+//! | `#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[4]` | error: held by 2 threads |
+//! | `#ttg.blocked<{sizePerThread = [3], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[12]` | error: powers of two |
+//! | `#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[100]` | error: 100 is none |
+//! | `#ttg.nvidia_mma<{versionMajor = 2}>` | | error: is not read |
+
+mod encoding;
+mod maps;
+mod print;
+
+use std::{fmt, sync::Arc};
+
+use tilewright_core::{Layout, LinearLayout, Profile, TensorLayout};
+use tilewright_xla::PrimitiveType;
+
+use crate::{
+    dtype::dtype,
+    error::{Error, Kind},
+    notation::{Notation, no_words},
+    reading::{Given, Reading, Resolved},
+};
+use encoding::Encoding;
+
+pub(super) const DIALECT: Notation = Notation {
+    name: "triton",
+    aliases: &["ttg"],
+    about: "Triton: which thread holds an element, or where it lies in shared memory",
+    claims,
+    read,
+    words: no_words,
+    print: print::print,
+};
+
+fn claims(text: &str) -> bool {
+    text.starts_with('#') || (text.starts_with("tensor<") && text.contains('#'))
+}
+
+/// An encoding, with the array it is of where the text says so.
+#[derive(Debug)]
+struct Triton {
+    encoding: Encoding,
+    array: Option<(Vec<u64>, PrimitiveType)>,
+}
+
+fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let Some(inside) = text.strip_prefix("tensor").map(str::trim_start) else {
+        return Ok(Arc::new(Triton { encoding: encoding::read(text, 0)?, array: None }));
+    };
+    let from = text.len() - inside.len() + 1;
+    let whole = inside.strip_prefix('<').and_then(|inside| inside.strip_suffix('>'));
+    let Some((shape, rest)) = whole.and_then(|whole| whole.split_once(',')) else {
+        return Err(Error::parse((0, text.len()), "expected `tensor<4x8xf16, #encoding<{…}>>`"));
+    };
+    let array = array(shape).map_err(|error| error.shifted(from))?;
+    let at = from + shape.len() + 1;
+    let encoding = encoding::read(rest, 0).map_err(|error| error.shifted(at))?;
+    let triton = Triton { encoding, array: Some(array) };
+    match triton.array() {
+        Some((dims, _)) if !triton.encoding.fits(dims.len()) => Err(Error::parse(
+            (at, text.len() - 1),
+            format!("an encoding of another rank than the {} dims of the tensor", dims.len()),
+        )),
+        Some(_) | None => Ok(Arc::new(triton)),
+    }
+}
+
+/// `4x8xf16`.
+fn array(text: &str) -> Result<(Vec<u64>, PrimitiveType), Error> {
+    let (mut dims, mut at) = (Vec::new(), 0);
+    loop {
+        let rest = text.get(at..).unwrap_or("");
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        if digits == 0 || !rest[digits..].starts_with('x') {
+            let element = dtype(rest.trim()).map_err(|error| error.shifted(at))?;
+            return Ok((dims, element));
+        }
+        let span = (at, at + digits);
+        let too_large = |_| Error::parse(span, "an extent that does not fit 64 bits");
+        dims.push(rest[..digits].parse().map_err(too_large)?);
+        if dims.len() > encoding::MAX_RANK {
+            return Err(Error::parse(span, "a tensor of more than 16 dims"));
+        }
+        at += digits + 1;
+    }
+}
+
+impl Triton {
+    fn array(&self) -> Option<(&[u64], PrimitiveType)> {
+        self.array.as_ref().map(|(dims, dtype)| (dims.as_slice(), *dtype))
+    }
+
+    /// The dims of the array, and the type of its elements.
+    fn given<'a>(&'a self, given: &Given<'a>) -> Result<(&'a [u64], Option<PrimitiveType>), Error> {
+        let Some((dims, dtype)) = self.array() else {
+            return Ok((given.need_dims(self)?, given.dtype));
+        };
+        given.agree_dims(self, dims)?;
+        Ok((dims, given.agree_dtype(self, Some(dtype))?))
+    }
+
+    /// From places to coordinates.
+    fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
+        if !self.encoding.fits(dims.len()) {
+            return Err(Error::new(
+                Kind::Mismatch,
+                format!("`{}` is of another rank than the {} dims", self.encoding, dims.len()),
+            ));
+        }
+        if let Some(extent) = dims.iter().find(|extent| !extent.is_power_of_two()) {
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!("Triton's tensors have extents that are powers of two; {extent} is none"),
+            ));
+        }
+        self.encoding.map(dims)
+    }
+}
+
+/// Where each element lies, if the places of `map` are stored in the order of their dims, the first fastest.
+fn stored(map: &LinearLayout, dims: &[u64]) -> Result<TensorLayout, Error> {
+    if let Some(dim) =
+        map.ins().iter().find(|dim| map.free_bits(dim.name()).is_some_and(|bits| bits != 0))
+    {
+        let copies = map.in_size() >> map.rank();
+        return Err(Error::new(
+            Kind::Unsupported,
+            format!(
+                "each element is held by {copies} threads, registers or blocks (among them bits {:#b} of `{}`), so it has no one place; as a linear layout, that can be said",
+                map.free_bits(dim.name()).unwrap_or(0),
+                dim.name()
+            ),
+        ));
+    }
+    let inexpressible = |error: tilewright_core::Error| {
+        Error::new(Kind::Unsupported, format!("no strides under one swizzle: {error}"))
+    };
+    let places = map.inverse().map_err(inexpressible)?;
+    let layout = places.flatten_outs().to_swizzled_layout().map_err(inexpressible)?;
+    Ok(TensorLayout::new(dims, &one_axis_per_dim(&layout, dims.len())?, map.in_size())?)
+}
+
+/// The layout with the modes of a single dim under a bracket of their own.
+fn one_axis_per_dim(layout: &Layout, rank: usize) -> Result<Layout, Error> {
+    if rank != 1 {
+        return Ok(layout.clone());
+    }
+    let profile = Profile::nested(&[layout.modes().len()])?;
+    Ok(Layout::new(layout.modes(), &profile, layout.offset(), layout.swizzle())?)
+}
+
+impl fmt::Display for Triton {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some((dims, dtype)) = self.array() else { return write!(f, "{}", self.encoding) };
+        let dims: String = dims.iter().map(|dim| format!("{dim}x")).collect();
+        write!(f, "tensor<{dims}{dtype}, {}>", self.encoding)
+    }
+}
+
+impl Reading for Triton {
+    fn is_concrete(&self) -> bool {
+        self.array.is_some()
+    }
+
+    fn fits(&self, rank: usize) -> bool {
+        match self.array() {
+            Some((dims, _)) => rank == dims.len(),
+            None => self.encoding.fits(rank),
+        }
+    }
+
+    fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        let (dims, dtype) = self.given(given)?;
+        let layout = stored(&self.map(dims)?, dims)?;
+        Ok(Resolved::plain(layout, &Given { dims: Some(dims), dtype }))
+    }
+
+    fn distribution(&self, given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
+        if self.encoding.is_memory() {
+            return Ok(None);
+        }
+        let (dims, _) = self.given(given)?;
+        self.map(dims).map(Some)
+    }
+}

@@ -1,0 +1,74 @@
+//! Layouts of memory as Triton's encodings of shared memory.
+
+use tilewright_core::{Error as CoreError, LinearLayout};
+
+use super::encoding::{Bases, Encoding, MAX_RANK};
+use crate::{
+    Named,
+    error::{Error, Kind},
+};
+
+fn unsupported(message: impl Into<String>) -> Error {
+    Error::new(Kind::Unsupported, message)
+}
+
+/// The layout as an encoding of shared memory: a swizzled one where that says it, else a linear one.
+pub(super) fn print(named: &Named) -> Result<String, Error> {
+    let tensor = named.layout();
+    if !tensor.is_strided() {
+        return Err(unsupported("Triton's encodings have no merged dims"));
+    }
+    let dims = tensor.extents();
+    if dims.len() > MAX_RANK {
+        return Err(unsupported(format!("{} dims; a linear layout has at most 16", dims.len())));
+    }
+    let layout = tensor.layout();
+    if (0..dims.len()).any(|dim| layout.axis_size(dim) != dims.get(dim).copied())
+        || tensor.capacity() != layout.size()
+    {
+        return Err(unsupported("Triton's linear layouts have no padding"));
+    }
+    let no_words =
+        |error: CoreError| unsupported(format!("Triton's encodings are linear over bits: {error}"));
+    let places = LinearLayout::of_layout(layout).map_err(no_words)?;
+    let map = places.inverse().map_err(no_words)?;
+    let swizzled = swizzled(named);
+    if swizzled.map(dims).is_ok_and(|other| same_places(&other, &map)) {
+        return Ok(swizzled.to_string());
+    }
+    let offset: Bases = (0..)
+        .map_while(|bit| map.basis("offset", bit))
+        .map(|basis| basis.as_slice().to_vec())
+        .collect();
+    Ok(Encoding::SharedLinear { offset, blocks: Vec::new(), alignment: 16 }.to_string())
+}
+
+/// Whether the two maps send every offset to the same coordinates; the first has a dim of blocks too.
+fn same_places(other: &LinearLayout, map: &LinearLayout) -> bool {
+    let bases = |map: &LinearLayout| -> Vec<_> {
+        (0..).map_while(|bit| map.basis("offset", bit)).collect()
+    };
+    bases(other) == bases(map)
+}
+
+/// The swizzled encoding that the layout's strides and swizzle look like.
+fn swizzled(named: &Named) -> Encoding {
+    let (layout, dims) = (named.layout().layout(), named.layout().extents());
+    let stride = |dim: usize| {
+        let moving = layout.axis(dim).and_then(|modes| modes.iter().find(|mode| mode.extent() > 1));
+        moving.map_or(i64::MAX, |mode| mode.stride())
+    };
+    let mut order: Vec<usize> = (0..dims.len()).collect();
+    order.sort_by_key(|&dim| (stride(dim), std::cmp::Reverse(dim)));
+    let columns = order.first().and_then(|&dim| dims.get(dim)).copied().unwrap_or(1);
+    let swizzle = layout.swizzle();
+    let rows = i64::from(swizzle.base()) + i64::from(swizzle.shift());
+    let per_phase = u32::try_from(rows - i64::from(columns.trailing_zeros())).unwrap_or(0);
+    let power = |bits: u32| 1u64.checked_shl(bits).unwrap_or(1);
+    let (vec, per_phase, max_phase) = if swizzle.is_identity() {
+        (1, 1, 1)
+    } else {
+        (power(u32::from(swizzle.base())), power(per_phase), power(u32::from(swizzle.bits())))
+    };
+    Encoding::Swizzled { vec, per_phase, max_phase, order, blocks: Vec::new() }
+}
