@@ -187,7 +187,8 @@ const TYPES: &[(&str, &str)] = &[
     ("f64", "f64"),
 ];
 
-fn type_of(name: &str) -> Option<PrimitiveType> {
+/// The element type of this name.
+pub(super) fn type_of(name: &str) -> Option<PrimitiveType> {
     // A signed integer may be marked as one.
     let name = name.strip_prefix('s').filter(|rest| rest.starts_with('i')).unwrap_or(name);
     let row = TYPES.iter().find(|(other, _)| *other == name)?;

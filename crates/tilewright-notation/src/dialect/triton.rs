@@ -31,6 +31,7 @@
 //! | `#triton_gpu.shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1], hasLeadingOffset = false}>` | `[4,8]` | `(4,8):(1,4)` |
 //! | `#ttg.shared_linear<{offset = [[0, 1], [1, 0], [0, 2]]}, alignment = 16>` | `[2,4]` | `(2,(2,2)):(2,(1,4))` |
 //! | `tensor<4x4xf16, #ttg.linear<{register = [[0, 1], [0, 2]], lane = [[1, 0], [2, 0]], warp = [], block = []}>>` | | `(4,4):(4,1)` |
+//! | `tensor<8xi32, #ttg.blocked<{sizePerThread = [2], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>>` | | `(8):(1)` |
 //! | `#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[4]` | error: held by 2 threads |
 //! | `#ttg.blocked<{sizePerThread = [3], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[12]` | error: powers of two |
 //! | `#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[100]` | error: 100 is none |
@@ -45,6 +46,7 @@ use std::{fmt, sync::Arc};
 use tilewright_core::{Layout, LinearLayout, Profile, TensorLayout};
 use tilewright_xla::PrimitiveType;
 
+use super::mlir;
 use crate::{
     dtype::dtype,
     error::{Error, Kind},
@@ -71,7 +73,15 @@ fn claims(text: &str) -> bool {
 #[derive(Debug)]
 struct Triton {
     encoding: Encoding,
-    array: Option<(Vec<u64>, PrimitiveType)>,
+    array: Option<Tensor>,
+}
+
+/// `4x8xf16`: dims and a type, which is printed as it was spelled.
+#[derive(Debug)]
+struct Tensor {
+    dims: Vec<u64>,
+    dtype: PrimitiveType,
+    spelled: String,
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
@@ -87,24 +97,26 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let at = from + shape.len() + 1;
     let encoding = encoding::read(rest, 0).map_err(|error| error.shifted(at))?;
     let triton = Triton { encoding, array: Some(array) };
-    match triton.array() {
-        Some((dims, _)) if !triton.encoding.fits(dims.len()) => Err(Error::parse(
+    match &triton.array {
+        Some(array) if !triton.encoding.fits(array.dims.len()) => Err(Error::parse(
             (at, text.len() - 1),
-            format!("an encoding of another rank than the {} dims of the tensor", dims.len()),
+            format!("an encoding of another rank than the {} dims of the tensor", array.dims.len()),
         )),
         Some(_) | None => Ok(Arc::new(triton)),
     }
 }
 
 /// `4x8xf16`.
-fn array(text: &str) -> Result<(Vec<u64>, PrimitiveType), Error> {
+fn array(text: &str) -> Result<Tensor, Error> {
     let (mut dims, mut at) = (Vec::new(), 0);
     loop {
         let rest = text.get(at..).unwrap_or("");
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         if digits == 0 || !rest[digits..].starts_with('x') {
-            let element = dtype(rest.trim()).map_err(|error| error.shifted(at))?;
-            return Ok((dims, element));
+            let spelled = rest.trim();
+            let element = mlir::type_of(spelled).map_or_else(|| dtype(spelled), Ok);
+            let dtype = element.map_err(|error| error.shifted(at))?;
+            return Ok(Tensor { dims, dtype, spelled: spelled.to_owned() });
         }
         let span = (at, at + digits);
         let too_large = |_| Error::parse(span, "an extent that does not fit 64 bits");
@@ -117,17 +129,13 @@ fn array(text: &str) -> Result<(Vec<u64>, PrimitiveType), Error> {
 }
 
 impl Triton {
-    fn array(&self) -> Option<(&[u64], PrimitiveType)> {
-        self.array.as_ref().map(|(dims, dtype)| (dims.as_slice(), *dtype))
-    }
-
     /// The dims of the array, and the type of its elements.
     fn given<'a>(&'a self, given: &Given<'a>) -> Result<(&'a [u64], Option<PrimitiveType>), Error> {
-        let Some((dims, dtype)) = self.array() else {
+        let Some(array) = &self.array else {
             return Ok((given.need_dims(self)?, given.dtype));
         };
-        given.agree_dims(self, dims)?;
-        Ok((dims, given.agree_dtype(self, Some(dtype))?))
+        given.agree_dims(self, &array.dims)?;
+        Ok((&array.dims, given.agree_dtype(self, Some(array.dtype))?))
     }
 
     /// From places to coordinates.
@@ -182,9 +190,9 @@ fn one_axis_per_dim(layout: &Layout, rank: usize) -> Result<Layout, Error> {
 
 impl fmt::Display for Triton {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some((dims, dtype)) = self.array() else { return write!(f, "{}", self.encoding) };
-        let dims: String = dims.iter().map(|dim| format!("{dim}x")).collect();
-        write!(f, "tensor<{dims}{dtype}, {}>", self.encoding)
+        let Some(array) = &self.array else { return write!(f, "{}", self.encoding) };
+        let dims: String = array.dims.iter().map(|dim| format!("{dim}x")).collect();
+        write!(f, "tensor<{dims}{}, {}>", array.spelled, self.encoding)
     }
 }
 
@@ -194,8 +202,8 @@ impl Reading for Triton {
     }
 
     fn fits(&self, rank: usize) -> bool {
-        match self.array() {
-            Some((dims, _)) => rank == dims.len(),
+        match &self.array {
+            Some(array) => rank == array.dims.len(),
             None => self.encoding.fits(rank),
         }
     }
