@@ -1,6 +1,6 @@
 //! The bound on buffers: every byte this crate holds of tensors is allocated here, and counted.
 
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Error;
 
@@ -11,13 +11,13 @@ pub(crate) const LEAST: u64 = 4096;
 #[derive(Debug)]
 pub(crate) struct Budget {
     limit: u64,
-    used: Cell<u64>,
-    peak: Cell<u64>,
+    used: AtomicU64,
+    peak: AtomicU64,
 }
 
 impl Budget {
     pub(crate) fn new(limit: u64) -> Budget {
-        Budget { limit, used: Cell::new(0), peak: Cell::new(0) }
+        Budget { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) }
     }
 
     pub(crate) fn limit(&self) -> u64 {
@@ -26,44 +26,40 @@ impl Budget {
 
     /// The most bytes that lived at once so far.
     pub(crate) fn peak(&self) -> u64 {
-        self.peak.get()
+        self.peak.load(Ordering::Relaxed)
     }
 
     /// Counts memory that is held elsewhere, until it is dropped; an error beyond the bound.
     pub(crate) fn held(&self, len: u64) -> Result<Held<'_>, Error> {
-        let used = self.claim(len)?;
-        self.set(used);
+        self.claim(len)?;
         Ok(Held { len, budget: self })
     }
 
     /// A buffer of zeros; an error beyond the bound or if the system has no memory.
     pub(crate) fn buffer(&self, len: u64) -> Result<Buffer<'_>, Error> {
-        let used = self.claim(len)?;
+        let held = self.held(len)?;
         let size = usize::try_from(len).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|_| {
             Error::usage(format!("the system has no {len} bytes of memory; lower --memory"))
         })?;
         bytes.resize(size, 0);
-        self.set(used);
-        Ok(Buffer { bytes, budget: self })
+        Ok(Buffer { bytes, _held: held })
     }
 
-    fn set(&self, used: u64) {
-        self.used.set(used);
-        self.peak.set(self.peak.get().max(used));
-    }
-
-    /// What is in use with `len` bytes more.
-    fn claim(&self, len: u64) -> Result<u64, Error> {
-        let used = self.used.get().saturating_add(len);
-        if used > self.limit {
-            let (limit, held) = (self.limit, self.used.get());
-            return Err(Error::usage(format!(
+    /// Counts `len` bytes more, if they stay within the bound.
+    fn claim(&self, len: u64) -> Result<(), Error> {
+        let (relaxed, limit) = (Ordering::Relaxed, self.limit);
+        let more = |used: u64| used.checked_add(len).filter(|used| *used <= limit);
+        match self.used.fetch_update(relaxed, relaxed, more) {
+            Ok(held) => {
+                self.peak.fetch_max(held + len, relaxed);
+                Ok(())
+            }
+            Err(held) => Err(Error::usage(format!(
                 "{len} bytes of buffers beyond the {held} in use pass the bound of {limit}; raise --memory"
-            )));
+            ))),
         }
-        Ok(used)
     }
 }
 
@@ -76,7 +72,7 @@ pub(crate) struct Held<'a> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.budget.used.set(self.budget.used.get().saturating_sub(self.len));
+        self.budget.used.fetch_sub(self.len, Ordering::Relaxed);
     }
 }
 
@@ -84,7 +80,7 @@ impl Drop for Held<'_> {
 #[derive(Debug)]
 pub(crate) struct Buffer<'a> {
     bytes: Vec<u8>,
-    budget: &'a Budget,
+    _held: Held<'a>,
 }
 
 impl std::ops::Deref for Buffer<'_> {
@@ -98,13 +94,6 @@ impl std::ops::Deref for Buffer<'_> {
 impl std::ops::DerefMut for Buffer<'_> {
     fn deref_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
-    }
-}
-
-impl Drop for Buffer<'_> {
-    fn drop(&mut self) {
-        let used = self.budget.used.get();
-        self.budget.used.set(used.saturating_sub(self.bytes.len() as u64));
     }
 }
 
@@ -126,7 +115,7 @@ mod tests {
             assert!(budget.held(31).unwrap_err().is_usage() && budget.buffer(31).is_err());
             let _first = budget.buffer(30).unwrap();
         }
-        assert_eq!((budget.used.get(), budget.peak()), (0, 100));
+        assert_eq!((budget.used.load(Ordering::Relaxed), budget.peak()), (0, 100));
         assert!(budget.buffer(100).is_ok());
         assert!(budget.buffer(u64::MAX).is_err());
     }

@@ -36,6 +36,10 @@ impl Source {
         &self.path
     }
 
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// The length when the file was opened, in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.len

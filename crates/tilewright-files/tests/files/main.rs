@@ -7,5 +7,6 @@ mod corrupt;
 mod dtypes;
 mod memory;
 mod output;
+mod overlap;
 mod sharded;
 mod verified;

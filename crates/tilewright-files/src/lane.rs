@@ -1,0 +1,270 @@
+//! A lane: one of the threads that read the input and move elements, with its buffers.
+//!
+//! A lane owns its buffers; a piece that is on its way to the file comes back when it is written. So
+//! no lane waits for another's memory, and whoever waits, waits for the file.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+    mpsc::{Receiver, Sender},
+};
+
+use tilewright_relayout::Chunk;
+
+use crate::{
+    Error,
+    budget::{Budget, Buffer},
+    pool::Pool,
+    source::Source,
+    work::{Part, Queue, Shares, Work},
+};
+
+/// The most bytes read between two looks at whether to stop.
+const STEP: usize = 1 << 20;
+
+/// What a lane has for the file.
+pub(crate) enum Said<'c, 'b> {
+    /// The first bytes of a buffer, which goes back when they are written.
+    Piece(Buffer<'b>, usize),
+    /// Bytes of the input as they are.
+    Copy { source: &'c Source, at: u64, len: u64 },
+    /// Nothing more of this number.
+    Done,
+    /// Something went wrong here.
+    Failed(Error),
+}
+
+/// What a lane says, and of which place in the file.
+pub(crate) struct Message<'c, 'b> {
+    pub(crate) lane: usize,
+    pub(crate) number: u64,
+    pub(crate) said: Said<'c, 'b>,
+}
+
+/// Why a lane ends early.
+pub(crate) enum End {
+    /// Nobody listens any more.
+    Stopped,
+    Failed(Error),
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> End {
+        End::Failed(error)
+    }
+}
+
+/// What all lanes share.
+pub(crate) struct Road<'c, 'b> {
+    pub(crate) queue: &'b Mutex<Queue<'c>>,
+    pub(crate) stop: &'b AtomicBool,
+    pub(crate) shares: Shares,
+    pub(crate) pool: &'b Pool,
+    pub(crate) budget: &'b Budget,
+}
+
+pub(crate) struct Lane<'c, 'b> {
+    road: &'b Road<'c, 'b>,
+    lane: usize,
+    number: u64,
+    out: Sender<Message<'c, 'b>>,
+    home: Receiver<Buffer<'b>>,
+    src: Option<Buffer<'b>>,
+    /// The piece that is being filled, and how far.
+    piece: Option<(Buffer<'b>, usize)>,
+    idle: Vec<Buffer<'b>>,
+    /// How many pieces are on their way.
+    away: usize,
+    /// The length of pieces that are made anew.
+    slot: u64,
+}
+
+impl<'c, 'b> Lane<'c, 'b> {
+    pub(crate) fn new(
+        road: &'b Road<'c, 'b>,
+        lane: usize,
+        out: Sender<Message<'c, 'b>>,
+        home: Receiver<Buffer<'b>>,
+    ) -> Self {
+        let (src, piece, idle) = (None, None, Vec::new());
+        Lane { road, lane, number: 0, out, home, src, piece, idle, away: 0, slot: 0 }
+    }
+
+    /// Takes work until there is none.
+    pub(crate) fn run(mut self) {
+        loop {
+            let taken = self.road.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Some((number, batch)) = taken else { return };
+            self.number = number;
+            let said = match batch.map_err(End::Failed).and_then(|batch| self.batch(batch)) {
+                Ok(()) => Said::Done,
+                Err(End::Failed(error)) => Said::Failed(error),
+                Err(End::Stopped) => return,
+            };
+            let failed = matches!(said, Said::Failed(_));
+            if self.say(said).is_err() || failed {
+                return;
+            }
+        }
+    }
+
+    fn batch(&mut self, batch: Vec<Work<'c>>) -> Result<(), End> {
+        for work in batch {
+            match work {
+                Work::Copy { source, at, len } => {
+                    self.send()?;
+                    self.say(Said::Copy { source, at, len })?;
+                }
+                Work::Whole(part) => self.whole(&part)?,
+                Work::Range(part, range) => self.range(&part, range)?,
+            }
+        }
+        self.send()
+    }
+
+    fn whole(&mut self, part: &Part<'_>) -> Result<(), End> {
+        let (plan, piece) = (&part.plan, self.road.shares.piece);
+        let mut src = self.source(plan.src_bytes(), 0, piece.min(plan.dst_bytes()))?;
+        let len = plan.src_bytes() as usize;
+        let bytes = src.get_mut(..len).ok_or_else(|| short(part, len))?;
+        self.read(part, bytes, 0)?;
+        for range in plan.ranges(piece) {
+            self.go_on()?;
+            let pool = self.road.pool;
+            let out = self.room((range.end - range.start) as usize)?;
+            pool.run_range(plan, range, bytes, out).map_err(|error| part.failed(&error))?;
+        }
+        self.src = Some(src);
+        Ok(())
+    }
+
+    /// A range of the destination, halved while it needs more than the lane may hold.
+    fn range(&mut self, part: &Part<'_>, range: std::ops::Range<u64>) -> Result<(), End> {
+        let mut pending = vec![range];
+        while let Some(range) = pending.pop() {
+            let chunk = part.chunk(range.clone())?;
+            let len = range.end - range.start;
+            let (src, list) = (chunk.buffer_len() as u64, chunk.overhead_bytes());
+            if len > 1 && self.road.shares.held(src, list, len) > self.road.shares.share {
+                let middle = range.start + len / 2;
+                pending.extend([middle..range.end, range.start..middle]);
+                continue;
+            }
+            self.chunk(part, &chunk)?;
+        }
+        Ok(())
+    }
+
+    fn chunk(&mut self, part: &Part<'_>, chunk: &Chunk) -> Result<(), End> {
+        let (range, list) = (chunk.range(), chunk.overhead_bytes());
+        let (len, buffer) = (range.end - range.start, chunk.buffer_len());
+        let mut src = self.source(buffer as u64, list, len)?;
+        let _list = self.road.budget.held(list)?;
+        for read in chunk.reads() {
+            let end = read.at.saturating_add(read.len);
+            let bytes = src.get_mut(read.at..end).ok_or_else(|| short(part, end))?;
+            self.read(part, bytes, read.src)?;
+        }
+        let threads = self.road.pool.threads();
+        let out = self.room(len as usize)?;
+        chunk.run(&src, out, threads).map_err(|error| part.failed(&error))?;
+        self.src = Some(src);
+        Ok(())
+    }
+
+    fn go_on(&self) -> Result<(), End> {
+        if self.road.stop.load(Ordering::Relaxed) { Err(End::Stopped) } else { Ok(()) }
+    }
+
+    /// Fills `bytes` from byte `from` of the tensor on.
+    fn read(&self, part: &Part<'_>, bytes: &mut [u8], from: u64) -> Result<(), End> {
+        let mut at = part.at.saturating_add(from);
+        for step in bytes.chunks_mut(STEP) {
+            self.go_on()?;
+            part.source.read(step, at)?;
+            at += step.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn say(&self, said: Said<'c, 'b>) -> Result<(), End> {
+        let message = Message { lane: self.lane, number: self.number, said };
+        self.out.send(message).map_err(|_| End::Stopped)
+    }
+
+    /// Sends what is filled.
+    fn send(&mut self) -> Result<(), End> {
+        match self.piece.take() {
+            Some((buffer, filled)) if filled > 0 => {
+                self.away += 1;
+                self.say(Said::Piece(buffer, filled))
+            }
+            Some((buffer, _)) => {
+                self.idle.push(buffer);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The buffer for `len` bytes of source, beside a list of `list` bytes and pieces of `dst`. Buffers
+    /// only grow, until they would pass the share; then all are made anew.
+    fn source(&mut self, len: u64, list: u64, dst: u64) -> Result<Buffer<'b>, End> {
+        let had = self.src.as_ref().map_or(0, |src| src.len() as u64);
+        let shares = self.road.shares;
+        if shares.held(had.max(len), list, self.slot.max(dst)) > shares.share {
+            self.send()?;
+            while self.away > 0 {
+                self.come_home()?;
+            }
+            (self.src, self.slot) = (None, 0);
+            self.idle.clear();
+        }
+        self.slot = self.slot.max(dst);
+        match self.src.take() {
+            Some(src) if src.len() as u64 >= len => Ok(src),
+            small => {
+                drop(small);
+                Ok(self.road.budget.buffer(len)?)
+            }
+        }
+    }
+
+    fn come_home(&mut self) -> Result<(), End> {
+        let buffer = self.home.recv().map_err(|_| End::Stopped)?;
+        self.away -= 1;
+        self.idle.push(buffer);
+        Ok(())
+    }
+
+    /// Room for the next `len` bytes of output.
+    fn room(&mut self, len: usize) -> Result<&mut [u8], End> {
+        if self.piece.as_ref().is_none_or(|(buffer, filled)| buffer.len() - filled < len) {
+            self.send()?;
+            let buffer = self.slot(len)?;
+            self.piece = Some((buffer, 0));
+        }
+        let (buffer, filled) = self.piece.as_mut().ok_or(End::Stopped)?;
+        let from = *filled;
+        *filled += len;
+        buffer.get_mut(from..from + len).ok_or(End::Stopped)
+    }
+
+    /// An empty piece of at least `len` bytes.
+    fn slot(&mut self, len: usize) -> Result<Buffer<'b>, End> {
+        if self.idle.is_empty() && self.away == self.road.shares.slots {
+            self.come_home()?;
+        }
+        match self.idle.pop() {
+            Some(buffer) if buffer.len() >= len => Ok(buffer),
+            small => {
+                drop(small);
+                Ok(self.road.budget.buffer(self.slot.max(len as u64))?)
+            }
+        }
+    }
+}
+
+fn short(part: &Part<'_>, len: usize) -> Error {
+    Error::usage(format!("tensor {:?}: a buffer that is shorter than {len} bytes", part.job.name))
+}

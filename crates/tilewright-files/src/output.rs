@@ -1,0 +1,112 @@
+//! A file on its way out: bytes in order, reported and stoppable.
+
+use std::path::Path;
+
+use crate::{
+    Error, Watch,
+    budget::{Budget, Buffer},
+    sink::Sink,
+    source::Source,
+    watch::go_on,
+};
+
+/// The most bytes written between two looks at the watch.
+const STEP: u64 = 8 << 20;
+
+/// So many bytes are written between two words to the system that they are final.
+const FINAL: u64 = 32 << 20;
+
+/// The most bytes that are copied through memory at once.
+const COPY: u64 = 64 << 10;
+
+/// The output of one target.
+pub(crate) struct Output<'a> {
+    sink: Box<dyn Sink>,
+    path: &'a Path,
+    watch: &'a dyn Watch,
+    budget: &'a Budget,
+    through: Option<Buffer<'a>>,
+    written: u64,
+    begun: u64,
+}
+
+impl<'a> Output<'a> {
+    pub(crate) fn new(
+        sink: Box<dyn Sink>,
+        path: &'a Path,
+        watch: &'a dyn Watch,
+        budget: &'a Budget,
+    ) -> Output<'a> {
+        Output { sink, path, watch, budget, through: None, written: 0, begun: 0 }
+    }
+
+    /// What an output may hold of the budget.
+    pub(crate) fn needs(limit: u64) -> u64 {
+        COPY.min(limit / 8)
+    }
+
+    pub(crate) fn path(&self) -> &'a Path {
+        self.path
+    }
+
+    /// An error if the watcher asked to stop.
+    pub(crate) fn go_on(&self) -> Result<(), Error> {
+        go_on(self.watch)
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        for step in bytes.chunks(STEP as usize) {
+            self.go_on()?;
+            self.sink.write(step).map_err(|cause| Error::io(self.path, "write", cause))?;
+            self.advance(step.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Appends the bytes `at..at + len` of a file.
+    pub(crate) fn copy(&mut self, from: &Source, mut at: u64, len: u64) -> Result<(), Error> {
+        let end = at.saturating_add(len);
+        while at < end {
+            self.go_on()?;
+            let step = (end - at).min(STEP);
+            let copied = self.sink.copy(from.file(), at, step);
+            let copied = copied.map_err(|cause| Error::io(self.path, "write", cause))?.min(step);
+            if copied == 0 {
+                return self.copy_through(from, at, end);
+            }
+            self.advance(copied);
+            at += copied;
+        }
+        Ok(())
+    }
+
+    /// The same through a buffer.
+    fn copy_through(&mut self, from: &Source, mut at: u64, end: u64) -> Result<(), Error> {
+        let mut through = match self.through.take() {
+            Some(buffer) => buffer,
+            None => self.budget.buffer(Output::needs(self.budget.limit()))?,
+        };
+        while at < end {
+            let step = (end - at).min(through.len() as u64) as usize;
+            let Some(bytes) = through.get_mut(..step) else { break };
+            from.read(bytes, at)?;
+            self.write(bytes)?;
+            at += step as u64;
+        }
+        self.through = Some(through);
+        Ok(())
+    }
+
+    fn advance(&mut self, bytes: u64) {
+        self.watch.advance(bytes);
+        self.written += bytes;
+        if self.written - self.begun >= FINAL {
+            self.sink.begin(self.begun, self.written - self.begun);
+            self.begun = self.written;
+        }
+    }
+
+    pub(crate) fn sync(&mut self) -> Result<(), Error> {
+        self.sink.sync().map_err(|cause| Error::io(self.path, "bring it to the disk", cause))
+    }
+}

@@ -1,0 +1,226 @@
+//! The work of one output, cut into pieces: which tensors are copied, which are read whole, which in
+//! parts, in the order of their bytes.
+
+use std::ops::Range;
+
+use tilewright_relayout::{Chunk, Plan};
+
+use crate::{Action, Conversion, Error, Job, source::Source};
+
+/// The bytes of a piece where memory allows: what is made stays in the processor's cache until it is
+/// written.
+const PIECE: u64 = 1 << 20;
+
+/// Reads of this length are as good as one long read.
+const LONG: u64 = 64 << 10;
+
+/// Pieces of work smaller than this are handed out together.
+const BATCH: u64 = PIECE / 4;
+
+/// Budgets smaller than this are not divided: long reads are worth more than work side by side.
+const DIVIDED: u64 = 8 << 20;
+
+/// How the budget is shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// How many lanes read and move at the same time.
+    pub(crate) lanes: usize,
+    /// How many pieces a lane may have on their way to the file, that which it fills among them.
+    pub(crate) slots: usize,
+    /// What a lane may hold, in bytes.
+    pub(crate) share: u64,
+    /// The bytes of a piece.
+    pub(crate) piece: u64,
+}
+
+impl Shares {
+    /// Of a bound on memory, `reserved` bytes of which are taken.
+    pub(crate) fn of(limit: u64, reserved: u64) -> Shares {
+        let (lanes, slots) = if limit < DIVIDED { (1, 1) } else { (2, 2) };
+        let share = limit.saturating_sub(reserved) / lanes as u64;
+        Shares { lanes, slots, share, piece: PIECE.min(share / 8).max(1) }
+    }
+
+    /// What a lane holds that reads `src` bytes, with a list of `list`, for pieces of `dst` bytes.
+    pub(crate) fn held(&self, src: u64, list: u64, dst: u64) -> u64 {
+        src.saturating_add(list).saturating_add(dst.saturating_mul(self.slots as u64))
+    }
+}
+
+/// A tensor that is converted.
+#[derive(Clone)]
+pub(crate) struct Part<'c> {
+    pub(crate) source: &'c Source,
+    /// Where its bytes begin.
+    pub(crate) at: u64,
+    pub(crate) job: &'c Job,
+    pub(crate) plan: Plan,
+}
+
+impl Part<'_> {
+    /// The error of moving this tensor.
+    pub(crate) fn failed(&self, error: &tilewright_relayout::Error) -> Error {
+        Error::usage(format!("tensor {:?}: {error}", self.job.name))
+    }
+
+    pub(crate) fn chunk(&self, range: Range<u64>) -> Result<Chunk, Error> {
+        self.plan.chunk(range).map_err(|error| self.failed(&error))
+    }
+}
+
+/// What is done next, for the next bytes of the output.
+pub(crate) enum Work<'c> {
+    /// These bytes of the input as they are.
+    Copy { source: &'c Source, at: u64, len: u64 },
+    /// A tensor that is read whole.
+    Whole(Part<'c>),
+    /// A range of a tensor, and what it needs.
+    Range(Part<'c>, Range<u64>),
+}
+
+impl Work<'_> {
+    /// The bytes of output.
+    fn len(&self) -> u64 {
+        match self {
+            Work::Copy { len, .. } => *len,
+            Work::Whole(part) => part.plan.dst_bytes(),
+            Work::Range(_, range) => range.end - range.start,
+        }
+    }
+}
+
+/// What is left of a destination.
+type Ranges = Box<dyn Iterator<Item = Range<u64>> + Send>;
+
+/// The work of one output; each piece has the number of its place.
+pub(crate) struct Queue<'c> {
+    conversion: &'c Conversion<'c>,
+    shares: Shares,
+    jobs: std::slice::Iter<'c, usize>,
+    /// What is left of the tensor begun last.
+    ranges: Option<(Part<'c>, Ranges)>,
+    /// What was taken and did not fit into the last batch.
+    next: Option<Work<'c>>,
+    number: u64,
+}
+
+impl<'c> Queue<'c> {
+    pub(crate) fn new(conversion: &'c Conversion<'c>, jobs: &'c [usize], shares: Shares) -> Self {
+        let (jobs, ranges, next) = (jobs.iter(), None, None);
+        Queue { conversion, shares, jobs, ranges, next, number: 0 }
+    }
+
+    /// The next batch and its number; `None` behind the last, and behind an error.
+    pub(crate) fn take(&mut self) -> Option<(u64, Result<Vec<Work<'c>>, Error>)> {
+        let batch = self.batch();
+        if batch.as_ref().is_ok_and(Vec::is_empty) {
+            return None;
+        }
+        if batch.is_err() {
+            (self.jobs, self.ranges, self.next) = ([].iter(), None, None);
+        }
+        self.number += 1;
+        Some((self.number - 1, batch))
+    }
+
+    /// How many batches were taken.
+    pub(crate) fn taken(&self) -> u64 {
+        self.number
+    }
+
+    fn batch(&mut self) -> Result<Vec<Work<'c>>, Error> {
+        let (mut batch, mut len) = (Vec::new(), 0);
+        loop {
+            let work = match self.next.take() {
+                Some(work) => work,
+                None => match self.work()? {
+                    Some(work) => work,
+                    None => return Ok(batch),
+                },
+            };
+            len += work.len();
+            if len > BATCH.min(self.shares.piece) && !batch.is_empty() {
+                self.next = Some(work);
+                return Ok(batch);
+            }
+            batch.push(work);
+        }
+    }
+
+    fn work(&mut self) -> Result<Option<Work<'c>>, Error> {
+        loop {
+            if let Some((part, ranges)) = &mut self.ranges {
+                if let Some(range) = ranges.next() {
+                    return Ok(Some(Work::Range(part.clone(), range)));
+                }
+                self.ranges = None;
+            }
+            let conversion = self.conversion;
+            let Some(number) = self.jobs.next() else { return Ok(None) };
+            let Some(job) = conversion.jobs.get(*number) else { continue };
+            let Some(tensor) = conversion.input.tensors.get(job.tensor) else { continue };
+            let (source, at) = (conversion.input.source(tensor)?, tensor.at);
+            if job.action != Action::Convert {
+                return Ok(Some(Work::Copy { source, at, len: job.bytes_in }));
+            }
+            let part = Part { source, at, job, plan: job.plan()? };
+            match self.range_len(&part)? {
+                None => return Ok(Some(Work::Whole(part))),
+                Some(len) => {
+                    let ranges: Ranges = Box::new(part.plan.ranges(len));
+                    self.ranges = Some((part, ranges));
+                }
+            }
+        }
+    }
+
+    /// The length of the ranges in which a tensor is converted; `None` where it is read whole.
+    fn range_len(&self, part: &Part<'_>) -> Result<Option<u64>, Error> {
+        let (plan, Shares { share, piece, .. }) = (&part.plan, self.shares);
+        let whole = self.shares.held(plan.src_bytes(), 0, piece.min(plan.dst_bytes()));
+        if whole <= share && plan.src_bytes() <= piece {
+            return Ok(None);
+        }
+        if plan.list_bytes(piece) == 0
+            && let Some(range) = plan.ranges(piece).next()
+        {
+            let chunk = part.chunk(range)?;
+            if self.needed(&chunk) <= share && reads_on(&chunk) {
+                return Ok(Some(piece));
+            }
+        }
+        if whole <= share { Ok(None) } else { self.chunk_len(part).map(Some) }
+    }
+
+    /// What a lane holds that runs this chunk.
+    fn needed(&self, chunk: &Chunk) -> u64 {
+        let range = chunk.range();
+        let len = range.end - range.start;
+        self.shares.held(chunk.buffer_len() as u64, chunk.overhead_bytes(), len)
+    }
+
+    /// The length of ranges that fit into the share, judged by the first of them.
+    fn chunk_len(&self, part: &Part<'_>) -> Result<u64, Error> {
+        let share = self.shares.share;
+        let mut len = share / (self.shares.slots as u64 + 1);
+        // The list of reads is made before its length is known.
+        while len > 64 && len.saturating_add(part.plan.list_bytes(len)) > share {
+            len /= 2;
+        }
+        while let Some(range) = part.plan.ranges(len).next() {
+            let chunk = part.chunk(range)?;
+            if len <= 64 || self.needed(&chunk) <= share {
+                break;
+            }
+            len /= 2;
+        }
+        Ok(len)
+    }
+}
+
+/// Whether a chunk reads long stretches, and little that it does not need.
+fn reads_on(chunk: &Chunk) -> bool {
+    let (range, buffer) = (chunk.range(), chunk.buffer_len() as u64);
+    let reads = chunk.reads().count() as u64;
+    buffer >= reads.saturating_mul(LONG) && buffer <= 2 * (range.end - range.start)
+}
