@@ -122,7 +122,8 @@ impl Spec {
     }
 
     /// For a SPEC that spreads an array over threads, the coordinates that each place holds: from `register`,
-    /// `lane`, `warp` and `block` to `dim0`, `dim1` …. `None` for a SPEC of an array in memory.
+    /// `lane`, `warp` and `block` to `dim0`, `dim1` …. `None` for a SPEC of an array in memory. A SPEC that lists
+    /// bases needs no dims.
     ///
     /// # Errors
     /// As [`Spec::resolve`]; but an element may be held by several threads.

@@ -283,6 +283,14 @@ fn extents_of_any_size_and_empty_lists() {
     let scalar = spec("#ttg.linear<{register = [], lane = [], warp = [], block = []}>");
     assert_eq!(scalar.distribution(Some(&[]), None).unwrap().unwrap().in_size(), 1);
     assert!(scalar.distribution(Some(&[1, 1]), None).unwrap().is_some());
+    // Bases that say their own tensor need no dims.
+    let own =
+        spec("#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [3, 2]], warp = [], block = []}>");
+    assert_eq!(
+        own.distribution(None, None).unwrap().unwrap().to_string(),
+        "{register=[[0,1]],lane=[[1,0],[3,2]],warp=[],block=[]} -> (dim0:4,dim1:4)"
+    );
+    assert!(scalar.distribution(None, None).unwrap_err().needs_dims());
     // A tensor larger than the bases: registers repeat them, last dims first.
     let repeated = scalar.distribution(Some(&[2, 4]), None).unwrap().unwrap();
     assert_eq!(

@@ -218,6 +218,9 @@ impl Reading for Triton {
         if self.encoding.is_memory() {
             return Ok(None);
         }
+        if let (None, None, Some(own)) = (&self.array, given.dims, self.encoding.own_map()?) {
+            return Ok(Some(own));
+        }
         let (dims, _) = self.given(given)?;
         self.map(dims).map(Some)
     }

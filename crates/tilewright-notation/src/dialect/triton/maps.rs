@@ -9,6 +9,16 @@ use super::encoding::{Bases, Encoding};
 use crate::error::{Error, Kind};
 
 impl Encoding {
+    /// The map that bases say by themselves, of the smallest tensor that holds them; of other encodings none.
+    pub(super) fn own_map(&self) -> Result<Option<LinearLayout>, Error> {
+        let (Encoding::Linear([register, lane, warp, block]), Some(rank)) = (self, self.rank())
+        else {
+            return Ok(None);
+        };
+        let ins = [("register", register), ("lane", lane), ("warp", warp), ("block", block)];
+        spanning(&ins, &names(rank)).map(Some)
+    }
+
     /// The map of a tensor of these extents, powers of two, as many as [`Encoding::fits`].
     pub(super) fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
         match self {
