@@ -3,7 +3,12 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{Named, dialect, error::Error, nearest::did_you_mean, reading::Reading};
+use crate::{
+    Named, dialect,
+    error::Error,
+    nearest::did_you_mean,
+    reading::{Given, Reading},
+};
 
 /// A notation, and how a layout is said in it.
 ///
@@ -85,7 +90,22 @@ impl Notation {
     /// assert!(error.is_unsupported());
     /// ```
     pub fn print(&self, named: &Named) -> Result<String, Error> {
-        (self.print)(named)
+        (self.print)(named).or_else(|refusal| self.kept(named).ok_or(refusal))
+    }
+
+    /// The layout's name, where that is a text of this notation and still says the layout.
+    fn kept(&self, named: &Named) -> Option<String> {
+        let name = named.name();
+        let prefixed = name.split_once(':').filter(|(prefix, _)| self.is_called(prefix));
+        let body = match prefixed {
+            Some((_, body)) => body.trim(),
+            None if (self.claims)(name) => name,
+            None => return None,
+        };
+        let given = Given { dims: Some(named.layout().extents()), dtype: named.dtype() };
+        let again = (self.read)(body).ok()?.resolve(&given).ok()?;
+        let same = again.layout == *named.layout() && again.bits == named.explicit_bits();
+        same.then(|| name.to_owned())
     }
 }
 

@@ -28,7 +28,7 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
-use super::strided::{simplified, unsupported};
+use super::{canonical::simplified, strided::unsupported};
 use crate::{
     Named,
     error::{Error, Kind},

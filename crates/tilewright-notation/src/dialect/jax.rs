@@ -20,10 +20,10 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::Fill;
+use tilewright_core::{Fill, TensorLayout};
 use tilewright_xla::{Layout, Tile, TileDim};
 
-use super::strided::unsupported;
+use super::{canonical::simplified, strided::unsupported};
 use crate::{
     Named,
     error::{Error, Kind},
@@ -146,13 +146,21 @@ impl Reading for Jax {
 
 /// The layout as order and tiles.
 fn print(named: &Named) -> Result<String, Error> {
-    let layout = Layout::of(named.layout())?;
+    let layout = match words(named.layout()) {
+        Ok(layout) => layout,
+        Err(refusal) => words(&simplified(named.layout())?).map_err(|_| refusal)?,
+    };
+    let bits = u64::from(named.explicit_bits().unwrap_or(0));
+    Ok(spell(&layout.with_element_size_in_bits(bits)?))
+}
+
+fn words(tensor: &TensorLayout) -> Result<Layout, Error> {
+    let layout = Layout::of(tensor)?;
     if layout.tiles().iter().any(|tile| tile.dims().contains(&TileDim::Combine)) {
         return Err(unsupported("tiles of JAX have sizes only; this one merges dims"));
     }
     if layout.tail_padding_alignment() > 1 {
-        return Err(unsupported("JAX has no words for storage rounded up behind the array"));
+        return Err(unsupported("JAX has no words for padding behind the whole array"));
     }
-    let bits = u64::from(named.explicit_bits().unwrap_or(0));
-    Ok(spell(&layout.with_element_size_in_bits(bits)?))
+    Ok(layout)
 }

@@ -30,12 +30,14 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Fill, MAX_MODES, Pattern, TensorLayout};
+use tilewright_core::{Fill, MAX_MODES, TensorLayout};
 use tilewright_xla::PrimitiveType;
 
 use super::{
     affine::Map,
-    strided::{Strided, check_affine, simplified, unsupported},
+    blocked::Blocked,
+    canonical::simplified,
+    strided::{Strided, check_affine, unsupported},
 };
 use crate::{
     Named,
@@ -306,7 +308,7 @@ fn print(named: &Named) -> Result<String, Error> {
     let form = match Strided::of(tensor, "MLIR") {
         Ok(strided) if strided.offset == 0 && strided.is_row_major() => None,
         Ok(strided) => Some(spell_strided(&strided)),
-        Err(_) => Some(spell_map(tensor).or_else(|_| spell_address(tensor))?),
+        Err(_) => Some(spell_map(tensor).or_else(|_| spell_address(&simplified(tensor)?))?),
     };
     let Some(dtype) = named.dtype() else {
         let dense = || spell_map(tensor);
@@ -335,30 +337,18 @@ fn spell_strided(strided: &Strided) -> String {
 
 /// The digits in storage order, as results of a map.
 fn spell_map(tensor: &TensorLayout) -> Result<String, Error> {
-    let tensor = simplified(tensor)?;
-    let pattern = Pattern::of(&tensor)?;
-    let dims: Vec<String> = (0..pattern.rank()).map(|dim| format!("d{dim}")).collect();
-    let mut results = Vec::new();
-    for digit in pattern.digits() {
-        let axis = tensor.layout().axis(usize::from(digit.axis())).unwrap_or(&[]);
-        let (below, rest) = axis.split_at(axis.len().min(usize::from(digit.level())));
-        let by: u64 = below.iter().map(|mode| mode.extent()).product();
-        let mut text = format!("d{}", digit.axis());
-        if by != 1 {
-            text += &format!(" floordiv {by}");
-        }
-        match (rest.len(), digit.size()) {
-            (1, None) => {}
-            (1, Some(_)) => {
-                return Err(unsupported("a map pads every dim to whole tiles and no further"));
-            }
-            (_, Some(size)) => text += &format!(" mod {size}"),
-            (_, None) => return Err(unsupported("a remainder of a map has a modulus")),
-        }
-        results.push(text);
-    }
-    let map = format!("affine_map<({}) -> ({})>", dims.join(", "), results.join(", "));
-    Ok(map)
+    let blocked = Blocked::of(tensor, "a map")?;
+    let quotient = |axis: u8, by: u64| match by {
+        1 => format!("d{axis}"),
+        _ => format!("d{axis} floordiv {by}"),
+    };
+    let tile = |axis: u8| blocked.tiles(axis).map(|digit| digit.size).product();
+    let outer = blocked.outer.iter().map(|&axis| quotient(axis, tile(axis)));
+    let inner = blocked.inner.iter();
+    let inner = inner.map(|d| format!("{} mod {}", quotient(d.axis, d.below), d.size));
+    let results: Vec<String> = outer.chain(inner).collect();
+    let dims: Vec<String> = (0..tensor.rank()).map(|dim| format!("d{dim}")).collect();
+    Ok(format!("affine_map<({}) -> ({})>", dims.join(", "), results.join(", ")))
 }
 
 /// The offset as the one result of a map.

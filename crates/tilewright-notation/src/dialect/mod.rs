@@ -6,6 +6,8 @@
 mod affine;
 mod array;
 mod arrow;
+mod blocked;
+mod canonical;
 mod cute;
 mod dlpack;
 mod einops;

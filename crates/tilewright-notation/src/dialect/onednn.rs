@@ -33,11 +33,12 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Digit, MAX_MODES, Pattern, TensorLayout};
+use tilewright_core::{Digit, MAX_MODES, Pattern};
 
 use super::{
+    blocked::Blocked,
     onednn_names::{ALPHABETS, OPAQUE, TAGS},
-    strided::simplified,
+    strided::unsupported,
 };
 
 use crate::{
@@ -305,49 +306,23 @@ impl Tag {
 
 /// The layout as a tag.
 fn print(named: &Named) -> Result<String, Error> {
-    let refusal = match tag_of(named.layout()) {
-        Ok(tag) => return Ok(tag),
-        Err(error) => error,
-    };
-    // Blocks that go on from one another are one.
-    tag_of(&simplified(named.layout())?).map_err(|_| refusal)
-}
-
-fn tag_of(tensor: &TensorLayout) -> Result<String, Error> {
-    let unsupported = |message: &str| Error::new(Kind::Unsupported, message);
-    let pattern = Pattern::of(tensor)?;
-    let rank = pattern.rank();
+    let rank = named.layout().rank();
     if rank == 0 || rank > MAX_RANK {
         return Err(unsupported("a tag has 1 to 12 dims"));
     }
-    let (outer, inner) = pattern.digits().split_at(rank);
-    let count = |axis: u8| pattern.digits().iter().filter(|digit| digit.axis() == axis).count();
-    if outer.iter().any(|digit| usize::from(digit.level()) + 1 != count(digit.axis())) {
-        return Err(unsupported("a tag stores the numbers of all blocks outside what is in them"));
-    }
-    if outer.iter().any(|digit| digit.size().is_some()) {
-        return Err(unsupported("a tag pads every dim to whole blocks and no further"));
-    }
-    if !nested(inner) {
-        return Err(unsupported("the blocks of a tag hold the smaller ones of their dim"));
+    let blocked = Blocked::of(named.layout(), "oneDNN")?;
+    if !blocked.nested() {
+        return Err(unsupported("the blocks of a tag hold the smaller blocks of their dim"));
     }
     let letter = |axis: u8| char::from(b'a' + axis);
     let mut text = String::new();
-    for digit in outer {
-        let name = letter(digit.axis());
-        text.push(if count(digit.axis()) > 1 { name.to_ascii_uppercase() } else { name });
+    for &axis in &blocked.outer {
+        let name = letter(axis);
+        let tiled = blocked.tiles(axis).next().is_some();
+        text.push(if tiled { name.to_ascii_uppercase() } else { name });
     }
-    for digit in inner {
-        let size = digit.size().ok_or_else(|| unsupported("a block has a size"))?;
-        text += &format!("{size}{}", letter(digit.axis()));
+    for digit in &blocked.inner {
+        text += &format!("{}{}", digit.size, letter(digit.axis));
     }
     Ok(text)
-}
-
-/// Whether the digits of each dim go from the most to the least significant.
-fn nested(digits: &[Digit]) -> bool {
-    digits.iter().enumerate().all(|(at, digit)| {
-        let (before, _) = digits.split_at(at);
-        before.iter().all(|other| other.axis() != digit.axis() || other.level() > digit.level())
-    })
 }

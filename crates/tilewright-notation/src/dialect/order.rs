@@ -25,7 +25,7 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{MAX_MODES, Pattern, TensorLayout};
 
-use super::strided;
+use super::canonical;
 use crate::{
     Named,
     error::{Error, Kind},
@@ -210,7 +210,7 @@ impl Reading for Order {
 fn print(named: &Named) -> Result<String, Error> {
     let tensor = named.layout();
     let dims = tensor.extents();
-    let pattern = Pattern::of(&strided::simplified(tensor)?)?;
+    let pattern = Pattern::of(&canonical::simplified(tensor)?)?;
     let stored: Vec<usize> =
         pattern.digits().iter().map(|digit| usize::from(digit.axis())).collect();
     let unsupported = |message: String| Err(Error::new(Kind::Unsupported, message));

@@ -23,9 +23,9 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Digit, MAX_MODES, Pattern, TensorLayout};
+use tilewright_core::{Digit, MAX_MODES, Pattern};
 
-use super::strided::{simplified, unsupported};
+use super::{blocked::Blocked, strided::unsupported};
 use crate::{
     Named,
     error::{Error, Kind},
@@ -194,34 +194,16 @@ impl Reading for Pack {
 
 /// The layout as a pack.
 fn print(named: &Named) -> Result<String, Error> {
-    let refusal = match pack_of(named.layout()) {
-        Ok(pack) => return Ok(pack.to_string()),
-        Err(error) => error,
-    };
-    pack_of(&simplified(named.layout())?).map(|pack| pack.to_string()).map_err(|_| refusal)
-}
-
-fn pack_of(tensor: &TensorLayout) -> Result<Pack, Error> {
-    let pattern = Pattern::of(tensor)?;
-    let rank = pattern.rank();
-    let (outer, inner) = pattern.digits().split_at(rank);
-    let count = |axis: u8| pattern.digits().iter().filter(|digit| digit.axis() == axis).count();
-    if let Some(digit) = pattern.digits().iter().find(|digit| count(digit.axis()) > 2) {
-        let axis = digit.axis();
+    let blocked = Blocked::of(named.layout(), "a pack")?;
+    if let Some(&axis) = blocked.outer.iter().find(|axis| blocked.tiles(**axis).count() > 1) {
         return Err(unsupported(format!("dim {axis} has tiles in tiles; a pack tiles a dim once")));
     }
-    if outer.iter().any(|digit| usize::from(digit.level()) + 1 != count(digit.axis())) {
-        return Err(unsupported("a pack stores the numbers of all tiles outside their insides"));
-    }
-    if outer.iter().any(|digit| digit.size().is_some()) {
-        return Err(unsupported("a pack pads every dim to whole tiles and no further"));
-    }
-    let order: Vec<u64> = outer.iter().map(|digit| u64::from(digit.axis())).collect();
-    let own = order.iter().copied().eq(0..rank as u64);
-    let mut pack = Pack { outer: (!own).then_some(order), ..Pack::default() };
-    for digit in inner {
-        pack.positions.push(u64::from(digit.axis()));
-        pack.tiles.push(digit.size().ok_or_else(|| unsupported("a tile has a size"))?);
-    }
-    Ok(pack)
+    let order: Vec<u64> = blocked.outer.iter().copied().map(u64::from).collect();
+    let own = order.iter().copied().eq(0..order.len() as u64);
+    let pack = Pack {
+        outer: (!own).then_some(order),
+        positions: blocked.inner.iter().map(|digit| u64::from(digit.axis)).collect(),
+        tiles: blocked.inner.iter().map(|digit| digit.size).collect(),
+    };
+    Ok(pack.to_string())
 }

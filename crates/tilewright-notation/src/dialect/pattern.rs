@@ -25,6 +25,7 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
+use super::canonical::simplified;
 use crate::{
     Named, catalogue,
     error::Error,
@@ -368,5 +369,12 @@ pub(super) fn spell(pattern: &Pattern) -> String {
 
 /// The layout as a pattern.
 fn print(named: &Named) -> Result<String, Error> {
-    Ok(spell(&Pattern::of(named.layout())?))
+    match Pattern::of(named.layout()) {
+        Ok(pattern) => Ok(spell(&pattern)),
+        // Digits that go on from one another are one.
+        Err(refusal) => match Pattern::of(&simplified(named.layout())?) {
+            Ok(pattern) => Ok(spell(&pattern)),
+            Err(_) => Err(refusal.into()),
+        },
+    }
 }

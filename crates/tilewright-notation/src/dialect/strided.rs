@@ -1,7 +1,7 @@
 //! What dialects with one stride a dim have in common: a layout as dims, strides and an offset, or the
 //! feature that such a dialect has no words for.
 
-use tilewright_core::{Layout, Mode, Profile, Swizzle, TensorLayout};
+use tilewright_core::{Layout, Mode, TensorLayout};
 
 use crate::error::{Error, Kind};
 
@@ -116,41 +116,4 @@ fn single_stride(modes: &[Mode], extent: u64, dim: usize, who: &str) -> Result<i
         covered = covered.saturating_mul(mode.extent());
     }
     Ok(first.stride())
-}
-
-/// The same map with the same capacity, in as few modes as the dims allow: digits that go on from one
-/// another are one mode. What has no strides stays as it is.
-pub(super) fn simplified(tensor: &TensorLayout) -> Result<TensorLayout, Error> {
-    if !tensor.is_strided() {
-        return Ok(tensor.clone());
-    }
-    let (mut modes, mut counts) = (Vec::new(), Vec::new());
-    for dim in 0..tensor.rank() {
-        let before = modes.len();
-        for mode in tensor.layout().axis(dim).unwrap_or(&[]) {
-            join(&mut modes, before, *mode);
-        }
-        counts.push(modes.len() - before);
-    }
-    let (profile, offset) = (Profile::nested(&counts)?, tensor.layout().offset());
-    let layout = Layout::new(&modes, &profile, offset, Swizzle::IDENTITY)?;
-    let layout = layout.with_swizzle(tensor.layout().swizzle())?;
-    Ok(TensorLayout::new(tensor.extents(), &layout, tensor.capacity())?)
-}
-
-/// Adds a mode to those from `start` on, to the last one if it goes on from there.
-fn join(modes: &mut Vec<Mode>, start: usize, mode: Mode) {
-    let fresh = modes.len() == start;
-    match modes.last_mut().filter(|_| !fresh) {
-        Some(last) if last.extent() == 1 => *last = mode,
-        Some(_) if mode.extent() == 1 => {}
-        Some(last)
-            if i128::from(mode.stride())
-                == i128::from(last.stride()) * i128::from(last.extent()) =>
-        {
-            // The product is part of the layout's size, which fits.
-            *last = Mode::new(last.extent().saturating_mul(mode.extent()), last.stride());
-        }
-        Some(_) | None => modes.push(mode),
-    }
 }

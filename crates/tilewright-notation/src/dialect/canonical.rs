@@ -1,0 +1,170 @@
+//! One form for all spellings of a map with its capacity, as far as dialects of digits care.
+//!
+//! Dialects read one map into different modes: digits that go on from one another joined or apart, digits no
+//! coordinate reaches, tiles of one element. What a dialect can print must not depend on that. So every
+//! axis becomes the digits its coordinates use, as few as possible, and where storage has gaps that padding
+//! can explain, the digits are as large as the gaps.
+
+use tilewright_core::{Layout, Mode, Profile, TensorLayout};
+
+use crate::error::Error;
+
+/// The same map with the same capacity in its one form. What has no strides stays as it is.
+pub(super) fn simplified(tensor: &TensorLayout) -> Result<TensorLayout, Error> {
+    if !tensor.is_strided() {
+        return Ok(tensor.clone());
+    }
+    // Without elements and storage all layouts are one.
+    if tensor.capacity() == 0
+        && let Ok(rows) = TensorLayout::row_major(tensor.extents())
+    {
+        return Ok(rows);
+    }
+    let mut axes: Vec<Vec<Mode>> = Vec::new();
+    for (axis, &extent) in tensor.extents().iter().enumerate() {
+        axes.push(used(tensor.layout().axis(axis).unwrap_or(&[]), extent));
+    }
+    if let Some(padded) = padded(&axes, tensor)
+        && let Ok(dense) = build(&padded, tensor)
+    {
+        return Ok(dense);
+    }
+    build(&axes, tensor)
+}
+
+fn build(axes: &[Vec<Mode>], tensor: &TensorLayout) -> Result<TensorLayout, Error> {
+    let counts: Vec<usize> = axes.iter().map(Vec::len).collect();
+    let modes: Vec<Mode> = axes.iter().flatten().copied().collect();
+    let layout = tensor.layout();
+    let profile = Profile::nested(&counts)?;
+    let layout = Layout::new(&modes, &profile, layout.offset(), layout.swizzle())?;
+    Ok(TensorLayout::new(tensor.extents(), &layout, tensor.capacity())?)
+}
+
+/// The digits that coordinates below `extent` use, joined where they go on from one another; at least one.
+fn used(modes: &[Mode], extent: u64) -> Vec<Mode> {
+    let (mut digits, mut below) = (Vec::new(), 1u64);
+    for mode in modes {
+        let left = extent.div_ceil(below.max(1));
+        let size = mode.extent().min(left);
+        if size > 1 {
+            join(&mut digits, Mode::new(size, mode.stride()));
+        }
+        below = below.saturating_mul(mode.extent());
+    }
+    if digits.is_empty() {
+        // One coordinate, or none: it is where the axis begins, whatever the stride.
+        digits.push(Mode::new(extent.min(1), 0));
+    }
+    digits
+}
+
+/// Adds a digit, to the last one if it goes on from there.
+fn join(digits: &mut Vec<Mode>, digit: Mode) {
+    if let Some(last) = digits.last_mut()
+        && i128::from(digit.stride()) == i128::from(last.stride()) * i128::from(last.extent())
+    {
+        // A part of the layout's size, which fits.
+        *last = Mode::new(last.extent().saturating_mul(digit.extent()), last.stride());
+        return;
+    }
+    digits.push(digit);
+}
+
+/// The digits with the sizes that fill the storage without gaps: the most significant digit of a dim takes
+/// the gap behind it, and what is left over goes to digits that only pad.
+fn padded(axes: &[Vec<Mode>], tensor: &TensorLayout) -> Option<Vec<Vec<Mode>>> {
+    let capacity = i64::try_from(tensor.capacity()).ok()?;
+    let mut order: Vec<(i64, usize, usize)> = Vec::new();
+    for (axis, modes) in axes.iter().enumerate() {
+        for (level, mode) in modes.iter().enumerate() {
+            match mode.extent() {
+                0 => return None,
+                1 => {}
+                _ => order.push((mode.stride(), axis, level)),
+            }
+        }
+    }
+    order.sort_unstable();
+    let mut axes = axes.to_vec();
+    let (mut filled, mut gaps) = (1i64, Vec::new());
+    for (at, &(stride, axis, level)) in order.iter().enumerate() {
+        gap(&mut gaps, &mut filled, stride)?;
+        let next = order.get(at + 1).map_or(capacity, |(next, ..)| *next);
+        let modes = axes.get_mut(axis)?;
+        let top = level + 1 == modes.len();
+        let mode = modes.get_mut(level)?;
+        let size = i64::try_from(mode.extent()).ok()?;
+        let room = next.checked_div(stride).filter(|room| room * stride == next && *room >= size);
+        let size = if top { room.unwrap_or(size) } else { size };
+        *mode = Mode::new(u64::try_from(size).ok()?, stride);
+        filled = stride.checked_mul(size)?;
+    }
+    gap(&mut gaps, &mut filled, capacity)?;
+    for (size, stride) in gaps {
+        let bearer = bearer(&axes, stride);
+        let modes = axes.get_mut(bearer)?;
+        match &mut modes[..] {
+            [only] if only.extent() == 1 => *only = Mode::new(size, stride),
+            _ => modes.push(Mode::new(size, stride)),
+        }
+    }
+    Some(axes)
+}
+
+/// The dim whose digits explain a gap at this stride: one all of whose digits lie within it, the one with
+/// the fewest first, for larger digits outside smaller ones is what most dialects can say.
+fn bearer(axes: &[Vec<Mode>], stride: i64) -> usize {
+    let within = |axis: &Vec<Mode>| {
+        axis.iter().filter(|mode| mode.extent() > 1).all(|mode| mode.stride() < stride)
+    };
+    let moving = |axis: &Vec<Mode>| axis.iter().filter(|mode| mode.extent() > 1).count();
+    let candidates = axes.iter().enumerate().filter(|(_, axis)| within(axis));
+    candidates.min_by_key(|(at, axis)| (moving(axis), *at)).map_or(0, |(at, _)| at)
+}
+
+/// Fills the storage up to `next` by a digit that only pads; `None` where there is no such digit.
+fn gap(gaps: &mut Vec<(u64, i64)>, filled: &mut i64, next: i64) -> Option<()> {
+    if *filled <= 0 || next < *filled || next % *filled != 0 {
+        return None;
+    }
+    if next > *filled {
+        gaps.push((u64::try_from(next / *filled).ok()?, *filled));
+    }
+    *filled = next;
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spec;
+
+    fn form(text: &str) -> String {
+        let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
+        let simple = simplified(named.layout()).unwrap();
+        assert_eq!(simple.same_function(named.layout()), Ok(true), "{text}");
+        assert_eq!(simple.capacity(), named.layout().capacity(), "{text}");
+        // A form is its own form.
+        assert_eq!(simplified(&simple).unwrap(), simple, "{text}");
+        simple.layout().to_string()
+    }
+
+    #[test]
+    fn all_spellings_have_one_form() {
+        for (text, expected) in [
+            ("((2,2),3):((1,2),4)", "(4,3):(1,4)"),
+            ("((4,1),3):((1,4),4)", "(4,3):(1,4)"),
+            // Only three of the four are used; the fourth is padding.
+            ("((2,2),3):((1,2),4) valid (3,3)", "(4,3):(1,4)"),
+            ("((4,5),3):((1,12),4) valid (4,3) capacity 60", "(4,15):(1,4)"),
+            ("(4,4):(8,1) capacity 32", "(4,8):(8,1)"),
+            ("(4,4):(8,1)", "(4,4):(8,1)"),
+            ("4:2 capacity 8", "((4,2)):((2,1))"),
+            ("(1,4):(7,1) capacity 8", "(1,8):(0,1)"),
+            ("(4,4):(0,1)", "(4,4):(0,1)"),
+        ] {
+            assert_eq!(form(text), expected, "{text}");
+        }
+    }
+}
