@@ -184,6 +184,8 @@ const FEATURES: &[&str] = &[
     "packed",
     "empty",
     "dense",
+    "powers of two",
+    "linear over bits",
     "tag has",
     "elements",
     "blocks",
@@ -204,6 +206,17 @@ fn check_refusal(notation: &Notation, named: &Named, error: &Error) {
     assert!(FEATURES.iter().any(|feature| text.contains(feature)), "{}: {text}", notation.name());
 }
 
+/// Whether two layouts of the same array are one map: element by element where these are few, which is
+/// quicker than a proof.
+fn is_same(one: &TensorLayout, other: &TensorLayout) -> bool {
+    let places = |index| one.offset_of(index) == other.offset_of(index);
+    one == other
+        || match one.size() {
+            size @ 0..=1024 => one.extents() == other.extents() && (0..size).all(places),
+            _ => one.same_function(other) == Ok(true),
+        }
+}
+
 /// What the text of a notation means for this array; it must be the same map of the same array.
 fn read_back(notation: &Notation, named: &Named, text: &str) -> Named {
     let spec = Spec::parse(text).unwrap_or_else(|e| panic!("{}: {}", notation.name(), e.render()));
@@ -217,8 +230,7 @@ fn read_back(notation: &Notation, named: &Named, text: &str) -> Named {
         named.to_spec()
     );
     assert_eq!(again.dtype(), named.dtype(), "{text}");
-    let same = again.layout().same_function(named.layout());
-    assert_eq!(same, Ok(true), "{text} for {}", named.to_spec());
+    assert!(is_same(again.layout(), named.layout()), "{text} for {}", named.to_spec());
     // The canonical text is a fixed point.
     let canonical = spec.to_string();
     assert_eq!(Spec::parse(&canonical).unwrap().to_string(), canonical);

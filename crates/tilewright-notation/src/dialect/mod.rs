@@ -90,6 +90,7 @@ pub(crate) fn read(text: &str) -> Result<(Arc<dyn Reading>, String), Error> {
 fn spelled(dialect: &Notation, reading: &dyn Reading) -> String {
     let text = reading.to_string();
     let recognised = prefix(&text).is_none()
+        && (dialect.claims)(&text)
         && by_form(&text)
             .is_ok_and(|(other, again)| other.name == dialect.name && again.to_string() == text);
     if recognised { text } else { format!("{}:{text}", dialect.name) }
