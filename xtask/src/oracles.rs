@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::{
     python,
-    shell::{Outcome, command, run as sh, target, works},
+    shell::{Outcome, command, output, run as sh, target, works},
 };
 
 /// What became of one oracle.
@@ -20,7 +20,12 @@ type Oracle = fn(&Path) -> Verdict;
 
 /// Runs every oracle, also after one has failed.
 pub(crate) fn run(root: &Path) -> Outcome {
-    let oracles: [(&str, Oracle); 2] = [("safetensors and torch", torch), ("miri", miri)];
+    let oracles: [(&str, Oracle); 4] = [
+        ("safetensors and torch", torch),
+        ("arrays of numpy, torch and jax", arrays),
+        ("oneDNN", onednn),
+        ("miri", miri),
+    ];
     let mut failed = Vec::new();
     for (name, oracle) in oracles {
         println!("\n==> {name}");
@@ -74,6 +79,80 @@ fn environment(root: &Path) -> Outcome<(std::process::Command, bool)> {
 
 fn has_torch(root: &Path, python: &Path) -> bool {
     works(&mut command(root, &[&*python.to_string_lossy(), "-c", "import torch"]))
+}
+
+/// Where numpy, torch and jax put the elements of arrays; the latter two where they install.
+fn arrays(root: &Path) -> Verdict {
+    let (check, has_torch) = match environment(root) {
+        Ok(environment) => environment,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    let python = check.get_program().to_string_lossy().into_owned();
+    let has_jax = works(&mut command(root, &[&python, "-c", "import jax"]))
+        || sh(python::pip(root, Path::new(&python)).arg("jax")).is_ok();
+    let mut words = vec![&*python, "tests/oracle/arrays.py", "numpy"];
+    for (name, has) in [("torch", has_torch), ("jax", has_jax)] {
+        match has {
+            true => words.push(name),
+            false => println!("    {name} does not install here; its arrays are not asked about"),
+        }
+    }
+    verdict(output(&mut command(root, &words)).and_then(|questions| asked(root, &questions)))
+}
+
+/// Where oneDNN puts the elements of an array, for every tag it has.
+fn onednn(root: &Path) -> Verdict {
+    let compiler = ["c++", "g++", "clang++"]
+        .into_iter()
+        .find(|name| works(&mut command(root, &[*name, "--version"])));
+    let (Some(compiler), Ok(folder)) = (compiler, target(root)) else {
+        return Verdict::Skipped("there is no C++ compiler on the path".into());
+    };
+    let program = folder.join("oracles/onednn").to_string_lossy().into_owned();
+    let source = "tests/oracle/onednn.cpp";
+    let made = std::fs::create_dir_all(folder.join("oracles"));
+    let words = [compiler, "-O1", "-o", &program, source, "-ldnnl"];
+    if made.is_err() || !works(&mut command(root, &words)) {
+        let how = "Debian: apt-get install libdnnl-dev";
+        return Verdict::Skipped(format!(
+            "{source} does not build, most likely for want of oneDNN's headers ({how})"
+        ));
+    }
+    let built =
+        command(root, &["cargo", "build", "--profile", "dist", "--package", "tilewright-cli"]);
+    let questions = || sh(&mut { built }).and_then(|()| output(&mut command(root, &[&program])));
+    verdict(questions().and_then(|questions| asked(root, &questions)))
+}
+
+/// Asks `tilewright eval -` the questions, each with its answer behind a tab, and compares.
+fn asked(root: &Path, questions: &str) -> Outcome {
+    let program = target(root)?.join("dist/tilewright");
+    let pairs: Vec<(&str, &str)> =
+        questions.lines().filter_map(|line| line.split_once('\t')).collect();
+    let expressions: String = pairs.iter().map(|(question, _)| format!("{question}\n")).collect();
+    let file = target(root)?.join("oracles/questions.txt");
+    let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+    std::fs::write(&file, expressions).map_err(failed)?;
+    let input = std::fs::File::open(&file).map_err(failed)?;
+    let mut eval = std::process::Command::new(&program);
+    // An answer may be an error, and then the exit code says so: the lines are what is compared.
+    let said = eval.args(["eval", "-"]).stdin(input).output();
+    let said = said.map_err(|error| format!("{}: {error}", program.display()))?;
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let answers: Vec<&str> = said.lines().collect();
+    if pairs.is_empty() || answers.len() != pairs.len() {
+        return Err(format!("{} answers to {} questions", answers.len(), pairs.len()));
+    }
+    let wrong = pairs.iter().zip(&answers).find(|((_, expected), answer)| expected != *answer);
+    match wrong {
+        None => {
+            println!("    {} questions", pairs.len());
+            Ok(())
+        }
+        Some(((question, expected), answer)) => {
+            Err(format!("{question} is {expected}, the program says {answer}"))
+        }
+    }
 }
 
 /// The crate that holds all `unsafe` code, interpreted.
