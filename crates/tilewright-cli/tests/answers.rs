@@ -335,3 +335,23 @@ fn a_layout_is_translated_or_the_reason_said() {
         assert!(err.contains(words), "{err}");
     }
 }
+
+#[test]
+fn layouts_are_compared_across_notations() {
+    for (a, b) in [
+        ("f16[32,48] zN", "BA16a16b"),
+        (
+            "f16[32,48] zN",
+            "linalg.pack outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [16, 16]",
+        ),
+        ("memref<3x5xf32>", "torch:size=(3,5),stride=(5,1)"),
+        ("Layout(major_to_minor=(1, 0))", "numpy:shape=(3,5),order=F"),
+        ("gguf:ne=[5,3]", "safetensors:{\"dtype\":\"F32\",\"shape\":[3,5]}"),
+        ("halide:{0,3,1},{0,5,3}", "std::layout_left"),
+        ("rearrange('(m1 m0) n -> m1 n m0', m0=2)", "[4,3] Ab2a"),
+    ] {
+        assert_eq!(answer(&["same", "-q", a, b]), "same\n", "{a} {b}");
+    }
+    let differ = ask(&["same", "memref<3x5xf32>", "col-major"]);
+    assert_eq!((differ.0, differ.1.as_str()), (1, "differ at (0,1): 1 vs 3\n"));
+}

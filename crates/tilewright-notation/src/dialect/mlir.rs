@@ -25,7 +25,7 @@
 //! | `memref<?x5xf32>` | | error: needs the array's dims |
 //! | `memref<3x5xf32, strided<[?, 1]>>` | | error: a dynamic stride |
 //! | `memref<3x5xf32, affine_map<(d0, d1) -> ((d0 + d1) mod 4)>>` | | error: more than one digit |
-//! | `memref<*xf32>` | | error: no rank |
+//! | `memref<*xf32>` | | error: of no rank |
 //! | `memref<3x5xf33>` | | error: no element type |
 
 use std::{fmt, sync::Arc};
@@ -115,16 +115,16 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     Ok(Arc::new(Memref { shape, form, text: text.to_owned() }))
 }
 
-type Shape = (Vec<Option<u64>>, PrimitiveType);
+pub(super) type Shape = (Vec<Option<u64>>, PrimitiveType);
 
 /// `3x?x5xf32`.
-fn read_shape(scan: &mut Scanner<'_>) -> Result<Shape, Error> {
+pub(super) fn read_shape(scan: &mut Scanner<'_>) -> Result<Shape, Error> {
     let mut dims = Vec::new();
     loop {
         scan.skip();
         let from = scan.at();
         if scan.eat("*") {
-            return Err(Error::parse((from, scan.at()), "a memref of no rank has no layout"));
+            return Err(Error::parse((from, scan.at()), "a type of no rank has no layout"));
         }
         let dynamic = scan.eat("?");
         if !dynamic && !scan.peek().is_some_and(|c| c.is_ascii_digit()) {
@@ -195,6 +195,12 @@ pub(super) fn type_of(name: &str) -> Option<PrimitiveType> {
     let name = name.strip_prefix('s').filter(|rest| rest.starts_with('i')).unwrap_or(name);
     let row = TYPES.iter().find(|(other, _)| *other == name)?;
     dtype(row.1).ok()
+}
+
+/// MLIR's name of an element type.
+pub(super) fn mlir_name(dtype: PrimitiveType) -> Option<&'static str> {
+    let row = TYPES.iter().find(|(name, other)| *other == dtype.name() && *name != "index");
+    row.map(|(name, _)| *name)
 }
 
 fn read_form(scan: &mut Scanner<'_>) -> Result<Form, Error> {
@@ -317,8 +323,7 @@ fn print(named: &Named) -> Result<String, Error> {
     if named.element_bits() != Some(element_bits(dtype)) {
         return Err(unsupported("elements of a memref have the width of their type"));
     }
-    let name = TYPES.iter().find(|(name, other)| *other == dtype.name() && *name != "index");
-    let Some((name, _)) = name else {
+    let Some(name) = mlir_name(dtype) else {
         return Err(unsupported(format!("MLIR has no name for {dtype}")));
     };
     let dims: String = tensor.extents().iter().map(|dim| format!("{dim}x")).collect();

@@ -14,7 +14,7 @@
 //! | text | array | layout |
 //! |---|---|---|
 //! | `linalg.pack inner_dims_pos = [0, 1] inner_tiles = [2, 2]` | `[3,5]` | `((2,2),(2,3)):((2,12),(1,4)) valid (3,5)` |
-//! | `tensor.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [16, 16] into %b : tensor<32x48xf16> -> tensor<3x2x16x16xf16>` | `f16[32,48]` | `((16,2),(16,3)):((16,256),(1,512))` |
+//! | `tensor.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [16, 16] into %b : tensor<32x48xf16> -> tensor<3x2x16x16xf16>` | | `((16,2),(16,3)):((16,256),(1,512))` |
 //! | `pack:outer_dims_perm = [1, 0]` | `[2,3]` | `(2,3):(1,2)` |
 //! | `linalg.pack inner_dims_pos = [0, 0] inner_tiles = [2, 2]` | | error: tiles a dim once |
 //! | `linalg.pack inner_dims_pos = [0] inner_tiles = [0]` | | error: a tile of 0 |
@@ -25,13 +25,17 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
-use super::{blocked::Blocked, strided::unsupported};
+use super::{
+    blocked::Blocked,
+    mlir::{Shape, mlir_name, read_shape},
+    strided::unsupported,
+};
 use crate::{
     Named,
     error::{Error, Kind},
     notation::{Notation, no_words},
     reading::{Given, Reading, Resolved},
-    scan::Scanner,
+    scan::{Scanner, tuple},
 };
 
 pub(super) const DIALECT: Notation = Notation {
@@ -55,6 +59,8 @@ struct Pack {
     outer: Option<Vec<u64>>,
     positions: Vec<u64>,
     tiles: Vec<u64>,
+    /// The array, where its type is said.
+    source: Option<Shape>,
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
@@ -85,12 +91,23 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     if scan.eat("into") {
         value(&mut scan);
     }
-    // The types repeat what the attributes and the array say.
     if scan.eat(":") {
-        scan.take(|_| true);
+        pack.source = Some(tensor_type(&mut scan)?);
+        if scan.eat("->") {
+            tensor_type(&mut scan)?;
+        }
     }
     scan.end("the attributes")?;
     Ok(Arc::new(pack))
+}
+
+/// `tensor<3x5xf32>`.
+fn tensor_type(scan: &mut Scanner<'_>) -> Result<Shape, Error> {
+    scan.expect("tensor")?;
+    scan.expect("<")?;
+    let shape = read_shape(scan)?;
+    scan.expect(">")?;
+    Ok(shape)
 }
 
 fn value(scan: &mut Scanner<'_>) {
@@ -129,6 +146,11 @@ impl Pack {
             _ => return Err(Error::parse(key, format!("a pack has no `{name}`"))),
         }
         Ok(())
+    }
+
+    /// The dims of the array, where its type says them all.
+    fn own_dims(&self) -> Option<Vec<u64>> {
+        self.source.as_ref()?.0.iter().copied().collect()
     }
 
     /// The fewest dims this can be a pack of.
@@ -170,16 +192,27 @@ impl fmt::Display for Pack {
             write!(f, " outer_dims_perm = {}", list(outer))?;
         }
         write!(f, " inner_dims_pos = {}", list(&self.positions))?;
-        write!(f, " inner_tiles = {}", list(&self.tiles))
+        write!(f, " inner_tiles = {}", list(&self.tiles))?;
+        match &self.source {
+            None => Ok(()),
+            Some((dims, dtype)) => {
+                let dim = |dim: &Option<u64>| dim.map_or("?x".to_owned(), |dim| format!("{dim}x"));
+                let dims: String = dims.iter().map(dim).collect();
+                write!(f, " : tensor<{dims}{}>", mlir_name(*dtype).unwrap_or(dtype.name()))
+            }
+        }
     }
 }
 
 impl Reading for Pack {
     fn is_concrete(&self) -> bool {
-        false
+        self.own_dims().is_some()
     }
 
     fn fits(&self, rank: usize) -> bool {
+        if self.source.as_ref().is_some_and(|(dims, _)| dims.len() != rank) {
+            return false;
+        }
         match &self.outer {
             Some(outer) => outer.len() == rank && self.least_rank() <= rank,
             None => self.least_rank() <= rank && rank <= MAX_MODES,
@@ -187,8 +220,23 @@ impl Reading for Pack {
     }
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
-        let dims = given.need_dims(self)?;
-        Ok(Resolved::plain(self.pattern(dims.len())?.layout(dims)?, given))
+        let own = self.own_dims();
+        let dims = match &own {
+            Some(dims) => {
+                given.agree_dims(self, dims)?;
+                dims
+            }
+            None => given.need_dims(self)?,
+        };
+        let dtype = given.agree_dtype(self, self.source.as_ref().map(|(_, dtype)| *dtype))?;
+        let known = self.source.iter().flat_map(|(known, _)| known.iter().zip(dims));
+        let rank = self.source.as_ref().is_none_or(|(known, _)| known.len() == dims.len());
+        if !rank || known.into_iter().any(|(known, dim)| known.is_some_and(|known| known != *dim)) {
+            let message = format!("`{self}` is no pack of an array of dims {}", tuple(dims));
+            return Err(Error::new(Kind::Mismatch, message));
+        }
+        let layout = self.pattern(dims.len())?.layout(dims)?;
+        Ok(Resolved::plain(layout, &Given { dims: None, dtype }))
     }
 }
 
@@ -204,6 +252,7 @@ fn print(named: &Named) -> Result<String, Error> {
         outer: (!own).then_some(order),
         positions: blocked.inner.iter().map(|digit| u64::from(digit.axis)).collect(),
         tiles: blocked.inner.iter().map(|digit| digit.size).collect(),
+        source: None,
     };
     Ok(pack.to_string())
 }
