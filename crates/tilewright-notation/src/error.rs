@@ -72,6 +72,12 @@ impl Error {
         error
     }
 
+    /// The same error, about these bytes of the text.
+    pub(crate) fn at(mut self, span: (usize, usize)) -> Error {
+        self.0.span = Some(span);
+        self
+    }
+
     /// The same error in a longer text, `by` bytes further to the right.
     pub(crate) fn shifted(mut self, by: usize) -> Error {
         self.0.span =

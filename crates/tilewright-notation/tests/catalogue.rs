@@ -178,11 +178,11 @@ fn images_are_where_their_formulas_say() {
 }
 
 #[test]
-fn every_row_has_a_formula_here() {
+fn every_formula_here_is_of_a_row() {
     let written: BTreeSet<&str> =
         MATRICES.iter().map(|row| name(row.0)).chain(IMAGES.iter().map(|row| row.0)).collect();
-    let rows: BTreeSet<&str> = catalogue().iter().map(|format| format.name).collect();
-    assert_eq!(written, rows);
+    let rows: BTreeSet<&str> = catalogue().map(|format| format.name).collect();
+    assert!(written.is_subset(&rows));
 }
 
 #[test]

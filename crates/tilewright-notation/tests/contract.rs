@@ -257,9 +257,9 @@ fn what_does_not_fit_says_both_numbers() {
     mismatch("f32[3,5]", &[3, 5], Some("bf16"), ["bf16", "f32"]);
     mismatch("f32[3,5] row-major", &[3, 5], Some("bf16"), ["bf16", "f32"]);
     mismatch("NHWC", &[3, 5], None, ["4 dims", "2"]);
-    mismatch("NC1HWC0", &[3, 5], Some("f16"), ["2 dims", "4 axes"]);
+    mismatch("NC1HWC0", &[3, 5], Some("f16"), ["has 2", "4 dims n c h w"]);
     mismatch("{0,1}", &[3], None, ["2 dims", "1"]);
-    mismatch("zN", &[3], Some("f16"), ["1 dims", "2 axes"]);
+    mismatch("zN", &[3], Some("f16"), ["has 1", "2 dims m n"]);
     mismatch("numpy:shape=(3,5)", &[3, 4], None, ["(3,4)", "(3,5)"]);
 }
 

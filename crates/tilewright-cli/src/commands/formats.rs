@@ -20,7 +20,7 @@ pub(super) fn run(args: &Formats, out: &mut Output) -> Result<ExitCode, Failure>
 }
 
 fn list(out: &mut Output) -> Result<(), Failure> {
-    let width = catalogue().iter().map(|format| format.name.len()).max().unwrap_or(0);
+    let width = catalogue().map(|format| format.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for format in catalogue() {
         let _ = write!(text, "{:width$}  {}", format.name, format.pattern);
@@ -32,7 +32,7 @@ fn list(out: &mut Output) -> Result<(), Failure> {
         }
         text.push('\n');
     }
-    let formats: Vec<Value> = catalogue().iter().map(value).collect();
+    let formats: Vec<Value> = catalogue().map(value).collect();
     Ok(out.answer(&text, json!({ "formats": formats }))?)
 }
 
@@ -69,7 +69,7 @@ fn one(name: &str, out: &mut Output) -> Result<(), Failure> {
 /// The format of this name; the parser of layouts knows what is near to a wrong one.
 fn find(name: &str) -> Result<&'static Format, Failure> {
     let exact = |format: &&Format| format.name == name || format.aliases.contains(&name);
-    if let Some(format) = catalogue().iter().find(exact) {
+    if let Some(format) = catalogue().find(exact) {
         return Ok(format);
     }
     match Spec::parse(&format!("format:{name}")) {

@@ -9,14 +9,18 @@
 //! `n0:C0` as `C0` or `N0`. A preset is a vendor's rule for the constants.
 //!
 //! Case matters: CATLASS writes the order inside a block first (`zN`), CANN the order of the blocks
-//! first (`NZ`, the same format). So `nz` and `ZN` have two readings each, and are refused.
+//! first (`NZ`, the same format). So `nz` and `ZN` have two readings each, and are refused. The numbers
+//! of vendors are names too: `acl:29`, `cublaslt:2`.
 //!
 //! | text | array | layout |
 //! |---|---|---|
 //! | `zN` | `f16[100,100]` | `((16,7),(16,7)):((16,256),(1,1792)) valid (100,100)` |
 //! | `FRACTAL_NZ[C0=8]` | `[16,16]` | `((16,1),(8,2)):((8,128),(1,128))` |
 //! | `zN[preset=torch_npu]` | `f32[16,16]` | `((16,1),(16,1)):((16,256),(1,256))` |
+//! | `acl:29` | `f16[32,32]` | `((16,2),(16,2)):((16,256),(1,512))` |
 //! | `nz` | | error: has two readings: `nZ` (CATLASS |
+//! | `zN` | `f16[32]` | error: the array has 1: n is missing |
+//! | `Q4_0_4_4` | | error: flips the top bit |
 //! | `zN[K0=4]` | | error: legal are M0, C0 (or N0), preset |
 
 use std::{fmt, sync::Arc};
@@ -24,7 +28,7 @@ use std::{fmt, sync::Arc};
 use super::pattern::{Size, Template, Written};
 use crate::{
     Format, Named, catalogue,
-    catalogue::Constant,
+    catalogue::{Constant, refused},
     error::{Error, Kind},
     nearest::did_you_mean,
     notation::Notation,
@@ -43,7 +47,7 @@ pub(super) const DIALECT: Notation = Notation {
 };
 
 fn words() -> Vec<&'static str> {
-    catalogue().iter().flat_map(names).collect()
+    catalogue().flat_map(names).collect()
 }
 
 fn names(format: &'static Format) -> impl Iterator<Item = &'static str> {
@@ -51,7 +55,7 @@ fn names(format: &'static Format) -> impl Iterator<Item = &'static str> {
 }
 
 fn find(name: &str) -> Option<&'static Format> {
-    catalogue().iter().find(|format| names(format).any(|other| other == name))
+    catalogue().find(|format| names(format).any(|other| other == name))
 }
 
 /// The part of a text before its parameters.
@@ -59,8 +63,11 @@ fn name_of(text: &str) -> &str {
     text.split_once('[').map_or(text, |(name, _)| name).trim_end()
 }
 
+/// Orders with names of their own are read as these; a prefix, or another name, means the format.
 fn claims(text: &str) -> bool {
-    find(name_of(text)).is_some() || mixed_case(name_of(text)).is_some()
+    let name = name_of(text);
+    let known = find(name).is_some() && !super::order::claims(name);
+    known || refused(name).is_some() || mixed_case(name).is_some()
 }
 
 /// The two readings of a name whose case is neither CATLASS's nor CANN's.
@@ -137,7 +144,7 @@ struct Chosen {
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let name = name_of(text);
-    let format = find(name).ok_or_else(|| no_format(name))?;
+    let format = find(name).ok_or_else(|| no_format(name).at((0, name.len())))?;
     let template = Template::read(format.pattern)?;
     let units = template.digits().filter_map(|digit| Unit::of(format, digit)).collect();
     let mut named = Chosen { format, template, preset: None, units };
@@ -155,6 +162,9 @@ fn no_format(name: &str) -> Error {
                 "`{name}` has two readings: `{catlass}` (CATLASS: order inside a block first) and `{cann}` (CANN: order of the blocks first; the same as `{same}`); write the one meant"
             ),
         );
+    }
+    if let Some(why) = refused(name) {
+        return Error::new(Kind::Unsupported, format!("`{name}` is no layout: {why}"));
     }
     let nearest = did_you_mean(name, words());
     Error::parse((0, name.len()), format!("no format is called `{name}`{nearest}"))
@@ -300,6 +310,7 @@ impl Reading for Chosen {
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
+        self.template.check_rank(self, dims.len())?;
         let pattern = self.template.pattern(&|digit| {
             let name = digit.name.to_ascii_uppercase();
             match self.units.iter().find(|unit| unit.digit == name) {

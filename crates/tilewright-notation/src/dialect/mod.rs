@@ -24,6 +24,7 @@ mod onednn_names;
 mod order;
 mod pack;
 mod pattern;
+mod rank;
 mod safetensors;
 mod shape;
 mod strided;

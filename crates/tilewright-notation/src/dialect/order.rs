@@ -73,7 +73,7 @@ fn is_letters(text: &str) -> bool {
     text.len() > 1 && text.bytes().all(|b| b.is_ascii_alphabetic())
 }
 
-fn claims(text: &str) -> bool {
+pub(super) fn claims(text: &str) -> bool {
     let arrow =
         text.split_once("->").is_some_and(|(a, b)| is_letters(a.trim()) && is_letters(b.trim()));
     arrow || WORDS.iter().any(|(word, _)| *word == text) || logical_of(text).is_some()

@@ -25,7 +25,7 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
-use super::canonical::simplified;
+use super::{canonical::simplified, rank};
 use crate::{
     Named, catalogue,
     error::Error,
@@ -122,6 +122,20 @@ impl Template {
     pub(super) fn rank_fits(&self, rank: usize) -> bool {
         let own = self.axes.len();
         rank == own || (self.batched && rank > own && rank <= MAX_MODES)
+    }
+
+    /// The letter of each axis.
+    fn letters(&self) -> Vec<&str> {
+        let first = self.axes.iter().filter_map(|axis| axis.digits.first());
+        first.map(|digit| rank::letter(&digit.name)).collect()
+    }
+
+    /// Refuses an array of another rank.
+    pub(super) fn check_rank(&self, what: &dyn fmt::Display, rank: usize) -> Result<(), Error> {
+        if self.rank_fits(rank) || rank > MAX_MODES {
+            return Ok(());
+        }
+        Err(rank::misfit(what, &self.letters(), self.batched, rank))
     }
 
     fn read_axis(&self, scan: &mut Scanner<'_>) -> Result<Axis, Error> {
@@ -305,6 +319,7 @@ impl Reading for Inline {
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
+        self.0.check_rank(self, dims.len())?;
         let pattern = self.0.pattern(&|digit| match &digit.size {
             Size::Rest => Ok(None),
             Size::Fixed(size) => Ok(Some(*size)),

@@ -1,0 +1,159 @@
+//! The catalogue of named formats: one line a format, as data.
+//!
+//! A pattern whose digits have constants for sizes, the constants by element width, and where it is
+//! defined. The lines are in files by maker: Ascend in `rows.rs`, others in `vendors.rs`, what threads of
+//! matrix units hold in `fragments.rs`. Each has a file of offsets in `corpus/formats`, from a formula
+//! that knows nothing of patterns.
+
+mod constants;
+mod fragments;
+mod refused;
+mod rows;
+mod vendors;
+
+use tilewright_xla::PrimitiveType;
+
+use crate::{
+    dtype::width,
+    error::{Error, Kind},
+};
+
+pub(crate) use constants::C0;
+pub(crate) use refused::refused;
+
+/// A named format: a pattern and its constants.
+///
+/// ```
+/// use tilewright_notation::{Spec, catalogue};
+/// let zn = catalogue().find(|format| format.name == "zN").unwrap();
+/// assert_eq!(zn.pattern, "… (m1 m0:16) (n1 n0:C0) -> … n1 m1 m0 n0");
+/// assert!(zn.aliases.contains(&"FRACTAL_NZ"));
+/// assert!(Spec::parse(zn.example).unwrap().is_concrete());
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Format {
+    /// Its canonical name.
+    pub name: &'static str,
+    /// Other names, matched exactly.
+    pub aliases: &'static [&'static str],
+    /// How it is stored, in the pattern notation; a size that is no integer is a constant.
+    pub pattern: &'static str,
+    /// The constants of the pattern.
+    pub constants: &'static [&'static Constant],
+    /// Who defines it, and where.
+    pub source: &'static str,
+    /// A concrete SPEC in this format.
+    pub example: &'static str,
+}
+
+/// A size that depends on the element, or that the user gives.
+///
+/// ```
+/// use tilewright_notation::{Spec, catalogue};
+/// let zn = catalogue().find(|format| format.name == "zN").unwrap();
+/// let [c0] = zn.constants else { panic!("one constant") };
+/// assert_eq!((c0.name, c0.presets[0].name), ("C0", "torch_npu"));
+/// // The rows and columns of these blocks depend on no element: they must be given.
+/// assert!(Spec::parse("PaddingRowMajor[BR=4,BC=8]").is_ok());
+/// assert!(Spec::parse("PaddingRowMajor").unwrap_err().is_parse());
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Constant {
+    /// Its name in patterns and parameters.
+    pub name: &'static str,
+    /// Its value by the width of an element; empty where the user gives it.
+    pub units: &'static [Units],
+    /// Other values by element width, where vendors disagree.
+    pub presets: &'static [Preset],
+}
+
+/// The value of a constant for elements of one width.
+///
+/// ```
+/// use tilewright_notation::catalogue;
+/// let zn = catalogue().find(|format| format.name == "zN").unwrap();
+/// let c0 = |bits| zn.constants[0].units.iter().find(|by| by.bits == bits).map(|by| by.units);
+/// // 32 bytes of elements: fewer, the wider they are.
+/// assert_eq!([c0(8), c0(16), c0(32)], [Some(32), Some(16), Some(8)]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Units {
+    /// The width of an element, in bits.
+    pub bits: u32,
+    /// The value, in elements.
+    pub units: u64,
+}
+
+/// Values of a constant under a vendor's name: `zN[preset=torch_npu]`.
+///
+/// ```
+/// use tilewright_notation::{Spec, dtype};
+/// let columns = |text| {
+///     let spec = Spec::parse(text).unwrap();
+///     let named = spec.resolve(Some(&[16, 32]), dtype("f32").ok()).unwrap();
+///     named.layout().layout().axis(1).unwrap()[0].extent()
+/// };
+/// // The vendor's library counts at most two bytes of an element.
+/// assert_eq!((columns("zN"), columns("zN[preset=torch_npu]")), (8, 16));
+/// assert!(Spec::parse("zN[preset=nobody]").unwrap_err().is_parse());
+/// ```
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Preset {
+    /// The vendor.
+    pub name: &'static str,
+    /// The values by element width.
+    pub units: &'static [Units],
+    /// Where the vendor says so.
+    pub source: &'static str,
+}
+
+/// Every named format.
+///
+/// ```
+/// use tilewright_notation::catalogue;
+/// assert!(catalogue().any(|format| format.name == "COL4_4R2_8C"));
+/// ```
+pub fn catalogue() -> impl Iterator<Item = &'static Format> + Clone {
+    [rows::ROWS, vendors::ROWS, fragments::ROWS].into_iter().flatten()
+}
+
+type Names = &'static [&'static str];
+type Constants = &'static [&'static Constant];
+
+/// A line of the catalogue.
+const fn row(
+    name: &'static str,
+    aliases: Names,
+    pattern: &'static str,
+    constants: Constants,
+    source: &'static str,
+    example: &'static str,
+) -> Format {
+    Format { name, aliases, pattern, constants, source, example }
+}
+
+impl Constant {
+    /// The value for elements of this dtype, by the rule of a preset or the usual one.
+    pub(crate) fn units_for(
+        &self,
+        preset: Option<&str>,
+        dtype: PrimitiveType,
+    ) -> Result<u64, Error> {
+        let bits = width(dtype);
+        let named = self.presets.iter().find(|p| Some(p.name) == preset);
+        let table = named.map_or(self.units, |preset| preset.units);
+        table.iter().find(|units| units.bits == bits).map(|units| units.units).ok_or_else(|| {
+            Error::new(
+                Kind::Unsupported,
+                format!(
+                    "no {} is defined for the {bits}-bit elements of {dtype}; set it, as in `[{}=16]`",
+                    self.name, self.name
+                ),
+            )
+        })
+    }
+}

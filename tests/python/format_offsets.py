@@ -1,0 +1,325 @@
+"""Offsets of the named formats, by formulas that know nothing of patterns: corpus/formats/NAME.json.
+
+    python tests/python/format_offsets.py FOLDER
+
+Blocked formats are index arithmetic as their makers write it, fragments the lane and register of the
+instruction's documentation, Marlin's weights the maker's own permutation. Run once; the files are kept.
+"""
+
+import itertools
+import json
+import math
+import pathlib
+import sys
+
+WIDTH = {"s4": 4, "u4": 4, "s8": 8, "u8": 8, "f8e4m3fn": 8, "f8e8m0fnu": 8}
+WIDTH |= {"f16": 16, "bf16": 16, "f32": 32, "s32": 32, "f64": 64}
+
+
+def up(x, m):
+    return -(-x // m) * m
+
+
+def box(cells):
+    """The offset of a coordinate (digit, size), ..., outermost first, and the size of the whole box."""
+    at, size = 0, 1
+    for digit, extent in cells:
+        at, size = at * extent + digit, size * extent
+    return at, size
+
+
+def matrix(make):
+    """A format of the last two dims, all others before it."""
+
+    def formula(coord, dims, c0):
+        *lead, i, j = coord
+        *outer, rows, cols = dims
+        at, size = make(i, j, rows, cols, c0)
+        batch, count = box(list(zip(lead, outer)))
+        return batch * size + at, count * size
+
+    return formula
+
+
+def blocks(a, b):
+    """Row-major blocks of a by b, row by row."""
+    return lambda i, j, r, c, c0: box(
+        [(i // a, up(r, a) // a), (j // b, up(c, b) // b), (i % a, a), (j % b, b)]
+    )
+
+
+def zn(m0, n0):
+    def make(i, j, r, c, c0):
+        a, b = m0 or c0, n0 or c0
+        return (j // b) * up(r, a) * b + i * b + j % b, up(r, a) * up(c, b)
+
+    return matrix(make)
+
+
+def channels(c0, last="nchw"):
+    """Channels in vectors of c0, innermost; `c` in the order is the number of the vector."""
+
+    def formula(coord, dims, usual):
+        size = c0 or usual
+        names = "ncdhw" if len(dims) == 5 else "nchw"
+        at = dict(zip(names, coord)), dict(zip(names, dims))
+        cells = [
+            (at[0]["c"] // size, up(at[1]["c"], size) // size) if x == "c" else (at[0][x], at[1][x])
+            for x in last
+        ]
+        return box([*cells, (at[0]["c"] % size, size)])
+
+    return formula
+
+
+def filters(order, n_block):
+    """Filters: c1 and the kernel first, then n padded to n_block, then c0."""
+
+    def formula(coord, dims, c0):
+        names = "ncdhw" if len(dims) == 5 else "nchw"
+        at, of = dict(zip(names, coord)), dict(zip(names, dims))
+        cells = [(at["c"] // c0, up(of["c"], c0) // c0) if x == "c" else (at[x], of[x]) for x in order]
+        return box([*cells, (at["n"], up(of["n"], n_block)), (at["c"] % c0, c0)])
+
+    return formula
+
+
+def order(stored, logical):
+    return lambda coord, dims, c0: box(
+        [(coord[logical.index(x)], dims[logical.index(x)]) for x in stored]
+    )
+
+
+def tiles(rows, cols, place):
+    """Tiles row by row, inside by a table of places."""
+
+    def make(i, j, r, c, c0):
+        tile = (i // rows) * (up(c, cols) // cols) + j // cols
+        return tile * rows * cols + place[i % rows, j % cols], up(r, rows) * up(c, cols)
+
+    return matrix(make)
+
+
+def fragment(rows, cols, threads, owner):
+    """Registers written thread by thread: owner(thread, value) is the coordinate."""
+    values = rows * cols // threads
+    place = {owner(t, v): t * values + v for t in range(threads) for v in range(values)}
+    assert len(place) == rows * cols, (rows, cols)
+    return tiles(rows, cols, place)
+
+
+def g(lane):
+    return lane >> 2
+
+
+def t(lane):
+    return lane & 3
+
+
+def marlin_permutation(interleave):
+    """The maker's loop: which element of a strip of 16 by 64, tile after tile, comes where."""
+    perm = []
+    for i in range(32):
+        perm1 = []
+        col = i // 4
+        for block in [0, 1]:
+            for row in [2 * (i % 4), 2 * (i % 4) + 1, 2 * (i % 4 + 4), 2 * (i % 4 + 4) + 1]:
+                perm1.append(16 * row + col + 8 * block)
+        for j in range(4):
+            perm.extend([p + 256 * j for p in perm1])
+    step = len(interleave)
+    return [perm[at + k] for at in range(0, 1024, step) for k in interleave]
+
+
+def marlin(interleave):
+    place = {}
+    for at, p in enumerate(marlin_permutation(interleave)):
+        tile, within = divmod(p, 256)
+        place[within // 16, tile * 16 + within % 16] = at
+    return tiles(16, 64, place)
+
+
+def row_permutation(perm):
+    place = {(0, p): at for at, p in enumerate(perm)}
+    return tiles(1, len(perm), place)
+
+
+def cols_inside(make):
+    """The same with the roles of rows and columns changed."""
+    return matrix(lambda i, j, r, c, c0: make(j, i, c, r, c0))
+
+
+def vnni(i, j, r, c, v):
+    return (i // v) * c * v + j * v + i % v, up(r, v) * c
+
+
+def amx_b(i, j, r, c, v):
+    k, wide = 16 * v, up(r, 16 * v) // (16 * v)
+    tile = (j // 16) * wide + i // k
+    return tile * k * 16 + (i % k) // v * 16 * v + (j % 16) * v + i % v, up(r, k) * up(c, 16)
+
+
+def col4(i, j, r, c, c0):
+    inside = ((i & 1) << 7) + ((i % 8 >> 1) << 2) + (j & 3) + ((j >> 2 & 1) << 4) + ((j % 32 >> 3) << 5)
+    return (j // 32) * 32 * up(r, 8) + (i // 8) * 256 + inside, up(r, 8) * up(c, 32)
+
+
+def col32_2r_4r4(i, j, r, c, c0):
+    row = ((i % 8 // 2) * 4 + i % 32 // 8) * 2 + i % 2
+    return (j // 32) * 32 * up(r, 32) + (i // 32) * 1024 + row * 32 + j % 32, up(r, 32) * up(c, 32)
+
+
+def scale(i, j, r, c, c0):
+    tile = (i // 128) * (up(c, 4) // 4) + j // 4
+    return tile * 512 + i % 32 * 16 + i % 128 // 32 * 4 + j % 4, up(r, 128) * up(c, 4)
+
+
+def faces(down, across):
+    place = {
+        (i, j): ((i // 16) * across + j // 16) * 256 + i % 16 * 16 + j % 16
+        for i in range(16 * down)
+        for j in range(16 * across)
+    }
+    return tiles(16 * down, 16 * across, place)
+
+
+def sublanes(n):
+    """Tiles of 8 by 128 whose rows lie together by n."""
+    place = {(i, j): i // n * 128 * n + j * n + i % n for i in range(8) for j in range(128)}
+    return tiles(8, 128, place)
+
+
+def rows_together(rows, width):
+    """Rows in turns, `width` of each at a time."""
+    return matrix(
+        lambda i, j, r, c, c0: (
+            (i // rows) * rows * up(c, width) + (j // width) * rows * width + i % rows * width + j % width,
+            up(r, rows) * up(c, width),
+        )
+    )
+
+
+BYTES_32, BYTES_64, BYTES_4 = 256, 512, 32
+M, A, B, C, S = "f16", "f16", "f16", "f32", "f8e8m0fnu"
+AWQ = [0, 2, 4, 6, 1, 3, 5, 7]
+SINGLE = [2 * i + j for i in range(4) for j in [0, 1, 8, 9, 16, 17, 24, 25]]
+
+# Name, parameters, formula, bits that the block's constant takes, (type, dims) of each case.
+ROWS = [
+    ("zN", "", zn(16, 0), BYTES_32, [("f16", [33, 40]), ("s8", [32, 64]), ("f32", [2, 17, 9])]),
+    ("nZ", "", cols_inside(lambda i, j, r, c, c0: ((j // c0) * up(r, 16) * c0 + i * c0 + j % c0, up(r, 16) * up(c, c0))), BYTES_32, [("f16", [33, 40]), ("f32", [16, 32])]),
+    ("zZ", "", matrix(lambda i, j, r, c, c0: blocks(16, c0)(i, j, r, c, c0)), BYTES_32, [("f16", [33, 40]), ("s8", [32, 64])]),
+    ("nN", "", cols_inside(lambda i, j, r, c, c0: blocks(16, c0)(i, j, r, c, c0)), BYTES_32, [("f16", [33, 40]), ("f32", [16, 32])]),
+    ("L0C", "", zn(16, 16), 0, [("f32", [20, 35]), ("f32", [32, 32])]),
+    ("zNUnAlign", "", matrix(lambda i, j, r, c, c0: ((j // c0) * r * c0 + i * c0 + j % c0, r * up(c, c0))), BYTES_32, [("f16", [10, 40]), ("s8", [7, 64])]),
+    ("Weight4BitnZ", "", cols_inside(lambda i, j, r, c, c0: ((j // 32) * up(r, 16) * 32 + i * 32 + j % 32, up(r, 16) * up(c, 32))), 0, [("s4", [64, 32]), ("s4", [40, 20])]),
+    ("PaddingRowMajor", "[BR=4,BC=8]", matrix(blocks(4, 8)), 0, [("f16", [10, 20]), ("f16", [8, 16])]),
+    ("PaddingColumnMajor", "[BR=4,BC=8]", cols_inside(blocks(8, 4)), 0, [("f16", [10, 20]), ("f16", [8, 16])]),
+    *((f"FRACTAL_NZ_C0_{n}", "", zn(16, n), 0, [("f16", [20, 2 * n + 1]), ("f16", [16, n])]) for n in (2, 4, 8, 16, 32)),
+    ("MxScaleRowMajorA", "", matrix(lambda i, j, r, c, c0: (i * up(c, 2) + j, r * up(c, 2))), 0, [(S, [10, 7]), (S, [4, 8])]),
+    ("MxScaleRowMajorB", "", matrix(lambda i, j, r, c, c0: (i // 2 * 2 * c + 2 * j + i % 2, up(r, 2) * c)), 0, [(S, [7, 10]), (S, [8, 4])]),
+    ("MxScaleColumnMajorA", "", matrix(lambda i, j, r, c, c0: (j // 2 * 2 * r + 2 * i + j % 2, r * up(c, 2))), 0, [(S, [10, 7]), (S, [4, 8])]),
+    ("MxScaleColumnMajorB", "", matrix(lambda i, j, r, c, c0: (j * up(r, 2) + i, up(r, 2) * c)), 0, [(S, [7, 10]), (S, [8, 4])]),
+    ("MxScalezZ", "", matrix(blocks(16, 2)), 0, [(S, [40, 7]), (S, [32, 8])]),
+    ("MxScalenN", "", cols_inside(blocks(16, 2)), 0, [(S, [7, 40]), (S, [8, 32])]),
+    ("NC1HWC0", "", channels(0), BYTES_32, [("f16", [2, 20, 3, 5]), ("s8", [1, 64, 2, 3])]),
+    ("NC1HWC0_C04", "", channels(4), 0, [("f16", [2, 3, 5, 7]), ("f16", [1, 8, 3, 3])]),
+    ("NDC1HWC0", "", channels(0, "ndchw"), BYTES_32, [("f16", [2, 20, 2, 3, 5]), ("s8", [1, 64, 2, 2, 3])]),
+    ("FRACTAL_Z", "", filters("chw", 16), BYTES_32, [("f16", [20, 20, 2, 3]), ("s8", [16, 32, 1, 2])]),
+    ("FRACTAL_Z_3D", "", filters("dchw", 16), BYTES_32, [("f16", [10, 20, 2, 2, 3]), ("f32", [16, 8, 2, 2, 1])]),
+    ("CI1KHKWCOCI0", "", filters("chw", 1), BYTES_32, [("f16", [20, 20, 2, 3]), ("s8", [16, 32, 1, 2])]),
+    ("ND", "", lambda coord, dims, c0: box(list(zip(coord, dims))), 0, [("f16", [3, 4, 5]), ("f16", [7])]),
+    *((name, "", order(name.lower(), logical), 0, [("f16", [2, 3, 4, 5, 6][: len(logical)])])
+      for name, logical in [("NCHW", "nchw"), ("NHWC", "nchw"), ("HWCN", "nchw"), ("NDHWC", "ncdhw"), ("NCDHW", "ncdhw"), ("NC", "nc"), ("NCL", "ncl")]),
+    ("COL", "", order("nm", "mn"), 0, [("f16", [3, 5])]),
+    ("ROW", "", order("mn", "mn"), 0, [("f16", [3, 5])]),
+    ("COL32", "", matrix(lambda i, j, r, c, c0: (j // 32 * 32 * r + i * 32 + j % 32, r * up(c, 32))), 0, [("s8", [33, 40]), ("s8", [16, 64])]),
+    ("COL4_4R2_8C", "", matrix(col4), 0, [("s8", [33, 40]), ("s8", [16, 64])]),
+    ("COL32_2R_4R4", "", matrix(col32_2r_4r4), 0, [("s8", [33, 40]), ("s8", [32, 32])]),
+    ("SCALE_128x4", "", matrix(scale), 0, [("f8e4m3fn", [130, 6]), ("f8e8m0fnu", [128, 8])]),
+    ("NC4HW4", "", channels(4), 0, [("s8", [2, 10, 3, 5]), ("s8", [1, 8, 3, 3])]),
+    ("NC32HW32", "", channels(32), 0, [("s8", [2, 40, 2, 3]), ("s8", [1, 32, 3, 3])]),
+    ("CHW2", "", channels(2), 0, [("f16", [2, 3, 3, 5]), ("f16", [1, 4, 3, 3])]),
+    ("CHW16", "", channels(16), 0, [("f16", [2, 20, 3, 5]), ("f16", [1, 32, 3, 3])]),
+    ("HWC8", "", channels(8, "nhwc"), 0, [("f16", [2, 10, 3, 5]), ("f16", [1, 8, 3, 3])]),
+    ("HWC16", "", channels(16, "nhwc"), 0, [("s8", [2, 10, 3, 5]), ("s8", [1, 16, 3, 3])]),
+    ("CDHW32", "", channels(32, "ncdhw"), 0, [("s8", [1, 40, 2, 3, 2])]),
+    ("DHWC8", "", channels(8, "ndhwc"), 0, [("f16", [1, 10, 2, 3, 5])]),
+    ("TT_TILE", "", faces(2, 2), 0, [("bf16", [40, 35]), ("bf16", [32, 32])]),
+    ("TT_TILE_16x32", "", faces(1, 2), 0, [("bf16", [20, 35]), ("bf16", [16, 32])]),
+    ("TT_TILE_32x16", "", faces(2, 1), 0, [("bf16", [40, 20]), ("bf16", [32, 16])]),
+    ("TPU_8x128", "", sublanes(1), 0, [("f32", [9, 130]), ("f32", [8, 128])]),
+    ("TPU_8x128_2x1", "", sublanes(2), 0, [("bf16", [9, 130]), ("bf16", [8, 128])]),
+    ("TPU_8x128_4x1", "", sublanes(4), 0, [("s8", [9, 130]), ("s8", [8, 128])]),
+    ("VNNI", "", matrix(vnni), BYTES_4, [("bf16", [7, 20]), ("s8", [16, 16])]),
+    ("AMX_A", "", matrix(lambda i, j, r, c, c0: blocks(16, c0)(i, j, r, c, c0)), BYTES_64, [("bf16", [20, 40]), ("s8", [16, 64])]),
+    ("AMX_B", "", matrix(amx_b), BYTES_4, [("bf16", [40, 20]), ("s8", [64, 16])]),
+    ("AMX_C", "", matrix(blocks(16, 16)), 0, [("f32", [20, 20]), ("f32", [16, 32])]),
+    ("MARLIN", "", marlin(AWQ), 0, [("u4", [16, 64]), ("u4", [20, 70])]),
+    ("MARLIN_8BIT", "", marlin([0, 2, 1, 3]), 0, [("u8", [16, 64]), ("u8", [20, 70])]),
+    ("MARLIN_SCALE", "", row_permutation([i + 8 * j for i in range(8) for j in range(8)]), 0, [("f16", [3, 128]), ("f16", [2, 70])]),
+    ("MARLIN_SCALE_SINGLE", "", row_permutation(SINGLE), 0, [("f16", [1, 64]), ("f16", [2, 40])]),
+    ("AWQ", "", row_permutation(AWQ), 0, [("u4", [3, 64]), ("u4", [3, 20])]),
+    ("GGML_QS4", "", row_permutation([v for j in range(16) for v in (j, j + 16)]), 0, [("u4", [3, 64]), ("u4", [3, 40])]),
+    ("IQ4_NLx4_QS", "", rows_together(4, 4), 0, [("u8", [8, 48]), ("u8", [6, 18])]),
+    ("Q8_0x4_QS_8", "", rows_together(4, 8), 0, [("s8", [8, 64]), ("s8", [6, 20])]),
+    ("MMA_M16N8_C", "", fragment(16, 8, 32, lambda l, v: (g(l) + 8 * (v >> 1), t(l) * 2 + (v & 1))), 0, [(C, [16, 16]), (C, [20, 12])]),
+    ("MMA_M16N8K8_16BIT_A", "", fragment(16, 8, 32, lambda l, v: (g(l) + 8 * (v >= 2), t(l) * 2 + (v & 1))), 0, [(A, [16, 16]), (A, [20, 12])]),
+    ("MMA_M16N8K8_16BIT_B", "", fragment(8, 8, 32, lambda l, v: (t(l) * 2 + v, g(l))), 0, [(B, [16, 16]), (B, [10, 12])]),
+    ("MMA_M16N8K16_16BIT_A", "", fragment(16, 16, 32, lambda l, v: (g(l) + 8 * (v % 4 >= 2), t(l) * 2 + (v & 1) + 8 * (v >= 4))), 0, [(A, [16, 32]), (A, [20, 20])]),
+    ("MMA_M16N8K16_16BIT_B", "", fragment(16, 8, 32, lambda l, v: (t(l) * 2 + (v & 1) + 8 * (v >= 2), g(l))), 0, [(B, [32, 16]), (B, [20, 12])]),
+    ("MMA_M16N8K4_TF32_A", "", fragment(16, 4, 32, lambda l, v: (g(l) + 8 * v, t(l))), 0, [("f32", [16, 8]), ("f32", [20, 6])]),
+    ("MMA_M16N8K4_TF32_B", "", fragment(4, 8, 32, lambda l, v: (t(l), g(l))), 0, [("f32", [8, 16]), ("f32", [6, 12])]),
+    ("MMA_M16N8K8_TF32_A", "", fragment(16, 8, 32, lambda l, v: (g(l) + 8 * (v & 1), t(l) + 4 * (v >> 1))), 0, [("f32", [16, 16]), ("f32", [20, 12])]),
+    ("MMA_M16N8K8_TF32_B", "", fragment(8, 8, 32, lambda l, v: (t(l) + 4 * v, g(l))), 0, [("f32", [16, 16]), ("f32", [12, 12])]),
+    ("MMA_M16N8K16_8BIT_A", "", fragment(16, 16, 32, lambda l, v: (g(l) + 8 * (v >= 4), t(l) * 4 + (v & 3))), 0, [("s8", [16, 32]), ("s8", [20, 20])]),
+    ("MMA_M16N8K16_8BIT_B", "", fragment(16, 8, 32, lambda l, v: (t(l) * 4 + v, g(l))), 0, [("s8", [32, 16]), ("s8", [20, 12])]),
+    ("MMA_M16N8K32_8BIT_A", "", fragment(16, 32, 32, lambda l, v: (g(l) if v < 4 or 8 <= v < 12 else g(l) + 8, t(l) * 4 + (v & 3) + 16 * (v >= 8))), 0, [("s8", [16, 32]), ("s8", [20, 40])]),
+    ("MMA_M16N8K32_8BIT_B", "", fragment(32, 8, 32, lambda l, v: (t(l) * 4 + (v & 3) + 16 * (v >= 4), g(l))), 0, [("s8", [32, 16]), ("s8", [40, 12])]),
+    ("MMA_M16N8K64_4BIT_A", "", fragment(16, 64, 32, lambda l, v: (g(l) if v < 8 or 16 <= v < 24 else g(l) + 8, t(l) * 8 + (v & 7) + 32 * (v >= 16))), 0, [("s4", [16, 64]), ("s4", [10, 70])]),
+    ("MMA_M16N8K64_4BIT_B", "", fragment(64, 8, 32, lambda l, v: (t(l) * 8 + (v & 7) + 32 * (v >= 8), g(l))), 0, [("s4", [64, 16]), ("s4", [70, 10])]),
+    ("MMA_M8N8K16_8BIT_A", "", fragment(8, 16, 32, lambda l, v: (g(l), t(l) * 4 + v)), 0, [("s8", [16, 32]), ("s8", [10, 20])]),
+    ("MMA_M8N8K4_F64_A", "", fragment(8, 4, 32, lambda l, v: (g(l), t(l))), 0, [("f64", [16, 8]), ("f64", [10, 6])]),
+    ("MMA_M8N8_C", "", fragment(8, 8, 32, lambda l, v: (g(l), t(l) * 2 + v)), 0, [("s32", [16, 16]), ("s32", [10, 12])]),
+    ("WMMA_M16N16_C", "", fragment(16, 16, 32, lambda l, v: (g(l) + 8 * (v >> 1 & 1), 8 * (v >> 2) + t(l) * 2 + (v & 1))), 0, [(C, [16, 32]), (C, [20, 20])]),
+    ("WGMMA_M64_D", "", None, 0, [(C, [64, 16]), (C, [70, 8])]),
+    ("MFMA_32x32x8_16BIT_A", "", fragment(32, 8, 64, lambda l, v: (l % 32, 4 * (l // 32) + v)), 0, [(A, [32, 16]), (A, [40, 12])]),
+    ("MFMA_32x32x8_16BIT_B", "", fragment(8, 32, 64, lambda l, v: (4 * (l // 32) + v, l % 32)), 0, [(B, [16, 32]), (B, [12, 40])]),
+    ("MFMA_32x32_D", "", fragment(32, 32, 64, lambda l, v: (8 * (v // 4) + 4 * (l // 32) + v % 4, l % 32)), 0, [(C, [32, 32]), (C, [40, 20])]),
+    ("MFMA_16x16x16_16BIT_A", "", fragment(16, 16, 64, lambda l, v: (l % 16, 4 * (l // 16) + v)), 0, [(A, [16, 32]), (A, [20, 20])]),
+    ("MFMA_16x16x16_16BIT_B", "", fragment(16, 16, 64, lambda l, v: (4 * (l // 16) + v, l % 16)), 0, [(B, [32, 16]), (B, [20, 20])]),
+    ("MFMA_16x16_D", "", fragment(16, 16, 64, lambda l, v: (4 * (l // 16) + v, l % 16)), 0, [(C, [16, 32]), (C, [20, 20])]),
+    ("WMMA_RDNA3_16x16_D", "", fragment(16, 16, 32, lambda l, v: (2 * v + l // 16, l % 16)), 0, [(C, [32, 16]), (C, [20, 20])]),
+]
+
+
+def wgmma(columns):
+    """64 rows and all columns are one tile of 128 threads."""
+    wide = up(columns, 8)
+
+    def owner(thread, v):
+        warp, lane = divmod(thread, 32)
+        return 16 * warp + g(lane) + 8 * (v >> 1 & 1), 8 * (v >> 2) + t(lane) * 2 + (v & 1)
+
+    return fragment(64, wide, 128, owner)
+
+
+def main(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, parameters, formula, bits, cases in ROWS:
+        lines = []
+        for dtype, dims in cases:
+            c0 = bits // WIDTH[dtype]
+            law = formula or wgmma(dims[-1])
+            found = [law(coord, dims, c0) for coord in itertools.product(*map(range, dims))]
+            offsets = [at for at, _ in found]
+            capacity = found[0][1]
+            assert len(set(offsets)) == math.prod(dims) and max(offsets) < capacity, name
+            shape = ",".join(map(str, dims))
+            case = {"array": f"{dtype}[{shape}]", "format": name + parameters, "capacity": capacity, "offsets": offsets}
+            lines.append(json.dumps(case, separators=(",", ":")))
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    print(len(ROWS), "formats")
+
+
+main(pathlib.Path(sys.argv[1]))
