@@ -33,7 +33,10 @@ enum Command {
     /// The relayout benchmark next to memcpy
     Bench(bench::Args),
     /// Heavy checks against other people's libraries; skips what does not install
-    Oracles,
+    Oracles {
+        /// Only those whose name contains this
+        name: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -42,7 +45,7 @@ fn main() -> ExitCode {
         Command::Ci => ci::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(args) => return bench::run(&root, &args),
-        Command::Oracles => oracles::run(&root),
+        Command::Oracles { name } => oracles::run(&root, name.as_deref().unwrap_or_default()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

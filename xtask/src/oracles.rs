@@ -1,7 +1,7 @@
 //! `cargo xtask oracles`: heavy checks against real libraries and the interpreter of undefined
 //! behaviour. What does not install is skipped, with the reason; what runs must pass.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{
     python,
@@ -18,8 +18,8 @@ enum Verdict {
 /// One oracle over the workspace at this root.
 type Oracle = fn(&Path) -> Verdict;
 
-/// Runs every oracle, also after one has failed.
-pub(crate) fn run(root: &Path) -> Outcome {
+/// Runs every oracle whose name contains `only`, also after one has failed.
+pub(crate) fn run(root: &Path, only: &str) -> Outcome {
     let oracles: [(&str, Oracle); 4] = [
         ("safetensors and torch", torch),
         ("arrays of numpy, torch and jax", arrays),
@@ -27,7 +27,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
         ("miri", miri),
     ];
     let mut failed = Vec::new();
-    for (name, oracle) in oracles {
+    for (name, oracle) in oracles.into_iter().filter(|(name, _)| name.contains(only)) {
         println!("\n==> {name}");
         match oracle(root) {
             Verdict::Passed => println!("    {name}: ok"),
@@ -69,12 +69,17 @@ fn environment(root: &Path) -> Outcome<(std::process::Command, bool)> {
         root,
         &["cargo", "build", "--profile", "dist", "--package", "tilewright-cli"],
     ))?;
-    let target = target(root)?;
+    let (python, has_torch) = libraries(root)?;
+    Ok((python::check(root, &python, &target(root)?.join("dist/tilewright")), has_torch))
+}
+
+/// A Python with the libraries installed, and whether torch is one of them.
+fn libraries(root: &Path) -> Outcome<(PathBuf, bool)> {
     let pins = root.join("tests/python/requirements.txt");
-    let python = python::venv(root, &target.join("oracles/venv"), &pins)?;
+    let python = python::venv(root, &target(root)?.join("oracles/venv"), &pins)?;
     let has_torch =
         has_torch(root, &python) || (python::torch(root, &python) && has_torch(root, &python));
-    Ok((python::check(root, &python, &target.join("dist/tilewright")), has_torch))
+    Ok((python, has_torch))
 }
 
 fn has_torch(root: &Path, python: &Path) -> bool {
@@ -83,11 +88,11 @@ fn has_torch(root: &Path, python: &Path) -> bool {
 
 /// Where numpy, torch and jax put the elements of arrays; the latter two where they install.
 fn arrays(root: &Path) -> Verdict {
-    let (check, has_torch) = match environment(root) {
-        Ok(environment) => environment,
+    let (python, has_torch) = match libraries(root) {
+        Ok(libraries) => libraries,
         Err(why) => return Verdict::Skipped(why),
     };
-    let python = check.get_program().to_string_lossy().into_owned();
+    let python = python.to_string_lossy().into_owned();
     let has_jax = works(&mut command(root, &[&python, "-c", "import jax"]))
         || sh(python::pip(root, Path::new(&python)).arg("jax")).is_ok();
     let mut words = vec![&*python, "tests/oracle/arrays.py", "numpy"];
@@ -118,15 +123,14 @@ fn onednn(root: &Path) -> Verdict {
             "{source} does not build, most likely for want of oneDNN's headers ({how})"
         ));
     }
-    let built =
-        command(root, &["cargo", "build", "--profile", "dist", "--package", "tilewright-cli"]);
-    let questions = || sh(&mut { built }).and_then(|()| output(&mut command(root, &[&program])));
-    verdict(questions().and_then(|questions| asked(root, &questions)))
+    let questions = output(&mut command(root, &[&program]));
+    verdict(questions.and_then(|questions| asked(root, &questions)))
 }
 
 /// Asks `tilewright eval -` the questions, each with its answer behind a tab, and compares.
 fn asked(root: &Path, questions: &str) -> Outcome {
-    let program = target(root)?.join("dist/tilewright");
+    sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))?;
+    let program = target(root)?.join("debug/tilewright");
     let pairs: Vec<(&str, &str)> =
         questions.lines().filter_map(|line| line.split_once('\t')).collect();
     let expressions: String = pairs.iter().map(|(question, _)| format!("{question}\n")).collect();
