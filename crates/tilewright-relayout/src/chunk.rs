@@ -4,7 +4,7 @@
 use crate::{
     Error, Plan,
     cover::{MAX_BUFFER, Piece, Refused, cover},
-    kernel::{self, Scratch},
+    kernel,
     run::check_out,
     scattered::{self, Stretches},
 };
@@ -302,13 +302,12 @@ impl Chunk {
 
     fn write(&self, range: &Range<u64>, buffer: &[u8], out: &mut [u8]) {
         let plan = &self.plan.0;
-        let mut scratch = Scratch::default();
         match &self.needs {
-            Needs::Pieces(pieces) => {
+            Needs::Pieces(pieces) => plan.with_scratch(|scratch| {
                 for piece in pieces {
-                    plan.run_nest(&piece.nest, range, buffer, out, &mut scratch);
+                    plan.run_nest(&piece.nest, range, buffer, out, scratch);
                 }
-            }
+            }),
             Needs::Stretches(stretches) => {
                 let offsets = plan.offsets(range);
                 plan.groups.walk(offsets.clone(), &mut |leaf| {

@@ -47,14 +47,7 @@ pub(crate) fn clip(nest: &Nest, range: (i64, i64), f: &mut dyn FnMut(Job<'_>)) {
 /// Calls `f` with boxes that hold the positions of a nest in the destination units `low..high`; of the
 /// turns that meet the range, `whole` says which are taken as they are, at least those within.
 pub(crate) fn cut(nest: &Nest, range: (i64, i64), whole: Whole, f: &mut dyn FnMut(Job<'_>)) {
-    let job = Job {
-        packed: nest.packed,
-        src: nest.src,
-        dst: nest.dst,
-        run: nest.run,
-        turns: &nest.turns,
-    };
-    cut_job(job, range, whole, f);
+    cut_job(nest.job(), range, whole, f);
 }
 
 /// Which turns are taken whole: between `from` and `to`, or none.

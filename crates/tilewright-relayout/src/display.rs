@@ -1,6 +1,6 @@
 //! A plan in words, so that a slow case explains itself.
 
-use crate::{Plan, kernel, nest::Nest};
+use crate::{Plan, kernel, nest::Nest, weave::Reach};
 use core::fmt;
 
 impl Plan {
@@ -32,7 +32,17 @@ impl Plan {
         };
         let name = kernel::name(self.0.elements, nest.packed, nest.run, &nest.turns);
         write!(f, "\n  {name}")?;
-        if let Some((s, d)) = kernel::block(self.0.elements, nest.packed, nest.run, &nest.turns) {
+        let unit_bits = nest.src_unit(self.0.elements);
+        let job = nest.job();
+        let reach = Reach::of(self.0.dst_bytes);
+        if let Some(weave) = self.0.weaves.iter().find(|weave| weave.fits(&job, unit_bits, reach)) {
+            let (read, written) = weave.runs;
+            let way = if weave.reach == Reach::Far { "past the caches" } else { "in the caches" };
+            write!(f, " in {}, {way}, blocks of ", self.0.isa.name())?;
+            write!(f, "{:?} that read {read} and write {written} bytes together", weave.shape)?;
+        } else if let Some((s, d)) =
+            kernel::block(self.0.elements, nest.packed, nest.run, &nest.turns)
+        {
             write!(f, " in blocks of {s}×{d}")?;
         }
         let (src, dst) = (nest.src_unit(self.0.elements), nest.dst_unit(self.0.elements));

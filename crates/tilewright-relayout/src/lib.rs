@@ -26,6 +26,7 @@
 
 mod chunk;
 mod clip;
+mod cost;
 mod cover;
 mod digits;
 mod display;
@@ -44,6 +45,7 @@ mod run;
 mod scattered;
 mod typed;
 mod walk;
+mod weave;
 
 pub use chunk::{Chunk, Read};
 pub use elements::{Elements, Extend};

@@ -2,7 +2,7 @@
 //!
 //! Law: a nest visits the positions that its block visits, in the order of the destination.
 
-use crate::Elements;
+use crate::{Elements, clip::Job};
 use tilewright_core::Block;
 
 /// One loop of a nest, in units of the nest.
@@ -138,6 +138,12 @@ impl Nest {
     /// The units moved.
     pub(crate) fn size(&self) -> u64 {
         self.turns.iter().map(|turn| turn.extent).product::<u64>() * self.run
+    }
+
+    /// All of it, as a job.
+    pub(crate) fn job(&self) -> Job<'_> {
+        let Nest { packed, src, dst, run, ref turns } = *self;
+        Job { packed, src, dst, run, turns }
     }
 
     /// The lowest position in the source.

@@ -1,6 +1,14 @@
 //! The plan: two layouts, the nests between them, and what they need.
 
-use crate::{Elements, Error, elements, groups::Groups, nest::Nest, pool::Pool, run::MIN_RANGE};
+use crate::{
+    Elements, Error, elements,
+    groups::Groups,
+    kernel::{self, Isa},
+    nest::Nest,
+    pool::{Pool, Scratches},
+    run::MIN_RANGE,
+    weave::{Reach, Weave},
+};
 use std::sync::Arc;
 use tilewright_core::{Refinement, TensorLayout};
 
@@ -33,6 +41,10 @@ pub(crate) struct Inner {
     /// The least bytes of a thread's range.
     pub(crate) min_range: u64,
     pub(crate) pool: Pool,
+    pub(crate) scratches: Scratches,
+    pub(crate) isa: Isa,
+    /// How the larger nests are woven.
+    pub(crate) weaves: Vec<Weave>,
     pub(crate) src_bytes: u64,
     pub(crate) dst_bytes: u64,
 }
@@ -74,6 +86,9 @@ impl Plan {
         }
         let nests = collect(&refinement, elements);
         let (groups, min_range) = (Groups::new(src, dst), MIN_RANGE);
+        let isa = Isa::chosen();
+        let weaves =
+            weaves(nests.as_deref().unwrap_or_default(), elements, isa, Reach::of(dst_bytes));
         let (src, dst) = (src.clone(), dst.clone());
         let inner = Inner {
             src,
@@ -84,6 +99,9 @@ impl Plan {
             groups,
             min_range,
             pool: Pool::default(),
+            scratches: Scratches::default(),
+            isa,
+            weaves,
             src_bytes,
             dst_bytes,
         };
@@ -215,6 +233,21 @@ fn collect(refinement: &Refinement<'_>, elements: Elements) -> Option<Vec<Nest>>
         nests.push(Nest::of(&block, elements));
     }
     Some(nests)
+}
+
+/// More weaves than this are not made beforehand.
+const MOST_WEAVES: usize = 8;
+
+/// The weaves of the larger nests.
+fn weaves(nests: &[Nest], elements: Elements, isa: Isa, reach: Reach) -> Vec<Weave> {
+    let mut weaves = Vec::new();
+    for nest in nests {
+        if weaves.len() == MOST_WEAVES {
+            break;
+        }
+        weaves.extend(kernel::weave_of(elements, isa, &nest.job(), reach));
+    }
+    weaves
 }
 
 /// Refuses offsets below 0, which no buffer has.

@@ -1,7 +1,7 @@
 //! The threads of a plan: started when a run first asks for them, shared by all later runs and chunks,
 //! gone with the plan.
 
-use crate::Error;
+use crate::{Error, kernel::Scratch};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,6 +37,28 @@ impl Pool {
             Error::unsupported(format!("{threads} threads could not be started: {error}"))
         })?;
         Ok(Arc::clone(held.insert(Arc::new(pool))))
+    }
+}
+
+/// Buffers for blocks, kept from run to run.
+#[derive(Default)]
+pub(crate) struct Scratches(Mutex<Vec<Scratch>>);
+
+impl Clone for Scratches {
+    fn clone(&self) -> Scratches {
+        Scratches::default()
+    }
+}
+
+impl Scratches {
+    /// A buffer that no one uses.
+    pub(crate) fn take(&self) -> Scratch {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Keeps a buffer.
+    pub(crate) fn give(&self, scratch: Scratch) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
     }
 }
 

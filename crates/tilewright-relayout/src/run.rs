@@ -3,10 +3,11 @@
 use crate::{
     Error, Plan,
     clip::{Job, clip},
-    kernel::{self, Scratch},
+    kernel::{self, Scratch, Tools},
     nest::Nest,
     padding,
     plan::Inner,
+    weave::Reach,
 };
 use core::ops::Range;
 use rayon::prelude::*;
@@ -186,12 +187,11 @@ impl Inner {
     /// Writes the destination bytes `range` from the whole source.
     pub(crate) fn run(&self, range: Range<u64>, src: &[u8], out: &mut [u8]) {
         self.write(range, out, &|range, out| match &self.nests {
-            Some(nests) => {
-                let mut scratch = Scratch::default();
+            Some(nests) => self.with_scratch(|scratch| {
                 for nest in nests {
-                    self.run_nest(nest, range, src, out, &mut scratch);
+                    self.run_nest(nest, range, src, out, scratch);
                 }
-            }
+            }),
             None => {
                 let offsets = self.offsets(range);
                 self.groups.walk(offsets.clone(), &mut |leaf| {
@@ -273,9 +273,24 @@ impl Inner {
         scratch: &mut Scratch,
     ) {
         let units = nest.dst_range(range, self.elements);
+        let reach = Reach::of(self.dst_bytes);
+        let tools = &mut Tools {
+            elements: self.elements,
+            isa: self.isa,
+            reach,
+            weaves: &self.weaves,
+            scratch,
+        };
         clip(nest, units, &mut |job| {
             let job = Job { dst: job.dst - units.0, ..job };
-            kernel::run(self.elements, job, src, out, scratch);
+            kernel::run(tools, job, src, out);
         });
+    }
+
+    /// Calls `f` with a buffer for blocks, which is kept for later runs.
+    pub(crate) fn with_scratch(&self, f: impl FnOnce(&mut Scratch)) {
+        let mut scratch = self.scratches.take();
+        f(&mut scratch);
+        self.scratches.give(scratch);
     }
 }

@@ -96,7 +96,8 @@ fn a_plan_prints_its_loops() {
     let text = plan.to_string();
     for part in [
         "[32, 48]: 16 bits, 3072 bytes to 3072 bytes, 0 of 1536 elements padding",
-        "transpose 32B in blocks of 3×32, runs of 32 bytes",
+        "transpose 32B in ",
+        " bytes together, runs of 32 bytes",
         "3× source 32, destination 1024",
         "32× source 96, destination 32",
     ] {

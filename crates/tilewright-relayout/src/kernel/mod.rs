@@ -4,17 +4,32 @@
 //! re-derives its bounds from the slices it is given; those of an instruction set have a folder of
 //! their own beside the generic ones.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod bits;
+mod exchange;
+mod isa;
 mod lane;
 mod line;
+mod portable;
 mod rows;
+mod sink;
 mod table;
 mod tile;
+mod vector;
+mod weave;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 mod zip;
 
-use crate::{Elements, clip::Job, nest::Turn};
+use crate::{
+    Elements,
+    clip::Job,
+    cost,
+    nest::Turn,
+    weave::{Reach, Weave},
+};
+pub(crate) use isa::Isa;
 pub(crate) use table::table;
 pub(crate) use tile::Scratch;
 
@@ -45,6 +60,9 @@ pub(crate) enum Kind {
 /// Runs of more bytes than this are copied one by one.
 const MAX_LANE: u64 = 32;
 
+/// Runs of so many bytes are worth writing past the caches: some whole lines.
+const FAR_RUN: u64 = 256;
+
 /// A source stride of so many bytes shares no cache line worth a block.
 const FAR: u64 = 128;
 
@@ -73,21 +91,67 @@ pub(crate) fn choose(codec: Codec, run: u64, turns: &[Turn]) -> Kind {
 }
 
 /// Moves the elements of a job from `src` to `out`.
-pub(crate) fn run(
-    elements: Elements,
-    job: Job<'_>,
-    src: &[u8],
-    out: &mut [u8],
-    scratch: &mut Scratch,
-) {
+pub(crate) fn run(tools: &mut Tools<'_>, job: Job<'_>, src: &[u8], out: &mut [u8]) {
+    let elements = tools.elements;
     let codec = if job.packed { Codec::Packed(elements) } else { Codec::Bytes };
+    if weaves(tools, &job, src, out) {
+        return;
+    }
+    let far = tools.reach == Reach::Far && !job.packed && job.run >= FAR_RUN;
+    let scratch = &mut *tools.scratch;
     match choose(codec, job.run, job.turns) {
+        Kind::Copy | Kind::Rows if far => rows::rows_far(tools.isa, &job, src, out),
         Kind::Copy => rows::copy(src, job.src, out, job.dst, job.run),
         Kind::Rows => rows::rows(&job, src, out),
         Kind::BitRows => bits::rows(&job, elements.src_bits, src, out),
         Kind::Line => lane::line(codec, &job, src, out, scratch),
         Kind::Tile { minor } => lane::tile(codec, &job, minor, src, out, scratch),
     }
+}
+
+/// The bits of a unit of a job.
+fn unit(elements: Elements, packed: bool) -> u32 {
+    if packed { elements.src_bits } else { 8 }
+}
+
+/// The weave of a job, if it is one and large enough.
+pub(crate) fn weave_of(elements: Elements, isa: Isa, job: &Job<'_>, reach: Reach) -> Option<Weave> {
+    let unit = unit(elements, job.packed);
+    let units = job.turns.iter().map(|turn| turn.extent).product::<u64>() * job.run;
+    let large = u128::from(units) * u128::from(unit) / 8 >= u128::from(cost::LEAST);
+    (large && elements.are_same()).then(|| Weave::of(job, unit, isa.register(), reach))?
+}
+
+/// Runs a job as a weave, if it is one and large enough: as one of these, if it fits.
+fn weaves(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
+    let unit = unit(tools.elements, job.packed);
+    let made;
+    let weave = match tools.weaves.iter().find(|weave| weave.fits(job, unit, tools.reach)) {
+        Some(weave) => weave,
+        None => match weave_of(tools.elements, tools.isa, job, tools.reach) {
+            Some(weave) => {
+                made = weave;
+                &made
+            }
+            None => return false,
+        },
+    };
+    let bit = |at: i64| at * i64::from(unit);
+    if bit(job.src) % 8 != 0 || bit(job.dst) % 8 != 0 {
+        return false;
+    }
+    let (from, to) = (bit(job.src) / 8, bit(job.dst) / 8);
+    weave::weave(tools.isa, weave, job, (src, from), (out, to), tools.scratch)
+}
+
+/// What runs a job, beside the data.
+pub(crate) struct Tools<'a> {
+    pub(crate) elements: Elements,
+    pub(crate) isa: Isa,
+    pub(crate) reach: Reach,
+    /// Weaves made beforehand.
+    pub(crate) weaves: &'a [Weave],
+    pub(crate) scratch: &'a mut Scratch,
 }
 
 /// The short name of a kernel, as plans print it.

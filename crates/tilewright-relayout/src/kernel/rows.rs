@@ -1,6 +1,8 @@
 //! Contiguous runs.
 
-use crate::{clip::Job, nest::for_each};
+use super::{isa::Isa, vector::Vector};
+use crate::{clip::Job, cost, nest::for_each};
+use core::ops::Range;
 
 /// Copies `run` bytes.
 pub(super) fn copy(src: &[u8], from: i64, out: &mut [u8], to: i64, run: u64) {
@@ -12,3 +14,98 @@ pub(super) fn copy(src: &[u8], from: i64, out: &mut [u8], to: i64, run: u64) {
 pub(super) fn rows(job: &Job<'_>, src: &[u8], out: &mut [u8]) {
     for_each(job.turns, job.src, job.dst, &mut |from, to| copy(src, from, out, to, job.run));
 }
+
+/// The same past the caches: while a run is copied, the next one is asked for.
+pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8]) {
+    let mut last: Option<(&[u8], Range<usize>)> = None;
+    for_each(job.turns, job.src, job.dst, &mut |from, to| {
+        let (from, to, run) = (from as usize, to as usize, job.run as usize);
+        let next = &src[from..from + run];
+        if let Some((row, place)) = last.replace((next, to..to + run)) {
+            copy_far(isa, row, next, &mut out[place]);
+        }
+    });
+    if let Some((row, place)) = last {
+        copy_far(isa, row, &[], &mut out[place]);
+    }
+    #[cfg(target_arch = "x86_64")]
+    super::x86_64::fence();
+}
+
+/// Copies a run past the caches, asking for the lines of the run itself further on, and of the `next`.
+fn copy_far(isa: Isa, from: &[u8], next: &[u8], to: &mut [u8]) {
+    assert_eq!(from.len(), to.len());
+    let (source, target) = (from.as_ptr(), to.as_mut_ptr());
+    // SAFETY: both slices have as many bytes, and one of them is exclusive; the machine has the
+    // instruction set, as `Isa::chosen` and its callers make sure.
+    unsafe {
+        match isa {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => avx512(source, target, from.len(), next),
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => avx2(source, target, from.len(), next),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => stream::<super::aarch64::neon::Quad>(source, target, from.len(), next),
+            Isa::Generic => to.copy_from_slice(from),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`stream`]; the machine has AVX-512 with BW and VBMI.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+unsafe fn avx512(from: *const u8, to: *mut u8, len: usize, next: &[u8]) {
+    // SAFETY: the caller's promise.
+    unsafe { stream::<super::x86_64::avx512::Zmm>(from, to, len, next) }
+}
+
+/// # Safety
+/// As for [`stream`]; the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2(from: *const u8, to: *mut u8, len: usize, next: &[u8]) {
+    // SAFETY: the caller's promise.
+    unsafe { stream::<super::x86_64::avx2::Ymm>(from, to, len, next) }
+}
+
+/// Copies `len` bytes, whole lines of the destination past the caches, asking for lines further on and
+/// for those of `next`, unless it is empty.
+///
+/// # Safety
+/// `len` bytes at `from` are readable and at `to` writable, and the two do not overlap; the machine has
+/// the instruction set of `V`.
+#[inline(always)]
+pub(super) unsafe fn stream<V: Vector>(from: *const u8, to: *mut u8, len: usize, next: &[u8]) {
+    let head = (to.addr().wrapping_neg() % LINE).min(len);
+    let lines = (len - head) / LINE;
+    let tail = head + lines * LINE;
+    // SAFETY: the caller's promise: every part lies within `len`, and `to + head` is on a line.
+    unsafe {
+        if head > 0 {
+            V::copy_short(from, to, head);
+        }
+        for line in 0..lines {
+            let at = head + line * LINE;
+            if !next.is_empty() {
+                let ahead = at + AHEAD;
+                let asked = match ahead.checked_sub(len) {
+                    None => from.wrapping_add(ahead),
+                    Some(over) => next.as_ptr().wrapping_add(over),
+                };
+                V::prefetch(asked);
+            }
+            for part in (0..LINE).step_by(V::BYTES) {
+                V::load(from.add(at + part)).stream(to.add(at + part));
+            }
+        }
+        if tail < len {
+            V::copy_short(from.add(tail), to.add(tail), len - tail);
+        }
+    }
+}
+
+const LINE: usize = cost::LINE as usize;
+
+/// The bytes that a run is asked for ahead.
+const AHEAD: usize = (cost::AHEAD * cost::LINE) as usize;

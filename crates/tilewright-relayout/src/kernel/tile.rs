@@ -27,6 +27,15 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
+    /// A buffer of this number of bytes, on a line.
+    pub(super) fn lines(&mut self, bytes: usize) -> *mut u8 {
+        if self.bytes.len() < bytes + 64 {
+            self.bytes.resize(bytes + 64, 0);
+        }
+        let start = self.bytes.as_mut_ptr();
+        start.wrapping_add(start.align_offset(64))
+    }
+
     /// A buffer of this number of elements.
     pub(super) fn elements<const W: usize>(&mut self, count: usize) -> &mut [[u8; W]] {
         if self.bytes.len() < count * W {

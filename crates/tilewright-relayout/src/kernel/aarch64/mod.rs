@@ -1,0 +1,3 @@
+//! Kernels of 64-bit ARM.
+
+pub(super) mod neon;

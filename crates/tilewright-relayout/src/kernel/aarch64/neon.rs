@@ -1,0 +1,86 @@
+//! Registers of 16 bytes: NEON, which every 64-bit ARM has. Its transposes of pairs are exchanges.
+
+use super::super::vector::Vector;
+use core::arch::aarch64::*;
+
+/// A register.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Quad(uint8x16_t);
+
+/// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
+#[inline(always)]
+unsafe fn within<const SHIFT: i32>(
+    low: u8,
+    a: uint8x16_t,
+    b: uint8x16_t,
+) -> (uint8x16_t, uint8x16_t) {
+    // SAFETY: NEON is part of 64-bit ARM.
+    unsafe {
+        let low = vdupq_n_u8(low);
+        (vbslq_u8(low, a, vshlq_n_u8::<SHIFT>(b)), vbslq_u8(low, vshrq_n_u8::<SHIFT>(a), b))
+    }
+}
+
+// SAFETY: loads and stores move 16 bytes.
+unsafe impl Vector for Quad {
+    const BYTES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Quad {
+        // SAFETY: the caller's promise.
+        Quad(unsafe { vld1q_u8(from) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { vst1q_u8(to, self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        // SAFETY: the caller's promise covers that of `store`.
+        unsafe { self.store(to) }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange(level: u8, Quad(a): Quad, Quad(b): Quad) -> (Quad, Quad) {
+        // SAFETY: NEON is part of 64-bit ARM.
+        let (a, b) = unsafe {
+            match level {
+                0 => within::<1>(0x55, a, b),
+                1 => within::<2>(0x33, a, b),
+                2 => within::<4>(0x0F, a, b),
+                3 => (vtrn1q_u8(a, b), vtrn2q_u8(a, b)),
+                4 => {
+                    let (a, b) = (vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b));
+                    (vreinterpretq_u8_u16(vtrn1q_u16(a, b)), vreinterpretq_u8_u16(vtrn2q_u16(a, b)))
+                }
+                5 => {
+                    let (a, b) = (vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b));
+                    (vreinterpretq_u8_u32(vtrn1q_u32(a, b)), vreinterpretq_u8_u32(vtrn2q_u32(a, b)))
+                }
+                _ => {
+                    let (a, b) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
+                    (vreinterpretq_u8_u64(vtrn1q_u64(a, b)), vreinterpretq_u8_u64(vtrn2q_u64(a, b)))
+                }
+            }
+        };
+        (Quad(a), Quad(b))
+    }
+
+    #[inline(always)]
+    unsafe fn arrange(self, table: *const u8) -> Quad {
+        // SAFETY: the caller's promise.
+        Quad(unsafe { vqtbl1q_u8(self.0, vld1q_u8(table)) })
+    }
+
+    #[inline(always)]
+    fn prefetch(_at: *const u8) {}
+
+    #[inline(always)]
+    fn prefetch_to_write(_at: *const u8) {}
+
+    #[inline(always)]
+    fn fence() {}
+}

@@ -1,0 +1,89 @@
+//! Instruction sets: which this machine has, and which one to use.
+
+use std::sync::OnceLock;
+
+/// An instruction set with kernels of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Isa {
+    /// Registers of 64 bytes: AVX-512 with BW and VBMI.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    /// Registers of 32 bytes: AVX2.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// Registers of 16 bytes: NEON.
+    #[cfg(target_arch = "aarch64")]
+    Neon,
+    /// Words of 8 bytes, in pairs, on any machine.
+    Generic,
+}
+
+/// The environment variable that names the instruction set to use.
+const VARIABLE: &str = "TILEWRIGHT_ISA";
+
+impl Isa {
+    /// All that this machine could have, the best first.
+    pub(crate) const ALL: &[Isa] = &[
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512,
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2,
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon,
+        Isa::Generic,
+    ];
+
+    /// As the environment variable and plans spell it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => "avx2",
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => "neon",
+            Isa::Generic => "generic",
+        }
+    }
+
+    /// The bytes of a register.
+    pub(crate) fn register(self) -> usize {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => 64,
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => 32,
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => 16,
+            Isa::Generic => 16,
+        }
+    }
+
+    /// Whether this machine has it.
+    pub(crate) fn is_here(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vbmi")
+            }
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon => true,
+            Isa::Generic => true,
+        }
+    }
+
+    /// The one that the environment names, if this machine has it, or else the best it has. Decided
+    /// once.
+    pub(crate) fn chosen() -> Isa {
+        static CHOSEN: OnceLock<Isa> = OnceLock::new();
+        *CHOSEN.get_or_init(|| {
+            let here = || Isa::ALL.iter().copied().filter(|isa| isa.is_here());
+            let named = std::env::var(VARIABLE).unwrap_or_default();
+            here().find(|isa| isa.name() == named).or_else(|| here().next()).unwrap_or(Isa::Generic)
+        })
+    }
+}

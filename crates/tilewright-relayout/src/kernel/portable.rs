@@ -1,0 +1,71 @@
+//! Registers of 16 bytes on any machine: two words, and shifts under masks.
+
+use super::vector::Vector;
+
+/// Two words, the lower bytes in the first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words([u64; 2]);
+
+/// The bits of a word whose address has bit `level` clear.
+const LOW: [u64; 6] = [
+    0x5555_5555_5555_5555,
+    0x3333_3333_3333_3333,
+    0x0F0F_0F0F_0F0F_0F0F,
+    0x00FF_00FF_00FF_00FF,
+    0x0000_FFFF_0000_FFFF,
+    0x0000_0000_FFFF_FFFF,
+];
+
+// SAFETY: loads and stores move arrays of 16 bytes; nothing needs an instruction set.
+unsafe impl Vector for Words {
+    const BYTES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Words {
+        // SAFETY: the caller's promise; an array of bytes has no alignment.
+        let bytes = unsafe { from.cast::<[[u8; 8]; 2]>().read() };
+        Words(bytes.map(u64::from_le_bytes))
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller's promise; an array of bytes has no alignment.
+        unsafe { to.cast::<[[u8; 8]; 2]>().write(self.0.map(u64::to_le_bytes)) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        // SAFETY: the caller's promise covers that of `store`.
+        unsafe { self.store(to) }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange(level: u8, Words(a): Words, Words(b): Words) -> (Words, Words) {
+        if level == 6 {
+            return (Words([a[0], b[0]]), Words([a[1], b[1]]));
+        }
+        let (shift, low) = (1u32 << level, LOW[usize::from(level)]);
+        let first = |i: usize| a[i] & low | (b[i] & low) << shift;
+        let second = |i: usize| (a[i] >> shift) & low | b[i] & !low;
+        (Words([first(0), first(1)]), Words([second(0), second(1)]))
+    }
+
+    #[inline(always)]
+    unsafe fn arrange(self, table: *const u8) -> Words {
+        // SAFETY: the caller's promise; an array of bytes has no alignment.
+        let table = unsafe { table.cast::<[u8; 16]>().read() };
+        let bytes: [u8; 16] = bytemuck::cast(self.0.map(u64::to_le_bytes));
+        let bytes = table.map(|from| bytes[usize::from(from) % 16]);
+        let words: [[u8; 8]; 2] = bytemuck::cast(bytes);
+        Words(words.map(u64::from_le_bytes))
+    }
+
+    #[inline(always)]
+    fn prefetch(_at: *const u8) {}
+
+    #[inline(always)]
+    fn prefetch_to_write(_at: *const u8) {}
+
+    #[inline(always)]
+    fn fence() {}
+}

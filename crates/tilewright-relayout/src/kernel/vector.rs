@@ -1,0 +1,69 @@
+//! Registers, as the kernels see them.
+//!
+//! One operation moves data between registers: the *exchange* of an address bit inside the register
+//! with the bit that tells two registers apart. Level `j` is the address bit of weight 2ʲ *bits*:
+//! levels 0 to 2 lie within a byte, level 3 tells neighbouring bytes apart, and so on. Every
+//! permutation of the bits of an address is a sequence of exchanges and one rearrangement of bytes
+//! within each register, so this is all that an instruction set has to offer.
+
+/// A register of `BYTES` bytes.
+///
+/// # Safety
+/// An implementation's loads read, and its stores write, exactly `BYTES` bytes. Its methods may be
+/// called only on a machine that has its instruction set.
+pub(super) unsafe trait Vector: Copy {
+    /// The bytes of a register, a power of two of at least 16.
+    const BYTES: usize;
+
+    /// Reads a register, of any alignment.
+    ///
+    /// # Safety
+    /// `BYTES` bytes at `from` are readable; the machine has the instruction set.
+    unsafe fn load(from: *const u8) -> Self;
+
+    /// Writes a register, of any alignment.
+    ///
+    /// # Safety
+    /// `BYTES` bytes at `to` are writable; the machine has the instruction set.
+    unsafe fn store(self, to: *mut u8);
+
+    /// Writes a register past the caches, where the instruction set can.
+    ///
+    /// # Safety
+    /// `BYTES` bytes at `to` are writable and `to` is a multiple of `BYTES`; the machine has the
+    /// instruction set.
+    unsafe fn stream(self, to: *mut u8);
+
+    /// Exchanges the address bit of weight 2^`level` bits in both registers with the bit that tells
+    /// `a` from `b`: the first result holds what has that bit clear, of `a` and then of `b`.
+    ///
+    /// # Safety
+    /// The machine has the instruction set. `level` is below log₂(8 · `BYTES`).
+    unsafe fn exchange(level: u8, a: Self, b: Self) -> (Self, Self);
+
+    /// The bytes of the register in another order: byte `i` is byte `table[i]`, each below `BYTES`.
+    ///
+    /// # Safety
+    /// `BYTES` bytes at `table` are readable; the machine has the instruction set.
+    unsafe fn arrange(self, table: *const u8) -> Self;
+
+    /// Copies fewer than 64 bytes.
+    ///
+    /// # Safety
+    /// `len` bytes at `from` are readable and at `to` writable, and the two do not overlap; the machine
+    /// has the instruction set.
+    #[inline(always)]
+    unsafe fn copy_short(from: *const u8, to: *mut u8, len: usize) {
+        // SAFETY: the caller's promise.
+        unsafe { core::ptr::copy_nonoverlapping(from, to, len) }
+    }
+
+    /// Asks for the line of an address, which need not be mapped.
+    fn prefetch(at: *const u8);
+
+    /// The same of a line that will be written, but not all of it.
+    fn prefetch_to_write(at: *const u8);
+
+    /// Orders streamed stores before all later ones.
+    fn fence();
+}

@@ -1,0 +1,340 @@
+//! Runs a [`Weave`]: block after block, its registers read, permuted and written.
+//!
+//! Where blocks go through a scratch buffer, the steps that read the next block alternate with those
+//! that write the current one, and lines are asked for before they are read: the memory is kept busy in
+//! both directions all the time.
+
+use super::{
+    exchange::{exchange, exchange_last, load, load_lines},
+    isa::Isa,
+    portable::Words,
+    tile::Scratch,
+    vector::Vector,
+};
+use crate::{
+    clip::Job,
+    cost,
+    weave::{Block, Blocks, NONE, Reach, Weave},
+};
+
+/// How registers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Store {
+    /// Through the caches.
+    Cached,
+    /// Past the caches.
+    Streamed,
+}
+
+/// Where a job's data is, and how it is written.
+#[derive(Clone, Copy)]
+pub(super) struct Buffers {
+    pub(super) src: *const u8,
+    pub(super) dst: *mut u8,
+    pub(super) store: Store,
+}
+
+/// Runs the blocks of a weave over a job that it fits, whose first unit is at byte `from` of `src` and at
+/// byte `to` of `out`. Returns whether it did: not if any byte that it would read or write lies outside.
+pub(crate) fn weave(
+    isa: Isa,
+    weave: &Weave,
+    job: &Job<'_>,
+    (src, from): (&[u8], i64),
+    (out, to): (&mut [u8], i64),
+    scratch: &mut Scratch,
+) -> bool {
+    let Some(blocks) = weave.blocks(job, from, to) else { return false };
+    let within = |(low, high): (i64, i64), len: usize| low >= 0 && high as u64 <= len as u64;
+    if !within(blocks.src_reach, src.len()) || !within(blocks.dst_reach, out.len()) {
+        return false;
+    }
+    let store = match weave.reach {
+        Reach::Far => Store::Streamed,
+        Reach::Near => Store::Cached,
+    };
+    let lines = scratch.lines(2 * weave.steps.lines * weave.register + STAGE);
+    let buffers = Buffers { src: src.as_ptr(), dst: out.as_mut_ptr(), store };
+    let run = Run { weave, buffers, scratch: lines };
+    // SAFETY: `src_reach` and `dst_reach` are the lowest and highest bytes over all blocks, steps and
+    // registers, and both were found within the slices; the scratch buffer was made for two blocks and
+    // a stage; the machine has the instruction set, as `Isa::chosen` and its callers make sure.
+    unsafe {
+        match (isa, weave.register) {
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512, 64) => avx512(&run, blocks),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512 | Isa::Avx2, 32) => avx2(&run, blocks),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512 | Isa::Avx2, 16) => sse(&run, blocks),
+            #[cfg(target_arch = "aarch64")]
+            (Isa::Neon, 16) => run.all::<super::aarch64::neon::Quad>(blocks),
+            (Isa::Generic, 16) => run.all::<Words>(blocks),
+            _ => return false, // open set
+        }
+    }
+    true
+}
+
+/// The bytes of the buffer where registers become lines, behind the blocks in the scratch buffer.
+const STAGE: usize = 20 << 10;
+
+/// # Safety
+/// As for [`Run::all`]; the machine has AVX-512 with BW and VBMI.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+unsafe fn avx512(run: &Run<'_>, blocks: Blocks) {
+    // SAFETY: the caller's promise.
+    unsafe { run.all::<super::x86_64::avx512::Zmm>(blocks) }
+}
+
+/// # Safety
+/// As for [`Run::all`]; the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2(run: &Run<'_>, blocks: Blocks) {
+    // SAFETY: the caller's promise.
+    unsafe { run.all::<super::x86_64::avx2::Ymm>(blocks) }
+}
+
+/// # Safety
+/// As for [`Run::all`]; the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn sse(run: &Run<'_>, blocks: Blocks) {
+    // SAFETY: the caller's promise.
+    unsafe { run.all::<super::x86_64::xmm::Xmm>(blocks) }
+}
+
+/// One run over all blocks.
+pub(super) struct Run<'a> {
+    pub(super) weave: &'a Weave,
+    pub(super) buffers: Buffers,
+    /// Two blocks and a stage, on a line.
+    pub(super) scratch: *mut u8,
+}
+
+impl Run<'_> {
+    /// Moves all blocks.
+    ///
+    /// # Safety
+    /// Every byte that a step of a block reads lies in the source and every byte it writes in the
+    /// destination, which no one else uses; the scratch buffer holds two blocks and a stage; the machine
+    /// has the instruction set of `V`.
+    #[inline(always)]
+    unsafe fn all<V: Vector>(&self, blocks: Blocks) {
+        let lanes = &self.weave.lanes;
+        // SAFETY: the caller's promise.
+        unsafe {
+            if lanes.is_transpose(V::BYTES) {
+                self.sized::<V, true>(blocks);
+            } else {
+                self.sized::<V, false>(blocks);
+            }
+        }
+        if self.buffers.store == Store::Streamed {
+            V::fence();
+        }
+    }
+
+    /// Moves all blocks; with `T`, by the exchanges of a transpose, which are known beforehand.
+    ///
+    /// # Safety
+    /// As for [`Run::all`].
+    #[inline(always)]
+    unsafe fn sized<V: Vector, const T: bool>(&self, blocks: Blocks) {
+        let steps = &self.weave.steps;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (steps.gather_src.len(), steps.write_dst.len(), steps.gather.is_empty()) {
+                (_, 1, true) => self.direct::<V, T, 1>(blocks),
+                (_, 2, true) => self.direct::<V, T, 2>(blocks),
+                (_, 4, true) => self.direct::<V, T, 4>(blocks),
+                (_, 8, true) => self.direct::<V, T, 8>(blocks),
+                (_, _, true) => self.direct::<V, T, 16>(blocks),
+                (1, ..) => self.through::<V, T, 1, 1>(blocks),
+                (2, ..) => self.through::<V, T, 2, 1>(blocks),
+                (_, 1, _) => self.through::<V, T, 4, 1>(blocks),
+                (_, 2, _) => self.through::<V, T, 4, 2>(blocks),
+                (_, 4, _) => self.through::<V, T, 4, 4>(blocks),
+                (_, 8, _) => self.through::<V, T, 4, 8>(blocks),
+                _ => self.through::<V, T, 4, 16>(blocks),
+            }
+        }
+    }
+
+    /// Registers from the source to the destination, `W` at a time.
+    ///
+    /// # Safety
+    /// As for [`Run::all`].
+    #[inline(always)]
+    unsafe fn direct<V: Vector, const T: bool, const W: usize>(&self, blocks: Blocks) {
+        let steps = &self.weave.steps;
+        let registers: [i64; W] = *exact(&steps.write_src);
+        let levels: [[u8; 2]; 4] = self.levels(0);
+        let ahead = (cost::AHEAD as usize / W).min(steps.write.len());
+        let turn = steps.write.len() - ahead;
+        let far = self.buffers.store == Store::Streamed;
+        let mut next = blocks.clone();
+        next.next();
+        for block in blocks {
+            let src = block.src;
+            let after = next.next().map_or(src, |block| block.src);
+            let sink = self.sink::<V, W>(&block);
+            for (i, step) in steps.write.iter().enumerate() {
+                // SAFETY: registers of a step of a block lie in the source and in the destination; the
+                // machine has the instruction set, and the levels fit the register.
+                unsafe {
+                    if far {
+                        let (from, soon) =
+                            if i < turn { (src, i + ahead) } else { (after, i - turn) };
+                        self.ask::<V, W>(from + steps.write.get_unchecked(soon).src, &registers);
+                    }
+                    let from = self.buffers.src.offset((src + step.src) as isize);
+                    let mut held = load::<V, W>(from, &registers);
+                    exchange::<V, T, W, 1>(&mut held, &levels);
+                    self.put::<V, W>(&sink, i, step, &mut held);
+                }
+            }
+        }
+    }
+
+    /// The levels of the bits of a register index from `first` on.
+    #[inline(always)]
+    fn levels(&self, first: usize) -> [[u8; 2]; 4] {
+        let mut levels = [[NONE; 2]; 4];
+        for (level, given) in levels.iter_mut().zip(self.weave.lanes.levels.iter().skip(first)) {
+            *level = *given;
+        }
+        levels
+    }
+
+    /// Asks for the lines of registers.
+    #[inline(always)]
+    fn ask<V: Vector, const N: usize>(&self, at: i64, registers: &[i64; N]) {
+        let at = self.buffers.src.wrapping_offset(at as isize);
+        for register in registers {
+            V::prefetch(at.wrapping_offset(*register as isize));
+        }
+    }
+
+    /// Registers through the scratch buffer: read `G` at a time, written `W` at a time.
+    ///
+    /// # Safety
+    /// As for [`Run::all`].
+    #[inline(always)]
+    unsafe fn through<V: Vector, const T: bool, const G: usize, const W: usize>(
+        &self,
+        mut blocks: Blocks,
+    ) {
+        let steps = &self.weave.steps;
+        let size = steps.lines * V::BYTES;
+        let (mut current, mut other) = (self.scratch, self.scratch.wrapping_add(size));
+        let levels: [[u8; 2]; 4] = self.levels(0);
+        let Some(mut block) = blocks.next() else { return };
+        let mut next = blocks.next();
+        let read = Reading::<G>::new(self, W);
+        for step in 0..steps.gather.len() {
+            // SAFETY: as promised, for a buffer that holds a block.
+            unsafe {
+                let soon = next.map_or(block.src, |next| next.src);
+                read.step::<V, T>(self, block.src, soon, step, current);
+            }
+        }
+        loop {
+            let after = blocks.next();
+            let sink = self.sink::<V, W>(&block);
+            let mut step = 0;
+            for (i, write) in steps.write.iter().enumerate() {
+                // SAFETY: a writing step's lines lie in the scratch buffer and its registers in the
+                // destination; the machine has the instruction set, and the levels fit the register.
+                unsafe {
+                    let mut held = load_lines::<V, W>(current.add(write.at as usize * V::BYTES));
+                    exchange::<V, T, W, G>(&mut held, &levels);
+                    self.put::<V, W>(&sink, i, write, &mut held);
+                }
+                // For every register written one is read.
+                if let Some(Block { src, .. }) = next
+                    && (W >= G || i % (G / W) == G / W - 1)
+                {
+                    let soon = after.map_or(src, |after| after.src);
+                    for _ in 0..(W / G).max(1) {
+                        // SAFETY: as promised, for a buffer that holds a block.
+                        unsafe { read.step::<V, T>(self, src, soon, step, other) };
+                        step += 1;
+                    }
+                }
+            }
+            let Some(following) = next else { return };
+            (block, next) = (following, after);
+            core::mem::swap(&mut current, &mut other);
+        }
+    }
+}
+
+/// How a block is read.
+struct Reading<const G: usize> {
+    registers: [i64; G],
+    levels: [[u8; 2]; 4],
+    /// Steps asked for ahead, the steps of a block less these, and whether any are.
+    ahead: usize,
+    turn: usize,
+    far: bool,
+}
+
+impl<const G: usize> Reading<G> {
+    #[inline(always)]
+    fn new(run: &Run<'_>, written: usize) -> Reading<G> {
+        let steps = &run.weave.steps;
+        let ahead = (cost::AHEAD as usize / G).min(steps.gather.len());
+        Reading {
+            registers: *exact(&steps.gather_src),
+            levels: run.levels(written.trailing_zeros() as usize),
+            ahead,
+            turn: steps.gather.len() - ahead,
+            far: run.buffers.store == Store::Streamed,
+        }
+    }
+
+    /// One reading step of the block at `src`, asking for a later one, of the block at `soon` if need
+    /// be.
+    ///
+    /// # Safety
+    /// As for [`Run::all`], of this step; `scratch` holds a block.
+    #[inline(always)]
+    unsafe fn step<V: Vector, const T: bool>(
+        &self,
+        run: &Run<'_>,
+        src: i64,
+        soon: i64,
+        step: usize,
+        scratch: *mut u8,
+    ) {
+        let gather = &run.weave.steps.gather;
+        // SAFETY: a block has as many reading steps as are counted, and `ahead` is no more; the caller's
+        // promise.
+        unsafe {
+            if self.far {
+                let (block, later) = if step < self.turn {
+                    (src, step + self.ahead)
+                } else {
+                    (soon, step - self.turn)
+                };
+                run.ask::<V, G>(block + gather.get_unchecked(later).src, &self.registers);
+            }
+            let step = gather.get_unchecked(step);
+            let from = run.buffers.src.offset((src + step.src) as isize);
+            let mut held = load::<V, G>(from, &self.registers);
+            exchange_last::<V, T, G>(&mut held, &self.levels);
+            for (register, at) in held.iter().zip(step.at) {
+                register.store(scratch.add(at as usize * V::BYTES));
+            }
+        }
+    }
+}
+
+/// The first `N` of a list, which has as many.
+#[inline(always)]
+pub(super) fn exact<T, const N: usize>(list: &[T]) -> &[T; N] {
+    list.first_chunk().expect("a step has as many registers as bits select")
+}

@@ -1,0 +1,115 @@
+//! Registers of 32 bytes: AVX2.
+
+use super::super::vector::Vector;
+use core::arch::x86_64::*;
+
+/// A register.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Ymm(__m256i);
+
+/// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
+#[inline(always)]
+unsafe fn within<const SHIFT: i32>(low: u8, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let low = _mm256_set1_epi8(low.cast_signed());
+        let up = _mm256_andnot_si256(low, _mm256_slli_epi16::<SHIFT>(b));
+        let down = _mm256_and_si256(low, _mm256_srli_epi16::<SHIFT>(a));
+        (
+            _mm256_or_si256(_mm256_and_si256(low, a), up),
+            _mm256_or_si256(down, _mm256_andnot_si256(low, b)),
+        )
+    }
+}
+
+// SAFETY: loads and stores move 32 bytes.
+unsafe impl Vector for Ymm {
+    const BYTES: usize = 32;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Ymm {
+        // SAFETY: the caller's promise.
+        Ymm(unsafe { _mm256_loadu_si256(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        // SAFETY: the caller's promise, with the alignment.
+        unsafe { _mm256_stream_si256(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange(level: u8, Ymm(a): Ymm, Ymm(b): Ymm) -> (Ymm, Ymm) {
+        // SAFETY: the caller has AVX2.
+        let (a, b) = unsafe {
+            match level {
+                0 => within::<1>(0x55, a, b),
+                1 => within::<2>(0x33, a, b),
+                2 => within::<4>(0x0F, a, b),
+                3 => {
+                    let odd = _mm256_set1_epi16(0xFF00_u16.cast_signed());
+                    (
+                        _mm256_blendv_epi8(a, _mm256_slli_epi16::<8>(b), odd),
+                        _mm256_blendv_epi8(_mm256_srli_epi16::<8>(a), b, odd),
+                    )
+                }
+                4 => (
+                    _mm256_blend_epi16::<0xAA>(a, _mm256_slli_epi32::<16>(b)),
+                    _mm256_blend_epi16::<0xAA>(_mm256_srli_epi32::<16>(a), b),
+                ),
+                5 => (
+                    _mm256_blend_epi32::<0xAA>(a, _mm256_slli_epi64::<32>(b)),
+                    _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(a), b),
+                ),
+                6 => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+                _ => (
+                    _mm256_permute2x128_si256::<0x20>(a, b),
+                    _mm256_permute2x128_si256::<0x31>(a, b),
+                ),
+            }
+        };
+        (Ymm(a), Ymm(b))
+    }
+
+    #[inline(always)]
+    unsafe fn arrange(self, table: *const u8) -> Ymm {
+        // SAFETY: the caller's promise; the caller has AVX2. Shuffles work within lanes of 16 bytes and
+        // clear what has the top bit set: one shuffle takes what stays in its lane, the other, of the
+        // register with its lanes swapped, the rest.
+        unsafe {
+            let table = _mm256_loadu_si256(table.cast());
+            let lane = _mm256_set_epi64x(0x1010_1010_1010_1010, 0x1010_1010_1010_1010, 0, 0);
+            // Bit 4 set: from the other lane.
+            let other = _mm256_slli_epi16::<3>(_mm256_xor_si256(table, lane));
+            let top = _mm256_set1_epi8(i8::MIN);
+            let index = _mm256_and_si256(table, _mm256_set1_epi8(0x0F));
+            let far = _mm256_and_si256(other, top);
+            let own = _mm256_or_si256(index, far);
+            let swapped = _mm256_or_si256(index, _mm256_xor_si256(far, top));
+            let turned = _mm256_permute2x128_si256::<0x01>(self.0, self.0);
+            let near = _mm256_shuffle_epi8(self.0, own);
+            Ymm(_mm256_or_si256(near, _mm256_shuffle_epi8(turned, swapped)))
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(at: *const u8) {
+        super::prefetch(at);
+    }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        super::prefetch_to_write(at);
+    }
+
+    #[inline(always)]
+    fn fence() {
+        super::fence();
+    }
+}

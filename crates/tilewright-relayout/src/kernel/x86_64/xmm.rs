@@ -1,0 +1,93 @@
+//! Registers of 16 bytes, with the instructions of AVX2.
+
+use super::super::vector::Vector;
+use core::arch::x86_64::*;
+
+/// A register.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Xmm(__m128i);
+
+/// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
+#[inline(always)]
+unsafe fn within<const SHIFT: i32>(low: u8, a: __m128i, b: __m128i) -> (__m128i, __m128i) {
+    // SAFETY: the caller has AVX2.
+    unsafe {
+        let low = _mm_set1_epi8(low.cast_signed());
+        let up = _mm_andnot_si128(low, _mm_slli_epi16::<SHIFT>(b));
+        let down = _mm_and_si128(low, _mm_srli_epi16::<SHIFT>(a));
+        (_mm_or_si128(_mm_and_si128(low, a), up), _mm_or_si128(down, _mm_andnot_si128(low, b)))
+    }
+}
+
+// SAFETY: loads and stores move 16 bytes.
+unsafe impl Vector for Xmm {
+    const BYTES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Xmm {
+        // SAFETY: the caller's promise.
+        Xmm(unsafe { _mm_loadu_si128(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm_storeu_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        // SAFETY: the caller's promise, with the alignment.
+        unsafe { _mm_stream_si128(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn exchange(level: u8, Xmm(a): Xmm, Xmm(b): Xmm) -> (Xmm, Xmm) {
+        // SAFETY: the caller has AVX2.
+        let (a, b) = unsafe {
+            match level {
+                0 => within::<1>(0x55, a, b),
+                1 => within::<2>(0x33, a, b),
+                2 => within::<4>(0x0F, a, b),
+                3 => {
+                    let odd = _mm_set1_epi16(0xFF00_u16.cast_signed());
+                    (
+                        _mm_blendv_epi8(a, _mm_slli_epi16::<8>(b), odd),
+                        _mm_blendv_epi8(_mm_srli_epi16::<8>(a), b, odd),
+                    )
+                }
+                4 => (
+                    _mm_blend_epi16::<0xAA>(a, _mm_slli_epi32::<16>(b)),
+                    _mm_blend_epi16::<0xAA>(_mm_srli_epi32::<16>(a), b),
+                ),
+                5 => (
+                    _mm_blend_epi32::<0xA>(a, _mm_slli_epi64::<32>(b)),
+                    _mm_blend_epi32::<0xA>(_mm_srli_epi64::<32>(a), b),
+                ),
+                _ => (_mm_unpacklo_epi64(a, b), _mm_unpackhi_epi64(a, b)),
+            }
+        };
+        (Xmm(a), Xmm(b))
+    }
+
+    #[inline(always)]
+    unsafe fn arrange(self, table: *const u8) -> Xmm {
+        // SAFETY: the caller's promise; the caller has AVX2.
+        Xmm(unsafe { _mm_shuffle_epi8(self.0, _mm_loadu_si128(table.cast())) })
+    }
+
+    #[inline(always)]
+    fn prefetch(at: *const u8) {
+        super::prefetch(at);
+    }
+
+    #[inline(always)]
+    fn prefetch_to_write(at: *const u8) {
+        super::prefetch_to_write(at);
+    }
+
+    #[inline(always)]
+    fn fence() {
+        super::fence();
+    }
+}

@@ -1,0 +1,126 @@
+//! A job as blocks of register permutations: what the kernel of [`weave`](crate::kernel) runs.
+//!
+//! A block is a part of the job that fits into a cache and is long enough on both sides for memory to be
+//! fast: it is read along the source's contiguous loops and written along the destination's. Between
+//! the two lie [`Lanes`]: the permutation of address bits that turns a few registers of the source into
+//! a few of the destination. Everything a block does is two lists of steps, the same for every block;
+//! blocks at the end of a loop that they do not divide begin earlier, and move some elements twice.
+//!
+//! Law: the steps of all blocks move every element of the job to its place, and nothing else.
+
+mod blocks;
+mod lanes;
+mod steps;
+
+pub(crate) use blocks::{Block, Blocks};
+pub(crate) use lanes::{Lanes, NONE};
+pub(crate) use steps::{Stage, Steps, Write};
+
+use crate::{clip::Job, cost, nest::Turn};
+
+/// How the jobs of some loops are woven.
+#[derive(Clone, Debug)]
+pub(crate) struct Weave {
+    /// The bytes of a register: 16, 32 or 64.
+    pub(crate) register: usize,
+    pub(crate) reach: Reach,
+    pub(crate) lanes: Lanes,
+    pub(crate) steps: Steps,
+    /// The turns of each loop that a block takes.
+    pub(crate) shape: Vec<u64>,
+    /// The bytes of a block that lie together in the source, and in the destination.
+    pub(crate) runs: (u64, u64),
+    /// The loops, in bits, and the bits of a run.
+    turns: Vec<Turn>,
+    run: u64,
+    /// The turns along the destination's runs that a block shares with the next one: a line's, where
+    /// runs do not begin on lines, so that every line is written whole, by one block.
+    overlap: u64,
+}
+
+/// Where the data of a job is, for all one knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// In memory: blocks are long, read ahead and written past the caches.
+    Far,
+    /// In a cache.
+    Near,
+}
+
+impl Reach {
+    /// Of a destination of so many bytes.
+    pub(crate) fn of(bytes: u64) -> Reach {
+        if bytes >= cost::STREAM { Reach::Far } else { Reach::Near }
+    }
+}
+
+impl Weave {
+    /// The weave of a job of `bits`-bit units (8 where they are bytes) with registers of at most
+    /// `register` bytes; `None` if its loops do not fill registers on both sides.
+    pub(crate) fn of(job: &Job<'_>, bits: u32, register: usize, reach: Reach) -> Option<Weave> {
+        let run = job.run.checked_mul(u64::from(bits))?;
+        if !run.is_power_of_two() || job.turns.is_empty() {
+            return None;
+        }
+        let scaled = |stride: i64| stride.checked_mul(i64::from(bits));
+        let mut turns = Vec::with_capacity(job.turns.len());
+        for turn in job.turns {
+            turns.push(Turn { src: scaled(turn.src)?, dst: scaled(turn.dst)?, ..*turn });
+        }
+        let sizes = [64, 32, 16].into_iter().filter(|size| *size <= register);
+        sizes.filter(|size| (*size as u64) * 8 > run).find_map(|register| {
+            let lanes = Lanes::of(&turns, run, (register * 8).ilog2())?;
+            let shape = blocks::shape(&turns, run, register as u64 * 8, &lanes, reach);
+            let steps = Steps::of(&turns, &shape, &lanes, register, reach)?;
+            let (runs, turns) = (blocks::runs(&turns, run, &shape), turns.clone());
+            let mut weave =
+                Weave { register, reach, lanes, steps, shape, runs, turns, run, overlap: 0 };
+            weave.overlap = weave.overlap();
+            Some(weave)
+        })
+    }
+
+    fn overlap(&self) -> u64 {
+        let Some(stage) = &self.steps.stage else { return 0 };
+        let straddles = self.reach == Reach::Far && self.runs.1 > 2 * cost::LINE;
+        if !straddles
+            || self.steps.aligned && blocks::on_lines(&self.turns)
+            || stage.run as u64 != self.runs.1
+        {
+            return 0;
+        }
+        let mut together = self.run;
+        while let Some(i) = self.turns.iter().position(|turn| turn.dst.unsigned_abs() == together) {
+            if self.shape[i] < self.turns[i].extent {
+                return (8 * cost::LINE).div_ceil(together);
+            }
+            together = together.saturating_mul(self.turns[i].extent);
+        }
+        0
+    }
+
+    /// Whether this is a weave of the job: of the same loops, as long as a block at least.
+    pub(crate) fn fits(&self, job: &Job<'_>, bits: u32, reach: Reach) -> bool {
+        let bits = i64::from(bits);
+        let alike = |((own, turn), shape): ((&Turn, &Turn), &u64)| {
+            let same = |own: i64, given: i64| Some(own) == given.checked_mul(bits);
+            turn.extent >= *shape && same(own.src, turn.src) && same(own.dst, turn.dst)
+        };
+        self.reach == reach
+            && job.turns.len() == self.turns.len()
+            && job.run.checked_mul(bits as u64) == Some(self.run)
+            && self.turns.iter().zip(job.turns).zip(&self.shape).all(alike)
+    }
+
+    /// The blocks of a job that this fits, whose first unit is at these bytes.
+    pub(crate) fn blocks(&self, job: &Job<'_>, src: i64, dst: i64) -> Option<Blocks> {
+        let extents = |i: usize| job.turns[i].extent;
+        let blocks =
+            Blocks::of(&self.turns, &extents, self.run, &self.shape, self.overlap, (src, dst))?;
+        blocks.around(
+            self.steps.src_reach(self.register)?,
+            self.steps.dst_reach(self.register)?,
+            self.lanes.src_low / 8,
+        )
+    }
+}

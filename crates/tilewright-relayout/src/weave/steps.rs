@@ -1,0 +1,332 @@
+//! What a block does: steps that read, and steps that write.
+
+use super::{
+    Lanes, Reach,
+    lanes::{MOST, NONE},
+};
+use crate::{cost, nest::Turn};
+
+/// Registers read into the scratch buffer, after the exchanges of the highest bits of their index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gather {
+    /// Bytes from the block's first.
+    pub(crate) src: i64,
+    /// The scratch lines they go to.
+    pub(crate) at: [u32; 4],
+}
+
+/// Registers written to the destination, after the exchanges of the lower bits of their index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Write {
+    /// The first of their scratch lines.
+    pub(crate) at: u32,
+    /// Bytes from the block's first: of the source where nothing goes through the scratch buffer.
+    pub(crate) src: i64,
+    pub(crate) dst: i64,
+}
+
+/// How written registers become whole lines where they do not lie on lines themselves: so many steps
+/// write to a buffer first, which holds contiguous runs of the destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stage {
+    /// The writing steps of one filling.
+    pub(crate) steps: usize,
+    /// The bytes of a run, and from one to the next in the buffer.
+    pub(crate) run: usize,
+    pub(crate) pitch: usize,
+    /// Where each register of a step goes in the buffer.
+    pub(crate) at: Vec<i64>,
+    /// Where each run begins in the destination, from the first step's place.
+    pub(crate) dst: Vec<i64>,
+}
+
+/// The steps of every block.
+#[derive(Clone, Debug)]
+pub(crate) struct Steps {
+    /// Reading steps, in the order of the source; none where writing steps read the source themselves.
+    pub(crate) gather: Vec<Gather>,
+    /// Writing steps, in the order of the destination.
+    pub(crate) write: Vec<Write>,
+    /// Where each register of a reading step begins, and of a writing step on either side.
+    pub(crate) gather_src: Vec<i64>,
+    pub(crate) write_src: Vec<i64>,
+    pub(crate) write_dst: Vec<i64>,
+    /// The registers that the scratch buffer holds.
+    pub(crate) lines: usize,
+    pub(crate) stage: Option<Stage>,
+    /// Whether registers lie on lines of the destination wherever blocks do.
+    pub(crate) aligned: bool,
+}
+
+/// The exchanges that a writing step does at most.
+const IN_REGISTERS: usize = 4;
+
+/// The exchanges that a reading step does at most.
+const ON_THE_WAY: usize = 2;
+
+/// A loop of steps: over the units of a block along a loop of the job, or over a bit of the index of a
+/// unit's registers.
+struct Digit {
+    count: usize,
+    src: i64,
+    dst: i64,
+    /// The units before that of turn `i` and its offsets: regular but for the last, which ends the loop.
+    step: i64,
+    last: i64,
+    role: Role,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Counts units: the number of units that one turn passes.
+    Unit(usize),
+    /// A bit of the register index, of this weight.
+    Bit(usize),
+}
+
+impl Steps {
+    /// The steps of blocks of this shape. Strides count bits; steps count bytes.
+    pub(super) fn of(
+        turns: &[Turn],
+        shape: &[u64],
+        lanes: &Lanes,
+        register: usize,
+        reach: Reach,
+    ) -> Option<Steps> {
+        let bits = lanes.levels.len();
+        let units = units(turns, shape, lanes)?;
+        let direct = is_direct(&units, lanes, reach);
+        let on_the_way = if direct { 0 } else { bits.min(ON_THE_WAY) };
+        let split = bits - on_the_way;
+        if split > IN_REGISTERS || lanes.levels[split..].iter().any(|level| level[1] != NONE) {
+            return None;
+        }
+        let (src, dst) = (whole(lanes.src.iter().copied())?, bit_offsets(lanes)?);
+        let write = write_steps(&units, &dst, split)?;
+        let mut steps = Steps {
+            gather: Vec::new(),
+            gather_src: sums(&src[split..].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
+            write_src: sums(&src[..split].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
+            write_dst: sums(&dst[..split]),
+            lines: 0,
+            stage: None,
+            aligned: false,
+            write: write.steps,
+        };
+        let on_line = |at: i64| at % cost::LINE as i64 == 0;
+        steps.aligned = steps.write.iter().all(|step| on_line(step.dst))
+            && steps.write_dst.iter().all(|&dst| on_line(dst));
+        if !direct {
+            (steps.gather, steps.lines) = gather_steps(&units, &src, split, &write.place);
+        }
+        steps.stage = Stage::of(&steps, register);
+        Some(steps)
+    }
+
+    /// The lowest source byte of a block relative to its first register, and the one behind the last.
+    pub(super) fn src_reach(&self, register: usize) -> Option<(i64, i64)> {
+        let reach = match self.gather.is_empty() {
+            true => reach(self.write.iter().map(|step| step.src), &self.write_src),
+            false => reach(self.gather.iter().map(|step| step.src), &self.gather_src),
+        }?;
+        Some((reach.0, reach.1.checked_add(register as i64)?))
+    }
+
+    /// The same of the destination.
+    pub(super) fn dst_reach(&self, register: usize) -> Option<(i64, i64)> {
+        let reach = reach(self.write.iter().map(|step| step.dst), &self.write_dst)?;
+        Some((reach.0, reach.1.checked_add(register as i64)?))
+    }
+}
+
+/// The least and the greatest sum of a step's offset and a register's.
+fn reach(steps: impl Iterator<Item = i64> + Clone, registers: &[i64]) -> Option<(i64, i64)> {
+    let low = steps.clone().min()?.checked_add(*registers.iter().min()?)?;
+    Some((low, steps.max()?.checked_add(*registers.iter().max()?)?))
+}
+
+/// Bits to bytes, if all are whole.
+fn whole(bits: impl Iterator<Item = i64>) -> Option<Vec<i64>> {
+    bits.map(|bits| (bits % 8 == 0).then_some(bits / 8)).collect()
+}
+
+fn bit_offsets(lanes: &Lanes) -> Option<Vec<(i64, i64)>> {
+    let clear = whole(lanes.dst.iter().map(|dst| dst.0))?;
+    let set = whole(lanes.dst.iter().map(|dst| dst.1))?;
+    Some(clear.into_iter().zip(set).collect())
+}
+
+/// The offsets of all register indices of these bits.
+fn sums(bits: &[(i64, i64)]) -> Vec<i64> {
+    (0..1usize << bits.len())
+        .map(|index| {
+            let of = |(i, &(clear, set))| if index >> i & 1 == 1 { set } else { clear };
+            bits.iter().enumerate().map(of).sum()
+        })
+        .collect()
+}
+
+/// The loops over the units of a block.
+fn units(turns: &[Turn], shape: &[u64], lanes: &Lanes) -> Option<Vec<Digit>> {
+    let (mut digits, mut passed) = (Vec::new(), 1usize);
+    for ((turn, &taken), &unit) in turns.iter().zip(shape).zip(&lanes.taken) {
+        let count = taken.div_ceil(unit) as usize;
+        if count == 1 {
+            continue;
+        }
+        let last = (taken - unit) as i64;
+        let whole = |stride: i64| unit as i64 * stride % 8 == 0 && last * stride % 8 == 0;
+        (whole(turn.src) && whole(turn.dst)).then_some(())?;
+        let role = Role::Unit(passed);
+        passed = passed.checked_mul(count)?;
+        digits.push(Digit { count, src: turn.src, dst: turn.dst, step: unit as i64, last, role });
+    }
+    (passed <= 1 << 16).then_some(digits)
+}
+
+/// Whether registers go straight from the source to the destination: where few source rows are read at
+/// a time, or nothing is gained by reading long runs.
+fn is_direct(units: &[Digit], lanes: &Lanes, reach: Reach) -> bool {
+    let bits = lanes.levels.len();
+    if bits > IN_REGISTERS {
+        return false;
+    }
+    let nearest = units.iter().map(|digit| digit.src.unsigned_abs()).min();
+    let others = units.iter().filter(|digit| Some(digit.src.unsigned_abs()) != nearest);
+    let rows = others.map(|digit| digit.count).product::<usize>() << bits;
+    reach == Reach::Near || rows <= 16
+}
+
+/// Calls `f` with the unit, the bits, the source and the destination offset of every combination of
+/// turns, the first digit outermost.
+fn each(digits: &[&Digit], f: &mut dyn FnMut(usize, usize, i64, i64)) {
+    fn turn(
+        digits: &[&Digit],
+        at: (usize, usize, i64, i64),
+        f: &mut dyn FnMut(usize, usize, i64, i64),
+    ) {
+        let Some((digit, rest)) = digits.split_first() else { return f(at.0, at.1, at.2, at.3) };
+        for i in 0..digit.count {
+            let turns = (i as i64 * digit.step).min(digit.last);
+            let (unit, bits) = match digit.role {
+                Role::Unit(passed) => (at.0 + i * passed, at.1),
+                Role::Bit(weight) => (at.0, at.1 + i * weight),
+            };
+            let (src, dst) = (turns * digit.src / 8, turns * digit.dst / 8);
+            turn(rest, (unit, bits, at.2 + src, at.3 + dst), f);
+        }
+    }
+    turn(digits, (0, 0, 0, 0), f);
+}
+
+/// A bit of the register index as a loop of two turns.
+fn bit(weight: usize, src: i64, dst: i64) -> Digit {
+    Digit { count: 2, src: src * 8, dst: dst * 8, step: 1, last: 1, role: Role::Bit(weight) }
+}
+
+/// Writing steps, and the scratch line at which the registers of each unit and high bits begin.
+struct Writes {
+    steps: Vec<Write>,
+    place: Vec<Vec<u32>>,
+}
+
+/// The writing steps, by destination: every unit, and every value of the bits exchanged before.
+fn write_steps(units: &[Digit], dst: &[(i64, i64)], split: usize) -> Option<Writes> {
+    let high: Vec<Digit> = dst[split..]
+        .iter()
+        .enumerate()
+        .map(|(i, &(clear, set))| bit(1 << i, 0, set - clear))
+        .collect();
+    let first: i64 = dst[split..].iter().map(|pair| pair.0).sum();
+    let mut digits: Vec<&Digit> = units.iter().chain(&high).collect();
+    digits.sort_by_key(|digit| core::cmp::Reverse(digit.dst.unsigned_abs()));
+    let inner = digits.last().map_or(1, |digit| digit.count) as u32;
+    let all: usize = units.iter().map(|digit| digit.count).product();
+    let mut place = vec![vec![0; 1 << high.len()]; all];
+    let mut steps = Vec::with_capacity(all << high.len());
+    each(&digits, &mut |unit, bits, src, dst| {
+        let number = steps.len() as u32;
+        // A line more after each innermost loop: lines then do not share cache sets.
+        let at = (number << split) + number / inner;
+        place[unit][bits] = at;
+        steps.push(Write { at, src, dst: dst + first });
+    });
+    Some(Writes { steps, place })
+}
+
+/// The reading steps, by source, and the lines of the scratch buffer.
+fn gather_steps(
+    units: &[Digit],
+    src: &[i64],
+    split: usize,
+    place: &[Vec<u32>],
+) -> (Vec<Gather>, usize) {
+    let low: Vec<Digit> =
+        src[..split].iter().enumerate().map(|(i, &src)| bit(1 << i, src, 0)).collect();
+    let mut digits: Vec<&Digit> = units.iter().chain(&low).collect();
+    digits.sort_by_key(|digit| core::cmp::Reverse(digit.src.unsigned_abs()));
+    let mut steps = Vec::with_capacity(place.len() << split);
+    let mut lines = 0;
+    each(&digits, &mut |unit, bits, src, _| {
+        let mut at = [0; 4];
+        for (at, place) in at.iter_mut().zip(&place[unit]) {
+            *at = place + bits as u32;
+            lines = lines.max(*at as usize + 1);
+        }
+        steps.push(Gather { src, at });
+    });
+    (steps, lines)
+}
+
+impl Stage {
+    /// The most bytes of a stage, a part of the first-level cache.
+    const MOST: usize = 16 << 10;
+
+    /// The stage of these steps, if what some of them write together are a few contiguous runs.
+    fn of(steps: &Steps, register: usize) -> Option<Stage> {
+        let starts: Vec<i64> = steps.write.iter().map(|step| step.dst).collect();
+        // How many steps go on where the last one ended, give or take an overlap.
+        let ahead = starts.windows(2).take_while(|pair| {
+            let by = pair[1] - pair[0];
+            by > 0 && by <= register as i64
+        });
+        let together = 1 + ahead.count();
+        let contiguous = |at: &[i64], run: i64| at.windows(2).all(|pair| pair[1] - pair[0] == run);
+        let registers = &steps.write_dst;
+        let alone = starts[together - 1] - starts[0] + register as i64;
+        let (count, run, runs) = if together > 1 && contiguous(registers, alone) {
+            // The runs of the registers go on where the last one ended.
+            (together, alone * registers.len() as i64, vec![registers[0]])
+        } else if contiguous(registers, register as i64) {
+            let by = (register * registers.len()) as i64;
+            let ahead =
+                starts.windows(2).take_while(|pair| (1..=by).contains(&(pair[1] - pair[0])));
+            let count = 1 + ahead.count();
+            (count, starts[count - 1] - starts[0] + by, vec![registers[0]])
+        } else {
+            (together, alone, registers.clone())
+        };
+        // Every filling is like the first.
+        if !steps.write.len().is_multiple_of(count) {
+            return None;
+        }
+        let like = steps.write.chunks(count).all(|chunk| {
+            chunk
+                .iter()
+                .zip(&starts)
+                .all(|(step, start)| step.dst - chunk[0].dst == start - starts[0])
+        });
+        let run = usize::try_from(run).ok()?;
+        let pitch = if runs.len() == 1 { run } else { run.next_multiple_of(64) + 64 };
+        if !like || run < 64 || pitch * runs.len() > Stage::MOST {
+            return None;
+        }
+        let at = match runs.len() {
+            1 => registers.iter().map(|dst| dst - registers[0]).collect(),
+            _ => (0..registers.len()).map(|i| (i * pitch) as i64).collect(),
+        };
+        Some(Stage { steps: count, run, pitch, at, dst: runs })
+    }
+}
+
+const _: () = assert!(IN_REGISTERS + ON_THE_WAY == MOST);
