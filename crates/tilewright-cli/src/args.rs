@@ -115,6 +115,27 @@ Examples:
   tilewright formats zN
   tilewright formats --json")]
     Formats(Formats),
+    /// Which named formats a layout is
+    #[command(after_help = "\
+Extents, padding and the element type decide, never strides alone; all names are listed, one a line. Exit
+code 1 if there is none.
+
+Examples:
+  tilewright recognise 'bf16[32,48] ((16,2),(16,3)):((16,256),(1,512))'
+  tilewright recognise 'BA16a16b' --dims 100,100 --dtype f16
+  tilewright recognise 'f32[20,300]{1,0:T(8,128)}' --json")]
+    Recognise(Recognise),
+    /// Find the layout that maps one file's array to another file's bytes
+    #[command(after_help = "\
+The layouts looked for are boxes of digits, padded or not: what a pattern says. Elements that differ from
+one another decide; an array of numbered elements decides everything. Exit code 1 if there is no such
+layout, or more than one.
+
+Examples:
+  tilewright infer --original weights.npy --packed weights.bin
+  tilewright infer --original raw:a.bin --dims 100,100 --dtype bf16 --packed b.bin
+  tilewright infer --original weights.npy --packed weights.bin --json")]
+    Infer(Infer),
     /// Measure relayout on this machine, next to memcpy
     #[command(after_help = "\
 Every case moves one array, checks the checksum of what came out, and takes turns with a memcpy of as many
@@ -262,6 +283,30 @@ pub(crate) struct Translate {
     /// The notation
     #[arg(long, value_name = "NOTATION")]
     pub(crate) to: String,
+    #[command(flatten)]
+    pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Recognise {
+    /// The layout
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) spec: String,
+    #[command(flatten)]
+    pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Infer {
+    /// The array as it is known: a .npy file, raw:PATH, or a .safetensors file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) original: String,
+    /// The same elements in the layout that is wanted: a .npy or .safetensors file, or bytes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) packed: String,
+    /// The tensor of both, in files of several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tensor: Option<String>,
     #[command(flatten)]
     pub(crate) array: Array,
 }

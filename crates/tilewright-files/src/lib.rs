@@ -6,6 +6,7 @@
 //! | every tensor in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
 //! | what that would do | [`Conversion::jobs`] |
 //! | whether a result is right | [`verify`] |
+//! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
 //!
 //! Read and written are safetensors files, checkpoints of several such files by their index, NumPy's
 //! `.npy`, and bytes without a header. A safetensors file keeps what its tensors are in its metadata,
@@ -35,6 +36,7 @@
 
 mod blocks;
 mod budget;
+mod bytes;
 mod compare;
 mod conversion;
 mod dtype;
@@ -66,6 +68,7 @@ mod verify;
 mod watch;
 mod work;
 
+pub use bytes::bytes;
 pub use conversion::{Conversion, Report};
 pub use error::Error;
 pub use input::{Input, Reading, open};

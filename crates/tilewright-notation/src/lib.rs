@@ -6,6 +6,7 @@
 //! | [`Named`] | the layout of an array, its name, and what is known of its elements |
 //! | [`notations`], [`notation`] | the notations a layout is read from and printed in |
 //! | [`catalogue`] | the named formats: zN, NC1HWC0, COL32 … |
+//! | [`recognise`] | which of these names a layout has |
 //! | [`dtype`], [`safetensors_name`] | the spellings of element types |
 //! | [`Error`] | why not, where, and what would be legal |
 //!
@@ -40,6 +41,7 @@ mod named;
 mod nearest;
 mod notation;
 mod reading;
+mod recognise;
 mod scan;
 mod spec;
 
@@ -48,4 +50,5 @@ pub use dtype::{dtype, safetensors_name};
 pub use error::Error;
 pub use named::Named;
 pub use notation::{Notation, notation, notations};
+pub use recognise::{Recognised, recognise};
 pub use spec::{MAX_TEXT, Spec};

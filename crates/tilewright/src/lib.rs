@@ -13,6 +13,7 @@
 //! | [`files`] | `.safetensors`, `.npy` and raw files, rewritten with bounded memory |
 //! | [`explain`](mod@explain), [`picture`] | a layout in words, and drawn |
 //! | [`compare`](mod@compare), [`eval`] | whether two layouts are one; expressions of the algebra |
+//! | [`infer`](mod@infer) | the layout that maps one buffer to another |
 //! | [`module`] | HLO modules in files |
 //!
 //! ```
@@ -45,6 +46,7 @@
 pub mod compare;
 pub mod eval;
 pub mod explain;
+pub mod infer;
 pub mod module;
 pub mod picture;
 
@@ -63,7 +65,7 @@ pub use tilewright_core::{
     Place, Profile, Refinement, Run, Slicer, Step, Swizzle, TensorLayout, Tile, Tiler, View,
     ViewMut, expect_const, layout,
 };
-pub use tilewright_notation::{Named, Spec};
+pub use tilewright_notation::{Named, Spec, recognise};
 pub use tilewright_xla::{ArrayShape, HloModule, PrimitiveType, Shape};
 
 /// The README's examples, run as doctests.

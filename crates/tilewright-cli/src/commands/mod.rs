@@ -7,8 +7,10 @@ mod eval;
 mod explain;
 mod formats;
 mod index;
+mod infer;
 mod info;
 mod module;
+mod recognise;
 mod same;
 mod show;
 mod translate;
@@ -38,6 +40,8 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Same(args) => same::run(args, cli.quiet, out),
         Command::Eval(args) => eval::run(args, out),
         Command::Formats(args) => formats::run(args, out),
+        Command::Recognise(args) => recognise::run(args, out),
+        Command::Infer(args) => infer::run(args, cli.quiet, out),
         Command::Bench(args) => bench::run(args, out),
         Command::Completions { shell } => completions::run(*shell, out),
     }

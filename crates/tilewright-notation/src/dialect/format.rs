@@ -70,6 +70,13 @@ fn claims(text: &str) -> bool {
     known || refused(name).is_some() || mixed_case(name).is_some()
 }
 
+/// The digits of a format that a parameter can set.
+pub(crate) fn units(format: &Format) -> Vec<String> {
+    let template = Template::read(format.pattern).ok();
+    let digits = template.iter().flat_map(Template::digits);
+    digits.filter_map(|digit| Unit::of(format, digit)).map(|unit| unit.digit).collect()
+}
+
 /// The two readings of a name whose case is neither CATLASS's nor CANN's.
 fn mixed_case(name: &str) -> Option<[&'static str; 2]> {
     if find(name).is_some() {

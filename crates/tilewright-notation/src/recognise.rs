@@ -1,0 +1,136 @@
+//! Which names of the catalogue a layout has.
+//!
+//! A name is found iff it gives the same map with the same padding for the same extents and elements:
+//! strides alone are no name. Where several are the same, all are listed.
+
+use tilewright_core::TensorLayout;
+use tilewright_xla::PrimitiveType;
+
+use crate::{Format, Named, Spec, catalogue, dialect};
+
+/// A type of each width that constants go by.
+const WIDTHS: &[PrimitiveType] = &[
+    PrimitiveType::S4,
+    PrimitiveType::S8,
+    PrimitiveType::F16,
+    PrimitiveType::F32,
+    PrimitiveType::F64,
+    PrimitiveType::C128,
+];
+
+/// The most sizes that are tried for a parameter.
+const SIZES: usize = 12;
+
+/// A name that a layout has.
+///
+/// ```
+/// use tilewright_notation::{Spec, recognise};
+/// let layout = Spec::parse("f16[20,40] (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0").unwrap();
+/// let found = recognise(&layout.resolve(None, None).unwrap());
+/// assert_eq!((found[0].name.as_str(), found[0].bits), ("zN", None));
+/// assert!(found[0].format.aliases.contains(&"FRACTAL_NZ"));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Recognised {
+    /// The SPEC, with its parameters: `zN`, `zN[preset=torch_npu]`, `zN[M0=4,C0=4]`.
+    pub name: String,
+    /// The format of that name.
+    pub format: &'static Format,
+    /// The width of elements for which it is this layout, where the layout does not say their type and
+    /// the format goes by it.
+    pub bits: Option<u32>,
+}
+
+/// Every name of the catalogue that is this layout. Extents, padding and the type of the elements decide,
+/// so `NHWC` and `NCHW` of one channel are both listed, and a zN of 32-bit elements is none of 16-bit ones.
+///
+/// ```
+/// use tilewright_notation::{Spec, recognise};
+/// let names = |text: &str| {
+///     let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
+///     recognise(&named).into_iter().map(|found| found.name).collect::<Vec<_>>()
+/// };
+/// let zn = names("bf16[32,48] ((16,2),(16,3)):((16,256),(1,512))");
+/// assert!(["zN", "L0C", "FRACTAL_NZ_C0_16"].iter().all(|name| zn.contains(&(*name).into())));
+/// // The same strides, of elements of another width.
+/// assert!(!names("s8[32,48] ((16,2),(16,3)):((16,256),(1,512))").contains(&"zN".to_owned()));
+/// assert!(names("[8,12] ((4,2),(4,3)):((4,16),(1,32))").contains(&"zN[M0=4,C0=4]".to_owned()));
+/// assert!(names("[8,12] (8,12):(1,9)").is_empty());
+/// ```
+pub fn recognise(named: &Named) -> Vec<Recognised> {
+    catalogue().filter_map(|format| usual(format, named).or_else(|| set(format, named))).collect()
+}
+
+/// The format as it is, or else by a vendor's preset.
+fn usual(format: &'static Format, named: &Named) -> Option<Recognised> {
+    let presets = format.constants.iter().flat_map(|constant| constant.presets);
+    let texts = presets.map(|preset| format!("format:{}[preset={}]", format.name, preset.name));
+    std::iter::once(format!("format:{}", format.name))
+        .chain(texts)
+        .find_map(|text| matches(format, &text, named))
+}
+
+/// The format with sizes for what depends on the element or the user.
+fn set(format: &'static Format, named: &Named) -> Option<Recognised> {
+    let vary =
+        |constant: &&crate::Constant| constant.units.is_empty() || !constant.presets.is_empty();
+    if !format.constants.iter().any(vary) {
+        return None;
+    }
+    let units = dialect::units(format);
+    let sizes = blocks(named.layout());
+    let texts: Vec<String> = match &units[..] {
+        [one] => sizes.iter().map(|size| format!("{one}={size}")).collect(),
+        [one, two] => sizes
+            .iter()
+            .flat_map(|a| sizes.iter().map(move |b| format!("{one}={a},{two}={b}")))
+            .collect(),
+        _ => Vec::new(),
+    };
+    texts.iter().find_map(|text| matches(format, &format!("format:{}[{text}]", format.name), named))
+}
+
+/// The sizes that blocks may have: extents of modes, the fastest of each axis first. A block that is the
+/// whole axis says nothing.
+fn blocks(layout: &TensorLayout) -> Vec<u64> {
+    let axes = || (0..layout.layout().rank()).filter_map(|axis| layout.layout().axis(axis));
+    let first = axes().filter(|modes| modes.len() > 1).filter_map(|modes| modes.first());
+    let rest = axes().flatten();
+    let mut sizes: Vec<u64> = Vec::new();
+    for mode in first.chain(rest) {
+        let size = mode.extent();
+        let whole = axes().any(|modes| modes.len() == 1 && modes[0].extent() == size);
+        if size > 1 && !whole && !sizes.contains(&size) && sizes.len() < SIZES {
+            sizes.push(size);
+        }
+    }
+    sizes
+}
+
+/// The name, if this SPEC is the layout.
+fn matches(format: &'static Format, text: &str, named: &Named) -> Option<Recognised> {
+    let spec = Spec::parse(text).ok()?;
+    let dims = Some(named.layout().extents());
+    if !spec.fits(named.layout().rank()) {
+        return None;
+    }
+    let is = |dtype| {
+        let other = spec.resolve(dims, dtype).ok();
+        other.is_some_and(|other| same(other.layout(), named.layout()))
+    };
+    let name = spec.to_string();
+    let name = name.strip_prefix("format:").unwrap_or(&name).to_owned();
+    if is(named.dtype()) {
+        return Some(Recognised { name, format, bits: None });
+    }
+    let by_width =
+        named.dtype().is_none() && spec.resolve(dims, None).is_err_and(|e| e.needs_dtype());
+    let width = WIDTHS.iter().copied().find(|dtype| by_width && is(Some(*dtype)))?;
+    Some(Recognised { name, format, bits: width.bits() })
+}
+
+/// The same map with the same padding.
+fn same(a: &TensorLayout, b: &TensorLayout) -> bool {
+    a.capacity() == b.capacity() && (a == b || a.same_function(b) == Ok(true))
+}

@@ -1,0 +1,69 @@
+//! Digits in the order in which they are found, innermost first, and the layout they make.
+
+use tilewright_core::{Digit, Pattern, TensorLayout};
+
+/// One digit: `size` coordinates of an axis, `step` apart; of no axis where all but the first are padding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub(super) axis: Option<usize>,
+    pub(super) step: u64,
+    pub(super) size: u64,
+}
+
+/// How far a digit at `step` may go below the digits of its axis that are placed, in steps: `Some(0)`
+/// without bound, `None` where no digit may begin there.
+pub(super) fn room(placed: &[Placed], axis: usize, step: u64) -> Option<u64> {
+    let mut room = 0;
+    for digit in placed.iter().filter(|digit| digit.axis == Some(axis)) {
+        let end = digit.step.checked_mul(digit.size)?;
+        if step >= end && step % end == 0 {
+            continue;
+        }
+        if step >= digit.step || digit.step % step != 0 {
+            return None;
+        }
+        let steps = digit.step / step;
+        room = if room == 0 { steps } else { room.min(steps) };
+    }
+    Some(room)
+}
+
+/// The layout of all digits; `None` if an axis has gaps.
+pub(super) fn layout(placed: &[Placed], dims: &[u64]) -> Option<TensorLayout> {
+    let axes: Vec<usize> = (0..placed.len()).map(|at| axis_of(placed, dims, at)).collect();
+    let mut digits = Vec::new();
+    let mut levels = vec![0u8; placed.len()];
+    for (axis, extent) in dims.iter().enumerate() {
+        let mut own: Vec<usize> = (0..placed.len()).filter(|at| axes[*at] == axis).collect();
+        // Padding alone comes above all that is real.
+        own.sort_by_key(|at| (placed[*at].axis.is_none(), placed[*at].step));
+        let mut whole = 1u64;
+        for (level, at) in own.iter().enumerate() {
+            let digit = placed[*at];
+            let begins = if digit.axis.is_some() { digit.step } else { whole.max(*extent) };
+            if begins != whole {
+                return None;
+            }
+            whole = whole.checked_mul(digit.size)?;
+            levels[*at] = u8::try_from(level).ok()?;
+        }
+        if whole < *extent {
+            return None;
+        }
+        if own.is_empty() {
+            digits.push(Digit::fixed(u8::try_from(axis).ok()?, 0, 1));
+        }
+    }
+    for at in (0..placed.len()).rev() {
+        digits.push(Digit::fixed(u8::try_from(axes[at]).ok()?, levels[at], placed[at].size));
+    }
+    Pattern::new(dims.len(), &digits).ok()?.layout(dims).ok()
+}
+
+/// The axis of a digit; padding alone goes to an axis that has nothing else, or to the one inside it, or to
+/// the last.
+fn axis_of(placed: &[Placed], dims: &[u64], at: usize) -> usize {
+    let bare = || (0..dims.len()).find(|axis| placed.iter().all(|digit| digit.axis != Some(*axis)));
+    let inside = || at.checked_sub(1).and_then(|at| placed.get(at)?.axis);
+    placed[at].axis.or_else(bare).or_else(inside).unwrap_or(dims.len().saturating_sub(1))
+}

@@ -1,0 +1,143 @@
+//! Which layout maps one buffer to another: the way to identify a format nobody documents.
+//!
+//! Looked for are dense layouts whose storage is a box of digits, padded or not: what a
+//! [`Pattern`](tilewright_core::Pattern) says. Nothing is assumed of the values, but the more of them
+//! differ, the sooner there is one answer: numbered elements decide everything.
+
+mod digits;
+mod keys;
+mod search;
+
+use tilewright_core::TensorLayout;
+
+use search::Search;
+
+/// What two buffers say about the layout between them.
+///
+/// ```
+/// use tilewright::infer::{Inference, infer};
+/// let rows: Vec<u8> = (0..6).collect();
+/// let Inference::Found(found) = infer(&rows, &[2, 3], &[0, 3, 1, 4, 2, 5], 1) else { panic!() };
+/// assert_eq!(found.layout.layout().to_string(), "(2,3):(1,2)");
+/// let swapped = infer(&rows, &[2, 3], &[0, 2, 1, 3, 5, 4], 1);
+/// assert!(matches!(swapped, Inference::None { .. }));
+/// assert!(matches!(infer(&[7; 6], &[2, 3], &[7; 6], 1), Inference::Ambiguous { .. }));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Inference {
+    /// One layout.
+    Found(Found),
+    /// Several layouts, of which these were found.
+    Ambiguous {
+        /// Some of them, all different maps.
+        layouts: Vec<TensorLayout>,
+        /// Why they cannot be told apart.
+        why: String,
+    },
+    /// No layout of this form.
+    None {
+        /// Where it fails.
+        why: String,
+    },
+    /// The search was given up.
+    Undecided {
+        /// After how much.
+        why: String,
+    },
+}
+
+/// A layout that was found.
+///
+/// ```
+/// use tilewright::infer::{Inference, infer};
+/// // Rows of three, each padded to four.
+/// let Inference::Found(found) = infer(&[1, 2, 3, 4, 5, 6], &[2, 3], &[1, 2, 3, 0, 4, 5, 6, 0], 1)
+/// else { panic!() };
+/// assert_eq!((found.layout.capacity(), found.padding), (8, Some(vec![0])));
+/// assert!(found.only);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Found {
+    /// The layout.
+    pub layout: TensorLayout,
+    /// The bytes of every element of padding, where there is padding and all of it is the same.
+    pub padding: Option<Vec<u8>>,
+    /// Whether all others were excluded; else the search for another was given up.
+    pub only: bool,
+}
+
+/// Finds the layout that puts the elements of an array, row-major in `original`, where `packed` has them;
+/// an element is `width` bytes.
+///
+/// ```
+/// use tilewright::{Spec, infer::{Inference, infer}, notation::recognise};
+/// let zn = Spec::parse("u16[20,40] zN").unwrap().resolve(None, None).unwrap();
+/// let original: Vec<u8> = (0..800u16).flat_map(u16::to_le_bytes).collect();
+/// let mut packed = vec![0; 2 * zn.layout().capacity() as usize];
+/// for index in 0..800 {
+///     let at = 2 * zn.layout().offset_of(index).unwrap() as usize;
+///     packed[at..at + 2].copy_from_slice(&(index as u16).to_le_bytes());
+/// }
+/// let Inference::Found(found) = infer(&original, &[20, 40], &packed, 2) else { panic!() };
+/// assert_eq!(found.layout.same_function(zn.layout()), Ok(true));
+/// ```
+pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Inference {
+    let none = |why: String| Inference::None { why };
+    let Some((elements, cells)) = keys::of(original, packed, width) else {
+        let (a, b) = (original.len(), packed.len());
+        return none(format!(
+            "{a} and {b} bytes are no whole numbers of elements of {width} bytes"
+        ));
+    };
+    let size = dims.iter().try_fold(1u64, |size, dim| size.checked_mul(*dim));
+    if size != Some(elements.len() as u64) {
+        return none(format!("dims {dims:?} are not those of {} elements", elements.len()));
+    }
+    if elements.is_empty() {
+        return Inference::Ambiguous { layouts: Vec::new(), why: "the array is empty".into() };
+    }
+    if cells.len() < elements.len() {
+        return none(format!(
+            "the packed buffer holds {} elements, the array has {}",
+            cells.len(),
+            elements.len()
+        ));
+    }
+    if elements.iter().all(|element| *element == elements[0]) {
+        let why = "every element of the array holds the same value";
+        let rows = TensorLayout::row_major(dims).ok().filter(|_| cells.len() == elements.len());
+        return Inference::Ambiguous { layouts: rows.into_iter().collect(), why: why.into() };
+    }
+    answer(Search::new(&elements, dims, &cells), packed, width)
+}
+
+/// Searches, and says what came of it.
+fn answer(mut search: Search<'_>, packed: &[u8], width: usize) -> Inference {
+    search.run();
+    let gave_up = search.gave_up();
+    let mut layouts = search.found.clone();
+    if layouts.len() > 1 {
+        let why = "the values repeat too often to tell these apart".into();
+        return Inference::Ambiguous { layouts, why };
+    }
+    if let Some(layout) = layouts.pop() {
+        let padding = padding(&layout, packed, width);
+        return Inference::Found(Found { layout, padding, only: !gave_up });
+    }
+    let why = search.furthest();
+    if gave_up { Inference::Undecided { why } } else { Inference::None { why } }
+}
+
+/// The bytes of an element of padding, if all are the same.
+fn padding(layout: &TensorLayout, packed: &[u8], width: usize) -> Option<Vec<u8>> {
+    let mut real = vec![false; packed.len() / width];
+    for index in 0..layout.size() {
+        let at = usize::try_from(layout.offset_of(index).ok()?).ok()?;
+        *real.get_mut(at)? = true;
+    }
+    let mut cells = packed.chunks_exact(width).zip(&real).filter(|(_, real)| !**real);
+    let (first, _) = cells.next()?;
+    cells.all(|(cell, _)| cell == first).then(|| first.to_vec())
+}

@@ -1,0 +1,276 @@
+//! The search: the storage from its first element on, one digit after the other.
+//!
+//! Known is a block: the first cells of the storage and what each of them holds. The next cell begins the
+//! next digit: an element that lies on an axis, or padding. The block must come again, moved along that
+//! axis, as often as the digit is large; where that fails, the digit ends. Where values repeat, several
+//! digits may fit, and each is tried; a wrong one does not get far.
+
+use tilewright_core::TensorLayout;
+
+use super::digits::{Placed, layout, room};
+
+/// A cell that holds no element.
+const PADDING: usize = usize::MAX;
+/// Layouts after which the search ends, where values repeat.
+const ENOUGH: usize = 4;
+/// Digits of one layout.
+const MOST_DIGITS: usize = 24;
+/// Steps of the search beside those that go with the buffer.
+const STEPS: u64 = 1 << 28;
+
+pub(super) struct Search<'a> {
+    elements: &'a [u64],
+    dims: &'a [u64],
+    /// Row-major strides.
+    strides: Vec<usize>,
+    packed: &'a [u64],
+    /// Every element on an axis: its value, axis and coordinate; sorted.
+    lines: Vec<(u64, usize, u64)>,
+    divisors: Vec<u64>,
+    /// What each cell of the block holds.
+    block: Vec<usize>,
+    placed: Vec<Placed>,
+    /// Layouts after which the search ends.
+    enough: usize,
+    steps: u64,
+    furthest: usize,
+    pub(super) found: Vec<TensorLayout>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(elements: &'a [u64], dims: &'a [u64], packed: &'a [u64]) -> Search<'a> {
+        let mut strides = vec![1; dims.len()];
+        for axis in (1..dims.len()).rev() {
+            strides[axis - 1] = strides[axis] * dims[axis] as usize;
+        }
+        let mut lines = Vec::new();
+        for (axis, (extent, stride)) in dims.iter().zip(&strides).enumerate() {
+            lines.extend((1..*extent).map(|at| (elements[at as usize * stride], axis, at)));
+        }
+        lines.sort_unstable();
+        let divisors = divisors(packed.len() as u64);
+        Search {
+            elements,
+            dims,
+            strides,
+            packed,
+            lines,
+            divisors,
+            block: vec![0],
+            placed: Vec::new(),
+            // Elements that all differ are in one place each.
+            enough: if distinct(elements) { 1 } else { ENOUGH },
+            steps: 64 * packed.len() as u64 + STEPS,
+            furthest: 0,
+            found: Vec::new(),
+        }
+    }
+
+    /// Searches all layouts, up to enough of them.
+    pub(super) fn run(&mut self) {
+        if self.packed[0] == self.elements[0] {
+            self.furthest = 1;
+            self.go();
+        }
+    }
+
+    pub(super) fn gave_up(&self) -> bool {
+        self.steps == 0
+    }
+
+    /// How far any layout came.
+    pub(super) fn furthest(&self) -> String {
+        let (at, gave_up) = (self.furthest, if self.gave_up() { "; gave up" } else { "" });
+        if at == self.packed.len() {
+            return format!(
+                "digits reach the end of the packed buffer and leave elements out{gave_up}"
+            );
+        }
+        format!(
+            "digits explain the first {at} of {} elements of the packed buffer and not element {at}{gave_up}",
+            self.packed.len()
+        )
+    }
+
+    fn ended(&self) -> bool {
+        self.steps == 0 || self.found.len() >= self.enough
+    }
+
+    fn spend(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_sub(steps as u64);
+    }
+
+    fn go(&mut self) {
+        let whole = self.block.len();
+        self.furthest = self.furthest.max(whole);
+        if whole == self.packed.len() {
+            return self.record();
+        }
+        if self.placed.len() == MOST_DIGITS {
+            return;
+        }
+        let last = self.placed.last();
+        let end = last.map(|digit| (digit.axis, digit.step.saturating_mul(digit.size)));
+        let mut digits = Vec::new();
+        for (axis, step) in self.beginnings(whole) {
+            // What goes on where the last digit ends is that digit.
+            if end != Some((Some(axis), step)) {
+                digits.push((self.reach(axis, step), axis, step));
+            }
+        }
+        // A digit that only looks like one does not go far.
+        digits.sort_by_key(|(run, ..)| std::cmp::Reverse(*run));
+        for (run, axis, step) in digits {
+            if self.ended() {
+                return;
+            }
+            self.digit(axis, step, run);
+        }
+        if self.placed.last().is_none_or(|digit| digit.axis.is_some()) {
+            self.padding();
+        }
+    }
+
+    /// Where the element in a cell lies on an axis, as the beginning of a digit.
+    fn beginnings(&self, cell: usize) -> Vec<(usize, u64)> {
+        let value = self.packed[cell];
+        let from = self.lines.partition_point(|line| line.0 < value);
+        let same = self.lines[from..].iter().take_while(|line| line.0 == value);
+        same.map(|&(_, axis, step)| (axis, step))
+            .filter(|&(axis, step)| room(&self.placed, axis, step).is_some())
+            .collect()
+    }
+
+    /// How far a digit that begins here may go, in coordinates.
+    fn most(&self, axis: usize, step: u64) -> u64 {
+        let extent = self.dims[axis].div_ceil(step);
+        match room(&self.placed, axis, step) {
+            None | Some(0) => extent,
+            Some(room) => room.min(extent),
+        }
+    }
+
+    /// How far a digit that begins here goes.
+    fn reach(&mut self, axis: usize, step: u64) -> u64 {
+        self.run_of(axis, step, self.most(axis, step))
+    }
+
+    /// Every size of a digit that begins here and goes on for `run` coordinates.
+    fn digit(&mut self, axis: usize, step: u64, run: u64) {
+        let Some(room) = room(&self.placed, axis, step) else { return };
+        let left = (self.packed.len() / self.block.len()) as u64;
+        let fits: Vec<u64> =
+            self.divisors.iter().copied().filter(|d| left.is_multiple_of(*d)).collect();
+        // Past the end of its axis a digit goes on with padding.
+        let to_the_end = run == self.most(axis, step);
+        let beyond = fits.iter().copied().filter(|&size| to_the_end && size >= run);
+        let most = if to_the_end { run - 1 } else { run };
+        let within = fits.iter().rev().copied().filter(|&size| 1 < size && size <= most);
+        let sizes: Vec<u64> = beyond.chain(within).collect();
+        for size in sizes {
+            if room != 0 && (size > room || room % size != 0) {
+                continue;
+            }
+            if self.ended() {
+                return;
+            }
+            self.extend(axis, step, size);
+        }
+    }
+
+    /// How often the block comes again along an axis, itself included.
+    fn run_of(&mut self, axis: usize, step: u64, most: u64) -> u64 {
+        let (stride, extent) = (self.strides[axis], self.dims[axis] as usize);
+        let whole = self.block.len();
+        let limit = most.min((self.packed.len() / whole) as u64);
+        for j in 1..limit {
+            let (ahead, base) = ((j * step) as usize, j as usize * whole);
+            let fits =
+                self.block.iter().zip(&self.packed[base..base + whole]).all(|(&at, &cell)| {
+                    at == PADDING
+                        || at / stride % extent + ahead >= extent
+                        || self.elements[at + ahead * stride] == cell
+                });
+            self.spend(if fits { whole } else { 1 });
+            if !fits {
+                return j;
+            }
+        }
+        limit
+    }
+
+    /// Goes on with a digit of an axis.
+    fn extend(&mut self, axis: usize, step: u64, size: u64) {
+        let (stride, extent) = (self.strides[axis], self.dims[axis] as usize);
+        let whole = self.block.len();
+        self.spend(whole * size as usize);
+        for j in 1..size {
+            let ahead = j.saturating_mul(step).min(extent as u64) as usize;
+            for i in 0..whole {
+                let at = self.block[i];
+                let outside = at == PADDING || at / stride % extent + ahead >= extent;
+                self.block.push(if outside { PADDING } else { at + ahead * stride });
+            }
+        }
+        self.placed.push(Placed { axis: Some(axis), step, size });
+        self.go();
+        self.placed.pop();
+        self.block.truncate(whole);
+    }
+
+    /// Goes on with cells that hold nothing.
+    fn padding(&mut self) {
+        let whole = self.block.len();
+        let left = (self.packed.len() / whole) as u64;
+        let sizes: Vec<u64> =
+            self.divisors.iter().copied().filter(|&d| d > 1 && left.is_multiple_of(d)).collect();
+        for size in sizes {
+            let next = whole * size as usize;
+            if self.ended() {
+                return;
+            }
+            if next < self.packed.len() && self.beginnings(next).is_empty() {
+                continue;
+            }
+            if next == self.packed.len() && layout(&self.placed, self.dims).is_none() {
+                continue;
+            }
+            // Padding between digits holds one value.
+            let cells = &self.packed[whole..next];
+            let same = cells.iter().take_while(|cell| **cell == cells[0]).count();
+            self.spend(same);
+            if same < cells.len() {
+                return;
+            }
+            self.block.resize(next, PADDING);
+            self.placed.push(Placed { axis: None, step: 0, size });
+            self.go();
+            self.placed.pop();
+            self.block.truncate(whole);
+        }
+    }
+
+    fn record(&mut self) {
+        let Some(layout) = layout(&self.placed, self.dims) else { return };
+        let known = |other: &TensorLayout| other.same_function(&layout) == Ok(true);
+        if !self.found.iter().any(known) {
+            self.found.push(layout);
+        }
+    }
+}
+
+fn distinct(elements: &[u64]) -> bool {
+    let mut sorted = elements.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+/// All divisors, ascending.
+fn divisors(number: u64) -> Vec<u64> {
+    let mut all: Vec<u64> = (1..=number.isqrt()).filter(|d| number.is_multiple_of(*d)).collect();
+    let large: Vec<u64> = all.iter().map(|d| number / d).collect();
+    all.extend(large);
+    all.sort_unstable();
+    all.dedup();
+    all
+}

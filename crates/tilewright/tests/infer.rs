@@ -1,0 +1,146 @@
+//! A layout is found from two buffers: every named format, ragged and aligned, from the offsets of the
+//! corpus; and what has no layout, or several, is told as that.
+
+use std::fs;
+
+use serde_json::Value;
+use tilewright::{
+    Fill, Named, Spec, TensorLayout,
+    infer::{Found, Inference, infer},
+    notation::catalogue,
+    recognise,
+};
+
+/// A buffer with element i at `offsets[i]`, zero elsewhere.
+fn packed(values: &[u32], offsets: &[u64], capacity: u64) -> Vec<u8> {
+    let mut bytes = vec![0; 4 * capacity as usize];
+    for (value, offset) in values.iter().zip(offsets) {
+        bytes[4 * *offset as usize..][..4].copy_from_slice(&value.to_le_bytes());
+    }
+    bytes
+}
+
+fn bytes(values: &[u32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn offsets(layout: &TensorLayout) -> Vec<u64> {
+    (0..layout.size()).map(|index| layout.offset_of(index).unwrap() as u64).collect()
+}
+
+fn found(answer: Inference, what: &str) -> Found {
+    match answer {
+        Inference::Found(found) => found,
+        other => panic!("{what}: {other:?}"),
+    }
+}
+
+fn cases() -> impl Iterator<Item = (String, Vec<u64>, u64)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/formats");
+    catalogue().flat_map(move |format| {
+        let text = fs::read_to_string(format!("{folder}/{}.jsonl", format.name)).unwrap();
+        let cases: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        cases.into_iter().map(|case| {
+            let text = |key: &str| case[key].as_str().unwrap().to_owned();
+            let offsets = case["offsets"].as_array().unwrap();
+            let offsets = offsets.iter().map(|at| at.as_u64().unwrap()).collect();
+            let spec = format!("{} format:{}", text("array"), text("format"));
+            (spec, offsets, case["capacity"].as_u64().unwrap())
+        })
+    })
+}
+
+#[test]
+fn every_named_format_is_found_and_named() {
+    for (text, offsets, capacity) in cases() {
+        let named = Spec::parse(&text).unwrap().resolve(None, None).unwrap();
+        let dims = named.layout().extents();
+        let values: Vec<u32> = (0..offsets.len() as u32).collect();
+        let packed = packed(&values, &offsets, capacity);
+        let found = found(infer(&bytes(&values), dims, &packed, 4), &text);
+        assert_eq!(found.layout.same_function(named.layout()), Ok(true), "{text}");
+        assert_eq!(found.layout.capacity(), capacity, "{text}");
+        let again =
+            Named::new("", found.layout, named.dtype(), named.explicit_bits(), Fill::Unspecified);
+        let names: Vec<String> = recognise(&again).into_iter().map(|found| found.name).collect();
+        let name = text.split("format:").nth(1).unwrap();
+        assert!(names.iter().any(|other| other == name), "{text}: {names:?}");
+    }
+}
+
+#[test]
+fn repeated_values_are_enough_while_they_differ_here_and_there() {
+    for (text, offsets, capacity) in cases() {
+        let named = Spec::parse(&text).unwrap().resolve(None, None).unwrap();
+        // 251 values, as mixed up as a hash does it.
+        let value = |i: u64| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as u32 % 251 + 1;
+        let values: Vec<u32> = (0..offsets.len() as u64).map(value).collect();
+        let packed = packed(&values, &offsets, capacity);
+        match infer(&bytes(&values), named.layout().extents(), &packed, 4) {
+            Inference::Found(found) => {
+                assert_eq!(found.layout.same_function(named.layout()), Ok(true), "{text}");
+            }
+            Inference::Ambiguous { layouts, .. } => {
+                let same = |one: &TensorLayout| one.same_function(named.layout()) == Ok(true);
+                assert!(layouts.iter().any(same), "{text}");
+            }
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn small_and_thin_arrays_hide_digits_and_are_found() {
+    for text in [
+        "u32[1,40] zN[C0=16]",
+        "u32[40,1] zN[C0=16]",
+        "u32[3,4] MMA_M16N8K16_16BIT_A",
+        "u32[1,1,3,5] NC1HWC0",
+        "u32[5] (m1:2 m0:8) -> m0 m1",
+        "u32[10] (m1:4 m0) -> m0 m1",
+        "u32[7,5,3] (a1 a0:2) b (c1 c0:4) -> b a1 c1 a0 c0",
+        "u32[6,6]{1,0:T(4,4)(2,1)}",
+    ] {
+        let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
+        let layout = named.layout();
+        let values: Vec<u32> = (1..=layout.size() as u32).collect();
+        let packed = packed(&values, &offsets(layout), layout.capacity());
+        let found = found(infer(&bytes(&values), layout.extents(), &packed, 4), text);
+        assert_eq!(found.layout.same_function(layout), Ok(true), "{text}");
+        assert!(found.only);
+    }
+}
+
+#[test]
+fn what_has_no_layout_or_several_is_told() {
+    let iota: Vec<u32> = (0..64).collect();
+    let none = |packed: &[u8]| match infer(&bytes(&iota), &[8, 8], packed, 4) {
+        Inference::None { why } => why,
+        other => panic!("{other:?}"),
+    };
+    let mut wrong = bytes(&iota);
+    wrong.swap(4 * 40, 4 * 41);
+    assert!(none(&wrong).starts_with("digits "));
+    assert!(none(&bytes(&iota[..63])).contains("holds 63 elements, the array has 64"));
+    assert!(none(&[0; 255]).contains("no whole numbers"));
+    assert!(none(&vec![9; 256]).contains("first 0 of 64"));
+    let reversed: Vec<u32> = iota.iter().rev().copied().collect();
+    assert!(none(&bytes(&reversed)).contains("element 0"));
+    // Constant data, and data constant along rows in a square.
+    assert!(matches!(infer(&[3; 64], &[8, 8], &[3; 64], 1), Inference::Ambiguous { .. }));
+    let stripes: Vec<u8> = (0..64).map(|i| i % 2).collect();
+    assert!(matches!(infer(&stripes, &[8, 8], &stripes, 1), Inference::Ambiguous { .. }));
+    assert!(matches!(infer(&[], &[0, 8], &[], 4), Inference::Ambiguous { .. }));
+    assert!(matches!(infer(&[1, 2], &[3], &[1, 2], 1), Inference::None { .. }));
+    assert!(matches!(infer(&[1, 2], &[u64::MAX, 3], &[1, 2], 1), Inference::None { .. }));
+}
+
+#[test]
+fn wide_elements_are_compared_whole() {
+    let rows: Vec<u8> = (0..6u8).flat_map(|i| [[0; 15].as_slice(), &[i]].concat()).collect();
+    let order = [0, 3, 1, 4, 2, 5];
+    let packed: Vec<u8> = order.iter().flat_map(|i| rows[16 * i..16 * i + 16].to_vec()).collect();
+    let found = found(infer(&rows, &[2, 3], &packed, 16), "wide");
+    assert_eq!(found.layout.layout().to_string(), "(2,3):(1,2)");
+}
