@@ -11,11 +11,14 @@ pub(crate) const LINE: u64 = 64;
 /// The bytes that a block writes together, where the destination's lines are whole.
 pub(crate) const WRITE_RUN: u64 = 256;
 
-/// The same where they straddle lines, of which each run writes one more.
-pub(crate) const STRADDLING_WRITE_RUN: u64 = 512;
+/// The same where they straddle lines, of which each run reads one more.
+pub(crate) const STRADDLING_WRITE_RUN: u64 = 448;
 
 /// The bytes that a block reads together.
 pub(crate) const READ_RUN: u64 = 4096;
+
+/// Reads of fewer bytes together cost more than short writes do.
+pub(crate) const LEAST_READ_RUN: u64 = 1024;
 
 /// The most bytes of a block: it and the next one are half of a second-level cache.
 pub(crate) const BLOCK: u64 = 256 << 10;
@@ -26,7 +29,8 @@ pub(crate) const NEAR_BLOCK: u64 = 8 << 10;
 /// Destinations of fewer bytes are written through the caches.
 pub(crate) const STREAM: u64 = 4 << 20;
 
-/// The lines asked for ahead of their use.
+/// The lines asked for ahead of their use, into the second-level cache: into the first, fewer can be
+/// under way.
 pub(crate) const AHEAD: u64 = 128;
 
 /// Jobs of fewer bytes are not worth tables.

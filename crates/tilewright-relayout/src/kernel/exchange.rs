@@ -95,7 +95,9 @@ unsafe fn bit<V: Vector, const T: bool, const N: usize, const S: usize>(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        level::<V, N, S>(held, levels[0]);
+        if T || levels[0] != NONE {
+            level::<V, N, S>(held, levels[0]);
+        }
         if !T && levels[1] != NONE {
             level::<V, N, S>(held, levels[1]);
         }

@@ -172,9 +172,6 @@ impl Run<'_> {
         let steps = &self.weave.steps;
         let registers: [i64; W] = *exact(&steps.write_src);
         let levels: [[u8; 2]; 4] = self.levels(0);
-        let ahead = (cost::AHEAD as usize / W).min(steps.write.len());
-        let turn = steps.write.len() - ahead;
-        let far = self.buffers.store == Store::Streamed;
         let mut next = blocks.clone();
         next.next();
         for block in blocks {
@@ -182,14 +179,12 @@ impl Run<'_> {
             let after = next.next().map_or(src, |block| block.src);
             let sink = self.sink::<V, W>(&block);
             for (i, step) in steps.write.iter().enumerate() {
+                for asked in steps.asked.iter().skip(i * W).take(W) {
+                    V::prefetch(self.buffers.src.wrapping_offset((after + asked) as isize));
+                }
                 // SAFETY: registers of a step of a block lie in the source and in the destination; the
                 // machine has the instruction set, and the levels fit the register.
                 unsafe {
-                    if far {
-                        let (from, soon) =
-                            if i < turn { (src, i + ahead) } else { (after, i - turn) };
-                        self.ask::<V, W>(from + steps.write.get_unchecked(soon).src, &registers);
-                    }
                     let from = self.buffers.src.offset((src + step.src) as isize);
                     let mut held = load::<V, W>(from, &registers);
                     exchange::<V, T, W, 1>(&mut held, &levels);

@@ -33,7 +33,9 @@ pub(super) fn shape(
 ) -> Vec<u64> {
     let mut shape = lanes.taken.clone();
     let aligned = on_lines(turns);
-    let straddling = cost::STRADDLING_WRITE_RUN + cost::LINE;
+    // As many rows as leave room for a row of the source that is worth reading.
+    let rows = cost::BLOCK / cost::LEAST_READ_RUN * (run / 8).max(1);
+    let straddling = rows.clamp(cost::WRITE_RUN, cost::STRADDLING_WRITE_RUN) + cost::LINE;
     let (write, read, most) = match reach {
         Reach::Far if aligned => (cost::WRITE_RUN, cost::READ_RUN, cost::BLOCK),
         Reach::Far => (straddling, cost::READ_RUN, cost::BLOCK),
@@ -46,6 +48,9 @@ pub(super) fn shape(
     grow(turns, run, &mut shape, lanes, SRC, (small * 8, small * 8));
     shape
 }
+
+/// Blocks along a loop of which the last must not overlap the others by much.
+const FEW: u64 = 8;
 
 /// Whether strides of the destination are whole lines, or lines whole strides.
 pub(super) fn on_lines(turns: &[Turn]) -> bool {
@@ -75,11 +80,12 @@ fn grow(
         let others: u64 = (0..turns.len()).filter(|j| *j != i).map(|j| shape[j]).product();
         let unit = lanes.taken[i];
         let room = (most / (others * run).max(1) / unit * unit).max(shape[i]);
-        let wanted = target.div_ceil(together).min(room).clamp(shape[i], extent);
-        // As many blocks as fit, of even size.
+        let wanted =
+            target.div_ceil(together).next_multiple_of(unit).min(room).clamp(shape[i], extent);
+        // Few blocks are of even size; of many, the last may move much twice.
         let count = (extent / wanted).max(1);
         let even = extent.div_ceil(count).next_multiple_of(unit).min(extent);
-        shape[i] = if even <= room { even } else { wanted };
+        shape[i] = if even <= room && count < FEW { even } else { wanted };
         if shape[i] < extent {
             return;
         }

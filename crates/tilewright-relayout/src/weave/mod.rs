@@ -69,9 +69,9 @@ impl Weave {
         }
         let sizes = [64, 32, 16].into_iter().filter(|size| *size <= register);
         sizes.filter(|size| (*size as u64) * 8 > run).find_map(|register| {
-            let lanes = Lanes::of(&turns, run, (register * 8).ilog2())?;
+            let mut lanes = Lanes::of(&turns, run, (register * 8).ilog2())?;
             let shape = blocks::shape(&turns, run, register as u64 * 8, &lanes, reach);
-            let steps = Steps::of(&turns, &shape, &lanes, register, reach)?;
+            let steps = Steps::of(&turns, &shape, &mut lanes, register, reach)?;
             let (runs, turns) = (blocks::runs(&turns, run, &shape), turns.clone());
             let mut weave =
                 Weave { register, reach, lanes, steps, shape, runs, turns, run, overlap: 0 };

@@ -47,6 +47,9 @@ pub(crate) struct Steps {
     pub(crate) gather: Vec<Gather>,
     /// Writing steps, in the order of the destination.
     pub(crate) write: Vec<Write>,
+    /// Where writing steps read the source themselves and it is far: the registers of a block in the
+    /// order of the source, by which they are asked for a block ahead.
+    pub(crate) asked: Vec<i64>,
     /// Where each register of a reading step begins, and of a writing step on either side.
     pub(crate) gather_src: Vec<i64>,
     pub(crate) write_src: Vec<i64>,
@@ -89,13 +92,16 @@ impl Steps {
     pub(super) fn of(
         turns: &[Turn],
         shape: &[u64],
-        lanes: &Lanes,
+        lanes: &mut Lanes,
         register: usize,
         reach: Reach,
     ) -> Option<Steps> {
-        let bits = lanes.levels.len();
-        let units = units(turns, shape, lanes)?;
+        let mut units = units(turns, shape, lanes)?;
         let direct = is_direct(&units, lanes, reach);
+        if direct {
+            widen(&mut units, lanes);
+        }
+        let bits = lanes.levels.len();
         let on_the_way = if direct { 0 } else { bits.min(ON_THE_WAY) };
         let split = bits - on_the_way;
         if split > IN_REGISTERS || lanes.levels[split..].iter().any(|level| level[1] != NONE) {
@@ -105,6 +111,7 @@ impl Steps {
         let write = write_steps(&units, &dst, split)?;
         let mut steps = Steps {
             gather: Vec::new(),
+            asked: Vec::new(),
             gather_src: sums(&src[split..].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
             write_src: sums(&src[..split].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
             write_dst: sums(&dst[..split]),
@@ -118,6 +125,8 @@ impl Steps {
             && steps.write_dst.iter().all(|&dst| on_line(dst));
         if !direct {
             (steps.gather, steps.lines) = gather_steps(&units, &src, split, &write.place);
+        } else if reach == Reach::Far {
+            each(&by_source(&units, &bits_of(&src)), &mut |_, _, src, _| steps.asked.push(src));
         }
         steps.stage = Stage::of(&steps, register);
         Some(steps)
@@ -194,7 +203,32 @@ fn is_direct(units: &[Digit], lanes: &Lanes, reach: Reach) -> bool {
     let nearest = units.iter().map(|digit| digit.src.unsigned_abs()).min();
     let others = units.iter().filter(|digit| Some(digit.src.unsigned_abs()) != nearest);
     let rows = others.map(|digit| digit.count).product::<usize>() << bits;
-    reach == Reach::Near || rows <= 16
+    reach == Reach::Near || rows <= MOST_STREAMS
+}
+
+/// Source rows that are read side by side: more would share the sets of a cache where they lie powers
+/// of two apart.
+const MOST_STREAMS: usize = 16;
+
+/// Registers that a writing step moves at least, if it can.
+const LEAST_REGISTERS: usize = 8;
+
+/// Gives writing steps more registers: the units next to one another in the destination become registers
+/// of one, told apart by bits that nothing is exchanged with.
+fn widen(units: &mut [Digit], lanes: &mut Lanes) {
+    while 1 << lanes.levels.len() < LEAST_REGISTERS {
+        let nearest = units.iter_mut().min_by_key(|digit| digit.dst.unsigned_abs());
+        let Some(digit) = nearest else { return };
+        let even = digit.count.is_multiple_of(2);
+        if !even || digit.last != (digit.count as i64 - 1) * digit.step || digit.count == 1 {
+            return;
+        }
+        lanes.levels.push([NONE; 2]);
+        lanes.src.push(digit.src * digit.step);
+        lanes.dst.push((0, digit.dst * digit.step));
+        (digit.count, digit.step) = (digit.count / 2, digit.step * 2);
+        digit.last = (digit.count as i64 - 1) * digit.step;
+    }
 }
 
 /// Calls `f` with the unit, the bits, the source and the destination offset of every combination of
@@ -254,6 +288,18 @@ fn write_steps(units: &[Digit], dst: &[(i64, i64)], split: usize) -> Option<Writ
     Some(Writes { steps, place })
 }
 
+/// Bits of the register index as loops, of the source alone.
+fn bits_of(src: &[i64]) -> Vec<Digit> {
+    src.iter().enumerate().map(|(i, &src)| bit(1 << i, src, 0)).collect()
+}
+
+/// Loops in the order of the source, the outermost first.
+fn by_source<'a>(units: &'a [Digit], bits: &'a [Digit]) -> Vec<&'a Digit> {
+    let mut digits: Vec<&Digit> = units.iter().chain(bits).collect();
+    digits.sort_by_key(|digit| core::cmp::Reverse(digit.src.unsigned_abs()));
+    digits
+}
+
 /// The reading steps, by source, and the lines of the scratch buffer.
 fn gather_steps(
     units: &[Digit],
@@ -261,10 +307,8 @@ fn gather_steps(
     split: usize,
     place: &[Vec<u32>],
 ) -> (Vec<Gather>, usize) {
-    let low: Vec<Digit> =
-        src[..split].iter().enumerate().map(|(i, &src)| bit(1 << i, src, 0)).collect();
-    let mut digits: Vec<&Digit> = units.iter().chain(&low).collect();
-    digits.sort_by_key(|digit| core::cmp::Reverse(digit.src.unsigned_abs()));
+    let low = bits_of(&src[..split]);
+    let digits = by_source(units, &low);
     let mut steps = Vec::with_capacity(place.len() << split);
     let mut lines = 0;
     each(&digits, &mut |unit, bits, src, _| {
