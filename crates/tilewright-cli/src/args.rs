@@ -1,5 +1,7 @@
 //! The command line.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -25,6 +27,9 @@ pub(crate) struct Cli {
     /// No progress, no notes
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
+    /// Your own named formats, a TOML file; else ~/.config/tilewright/formats.toml, if there is one
+    #[arg(long = "formats", global = true, value_name = "FILE")]
+    pub(crate) own: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }

@@ -6,6 +6,7 @@ mod args;
 mod commands;
 mod failure;
 mod output;
+mod own_formats;
 mod progress;
 mod size;
 mod spec;
@@ -22,7 +23,8 @@ fn main() -> ExitCode {
     // Errors are JSON wherever `--json` stands, also when the arguments do not parse.
     let json = std::env::args_os().any(|argument| argument == "--json");
     let outcome = match Cli::try_parse() {
-        Ok(cli) => commands::run(&cli, &mut Output::stdout(cli.json)),
+        Ok(cli) => own_formats::load(&cli)
+            .and_then(|()| commands::run(&cli, &mut Output::stdout(cli.json))),
         Err(error) if error.use_stderr() && json => Err(Failure::command_line(&error)),
         Err(error) => error.exit(),
     };

@@ -143,7 +143,8 @@ impl Named {
     }
 
     /// One concrete SPEC with dims, dtype, layout, capacity, element width and fill: parsed and
-    /// resolved, it gives the same layout. It keeps the name where the name still says the layout.
+    /// resolved, it gives the same layout. It keeps the name where the name still says the layout, to
+    /// everybody: not that of a format that a user [added](crate::add_formats).
     ///
     /// ```
     /// use tilewright_notation::{Spec, dtype};
@@ -183,7 +184,7 @@ impl Named {
 
     /// The canonical form of a text, if it is a concrete SPEC of just this layout.
     fn canonical(&self, text: &str) -> Option<String> {
-        let spec = Spec::parse(text).ok()?;
+        let spec = Spec::parse(text).ok().filter(Spec::is_known_everywhere)?;
         let again = spec.resolve(None, None).ok()?;
         let facts = |named: &Named| (named.dtype, named.bits, named.fill, named.bare);
         let same = again.layout == self.layout && facts(&again) == facts(self);

@@ -14,6 +14,10 @@ use crate::{
 pub(crate) trait Reading: fmt::Debug + fmt::Display + Send + Sync {
     /// Whether it carries its extents.
     fn is_concrete(&self) -> bool;
+    /// Whether others read this text as the same layout: a user's own names mean nothing to them.
+    fn is_known_everywhere(&self) -> bool {
+        true
+    }
     /// Whether some array of this rank has this layout.
     fn fits(&self, rank: usize) -> bool;
     /// The layout of the given array.

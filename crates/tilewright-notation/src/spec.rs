@@ -146,6 +146,11 @@ impl Spec {
         self.reading.distribution(&Given { dims, dtype })
     }
 
+    /// Whether others read the text as the same layout.
+    pub(crate) fn is_known_everywhere(&self) -> bool {
+        self.reading.is_known_everywhere()
+    }
+
     /// Whether the SPEC carries its extents.
     ///
     /// ```

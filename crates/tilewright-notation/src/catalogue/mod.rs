@@ -7,6 +7,7 @@
 
 mod constants;
 mod fragments;
+mod own;
 mod refused;
 mod rows;
 mod vendors;
@@ -19,6 +20,8 @@ use crate::{
 };
 
 pub(crate) use constants::C0;
+pub use own::add_formats;
+pub(crate) use own::is_own;
 pub(crate) use refused::refused;
 
 /// A named format: a pattern and its constants.
@@ -111,14 +114,15 @@ pub struct Preset {
     pub source: &'static str,
 }
 
-/// Every named format.
+/// Every named format, those that were [added](add_formats) last.
 ///
 /// ```
 /// use tilewright_notation::catalogue;
 /// assert!(catalogue().any(|format| format.name == "COL4_4R2_8C"));
 /// ```
 pub fn catalogue() -> impl Iterator<Item = &'static Format> + Clone {
-    [rows::ROWS, vendors::ROWS, fragments::ROWS].into_iter().flatten()
+    let known = [rows::ROWS, vendors::ROWS, fragments::ROWS].into_iter().flatten();
+    known.chain(own::formats())
 }
 
 type Names = &'static [&'static str];

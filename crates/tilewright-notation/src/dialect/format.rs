@@ -28,7 +28,7 @@ use std::{fmt, sync::Arc};
 use super::pattern::{Size, Template, Written};
 use crate::{
     Format, Named, catalogue,
-    catalogue::{Constant, refused},
+    catalogue::{Constant, is_own, refused},
     error::{Error, Kind},
     nearest::did_you_mean,
     notation::Notation,
@@ -75,6 +75,20 @@ pub(crate) fn units(format: &Format) -> Vec<String> {
     let template = Template::read(format.pattern).ok();
     let digits = template.iter().flat_map(Template::digits);
     digits.filter_map(|digit| Unit::of(format, digit)).map(|unit| unit.digit).collect()
+}
+
+/// The number of axes of a pattern, and its constants.
+pub(crate) fn parts_of(pattern: &str) -> Result<(usize, Vec<String>), Error> {
+    let template = Template::read(pattern)?;
+    let mut constants: Vec<String> = Vec::new();
+    for digit in template.digits() {
+        if let Size::Constant(name) = &digit.size
+            && !constants.contains(name)
+        {
+            constants.push(name.clone());
+        }
+    }
+    Ok((template.letters().len(), constants))
 }
 
 /// The two readings of a name whose case is neither CATLASS's nor CANN's.
@@ -309,6 +323,10 @@ impl fmt::Display for Chosen {
 impl Reading for Chosen {
     fn is_concrete(&self) -> bool {
         false
+    }
+
+    fn is_known_everywhere(&self) -> bool {
+        !is_own(self.format)
     }
 
     fn fits(&self, rank: usize) -> bool {

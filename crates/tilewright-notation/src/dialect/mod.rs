@@ -65,7 +65,7 @@ pub(crate) static DIALECTS: &[Notation] = &[
 ];
 
 pub(crate) use cute::spell as spell_cute;
-pub(crate) use format::units;
+pub(crate) use format::{parts_of, units};
 pub(crate) use shape::spell as spell_shape;
 
 /// The dialect a text names by prefix, and where its own text starts.

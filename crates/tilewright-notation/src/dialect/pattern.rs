@@ -125,7 +125,7 @@ impl Template {
     }
 
     /// The letter of each axis.
-    fn letters(&self) -> Vec<&str> {
+    pub(super) fn letters(&self) -> Vec<&str> {
         let first = self.axes.iter().filter_map(|axis| axis.digits.first());
         first.map(|digit| rank::letter(&digit.name)).collect()
     }

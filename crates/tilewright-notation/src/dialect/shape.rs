@@ -156,6 +156,10 @@ impl Reading for Shaped {
         true
     }
 
+    fn is_known_everywhere(&self) -> bool {
+        self.inner.is_known_everywhere()
+    }
+
     fn fits(&self, rank: usize) -> bool {
         rank == self.dims.len() && self.inner.fits(rank)
     }

@@ -1,0 +1,46 @@
+//! A user's own named formats: of `--formats`, or of the user's configuration.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use tilewright::{files, notation::add_formats};
+
+use crate::{
+    args::{Cli, Command},
+    failure::Failure,
+};
+
+/// The longest file that is read.
+const MOST: u64 = 1 << 20;
+
+/// Adds the formats of the file that is named, or else of the configuration, where there is one.
+pub(crate) fn load(cli: &Cli) -> Result<(), Failure> {
+    if matches!(cli.command, Command::Completions { .. }) {
+        return Ok(());
+    }
+    match (&cli.own, configured()) {
+        (Some(path), _) => add(path),
+        (None, Some(path)) if path.is_file() => add(&path),
+        (None, _) => Ok(()),
+    }
+}
+
+/// `tilewright/formats.toml` in the folder of configurations.
+fn configured() -> Option<PathBuf> {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
+    Some(folder.join("tilewright").join("formats.toml"))
+}
+
+fn add(path: &Path) -> Result<(), Failure> {
+    let bytes = files::bytes(path, MOST)?;
+    let shown = path.display();
+    let text = String::from_utf8(bytes)
+        .map_err(|error| Failure::usage(format!("{shown}: no UTF-8: {}", error.utf8_error())))?;
+    match add_formats(&text) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Failure::layout(&shown.to_string(), &error)),
+    }
+}

@@ -1,0 +1,73 @@
+//! A user's own formats: named on the command line, configured, broken.
+
+use std::{fs, path::Path, process::Command};
+
+const FORMATS: &str = "[[format]]
+name = 'panels'
+aliases = ['PANELS']
+pattern = '(m1 m0:8) (n1 n0:C0) -> n1 m1 m0 n0'
+constants = { C0 = { 8 = 4, 16 = 2 } }
+source = 'our kernel'
+";
+
+fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_tilewright"))
+        .args(args)
+        .current_dir(folder)
+        .env("XDG_CONFIG_HOME", folder)
+        .output()
+        .unwrap();
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+#[test]
+fn formats_of_a_file_and_of_the_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    fs::write(folder.path().join("my.toml"), FORMATS).unwrap();
+    let spec = ["index", "f16[16,6] panels", "--coord", "9,3"];
+    assert_eq!(run(&spec).0, Some(2));
+    let (code, text) = run(&[&spec[..], &["--formats", "my.toml"]].concat());
+    assert!(code == Some(0) && text.starts_with("51"), "{text}");
+    let (_, text) = run(&["--formats", "my.toml", "formats", "PANELS"]);
+    assert!(text.starts_with("panels\n") && text.contains("our kernel"), "{text}");
+    let (_, text) = run(&["recognise", "f16[16,6] PANELS", "--formats", "my.toml"]);
+    assert!(text.lines().any(|line| line.starts_with("panels")), "{text}");
+    // What others read says the layout, not the name.
+    let (_, text) =
+        run(&["translate", "f16[16,6] panels", "--to", "cute", "--json", "--formats", "my.toml"]);
+    assert!(text.contains("\"layout\":\"f16[16,6] ((8,2),(2,3))"), "{text}");
+
+    fs::create_dir(folder.path().join("tilewright")).unwrap();
+    fs::copy(folder.path().join("my.toml"), folder.path().join("tilewright/formats.toml")).unwrap();
+    assert_eq!(run(&spec).0, Some(0));
+}
+
+#[test]
+fn a_broken_file_is_named_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, words) in [
+        ("[[format]]\nname = 'a b'\npattern = 'm -> m'", "line 2: `a b` is no name"),
+        ("[[format]]\nname = 'zN'\npattern = 'm -> m'", "line 2: `zN` is a layout already"),
+        ("[[format]]\nname = 'NHWC'\npattern = 'm -> m'", "line 2: `NHWC` is a layout already"),
+        ("[[format]]\nname = 'x1'\npattern = 'm -> k'", "line 3: pattern: no digit is called `k`"),
+        ("[[format]]\nname = 'x1'\npatern = 'm -> m'", "line 3: unknown field `patern`"),
+        ("[[format]]\nname = 'x1'", "missing field `pattern`"),
+        ("[[format]\n", "line 1"),
+        (
+            "[[format]]\nname = 'x1'\npattern = 'm:B -> m'\nconstants = { C = { 8 = 2 } }",
+            "line 4: the pattern has no constant C",
+        ),
+        (
+            "[[format]]\nname = 'x1'\npattern = 'm:B -> m'\nconstants = { B = { 8 = 0 } }",
+            "line 4: `8 = 0`",
+        ),
+        ("[[format]]\nname = 'x1'\npattern = 'm:0 -> m'", "size of 1 or more"),
+    ] {
+        fs::write(folder.path().join("bad.toml"), text).unwrap();
+        let (code, said) = run(folder.path(), &["--formats", "bad.toml", "formats"]);
+        assert!(code == Some(2) && said.contains("bad.toml") && said.contains(words), "{said}");
+    }
+    let (code, said) = run(folder.path(), &["--formats", "none.toml", "formats"]);
+    assert!(code == Some(3) && said.contains("none.toml"), "{said}");
+}

@@ -1,0 +1,201 @@
+//! A user's own formats, from TOML: a table a format.
+//!
+//! ```toml
+//! [[format]]
+//! name = "mine"
+//! aliases = ["MINE"]                                  # may be left out, as all that follows the pattern
+//! pattern = "(m1 m0:8) (n1 n0:C0) -> n1 m1 m0 n0"
+//! constants = { C0 = { 8 = 32, 16 = 16 } }            # by the bits of an element
+//! source = "our kernel, pack.cu"
+//! example = "f16[20,40] mine"
+//! ```
+//!
+//! A constant that has no table is given by whoever uses the format, `mine[C0=4]`.
+
+use std::{
+    collections::BTreeMap,
+    sync::{PoisonError, RwLock},
+};
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Constant, Format, Units, catalogue};
+use crate::{
+    Spec, dialect,
+    error::{Error, Kind},
+};
+
+/// The longest text of formats, in bytes.
+const MOST_TEXT: usize = 1 << 20;
+/// The most formats of users in one process.
+const MOST_FORMATS: usize = 1000;
+
+/// What was added; it stays as long as the process.
+static OWN: RwLock<Vec<&'static Format>> = RwLock::new(Vec::new());
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    format: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    name: Spanned<String>,
+    #[serde(default)]
+    aliases: Vec<Spanned<String>>,
+    pattern: Spanned<String>,
+    #[serde(default)]
+    constants: BTreeMap<Spanned<String>, BTreeMap<String, u64>>,
+    source: Option<String>,
+    example: Option<Spanned<String>>,
+}
+
+/// The formats that users added.
+pub(super) fn formats() -> Vec<&'static Format> {
+    OWN.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Whether a format is a user's, so that its name means nothing elsewhere.
+pub(crate) fn is_own(format: &Format) -> bool {
+    formats().iter().any(|own| std::ptr::eq(*own, format))
+}
+
+/// Adds the formats of a TOML text to the catalogue of this process, and gives their names. If one is wrong,
+/// none is added.
+///
+/// # Errors
+/// [parse](Error::is_parse) with the line, for text that is no TOML, a name that is taken, a pattern that is
+/// none; [limit](Error::is_limit) beyond 1 MiB or 1000 formats.
+///
+/// ```
+/// use tilewright_notation::{Spec, add_formats};
+/// let names = add_formats("[[format]]\nname = 'panels'\npattern = '(m1 m0:8) n -> m1 n m0'").unwrap();
+/// assert_eq!(names, ["panels"]);
+/// let panels = Spec::parse("panels").unwrap().resolve(Some(&[16, 3]), None).unwrap();
+/// assert_eq!(panels.layout().layout().to_string(), "((8,2),3):((1,24),8)");
+///
+/// let error = add_formats("[[format]]\nname = 'zN'\npattern = 'm n -> m n'").unwrap_err();
+/// assert!(error.to_string().starts_with("line 2: `zN` is a layout already"));
+/// ```
+pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
+    if text.len() > MOST_TEXT {
+        let message = format!("{} bytes of formats; at most {MOST_TEXT} are read", text.len());
+        return Err(Error::new(Kind::Limit, message));
+    }
+    let file: File = toml::from_str(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        wrong(text, (span.start, span.end), error.message())
+    })?;
+    let mut added: Vec<Format> = Vec::new();
+    for row in file.format {
+        added.push(row.format(text, &added)?);
+    }
+    let mut own = OWN.write().unwrap_or_else(PoisonError::into_inner);
+    if own.len() + added.len() > MOST_FORMATS {
+        let message = format!("more than {MOST_FORMATS} formats");
+        return Err(Error::new(Kind::Limit, message));
+    }
+    let added: Vec<&'static Format> =
+        added.into_iter().map(|format| &*Box::leak(Box::new(format))).collect();
+    own.extend(&added);
+    Ok(added.iter().map(|format| format.name).collect())
+}
+
+/// An error that says its line.
+fn wrong(text: &str, span: (usize, usize), message: impl std::fmt::Display) -> Error {
+    let line = text.get(..span.0).unwrap_or(text).matches('\n').count() + 1;
+    Error::parse(span, format!("line {line}: {message}"))
+}
+
+fn span<T>(value: &Spanned<T>) -> (usize, usize) {
+    (value.span().start, value.span().end)
+}
+
+fn keep(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+impl Row {
+    fn format(self, text: &str, before: &[Format]) -> Result<Format, Error> {
+        for name in std::iter::once(&self.name).chain(&self.aliases) {
+            check_name(name.as_ref(), before).map_err(|said| wrong(text, span(name), said))?;
+        }
+        let at = span(&self.pattern);
+        let (rank, needed) = dialect::parts_of(self.pattern.as_ref())
+            .map_err(|error| wrong(text, at, format!("pattern: {error}")))?;
+        let mut constants = Vec::new();
+        for (name, units) in &self.constants {
+            if !needed.contains(name.as_ref()) {
+                let said = format!("the pattern has no constant {}", name.as_ref());
+                return Err(wrong(text, span(name), said));
+            }
+            let units = by_bits(units).map_err(|said| wrong(text, span(name), said))?;
+            constants.push((name.as_ref().clone(), units));
+        }
+        let named = |name: &String| constants.iter().any(|(other, _)| other == name);
+        let given: Vec<String> = needed.into_iter().filter(|name| !named(name)).collect();
+        let dtype = dtype_of(constants.first().and_then(|(_, units)| units.first()));
+        let sizes: Vec<String> = given.iter().map(|name| format!("{name}=4")).collect();
+        let sizes = if sizes.is_empty() { String::new() } else { format!("[{}]", sizes.join(",")) };
+        let dims = vec!["10"; rank].join(",");
+        let example = format!("{dtype}[{dims}] {}{sizes}", self.name.as_ref());
+        let all = constants.into_iter().chain(given.into_iter().map(|name| (name, Vec::new())));
+        let kept = |(name, units): (String, Vec<Units>)| {
+            &*Box::leak(Box::new(Constant { name: keep(name), units: units.leak(), presets: &[] }))
+        };
+        let constants: Vec<&'static Constant> = all.map(kept).collect();
+        let aliases: Vec<&'static str> =
+            self.aliases.into_iter().map(|alias| keep(alias.into_inner())).collect();
+        Ok(Format {
+            name: keep(self.name.into_inner()),
+            aliases: aliases.leak(),
+            pattern: keep(self.pattern.into_inner()),
+            constants: constants.leak(),
+            source: keep(self.source.unwrap_or_else(|| "your own".to_owned())),
+            example: keep(self.example.map_or(example, Spanned::into_inner)),
+        })
+    }
+}
+
+/// A name that no notation reads yet.
+fn check_name(name: &str, before: &[Format]) -> Result<(), String> {
+    let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(legal) {
+        return Err(format!(
+            "`{name}` is no name: a letter, then letters, digits, `_`, `-` and `.`"
+        ));
+    }
+    let taken = |format: &Format| format.name == name || format.aliases.contains(&name);
+    if before.iter().any(taken) || catalogue().any(taken) || Spec::parse(name).is_ok() {
+        return Err(format!("`{name}` is a layout already"));
+    }
+    Ok(())
+}
+
+fn by_bits(units: &BTreeMap<String, u64>) -> Result<Vec<Units>, String> {
+    units
+        .iter()
+        .map(|(bits, units)| match bits.parse() {
+            Ok(bits) if *units > 0 => Ok(Units { bits, units: *units }),
+            _ => {
+                Err(format!("`{bits} = {units}`: expected bits of an element = a size, 1 or more"))
+            }
+        })
+        .collect()
+}
+
+/// A type of the width that a constant is known for.
+fn dtype_of(units: Option<&Units>) -> &'static str {
+    match units.map_or(16, |units| units.bits) {
+        4 => "s4",
+        8 => "s8",
+        32 => "f32",
+        64 => "f64",
+        128 => "c128",
+        _ => "f16",
+    }
+}
