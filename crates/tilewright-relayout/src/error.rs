@@ -8,6 +8,7 @@ enum Kind {
     Buffer,
     Mismatch,
     Overflow,
+    SecondBuffer,
     Undecided,
     Unsupported,
 }
@@ -43,6 +44,10 @@ impl Error {
 
     pub(crate) fn overflow(message: String) -> Error {
         Error { kind: Kind::Overflow, message }
+    }
+
+    pub(crate) fn second_buffer(message: String) -> Error {
+        Error { kind: Kind::SecondBuffer, message }
     }
 
     pub(crate) fn unsupported(message: String) -> Error {
@@ -105,6 +110,20 @@ impl Error {
     /// ```
     pub fn is_overflow(&self) -> bool {
         self.kind == Kind::Overflow
+    }
+
+    /// Whether a plan does not go in place: it needs a second buffer.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[3000, 5000]).unwrap();
+    /// let dst = TensorLayout::col_major(&[3000, 5000]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert!(plan.in_place().unwrap_err().is_second_buffer());
+    /// ```
+    pub fn is_second_buffer(&self) -> bool {
+        self.kind == Kind::SecondBuffer
     }
 
     /// Whether it was not decided within the stated budget that the destination is injective.

@@ -10,6 +10,7 @@
 //! | the whole array, in memory | [`Plan::run`] |
 //! | a byte range of the destination, the source in memory | [`Plan::run_range`] |
 //! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
+//! | within one buffer | [`Plan::in_place`] |
 //! | typed views | [`relayout`] |
 //!
 //! ```
@@ -35,6 +36,7 @@ mod error;
 #[cfg(test)]
 mod forced;
 mod groups;
+mod in_place;
 #[allow(unsafe_code)]
 mod kernel;
 mod nest;
@@ -50,5 +52,6 @@ mod weave;
 pub use chunk::{Chunk, Read};
 pub use elements::{Elements, Extend};
 pub use error::Error;
+pub use in_place::InPlace;
 pub use plan::Plan;
 pub use typed::relayout;

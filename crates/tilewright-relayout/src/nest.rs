@@ -69,7 +69,7 @@ impl Nest {
     }
 
     /// Joins loops that continue one another on both sides.
-    fn merge(&mut self) {
+    pub(crate) fn merge(&mut self) {
         while let Some(last) = self.turns.last()
             && last.src == self.run as i64
             && last.dst == self.run as i64

@@ -1,0 +1,204 @@
+//! The blocks of a swap in some range of its loops, and how two of them change places.
+
+use super::{
+    swap::Swap,
+    work::{Work, Works},
+};
+use crate::{
+    clip::Job,
+    kernel::{self, Tools},
+    nest::Turn,
+    plan::Inner,
+    weave::{Reach, Weave},
+};
+use core::ops::Range;
+
+/// A swap with what it needs to run.
+pub(super) struct Tasks<'a> {
+    pub(super) swap: &'a Swap,
+    inner: &'a Inner,
+    works: &'a Works,
+    weaves: Vec<Weave>,
+}
+
+/// The part of the buffer in which blocks lie, with the byte it begins at; and that of their images, if
+/// it is another.
+pub(super) struct Parts<'a> {
+    pub(super) blocks: (&'a mut [u8], i64),
+    pub(super) images: Option<(&'a mut [u8], i64)>,
+}
+
+impl Parts<'_> {
+    fn blocks(&mut self) -> (&mut [u8], i64) {
+        (&mut *self.blocks.0, self.blocks.1)
+    }
+
+    fn images(&mut self) -> (&mut [u8], i64) {
+        let (part, start) = self.images.as_mut().unwrap_or(&mut self.blocks);
+        (&mut **part, *start)
+    }
+}
+
+/// A block: its turns, and how many bytes from the beginning of its runs.
+struct Block<'a> {
+    at: &'a [u64],
+    ranges: &'a [Range<u64>],
+    within: i64,
+    piece: u64,
+}
+
+impl Swap {
+    /// The swap, ready to run.
+    pub(super) fn tasks<'a>(&'a self, inner: &'a Inner, works: &'a Works) -> Tasks<'a> {
+        let at = vec![0; self.turns.len()];
+        let ranges: Vec<_> = self.turns.iter().map(|turn| 0..turn.extent).collect();
+        let block = Block { at: &at, ranges: &ranges, within: 0, piece: self.piece };
+        let mut turns = Vec::new();
+        let mut weaves = Vec::new();
+        for back in [false, true] {
+            self.loops(&block, back, &mut turns);
+            gathered(self.piece, &mut turns);
+            let job = Job { packed: false, src: 0, dst: 0, run: self.piece, turns: &turns };
+            weaves.extend(kernel::weave_of(inner.elements, inner.isa, &job, Reach::Near));
+        }
+        Tasks { swap: self, inner, works, weaves }
+    }
+
+    /// The loops of a block from where it is to where it goes, or the other way, in the order of the
+    /// latter.
+    fn loops(&self, block: &Block<'_>, back: bool, turns: &mut Vec<Turn>) {
+        turns.clear();
+        for (i, turn) in self.turns.iter().enumerate() {
+            let extent = self.shape[i].min(block.ranges[i].end - block.at[i]);
+            let (src, dst) = if back { (turn.dst, turn.src) } else { (turn.src, turn.dst) };
+            turns.extend((extent > 1).then_some(Turn { extent, src, dst }));
+        }
+        turns.sort_unstable_by_key(|turn| core::cmp::Reverse(turn.dst.unsigned_abs()));
+    }
+
+    /// Where a block and its image begin.
+    fn places(&self, block: &Block<'_>) -> (i64, i64) {
+        let add = |(src, dst): (i64, i64), (turn, &at): (&Turn, &u64)| {
+            (src + at as i64 * turn.src, dst + at as i64 * turn.dst)
+        };
+        let (src, dst) = self.turns.iter().zip(block.at).fold((self.src, self.dst), add);
+        (src + block.within, dst + block.within)
+    }
+}
+
+/// The loops of a block from where it is into dense scratch.
+fn gathered(piece: u64, turns: &mut [Turn]) {
+    let mut dense = piece as i64;
+    for turn in turns.iter_mut().rev() {
+        turn.dst = dense;
+        dense *= turn.extent as i64;
+    }
+}
+
+/// The loops of a block from dense scratch to where it goes, around runs of so many bytes.
+fn scattered(piece: u64, turns: &mut Vec<Turn>) -> u64 {
+    let (mut dense, mut run) = (piece as i64, piece);
+    for turn in turns.iter_mut().rev() {
+        turn.src = dense;
+        dense *= turn.extent as i64;
+    }
+    while let Some(turn) = turns.last()
+        && turn.dst == run as i64
+    {
+        run *= turn.extent;
+        turns.pop();
+    }
+    run
+}
+
+impl Tasks<'_> {
+    /// Swaps the blocks of these turns; `once` where their images are among them.
+    pub(super) fn run(&self, ranges: &[Range<u64>], once: bool, parts: &mut Parts<'_>) {
+        let swap = self.swap;
+        self.works.with(swap.scratch(), |work| {
+            let mut at: Vec<u64> = ranges.iter().map(|range| range.start).collect();
+            loop {
+                if !once || swap.is_first(&at) {
+                    self.block(&at, ranges, parts, work);
+                }
+                if !advance(&mut at, ranges, &swap.shape) {
+                    return;
+                }
+            }
+        });
+    }
+
+    fn block(&self, at: &[u64], ranges: &[Range<u64>], parts: &mut Parts<'_>, work: &mut Work) {
+        let swap = self.swap;
+        let mut within = 0;
+        while within < swap.run {
+            let piece = swap.piece.min(swap.run - within);
+            self.exchange(&Block { at, ranges, within: within as i64, piece }, parts, work);
+            within += piece;
+        }
+    }
+
+    fn exchange(&self, block: &Block<'_>, parts: &mut Parts<'_>, work: &mut Work) {
+        let (place, image) = self.swap.places(block);
+        let (bytes, mut turns) = (&mut work.bytes, core::mem::take(&mut work.turns));
+        let (one, other) = bytes.split_at_mut(self.swap.block() as usize);
+        let mut tools = Tools {
+            elements: self.inner.elements,
+            isa: self.inner.isa,
+            reach: Reach::Near,
+            weaves: &self.weaves,
+            scratch: &mut work.scratch,
+        };
+        self.swap.loops(block, false, &mut turns);
+        gathered(block.piece, &mut turns);
+        take(&mut tools, block.piece, &turns, (parts.blocks(), place), one);
+        if place != image {
+            self.swap.loops(block, true, &mut turns);
+            gathered(block.piece, &mut turns);
+            take(&mut tools, block.piece, &turns, (parts.images(), image), other);
+            self.swap.loops(block, true, &mut turns);
+            let run = scattered(block.piece, &mut turns);
+            put(&mut tools, run, &turns, other, (parts.blocks(), place));
+        }
+        self.swap.loops(block, false, &mut turns);
+        let run = scattered(block.piece, &mut turns);
+        put(&mut tools, run, &turns, one, (parts.images(), image));
+        work.turns = turns;
+    }
+}
+
+/// Gathers a block that begins at a byte of the buffer.
+fn take(
+    tools: &mut Tools<'_>,
+    run: u64,
+    turns: &[Turn],
+    ((part, start), place): ((&mut [u8], i64), i64),
+    scratch: &mut [u8],
+) {
+    let job = Job { packed: false, src: place - start, dst: 0, run, turns };
+    kernel::run(tools, job, part, scratch);
+}
+
+/// Writes a block to where it goes.
+fn put(
+    tools: &mut Tools<'_>,
+    run: u64,
+    turns: &[Turn],
+    scratch: &[u8],
+    ((part, start), place): ((&mut [u8], i64), i64),
+) {
+    let job = Job { packed: false, src: 0, dst: place - start, run, turns };
+    kernel::run(tools, job, scratch, part);
+}
+
+/// Moves on to the next block; whether there is one.
+fn advance(at: &mut [u64], ranges: &[Range<u64>], shape: &[u64]) -> bool {
+    for i in (0..at.len()).rev() {
+        at[i] += shape[i];
+        if at[i] < ranges[i].end {
+            return true;
+        }
+        at[i] = ranges[i].start;
+    }
+    false
+}

@@ -1,0 +1,233 @@
+//! A plan within one buffer, which holds the source before and the destination after.
+//!
+//! Two kinds of moves need no second buffer. Where the buffer falls into chunks that exchange nothing
+//! with one another, each chunk is moved through a scratch buffer ([`chunks`]). Where the loops of the
+//! plan are swapped in pairs, as in a square transpose, two blocks at a time change places through it
+//! ([`swap`]). Everything else is refused.
+//!
+//! Law: the buffer holds afterwards what [`Plan::run`] would have written to another.
+
+mod chunks;
+mod exchange;
+mod spread;
+mod swap;
+mod work;
+
+use crate::{Error, Plan, nest::Turn, plan::Inner};
+use chunks::Chunks;
+use core::fmt;
+use swap::Swap;
+use work::Works;
+
+/// The scratch of a thread, unless the caller says otherwise: within the second-level cache.
+const SCRATCH: u64 = 1 << 20;
+
+/// Chunks of so many bytes stay in the first caches: no other way is better.
+const SMALL_CHUNK: u64 = 1 << 16;
+
+/// A plan that moves its elements within one buffer.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Plan};
+/// let src = TensorLayout::row_major(&[3, 3]).unwrap();
+/// let dst = TensorLayout::col_major(&[3, 3]).unwrap();
+/// let transpose = Plan::new(&src, &dst, Elements::same(8), 0).unwrap().in_place().unwrap();
+/// let mut matrix = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+/// transpose.run(&mut matrix, 1).unwrap();
+/// assert_eq!(matrix, [1, 4, 7, 2, 5, 8, 3, 6, 9]);
+/// ```
+#[derive(Clone)]
+pub struct InPlace {
+    plan: Plan,
+    swaps: Vec<Swap>,
+    /// After the swaps: chunks that are moved, or filled where they are padding.
+    chunks: Option<Chunks>,
+    works: Works,
+}
+
+impl Plan {
+    /// The same plan within one buffer, with at most 1 MiB of scratch for each thread.
+    ///
+    /// # Errors
+    /// [second buffer](Error::is_second_buffer) if source and destination have different sizes, and
+    /// where elements wander further than blocks that change places, or fit the scratch, can follow.
+    ///
+    /// ```
+    /// use tilewright_core::{Digit, Pattern, TensorLayout};
+    /// use tilewright_relayout::{Elements, Plan};
+    /// // Pairs of rows interleaved, as TPUs store 16-bit elements: each pair stays where it is.
+    /// let rows = TensorLayout::row_major(&[1 << 12, 1 << 10]).unwrap();
+    /// let digits = [Digit::rest(0, 1), Digit::rest(1, 0), Digit::fixed(0, 0, 2)];
+    /// let pairs = Pattern::new(2, &digits).unwrap().layout(&[1 << 12, 1 << 10]).unwrap();
+    /// let plan = Plan::new(&rows, &pairs, Elements::same(16), 0).unwrap().in_place().unwrap();
+    /// let mut buffer = vec![1; 8 << 20];
+    /// plan.run(&mut buffer, 0).unwrap();
+    ///
+    /// // A matrix that is not square has no pairs of blocks to swap.
+    /// let columns = TensorLayout::col_major(&[1 << 12, 1 << 10]).unwrap();
+    /// let plan = Plan::new(&rows, &columns, Elements::same(16), 0).unwrap();
+    /// assert!(plan.in_place().unwrap_err().is_second_buffer());
+    /// ```
+    pub fn in_place(&self) -> Result<InPlace, Error> {
+        self.in_place_within(SCRATCH)
+    }
+
+    /// The same plan within one buffer, with at most so many bytes of scratch for each thread.
+    ///
+    /// # Errors
+    /// As [`in_place`](Plan::in_place).
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[300, 500]).unwrap();
+    /// let dst = TensorLayout::col_major(&[300, 500]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// // The whole array through the scratch, or not at all.
+    /// assert!(plan.in_place_within(150_000).is_ok());
+    /// let error = plan.in_place_within(149_999).unwrap_err();
+    /// assert!(error.is_second_buffer());
+    /// ```
+    pub fn in_place_within(&self, scratch: u64) -> Result<InPlace, Error> {
+        let inner = &*self.0;
+        same_sizes(inner)?;
+        let (swaps, chunks) = moves(inner, scratch).ok_or_else(|| refused(inner, scratch))?;
+        Ok(InPlace { plan: self.clone(), swaps, chunks, works: Works::default() })
+    }
+}
+
+/// The swaps and the chunks of a plan whose sides have one size.
+fn moves(inner: &Inner, scratch: u64) -> Option<(Vec<Swap>, Option<Chunks>)> {
+    if inner.dst_bytes == 0 || chunks::stays(inner) {
+        return Some((Vec::new(), None));
+    }
+    let chunks = Chunks::of(inner, scratch);
+    if chunks.as_ref().is_some_and(|chunks| chunks.closed() <= SMALL_CHUNK) {
+        return Some((Vec::new(), chunks));
+    }
+    let Some(swaps) = swap::swaps(inner, scratch) else { return Some((Vec::new(), Some(chunks?))) };
+    if inner.dst.padding() == 0 {
+        return Some((swaps, None));
+    }
+    Some((swaps, Some(Chunks::padding(inner, scratch)?)))
+}
+
+fn same_sizes(inner: &Inner) -> Result<(), Error> {
+    let (from, to) = (inner.src.capacity(), inner.dst.capacity());
+    if inner.elements.are_same() && from == to {
+        return Ok(());
+    }
+    Err(Error::second_buffer(format!(
+        "{from} elements of {} bits become {to} of {}; in place, source and destination have the same \
+         size: run the plan into a second buffer of {} bytes",
+        inner.elements.src_bits, inner.elements.dst_bits, inner.dst_bytes
+    )))
+}
+
+/// Why elements do not go in place.
+fn refused(inner: &Inner, scratch: u64) -> Error {
+    let far = |turn: &&Turn| turn.extent.saturating_mul(turn.src.abs_diff(turn.dst));
+    let why = match (&inner.nests, inner.main()) {
+        (None, _) => "tiles that do not divide one another couple places far apart".to_string(),
+        (_, Some(nest)) => match nest.turns.iter().max_by_key(far) {
+            Some(turn) if turn.src != turn.dst => format!(
+                "the loop of {} turns with strides {} to {} {} couples places far apart",
+                turn.extent,
+                turn.src,
+                turn.dst,
+                if nest.packed { "elements" } else { "bytes" }
+            ),
+            _ => format!("runs move from offset {} to {}", nest.src, nest.dst),
+        },
+        (_, None) => "there is nothing but padding".to_string(),
+    };
+    Error::second_buffer(format!(
+        "{why}; in place, loops swap in pairs or elements stay within chunks of at most {scratch} \
+         bytes: run the plan into a second buffer of {} bytes",
+        inner.dst_bytes
+    ))
+}
+
+impl InPlace {
+    /// Moves the elements of the buffer, with this many threads; 0 for one per core.
+    ///
+    /// Of the buffer the first [`dst_bytes`](Plan::dst_bytes) of the plan are read and written.
+    ///
+    /// # Errors
+    /// [buffer](Error::is_buffer) if it is too short, before a byte is written;
+    /// [unsupported](Error::is_unsupported) if the system refuses to start threads.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap().in_place().unwrap();
+    /// let mut buffer = [1, 2, 3, 4, 5, 6];
+    /// plan.run(&mut buffer, 1).unwrap();
+    /// assert_eq!(buffer, [1, 4, 2, 5, 3, 6]);
+    /// assert!(plan.run(&mut buffer[1..], 1).unwrap_err().is_buffer());
+    /// ```
+    pub fn run(&self, buffer: &mut [u8], threads: usize) -> Result<(), Error> {
+        let (bytes, given) = (self.plan.dst_bytes(), buffer.len());
+        let Some(buffer) = usize::try_from(bytes).ok().and_then(|bytes| buffer.get_mut(..bytes))
+        else {
+            return Err(Error::buffer(format!(
+                "a buffer of {given} bytes; the plan moves {bytes}"
+            )));
+        };
+        let inner = &*self.plan.0;
+        let wanted = if threads == 0 { rayon::current_num_threads() } else { threads };
+        let work = |threads: usize, buffer: &mut [u8]| {
+            for swap in &self.swaps {
+                spread::run(&swap.tasks(inner, &self.works), buffer, threads);
+            }
+            if let Some(chunks) = &self.chunks {
+                chunks.run(inner, &self.works, buffer, threads);
+            }
+        };
+        let tasks = usize::try_from(bytes / inner.min_range.max(1)).unwrap_or(wanted);
+        match wanted.min(tasks.max(1)) {
+            1 => work(1, buffer),
+            wanted if threads == 0 => work(wanted, buffer),
+            wanted => return inner.pool.run(wanted, || work(wanted, buffer)),
+        }
+        Ok(())
+    }
+
+    /// The bytes of scratch that a thread takes, beside a few KiB for the kernels.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[8000, 8000]).unwrap();
+    /// let dst = TensorLayout::col_major(&[8000, 8000]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(32), 0).unwrap().in_place().unwrap();
+    /// assert!(plan.scratch_bytes() <= 1 << 16);
+    /// ```
+    pub fn scratch_bytes(&self) -> u64 {
+        let swaps = self.swaps.iter().map(Swap::scratch);
+        swaps.chain(self.chunks.iter().map(Chunks::scratch)).max().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for InPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "in place, {} bytes of scratch for a thread", self.scratch_bytes())?;
+        for swap in &self.swaps {
+            write!(f, "\n  swap of {swap}")?;
+        }
+        match &self.chunks {
+            Some(chunks) => write!(f, "\n  {chunks}"),
+            None if self.swaps.is_empty() => write!(f, "\n  nothing moves"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for InPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InPlace({self})")
+    }
+}

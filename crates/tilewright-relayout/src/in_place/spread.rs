@@ -1,0 +1,155 @@
+//! A swap among threads, each with parts of the buffer that no other has.
+//!
+//! Where the outermost loop stays, its turns are parts that exchange nothing. Where it swaps with
+//! another, the buffer is cut into panels of it: a thread takes two panels and swaps what each has of
+//! the other. All pairs meet in rounds, in each of which a panel has one partner.
+
+use super::exchange::{Parts, Tasks};
+use crate::nest::Turn;
+use core::ops::Range;
+use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+/// Panels for each thread, so that threads that are slowed down do not hold up the rest.
+const PANELS_PER_THREAD: u64 = 4;
+
+/// Parts are not smaller than this, in bytes.
+const LEAST: u64 = 1 << 14;
+
+/// Runs a swap over the whole buffer.
+pub(super) fn run(tasks: &Tasks<'_>, buffer: &mut [u8], threads: usize) {
+    let ranges: Vec<_> = tasks.swap.turns.iter().map(|turn| 0..turn.extent).collect();
+    spread(tasks, &ranges, (buffer, 0), threads);
+}
+
+fn spread(tasks: &Tasks<'_>, ranges: &[Range<u64>], part: (&mut [u8], i64), threads: usize) {
+    let swap = tasks.swap;
+    let outer = (threads > 1).then(|| outermost(tasks, ranges)).flatten();
+    match (outer, &swap.partners) {
+        (Some(outer), Some(partners)) if partners[outer] == outer => {
+            stays(tasks, ranges, outer, part, threads);
+        }
+        (Some(outer), Some(partners)) => {
+            panels(tasks, ranges, (outer, partners[outer]), part, threads);
+        }
+        _ => tasks.run(ranges, true, &mut Parts { blocks: part, images: None }),
+    }
+}
+
+/// The loop of the largest source stride, if the others stay within its turns on both sides.
+fn outermost(tasks: &Tasks<'_>, ranges: &[Range<u64>]) -> Option<usize> {
+    let swap = tasks.swap;
+    let partners = swap.partners.as_ref()?;
+    let free = |i: &usize| ranges[*i] == (0..swap.turns[*i].extent);
+    let outer = (0..swap.turns.len()).filter(free).max_by_key(|&i| swap.turns[i].src)?;
+    let step = swap.turns[outer].src;
+    let length = |skip: usize, reach: fn(&Turn) -> i64| {
+        let others = (0..swap.turns.len()).filter(|i| *i != skip && free(i));
+        swap.src + others.map(|i| reach(&swap.turns[i])).sum::<i64>() + swap.run as i64
+    };
+    // A nest that swaps with itself begins at one place on both sides.
+    let within =
+        length(outer, Turn::src_reach) <= step && length(partners[outer], Turn::dst_reach) <= step;
+    within.then_some(outer)
+}
+
+/// Some turns of a loop that stays for each thread.
+fn stays(
+    tasks: &Tasks<'_>,
+    ranges: &[Range<u64>],
+    outer: usize,
+    (part, start): (&mut [u8], i64),
+    threads: usize,
+) {
+    let turn = tasks.swap.turns[outer];
+    let together = (LEAST / turn.src as u64).max(1);
+    let size = (turn.src as u64 * together) as usize;
+    let parts = turn.extent.div_ceil(together) as usize;
+    part.par_chunks_mut(size).take(parts).enumerate().for_each(|(i, part)| {
+        let first = i as u64 * together;
+        let mut ranges = ranges.to_vec();
+        ranges[outer] = first..turn.extent.min(first + together);
+        let part = (part, start + first as i64 * turn.src);
+        let threads = if together > 1 { 1 } else { threads };
+        spread(tasks, &ranges, part, threads);
+    });
+}
+
+/// Two panels of a pair of loops for each thread.
+fn panels(
+    tasks: &Tasks<'_>,
+    ranges: &[Range<u64>],
+    (outer, partner): (usize, usize),
+    (part, start): (&mut [u8], i64),
+    threads: usize,
+) {
+    let turn = tasks.swap.turns[outer];
+    let block = tasks.swap.shape[outer].max(LEAST.div_ceil(turn.src as u64));
+    let height = turn.extent.div_ceil(threads as u64 * PANELS_PER_THREAD).next_multiple_of(block);
+    let rows = |i: usize| {
+        let first = i as u64 * height;
+        first..turn.extent.min(first + height)
+    };
+    let begin = |i: usize| start + (i as u64 * height) as i64 * turn.src;
+    let panels: Vec<_> = part
+        .chunks_mut((height * turn.src as u64) as usize)
+        .take(turn.extent.div_ceil(height) as usize)
+        .map(Mutex::new)
+        .collect();
+    let held = |i: usize| panels[i].lock().unwrap_or_else(PoisonError::into_inner);
+    let swap = |i: usize, j: usize| {
+        let mut ranges = ranges.to_vec();
+        (ranges[outer], ranges[partner]) = (rows(i), rows(j));
+        let mut one = held(i);
+        let blocks = (&mut **one, begin(i));
+        if i == j {
+            return tasks.run(&ranges, true, &mut Parts { blocks, images: None });
+        }
+        let mut other = held(j);
+        let images = Some((&mut **other, begin(j)));
+        tasks.run(&ranges, false, &mut Parts { blocks, images });
+    };
+    (0..panels.len()).into_par_iter().for_each(|i| swap(i, i));
+    let players = panels.len().next_multiple_of(2);
+    for round in 0..players - 1 {
+        (0..players / 2).into_par_iter().for_each(|table| {
+            let (i, j) = meeting(players, round, table);
+            if j < panels.len() {
+                swap(i, j);
+            }
+        });
+    }
+}
+
+/// Who meets at a table in a round, the smaller first, when an even number of players all meet once.
+fn meeting(players: usize, round: usize, table: usize) -> (usize, usize) {
+    let others = players - 1;
+    let seat = |i: usize| (round + i) % others;
+    let (a, b) = match table {
+        0 => (others, seat(0)),
+        _ => (seat(table), seat(others - table)),
+    };
+    (a.min(b), a.max(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn all_players_meet_once_and_sit_at_one_table_a_round() {
+        for players in (2..=24).step_by(2) {
+            let mut met = BTreeSet::new();
+            for round in 0..players - 1 {
+                let mut seated = BTreeSet::new();
+                for table in 0..players / 2 {
+                    let (i, j) = meeting(players, round, table);
+                    assert!(i < j && j < players && met.insert((i, j)));
+                    assert!(seated.insert(i) && seated.insert(j));
+                }
+            }
+            assert_eq!(met.len(), players * (players - 1) / 2);
+        }
+    }
+}

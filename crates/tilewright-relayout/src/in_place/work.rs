@@ -1,0 +1,46 @@
+//! What a thread works with: buffers that are kept from run to run.
+
+use crate::{kernel::Scratch, nest::Turn};
+use std::sync::{Mutex, PoisonError};
+
+/// The buffers of a thread.
+#[derive(Default)]
+pub(super) struct Work {
+    /// What is between source and destination.
+    pub(super) bytes: Vec<u8>,
+    /// The loops of a block.
+    pub(super) turns: Vec<Turn>,
+    /// Of the kernels.
+    pub(super) scratch: Scratch,
+}
+
+impl Work {
+    /// At least so many bytes.
+    pub(super) fn reserve(&mut self, bytes: u64) {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        if self.bytes.len() < bytes {
+            self.bytes.resize(bytes, 0);
+        }
+    }
+}
+
+/// The buffers that no thread uses now.
+#[derive(Default)]
+pub(super) struct Works(Mutex<Vec<Work>>);
+
+impl Clone for Works {
+    fn clone(&self) -> Works {
+        Works::default()
+    }
+}
+
+impl Works {
+    /// Calls `f` with buffers that no one else uses, of at least so many bytes.
+    pub(super) fn with(&self, bytes: u64, f: impl FnOnce(&mut Work)) {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut work = held.unwrap_or_default();
+        work.reserve(bytes);
+        f(&mut work);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+    }
+}
