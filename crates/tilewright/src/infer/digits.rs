@@ -16,10 +16,10 @@ pub(super) fn room(placed: &[Placed], axis: usize, step: u64) -> Option<u64> {
     let mut room = 0;
     for digit in placed.iter().filter(|digit| digit.axis == Some(axis)) {
         let end = digit.step.checked_mul(digit.size)?;
-        if step >= end && step % end == 0 {
+        if step >= end && step.is_multiple_of(end) {
             continue;
         }
-        if step >= digit.step || digit.step % step != 0 {
+        if step >= digit.step || !digit.step.is_multiple_of(step) {
             return None;
         }
         let steps = digit.step / step;
