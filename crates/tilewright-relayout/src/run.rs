@@ -157,7 +157,26 @@ impl Inner {
     /// The bytes of a range, so that `len` bytes keep this many threads busy.
     fn grain(&self, len: u64, threads: u64) -> u64 {
         let ranges = threads.max(1).saturating_mul(RANGES_PER_THREAD);
-        self.aligned(len.div_ceil(ranges).max(self.min_range))
+        let bytes = len.div_ceil(ranges).max(self.min_range);
+        let share = len.div_ceil(threads.max(1));
+        match self.outer_block() {
+            // Whole blocks, if every thread gets some; else ranges that cut them least.
+            Some(block) if block <= share => {
+                self.aligned(bytes.div_ceil(block).saturating_mul(block).min(share))
+            }
+            Some(_) => self.aligned(share.max(self.min_range)),
+            None => self.aligned(bytes),
+        }
+    }
+
+    /// The bytes of the destination from one block to the next along its outermost loop.
+    fn outer_block(&self) -> Option<u64> {
+        let nest = self.main()?;
+        let (reach, unit) = (Reach::of(self.dst_bytes), nest.dst_unit(self.elements));
+        let weave = self.weaves.iter().find(|weave| weave.fits(&nest.job(), unit, reach))?;
+        let (turn, taken) = (nest.turns.first()?, weave.shape.first()?);
+        let bits = turn.dst.unsigned_abs().checked_mul(*taken)?.checked_mul(u64::from(unit))?;
+        Some(bits / 8)
     }
 
     /// `bytes`, rounded up to where ranges cut few boxes.
