@@ -146,14 +146,18 @@ fn shuffles_within_panels_and_pairs_of_rows() {
 
 #[test]
 fn chunks_may_begin_behind_a_header() {
-    let of = |text: &str| {
-        let layout = Layout::parse(text).unwrap().with_offset(5).unwrap();
-        TensorLayout::new(&[10, 4, 3], &layout, 130).unwrap()
-    };
-    let plan = plan(&of("(10,4,3):(12,3,1)"), &of("(10,4,3):(12,1,4)"), 16);
-    assert!(plan.in_place_within(23).unwrap_err().is_second_buffer());
-    check(&plan, &plan.in_place_within(24).unwrap());
-    check(&plan, &plan.in_place().unwrap());
+    for (header, bytes) in (0..=12).flat_map(|header| [1, 2].map(|bytes| (header, bytes))) {
+        let of = |text: &str, first: i64| {
+            let layout = Layout::parse(text).unwrap().with_offset(header + first).unwrap();
+            TensorLayout::new(&[10, 4, 3], &layout, 135).unwrap()
+        };
+        let (src, dst) = (of("(10,4,3):(12,3,1)", 0), of("(10,4,3):(12,-1,-4)", 11));
+        let plan = plan(&src, &dst, 8 * bytes);
+        let least = 12 * u64::from(bytes);
+        assert!(plan.in_place_within(least - 1).unwrap_err().is_second_buffer());
+        check(&plan, &plan.in_place_within(least).unwrap());
+        check(&plan, &plan.in_place().unwrap());
+    }
 }
 
 #[test]
