@@ -14,6 +14,8 @@ mod line;
 mod portable;
 mod rows;
 mod sink;
+#[cfg(test)]
+mod suite;
 mod table;
 mod tile;
 mod vector;

@@ -117,7 +117,8 @@ pub(crate) struct Blocks {
     at: [u64; Blocks::MOST],
     loops: usize,
     next: Option<(i64, i64)>,
-    /// Which loop goes along the destination's runs, and the bytes from one block's run to the next's.
+    /// Which loop goes along the destination's runs, and the bytes from one block's run to the next's;
+    /// none where blocks share no line.
     along: Option<(usize, i64)>,
     /// The lowest byte that any block touches on either side, and the one behind the last.
     pub(crate) src_reach: (i64, i64),
@@ -159,10 +160,13 @@ impl Blocks {
             src_reach: (first.0, first.0),
             dst_reach: (first.1, first.1),
         };
+        // Whether what blocks share holds a line: only then may each leave its first to the one before.
+        let mut covered = false;
         for i in (0..turns.len()).filter(|&i| shape[i] < extent(i)) {
             let rank = if Some(i) == along_src { 0 } else { 1 + u8::from(Some(i) != along_dst) };
             let shared = if rank == 1 { overlap.min(shape[i] - 1) } else { 0 };
             let walk = Walk::of(&turns[i], extent(i), shape[i], shared, rank)?;
+            covered |= shared.saturating_mul(turns[i].dst.unsigned_abs()) >= 8 * cost::LINE;
             *blocks.walk.get_mut(blocks.loops)? = walk;
             blocks.loops += 1;
             reach(&mut blocks.src_reach, walk.last.checked_mul(walk.src)?)?;
@@ -170,7 +174,7 @@ impl Blocks {
         }
         let order = |walk: &Walk| core::cmp::Reverse((walk.rank, walk.dst.unsigned_abs()));
         blocks.walk[..blocks.loops].sort_unstable_by_key(order);
-        let along = blocks.walk[..blocks.loops].iter().position(|walk| walk.rank == 1);
+        let along = blocks.walk[..blocks.loops].iter().position(|walk| walk.rank == 1 && covered);
         blocks.along = along.map(|i| (i, blocks.walk[i].step * blocks.walk[i].dst));
         Some(blocks)
     }

@@ -58,21 +58,39 @@ impl Weave {
     /// The weave of a job of `bits`-bit units (8 where they are bytes) with registers of at most
     /// `register` bytes; `None` if its loops do not fill registers on both sides.
     pub(crate) fn of(job: &Job<'_>, bits: u32, register: usize, reach: Reach) -> Option<Weave> {
-        let run = job.run.checked_mul(u64::from(bits))?;
-        if !run.is_power_of_two() || job.turns.is_empty() {
-            return None;
-        }
-        let scaled = |stride: i64| stride.checked_mul(i64::from(bits));
-        let mut turns = Vec::with_capacity(job.turns.len());
-        for turn in job.turns {
-            turns.push(Turn { src: scaled(turn.src)?, dst: scaled(turn.dst)?, ..*turn });
-        }
+        let (turns, run) = scaled(job, bits)?;
+        Weave::made(&turns, run, register, reach, &|lanes, register| {
+            blocks::shape(&turns, run, register as u64 * 8, lanes, reach)
+        })
+    }
+
+    /// The same with blocks of any shape, given the turns of a unit, each at least as many.
+    #[cfg(test)]
+    pub(crate) fn shaped(
+        job: &Job<'_>,
+        bits: u32,
+        register: usize,
+        reach: Reach,
+        shape: &dyn Fn(&[u64]) -> Vec<u64>,
+    ) -> Option<Weave> {
+        let (turns, run) = scaled(job, bits)?;
+        Weave::made(&turns, run, register, reach, &|lanes, _| shape(&lanes.taken))
+    }
+
+    /// The weave with the largest registers that loops fill, in blocks of this shape.
+    fn made(
+        turns: &[Turn],
+        run: u64,
+        register: usize,
+        reach: Reach,
+        shape: &dyn Fn(&Lanes, usize) -> Vec<u64>,
+    ) -> Option<Weave> {
         let sizes = [64, 32, 16].into_iter().filter(|size| *size <= register);
         sizes.filter(|size| (*size as u64) * 8 > run).find_map(|register| {
-            let mut lanes = Lanes::of(&turns, run, (register * 8).ilog2())?;
-            let shape = blocks::shape(&turns, run, register as u64 * 8, &lanes, reach);
-            let steps = Steps::of(&turns, &shape, &mut lanes, register, reach)?;
-            let (runs, turns) = (blocks::runs(&turns, run, &shape), turns.clone());
+            let mut lanes = Lanes::of(turns, run, (register * 8).ilog2())?;
+            let shape = shape(&lanes, register);
+            let steps = Steps::of(turns, &shape, &mut lanes, register, reach)?;
+            let (runs, turns) = (blocks::runs(turns, run, &shape), turns.to_vec());
             let mut weave =
                 Weave { register, reach, lanes, steps, shape, runs, turns, run, overlap: 0 };
             weave.overlap = weave.overlap();
@@ -123,4 +141,18 @@ impl Weave {
             self.lanes.src_low / 8,
         )
     }
+}
+
+/// The loops of a job and its run, counted in bits; `None` for what is no weave at all.
+fn scaled(job: &Job<'_>, bits: u32) -> Option<(Vec<Turn>, u64)> {
+    let run = job.run.checked_mul(u64::from(bits))?;
+    if !run.is_power_of_two() || job.turns.is_empty() {
+        return None;
+    }
+    let scaled = |stride: i64| stride.checked_mul(i64::from(bits));
+    let mut turns = Vec::with_capacity(job.turns.len());
+    for turn in job.turns {
+        turns.push(Turn { src: scaled(turn.src)?, dst: scaled(turn.dst)?, ..*turn });
+    }
+    Some((turns, run))
 }

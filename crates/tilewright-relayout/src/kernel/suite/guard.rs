@@ -1,0 +1,111 @@
+//! Buffers that end, or begin, where memory does: an access beyond faults, and what lies beside them on
+//! their own pages is watched.
+
+/// Where a buffer lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Behind an unmapped page, so on a line.
+    Begins,
+    /// Before an unmapped page.
+    Ends,
+    /// So many bytes behind the beginning of a page.
+    Behind(usize),
+}
+
+/// What lies around a buffer.
+const AROUND: u8 = 0xC7;
+
+/// A buffer of exactly so many bytes.
+pub(super) struct Guarded {
+    pages: Pages,
+    at: usize,
+    len: usize,
+}
+
+impl Guarded {
+    pub(super) fn new(len: usize, place: Place) -> Guarded {
+        let mut pages = Pages::new(len + 64);
+        let all = pages.bytes().len();
+        let at = match place {
+            Place::Begins => 0,
+            Place::Ends => all - len,
+            Place::Behind(at) => at % 64,
+        };
+        pages.bytes().fill(AROUND);
+        Guarded { pages, at, len }
+    }
+
+    pub(super) fn holding(bytes: &[u8], place: Place) -> Guarded {
+        let mut guarded = Guarded::new(bytes.len(), place);
+        guarded.bytes().copy_from_slice(bytes);
+        guarded
+    }
+
+    pub(super) fn bytes(&mut self) -> &mut [u8] {
+        &mut self.pages.bytes()[self.at..][..self.len]
+    }
+
+    /// Whether nothing beside the buffer was written.
+    pub(super) fn is_intact(&mut self) -> bool {
+        let (at, end) = (self.at, self.at + self.len);
+        let all = self.pages.bytes();
+        all[..at].iter().chain(&all[end..]).all(|byte| *byte == AROUND)
+    }
+}
+
+/// Whole pages between two that are not mapped.
+#[cfg(all(target_os = "linux", not(miri)))]
+struct Pages {
+    first: *mut core::ffi::c_void,
+    /// Of the pages in between.
+    len: usize,
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+impl Pages {
+    fn new(len: usize) -> Pages {
+        use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
+        let page = rustix::param::page_size();
+        let len = len.next_multiple_of(page);
+        // SAFETY: new pages at a place of the system's choice; what becomes accessible lies among them.
+        unsafe {
+            let none = ProtFlags::empty();
+            let all = len + 2 * page;
+            let first = mmap_anonymous(core::ptr::null_mut(), all, none, MapFlags::PRIVATE);
+            let first = first.expect("some pages");
+            let middle = first.byte_add(page);
+            mprotect(middle, len, MprotectFlags::READ | MprotectFlags::WRITE).expect("pages");
+            Pages { first, len }
+        }
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        let middle = self.first.wrapping_byte_add(rustix::param::page_size());
+        // SAFETY: so many bytes are mapped, readable, writable and zeroed; only `self` knows them.
+        unsafe { core::slice::from_raw_parts_mut(middle.cast(), self.len) }
+    }
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+impl Drop for Pages {
+    fn drop(&mut self) {
+        let all = self.len + 2 * rustix::param::page_size();
+        // SAFETY: these pages were mapped by `new`, and no borrow of them is left.
+        unsafe { rustix::mm::munmap(self.first, all) }.expect("pages of our own");
+    }
+}
+
+/// Elsewhere, memory of its own on a line; the interpreter knows its bounds.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+struct Pages(Vec<[u8; 64]>);
+
+#[cfg(not(all(target_os = "linux", not(miri))))]
+impl Pages {
+    fn new(len: usize) -> Pages {
+        Pages(vec![[0; 64]; len.div_ceil(64)])
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        self.0.as_flattened_mut()
+    }
+}

@@ -1,0 +1,49 @@
+//! Arrays too large for the caches, at bases that begin on no line and on no page.
+
+use tilewright_core::{Digit, Pattern, TensorLayout};
+use tilewright_relayout::{Elements, Plan};
+
+/// Bytes that do not repeat soon.
+fn filled(len: usize) -> Vec<u8> {
+    (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+}
+
+fn naive(src: &TensorLayout, dst: &TensorLayout, width: usize, source: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; dst.capacity() as usize * width];
+    for index in 0..src.size() {
+        let from = src.offset_of(index).unwrap() as usize * width;
+        let to = dst.offset_of(index).unwrap() as usize * width;
+        out[to..to + width].copy_from_slice(&source[from..from + width]);
+    }
+    out
+}
+
+#[test]
+fn every_base_of_a_large_array() {
+    let extents = [1088, 1280];
+    let row = TensorLayout::row_major(&extents).unwrap();
+    let column = TensorLayout::col_major(&extents).unwrap();
+    let pairs = [Digit::rest(0, 2), Digit::rest(1, 1), Digit::fixed(0, 1, 4)];
+    let pairs = [&pairs[..], &[Digit::fixed(1, 0, 128), Digit::fixed(0, 0, 2)]].concat();
+    let pairs = Pattern::new(2, &pairs).unwrap().layout(&extents).unwrap();
+    let source = filled(row.size() as usize * 8 + 64);
+    for (dst, widths) in [(&column, &[4, 8][..]), (&pairs, &[4, 8])] {
+        for (src, dst) in [(&row, dst), (dst, &row)] {
+            for &width in widths {
+                let plan = Plan::new(src, dst, Elements::same(8 * width as u32), 0).unwrap();
+                let expected = naive(src, dst, width, &source[3..]);
+                let mut out = vec![0; expected.len() + 128];
+                for base in [0, 16, 4, 33, 60] {
+                    for threads in [1, 2] {
+                        out.fill(0xA5);
+                        let to = &mut out[base..][..expected.len()];
+                        plan.run(&source[3..], to, threads).unwrap();
+                        assert!(to == expected, "base {base}, {threads} threads: {plan}");
+                        let (before, behind) = (&out[..base], &out[base + expected.len()..]);
+                        assert!(before.iter().chain(behind).all(|byte| *byte == 0xA5));
+                    }
+                }
+            }
+        }
+    }
+}
