@@ -14,7 +14,7 @@ fn plan() -> Plan {
 #[test]
 fn says_its_own() {
     let plan = plan();
-    let source: Vec<u8> = (0..4 * 65_536_u32).map(|i| (i * 7 >> 3) as u8).collect();
+    let source: Vec<u8> = (0..4 * 65_536_u32).map(|i| ((i * 7) >> 3) as u8).collect();
     let mut out = vec![0; source.len()];
     plan.run(&source, &mut out, 1).unwrap();
     for at in [0, 1, 257, 65_535] {

@@ -8,12 +8,15 @@
 mod aarch64;
 mod bits;
 mod exchange;
+mod few;
+mod field;
 mod isa;
 mod lane;
 mod line;
 mod portable;
 mod rows;
 mod sink;
+mod strip;
 #[cfg(test)]
 mod suite;
 mod table;
@@ -96,7 +99,10 @@ pub(crate) fn choose(codec: Codec, run: u64, turns: &[Turn]) -> Kind {
 pub(crate) fn run(tools: &mut Tools<'_>, job: Job<'_>, src: &[u8], out: &mut [u8]) {
     let elements = tools.elements;
     let codec = if job.packed { Codec::Packed(elements) } else { Codec::Bytes };
-    if weaves(tools, &job, src, out) {
+    if few::few(tools, &job, src, out)
+        || weaves(tools, &job, src, out)
+        || field::fields(tools, &job, src, out)
+    {
         return;
     }
     let far = tools.reach == Reach::Far && !job.packed && job.run >= FAR_RUN;

@@ -61,6 +61,26 @@ unsafe impl Vector for Words {
     }
 
     #[inline(always)]
+    unsafe fn pick(self, Words(from): Words, table: *const u8) -> Words {
+        // SAFETY: the caller's promise; an array of bytes has no alignment.
+        let table = unsafe { table.cast::<[u8; 16]>().read() };
+        let mut bytes: [u8; 16] = bytemuck::cast(self.0.map(u64::to_le_bytes));
+        let from: [u8; 16] = bytemuck::cast(from.map(u64::to_le_bytes));
+        for (byte, taken) in bytes.iter_mut().zip(table).filter(|(_, taken)| *taken < 0x80) {
+            *byte = from[usize::from(taken) % 16];
+        }
+        let words: [[u8; 8]; 2] = bytemuck::cast(bytes);
+        Words(words.map(u64::from_le_bytes))
+    }
+
+    #[inline(always)]
+    unsafe fn extend(self, sign: u8) -> Words {
+        let (sign, top) = (u64::from_ne_bytes([sign; 8]), u64::from_ne_bytes([0x80; 8]));
+        // The top bit, clear but for an extended sign of 8 bits, lends to its own byte only.
+        Words(self.0.map(|word| ((word ^ sign | top) - sign) ^ top))
+    }
+
+    #[inline(always)]
     fn prefetch(_at: *const u8) {}
 
     #[inline(always)]

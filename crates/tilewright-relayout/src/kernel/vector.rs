@@ -47,6 +47,19 @@ pub(super) unsafe trait Vector: Copy {
     /// `BYTES` bytes at `table` are readable; the machine has the instruction set.
     unsafe fn arrange(self, table: *const u8) -> Self;
 
+    /// The register with some bytes replaced: where `table[i]` is below `BYTES`, byte `i` is that byte of
+    /// `from`; where it is 0x80 or more, byte `i` stays.
+    ///
+    /// # Safety
+    /// `BYTES` bytes at `table` are readable; the machine has the instruction set.
+    unsafe fn pick(self, from: Self, table: *const u8) -> Self;
+
+    /// The sign in every byte extended: from the bit `sign`, a power of two, above which all are clear.
+    ///
+    /// # Safety
+    /// The machine has the instruction set.
+    unsafe fn extend(self, sign: u8) -> Self;
+
     /// Copies fewer than 64 bytes.
     ///
     /// # Safety

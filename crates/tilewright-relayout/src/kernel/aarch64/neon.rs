@@ -76,6 +76,21 @@ unsafe impl Vector for Quad {
     }
 
     #[inline(always)]
+    unsafe fn pick(self, from: Quad, table: *const u8) -> Quad {
+        // SAFETY: the caller's promise. What the table says beyond the register stays.
+        Quad(unsafe { vqtbx1q_u8(self.0, from.0, vld1q_u8(table)) })
+    }
+
+    #[inline(always)]
+    unsafe fn extend(self, sign: u8) -> Quad {
+        // SAFETY: NEON is part of 64-bit ARM.
+        unsafe {
+            let sign = vdupq_n_u8(sign);
+            Quad(vsubq_u8(veorq_u8(self.0, sign), sign))
+        }
+    }
+
+    #[inline(always)]
     fn prefetch(_at: *const u8) {}
 
     #[inline(always)]

@@ -99,6 +99,25 @@ unsafe impl Vector for Ymm {
     }
 
     #[inline(always)]
+    unsafe fn pick(self, from: Ymm, table: *const u8) -> Ymm {
+        // SAFETY: the caller's promise; the caller has AVX2. What stays has the top bit set, and any
+        // byte arranged there is dropped.
+        unsafe {
+            let taken = from.arrange(table);
+            Ymm(_mm256_blendv_epi8(taken.0, self.0, _mm256_loadu_si256(table.cast())))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn extend(self, sign: u8) -> Ymm {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let sign = _mm256_set1_epi8(sign.cast_signed());
+            Ymm(_mm256_sub_epi8(_mm256_xor_si256(self.0, sign), sign))
+        }
+    }
+
+    #[inline(always)]
     fn prefetch(at: *const u8) {
         super::prefetch(at);
     }

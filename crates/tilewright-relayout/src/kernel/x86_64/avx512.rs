@@ -102,6 +102,25 @@ unsafe impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn pick(self, from: Zmm, table: *const u8) -> Zmm {
+        // SAFETY: the caller's promise; the caller has BW and VBMI.
+        unsafe {
+            let table = _mm512_loadu_si512(table.cast());
+            let taken = _knot_mask64(_mm512_movepi8_mask(table));
+            Zmm(_mm512_mask_permutexvar_epi8(self.0, taken, table, from.0))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn extend(self, sign: u8) -> Zmm {
+        // SAFETY: the caller has AVX-512 with BW.
+        unsafe {
+            let sign = _mm512_set1_epi8(sign.cast_signed());
+            Zmm(_mm512_sub_epi8(_mm512_xor_si512(self.0, sign), sign))
+        }
+    }
+
+    #[inline(always)]
     fn prefetch(at: *const u8) {
         super::prefetch(at);
     }

@@ -77,6 +77,24 @@ unsafe impl Vector for Xmm {
     }
 
     #[inline(always)]
+    unsafe fn pick(self, from: Xmm, table: *const u8) -> Xmm {
+        // SAFETY: the caller's promise; the caller has AVX2. Both look at the top bit of the table.
+        unsafe {
+            let table = _mm_loadu_si128(table.cast());
+            Xmm(_mm_blendv_epi8(_mm_shuffle_epi8(from.0, table), self.0, table))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn extend(self, sign: u8) -> Xmm {
+        // SAFETY: the caller has AVX2.
+        unsafe {
+            let sign = _mm_set1_epi8(sign.cast_signed());
+            Xmm(_mm_sub_epi8(_mm_xor_si128(self.0, sign), sign))
+        }
+    }
+
+    #[inline(always)]
     fn prefetch(at: *const u8) {
         super::prefetch(at);
     }

@@ -1,0 +1,273 @@
+//! A few rows joined element by element into one, or one row dealt out to a few, in registers: the bytes
+//! of `n` registers in are those of `n` registers out, so that each of these takes, by a table, its part
+//! of each of those.
+
+use super::{
+    Tools, strip,
+    strip::{Make, Stage, Strip},
+    vector::Vector,
+};
+use crate::{
+    clip::Job,
+    cost,
+    nest::{Turn, for_each},
+    weave::Reach,
+};
+
+/// For each register out and each register in, where its bytes come from; [`KEPT`] where from elsewhere.
+pub(super) type Tables<const N: usize> = [[[u8; 64]; N]; N];
+
+/// A byte of no register, as [`Vector::pick`] has it.
+const KEPT: u8 = 0x80;
+
+/// Registers of `register` bytes with elements of `width`: the elements of `N` rows in turn, or, if not
+/// `joins`, every `N`th element.
+pub(super) fn tables<const N: usize>(width: usize, register: usize, joins: bool) -> Tables<N> {
+    let mut tables = [[[KEPT; 64]; N]; N];
+    for to in 0..N * register {
+        let (element, byte) = (to / width, to % width);
+        let from = if joins {
+            element % N * register + element / N * width + byte
+        } else {
+            let (row, i) = (to / register, to % register / width);
+            (i * N + row) * width + byte
+        };
+        tables[to / register][from / register][to % register] = (from % register) as u8;
+    }
+    // The first register is arranged, so that it has a byte everywhere.
+    for table in &mut tables {
+        table[0].iter_mut().filter(|byte| **byte == KEPT).for_each(|byte| *byte = 0);
+    }
+    tables
+}
+
+/// The registers out.
+///
+/// # Safety
+/// The tables were made for registers of `V`; the machine has the instruction set.
+#[inline(always)]
+pub(super) unsafe fn spread<V: Vector, const N: usize>(rows: [V; N], tables: &Tables<N>) -> [V; N] {
+    let mut out = rows;
+    for k in 0..N {
+        // SAFETY: tables have 64 bytes, those of the first register below its bytes.
+        unsafe {
+            out[k] = rows[0].arrange(tables[k][0].as_ptr());
+            for i in 1..N {
+                out[k] = out[k].pick(rows[i], tables[k][i].as_ptr());
+            }
+        }
+    }
+    out
+}
+
+/// Reads a register of each of `N` rows.
+struct Rows<const N: usize> {
+    tables: Tables<N>,
+    /// The distance between rows; a register's if there is but one.
+    apart: isize,
+}
+
+impl<const N: usize> Make<N> for Rows<N> {
+    /// Reads a register at each of the distances from `from`.
+    #[inline(always)]
+    unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; N] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut rows = [V::load(from); N];
+            for (i, row) in rows.iter_mut().enumerate().skip(1) {
+                *row = V::load(from.offset(i as isize * self.apart));
+            }
+            spread(rows, &self.tables)
+        }
+    }
+
+    #[inline(always)]
+    fn ask<V: Vector>(&self, from: *const u8) {
+        for i in 0..N as isize {
+            V::prefetch(from.wrapping_offset(i * self.apart));
+        }
+    }
+}
+
+/// A job of a few rows.
+#[derive(Clone, Copy, Debug)]
+struct Few {
+    /// The rows.
+    n: usize,
+    /// Into one row, or out of one.
+    joins: bool,
+    /// The bytes of an element.
+    width: usize,
+    /// The distance between rows, and the bytes of each.
+    apart: i64,
+    len: usize,
+    register: usize,
+    far: bool,
+}
+
+impl Few {
+    /// What a job is, and the turns around it.
+    fn of(tools: &Tools<'_>, job: &Job<'_>) -> Option<(Few, Vec<Turn>)> {
+        let (d, rest) = job.turns.split_last()?;
+        let run = i64::try_from(job.run).ok().filter(|run| !job.packed && *run <= 32)?;
+        let minor = rest.iter().position(|turn| turn.src == run)?;
+        let s = rest[minor];
+        // Powers of two are permutations of address bits.
+        let few = |turn: &Turn| matches!(turn.extent, 3 | 5 | 6 | 7);
+        let joins = few(d) && d.dst == run && s.dst == run * d.extent as i64;
+        let deals = few(&s) && d.dst == run && d.src == run * s.extent as i64;
+        let (rows, along, apart) = match (joins, deals) {
+            (true, _) => (d.extent, s.extent, d.src),
+            (false, true) => (s.extent, d.extent, s.dst),
+            (false, false) => return None,
+        };
+        let len = usize::try_from(along.checked_mul(job.run)?).ok()?;
+        let width = run as usize;
+        let fits = |size: &&usize| size.is_multiple_of(width) && **size <= len;
+        let register = *strip::registers(tools.isa).iter().find(fits)?;
+        let n = rows as usize;
+        let mut around = rest.to_vec();
+        around.remove(minor);
+        let all = around.iter().map(|turn| turn.extent).product::<u64>();
+        // Tables are made anew for each job.
+        let worth = (n * n * register * 4) as u64;
+        let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
+        let few = Few { n, joins, width, apart, len, register, far };
+        (all.saturating_mul((len * n) as u64) >= worth).then_some((few, around))
+    }
+}
+
+/// Whether a job, with its turns, stays within `len` bytes from its first byte, on one side.
+fn within(job: &Job<'_>, first: i64, reach: fn(&Turn) -> i64, len: usize) -> bool {
+    let sum = |part: fn(i128) -> i128| {
+        job.turns.iter().map(|turn| part(i128::from(reach(turn)))).sum::<i128>()
+    };
+    let low = i128::from(first) + sum(|reach| reach.min(0));
+    let high = i128::from(first) + sum(|reach| reach.max(0)) + i128::from(job.run);
+    low >= 0 && high <= len as i128
+}
+
+/// Runs a job as a few rows, if it is that. Returns whether it did.
+pub(super) fn few(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
+    let Some((few, around)) = Few::of(tools, job) else { return false };
+    if !within(job, job.src, Turn::src_reach, src.len())
+        || !within(job, job.dst, Turn::dst_reach, out.len())
+    {
+        return false;
+    }
+    match few.n {
+        3 => rows::<3>(tools, job, &few, &around, (src, out)),
+        5 => rows::<5>(tools, job, &few, &around, (src, out)),
+        6 => rows::<6>(tools, job, &few, &around, (src, out)),
+        7 => rows::<7>(tools, job, &few, &around, (src, out)),
+        _ => return false, // open set
+    }
+    true
+}
+
+fn rows<const N: usize>(
+    tools: &mut Tools<'_>,
+    job: &Job<'_>,
+    few: &Few,
+    around: &[Turn],
+    (src, out): (&[u8], &mut [u8]),
+) {
+    let Few { joins, width, apart, len, register, far, .. } = *few;
+    let tables = tables::<N>(width, register, joins);
+    let make = Rows { tables, apart: if joins { apart as isize } else { register as isize } };
+    let mut stage = far.then(|| Stage::new(tools.scratch));
+    let (source, target) = (src.as_ptr(), out.as_mut_ptr());
+    let (ins, outs) = if joins { (1, N) } else { (N, 1) };
+    let ahead = (cost::AHEAD * cost::LINE) as usize * ins / N;
+    let mut one = |from: i64, to: i64, next: i64| {
+        let strip = Strip {
+            from: source.wrapping_offset(from as isize),
+            next: source.wrapping_offset(next as isize),
+            step: ins * register,
+            last: ins * (len - register),
+            to: target.wrapping_offset(to as isize),
+            apart: if joins { 0 } else { apart as isize },
+            len: outs * len,
+            ahead: ahead / 64 * 64,
+        };
+        // SAFETY: every byte of the job lies within the slices, one of which is exclusive, as was
+        // found before. A step reads a register of each row, or as many of the one row, and writes
+        // one of each, or as many into one; the last step ends where the rows end, and rows are no
+        // shorter than a register. The machine has the instruction set, as `Isa::chosen` and its
+        // callers make sure.
+        unsafe { strip::run((tools.isa, register), &make, &strip, stage.as_mut()) };
+    };
+    let mut waiting: Option<(i64, i64)> = None;
+    for_each(around, job.src, job.dst, &mut |from, to| {
+        if let Some((last, place)) = waiting.replace((from, to)) {
+            one(last, place, from);
+        }
+    });
+    if let Some((from, to)) = waiting {
+        one(from, to, from);
+    }
+    if let Some(stage) = stage {
+        // SAFETY: what is left in the stage is the job's.
+        unsafe { strip::finish(tools.isa, stage) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Isa, Scratch, run};
+    use super::*;
+    use crate::Elements;
+
+    /// Runs a job with every instruction set, near and far, from and to any phase of a line.
+    fn check(job: &Job<'_>, src: usize, out: usize) {
+        for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
+            for (reach, phase) in [(Reach::Near, 0), (Reach::Far, 0), (Reach::Far, 1)] {
+                let source: Vec<u8> = (0..src + phase).map(|i| ((i * 167) >> 3) as u8).collect();
+                let (mut got, mut expected) = (vec![0xA5; out + phase], vec![0xA5; out + phase]);
+                for_each(job.turns, job.src, job.dst, &mut |from, to| {
+                    let (from, to, run) = (from as usize, to as usize, job.run as usize);
+                    expected[phase + to..][..run].copy_from_slice(&source[phase + from..][..run]);
+                });
+                let scratch = &mut Scratch::default();
+                let mut tools =
+                    Tools { elements: Elements::same(8), isa, reach, weaves: &[], scratch };
+                run(&mut tools, *job, &source[phase..], &mut got[phase..]);
+                assert!(got == expected, "{} {reach:?} {phase}: {job:?}", isa.name());
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_joined_and_dealt_at_every_width_and_number() {
+        for (n, width) in (2..10).flat_map(|n| [1, 2, 3, 4, 8, 16, 24, 32].map(|w| (n, w))) {
+            for count in [1, 3, 17, 64, 67, 191, 1000, 2100] {
+                for (outer, gap) in [(1, 0), (3, 0), (2, 5)] {
+                    let (n, w, count) = (n as i64, width as i64, count as i64);
+                    let row = count * w + gap;
+                    let turn = |extent: i64, src, dst| Turn { extent: extent as u64, src, dst };
+                    // Elements side by side, and in rows with gaps behind them.
+                    let (flat, all) = (n * count * w + 7 * gap, n * row);
+                    let sides = (outer * flat + 16, outer * all + 16);
+                    let joined = [turn(outer, all, flat), turn(count, w, n * w), turn(n, row, w)];
+                    let dealt = [turn(outer, flat, all), turn(n, w, row), turn(count, n * w, w)];
+                    let from = usize::from(outer == 1);
+                    let job =
+                        Job { packed: false, src: 3, dst: 11, run: width, turns: &joined[from..] };
+                    check(&job, sides.1 as usize, sides.0 as usize);
+                    check(
+                        &Job { turns: &dealt[from..], ..job },
+                        sides.0 as usize,
+                        sides.1 as usize,
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_joined_in_reverse() {
+        let turns =
+            [Turn { extent: 1500, src: 4, dst: 12 }, Turn { extent: 3, src: -6400, dst: 4 }];
+        check(&Job { packed: false, src: 12_810, dst: 0, run: 4, turns: &turns }, 19_000, 18_000);
+    }
+}
