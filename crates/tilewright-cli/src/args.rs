@@ -64,7 +64,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   tilewright show '((4,2),(4,3)):((4,16),(1,32))'
-  tilewright show '{0,1}pad(3,5)fill(0)' --dims 2,3 --memory
+  tilewright show 'f16[48,32] row-major' zN --tiles
   tilewright show 'zipped_divide((6,8):(8,1), <3,4>)'")]
     Show(Show),
     /// Say what a layout means, in words, numbers and every other notation
@@ -258,6 +258,9 @@ pub(crate) struct Show {
     /// The layout
     #[arg(allow_hyphen_values = true)]
     pub(crate) spec: String,
+    /// Another layout of the same array, drawn beside it
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) other: Option<String>,
     #[command(flatten)]
     pub(crate) array: Array,
     /// Name the elements a, b, c … in the padded array
@@ -269,6 +272,9 @@ pub(crate) struct Show {
     /// Number the elements in row-major order
     #[arg(long)]
     pub(crate) numbers: bool,
+    /// Draw borders round tiles instead of cells
+    #[arg(long, conflicts_with = "memory")]
+    pub(crate) tiles: bool,
 }
 
 #[derive(Args, Debug)]

@@ -144,6 +144,12 @@ impl From<tilewright::core::Error> for Failure {
     }
 }
 
+impl From<tilewright::picture::Unequal> for Failure {
+    fn from(error: tilewright::picture::Unequal) -> Failure {
+        Failure::new(USAGE, "mismatch", error.to_string())
+    }
+}
+
 impl From<tilewright::files::Error> for Failure {
     fn from(error: tilewright::files::Error) -> Failure {
         let code = if error.is_usage() { USAGE } else { IO };

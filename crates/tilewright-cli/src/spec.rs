@@ -11,6 +11,9 @@ use crate::{args::Array, failure::Failure};
 /// What an expression in place of a SPEC begins with.
 const EVAL: &str = "eval:";
 
+/// A SPEC resolved, or why not.
+type Outcome = Result<Named, notation::Error>;
+
 /// Reads a SPEC, or the layout an expression evaluates to, which `eval:` or its form tells; `what` names
 /// the argument in errors.
 pub(crate) fn read(what: &str, text: &str) -> Result<Spec, Failure> {
@@ -37,6 +40,23 @@ pub(crate) fn with(
     dtype: Option<PrimitiveType>,
 ) -> Result<Named, Failure> {
     spec.resolve(dims, dtype).map_err(|error| Failure::layout(what, &error))
+}
+
+/// Two layouts, A and B. What a SPEC cannot do without, and neither itself nor the command line says, it
+/// takes from the other; nothing else, for what a concrete SPEC says of its elements is no part of the map.
+pub(crate) fn both(a: &str, b: &str, array: &Array) -> Result<(Named, Named), Failure> {
+    let (a, b) = (read("A", a)?, read("B", b)?);
+    let (dims, dtype) = (array.dims()?, array.dtype()?);
+    let alone = |spec: &Spec| spec.resolve(dims.as_deref(), dtype);
+    let (left, right) = (alone(&a), alone(&b));
+    let whole = |what: &str, spec: &Spec, own: &Outcome, other: &Outcome| match (own, other) {
+        (Err(error), Ok(other)) if error.needs_dims() || error.needs_dtype() => {
+            let dims = dims.as_deref().or(Some(other.layout().extents()));
+            with(what, spec, dims, dtype.or(other.dtype()))
+        }
+        (own, _) => own.clone().map_err(|error| Failure::layout(what, &error)),
+    };
+    Ok((whole("A", &a, &left, &right)?, whole("B", &b, &right, &left)?))
 }
 
 impl Array {

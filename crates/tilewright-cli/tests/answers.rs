@@ -74,6 +74,135 @@ fn grids_of_the_documents() {
 }
 
 #[test]
+fn borders_round_tiles() {
+    let picture = "\
+((2,2),(4,2)):((4,8),(1,16))
+       0  1  2  3    4  5  6  7
+    +-------------+-------------+
+ 0  |  0  1  2  3 | 16 17 18 19 |
+ 1  |  4  5  6  7 | 20 21 22 23 |
+    +-------------+-------------+
+ 2  |  8  9 10 11 | 24 25 26 27 |
+ 3  | 12 13 14 15 | 28 29 30 31 |
+    +-------------+-------------+
+";
+    assert_eq!(answer(&["show", "zN[M0=2,C0=4]", "--dims", "4,8", "--tiles"]), picture);
+    // Tiles of tiles: pairs of rows in tiles of four.
+    let nested = answer(&["show", "bf16[5,5]{1,0:T(4,4)(2,1)}", "--tiles"]);
+    assert_eq!(
+        nested.lines().collect::<Vec<_>>().join("\n"),
+        "\
+((2,2,2),(4,2)):((1,8,32),(2,16)) valid (5,5)
+       0  1  2  3    4  5  6  7
+    #=============#=============#
+ 0  #  0  2  4  6 # 16  .  .  . #
+ 1  #  1  3  5  7 # 17  .  .  . #
+    #-------------#-------------#
+ 2  #  8 10 12 14 # 24  .  .  . #
+ 3  #  9 11 13 15 # 25  .  .  . #
+    #=============#=============#
+ 4  # 32 34 36 38 # 48  .  .  . #
+ 5  #  .  .  .  . #  .  .  .  . #
+    #-------------#-------------#
+ 6  #  .  .  .  . #  .  .  .  . #
+ 7  #  .  .  .  . #  .  .  .  . #
+    #=============#=============#"
+    );
+    // No tiles, no borders but the frame; names go with tiles.
+    assert!(
+        answer(&["show", "(2,3):(3,1)", "--tiles"]).ends_with(
+            "\n      0 1 2\n    +-------+\n 0  | 0 1 2 |\n 1  | 3 4 5 |\n    +-------+\n"
+        )
+    );
+    let names = answer(&["show", "{1,0}pad(3,5)", "--dims", "2,3", "--tiles", "--names"]);
+    assert!(names.contains(" 1  | d e f . . |"), "{names}");
+}
+
+#[test]
+fn two_layouts_side_by_side() {
+    let picture = "\
+A  (4,8):(8,1)
+B  ((2,2),(4,2)):((4,8),(1,16))
+ A     0  1  2  3  4  5  6  7      B     0  1  2  3    4  5  6  7
+    +-------------------------+       +-------------+-------------+
+ 0  |  0  1  2  3  4  5  6  7 |    0  |  0  1  2  3 | 16 17 18 19 |
+ 1  |  8  9 10 11 12 13 14 15 |    1  |  4  5  6  7 | 20 21 22 23 |
+    |                         |       +-------------+-------------+
+ 2  | 16 17 18 19 20 21 22 23 |    2  |  8  9 10 11 | 24 25 26 27 |
+ 3  | 24 25 26 27 28 29 30 31 |    3  | 12 13 14 15 | 28 29 30 31 |
+    +-------------------------+       +-------------+-------------+
+";
+    assert_eq!(answer(&["show", "f16[4,8] row-major", "zN[M0=2,C0=4]", "--tiles"]), picture);
+    // Padding of one is nothing to the other.
+    let picture = "\
+A  (3,5):(5,1)
+B  ((2,2),(2,3)):((2,12),(1,4)) valid (3,5)
+ A     0  1  2  3  4      B     0  1    2  3    4  5
+    +----------------+       +-------+-------+-------+
+ 0  |  0  1  2  3  4 |    0  |  0  1 |  4  5 |  8  . |
+ 1  |  5  6  7  8  9 |    1  |  2  3 |  6  7 | 10  . |
+    |                |       +-------+-------+-------+
+ 2  | 10 11 12 13 14 |    2  | 12 13 | 16 17 | 20  . |
+    +----------------+       |       |       |       |
+                          3  |  .  . |  .  . |  .  . |
+                             +-------+-------+-------+
+";
+    assert_eq!(answer(&["show", "row-major", "f32[3,5]{1,0:T(2,2)}", "--tiles"]), picture);
+    let cells = "\
+A  (2,2):(2,1)
+B  (2,2):(1,2)
+ A    0   1      B    0   1
+    +---+---+       +---+---+
+ 0  | 0 | 1 |    0  | 0 | 2 |
+    +---+---+       +---+---+
+ 1  | 2 | 3 |    1  | 1 | 3 |
+    +---+---+       +---+---+
+";
+    assert_eq!(answer(&["show", "f32[2,2] row-major", "col-major"]), cells);
+    let json = answer(&["show", "f32[2,2] row-major", "col-major", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["layouts"], serde_json::json!(["(2,2):(2,1)", "(2,2):(1,2)"]));
+    assert_eq!(json["picture"], cells);
+}
+
+#[test]
+fn two_memories_side_by_side() {
+    let memory = "\
+A  (2,3):(3,1)
+B  (2,3):(1,3) valid (2,3)
+offset  A      B
+     0  (0,0)  (0,0)
+     1  (0,1)  (1,0)
+     2  (0,2)  0
+     3  (1,0)  (0,1)
+     4  (1,1)  (1,1)
+     5  (1,2)  0
+     6         (0,2)
+     7         (1,2)
+     8         0
+";
+    let shown = answer(&["show", "row-major", "f32[2,3]{0,1}pad(3,3)fill(0)", "--memory"]);
+    let after_titles = |text: &str| text.splitn(3, '\n').nth(2).map(str::to_owned);
+    assert_eq!(after_titles(&shown), after_titles(memory), "{shown}");
+    let names = answer(&["show", "f32[2,2] row-major", "col-major", "--memory", "--names"]);
+    assert!(names.ends_with("0  a  a\n     1  b  c\n     2  c  b\n     3  d  d\n"), "{names}");
+}
+
+#[test]
+fn side_by_side_stand_layouts_of_one_array() {
+    let (code, out, err) = ask(&["show", "(2,3):(3,1)", "(3,2):(2,1)"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("A has the extents (2,3) and B (3,2)"), "{err}");
+    let (_, _, err) = ask(&["show", "(2,3):(3,1)", "(3,2):(2,1)", "--json"]);
+    assert!(err.contains("\"kind\":\"mismatch\""), "{err}");
+    for args in
+        [&["show", "zN", "nZ"][..], &["show", "4:1", "(4"], &["show", "4:1", "--tiles", "--memory"]]
+    {
+        assert_eq!(ask(args).0, 2, "{args:?}");
+    }
+}
+
+#[test]
 fn units_of_named_formats_can_be_set() {
     for (spec, layout) in [
         ("zN[M0=4,C0=4]", "((4,2),(4,3)):((4,16),(1,32))"),

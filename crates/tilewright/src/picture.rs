@@ -1,6 +1,12 @@
-//! Layouts drawn in text: a grid of coordinates, or memory as a line.
+//! Layouts drawn in text: a grid of coordinates, or memory as a line; one, or two side by side.
+
+mod beside;
+mod frame;
 
 use std::fmt::Write as _;
+
+pub use beside::{Pair, Unequal};
+use frame::{Borders, Frame};
 
 use tilewright_core::{Coord, Error, Fill, Place, TensorLayout};
 
@@ -14,6 +20,7 @@ use tilewright_core::{Coord, Error, Fill, Place, TensorLayout};
 /// assert_eq!(memory(Cells::Offsets), "0 1 2 3 4 5\n");
 /// assert_eq!(memory(Cells::Names), "a d b e c f\n");
 /// assert_eq!(memory(Cells::Numbers), "0 3 1 4 2 5\n");
+/// assert_eq!(memory(Cells::Coords), "(0,0) (1,0) (0,1) (1,1) (0,2) (1,2)\n");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cells {
@@ -23,6 +30,8 @@ pub enum Cells {
     Names,
     /// The row-major numbers of the elements.
     Numbers,
+    /// The coordinates of the elements.
+    Coords,
 }
 
 /// How much is drawn; what is left out is said in the picture.
@@ -75,6 +84,7 @@ pub struct Picture<'a> {
     layout: &'a TensorLayout,
     fill: Fill,
     limits: Limits,
+    tiles: bool,
 }
 
 /// A part of an array that is drawn as one grid: two dims vary, the others are fixed.
@@ -97,7 +107,7 @@ impl<'a> Picture<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(layout: &'a TensorLayout, fill: Fill) -> Picture<'a> {
-        Picture { layout, fill, limits: Limits::default() }
+        Picture { layout, fill, limits: Limits::default(), tiles: false }
     }
 
     /// The same picture, drawn within other limits.
@@ -115,6 +125,33 @@ impl<'a> Picture<'a> {
         self
     }
 
+    /// The same picture with borders round tiles instead of cells: an axis of several modes is cut at
+    /// every multiple of its inner modes' size, heavier round tiles of tiles. Where steps mix the dims
+    /// there are no such cuts, and the frame alone is drawn.
+    ///
+    /// ```
+    /// use tilewright::{Spec, picture::{Cells, Picture}};
+    /// let tiled = Spec::parse("f32[3,5]{1,0:T(2,2)}")?.resolve(None, None)?;
+    /// let picture = Picture::new(tiled.layout(), tiled.fill()).with_tiles();
+    /// let lines = [
+    ///     "       0  1    2  3    4  5",
+    ///     "    +-------+-------+-------+",
+    ///     " 0  |  0  1 |  4  5 |  8  . |",
+    ///     " 1  |  2  3 |  6  7 | 10  . |",
+    ///     "    +-------+-------+-------+",
+    ///     " 2  | 12 13 | 16 17 | 20  . |",
+    ///     " 3  |  .  . |  .  . |  .  . |",
+    ///     "    +-------+-------+-------+",
+    /// ];
+    /// assert!(picture.grid(Cells::Offsets).lines().eq(lines));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_tiles(mut self) -> Picture<'a> {
+        self.tiles = true;
+        self
+    }
+
     /// The array with coordinates on both margins, a grid per pair of trailing dims; padding shows as
     /// the declared fill, or `.`.
     ///
@@ -127,7 +164,7 @@ impl<'a> Picture<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn grid(&self, cells: Cells) -> String {
-        self.panels(cells, framed)
+        self.panels(cells, |panel, text, width| self.frame(panel, text, width, ' ').to_string())
     }
 
     /// The padded array as rows of cells without a frame.
@@ -156,15 +193,12 @@ impl<'a> Picture<'a> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn memory(&self, cells: Cells) -> Result<String, Error> {
-        let low = self.layout.layout().bounds().map_or(0, |(low, _)| low.min(0));
-        let whole = self.layout.capacity() as i64 - low;
+        let (low, high) = self.span();
+        let whole = high.saturating_sub(low);
         let drawn = whole.min(i64::try_from(self.limits.cells).unwrap_or(i64::MAX));
         let mut line = Vec::new();
         for offset in low..low + drawn {
-            line.push(match self.layout.locate(offset)? {
-                Place::Element(coord) => self.cell(cells, &coord, offset),
-                Place::Padding | Place::OutOfRange => self.padding(),
-            });
+            line.push(self.stored(cells, offset)?.unwrap_or_else(|| self.padding()));
         }
         let mut text = line.join(" ");
         text.push('\n');
@@ -174,11 +208,27 @@ impl<'a> Picture<'a> {
         Ok(text)
     }
 
+    /// The first offset of the storage, and the one behind its last.
+    fn span(&self) -> (i64, i64) {
+        let low = self.layout.layout().bounds().map_or(0, |(low, _)| low.min(0));
+        (low, self.layout.capacity() as i64)
+    }
+
+    /// What is stored at an offset; `None` outside the storage.
+    fn stored(&self, cells: Cells, offset: i64) -> Result<Option<String>, Error> {
+        Ok(match self.layout.locate(offset)? {
+            Place::Element(coord) => Some(self.cell(cells, &coord, offset)),
+            Place::Padding => Some(self.padding()),
+            Place::OutOfRange => None,
+        })
+    }
+
     fn cell(&self, cells: Cells, coord: &Coord, offset: i64) -> String {
         match cells {
             Cells::Offsets => offset.to_string(),
             Cells::Names => name(number(self.layout.extents(), coord.as_slice())),
             Cells::Numbers => number(self.layout.extents(), coord.as_slice()).to_string(),
+            Cells::Coords => coord.to_string(),
         }
     }
 
@@ -210,7 +260,7 @@ impl<'a> Picture<'a> {
     ) -> String {
         let rank = self.layout.rank();
         let outer = &self.layout.extents()[..rank.saturating_sub(2)];
-        let whole: u64 = outer.iter().product();
+        let whole = count(outer);
         let mut text = String::new();
         for index in 0..whole.min(self.limits.panels) {
             let fixed = unravel(outer, index);
@@ -228,9 +278,15 @@ impl<'a> Picture<'a> {
     fn panel(
         &self,
         cells: Cells,
-        mut fixed: Vec<u64>,
+        fixed: Vec<u64>,
         draw: impl Fn(&Panel, &[Vec<String>], usize) -> String,
     ) -> String {
+        let (panel, text, width) = self.filled(cells, fixed);
+        draw(&panel, &text, width) + &elided(&panel)
+    }
+
+    /// A panel cut to the limits, its cells, and the characters of the widest.
+    fn filled(&self, cells: Cells, mut fixed: Vec<u64>) -> (Panel, Vec<Vec<String>>, usize) {
         let rank = self.layout.rank();
         let rows = if rank < 2 { 1 } else { self.padded(rank - 2) };
         let columns = if rank < 1 { 1 } else { self.padded(rank - 1) };
@@ -249,7 +305,35 @@ impl<'a> Picture<'a> {
             panel.columns.0 = fits;
             text.iter_mut().for_each(|row| row.truncate(fits as usize));
         }
-        draw(&panel, &text, width) + &elided(&panel)
+        (panel, text, width)
+    }
+
+    /// Row numbers, column numbers and borders; `label` stands in the corner.
+    fn frame(&self, panel: &Panel, text: &[Vec<String>], width: usize, label: char) -> Frame {
+        let rank = self.layout.rank();
+        let borders = match self.tiles {
+            true => Borders::new(self.cuts(rank.checked_sub(2)), self.cuts(rank.checked_sub(1))),
+            false => Borders::new(vec![1], vec![1]),
+        };
+        Frame::new(text, panel.columns.0, width, label, &borders)
+    }
+
+    /// The sizes of the tiles of a dim, inner first.
+    fn cuts(&self, dim: Option<usize>) -> Vec<u64> {
+        let modes = match dim {
+            Some(dim) if self.layout.is_strided() => self.layout.layout().axis(dim),
+            _ => None,
+        };
+        let extents = modes.unwrap_or(&[]).iter().map(|mode| mode.extent());
+        let mut sizes: Vec<u64> = extents
+            .filter(|&extent| extent != 1)
+            .scan(1, |size, extent| {
+                *size = extent.saturating_mul(*size);
+                Some(*size)
+            })
+            .collect();
+        sizes.pop();
+        sizes
     }
 
     fn cells(&self, cells: Cells, panel: &Panel) -> Vec<Vec<String>> {
@@ -271,30 +355,6 @@ impl<'a> Picture<'a> {
             _ => self.padding(),
         }
     }
-}
-
-/// Row numbers, column numbers and a border around every cell.
-fn framed(panel: &Panel, text: &[Vec<String>], width: usize) -> String {
-    let margin = panel.rows.0.saturating_sub(1).to_string().len().max(1);
-    let indent = " ".repeat(margin + 3);
-    let border = format!(
-        "{indent}+{}\n",
-        format!("{}+", "-".repeat(width + 2)).repeat(panel.columns.0 as usize)
-    );
-    let mut picture = indent.clone();
-    for column in 0..panel.columns.0 {
-        let _ = write!(picture, "  {column:>width$} ");
-    }
-    picture.truncate(picture.trim_end().len());
-    picture.push('\n');
-    for (row, cells) in text.iter().enumerate() {
-        let _ = write!(picture, "{border} {row:>margin$}  |");
-        for cell in cells {
-            let _ = write!(picture, " {cell:>width$} |");
-        }
-        picture.push('\n');
-    }
-    picture + &border
 }
 
 fn plain(text: &[Vec<String>], width: usize) -> String {
@@ -322,6 +382,10 @@ fn elided(panel: &Panel) -> String {
 
 fn join(values: &[u64]) -> String {
     values.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn count(extents: &[u64]) -> u64 {
+    extents.iter().fold(1, |size, &extent| size.saturating_mul(extent))
 }
 
 /// The coordinate of a row-major index.
@@ -401,5 +465,37 @@ mod tests {
         assert_eq!(Picture::new(&layout("(0,3):(1,1)"), Fill::Zero).rows(Cells::Names), "");
         let reversed = layout("4:-1");
         assert_eq!(Picture::new(&reversed, Fill::Zero).memory(Cells::Names).unwrap(), "d c b a\n");
+    }
+    #[test]
+    fn every_pair_keeps_the_lines_of_each() {
+        let texts = ["():()", "(4):(2)", "(0,3):(1,1)", "((2,2),3):((1,6),2)", "(2,2,2):(4,2,1)"];
+        for text in texts {
+            let (one, other) =
+                (layout(text), TensorLayout::row_major(layout(text).extents()).unwrap());
+            let tiled = Picture::new(&one, Fill::Zero).with_tiles();
+            let cells = Picture::new(&other, Fill::Zero);
+            let grid = |picture: &Picture<'_>| {
+                let pair = picture.beside(&cells).unwrap();
+                pair.grid(Cells::Names).lines().filter(|line| line.contains('|')).count()
+            };
+            let rows = one.extents().iter().rev().skip(1).product::<u64>() as usize;
+            // Borders of cells stand on both sides of every row, and have no bars.
+            assert_eq!(grid(&cells), rows, "{text}");
+            assert!(grid(&tiled) >= rows, "{text}");
+            let memory = tiled.beside(&cells).unwrap().memory(Cells::Coords).unwrap();
+            let storage = one.capacity().max(other.capacity()) as usize;
+            assert_eq!(memory.lines().count(), 1 + storage, "{text}");
+        }
+    }
+
+    #[test]
+    fn pairs_of_large_arrays_are_elided_too() {
+        let layout = layout("(1000000,1000000):(1000000,1)");
+        let limits = Limits { width: 40, rows: 2, panels: 1, cells: 3 };
+        let picture = Picture::new(&layout, Fill::Unspecified).within(limits).with_tiles();
+        let pair = picture.beside(&picture).unwrap();
+        let left_out = "… 999998 more rows, 999997 more columns";
+        assert!(pair.grid(Cells::Offsets).ends_with(&format!("{left_out}   {left_out}\n")));
+        assert!(pair.memory(Cells::Coords).unwrap().ends_with("… 999999999997 more cells\n"));
     }
 }
