@@ -71,19 +71,6 @@ pub(super) unsafe fn exchange<V: Vector, const T: bool, const N: usize, const AF
     }
 }
 
-/// Does the exchanges of the highest bits of a register index.
-///
-/// # Safety
-/// As for [`exchange`].
-#[inline(always)]
-pub(super) unsafe fn exchange_last<V: Vector, const T: bool, const N: usize>(
-    held: &mut [V; N],
-    levels: &[[u8; 2]; 4],
-) {
-    // SAFETY: the caller's promise. The levels of a transpose end with the highest.
-    unsafe { exchange::<V, T, N, 1>(held, levels) }
-}
-
 /// Does the exchanges of the bit of weight `S`.
 ///
 /// # Safety

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 /// An instruction set with kernels of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Isa {
-    /// Registers of 64 bytes: AVX-512 with BW and VBMI.
+    /// Registers of 64 bytes: AVX-512 with BW, VL and VBMI.
     #[cfg(target_arch = "x86_64")]
     Avx512,
     /// Registers of 32 bytes: AVX2.
@@ -66,6 +66,7 @@ impl Isa {
             Isa::Avx512 => {
                 is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512vbmi")
             }
             #[cfg(target_arch = "x86_64")]

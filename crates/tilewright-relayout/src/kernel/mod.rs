@@ -7,6 +7,7 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod bits;
+mod enter;
 mod exchange;
 mod few;
 mod field;

@@ -1,6 +1,10 @@
 //! Contiguous runs.
 
-use super::{isa::Isa, vector::Vector};
+use super::{
+    enter::{Work, enter},
+    isa::Isa,
+    vector::Vector,
+};
 use crate::{clip::Job, cost, nest::for_each};
 use core::ops::Range;
 
@@ -36,37 +40,27 @@ pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8]) {
 fn copy_far(isa: Isa, from: &[u8], next: &[u8], to: &mut [u8]) {
     assert_eq!(from.len(), to.len());
     let (source, target) = (from.as_ptr(), to.as_mut_ptr());
+    let register = isa.register();
     // SAFETY: both slices have as many bytes, and one of them is exclusive; the machine has the
     // instruction set, as `Isa::chosen` and its callers make sure.
-    unsafe {
-        match isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => avx512(source, target, from.len(), next),
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => avx2(source, target, from.len(), next),
-            #[cfg(target_arch = "aarch64")]
-            Isa::Neon => stream::<super::aarch64::neon::Quad>(source, target, from.len(), next),
-            Isa::Generic => to.copy_from_slice(from),
-        }
+    unsafe { enter(isa, register, Stream { from: source, to: target, len: from.len(), next }) };
+}
+
+/// A run that is copied past the caches.
+struct Stream<'a> {
+    from: *const u8,
+    to: *mut u8,
+    len: usize,
+    next: &'a [u8],
+}
+
+impl Work for Stream<'_> {
+    /// As for [`stream`].
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        // SAFETY: the caller's promise.
+        unsafe { stream::<V>(self.from, self.to, self.len, self.next) }
     }
-}
-
-/// # Safety
-/// As for [`stream`]; the machine has AVX-512 with BW and VBMI.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-unsafe fn avx512(from: *const u8, to: *mut u8, len: usize, next: &[u8]) {
-    // SAFETY: the caller's promise.
-    unsafe { stream::<super::x86_64::avx512::Zmm>(from, to, len, next) }
-}
-
-/// # Safety
-/// As for [`stream`]; the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2(from: *const u8, to: *mut u8, len: usize, next: &[u8]) {
-    // SAFETY: the caller's promise.
-    unsafe { stream::<super::x86_64::avx2::Ymm>(from, to, len, next) }
 }
 
 /// Copies `len` bytes, whole lines of the destination past the caches, asking for lines further on and

@@ -3,7 +3,12 @@
 //! What is written past the caches goes through a stage: a stretch of each row of the destination, on
 //! the line it lies on, whose whole lines are written when it is full and whose last, partial line stays.
 
-use super::{isa::Isa, tile::Scratch, vector::Vector};
+use super::{
+    enter::{Work, enter},
+    isa::Isa,
+    tile::Scratch,
+    vector::Vector,
+};
 use crate::cost;
 
 /// What is made of a few registers.
@@ -149,18 +154,30 @@ pub(super) unsafe fn run<M: Make<O>, const O: usize>(
     stage: Option<&mut Stage>,
 ) -> bool {
     // SAFETY: the caller's promise.
-    unsafe {
-        match (isa, register) {
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, 64) => avx512(make, strip, stage),
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512 | Isa::Avx2, 16) => avx2(make, strip, stage),
-            #[cfg(target_arch = "aarch64")]
-            (Isa::Neon, 16) => all::<super::aarch64::neon::Quad, M, O>(make, strip, stage),
-            _ => return false, // open set
+    unsafe { enter(isa, register, Steps { make, strip, stage }) }
+}
+
+/// A strip, what is made of it, and where it goes.
+struct Steps<'a, M, const O: usize> {
+    make: &'a M,
+    strip: &'a Strip,
+    stage: Option<&'a mut Stage>,
+}
+
+impl<M: Make<O>, const O: usize> Work for Steps<'_, M, O> {
+    /// As for [`run`].
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Steps { make, strip, stage } = self;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (stage, strip.apart == 0) {
+                (None, _) => strip.cached::<V, M, O>(make),
+                (Some(stage), true) => strip.staged::<V, M, O, 1>(make, stage),
+                (Some(stage), false) => strip.staged::<V, M, O, O>(make, stage),
+            }
         }
     }
-    true
 }
 
 /// The registers that strips have, the widest first.
@@ -181,71 +198,22 @@ pub(super) fn registers(isa: Isa) -> &'static [usize] {
 /// # Safety
 /// As for [`run`].
 pub(super) unsafe fn finish(isa: Isa, mut stage: Stage) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match isa {
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 | Isa::Avx2 => finish_avx2(&mut stage),
-            #[cfg(target_arch = "aarch64")]
-            Isa::Neon => finish_all::<super::aarch64::neon::Quad>(&mut stage),
-            Isa::Generic => {}
+    // SAFETY: the caller's promise; lines of the stage hold whole registers of any size.
+    unsafe { enter(isa, isa.register(), Finish(&mut stage)) };
+}
+
+/// The rest of a stage.
+struct Finish<'a>(&'a mut Stage);
+
+impl Work for Finish<'_> {
+    /// As for [`finish`].
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        for k in 0..ROWS {
+            // SAFETY: the caller's promise.
+            unsafe { self.0.finish::<V>(k) };
         }
-    }
-}
-
-/// # Safety
-/// As for [`run`]; the machine has AVX-512 with BW and VBMI.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-unsafe fn avx512<M: Make<O>, const O: usize>(make: &M, strip: &Strip, stage: Option<&mut Stage>) {
-    // SAFETY: the caller's promise.
-    unsafe { all::<super::x86_64::avx512::Zmm, M, O>(make, strip, stage) }
-}
-
-/// # Safety
-/// As for [`run`]; the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2<M: Make<O>, const O: usize>(make: &M, strip: &Strip, stage: Option<&mut Stage>) {
-    // SAFETY: the caller's promise.
-    unsafe { all::<super::x86_64::xmm::Xmm, M, O>(make, strip, stage) }
-}
-
-/// # Safety
-/// As for [`finish_all`]; the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn finish_avx2(stage: &mut Stage) {
-    // SAFETY: the caller's promise.
-    unsafe { finish_all::<super::x86_64::xmm::Xmm>(stage) }
-}
-
-/// # Safety
-/// As for [`finish`], with the instruction set of `V`.
-#[inline(always)]
-unsafe fn finish_all<V: Vector>(stage: &mut Stage) {
-    for k in 0..ROWS {
-        // SAFETY: the caller's promise.
-        unsafe { stage.finish::<V>(k) };
-    }
-    V::fence();
-}
-
-/// # Safety
-/// As for [`run`], with the instruction set of `V`.
-#[inline(always)]
-unsafe fn all<V: Vector, M: Make<O>, const O: usize>(
-    make: &M,
-    strip: &Strip,
-    stage: Option<&mut Stage>,
-) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        match (stage, strip.apart == 0) {
-            (None, _) => strip.cached::<V, M, O>(make),
-            (Some(stage), true) => strip.staged::<V, M, O, 1>(make, stage),
-            (Some(stage), false) => strip.staged::<V, M, O, O>(make, stage),
-        }
+        V::fence();
     }
 }
 
@@ -270,7 +238,7 @@ impl Strip {
     /// Through the caches.
     ///
     /// # Safety
-    /// As for [`all`].
+    /// As for [`run`].
     #[inline(always)]
     unsafe fn cached<V: Vector, M: Make<O>, const O: usize>(&self, make: &M) {
         let width = self.width::<V, O>();
@@ -291,7 +259,7 @@ impl Strip {
     /// Past the caches, `R` rows through the stage.
     ///
     /// # Safety
-    /// As for [`all`].
+    /// As for [`run`].
     #[inline(always)]
     unsafe fn staged<V: Vector, M: Make<O>, const O: usize, const R: usize>(
         &self,
@@ -337,7 +305,7 @@ impl Strip {
     /// `count` steps from step `done` on, through the stage.
     ///
     /// # Safety
-    /// As for [`all`]; the rows of the stage have room for them.
+    /// As for [`run`]; the rows of the stage have room for them.
     #[inline(always)]
     unsafe fn fill<V: Vector, M: Make<O>, const O: usize, const R: usize>(
         &self,

@@ -5,9 +5,9 @@
 //! both directions all the time.
 
 use super::{
-    exchange::{exchange, exchange_last, load, load_lines},
+    enter::{Work, enter},
+    exchange::{exchange, load, load_lines},
     isa::Isa,
-    portable::Words,
     tile::Scratch,
     vector::Vector,
 };
@@ -59,51 +59,38 @@ pub(crate) fn weave(
     // SAFETY: `src_reach` and `dst_reach` are the lowest and highest bytes over all blocks, steps and
     // registers, and both were found within the slices; the scratch buffer was made for two blocks and
     // a stage; the machine has the instruction set, as `Isa::chosen` and its callers make sure.
-    unsafe {
-        match (isa, weave.register) {
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512, 64) => avx512(&run, blocks),
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512 | Isa::Avx2, 32) => avx2(&run, blocks),
-            #[cfg(target_arch = "x86_64")]
-            (Isa::Avx512 | Isa::Avx2, 16) => sse(&run, blocks),
-            #[cfg(target_arch = "aarch64")]
-            (Isa::Neon, 16) => run.all::<super::aarch64::neon::Quad>(blocks),
-            (Isa::Generic, 16) => run.all::<Words>(blocks),
-            _ => return false, // open set
-        }
-    }
-    true
+    unsafe { run.all(isa, blocks) }
 }
 
 /// The bytes of the buffer where registers become lines, behind the blocks in the scratch buffer.
 const STAGE: usize = 20 << 10;
 
-/// # Safety
-/// As for [`Run::all`]; the machine has AVX-512 with BW and VBMI.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-unsafe fn avx512(run: &Run<'_>, blocks: Blocks) {
-    // SAFETY: the caller's promise.
-    unsafe { run.all::<super::x86_64::avx512::Zmm>(blocks) }
+/// Blocks whose registers go straight to the destination, `W` at a time.
+struct Direct<'a, const T: bool, const W: usize>(&'a Run<'a>, Blocks);
+
+impl<const T: bool, const W: usize> Work for Direct<'_, T, W> {
+    /// As for [`Run::all`].
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Direct(run, blocks) = self;
+        // SAFETY: the caller's promise.
+        unsafe { run.direct::<V, T, W>(blocks) };
+        run.fence::<V>();
+    }
 }
 
-/// # Safety
-/// As for [`Run::all`]; the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2(run: &Run<'_>, blocks: Blocks) {
-    // SAFETY: the caller's promise.
-    unsafe { run.all::<super::x86_64::avx2::Ymm>(blocks) }
-}
+/// Blocks whose registers go through the scratch buffer, read `G` at a time and written `W` at a time.
+struct Through<'a, const T: bool, const G: usize, const W: usize>(&'a Run<'a>, Blocks);
 
-/// # Safety
-/// As for [`Run::all`]; the machine has AVX2.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn sse(run: &Run<'_>, blocks: Blocks) {
-    // SAFETY: the caller's promise.
-    unsafe { run.all::<super::x86_64::xmm::Xmm>(blocks) }
+impl<const T: bool, const G: usize, const W: usize> Work for Through<'_, T, G, W> {
+    /// As for [`Run::all`].
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Through(run, blocks) = self;
+        // SAFETY: the caller's promise.
+        unsafe { run.through::<V, T, G, W>(blocks) };
+        run.fence::<V>();
+    }
 }
 
 /// One run over all blocks.
@@ -115,25 +102,20 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Moves all blocks.
+    /// Moves all blocks. Returns whether the instruction set has such registers.
     ///
     /// # Safety
     /// Every byte that a step of a block reads lies in the source and every byte it writes in the
     /// destination, which no one else uses; the scratch buffer holds two blocks and a stage; the machine
-    /// has the instruction set of `V`.
-    #[inline(always)]
-    unsafe fn all<V: Vector>(&self, blocks: Blocks) {
-        let lanes = &self.weave.lanes;
+    /// has the instruction set.
+    unsafe fn all(&self, isa: Isa, blocks: Blocks) -> bool {
         // SAFETY: the caller's promise.
         unsafe {
-            if lanes.is_transpose(V::BYTES) {
-                self.sized::<V, true>(blocks);
+            if self.weave.lanes.is_transpose(self.weave.register) {
+                self.sized::<true>(isa, blocks)
             } else {
-                self.sized::<V, false>(blocks);
+                self.sized::<false>(isa, blocks)
             }
-        }
-        if self.buffers.store == Store::Streamed {
-            V::fence();
         }
     }
 
@@ -141,25 +123,27 @@ impl Run<'_> {
     ///
     /// # Safety
     /// As for [`Run::all`].
-    #[inline(always)]
-    unsafe fn sized<V: Vector, const T: bool>(&self, blocks: Blocks) {
-        let steps = &self.weave.steps;
-        // SAFETY: the caller's promise.
-        unsafe {
-            match (steps.gather_src.len(), steps.write_dst.len(), steps.gather.is_empty()) {
-                (_, 1, true) => self.direct::<V, T, 1>(blocks),
-                (_, 2, true) => self.direct::<V, T, 2>(blocks),
-                (_, 4, true) => self.direct::<V, T, 4>(blocks),
-                (_, 8, true) => self.direct::<V, T, 8>(blocks),
-                (_, _, true) => self.direct::<V, T, 16>(blocks),
-                (1, ..) => self.through::<V, T, 1, 1>(blocks),
-                (2, ..) => self.through::<V, T, 2, 1>(blocks),
-                (_, 1, _) => self.through::<V, T, 4, 1>(blocks),
-                (_, 2, _) => self.through::<V, T, 4, 2>(blocks),
-                (_, 4, _) => self.through::<V, T, 4, 4>(blocks),
-                (_, 8, _) => self.through::<V, T, 4, 8>(blocks),
-                _ => self.through::<V, T, 4, 16>(blocks),
-            }
+    unsafe fn sized<const T: bool>(&self, isa: Isa, blocks: Blocks) -> bool {
+        let (steps, register) = (&self.weave.steps, self.weave.register);
+        macro_rules! go {
+            ($work:expr) => {
+                // SAFETY: the caller's promise.
+                unsafe { enter(isa, register, $work) }
+            };
+        }
+        match (steps.gather_src.len(), steps.write_dst.len(), steps.gather.is_empty()) {
+            (_, 1, true) => go!(Direct::<T, 1>(self, blocks)),
+            (_, 2, true) => go!(Direct::<T, 2>(self, blocks)),
+            (_, 4, true) => go!(Direct::<T, 4>(self, blocks)),
+            (_, 8, true) => go!(Direct::<T, 8>(self, blocks)),
+            (_, _, true) => go!(Direct::<T, 16>(self, blocks)),
+            (1, ..) => go!(Through::<T, 1, 1>(self, blocks)),
+            (2, ..) => go!(Through::<T, 2, 1>(self, blocks)),
+            (_, 1, _) => go!(Through::<T, 4, 1>(self, blocks)),
+            (_, 2, _) => go!(Through::<T, 4, 2>(self, blocks)),
+            (_, 4, _) => go!(Through::<T, 4, 4>(self, blocks)),
+            (_, 8, _) => go!(Through::<T, 4, 8>(self, blocks)),
+            _ => go!(Through::<T, 4, 16>(self, blocks)),
         }
     }
 
@@ -191,6 +175,14 @@ impl Run<'_> {
                     self.put::<V, W>(&sink, i, step, &mut held);
                 }
             }
+        }
+    }
+
+    /// Orders what was written past the caches before all that is written later.
+    #[inline(always)]
+    fn fence<V: Vector>(&self) {
+        if self.buffers.store == Store::Streamed {
+            V::fence();
         }
     }
 
@@ -320,7 +312,8 @@ impl<const G: usize> Reading<G> {
             let step = gather.get_unchecked(step);
             let from = run.buffers.src.offset((src + step.src) as isize);
             let mut held = load::<V, G>(from, &self.registers);
-            exchange_last::<V, T, G>(&mut held, &self.levels);
+            // The levels of a transpose end with the highest.
+            exchange::<V, T, G, 1>(&mut held, &self.levels);
             for (register, at) in held.iter().zip(step.at) {
                 register.store(scratch.add(at as usize * V::BYTES));
             }

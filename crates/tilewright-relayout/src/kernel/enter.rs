@@ -1,0 +1,63 @@
+//! The way into an instruction set: work over any register is run in a function that has the
+//! instructions, one for each kind of work, so that the compiler sees each kind alone.
+
+use super::{isa::Isa, vector::Vector};
+
+/// What can be done with any register.
+pub(super) trait Work {
+    /// Does it. Implementations are inlined, and so is all they call with `V`.
+    ///
+    /// # Safety
+    /// The machine has the instruction set of `V`, and what the implementor asks for holds.
+    unsafe fn with<V: Vector>(self);
+}
+
+/// Does work with registers of `register` bytes. Returns whether the instruction set has such.
+///
+/// # Safety
+/// The machine has the instruction set, and what the work asks for holds.
+pub(super) unsafe fn enter<W: Work>(isa: Isa, register: usize, work: W) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (isa, register) {
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512, 64) => avx512(work),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512 | Isa::Avx2, 32) => avx2(work),
+            #[cfg(target_arch = "x86_64")]
+            (Isa::Avx512 | Isa::Avx2, 16) => xmm(work),
+            #[cfg(target_arch = "aarch64")]
+            (Isa::Neon, 16) => work.with::<super::aarch64::neon::Quad>(),
+            (Isa::Generic, 16) => work.with::<super::portable::Words>(),
+            _ => return false, // open set
+        }
+    }
+    true
+}
+
+/// # Safety
+/// As for [`Work::with`]; the machine has AVX-512 with BW, VL and VBMI.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+unsafe fn avx512<W: Work>(work: W) {
+    // SAFETY: the caller's promise.
+    unsafe { work.with::<super::x86_64::avx512::Zmm>() }
+}
+
+/// # Safety
+/// As for [`Work::with`]; the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2<W: Work>(work: W) {
+    // SAFETY: the caller's promise.
+    unsafe { work.with::<super::x86_64::avx2::Ymm>() }
+}
+
+/// # Safety
+/// As for [`Work::with`]; the machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn xmm<W: Work>(work: W) {
+    // SAFETY: the caller's promise.
+    unsafe { work.with::<super::x86_64::xmm::Xmm>() }
+}
