@@ -68,6 +68,27 @@ impl Error {
         Error { kind, message: format!("{what}: {error}") }
     }
 
+    /// A stable word for machines: `buffer`, `mismatch`, `overflow`, `second-buffer`, `undecided` or
+    /// `unsupported`.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let rows = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let other = TensorLayout::row_major(&[3, 2]).unwrap();
+    /// assert_eq!(Plan::new(&rows, &other, Elements::same(8), 0).unwrap_err().kind(), "mismatch");
+    /// ```
+    pub fn kind(&self) -> &'static str {
+        match self.kind {
+            Kind::Buffer => "buffer",
+            Kind::Mismatch => "mismatch",
+            Kind::Overflow => "overflow",
+            Kind::SecondBuffer => "second-buffer",
+            Kind::Undecided => "undecided",
+            Kind::Unsupported => "unsupported",
+        }
+    }
+
     /// Whether a buffer or a byte range does not fit the plan.
     ///
     /// ```
