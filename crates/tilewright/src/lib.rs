@@ -11,6 +11,7 @@
 //! | [`notation`] | [`Spec`]: any notation in, any notation out; the catalogue of named formats |
 //! | [`relayout`] | moves array data from any layout to any other |
 //! | [`files`] | `.safetensors`, `.npy` and raw files, rewritten with bounded memory |
+//! | [`draw`] | layouts and conversions as pictures: SVG, HTML, TikZ, terminals |
 //! | [`explain`](mod@explain), [`picture`] | a layout in words, and drawn |
 //! | [`compare`](mod@compare), [`eval`] | whether two layouts are one; expressions of the algebra |
 //! | [`infer`](mod@infer) | the layout that maps one buffer to another |
@@ -52,6 +53,7 @@ pub mod picture;
 
 pub use tilewright_core as core;
 pub use tilewright_core::fixed;
+pub use tilewright_draw as draw;
 pub use tilewright_files as files;
 pub use tilewright_notation as notation;
 pub use tilewright_relayout as relayout;

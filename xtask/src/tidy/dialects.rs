@@ -20,11 +20,12 @@ const NOT_IN_CONSUMERS: [&str; 1] = ["fractal"];
 /// The one notation core reads and prints.
 const CORE_TEXT: &str = "crates/tilewright-core/src/layout_text.rs";
 
-/// Words of a dialect in the code of core, relayout and files.
+/// Words of a dialect in the code of core, relayout, draw and files.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     let core = source.is_in("tilewright-core");
     let files = source.is_in("tilewright-files");
-    if !(core || files || source.is_in("tilewright-relayout")) || source.path == CORE_TEXT {
+    let consumer = ["tilewright-relayout", "tilewright-draw"].iter().any(|name| source.is_in(name));
+    if !(core || files || consumer) || source.path == CORE_TEXT {
         return Vec::new();
     }
     let known = |word: &str| {

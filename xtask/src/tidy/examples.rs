@@ -12,12 +12,13 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "tilewright-core",
     "tilewright-xla",
     "tilewright-notation",
     "tilewright-relayout",
     "tilewright-files",
+    "tilewright-draw",
     "tilewright",
     "tilewright-bench",
 ];

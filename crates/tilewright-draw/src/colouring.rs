@@ -1,0 +1,189 @@
+//! Which elements have one colour: those of a tile, or where there are no tiles, those of a line.
+//!
+//! Law: the colour is a function of the coordinate alone, so that one element has one colour in every
+//! panel of a picture.
+
+use tilewright_core::TensorLayout;
+
+use crate::{Key, Paint, palette::HUES, subject::join};
+
+/// The colours of the elements of an array.
+#[derive(Clone, Debug)]
+pub(crate) struct Colouring {
+    dims: Vec<Dim>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A colour for each of the largest tiles; the smallest alternate in tint.
+    Tiles,
+    /// A colour for each coordinate of this dim.
+    Lines(usize),
+    /// One colour.
+    One,
+}
+
+/// What is known of a dim.
+#[derive(Clone, Debug)]
+struct Dim {
+    extent: u64,
+    /// The sizes of tiles along it, inner first.
+    cuts: Vec<u64>,
+    /// The distance of what it is outermost made of.
+    stride: u64,
+    /// By how much the colour changes from one tile to the next.
+    step: u64,
+}
+
+impl Colouring {
+    pub(crate) fn new(layout: &TensorLayout) -> Colouring {
+        let mut dims: Vec<Dim> = (0..layout.rank()).map(|dim| Dim::new(layout, dim)).collect();
+        let inner = layout.rank().saturating_sub(2)..layout.rank();
+        let long = inner.clone().filter(|&dim| dims[dim].extent > 1);
+        let kind = if dims[inner.clone()].iter().any(|dim| !dim.cuts.is_empty()) {
+            Kind::Tiles
+        } else if inner.len() < 2 {
+            Kind::One
+        } else {
+            long.max_by_key(|&dim| (dims[dim].stride, !dim)).map_or(Kind::One, Kind::Lines)
+        };
+        steps(&mut dims);
+        Colouring { dims, kind }
+    }
+
+    pub(crate) fn is_tiled(&self) -> bool {
+        self.kind == Kind::Tiles
+    }
+
+    /// The sizes of tiles along a dim, inner first.
+    pub(crate) fn cuts(&self, dim: usize) -> &[u64] {
+        self.dims.get(dim).map_or(&[], |dim| &dim.cuts)
+    }
+
+    /// The colour of an element.
+    pub(crate) fn paint(&self, coord: &[u64]) -> Paint {
+        let pairs = self.dims.iter().zip(coord);
+        match self.kind {
+            Kind::Tiles => {
+                let hue = pairs.clone().map(|(dim, x)| dim.tile(*x) % 8 * dim.step).sum::<u64>();
+                let light = pairs.map(|(dim, x)| dim.alternate(*x)).sum::<u64>() % 2 == 1;
+                Paint::Colour { hue: (hue % u64::from(HUES)) as u8, light }
+            }
+            Kind::Lines(dim) => Paint::colour(coord.get(dim).copied().unwrap_or(0)),
+            Kind::One => Paint::colour(0),
+        }
+    }
+
+    /// What the colours mean.
+    pub(crate) fn legend(&self) -> Vec<Key> {
+        let rank = self.dims.len();
+        let text = match self.kind {
+            Kind::Tiles => format!("one colour per tile of {}", self.tile(|dim| dim.cuts.last())),
+            Kind::Lines(dim) if dim + 1 == rank => format!("one colour per column, dim {dim}"),
+            Kind::Lines(dim) => format!("one colour per row, dim {dim}"),
+            Kind::One => return Vec::new(),
+        };
+        let mut keys = vec![Key { paint: Paint::colour(0), text }];
+        if self.kind == Kind::Tiles && self.dims.iter().any(|dim| dim.cuts.len() > 1) {
+            let paint = Paint::Colour { hue: 0, light: true };
+            let size = self.tile(|dim| dim.cuts.first());
+            keys.push(Key { paint, text: format!("tiles within, of {size}, alternate in tint") });
+        }
+        keys
+    }
+
+    /// The size of a tile as `4×4`; a dim without tiles is whole.
+    fn tile<'a>(&'a self, size: impl Fn(&'a Dim) -> Option<&'a u64>) -> String {
+        let sizes: Vec<u64> =
+            self.dims.iter().map(|dim| size(dim).copied().unwrap_or(dim.extent)).collect();
+        join(&sizes).replace(',', "×")
+    }
+}
+
+impl Dim {
+    fn new(layout: &TensorLayout, dim: usize) -> Dim {
+        let extent = layout.extents()[dim];
+        let modes = if layout.is_strided() { layout.layout().axis(dim) } else { None };
+        let modes: Vec<_> = modes.unwrap_or(&[]).iter().filter(|mode| mode.extent() != 1).collect();
+        let sizes = modes.iter().scan(1u64, |size, mode| {
+            *size = size.saturating_mul(mode.extent());
+            Some(*size)
+        });
+        let cuts = sizes.take(modes.len().saturating_sub(1)).filter(|&size| size > 0).collect();
+        let stride = modes.last().map_or(0, |mode| mode.stride().unsigned_abs());
+        Dim { extent, cuts, stride, step: 0 }
+    }
+
+    /// The number of the tile a coordinate is in.
+    fn tile(&self, x: u64) -> u64 {
+        self.cuts.last().map_or(0, |size| x / size)
+    }
+
+    /// The number of the smallest tile, where there are tiles of tiles.
+    fn alternate(&self, x: u64) -> u64 {
+        if self.cuts.len() > 1 { x / self.cuts[0] % 2 } else { 0 }
+    }
+}
+
+/// Numbers the tiles in the order of memory, as far as neighbours stay apart.
+fn steps(dims: &mut [Dim]) {
+    let mut order: Vec<usize> = (0..dims.len()).filter(|&d| !dims[d].cuts.is_empty()).collect();
+    order.sort_by_key(|&dim| (dims[dim].stride, dim));
+    let (mut count, hues) = (1, u64::from(HUES));
+    for dim in order {
+        dims[dim].step = if count % hues == 0 { 3 } else { count % hues };
+        count = count % hues * (dims[dim].tile(dims[dim].extent.saturating_sub(1)) + 1) % hues;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewright_core::Layout;
+
+    use super::*;
+
+    fn colouring(text: &str) -> Colouring {
+        Colouring::new(&TensorLayout::of(&Layout::parse(text).unwrap()))
+    }
+
+    #[test]
+    fn tiles_count_in_the_order_of_memory() {
+        let colours = colouring("((4,2),(4,3)):((4,16),(1,32))");
+        let hue = |i, j| match colours.paint(&[i, j]) {
+            Paint::Colour { hue, light: false } => hue,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!([hue(0, 0), hue(3, 3), hue(4, 0), hue(0, 4), hue(7, 11)], [0, 0, 1, 2, 5]);
+        assert_eq!(colours.legend()[0].text, "one colour per tile of 4×4");
+    }
+
+    #[test]
+    fn neighbouring_tiles_differ() {
+        for rows in 2..20 {
+            for columns in 2..20 {
+                let text = format!("((2,{rows}),(2,{columns})):((1,4),(2,{}))", 4 * rows);
+                let colours = colouring(&text);
+                for i in 0..rows {
+                    for j in 0..columns {
+                        let here = colours.paint(&[2 * i, 2 * j]);
+                        let (below, right) = ([2 * i + 2, 2 * j], [2 * i, 2 * j + 2]);
+                        assert!(i + 1 == rows || here != colours.paint(&below), "{text}");
+                        assert!(j + 1 == columns || here != colours.paint(&right), "{text}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_tiles_what_lies_together_has_one_colour() {
+        assert_eq!(colouring("(4,3):(3,1)").legend()[0].text, "one colour per row, dim 0");
+        assert_eq!(colouring("(4,3):(1,4)").legend()[0].text, "one colour per column, dim 1");
+        assert!(colouring("12:1").legend().is_empty());
+        let nested = colouring("((2,4,2),(4,8,2)):((128,4,256),(1,16,512))");
+        assert_eq!(nested.paint(&[2, 0]), Paint::Colour { hue: 0, light: true });
+        assert_eq!(nested.paint(&[2, 4]), Paint::colour(0));
+        assert_eq!(nested.paint(&[8, 0]), Paint::colour(1));
+    }
+}

@@ -1,0 +1,44 @@
+//! Layouts drawn.
+//!
+//! A picture is made in two steps that know nothing of one another. What there is to see of a layout
+//! becomes a [`Scene`]: cells, margins, rules, colours, a legend. A scene is then printed, as SVG, as HTML
+//! that answers the pointer and the keyboard, as TikZ, or as text for a terminal. So k kinds of pictures
+//! and n ways to print them are k + n files.
+//!
+//! | picture | what it shows |
+//! |---|---|
+//! | [`grid()`] | where each element is stored; tiles as borders, padding hatched |
+//! | [`memory()`] | what each offset stores |
+//! | [`conversion()`] | one array in two layouts, grids and memories, one colour for what belongs together |
+//!
+//! Pictures are bounded by [`Limits`], say what they leave out, and are the same whenever they are drawn.
+//!
+//! ```
+//! use tilewright_core::{Layout, TensorLayout};
+//! use tilewright_draw::{Limits, Subject, grid};
+//! let layout = TensorLayout::of(&Layout::parse("((4,2),(4,3)):((4,16),(1,32))").unwrap());
+//! let scene = grid(&Subject::new(&layout), &Limits::default())?;
+//! assert!(scene.to_svg().contains(">37</text>"));
+//! # Ok::<(), tilewright_core::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod colouring;
+mod conversion;
+mod escape;
+mod grid;
+mod limits;
+mod memory;
+pub mod palette;
+mod place;
+mod scene;
+mod sheet;
+mod subject;
+mod svg;
+
+pub use conversion::conversion;
+pub use grid::grid;
+pub use limits::{Limits, MOST};
+pub use memory::memory;
+pub use scene::{Band, Cell, Joint, Key, Margin, Paint, Panel, Scene};
+pub use subject::{Label, Subject};

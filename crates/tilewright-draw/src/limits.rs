@@ -1,0 +1,107 @@
+//! How much is drawn. What is left out shows as `…` where it is missing, and is counted in a note.
+//!
+//! Law: whatever the layout, no more than [`Limits::cells`] cells of it are drawn, and no more than
+//! [`MOST`] whatever the limits, so that a picture takes time and memory by its own size, not by the
+//! layout's.
+
+/// The most cells of a picture, whatever its limits say.
+pub const MOST: u64 = 1 << 16;
+
+/// The bounds of a picture.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_draw::{Limits, Subject, grid};
+/// let huge = TensorLayout::row_major(&[1_000_000, 1_000_000])?;
+/// let scene = grid(&Subject::new(&huge), &Limits { rows: 4, columns: 4, ..Limits::default() })?;
+/// assert_eq!(scene.panels().next().map(|panel| panel.cells.len()), Some(16));
+/// assert_eq!(scene.notes, ["left out: 999997 of 1000000 rows, 999997 of 1000000 columns"]);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Rows of one grid.
+    pub rows: u64,
+    /// Columns of one grid.
+    pub columns: u64,
+    /// Grids, for arrays of more than two dims.
+    pub panels: u64,
+    /// Cells of all grids together, and of memory.
+    pub cells: u64,
+}
+
+impl Default for Limits {
+    /// Grids of 32 rows and 32 columns, 8 of them, 2048 cells.
+    fn default() -> Limits {
+        Limits { rows: 32, columns: 32, panels: 8, cells: 2048 }
+    }
+}
+
+impl Limits {
+    /// The limits as they are kept: at least one of everything, no more than [`MOST`] cells in all.
+    pub(crate) fn kept(&self) -> Limits {
+        let cells = self.cells.clamp(1, MOST);
+        let columns = self.columns.clamp(1, cells);
+        let rows = self.rows.clamp(1, (cells / columns).max(1));
+        Limits { rows, columns, panels: self.panels.clamp(1, cells), cells }
+    }
+
+    /// How many grids of so many cells each are drawn.
+    pub(crate) fn grids(&self, cells: u64) -> u64 {
+        self.panels.min(self.cells / cells.max(1)).max(1)
+    }
+}
+
+/// The coordinates along a dim that are drawn, `None` where some are left out: the first, up to the end of
+/// a tile of one of these sizes (inner first) where that costs little, and the last few.
+pub(crate) fn shown(extent: u64, most: u64, tiles: &[u64]) -> Vec<Option<u64>> {
+    if extent <= most {
+        return (0..extent).map(Some).collect();
+    }
+    if most < 3 {
+        return (0..most.saturating_sub(1)).map(Some).chain([None]).collect();
+    }
+    let tail = (most / 8).max(1);
+    let head = most - 1 - tail;
+    let whole = |size: &u64| head - head % (*size).max(1);
+    let fits = tiles.iter().rev().map(whole).find(|&whole| whole > head / 2);
+    let head = fits.unwrap_or(head);
+    (0..head).map(Some).chain([None]).chain((extent - tail..extent).map(Some)).collect()
+}
+
+/// How many of `extent` coordinates are not among the shown.
+pub(crate) fn missing(extent: u64, shown: &[Option<u64>]) -> u64 {
+    extent - shown.iter().flatten().count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_fits_and_ascends() {
+        for extent in 0..40 {
+            for most in 1..40 {
+                for unit in [&[][..], &[1], &[2, 4], &[0], &[5, 100]] {
+                    let shown = shown(extent, most, unit);
+                    assert!(shown.len() as u64 <= most.max(1), "{extent} {most} {unit:?}");
+                    let all: Vec<u64> = shown.iter().flatten().copied().collect();
+                    assert!(all.is_sorted_by(|a, b| a < b) && all.iter().all(|&x| x < extent));
+                    assert_eq!(missing(extent, &shown) == 0, !shown.contains(&None));
+                }
+            }
+        }
+        let (one, gap) = (Some, None);
+        assert_eq!(shown(100, 8, &[2, 4]), [one(0), one(1), one(2), one(3), gap, one(99)]);
+        assert_eq!(shown(u64::MAX, 3, &[]), [one(0), gap, one(u64::MAX - 1)]);
+    }
+
+    #[test]
+    fn limits_are_bounded() {
+        let all = u64::MAX;
+        let limits = Limits { rows: all, columns: all, panels: all, cells: all }.kept();
+        assert!(limits.rows * limits.columns <= MOST && limits.panels <= MOST);
+        let none = Limits { rows: 0, columns: 0, panels: 0, cells: 0 }.kept();
+        assert_eq!((none.rows, none.columns, none.panels, none.cells), (1, 1, 1, 1));
+    }
+}

@@ -1,0 +1,147 @@
+//! Memory as a strip: offset by offset, what is stored there, broken into lines.
+//!
+//! Law: the cell of an offset is what [`TensorLayout::locate`] says of it.
+
+use tilewright_core::{Error, Place, TensorLayout};
+
+use crate::{
+    Band, Cell, Label, Limits, Margin, Paint, Panel, Scene, Subject,
+    colouring::Colouring,
+    grid::{empty, padding},
+    sheet::tip,
+};
+
+/// The most cells of a line, unless the lines are said to be longer.
+const LINE: u64 = 32;
+
+/// The cells of a line where the layout suggests no length.
+const USUAL: u64 = 16;
+
+/// Memory from the first offset to the last, the elements in the colours of their [grid](crate::grid()).
+/// A line holds a tile where a tile is short enough.
+///
+/// # Errors
+/// [undecided](Error::is_undecided) as [`TensorLayout::locate`].
+///
+/// ```
+/// use tilewright_core::{Layout, TensorLayout};
+/// use tilewright_draw::{Limits, Paint, Subject, memory};
+/// let padded = TensorLayout::new(&[2, 3], &Layout::parse("(2,4):(4,1)").unwrap(), 8)?;
+/// let scene = memory(&Subject::new(&padded), &Limits::default())?;
+/// let panel = &scene.bands[0].panels[0];
+/// assert_eq!((panel.rows.len(), panel.columns.len()), (2, 4));
+/// assert_eq!(panel.cell(1, 0).unwrap().text, "1,0");
+/// assert_eq!(panel.cell(1, 3).unwrap().paint, Paint::Padding);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn memory(subject: &Subject<'_>, limits: &Limits) -> Result<Scene, Error> {
+    let colouring = Colouring::new(subject.layout);
+    let strip = Strip::new(subject, &colouring, line(subject.layout), limits);
+    let panel = strip.panel()?;
+    let mut scene = Scene {
+        title: subject.name.clone(),
+        subtitle: format!("memory, offset by offset; {}", subject.says(Label::Coords)),
+        bands: vec![Band { panels: vec![panel], joints: Vec::new() }],
+        legend: colouring.legend(),
+        notes: strip.notes("").into_iter().collect(),
+    };
+    scene.legend.extend(padding(&scene, &[subject]));
+    scene.notes.extend(empty(subject));
+    Ok(scene)
+}
+
+/// Memory as the panel of a scene.
+pub(crate) struct Strip<'a> {
+    subject: &'a Subject<'a>,
+    colouring: &'a Colouring,
+    line: u64,
+    low: i64,
+    whole: u64,
+    drawn: u64,
+}
+
+impl<'a> Strip<'a> {
+    pub(crate) fn new(
+        subject: &'a Subject<'a>,
+        colouring: &'a Colouring,
+        line: u64,
+        limits: &Limits,
+    ) -> Strip<'a> {
+        let layout = subject.layout;
+        let low = layout.layout().bounds().map_or(0, |(low, _)| low.min(0));
+        let whole = low.unsigned_abs().saturating_add(layout.capacity());
+        let drawn = whole.min(limits.kept().cells);
+        Strip { subject, colouring, line: line.max(1), low, whole, drawn }
+    }
+
+    /// The lines, each from a multiple of their length.
+    ///
+    /// # Errors
+    /// [undecided](Error::is_undecided) as [`TensorLayout::locate`].
+    pub(crate) fn panel(&self) -> Result<Panel, Error> {
+        let width = self.line.min(self.drawn.max(1));
+        let lines = self.drawn.div_ceil(width);
+        let mut cells = Vec::with_capacity((lines * width) as usize);
+        for at in 0..lines * width {
+            cells.push(if at < self.drawn { self.cell(self.low + at as i64)? } else { absent() });
+        }
+        let head = |text: String| Margin { head: text, ..Margin::default() };
+        let row = |line| head((self.low + (line * width) as i64).to_string());
+        let column = |at: u64| head(if lines > 1 { format!("+{at}") } else { at.to_string() });
+        let alone = lines == 1 && self.low == 0;
+        Ok(Panel {
+            rows: (0..lines).map(|at| if alone { Margin::default() } else { row(at) }).collect(),
+            columns: (0..width).map(column).collect(),
+            frame: 1,
+            cells,
+            ..Panel::default()
+        })
+    }
+
+    fn cell(&self, offset: i64) -> Result<Cell, Error> {
+        let (subject, layout) = (self.subject, self.subject.layout);
+        Ok(match layout.locate(offset)? {
+            Place::Element(coord) => Cell {
+                text: subject.text(Label::Coords, coord.as_slice(), offset),
+                paint: self.colouring.paint(coord.as_slice()),
+                tip: tip(layout, coord.as_slice(), offset),
+                link: Some(subject.number(coord.as_slice())),
+                marked: false,
+            },
+            Place::Padding => Cell {
+                text: subject.padding(),
+                paint: Paint::Padding,
+                tip: format!("padding at offset {offset}"),
+                ..Cell::default()
+            },
+            Place::OutOfRange => absent(),
+        })
+    }
+
+    /// What is left out, of the memory called so.
+    pub(crate) fn notes(&self, of: &str) -> Option<String> {
+        let left = self.whole - self.drawn;
+        (left > 0).then(|| format!("left out{of}: {left} of {} cells of memory", self.whole))
+    }
+}
+
+fn absent() -> Cell {
+    Cell { paint: Paint::Absent, ..Cell::default() }
+}
+
+/// How many cells make a line: the smallest tile that is long enough, or a row of the array.
+pub(crate) fn line(layout: &TensorLayout) -> u64 {
+    let colouring = Colouring::new(layout);
+    let tile = (0..layout.rank()).map(|dim| colouring.cuts(dim).last().copied());
+    let sizes: Option<u64> = tile.flatten().try_fold(1u64, |size, cut| size.checked_mul(cut));
+    let fits = |size: &u64| (4..=LINE).contains(size);
+    if let Some(size) = sizes.filter(fits).filter(|_| colouring.is_tiled()) {
+        return size;
+    }
+    let modes = layout.layout().modes().iter().filter(|mode| mode.extent() > 1);
+    let fast = modes.min_by_key(|mode| mode.stride().unsigned_abs());
+    let row = fast.map(|mode| mode.extent()).filter(fits);
+    let strides = layout.layout().modes().iter().map(|mode| mode.stride().unsigned_abs());
+    let next = strides.filter(|&stride| stride > 1).min().filter(fits);
+    next.or(row).unwrap_or(USUAL)
+}

@@ -1,0 +1,168 @@
+//! The colours, chosen to be told apart by everyone.
+//!
+//! They are tints of the palette of Masataka Okabe and Kei Ito, *Color Universal Design* (2002,
+//! revised 2008), whose colours are told apart under every common deficiency of sight; its black is
+//! replaced by a grey, since black is what is written in the cells. A tint is so much of the colour and
+//! the rest white, chosen so that all pairs stay apart for normal, red-blind, green-blind and blue-blind
+//! sight, and black text stays legible on all; tests keep both.
+
+/// The number of colours.
+pub const HUES: u8 = 8;
+
+/// A colour in red, green and blue of the sRGB space.
+///
+/// ```
+/// use tilewright_draw::palette::{INK, Rgb};
+/// assert_eq!(Rgb(0x1a, 0x1a, 0x1a), INK);
+/// assert_eq!(INK.hex(), "#1a1a1a");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rgb(pub u8, pub u8, pub u8);
+
+/// What text is written in.
+pub const INK: Rgb = Rgb(0x1a, 0x1a, 0x1a);
+/// What margins and notes are written in.
+pub const MUTED: Rgb = Rgb(0x5a, 0x5f, 0x66);
+/// What padding is hatched with.
+pub const HATCH: Rgb = Rgb(0x9a, 0xa0, 0xa6);
+/// What padding is hatched on, the ground of padded cells.
+pub const PADDED: Rgb = Rgb(0xf4, 0xf4, 0xf4);
+/// The hairlines between cells.
+pub const HAIR: Rgb = Rgb(0xc4, 0xc8, 0xcc);
+/// The ground.
+pub const PAPER: Rgb = Rgb(0xff, 0xff, 0xff);
+
+/// The colours of the source with the share, in percent, that their tint has of them.
+const SOURCE: [(Rgb, u16); HUES as usize] = [
+    (Rgb(0x56, 0xb4, 0xe9), 50),
+    (Rgb(0xe6, 0x9f, 0x00), 75),
+    (Rgb(0x00, 0x9e, 0x73), 75),
+    (Rgb(0xd5, 0x5e, 0x00), 65),
+    (Rgb(0x00, 0x72, 0xb2), 75),
+    (Rgb(0xf0, 0xe4, 0x42), 70),
+    (Rgb(0xcc, 0x79, 0xa7), 70),
+    (Rgb(0x99, 0x99, 0x99), 33),
+];
+
+impl Rgb {
+    /// As it is written in style sheets.
+    ///
+    /// ```
+    /// use tilewright_draw::palette::Rgb;
+    /// assert_eq!(Rgb(0, 158, 115).hex(), "#009e73");
+    /// ```
+    pub fn hex(self) -> String {
+        format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    }
+
+    /// The contrast of two colours as the Web Content Accessibility Guidelines define it: from 1 to 21,
+    /// where text wants 4.5.
+    ///
+    /// ```
+    /// use tilewright_draw::palette::{INK, PAPER, tint};
+    /// assert!(PAPER.contrast(INK) > 17.0);
+    /// assert!((0..8).all(|hue| tint(hue, false).contrast(INK) > 4.5));
+    /// ```
+    pub fn contrast(self, other: Rgb) -> f64 {
+        let (a, b) = (self.luminance(), other.luminance());
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    fn luminance(self) -> f64 {
+        let [red, green, blue] = self.linear();
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    /// The amounts of light, from 0 to 1.
+    fn linear(self) -> [f64; 3] {
+        [self.0, self.1, self.2].map(|channel| match f64::from(channel) / 255.0 {
+            low if low <= 0.040_45 => low / 12.92,
+            high => ((high + 0.055) / 1.055).powf(2.4),
+        })
+    }
+
+    /// So many percent of the colour, the rest white.
+    fn mixed(self, percent: u16) -> Rgb {
+        let mix = |channel: u8| (255 - (255 - u16::from(channel)) * percent / 100) as u8;
+        Rgb(mix(self.0), mix(self.1), mix(self.2))
+    }
+}
+
+/// The colour of this number, or its lighter tint; after the last the first comes again.
+///
+/// ```
+/// use tilewright_draw::palette::{HUES, INK, tint};
+/// assert_eq!(tint(0, false).hex(), "#abdaf4");
+/// assert_eq!(tint(HUES, false), tint(0, false));
+/// assert!(tint(0, true).contrast(INK) > tint(0, false).contrast(INK));
+/// ```
+pub fn tint(hue: u8, light: bool) -> Rgb {
+    let (colour, percent) = SOURCE[usize::from(hue % HUES)];
+    colour.mixed(if light { percent / 2 } else { percent })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Machado, Oliveira and Fernandes, *A Physiologically-based Model for Simulation of Color Vision
+    /// Deficiency* (2009), full severity: what is seen of the light, row by row.
+    const SIGHTS: [[[f64; 3]; 3]; 4] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ],
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ],
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ],
+    ];
+
+    fn seen(colour: Rgb, sight: &[[f64; 3]; 3]) -> [f64; 3] {
+        let light = colour.linear();
+        sight.map(|row| {
+            row.iter().zip(light).map(|(share, light)| share * light).sum::<f64>().clamp(0.0, 1.0)
+        })
+    }
+
+    /// CIE L*a*b* of light in sRGB's primaries under its white, D65.
+    fn lab([red, green, blue]: [f64; 3]) -> [f64; 3] {
+        let root = |t: f64| if t > 0.008856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+        let x = root((0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047);
+        let y = root(0.2126 * red + 0.7152 * green + 0.0722 * blue);
+        let z = root((0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883);
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    #[test]
+    fn every_pair_is_told_apart_by_every_sight() {
+        for sight in &SIGHTS {
+            for a in 0..HUES {
+                for b in 0..a {
+                    let [a, b] = [a, b].map(|hue| lab(seen(tint(hue, false), sight)));
+                    let apart: f64 = a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum();
+                    assert!(apart.sqrt() > 12.0, "{}", apart.sqrt());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn text_is_legible_on_every_ground() {
+        for hue in 0..HUES {
+            assert!(tint(hue, false).contrast(INK) >= 4.5);
+            assert!(tint(hue, true).contrast(INK) >= 7.0);
+            assert!(tint(hue, true).contrast(tint(hue, false)) > 1.05);
+        }
+        assert!(PAPER.contrast(INK) >= 7.0 && PADDED.contrast(INK) >= 7.0);
+        assert!(PAPER.contrast(MUTED) >= 4.5 && PADDED.contrast(MUTED) >= 4.5);
+    }
+}

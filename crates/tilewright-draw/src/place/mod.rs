@@ -1,0 +1,152 @@
+//! A scene on a page: where everything stands, in shapes that any printer of pictures can draw.
+
+mod panel;
+pub(crate) mod shape;
+
+use self::{
+    panel::{Above, Frame},
+    shape::{Anchor, Area, Page, Shape, Style, wrap},
+};
+use crate::{
+    Band, Joint, Key, Paint, Scene,
+    palette::{PADDED, Rgb, tint},
+};
+
+const MARGIN: i64 = 160;
+/// The least width of a page, and of one with long texts.
+const NARROW: i64 = 3000;
+const WIDE: i64 = 7200;
+
+/// The colour behind a cell, `None` for the paper's.
+pub(crate) fn ground(paint: Paint) -> Option<Rgb> {
+    match paint {
+        Paint::Colour { hue, light } => Some(tint(hue, light)),
+        Paint::Padding => Some(PADDED),
+        Paint::Plain | Paint::Gap | Paint::Absent => None,
+    }
+}
+
+/// Everything a scene shows, on a page as large as that needs.
+pub(crate) fn place(scene: &Scene) -> Page {
+    let bands: Vec<Placed<'_>> = scene.bands.iter().map(Placed::new).collect();
+    let widest = bands.iter().map(Placed::width).max().unwrap_or(0);
+    let long = [(&scene.title, Style::Title), (&scene.subtitle, Style::Subtitle)]
+        .map(|(text, style)| style.width(text.chars().count()));
+    let texts = long.into_iter().max().unwrap_or(0).min(WIDE);
+    let inner = widest.max(NARROW).max(texts);
+    let mut page = Page { width: inner + 2 * MARGIN, height: MARGIN, shapes: Vec::new() };
+    page.lines(&scene.title, Style::Title, inner, 200);
+    page.lines(&scene.subtitle, Style::Subtitle, inner, 170);
+    for band in &bands {
+        page.height += 90;
+        page.shapes.extend(band.shapes(MARGIN, page.height));
+        page.height += band.height() + 60;
+    }
+    page.height += 60;
+    page.legend(&scene.legend, inner);
+    for note in &scene.notes {
+        page.lines(note, Style::Legend, inner, 170);
+    }
+    page.height += MARGIN - 60;
+    page
+}
+
+impl Page {
+    /// A text in as many lines as the page needs for it.
+    fn lines(&mut self, text: &str, style: Style, inner: i64, step: i64) {
+        for line in wrap(text, (inner / style.width(1).max(1)) as usize) {
+            let y = self.height + style.size();
+            self.shapes.push(Shape::Text(MARGIN, y, Anchor::Start, style, line));
+            self.height += step;
+        }
+    }
+
+    /// Swatches with what they mean, side by side as far as there is room.
+    fn legend(&mut self, keys: &[Key], inner: i64) {
+        let mut x = 0;
+        for (at, key) in keys.iter().enumerate() {
+            let width = 220 + Style::Legend.width(key.text.chars().count());
+            if at > 0 && x + width > inner {
+                x = 0;
+                self.height += 200;
+            }
+            self.swatch(MARGIN + x, key);
+            x += width + 180;
+        }
+        if !keys.is_empty() {
+            self.height += 220;
+        }
+    }
+
+    fn swatch(&mut self, x: i64, key: &Key) {
+        let area = Area { x, y: self.height, width: 150, height: 150 };
+        self.shapes.extend(ground(key.paint).map(|colour| Shape::Fill(area, colour)));
+        if key.paint == Paint::Padding {
+            self.shapes.push(Shape::Hatch(area));
+        }
+        let (right, low) = (area.x + area.width, area.y + area.height);
+        let frame = vec![
+            [area.x, area.y, right, area.y],
+            [right, area.y, right, low],
+            [right, low, area.x, low],
+            [area.x, low, area.x, area.y],
+        ];
+        self.shapes.push(Shape::Rules(0, frame));
+        let (x, y) = (x + 210, self.height + 115);
+        self.shapes.push(Shape::Text(x, y, Anchor::Start, Style::Legend, key.text.clone()));
+    }
+}
+
+/// A band with the rooms of its panels.
+struct Placed<'a> {
+    frames: Vec<Frame<'a>>,
+    joints: &'a [Joint],
+    above: Above,
+}
+
+impl<'a> Placed<'a> {
+    fn new(band: &'a Band) -> Placed<'a> {
+        let frames: Vec<Frame<'a>> = band.panels.iter().map(Frame::new).collect();
+        let above = frames.iter().map(Frame::above).fold(Above::default(), Above::max);
+        Placed { frames, joints: &band.joints, above }
+    }
+
+    /// The room between a panel and the next.
+    fn between(&self, at: usize) -> i64 {
+        match self.joints.get(at) {
+            Some(Joint::Arrow) => 900,
+            Some(Joint::Sign(sign)) => 500 + Style::Sign.width(sign.chars().count()),
+            Some(Joint::Gap) | None => 360,
+        }
+    }
+
+    fn width(&self) -> i64 {
+        let gaps: i64 = (1..self.frames.len()).map(|at| self.between(at - 1)).sum();
+        self.frames.iter().map(Frame::width).sum::<i64>() + gaps
+    }
+
+    fn height(&self) -> i64 {
+        self.above.height() + self.frames.iter().map(Frame::height).max().unwrap_or(0)
+    }
+
+    fn shapes(&self, x: i64, y: i64) -> Vec<Shape> {
+        let (mut shapes, mut x) = (Vec::new(), x);
+        for (at, frame) in self.frames.iter().enumerate() {
+            shapes.extend(frame.shapes(x, y, self.above));
+            x += frame.width();
+            let next = self.frames.get(at + 1).map_or(0, Frame::body);
+            let middle = y + self.above.height() + frame.body().max(next) / 2;
+            match self.joints.get(at).filter(|_| next > 0) {
+                Some(Joint::Arrow) => shapes.push(Shape::Arrow(x + 200, middle, 500)),
+                Some(Joint::Sign(sign)) => {
+                    let x = x + self.between(at) / 2;
+                    let sign = sign.clone();
+                    shapes.push(Shape::Text(x, middle + 80, Anchor::Middle, Style::Sign, sign));
+                }
+                Some(Joint::Gap) | None => {}
+            }
+            x += self.between(at);
+        }
+        shapes
+    }
+}

@@ -1,0 +1,153 @@
+//! What a page is made of. Lengths are tenths of a pixel, from the upper left corner.
+
+use crate::palette::{INK, MUTED, Rgb};
+
+/// A page: its size, and what is on it, what covers after what is covered.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Page {
+    pub(crate) width: i64,
+    pub(crate) height: i64,
+    pub(crate) shapes: Vec<Shape>,
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Area {
+    pub(crate) x: i64,
+    pub(crate) y: i64,
+    pub(crate) width: i64,
+    pub(crate) height: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// An area in a colour.
+    Fill(Area, Rgb),
+    /// An area hatched as padding.
+    Hatch(Area),
+    /// Lines of one weight, each from one point to another.
+    Rules(u8, Vec<[i64; 4]>),
+    /// An area framed to point it out.
+    Mark(Area),
+    /// An arrow to the right, from a point, of a length.
+    Arrow(i64, i64, i64),
+    /// A line of text: where its baseline begins, is centred, or ends.
+    Text(i64, i64, Anchor, Style, String),
+}
+
+/// Which point of a line of text is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// What a text is, which decides how it looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    Title,
+    Subtitle,
+    Caption,
+    Detail,
+    Cell,
+    /// Cells of several lines.
+    Small,
+    Head,
+    Legend,
+    Sign,
+}
+
+impl Style {
+    /// The size of the letters.
+    pub(crate) fn size(self) -> i64 {
+        match self {
+            Style::Title => 150,
+            Style::Subtitle | Style::Cell => 120,
+            Style::Caption => 125,
+            Style::Detail | Style::Small | Style::Head => 100,
+            Style::Legend => 115,
+            Style::Sign => 240,
+        }
+    }
+
+    /// Whether all letters are of one width.
+    pub(crate) fn is_mono(self) -> bool {
+        match self {
+            Style::Title | Style::Cell | Style::Small | Style::Head => true,
+            Style::Subtitle | Style::Caption | Style::Detail | Style::Legend | Style::Sign => false,
+        }
+    }
+
+    pub(crate) fn is_bold(self) -> bool {
+        match self {
+            Style::Title | Style::Caption => true,
+            Style::Subtitle
+            | Style::Detail
+            | Style::Cell
+            | Style::Small
+            | Style::Head
+            | Style::Legend
+            | Style::Sign => false,
+        }
+    }
+
+    pub(crate) fn colour(self) -> Rgb {
+        match self {
+            Style::Subtitle | Style::Detail | Style::Head | Style::Legend => MUTED,
+            Style::Title | Style::Caption | Style::Cell | Style::Small | Style::Sign => INK,
+        }
+    }
+
+    /// The room a text takes, which is never less than what it needs in the usual fonts.
+    pub(crate) fn width(self, chars: usize) -> i64 {
+        let share = if self.is_mono() { 61 } else { 56 + 4 * i64::from(self.is_bold()) };
+        chars as i64 * self.size() * share / 100
+    }
+}
+
+/// Text in lines of at most `most` characters, broken behind a blank or a comma where there is one.
+pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
+    let (mut lines, mut line, mut length) = (Vec::new(), String::new(), 0);
+    for c in text.chars().take(LONGEST) {
+        line.push(c);
+        length += 1;
+        if length >= most.max(8) {
+            let end = line.rfind([' ', ',']).map_or(line.len(), |at| at + 1);
+            let end = if end * 2 < line.len() { line.len() } else { end };
+            let rest = line.split_off(end);
+            lines.push(std::mem::replace(&mut line, rest).trim_end().to_owned());
+            length = line.chars().count();
+        }
+    }
+    if text.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    lines.push(line);
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// The most characters of a text outside the cells.
+const LONGEST: usize = 600;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_short_and_lose_nothing() {
+        for most in 1..30 {
+            for text in
+                ["", "one two, three four", "((4,2),(4,3)):((4,16),(1,32))", "éééééééééééééééééé"]
+            {
+                let lines = wrap(text, most);
+                assert!(lines.iter().all(|line| line.chars().count() <= most.max(8)));
+                let bare = |text: &str| text.replace(' ', "");
+                assert_eq!(bare(&lines.concat()), bare(text), "{most}");
+            }
+        }
+        let long = wrap(&"x".repeat(10_000), 50).concat();
+        assert_eq!(long.chars().count(), LONGEST + 1);
+    }
+}

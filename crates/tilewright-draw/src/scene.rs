@@ -1,0 +1,253 @@
+//! What a picture shows, before anybody decides how it is printed.
+//!
+//! A [`Scene`] is bands of panels below one another; a [`Panel`] is a grid of cells with margins and
+//! rules. Nothing in it knows what a layout is, and whoever prints it needs to know no more than this
+//! file.
+
+/// A whole picture.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_draw::{Limits, Subject, grid};
+/// let layout = TensorLayout::col_major(&[2, 3])?;
+/// let scene = grid(&Subject::new(&layout), &Limits::default())?;
+/// let panel = &scene.bands[0].panels[0];
+/// assert_eq!((panel.rows.len(), panel.columns.len()), (2, 3));
+/// assert_eq!(panel.cell(1, 2).map(|cell| cell.text.as_str()), Some("5"));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scene {
+    /// What is drawn, in a line.
+    pub title: String,
+    /// What the picture answers, below the title; may be empty.
+    pub subtitle: String,
+    /// Panels, band below band.
+    pub bands: Vec<Band>,
+    /// What the colours mean.
+    pub legend: Vec<Key>,
+    /// What was left out, and what was counted.
+    pub notes: Vec<String>,
+}
+
+/// Panels side by side.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_draw::{Joint, Limits, Subject, conversion};
+/// let (rows, columns) = (TensorLayout::row_major(&[2, 3])?, TensorLayout::col_major(&[2, 3])?);
+/// let scene = conversion(&Subject::new(&rows), &Subject::new(&columns), &Limits::default())?;
+/// // A and B with an arrow between, and the memory of each below.
+/// assert_eq!(scene.bands[0].panels.len(), 2);
+/// assert_eq!(scene.bands[0].joints, [Joint::Arrow]);
+/// assert!(scene.bands.len() > 1);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Band {
+    /// From left to right.
+    pub panels: Vec<Panel>,
+    /// What stands between each panel and the next; where there is none, a gap.
+    pub joints: Vec<Joint>,
+}
+
+/// What stands between two panels.
+///
+/// ```
+/// use tilewright_draw::Joint;
+/// assert_ne!(Joint::Arrow, Joint::Sign("∘".into()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Joint {
+    /// Nothing but a gap.
+    Gap,
+    /// An arrow to the right.
+    Arrow,
+    /// A sign, such as ∘ or =.
+    Sign(String),
+}
+
+/// A grid of cells with what stands around it.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_draw::{Limits, Subject, grid};
+/// let layout = TensorLayout::row_major(&[2, 2, 3])?;
+/// let scene = grid(&Subject::new(&layout), &Limits::default())?;
+/// // One panel for each coordinate of the outer dim.
+/// let captions: Vec<&str> =
+///     scene.bands.iter().flat_map(|band| &band.panels).map(|p| p.caption.as_str()).collect();
+/// assert_eq!(captions, ["[0,:,:]", "[1,:,:]"]);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Panel {
+    /// A word above it.
+    pub caption: String,
+    /// A line between the caption and the grid.
+    pub detail: String,
+    /// The margins to the left and right of each row.
+    pub rows: Vec<Margin>,
+    /// The margins above and below each column.
+    pub columns: Vec<Margin>,
+    /// The weight of the rule around the grid.
+    pub frame: u8,
+    /// Row by row, as many as rows times columns.
+    pub cells: Vec<Cell>,
+}
+
+/// What stands at both ends of a row or column, and the rule before it.
+///
+/// ```
+/// use tilewright_draw::Margin;
+/// let margin = Margin { head: "7".into(), rule: 1, ..Margin::default() };
+/// assert!(margin.tail.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Margin {
+    /// To the left of a row, above a column.
+    pub head: String,
+    /// To the right of a row, below a column; mostly empty.
+    pub tail: String,
+    /// The weight of the rule before it: 0 a hairline between cells, 1 and more a border of tiles, the
+    /// heavier the larger the tiles.
+    pub rule: u8,
+}
+
+/// One cell of a grid.
+///
+/// ```
+/// use tilewright_draw::{Cell, Paint};
+/// let cell = Cell { text: "37".into(), tip: "offset 37".into(), ..Cell::default() };
+/// assert_eq!((cell.paint, cell.link), (Paint::Plain, None));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// What stands in it; a line end begins another line.
+    pub text: String,
+    /// How it is painted.
+    pub paint: Paint,
+    /// What is said of it when asked; may be empty.
+    pub tip: String,
+    /// Cells of the same number belong together.
+    pub link: Option<u64>,
+    /// Whether the cell is among those the picture points out.
+    pub marked: bool,
+}
+
+/// How a cell is painted.
+///
+/// ```
+/// use tilewright_draw::Paint;
+/// // The ninth colour is the first again.
+/// assert_eq!(Paint::colour(8), Paint::Colour { hue: 0, light: false });
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Paint {
+    /// No colour.
+    #[default]
+    Plain,
+    /// A colour of the [palette](crate::palette), and whether it is its lighter tint.
+    Colour {
+        /// Which, below [`HUES`](crate::palette::HUES).
+        hue: u8,
+        /// The lighter tint.
+        light: bool,
+    },
+    /// Padding: hatched.
+    Padding,
+    /// Left out: neither filled nor framed.
+    Gap,
+    /// No cell at all.
+    Absent,
+}
+
+impl Paint {
+    /// The colour of this number, which begin again after the last.
+    ///
+    /// ```
+    /// use tilewright_draw::{Paint, palette::HUES};
+    /// assert_eq!(Paint::colour(3), Paint::colour(3 + u64::from(HUES)));
+    /// assert_ne!(Paint::colour(3), Paint::colour(4));
+    /// ```
+    pub fn colour(number: u64) -> Paint {
+        let hue = (number % u64::from(crate::palette::HUES)) as u8;
+        Paint::Colour { hue, light: false }
+    }
+}
+
+/// A line of the legend.
+///
+/// ```
+/// use tilewright_draw::{Key, Paint};
+/// let key = Key { paint: Paint::Padding, text: "padding".into() };
+/// assert_eq!(key.text, "padding");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The paint it explains.
+    pub paint: Paint,
+    /// What the paint means.
+    pub text: String,
+}
+
+impl Panel {
+    /// The cell of a row and a column.
+    ///
+    /// ```
+    /// use tilewright_draw::{Cell, Margin, Panel};
+    /// let cells = vec![Cell::default(), Cell { text: "1".into(), ..Cell::default() }];
+    /// let margin = Margin::default;
+    /// let panel = Panel { rows: vec![margin()], columns: vec![margin(), margin()], cells, ..Panel::default() };
+    /// assert_eq!(panel.cell(0, 1).unwrap().text, "1");
+    /// assert!(panel.cell(0, 2).is_none() && panel.cell(1, 0).is_none());
+    /// ```
+    pub fn cell(&self, row: usize, column: usize) -> Option<&Cell> {
+        if row >= self.rows.len() || column >= self.columns.len() {
+            return None;
+        }
+        self.cells.get(row * self.columns.len() + column)
+    }
+
+    /// The most characters of a line of any cell, or of the head or tail of any column.
+    pub(crate) fn width(&self) -> usize {
+        let cells = self.cells.iter().flat_map(|cell| cell.text.lines());
+        let margins = self.columns.iter().flat_map(|margin| [&*margin.head, &*margin.tail]);
+        cells.chain(margins).map(|line| line.chars().count()).max().unwrap_or(0)
+    }
+
+    /// The most lines of any cell, at least one.
+    pub(crate) fn lines(&self) -> usize {
+        self.cells.iter().map(|cell| cell.text.lines().count()).max().unwrap_or(1).max(1)
+    }
+}
+
+impl Scene {
+    /// All panels, band by band.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[3, 2, 2])?;
+    /// let scene = grid(&Subject::new(&layout), &Limits::default())?;
+    /// assert_eq!(scene.panels().count(), 3);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn panels(&self) -> impl Iterator<Item = &Panel> {
+        self.bands.iter().flat_map(|band| &band.panels)
+    }
+
+    /// The picture as an SVG document.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 2])?;
+    /// let svg = grid(&Subject::new(&layout), &Limits::default())?.to_svg();
+    /// assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_svg(&self) -> String {
+        crate::svg::print(self)
+    }
+}

@@ -1,0 +1,195 @@
+//! Two dims of an array as a panel, the others fixed: coordinates on the margins, rules round tiles.
+//!
+//! Law: a cell inside the logical extents is the element of that coordinate; the others are padding, drawn
+//! as far as the dim is an axis of the layout's own.
+
+use tilewright_core::TensorLayout;
+
+use crate::{
+    Cell, Limits, Margin, Paint, Panel, Subject,
+    colouring::Colouring,
+    limits::{missing, shown},
+    subject::join,
+};
+
+/// What is drawn of an array: which coordinates of its last two dims, and how many grids.
+pub(crate) struct Sheet<'a> {
+    pub(crate) subject: &'a Subject<'a>,
+    colouring: &'a Colouring,
+    rows: Axis,
+    columns: Axis,
+    limits: Limits,
+}
+
+/// A dim as the rows or the columns of a panel.
+struct Axis {
+    /// Which; an array of fewer dims has one row, or one cell.
+    dim: Option<usize>,
+    extent: u64,
+    shown: Vec<Option<u64>>,
+}
+
+/// A cell of a sheet.
+pub(crate) struct Spot<'a> {
+    /// The coordinate, in padding too.
+    pub(crate) coord: &'a [u64],
+    /// The offset, where there is an element.
+    pub(crate) offset: Option<i64>,
+}
+
+impl<'a> Sheet<'a> {
+    pub(crate) fn new(
+        subject: &'a Subject<'a>,
+        colouring: &'a Colouring,
+        limits: &Limits,
+    ) -> Sheet<'a> {
+        let (rank, limits) = (subject.layout.rank(), limits.kept());
+        let axis = |dim: Option<usize>, most: u64| {
+            let extent = dim.map_or(1, |dim| padded(subject.layout, dim));
+            let tiles = dim.map_or(&[][..], |dim| colouring.cuts(dim));
+            Axis { dim, extent, shown: shown(extent, most, tiles) }
+        };
+        let columns = axis(rank.checked_sub(1), limits.columns);
+        let rows = axis(rank.checked_sub(2), limits.rows);
+        Sheet { subject, colouring, rows, columns, limits }
+    }
+
+    /// The panels, and how many are left out.
+    pub(crate) fn panels(&self, cell: &dyn Fn(&Spot<'_>) -> Cell) -> (Vec<Panel>, u64) {
+        let outer = &self.subject.layout.extents()[..self.outer()];
+        let whole = outer.iter().fold(1u64, |count, &extent| count.saturating_mul(extent));
+        let cells = (self.rows.shown.len() * self.columns.shown.len()) as u64;
+        let drawn = whole.min(self.limits.grids(cells));
+        let panels = (0..drawn).map(|index| self.panel(&unravel(outer, index), cell)).collect();
+        (panels, whole - drawn)
+    }
+
+    /// The dims that panels fix.
+    fn outer(&self) -> usize {
+        self.subject.layout.rank().saturating_sub(2)
+    }
+
+    fn panel(&self, fixed: &[u64], cell: &dyn Fn(&Spot<'_>) -> Cell) -> Panel {
+        let mut cells = Vec::with_capacity(self.rows.shown.len() * self.columns.shown.len());
+        for row in &self.rows.shown {
+            for column in &self.columns.shown {
+                cells.push(match (row, column) {
+                    (Some(i), Some(j)) => self.spot(fixed, *i, *j, cell),
+                    (None, None) => gap("⋱"),
+                    (None, Some(_)) => gap("⋮"),
+                    (Some(_), None) => gap("⋯"),
+                });
+            }
+        }
+        let caption =
+            if fixed.is_empty() { String::new() } else { format!("[{},:,:]", join(fixed)) };
+        Panel {
+            caption,
+            rows: self.margins(&self.rows),
+            columns: self.margins(&self.columns),
+            frame: self.depth(),
+            cells,
+            ..Panel::default()
+        }
+    }
+
+    fn spot(&self, fixed: &[u64], i: u64, j: u64, cell: &dyn Fn(&Spot<'_>) -> Cell) -> Cell {
+        let mut coord = fixed.to_vec();
+        coord.extend(self.rows.dim.map(|_| i));
+        coord.extend(self.columns.dim.map(|_| j));
+        let offset = self.subject.layout.offset(&coord).ok();
+        cell(&Spot { coord: &coord, offset })
+    }
+
+    /// The weight of the heaviest rule.
+    fn depth(&self) -> u8 {
+        let cuts = |axis: &Axis| axis.dim.map_or(0, |dim| self.colouring.cuts(dim).len());
+        cuts(&self.rows).max(cuts(&self.columns)).clamp(1, 4) as u8
+    }
+
+    fn margins(&self, axis: &Axis) -> Vec<Margin> {
+        let cuts = axis.dim.map_or(&[][..], |dim| self.colouring.cuts(dim));
+        let rule = |x: u64| {
+            let crossed = cuts.iter().filter(|&&size| size > 0 && x.is_multiple_of(size)).count();
+            let lifted = crossed + usize::from(self.depth()).saturating_sub(cuts.len());
+            if crossed == 0 { 0 } else { lifted.min(usize::from(self.depth())) as u8 }
+        };
+        let margin = |x: &Option<u64>| match (x, axis.dim) {
+            (None, _) => Margin { head: "…".into(), ..Margin::default() },
+            (Some(_), None) => Margin::default(),
+            (Some(x), Some(_)) => {
+                Margin { head: x.to_string(), rule: rule(*x), ..Margin::default() }
+            }
+        };
+        axis.shown.iter().map(margin).collect()
+    }
+
+    /// What is left out of each panel, and of the panels.
+    pub(crate) fn notes(&self, panels: u64) -> Vec<String> {
+        let part = |axis: &Axis, what: &str| match missing(axis.extent, &axis.shown) {
+            0 => None,
+            left => Some(format!("{left} of {} {what}", axis.extent)),
+        };
+        let more = (panels > 0).then(|| format!("{panels} panels"));
+        let parts: Vec<String> = [part(&self.rows, "rows"), part(&self.columns, "columns"), more]
+            .into_iter()
+            .flatten()
+            .collect();
+        if parts.is_empty() { Vec::new() } else { vec![format!("left out: {}", parts.join(", "))] }
+    }
+
+    /// A cell of padding.
+    pub(crate) fn padding(&self, spot: &Spot<'_>) -> Cell {
+        let layout = self.subject.layout;
+        let tip = match layout.layout().offset_at(spot.coord) {
+            Ok(offset) if layout.is_strided() => format!("padding at offset {offset}"),
+            _ => "padding".into(),
+        };
+        Cell { text: self.subject.padding(), paint: Paint::Padding, tip, ..Cell::default() }
+    }
+}
+
+fn gap(text: &str) -> Cell {
+    Cell { text: text.into(), paint: Paint::Gap, ..Cell::default() }
+}
+
+/// The extent of a dim, padding included where the dim is an axis of its own.
+fn padded(layout: &TensorLayout, dim: usize) -> u64 {
+    match layout.layout().axis_size(dim) {
+        Some(size) if layout.is_strided() => size,
+        _ => layout.extents()[dim],
+    }
+}
+
+/// What is said of an element: where it is, and the digits of its coordinate.
+pub(crate) fn tip(layout: &TensorLayout, coord: &[u64], offset: i64) -> String {
+    let mut tip = format!("({}): offset {offset}", join(coord));
+    let digits = |dim: usize, x: u64| {
+        let modes = layout.layout().axis(dim).filter(|modes| modes.len() > 1)?;
+        let mut rest = x;
+        let mut digit = |extent: u64| {
+            let digit = rest % extent.max(1);
+            rest /= extent.max(1);
+            digit
+        };
+        Some(modes.iter().map(|mode| digit(mode.extent())).collect::<Vec<u64>>())
+    };
+    if layout.is_strided() {
+        for (dim, &x) in coord.iter().enumerate() {
+            if let Some(digits) = digits(dim, x) {
+                tip += &format!("; {x} = digits ({})", join(&digits));
+            }
+        }
+    }
+    tip
+}
+
+/// The coordinate of a row-major index.
+fn unravel(extents: &[u64], mut index: u64) -> Vec<u64> {
+    let mut coord = vec![0; extents.len()];
+    for (x, &extent) in coord.iter_mut().zip(extents).rev() {
+        *x = index % extent.max(1);
+        index /= extent.max(1);
+    }
+    coord
+}

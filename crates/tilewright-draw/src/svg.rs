@@ -1,0 +1,179 @@
+//! A scene as SVG: shapes and text, no scripts, no style sheets, no fonts or pictures from elsewhere.
+//!
+//! Nothing has a name, so that several drawings stand in one page without minding each other; hatching is
+//! lines, not a pattern.
+
+use std::fmt::Write as _;
+
+use crate::{
+    Scene,
+    escape::xml,
+    palette::{HATCH, INK, PAPER},
+    place::{
+        place,
+        shape::{Anchor, Area, Page, Shape, Style},
+    },
+};
+
+const MONO: &str = "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace";
+const SANS: &str = "'DejaVu Sans',Verdana,system-ui,sans-serif";
+
+/// The distance of the lines of a hatching.
+const HATCHING: i64 = 70;
+
+pub(crate) fn print(scene: &Scene) -> String {
+    let page = place(scene);
+    let (width, height) = (tenths(page.width), tenths(page.height));
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">\n",
+        xml(&scene.title)
+    );
+    let _ = writeln!(svg, "<title>{}</title>", xml(&scene.title));
+    let _ = writeln!(svg, "<desc>{}</desc>", xml(&described(scene)));
+    let paper = PAPER.hex();
+    let _ =
+        writeln!(svg, "<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"{paper}\"/>");
+    fills(&page, &mut svg);
+    hatching(&page, &mut svg);
+    rules(&page, &mut svg);
+    texts(&page, &mut svg);
+    svg + "</svg>\n"
+}
+
+/// The picture in words.
+fn described(scene: &Scene) -> String {
+    let keys = scene.legend.iter().map(|key| &key.text);
+    let words = [&scene.subtitle].into_iter().chain(keys).chain(&scene.notes);
+    words.filter(|text| !text.is_empty()).cloned().collect::<Vec<_>>().join("; ")
+}
+
+/// A length in pixels.
+fn tenths(length: i64) -> String {
+    let (whole, rest) = (length / 10, (length % 10).abs());
+    let sign = if length < 0 && whole == 0 { "-" } else { "" };
+    if rest == 0 { format!("{sign}{whole}") } else { format!("{sign}{whole}.{rest}") }
+}
+
+fn fills(page: &Page, svg: &mut String) {
+    for shape in &page.shapes {
+        if let Shape::Fill(area, colour) = shape {
+            let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(tenths);
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{}\"/>",
+                colour.hex()
+            );
+        }
+    }
+}
+
+/// Diagonals through every hatched area, as one path.
+fn hatching(page: &Page, svg: &mut String) {
+    let mut path = String::new();
+    for shape in &page.shapes {
+        if let Shape::Hatch(area) = shape {
+            for [x1, y1, x2, y2] in diagonals(area) {
+                let [x, y, dx, dy] = [x1, y1, x2 - x1, y2 - y1].map(tenths);
+                let _ = write!(path, "M{x} {y}l{dx} {dy}");
+            }
+        }
+    }
+    if !path.is_empty() {
+        let _ =
+            writeln!(svg, "<path d=\"{path}\" stroke=\"{}\" stroke-width=\"0.8\"/>", HATCH.hex());
+    }
+}
+
+/// Lines from lower left to upper right within an area.
+pub(crate) fn diagonals(area: &Area) -> Vec<[i64; 4]> {
+    let (right, low) = (area.x + area.width, area.y + area.height);
+    let across = area.width + area.height;
+    let from = |d: i64| (area.x + (d - area.height).max(0), (area.y + d).min(low));
+    let to = |d: i64| ((area.x + d).min(right), area.y + (d - area.width).max(0));
+    let steps = (1..across / HATCHING + 1).map(|step| step * HATCHING).filter(|&d| d < across);
+    steps
+        .map(|d| {
+            let ((x1, y1), (x2, y2)) = (from(d), to(d));
+            [x1, y1, x2, y2]
+        })
+        .collect()
+}
+
+fn rules(page: &Page, svg: &mut String) {
+    for shape in &page.shapes {
+        match shape {
+            Shape::Rules(weight, lines) => {
+                let path: String = lines.iter().map(stroke).collect();
+                let look = match weight {
+                    0 => "stroke-width=\"0.7\" stroke-opacity=\"0.28\"".to_owned(),
+                    1 => "stroke-width=\"1.3\"".into(),
+                    more => format!("stroke-width=\"{}\"", tenths(4 + 9 * i64::from(*more))),
+                };
+                let ink = INK.hex();
+                let _ = writeln!(
+                    svg,
+                    "<path d=\"{path}\" stroke=\"{ink}\" stroke-linecap=\"square\" {look}/>"
+                );
+            }
+            Shape::Mark(area) => {
+                let inset = 20;
+                let [x, y] = [area.x + inset, area.y + inset].map(tenths);
+                let [width, height] =
+                    [area.width, area.height].map(|side| tenths(side - 2 * inset));
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"3\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"/>",
+                    INK.hex()
+                );
+            }
+            Shape::Arrow(x, y, length) => {
+                let [x, y, line, tip] = [*x, *y, *length - 60, *length].map(tenths);
+                let _ = writeln!(
+                    svg,
+                    "<g transform=\"translate({x} {y})\" stroke=\"{0}\" fill=\"{0}\"><path d=\"M0 0H{line}\" stroke-width=\"2\"/><path d=\"M{tip} 0l-11 -5.5v11z\" stroke=\"none\"/></g>",
+                    INK.hex()
+                );
+            }
+            Shape::Fill(..) | Shape::Hatch(_) | Shape::Text(..) => {}
+        }
+    }
+}
+
+fn stroke([x1, y1, x2, y2]: &[i64; 4]) -> String {
+    let [x, y, dx, dy] = [*x1, *y1, x2 - x1, y2 - y1].map(tenths);
+    match (dx.as_str(), dy.as_str()) {
+        ("0", _) => format!("M{x} {y}v{dy}"),
+        (_, "0") => format!("M{x} {y}h{dx}"),
+        _ => format!("M{x} {y}l{dx} {dy}"),
+    }
+}
+
+/// All texts, those of one look in a group.
+fn texts(page: &Page, svg: &mut String) {
+    let mut open: Option<(Anchor, Style)> = None;
+    for shape in &page.shapes {
+        let Shape::Text(x, y, anchor, style, text) = shape else { continue };
+        if open != Some((*anchor, *style)) {
+            *svg += if open.is_some() { "</g>\n" } else { "" };
+            *svg += &look(*anchor, *style);
+            open = Some((*anchor, *style));
+        }
+        let _ =
+            writeln!(svg, "<text x=\"{}\" y=\"{}\">{}</text>", tenths(*x), tenths(*y), xml(text));
+    }
+    *svg += if open.is_some() { "</g>\n" } else { "" };
+}
+
+fn look(anchor: Anchor, style: Style) -> String {
+    let anchor = match anchor {
+        Anchor::Start => "start",
+        Anchor::Middle => "middle",
+        Anchor::End => "end",
+    };
+    let family = if style.is_mono() { MONO } else { SANS };
+    let weight = if style.is_bold() { " font-weight=\"bold\"" } else { "" };
+    let (size, fill) = (tenths(style.size()), style.colour().hex());
+    format!(
+        "<g font-family=\"{family}\" font-size=\"{size}\"{weight} fill=\"{fill}\" text-anchor=\"{anchor}\">\n"
+    )
+}
