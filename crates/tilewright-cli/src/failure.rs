@@ -1,10 +1,10 @@
 //! Why the program stops: a message and an exit code.
 
-use std::{borrow::Cow, process::ExitCode};
+use std::borrow::Cow;
 
 use serde_json::json;
 
-use crate::output::printable;
+use crate::{exit::ExitCode, output::printable};
 
 /// An end of the program that is no answer.
 #[derive(Debug)]

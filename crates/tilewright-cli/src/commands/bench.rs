@@ -1,14 +1,12 @@
 //! `bench`: how fast relayout is on this machine, next to memcpy.
 
-use std::process::ExitCode;
-
 use serde_json::{Value, json};
 use tilewright_bench::{
     Bench as Buffers, Boxed, Case, Definition, Effort, Machine, Row, Size, Summary, definitions,
     summary,
 };
 
-use crate::{args::Bench, failure::Failure, output::Output, size};
+use crate::{args::Bench, exit::ExitCode, failure::Failure, output::Output, size};
 
 pub(super) fn run(args: &Bench, out: &mut Output) -> Result<ExitCode, Failure> {
     let cases = chosen(args)?;

@@ -1,11 +1,9 @@
 //! `completions`: a script for a shell.
 
-use std::process::ExitCode;
-
 use clap::CommandFactory as _;
 use clap_complete::{Shell, generate};
 
-use crate::{args::Cli, failure::Failure, output::Output};
+use crate::{args::Cli, exit::ExitCode, failure::Failure, output::Output};
 
 pub(super) fn run(shell: Shell, out: &mut Output) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();

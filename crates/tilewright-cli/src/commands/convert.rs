@@ -1,12 +1,13 @@
 //! `convert`: a file rewritten in another layout.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tilewright::files::{Action, Conversion, Job, Report, Request, open};
 
 use crate::{
     args::Convert,
+    exit::ExitCode,
     failure::Failure,
     output::{Output, printable},
     progress::Bar,

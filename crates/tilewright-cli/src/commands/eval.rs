@@ -1,15 +1,12 @@
 //! `eval`: expressions of the layout algebra, one or a line each.
 
-use std::{
-    io::{self, BufRead, Read as _},
-    process::ExitCode,
-};
+use std::io::{self, BufRead, Read as _};
 
 use serde_json::{Value as Json, json};
 use tilewright::eval::{Error, MAX_TEXT, Value, evaluate, functions};
 
 use super::NO;
-use crate::{args::Eval, failure::Failure, output::Output};
+use crate::{args::Eval, exit::ExitCode, failure::Failure, output::Output};
 
 pub(super) fn run(args: &Eval, out: &mut Output) -> Result<ExitCode, Failure> {
     match args.expr.as_deref() {

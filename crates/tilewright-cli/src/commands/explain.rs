@@ -1,14 +1,12 @@
 //! `explain`: what a layout means, in words and numbers.
 
-use std::process::ExitCode;
-
 use serde_json::{Value, json};
 use tilewright::{
     Explanation,
     xla::shape_util::{PaddingAdvice, PaddingCause},
 };
 
-use crate::{args::Explain, failure::Failure, output::Output, spec};
+use crate::{args::Explain, exit::ExitCode, failure::Failure, output::Output, spec};
 
 pub(super) fn run(args: &Explain, out: &mut Output) -> Result<ExitCode, Failure> {
     let named = spec::resolve("SPEC", &args.spec, &args.array)?;

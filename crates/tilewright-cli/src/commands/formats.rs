@@ -1,6 +1,6 @@
 //! `formats`: the catalogue of named formats.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tilewright::{
@@ -9,7 +9,7 @@ use tilewright::{
     picture::{Cells, Limits, Picture},
 };
 
-use crate::{args::Formats, failure::Failure, output::Output};
+use crate::{args::Formats, exit::ExitCode, failure::Failure, output::Output};
 
 pub(super) fn run(args: &Formats, out: &mut Output) -> Result<ExitCode, Failure> {
     match &args.name {

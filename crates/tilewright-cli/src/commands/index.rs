@@ -1,12 +1,10 @@
 //! `index`: coordinate to offset, or back.
 
-use std::process::ExitCode;
-
 use serde_json::{Value, json};
 use tilewright::{Named, Place};
 
 use super::NO;
-use crate::{args::Index, failure::Failure, output::Output, spec};
+use crate::{args::Index, exit::ExitCode, failure::Failure, output::Output, spec};
 
 pub(super) fn run(args: &Index, out: &mut Output) -> Result<ExitCode, Failure> {
     let named = spec::resolve("SPEC", &args.spec, &args.array)?;

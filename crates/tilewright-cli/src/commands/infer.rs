@@ -1,6 +1,6 @@
 //! `infer`: the layout that maps one file's array to another file's bytes.
 
-use std::{fmt::Write as _, path::Path, process::ExitCode};
+use std::{fmt::Write as _, path::Path};
 
 use serde_json::{Value, json};
 use tilewright::{
@@ -12,7 +12,7 @@ use tilewright::{
 };
 
 use super::{NO, recognise as names};
-use crate::{args::Infer, failure::Failure, output::Output};
+use crate::{args::Infer, exit::ExitCode, failure::Failure, output::Output};
 
 /// The most bytes of one array.
 const MOST: u64 = 1 << 30;

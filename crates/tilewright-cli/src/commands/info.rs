@@ -1,12 +1,13 @@
 //! `info`: the tensors of a file.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tilewright::files::{Error, Input, Reading, Tensor, open};
 
 use crate::{
     args::Info,
+    exit::ExitCode,
     failure::Failure,
     output::{Output, printable},
     size,

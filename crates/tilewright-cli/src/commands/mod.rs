@@ -16,12 +16,11 @@ mod show;
 mod translate;
 mod verify;
 
-use std::process::ExitCode;
-
 use tilewright::files::Request;
 
 use crate::{
     args::{Cli, Command, Job},
+    exit::ExitCode,
     failure::{Failure, NO},
     output::Output,
     size, spec,

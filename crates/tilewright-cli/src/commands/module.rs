@@ -1,6 +1,6 @@
 //! `info` of an HLO module: what its entry takes and gives, and which arrays waste most by padding.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tilewright::{
@@ -8,7 +8,7 @@ use tilewright::{
     xla::{Buffer, Buffers, HloComputation, HloModule, ShapeIndex, Tiling, Unsized},
 };
 
-use crate::{args::Info, failure::Failure, output::Output, size};
+use crate::{args::Info, exit::ExitCode, failure::Failure, output::Output, size};
 
 /// How many arrays the text lists.
 const LISTED: usize = 20;

@@ -1,12 +1,10 @@
 //! `recognise`: which named formats a layout is.
 
-use std::process::ExitCode;
-
 use serde_json::{Value, json};
 use tilewright::{Named, notation::Recognised, recognise};
 
 use super::NO;
-use crate::{args::Recognise, failure::Failure, output::Output, spec};
+use crate::{args::Recognise, exit::ExitCode, failure::Failure, output::Output, spec};
 
 pub(super) fn run(args: &Recognise, out: &mut Output) -> Result<ExitCode, Failure> {
     let named = spec::resolve("SPEC", &args.spec, &args.array)?;

@@ -1,12 +1,10 @@
 //! `same`: whether two layouts are the same map.
 
-use std::process::ExitCode;
-
 use serde_json::json;
 use tilewright::{Comparison, compare};
 
 use super::NO;
-use crate::{args::Same, failure::Failure, output::Output, spec};
+use crate::{args::Same, exit::ExitCode, failure::Failure, output::Output, spec};
 
 pub(super) fn run(args: &Same, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
     let (a, b) = spec::both(&args.a, &args.b, &args.array)?;

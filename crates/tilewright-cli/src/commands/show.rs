@@ -1,6 +1,6 @@
 //! `show`: a layout as a grid, or memory as a line; two layouts side by side.
 
-use std::{io::IsTerminal as _, process::ExitCode};
+use std::io::IsTerminal as _;
 
 use serde_json::json;
 use tilewright::{
@@ -8,7 +8,7 @@ use tilewright::{
     picture::{Cells, Limits, Picture},
 };
 
-use crate::{args::Show, failure::Failure, output::Output, spec};
+use crate::{args::Show, exit::ExitCode, failure::Failure, output::Output, spec};
 
 pub(super) fn run(args: &Show, out: &mut Output) -> Result<ExitCode, Failure> {
     match &args.other {

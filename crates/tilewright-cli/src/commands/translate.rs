@@ -1,11 +1,9 @@
 //! `translate`: the same layout in another notation, on one line.
 
-use std::process::ExitCode;
-
 use serde_json::json;
 use tilewright::notation::notation;
 
-use crate::{args::Translate, failure::Failure, output::Output, spec};
+use crate::{args::Translate, exit::ExitCode, failure::Failure, output::Output, spec};
 
 pub(super) fn run(args: &Translate, out: &mut Output) -> Result<ExitCode, Failure> {
     let notation = notation(&args.to).map_err(|error| Failure::layout("--to", &error))?;

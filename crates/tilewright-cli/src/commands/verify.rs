@@ -1,13 +1,12 @@
 //! `verify`: a converted file against the file it was made from.
 
-use std::process::ExitCode;
-
 use serde_json::json;
 use tilewright::files::{Verdict, verify};
 
 use super::NO;
 use crate::{
     args::Verify,
+    exit::ExitCode,
     failure::Failure,
     output::{Output, printable},
     progress::Bar,

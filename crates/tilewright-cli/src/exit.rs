@@ -1,0 +1,16 @@
+//! The exit code of an answer, as a number: who calls the program as a function has no process to end.
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ExitCode(pub(crate) u8);
+
+impl ExitCode {
+    /// Done.
+    pub(crate) const SUCCESS: ExitCode = ExitCode(0);
+}
+
+impl From<u8> for ExitCode {
+    fn from(code: u8) -> ExitCode {
+        ExitCode(code)
+    }
+}

@@ -1,0 +1,53 @@
+//! The program `tilewright` as a function: it parses arguments, calls the library and prints.
+//!
+//! The program itself is `main.rs`; `python -m tilewright` is the other caller.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod exit;
+mod failure;
+mod output;
+mod own_formats;
+mod progress;
+mod size;
+mod spec;
+
+use std::ffi::OsString;
+
+use clap::Parser as _;
+
+use args::Cli;
+use failure::Failure;
+use output::Output;
+
+/// Runs the program with these arguments, the first of which is its name, and gives its exit code: results on
+/// stdout, everything else on stderr.
+///
+/// ```
+/// assert_eq!(tilewright_cli::run(["tilewright", "same", "6:1", "(2,3):(1,2)", "-q"]), 0);
+/// assert_eq!(tilewright_cli::run(["tilewright", "show", "(2,3"]), 2);
+/// ```
+pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    // Errors are JSON wherever `--json` stands, also when the arguments do not parse.
+    let json = arguments.iter().any(|argument| argument == "--json");
+    let outcome = match Cli::try_parse_from(arguments) {
+        Ok(cli) => own_formats::load(&cli)
+            .and_then(|()| commands::run(&cli, &mut Output::stdout(cli.json))),
+        Err(error) if error.use_stderr() && json => Err(Failure::command_line(&error)),
+        Err(error) => return said(&error),
+    };
+    match outcome {
+        Ok(code) => code.0,
+        Err(failure) => failure.report(json).0,
+    }
+}
+
+/// Prints what clap says of the arguments, which may be the help that was asked for.
+fn said(error: &clap::Error) -> u8 {
+    // A reader that has gone away is no error.
+    let _ = error.print();
+    u8::try_from(error.exit_code()).unwrap_or(2)
+}
