@@ -36,7 +36,7 @@ static TYPES: &[Row] = &[
     row("u16", Some("U16"), &["uint16"]),
     row("u32", Some("U32"), &["uint32"]),
     row("u64", Some("U64"), &["uint64"]),
-    row("f16", Some("F16"), &["float16", "half"]),
+    row("f16", Some("F16"), &["float16", "half", "halffloat"]),
     row("bf16", Some("BF16"), &["bfloat16"]),
     row("f32", Some("F32"), &["float32", "float"]),
     row("f64", Some("F64"), &["float64", "double"]),
@@ -78,7 +78,7 @@ const CODES: &[(&str, &str)] = &[
 /// safetensors' `F8_E4M3` is torch's `float8_e4m3fn`, so XLA's `f8e4m3fn`, the finite one.
 ///
 /// # Errors
-/// [parse](Error::is_parse) with the nearest name; big-endian codes (`>f4`) are
+/// [parse](Error::is_parse) with the nearest names; big-endian codes (`>f4`) are
 /// refused, because no element type here says a byte order.
 ///
 /// ```
@@ -87,26 +87,39 @@ const CODES: &[(&str, &str)] = &[
 /// assert_eq!(dtype("<u4").unwrap().name(), "u32");
 /// assert_eq!(dtype("u4").unwrap().name(), "u4");
 /// let error = dtype("bfloat61").unwrap_err();
-/// assert!(error.to_string().ends_with("did you mean `bfloat16`?"));
+/// assert!(error.to_string().contains("did you mean `bfloat16`?"));
 /// ```
 pub fn dtype(text: &str) -> Result<PrimitiveType, Error> {
     let name = text.trim();
     let span = (0, text.len());
     if let Some(code) = name.strip_prefix('>')
-        && CODES.iter().any(|(other, _)| *other == code)
+        && let Some(other) = code_name(code)
+        && element_bits(other) > 8
     {
-        let message = format!("`{name}` is big-endian; elements are little-endian, `<{code}`");
+        let message = format!(
+            "`{name}` is big-endian, and no element type here says a byte order; `<{code}` is laid out alike, its bytes swapped"
+        );
         return Err(Error::parse(span, message).in_text(text));
     }
     xla_name(name).and_then(PrimitiveType::from_name).ok_or_else(|| {
         let nearest = did_you_mean(name, TYPES.iter().flat_map(spellings));
-        Error::parse(span, format!("no element type is called `{name}`{nearest}")).in_text(text)
+        let code = code_name(name)
+            .map_or(String::new(), |other| format!("; `<{name}` is NumPy's code of {other}"));
+        let message = format!("no element type is called `{name}`{code}{nearest}");
+        Error::parse(span, message).in_text(text)
     })
+}
+
+/// The element type of NumPy's code without a mark of byte order.
+pub(crate) fn code_name(code: &str) -> Option<PrimitiveType> {
+    let row = CODES.iter().find(|(other, _)| *other == code)?;
+    PrimitiveType::from_name(row.1)
 }
 
 /// XLA's name of the type that is spelled so.
 fn xla_name(text: &str) -> Option<&'static str> {
-    if let Some(code) = text.strip_prefix(['<', '=', '|']) {
+    // Of a single byte there is one order.
+    if let Some(code) = text.strip_prefix(['<', '=', '|', '>']) {
         return CODES.iter().find(|(other, _)| *other == code).map(|(_, name)| *name);
     }
     let plain = ["torch.", "np.", "numpy."].iter().find_map(|module| text.strip_prefix(module));
@@ -159,7 +172,10 @@ mod tests {
             assert_eq!(marked.name(), *name);
             let digits: u32 = code[1..].parse().unwrap();
             assert_eq!(element_bits(marked), digits * 8);
-            assert!(dtype(&format!(">{code}")).unwrap_err().to_string().contains("big-endian"));
+            match dtype(&format!(">{code}")) {
+                Ok(one_byte) => assert_eq!((one_byte, digits), (marked, 1)),
+                Err(error) => assert!(error.to_string().contains("big-endian") && digits > 1),
+            }
         }
     }
 
@@ -181,6 +197,7 @@ mod tests {
             assert!(error.is_parse());
             assert!(error.to_string().contains(&format!("`{right}`")), "{error}");
         }
+        assert!(dtype("f4").unwrap_err().to_string().contains("`<f4` is NumPy's code of f32"));
         for wrong in ["", "tuple", "token", "<bf16", "i4", "primitive_type_invalid"] {
             assert!(dtype(wrong).is_err(), "{wrong}");
         }

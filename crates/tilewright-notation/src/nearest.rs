@@ -1,35 +1,64 @@
-//! The nearest legal spelling, by edit distance.
+//! The nearest legal spellings, by edit distance.
 
-/// The candidate nearest to `text`: another case of it, or at most a third of its letters (one at
-/// least) away.
-pub(crate) fn nearest<'a>(
-    text: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+/// The most names of one suggestion.
+const MOST: usize = 4;
+
+/// The candidates nearest to `text`, the best first: another case of it alone, or one at most a third of its
+/// letters away (one at least) and behind it those one worse, at most half of the letters away.
+fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     // No name is that long, and the distance costs a product of lengths.
     if text.len() > 64 {
-        return None;
+        return Vec::new();
     }
     let lower = text.to_lowercase();
-    let limit = (text.chars().count() / 3).max(1);
-    candidates
+    let letters = text.chars().count();
+    let (limit, further) = ((letters / 3).max(1), (letters / 2).max(1));
+    let mut near: Vec<(usize, usize, &str)> = candidates
         .into_iter()
         .map(|name| {
             let distance = strsim::osa_distance(&lower, &name.to_lowercase());
             (distance, strsim::osa_distance(text, name), name)
         })
-        .filter(|(distance, ..)| *distance <= limit)
-        // The first of equals.
-        .min_by_key(|(distance, cased, _)| (*distance, *cased))
-        .map(|(.., name)| name)
+        .filter(|(distance, ..)| *distance <= further)
+        .collect();
+    // The first of equals.
+    near.sort_by_key(|(distance, cased, _)| (*distance, *cased));
+    let best = match near.first() {
+        Some((best, ..)) if *best <= limit => *best,
+        _ => return Vec::new(),
+    };
+    let worst = if best == 0 { 0 } else { best + 1 };
+    let mut names: Vec<&str> = Vec::new();
+    for (distance, _, name) in near {
+        let known = names.iter().any(|other| other.eq_ignore_ascii_case(name));
+        if distance <= worst && !known && names.len() < MOST {
+            names.push(name);
+        }
+    }
+    names
 }
 
-/// The second half of a message: a suggestion, or nothing.
+/// How many letters of `text` differ from the nearest candidate; `None` if none is near.
+pub(crate) fn distance<'a>(
+    text: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<usize> {
+    let first = nearest(text, candidates).first().copied()?;
+    Some(strsim::osa_distance(&text.to_lowercase(), &first.to_lowercase()))
+}
+
+/// The second half of a message: the nearest name, those nearly as near, or nothing.
 pub(crate) fn did_you_mean<'a>(
     text: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> String {
-    nearest(text, candidates).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+    let names: Vec<String> =
+        nearest(text, candidates).iter().map(|name| format!("`{name}`")).collect();
+    match &names[..] {
+        [] => String::new(),
+        [one] => format!("; did you mean {one}?"),
+        [one, others @ ..] => format!("; did you mean {one}? Also near: {}", others.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -39,10 +68,21 @@ mod tests {
     #[test]
     fn case_first_then_letters() {
         let names = ["NC1HWC0", "NHWC", "row-major"];
-        assert_eq!(nearest("nc1hwc0", names), Some("NC1HWC0"));
-        assert_eq!(nearest("rowmajor", names), Some("row-major"));
-        assert_eq!(nearest("NHCW", names), Some("NHWC"));
-        assert_eq!(nearest("diagonal", names), None);
-        assert_eq!(nearest(&"N".repeat(1000), names), None);
+        assert_eq!(nearest("nc1hwc0", names), ["NC1HWC0"]);
+        assert_eq!(nearest("rowmajor", names), ["row-major"]);
+        assert_eq!(nearest("NHCW", names), ["NHWC"]);
+        assert!(nearest("diagonal", names).is_empty());
+        assert!(nearest(&"N".repeat(1000), names).is_empty());
+    }
+
+    #[test]
+    fn several_are_named_the_best_first() {
+        let names = ["NHWC", "NCHW", "HWCN", "nhwc", "NDHWC"];
+        assert_eq!(nearest("NHVC", names), ["NHWC", "NDHWC"]);
+        // Another case is no doubt.
+        assert_eq!(nearest("Ndhwc", names), ["NDHWC"]);
+        let said = did_you_mean("NHVC", names);
+        assert_eq!(said, "; did you mean `NHWC`? Also near: `NDHWC`");
+        assert_eq!((distance("NHVC", names), distance("x", ["abc"])), (Some(1), None));
     }
 }

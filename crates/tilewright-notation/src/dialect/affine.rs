@@ -65,6 +65,9 @@ impl Map {
             }
             names.push(name);
         }
+        if scan.peek() == Some('[') {
+            return Err(scan.expected("no symbols; write their numbers: `->`"));
+        }
         scan.expect("->")?;
         scan.expect("(")?;
         let mut results = Vec::new();

@@ -17,6 +17,7 @@
 //! | `(4,8)` | | `(4,8):(1,4)` |
 //! | `Sw<3,3,3> o (8,64):(64,1)` | | `Sw<3,3,3> o (8,64):(64,1)` |
 //! | `(3,5):(1,3) valid (2,3) capacity 15` | | `(3,5):(1,3) valid (2,3)` |
+//! | `(?,8):(?{div=8},1)` | | error: known at run time only |
 //! | `(8,32):(32)` | | error: bracketed unlike the extents |
 //! | `4:1 steps split(0,2)` | | error: steps need the logical dims |
 
@@ -45,7 +46,7 @@ pub(super) const DIALECT: Notation = Notation {
 /// Begins with a swizzle, or with an integer behind at most brackets.
 fn claims(text: &str) -> bool {
     let first = text.trim_start_matches(|c: char| c == '(' || c.is_whitespace());
-    let integer = first.starts_with(|c: char| c.is_ascii_digit() || "_-,)".contains(c));
+    let integer = first.starts_with(|c: char| c.is_ascii_digit() || "_-,)?".contains(c));
     let open = text.starts_with('(') && first.is_empty();
     let swizzle = text.starts_with("S<") || text.starts_with("Sw<");
     (integer || open || swizzle) && !text.contains("->")
@@ -69,6 +70,10 @@ fn layout_end(text: &str) -> usize {
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let end = layout_end(text);
     let (first, suffix) = text.split_at(end);
+    if let Some(at) = first.find('?') {
+        let message = "`?` is an integer that is known at run time only; a layout has all of them";
+        return Err(Error::parse((at, at + 1), message));
+    }
     let layout = Layout::parse(first.trim_end())?;
     let tensor = suffixed(&layout, suffix).map_err(|error| error.shifted(end))?;
     Ok(Arc::new(Cute { tensor }))

@@ -21,6 +21,7 @@
 //! | `nz` | | error: has two readings: `nZ` (CATLASS |
 //! | `zN` | `f16[32]` | error: the array has 1: n is missing |
 //! | `Q4_0_4_4` | | error: flips the top bit |
+//! | `acl:99` | | error: no format is called `acl:99` |
 //! | `zN[K0=4]` | | error: legal are M0, C0 (or N0), preset |
 
 use std::{fmt, sync::Arc};
@@ -67,7 +68,14 @@ fn name_of(text: &str) -> &str {
 fn claims(text: &str) -> bool {
     let name = name_of(text);
     let known = find(name).is_some() && !super::order::claims(name);
-    known || refused(name).is_some() || mixed_case(name).is_some()
+    known || refused(name).is_some() || mixed_case(name).is_some() || is_number(name)
+}
+
+/// Whether a name is a vendor's number, known or not: `acl:99`.
+fn is_number(name: &str) -> bool {
+    let Some((vendor, number)) = name.split_once(':') else { return false };
+    let is_vendors = |other: &str| other.split_once(':').is_some_and(|(other, _)| other == vendor);
+    number.bytes().all(|b| b.is_ascii_digit() || b == b'-') && words().into_iter().any(is_vendors)
 }
 
 /// The digits of a format that a parameter can set.

@@ -1,16 +1,18 @@
 //! MLIR: `memref<3x5xf32, strided<[5, 1], offset: 2>>`, `memref<32x48xf16, affine_map<(d0, d1) -> (…)>>`.
 //!
 //! ```text
-//! mlir   := 'memref' '<' { ( int | '?' ) 'x' } type [ ',' layout ] [ ',' int ] '>'      concrete but for `?`
-//!         | layout                                                                      general
-//! layout := 'strided' '<' '[' [ int { ',' int } ] ']' [ ',' 'offset' ':' int ] '>'
+//! mlir   := 'memref' '<' { ( int | '?' ) 'x' } type [ ',' layout ] [ ',' space ] '>'    concrete but for `?`
+//!         | [ '#' name '=' ] layout                                                     general
+//! layout := 'strided' '<' '[' [ int { ',' int } ] ']' [ ',' 'offset' ':' ( int | '?' ) ] '>'
 //!         | 'affine_map' '<' map '>'                     as in affine.rs
+//! space  := int | '#' name '.' name [ '<' … '>' ]
 //! type   := f32, bf16, i8, ui8, i1, index, f8E4M3FN, complex<f32> …
 //! ```
 //!
 //! Strides are elements. A map with several results is the place in an array of the results' extents, stored
 //! row-major: a remainder has its whole modulus for extent, so that dims are padded to whole tiles. A map
-//! with one result is an address. The integer behind is a memory space, no part of the layout.
+//! with one result is an address. A dynamic offset says that element 0 lies anywhere: offsets count from it then.
+//! The memory space behind is no part of the layout.
 //! Source: MLIR, "Builtin Dialect", `MemRefType`, `StridedLayoutAttr`, `AffineMapAttr`.
 //!
 //! | text | array | layout |
@@ -23,6 +25,10 @@
 //! | `affine_map<(d0, d1) -> (d0 + d1 * 4 + 1)>` | `[4,4]` | `(4,4):(1,4)+1` |
 //! | `strided<[8, 1]>` | `[4,4]` | `(4,4):(8,1)` |
 //! | `memref<?x5xf32>` | | error: needs the array's dims |
+//! | `memref<4x8xf32, strided<[8, 1], offset: ?>>` | | `(4,8):(8,1)` |
+//! | `memref<3x5xf32, strided<[1, 3]>, #gpu.address_space<workgroup>>` | | `(3,5):(1,3)` |
+//! | `#map = affine_map<(d0, d1) -> (d1, d0)>` | `[3,5]` | `(3,5):(1,3)` |
+//! | `memref<3x5xf32, #map>` | | error: `#map` is a name |
 //! | `memref<3x5xf32, strided<[?, 1]>>` | | error: a dynamic stride |
 //! | `memref<3x5xf32, affine_map<(d0, d1) -> ((d0 + d1) mod 4)>>` | | error: more than one digit |
 //! | `memref<*xf32>` | | error: of no rank |
@@ -30,18 +36,18 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Fill, MAX_MODES, TensorLayout};
-use tilewright_xla::PrimitiveType;
+use tilewright_core::{MAX_MODES, TensorLayout};
 
 use super::{
     affine::Map,
     blocked::Blocked,
     canonical::simplified,
+    mlir_types::{Shape, array, mlir_name, read_shape, static_dims},
     strided::{Strided, check_affine, unsupported},
 };
 use crate::{
     Named,
-    dtype::{dtype, element_bits},
+    dtype::element_bits,
     error::{Error, Kind},
     notation::{Notation, no_words},
     reading::{Given, Reading, Resolved},
@@ -59,9 +65,20 @@ pub(super) const DIALECT: Notation = Notation {
 };
 
 fn claims(text: &str) -> bool {
+    let rest = text.get(definition(text)..).unwrap_or("");
     ["memref", "affine_map", "strided"]
         .iter()
-        .any(|word| text.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with('<')))
+        .any(|word| rest.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with('<')))
+}
+
+/// Where the layout begins in `#map = affine_map<…>`.
+fn definition(text: &str) -> usize {
+    let named = text.strip_prefix('#').and_then(|rest| rest.split_once('='));
+    let is_name = |name: &str| name.trim().bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    match named {
+        Some((name, rest)) if is_name(name) => text.len() - rest.trim_start().len(),
+        Some(_) | None => 0,
+    }
 }
 
 #[derive(Debug)]
@@ -73,14 +90,14 @@ enum Form {
 
 #[derive(Debug)]
 struct Memref {
-    /// The dims, of which `None` are dynamic, and the type.
-    shape: Option<(Vec<Option<u64>>, PrimitiveType)>,
+    shape: Option<Shape>,
     form: Form,
     text: String,
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let mut scan = Scanner::new(text);
+    scan.advance(definition(text));
     let shape = if scan.eat("memref") {
         scan.expect("<")?;
         Some(read_shape(&mut scan)?)
@@ -88,16 +105,15 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         None
     };
     let mut form = Form::RowMajor;
-    let layout = shape.is_none() || scan.eat(",");
-    if layout && !scan.peek().is_some_and(|c| c.is_ascii_digit()) {
+    if shape.is_none() {
         form = read_form(&mut scan)?;
-        if shape.is_some() && scan.eat(",") {
-            scan.integer()?;
+    } else {
+        if scan.eat(",") && !space(&mut scan)? {
+            form = read_form(&mut scan)?;
+            if scan.eat(",") && !space(&mut scan)? {
+                return Err(scan.expected("a memory space, such as `3`"));
+            }
         }
-    } else if layout {
-        scan.integer()?;
-    }
-    if shape.is_some() {
         scan.expect(">")?;
     }
     scan.end("the type")?;
@@ -115,92 +131,25 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     Ok(Arc::new(Memref { shape, form, text: text.to_owned() }))
 }
 
-pub(super) type Shape = (Vec<Option<u64>>, PrimitiveType);
-
-/// `3x?x5xf32`.
-pub(super) fn read_shape(scan: &mut Scanner<'_>) -> Result<Shape, Error> {
-    let mut dims = Vec::new();
-    loop {
-        scan.skip();
-        let from = scan.at();
-        if scan.eat("*") {
-            return Err(Error::parse((from, scan.at()), "a type of no rank has no layout"));
-        }
-        let dynamic = scan.eat("?");
-        if !dynamic && !scan.peek().is_some_and(|c| c.is_ascii_digit()) {
-            break;
-        }
-        if dims.len() == MAX_MODES {
-            return Err(scan.expected("at most 32 dims"));
-        }
-        dims.push(if dynamic { None } else { Some(scan.integer()?) });
-        scan.expect("x")?;
+/// Takes a memory space, `3` or `#gpu.address_space<workgroup>`, if one comes next.
+fn space(scan: &mut Scanner<'_>) -> Result<bool, Error> {
+    if scan.peek().is_some_and(|c| c.is_ascii_digit()) {
+        return scan.integer().map(|_| true);
     }
     let from = scan.at();
-    let name = scan.take(|c| c.is_ascii_alphanumeric());
-    let complex = name == "complex" && scan.eat("<");
-    let name = if complex {
-        let inner = scan.take(|c| c.is_ascii_alphanumeric());
+    if !scan.eat("#") {
+        return Ok(false);
+    }
+    let name = scan.take(|c| c.is_ascii_alphanumeric() || "_.".contains(c));
+    if !name.contains('.') {
+        let message = format!("`#{name}` is a name; write what it stands for, `affine_map<…>`");
+        return Err(Error::parse((from, scan.at()), message));
+    }
+    if scan.eat("<") {
+        scan.take(|c| !"<>".contains(c));
         scan.expect(">")?;
-        format!("complex<{inner}>")
-    } else {
-        name.to_owned()
-    };
-    let span = (from, scan.at());
-    let element = type_of(&name).ok_or_else(|| {
-        Error::parse(
-            span,
-            format!("no element type of MLIR is called `{name}`, such as f32, i8, ui8"),
-        )
-    })?;
-    Ok((dims, element))
-}
-
-/// MLIR's names of types that are spelled otherwise elsewhere.
-const TYPES: &[(&str, &str)] = &[
-    ("i1", "pred"),
-    ("i2", "s2"),
-    ("i4", "s4"),
-    ("i8", "s8"),
-    ("i16", "s16"),
-    ("i32", "s32"),
-    ("i64", "s64"),
-    ("index", "s64"),
-    ("ui2", "u2"),
-    ("ui4", "u4"),
-    ("ui8", "u8"),
-    ("ui16", "u16"),
-    ("ui32", "u32"),
-    ("ui64", "u64"),
-    ("complex<f32>", "c64"),
-    ("complex<f64>", "c128"),
-    ("f8E5M2", "f8e5m2"),
-    ("f8E4M3", "f8e4m3"),
-    ("f8E4M3FN", "f8e4m3fn"),
-    ("f8E4M3B11FNUZ", "f8e4m3b11fnuz"),
-    ("f8E4M3FNUZ", "f8e4m3fnuz"),
-    ("f8E5M2FNUZ", "f8e5m2fnuz"),
-    ("f8E3M4", "f8e3m4"),
-    ("f8E8M0FNU", "f8e8m0fnu"),
-    ("f4E2M1FN", "f4e2m1fn"),
-    ("f16", "f16"),
-    ("bf16", "bf16"),
-    ("f32", "f32"),
-    ("f64", "f64"),
-];
-
-/// The element type of this name.
-pub(super) fn type_of(name: &str) -> Option<PrimitiveType> {
-    // A signed integer may be marked as one.
-    let name = name.strip_prefix('s').filter(|rest| rest.starts_with('i')).unwrap_or(name);
-    let row = TYPES.iter().find(|(other, _)| *other == name)?;
-    dtype(row.1).ok()
-}
-
-/// MLIR's name of an element type.
-pub(super) fn mlir_name(dtype: PrimitiveType) -> Option<&'static str> {
-    let row = TYPES.iter().find(|(name, other)| *other == dtype.name() && *name != "index");
-    row.map(|(name, _)| *name)
+    }
+    Ok(true)
 }
 
 fn read_form(scan: &mut Scanner<'_>) -> Result<Form, Error> {
@@ -217,7 +166,7 @@ fn read_form(scan: &mut Scanner<'_>) -> Result<Form, Error> {
     if scan.eat(",") {
         scan.expect("offset")?;
         scan.expect(":")?;
-        offset = number(scan, "offset")?;
+        offset = if scan.eat("?") { 0 } else { number(scan, "offset")? };
     }
     scan.expect(">")?;
     Ok(Form::Strided { strides, offset })
@@ -245,12 +194,6 @@ impl fmt::Display for Memref {
 }
 
 impl Memref {
-    /// The dims as far as they are known without the array.
-    fn own_dims(&self) -> Option<Vec<u64>> {
-        let (dims, _) = self.shape.as_ref()?;
-        dims.iter().copied().collect()
-    }
-
     fn layout(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
         match &self.form {
             Form::RowMajor => Ok(TensorLayout::row_major(dims)?),
@@ -269,7 +212,7 @@ impl Memref {
 
 impl Reading for Memref {
     fn is_concrete(&self) -> bool {
-        self.own_dims().is_some()
+        static_dims(self.shape.as_ref()).is_some()
     }
 
     fn fits(&self, rank: usize) -> bool {
@@ -282,28 +225,8 @@ impl Reading for Memref {
     }
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
-        let own = self.own_dims();
-        let dims = match &own {
-            Some(dims) => {
-                given.agree_dims(self, dims)?;
-                dims
-            }
-            None => given.need_dims(self)?,
-        };
-        if let Some((known, _)) = &self.shape {
-            let agree = |(known, given): (&Option<u64>, &u64)| known.is_none_or(|k| k == *given);
-            if known.len() != dims.len() || !known.iter().zip(dims).all(agree) {
-                let message = format!("`{self}` is no memref of dims {dims:?}");
-                return Err(Error::new(Kind::Mismatch, message));
-            }
-        }
-        Ok(Resolved {
-            layout: self.layout(dims)?,
-            dtype: given.agree_dtype(self, self.shape.as_ref().map(|(_, dtype)| *dtype))?,
-            bits: None,
-            fill: Fill::Unspecified,
-            bare: false,
-        })
+        let (dims, dtype) = array(self.shape.as_ref(), self, given)?;
+        Ok(Resolved::plain(self.layout(&dims)?, &Given { dims: None, dtype }))
     }
 }
 

@@ -18,6 +18,7 @@ mod hlo;
 mod jax;
 mod mdspan;
 mod mlir;
+mod mlir_types;
 mod numpy;
 mod onednn;
 mod onednn_names;
@@ -36,7 +37,7 @@ use std::sync::Arc;
 use crate::{
     Notation,
     error::{Error, Kind},
-    nearest::did_you_mean,
+    nearest::{did_you_mean, distance},
     reading::Reading,
 };
 
@@ -112,17 +113,39 @@ fn by_form(text: &str) -> Result<(&'static Notation, Arc<dyn Reading>), Error> {
     if readings.len() > 1 {
         return Err(ambiguous(text, &readings));
     }
-    let mut furthest: Option<Error> = None;
+    let mut furthest: Option<(&Notation, Error)> = None;
     for (dialect, result) in attempts {
         match result {
             Ok(reading) => return Ok((dialect, reading)),
-            Err(error) if furthest.as_ref().is_none_or(|f| f.span() < error.span()) => {
-                furthest = Some(error);
+            Err(error) if furthest.as_ref().is_none_or(|(_, f)| f.span() < error.span()) => {
+                furthest = Some((dialect, error));
             }
             Err(_) => {}
         }
     }
-    Err(furthest.unwrap_or_else(|| unknown(text)))
+    Err(match furthest {
+        Some((dialect, error)) if !is_nearer_elsewhere(text, dialect) => error,
+        _ => unknown(text),
+    })
+}
+
+/// Whether a word of another dialect is nearer to a text than those of the one that claimed it: `NC1HWC` looks
+/// like a tag and is none.
+fn is_nearer_elsewhere(text: &str, dialect: &Notation) -> bool {
+    let own = (dialect.words)();
+    if own.is_empty() {
+        return false;
+    }
+    match (distance(text, all_words()), distance(text, own)) {
+        (Some(best), Some(own)) => best < own,
+        (best, None) => best.is_some(),
+        (None, Some(_)) => false,
+    }
+}
+
+/// The words of every dialect.
+fn all_words() -> Vec<&'static str> {
+    DIALECTS.iter().flat_map(|dialect| (dialect.words)()).collect()
 }
 
 fn ambiguous(text: &str, readings: &[&str]) -> Error {
@@ -140,10 +163,16 @@ fn unknown(text: &str) -> Error {
     }
     let len = text.find(|c: char| c == '[' || c == ':' || c.is_whitespace()).unwrap_or(text.len());
     let word = text.get(..len).unwrap_or(text);
-    if text[len..].starts_with(':') && !word.is_empty() {
+    let is_name =
+        |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
+    if text[len..].starts_with(':') && !word.is_empty() && is_name(word) {
         return crate::notation(word).err().unwrap_or_else(|| Error::parse((0, len), "no layout"));
     }
-    let words: Vec<&str> = DIALECTS.iter().flat_map(|dialect| (dialect.words)()).collect();
+    if text.starts_with(['{', '[', '(']) {
+        let message = "no notation reads this as a layout; a prefix says whose fields these are, such as `numpy:`, `dlpack:` or `safetensors:`";
+        return Error::parse((0, len.max(1)), message);
+    }
+    let words = all_words();
     Error::parse(
         (0, len.max(1)),
         format!("no notation reads this as a layout{}", suggestion(text, word, &words)),

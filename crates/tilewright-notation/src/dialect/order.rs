@@ -3,7 +3,7 @@
 //! ```text
 //! order := 'row-major' | 'row_major' | 'C'            any rank; `C` and `F` as in NumPy
 //!        | 'col-major' | 'col_major' | 'column-major' | 'column_major' | 'F'
-//!        | 'channels_last' | 'channels_last_3d'       NHWC, NDHWC
+//!        | [ 'torch.' ] ( 'channels_last' | 'channels_last_3d' )      NHWC, NDHWC
 //!        | a permutation of NCHW or NCDHW             stored order; the logical one is NCHW, NCDHW
 //!        | letters '->' letters                       logical order, stored order
 //! ```
@@ -17,7 +17,8 @@
 //! | `channels_last` | `[2,3,4,5]` | `(2,3,4,5):(60,1,15,3)` |
 //! | `HWCN` | `[2,3,4,5]` | `(2,3,4,5):(1,2,30,6)` |
 //! | `ABC->CAB` | `[2,3,4]` | `(2,3,4):(3,1,6)` |
-//! | `NHWC` | `[2,3]` | error: the 4 dims NCHW, the array has 2 |
+//! | `NHWC` | `[2,3]` | error: the 4 dims N C H W, the array has 2: H and W are missing |
+//! | `AAB->BAA` | | error: `A` is named twice |
 //! | `ABC->CAD` | | error: in one of them only |
 //! | `row-mayor` | | error: did you mean `row-major`? |
 
@@ -25,7 +26,7 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{MAX_MODES, Pattern, TensorLayout};
 
-use super::canonical;
+use super::{canonical, rank};
 use crate::{
     Named,
     error::{Error, Kind},
@@ -56,6 +57,8 @@ const WORDS: &[(&str, &str)] = &[
     ("F", "col-major"),
     ("channels_last", "NHWC"),
     ("channels_last_3d", "NDHWC"),
+    ("torch.channels_last", "NHWC"),
+    ("torch.channels_last_3d", "NDHWC"),
 ];
 
 /// Names for the dims of any other array.
@@ -190,14 +193,8 @@ impl Reading for Order {
             Order::ColMajor => TensorLayout::col_major(dims)?,
             Order::Letters { logical, minor_to_major, .. } => {
                 if dims.len() != logical.len() {
-                    return Err(Error::new(
-                        Kind::Mismatch,
-                        format!(
-                            "`{self}` is an order of the {} dims {logical}, the array has {}",
-                            logical.len(),
-                            dims.len()
-                        ),
-                    ));
+                    let letters: Vec<&str> = logical.split("").filter(|c| !c.is_empty()).collect();
+                    return Err(rank::misfit(self, &letters, false, dims.len()));
                 }
                 TensorLayout::ordered(dims, minor_to_major)?
             }

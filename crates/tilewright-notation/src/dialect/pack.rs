@@ -1,8 +1,9 @@
 //! MLIR's `linalg.pack` (once `tensor.pack`): `linalg.pack inner_dims_pos = [0, 1] inner_tiles = [16, 16]`.
 //!
 //! ```text
-//! pack  := [ 'linalg.pack' | 'tensor.pack' ] [ value ] { attribute } [ 'into' value ] [ ':' type [ '->' type ] ]
+//! pack  := [ value '=' ] [ 'linalg.pack' | 'tensor.pack' ] [ value ] { attribute } [ 'into' value ] [ ':' type [ '->' type ] ]
 //! attribute := ( 'outer_dims_perm' | 'inner_dims_pos' | 'inner_tiles' ) '=' '[' [ int { ',' int } ] ']'
+//!            | 'padding_value' '(' value ':' name ')'             no part of the layout
 //! type  := 'tensor' '<' { int 'x' } name '>'
 //! value := '%' name
 //! ```
@@ -15,7 +16,9 @@
 //! |---|---|---|
 //! | `linalg.pack inner_dims_pos = [0, 1] inner_tiles = [2, 2]` | `[3,5]` | `((2,2),(2,3)):((2,12),(1,4)) valid (3,5)` |
 //! | `tensor.pack %a outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [16, 16] into %b : tensor<32x48xf16> -> tensor<3x2x16x16xf16>` | | `((16,2),(16,3)):((16,256),(1,512))` |
+//! | `%p = linalg.pack %a padding_value(%c : f32) inner_dims_pos = [1] inner_tiles = [2] into %b : tensor<2x3xf32> -> tensor<2x2x2xf32>` | | `(2,(2,2)):(4,(1,2)) valid (2,3)` |
 //! | `pack:outer_dims_perm = [1, 0]` | `[2,3]` | `(2,3):(1,2)` |
+//! | `linalg.pack inner_dims_pos = [1] inner_tiles = [2] : tensor<2x3xf32> -> tensor<2x3x2xf32>` | | error: a pack of these dims is 2x2x2 |
 //! | `linalg.pack inner_dims_pos = [0, 0] inner_tiles = [2, 2]` | | error: tiles a dim once |
 //! | `linalg.pack inner_dims_pos = [0] inner_tiles = [0]` | | error: a tile of 0 |
 //! | `linalg.pack inner_dims_pos = [0, 1] inner_tiles = [2]` | | error: 1 tiles for 2 dims |
@@ -27,7 +30,7 @@ use tilewright_core::{Digit, MAX_MODES, Pattern};
 
 use super::{
     blocked::Blocked,
-    mlir::{Shape, mlir_name, read_shape},
+    mlir_types::{Shape, array, read_shape, spell_shape, static_dims},
     strided::unsupported,
 };
 use crate::{
@@ -35,7 +38,7 @@ use crate::{
     error::{Error, Kind},
     notation::{Notation, no_words},
     reading::{Given, Reading, Resolved},
-    scan::{Scanner, tuple},
+    scan::Scanner,
 };
 
 pub(super) const DIALECT: Notation = Notation {
@@ -49,6 +52,8 @@ pub(super) const DIALECT: Notation = Notation {
 };
 
 fn claims(text: &str) -> bool {
+    let result = text.strip_prefix('%').and_then(|text| text.split_once('='));
+    let text = result.map_or(text, |(_, operation)| operation.trim_start());
     ["linalg.pack", "tensor.pack", "inner_dims_pos", "outer_dims_perm"]
         .iter()
         .any(|start| text.starts_with(start))
@@ -65,25 +70,12 @@ struct Pack {
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let mut scan = Scanner::new(text);
+    if value(&mut scan) {
+        scan.expect("=")?;
+    }
     let _ = scan.eat("linalg.pack") || scan.eat("tensor.pack");
     value(&mut scan);
-    let mut pack = Pack::default();
-    let mut seen = Vec::new();
-    while scan.peek().is_some_and(|c| c.is_ascii_alphabetic()) && !scan.rest().starts_with("into") {
-        let (name, span) = scan.name("an attribute")?;
-        if seen.contains(&name) {
-            return Err(Error::parse(span, format!("`{name}` is given twice")));
-        }
-        seen.push(name);
-        scan.expect("=")?;
-        scan.skip();
-        let from = scan.at();
-        let list = scan.list(("[", "]"), MAX_MODES, Scanner::integer)?;
-        pack.set(name, list, span, (from, scan.at()))?;
-    }
-    if seen.is_empty() {
-        return Err(scan.expected("`inner_dims_pos`, `inner_tiles` or `outer_dims_perm`"));
-    }
+    let mut pack = pack_of(&mut scan)?;
     if pack.positions.len() != pack.tiles.len() {
         let (tiles, dims) = (pack.tiles.len(), pack.positions.len());
         return Err(Error::parse((0, text.len()), format!("{tiles} tiles for {dims} dims")));
@@ -94,11 +86,51 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     if scan.eat(":") {
         pack.source = Some(tensor_type(&mut scan)?);
         if scan.eat("->") {
-            tensor_type(&mut scan)?;
+            scan.skip();
+            let from = scan.at();
+            let (result, _) = tensor_type(&mut scan)?;
+            pack.check_result(&result, (from, scan.at()))?;
         }
     }
     scan.end("the attributes")?;
     Ok(Arc::new(pack))
+}
+
+/// The attributes, at least one.
+fn pack_of(scan: &mut Scanner<'_>) -> Result<Pack, Error> {
+    let (mut pack, mut seen) = (Pack::default(), Vec::new());
+    while scan.peek().is_some_and(|c| c.is_ascii_alphabetic()) && !scan.rest().starts_with("into") {
+        let (name, span) = scan.name("an attribute")?;
+        if seen.contains(&name) {
+            return Err(Error::parse(span, format!("`{name}` is given twice")));
+        }
+        seen.push(name);
+        if name == "padding_value" {
+            padding_value(scan)?;
+            continue;
+        }
+        scan.expect("=")?;
+        scan.skip();
+        let from = scan.at();
+        let list = scan.list(("[", "]"), MAX_MODES, Scanner::integer)?;
+        pack.set(name, list, span, (from, scan.at()))?;
+    }
+    if seen.is_empty() {
+        return Err(scan.expected("`inner_dims_pos`, `inner_tiles` or `outer_dims_perm`"));
+    }
+    Ok(pack)
+}
+
+/// `(%value : f32)`.
+fn padding_value(scan: &mut Scanner<'_>) -> Result<(), Error> {
+    scan.expect("(")?;
+    if !value(scan) {
+        return Err(scan.expected("`%` and the name of a value"));
+    }
+    scan.expect(":")?;
+    scan.skip();
+    scan.take(|c| c.is_ascii_alphanumeric());
+    scan.expect(")")
 }
 
 /// `tensor<3x5xf32>`.
@@ -110,10 +142,18 @@ fn tensor_type(scan: &mut Scanner<'_>) -> Result<Shape, Error> {
     Ok(shape)
 }
 
-fn value(scan: &mut Scanner<'_>) {
-    if scan.eat("%") {
+/// Takes `%name`, if that comes next.
+fn value(scan: &mut Scanner<'_>) -> bool {
+    let found = scan.eat("%");
+    if found {
         scan.take(|c| c.is_ascii_alphanumeric() || c == '_');
     }
+    found
+}
+
+/// `3x5`.
+fn by_x(dims: impl Iterator<Item = String>) -> String {
+    dims.collect::<Vec<_>>().join("x")
 }
 
 type Span = (usize, usize);
@@ -148,9 +188,19 @@ impl Pack {
         Ok(())
     }
 
-    /// The dims of the array, where its type says them all.
-    fn own_dims(&self) -> Option<Vec<u64>> {
-        self.source.as_ref()?.0.iter().copied().collect()
+    /// Refuses a result of other dims than the pack has, as far as both are known.
+    fn check_result(&self, result: &[Option<u64>], span: Span) -> Result<(), Error> {
+        let Some(dims) = static_dims(self.source.as_ref()) else { return Ok(()) };
+        let storage = self.pattern(dims.len()).and_then(|pattern| Ok(pattern.storage(&dims)?));
+        // What is wrong with the pack itself is told when it is asked for its layout.
+        let Ok(storage) = storage else { return Ok(()) };
+        let storage = storage.as_slice();
+        let agree = |(known, own): (&Option<u64>, &u64)| known.is_none_or(|known| known == *own);
+        if result.len() == storage.len() && result.iter().zip(storage).all(agree) {
+            return Ok(());
+        }
+        let is = by_x(storage.iter().map(u64::to_string));
+        Err(Error::parse(span, format!("a pack of these dims is {is}")))
     }
 
     /// The fewest dims this can be a pack of.
@@ -195,18 +245,14 @@ impl fmt::Display for Pack {
         write!(f, " inner_tiles = {}", list(&self.tiles))?;
         match &self.source {
             None => Ok(()),
-            Some((dims, dtype)) => {
-                let dim = |dim: &Option<u64>| dim.map_or("?x".to_owned(), |dim| format!("{dim}x"));
-                let dims: String = dims.iter().map(dim).collect();
-                write!(f, " : tensor<{dims}{}>", mlir_name(*dtype).unwrap_or(dtype.name()))
-            }
+            Some(source) => write!(f, " : tensor<{}>", spell_shape(source)),
         }
     }
 }
 
 impl Reading for Pack {
     fn is_concrete(&self) -> bool {
-        self.own_dims().is_some()
+        static_dims(self.source.as_ref()).is_some()
     }
 
     fn fits(&self, rank: usize) -> bool {
@@ -220,22 +266,8 @@ impl Reading for Pack {
     }
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
-        let own = self.own_dims();
-        let dims = match &own {
-            Some(dims) => {
-                given.agree_dims(self, dims)?;
-                dims
-            }
-            None => given.need_dims(self)?,
-        };
-        let dtype = given.agree_dtype(self, self.source.as_ref().map(|(_, dtype)| *dtype))?;
-        let known = self.source.iter().flat_map(|(known, _)| known.iter().zip(dims));
-        let rank = self.source.as_ref().is_none_or(|(known, _)| known.len() == dims.len());
-        if !rank || known.into_iter().any(|(known, dim)| known.is_some_and(|known| known != *dim)) {
-            let message = format!("`{self}` is no pack of an array of dims {}", tuple(dims));
-            return Err(Error::new(Kind::Mismatch, message));
-        }
-        let layout = self.pattern(dims.len())?.layout(dims)?;
+        let (dims, dtype) = array(self.source.as_ref(), self, given)?;
+        let layout = self.pattern(dims.len())?.layout(&dims)?;
         Ok(Resolved::plain(layout, &Given { dims: None, dtype }))
     }
 }

@@ -25,7 +25,7 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
-use super::{canonical::simplified, rank};
+use super::{canonical::simplified, order, rank};
 use crate::{
     Named, catalogue,
     error::Error,
@@ -48,6 +48,10 @@ pub(super) const DIALECT: Notation = Notation {
 fn claims(text: &str) -> bool {
     // Maps of MLIR and einops have arrows too.
     if text.contains(['<', '=', '\'', '"']) {
+        return false;
+    }
+    // Two words that differ are an order of dims with a mistake.
+    if order::claims(text) && text.split_once("->").is_some_and(|(a, b)| a.trim() != b.trim()) {
         return false;
     }
     let in_brackets = text.strip_prefix('(').map_or("", str::trim_start);

@@ -46,7 +46,7 @@ use std::{fmt, sync::Arc};
 use tilewright_core::{Layout, LinearLayout, Profile, TensorLayout};
 use tilewright_xla::PrimitiveType;
 
-use super::mlir;
+use super::mlir_types;
 use crate::{
     dtype::dtype,
     error::{Error, Kind},
@@ -66,7 +66,8 @@ pub(super) const DIALECT: Notation = Notation {
 };
 
 fn claims(text: &str) -> bool {
-    text.starts_with('#') || (text.starts_with("tensor<") && text.contains('#'))
+    (text.starts_with('#') && !text.contains("affine_map"))
+        || (text.starts_with("tensor<") && text.contains('#'))
 }
 
 /// An encoding, with the array it is of where the text says so.
@@ -114,7 +115,7 @@ fn array(text: &str) -> Result<Tensor, Error> {
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         if digits == 0 || !rest[digits..].starts_with('x') {
             let spelled = rest.trim();
-            let element = mlir::type_of(spelled).map_or_else(|| dtype(spelled), Ok);
+            let element = mlir_types::type_of(spelled).map_or_else(|| dtype(spelled), Ok);
             let dtype = element.map_err(|error| error.shifted(at))?;
             return Ok(Tensor { dims, dtype, spelled: spelled.to_owned() });
         }
