@@ -5,7 +5,7 @@
 //! fields := [ name ] '(' entries ')' | '{' entries '}' | entries
 //! entries := [ entry { ',' entry } [ ',' ] ]
 //! entry  := [ key ( '=' | ':' ) ] value        without a key: the next of the positional keys
-//! value  := int | word | text | list
+//! value  := int | word | text | list | name '(' value { ',' value } ')'      a call of one value is that value
 //! list   := ( '(' | '[' | '{' ) [ value { ',' value } [ ',' ] ] ( ')' | ']' | '}' )
 //! ```
 
@@ -205,11 +205,24 @@ fn value<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Value<'a>, Error> {
         // `dtype=<f4`, `typestr=|u1`, `==f4`
         Some(c) if is_word(c) || c == '=' => {
             let word = scan.take(|c| is_word(c) || c == '=');
-            Kind::Word(word)
+            if scan.eat("(") { call(scan, depth)? } else { Kind::Word(word) }
         }
         Some(_) | None => return Err(scan.expected("a value")),
     };
     Ok(Value { kind, span: (from, scan.at()) })
+}
+
+/// What a call makes of its one argument, `torch.Size([3, 5])` or `dtype('float32')`, is that argument.
+fn call<'a>(scan: &mut Scanner<'a>, depth: usize) -> Result<Kind<'a>, Error> {
+    if depth == DEEPEST {
+        return Err(scan.expected("no further bracket"));
+    }
+    match list(scan, ")", depth)? {
+        Kind::List(mut values) if values.len() == 1 => {
+            values.pop().map(|value| value.kind).ok_or_else(|| scan.expected("a value"))
+        }
+        other => Ok(other),
+    }
 }
 
 fn is_negative(scan: &Scanner<'_>) -> bool {
@@ -349,6 +362,8 @@ mod tests {
             "torch.empty((3, 5))",
             "size=(3,5)",
             "Layout( shape = (3,5) , )",
+            "shape=torch.Size([3, 5])",
+            "empty(torch.Size((3, 5)))",
         ] {
             assert_eq!(shape(text).unwrap_or_else(|e| panic!("{text}: {e}")), [3, 5], "{text}");
         }

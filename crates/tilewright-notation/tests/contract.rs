@@ -177,6 +177,24 @@ fn parse_errors_point_at_the_text() {
         ("f32[10,2", (8, 8), "`]`"),
         ("(m1 m0:16) (n1 n0:16) n1 m1 m0 n0", (33, 33), "`->`"),
         ("mlr:memref<4xf32>", (0, 3), "no notation is called `mlr`"),
+        // What looks like a tag, a number, a notation's name or an order, and is a slip in something else.
+        ("NC1HWC", (0, 6), "did you mean `NC1HWC0`?"),
+        ("acl:99", (0, 6), "no format is called `acl:99`; did you mean `acl:29`?"),
+        ("cublaslt:-1", (0, 11), "no format is called `cublaslt:-1`"),
+        ("{'shape': (3, 5)}", (0, 8), "a prefix says whose fields these are"),
+        ("AAB->BAA", (1, 2), "`A` is named twice"),
+        ("(?,4):(4,1)", (1, 2), "known at run time only"),
+        // Names nearly as near follow the nearest.
+        ("COL4_4R2_8", (0, 10), "did you mean `COL4_4R2_8C`?"),
+        ("NHHC", (0, 4), "did you mean `NHWC`? Also near: "),
+        ("FRACTAL_NX", (0, 10), "did you mean `FRACTAL_NZ`? Also near: `FRACTAL_ZN`"),
+        // One letter for two things.
+        ("numpy:shape=(3,),strides=(4,),dtype=u4", (36, 38), "write `uint4` or `<u4`"),
+        ("numpy:shape=(3,),dtype='>f8'", (23, 28), "`<f8` is laid out alike"),
+        ("torch:shape=(3,),dtype=f4", (23, 25), "`<f4` is NumPy's code of f32"),
+        ("Layout((0,1), (8,128))", (15, 16), "a tuple of tiles"),
+        ("memref<4xf32, #map>", (14, 18), "`#map` is a name"),
+        ("affine_map<(d0)[s0] -> (d0)>", (15, 16), "no symbols"),
         ("memref<4xf33>", (9, 12), "no element type"),
         ("zN[K0=4]", (3, 5), "legal are M0, C0 (or N0), preset"),
         ("zN[N0=4,C0=4]", (8, 10), "set twice"),
@@ -226,6 +244,28 @@ fn parse_errors_point_at_the_text() {
 }
 
 #[test]
+fn what_libraries_print_is_read() {
+    for (text, expected) in [
+        ("torch:size=torch.Size([3, 5]), stride=(5, 1), dtype=torch.float32", "(3,5):(5,1)"),
+        ("numpy:shape=(3,5),strides=(20,4),dtype=dtype('float32')", "(3,5):(5,1)"),
+        ("numpy:shape=(3,5),strides=(40,8),dtype=np.dtype('<i8')", "(3,5):(5,1)"),
+        ("numpy:shape=(3,5),strides=(20,4),dtype=f4", "(3,5):(5,1)"),
+        ("numpy:shape=(3,5),strides=(5,1),dtype='>u1'", "(3,5):(5,1)"),
+        ("arrow:shape=(3,5),strides=(10,2),type=halffloat", "(3,5):(5,1)"),
+        ("memref<4x8xf32, strided<[8, 1], offset: ?>>", "(4,8):(8,1)"),
+    ] {
+        assert_eq!(layout(text, &[], None), expected, "{text}");
+    }
+    assert_eq!(
+        layout("torch.channels_last", &[2, 3, 4, 5], None),
+        layout("channels_last", &[2, 3, 4, 5], None)
+    );
+    // A type narrower than a byte is printed so that NumPy's codes do not take it for a wider one.
+    let packed = resolve("u4[3] row-major", None, None).unwrap();
+    assert_eq!(print(&packed, "numpy").unwrap(), "numpy:shape=(3,),strides=(1,),dtype=uint4");
+}
+
+#[test]
 fn ambiguous_texts_list_their_readings() {
     for (text, parts) in [
         ("nz", ["`nZ`", "`NZ`"]),
@@ -256,7 +296,10 @@ fn what_does_not_fit_says_both_numbers() {
     mismatch("f32[3,5] (3,6):(6,1)", &[3, 5], None, ["(3,5)", "(3,6)"]);
     mismatch("f32[3,5]", &[3, 5], Some("bf16"), ["bf16", "f32"]);
     mismatch("f32[3,5] row-major", &[3, 5], Some("bf16"), ["bf16", "f32"]);
-    mismatch("NHWC", &[3, 5], None, ["4 dims", "2"]);
+    mismatch("NHWC", &[3, 5], None, ["4 dims N C H W", "has 2: H and W are missing"]);
+    mismatch("ABC->CAB", &[2, 3, 4, 5], None, ["3 dims A B C", "1 too many"]);
+    let einops = "rearrange('b (h p) c -> b h c p', p=2)";
+    mismatch(einops, &[3, 6], None, [einops, "3 dims b h c, the array has 2: c is missing"]);
     mismatch("NC1HWC0", &[3, 5], Some("f16"), ["has 2", "4 dims n c h w"]);
     mismatch("{0,1}", &[3], None, ["2 dims", "1"]);
     mismatch("zN", &[3], Some("f16"), ["has 1", "2 dims m n"]);

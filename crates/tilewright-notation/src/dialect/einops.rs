@@ -19,6 +19,7 @@
 //! | `einops:... h w -> ... w h` | `[2,2,3]` | `(2,2,3):(6,1,2)` |
 //! | `rearrange(x, 'a 1 b -> (b a)')` | `[2,1,3]` | `(2,1,3):(1,6,2)` |
 //! | `rearrange('(m1 m0) n -> m1 n m0', m0=2)` | `[3,4]` | error: pads nothing |
+//! | `einops:b h w -> b w h` | `[2,3]` | error: w is missing |
 //! | `rearrange('(m1 m0) n -> m1 n m0')` | | error: both take the rest |
 //! | `einops:h w -> w` | | error: `h` is stored nowhere |
 //! | `einops:h -> w h` | | error: no digit is called `w` |
@@ -28,7 +29,7 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
-use super::{canonical::simplified, strided::unsupported};
+use super::{canonical::simplified, rank, strided::unsupported};
 use crate::{
     Named,
     error::{Error, Kind},
@@ -60,11 +61,13 @@ struct Digits<'t> {
     span: (usize, usize),
 }
 
-/// A rearrangement: the pattern it is, and its own text.
+/// A rearrangement: the pattern it is, its own text, the text that was read, and the letter of each dim there.
 #[derive(Debug)]
 struct Rearrangement {
     pattern: Pattern,
     text: String,
+    written: String,
+    letters: Vec<String>,
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
@@ -102,8 +105,13 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     scan.end("the rearrangement")?;
     let pattern = pattern(&axes, &order)?;
     let pattern = if batched { pattern.batched() } else { pattern };
-    let text = spell(&pattern);
-    Ok(Arc::new(Rearrangement { pattern, text }))
+    let (text, written) = (spell(&pattern), text.to_owned());
+    let letter = |axis: &Vec<Digits<'_>>| {
+        let name = axis.first().map_or("", |digit| digit.name);
+        if name.is_empty() { "1".to_owned() } else { rank::letter(name).to_owned() }
+    };
+    let letters = axes.iter().map(letter).collect();
+    Ok(Arc::new(Rearrangement { pattern, text, written, letters }))
 }
 
 type Axes<'t> = Vec<Vec<Digits<'t>>>;
@@ -290,10 +298,16 @@ impl Reading for Rearrangement {
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
-        let layout = self.pattern.layout(dims).map_err(|e| Error::from(e).about(&self.text))?;
+        if !self.fits(dims.len()) && dims.len() <= MAX_MODES {
+            let letters: Vec<&str> = self.letters.iter().map(String::as_str).collect();
+            let batched = self.pattern.is_batched();
+            return Err(rank::misfit(&self.written, &letters, batched, dims.len()));
+        }
+        let layout = self.pattern.layout(dims).map_err(|e| Error::from(e).about(&self.written))?;
         if layout.capacity() != layout.size() {
             let message = format!(
-                "`{self}` cuts dims {} into pieces that do not fit; a rearrangement pads nothing, a pattern does",
+                "`{}` cuts dims {} into pieces that do not fit; a rearrangement pads nothing, a pattern does",
+                self.written,
                 tuple(dims)
             );
             return Err(Error::new(Kind::Mismatch, message));

@@ -16,6 +16,7 @@
 //! | `Layout((0, 1), ((8, 128), (2, 1)))` | `bf16[8,128]` | `((2,4),128):((1,256),2)` |
 //! | `Layout(major_to_minor=(0, 0))` | | error: each dim once |
 //! | `Layout(major_to_minor=(0, 1), tiling=((8, 0),))` | | error: a tile |
+//! | `Layout(major_to_minor=(0, 1), tiling=(8, 128))` | | error: a tuple of tiles |
 //! | `Layout(minor_to_major=(0, 1))` | | error: did you mean `major_to_minor`? |
 
 use std::{fmt, sync::Arc};
@@ -84,8 +85,12 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     Ok(Arc::new(Jax { layout }))
 }
 
+/// A tile is a tuple, also of one size: `(8,128)` alone are two numbers and no tiles.
 fn tile(value: &Value<'_>) -> Result<Tile, Error> {
-    Tile::sizes(&value.dims()?)
+    let message = "a tiling is a tuple of tiles, each a tuple of sizes, such as `((8, 128),)`";
+    let sizes = value.list().map_err(|_| Error::parse(value.span, message))?;
+    let sizes: Vec<u64> = sizes.iter().map(Value::unsigned).collect::<Result<_, _>>()?;
+    Tile::sizes(&sizes)
         .map_err(|error| Error::parse(value.span, format!("no size of a tile: {error}")))
 }
 

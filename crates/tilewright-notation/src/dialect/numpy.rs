@@ -7,7 +7,9 @@
 //! ```
 //!
 //! Strides and offset are **bytes**; an offset is where element 0 begins in the buffer. Without strides the
-//! array is dense in its order. Source: NumPy, "The array interface protocol", `ndarray.strides`.
+//! array is dense in its order. Codes stand with a byte order, `<f4`, or without, `f4`; `u1`, `u2` and `u4` count
+//! bytes to NumPy and bits everywhere else, and are refused. Source: NumPy, "The array interface protocol",
+//! `ndarray.strides`.
 //!
 //! | text | array | layout |
 //! |---|---|---|
@@ -15,15 +17,19 @@
 //! | `numpy:shape=(3,5),order=F` | | `(3,5):(1,3)` |
 //! | `numpy:shape=(4,),strides=(-8,),offset=24,dtype=<f4` | | `(4):(-2)+6` |
 //! | `numpy:shape=(2,3),strides=(0,8),dtype=f64` | | `(2,3):(0,1)` |
+//! | `numpy:shape=(3,5),strides=(20,4),dtype=dtype('f4')` | | `(3,5):(5,1)` |
 //! | `{'data': (94, False), 'strides': None, 'descr': [('', '<f4')], 'typestr': '<f4', 'shape': (2, 3), 'version': 3}` | | `(2,3):(3,1)` |
 //! | `{"shape": [2, 3], "typestr": "\|u1", "strides": [1, 2], "version": 3}` | | `(2,3):(1,2)` |
 //! | `numpy:shape=(3,5),strides=(20,5),dtype=f32` | | error: 5 bytes are no whole number of 4-byte elements |
 //! | `numpy:shape=(3,5),strides=(20,4),offset=2,dtype=f32` | | error: 2 bytes are no whole number |
 //! | `numpy:shape=(3,5),dtype=>f4` | | error: is big-endian |
+//! | `numpy:shape=(3,5),strides=(20,4),dtype=u4` | | error: 4 bits or 4 bytes |
 //! | `numpy:shape=(3,5),order=K` | | error: an order is `C` or `F` |
 //! | `numpy:shape=(3,5),mask=(1,)` | | error: a mask |
 
 use std::sync::Arc;
+
+use tilewright_xla::PrimitiveType;
 
 use super::{
     array::{Array, Unit, in_bytes, in_whole_bytes, no_width, read_dtype},
@@ -31,6 +37,7 @@ use super::{
 };
 use crate::{
     Named,
+    dtype::code_name,
     error::Error,
     literal::{Fields, Value, python_tuple},
     notation::{Notation, no_words},
@@ -78,7 +85,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         array.offset = (offset.signed()?, Unit::Bytes);
     }
     let named = fields.take_some(&["dtype", "typestr"])?;
-    array.dtype = named.as_ref().map(read_dtype).transpose()?;
+    array.dtype = named.as_ref().map(element).transpose()?;
     if let Some(mask) = fields.take_some(&["mask"])? {
         return Err(Error::parse(
             mask.span,
@@ -87,6 +94,31 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     }
     let text = spell(&array);
     Ok(array.reading(text))
+}
+
+/// The type that a field names, also by a code without a byte order.
+fn element(value: &Value<'_>) -> Result<PrimitiveType, Error> {
+    let word = value.word()?;
+    let Some(code) = code_name(word) else { return read_dtype(value) };
+    match PrimitiveType::from_name(word) {
+        None => Ok(code),
+        Some(narrow) if narrow.bits().is_some_and(|bits| bits < 8) => {
+            let size = &word[1..];
+            let message = format!(
+                "`{word}` has {size} bits or {size} bytes, by who says it; write `uint{size}` or `<{word}`"
+            );
+            Err(Error::parse(value.span, message))
+        }
+        Some(named) => Ok(named),
+    }
+}
+
+/// A name that NumPy's codes do not take for another type.
+fn spell_element(dtype: PrimitiveType) -> String {
+    match dtype.bits() {
+        Some(bits) if bits < 8 && code_name(dtype.name()).is_some() => format!("uint{bits}"),
+        _ => dtype.to_string(),
+    }
 }
 
 fn is_columns(order: &Value<'_>) -> Result<bool, Error> {
@@ -109,7 +141,7 @@ fn spell(array: &Array) -> String {
         text += ",order=F";
     }
     if let Some(dtype) = array.dtype {
-        text += &format!(",dtype={dtype}");
+        text += &format!(",dtype={}", spell_element(dtype));
     }
     text
 }

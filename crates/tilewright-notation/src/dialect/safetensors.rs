@@ -71,13 +71,15 @@ fn check(dims: &[u64], dtype: PrimitiveType, offsets: &Value<'_>) -> Result<(), 
         return Err(Error::parse(offsets.span, "expected [begin, end]"));
     };
     let needed = bytes(dims, dtype);
-    let given = end.checked_sub(*begin).map(u128::from);
+    let Some(given) = end.checked_sub(*begin).map(u128::from) else {
+        return Err(Error::parse(offsets.span, "an array that ends before it begins"));
+    };
     // A type narrower than a byte may be packed.
-    if given == needed || crate::dtype::width(dtype) < 8 {
+    if Some(given) == needed || crate::dtype::width(dtype) < 8 {
         return Ok(());
     }
-    let number = |bytes: Option<u128>| bytes.map_or("too many".to_owned(), |b| b.to_string());
-    let message = format!("{} bytes for {}", number(given), number(needed));
+    let needed = needed.map_or("too many".to_owned(), |bytes| bytes.to_string());
+    let message = format!("{given} bytes for {needed}");
     Err(Error::parse(offsets.span, format!("{message} of {dtype}[{}]", comma(dims))))
 }
 
