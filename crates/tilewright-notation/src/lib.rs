@@ -26,7 +26,7 @@
 //! let error = Spec::parse("(m1 m0:16) n -> n m1 m2").unwrap_err();
 //! assert_eq!(
 //!     error.render(),
-//!     "no digit is called `m2`; there are m1 m0 n; did you mean `m1`?\n  \
+//!     "no digit is called `m2`; there are m1 m0 n; did you mean `m1`? Also near: `m0`\n  \
 //!      (m1 m0:16) n -> n m1 m2\n                       ^^",
 //! );
 //! ```
