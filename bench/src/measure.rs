@@ -9,13 +9,10 @@ use std::{
 
 use tilewright::{
     TensorLayout,
-    relayout::{Elements, Plan},
+    relayout::{Buffer, Elements, Plan},
 };
 
 use crate::{Case, Error, Row, copy::Copier, data};
-
-/// Buffers begin here, so that no case is told apart by where its bytes happen to lie.
-const ALIGN: usize = 1 << 21;
 
 /// What is shorter than this is run several times in a row, in seconds.
 const LEAST: f64 = 1e-3;
@@ -85,7 +82,7 @@ pub struct Bench {
 
 impl std::fmt::Debug for Bench {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bench").field("bytes", &self.src.len).finish_non_exhaustive()
+        f.debug_struct("Bench").field("bytes", &self.src.len()).finish_non_exhaustive()
     }
 }
 
@@ -101,8 +98,8 @@ impl Bench {
     /// assert!(Bench::new(u64::MAX).is_err());
     /// ```
     pub fn new(bytes: u64) -> Result<Bench, Error> {
-        let (mut src, dst) = (Buffer::new(bytes)?, Buffer::new(bytes)?);
-        data::fill(src.bytes(bytes as usize));
+        let (mut src, dst) = (touched(bytes)?, touched(bytes)?);
+        data::fill(&mut src);
         Ok(Bench { src, dst, copiers: Vec::new() })
     }
 
@@ -172,12 +169,12 @@ impl Bench {
         let same = same.and_then(|same| Plan::new(&same, &same, Elements::same(8), 0).ok());
         let same = same.ok_or_else(|| Error::machine(format!("no copy of {mean} bytes")))?;
 
-        let dst = self.dst.bytes(dst_len);
+        let dst = &mut self.dst[..dst_len];
         dst.fill(before);
-        run(self.src.bytes(src_len), dst).map_err(|error| error.of(case.name()))?;
+        run(&self.src[..src_len], dst).map_err(|error| error.of(case.name()))?;
         let checksum = data::checksum(dst);
 
-        let (src, dst) = (self.src.bytes(src_len.max(mean)), self.dst.bytes(dst_len.max(mean)));
+        let (src, dst) = (&self.src[..src_len.max(mean)], &mut self.dst[..dst_len.max(mean)]);
         let copier = &self.copiers[copier];
         let mut ours = Median::new();
         let (mut memcpy, mut copy) = (Median::new(), Median::new());
@@ -215,8 +212,8 @@ impl Bench {
 
     /// The threads of memcpy, and whether the case fits.
     fn copier(&mut self, threads: usize, case: &Case) -> Result<usize, Error> {
-        if case.bytes() > self.src.len as u64 {
-            let (bytes, held) = (case.bytes(), self.src.len);
+        if case.bytes() > self.src.len() as u64 {
+            let (bytes, held) = (case.bytes(), self.src.len());
             let what = format!("{}: buffers of {held} bytes for {bytes}", case.name());
             return Err(Error::machine(what));
         }
@@ -281,29 +278,11 @@ fn median(mut times: Vec<f64>) -> f64 {
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Bytes that were touched, beginning at a multiple of [`ALIGN`].
-struct Buffer {
-    bytes: Vec<u8>,
-    first: usize,
-    len: usize,
-}
-
-impl Buffer {
-    fn new(bytes: u64) -> Result<Buffer, Error> {
-        let refused = || Error::machine(format!("no memory for a buffer of {bytes} bytes"));
-        let len = usize::try_from(bytes).map_err(|_| refused())?;
-        let all = len.checked_add(ALIGN).ok_or_else(refused)?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(all).map_err(|_| refused())?;
-        bytes.resize(all, STALE);
-        let first = bytes.as_ptr().align_offset(ALIGN).min(ALIGN);
-        Ok(Buffer { bytes, first, len })
-    }
-
-    /// The first `len` bytes, or as many as there are.
-    fn bytes(&mut self, len: usize) -> &mut [u8] {
-        &mut self.bytes[self.first..][..len.min(self.len)]
-    }
+/// A buffer whose bytes were touched.
+fn touched(bytes: u64) -> Result<Buffer, Error> {
+    let mut buffer = Buffer::new(bytes).map_err(|error| Error::machine(error.to_string()))?;
+    buffer.fill(STALE);
+    Ok(buffer)
 }
 
 #[cfg(test)]
@@ -314,14 +293,6 @@ mod tests {
     fn the_median_is_in_the_middle() {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert!(median(Vec::new()).is_nan());
-    }
-
-    #[test]
-    fn buffers_begin_at_huge_pages() {
-        let mut buffer = Buffer::new(100).unwrap();
-        assert_eq!(buffer.bytes(60).as_ptr().align_offset(ALIGN), 0);
-        assert_eq!((buffer.bytes(60).len(), buffer.bytes(1000).len()), (60, 100));
-        assert!(buffer.bytes(100).iter().all(|byte| *byte == STALE));
     }
 
     #[test]

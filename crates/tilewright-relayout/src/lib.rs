@@ -12,6 +12,7 @@
 //! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
 //! | within one buffer | [`Plan::in_place`] |
 //! | typed views | [`relayout`] |
+//! | memory for a large array | [`Buffer`] |
 //!
 //! ```
 //! use tilewright_core::TensorLayout;
@@ -25,6 +26,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+mod buffer;
 mod chunk;
 mod clip;
 mod cost;
@@ -49,6 +51,7 @@ mod typed;
 mod walk;
 mod weave;
 
+pub use buffer::Buffer;
 pub use chunk::{Chunk, Read};
 pub use elements::{Elements, Extend};
 pub use error::Error;
