@@ -40,7 +40,8 @@ impl Buffer {
     /// assert!(Buffer::new(0).unwrap().is_empty());
     /// ```
     pub fn new(bytes: u64) -> Result<Buffer, Error> {
-        let refused = || Error::buffer(format!("a buffer of {bytes} bytes; there is no such memory"));
+        let refused =
+            || Error::buffer(format!("a buffer of {bytes} bytes; there is no such memory"));
         let len = usize::try_from(bytes).map_err(|_| refused())?;
         if len == 0 {
             return Ok(Buffer { map: None, first: 0, len });

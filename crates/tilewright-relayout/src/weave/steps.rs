@@ -323,33 +323,25 @@ fn gather_steps(
 }
 
 impl Stage {
-    /// The most bytes of a stage, a part of the first-level cache.
-    const MOST: usize = 16 << 10;
+    /// The most bytes of a stage: two are a part of the first-level cache.
+    pub(crate) const MOST: usize = 16 << 10;
 
     /// The stage of these steps, if what some of them write together are a few contiguous runs.
     fn of(steps: &Steps, register: usize) -> Option<Stage> {
         let starts: Vec<i64> = steps.write.iter().map(|step| step.dst).collect();
-        // How many steps go on where the last one ended, give or take an overlap.
-        let ahead = starts.windows(2).take_while(|pair| {
-            let by = pair[1] - pair[0];
-            by > 0 && by <= register as i64
-        });
-        let together = 1 + ahead.count();
-        let contiguous = |at: &[i64], run: i64| at.windows(2).all(|pair| pair[1] - pair[0] == run);
         let registers = &steps.write_dst;
-        let alone = starts[together - 1] - starts[0] + register as i64;
-        let (count, run, runs) = if together > 1 && contiguous(registers, alone) {
+        let mut runs = Vec::new();
+        let (run_of, within) = joined(registers, register as i64, &mut runs)?;
+        let one = (registers.len() / runs.len() * register) as i64;
+        // How many steps go on where the last one ended, give or take an overlap.
+        let ahead = starts.windows(2).take_while(|pair| (1..=one).contains(&(pair[1] - pair[0])));
+        let count = 1 + ahead.count();
+        let mut run = usize::try_from(starts[count - 1] - starts[0] + one).ok()?;
+        let mut pitch = run.next_multiple_of(64) + 64;
+        if runs.windows(2).all(|pair| pair[1] - pair[0] == run as i64) {
             // The runs of the registers go on where the last one ended.
-            (together, alone * registers.len() as i64, vec![registers[0]])
-        } else if contiguous(registers, register as i64) {
-            let by = (register * registers.len()) as i64;
-            let ahead =
-                starts.windows(2).take_while(|pair| (1..=by).contains(&(pair[1] - pair[0])));
-            let count = 1 + ahead.count();
-            (count, starts[count - 1] - starts[0] + by, vec![registers[0]])
-        } else {
-            (together, alone, registers.clone())
-        };
+            (run, pitch) = (run * runs.len(), run);
+        }
         // Every filling is like the first.
         if !steps.write.len().is_multiple_of(count) {
             return None;
@@ -360,17 +352,33 @@ impl Stage {
                 .zip(&starts)
                 .all(|(step, start)| step.dst - chunk[0].dst == start - starts[0])
         });
-        let run = usize::try_from(run).ok()?;
-        let pitch = if runs.len() == 1 { run } else { run.next_multiple_of(64) + 64 };
-        if !like || run < 64 || pitch * runs.len() > Stage::MOST {
-            return None;
+        let at: Vec<i64> =
+            run_of.iter().zip(within).map(|(k, within)| (k * pitch) as i64 + within).collect();
+        if run > pitch {
+            runs.truncate(1);
         }
-        let at = match runs.len() {
-            1 => registers.iter().map(|dst| dst - registers[0]).collect(),
-            _ => (0..registers.len()).map(|i| (i * pitch) as i64).collect(),
-        };
-        Some(Stage { steps: count, run, pitch, at, dst: runs })
+        let fits = run >= 64 && run.max(pitch * runs.len()) <= Stage::MOST;
+        (like && fits).then_some(Stage { steps: count, run, pitch, at, dst: runs })
     }
+}
+
+/// Where registers at these offsets form contiguous runs of as many registers each: the run of each
+/// register and its place in it, and where the runs begin; `None` if runs are of different lengths.
+fn joined(registers: &[i64], register: i64, runs: &mut Vec<i64>) -> Option<(Vec<usize>, Vec<i64>)> {
+    let mut order: Vec<usize> = (0..registers.len()).collect();
+    order.sort_by_key(|&k| registers[k]);
+    let (mut run_of, mut within) = (vec![0; registers.len()], vec![0; registers.len()]);
+    let mut end = None;
+    for k in order {
+        if end != Some(registers[k]) {
+            runs.push(registers[k]);
+        }
+        run_of[k] = runs.len() - 1;
+        within[k] = registers[k] - runs[runs.len() - 1];
+        end = Some(registers[k] + register);
+    }
+    let longest = within.iter().max()? / register + 1;
+    (longest as usize * runs.len() == registers.len()).then_some((run_of, within))
 }
 
 const _: () = assert!(IN_REGISTERS + ON_THE_WAY == MOST);
