@@ -8,9 +8,12 @@ use super::{
 const WORDS: [&str; 8] =
     ["println!", "eprintln!", "print!", "eprint!", "dbg!", "stdin(", "stdout(", "stderr("];
 
-/// Console input and output outside `tilewright-cli`, `xtask`, the rivals' program, tests and examples.
+/// Console input and output outside `tilewright-cli`, `xtask`, the programs of other workspaces, tests and
+/// examples.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
-    let speaks = ["xtask/", "bench/rivals/"].iter().any(|folder| source.path.starts_with(folder));
+    let speaks = ["xtask/", "bench/rivals/", "web/bindgen/"]
+        .iter()
+        .any(|folder| source.path.starts_with(folder));
     if speaks || source.is_in("tilewright-cli") {
         return Vec::new();
     }

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "tilewright-core",
     "tilewright-xla",
     "tilewright-notation",
@@ -21,6 +21,7 @@ const CRATES: [&str; 8] = [
     "tilewright-draw",
     "tilewright",
     "tilewright-bench",
+    "tilewright-web",
 ];
 
 const KINDS: [&str; 5] = ["fn", "struct", "enum", "trait", "union"];

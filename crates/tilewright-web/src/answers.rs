@@ -1,0 +1,142 @@
+//! The questions of `corpus/answers.jsonl`, which Rust, Python and the page answer alike, and the lists of
+//! what there is.
+
+use serde_json::{Map, Value, json};
+use tilewright::{
+    Explanation, Fill, Named, Place, Spec, compare,
+    eval::{self, evaluate},
+    infer::{Inference, infer},
+    notation::{Format, catalogue, notation, notations as all_notations},
+    recognise,
+    relayout::{self, Elements, Plan},
+};
+
+use crate::{input::Array, refusal::Refusal};
+
+pub(crate) type Answer = Result<Value, Refusal>;
+
+/// The value of an expression, as text.
+pub(crate) fn eval(text: &str) -> Answer {
+    let value = evaluate(text).map_err(|error| Refusal::expression("text", 0, &error))?;
+    Ok(json!(value.to_string()))
+}
+
+/// A SPEC read: its whole text and what is known of the array.
+pub(crate) fn parse(named: &Named) -> Value {
+    let layout = named.layout();
+    json!({
+        "spec": named.to_spec(),
+        "dims": layout.extents(),
+        "capacity": layout.capacity(),
+        "dtype": named.dtype().map(|dtype| dtype.name()),
+        "bits": named.element_bits(),
+    })
+}
+
+/// A layout in one other notation.
+pub(crate) fn translate(named: &Named, to: &str) -> Answer {
+    let notation = notation(to).map_err(|error| Refusal::layout("to", &error))?;
+    notation.print(named).map(Value::from).map_err(|error| Refusal::layout("spec", &error))
+}
+
+/// The page of text.
+pub(crate) fn explain(named: &Named) -> Value {
+    json!(Explanation::of(named).to_string())
+}
+
+/// The names of a layout.
+pub(crate) fn recognised(named: &Named) -> Value {
+    recognise(named).iter().map(|one| one.name.clone()).collect()
+}
+
+/// The offset of a coordinate, in elements.
+pub(crate) fn offset(named: &Named, coord: &[u64]) -> Answer {
+    let offset = named.layout().offset(coord);
+    offset.map(Value::from).map_err(|error| Refusal::core("coord", &error))
+}
+
+/// What lies at an offset.
+pub(crate) fn coord(named: &Named, offset: i64) -> Answer {
+    let place = named.layout().locate(offset).map_err(|error| Refusal::core("offset", &error))?;
+    Ok(match place {
+        Place::Element(coord) => json!(coord.as_slice()),
+        Place::Padding => json!("padding"),
+        Place::OutOfRange => json!("out of range"),
+    })
+}
+
+/// Whether two layouts are one map, in words.
+pub(crate) fn same(a: &Named, b: &Named) -> Answer {
+    let compared = compare(a, b).map_err(|error| Refusal::core("b", &error))?;
+    Ok(json!(compared.to_string()))
+}
+
+/// Which element each place of each thread holds.
+pub(crate) fn distribution(spec: &str, array: &Array<'_>) -> Answer {
+    let (dims, dtype) = (array.dims()?, array.dtype()?);
+    let refused = |error| Refusal::layout("spec", &error);
+    let map = Spec::parse(spec).map_err(refused)?.distribution(dims.as_deref(), dtype);
+    Ok(json!(map.map_err(refused)?.map(|map| map.to_string())))
+}
+
+/// The pattern that maps one buffer of bytes to another.
+pub(crate) fn inferred(original: &[u8], dims: &[u64], packed: &[u8]) -> Answer {
+    let (kind, why) = match infer(original, dims, packed, 1) {
+        Inference::Found(found) => {
+            let named = Named::new("", found.layout, None, None, Fill::Unspecified);
+            return translate(&named, "pattern");
+        }
+        Inference::Ambiguous { why, .. } => ("ambiguous", why),
+        Inference::None { why } => ("none", why),
+        Inference::Undecided { why } => ("undecided", why),
+        _ => ("undecided", "an answer this page does not know".into()),
+    };
+    Err(Refusal::of(kind, "packed", why))
+}
+
+/// The most bytes that are moved for an answer.
+const MAX_BYTES: u128 = 1 << 24;
+
+/// The bytes of `to`, in hexadecimal, where byte i of `from` is 7·i + 1 modulo 256 and padding is 0.
+pub(crate) fn moved(from: &Named, to: &Named, bits: u32) -> Answer {
+    let refused = |error: relayout::Error| Refusal::of(error.kind(), "to", error.to_string());
+    let plan = Plan::new(from.layout(), to.layout(), Elements::same(bits), 0).map_err(refused)?;
+    if u128::from(plan.src_bytes()) + u128::from(plan.dst_bytes()) > MAX_BYTES {
+        return Err(Refusal::usage("to", format!("more than {MAX_BYTES} bytes to move")));
+    }
+    let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (7 * i + 1) as u8).collect();
+    let mut out = vec![0; plan.dst_bytes() as usize];
+    plan.run(&source, &mut out, 1).map_err(refused)?;
+    Ok(json!(out.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
+}
+
+/// The catalogue.
+pub(crate) fn formats() -> Value {
+    catalogue().map(format).collect()
+}
+
+fn format(format: &Format) -> Value {
+    let constants = format.constants.iter().map(|constant| {
+        let by_bits = constant.units.iter().map(|one| (one.bits.to_string(), json!(one.units)));
+        json!({ "name": constant.name, "by_bits": by_bits.collect::<Map<_, _>>() })
+    });
+    json!({
+        "name": format.name,
+        "aliases": format.aliases,
+        "pattern": format.pattern,
+        "constants": constants.collect::<Vec<_>>(),
+        "source": format.source,
+        "example": format.example,
+    })
+}
+
+/// Every notation a layout is read from or printed in.
+pub(crate) fn notations() -> Value {
+    all_notations().iter().map(|one| json!({ "name": one.name(), "about": one.about() })).collect()
+}
+
+/// Every function of expressions.
+pub(crate) fn functions() -> Value {
+    let one = |one: &eval::Function| json!({ "name": one.name(), "arguments": one.arguments(), "doc": one.doc() });
+    eval::functions().map(one).collect()
+}

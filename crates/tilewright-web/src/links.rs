@@ -1,0 +1,265 @@
+//! Which cells of the operands a cell of the result comes from.
+//!
+//! Cells are numbered colexicographically, the first axis fastest, as CuTe numbers them. Law: a cell of a
+//! composition or division has the offset of its cell of A; of a product, that of its cell of A and a
+//! part that depends on its cell of B alone.
+
+use tilewright::Layout;
+
+/// The most cells of a result that are linked.
+const MAX_CELLS: u64 = 1 << 14;
+
+/// The operations whose cells are linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// A(B(i)).
+    Composition,
+    /// Tiles of A, each axis apart.
+    DivideAxes,
+    /// Tiles of A, all axes of a tile first.
+    Divide,
+    /// A, repeated as B says.
+    Product,
+    /// The same axis by axis, the tile together.
+    Blocked,
+    /// The same axis by axis, the tile apart.
+    Raked,
+    /// The same map in another form.
+    Form,
+    /// The map back.
+    Inverse,
+}
+
+/// The right operand: a layout, or a shape of tiles as its compact layout.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tile<'a> {
+    Layout(&'a Layout),
+    Extents(&'a Layout),
+}
+
+impl Operation {
+    pub(crate) fn called(name: &str) -> Option<Operation> {
+        Some(match name {
+            "composition" => Operation::Composition,
+            "logical_divide" => Operation::DivideAxes,
+            "zipped_divide" | "tiled_divide" | "flat_divide" => Operation::Divide,
+            "logical_product" | "zipped_product" | "tiled_product" | "flat_product" => {
+                Operation::Product
+            }
+            "blocked_product" => Operation::Blocked,
+            "raked_product" => Operation::Raked,
+            "coalesce" | "flatten" => Operation::Form,
+            "right_inverse" | "left_inverse" => Operation::Inverse,
+            _ => return None,
+        })
+    }
+}
+
+/// For each cell of the result the cell of A and that of B, or -1.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Links {
+    pub(crate) a: Vec<i64>,
+    pub(crate) b: Vec<i64>,
+}
+
+impl Links {
+    /// The links of `result`, unless it is too large.
+    pub(crate) fn new(
+        operation: Operation,
+        a: &Layout,
+        b: Option<Tile<'_>>,
+        result: &Layout,
+    ) -> Option<Links> {
+        if result.size() > MAX_CELLS {
+            return None;
+        }
+        let cells = (0..result.size()).map(|i| cell(operation, a, b, result, i));
+        let (a, b) = cells.map(|(a, b)| (number(a), number(b))).unzip();
+        Some(Links { a, b })
+    }
+}
+
+fn number(cell: Option<u64>) -> i64 {
+    cell.and_then(|cell| i64::try_from(cell).ok()).unwrap_or(-1)
+}
+
+type Pair = (Option<u64>, Option<u64>);
+
+fn cell(operation: Operation, a: &Layout, b: Option<Tile<'_>>, result: &Layout, i: u64) -> Pair {
+    let tile = b.map(|(Tile::Layout(tile) | Tile::Extents(tile))| tile);
+    let size = |layout: Option<&Layout>| layout.map_or(1, Layout::size).max(1);
+    match operation {
+        Operation::Composition if matches!(b, Some(Tile::Extents(_))) => {
+            (source(a, result, i), tile.map(|_| i))
+        }
+        Operation::Composition => {
+            let from = tile.and_then(|b| b.offset_of(i).ok()).and_then(|at| u64::try_from(at).ok());
+            (from.filter(|&from| from < a.size()), tile.map(|_| i))
+        }
+        Operation::DivideAxes if matches!(b, Some(Tile::Extents(_))) => {
+            (source(a, result, i), tile.map(|tile| within(tile, result, i)))
+        }
+        Operation::DivideAxes | Operation::Divide => {
+            (source(a, result, i), tile.map(|tile| i % tile.size().max(1)))
+        }
+        Operation::Product => (Some(i % size(Some(a))), tile.map(|_| i / size(Some(a)))),
+        Operation::Blocked => by_axis(a, tile, result, i, false),
+        Operation::Raked => by_axis(a, tile, result, i, true),
+        Operation::Form => (Some(i), None),
+        Operation::Inverse => {
+            let from = result.offset_of(i).ok().and_then(|at| u64::try_from(at).ok());
+            let back = |from: &u64| a.offset_of(*from).ok() == i64::try_from(i).ok();
+            (from.filter(back), None)
+        }
+    }
+}
+
+/// The cell of A with the offset of cell `i` of the result.
+fn source(a: &Layout, result: &Layout, i: u64) -> Option<u64> {
+    let coord = a.locate(result.offset_of(i).ok()?).ok()??;
+    Some(index(coord.as_slice().iter().copied(), &sizes(a)))
+}
+
+/// The cell of a tile of extents that cell `i` of the result is in its tile.
+fn within(tile: &Layout, result: &Layout, i: u64) -> u64 {
+    let extents = sizes(tile);
+    let coord = coord(i, &sizes(result));
+    index(coord.iter().zip(&extents).map(|(x, extent)| x % extent.max(&1)), &extents)
+}
+
+/// Cells of a product that is made axis by axis; `raked` axes count B first.
+fn by_axis(a: &Layout, b: Option<&Layout>, result: &Layout, i: u64, raked: bool) -> Pair {
+    let Some(b) = b else { return (None, None) };
+    let (a, b) = (sizes(a), sizes(b));
+    let coord = coord(i, &sizes(result));
+    let size = |sizes: &[u64], axis: usize| sizes.get(axis).copied().unwrap_or(1).max(1);
+    let digits = |axis: usize, x: u64| {
+        if raked {
+            (x / size(&b, axis), x % size(&b, axis))
+        } else {
+            (x % size(&a, axis), x / size(&a, axis))
+        }
+    };
+    let (left, right): (Vec<u64>, Vec<u64>) =
+        coord.iter().enumerate().map(|(axis, &x)| digits(axis, x)).unzip();
+    (Some(index(left.into_iter(), &a)), Some(index(right.into_iter(), &b)))
+}
+
+fn sizes(layout: &Layout) -> Vec<u64> {
+    (0..layout.rank()).map_while(|axis| layout.axis_size(axis)).collect()
+}
+
+fn coord(i: u64, sizes: &[u64]) -> Vec<u64> {
+    let digit = |rest: &mut u64, size: &u64| {
+        let x = *rest % size.max(&1);
+        *rest /= size.max(&1);
+        Some(x)
+    };
+    sizes.iter().scan(i, digit).collect()
+}
+
+fn index(coord: impl Iterator<Item = u64>, sizes: &[u64]) -> u64 {
+    let weights = sizes.iter().scan(1, |weight, size| {
+        let own = *weight;
+        *weight *= size;
+        Some(own)
+    });
+    coord.zip(weights).map(|(x, weight)| x * weight).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use tilewright::eval::evaluate;
+
+    use super::*;
+
+    fn layout(text: &str) -> Layout {
+        evaluate(text).unwrap().as_layout().unwrap().clone()
+    }
+
+    /// The links of `op(a, b)` and its offsets.
+    fn linked(op: &str, a: &Layout, b: &str) -> Option<(Links, Layout)> {
+        let result = evaluate(&format!("{op}({a}, {b})")).ok()?.as_layout()?.clone();
+        let extents = b.replace('<', "(").replace('>', ")");
+        let extents = evaluate(&extents).unwrap();
+        let tile = extents.as_tuple().map(|shape| Layout::compact_col_major(shape).unwrap());
+        let right = tile.clone().unwrap_or_else(|| layout(b));
+        let right = if tile.is_some() { Tile::Extents(&right) } else { Tile::Layout(&right) };
+        let links = Links::new(Operation::called(op)?, a, Some(right), &result)?;
+        Some((links, result))
+    }
+
+    const LEFT: [&str; 6] =
+        ["(6,8):(8,1)", "(6,8):(1,6)", "((2,3),8):((1,16),2)", "24:1", "(4,6):(7,1)", "12:3"];
+
+    #[test]
+    fn cells_of_divisions_and_compositions_have_their_offset() {
+        let mut linked_cells = 0;
+        for a in LEFT.map(layout) {
+            for op in
+                ["composition", "logical_divide", "zipped_divide", "tiled_divide", "flat_divide"]
+            {
+                for b in ["<3,4>", "<2,2>", "4:1", "4:2", "(2,3):(1,4)", "6:1"] {
+                    let Some((links, result)) = linked(op, &a, b) else { continue };
+                    for (i, &from) in links.a.iter().enumerate().filter(|(_, from)| **from >= 0) {
+                        let offset = result.offset_of(i as u64).unwrap();
+                        assert_eq!(a.offset_of(from as u64).unwrap(), offset, "{op} {a} {b} {i}");
+                        linked_cells += 1;
+                    }
+                }
+            }
+        }
+        assert!(linked_cells > 2000, "{linked_cells}");
+    }
+
+    #[test]
+    fn cells_of_one_tile_are_one_cell_of_the_tile_each() {
+        for op in ["logical_divide", "zipped_divide", "tiled_divide", "flat_divide"] {
+            let (links, _) = linked(op, &layout("(6,8):(8,1)"), "<3,4>").unwrap();
+            let count = |cell| links.b.iter().filter(|&&b| b == cell).count();
+            assert!((0..12).all(|cell| count(cell) == 4), "{op}");
+        }
+        // The tile's second cell is its second row: offset 8.
+        let (links, result) = linked("logical_divide", &layout("(6,8):(8,1)"), "<3,4>").unwrap();
+        let cell = (0..48).find(|&i| result.offset_of(i) == Ok(8)).unwrap();
+        assert_eq!(links.b[cell as usize], 1);
+    }
+
+    #[test]
+    fn cells_of_products_are_a_cell_of_a_and_a_place_by_b() {
+        for op in [
+            "logical_product",
+            "zipped_product",
+            "tiled_product",
+            "flat_product",
+            "blocked_product",
+            "raked_product",
+        ] {
+            for (a, b) in [("(2,3):(1,2)", "(2,2):(1,2)"), ("(2,2):(2,1)", "(3,4):(4,1)")] {
+                let a = layout(a);
+                let (links, result) = linked(op, &a, b).unwrap();
+                let mut places = HashMap::new();
+                for (i, (&from, &of)) in links.a.iter().zip(&links.b).enumerate() {
+                    let rest =
+                        result.offset_of(i as u64).unwrap() - a.offset_of(from as u64).unwrap();
+                    assert_eq!(*places.entry(of).or_insert(rest), rest, "{op} {a} {b} {i}");
+                }
+                assert_eq!(places.len() as u64, layout(b).size());
+            }
+        }
+    }
+
+    #[test]
+    fn inverses_point_back_and_forms_stay() {
+        let a = layout("(3,4):(4,1)");
+        let inverse = layout("right_inverse((3,4):(4,1))");
+        let links = Links::new(Operation::Inverse, &a, None, &inverse).unwrap();
+        assert!(
+            links.a.iter().enumerate().all(|(i, &from)| a.offset_of(from as u64) == Ok(i as i64))
+        );
+        let links = Links::new(Operation::Form, &a, None, &a).unwrap();
+        assert_eq!(links.a, (0..12).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,156 @@
+//! A question and its answer, as JSON.
+
+use serde_json::{Value, json};
+use tilewright::{
+    Named,
+    draw::{Limits, Subject, conversion, grid, memory},
+};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::{
+    answers::{self, Answer},
+    facts,
+    input::{Array, both, integers, resolve},
+    refusal::Refusal,
+    step,
+};
+
+/// The longest question that is read, in bytes.
+const MAX_QUESTION: usize = 1 << 20;
+
+/// Answers a question, both as JSON. `ask` names it; dims are a list, or a text as a person types it.
+///
+/// | `ask` | takes | answers |
+/// |---|---|---|
+/// | `parse`, `explain`, `recognise`, `translate`, `offset`, `coord`, `distribution`, `same`, `eval`, `infer`, `relayout` | as in `corpus/answers.jsonl` | the same as there |
+/// | `view` | `spec`, `dims`, `dtype` | what the program explains with `--json`, and what a picture needs |
+/// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
+/// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype` | an SVG file |
+/// | `step` | `op`, `a`, `b` | `a`, `b`, `result`: values, layouts with a `view`; `links` |
+/// | `formats`, `notations`, `functions` | | what there is |
+///
+/// A SPEC of `view` and `convert` may be an expression. A refusal is
+/// `{"error": {"kind", "message", "field", "span"}}`, where `field` is the field of the question at fault and
+/// `span`, or null, counts bytes of its text. Any text is answered.
+///
+/// ```
+/// use tilewright_web::ask;
+/// let answer = ask(r#"{"ask": "same", "a": "f32[2,3]{0,1}", "b": "(2,3):(1,2)"}"#);
+/// assert_eq!(answer, r#""same""#);
+///
+/// let answer = ask(r#"{"ask": "view", "spec": "(2,3):(1,x)"}"#);
+/// assert!(answer.contains(r#""kind":"parse""#) && answer.contains(r#""span":[9,10]"#));
+/// assert!(ask("?").contains("no JSON"));
+/// ```
+#[wasm_bindgen]
+pub fn ask(question: &str) -> String {
+    answer(question).unwrap_or_else(|refusal| refusal.to_json()).to_string()
+}
+
+fn answer(text: &str) -> Answer {
+    if text.len() > MAX_QUESTION {
+        return Err(Refusal::usage("ask", format!("a question of more than {MAX_QUESTION} bytes")));
+    }
+    let question: Value = serde_json::from_str(text)
+        .map_err(|error| Refusal::usage("ask", format!("the question is no JSON: {error}")))?;
+    Question(&question).answer()
+}
+
+/// The fields of a question.
+struct Question<'a>(&'a Value);
+
+impl<'a> Question<'a> {
+    fn answer(&self) -> Answer {
+        match self.text("ask") {
+            "view" => Ok(facts::view(&resolve("spec", self.text("spec"), self.array())?)),
+            "convert" => self.convert(),
+            "picture" => self.picture(),
+            "step" => step::step(self.text("op"), self.text("a"), self.text("b")),
+            "eval" => answers::eval(self.text("text")),
+            "parse" => Ok(answers::parse(&self.plain("spec")?)),
+            "translate" => answers::translate(&self.plain("spec")?, self.text("to")),
+            "explain" => Ok(answers::explain(&self.plain("spec")?)),
+            "recognise" => Ok(answers::recognised(&self.plain("spec")?)),
+            "offset" => answers::offset(&self.plain("spec")?, &self.integers("coord")?),
+            "coord" => answers::coord(&self.plain("spec")?, self.integer("offset")?),
+            "same" => answers::same(&self.plain("a")?, &self.plain("b")?),
+            "distribution" => answers::distribution(self.text("spec"), &self.array()),
+            "infer" => {
+                let (original, packed) = (self.bytes("original")?, self.bytes("packed")?);
+                answers::inferred(&original, &self.integers("dims")?, &packed)
+            }
+            "relayout" => {
+                let bits = u32::try_from(self.integer("bits")?).unwrap_or(0);
+                answers::moved(&self.plain("from")?, &self.plain("to")?, bits)
+            }
+            "formats" => Ok(answers::formats()),
+            "notations" => Ok(answers::notations()),
+            "functions" => Ok(answers::functions()),
+            other => Err(Refusal::usage("ask", format!("`{other}` is no question"))),
+        }
+    }
+
+    /// Both sides of a conversion, and whether anything has to move.
+    fn convert(&self) -> Answer {
+        let (a, b) = both(self.text("a"), self.text("b"), self.array())?;
+        let (left, right) = (a.layout().extents(), b.layout().extents());
+        if left != right {
+            let says =
+                format!("source and destination are different arrays: {left:?} and {right:?}");
+            return Err(Refusal::usage("b", says));
+        }
+        let same = answers::same(&a, &b).unwrap_or_else(|refusal| refusal.to_json());
+        Ok(json!({ "a": facts::view(&a), "b": facts::view(&b), "same": same }))
+    }
+
+    /// A picture to keep: of one layout, its memory, or a conversion.
+    fn picture(&self) -> Answer {
+        let svg = match self.text("kind") {
+            "conversion" => {
+                let (a, b) = both(self.text("a"), self.text("b"), self.array())?;
+                conversion(&subject(&a), &subject(&b), &Limits::default())
+            }
+            kind => {
+                let named = resolve("spec", self.text("spec"), self.array())?;
+                let draw = if kind == "memory" { memory } else { grid };
+                draw(&subject(&named), &Limits::default())
+            }
+        };
+        svg.map(|scene| json!(scene.to_svg())).map_err(|error| Refusal::core("spec", &error))
+    }
+
+    fn text(&self, field: &str) -> &'a str {
+        self.0[field].as_str().unwrap_or_default()
+    }
+
+    fn array(&self) -> Array<'a> {
+        Array { dims: &self.0["dims"], dtype: self.text("dtype") }
+    }
+
+    /// A SPEC, and no expression.
+    fn plain(&self, field: &'static str) -> Result<Named, Refusal> {
+        let (dims, dtype) = (self.array().dims()?, self.array().dtype()?);
+        let refused = |error| Refusal::layout(field, &error);
+        let spec = self.text(field).parse::<tilewright::Spec>().map_err(refused)?;
+        spec.resolve(dims.as_deref(), dtype).map_err(refused)
+    }
+
+    fn integer(&self, field: &'static str) -> Result<i64, Refusal> {
+        self.0[field].as_i64().ok_or_else(|| Refusal::usage(field, "expected an integer"))
+    }
+
+    fn integers(&self, field: &'static str) -> Result<Vec<u64>, Refusal> {
+        integers(field, &self.0[field])
+    }
+
+    fn bytes(&self, field: &'static str) -> Result<Vec<u8>, Refusal> {
+        let byte = |one: u64| {
+            u8::try_from(one).map_err(|_| Refusal::usage(field, format!("{one} is no byte")))
+        };
+        self.integers(field)?.into_iter().map(byte).collect()
+    }
+}
+
+fn subject(named: &Named) -> Subject<'_> {
+    Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())
+}

@@ -1,0 +1,122 @@
+//! One step of the algebra: operands, result, and which cells belong together.
+
+use serde_json::{Value, json};
+use tilewright::{
+    Layout, Spec,
+    eval::{self, evaluate, functions},
+};
+
+use crate::{
+    facts,
+    links::{Links, Operation, Tile},
+    refusal::Refusal,
+};
+
+/// An operand as typed, as the evaluator reads it, and what it is.
+struct Operand {
+    text: String,
+    value: eval::Value,
+}
+
+/// Evaluates `op(a, b)`, or `op(a)` where `b` is empty; `o` is composition.
+pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Refusal> {
+    let op = if op == "o" { "composition" } else { op };
+    if !functions().any(|function| function.name() == op) {
+        return Err(Refusal::usage("op", format!("`{op}` is no function")));
+    }
+    let a = operand("a", a)?;
+    let b = if b.trim().is_empty() { None } else { Some(operand("b", b)?) };
+    let arguments = b.as_ref().map_or(a.text.clone(), |b| format!("{}, {}", a.text, b.text));
+    let expression = format!("{op}({arguments})");
+    let result = evaluate(&expression).map_err(|e| Refusal::expression("result", 0, &e))?;
+    let tile = b.as_ref().and_then(|b| tile(&b.value));
+    Ok(json!({
+        "expression": expression,
+        "a": described(&a.value, None),
+        "b": b.as_ref().map(|b| described(&b.value, tile.as_ref())),
+        "result": described(&result, None),
+        "links": links(op, &a.value, b.as_ref(), &result, tile.as_ref()),
+    }))
+}
+
+/// An expression; or any SPEC, which the evaluator takes in quotes.
+fn operand(field: &'static str, text: &str) -> Result<Operand, Refusal> {
+    let text = text.trim();
+    let error = match evaluate(text) {
+        Ok(value) => return Ok(Operand { text: text.to_owned(), value }),
+        Err(error) => error,
+    };
+    let quoted = format!("\"{text}\"");
+    match (Spec::parse(text).is_ok_and(|spec| spec.is_concrete()), evaluate(&quoted)) {
+        (true, Ok(value)) => Ok(Operand { text: quoted, value }),
+        _ => Err(Refusal::expression(field, 0, &error)),
+    }
+}
+
+/// A value with, where it is a layout, what a picture needs; `tile` stands for a tiler of extents.
+fn described(value: &eval::Value, tile: Option<&Layout>) -> Value {
+    let tile = tile.filter(|_| value.as_layout().is_none()).map(Layout::to_string);
+    let named = match tile.and_then(|tile| evaluate(&tile).ok()) {
+        Some(tile) => tile.to_named(),
+        None => value.to_named().filter(|_| value.kind() != "integer"),
+    };
+    let view = named.as_ref().map(facts::view);
+    json!({ "kind": value.kind(), "text": value.to_string(), "view": view })
+}
+
+/// The compact layout of the extents of a tiler or shape: the cells of one tile.
+fn tile(value: &eval::Value) -> Option<Layout> {
+    let shape = match value.kind() {
+        "tiler" => value.to_string().replace('<', "(").replace('>', ")"),
+        "tuple" | "integer" => value.to_string(),
+        _ => return None,
+    };
+    let shape = evaluate(&shape).ok()?;
+    Layout::compact_col_major(shape.as_tuple()?).ok()
+}
+
+fn links(
+    op: &str,
+    a: &eval::Value,
+    b: Option<&Operand>,
+    result: &eval::Value,
+    tile: Option<&Layout>,
+) -> Option<Value> {
+    let operation = Operation::called(op)?;
+    let b = match (b.and_then(|b| b.value.as_layout()), tile) {
+        (Some(layout), _) => Some(Tile::Layout(layout)),
+        (None, Some(tile)) => Some(Tile::Extents(tile)),
+        (None, None) => None,
+    };
+    let links = Links::new(operation, a.as_layout()?, b, result.as_layout()?)?;
+    Some(json!({ "a": links.a, "b": links.b }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_shows_operands_and_result() {
+        let step = step("zipped_divide", "(6,8):(8,1)", "<3,4>").unwrap();
+        assert_eq!(step["expression"], "zipped_divide((6,8):(8,1), <3,4>)");
+        assert_eq!(step["result"]["text"], "((3,4),(2,2)):((8,1),(24,4))");
+        assert_eq!(step["b"]["view"]["dims"], json!([3, 4]));
+        assert_eq!(step["links"]["a"].as_array().unwrap().len(), 48);
+    }
+
+    #[test]
+    fn any_spec_is_an_operand() {
+        let step = step("coalesce", "f32[4,8]{1,0}", "").unwrap();
+        assert_eq!(step["result"]["text"], "(4,8):(8,1)");
+    }
+
+    #[test]
+    fn the_operand_at_fault_is_named() {
+        let field = |op, a, b| step(op, a, b).unwrap_err().to_json()["error"]["field"].clone();
+        assert_eq!(field("composition", "(4,8:1", "2:1"), "a");
+        assert_eq!(field("composition", "4:1", "2:x"), "b");
+        assert_eq!(field("logical_divide", "10:1", "12:1"), "result");
+        assert_eq!(field("nothing", "10:1", "12:1"), "op");
+    }
+}

@@ -1,0 +1,135 @@
+//! A layout that is kept open, so that the window of it that a page shows is read as numbers.
+//!
+//! JavaScript's numbers are exact to 2⁵³: an offset beyond is the nearest number. What is no cell, or was
+//! not decided, is `NaN`.
+
+use serde_json::Value;
+use tilewright::{Place, TensorLayout};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::input::{Array, resolve};
+
+/// The most numbers of one window.
+const MAX_CELLS: usize = 1 << 20;
+
+/// A layout whose cells are read in windows.
+///
+/// ```
+/// use tilewright_web::View;
+/// let zn = View::open("zN[M0=2,C0=2]", "3,4", "").unwrap();
+/// // Rows 0 and 1 of columns 2 and 3: the second panel of columns.
+/// assert_eq!(zn.grid(&[], 0.0, 2.0, 2, 2), [8.0, 9.0, 10.0, 11.0]);
+/// assert!(View::open("zN", "", "").is_none());
+/// ```
+#[wasm_bindgen]
+#[derive(Clone, Debug)]
+pub struct View {
+    layout: TensorLayout,
+}
+
+#[wasm_bindgen]
+impl View {
+    /// The layout of a SPEC or expression; none where [`ask`](crate::ask) would refuse it, and says why.
+    ///
+    /// ```
+    /// use tilewright_web::View;
+    /// assert!(View::open("logical_divide((6,8):(8,1), <3,4>)", "", "").is_some());
+    /// assert!(View::open("row-major", "2,3,x", "").is_none());
+    /// ```
+    pub fn open(spec: &str, dims: &str, dtype: &str) -> Option<View> {
+        let array = Array { dims: &Value::from(dims), dtype };
+        let named = resolve("spec", spec, array).ok()?;
+        Some(View { layout: named.layout().clone() })
+    }
+
+    /// The offsets of a window of the last two dims, row by row, where the dims before have the
+    /// coordinates `outer`. Padding has offsets too; of arrays with less than two dims, the rows (or all)
+    /// are one.
+    ///
+    /// ```
+    /// use tilewright_web::View;
+    /// let cube = View::open("f32[2,2,3]{2,1,0}", "", "").unwrap();
+    /// assert_eq!(cube.grid(&[1.0], 0.0, 1.0, 2, 2), [7.0, 8.0, 10.0, 11.0]);
+    /// // There is no third row.
+    /// assert!(cube.grid(&[1.0], 2.0, 0.0, 1, 3).iter().all(|offset| offset.is_nan()));
+    /// ```
+    pub fn grid(&self, outer: &[f64], row: f64, column: f64, rows: u32, columns: u32) -> Vec<f64> {
+        let rank = self.layout.rank();
+        let mut coord: Vec<u64> = outer.iter().map(|&x| x as u64).collect();
+        coord.resize(rank, 0);
+        let cells = (0..u64::from(rows)).flat_map(|i| (0..u64::from(columns)).map(move |j| (i, j)));
+        let offsets = cells.take(MAX_CELLS).map(|(i, j)| {
+            let (i, j) = (i.saturating_add(row as u64), j.saturating_add(column as u64));
+            if rank > 1 {
+                coord[rank - 2] = i;
+            }
+            if rank > 0 {
+                coord[rank - 1] = j;
+            }
+            let outside = (rank < 2 && i > 0) || (rank < 1 && j > 0);
+            if outside { f64::NAN } else { self.cell(&coord) }
+        });
+        offsets.collect()
+    }
+
+    /// What memory holds from an offset on: for each offset its state (0 padding, 1 an element, 2 outside,
+    /// 3 undecided) and the coordinate of the element, one number a dim.
+    ///
+    /// ```
+    /// use tilewright_web::View;
+    /// let padded = View::open("(2,2):(2,1) valid (1,2)", "", "").unwrap();
+    /// assert_eq!(padded.memory(1.0, 2), [1.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+    /// assert_eq!(padded.memory(4.0, 1), [2.0, 0.0, 0.0]);
+    /// ```
+    pub fn memory(&self, from: f64, count: u32) -> Vec<f64> {
+        let (rank, mut given_up) = (self.layout.rank(), false);
+        let count = (count as usize).min(MAX_CELLS / (rank + 1));
+        let mut cells = Vec::with_capacity(count * (rank + 1));
+        for i in 0..count as i64 {
+            // A search that was given up is not begun again for each neighbour.
+            let place = if given_up { None } else { self.place((from as i64).saturating_add(i)) };
+            given_up |= place.is_none();
+            let (state, coord) = match &place {
+                Some(Place::Padding) => (0.0, None),
+                Some(Place::Element(coord)) => (1.0, Some(coord.as_slice())),
+                Some(Place::OutOfRange) => (2.0, None),
+                None => (3.0, None),
+            };
+            cells.push(state);
+            let coord = coord.unwrap_or(&[]).iter().map(|&x| x as f64);
+            cells.extend(coord.chain(std::iter::repeat(0.0)).take(rank));
+        }
+        cells
+    }
+
+    /// The offsets of elements, given by their coordinates one after the other.
+    ///
+    /// ```
+    /// use tilewright_web::View;
+    /// let columns = View::open("col-major", "2,3", "").unwrap();
+    /// assert_eq!(columns.offsets(&[1.0, 0.0, 0.0, 2.0]), [1.0, 4.0]);
+    /// assert!(columns.offsets(&[2.0, 0.0])[0].is_nan());
+    /// ```
+    pub fn offsets(&self, coords: &[f64]) -> Vec<f64> {
+        let offset = |coord: &[f64]| {
+            let coord: Vec<u64> = coord.iter().map(|&x| x as u64).collect();
+            self.layout.offset(&coord).map_or(f64::NAN, |offset| offset as f64)
+        };
+        coords.chunks(self.layout.rank().max(1)).take(MAX_CELLS).map(offset).collect()
+    }
+
+    /// The offset of a cell of the padded domain.
+    fn cell(&self, coord: &[u64]) -> f64 {
+        let layout = &self.layout;
+        let offset = if layout.is_strided() {
+            layout.layout().offset_at(coord)
+        } else {
+            layout.offset(coord)
+        };
+        offset.map_or(f64::NAN, |offset| offset as f64)
+    }
+
+    fn place(&self, offset: i64) -> Option<Place> {
+        self.layout.locate(offset).ok()
+    }
+}
