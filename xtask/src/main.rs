@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask ci`, `tidy`, `bench`, `oracles`.
+//! The project's own commands: `cargo xtask ci`, `tidy`, `bench`, `oracles`, `web`.
 //!
 //! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
 //! them. Nothing here depends on the crates it checks.
@@ -11,6 +11,7 @@ mod oracles;
 mod python;
 mod shell;
 mod tidy;
+mod web;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,12 @@ enum Command {
         /// Only those whose name contains this
         name: Option<String>,
     },
+    /// The page in the browser, built into web/dist
+    Web {
+        /// Tests it as well: in Node, and in a browser
+        #[arg(long)]
+        test: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -45,6 +52,9 @@ fn main() -> ExitCode {
         Command::Ci => ci::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(args) => return bench::run(&root, &args),
+        Command::Web { test } => {
+            web::build(&root).and_then(|()| if test { web::test(&root) } else { Ok(()) })
+        }
         Command::Oracles { name } => oracles::run(&root, name.as_deref().unwrap_or_default()),
     };
     match outcome {

@@ -1,0 +1,187 @@
+// A conversion: source and destination of one array side by side, with the memory of both.
+
+import { type Colouring, isDark, paletteOf } from "./colours.js";
+import { button, fill, h, saver, select } from "./dom.js";
+import { askAssuming, type Conversion, type Facts, refused, View } from "./engine.js";
+import { Field } from "./field.js";
+import { LayoutSource, type Shading } from "./layout_source.js";
+import { MemorySource } from "./memory_source.js";
+import { assumes, counted, legend, type PagePart, percent, picture, point } from "./page.js";
+import { Pane } from "./pane.js";
+import type { Cell } from "./source.js";
+import type { Fields } from "./state.js";
+
+const COLOURS = [
+  ["b:tile", "colour: tile of the destination"],
+  ["a:order", "colour: order of the source"],
+  ["b:order", "colour: order of the destination"],
+  ["a:tile", "colour: tile of the source"],
+  ["a:none", "no colour"],
+] as const;
+
+/** One side: its picture and its memory. */
+interface Side {
+  facts: Facts;
+  view: View;
+  layout: LayoutSource;
+  memory: MemorySource;
+}
+
+/** The part of the page for conversions. */
+export class ConvertPart implements PagePart {
+  readonly element: HTMLElement;
+  private readonly a = new Field({ label: "From", kind: "wide", change: () => this.changed() });
+  private readonly b = new Field({ label: "To", kind: "wide", change: () => this.changed() });
+  private readonly dims = new Field({ label: "Dims", kind: "narrow", hint: "as written", change: () => this.changed() });
+  private readonly dtype = new Field({ label: "Element", kind: "narrow", hint: "as written", change: () => this.changed() });
+  private readonly colour = select("What colours mean", COLOURS, () => this.recoloured());
+  private readonly panes: Pane[];
+  private readonly summary = h("div", { class: "summary" });
+  private readonly key = h("div");
+  private readonly picture: HTMLElement;
+  private sides: Side[] = [];
+
+  constructor(private readonly changed_: () => void) {
+    const pane = (i: number) => {
+      const [side, memory] = [i % 2, i > 1];
+      const title = `${memory ? "Memory of the" : "The"} ${side === 0 ? "source" : "destination"}`;
+      return new Pane({ title, kind: memory ? "memory" : "main", base: memory ? 22 : 28, onPoint: (cell) => this.pointed(i, cell) });
+    };
+    this.panes = [0, 1, 2, 3].map(pane);
+    const [a, b, memoryA, memoryB] = this.panes.map((pane) => pane.element);
+    this.picture = h("div", { class: "picture" }, h("div", { class: "pair" }, a, b), this.key, h("div", { class: "pair" }, memoryA, memoryB), this.summary);
+    const swap = button("⇄", "Swap source and destination", () => this.swap(), "sign");
+    this.element = h(
+      "div",
+      { class: "part" },
+      h("form", { class: "ask", role: "search", onsubmit: (event) => event.preventDefault() }, this.a.element, swap, this.b.element, this.dims.element, this.dtype.element),
+      h("p", { class: "choices" }, this.colour, saver("SVG", "Save the conversion as SVG", "conversion.svg", () => this.svg())),
+      this.picture,
+    );
+  }
+
+  restore(fields: Fields): void {
+    const first = fields["a"] === undefined && fields["b"] === undefined;
+    this.a.value = fields["a"] ?? (first ? "row-major" : "");
+    this.b.value = fields["b"] ?? (first ? "zN[M0=4,C0=4]" : "");
+    this.dims.value = fields["dims"] ?? (first ? "8,12" : "");
+    this.dtype.value = fields["dtype"] ?? "";
+    this.colour.value = COLOURS.some(([name]) => name === fields["colour"]) ? fields["colour"]! : COLOURS[0][0];
+    this.update();
+  }
+
+  fields(): Fields {
+    const colour = this.colour.value === COLOURS[0][0] ? "" : this.colour.value;
+    return { a: this.a.value, b: this.b.value, dims: this.dims.value, dtype: this.dtype.value, colour };
+  }
+
+  name(): string {
+    return `${this.a.value} → ${this.b.value}`;
+  }
+
+  repaint(): void {
+    this.draw();
+  }
+
+  private changed(): void {
+    this.update();
+    this.changed_();
+  }
+
+  private recoloured(): void {
+    this.draw();
+    this.changed_();
+  }
+
+  private svg(): string | null {
+    const [a, b] = this.sides.map(({ facts }) => facts);
+    return a && b ? picture({ kind: "conversion", a: a.layout, b: b.layout, dims: a.dims, dtype: a.dtype ?? "" }) : null;
+  }
+
+  private swap(): void {
+    [this.a.value, this.b.value] = [this.b.value, this.a.value];
+    this.changed();
+  }
+
+  private update(): void {
+    const [dims, dtype] = [this.dims.value, this.dtype.value];
+    const { answer, assumed } = askAssuming<Conversion>({ ask: "convert", a: this.a.value, b: this.b.value, dims, dtype });
+    point({ a: this.a, b: this.b, dims: this.dims, dtype: this.dtype }, refused(answer) ? answer.error : null);
+    this.picture.classList.toggle("stale", refused(answer));
+    if (refused(answer)) return;
+    const [a, b] = [answer.a, answer.b].map((facts) => {
+      // The text of a resolved layout says its array, unless it is a general one with its array in front.
+      const view = View.open(facts.layout, facts.dims.join(",") || "()", facts.dtype ?? "");
+      return view && { facts, view };
+    });
+    if (!a || !b) return;
+    const before = this.sides;
+    this.sides = [a, b] as Side[];
+    this.draw();
+    for (const side of before) side.view.free();
+    this.summarise(answer);
+    assumes(this.dims, this.dtype, assumed);
+  }
+
+  private draw(): void {
+    const [a, b] = this.sides;
+    if (!a || !b) return;
+    const [of, by] = this.colour.value.split(":") as ["a" | "b", Colouring];
+    const key = of === "a" ? a : b;
+    const shading: Shading = { by, facts: key.facts, view: key.view };
+    const palette = paletteOf(by, isDark());
+    this.sides.forEach((side, i) => {
+      side.layout = new LayoutSource(side.facts, side.view, "offset", shading);
+      const [grid, memory] = [this.panes[i]!, this.panes[i + 2]!];
+      side.memory = new MemorySource(side.facts, side.view, shading, (widest) => {
+        return Math.floor(((memory.grid.element.clientWidth || 500) - 60) / Math.max(26, widest * 6 + 10));
+      });
+      grid.grid.show(side.layout, palette);
+      memory.grid.show(side.memory, palette);
+      memory.height(side.memory.rows * 22 + 34, 70, 200);
+    });
+    const rows = Math.max(a.layout.rows, b.layout.rows);
+    for (const pane of this.panes.slice(0, 2)) pane.height(rows * 28 + 42, 120, Math.max(innerHeight * 0.48, 280));
+    const padded = b.facts.padding > 0 ? b.facts : a.facts;
+    fill(this.key, legend(by, { ...padded, cuts: [...a.facts.cuts, ...b.facts.cuts] }));
+  }
+
+  private summarise({ a, b, same }: Conversion): void {
+    const row = (title: string, value: (facts: Facts) => string) => h("tr", {}, h("th", { scope: "row" }, title), h("td", {}, value(a)), h("td", {}, value(b)));
+    const said = same === "same" ? "The two are one map: nothing has to move." : `They ${same}.`;
+    fill(
+      this.summary,
+      h("p", { class: "verdict" }, said),
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, h("td"), h("th", { scope: "col" }, "source"), h("th", { scope: "col" }, "destination"))),
+        h(
+          "tbody",
+          {},
+          row("layout", (facts) => facts.layout),
+          row("storage", (facts) => (facts.bytes === null ? counted(facts.capacity, "element") : `${counted(facts.capacity, "element")}, ${counted(facts.bytes, "byte")}`)),
+          row("padding", (facts) => `${counted(facts.padding, "element")} (${percent(facts.padding, facts.capacity)})`),
+          row("contiguous run", (facts) => counted(facts.contiguous_run, "element")),
+          row("injective", (facts) => (facts.injective === null ? "undecided" : facts.injective ? "yes" : "no")),
+        ),
+      ),
+    );
+  }
+
+  /** Marks the same element in all four pictures. */
+  private pointed(pane: number, cell: Cell | null): void {
+    const side = this.sides[pane % 2];
+    if (!side?.layout) return;
+    const coord = cell && (pane < 2 ? side.layout.coord(cell) : side.memory.coord(side.memory.offset(cell)));
+    const element = coord && side.layout.holds(coord) ? coord : null;
+    this.panes.forEach((other, i) => {
+      const { layout, memory } = this.sides[i % 2]!;
+      const at = element && layout.cell(element);
+      const marks = at ? [i < 2 ? at : memory.cell(layout.offset(at))] : [];
+      other.grid.mark(i === pane ? [] : marks);
+      const own = i === pane && cell && (i < 2 ? layout.describe(cell) : memory.describe(cell));
+      other.say(own || (at ? layout.describe(at) : ""));
+    });
+  }
+}

@@ -1,0 +1,123 @@
+// The library, compiled to WebAssembly: questions and answers, and open views of layouts.
+
+import init, { View, ask as askText } from "../generated/tilewright_web.js";
+
+export { View };
+
+/** Why a question has no answer; `span` counts bytes of the field's text. */
+export interface Refusal {
+  kind: string;
+  message: string;
+  field: string;
+  span: [number, number] | null;
+}
+
+/** What is known of a layout. */
+export interface Facts {
+  layout: string;
+  dtype: string | null;
+  element_bits: number | null;
+  dims: number[];
+  padded: number[];
+  cuts: number[][];
+  modes: [extent: number, stride: number][];
+  low: number;
+  fill: string;
+  size: number;
+  cosize: number;
+  capacity: number;
+  bytes: number | null;
+  padding: number;
+  contiguous_run: number;
+  injective: boolean | null;
+  lines: [title: string, text: string][];
+  notations: Record<string, { text?: string; refused?: string }>;
+}
+
+/** A value of the algebra; a layout also as a picture needs it. */
+export interface Value {
+  kind: string;
+  text: string;
+  view: Facts | null;
+}
+
+/** Operands, result, and for each cell of the result those it comes from (-1: none). */
+export interface Step {
+  expression: string;
+  a: Value;
+  b: Value | null;
+  result: Value;
+  links: { a: number[]; b: number[] } | null;
+}
+
+/** A named format. */
+export interface Format {
+  name: string;
+  aliases: string[];
+  pattern: string;
+  constants: { name: string; by_bits: Record<string, number> }[];
+  source: string;
+  example: string;
+}
+
+/** Both sides of a conversion. */
+export interface Conversion {
+  a: Facts;
+  b: Facts;
+  same: string;
+}
+
+/** Loads the library; nothing else here may be called before. */
+export async function load(wasm: string | URL | Promise<Response>): Promise<void> {
+  await init({ module_or_path: wasm });
+}
+
+/** Asks; the answer, or why there is none. */
+export function ask<T>(question: Record<string, unknown>): T | { error: Refusal } {
+  return JSON.parse(askText(JSON.stringify(question))) as T | { error: Refusal };
+}
+
+/** Whether an answer is a refusal. */
+export function refused(answer: unknown): answer is { error: Refusal } {
+  return typeof answer === "object" && answer !== null && "error" in answer;
+}
+
+// What general layouts are tried with where dims are not given, by rank.
+const DIMS = ["24,40", "40", "2,20,5,6", "2,12,20", "2,20,3,4,5", "2,3,4,5,3,4", "()"];
+
+/** Dims and element type with which a general layout can be shown, where none were given. */
+export interface Assumed {
+  dims: string;
+  dtype: string;
+}
+
+/**
+ * Asks a question about layouts. What a general layout lacks and the person has not given is assumed, and
+ * the assumption handed back.
+ */
+export function askAssuming<T>(question: Record<string, unknown>): { answer: T | { error: Refusal }; assumed: Assumed | null } {
+  let { dims, dtype } = question as { dims: string; dtype: string };
+  let answer = ask<T>(question);
+  const first = answer;
+  if (refused(answer) && answer.error.kind === "needs-dims") {
+    for (const tried of DIMS) {
+      answer = ask<T>({ ...question, dims: tried, dtype });
+      dims = tried;
+      if (!refused(answer) || answer.error.kind === "needs-dtype") break;
+    }
+  }
+  if (refused(answer) && answer.error.kind === "needs-dtype" && !dtype) {
+    dtype = "f16";
+    answer = ask<T>({ ...question, dims, dtype });
+  }
+  if (refused(answer)) return { answer: first, assumed: null };
+  const given = dims === question["dims"] && dtype === question["dtype"];
+  return { answer, assumed: given ? null : { dims, dtype } };
+}
+
+/** The place of a byte span in a string. */
+export function characters(text: string, span: [number, number]): [number, number] {
+  const bytes = new TextEncoder().encode(text);
+  const count = (to: number) => new TextDecoder().decode(bytes.subarray(0, to)).length;
+  return [count(span[0]), count(span[1])];
+}

@@ -1,0 +1,52 @@
+// What the gallery shows besides the catalogue: one text of each notation, conversions, and steps.
+
+/** A text in each notation, with the array where the text does not say it. */
+export const NOTATIONS: readonly (readonly [title: string, spec: string, dims?: string, dtype?: string])[] = [
+  ["CuTe", "((4,2),(4,3)):((4,16),(1,32))"],
+  ["CuTe, swizzled", "Sw<3,3,3> o (8,64):(64,1)", "", "f16"],
+  ["TLA, sizes in types", "(_2,4):(_12,_1)"],
+  ["XLA, tiled", "f32[3,5]{1,0:T(2,2)}"],
+  ["XLA, tiles in tiles", "bf16[20,200]{1,0:T(8,128)(2,1)}"],
+  ["XLA, padded to a width", "f32[2,3]{0,1}pad(3,5)fill(0)"],
+  ["XLA, a vector in tiles", "bf16[300]{0:T(8,128)}"],
+  ["pattern", "(m1 m0:4) (n1 n0:4) -> n1 m1 m0 n0", "8,12"],
+  ["NumPy", "numpy:shape=(3,5),strides=(20,4),dtype=f32"],
+  ["PyTorch", "torch:size=(4,6),stride=(6,1)"],
+  ["PyTorch, channels last", "channels_last", "2,3,4,5"],
+  ["JAX", "Layout(major_to_minor=(0, 1), tiling=((2, 4),))", "6,10", "f32"],
+  ["MLIR memref", "memref<3x5xf32, strided<[5, 1]>>"],
+  ["MLIR affine map", "memref<8x12xf16, affine_map<(d0, d1) -> (d1 floordiv 4, d0, d1 mod 4)>>"],
+  ["MLIR pack", "linalg.pack inner_dims_pos = [0, 1] inner_tiles = [4, 4]", "8,12"],
+  ["C++ mdspan", "std::layout_left::mapping(std::extents(3, 5))"],
+  ["einops", "rearrange('(m1 m0) n -> m1 n m0', m0=4)", "8,12"],
+  ["Halide", "halide:{0,3,5},{0,5,1}"],
+  ["oneDNN", "aBcd4b", "2,10,3,4"],
+  ["orders", "NHWC", "2,3,4,5"],
+  ["column-major", "[6,8] col-major"],
+  ["an expression", "logical_divide((6,8):(8,1), <3,4>)"],
+  ["a million elements", "[1024,1024] (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0"],
+  ["a billion", "bf16[32768,32768]{1,0:T(8,128)(2,1)}"],
+];
+
+/** Conversions people wait for. */
+export const CONVERSIONS: readonly (readonly [title: string, a: string, b: string, dims: string, dtype?: string])[] = [
+  ["Row-major to zN", "row-major", "zN[M0=4,C0=4]", "8,12"],
+  ["Weights for the NPU", "row-major", "zN", "32,48", "f16"],
+  ["NCHW to NHWC", "NCHW", "NHWC", "2,3,4,5"],
+  ["Tiles of a TPU, with padding", "f32[6,10]{1,0}", "f32[6,10]{1,0:T(4,4)}", ""],
+  ["A transposition", "row-major", "col-major", "6,8"],
+  ["cuBLASLt's int8 order", "COL", "COL32", "8,64", "s8"],
+  ["VNNI pairs", "row-major", "VNNI", "8,8", "bf16"],
+];
+
+/** Steps of the algebra. */
+export const STEPS: readonly (readonly [title: string, op: string, a: string, b: string])[] = [
+  ["Tiles of a matrix", "zipped_divide", "(6,8):(8,1)", "<3,4>"],
+  ["Each axis in tiles", "logical_divide", "(6,8):(8,1)", "<3,4>"],
+  ["A layout read through another", "composition", "(6,8):(8,1)", "(3,4):(2,6)"],
+  ["Blocks of a block", "blocked_product", "(2,2):(2,1)", "(3,4):(4,1)"],
+  ["Threads that take turns", "raked_product", "(2,2):(2,1)", "(3,4):(4,1)"],
+  ["What is left out", "complement", "(2,2):(1,8)", "32"],
+  ["The way back", "right_inverse", "(3,4):(4,1)", ""],
+  ["Fewer modes", "coalesce", "((2,3),4):((1,2),6)", ""],
+];

@@ -1,0 +1,52 @@
+// A layout in words: sentences, names, and its text in every notation.
+
+import { copier, fill, h } from "./dom.js";
+import type { Facts } from "./engine.js";
+import { toHash } from "./state.js";
+
+/** The column beside a picture. */
+export class FactsPanel {
+  private readonly words = h("dl", { class: "words" });
+  private readonly called = h("p", { class: "called" });
+  private readonly said = h("ul", { class: "notations" });
+  private readonly unsaid = h("ul", { class: "notations refused" });
+  private readonly count = h("summary");
+  readonly element = h(
+    "aside",
+    { class: "facts", "aria-label": "The layout in words" },
+    h("h2", {}, "In words"),
+    this.called,
+    this.words,
+    h("h2", {}, "In other notations"),
+    this.said,
+    h("details", {}, this.count, this.unsaid),
+  );
+
+  show(facts: Facts): void {
+    const rows = facts.lines.filter(([title]) => title !== "dims" || facts.dims.length !== 1 || true);
+    fill(this.words, ...rows.map(([title, text]) => h("div", {}, h("dt", {}, title), h("dd", {}, text))));
+    const entries = Object.entries(facts.notations);
+    const said = entries.filter(([, { text }]) => text !== undefined);
+    const unsaid = entries.filter(([, { refused }]) => refused !== undefined);
+    fill(this.said, ...said.map(([name, { text }]) => notation(name, text!, facts)));
+    fill(this.unsaid, ...unsaid.map(([name, { refused }]) => h("li", {}, h("b", {}, name), h("span", {}, refused!))));
+    this.count.textContent = `${unsaid.length} cannot say it`;
+  }
+
+  /** The names of the catalogue, which take a little longer to find. */
+  names(names: readonly string[]): void {
+    const codes = names.slice(0, 8).flatMap((name, i) => [i > 0 ? ", " : "", h("code", {}, name)]);
+    fill(this.called, ...(names.length > 0 ? ["Known as ", ...codes] : []));
+  }
+}
+
+function notation(name: string, text: string, facts: Facts): HTMLElement {
+  const hash = toHash({ part: "layout", fields: { spec: `${name}:${text}`, dims: facts.dims.join(",") || "()", dtype: facts.dtype ?? "" } });
+  return h(
+    "li",
+    {},
+    h("b", {}, name),
+    h("a", { href: hash, title: "Show this text" }, h("code", {}, text)),
+    copier(() => text, `Copy the ${name} text`),
+  );
+}

@@ -1,0 +1,123 @@
+// The page: parts, address, theme. Everything it needs is loaded at the start; then it works without a net.
+
+import { AlgebraPart } from "./algebra_part.js";
+import { ConvertPart } from "./convert_part.js";
+import { copier, fill, h, say } from "./dom.js";
+import { load } from "./engine.js";
+import { GalleryPart } from "./gallery_part.js";
+import { LayoutPart } from "./layout_part.js";
+import type { PagePart } from "./page.js";
+import { fromHash, type Part, PARTS, remember, type State, settled, toHash } from "./state.js";
+
+const TITLES: Record<Part, string> = { layout: "Layout", convert: "Conversion", algebra: "Algebra", gallery: "Gallery" };
+const THEMES = ["auto", "light", "dark"] as const;
+
+class Page {
+  private readonly parts: Record<Part, PagePart>;
+  private readonly main = document.getElementById("main")!;
+  private readonly tabs = document.getElementById("tabs")!;
+  private part: Part | null = null;
+
+  constructor() {
+    const changed = () => this.changed();
+    this.parts = {
+      layout: new LayoutPart(changed),
+      convert: new ConvertPart(changed),
+      algebra: new AlgebraPart(changed),
+      gallery: new GalleryPart(changed),
+    };
+    const links = PARTS.map((part) => h("a", { href: `#${part}`, "data-part": part }, TITLES[part]));
+    fill(this.tabs, ...links);
+    addEventListener("hashchange", () => this.open());
+    addEventListener("popstate", () => this.open());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
+    let resized = 0;
+    addEventListener("resize", () => {
+      clearTimeout(resized);
+      resized = setTimeout(() => this.repaint(), 100) as unknown as number;
+    });
+    const tools = document.getElementById("tools")!;
+    tools.append(copier(() => new URL(toHash(this.state()), location.href).href, "Copy a link to what is shown"), this.theme());
+    tools.querySelector("button")!.textContent = "Copy link";
+    this.open();
+  }
+
+  /** Shows what the address says. */
+  private open(): void {
+    settled();
+    const { part, fields } = fromHash(location.hash);
+    const known = part === this.part;
+    this.part = part;
+    if (!known) fill(this.main, this.parts[part].element);
+    this.parts[part].restore(fields);
+    for (const link of this.tabs.querySelectorAll("a")) {
+      if (link.dataset["part"] === part) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    this.titled();
+    if (!known) say(`${TITLES[part]}: ${this.parts[part].name()}`);
+  }
+
+  /** What is shown, as an address says it. */
+  private state(): State {
+    const part = this.part ?? "layout";
+    return { part, fields: this.parts[part].fields() };
+  }
+
+  private changed(): void {
+    remember(this.state());
+    this.titled();
+  }
+
+  private titled(): void {
+    document.title = `${this.parts[this.part ?? "layout"].name()} · Tilewright`;
+  }
+
+  private repaint(): void {
+    this.parts[this.part ?? "layout"].repaint();
+  }
+
+  /** Dark, light, or as the system has it; kept where the browser keeps such things. */
+  private theme(): HTMLElement {
+    const choice = h("select", { "aria-label": "Theme", title: "Theme" }, ...THEMES.map((theme) => h("option", { value: theme }, theme)));
+    const set = (theme: string) => {
+      document.documentElement.dataset["theme"] = theme;
+      this.repaint();
+    };
+    choice.value = document.documentElement.dataset["theme"] ?? "auto";
+    choice.addEventListener("change", () => {
+      set(choice.value);
+      try {
+        localStorage.setItem("theme", choice.value);
+      } catch {
+        // A browser that keeps nothing: the choice lasts as long as the page.
+      }
+    });
+    return choice;
+  }
+}
+
+function kept(): string {
+  try {
+    return localStorage.getItem("theme") ?? "auto";
+  } catch {
+    return "auto";
+  }
+}
+
+async function start(): Promise<void> {
+  document.documentElement.dataset["theme"] = kept();
+  try {
+    await load(new URL("tilewright.wasm", document.baseURI));
+    new Page();
+    document.documentElement.dataset["ready"] = "yes";
+  } catch (error) {
+    fill(document.getElementById("main")!, h("p", { class: "failed" }, `The page did not start: ${String(error)}`));
+    throw error;
+  }
+  if ("serviceWorker" in navigator && location.protocol.startsWith("http")) {
+    navigator.serviceWorker.register("worker.js").catch(() => undefined);
+  }
+}
+
+void start();

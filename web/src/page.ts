@@ -1,0 +1,82 @@
+// What the parts of the page have in common.
+
+import type { Colouring } from "./colours.js";
+import { gradient, isDark } from "./colours.js";
+import { h } from "./dom.js";
+import { type Assumed, ask, type Facts, type Refusal, refused } from "./engine.js";
+import type { Field } from "./field.js";
+import type { Fields } from "./state.js";
+
+/** A part of the page. */
+export interface PagePart {
+  readonly element: HTMLElement;
+  /** Shows what an address says. */
+  restore(fields: Fields): void;
+  /** What the address has to say. */
+  fields(): Fields;
+  /** Draws anew, in other colours. */
+  repaint(): void;
+  /** What the window is called. */
+  name(): string;
+}
+
+export const COLOURINGS: readonly (readonly [Colouring, string])[] = [
+  ["order", "colour: memory order"],
+  ["tile", "colour: tile"],
+  ["bank", "colour: bank (32 × 4 bytes)"],
+  ["none", "no colour"],
+];
+
+/** Puts a refusal to the field it is about, and none to the others; the first one gets what fits nowhere. */
+export function point(fields: Readonly<Record<string, Field>>, refusal: Refusal | null): void {
+  const at = refusal && refusal.field in fields ? refusal.field : Object.keys(fields)[0];
+  for (const [name, field] of Object.entries(fields)) field.error(refusal && name === at ? refusal : null);
+}
+
+/** Says next to dims and dtype what was assumed for them. */
+export function assumes(dims: Field, dtype: Field, assumed: Assumed | null): void {
+  dims.input.placeholder = assumed && dims.value === "" ? assumed.dims : "as written";
+  dtype.input.placeholder = assumed?.dtype && dtype.value === "" ? assumed.dtype : "as written";
+  const both = assumed && dims.value === "" && assumed.dims;
+  dims.say(both ? "assumed; write your own" : "");
+  dtype.say(assumed && dtype.value === "" && assumed.dtype ? "assumed" : "");
+}
+
+/** What the colours mean. */
+export function legend(colouring: Colouring, facts: Facts): HTMLElement {
+  const swatch = (style: string, text: string) => h("span", { class: "swatch" }, h("i", { style, "aria-hidden": "true" }), text);
+  const parts: HTMLElement[] = [];
+  if (colouring === "order") {
+    parts.push(h("span", { class: "swatch" }, "first", h("i", { class: "ramp", style: `background: ${gradient(isDark())}`, "aria-hidden": "true" }), "last in memory"));
+  }
+  if (colouring === "bank") {
+    const assumed = facts.element_bits ? "" : ", elements of 4 bytes";
+    parts.push(h("span", { class: "swatch" }, "bank 0", h("i", { class: "ramp", style: `background: ${gradient(isDark())}`, "aria-hidden": "true" }), `bank 31${assumed}`));
+  }
+  if (colouring === "tile") parts.push(h("span", { class: "swatch" }, "a colour for each innermost tile"));
+  if (facts.padding > 0 || facts.padded.some((size, dim) => size > facts.dims[dim]!)) parts.push(swatch("background: var(--hatch)", "padding"));
+  if (facts.cuts.some((sizes) => sizes.length > 0)) parts.push(swatch("border: 2px solid var(--tile-line)", "tiles"));
+  return h("p", { class: "legend" }, ...parts);
+}
+
+/** The names that the catalogue has for a layout. */
+export function names(spec: string, dims: string, dtype: string): string[] {
+  const answer = ask<string[]>({ ask: "recognise", spec, dims, dtype });
+  return refused(answer) ? [] : answer;
+}
+
+/** How many of something, in words. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** A share as a percentage. */
+export function percent(part: number, whole: number): string {
+  return whole === 0 ? "0 %" : `${((100 * part) / whole).toFixed(1)} %`;
+}
+
+/** A picture as an SVG file. */
+export function picture(question: Record<string, unknown>): string | null {
+  const answer = ask<string>({ ask: "picture", ...question });
+  return refused(answer) ? null : answer;
+}

@@ -1,0 +1,70 @@
+// A browser without a screen, and the page's files served to it.
+
+import { createServer } from "node:http";
+import { readFile } from "node:fs/promises";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+export const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
+const KINDS = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".wasm": "application/wasm",
+};
+
+/** Serves the page on this machine; files only. */
+export async function serve() {
+  const server = createServer(async (request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
+    try {
+      const file = await readFile(join(DIST, path.endsWith("/") ? `${path}index.html` : path));
+      response.writeHead(200, { "content-type": KINDS[extname(path)] ?? KINDS[".html"] }).end(file);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  const address = `http://localhost:${server.address().port}/`;
+  const stop = () => new Promise((done) => {
+    server.close(done);
+    server.closeAllConnections();
+  });
+  return { address, stop };
+}
+
+/** The browser, without a word to anybody. */
+export async function launch() {
+  return chromium.launch({
+    executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+    headless: true,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+/** A page at an address, ready; `faults` fills with whatever it complains about. */
+export async function open(context, address) {
+  const page = await context.newPage();
+  const faults = [];
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(message.text()));
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("requestfailed", (request) => faults.push(`not loaded: ${request.url()}`));
+  await page.goto(address);
+  await page.waitForSelector("html[data-ready]");
+  return { page, faults };
+}
+
+/** Waits until what was asked for has been drawn. */
+export async function drawn(page) {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+}

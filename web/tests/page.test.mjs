@@ -1,0 +1,313 @@
+// The page as people use it, in a browser without a screen. What is asserted is counted, not timed; times are
+// printed.
+
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { drawn, launch, open, serve } from "./browser.mjs";
+
+const SCREENSHOTS = process.env["SCREENSHOTS"] ?? "screenshots";
+const MILLION = "#layout?spec=[1024,1024] (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0";
+let server, browser;
+
+before(async () => {
+  await mkdir(SCREENSHOTS, { recursive: true });
+  server = await serve();
+  browser = await launch();
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+/** A page of its own, closed behind the test; it may not complain. */
+async function visit(hash, use, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+  try {
+    const { page, faults } = await open(context, server.address + hash);
+    await drawn(page);
+    await use(page, context);
+    assert.deepEqual(faults, []);
+  } finally {
+    await context.close();
+  }
+}
+
+const grid = (page, i = 0) => page.locator(".grid").nth(i);
+const said = (page, i = 0) => page.locator(".said").nth(i).textContent();
+const counts = (page, i = 0) => grid(page, i).evaluate((element) => ({ ...element.drawn }));
+const median = (times) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)];
+
+test("the first picture comes with the first frames", async () => {
+  const times = [];
+  for (let i = 0; i < 5; i++) {
+    await visit("#layout", async (page) => {
+      times.push(await page.evaluate(() => performance.now()));
+      const { cells, labels } = await counts(page);
+      assert.deepEqual([cells, labels], [96, 96]);
+    });
+  }
+  console.log(`first picture after ${median(times).toFixed(0)} ms (5 visits, nothing kept)`);
+});
+
+test("a key costs one frame and draws what can be seen", async () => {
+  await visit("#layout", async (page) => {
+    const texts = ["(64,64):(64,1)", "((8,8),(8,8)):((8,512),(1,64))", "Sw<3,3,3> o (8,64):(64,1)", "f32[64,64]{1,0:T(8,16)}", "f16[64,64] zN", "[64,64] (m1 m0:16) n -> m1 n m0"];
+    const times = await page.evaluate(async (texts) => {
+      const input = document.querySelector("input");
+      const frame = requestAnimationFrame;
+      let spent = 0;
+      window.requestAnimationFrame = (draw) => frame((now) => {
+        const from = performance.now();
+        draw(now);
+        spent += performance.now() - from;
+      });
+      const times = [];
+      for (let round = 0; round < 3; round++) {
+        for (const text of texts) {
+          for (let end = 1; end <= text.length; end++) {
+            spent = 0;
+            const from = performance.now();
+            input.value = text.slice(0, end);
+            input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+            const typed = performance.now() - from;
+            await new Promise((done) => frame(() => frame(done)));
+            times.push({ text: input.value, whole: typed + spent });
+          }
+        }
+      }
+      window.requestAnimationFrame = frame;
+      return times;
+    }, texts);
+    const slowest = times.toSorted((a, b) => b.whole - a.whole)[0];
+    const of = (share) => times.map(({ whole }) => whole).sort((a, b) => a - b)[Math.floor(share * (times.length - 1))];
+    console.log(`a key, typed to drawn: median ${of(0.5).toFixed(1)} ms, 95 % within ${of(0.95).toFixed(1)} ms, slowest ${slowest.whole.toFixed(1)} ms (${slowest.text}), ${times.length} keys`);
+    const before = await counts(page);
+    await page.locator("input").first().press("Backspace");
+    await page.keyboard.type("0");
+    await drawn(page);
+    const { frames, cells } = await counts(page);
+    assert.ok(frames - before.frames <= 4, `${frames - before.frames} frames for two keys`);
+    assert.ok(cells <= 64 * 64);
+  });
+});
+
+test("a million elements: only what can be seen is drawn, however far one scrolls", async () => {
+  await visit(MILLION, async (page) => {
+    const { frames, cells } = await counts(page);
+    assert.ok(cells > 100 && cells < 1500, `${cells} cells`);
+    const spent = await grid(page).evaluate(async (element) => {
+      const times = [];
+      const frame = requestAnimationFrame;
+      window.requestAnimationFrame = (draw) => frame((now) => {
+        const from = performance.now();
+        draw(now);
+        times.push(performance.now() - from);
+      });
+      for (let i = 0; i < 60; i++) {
+        element.scrollBy(613, 377);
+        await new Promise((done) => frame(() => frame(done)));
+      }
+      window.requestAnimationFrame = frame;
+      return times;
+    });
+    const after = await counts(page);
+    assert.ok(after.frames - frames <= 121 && after.cells < 1500, JSON.stringify(after));
+    console.log(`a frame of a million elements: median ${median(spent).toFixed(1)} ms, slowest ${Math.max(...spent).toFixed(1)} ms`);
+    await grid(page).focus();
+    await page.keyboard.press("Control+End");
+    await drawn(page);
+    assert.match(await said(page), /element \(1023, 1023\): offset 1048575/);
+    // All of it at once: a pixel and a bit for each cell.
+    await grid(page).press("0");
+    await drawn(page);
+    await page.screenshot({ path: `${SCREENSHOTS}/million.png` });
+  });
+  await visit("#layout?spec=bf16[32768,32768]{1,0:T(8,128)(2,1)}", async (page) => {
+    await grid(page).focus();
+    await page.keyboard.press("Control+End");
+    await drawn(page);
+    assert.match(await said(page), /element \(32767, 32767\): offset 1073741823/);
+    assert.ok((await counts(page)).cells < 1500);
+  });
+});
+
+test("every example of the gallery opens without a complaint", async () => {
+  await visit("#gallery", async (page) => {
+    await page.screenshot({ path: `${SCREENSHOTS}/gallery.png` });
+    const hashes = await page.locator(".card").evaluateAll((cards) => cards.map((card) => card.getAttribute("href")));
+    assert.ok(hashes.length > 100, `${hashes.length} cards`);
+    for (const hash of hashes) {
+      await page.evaluate((hash) => (location.hash = hash), hash);
+      await drawn(page);
+      const wrong = await page.locator(".wrong, .stale").count();
+      const cells = await page.locator(".grid").evaluateAll((grids) => grids.map((grid) => grid.drawn.cells));
+      assert.equal(wrong, 0, hash);
+      assert.ok(cells[0] > 0, `${hash}: nothing drawn`);
+    }
+  });
+});
+
+test("it works without a net, also opened anew", async () => {
+  const own = await serve();
+  const context = await browser.newContext();
+  const { page, faults } = await open(context, `${own.address}#layout`);
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.reload();
+  await page.waitForSelector("html[data-ready]");
+  await own.stop();
+  await page.locator("input").first().fill("f16[32,32] zN");
+  for (const part of ["convert", "algebra", "gallery", "layout"]) {
+    await page.locator(`nav a[data-part=${part}]`).click();
+    await drawn(page);
+  }
+  assert.deepEqual(faults, []);
+  await page.reload();
+  await page.waitForSelector("html[data-ready]");
+  await drawn(page);
+  assert.equal((await counts(page)).cells, 96);
+  await context.close();
+});
+
+test("an address restores what was shown", async () => {
+  await visit("#layout", async (page, context) => {
+    await page.locator("input").nth(0).fill("zN[M0=2,C0=2]");
+    await page.locator("input").nth(1).fill("5,7");
+    await page.getByLabel("What colours mean").selectOption("tile");
+    await page.getByLabel("What stands in the cells").selectOption("coordinate");
+    await grid(page).focus();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction(() => location.hash.includes("at=1,1"));
+    const shown = async (page) => [await page.locator("input").evaluateAll((inputs) => inputs.map((input) => input.value)), await page.title(), await said(page), await counts(page).then(({ cells }) => cells)];
+    const again = await open(context, await page.evaluate(() => location.href));
+    await drawn(again.page);
+    assert.deepEqual(await shown(again.page), await shown(page));
+    assert.deepEqual(again.faults, []);
+    assert.equal(await again.page.getByLabel("What colours mean").inputValue(), "tile");
+    await page.locator("nav a[data-part=convert]").click();
+    await page.goBack();
+    assert.equal(await page.locator("input").first().inputValue(), "zN[M0=2,C0=2]");
+  });
+  await visit("#algebra?op=raked_product&a=(2,2):(2,1)&b=(3,4):(4,1)", async (page) => {
+    assert.match(await page.locator(".answer").textContent(), /raked_product\(\(2,2\):\(2,1\), \(3,4\):\(4,1\)\) = /);
+  });
+  for (const strange of ["#", "#nothing?x", "#layout?spec=%E0%A4%A", "#layout?at=x&zoom=-3", "#convert?a=&b="]) {
+    await visit(strange, async (page) => assert.ok(await page.locator("input").count()));
+  }
+});
+
+test("an error is shown where it is, and its likely spelling can be chosen", async () => {
+  await visit("#layout", async (page) => {
+    const input = page.locator("input").first();
+    await input.fill("row-mayor");
+    assert.equal(await input.getAttribute("aria-invalid"), "true");
+    assert.equal(await page.locator(".carets").first().textContent(), "^^^^^^^^^");
+    const note = page.locator(`#${await input.getAttribute("aria-describedby")}`);
+    assert.match(await note.textContent(), /did you mean/);
+    await page.screenshot({ path: `${SCREENSHOTS}/error.png` });
+    await page.locator(".spelling").click();
+    assert.equal(await input.inputValue(), "row-major");
+    assert.equal(await input.getAttribute("aria-invalid"), null);
+    // A general layout is shown for dims that are assumed, and says so.
+    assert.match(await page.locator(".note").nth(1).textContent(), /assumed/);
+    await input.fill("(2,3):(1,é)");
+    assert.equal(await page.locator(".carets").first().textContent(), " ".repeat(9) + "^");
+  });
+});
+
+test("everything can be reached and heard with a keyboard", async () => {
+  await visit("#layout", async (page) => {
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "skip");
+    const names = new Set();
+    for (let i = 0; i < 25; i++) {
+      await page.keyboard.press("Tab");
+      names.add(await page.evaluate(() => {
+        const { activeElement: element } = document;
+        return element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent;
+      }));
+    }
+    for (const name of ["Gallery", "Layout, in any notation", "Grid", "Memory", "Zoom", "Theme"].filter((name) => name !== "Zoom")) assert.ok(names.has(name), `${name} is not among ${[...names]}`);
+    await grid(page).focus();
+    for (const key of ["ArrowRight", "ArrowDown", "End"]) await page.keyboard.press(key);
+    const heard = () => page.evaluate(() => document.getElementById(document.querySelector(".grid").getAttribute("aria-activedescendant")).textContent);
+    assert.equal(await heard(), "element (1, 11): offset 71");
+    assert.equal(await page.locator("#live").textContent(), "element (1, 11): offset 71");
+    assert.equal(await grid(page).getAttribute("aria-rowcount"), "8");
+    await page.keyboard.press("Escape");
+    assert.equal(await grid(page).getAttribute("aria-activedescendant"), null);
+    // Nothing without a name.
+    const nameless = await page.evaluate(() => [...document.querySelectorAll("button, select, input, a")].filter((element) => !(element.textContent.trim() || element.getAttribute("aria-label") || element.labels?.length)).length);
+    assert.equal(nameless, 0);
+  });
+});
+
+test("cells that belong together are marked together", async () => {
+  await visit("#convert", async (page) => {
+    await grid(page, 0).focus();
+    for (const key of ["ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight"]) await page.keyboard.press(key);
+    assert.deepEqual([await said(page, 0), await said(page, 1)], ["element (1, 5): offset 17", "element (1, 5): offset 37"]);
+    await drawn(page);
+    await page.screenshot({ path: `${SCREENSHOTS}/convert.png`, fullPage: true });
+    await grid(page, 3).focus();
+    assert.match(await said(page, 3), /offset 0: element \(0, 0\)/);
+    assert.equal(await said(page, 0), "element (0, 0): offset 0");
+  });
+  await visit("#algebra", async (page) => {
+    await grid(page, 2).focus();
+    for (const key of ["ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
+    assert.deepEqual([await said(page, 2), await said(page, 0), await said(page, 1)], ["element (1, 1): offset 32", "element (4, 0): offset 32", "element (1, 0): offset 1"]);
+    await drawn(page);
+    await page.screenshot({ path: `${SCREENSHOTS}/algebra.png` });
+  });
+});
+
+test("dark and light, as the system has it or as chosen", async () => {
+  const paper = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const papers = [];
+  for (const colorScheme of ["light", "dark"]) {
+    await visit("#layout?spec=f32[6,10]{1,0:T(4,4)}", async (page) => {
+      papers.push(await paper(page));
+      await grid(page).focus();
+      await drawn(page);
+      await page.screenshot({ path: `${SCREENSHOTS}/${colorScheme}.png` });
+      assert.ok((await contrast(page)) >= 4.5, `${colorScheme}: ${await contrast(page)}`);
+      await page.getByLabel("Theme").selectOption(colorScheme === "light" ? "dark" : "light");
+      assert.notEqual(await paper(page), papers.at(-1));
+      await page.reload();
+      await page.waitForSelector("html[data-ready]");
+      assert.notEqual(await paper(page), papers.at(-1));
+    }, { colorScheme });
+  }
+  assert.notEqual(papers[0], papers[1]);
+});
+
+/** The least contrast of a text of the page with what is behind it. */
+function contrast(page) {
+  return page.evaluate(() => {
+    const style = getComputedStyle(document.documentElement);
+    const rgb = (name) => style.getPropertyValue(name).match(/[0-9a-f]{2}/gi).map((part) => Number.parseInt(part, 16));
+    const part = (x) => ((x /= 255) <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    const luminance = (name) => rgb(name).reduce((all, x, i) => all + part(x) * [0.2126, 0.7152, 0.0722][i], 0);
+    const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const pairs = ["--text", "--soft", "--faint", "--accent", "--wrong"].flatMap((text) => ["--paper", "--card"].map((back) => ratio(luminance(text), luminance(back))));
+    return Math.min(...pairs);
+  });
+}
+
+test("a small screen shows all of it", async () => {
+  await visit("#layout", async (page) => {
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(over <= 0, `${over} pixels too wide`);
+    await page.screenshot({ path: `${SCREENSHOTS}/small.png` });
+  }, { viewport: { width: 400, height: 800 } });
+});
+
+test("pictures are saved as SVG", async () => {
+  await visit("#layout", async (page) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByLabel("Save the grid as SVG").click()]);
+    assert.equal(download.suggestedFilename(), "layout.svg");
+  });
+});
