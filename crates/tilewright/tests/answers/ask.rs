@@ -154,9 +154,12 @@ fn unfound(kind: &str, why: &str) -> Value {
     json!({ "kind": kind, "message": why, "span": null })
 }
 
-/// The bytes of `to`, in hexadecimal, where byte i of `from` is 7·i + 1 modulo 256; padding is zero.
+/// The bytes of `to`, for the dims of `from`, in hexadecimal, where byte i of `from` is 7·i + 1 modulo 256; padding is zero.
 fn moved(question: &Value) -> Answer {
-    let (from, to) = (resolve(question, "from")?, resolve(question, "to")?);
+    let from = resolve(question, "from")?;
+    let to = Spec::parse(text(question, "to")).map_err(|error| refused(&error))?;
+    let to = to.resolve(Some(from.layout().extents()), from.dtype());
+    let to = to.map_err(|error| refused(&error))?;
     let bits = question["bits"].as_u64().unwrap() as u32;
     let moves = |error: tilewright::relayout::Error| json!({ "kind": error.kind(), "message": error.to_string(), "span": null });
     let plan = Plan::new(from.layout(), to.layout(), Elements::same(bits), 0).map_err(moves)?;
