@@ -81,7 +81,8 @@ impl<'a> Question<'a> {
             }
             "relayout" => {
                 let bits = u32::try_from(self.integer("bits")?).unwrap_or(0);
-                answers::moved(&self.plain("from")?, &self.plain("to")?, bits)
+                let from = self.plain("from")?;
+                answers::moved(&from, &self.of_array("to", &from)?, bits)
             }
             "formats" => Ok(answers::formats()),
             "notations" => Ok(answers::notations()),
@@ -133,6 +134,13 @@ impl<'a> Question<'a> {
         let refused = |error| Refusal::layout(field, &error);
         let spec = self.text(field).parse::<tilewright::Spec>().map_err(refused)?;
         spec.resolve(dims.as_deref(), dtype).map_err(refused)
+    }
+
+    /// A SPEC for the array of another layout.
+    fn of_array(&self, field: &'static str, other: &Named) -> Result<Named, Refusal> {
+        let refused = |error| Refusal::layout(field, &error);
+        let spec = self.text(field).parse::<tilewright::Spec>().map_err(refused)?;
+        spec.resolve(Some(other.layout().extents()), other.dtype()).map_err(refused)
     }
 
     fn integer(&self, field: &'static str) -> Result<i64, Refusal> {
