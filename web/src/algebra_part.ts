@@ -135,7 +135,7 @@ export class AlgebraPart implements PagePart {
       this.operands[i]!.source = source;
       pane.title(`${["A", "B", "Result"][i]}  ${value!.text}`);
       pane.grid.show(source, palette);
-      pane.height(source.down * (source.rows * 26 + 44) + 4, 70, i < 2 ? 280 : 620);
+      pane.height(70, i < 2 ? 280 : 620);
       pane.say("");
     });
   }

@@ -138,17 +138,19 @@ export class ConvertPart implements PagePart {
       });
       grid.grid.show(side.layout, palette);
       memory.grid.show(side.memory, palette);
-      memory.height(side.memory.rows * 22 + 34, 70, 200);
+      memory.height(70, 200);
     });
-    const rows = Math.max(a.layout.rows, b.layout.rows);
-    for (const pane of this.panes.slice(0, 2)) pane.height(rows * 28 + 42, 120, Math.max(innerHeight * 0.48, 280));
+    const high = Math.max(innerHeight * 0.48, 280);
+    for (const pane of this.panes.slice(0, 2)) pane.height(90, high);
     const padded = b.facts.padding > 0 ? b.facts : a.facts;
     fill(this.key, legend(by, { ...padded, cuts: [...a.facts.cuts, ...b.facts.cuts] }));
   }
 
   private summarise({ a, b, same }: Conversion): void {
     const row = (title: string, value: (facts: Facts) => string) => h("tr", {}, h("th", { scope: "row" }, title), h("td", {}, value(a)), h("td", {}, value(b)));
-    const said = same === "same" ? "The two are one map: nothing has to move." : `They ${same}.`;
+    const [, coord, from, to] = /^differ at (.*): (-?\d+) vs (-?\d+)$/.exec(same) ?? [];
+    const moves = coord ? `The first element that moves is ${coord}: from offset ${from} to ${to}.` : `The two ${same}.`;
+    const said = same === "same" ? "The two are one map: nothing has to move." : moves;
     fill(
       this.summary,
       h("p", { class: "verdict" }, said),

@@ -121,6 +121,11 @@ export class Grid {
     this.element.scrollTo(0, 0);
   }
 
+  /** The height that shows all of it, with room for a scroll bar. */
+  get needed(): number {
+    return this.source ? this.whole()[1] + 14 : 0;
+  }
+
   private exists(cell: Cell): boolean {
     const { source } = this;
     return !!source && cell.row < source.rows && cell.column < source.columns && cell.panel < source.across * source.down;

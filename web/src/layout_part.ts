@@ -141,8 +141,8 @@ export class LayoutPart implements PagePart {
     this.grid.grid.show(layout, palette);
     this.memory.grid.show(memory, palette);
     this.grid.title(layout.clipped ? "Grid (its first 2³¹ rows and columns)" : "Grid");
-    this.grid.height(layout.down * (layout.rows * 30 * this.grid.grid.zoom + 44) + 4, 120, Math.max(innerHeight * 0.58, 320));
-    this.memory.height(memory.rows * 24 + 34, 70, 220);
+    this.grid.height(90, Math.max(innerHeight * 0.58, 320));
+    this.memory.height(70, 220);
     fill(this.key, legend(by, facts));
     this.grid.say(facts.size === 0 ? "An array without elements." : HINT);
     this.memory.say("");

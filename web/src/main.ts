@@ -29,7 +29,11 @@ class Page {
     const links = PARTS.map((part) => h("a", { href: `#${part}`, "data-part": part }, TITLES[part]));
     fill(this.tabs, ...links);
     addEventListener("hashchange", () => this.open());
-    addEventListener("popstate", () => this.open());
+    // A link to the content is no address of the page.
+    document.getElementById("skip")!.addEventListener("click", (event) => {
+      event.preventDefault();
+      this.main.focus();
+    });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
     let resized = 0;
     addEventListener("resize", () => {
@@ -47,6 +51,7 @@ class Page {
     settled();
     const { part, fields } = fromHash(location.hash);
     const known = part === this.part;
+    const first = this.part === null;
     this.part = part;
     if (!known) fill(this.main, this.parts[part].element);
     this.parts[part].restore(fields);
@@ -55,6 +60,10 @@ class Page {
       else link.removeAttribute("aria-current");
     }
     this.titled();
+    if (!known && !first) {
+      this.main.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
     if (!known) say(`${TITLES[part]}: ${this.parts[part].name()}`);
   }
 

@@ -154,9 +154,12 @@ function lines(scene: Scene, part: Part): void {
   const [down, across] = source.cuts;
   for (let level = 0; level < Math.max(down.length, across.length); level++) {
     const [dr, dc] = [down[level] ?? 0, across[level] ?? 0];
-    if (Math.max(dr * look.height, dc * look.width) < 5) continue;
-    draw(1.4 + level * 1.1, tile, (i) => dr > 0 && i % dr === 0, (j) => dc > 0 && j % dc === 0);
+    const room = Math.max(dr * look.height, dc * look.width);
+    if (room < 5) continue;
+    context.globalAlpha = room < 48 ? 0.55 : 1;
+    draw(Math.min(1.4 + level * 1.1, Math.max(room / 24, 1)), tile, (i) => dr > 0 && i % dr === 0, (j) => dc > 0 && j % dc === 0);
   }
+  context.globalAlpha = 1;
   draw(1.4 + Math.max(down.length, across.length) * 0.8, tile, (i) => i === 0 || i === source.rows, (j) => j === 0 || j === source.columns);
 }
 

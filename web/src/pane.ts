@@ -61,8 +61,7 @@ export class Pane {
   }
 
   /** As high as its picture, within bounds. */
-  height(rows: number, least: number, most: number): void {
-    const high = Math.max(least, Math.min(most, rows));
-    this.grid.element.style.height = `${high}px`;
+  height(least: number, most: number): void {
+    this.grid.element.style.height = `${Math.max(least, Math.min(most, this.grid.needed))}px`;
   }
 }

@@ -119,7 +119,7 @@ test("a million elements: only what can be seen is drawn, however far one scroll
     await page.keyboard.press("Control+End");
     await drawn(page);
     assert.match(await said(page), /element \(1023, 1023\): offset 1048575/);
-    // All of it at once: a pixel and a bit for each cell.
+    // As much of it as fits at the smallest size of a cell.
     await grid(page).press("0");
     await drawn(page);
     await page.screenshot({ path: `${SCREENSHOTS}/million.png` });
@@ -145,6 +145,26 @@ test("every example of the gallery opens without a complaint", async () => {
       const cells = await page.locator(".grid").evaluateAll((grids) => grids.map((grid) => grid.drawn.cells));
       assert.equal(wrong, 0, hash);
       assert.ok(cells[0] > 0, `${hash}: nothing drawn`);
+    }
+  });
+});
+
+test("layouts of every size and shape are drawn, also the strangest", async () => {
+  await visit("#layout", async (page) => {
+    const strange = [
+      "9223372036854775807:0", "(0,3):(1,2)", "f32[]", "f32[]{:T(256)}", "[0] row-major", "(3,2):(-1,3)", "(4,4):(0,0)",
+      "[2,3,4,5,3,4] row-major", "(1073741824,1073741824):(1,1073741824)", "1000000:1", "f32[12,6]{1,0:T(3,4)(2,1)}",
+      "[1000000,1000000] (m1 m0:16) n -> m1 n m0", "s4[3,5]{1,0:T(2,2)E(4)}", "[100000,2,3] row-major",
+    ];
+    for (const spec of strange) {
+      await page.locator("input").first().fill(spec);
+      await drawn(page);
+      assert.equal(await page.locator(".wrong").count(), 0, spec);
+      await grid(page).focus();
+      for (const key of ["Control+End", "PageUp", "0", "+", "]", "Home", "Escape"]) await page.keyboard.press(key);
+      await drawn(page);
+      const { cells } = await counts(page);
+      assert.ok(cells < 300_000, `${spec}: ${cells} cells`);
     }
   });
 });
@@ -221,6 +241,9 @@ test("everything can be reached and heard with a keyboard", async () => {
   await visit("#layout", async (page) => {
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.id), "skip");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+    await page.locator("#skip").focus();
     const names = new Set();
     for (let i = 0; i < 25; i++) {
       await page.keyboard.press("Tab");
