@@ -56,7 +56,7 @@ export async function launch() {
 export async function open(context, address) {
   const page = await context.newPage();
   const faults = [];
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(message.text()));
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(`${message.text()} (${message.location().url})`));
   page.on("pageerror", (error) => faults.push(String(error)));
   page.on("requestfailed", (request) => faults.push(`not loaded: ${request.url()}`));
   await page.goto(address);

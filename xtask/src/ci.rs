@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{
     python,
     shell::{Outcome, Steps, command, run as sh, target},
-    tidy,
+    tidy, web,
 };
 
 /// All steps in order; the error names the command that failed.
@@ -26,7 +26,9 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
     steps.step("program", || build(root))?;
-    steps.step("python", || reference(root))
+    steps.step("python", || reference(root))?;
+    steps.step("page", || web::build(root))?;
+    steps.step("page's tests", || web::test(root))
 }
 
 /// Builds the program as it is handed out.

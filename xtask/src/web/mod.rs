@@ -6,34 +6,53 @@
 mod browser;
 mod wasm;
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    thread,
+};
 
 use crate::shell::{Outcome, command, run, target};
 
 /// Builds the page.
 pub(crate) fn build(root: &Path) -> Outcome {
     let web = root.join("web");
-    let compiled = wasm::compile(root)?;
-    bind(root, &compiled)?;
-    packages(&web)?;
+    let (compiled, binder) = thread::scope(|scope| {
+        // The compiler's last step is long and uses one processor.
+        let binder = scope.spawn(|| packages(&web).and_then(|()| binder(root)));
+        (wasm::compile(root), binder.join())
+    });
+    let binder = binder.map_err(|_| "the build of web/bindgen panicked".to_owned())??;
+    run(&mut command(root, &[&*binder.to_string_lossy()]).arg(compiled?).arg("web/generated"))?;
     run(&mut command(&web, &["node_modules/.bin/tsc", "--project", "."]))?;
     run(&mut command(&web, &["node", "build.mjs"]))
 }
 
 /// Asks the page what the corpus holds, in Node, and uses it in a browser.
 pub(crate) fn test(root: &Path) -> Outcome {
-    let browser = browser::find(root)?;
-    let mut tests = command(&root.join("web"), &["node", "--test", "tests/"]);
+    let (browser, web) = (browser::find(root)?, root.join("web"));
+    // One file after the other: what is printed of times is then of an idle machine.
+    let mut tests = command(&web, &["node", "--test", "--test-concurrency=1"]);
+    tests.arg("--test-reporter=spec").args(test_files(&web.join("tests"))?);
     tests.env("CHROMIUM", browser).env("SCREENSHOTS", target(root)?.join("screenshots"));
     run(&mut tests)
 }
 
-/// Writes the JavaScript that calls the compiled library, into `web/generated`.
-fn bind(root: &Path, compiled: &Path) -> Outcome {
+fn test_files(folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> =
+        paths.filter(|path| path.to_string_lossy().ends_with(".test.mjs")).collect();
+    files.sort();
+    Ok(files)
+}
+
+/// The program that writes the JavaScript which calls the compiled library.
+fn binder(root: &Path) -> Outcome<PathBuf> {
     let folder = target(root)?.join("web-bindgen");
-    let mut build = command(root, &["cargo", "run", "--quiet", "--locked", "--manifest-path"]);
-    build.arg("web/bindgen/Cargo.toml").arg("--target-dir").arg(folder).arg("--");
-    run(build.arg(compiled).arg("web/generated"))
+    let mut build = command(root, &["cargo", "build", "--quiet", "--locked", "--manifest-path"]);
+    run(build.arg("web/bindgen/Cargo.toml").arg("--target-dir").arg(&folder))?;
+    Ok(folder.join("debug/tilewright-bindgen"))
 }
 
 /// Installs the packages that the lock file names, unless they are there.
