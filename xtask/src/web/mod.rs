@@ -23,7 +23,7 @@ pub(crate) fn build(root: &Path) -> Outcome {
         (wasm::compile(root), binder.join())
     });
     let binder = binder.map_err(|_| "the build of web/bindgen panicked".to_owned())??;
-    run(&mut command(root, &[&binder.to_string_lossy()]).arg(compiled?).arg("web/generated"))?;
+    run(command(root, &[&binder.to_string_lossy()]).arg(compiled?).arg("web/generated"))?;
     run(&mut command(&web, &["node_modules/.bin/tsc", "--project", "."]))?;
     run(&mut command(&web, &["node", "build.mjs"]))
 }
