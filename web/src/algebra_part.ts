@@ -2,13 +2,16 @@
 
 import { isDark, paletteOf } from "./colours.js";
 import { copier, fill, h, select } from "./dom.js";
-import { ask, type Facts, refused, type Step, type Value, View } from "./engine.js";
+import { ask, type Facts, type Refusal, refused, type Step, type Value, View } from "./engine.js";
 import { Field } from "./field.js";
 import { LayoutSource } from "./layout_source.js";
 import { type PagePart, point } from "./page.js";
 import { Pane } from "./pane.js";
 import type { Cell } from "./source.js";
 import { type Fields, toHash } from "./state.js";
+
+/** Instead of an operation: the whole as one text. */
+const ANY = "expression";
 
 /** The operations with an example of their second operand; none where there is none. */
 const OPERATIONS: readonly (readonly [name: string, b: string | null, about: string])[] = [
@@ -26,6 +29,7 @@ const OPERATIONS: readonly (readonly [name: string, b: string | null, about: str
   ["flatten", null, "The same map without brackets."],
   ["right_inverse", null, "A(R(i)) = i: from offsets back to cells."],
   ["left_inverse", null, "R(A(i)) = i: from offsets back to cells."],
+  [ANY, null, "Any expression of the language: calls in one another, o for composition, layouts of other notations in quotes."],
 ];
 
 interface Operand {
@@ -44,13 +48,15 @@ export class AlgebraPart implements PagePart {
   private readonly about = h("p", { class: "about" });
   private readonly answer = h("p", { class: "answer" });
   private readonly picture: HTMLElement;
+  private readonly row = h("div", { class: "operands" });
   private operands: Operand[] = [];
   private step: Step | null = null;
 
   constructor(private readonly changed_: () => void) {
     this.panes = ["A", "B", "Result"].map((title, i) => new Pane({ title, kind: "main", base: 26, onPoint: (cell) => this.pointed(i, cell) }));
     const [a, b, result] = this.panes.map((pane) => pane.element);
-    this.picture = h("div", { class: "picture" }, this.answer, h("div", { class: "operands" }, h("div", { class: "picture" }, a, b), result));
+    this.picture = h("div", { class: "picture" }, this.answer, this.row);
+    this.row.append(h("div", { class: "picture" }, a!, b!), result!);
     this.element = h(
       "div",
       { class: "part" },
@@ -86,9 +92,14 @@ export class AlgebraPart implements PagePart {
   /** Another operation: where the second operand no longer makes sense, its example stands in. */
   private chosen(): void {
     const example = this.operation()[1];
-    const step = ask<Step>({ ask: "step", op: this.op.value, a: this.a.value, b: example === null ? "" : this.b.value });
-    if (refused(step) && example !== null) this.b.value = example;
+    if (this.op.value === ANY && this.step?.a) this.a.value = this.step.expression;
+    if (refused(this.ask()) && example !== null) this.b.value = example;
     this.changed();
+  }
+
+  private ask(): Step | { error: Refusal } {
+    const [name, example] = this.operation();
+    return ask<Step>({ ask: "step", op: name === ANY ? "" : name, a: this.a.value, b: example === null ? "" : this.b.value });
   }
 
   private changed(): void {
@@ -98,9 +109,10 @@ export class AlgebraPart implements PagePart {
 
   private update(): void {
     const [op, example, about] = this.operation();
+    this.a.element.querySelector("label")!.textContent = op === ANY ? "Expression" : "A";
     this.about.textContent = about;
     this.b.element.hidden = example === null;
-    const answer = ask<Step>({ ask: "step", op, a: this.a.value, b: example === null ? "" : this.b.value });
+    const answer = this.ask();
     const fields = { a: this.a, b: this.b };
     const whole = refused(answer) && answer.error.field === "result";
     point(fields, refused(answer) && !whole ? answer.error : null);
@@ -125,6 +137,7 @@ export class AlgebraPart implements PagePart {
 
   private draw(): void {
     const palette = paletteOf("order", isDark());
+    this.row.classList.toggle("alone", this.operands.slice(0, 2).every(({ view }) => !view));
     this.operands.forEach(({ value, view }, i) => {
       const pane = this.panes[i]!;
       const facts: Facts | null = value?.view ?? null;

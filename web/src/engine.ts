@@ -44,7 +44,7 @@ export interface Value {
 /** Operands, result, and for each cell of the result those it comes from (-1: none). */
 export interface Step {
   expression: string;
-  a: Value;
+  a: Value | null;
   b: Value | null;
   result: Value;
   links: { a: number[]; b: number[] } | null;

@@ -49,4 +49,5 @@ export const STEPS: readonly (readonly [title: string, op: string, a: string, b:
   ["What is left out", "complement", "(2,2):(1,8)", "32"],
   ["The way back", "right_inverse", "(3,4):(4,1)", ""],
   ["Fewer modes", "coalesce", "((2,3),4):((1,2),6)", ""],
+  ["Calls in calls", "expression", "zipped_divide(blocked_product((2,2):(2,1), (3,4):(4,1)), <2,4>)", ""],
 ];

@@ -65,7 +65,8 @@ export class GalleryPart implements PagePart {
       })),
       section("Steps of the algebra", "Operands and result, linked.", STEPS.map(([title, op, a, b]) => {
         const hash = toHash({ part: "algebra", fields: { op, a, b } });
-        return this.card(hash, title, `${op}(${b ? `${a}, ${b}` : a})`, "", { spec: `${op}(${b ? `${a}, ${b}` : a})`, dims: "", dtype: "" });
+        const text = op === "expression" ? a : `${op}(${b ? `${a}, ${b}` : a})`;
+        return this.card(hash, title, text, "", { spec: text, dims: "", dtype: "" });
       })),
       section("Notations", "The same kind of thing in everybody's words.", NOTATIONS.map(([title, spec, dims = "", dtype = ""]) => {
         const hash = toHash({ part: "layout", fields: { spec, dims, dtype } });

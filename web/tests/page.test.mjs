@@ -213,6 +213,11 @@ test("an address restores what was shown", async () => {
   await visit("#algebra?op=raked_product&a=(2,2):(2,1)&b=(3,4):(4,1)", async (page) => {
     assert.match(await page.locator(".answer").textContent(), /raked_product\(\(2,2\):\(2,1\), \(3,4\):\(4,1\)\) = /);
   });
+  await visit("#algebra?op=expression&a=size((4,8):(8,1))", async (page) => {
+    assert.match(await page.locator(".answer").textContent(), /= 32/);
+    await page.getByLabel("Expression").fill("(4,8):(8,1) o <2,4");
+    assert.equal(await page.locator(".carets").first().textContent(), " ".repeat(18) + "^");
+  });
   for (const strange of ["#", "#nothing?x", "#layout?spec=%E0%A4%A", "#layout?at=x&zoom=-3", "#convert?a=&b="]) {
     await visit(strange, async (page) => assert.ok(await page.locator("input").count()));
   }

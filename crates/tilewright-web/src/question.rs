@@ -26,7 +26,7 @@ const MAX_QUESTION: usize = 1 << 20;
 /// | `view` | `spec`, `dims`, `dtype` | what the program explains with `--json`, and what a picture needs |
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
 /// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype` | an SVG file |
-/// | `step` | `op`, `a`, `b` | `a`, `b`, `result`: values, layouts with a `view`; `links` |
+/// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links` |
 /// | `formats`, `notations`, `functions` | | what there is |
 ///
 /// A SPEC of `view` and `convert` may be an expression. A refusal is

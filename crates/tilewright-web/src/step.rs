@@ -18,9 +18,15 @@ struct Operand {
     value: eval::Value,
 }
 
-/// Evaluates `op(a, b)`, or `op(a)` where `b` is empty; `o` is composition.
+/// Evaluates `op(a, b)`, or `op(a)` where `b` is empty; without an operation, `a` is any expression.
 pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Refusal> {
-    let op = if op == "o" { "composition" } else { op };
+    if op.is_empty() {
+        let whole = operand("a", a)?;
+        let result = described(&whole.value, None);
+        return Ok(
+            json!({ "expression": whole.text, "a": null, "b": null, "result": result, "links": null }),
+        );
+    }
     if !functions().any(|function| function.name() == op) {
         return Err(Refusal::usage("op", format!("`{op}` is no function")));
     }
@@ -109,6 +115,19 @@ mod tests {
     fn any_spec_is_an_operand() {
         let step = step("coalesce", "f32[4,8]{1,0}", "").unwrap();
         assert_eq!(step["result"]["text"], "(4,8):(8,1)");
+    }
+
+    #[test]
+    fn without_an_operation_any_expression_is_a_step() {
+        let step = |text| super::step("", text, "").unwrap()["result"].clone();
+        assert_eq!(step("size((4,8):(8,1)) ")["text"], "32");
+        assert_eq!(step("(4,8):(8,1) o <2,4>")["view"]["dims"], json!([2, 4]));
+        assert!(step("\"f32[3,5]{1,0}\"")["view"].is_object());
+        let error = super::step("", "size((4,8)", "").unwrap_err().to_json();
+        assert_eq!(
+            (&error["error"]["field"], &error["error"]["span"]),
+            (&json!("a"), &json!([10, 10]))
+        );
     }
 
     #[test]
