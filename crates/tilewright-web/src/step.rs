@@ -119,11 +119,11 @@ mod tests {
 
     #[test]
     fn without_an_operation_any_expression_is_a_step() {
-        let step = |text| super::step("", text, "").unwrap()["result"].clone();
-        assert_eq!(step("size((4,8):(8,1)) ")["text"], "32");
-        assert_eq!(step("(4,8):(8,1) o <2,4>")["view"]["dims"], json!([2, 4]));
-        assert!(step("\"f32[3,5]{1,0}\"")["view"].is_object());
-        let error = super::step("", "size((4,8)", "").unwrap_err().to_json();
+        let result = |text| step("", text, "").unwrap()["result"].clone();
+        assert_eq!(result("size((4,8):(8,1)) ")["text"], "32");
+        assert_eq!(result("(4,8):(8,1) o <2,4>")["view"]["dims"], json!([2, 4]));
+        assert!(result("\"f32[3,5]{1,0}\"")["view"].is_object());
+        let error = step("", "size((4,8)", "").unwrap_err().to_json();
         assert_eq!(
             (&error["error"]["field"], &error["error"]["span"]),
             (&json!("a"), &json!([10, 10]))
