@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{
     python,
     shell::{Outcome, Steps, command, run as sh, target},
-    tidy, web,
+    tidy, web, wheel,
 };
 
 /// All steps in order; the error names the command that failed.
@@ -27,6 +27,9 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
     steps.step("program", || build(root))?;
     steps.step("python", || reference(root))?;
+    let mut wheel = None;
+    steps.step("wheel", || wheel::build(root).map(|made| wheel = Some(made)))?;
+    steps.step("python package", || wheel.map_or(Ok(()), |wheel| wheel::test(root, &wheel)))?;
     steps.step("page", || web::build(root))?;
     steps.step("page's tests", || web::test(root))
 }

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask ci`, `tidy`, `bench`, `oracles`, `web`.
+//! The project's own commands: `cargo xtask ci`, `tidy`, `bench`, `wheel`, `oracles`, `web`.
 //!
 //! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
 //! them. Nothing here depends on the crates it checks.
@@ -12,6 +12,7 @@ mod python;
 mod shell;
 mod tidy;
 mod web;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,12 @@ enum Command {
     Tidy,
     /// The relayout benchmark next to memcpy
     Bench(bench::Args),
+    /// The Python package, into the build folder's `wheels`
+    Wheel {
+        /// Its tests as well, in an environment made anew
+        #[arg(long)]
+        test: bool,
+    },
     /// Heavy checks against other people's libraries; skips what does not install
     Oracles {
         /// Only those whose name contains this
@@ -55,6 +62,8 @@ fn main() -> ExitCode {
         Command::Web { test } => {
             web::build(&root).and_then(|()| if test { web::test(&root) } else { Ok(()) })
         }
+        Command::Wheel { test } => wheel::build(&root)
+            .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),
         Command::Oracles { name } => oracles::run(&root, name.as_deref().unwrap_or_default()),
     };
     match outcome {

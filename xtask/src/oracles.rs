@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::{
     python,
     shell::{Outcome, command, output, run as sh, target, works},
+    wheel,
 };
 
 /// What became of one oracle.
@@ -20,9 +21,10 @@ type Oracle = fn(&Path) -> Verdict;
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str) -> Outcome {
-    let oracles: [(&str, Oracle); 4] = [
+    let oracles: [(&str, Oracle); 5] = [
         ("safetensors and torch", torch),
         ("arrays of numpy, torch and jax", arrays),
+        ("the package with torch and jax", package),
         ("oneDNN", onednn),
         ("miri", miri),
     ];
@@ -93,8 +95,7 @@ fn arrays(root: &Path) -> Verdict {
         Err(why) => return Verdict::Skipped(why),
     };
     let python = python.to_string_lossy().into_owned();
-    let has_jax = works(&mut command(root, &[&python, "-c", "import jax"]))
-        || sh(python::pip(root, Path::new(&python)).arg("jax")).is_ok();
+    let has_jax = has_jax(root, Path::new(&python));
     let mut words = vec![&*python, "tests/oracle/arrays.py", "numpy"];
     for (name, has) in [("torch", has_torch), ("jax", has_jax)] {
         match has {
@@ -103,6 +104,26 @@ fn arrays(root: &Path) -> Verdict {
         }
     }
     verdict(output(&mut command(root, &words)).and_then(|questions| asked(root, &questions)))
+}
+
+/// The Python package on tensors of torch and arrays of jax, as far as these install.
+fn package(root: &Path) -> Verdict {
+    let (python, has_torch) = match libraries(root) {
+        Ok(libraries) => libraries,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    match (has_torch, has_jax(root, &python)) {
+        (false, false) => Verdict::Skipped("neither torch nor jax installs here".into()),
+        _ => {
+            verdict(wheel::test_with(root, &python, &["tests/test_torch.py", "tests/test_jax.py"]))
+        }
+    }
+}
+
+/// Whether jax is there, or can be.
+fn has_jax(root: &Path, python: &Path) -> bool {
+    works(&mut command(root, &[&*python.to_string_lossy(), "-c", "import jax"]))
+        || sh(python::pip(root, python).arg("jax")).is_ok()
 }
 
 /// Where oneDNN puts the elements of an array, for every tag it has.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 11] = [
+const MAY: [(&str, &[&str]); 12] = [
     ("tilewright-core", &[]),
     ("tilewright-xla", &["tilewright-core"]),
     ("tilewright-notation", &["tilewright-core", "tilewright-xla"]),
@@ -29,6 +29,7 @@ const MAY: [(&str, &[&str]); 11] = [
     ("tilewright-bench", &["tilewright"]),
     ("tilewright-cli", &["tilewright", "tilewright-bench"]),
     ("tilewright-web", &["tilewright"]),
+    ("tilewright-py", &["tilewright", "tilewright-cli"]),
     ("xtask", &[]),
 ];
 

@@ -1,28 +1,34 @@
-//! A6: `unsafe` stands under the kernels of relayout and nowhere else, every block says what proves it,
-//! and every crate's root has the compiler keep it so.
+//! A6: `unsafe` stands under the kernels of relayout and where Python's arrays are read, and nowhere else; every
+//! block says what proves it, and every crate's root has the compiler keep it so.
 
 use super::{
     finding::Finding,
     source::{Line, Source, word_places},
 };
 
-/// The one folder.
+/// The folder of the kernels.
 const KERNELS: &str = "crates/tilewright-relayout/src/kernel/";
+/// The folder that reads arrays of other libraries of Python's.
+const FOREIGN: &str = "crates/tilewright-py/src/foreign/";
 
-/// `unsafe` outside the kernels and outside tests.
+fn may(source: &Source) -> bool {
+    source.path.starts_with(KERNELS) || source.path.starts_with(FOREIGN)
+}
+
+/// `unsafe` outside these folders and outside tests.
 pub(crate) fn places(source: &Source) -> Vec<Finding> {
-    if source.path.starts_with(KERNELS) {
+    if may(source) {
         return Vec::new();
     }
-    let says = format!("`unsafe` stands only under {KERNELS}");
+    let says = format!("`unsafe` stands only under {KERNELS} and {FOREIGN}");
     let lines =
         source.shipped().filter(|(_, line)| word_places(&line.bare, "unsafe").next().is_some());
     lines.map(|(number, _)| Finding::new(&source.path, number, "A6", &*says)).collect()
 }
 
-/// `unsafe` blocks and impls of the kernels without a `// SAFETY:` before them.
+/// `unsafe` blocks and impls of these folders without a `// SAFETY:` before them.
 pub(crate) fn proofs(source: &Source) -> Vec<Finding> {
-    if !source.path.starts_with(KERNELS) {
+    if !may(source) {
         return Vec::new();
     }
     let says = "an `unsafe` block without `// SAFETY:` above it, naming what proves it";
@@ -34,15 +40,17 @@ pub(crate) fn proofs(source: &Source) -> Vec<Finding> {
 /// Crate roots that leave `unsafe` to good will.
 pub(crate) fn roots(source: &Source) -> Vec<Finding> {
     let names: Vec<&str> = source.path.split('/').collect();
-    let (relayout, wanted) = match names[..] {
-        ["crates", "tilewright-relayout", "src", "lib.rs"] => (true, "#![deny(unsafe_code)]"),
+    let (denies, wanted) = match names[..] {
+        ["crates", "tilewright-relayout" | "tilewright-py", "src", "lib.rs"] => {
+            (true, "#![deny(unsafe_code)]")
+        }
         ["crates", _, "src", "lib.rs" | "main.rs"]
         | ["bench", "src", "lib.rs"]
         | ["xtask", "src", "main.rs"] => (false, "#![forbid(unsafe_code)]"),
         _ => return Vec::new(),
     };
     let has = |mark: &str| source.bare.contains(mark);
-    match has("#![forbid(unsafe_code)]") || (relayout && has(wanted)) {
+    match has("#![forbid(unsafe_code)]") || (denies && has(wanted)) {
         true => Vec::new(),
         false => vec![Finding::new(
             &source.path,
@@ -108,6 +116,8 @@ mod tests {
         );
         assert_eq!(lines(&places(&Source::new("xtask/src/main.rs", text))), [3]);
         assert!(places(&Source::new(KERNEL, text)).is_empty());
+        assert!(places(&Source::new("crates/tilewright-py/src/foreign/mod.rs", text)).is_empty());
+        assert_eq!(lines(&places(&Source::new("crates/tilewright-py/src/plan.rs", text))), [3]);
     }
 
     #[test]

@@ -1,0 +1,152 @@
+"""Tensor layouts as values: parse one from any notation, ask it anything, prove two equal, move real data.
+
+>>> import numpy as np
+>>> import tilewright as tw
+>>> zn = tw.parse("f16[100,30] zN")
+>>> zn.storage_shape
+(2, 7, 16, 16)
+>>> zn.translate("pattern")
+'(m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0'
+>>> weights = np.arange(3000, dtype=np.float16).reshape(100, 30)
+>>> packed = tw.relayout(weights, to="zN")
+>>> bool((tw.relayout(packed, from_=zn, to="row-major") == weights).all())
+True
+
+| want | name |
+|---|---|
+| a layout of an array, in any notation | ``parse``, ``TensorLayout`` |
+| CuTe's layouts and their algebra | ``Layout``, ``Swizzle``, ``tilewright.algebra``, ``evaluate`` |
+| whether two are one map; which name one has; what lies between two buffers | ``same``, ``recognise``, ``infer`` |
+| the elements of an array somewhere else | ``relayout``, ``Plan`` |
+| a file of weights in another layout | ``convert``, ``verify``, ``info`` |
+| the catalogue | ``formats``, ``notations``, ``add_formats`` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilewright import _errors, algebra
+from tilewright._arrays import PlanCacheInfo, plan_cache_clear, plan_cache_info, relayout
+from tilewright._errors import *  # noqa: F403
+from tilewright._files import Report, TensorReport, convert, info, verify
+from tilewright._tilewright import (
+    Comparison,
+    Drawing,
+    Explanation,
+    Format,
+    Inference,
+    Layout,
+    Memory,
+    Plan,
+    Swizzle,
+    TensorLayout,
+    Value,
+    __version__,
+    add_formats,
+    distribution,
+    evaluate,
+    evaluate_text,
+    formats,
+    functions,
+    infer,
+    notations,
+    same,
+)
+from tilewright.algebra import *  # noqa: F403
+
+__all__ = [
+    *_errors.__all__,
+    *algebra.__all__,
+    "Comparison",
+    "Drawing",
+    "Explanation",
+    "Format",
+    "Inference",
+    "Layout",
+    "Memory",
+    "Plan",
+    "PlanCacheInfo",
+    "Report",
+    "Swizzle",
+    "TensorLayout",
+    "TensorReport",
+    "Value",
+    "__version__",
+    "add_formats",
+    "convert",
+    "distribution",
+    "evaluate",
+    "evaluate_text",
+    "explain",
+    "formats",
+    "functions",
+    "infer",
+    "info",
+    "notations",
+    "parse",
+    "plan_cache_clear",
+    "plan_cache_info",
+    "recognise",
+    "relayout",
+    "same",
+    "verify",
+]
+
+
+def parse(
+    spec: str | Layout | TensorLayout,
+    /,
+    dims: Sequence[int] | None = None,
+    dtype: Any = None,
+) -> TensorLayout:
+    """The layout that a text in any notation says.
+
+    A text that carries its extents needs nothing else; ``zN``, ``NHWC``, ``{0,1:T(8,128)}`` and the like need the
+    array's ``dims``, and where they depend on the element its ``dtype``, by any library's name or object.
+
+    :raises ParseError: no layout; ``span`` has the bytes at fault, and the message a caret
+    :raises AmbiguousError: several readings
+    :raises NeedsDimsError, NeedsDtypeError, MismatchError: for the array that is given
+
+    >>> parse("((4,2),(4,3)):((4,16),(1,32))").dims
+    (8, 12)
+    >>> parse("NC1HWC0", dims=(1, 20, 2, 2), dtype="f16").storage_shape
+    (1, 2, 2, 2, 16)
+    >>> parse("row-mayor")
+    Traceback (most recent call last):
+        ...
+    tilewright._errors.ParseError: no notation reads this as a layout; did you mean `row-major`?
+      row-mayor
+      ^^^^^^^^^
+    """
+    return TensorLayout(spec, dims, dtype)
+
+
+def explain(
+    spec: str | Layout | TensorLayout,
+    /,
+    dims: Sequence[int] | None = None,
+    dtype: Any = None,
+) -> Explanation:
+    """What a layout means, in words and numbers; ``print`` it for the page of text.
+
+    >>> explain("f32[3,5]{1,0:T(2,2)}").padding
+    9
+    """
+    return parse(spec, dims, dtype).explain()
+
+
+def recognise(
+    spec: str | Layout | TensorLayout,
+    /,
+    dims: Sequence[int] | None = None,
+    dtype: Any = None,
+) -> list[str]:
+    """The names of the catalogue that a layout has: those that give the same map with the same padding.
+
+    >>> "zN" in recognise("f16[20,40] (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0")
+    True
+    """
+    return parse(spec, dims, dtype).recognise()

@@ -1,0 +1,114 @@
+"""Moving the elements of arrays: ``relayout`` and what it knows of its plans."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tilewright import _tilewright
+from tilewright._tilewright import Layout, TensorLayout
+
+__all__ = ["PlanCacheInfo", "plan_cache_clear", "plan_cache_info", "relayout"]
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_tilewright.forked)
+
+
+class PlanCacheInfo(NamedTuple):
+    """How often ``relayout`` found its plan, and how many plans are kept."""
+
+    hits: int
+    misses: int
+    size: int
+    maxsize: int
+
+
+def relayout(
+    array: Any,
+    *,
+    to: str | Layout | TensorLayout | None = None,
+    from_: str | Layout | TensorLayout | None = None,
+    out: Any = None,
+    threads: int | None = None,
+    dims: Sequence[int] | None = None,
+    dtype: Any = None,
+    bits: int | None = None,
+    fill: str | int | None = None,
+) -> Any:
+    """Moves the elements of ``array`` into the layout ``to`` and gives the storage as an array.
+
+    ``array`` is NumPy's, a torch tensor on the CPU, or whatever has ``__dlpack__``, ``__array_interface__`` or a
+    buffer. It is read where it is, whatever its strides: what could only be done by way of a copy raises
+    ``CopyError``. The interpreter is free while bytes move.
+
+    - Without ``from_``, the array's shape are the logical dims, and its strides are followed: negative ones and
+      those of broadcast dims too.
+    - With ``from_``, the array's bytes are a storage in that layout, of the dims it names or of ``dims``.
+    - The result has the shape of the storage, outermost extent first, as in a safetensors file: of ``zN`` for
+      (100, 30) 16-bit elements (2, 7, 16, 16), of ``row-major`` the logical dims. Packed elements are bytes.
+      It is torch's for a torch tensor, else NumPy's.
+    - ``out`` is written instead, and given back: an array of the result's size and element type, or of bytes,
+      contiguous. Without ``to``, its own shape and strides are the destination.
+
+    :param to: the destination, in any notation, or a layout that was read before
+    :param from_: the layout of the storage that ``array`` is
+    :param out: where to write
+    :param threads: one per core unless given
+    :param dims: the logical dims of a storage whose layout does not name them
+    :param dtype: the element type, where the array cannot say it (bf16 in 16-bit integers)
+    :param bits: the width of a stored element of the result, to pack or to unpack small integers
+    :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``; zero unless the layout says
+    :raises Error: ``MismatchError``, ``DtypeError``, ``ReadOnlyError``, ``OverlapError``, ``DeviceError``,
+        ``CopyError``, ``UnsupportedError`` for an output in which elements share storage, and what a SPEC raises
+
+    >>> import numpy as np
+    >>> array = np.arange(6, dtype=np.int32).reshape(2, 3)
+    >>> relayout(array, to="col-major")
+    array([[0, 3],
+           [1, 4],
+           [2, 5]], dtype=int32)
+    >>> relayout(array.astype(np.float16), to="zN").shape
+    (1, 1, 16, 16)
+
+    Back again, a storage needs the dims that are not in its shape:
+
+    >>> zn = relayout(array, to="zN[M0=2,C0=2]")
+    >>> relayout(zn, from_="zN[M0=2,C0=2]", dims=(2, 3), to="row-major").tolist()
+    [[0, 1, 2], [3, 4, 5]]
+
+    Into an array that exists, whatever its strides:
+
+    >>> out = np.empty((2, 3), np.int32, order="F")
+    >>> relayout(array, out=out) is out
+    True
+    """
+    return _tilewright.relayout(
+        array,
+        to=to,
+        from_=from_,
+        out=out,
+        threads=threads,
+        dims=dims,
+        dtype=dtype,
+        bits=bits,
+        fill=fill,
+    )
+
+
+def plan_cache_info() -> PlanCacheInfo:
+    """How often ``relayout`` found its plan since the start or the last ``plan_cache_clear``.
+
+    >>> import numpy as np
+    >>> plan_cache_clear()
+    >>> for _ in range(3):
+    ...     _ = relayout(np.zeros((4, 8), np.float32), to="col-major")
+    >>> plan_cache_info()
+    PlanCacheInfo(hits=2, misses=1, size=1, maxsize=256)
+    """
+    return PlanCacheInfo(*_tilewright.plan_cache_info())
+
+
+def plan_cache_clear() -> None:
+    """Forgets all plans of ``relayout``, and counts from 0."""
+    _tilewright.plan_cache_clear()

@@ -1,0 +1,163 @@
+"""The exceptions of the package: all are ``tilewright.Error``, and so ``ValueError``."""
+
+from __future__ import annotations
+
+__all__ = [
+    "AmbiguousError",
+    "ArgumentError",
+    "ArrayError",
+    "CopyError",
+    "DeviceError",
+    "DtypeError",
+    "Error",
+    "FileError",
+    "FileExistsError",
+    "IllegalError",
+    "LimitError",
+    "MismatchError",
+    "NeedsDimsError",
+    "NeedsDtypeError",
+    "NoLayoutError",
+    "OutOfRangeError",
+    "OverflowError",
+    "OverlapError",
+    "ParseError",
+    "ReadOnlyError",
+    "UndecidedError",
+    "UnsupportedError",
+]
+
+
+class Error(ValueError):
+    """What the library refuses. ``kind`` is a stable word; the message says what was asked and what would be legal.
+
+    Where a text is at fault, ``span`` are its bytes (from, to), and ``str()`` shows it with a caret below.
+    """
+
+    kind: str = "error"
+    message: str = ""
+    span: tuple[int, int] | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = {name: self.__dict__[name] for name in ("kind", "message", "span") if name in self.__dict__}
+        return (type(self), self.args, state)
+
+
+class ParseError(Error):
+    """A text is no layout and no expression: ``span`` says where."""
+
+
+class AmbiguousError(ParseError):
+    """A text has several readings; the message lists them, each with its prefix."""
+
+
+class ArgumentError(Error):
+    """An operation is not given what it takes."""
+
+
+class NeedsDimsError(Error):
+    """The layout is that of any array: ``dims`` are needed."""
+
+
+class NeedsDtypeError(Error):
+    """The layout depends on the element type: ``dtype`` is needed."""
+
+
+class MismatchError(Error):
+    """Ranks, dims, sizes or layouts that must agree do not."""
+
+
+class OutOfRangeError(Error):
+    """A coordinate or an offset outside of the layout."""
+
+
+class OverflowError(Error):  # noqa: A001
+    """A size, offset or capacity leaves 64 bits, or this machine's addresses."""
+
+
+class LimitError(Error):
+    """A fixed limit was passed: the length of a text, the number of dims."""
+
+
+class UnsupportedError(Error):
+    """A notation has no words for it, or there is no way to do it; the message says what would be."""
+
+
+class NoLayoutError(Error):
+    """The result exists as a function, but no layout is this function."""
+
+
+class IllegalError(Error):
+    """The numbers make no layout."""
+
+
+class UndecidedError(Error):
+    """The question was not decided within a fixed budget. Never a guess."""
+
+
+class ArrayError(Error):
+    """An array that cannot be seen: no shared memory, a gradient to follow, two buffers."""
+
+
+class CopyError(ArrayError):
+    """It could only be done with a copy, which is not made in silence."""
+
+
+class DeviceError(ArrayError):
+    """The array is not in the memory of this machine's processor."""
+
+
+class DtypeError(ArrayError):
+    """The elements are of another type or width than those that are expected, or of none that can be moved."""
+
+
+class ReadOnlyError(ArrayError):
+    """The output may not be written."""
+
+
+class OverlapError(ArrayError):
+    """The output shares memory with the source."""
+
+
+class FileError(Error):
+    """Reading or writing a file failed, or it is not what its name says; nothing was written."""
+
+
+class FileExistsError(FileError):  # noqa: A001
+    """The output exists; ``force=True`` replaces it."""
+
+
+_KINDS: dict[str, type[Error]] = {
+    "ambiguous": AmbiguousError,
+    "arguments": ArgumentError,
+    "array": ArrayError,
+    "buffer": MismatchError,
+    "copy": CopyError,
+    "device": DeviceError,
+    "dtype": DtypeError,
+    "file-exists": FileExistsError,
+    "illegal": IllegalError,
+    "limit": LimitError,
+    "mismatch": MismatchError,
+    "needs-dims": NeedsDimsError,
+    "needs-dtype": NeedsDtypeError,
+    "no-layout": NoLayoutError,
+    "out-of-range": OutOfRangeError,
+    "overflow": OverflowError,
+    "overlap": OverlapError,
+    "parse": ParseError,
+    "read-only": ReadOnlyError,
+    "undecided": UndecidedError,
+    "unsupported": UnsupportedError,
+    "usage": ArgumentError,
+}
+
+
+def make(kind: str, message: str, span: tuple[int, int] | None, rendered: str | None) -> Error:
+    """The exception for a kind; the native module raises what this gives."""
+    found = FileError if kind.startswith("file-") and kind not in _KINDS else _KINDS.get(kind, Error)
+    error = found(message if rendered is None else rendered)
+    error.kind = kind.removeprefix("file-")
+    error.message = message
+    error.span = span
+    return error

@@ -1,0 +1,171 @@
+"""Whole files rewritten in another layout: the program's ``convert``, ``verify`` and ``info``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tilewright import _tilewright
+from tilewright._tilewright import Layout, TensorLayout
+
+__all__ = ["Report", "TensorReport", "convert", "info", "verify"]
+
+_Path = str | os.PathLike[str]
+_Spec = str | Layout | TensorLayout
+_Progress = Callable[[int, int], object]
+
+
+@dataclass(frozen=True)
+class TensorReport:
+    """What a conversion does with one tensor. Sizes are bytes."""
+
+    name: str
+    #: ``convert``, ``copy`` or ``skip``.
+    action: str
+    from_: TensorLayout
+    to: TensorLayout
+    bytes_in: int
+    bytes_out: int
+    padding_bytes: int
+    kernel: str
+    #: Why it was skipped, or that it lies so already.
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a conversion did. Sizes are bytes."""
+
+    tensors: tuple[TensorReport, ...]
+    bytes_in: int
+    bytes_out: int
+    dry_run: bool
+    #: With headers; None after a dry run, as the following.
+    bytes_written: int | None = None
+    #: Bytes compared, where verification was asked for.
+    verified: int | None = None
+    #: The most bytes of buffers that were in use at once.
+    peak_memory: int | None = None
+
+
+def convert(
+    input: _Path,  # noqa: A002
+    output: _Path,
+    *,
+    to: _Spec | None = None,
+    rules: Mapping[str, _Spec] | None = None,
+    tensors: str | Sequence[str] | None = None,
+    from_: _Spec | None = None,
+    dims: Sequence[int] | None = None,
+    dtype: Any = None,
+    fill: str | int | None = None,
+    verify: bool = False,
+    threads: int | None = None,
+    memory: int | None = None,
+    force: bool = False,
+    skip_unfit: bool = False,
+    dry_run: bool = False,
+    progress: _Progress | None = None,
+) -> Report:
+    """Rewrites the tensors of a file in another layout: what ``tilewright convert`` does.
+
+    Files are ``.safetensors``, also a sharded checkpoint by its ``.safetensors.index.json``, ``.npy``, and bytes
+    without a header as ``raw:PATH``. The output is whole or absent, also after the interrupt key or an exception
+    of ``progress``; the input is never touched. Memory is bounded by ``memory`` whatever the file's size.
+
+    :param to: the layout of every tensor that no rule names
+    :param rules: layouts by patterns of names, the first match wins: ``{"*.bias": "row-major"}``
+    :param tensors: patterns of names; others are copied as they are
+    :param from_: how the input lies, where it does not say so itself
+    :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``
+    :param verify: reads the output back and compares every element and every byte of padding
+    :param threads: 1 unless given; 0 for one per core
+    :param memory: the bound on buffers in bytes, 1 GiB unless given
+    :param force: replaces an output that exists
+    :param skip_unfit: copies tensors whose rank does not fit their layout
+    :param dry_run: decides everything and writes nothing
+    :param progress: called with the bytes done and the bytes in all, every few megabytes; what it raises ends the run
+    :raises FileExistsError: an output that exists, without ``force``
+    :raises FileError: what cannot be read or written, or is corrupt
+    :raises Error: a layout that does not parse or does not fit
+
+    >>> import tempfile, pathlib, numpy as np
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name)
+    >>> np.save(path / "conv.npy", np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4))
+    >>> report = convert(path / "conv.npy", path / "nhwc.npy", to="NHWC", verify=True)
+    >>> report.tensors[0].action, report.verified
+    ('convert', 96)
+    >>> np.load(path / "nhwc.npy").shape
+    (1, 3, 4, 2)
+    >>> folder.cleanup()
+    """
+    job = {
+        "to": to,
+        "rules": rules,
+        "tensors": tensors,
+        "from_": from_,
+        "dims": dims,
+        "dtype": dtype,
+        "fill": fill,
+        "verify": verify,
+        "threads": threads,
+        "memory": memory,
+        "force": force,
+        "skip_unfit": skip_unfit,
+        "dry_run": dry_run,
+    }
+    done = _tilewright.convert(os.fspath(input), os.fspath(output), job, progress)
+    done["tensors"] = tuple(TensorReport(**tensor) for tensor in done["tensors"])
+    return Report(**done)
+
+
+def verify(
+    output: _Path,
+    against: _Path,
+    *,
+    to: _Spec | None = None,
+    rules: Mapping[str, _Spec] | None = None,
+    tensors: str | Sequence[str] | None = None,
+    from_: _Spec | None = None,
+    dims: Sequence[int] | None = None,
+    dtype: Any = None,
+    fill: str | int | None = None,
+    memory: int | None = None,
+    skip_unfit: bool = False,
+    progress: _Progress | None = None,
+) -> str | None:
+    """Compares a finished file with the one it was made from: None where everything agrees, else the first
+    difference in words. The other arguments are those of the conversion.
+
+    :raises FileError: what cannot be read, or is corrupt
+    """
+    job = {
+        "to": to,
+        "rules": rules,
+        "tensors": tensors,
+        "from_": from_,
+        "dims": dims,
+        "dtype": dtype,
+        "fill": fill,
+        "memory": memory,
+        "skip_unfit": skip_unfit,
+    }
+    return _tilewright.verify(os.fspath(output), os.fspath(against), job, progress)
+
+
+def info(
+    path: _Path,
+    *,
+    from_: _Spec | None = None,
+    dims: Sequence[int] | None = None,
+    dtype: Any = None,
+) -> dict[str, TensorLayout]:
+    """The tensors of a file by name, each with its layout.
+
+    :raises FileError: what cannot be read, or is corrupt
+    """
+    rows = _tilewright.info(os.fspath(path), {"from_": from_, "dims": dims, "dtype": dtype})
+    return {row["name"]: row["layout"] for row in rows}

@@ -1,0 +1,1081 @@
+"""The algebra of layouts, by CuTe's names. ``A @ B`` is composition, too.
+
+A layout is given as a ``Layout``, as CuTe's text, or as a SPEC in any notation; a shape, tiler or coordinate as nested
+tuples, in which ``None`` is CuTe's ``_``. A tuple in place of a layout is the compact layout of that shape, its first
+mode fastest. Extents count coordinates, strides and offsets elements.
+
+What does not exist raises an ``Error``: ``NoLayoutError`` where no layout is the result, ``MismatchError`` for sizes
+that do not divide, ``UndecidedError`` where a question takes too long to decide. Never a wrong layout.
+"""
+
+# Names of the algebra that Python uses otherwise are the algebra's here.
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from tilewright._tilewright import Layout, Swizzle, TensorLayout, Value, operation
+
+Shape: TypeAlias = "int | tuple[Any, ...] | list[Any]"
+Coord: TypeAlias = "int | tuple[Any, ...] | list[Any]"
+Slicer: TypeAlias = "int | None | tuple[Any, ...] | list[Any]"
+LayoutLike: TypeAlias = "Layout | TensorLayout | str | int | tuple[Any, ...] | list[Any]"
+TilerLike: TypeAlias = "LayoutLike | Value"
+LinearLike: TypeAlias = "Value | str"
+Dims: TypeAlias = "Value | str"
+
+__all__ = [
+    "append",
+    "apply",
+    "blocked_product",
+    "ceil_div",
+    "coalesce",
+    "coalesce_x",
+    "compact_col_major",
+    "compact_row_major",
+    "compatible",
+    "complement",
+    "compose",
+    "composition",
+    "concat_ins",
+    "concat_outs",
+    "congruent",
+    "cosize",
+    "crd2crd",
+    "crd2idx",
+    "crd2offset",
+    "depth",
+    "dice",
+    "divide_left",
+    "divide_right",
+    "domain_offset",
+    "downcast",
+    "filter",
+    "filter_zeros",
+    "flat_divide",
+    "flat_product",
+    "flatten",
+    "flatten_ins",
+    "flatten_outs",
+    "get",
+    "group",
+    "identity",
+    "idx2crd",
+    "injective",
+    "inverse",
+    "invert_and_compose",
+    "invertible",
+    "layout",
+    "left_inverse",
+    "linear",
+    "logical_divide",
+    "logical_product",
+    "make_identity_layout",
+    "make_layout",
+    "make_layout_like",
+    "make_layout_tv",
+    "make_ordered_layout",
+    "max_common_layout",
+    "max_common_vector",
+    "nullspace",
+    "offsets",
+    "prepend",
+    "product",
+    "pseudo_inverse",
+    "quotient",
+    "raked_product",
+    "rank",
+    "recast",
+    "remove_zeros",
+    "rename_ins",
+    "rename_outs",
+    "replace",
+    "reshape_ins",
+    "reshape_outs",
+    "right_inverse",
+    "select",
+    "shape",
+    "shape_div",
+    "size",
+    "slice",
+    "slice_and_offset",
+    "span",
+    "stride",
+    "strided",
+    "sublayout",
+    "surjective",
+    "swizzle",
+    "swizzled_layout",
+    "take",
+    "tile",
+    "tile_to_shape",
+    "tiled_divide",
+    "tiled_product",
+    "transpose_ins",
+    "transpose_outs",
+    "upcast",
+    "weakly_congruent",
+    "zeros",
+    "zipped_divide",
+    "zipped_product",
+]
+
+
+def _call(name: str, *arguments: Any) -> Any:
+    """The operation, without the arguments left out at the end."""
+    given = list(arguments)
+    while given and given[-1] is None:
+        given.pop()
+    return operation(name, *given)
+
+
+# One layout
+
+
+def size(x: Any, /, *path: int) -> int:
+    """The number of coordinates; of the part at a path of positions, where one is given.
+
+    >>> size("((4,2),3):((1,12),4)")
+    24
+    """
+    result: int = operation("size", x, *path)
+    return result
+
+
+def rank(x: Any, /, *path: int) -> int:
+    """The number of top-level positions; 1 for an integer.
+
+    >>> rank("((4,2),3):((1,12),4)")
+    2
+    """
+    result: int = operation("rank", x, *path)
+    return result
+
+
+def depth(x: Any, /, *path: int) -> int:
+    """How deep brackets are nested; 0 for an integer.
+
+    >>> depth("((4,2),3):((1,12),4)")
+    2
+    """
+    result: int = operation("depth", x, *path)
+    return result
+
+
+def shape(x: Any, /, *path: int) -> Shape:
+    """The extents, bracketed as the layout is; a tuple is its own shape.
+
+    >>> shape("((4,2),3):((1,12),4)")
+    ((4, 2), 3)
+    """
+    result: Shape = operation("shape", x, *path)
+    return result
+
+
+def stride(x: Any, /, *path: int) -> Shape:
+    """The strides in elements, bracketed as the layout is; of a tuple, those of its compact layout.
+
+    >>> stride("((4,2),3):((1,12),4)")
+    ((1, 12), 4)
+    """
+    result: Shape = operation("stride", x, *path)
+    return result
+
+
+def cosize(layout: LayoutLike, /) -> int:
+    """1 + the largest offset reached; 0 of an empty layout.
+
+    >>> cosize("(4,8):(16,1)")
+    56
+    """
+    result: int = operation("cosize", layout)
+    return result
+
+
+def span(layout: LayoutLike, /) -> int:
+    """The largest offset less the smallest, plus 1.
+
+    >>> span("(3,2):(-1,3)")
+    6
+    """
+    result: int = operation("span", layout)
+    return result
+
+
+def injective(layout: LayoutLike, /) -> bool:
+    """Whether no two coordinates share an offset.
+
+    >>> injective("(4,8):(16,1)")
+    True
+    """
+    result: bool = operation("injective", layout)
+    return result
+
+
+def offsets(layout: LayoutLike, /) -> list[int]:
+    """The offsets of all coordinates, colexicographically: a list.
+
+    >>> offsets("(2,3):(3,1)")
+    [0, 3, 1, 4, 2, 5]
+    """
+    result: list[int] = operation("offsets", layout)
+    return result
+
+
+def get(x: Any, /, *path: int) -> Any:
+    """The part at a path of positions: of a layout a layout, of a tuple a tuple or integer.
+
+    >>> get("((4,2),3):((1,12),4)", 0, 1)
+    Layout('2:12')
+    """
+    return operation("get", x, *path)
+
+
+# The algebra
+
+
+def coalesce(layout: LayoutLike, profile: Shape | None = None, /) -> Layout:
+    """The same function with as few modes as possible; with a profile, within each of its parts.
+
+    >>> coalesce("(2,(1,6)):(1,(6,2))")
+    Layout('12:1')
+    """
+    result: Layout = _call("coalesce", layout, profile)
+    return result
+
+
+def coalesce_x(layout: LayoutLike, /) -> Layout:
+    """As coalesce, but equal beyond the end too, where the last mode goes on.
+
+    >>> coalesce_x("(2,4):(1,2)")
+    Layout('8:1')
+    """
+    result: Layout = operation("coalesce_x", layout)
+    return result
+
+
+def filter(layout: LayoutLike, /) -> Layout:
+    """Modes of stride 0 dropped, then coalesced: the same offsets, fewer coordinates.
+
+    >>> filter("(4,3):(0,1)")
+    Layout('3:1')
+    """
+    result: Layout = operation("filter", layout)
+    return result
+
+
+def filter_zeros(layout: LayoutLike, /) -> Layout:
+    """Extent 1 for each mode of stride 0.
+
+    >>> filter_zeros("(4,3):(0,1)")
+    Layout('(1,3):(0,1)')
+    """
+    result: Layout = operation("filter_zeros", layout)
+    return result
+
+
+def composition(a: LayoutLike, b: TilerLike, /) -> Layout:
+    """R(c) = A(B(c)), bracketed as B; with a tiler, axis by axis. Also written A o B.
+
+    >>> composition("(6,2):(8,2)", "(4,3):(3,1)")
+    Layout('((2,2),3):((24,2),8)')
+    """
+    result: Layout = operation("composition", a, b)
+    return result
+
+
+def complement(layout: LayoutLike, n: int | None = None, /) -> Layout:
+    """The layout that fills what L leaves free below n (its cosize), in order.
+
+    >>> complement("4:2", 24)
+    Layout('(2,3):(1,8)')
+    """
+    result: Layout = _call("complement", layout, n)
+    return result
+
+
+def right_inverse(layout: LayoutLike, /) -> Layout:
+    """R with L(R(i)) = i, from offset 0 on: the longest there is, of whole modes where modes overlap.
+
+    >>> right_inverse("(4,8):(8,1)")
+    Layout('(8,4):(4,1)')
+    """
+    result: Layout = operation("right_inverse", layout)
+    return result
+
+
+def left_inverse(layout: LayoutLike, /) -> Layout:
+    """R with R(L(i)) = i, for an L whose modes of stride other than 0 do not collide; a hole is no index.
+
+    >>> left_inverse("(4,8):(8,1)")
+    Layout('(8,4):(4,1)')
+    """
+    result: Layout = operation("left_inverse", layout)
+    return result
+
+
+def nullspace(layout: LayoutLike, /) -> Layout:
+    """The layout of the coordinates that modes of stride 0 send to one offset.
+
+    >>> nullspace("(4,3):(0,1)")
+    Layout('4:1')
+    """
+    result: Layout = operation("nullspace", layout)
+    return result
+
+
+def max_common_layout(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """The longest C with A(C(i)) = i = B(C(i)).
+
+    >>> max_common_layout("(4,8):(1,4)", "(4,8):(1,8)")
+    Layout('4:1')
+    """
+    result: Layout = operation("max_common_layout", a, b)
+    return result
+
+
+def max_common_vector(a: LayoutLike, b: LayoutLike, /) -> int:
+    """The size of max_common_layout(A, B): how many elements move at once.
+
+    >>> max_common_vector("(4,8):(1,4)", "(4,8):(1,8)")
+    4
+    """
+    result: int = operation("max_common_vector", a, b)
+    return result
+
+
+# Tiles
+
+
+def logical_divide(a: LayoutLike, b: TilerLike, /) -> Layout:
+    """A by tiles B: (tile, rest); with a tiler, that in each axis.
+
+    >>> logical_divide("(6,8):(8,1)", (3, 4))
+    Layout('((3,2),(4,2)):((8,24),(1,4))')
+    """
+    result: Layout = operation("logical_divide", a, b)
+    return result
+
+
+def zipped_divide(a: LayoutLike, b: TilerLike, /) -> Layout:
+    """((tile of each axis), (rest of each axis)).
+
+    >>> zipped_divide("(6,8):(8,1)", "<3,4>")
+    Layout('((3,4),(2,2)):((8,1),(24,4))')
+    """
+    result: Layout = operation("zipped_divide", a, b)
+    return result
+
+
+def tiled_divide(a: LayoutLike, b: TilerLike, /) -> Layout:
+    """((tile of each axis), rest, rest, …).
+
+    >>> tiled_divide("(6,8):(8,1)", "<3,4>")
+    Layout('((3,4),2,2):((8,1),24,4)')
+    """
+    result: Layout = operation("tiled_divide", a, b)
+    return result
+
+
+def flat_divide(a: LayoutLike, b: TilerLike, /) -> Layout:
+    """(tile, tile, …, rest, rest, …).
+
+    >>> flat_divide("(6,8):(8,1)", "<3,4>")
+    Layout('(3,4,2,2):(8,1,24,4)')
+    """
+    result: Layout = operation("flat_divide", a, b)
+    return result
+
+
+def logical_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """A repeated as B says: (A, repetition).
+
+    >>> logical_product("(2,2):(1,2)", "(3,2)")
+    Layout('((2,2),(3,2)):((1,2),(4,12))')
+    """
+    result: Layout = operation("logical_product", a, b)
+    return result
+
+
+def zipped_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """((axes of A), (axes of the repetition)).
+
+    >>> zipped_product("(2,2):(1,2)", "(3,2)")
+    Layout('((2,2),(3,2)):((1,2),(4,12))')
+    """
+    result: Layout = operation("zipped_product", a, b)
+    return result
+
+
+def tiled_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """(A, axis of the repetition, axis, …).
+
+    >>> tiled_product("(2,2):(1,2)", "(3,2)")
+    Layout('((2,2),3,2):((1,2),4,12)')
+    """
+    result: Layout = operation("tiled_product", a, b)
+    return result
+
+
+def flat_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """(axis of A, axis, …, axis of the repetition, axis, …).
+
+    >>> flat_product("(2,2):(1,2)", "(3,2)")
+    Layout('(2,2,3,2):(1,2,4,12)')
+    """
+    result: Layout = operation("flat_product", a, b)
+    return result
+
+
+def blocked_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """Axis by axis, A inside: blocks A laid out as B.
+
+    >>> blocked_product("(2,2):(1,2)", "(3,2)")
+    Layout('((2,3),(2,2)):((1,4),(2,12))')
+    """
+    result: Layout = operation("blocked_product", a, b)
+    return result
+
+
+def raked_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """Axis by axis, B inside: A's elements spread, the repetitions between them.
+
+    >>> raked_product("(2,2):(1,2)", "(3,2)")
+    Layout('((3,2),(2,2)):((4,1),(12,2))')
+    """
+    result: Layout = operation("raked_product", a, b)
+    return result
+
+
+def tile_to_shape(layout: LayoutLike, shape: Shape, order: Shape | None = None, /) -> Layout:
+    """L repeated to fill a shape, its repetitions ordered as given, smallest first (0, 1, …).
+
+    >>> tile_to_shape("(4,4):(4,1)", (8, 12), (1, 0))
+    Layout('((4,2),(4,3)):((4,48),(1,16))')
+    """
+    result: Layout = _call("tile_to_shape", layout, shape, order)
+    return result
+
+
+def tile(layout: LayoutLike, shape: Shape, /) -> Layout | TensorLayout:
+    """The tile of that many coordinates per axis at the origin, blocks and strides kept (TLA's MakeLayoutTile).
+
+    >>> tile("(8,12):(12,1)", (4, 6))
+    Layout('(4,6):(12,1)')
+    """
+    result: Layout | TensorLayout = operation("tile", layout, shape)
+    return result
+
+
+def make_layout_tv(thr: LayoutLike, val: LayoutLike, /) -> Layout:
+    """(thread, value) → cell of the tile, for threads and values arranged so; its extents are those of raked_product(thr, val).
+
+    >>> make_layout_tv("(4,8):(8,1)", "(2,2):(2,1)")
+    Layout('((8,4),(2,2)):((16,2),(8,1))')
+    """
+    result: Layout = operation("make_layout_tv", thr, val)
+    return result
+
+
+# Brackets and parts
+
+
+def flatten(layout: LayoutLike, /) -> Layout:
+    """All modes side by side, without their brackets.
+
+    >>> flatten("((4,2),3):((1,12),4)")
+    Layout('(4,2,3):(1,12,4)')
+    """
+    result: Layout = operation("flatten", layout)
+    return result
+
+
+def select(layout: LayoutLike, /, *axes: int) -> Layout:
+    """The axes named, in that order.
+
+    >>> select("(2,3,4):(12,4,1)", 2, 0)
+    Layout('(4,2):(1,12)')
+    """
+    result: Layout = operation("select", layout, *axes)
+    return result
+
+
+def take(layout: LayoutLike, start: int, stop: int, /) -> Layout:
+    """The axes from … to - 1.
+
+    >>> take("(2,3,4):(12,4,1)", 1, 3)
+    Layout('(3,4):(4,1)')
+    """
+    result: Layout = operation("take", layout, start, stop)
+    return result
+
+
+def group(layout: LayoutLike, start: int, stop: int, /) -> Layout:
+    """The axes from … to - 1 as one axis.
+
+    >>> group("(2,3,4):(12,4,1)", 0, 2)
+    Layout('((2,3),4):((12,4),1)')
+    """
+    result: Layout = operation("group", layout, start, stop)
+    return result
+
+
+def append(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """A with B as one more axis behind.
+
+    >>> append("2:1", "3:4")
+    Layout('(2,3):(1,4)')
+    """
+    result: Layout = operation("append", a, b)
+    return result
+
+
+def prepend(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """A with B as one more axis before.
+
+    >>> prepend("2:1", "3:4")
+    Layout('(3,2):(4,1)')
+    """
+    result: Layout = operation("prepend", a, b)
+    return result
+
+
+def replace(a: LayoutLike, axis: int, b: LayoutLike, /) -> Layout:
+    """A with B in place of axis i.
+
+    >>> replace("(2,3,4):(12,4,1)", 1, "5:1")
+    Layout('(2,5,4):(12,1,1)')
+    """
+    result: Layout = operation("replace", a, axis, b)
+    return result
+
+
+def make_layout(*layouts: LayoutLike) -> Layout:
+    """The layouts side by side, an axis each.
+
+    >>> make_layout("2:1", "3:4")
+    Layout('(2,3):(1,4)')
+    """
+    result: Layout = operation("make_layout", *layouts)
+    return result
+
+
+def slice(coord: Slicer, layout: LayoutLike, /) -> Layout:
+    """The parts of L at `_` of the coordinate, the others fixed at 0.
+
+    >>> slice((None, 1), "(4,8):(8,1)")
+    Layout('(4):(8)')
+    """
+    result: Layout = operation("slice", coord, layout)
+    return result
+
+
+def dice(coord: Slicer, layout: LayoutLike, /) -> Layout:
+    """The parts of L where the coordinate is no `_`.
+
+    >>> dice((None, 1), "(4,8):(8,1)")
+    Layout('(8):(1)')
+    """
+    result: Layout = operation("dice", coord, layout)
+    return result
+
+
+def slice_and_offset(coord: Slicer, layout: LayoutLike, /) -> Layout:
+    """The parts of L at `_`, from the offset of the coordinate on: layout+offset.
+
+    >>> slice_and_offset((2, None), "(4,8):(8,1)")
+    Layout('(8):(1)+16')
+    """
+    result: Layout = operation("slice_and_offset", coord, layout)
+    return result
+
+
+def domain_offset(coord: Coord, layout: LayoutLike, /) -> Layout:
+    """What is left of L from a coordinate on.
+
+    >>> domain_offset((1, 1), "(4,8):(8,1)")
+    Layout('(3,7):(8,1)+9')
+    """
+    result: Layout = operation("domain_offset", coord, layout)
+    return result
+
+
+# Layouts that are made
+
+
+def make_ordered_layout(shape: Shape, order: Shape, /) -> Layout:
+    """The compact layout whose parts vary in that order, smallest first.
+
+    >>> make_ordered_layout((2, 3, 4), (2, 0, 1))
+    Layout('(2,3,4):(12,1,3)')
+    """
+    result: Layout = operation("make_ordered_layout", shape, order)
+    return result
+
+
+def make_layout_like(layout: LayoutLike, /) -> Layout:
+    """The compact layout of the same shape, ordered by L's strides; strides of 0 stay.
+
+    >>> make_layout_like("(4,8):(16,1)")
+    Layout('(4,8):(8,1)')
+    """
+    result: Layout = operation("make_layout_like", layout)
+    return result
+
+
+def make_identity_layout(shape: Shape, /) -> Layout | Value:
+    """The map of each coordinate to itself, with basis strides; of an integer n, n:1.
+
+    >>> make_identity_layout((2, 3))
+    Value('(2,3):(1@0,1@1)')
+    """
+    result: Layout | Value = operation("make_identity_layout", shape)
+    return result
+
+
+def compact_col_major(shape: Shape, /) -> Shape:
+    """The strides of the compact layout whose first mode varies fastest.
+
+    >>> compact_col_major((2, (3, 4)))
+    (1, (2, 6))
+    """
+    result: Shape = operation("compact_col_major", shape)
+    return result
+
+
+def compact_row_major(shape: Shape, /) -> Shape:
+    """The strides of the compact layout whose last mode varies fastest.
+
+    >>> compact_row_major((2, (3, 4)))
+    (12, (4, 1))
+    """
+    result: Shape = operation("compact_row_major", shape)
+    return result
+
+
+# Coordinates
+
+
+def crd2idx(coord: Coord, layout: Any, /) -> Any:
+    """The offset of a coordinate; in a shape, its colexicographic index; under basis strides, the coordinate it is sent to.
+
+    >>> crd2idx((1, 2), "(4,8):(8,1)")
+    10
+    """
+    return operation("crd2idx", coord, layout)
+
+
+def idx2crd(index: int, shape: Shape, /) -> Any:
+    """The coordinate of a colexicographic index.
+
+    >>> idx2crd(13, (4, 8))
+    (1, 3)
+    """
+    return operation("idx2crd", index, shape)
+
+
+def crd2crd(coord: Coord, from_: Shape, to: Shape, /) -> Any:
+    """The coordinate of one shape that has the index of a coordinate of another.
+
+    >>> crd2crd((1, 2), (4, 8), (8, 4))
+    (1, 1)
+    """
+    return operation("crd2crd", coord, from_, to)
+
+
+def crd2offset(coord: Coord, shape: Shape, stride: Shape, /) -> int:
+    """The sum of coordinate times stride over the leaves of a shape (TLA's crd2offset).
+
+    >>> crd2offset((1, 2), (4, 8), (8, 1))
+    10
+    """
+    result: int = operation("crd2offset", coord, shape, stride)
+    return result
+
+
+def swizzle(swizzle: Swizzle | str, n: int, /) -> list[int]:
+    """Where a swizzle puts 0 … n - 1: a list.
+
+    >>> swizzle("Sw<1,0,1>", 4)
+    [0, 1, 3, 2]
+    """
+    result: list[int] = operation("swizzle", swizzle, n)
+    return result
+
+
+# Shapes
+
+
+def congruent(a: Any, b: Any, /) -> bool:
+    """Whether the brackets are the same.
+
+    >>> congruent((2, (3, 4)), (5, (6, 7)))
+    True
+    """
+    result: bool = operation("congruent", a, b)
+    return result
+
+
+def weakly_congruent(a: Any, b: Any, /) -> bool:
+    """Whether b has a's brackets, or more inside them.
+
+    >>> weakly_congruent((2, 3), (5, (6, 7)))
+    True
+    """
+    result: bool = operation("weakly_congruent", a, b)
+    return result
+
+
+def compatible(a: Any, b: Any, /) -> bool:
+    """Whether every coordinate of a is one of b: each integer of a is the size of what b has there.
+
+    >>> compatible((2, 12), (2, (3, 4)))
+    True
+    """
+    result: bool = operation("compatible", a, b)
+    return result
+
+
+def shape_div(a: Shape, b: Shape, /) -> Shape:
+    """What is left of shape a when b coordinates are taken from its left.
+
+    >>> shape_div((12, 6), (4, 3))
+    (3, 2)
+    """
+    result: Shape = operation("shape_div", a, b)
+    return result
+
+
+def ceil_div(a: Shape, b: Shape, /) -> Shape:
+    """Shape a by shape b, rounded up, part by part.
+
+    >>> ceil_div((12, 7), (5, 3))
+    (3, 3)
+    """
+    result: Shape = operation("ceil_div", a, b)
+    return result
+
+
+# Elements of another width
+
+
+def upcast(layout: LayoutLike, n: int, /) -> Layout:
+    """L seen as elements n times as large.
+
+    >>> upcast("(4,8):(8,1)", 2)
+    Layout('(4,4):(4,1)')
+    """
+    result: Layout = operation("upcast", layout, n)
+    return result
+
+
+def downcast(layout: LayoutLike, n: int, /) -> Layout:
+    """L seen as elements n times as small.
+
+    >>> downcast("(4,8):(8,1)", 2)
+    Layout('(4,16):(16,1)')
+    """
+    result: Layout = operation("downcast", layout, n)
+    return result
+
+
+def recast(layout: LayoutLike, from_bits: int, to_bits: int, /) -> Layout:
+    """L of elements of from_bits seen as elements of to_bits.
+
+    >>> recast("(4,8):(8,1)", 16, 8)
+    Layout('(4,16):(16,1)')
+    """
+    result: Layout = operation("recast", layout, from_bits, to_bits)
+    return result
+
+
+# Linear layouts
+
+
+def linear(layout: LayoutLike, /) -> Value:
+    """The layout as a linear one, dim0, dim1 … to offset, where it is linear over bits.
+
+    >>> linear("(4,4):(4,1)")
+    Value('{dim0=[4,8],dim1=[1,2]} -> (offset:16)')
+    """
+    result: Value = operation("linear", layout)
+    return result
+
+
+def layout(x: LinearLike, /) -> Layout:
+    """The linear layout as one of strides, an axis for each input dim.
+
+    >>> layout("{dim0=[4,8],dim1=[1,2]} -> (offset:16)")
+    Layout('(4,4):(4,1)')
+    """
+    result: Layout = operation("layout", x)
+    return result
+
+
+def swizzled_layout(x: LinearLike, /) -> Layout:
+    """As layout, under a swizzle where that makes strides of it.
+
+    >>> swizzled_layout("{dim0=[4,8],dim1=[1,2]} -> (offset:16)")
+    Layout('(4,4):(4,1)')
+    """
+    result: Layout = operation("swizzled_layout", x)
+    return result
+
+
+def identity(n: int, in_: Dims, out: Dims, /) -> Value:
+    """The linear layout that sends n coordinates of a dim to themselves.
+
+    >>> identity(8, "[lane]", "[row]")
+    Value('{lane=[1,2,4]} -> (row:8)')
+    """
+    result: Value = operation("identity", n, in_, out)
+    return result
+
+
+def strided(n: int, stride: int, in_: Dims, out: Dims, /) -> Value:
+    """The linear layout that sends each of n coordinates x to stride times x.
+
+    >>> strided(8, 4, "[lane]", "[row]")
+    Value('{lane=[4,8,16]} -> (row:32)')
+    """
+    result: Value = operation("strided", n, stride, in_, out)
+    return result
+
+
+def zeros(n: int, in_: Dims, out: Dims, /) -> Value:
+    """The linear layout that sends n coordinates of a dim to 0.
+
+    >>> zeros(4, "[lane]", "[row]")
+    Value('{lane=[0,0]} -> (row:1)')
+    """
+    result: Value = operation("zeros", n, in_, out)
+    return result
+
+
+def apply(x: LinearLike, coord: Coord, /) -> int | tuple[Any, ...]:
+    """Where a linear layout sends a coordinate, one integer per dim on both sides.
+
+    >>> apply("{lane=[1,2],warp=[4]} -> (row:8)", (3, 1))
+    7
+    """
+    result: int | tuple[Any, ...] = operation("apply", x, coord)
+    return result
+
+
+def compose(x: LinearLike, y: LinearLike, /) -> Value:
+    """First X, then Y, whose input dims are X's output dims; X o Y is the other way round.
+
+    >>> compose("{lane=[1,2]} -> (row:4)", "{row=[2,1]} -> (bank:4)")
+    Value('{lane=[2,1]} -> (bank:4)')
+    """
+    result: Value = operation("compose", x, y)
+    return result
+
+
+def invert_and_compose(x: LinearLike, y: LinearLike, /) -> Value:
+    """The Z with Y(Z(x)) = X(x), the smallest where there are several.
+
+    >>> invert_and_compose("{lane=[1,2]} -> (row:4)", "{reg=[2,1]} -> (row:4)")
+    Value('{lane=[2,1]} -> (reg:4)')
+    """
+    result: Value = operation("invert_and_compose", x, y)
+    return result
+
+
+def inverse(x: LinearLike, /) -> Value:
+    """The inverse of a linear layout that reaches everything exactly once.
+
+    >>> inverse("{lane=[2,1]} -> (row:4)")
+    Value('{row=[2,1]} -> (lane:4)')
+    """
+    result: Value = operation("inverse", x)
+    return result
+
+
+def pseudo_inverse(x: LinearLike, /) -> Value:
+    """The Y with X(Y(x)) = x, the smallest, of a linear layout that reaches everything.
+
+    >>> pseudo_inverse("{lane=[2,1,0]} -> (row:4)")
+    Value('{row=[2,1]} -> (lane:8)')
+    """
+    result: Value = operation("pseudo_inverse", x)
+    return result
+
+
+def product(x: LinearLike, y: LinearLike, /) -> Value:
+    """Both linear layouts side by side: X in the low bits of each dim, Y in the high ones.
+
+    >>> product("{lane=[1]} -> (row:2)", "{lane=[1]} -> (row:2)")
+    Value('{lane=[1,2]} -> (row:4)')
+    """
+    result: Value = operation("product", x, y)
+    return result
+
+
+def divide_left(x: LinearLike, y: LinearLike, /) -> Value:
+    """The Z with X = product(Y, Z).
+
+    >>> divide_left("{lane=[1,2]} -> (row:4)", "{lane=[1]} -> (row:2)")
+    Value('{lane=[1]} -> (row:2)')
+    """
+    result: Value = operation("divide_left", x, y)
+    return result
+
+
+def divide_right(x: LinearLike, y: LinearLike, /) -> Value:
+    """The Z with X = product(Z, Y).
+
+    >>> divide_right("{lane=[1,2]} -> (row:4)", "{lane=[1]} -> (row:2)")
+    Value('{lane=[1]} -> (row:2)')
+    """
+    result: Value = operation("divide_right", x, y)
+    return result
+
+
+def reshape_ins(x: LinearLike, dims: Dims, /) -> Value:
+    """The same map of indices, the first dim lowest, with other input dims.
+
+    >>> reshape_ins("{lane=[1,2,4]} -> (row:8)", "[a:2,b:4]")
+    Value('{a=[1],b=[2,4]} -> (row:8)')
+    """
+    result: Value = operation("reshape_ins", x, dims)
+    return result
+
+
+def reshape_outs(x: LinearLike, dims: Dims, /) -> Value:
+    """The same map of indices, the first dim lowest, with other output dims.
+
+    >>> reshape_outs("{lane=[1,2,4]} -> (row:8)", "[a:2,b:4]")
+    Value('{lane=[[1,0],[0,1],[0,2]]} -> (a:2,b:4)')
+    """
+    result: Value = operation("reshape_outs", x, dims)
+    return result
+
+
+def flatten_ins(x: LinearLike, /) -> Value:
+    """All input dims as one, under the name of the first.
+
+    >>> flatten_ins("{lane=[1,2],warp=[4]} -> (row:8)")
+    Value('{lane=[1,2,4]} -> (row:8)')
+    """
+    result: Value = operation("flatten_ins", x)
+    return result
+
+
+def flatten_outs(x: LinearLike, /) -> Value:
+    """All output dims as one, under the name of the first.
+
+    >>> flatten_outs("{lane=[[1,0],[0,1]]} -> (row:2,col:2)")
+    Value('{lane=[1,2]} -> (row:4)')
+    """
+    result: Value = operation("flatten_outs", x)
+    return result
+
+
+def transpose_ins(x: LinearLike, dims: Dims, /) -> Value:
+    """The input dims in another order.
+
+    >>> transpose_ins("{lane=[1,2],warp=[4]} -> (row:8)", "[warp,lane]")
+    Value('{warp=[4],lane=[1,2]} -> (row:8)')
+    """
+    result: Value = operation("transpose_ins", x, dims)
+    return result
+
+
+def transpose_outs(x: LinearLike, dims: Dims, /) -> Value:
+    """The output dims in another order.
+
+    >>> transpose_outs("{lane=[[1,0],[0,1]]} -> (row:2,col:2)", "[col,row]")
+    Value('{lane=[[0,1],[1,0]]} -> (col:2,row:2)')
+    """
+    result: Value = operation("transpose_outs", x, dims)
+    return result
+
+
+def rename_ins(x: LinearLike, dims: Dims, /) -> Value:
+    """Other names for the input dims, in their order.
+
+    >>> rename_ins("{lane=[1,2],warp=[4]} -> (row:8)", "[x,y]")
+    Value('{x=[1,2],y=[4]} -> (row:8)')
+    """
+    result: Value = operation("rename_ins", x, dims)
+    return result
+
+
+def rename_outs(x: LinearLike, dims: Dims, /) -> Value:
+    """Other names for the output dims, in their order.
+
+    >>> rename_outs("{lane=[1,2],warp=[4]} -> (row:8)", "[z]")
+    Value('{lane=[1,2],warp=[4]} -> (z:8)')
+    """
+    result: Value = operation("rename_outs", x, dims)
+    return result
+
+
+def sublayout(x: LinearLike, in_: Dims, out: Dims, /) -> Value:
+    """What some input dims do to some output dims, the others at 0 and left out.
+
+    >>> sublayout("{lane=[1,2],warp=[4]} -> (row:8)", "[lane]", "[row]")
+    Value('{lane=[1,2]} -> (row:8)')
+    """
+    result: Value = operation("sublayout", x, in_, out)
+    return result
+
+
+def concat_ins(x: LinearLike, y: LinearLike, /) -> Value:
+    """The input dims of both into the same output dims; images are xored.
+
+    >>> concat_ins("{lane=[1,2]} -> (row:8)", "{warp=[4]} -> (row:8)")
+    Value('{lane=[1,2],warp=[4]} -> (row:8)')
+    """
+    result: Value = operation("concat_ins", x, y)
+    return result
+
+
+def concat_outs(x: LinearLike, y: LinearLike, /) -> Value:
+    """The output dims of both from the same input dims.
+
+    >>> concat_outs("{lane=[1,2]} -> (row:4)", "{lane=[1,0]} -> (col:2)")
+    Value('{lane=[[1,1],[2,0]]} -> (row:4,col:2)')
+    """
+    result: Value = operation("concat_outs", x, y)
+    return result
+
+
+def remove_zeros(x: LinearLike, in_: Dims, /) -> Value:
+    """Without the bits of an input dim that are sent to 0.
+
+    >>> remove_zeros("{lane=[1,0,2]} -> (row:4)", "[lane]")
+    Value('{lane=[1,2]} -> (row:4)')
+    """
+    result: Value = operation("remove_zeros", x, in_)
+    return result
+
+
+def quotient(x: LinearLike, dims: Dims, /) -> Value:
+    """Without dims of both sides that go to themselves, and nothing else to them.
+
+    >>> quotient("{lane=[[1,0],[2,0]],block=[[0,1]]} -> (row:4,block:2)", "[block]")
+    Value('{lane=[1,2]} -> (row:4)')
+    """
+    result: Value = operation("quotient", x, dims)
+    return result
+
+
+def surjective(x: LinearLike, /) -> bool:
+    """Whether a linear layout reaches every coordinate of its output.
+
+    >>> surjective("{lane=[2,1]} -> (row:4)")
+    True
+    """
+    result: bool = operation("surjective", x)
+    return result
+
+
+def invertible(x: LinearLike, /) -> bool:
+    """Whether a linear layout reaches every coordinate of its output exactly once.
+
+    >>> invertible("{lane=[2,1,0]} -> (row:4)")
+    False
+    """
+    result: bool = operation("invertible", x)
+    return result

@@ -1,0 +1,96 @@
+//! The catalogue of named formats, the notations, and a user's own formats.
+
+use pyo3::{prelude::*, types::PyTuple};
+use tilewright::{
+    Spec,
+    notation::{self, Format},
+};
+
+use crate::{errors::Raised, tensor::PyTensorLayout};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(formats, module)?)?;
+    module.add_function(wrap_pyfunction!(notations, module)?)?;
+    module.add_function(wrap_pyfunction!(add_formats, module)?)
+}
+
+/// A named format of the catalogue.
+///
+/// >>> from tilewright import formats
+/// >>> zn = next(format for format in formats() if format.name == "zN")
+/// >>> zn.pattern
+/// '… (m1 m0:16) (n1 n0:C0) -> … n1 m1 m0 n0'
+#[pyclass(name = "Format", module = "tilewright", frozen)]
+pub(crate) struct PyFormat(&'static Format);
+
+#[pymethods]
+impl PyFormat {
+    /// Its canonical name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    /// Other names, matched exactly.
+    #[getter]
+    fn aliases<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.aliases)
+    }
+
+    /// How it is stored: each dim's digits, then their order in storage, outermost first.
+    #[getter]
+    fn pattern(&self) -> &'static str {
+        self.0.pattern
+    }
+
+    /// The sizes that depend on the element or are given: name, then width in bits and size in elements.
+    #[getter]
+    fn constants(&self) -> Vec<(&'static str, Vec<(u32, u64)>)> {
+        let units = |constant: &&notation::Constant| {
+            (constant.name, constant.units.iter().map(|unit| (unit.bits, unit.units)).collect())
+        };
+        self.0.constants.iter().map(units).collect()
+    }
+
+    /// Who defines it, and where.
+    #[getter]
+    fn source(&self) -> &'static str {
+        self.0.source
+    }
+
+    /// An array in this format.
+    #[getter]
+    fn example(&self) -> PyResult<PyTensorLayout> {
+        Spec::parse(self.0.example)
+            .and_then(|spec| spec.resolve(None, None))
+            .raised()
+            .map(PyTensorLayout)
+    }
+
+    fn __str__(&self) -> &'static str {
+        self.0.name
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Format {}: {}>", self.0.name, self.0.pattern)
+    }
+}
+
+/// Every named format, those that were added last.
+#[pyfunction]
+fn formats() -> Vec<PyFormat> {
+    notation::catalogue().map(PyFormat).collect()
+}
+
+/// Every notation with a sentence on what it is.
+#[pyfunction]
+fn notations() -> Vec<(&'static str, &'static str)> {
+    notation::notations().iter().map(|notation| (notation.name(), notation.about())).collect()
+}
+
+/// Adds the formats of a TOML text to the catalogue of this process, and gives their names.
+#[pyfunction]
+#[pyo3(signature = (toml, /))]
+fn add_formats(toml: &str) -> PyResult<Vec<&'static str>> {
+    notation::add_formats(toml).raised()
+}

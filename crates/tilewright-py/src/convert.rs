@@ -1,0 +1,221 @@
+//! `convert` and `verify`: whole files, with progress and the interrupt key.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use pyo3::{prelude::*, types::PyDict};
+use tilewright::{
+    files::{self, Action, Conversion, Job, Request, Tensor, Watch, open},
+    xla::parse_fill,
+};
+
+use crate::{
+    errors::{Raised, parse, refused},
+    tensor::{PyTensorLayout, dtype_of, spec_of},
+};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(convert, module)?)?;
+    module.add_function(wrap_pyfunction!(verify, module)?)?;
+    module.add_function(wrap_pyfunction!(info, module)?)
+}
+
+/// The job as `convert` and `verify` are told it: a dictionary of their keywords.
+fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
+    let value = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
+        Ok(job.get_item(name)?.filter(|value| !value.is_none()))
+    };
+    let flag = |name: &str| -> PyResult<bool> {
+        value(name)?.map_or(Ok(false), |value| value.is_truthy())
+    };
+    let mut request = Request::new()
+        .verify(flag("verify")?)
+        .force(flag("force")?)
+        .skip_unfit(flag("skip_unfit")?);
+    if let Some(to) = value("to")? {
+        request = request.to(spec_of(&to)?);
+    }
+    if let Some(rules) = value("rules")? {
+        for rule in rules.call_method0("items")?.try_iter()? {
+            let (glob, spec) = rule?.extract::<(String, Bound<'_, PyAny>)>()?;
+            request = request.rule(glob, spec_of(&spec)?);
+        }
+    }
+    if let Some(tensors) = value("tensors")? {
+        let globs =
+            tensors.extract::<String>().map(|one| vec![one]).or_else(|_| tensors.extract())?;
+        request = globs.into_iter().fold(request, |request, glob: String| request.only(glob));
+    }
+    if let Some(from) = value("from_")? {
+        request = request.from(spec_of(&from)?);
+    }
+    if let Some(dims) = value("dims")? {
+        request = request.dims(&dims.extract::<Vec<u64>>()?);
+    }
+    if let Some(dtype) = value("dtype")? {
+        request = request.dtype(dtype_of(&dtype)?);
+    }
+    if let Some(fill) = value("fill")? {
+        let text = fill.str()?.to_string();
+        request = request.fill(parse_fill(&text).map_err(|error| parse(&text, &error))?);
+    }
+    if let Some(threads) = value("threads")? {
+        request = request.threads(threads.extract()?);
+    }
+    if let Some(memory) = value("memory")? {
+        request = request.memory(memory.extract()?);
+    }
+    Ok(request)
+}
+
+/// What a run of `convert` did, as a dictionary.
+#[pyfunction]
+#[pyo3(signature = (input, output, job, progress = None, /))]
+fn convert<'py>(
+    py: Python<'py>,
+    input: PathBuf,
+    output: PathBuf,
+    job: &Bound<'py, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let request = request(job)?;
+    let dry_run = job.get_item("dry_run")?.is_some_and(|dry| dry.is_truthy().unwrap_or(false));
+    let opened = py.detach(|| open(&input, request.reading())).raised()?;
+    let conversion = py.detach(|| Conversion::prepare(&opened, &output, request)).raised()?;
+    let report = PyDict::new(py);
+    let jobs = conversion.jobs().iter().map(|job| described(py, job));
+    report.set_item("tensors", jobs.collect::<PyResult<Vec<_>>>()?)?;
+    let sum =
+        |bytes: fn(&Job) -> u64| conversion.jobs().iter().map(bytes).fold(0, u64::saturating_add);
+    report.set_item("bytes_in", sum(Job::bytes_in))?;
+    report.set_item("bytes_out", sum(Job::bytes_out))?;
+    report.set_item("dry_run", dry_run)?;
+    if !dry_run {
+        let watcher = Watcher::new(progress);
+        let done = py.detach(|| conversion.run(&watcher));
+        let done = watcher.outcome(done)?;
+        report.set_item("bytes_written", done.bytes_written())?;
+        report.set_item("verified", done.verified())?;
+        report.set_item("peak_memory", done.peak_memory())?;
+    }
+    Ok(report)
+}
+
+/// One tensor of a conversion.
+fn described<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyDict>> {
+    let (action, reason) = match job.action() {
+        Action::Convert => ("convert", None),
+        Action::Copy => ("copy", job.is_already_so().then_some("already so")),
+        Action::Skip(reason) => ("skip", Some(reason.as_str())),
+    };
+    let row = PyDict::new(py);
+    row.set_item("name", job.name())?;
+    row.set_item("action", action)?;
+    row.set_item("from_", Bound::new(py, PyTensorLayout(job.from().clone()))?)?;
+    row.set_item("to", Bound::new(py, PyTensorLayout(job.to().clone()))?)?;
+    row.set_item("bytes_in", job.bytes_in())?;
+    row.set_item("bytes_out", job.bytes_out())?;
+    row.set_item("padding_bytes", job.padding())?;
+    row.set_item("kernel", job.kernel())?;
+    row.set_item("reason", reason)?;
+    Ok(row)
+}
+
+/// Compares a finished file with the one it was made from; the answer is the difference in words, or None.
+#[pyfunction]
+#[pyo3(signature = (output, against, job, progress = None, /))]
+fn verify(
+    py: Python<'_>,
+    output: PathBuf,
+    against: PathBuf,
+    job: &Bound<'_, PyDict>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Option<String>> {
+    let request = request(job)?;
+    let watcher = Watcher::new(progress);
+    let done = py.detach(|| files::verify(&output, &against, &request, &watcher));
+    Ok(match watcher.outcome(done)? {
+        files::Verdict::Same { .. } => None,
+        files::Verdict::Differs(said) => Some(said),
+    })
+}
+
+/// The tensors of a file.
+#[pyfunction]
+#[pyo3(signature = (path, job, /))]
+fn info<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    job: &Bound<'py, PyDict>,
+) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let request = request(job)?;
+    let opened = py.detach(|| open(&path, request.reading())).raised()?;
+    let row = |tensor: &Tensor| {
+        let row = PyDict::new(py);
+        row.set_item("name", tensor.name())?;
+        row.set_item("layout", Bound::new(py, PyTensorLayout(tensor.layout().clone()))?)?;
+        Ok(row)
+    };
+    opened.tensors().iter().map(row).collect()
+}
+
+/// Follows a run for Python: calls back with the bytes done and the bytes in all, and looks for the interrupt key.
+struct Watcher {
+    progress: Option<Py<PyAny>>,
+    total: AtomicU64,
+    done: AtomicU64,
+    /// What Python raised, which ends the run.
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Watcher {
+    fn new(progress: Option<Py<PyAny>>) -> Watcher {
+        let (total, done) = (AtomicU64::new(0), AtomicU64::new(0));
+        Watcher { progress, total, done, raised: Mutex::new(None) }
+    }
+
+    fn look(&self) {
+        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
+        let seen = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.progress {
+                Some(progress) => progress.call1(py, (done, total)).map(drop),
+                None => Ok(()),
+            }
+        });
+        if let Err(error) = seen {
+            self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        }
+    }
+
+    /// The result, or what Python raised meanwhile.
+    fn outcome<T>(&self, result: Result<T, files::Error>) -> PyResult<T> {
+        match (result, self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()) {
+            (Err(error), Some(raised)) if error.is_cancelled() => Err(raised),
+            (Ok(_), Some(raised)) => Err(raised),
+            (Err(error), _) if error.is_cancelled() => Err(refused("cancelled", "cancelled")),
+            (result, _) => result.raised(),
+        }
+    }
+}
+
+impl Watch for Watcher {
+    fn total(&self, bytes: u64) {
+        self.total.store(bytes, Ordering::Relaxed);
+        self.look();
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.done.fetch_add(bytes, Ordering::Relaxed);
+        self.look();
+    }
+
+    fn cancelled(&self) -> bool {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}

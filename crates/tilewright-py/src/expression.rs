@@ -1,0 +1,211 @@
+//! Expressions: every operation of the algebra by its name, with Python's values as arguments.
+//!
+//! The operations are those of `tilewright::eval`, so there is one table of them for the program, the page and
+//! this package. A call is put together as text and its value taken apart again.
+
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+    types::{PyBool, PyEllipsis, PyInt, PyList, PyString, PyTuple},
+};
+use tilewright::{
+    Layout,
+    eval::{self, Value},
+};
+
+use crate::{
+    errors::Raised,
+    layout::{PyLayout, from_tuple},
+    swizzle::PySwizzle,
+    tensor::PyTensorLayout,
+};
+
+/// The deepest nesting of an argument.
+const DEEPEST: usize = 64;
+
+/// A value of the expression language that Python has no type of its own for: a tiler, a map to coordinates, a
+/// linear layout, a coordinate with ``_``. It prints as its text and is taken as an argument again.
+///
+/// >>> from tilewright import linear
+/// >>> linear("(4,4):(4,1)")
+/// Value('{dim0=[4,8],dim1=[1,2]} -> (offset:16)')
+#[pyclass(name = "Value", module = "tilewright", frozen, eq, hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct PyValue {
+    /// ``basis``, ``linear``, ``dims``, ``tiler``, ``slicer`` or ``padding``.
+    #[pyo3(get)]
+    kind: String,
+    text: String,
+}
+
+#[pymethods]
+impl PyValue {
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Value('{}')", self.text)
+    }
+
+    fn __reduce__(slf: &Bound<'_, PyValue>) -> PyResult<(Py<PyAny>, (String,))> {
+        let evaluate = slf.py().import("tilewright")?.getattr("evaluate")?;
+        Ok((evaluate.unbind(), (slf.get().text.clone(),)))
+    }
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(evaluate_text, module)?)?;
+    module.add_function(wrap_pyfunction!(functions, module)?)?;
+    module.add_function(wrap_pyfunction!(operation, module)?)
+}
+
+/// The value of an expression: ``tilewright eval`` as a function.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+fn evaluate(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
+    let value = py.detach(|| eval::evaluate(text)).raised()?;
+    python(py, &value)
+}
+
+/// The value of an expression as text, as ``tilewright eval`` prints it.
+#[pyfunction]
+#[pyo3(signature = (text, /))]
+fn evaluate_text(py: Python<'_>, text: &str) -> PyResult<String> {
+    py.detach(|| eval::evaluate(text)).raised().map(|value| value.to_string())
+}
+
+/// Name, arguments and meaning of every operation.
+#[pyfunction]
+fn functions() -> Vec<(&'static str, &'static str, &'static str)> {
+    eval::functions()
+        .map(|function| (function.name(), function.arguments(), function.doc()))
+        .collect()
+}
+
+/// An operation by its name.
+#[pyfunction]
+#[pyo3(signature = (name, /, *arguments))]
+fn operation(py: Python<'_>, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    call(py, name, &arguments.iter().collect::<Vec<_>>())
+}
+
+/// Calls an operation.
+pub(crate) fn call(
+    py: Python<'_>,
+    name: &str,
+    arguments: &[Bound<'_, PyAny>],
+) -> PyResult<Py<PyAny>> {
+    let arguments: PyResult<Vec<String>> = arguments.iter().map(argument).collect();
+    let text = format!("{name}({})", arguments?.join(", "));
+    let value = py.detach(|| eval::evaluate(&text)).raised()?;
+    python(py, &value)
+}
+
+/// A value of Python's as text of the expression language.
+pub(crate) fn argument(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    written(value, 0)
+}
+
+fn written(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
+    if depth > DEEPEST {
+        return Err(PyValueError::new_err(format!("an argument nested deeper than {DEEPEST}")));
+    }
+    if let Ok(layout) = value.cast::<PyLayout>() {
+        return Ok(layout.get().0.to_string());
+    }
+    if let Ok(tensor) = value.cast::<PyTensorLayout>() {
+        return Ok(quoted(&tensor.get().0.to_spec()));
+    }
+    if let Ok(swizzle) = value.cast::<PySwizzle>() {
+        return Ok(swizzle.get().0.to_string());
+    }
+    if let Ok(value) = value.cast::<PyValue>() {
+        return Ok(value.get().text.clone());
+    }
+    if value.is_none() || value.is_instance_of::<PyEllipsis>() {
+        return Ok("_".to_owned());
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return spelled(&text.to_cow()?);
+    }
+    if value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>() {
+        return sequence(value, depth);
+    }
+    integer(value)
+}
+
+/// An integer, also one of NumPy's.
+fn integer(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if !value.is_instance_of::<PyBool>()
+        && let Ok(index) = value.call_method0("__index__")
+        && index.is_instance_of::<PyInt>()
+    {
+        return Ok(index.str()?.to_string());
+    }
+    let found = value.get_type().name()?.to_string();
+    Err(PyTypeError::new_err(format!(
+        "an operation takes layouts, integers, tuples of these, None for `_`, or text; not {found}"
+    )))
+}
+
+/// A text that is an expression stands as it is, any other is a SPEC.
+fn spelled(text: &str) -> PyResult<String> {
+    match eval::evaluate(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(_) if !text.contains('"') && tilewright::Spec::parse(text).is_ok() => Ok(quoted(text)),
+        Err(error) => Err(error).raised(),
+    }
+}
+
+fn quoted(spec: &str) -> String {
+    format!("\"{spec}\"")
+}
+
+/// A tuple of integers, or with layouts in it a tiler.
+fn sequence(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
+    let (mut parts, mut tiler) = (Vec::new(), false);
+    for part in value.try_iter()? {
+        let part = part?;
+        tiler |= part.is_instance_of::<PyLayout>() || part.is_instance_of::<PyString>();
+        parts.push(written(&part, depth + 1)?);
+    }
+    Ok(match (tiler, &parts[..]) {
+        (true, parts) => format!("<{}>", parts.join(",")),
+        (false, [one]) => format!("({one},)"),
+        (false, parts) => format!("({})", parts.join(",")),
+    })
+}
+
+/// A value of the language as Python's.
+fn python(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
+    if let Some(answer) = value.as_bool() {
+        return Ok(PyBool::new(py, answer).to_owned().into_any().unbind());
+    }
+    if let Some(tuple) = value.as_tuple() {
+        return from_tuple(py, tuple).map(Bound::unbind);
+    }
+    if let Some(list) = value.as_list() {
+        return Ok(PyList::new(py, list)?.into_any().unbind());
+    }
+    let text = value.to_string();
+    if let Some(layout) = value.as_layout() {
+        let own = layout.to_string();
+        // An offset of 0 is printed where a cut has one.
+        if text == own || text.strip_suffix("+0") == Some(&own) {
+            return Ok(Bound::new(py, PyLayout(layout.clone()))?.into_any().unbind());
+        }
+    }
+    if value.kind() == "swizzle" {
+        let layout = Layout::parse(&format!("{text} o 1:0"));
+        let swizzle =
+            layout.map_err(|_| crate::errors::broken("a swizzle does not parse"))?.swizzle();
+        return Ok(Bound::new(py, PySwizzle(swizzle))?.into_any().unbind());
+    }
+    if let Some(named) = value.to_named() {
+        return Ok(Bound::new(py, PyTensorLayout(named))?.into_any().unbind());
+    }
+    let kind = value.kind().to_owned();
+    Ok(Bound::new(py, PyValue { kind, text })?.into_any().unbind())
+}

@@ -1,0 +1,247 @@
+//! Arrays of any library by a DLPack capsule.
+//!
+//! Source: DLPack 1.1, `include/dlpack/dlpack.h`, and its Python specification.
+
+use std::ffi::c_void;
+
+use pyo3::{
+    exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError},
+    ffi,
+    prelude::*,
+    types::{PyCapsule, PyDict},
+};
+use tilewright::PrimitiveType;
+
+use super::{Facts, Family, Owner, Said};
+use crate::errors::{broken, refused};
+
+#[repr(C)]
+struct Device {
+    kind: i32,
+    id: i32,
+}
+
+#[repr(C)]
+struct DataType {
+    code: u8,
+    bits: u8,
+    lanes: u16,
+}
+
+#[repr(C)]
+struct Tensor {
+    data: *const c_void,
+    device: Device,
+    ndim: i32,
+    dtype: DataType,
+    shape: *const i64,
+    strides: *const i64,
+    byte_offset: u64,
+}
+
+#[repr(C)]
+struct Unversioned {
+    tensor: Tensor,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Unversioned)>,
+}
+
+#[repr(C)]
+struct Versioned {
+    major: u32,
+    minor: u32,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
+    flags: u64,
+    tensor: Tensor,
+}
+
+const READ_ONLY: u64 = 1;
+/// CPU, and the two kinds of host memory that a GPU reaches as well.
+const HOST: [i32; 3] = [1, 3, 11];
+const MOST_DIMS: i32 = 64;
+
+/// A tensor taken out of its capsule, given back when dropped.
+#[derive(Debug)]
+pub(super) enum Managed {
+    Unversioned(*mut c_void),
+    Versioned(*mut c_void),
+}
+
+impl Drop for Managed {
+    fn drop(&mut self) {
+        // Deleters may touch Python's objects.
+        Python::attach(|_| match *self {
+            Managed::Unversioned(raw) => {
+                let raw = raw.cast::<Unversioned>();
+                // SAFETY: `take` took this pointer out of a capsule of that name and renamed the capsule, so that
+                // nobody else calls the deleter; it is called once, here.
+                if let Some(delete) = unsafe { (*raw).deleter } {
+                    // SAFETY: as above.
+                    unsafe { delete(raw) }
+                }
+            }
+            Managed::Versioned(raw) => {
+                let raw = raw.cast::<Versioned>();
+                // SAFETY: as above.
+                if let Some(delete) = unsafe { (*raw).deleter } {
+                    // SAFETY: as above.
+                    unsafe { delete(raw) }
+                }
+            }
+        });
+    }
+}
+
+pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
+    let (kind, id) = array.call_method0("__dlpack_device__")?.extract::<(i32, i32)>()?;
+    if !HOST.contains(&kind) {
+        let says = format!(
+            "the array is on device {id} of DLPack's kind {kind}; bring it to the CPU first"
+        );
+        return Err(refused("device", says));
+    }
+    let (managed, writable) = take(&capsule(array)?)?;
+    let tensor = match managed {
+        // SAFETY: `take` checked the capsule's name, which says what the pointer points at; `managed` owns it.
+        Managed::Unversioned(raw) => unsafe { &(*raw.cast::<Unversioned>()).tensor },
+        // SAFETY: as above; `take` checked the version, too.
+        Managed::Versioned(raw) => unsafe { &(*raw.cast::<Versioned>()).tensor },
+    };
+    let facts = facts(tensor)?;
+    let ahead = usize::try_from(tensor.byte_offset).map_err(|_| broken("an offset of DLPack"))?;
+    Ok(Said {
+        data: tensor.data.cast::<u8>().wrapping_add(ahead),
+        facts,
+        writable,
+        family: Family::Other,
+        own_dtype: None,
+        owner: Owner::Capsule(managed),
+    })
+}
+
+/// The capsule, without a copy where the library can promise that.
+fn capsule<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let export = array.getattr("__dlpack__")?;
+    let keywords = PyDict::new(py);
+    keywords.set_item("max_version", (1, 1))?;
+    keywords.set_item("copy", false)?;
+    let given = match export.call((), Some(&keywords)) {
+        // A library of before these were asked for.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => export.call0(),
+        given => given,
+    };
+    given.map_err(|error| {
+        let refuses = error.is_instance_of::<PyBufferError>(py)
+            || error.is_instance_of::<PyValueError>(py)
+            || error.is_instance_of::<PyRuntimeError>(py);
+        match refuses {
+            true => refused("array", format!("the array does not share its memory: {error}")),
+            false => error,
+        }
+    })
+}
+
+/// The tensor of a capsule, and whether it may be written. The capsule is used up.
+fn take(capsule: &Bound<'_, PyAny>) -> PyResult<(Managed, bool)> {
+    let py = capsule.py();
+    let capsule = capsule.cast::<PyCapsule>().map_err(|_| broken("__dlpack__ gave no capsule"))?;
+    for (name, used, versioned) in [
+        (c"dltensor_versioned", c"used_dltensor_versioned", true),
+        (c"dltensor", c"used_dltensor", false),
+    ] {
+        // SAFETY: a capsule, and a name that lives as long as the program.
+        if unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) } == 0 {
+            continue;
+        }
+        // SAFETY: as above; the name is the capsule's.
+        let raw = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr()) };
+        // SAFETY: as above; from here on the tensor is ours to give back.
+        if unsafe { ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) } != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        if !versioned {
+            // It cannot say whether it may be written, so it may not.
+            return Ok((Managed::Unversioned(raw), false));
+        }
+        let managed = Managed::Versioned(raw);
+        // SAFETY: the name says that it points at a versioned tensor, whose first fields are the same in all
+        // versions.
+        let (major, flags) =
+            unsafe { ((*raw.cast::<Versioned>()).major, (*raw.cast::<Versioned>()).flags) };
+        if major != 1 {
+            return Err(refused("array", format!("DLPack version {major}; version 1 is read")));
+        }
+        return Ok((managed, flags & READ_ONLY == 0));
+    }
+    Err(refused("array", "the capsule of __dlpack__ has been used, or is none of DLPack's"))
+}
+
+fn facts(tensor: &Tensor) -> PyResult<Facts> {
+    let DataType { code, bits, lanes } = tensor.dtype;
+    if lanes != 1 || bits == 0 || bits % 8 != 0 {
+        let says = format!(
+            "elements of {lanes} times {bits} bits; shared are whole bytes, one number each"
+        );
+        return Err(refused("dtype", says));
+    }
+    if !(0..=MOST_DIMS).contains(&tensor.ndim) || (tensor.ndim > 0 && tensor.shape.is_null()) {
+        return Err(refused("array", format!("a DLPack tensor of {} dims", tensor.ndim)));
+    }
+    let list = |first: *const i64| match tensor.ndim {
+        0 => &[][..],
+        // SAFETY: `shape`, and `strides` where it is not null, have `ndim` integers; both pointers were looked at.
+        count => unsafe { std::slice::from_raw_parts(first, count as usize) },
+    };
+    let shape: Vec<u64> = list(tensor.shape).iter().map(|extent| (*extent).max(0) as u64).collect();
+    let itemsize = usize::from(bits / 8);
+    let strides =
+        if tensor.strides.is_null() { dense(&shape) } else { list(tensor.strides).to_vec() };
+    let strides = strides.into_iter().map(|one| one.saturating_mul(itemsize as i64)).collect();
+    Ok(Facts { shape, strides, itemsize, dtype: dtype(code, bits), swapped: false })
+}
+
+/// The strides in elements where none are given.
+fn dense(shape: &[u64]) -> Vec<i64> {
+    let mut within = 1i64;
+    let stride = |extent: &u64| {
+        let stride = within;
+        within = within.saturating_mul(i64::try_from((*extent).max(1)).unwrap_or(i64::MAX));
+        stride
+    };
+    let mut strides: Vec<i64> = shape.iter().rev().map(stride).collect();
+    strides.reverse();
+    strides
+}
+
+/// The element type of a code and a width.
+fn dtype(code: u8, bits: u8) -> Option<PrimitiveType> {
+    use PrimitiveType as P;
+    Some(match (code, bits) {
+        (0, 8) => P::S8,
+        (0, 16) => P::S16,
+        (0, 32) => P::S32,
+        (0, 64) => P::S64,
+        (1, 8) => P::U8,
+        (1, 16) => P::U16,
+        (1, 32) => P::U32,
+        (1, 64) => P::U64,
+        (2, 16) => P::F16,
+        (2, 32) => P::F32,
+        (2, 64) => P::F64,
+        (4, 16) => P::Bf16,
+        (5, 64) => P::C64,
+        (5, 128) => P::C128,
+        (6, 8) => P::Pred,
+        (7, 8) => P::F8e3m4,
+        (8, 8) => P::F8e4m3,
+        (9, 8) => P::F8e4m3b11fnuz,
+        (10, 8) => P::F8e4m3fn,
+        (11, 8) => P::F8e4m3fnuz,
+        (12, 8) => P::F8e5m2,
+        (13, 8) => P::F8e5m2fnuz,
+        (14, 8) => P::F8e8m0fnu,
+        _ => return None,
+    })
+}

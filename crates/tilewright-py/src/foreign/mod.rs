@@ -1,0 +1,186 @@
+//! Arrays of other libraries, seen where they are.
+//!
+//! | file | whose arrays |
+//! |---|---|
+//! | `numpy.rs` | NumPy's, and what NumPy takes without a copy: buffers, `__array_interface__` |
+//! | `torch.rs` | torch's tensors, by what they say of themselves |
+//! | `dlpack.rs` | all others, jax's among them, by a DLPack capsule |
+//!
+//! Each gives a [`Memory`]: where the elements lie and who keeps them alive. This folder is the only place of
+//! the package where memory is read that Rust did not make. Python gives no promise that nobody else writes to
+//! an array meanwhile; as for every extension, two threads that share one see to that themselves.
+
+mod dlpack;
+mod facts;
+mod numpy;
+mod seen;
+mod torch;
+
+use pyo3::prelude::*;
+use tilewright::{PrimitiveType, TensorLayout};
+
+use crate::errors::refused;
+
+pub(crate) use facts::Facts;
+pub(crate) use numpy::empty as numpy_empty;
+pub(crate) use seen::PyMemory;
+pub(crate) use torch::empty as torch_empty;
+
+/// Whose arrays these are, and so whose the result is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    Numpy,
+    Torch,
+    /// Another library's, whose results are NumPy's.
+    Other,
+}
+
+/// An array of another library: its facts, and where it is.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    pub(crate) facts: Facts,
+    /// The lowest byte of any element.
+    low: *const u8,
+    /// The bytes from there to behind the highest.
+    span: usize,
+    /// The bytes from `low` to element 0.
+    origin: usize,
+    pub(crate) writable: bool,
+    pub(crate) family: Family,
+    /// The element type as the array has it.
+    pub(crate) own_dtype: Option<Py<PyAny>>,
+    /// Keeps the bytes alive.
+    _owner: Owner,
+}
+
+/// Who keeps an array's bytes alive.
+#[derive(Debug)]
+#[allow(dead_code, reason = "an owner is there to be dropped")]
+enum Owner {
+    Object(Py<PyAny>),
+    Capsule(dlpack::Managed),
+}
+
+// SAFETY: the pointer is read and written only through `bytes` and `bytes_mut`, for whose time `_owner` is held;
+// Python's objects may be held by any thread, and a capsule's deleter may run on any.
+unsafe impl Send for Memory {}
+// SAFETY: as above; `&Memory` gives shared bytes only.
+unsafe impl Sync for Memory {}
+
+/// What an array says of itself.
+struct Said {
+    data: *const u8,
+    facts: Facts,
+    writable: bool,
+    family: Family,
+    own_dtype: Option<Py<PyAny>>,
+    owner: Owner,
+}
+
+impl Memory {
+    /// The memory of an array of any library.
+    pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        if numpy::is_array(array)? {
+            return Memory::new(numpy::said(array)?);
+        }
+        if torch::is_tensor(array)? {
+            return Memory::new(torch::said(array)?);
+        }
+        if let Some(view) = numpy::view(array)? {
+            return Memory::new(Said { family: Family::Other, ..numpy::said(&view)? });
+        }
+        if array.hasattr("__dlpack__")? {
+            return Memory::new(dlpack::said(array)?);
+        }
+        if array.hasattr("__cuda_array_interface__")? {
+            let says = "the array is in the memory of a GPU; bring it to the CPU first";
+            return Err(refused("device", says));
+        }
+        let found = array.get_type().fully_qualified_name()?.to_string();
+        Err(refused(
+            "array",
+            format!(
+                "{found} has no memory that can be shared: it has neither __dlpack__ nor \
+                 __array_interface__ nor a buffer; make an array of it first"
+            ),
+        ))
+    }
+
+    fn new(said: Said) -> PyResult<Memory> {
+        let Said { data, mut facts, writable, family, own_dtype, owner } = said;
+        if facts.itemsize == 0 {
+            return Err(refused("dtype", "elements of no bytes"));
+        }
+        facts.settle();
+        let Some((origin, span)) = facts.reach() else {
+            return Err(refused("array", "the array is larger than this machine's addresses"));
+        };
+        if data.is_null() && span > 0 {
+            return Err(refused("array", "the array has no memory: it is a description only"));
+        }
+        let nowhere = std::ptr::NonNull::<u8>::dangling().as_ptr().cast_const();
+        let low = if span == 0 { nowhere } else { data.wrapping_sub(origin) };
+        Ok(Memory { facts, low, span, origin, writable, family, own_dtype, _owner: owner })
+    }
+
+    pub(crate) fn shape(&self) -> &[u64] {
+        &self.facts.shape
+    }
+
+    pub(crate) fn itemsize(&self) -> usize {
+        self.facts.itemsize
+    }
+
+    pub(crate) fn dtype(&self) -> Option<PrimitiveType> {
+        self.facts.dtype
+    }
+
+    /// The bytes from the lowest element to behind the highest.
+    pub(crate) fn span(&self) -> usize {
+        self.span
+    }
+
+    /// The layout over these very bytes: dims are the array's, offset 0 is the lowest element.
+    pub(crate) fn layout(&self) -> PyResult<TensorLayout> {
+        self.facts.layout(self.origin, self.span)
+    }
+
+    /// The bytes from the lowest element to the highest.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: `Facts::reach` computed `span` and `origin` from shape, strides and element size as the smallest
+        // range that holds every element, all of which the exporting library says to be readable; `_owner` keeps
+        // them so.
+        unsafe { std::slice::from_raw_parts(self.low, self.span) }
+    }
+
+    /// The same bytes, where they may be written and nobody else is given them meanwhile.
+    pub(crate) fn bytes_mut(&mut self) -> PyResult<&mut [u8]> {
+        if !self.writable {
+            return Err(refused("read-only", "the output is read-only"));
+        }
+        // SAFETY: as in `bytes`; `writable` is the exporting library's word that they may be written, and
+        // `prepare.rs` refuses a source that overlaps them.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.low.cast_mut(), self.span) })
+    }
+
+    /// The bytes of an array whose elements lie densely, the last dim fastest.
+    pub(crate) fn row_major_bytes(&self) -> PyResult<&[u8]> {
+        if self.facts.is_row_major() {
+            return Ok(self.bytes());
+        }
+        let Facts { shape, strides, .. } = &self.facts;
+        Err(refused(
+            "copy",
+            format!(
+                "an array of shape {shape:?} and strides {strides:?} bytes is not contiguous, and is not \
+                 copied in silence; pass numpy.ascontiguousarray(array)"
+            ),
+        ))
+    }
+
+    /// Whether two arrays have a byte in common.
+    pub(crate) fn overlaps(&self, other: &Memory) -> bool {
+        let (a, b) = (self.low as usize, other.low as usize);
+        self.span > 0 && other.span > 0 && a < b + other.span && b < a + self.span
+    }
+}

@@ -1,0 +1,192 @@
+//! NumPy's arrays, by the C struct behind `__array_struct__`.
+//!
+//! Source: NumPy, "The array interface protocol", `PyArrayInterface`.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use pyo3::{exceptions::PyTypeError, ffi, intern, prelude::*, sync::PyOnceLock, types::PyTuple};
+use tilewright::{PrimitiveType, notation};
+
+use super::{Facts, Family, Owner, Said};
+use crate::errors::{broken, refused};
+
+#[repr(C)]
+struct ArrayInterface {
+    two: c_int,
+    nd: c_int,
+    typekind: c_char,
+    itemsize: c_int,
+    flags: c_int,
+    shape: *const isize,
+    strides: *const isize,
+    data: *const c_void,
+    descr: *mut ffi::PyObject,
+}
+
+const NOT_SWAPPED: c_int = 0x200;
+const WRITEABLE: c_int = 0x400;
+/// The most dims of an array, in any version of NumPy.
+const MOST_DIMS: c_int = 64;
+
+static ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static MASKED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// A name of NumPy's, looked up once.
+fn ours<'py>(
+    py: Python<'py>,
+    lock: &'static PyOnceLock<Py<PyAny>>,
+    module: &str,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyAny>> {
+    let found = lock.get_or_try_init(py, || py.import(module)?.getattr(name).map(Bound::unbind))?;
+    Ok(found.bind(py))
+}
+
+pub(super) fn is_array(array: &Bound<'_, PyAny>) -> PyResult<bool> {
+    array.is_instance(ours(array.py(), &ARRAY, "numpy", "ndarray")?)
+}
+
+/// An array over the memory of an object with a buffer or `__array_interface__`; `None` for others.
+pub(super) fn view<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = object.py();
+    if let Ok(interface) = object.getattr("__array_interface__") {
+        return shared(object, &interface).map(Some);
+    }
+    let memoryview = py.import("builtins")?.getattr("memoryview")?;
+    match memoryview.call1((object,)) {
+        Ok(buffer) => py.import("numpy")?.getattr("asarray")?.call1((buffer,)).map(Some),
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(None),
+        Err(error) => Err(refused("array", format!("its buffer cannot be had: {error}"))),
+    }
+}
+
+/// NumPy's array of an object with an interface, if it is at the address the interface says.
+fn shared<'py>(
+    object: &Bound<'py, PyAny>,
+    interface: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let array = object.py().import("numpy")?.getattr("asarray")?.call1((object,))?;
+    let at = |interface: &Bound<'py, PyAny>| -> PyResult<usize> {
+        interface.get_item("data")?.get_item(0)?.extract()
+    };
+    let own = array.getattr("__array_interface__")?;
+    match (at(interface), at(&own)) {
+        (Ok(there), Ok(here)) if there == here => Ok(array),
+        _ => Err(refused("copy", "NumPy copies this object; make an array of it first")),
+    }
+}
+
+pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
+    let py = array.py();
+    if !array.get_type().is(ours(py, &ARRAY, "numpy", "ndarray")?)
+        && array.is_instance(ours(py, &MASKED, "numpy.ma", "MaskedArray")?)?
+    {
+        let says = "a masked array has two buffers; pass its .data, or .filled()";
+        return Err(refused("array", says));
+    }
+    let own_dtype = array.getattr(intern!(py, "dtype"))?;
+    let capsule = array.getattr(intern!(py, "__array_struct__"))?;
+    // SAFETY: NumPy's `__array_struct__` is a capsule without a name; a null answer is looked at below.
+    let raw = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), std::ptr::null()) };
+    if raw.is_null() {
+        return Err(PyErr::fetch(py));
+    }
+    // SAFETY: by the protocol it points at a `PyArrayInterface`, alive as long as the capsule, which is held here.
+    let interface = unsafe { &*raw.cast::<ArrayInterface>() };
+    if interface.two != 2 || !(0..=MOST_DIMS).contains(&interface.nd) {
+        return Err(broken("NumPy's array struct is not as documented"));
+    }
+    let (shape, strides) = (interface.shape, interface.strides);
+    // Of elements with fields NumPy drops the flags.
+    let fields = !interface.descr.is_null();
+    let writable = match fields {
+        true => array.getattr("flags")?.getattr("writeable")?.is_truthy()?,
+        false => interface.flags & WRITEABLE != 0,
+    };
+    let facts = Facts {
+        shape: list(shape, interface.nd)
+            .iter()
+            .map(|extent| extent.unsigned_abs() as u64)
+            .collect(),
+        strides: list(strides, interface.nd).iter().map(|stride| *stride as i64).collect(),
+        itemsize: usize::try_from(interface.itemsize).unwrap_or(0),
+        dtype: dtype(interface, &own_dtype)?,
+        swapped: !fields && interface.flags & NOT_SWAPPED == 0,
+    };
+    Ok(Said {
+        data: interface.data.cast(),
+        facts,
+        writable,
+        family: Family::Numpy,
+        own_dtype: Some(own_dtype.unbind()),
+        owner: Owner::Object(array.clone().unbind()),
+    })
+}
+
+/// The integers of a list in the struct.
+fn list<'a>(first: *const isize, count: c_int) -> &'a [isize] {
+    if count <= 0 || first.is_null() {
+        return &[];
+    }
+    // SAFETY: `shape` and `strides` of a `PyArrayInterface` have `nd` integers each; the caller holds the capsule
+    // and copies them at once.
+    unsafe { std::slice::from_raw_parts(first, count as usize) }
+}
+
+/// The element type; `None` for one that layouts have no name for, an error for Python objects.
+fn dtype(interface: &ArrayInterface, own: &Bound<'_, PyAny>) -> PyResult<Option<PrimitiveType>> {
+    use PrimitiveType as P;
+    Ok(Some(match (interface.typekind as u8, interface.itemsize) {
+        (b'b', 1) => P::Pred,
+        (b'i', 1) => P::S8,
+        (b'i', 2) => P::S16,
+        (b'i', 4) => P::S32,
+        (b'i', 8) => P::S64,
+        (b'u', 1) => P::U8,
+        (b'u', 2) => P::U16,
+        (b'u', 4) => P::U32,
+        (b'u', 8) => P::U64,
+        (b'f', 2) => P::F16,
+        (b'f', 4) => P::F32,
+        (b'f', 8) => P::F64,
+        (b'c', 8) => P::C64,
+        (b'c', 16) => P::C128,
+        _ => {
+            if own.getattr("hasobject")?.is_truthy()? {
+                let says = "elements are Python objects, which cannot be moved as bytes";
+                return Err(refused("dtype", says));
+            }
+            let name = own.getattr("name")?.extract::<String>()?;
+            return Ok(notation::dtype(&name).ok());
+        }
+    }))
+}
+
+/// A new array of NumPy's, its bytes not yet written; `dtype` is NumPy's or a name.
+pub(crate) fn empty<'py>(
+    py: Python<'py>,
+    shape: &[u64],
+    dtype: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let made = match dtype.extract::<String>() {
+        Ok(name) => named(py, &name)?,
+        Err(_) => dtype.clone(),
+    };
+    ours(py, &EMPTY, "numpy", "empty")?.call1((PyTuple::new(py, shape)?, made))
+}
+
+/// An element type of NumPy's or of ml_dtypes'.
+fn named<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = py.import("numpy")?;
+    let make = numpy.getattr("dtype")?;
+    if let Ok(found) = make.call1((name,)) {
+        return Ok(found);
+    }
+    let narrow = py.import("ml_dtypes").and_then(|module| module.getattr(name));
+    narrow.and_then(|found| make.call1((found,))).map_err(|_| {
+        let says =
+            format!("NumPy alone has no {name}; install ml_dtypes, or give an output of bytes");
+        refused("dtype", says)
+    })
+}

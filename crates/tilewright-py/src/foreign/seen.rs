@@ -1,0 +1,70 @@
+//! `Memory`: what the library sees of an array.
+
+use pyo3::{prelude::*, types::PyTuple};
+
+use super::{Facts, Memory};
+
+/// What the library sees of an array: where it is, its shape, its strides. Nothing is copied; the array is kept
+/// alive.
+///
+/// Raises ``ArrayError`` where there is no memory to share, ``DeviceError`` where it is not this machine's.
+///
+/// >>> import numpy
+/// >>> from tilewright import Memory
+/// >>> array = numpy.zeros((2, 3), numpy.float32)
+/// >>> memory = Memory(array)
+/// >>> memory.address == array.ctypes.data, memory.nbytes, memory.dtype
+/// (True, 24, 'f32')
+#[pyclass(name = "Memory", module = "tilewright", frozen)]
+pub(crate) struct PyMemory(Memory);
+
+#[pymethods]
+impl PyMemory {
+    #[new]
+    #[pyo3(signature = (array, /))]
+    fn new(array: &Bound<'_, PyAny>) -> PyResult<PyMemory> {
+        Memory::of(array).map(PyMemory)
+    }
+
+    /// The address of the lowest element.
+    #[getter]
+    fn address(&self) -> usize {
+        self.0.low as usize
+    }
+
+    /// The bytes from the lowest element to behind the highest.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.0.span
+    }
+
+    /// The extents.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.0.facts.shape)
+    }
+
+    /// The strides in bytes; 0 for a dim of at most one coordinate.
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.0.facts.strides)
+    }
+
+    /// The element type by XLA's name; None for one that layouts have no name for.
+    #[getter]
+    fn dtype(&self) -> Option<&'static str> {
+        self.0.facts.dtype.map(|dtype| dtype.name())
+    }
+
+    /// Whether the library that owns it lets it be written.
+    #[getter]
+    fn writable(&self) -> bool {
+        self.0.writable
+    }
+
+    fn __repr__(&self) -> String {
+        let Facts { shape, strides, .. } = &self.0.facts;
+        let at = self.0.low as usize;
+        format!("<Memory at {at:#x}: shape {shape:?}, strides {strides:?} bytes>")
+    }
+}

@@ -1,0 +1,110 @@
+//! torch's tensors, by what they say of themselves: every element type, without a capsule.
+
+use pyo3::{
+    intern,
+    prelude::*,
+    sync::PyOnceLock,
+    types::{PyDict, PyTuple},
+};
+use tilewright::notation;
+
+use super::{Facts, Family, Owner, Said};
+use crate::errors::refused;
+
+static TENSOR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static STRIDED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// The module, if anybody has imported it: without it there is no tensor.
+fn imported(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
+    let modules = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+    Ok(modules.get_item("torch")?.filter(|module| !module.is_none()))
+}
+
+pub(super) fn is_tensor(array: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = array.py();
+    if let Some(tensor) = TENSOR.get(py) {
+        return array.is_instance(tensor.bind(py));
+    }
+    let Some(torch) = imported(py)? else { return Ok(false) };
+    // A torch that is only half imported has no tensors yet.
+    let Ok(tensor) = torch.getattr("Tensor") else { return Ok(false) };
+    array.is_instance(TENSOR.get_or_init(py, || tensor.unbind()).bind(py))
+}
+
+pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
+    let py = tensor.py();
+    check(tensor)?;
+    let dtype = tensor.getattr(intern!(py, "dtype"))?;
+    let name = dtype.str()?.to_string();
+    let Ok(primitive) = notation::dtype(&name) else {
+        let says = format!("elements of {name} are no plain numbers; view them as bytes first");
+        return Err(refused("dtype", says));
+    };
+    let data =
+        tensor.call_method0(intern!(py, "data_ptr")).and_then(|data| data.extract::<usize>());
+    let data =
+        data.map_err(|error| refused("array", format!("the tensor has no memory: {error}")))?;
+    let itemsize = tensor.call_method0(intern!(py, "element_size"))?.extract::<usize>()?;
+    let strides = tensor.call_method0(intern!(py, "stride"))?.extract::<Vec<i64>>()?;
+    let facts = Facts {
+        shape: tensor.getattr(intern!(py, "shape"))?.extract()?,
+        strides: strides.into_iter().map(|one| one.saturating_mul(itemsize as i64)).collect(),
+        itemsize,
+        dtype: Some(primitive),
+        swapped: false,
+    };
+    Ok(Said {
+        data: data as *const u8,
+        facts,
+        writable: true,
+        family: Family::Torch,
+        own_dtype: Some(dtype.unbind()),
+        owner: Owner::Object(tensor.clone().unbind()),
+    })
+}
+
+/// Refuses tensors that are elsewhere, or whose bytes are not their values.
+fn check(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = tensor.py();
+    if !tensor.getattr(intern!(py, "is_cpu"))?.is_truthy()? {
+        let device = tensor.getattr("device")?.str()?;
+        let says = format!("the tensor is on {device}; bring it to the CPU first, by .cpu()");
+        return Err(refused("device", says));
+    }
+    let strided = || py.import("torch")?.getattr("strided").map(Bound::unbind);
+    let layout = tensor.getattr(intern!(py, "layout"))?;
+    if !layout.is(STRIDED.get_or_try_init(py, strided)?.bind(py)) {
+        let says =
+            format!("a tensor of layout {} has no one buffer; pass .to_dense()", layout.str()?);
+        return Err(refused("array", says));
+    }
+    if tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
+        let says = "moved bytes have no gradient, which this tensor requires; pass .detach()";
+        return Err(refused("array", says));
+    }
+    let lazy = [("is_conj", "conjugated", "resolve_conj"), ("is_neg", "negated", "resolve_neg")];
+    for (asks, how, resolve) in lazy {
+        if tensor.call_method0(asks)?.is_truthy()? {
+            return Err(refused("copy", format!("the tensor is {how} lazily; pass .{resolve}()")));
+        }
+    }
+    Ok(())
+}
+
+/// A new tensor, its bytes not yet written; `dtype` is torch's or a name of NumPy's.
+pub(crate) fn empty<'py>(
+    py: Python<'py>,
+    shape: &[u64],
+    dtype: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let torch = py.import("torch")?;
+    let dtype = match dtype.extract::<String>() {
+        Ok(name) => torch.getattr(&*name).map_err(|_| {
+            refused("dtype", format!("torch has no {name}; give an output of another library"))
+        })?,
+        Err(_) => dtype.clone(),
+    };
+    let keywords = PyDict::new(py);
+    keywords.set_item("dtype", dtype)?;
+    torch.getattr("empty")?.call((PyTuple::new(py, shape)?,), Some(&keywords))
+}

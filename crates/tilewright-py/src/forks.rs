@@ -1,0 +1,37 @@
+//! Processes that fork, as Python's do: a child has none of its parent's threads.
+//!
+//! A child takes no plan of its parent's, whose threads would be waited for in vain, and never the threads that
+//! all plans of a process share.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use pyo3::prelude::*;
+
+/// How many forks lie between this process and the one that loaded the module.
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(forked, module)?)
+}
+
+/// Called in a child, first.
+#[pyfunction]
+fn forked() {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+    crate::relayout::forget();
+}
+
+/// Which process this is.
+pub(crate) fn generation() -> u32 {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// The threads for a run: those asked for, or one per core.
+pub(crate) fn threads(asked: Option<usize>) -> usize {
+    match asked {
+        Some(threads) if threads > 0 => threads,
+        // The threads that are shared are lost to a child.
+        _ if generation() > 0 => std::thread::available_parallelism().map_or(1, usize::from),
+        _ => 0,
+    }
+}

@@ -1,0 +1,193 @@
+//! `Layout`: CuTe's layout, a function from coordinates to offsets in elements.
+
+use pyo3::{
+    exceptions::PyIndexError,
+    prelude::*,
+    types::{PyAny, PyTuple},
+};
+use tilewright::{IntTuple, Layout, Spec};
+
+use crate::{
+    errors::{self, Raised},
+    expression,
+    swizzle::PySwizzle,
+};
+
+/// A layout: a function from a coordinate to an offset, in elements.
+///
+/// ``Layout("((4,2),(4,3)):((4,16),(1,32))")`` reads CuTe's text, ``Layout(shape, stride)`` takes nested tuples of
+/// integers, ``Layout(shape)`` is compact with its first mode fastest, as in CuTe.
+///
+/// Two layouts are equal when they are the same form; ``tilewright.same`` compares them as functions.
+///
+/// Raises ``ParseError`` for a text that is no layout, ``Error`` for shapes and strides that do not fit.
+///
+/// >>> from tilewright import Layout
+/// >>> layout = Layout((4, 8), (8, 1))
+/// >>> layout
+/// Layout('(4,8):(8,1)')
+/// >>> layout((1, 2)), layout.size, layout.shape
+/// (10, 32, (4, 8))
+#[pyclass(name = "Layout", module = "tilewright", frozen, eq, hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct PyLayout(pub(crate) Layout);
+
+#[pymethods]
+impl PyLayout {
+    #[new]
+    #[pyo3(signature = (shape, stride = None, /))]
+    fn new(shape: &Bound<'_, PyAny>, stride: Option<&Bound<'_, PyAny>>) -> PyResult<PyLayout> {
+        if let (Ok(text), None) = (shape.extract::<String>(), stride) {
+            return PyLayout::parse(&text);
+        }
+        if let (Ok(layout), None) = (shape.cast::<PyLayout>(), stride) {
+            return Ok(layout.get().clone());
+        }
+        let shape = tuple(shape)?;
+        let layout = match stride {
+            Some(stride) => Layout::from_shape_stride(&shape, &tuple(stride)?),
+            None => Layout::compact_col_major(&shape),
+        };
+        layout.raised().map(PyLayout)
+    }
+
+    /// The extents, nested as the layout is.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        from_tuple(py, &self.0.shape())
+    }
+
+    /// The strides in elements, nested as the shape.
+    #[getter]
+    fn stride<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        from_tuple(py, &self.0.stride())
+    }
+
+    /// What is added to every offset, in elements.
+    #[getter]
+    fn offset(&self) -> i64 {
+        self.0.offset()
+    }
+
+    /// The xor of address bits that comes last.
+    #[getter]
+    fn swizzle(&self) -> PySwizzle {
+        PySwizzle(self.0.swizzle())
+    }
+
+    /// The number of coordinates.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    /// 1 + the largest offset reached, in elements; 0 when empty.
+    #[getter]
+    fn cosize(&self) -> i64 {
+        self.0.cosize()
+    }
+
+    /// The number of axes.
+    #[getter]
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    /// How deep the shape is nested: 0 for an integer.
+    #[getter]
+    fn depth(&self) -> usize {
+        self.0.depth()
+    }
+
+    /// The offset of a coordinate, in elements: an integer counts colexicographically, a tuple may be nested as
+    /// the shape is. Raises ``OutOfRangeError`` outside the domain.
+    fn __call__(&self, py: Python<'_>, coord: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        if let Ok(index) = coord.extract::<u64>() {
+            let offset = self.0.offset_of(index).raised()?;
+            return Ok(offset.into_pyobject(py)?.into_any().unbind());
+        }
+        expression::call(py, "crd2idx", &[coord.clone(), Bound::new(py, self.clone())?.into_any()])
+    }
+
+    /// All offsets, colexicographically: the first mode varies fastest. Raises ``LimitError`` beyond a million.
+    fn offsets(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        expression::call(py, "offsets", &[Bound::new(py, self.clone())?.into_any()])
+    }
+
+    /// Whether no two coordinates share an offset. Raises ``UndecidedError`` where that takes too long to decide.
+    fn injective(&self) -> PyResult<bool> {
+        self.0.injective().raised()
+    }
+
+    /// Whether every offset of the span is reached.
+    fn exhaustive(&self) -> bool {
+        self.0.exhaustive()
+    }
+
+    /// The layout as that of an array whose dims are its axes.
+    fn tensor(&self) -> PyResult<crate::tensor::PyTensorLayout> {
+        let spec = Spec::parse(&format!("cute:{}", self.0)).raised()?;
+        spec.resolve(None, None).raised().map(crate::tensor::PyTensorLayout)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.rank()
+    }
+
+    /// One axis as a layout of its own.
+    fn __getitem__(&self, axis: isize) -> PyResult<PyLayout> {
+        let rank = self.0.rank() as isize;
+        let at = if axis < 0 { axis + rank } else { axis };
+        if !(0..rank).contains(&at) {
+            return Err(PyIndexError::new_err(format!("axis {axis} of a layout of rank {rank}")));
+        }
+        self.0.get(&[at as usize]).raised().map(PyLayout)
+    }
+
+    /// Composition: ``(A @ B)(c)`` is ``A(B(c))``.
+    fn __matmul__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        expression::call(
+            py,
+            "composition",
+            &[Bound::new(py, self.clone())?.into_any(), other.clone()],
+        )
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Layout('{}')", self.0)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, PyLayout>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().into_any(), (slf.get().0.to_string(),)))
+    }
+
+    fn _repr_html_(&self) -> PyResult<String> {
+        Ok(self.tensor()?.html())
+    }
+}
+
+impl PyLayout {
+    /// Reads CuTe's text.
+    pub(crate) fn parse(text: &str) -> PyResult<PyLayout> {
+        Layout::parse(text).map(PyLayout).map_err(|error| errors::parse(text, &error))
+    }
+}
+
+/// Integers nested in tuples or lists.
+pub(crate) fn tuple(value: &Bound<'_, PyAny>) -> PyResult<IntTuple> {
+    let text = expression::argument(value)?;
+    IntTuple::parse(&text).map_err(|error| errors::parse(&text, &error))
+}
+
+/// The same as Python's nested tuples; an integer stays one.
+pub(crate) fn from_tuple<'py>(py: Python<'py>, tuple: &IntTuple) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(value) = tuple.as_integer() {
+        return Ok(value.into_pyobject(py)?.into_any());
+    }
+    let parts = (0..tuple.rank()).map(|at| from_tuple(py, &tuple.get(&[at]).raised()?));
+    Ok(PyTuple::new(py, parts.collect::<PyResult<Vec<_>>>()?)?.into_any())
+}

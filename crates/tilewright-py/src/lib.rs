@@ -1,0 +1,50 @@
+//! The native half of the Python package `tilewright`; the other half is in `python/tilewright/`.
+//!
+//! Values of the library become classes, its errors the exceptions of `_errors.py`. Arrays of other libraries
+//! are seen, never copied: `foreign/` is the only place that reads their memory.
+#![deny(unsafe_code)]
+
+mod ask;
+mod catalogue;
+mod convert;
+mod drawing;
+mod errors;
+mod expression;
+#[allow(unsafe_code)]
+mod foreign;
+mod forks;
+mod layout;
+mod plan;
+mod prepare;
+mod program;
+mod relayout;
+mod result;
+mod swizzle;
+mod tensor;
+mod words;
+
+use pyo3::prelude::*;
+
+/// Everything the package takes from here; its Python files say what is public.
+#[pymodule]
+fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<layout::PyLayout>()?;
+    module.add_class::<tensor::PyTensorLayout>()?;
+    module.add_class::<swizzle::PySwizzle>()?;
+    module.add_class::<expression::PyValue>()?;
+    module.add_class::<words::PyExplanation>()?;
+    module.add_class::<words::PyComparison>()?;
+    module.add_class::<words::PyInference>()?;
+    module.add_class::<catalogue::PyFormat>()?;
+    module.add_class::<foreign::PyMemory>()?;
+    module.add_class::<plan::PyPlan>()?;
+    module.add_class::<drawing::PyDrawing>()?;
+    expression::register(module)?;
+    words::register(module)?;
+    catalogue::register(module)?;
+    relayout::register(module)?;
+    convert::register(module)?;
+    program::register(module)?;
+    forks::register(module)
+}

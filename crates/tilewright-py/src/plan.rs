@@ -1,0 +1,240 @@
+//! `Plan`: a move that is decided once and run many times.
+
+use std::sync::Arc;
+
+use pyo3::{prelude::*, types::PyType};
+
+use crate::{
+    ask::{Ask, Wanted},
+    errors::{Raised, refused},
+    foreign::{Facts, Memory},
+    forks,
+    prepare::{Prepared, Source},
+    tensor::PyTensorLayout,
+};
+
+/// Fewer bytes than this are moved by the thread that asks.
+const SMALL: u64 = 1 << 15;
+
+/// How to move the elements of one layout to another: decided once, run many times.
+///
+/// ``Plan(from_, to, dims=None, dtype=None, bits=None, fill=None)`` is for storages in the layout ``from_``;
+/// ``Plan.of(array, to=…)`` for arrays of the shape and strides of that one. A plan can be printed: it says its
+/// loops and its kernel.
+///
+/// Raises ``ParseError``, ``NeedsDimsError``, ``MismatchError`` for layouts that do not fit each other,
+/// ``UnsupportedError`` for a destination in which two elements share storage.
+///
+/// >>> import numpy
+/// >>> from tilewright import Plan
+/// >>> plan = Plan("u16[2,3] row-major", "col-major")
+/// >>> plan.src_bytes, plan.dst_bytes, plan.padding
+/// (12, 12, 0)
+/// >>> plan.run(numpy.arange(6, dtype=numpy.uint16)).tolist()
+/// [[0, 3], [1, 4], [2, 5]]
+#[pyclass(name = "Plan", module = "tilewright", frozen)]
+pub(crate) struct PyPlan(Arc<Prepared>);
+
+#[pymethods]
+impl PyPlan {
+    #[new]
+    #[pyo3(signature = (from_, to, /, *, dims = None, dtype = None, bits = None, fill = None))]
+    fn new(
+        from_: &Bound<'_, PyAny>,
+        to: &Bound<'_, PyAny>,
+        dims: Option<Vec<u64>>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        bits: Option<u32>,
+        fill: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyPlan> {
+        let ask = Ask::new(None, Some(to), dims, dtype, bits, fill)?;
+        Prepared::alone(&ask, &Wanted::of(from_)?).map(|made| PyPlan(Arc::new(made)))
+    }
+
+    /// The plan for arrays that look like this one; arguments as of ``relayout``.
+    #[classmethod]
+    #[pyo3(signature = (array, /, *, to = None, from_ = None, out = None, dims = None, dtype = None, bits = None, fill = None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
+    fn of(
+        _class: &Bound<'_, PyType>,
+        array: &Bound<'_, PyAny>,
+        to: Option<&Bound<'_, PyAny>>,
+        from_: Option<&Bound<'_, PyAny>>,
+        out: Option<&Bound<'_, PyAny>>,
+        dims: Option<Vec<u64>>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        bits: Option<u32>,
+        fill: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyPlan> {
+        let ask = Ask::new(from_, to, dims, dtype, bits, fill)?;
+        let out = out.map(Memory::of).transpose()?;
+        Prepared::new(&ask, &Memory::of(array)?, out.as_ref()).map(|made| PyPlan(Arc::new(made)))
+    }
+
+    /// Moves the elements of ``src``; gives ``out``, or a new array of the family of ``src`` and of the storage's
+    /// shape. The interpreter is free meanwhile. ``threads`` is one per core unless given.
+    ///
+    /// Raises ``MismatchError`` for a source of another shape or size, ``ReadOnlyError``, ``OverlapError``,
+    /// ``DtypeError``, ``CopyError`` for what could only be moved by way of a copy.
+    #[pyo3(signature = (src, out = None, *, threads = None))]
+    fn run<'py>(
+        &self,
+        src: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        run(&self.0, &Memory::of(src)?, src.py(), out, threads)
+    }
+
+    /// The bytes that a source has.
+    #[getter]
+    fn src_bytes(&self) -> u64 {
+        self.0.plan.src_bytes()
+    }
+
+    /// The bytes that a result has, padding included.
+    #[getter]
+    fn dst_bytes(&self) -> u64 {
+        self.0.plan.dst_bytes()
+    }
+
+    /// The elements of the destination that hold no logical element, and get the fill.
+    #[getter]
+    fn padding(&self) -> u64 {
+        self.0.plan.padding()
+    }
+
+    /// The name of the kernel that moves most.
+    #[getter]
+    fn kernel(&self) -> String {
+        self.0.plan.kernel_name().to_string()
+    }
+
+    /// The layout of the source.
+    #[getter]
+    fn from_(&self) -> PyTensorLayout {
+        PyTensorLayout(self.0.from.clone())
+    }
+
+    /// The layout of the destination.
+    #[getter]
+    fn to(&self) -> PyTensorLayout {
+        PyTensorLayout(self.0.to.clone())
+    }
+
+    /// The shape of a new result: the extents of the storage, outermost first.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
+        pyo3::types::PyTuple::new(py, &self.0.form.shape)
+    }
+
+    fn __str__(&self) -> String {
+        self.0.plan.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        let (from, to) = (self.0.from.to_spec(), self.0.to.to_spec());
+        format!("<Plan: {from} to {to}, {}>", self.0.plan.kernel_name())
+    }
+}
+
+/// Checks the arrays and moves.
+pub(crate) fn run<'py>(
+    prepared: &Prepared,
+    source: &Memory,
+    py: Python<'py>,
+    out: Option<&Bound<'py, PyAny>>,
+    threads: Option<usize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    expected(&prepared.source, source)?;
+    let (result, mut target) = match out {
+        Some(out) => (out.clone(), Memory::of(out)?),
+        None => {
+            let made = prepared.form.empty(py, source)?;
+            let memory = Memory::of(&made)?;
+            (made, memory)
+        }
+    };
+    if out.is_some() {
+        fits(prepared, source, &target)?;
+    }
+    let bytes = prepared.plan.dst_bytes();
+    let threads = if bytes < SMALL { 1 } else { forks::threads(threads) };
+    let plan = prepared.plan()?;
+    let (from, to) = (source.bytes(), target.bytes_mut()?);
+    if bytes < SMALL {
+        // Letting go of the interpreter takes longer than the move.
+        plan.run(from, to, 1).raised()?;
+    } else {
+        py.detach(|| plan.run(from, to, threads)).raised()?;
+    }
+    Ok(result)
+}
+
+/// Refuses a source that the plan was not made for.
+fn expected(source: &Source, given: &Memory) -> PyResult<()> {
+    match source {
+        Source::Array(facts) if *facts == given.facts => Ok(()),
+        Source::Array(facts) => {
+            let says = format!(
+                "the plan is for {}, the array is {}",
+                described(facts),
+                described(&given.facts)
+            );
+            Err(refused("mismatch", says))
+        }
+        Source::Storage { bytes, dtype, bits } => {
+            let length = given.row_major_bytes()?.len() as u64;
+            if length != *bytes {
+                let says = format!("a storage of {length} bytes where the layout takes {bytes}");
+                return Err(refused("mismatch", says));
+            }
+            let other =
+                given.facts.dtype.is_some_and(|own| dtype.is_some_and(|dtype| dtype != own));
+            if given.itemsize() > 1 && (given.facts.bits() != *bits || other) {
+                let name =
+                    dtype.map_or_else(|| format!("{bits} bits"), |dtype| dtype.name().into());
+                let says =
+                    format!("elements of {name} are expected, of {}", described(&given.facts));
+                return Err(refused("dtype", says));
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Refuses an output that the result does not fit, or that would be written while it is read.
+fn fits(prepared: &Prepared, source: &Memory, out: &Memory) -> PyResult<()> {
+    let bytes = prepared.plan.dst_bytes();
+    if !out.writable {
+        let says = "the output is read-only, or its library does not say that it may be written";
+        return Err(refused("read-only", says));
+    }
+    if out.span() as u64 != bytes || out.facts.size().saturating_mul(out.itemsize() as u64) != bytes
+    {
+        let says = format!(
+            "an output of {} elements over {} bytes; the result is {bytes} bytes side by side",
+            out.facts.size(),
+            out.span()
+        );
+        return Err(refused("mismatch", says));
+    }
+    prepared.form.check(&out.facts)?;
+    if source.overlaps(out) {
+        let says = "the output overlaps the source, which would be overwritten before it is read";
+        return Err(refused("overlap", says));
+    }
+    if prepared.own_order {
+        return match out.layout()? == *prepared.to.layout() {
+            true => Ok(()),
+            false => Err(refused("mismatch", "the output lies otherwise than the one of the plan")),
+        };
+    }
+    out.row_major_bytes().map(drop)
+}
+
+fn described(facts: &Facts) -> String {
+    let Facts { shape, strides, itemsize, dtype, .. } = facts;
+    let dtype = dtype.map_or_else(|| format!("{itemsize} bytes"), |dtype| dtype.name().to_owned());
+    format!("shape {shape:?} of {dtype} with strides {strides:?} bytes")
+}

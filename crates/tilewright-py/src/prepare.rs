@@ -1,0 +1,240 @@
+//! From what is asked and an array's facts to a plan, a form of source, and a form of result.
+//!
+//! The array's dims and strides are the source's layout, or, where `from_` is given, its bytes are a storage in
+//! that layout. Everything is decided here; a run only checks that the arrays are those that were planned for.
+
+use pyo3::prelude::*;
+use tilewright::{
+    Fill, Named, PrimitiveType, TensorLayout,
+    relayout::{Elements, Extend, Plan},
+    xla::{fill_text, parse_fill},
+};
+
+use crate::{
+    ask::{Ask, Wanted},
+    errors::{Raised, parse, refused},
+    foreign::{Facts, Memory},
+    forks,
+    result::Form,
+    tensor::storage_shape,
+};
+
+/// A plan with what it expects and gives.
+pub(crate) struct Prepared {
+    pub(crate) plan: Plan,
+    pub(crate) source: Source,
+    pub(crate) form: Form,
+    pub(crate) from: Named,
+    pub(crate) to: Named,
+    /// Whether the destination is the output's own layout, and not a storage.
+    pub(crate) own_order: bool,
+    generation: u32,
+}
+
+/// What the source has to look like.
+pub(crate) enum Source {
+    /// This very shape and these strides.
+    Array(Facts),
+    /// So many bytes side by side, of elements of this type.
+    Storage { bytes: u64, dtype: Option<PrimitiveType>, bits: u32 },
+}
+
+/// One side of a move: the layout and the width of its elements as stored.
+struct Side {
+    named: Named,
+    bits: u32,
+}
+
+impl Prepared {
+    /// What moves an array of these facts; `out` are those of an output whose own layout is the destination.
+    pub(crate) fn new(ask: &Ask, source: &Memory, out: Option<&Memory>) -> PyResult<Prepared> {
+        let from = match &ask.from {
+            Some(wanted) => stored(wanted, ask, Some(&source.facts))?,
+            None => seen(source, ask)?,
+        };
+        let form = match ask.from {
+            Some(_) => {
+                Source::Storage { bytes: bytes(&from)?, dtype: from.named.dtype(), bits: from.bits }
+            }
+            None => Source::Array(source.facts.clone()),
+        };
+        Prepared::between(ask, from, form, Some(&source.facts), out)
+    }
+
+    /// What moves storages of a layout that is known without an array.
+    pub(crate) fn alone(ask: &Ask, from: &Wanted) -> PyResult<Prepared> {
+        let from = stored(from, ask, None)?;
+        let (bytes, dtype, bits) = (bytes(&from)?, from.named.dtype(), from.bits);
+        Prepared::between(ask, from, Source::Storage { bytes, dtype, bits }, None, None)
+    }
+
+    fn between(
+        ask: &Ask,
+        from: Side,
+        source: Source,
+        facts: Option<&Facts>,
+        out: Option<&Memory>,
+    ) -> PyResult<Prepared> {
+        let to = target(ask, &from, out)?;
+        let swapped = facts.is_some_and(|facts| facts.swapped);
+        if swapped && from.bits != to.bits {
+            let says = "big-endian elements keep their width; make the array little-endian first";
+            return Err(refused("unsupported", says));
+        }
+        let signed = from.named.dtype().is_some_and(is_signed);
+        let extend = if signed { Extend::Sign } else { Extend::Zero };
+        let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
+        let fill = fill(ask, &from, &to)?;
+        if swapped && fill != 0 {
+            let says = "padding of big-endian elements is zero; make the array little-endian first";
+            return Err(refused("unsupported", says));
+        }
+        let plan = Plan::new(from.named.layout(), to.named.layout(), elements, fill).raised()?;
+        let form = Form::new(facts, from.named.dtype(), to.bits, storage_shape(to.named.layout()));
+        let generation = forks::generation();
+        let own_order = ask.to.is_none();
+        Ok(Prepared { plan, source, form, from: from.named, to: to.named, own_order, generation })
+    }
+
+    /// The plan, its threads being this process's own.
+    pub(crate) fn plan(&self) -> PyResult<Plan> {
+        if self.generation == forks::generation() {
+            return Ok(self.plan.clone());
+        }
+        // A changed copy of a plan starts its own threads.
+        Ok(self.plan.clone().with_min_range(1 << 14))
+    }
+}
+
+/// Whether widening copies the sign.
+fn is_signed(dtype: PrimitiveType) -> bool {
+    use PrimitiveType as P;
+    matches!(dtype, P::S1 | P::S2 | P::S4 | P::S8 | P::S16 | P::S32 | P::S64)
+}
+
+/// The array as it lies.
+fn seen(memory: &Memory, ask: &Ask) -> PyResult<Side> {
+    let facts = &memory.facts;
+    if let Some(dims) = &ask.dims
+        && *dims != facts.shape
+    {
+        let shape = &facts.shape;
+        let says =
+            format!("dims {dims:?} of an array of shape {shape:?}; for a storage, give from_");
+        return Err(refused("mismatch", says));
+    }
+    let bits = facts.bits();
+    if let Some(dtype) = ask.dtype
+        && dtype.storage_bits() != Some(bits)
+    {
+        let says = format!("elements of {bits} bits are no {dtype}");
+        return Err(refused("dtype", says));
+    }
+    let dtype = ask.dtype.or(facts.dtype);
+    let named = Named::new("", memory.layout()?, dtype, Some(bits), Fill::Unspecified);
+    Ok(Side { named, bits })
+}
+
+/// A storage in a layout that is given.
+fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
+    let dims = ask.dims.as_deref();
+    let named = match (wanted.resolve(dims, ask.dtype), facts.and_then(|facts| facts.dtype)) {
+        (Err(error), Some(dtype)) if error.needs_dtype() => wanted.resolve(dims, Some(dtype)),
+        (resolved, _) => resolved,
+    };
+    let named = named.raised()?;
+    let width = facts.map(Facts::bits);
+    let Some(bits) = named.element_bits().or(width).or(ask.bits) else {
+        let says = "the width of an element is not known; give dtype, or bits in the layout";
+        return Err(refused("needs-dtype", says));
+    };
+    if let Some(width) = width
+        && width != bits
+        && width != 8
+    {
+        let says = format!("elements of {width} bits where {} has {bits}", named.to_spec());
+        return Err(refused("dtype", says));
+    }
+    let dtype = named.dtype().or(ask.dtype).or(facts.and_then(|facts| facts.dtype));
+    let layout = named.layout().clone();
+    let named = Named::new(named.name(), layout, dtype, named.explicit_bits(), named.fill());
+    Ok(Side { named, bits })
+}
+
+/// Where the elements go: to the layout that is wanted, else to where the output's own are.
+fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
+    let extents = from.named.layout().extents();
+    let dtype = from.named.dtype();
+    let Some(wanted) = &ask.to else {
+        let Some(out) = out else {
+            return Err(refused(
+                "usage",
+                "no layout to move to; give `to`, or an output that has one",
+            ));
+        };
+        let layout = whole(out)?;
+        let bits = out.facts.bits();
+        return Ok(Side {
+            named: Named::new("", layout, dtype, Some(bits), Fill::Unspecified),
+            bits,
+        });
+    };
+    let named = wanted.resolve(Some(extents), dtype).raised()?;
+    let said = named.explicit_bits().or_else(|| wanted.dtype_bits());
+    let bits = ask.bits.or(said).unwrap_or(from.bits);
+    Ok(Side { named, bits })
+}
+
+/// The layout of an output all of whose bytes are its elements: a run writes every one of them.
+fn whole(out: &Memory) -> PyResult<TensorLayout> {
+    let (size, span) = (out.facts.size(), out.span());
+    if size.saturating_mul(out.itemsize() as u64) != span as u64 {
+        let shape = out.shape();
+        return Err(refused(
+            "copy",
+            format!(
+                "an output of shape {shape:?} that is a part of a larger array, or repeats elements: its \
+                 {size} elements reach over {span} bytes; give a whole array"
+            ),
+        ));
+    }
+    out.layout()
+}
+
+/// The bytes of a storage.
+fn bytes(side: &Side) -> PyResult<u64> {
+    let bits = u128::from(side.named.layout().capacity()) * u128::from(side.bits);
+    u64::try_from(bits.div_ceil(8)).map_err(|_| refused("overflow", "the storage leaves 64 bits"))
+}
+
+/// The bits of an element of padding.
+fn fill(ask: &Ask, from: &Side, to: &Side) -> PyResult<u128> {
+    let own = to.named.fill();
+    let asked =
+        ask.fill.as_deref().map(|text| parse_fill(text).map_err(|error| parse(text, &error)));
+    let fill = match asked.transpose()? {
+        Some(asked) if own != Fill::Unspecified && own != asked => {
+            let words = |fill| fill_text(fill).unwrap_or_else(|| "nothing".into());
+            let says = format!("a fill of {} where the layout says {}", words(asked), words(own));
+            return Err(refused("mismatch", says));
+        }
+        Some(asked) => asked,
+        None => own,
+    };
+    match (fill, from.named.dtype()) {
+        (Fill::Unspecified | Fill::Unknown | Fill::Zero, _) => Ok(0),
+        (Fill::Bits(bits), None) => Ok(bits),
+        (Fill::One | Fill::Lowest | Fill::Highest, None) => {
+            Err(refused("needs-dtype", "such a fill depends on the element type; give dtype"))
+        }
+        (fill, Some(dtype)) => widened(dtype, dtype.fill_bits(fill).raised()?, to.bits),
+    }
+}
+
+/// The bits of a number in an element of `bits` bits.
+fn widened(dtype: PrimitiveType, pattern: u128, bits: u32) -> PyResult<u128> {
+    let own = dtype.bits().unwrap_or(bits);
+    let negative = is_signed(dtype) && own < 128 && pattern >> (own.max(1) - 1) & 1 == 1;
+    let pattern = if negative && bits > own { pattern | (u128::MAX << own) } else { pattern };
+    Ok(if bits < 128 { pattern & ((1 << bits) - 1) } else { pattern })
+}

@@ -1,0 +1,142 @@
+//! The array that a move gives: its shape and its element type.
+
+use pyo3::{prelude::*, types::PyString};
+use tilewright::PrimitiveType;
+
+use crate::{
+    errors::refused,
+    foreign::{Facts, Family, Memory, numpy_empty, torch_empty},
+};
+
+/// What results look like.
+pub(crate) struct Form {
+    /// The extents of the storage, outermost first; packed elements count as bytes.
+    pub(crate) shape: Vec<u64>,
+    element: Element,
+    /// The width of a stored element.
+    pub(crate) bits: u32,
+    /// What an output's elements may be.
+    dtype: Option<PrimitiveType>,
+}
+
+/// The element type of a result.
+enum Element {
+    /// That of the source.
+    Own,
+    /// This one, by NumPy's name.
+    Named(&'static str),
+}
+
+impl Form {
+    /// The form for elements of `dtype`, stored in `bits` bits, from a source of these facts.
+    pub(crate) fn new(
+        facts: Option<&Facts>,
+        dtype: Option<PrimitiveType>,
+        bits: u32,
+        mut shape: Vec<u64>,
+    ) -> Form {
+        let fits = dtype.filter(|dtype| dtype.storage_bits() == Some(bits));
+        let same = facts
+            .is_some_and(|facts| facts.bits() == bits && (fits.is_none() || facts.dtype == fits));
+        let element = match (fits.and_then(numpy_name), bits) {
+            _ if same => Element::Own,
+            (Some(name), _) => Element::Named(name),
+            (None, 16) => Element::Named("uint16"),
+            (None, 32) => Element::Named("uint32"),
+            (None, 64) => Element::Named("uint64"),
+            (None, _) => {
+                shape = packed(&shape, bits);
+                Element::Named("uint8")
+            }
+        };
+        Form { shape, element, bits, dtype: fits }
+    }
+
+    /// A new array for the result, of the source's family.
+    pub(crate) fn empty<'py>(
+        &self,
+        py: Python<'py>,
+        source: &Memory,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let dtype = match (&self.element, &source.own_dtype) {
+            (Element::Own, Some(own)) => own.bind(py).clone(),
+            (Element::Own, None) => {
+                let name = source.facts.dtype.and_then(numpy_name).unwrap_or("uint8");
+                PyString::new(py, name).into_any()
+            }
+            (Element::Named(name), _) => PyString::new(py, name).into_any(),
+        };
+        match source.family {
+            Family::Torch => torch_empty(py, &self.shape, &dtype),
+            Family::Numpy | Family::Other => numpy_empty(py, &self.shape, &dtype),
+        }
+    }
+
+    /// Refuses an output of other elements; bytes are taken for any.
+    pub(crate) fn check(&self, out: &Facts) -> PyResult<()> {
+        let bytes = out.itemsize == 1 && out.dtype.is_none_or(|dtype| dtype == PrimitiveType::U8);
+        let width = out.bits() == self.bits;
+        let same = match (self.dtype, out.dtype) {
+            (Some(wanted), Some(given)) => wanted == given,
+            _ => true,
+        };
+        if bytes || width && same {
+            return Ok(());
+        }
+        let name = |dtype: Option<PrimitiveType>, bits| {
+            dtype.map_or_else(|| format!("{bits} bits"), |dtype| dtype.name().to_owned())
+        };
+        let (wanted, given) = (name(self.dtype, self.bits), name(out.dtype, out.bits()));
+        Err(refused("dtype", format!("an output of {given} where the result is of {wanted}")))
+    }
+}
+
+/// The shape in bytes of elements that are no whole bytes each, or of no common width.
+fn packed(shape: &[u64], bits: u32) -> Vec<u64> {
+    let bits = u64::from(bits);
+    match shape.split_last() {
+        Some((last, outer)) if last.saturating_mul(bits).is_multiple_of(8) => {
+            [outer, &[last.saturating_mul(bits) / 8]].concat()
+        }
+        _ => {
+            let size = shape.iter().fold(1u64, |size, extent| size.saturating_mul(*extent));
+            vec![size.saturating_mul(bits).div_ceil(8)]
+        }
+    }
+}
+
+/// The name of an element type in NumPy, ml_dtypes and torch.
+fn numpy_name(dtype: PrimitiveType) -> Option<&'static str> {
+    use PrimitiveType as P;
+    Some(match dtype {
+        P::Pred => "bool",
+        P::S2 => "int2",
+        P::S4 => "int4",
+        P::S8 => "int8",
+        P::S16 => "int16",
+        P::S32 => "int32",
+        P::S64 => "int64",
+        P::U2 => "uint2",
+        P::U4 => "uint4",
+        P::U8 => "uint8",
+        P::U16 => "uint16",
+        P::U32 => "uint32",
+        P::U64 => "uint64",
+        P::F16 => "float16",
+        P::Bf16 => "bfloat16",
+        P::F32 => "float32",
+        P::F64 => "float64",
+        P::C64 => "complex64",
+        P::C128 => "complex128",
+        P::F8e5m2 => "float8_e5m2",
+        P::F8e4m3 => "float8_e4m3",
+        P::F8e4m3fn => "float8_e4m3fn",
+        P::F8e4m3b11fnuz => "float8_e4m3b11fnuz",
+        P::F8e4m3fnuz => "float8_e4m3fnuz",
+        P::F8e5m2fnuz => "float8_e5m2fnuz",
+        P::F8e3m4 => "float8_e3m4",
+        P::F8e8m0fnu => "float8_e8m0fnu",
+        P::F4e2m1fn => "float4_e2m1fn",
+        _ => return None,
+    })
+}

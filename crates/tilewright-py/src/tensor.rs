@@ -1,0 +1,334 @@
+//! `TensorLayout`: a layout of an array with its name and what is known of its elements.
+
+use pyo3::{
+    exceptions::PyTypeError,
+    prelude::*,
+    types::{PyAny, PyString, PyTuple, PyType},
+};
+use tilewright::{
+    Fill, Named, Pattern, Place, PrimitiveType, Spec, TensorLayout, notation,
+    picture::{Cells, Picture},
+    xla::fill_text,
+};
+
+use crate::{
+    drawing::PyDrawing,
+    errors::{Raised, refused},
+    foreign::Memory,
+    layout::PyLayout,
+    words::{PyComparison, PyExplanation, compared},
+};
+
+/// Where each element of an array lives: logical extents, a layout of the padded array, a capacity, and what is
+/// known of the elements.
+///
+/// ``TensorLayout(spec, dims=None, dtype=None)`` reads a SPEC in any notation; ``TensorLayout.of(array)`` is the
+/// layout of an array that exists. Two are equal when dims, map, capacity, dtype, width and padding are the same;
+/// ``same`` compares the maps alone.
+///
+/// Raises ``ParseError`` with ``span`` and a caret, ``NeedsDimsError``, ``NeedsDtypeError``, ``MismatchError``.
+///
+/// >>> from tilewright import TensorLayout
+/// >>> zn = TensorLayout("zN", dims=(100, 30), dtype="f16")
+/// >>> zn
+/// TensorLayout('f16[100,30] zN')
+/// >>> zn.storage_shape, zn.capacity, zn.nbytes
+/// ((2, 7, 16, 16), 3584, 7168)
+/// >>> zn.offset((16, 0)), zn.coord(256)
+/// (256, (16, 0))
+#[pyclass(name = "TensorLayout", module = "tilewright", frozen)]
+#[derive(Clone)]
+pub(crate) struct PyTensorLayout(pub(crate) Named);
+
+#[pymethods]
+impl PyTensorLayout {
+    #[new]
+    #[pyo3(signature = (spec, /, dims = None, dtype = None))]
+    fn new(
+        spec: &Bound<'_, PyAny>,
+        dims: Option<Vec<u64>>,
+        dtype: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyTensorLayout> {
+        let dtype = dtype.map(dtype_of).transpose()?;
+        resolve(spec, dims.as_deref(), dtype).map(PyTensorLayout)
+    }
+
+    /// The layout of an array: its dims, its strides, its element type. Nothing is copied.
+    ///
+    /// Raises ``ArrayError`` for what is no array of numbers in this machine's memory.
+    ///
+    /// >>> import numpy
+    /// >>> from tilewright import TensorLayout
+    /// >>> TensorLayout.of(numpy.zeros((3, 5), numpy.float32, order="F")).layout
+    /// Layout('(3,5):(1,3)')
+    #[staticmethod]
+    #[pyo3(signature = (array, /))]
+    fn of(array: &Bound<'_, PyAny>) -> PyResult<PyTensorLayout> {
+        let memory = Memory::of(array)?;
+        let (layout, bits) = (memory.layout()?, memory.facts.odd_bits());
+        Ok(PyTensorLayout(Named::new("", layout, memory.dtype(), bits, Fill::Unspecified)))
+    }
+
+    /// One concrete SPEC that says all of it: read again, it gives the same layout.
+    #[getter]
+    fn spec(&self) -> String {
+        self.0.to_spec()
+    }
+
+    /// The name it was given: the text of the SPEC.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// The logical extents.
+    #[getter]
+    fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.0.layout().extents())
+    }
+
+    /// The number of logical dims.
+    #[getter]
+    fn rank(&self) -> usize {
+        self.0.layout().rank()
+    }
+
+    /// The element type by XLA's name (``f32``, ``bf16``, ``s4`` …); None where it is not known.
+    #[getter]
+    fn dtype(&self) -> Option<&'static str> {
+        self.0.dtype().map(|dtype| dtype.name())
+    }
+
+    /// The width of a stored element in bits; None where it is not known.
+    #[getter]
+    fn bits(&self) -> Option<u32> {
+        self.0.element_bits()
+    }
+
+    /// The number of logical elements.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.0.layout().size()
+    }
+
+    /// The length of the storage, in elements.
+    #[getter]
+    fn capacity(&self) -> u64 {
+        self.0.layout().capacity()
+    }
+
+    /// The length of the storage, in bytes; None where the width of an element is not known.
+    #[getter]
+    fn nbytes(&self) -> Option<u128> {
+        let bits = u128::from(self.0.element_bits()?);
+        Some((u128::from(self.0.layout().capacity()) * bits).div_ceil(8))
+    }
+
+    /// The number of storage elements that hold no logical element.
+    #[getter]
+    fn padding(&self) -> u64 {
+        self.0.layout().padding()
+    }
+
+    /// What padding holds: ``0``, ``one``, ``lowest``, ``highest``, ``0x…``; None where nothing is promised.
+    #[getter]
+    fn fill(&self) -> Option<String> {
+        fill_text(self.0.fill())
+    }
+
+    /// The extents of the storage, outermost first, as any reader can load it; one length where the storage is
+    /// no box of digits.
+    #[getter]
+    fn storage_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, storage_shape(self.0.layout()))
+    }
+
+    /// The layout of the padded array alone. Raises ``UnsupportedError`` where dims are merged or split unevenly,
+    /// so that an offset is no sum of one term per dim.
+    #[getter]
+    fn layout(&self) -> PyResult<PyLayout> {
+        let layout = self.0.layout();
+        if layout.is_strided() {
+            return Ok(PyLayout(layout.layout().clone()));
+        }
+        let spec = self.0.to_spec();
+        Err(refused(
+            "unsupported",
+            format!("{spec} is no layout of one axis per dim; ask its offsets"),
+        ))
+    }
+
+    /// Whether no two elements share an offset. Raises ``UndecidedError`` where that takes too long to decide.
+    #[getter]
+    fn injective(&self) -> PyResult<bool> {
+        self.0.layout().injective().raised()
+    }
+
+    /// The offset of a coordinate, in elements. Raises ``OutOfRangeError`` outside the dims.
+    fn offset(&self, coord: &Bound<'_, PyAny>) -> PyResult<i64> {
+        self.0.layout().offset(&coordinate(coord)?).raised()
+    }
+
+    /// The coordinate at an offset of the storage, in elements; None for padding. Raises ``OutOfRangeError``
+    /// beyond the storage.
+    fn coord<'py>(&self, py: Python<'py>, offset: i64) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        match self.0.layout().locate(offset).raised()? {
+            Place::Element(coord) => PyTuple::new(py, coord.as_slice()).map(Some),
+            Place::Padding => Ok(None),
+            Place::OutOfRange => {
+                let capacity = self.0.layout().capacity();
+                let says = format!("offset {offset} of a storage of {capacity} elements");
+                Err(refused("out-of-range", says))
+            }
+        }
+    }
+
+    /// The same layout in another notation, on one line; ``tilewright.notations()`` lists them. Raises
+    /// ``UnsupportedError`` where that notation has no words for it.
+    ///
+    /// >>> from tilewright import TensorLayout
+    /// >>> TensorLayout("f32[3,5]{1,0:T(2,2)}").translate("cute")
+    /// '((2,2),(2,3)):((2,12),(1,4)) valid (3,5)'
+    #[pyo3(signature = (to, /))]
+    fn translate(&self, to: &str) -> PyResult<String> {
+        notation::notation(to).raised()?.print(&self.0).raised()
+    }
+
+    /// What it means, in words and numbers.
+    fn explain(&self) -> PyExplanation {
+        PyExplanation::of(&self.0)
+    }
+
+    /// Whether another layout is the same map over the same dims; where not, the first difference.
+    fn same(&self, other: &Bound<'_, PyAny>) -> PyResult<PyComparison> {
+        let (dims, dtype) = (self.0.layout().extents(), self.0.dtype());
+        compared(
+            &self.0,
+            &resolve(other, None, None).or_else(|_| resolve(other, Some(dims), dtype))?,
+        )
+    }
+
+    /// The names of the catalogue that this layout has.
+    fn recognise(&self) -> Vec<String> {
+        tilewright::recognise(&self.0).into_iter().map(|found| found.name).collect()
+    }
+
+    /// The grid as text: coordinates on both margins, an offset in each cell; ``names`` for letters instead.
+    #[pyo3(signature = (*, names = false))]
+    fn show(&self, names: bool) -> String {
+        let cells = if names { Cells::Names } else { Cells::Numbers };
+        Picture::new(self.0.layout(), self.0.fill()).with_tiles().grid(cells)
+    }
+
+    /// A picture: ``grid`` or ``memory``; with ``to``, the same array in both layouts.
+    #[pyo3(signature = (kind = "grid", *, to = None))]
+    fn draw(&self, kind: &str, to: Option<&Bound<'_, PyAny>>) -> PyResult<PyDrawing> {
+        let to = to.map(|to| resolve(to, Some(self.0.layout().extents()), self.0.dtype()));
+        PyDrawing::of(&self.0, kind, to.transpose()?.as_ref())
+    }
+
+    fn _repr_html_(&self) -> String {
+        self.html()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyTensorLayout>().is_ok_and(|other| self.facts() == other.get().facts())
+    }
+
+    fn __hash__(&self) -> u64 {
+        use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+        let mut hasher = DefaultHasher::new();
+        self.0.layout().hash(&mut hasher);
+        self.dtype().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_spec()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("TensorLayout({})", quoted(&self.0.to_spec()))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, PyTensorLayout>) -> (Bound<'py, PyType>, (String,)) {
+        (slf.get_type(), (slf.get().0.to_spec(),))
+    }
+}
+
+impl PyTensorLayout {
+    /// What decides whether two are equal.
+    fn facts(&self) -> (&TensorLayout, Option<PrimitiveType>, Option<u32>, Fill) {
+        (self.0.layout(), self.0.dtype(), self.0.element_bits(), self.0.fill())
+    }
+
+    /// The picture for a notebook: drawn, or as text where it cannot be.
+    pub(crate) fn html(&self) -> String {
+        let escape =
+            |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let text =
+            || format!("<pre>{}\n{}</pre>", escape(&self.0.to_spec()), escape(&self.show(false)));
+        PyDrawing::of(&self.0, "grid", None).map_or_else(|_| text(), |drawing| drawing.html())
+    }
+}
+
+/// A text between quotes, as Python writes it.
+fn quoted(text: &str) -> String {
+    if text.contains('\'') {
+        format!("\"{}\"", text.replace('"', "\\\""))
+    } else {
+        format!("'{text}'")
+    }
+}
+
+/// The extents of the storage, outermost first, where it is a box of digits; else its length.
+pub(crate) fn storage_shape(layout: &TensorLayout) -> Vec<u64> {
+    let digits = Pattern::of(layout).and_then(|pattern| pattern.storage(layout.extents()));
+    digits.map_or_else(|_| vec![layout.capacity()], |digits| digits.as_slice().to_vec())
+}
+
+/// An integer, or a sequence of such.
+fn coordinate(coord: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
+    match coord.extract::<u64>() {
+        Ok(one) => Ok(vec![one]),
+        Err(_) => coord.extract(),
+    }
+}
+
+/// A SPEC, read: a text, or what is a layout already.
+pub(crate) fn spec_of(value: &Bound<'_, PyAny>) -> PyResult<Spec> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Spec::parse(&text.to_cow()?).raised();
+    }
+    if let Ok(tensor) = value.cast::<PyTensorLayout>() {
+        return Spec::parse(&tensor.get().0.to_spec()).raised();
+    }
+    if let Ok(layout) = value.cast::<PyLayout>() {
+        return Spec::parse(&format!("cute:{}", layout.get().0)).raised();
+    }
+    let found = value.get_type().name()?.to_string();
+    Err(PyTypeError::new_err(format!("a layout is text, a Layout or a TensorLayout; not {found}")))
+}
+
+/// A SPEC with the array it is resolved for.
+pub(crate) fn resolve(
+    value: &Bound<'_, PyAny>,
+    dims: Option<&[u64]>,
+    dtype: Option<PrimitiveType>,
+) -> PyResult<Named> {
+    if let (Ok(tensor), None, None) = (value.cast::<PyTensorLayout>(), dims, dtype) {
+        return Ok(tensor.get().0.clone());
+    }
+    spec_of(value)?.resolve(dims, dtype).raised()
+}
+
+/// An element type: by a name in any spelling, or NumPy's, ml_dtypes' or torch's own.
+pub(crate) fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<PrimitiveType> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return notation::dtype(&text.to_cow()?).raised();
+    }
+    // A class such as `numpy.float32`, a `numpy.dtype`, or a `torch.dtype`.
+    let name = value.getattr("name").or_else(|_| value.getattr("__name__"));
+    let text = name.and_then(|name| name.extract::<String>());
+    notation::dtype(&text.unwrap_or(value.str()?.to_string())).raised()
+}

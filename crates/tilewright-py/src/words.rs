@@ -1,0 +1,281 @@
+//! Answers in words: explanations, comparisons, and the layout between two buffers.
+
+use pyo3::{prelude::*, types::PyTuple};
+use tilewright::{
+    Comparison, Explanation, Fill, Named, Spec, TensorLayout, compare,
+    infer::{Inference, infer as search},
+};
+
+use crate::{
+    errors::{Raised, refused},
+    foreign::Memory,
+    tensor::{PyTensorLayout, dtype_of, spec_of},
+};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(same, module)?)?;
+    module.add_function(wrap_pyfunction!(distribution, module)?)?;
+    module.add_function(wrap_pyfunction!(infer, module)?)
+}
+
+/// What a layout means, in words and numbers; ``str()`` gives the page that ``tilewright explain`` prints.
+///
+/// Extents count coordinates, strides and capacities elements.
+#[pyclass(name = "Explanation", module = "tilewright", frozen, get_all)]
+pub(crate) struct PyExplanation {
+    /// The layout as one SPEC.
+    spec: String,
+    /// The element type by XLA's name.
+    dtype: Option<String>,
+    /// The width of a stored element, in bits.
+    bits: Option<u32>,
+    /// The logical extents.
+    dims: Vec<u64>,
+    /// The number of logical elements.
+    size: u64,
+    /// 1 + the largest offset of the padded array, in elements.
+    cosize: i64,
+    /// The length of the storage, in elements.
+    capacity: u64,
+    /// The length of the storage, in bytes.
+    nbytes: Option<u128>,
+    /// Storage elements that hold no logical element.
+    padding: u64,
+    /// The share of the storage that is padding, from 0 to 1.
+    padding_share: f64,
+    /// Consecutive offsets that hold elements, from the first element on.
+    contiguous_run: u64,
+    /// Whether no two elements share an offset; None where that was not decided.
+    injective: Option<bool>,
+    /// Whether every offset of the span is reached.
+    exhaustive: bool,
+    /// The number of dims of more than one coordinate.
+    true_rank: usize,
+    /// Row-major, column-major or neither, in words.
+    order: String,
+    /// What each notation calls it; None where it has no words for it.
+    notations: Vec<(String, Option<String>)>,
+    /// The page of text.
+    text: String,
+}
+
+#[pymethods]
+impl PyExplanation {
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Explanation of {}>", self.spec)
+    }
+}
+
+impl PyExplanation {
+    pub(crate) fn of(named: &Named) -> PyExplanation {
+        let all = Explanation::of(named);
+        PyExplanation {
+            text: all.to_string(),
+            padding_share: all.padding_share(),
+            spec: all.name,
+            dtype: all.dtype,
+            bits: all.element_bits,
+            dims: all.dims,
+            size: all.size,
+            cosize: all.cosize,
+            capacity: all.capacity,
+            nbytes: all.bytes,
+            padding: all.padding,
+            contiguous_run: all.contiguous_run,
+            injective: all.injective.ok(),
+            exhaustive: all.exhaustive,
+            true_rank: all.true_rank,
+            order: all.order.to_string(),
+            notations: all
+                .notations
+                .into_iter()
+                .map(|(name, text)| (name.into(), text.ok()))
+                .collect(),
+        }
+    }
+}
+
+/// Whether two layouts are one map: true in a condition where they are, and says where they differ.
+#[pyclass(name = "Comparison", module = "tilewright", frozen, get_all)]
+pub(crate) struct PyComparison {
+    /// Whether every coordinate goes to the same offset.
+    same: bool,
+    /// A coordinate that goes to different offsets.
+    coord: Option<Vec<u64>>,
+    /// Its offset in the first layout, in elements.
+    left: Option<i64>,
+    /// Its offset in the second.
+    right: Option<i64>,
+    /// What else differs where the maps are the same: capacity, padding, element type.
+    notes: Vec<String>,
+    /// The answer as `tilewright same` prints it.
+    text: String,
+}
+
+#[pymethods]
+impl PyComparison {
+    fn __bool__(&self) -> bool {
+        self.same
+    }
+
+    fn __str__(&self) -> &str {
+        &self.text
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Comparison: {}>", self.text)
+    }
+}
+
+/// Compares two layouts of arrays.
+pub(crate) fn compared(a: &Named, b: &Named) -> PyResult<PyComparison> {
+    let answer = compare(a, b).raised()?;
+    let text = answer.to_string();
+    let none =
+        PyComparison { same: false, coord: None, left: None, right: None, notes: Vec::new(), text };
+    Ok(match answer {
+        Comparison::Same { notes } => PyComparison { same: true, notes, ..none },
+        Comparison::Differ(found) => PyComparison {
+            coord: Some(found.coord.as_slice().to_vec()),
+            left: Some(found.left),
+            right: Some(found.right),
+            ..none
+        },
+        Comparison::Extents { .. } => none,
+    })
+}
+
+/// Compares two layouts; what one does not say of its dims and dtype it takes from the other.
+#[pyfunction]
+#[pyo3(signature = (a, b, /, dims = None, dtype = None))]
+fn same(
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
+    dims: Option<Vec<u64>>,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyComparison> {
+    let dtype = dtype.map(dtype_of).transpose()?;
+    let (left, right) = (spec_of(a)?, spec_of(b)?);
+    let alone = |spec: &Spec| spec.resolve(dims.as_deref(), dtype);
+    let (first, second) = (alone(&left), alone(&right));
+    let whole = |spec: &Spec, own: &Result<Named, _>, other: &Result<Named, _>| match (own, other) {
+        (Err(error), Ok(other)) if needs(error) => {
+            let extents = dims.as_deref().or(Some(other.layout().extents()));
+            spec.resolve(extents, dtype.or(other.dtype()))
+        }
+        (own, _) => own.clone(),
+    };
+    compared(&whole(&left, &first, &second).raised()?, &whole(&right, &second, &first).raised()?)
+}
+
+fn needs(error: &tilewright::notation::Error) -> bool {
+    error.needs_dims() || error.needs_dtype()
+}
+
+/// The map from registers, lanes, warps and blocks to coordinates, as text; None for an array in memory.
+#[pyfunction]
+#[pyo3(signature = (spec, /, dims = None, dtype = None))]
+fn distribution(
+    spec: &Bound<'_, PyAny>,
+    dims: Option<Vec<u64>>,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<String>> {
+    let dtype = dtype.map(dtype_of).transpose()?;
+    let map = spec_of(spec)?.distribution(dims.as_deref(), dtype).raised()?;
+    Ok(map.map(|map| map.to_string()))
+}
+
+/// What two buffers say about the layout between them.
+#[pyclass(name = "Inference", module = "tilewright", frozen)]
+pub(crate) struct PyInference {
+    /// ``found``, ``ambiguous``, ``none`` or ``undecided``.
+    #[pyo3(get)]
+    answer: &'static str,
+    /// The layouts that fit: one where the answer is ``found``, some where it is ``ambiguous``.
+    layouts: Vec<Named>,
+    /// Why there is not one answer.
+    #[pyo3(get)]
+    why: Option<String>,
+    /// The bytes of every element of padding, where all of it is the same.
+    #[pyo3(get)]
+    padding: Option<Vec<u8>>,
+    /// Whether all other layouts were excluded.
+    #[pyo3(get)]
+    only: bool,
+}
+
+#[pymethods]
+impl PyInference {
+    /// The layout, where there is one.
+    #[getter]
+    fn layout(&self) -> Option<PyTensorLayout> {
+        match (&self.layouts[..], self.answer) {
+            ([one], "found") => Some(PyTensorLayout(one.clone())),
+            _ => None,
+        }
+    }
+
+    /// All layouts that fit and were found.
+    #[getter]
+    fn layouts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.layouts.iter().cloned().map(PyTensorLayout))
+    }
+
+    fn __bool__(&self) -> bool {
+        self.answer == "found"
+    }
+
+    fn __repr__(&self) -> String {
+        match (self.layout(), &self.why) {
+            (Some(layout), _) => format!("<Inference: {}>", layout.0.to_spec()),
+            (None, Some(why)) => format!("<Inference: {}, {why}>", self.answer),
+            (None, None) => format!("<Inference: {}>", self.answer),
+        }
+    }
+}
+
+/// Finds the layout that puts the elements of `original` where `packed` has them.
+#[pyfunction]
+#[pyo3(signature = (original, packed, /, dims = None))]
+fn infer(
+    py: Python<'_>,
+    original: &Bound<'_, PyAny>,
+    packed: &Bound<'_, PyAny>,
+    dims: Option<Vec<u64>>,
+) -> PyResult<PyInference> {
+    let (original, packed) = (Memory::of(original)?, Memory::of(packed)?);
+    let (from, to) = (original.row_major_bytes()?, packed.row_major_bytes()?);
+    let width = original.itemsize();
+    if width != packed.itemsize() && packed.itemsize() != 1 {
+        let says = format!("elements of {width} bytes against elements of {}", packed.itemsize());
+        return Err(refused("dtype", says));
+    }
+    let dims = dims.unwrap_or_else(|| original.shape().to_vec());
+    let answer = py.detach(|| search(from, &dims, to, width));
+    let named = |layout: TensorLayout| {
+        let bits = original.facts.odd_bits();
+        Named::new("", layout, original.dtype(), bits, Fill::Unspecified)
+    };
+    let none =
+        |answer, why| PyInference { answer, layouts: Vec::new(), why, padding: None, only: false };
+    Ok(match answer {
+        Inference::Found(found) => PyInference {
+            layouts: vec![named(found.layout)],
+            padding: found.padding,
+            only: found.only,
+            ..none("found", None)
+        },
+        Inference::Ambiguous { layouts, why } => PyInference {
+            layouts: layouts.into_iter().map(named).collect(),
+            ..none("ambiguous", Some(why))
+        },
+        Inference::None { why } => none("none", Some(why)),
+        Inference::Undecided { why } => none("undecided", Some(why)),
+        // An open set: an answer that is newer than this file.
+        _ => none("undecided", None),
+    })
+}

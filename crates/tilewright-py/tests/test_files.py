@@ -1,0 +1,133 @@
+"""``convert``, ``verify`` and ``info`` on files, and the program as ``python -m tilewright``."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+
+DATA = Path(__file__).resolve().parents[3] / "corpus" / "data"
+MODEL = DATA / "tiny_llm_mixed.safetensors"
+
+
+def test_a_checkpoint_there_and_back(tmp_path: Path) -> None:
+    there, back = tmp_path / "there.safetensors", tmp_path / "back.safetensors"
+    seen: list[tuple[int, int]] = []
+    report = tw.convert(
+        MODEL,
+        there,
+        rules={"*_proj.weight": "zN"},
+        verify=True,
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    actions = {tensor.action for tensor in report.tensors}
+    assert actions == {"convert", "copy"} and report.verified and report.bytes_written == there.stat().st_size
+    assert seen and seen[-1][0] == seen[-1][1] > 0 and seen == sorted(seen)
+    layouts = tw.info(there)
+    assert "zN" in next(layout for name, layout in layouts.items() if "k_proj" in name).spec
+    assert tw.verify(there, MODEL) is None
+    tw.convert(there, back, to="row-major")
+    assert back.read_bytes() == MODEL.read_bytes()
+    spoilt = bytearray(there.read_bytes())
+    spoilt[-1] ^= 1
+    there.write_bytes(spoilt)
+    assert "differ" in (tw.verify(there, MODEL) or "") or tw.verify(there, MODEL)
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out.safetensors"
+    with pytest.raises(tw.Error, match="rank 1"):
+        tw.convert(MODEL, out, to="zN")
+    assert {tensor.action for tensor in tw.convert(MODEL, out, to="zN", skip_unfit=True).tensors} >= {"skip"}
+    with pytest.raises(tw.FileExistsError, match="force=True"):
+        tw.convert(MODEL, out, to="zN", skip_unfit=True)
+    tw.convert(MODEL, out, to="zN", skip_unfit=True, force=True)
+    with pytest.raises(tw.FileError):
+        tw.convert(tmp_path / "none.safetensors", tmp_path / "b.safetensors", to="zN")
+    with pytest.raises(tw.ParseError):
+        tw.convert(MODEL, tmp_path / "b.safetensors", to="zM")
+    with pytest.raises(tw.Error):
+        tw.convert(MODEL, MODEL, to="zN", skip_unfit=True, force=True)
+    dry = tw.convert(MODEL, tmp_path / "b.safetensors", to="zN", skip_unfit=True, dry_run=True)
+    assert dry.dry_run and dry.bytes_written is None and not (tmp_path / "b.safetensors").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.safetensors"]
+
+
+def test_raw_bytes_and_npy(tmp_path: Path) -> None:
+    array = np.arange(24, dtype=np.float32).reshape(4, 6)
+    np.save(tmp_path / "a.npy", array)
+    tw.convert(tmp_path / "a.npy", f"raw:{tmp_path / 'a.bin'}", to="{1,0:T(2,4)}", fill="one")
+    stored = np.frombuffer((tmp_path / "a.bin").read_bytes(), np.float32)
+    assert (stored == tw.relayout(array, to="{1,0:T(2,4)}", fill="one").reshape(-1)).all()
+    tw.convert(f"raw:{tmp_path / 'a.bin'}", tmp_path / "b.npy", from_="f32[4,6]{1,0:T(2,4)}", to="row-major")
+    assert (np.load(tmp_path / "b.npy") == array).all()
+
+
+class Stop(Exception):
+    """What a callback raises."""
+
+
+def test_a_callback_ends_the_run(tmp_path: Path) -> None:
+    def stop(done: int, total: int) -> None:
+        raise Stop(done)
+
+    with pytest.raises(Stop):
+        tw.convert(MODEL, tmp_path / "out.safetensors", rules={"*_proj.weight": "zN"}, progress=stop)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+def test_the_interrupt_key_leaves_nothing(tmp_path: Path) -> None:
+    np.save(tmp_path / "in.npy", np.zeros((1024, 2048), np.float32))
+    code = """
+import signal, sys, tilewright
+def interrupt(done, total):
+    if done > 0: signal.raise_signal(signal.SIGINT)
+try:
+    tilewright.convert(sys.argv[1], sys.argv[2], to="col-major", memory=1 << 22, progress=interrupt)
+except KeyboardInterrupt:
+    sys.exit(42)
+"""
+    ran = subprocess.run([sys.executable, "-c", code, tmp_path / "in.npy", tmp_path / "out.npy"], check=False)
+    assert ran.returncode == 42
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.npy"]
+
+
+def program(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tilewright", *map(str, arguments)]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+def test_the_program() -> None:
+    ran = program("show", "(2,3):(3,1)", "--memory", "--numbers")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "0 1 2 3 4 5\n", "")
+    assert program("same", "(2,3):(3,1)", "(2,3):(1,2)").returncode == 1
+    ran = program("explain", "zM", "--json")
+    assert ran.returncode == 2 and json.loads(ran.stderr)["error"]["kind"] == "parse"
+    assert program("info", "no-such-file.npy").returncode == 3
+    ran = program("--help")
+    assert ran.returncode == 0 and "Usage: tilewright" in ran.stdout
+    assert program("--version").stdout == f"tilewright {tw.__version__}\n"
+    assert program().returncode == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
+def test_the_program_is_interrupted_as_ever(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tilewright", "eval", "-"]
+    running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert running.stdin is not None and running.stdout is not None
+    running.stdin.write("1\n")
+    running.stdin.flush()
+    assert running.stdout.readline() == "1\n"
+    running.send_signal(signal.SIGINT)
+    running.stdin.close()
+    assert running.wait(timeout=60) in (-signal.SIGINT, 0)
+    running.stdout.close()
+    time.sleep(0)

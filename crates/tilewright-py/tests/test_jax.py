@@ -1,0 +1,23 @@
+"""jax's arrays on the CPU: read where they are, never written. ``cargo xtask oracles`` installs jax."""
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+
+jax = pytest.importorskip("jax", reason="jax is not installed; cargo xtask oracles installs it")
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "int8", "uint16", "complex64", "bool"])
+def test_arrays_are_read_where_they_are(name: str) -> None:
+    array = jax.numpy.arange(24).reshape(4, 6).astype(name)
+    assert tw.Memory(array).address == array.unsafe_buffer_pointer()
+    got = tw.relayout(array, to="col-major")
+    assert isinstance(got, np.ndarray) and got.dtype == array.dtype
+    assert got.tobytes() == np.asarray(array).T.tobytes()
+
+
+def test_arrays_are_never_written() -> None:
+    array = jax.numpy.zeros((4, 6))
+    with pytest.raises(tw.ReadOnlyError):
+        tw.relayout(np.zeros((6, 4), np.float32), to="col-major", out=array)

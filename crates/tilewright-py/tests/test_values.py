@@ -1,0 +1,209 @@
+"""Layouts, swizzles and answers as Python's values."""
+
+import copy
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+
+LAYOUTS = [
+    tw.Layout("((4,2),(4,3)):((4,16),(1,32))"),
+    tw.Layout("Sw<3,3,3> o (8,64):(64,1)"),
+    tw.Layout((4, (2, 3)), (6, (3, 1))),
+    tw.Layout(()),
+    tw.Layout(7),
+    tw.Layout("(4,8):(-8,1)+24"),
+    tw.Swizzle(3, 3, 3),
+    tw.parse("f16[100,30] zN"),
+    tw.parse("s4[3,5]{1,0:T(2,2)E(4)}"),
+    tw.parse("f32[2,3]{0,1}pad(3,5)fill(0)"),
+    tw.parse("f32[5,6,7]{2,1,0:T(2,*,4)}"),
+    tw.evaluate("<3:1,(2,4):(1,8)>"),
+    tw.evaluate("{lane=[1,2],warp=[4]} -> (row:8)"),
+]
+
+
+@pytest.mark.parametrize("value", LAYOUTS, ids=str)
+def test_values_are_equal_hashed_copied_and_pickled(value: object) -> None:
+    for other in [copy.copy(value), copy.deepcopy(value), pickle.loads(pickle.dumps(value))]:
+        assert other == value and hash(other) == hash(value) and repr(other) == repr(value)
+    assert value != object() and value is not None
+    assert sum(value == other for other in LAYOUTS) == 1
+    assert len({value, copy.copy(value)}) == 1
+
+
+@pytest.mark.parametrize("value", [value for value in LAYOUTS if isinstance(value, (tw.Layout, tw.Swizzle, tw.TensorLayout))], ids=str)
+def test_reprs_are_expressions(value: object) -> None:
+    assert eval(repr(value), vars(tw).copy()) == value
+
+
+def test_layouts() -> None:
+    layout = tw.Layout((4, (2, 3)), (6, (3, 1)))
+    assert (layout.shape, layout.stride, layout.size, layout.rank, layout.depth) == ((4, (2, 3)), (6, (3, 1)), 24, 2, 2)
+    assert layout((1, (1, 2))) == layout((1, 5)) == layout(1 + 4 * 5) == 6 + 3 + 2
+    assert len(layout) == 2 and layout[1] == layout[-1] == tw.Layout("(2,3):(3,1)")
+    assert layout.offsets() == [layout(index) for index in range(24)]
+    assert layout.injective() and layout.exhaustive() and layout.cosize == 24
+    assert tw.Layout((2, 3)) == tw.Layout("(2,3):(1,2)") == tw.Layout([2, 3])
+    assert tw.Layout(np.int64(8), np.int32(2)) == tw.Layout("8:2")
+    assert [str(axis) for axis in layout] == ["4:6", "(2,3):(3,1)"]
+    with pytest.raises(IndexError):
+        layout[2]
+    with pytest.raises(tw.OutOfRangeError):
+        layout(24)
+    with pytest.raises(tw.Error):
+        layout((4, 0))
+    with pytest.raises(tw.Error):
+        tw.Layout((2, 3), (1, (2, 3)))
+    with pytest.raises(tw.Error):
+        tw.Layout((1 << 40, 1 << 40))
+    with pytest.raises(TypeError):
+        tw.Layout(1.5)
+    with pytest.raises(TypeError):
+        tw.Layout(True)
+
+
+def test_the_algebra_takes_every_spelling() -> None:
+    layout = tw.Layout("(6,2):(8,2)")
+    for b in [tw.Layout("(4,3):(3,1)"), "(4,3):(3,1)", tw.parse("(4,3):(3,1)")]:
+        assert layout @ b == tw.composition(layout, b) == tw.Layout("((2,2),3):((24,2),8)")
+    tiles = tw.Layout("((3,2),(4,2)):((8,24),(1,4))")
+    for tiler in [(3, 4), [3, 4], "<3,4>", (tw.Layout(3), tw.Layout(4)), tw.evaluate("<3,4>")]:
+        assert tw.logical_divide(tw.Layout((6, 8), (8, 1)), tiler) == tiles
+    assert tw.slice((None, 1), "(4,8):(8,1)") == tw.slice((..., 1), "(4,8):(8,1)")
+    assert tw.complement("4:2", 24) == tw.evaluate("complement(4:2, 24)")
+    assert tw.size(tw.parse("f32[3,5] row-major")) == 15
+    with pytest.raises(tw.NoLayoutError) as raised:
+        tw.composition("(6,2):(1,7)", "(3,2):(2,3)")
+    assert "at (2,1)" in str(raised.value)
+    with pytest.raises(tw.MismatchError):
+        tw.logical_divide("10:1", "12:1")
+    with pytest.raises(tw.ArgumentError):
+        tw.algebra.operation("size")
+    with pytest.raises(tw.ParseError, match="did you mean"):
+        tw.algebra.operation("siez", 4)
+    deep: object = 1
+    for _ in range(5000):
+        deep = (deep,)
+    with pytest.raises(ValueError):
+        tw.size(deep)
+
+
+def test_functions_are_all_here() -> None:
+    names = {name for name, _, _ in tw.functions()}
+    # The two that are methods of a layout, and `same`, which says more than true or false.
+    assert names - set(tw.algebra.__all__) == {"offset", "coord", "same"}
+    assert set(tw.algebra.__all__) <= names and all(hasattr(tw, name) for name in tw.__all__)
+
+
+def test_layouts_of_arrays() -> None:
+    zn = tw.parse("zN", dims=(100, 30), dtype=np.float16)
+    assert zn == tw.parse("f16[100,30] zN") == tw.parse("FRACTAL_NZ", (100, 30), "float16")
+    assert zn != tw.parse("bf16[100,30] zN") and zn.same("bf16[100,30] zN")
+    assert (zn.dims, zn.rank, zn.dtype, zn.bits, zn.size) == ((100, 30), 2, "f16", 16, 3000)
+    assert (zn.capacity, zn.nbytes, zn.padding, zn.fill) == (3584, 7168, 584, None)
+    assert zn.offset([16, 0]) == 256 and zn.coord(256) == (16, 0) and zn.coord(3583) is None
+    assert zn.injective and "zN" in zn.recognise()
+    assert zn.layout == tw.Layout("((16,7),(16,2)):((16,256),(1,1792))")
+    with pytest.raises(tw.OutOfRangeError):
+        zn.coord(3584)
+    with pytest.raises(tw.OutOfRangeError):
+        zn.offset((100, 0))
+    with pytest.raises(tw.UnsupportedError):
+        zn.translate("numpy")
+    with pytest.raises(tw.UnsupportedError):
+        tw.parse("f32[5,6,7]{2,1,0:T(2,*,4)}").layout
+    for dtype in ["bf16", "BF16", "bfloat16", "torch.bfloat16"]:
+        assert tw.parse("row-major", (3,), dtype).dtype == "bf16"
+    import ml_dtypes
+
+    for thing in [ml_dtypes.bfloat16, np.dtype(ml_dtypes.bfloat16)]:
+        assert tw.parse("row-major", (3,), thing).dtype == "bf16"
+    assert tw.parse("row-major", (3,), np.dtype("<f4")).dtype == "f32"
+    with pytest.raises(tw.ParseError):
+        tw.parse("row-major", (3,), "f33")
+
+
+def test_errors_say_where() -> None:
+    text = "{0,1:T(8,128)(2,x)}"
+    with pytest.raises(tw.ParseError) as raised:
+        tw.parse(text)
+    error = raised.value
+    assert error.span is not None and text[error.span[0] : error.span[1]] == "x"
+    lines = str(error).splitlines()
+    assert lines[0] == error.message and lines[2].index("^") - lines[1].index("{") == error.span[0]
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error) and (again.span, again.kind, str(again)) == (error.span, "parse", str(error))
+    with pytest.raises(tw.AmbiguousError):
+        tw.parse("nz")
+    with pytest.raises(tw.NeedsDimsError):
+        tw.parse("zN")
+    with pytest.raises(tw.NeedsDtypeError):
+        tw.parse("zN", dims=(3, 5))
+    with pytest.raises(tw.MismatchError):
+        tw.parse("NHWC", dims=(3, 5))
+    with pytest.raises(tw.OverflowError):
+        tw.parse("row-major", dims=(1 << 40, 1 << 40))
+    with pytest.raises(tw.LimitError):
+        tw.parse(" " * 100_000)
+
+
+def test_answers_in_words() -> None:
+    explanation = tw.explain("f32[3,5]{1,0:T(2,2)}")
+    assert (explanation.padding, explanation.capacity, explanation.nbytes) == (9, 24, 96)
+    assert explanation.padding_share == 9 / 24 and explanation.injective is True
+    assert "9 elements" in str(explanation) and dict(explanation.notations)["numpy"] is None
+    assert tw.same("(2,3):(3,1)", "row-major") and not tw.same("(2,3):(3,1)", "col-major")
+    differs = tw.same("(2,3):(3,1)", "(2,3):(1,2)")
+    assert (differs.coord, differs.left, differs.right) == ([0, 1], 1, 2)
+    assert str(differs) == "differ at (0,1): 1 vs 2"
+    assert tw.same("f32[2,3] row-major", "(2,3):(3,1) capacity 8").notes
+    assert len(tw.formats()) > 60 and len(tw.notations()) > 15
+    for format in tw.formats():
+        assert format.name in format.example.spec or format.example.dims, format
+    names = tw.add_formats("[[format]]\nname = 'slabs'\npattern = '(m1 m0:8) n -> m1 n m0'")
+    assert names == ["slabs"] and tw.parse("slabs", dims=(16, 3)).offset((1, 0)) == 1
+    with pytest.raises(tw.Error, match="line 2"):
+        tw.add_formats("[[format]]\nname = 'zN'\npattern = 'm n -> m n'")
+
+
+def test_infer_finds_formats() -> None:
+    array = np.arange(800, dtype=np.float16).reshape(20, 40)
+    found = tw.infer(array, tw.relayout(array, to="zN"))
+    assert found and found.layout is not None and "zN" in found.layout.recognise()
+    assert found.padding == bytes(2) and found.only
+    nothing = tw.infer(array, np.zeros(800, np.float16))
+    assert not nothing and nothing.layout is None and nothing.answer == "none" and nothing.why
+    many = tw.infer(np.zeros((4, 4), np.int8), np.zeros(16, np.int8))
+    assert many.answer == "ambiguous"
+    with pytest.raises(tw.CopyError):
+        tw.infer(array.T, array)
+
+
+def test_pictures() -> None:
+    layout = tw.parse("f32[3,5]{1,0:T(2,2)}")
+    assert "+" in layout.show() and "a" in layout.show(names=True)
+    for drawing in [layout.draw(), layout.draw("memory"), layout.draw(to="row-major")]:
+        assert drawing.svg.startswith("<svg") and drawing.svg.rstrip().endswith("</svg>")
+        assert "<svg" in drawing._repr_html_()
+    assert "<svg" in layout._repr_html_() and "<svg" in tw.Layout("(4,8):(8,1)")._repr_html_()
+    large = tw.parse("f32[100000,100000] row-major")
+    assert len(large._repr_html_()) < 10_000_000
+    with pytest.raises(tw.ArgumentError):
+        layout.draw("portrait")
+
+
+def test_no_text_makes_a_panic() -> None:
+    pieces = "(){}[]<>:,+-*_^ oSwTLE0123456789xyzfNCHWzn'\"\\é\n\0=#@>".strip()
+    source = random.Random(11)
+    asked = [tw.parse, tw.evaluate, tw.evaluate_text, tw.Layout, tw.explain, tw.distribution]
+    for _ in range(300):
+        text = "".join(source.choices(pieces, k=source.randrange(24)))
+        for ask in asked:
+            try:
+                ask(text)
+            except tw.Error:
+                pass
