@@ -23,8 +23,7 @@ export class FactsPanel {
   );
 
   show(facts: Facts): void {
-    const rows = facts.lines.filter(([title]) => title !== "dims" || facts.dims.length !== 1 || true);
-    fill(this.words, ...rows.map(([title, text]) => h("div", {}, h("dt", {}, title), h("dd", {}, text))));
+    fill(this.words, ...facts.lines.map(([title, text]) => h("div", {}, h("dt", {}, title), h("dd", {}, text))));
     const entries = Object.entries(facts.notations);
     const said = entries.filter(([, { text }]) => text !== undefined);
     const unsaid = entries.filter(([, { refused }]) => refused !== undefined);

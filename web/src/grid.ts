@@ -303,7 +303,7 @@ export class Grid {
       look: this.look(),
       view: [this.width, this.height],
       hover: this.hover,
-      cursor: document.activeElement === this.element || this.cursor ? this.cursor : null,
+      cursor: this.cursor,
       marks: this.marks,
     };
     this.drawn.frames += 1;

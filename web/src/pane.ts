@@ -18,7 +18,7 @@ export class Pane {
   readonly element: HTMLElement;
   readonly grid: Grid;
   private readonly heading: HTMLElement;
-  private readonly said = h("output", { class: "said" });
+  private readonly said = h("p", { class: "said" });
 
   constructor(options: Options) {
     this.grid = new Grid({
