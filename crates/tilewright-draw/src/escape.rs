@@ -21,6 +21,66 @@ pub(crate) fn xml(text: &str) -> String {
     escaped
 }
 
+/// Text in TeX, in text mode. Of what is not ASCII, letters of Latin script and the signs that scenes use
+/// are kept; the rest becomes a question mark, which every font has.
+pub(crate) fn tex(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => escaped += "\\textbackslash{}",
+            '{' | '}' | '$' | '&' | '#' | '%' | '_' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            '^' => escaped += "\\textasciicircum{}",
+            '~' => escaped += "\\textasciitilde{}",
+            '<' => escaped += "\\textless{}",
+            '>' => escaped += "\\textgreater{}",
+            '|' => escaped += "\\textbar{}",
+            '"' => escaped += "\\textquotedbl{}",
+            // Braces keep these from joining their neighbours: --, '', ``, ?`, ,,.
+            '-' | '\'' | '`' | ',' => {
+                escaped.push(c);
+                escaped += "{}";
+            }
+            ' '..='~' => escaped.push(c),
+            _ => escaped += &sign(c),
+        }
+    }
+    escaped
+}
+
+/// What TeX calls a character that is not ASCII.
+fn sign(c: char) -> String {
+    let name = match c {
+        '×' => "times",
+        '→' => "rightarrow",
+        '∘' => "circ",
+        '⊗' => "otimes",
+        '÷' => "div",
+        '…' => "ldots",
+        '⋯' => "cdots",
+        '⋮' => "vdots",
+        '⋱' => "ddots",
+        '⌈' => "lceil",
+        '⌉' => "rceil",
+        '\t' | '\n' | '\r' => return " ".into(),
+        // Letters of Latin-1 and Latin Extended-A, which LaTeX reads as they are.
+        '\u{c0}'..='\u{17e}' => return c.to_string(),
+        _ => return "?".into(),
+    };
+    format!("$\\{name}$")
+}
+
+/// Text for a terminal: what would move the cursor, and what would turn the line round, becomes U+FFFD.
+pub(crate) fn terminal(text: &str) -> String {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    text.chars().map(|c| if hidden(c) { '\u{fffd}' } else { c }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,5 +92,26 @@ mod tests {
             let text = format!("<a b=\"{0}\">{0}</a>", xml(&c.to_string()));
             assert!(roxmltree::Document::parse(&text).is_ok(), "{c:?}");
         }
+    }
+
+    #[test]
+    fn tex_takes_any_text() {
+        assert_eq!(tex("a_b{c}"), "a\\_b\\{c\\}");
+        assert_eq!(tex("8×12 → --\u{1b}\n"), "8$\\times$12 $\\rightarrow$ -{}-{}? ");
+        for c in (0..=0x10ffff).filter_map(char::from_u32) {
+            let escaped = tex(&c.to_string());
+            let opened = escaped.matches('{').count() - escaped.matches("\\{").count();
+            let closed = escaped.matches('}').count() - escaped.matches("\\}").count();
+            assert_eq!(opened, closed, "{c:?}");
+            assert!(
+                !escaped.contains('\u{1b}') && (c == '$' || escaped.matches('$').count() != 1),
+                "{c:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn terminals_are_told_nothing() {
+        assert_eq!(terminal("\u{1b}[31mé\u{202e}\n"), "\u{fffd}[31mé\u{fffd}\u{fffd}");
     }
 }

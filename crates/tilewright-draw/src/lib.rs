@@ -10,6 +10,9 @@
 //! | [`grid()`] | where each element is stored; tiles as borders, padding hatched |
 //! | [`memory()`] | what each offset stores |
 //! | [`conversion()`] | one array in two layouts, grids and memories, one colour for what belongs together |
+//! | [`owners()`], [`fragment()`] | which thread holds each element, as which of its values |
+//! | [`banks()`] | the banks of shared memory, and how often reads collide, without a swizzle and with it |
+//! | [`step()`] | an operation of the algebra: its operands and its result |
 //!
 //! Pictures are bounded by [`Limits`], say what they leave out, and are the same whenever they are drawn.
 //!
@@ -23,22 +26,31 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod banks;
 mod colouring;
 mod conversion;
 mod escape;
 mod grid;
+mod html;
 mod limits;
 mod memory;
 pub mod palette;
 mod place;
 mod scene;
 mod sheet;
+mod step;
 mod subject;
 mod svg;
+mod terminal;
+mod threads;
+mod tikz;
 
+pub use banks::{Access, banks};
 pub use conversion::conversion;
 pub use grid::grid;
 pub use limits::{Limits, MOST};
 pub use memory::memory;
 pub use scene::{Band, Cell, Joint, Key, Margin, Paint, Panel, Scene};
+pub use step::{Relation, step};
 pub use subject::{Label, Subject};
+pub use threads::{fragment, owners};

@@ -209,6 +209,33 @@ impl Panel {
         self.cells.get(row * self.columns.len() + column)
     }
 
+    /// The weight of the edge above a cell, `None` where there is none; below the last row too.
+    pub(crate) fn above(&self, row: usize, column: usize) -> Option<u8> {
+        let before = row.checked_sub(1).map_or(Paint::Absent, |row| self.paint(row, column));
+        let rule = self.rows.get(row).map_or(0, |margin| margin.rule);
+        self.edge(before, self.paint(row, column), rule)
+    }
+
+    /// The weight of the edge to the left of a cell; to the right of the last column too.
+    pub(crate) fn before(&self, row: usize, column: usize) -> Option<u8> {
+        let before = column.checked_sub(1).map_or(Paint::Absent, |column| self.paint(row, column));
+        let rule = self.columns.get(column).map_or(0, |margin| margin.rule);
+        self.edge(before, self.paint(row, column), rule)
+    }
+
+    fn paint(&self, row: usize, column: usize) -> Paint {
+        self.cell(row, column).map_or(Paint::Absent, |cell| cell.paint)
+    }
+
+    fn edge(&self, before: Paint, after: Paint, rule: u8) -> Option<u8> {
+        match (before, after) {
+            (Paint::Absent | Paint::Gap, Paint::Absent | Paint::Gap) => None,
+            (Paint::Absent, _) | (_, Paint::Absent) => Some(self.frame.max(1)),
+            (Paint::Gap, _) | (_, Paint::Gap) => Some(0),
+            _ => Some(rule),
+        }
+    }
+
     /// The most characters of a line of any cell, or of the head or tail of any column.
     pub(crate) fn width(&self) -> usize {
         let cells = self.cells.iter().flat_map(|cell| cell.text.lines());
@@ -249,5 +276,65 @@ impl Scene {
     /// ```
     pub fn to_svg(&self) -> String {
         crate::svg::print(self)
+    }
+
+    /// The picture as a page that answers the pointer and the keyboard: what an element is, and the other
+    /// cells of the same element. It takes nothing from elsewhere.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 2])?;
+    /// let html = grid(&Subject::new(&layout), &Limits::default())?.to_html();
+    /// assert!(html.starts_with("<!DOCTYPE html>") && html.contains("aria-label=\"(1,0): offset 2\""));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_html(&self) -> String {
+        crate::html::page(self)
+    }
+
+    /// The same as a part of a page, for notebooks; several of them stand in one page.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 2])?;
+    /// let part = grid(&Subject::new(&layout), &Limits::default())?.to_html_part();
+    /// assert!(part.starts_with("<section ") && part.ends_with("</section>\n"));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_html_part(&self) -> String {
+        crate::html::part(self)
+    }
+
+    /// The picture as a `tikzpicture`, for a document that says `\usepackage{tikz}`.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 2])?;
+    /// let tikz = grid(&Subject::new(&layout), &Limits::default())?.to_tikz();
+    /// assert!(tikz.ends_with("\\end{tikzpicture}\n"));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_tikz(&self) -> String {
+        crate::tikz::print(self)
+    }
+
+    /// The picture as text for a terminal, with its colours (the 256 of ECMA-48) or without.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 2])?;
+    /// let scene = grid(&Subject::new(&layout), &Limits::default())?;
+    /// assert!(scene.to_terminal(true).contains("\u{1b}[48;5;"));
+    /// let lines = ["      0  1", "    +------+", " 0  | 0  1 |", " 1  | 2  3 |", "    +------+"];
+    /// let text = scene.to_terminal(false);
+    /// assert_eq!(text.lines().skip(2).take(5).collect::<Vec<_>>(), lines);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_terminal(&self, colours: bool) -> String {
+        crate::terminal::print(self, colours)
     }
 }

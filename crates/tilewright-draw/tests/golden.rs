@@ -3,7 +3,11 @@
 
 use std::{fs, path::Path};
 
-use tilewright_draw::{Limits, Scene, Subject, conversion, grid, memory};
+use tilewright_core::Layout;
+use tilewright_draw::{
+    Access, Limits, Relation, Scene, Subject, banks, conversion, fragment, grid, memory, owners,
+    step,
+};
 use tilewright_notation::{Named, Spec};
 
 fn named(spec: &str) -> Named {
@@ -14,17 +18,22 @@ fn subject(named: &Named) -> Subject<'_> {
     Subject::new(named.layout()).named(named.name()).filled(named.fill())
 }
 
-/// The drawing is the one that is kept.
-fn check(name: &str, scene: &Scene) {
+/// The text is the one that is kept.
+fn keeps(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    let svg = scene.to_svg();
-    roxmltree::Document::parse(&svg).unwrap();
     if std::env::var_os("TILEWRIGHT_GOLDEN").is_some_and(|what| what == "write") {
-        fs::write(&path, &svg).unwrap();
+        fs::write(&path, text).unwrap();
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(svg == kept, "{name} is drawn otherwise; TILEWRIGHT_GOLDEN=write keeps it, look at it");
-    assert!(svg.len() < 64 << 10, "{name} has {} bytes", svg.len());
+    assert!(
+        text == kept,
+        "{name} is drawn otherwise; TILEWRIGHT_GOLDEN=write keeps it, look at it"
+    );
+    assert!(text.len() < 64 << 10, "{name} has {} bytes", text.len());
+}
+
+fn check(name: &str, scene: &Scene) {
+    keeps(name, &scene.to_svg());
 }
 
 fn kept_grid(name: &str, spec: &str, limits: &Limits) {
@@ -67,4 +76,48 @@ fn a_conversion() {
         "conversion.svg",
         &conversion(&subject(&zn), &subject(&rows), &Limits::default()).unwrap(),
     );
+}
+
+#[test]
+fn a_swizzle_without_conflicts() {
+    let swizzled = named("Sw<3,3,3> o (8,64):(64,1)");
+    let access = Access { element_bytes: 2, vector: 8 };
+    check("banks.svg", &banks(&subject(&swizzled), &access, &Limits::default()).unwrap());
+}
+
+#[test]
+fn the_accumulator_of_a_matrix_unit() {
+    let fragment_of = named("f32[16,8] MMA_M16N8_C");
+    check("mma.svg", &fragment(&subject(&fragment_of), 32, 4, &Limits::default()).unwrap());
+}
+
+#[test]
+fn threads_and_values() {
+    let tv = Layout::parse("((3,2),(2,2)):((8,2),(4,1))").unwrap();
+    check("owners.svg", &owners(&tv, &[4, 6], &Limits::default()).unwrap());
+}
+
+#[test]
+fn steps_of_the_algebra() {
+    let parse = |text| Layout::parse(text).unwrap();
+    let (a, b) = (parse("(6,2):(8,2)"), parse("(4,3):(3,1)"));
+    let result = a.composition(&b).unwrap();
+    let drawn = step("∘", &a, &b, &result, Relation::Through, &Limits::default()).unwrap();
+    check("composition.svg", &drawn);
+    let (a, b) = (parse("(2,2):(4,1)"), parse("6:1"));
+    let result = a.logical_product(&b).unwrap();
+    check(
+        "product.svg",
+        &step("⊗", &a, &b, &result, Relation::Copies, &Limits::default()).unwrap(),
+    );
+}
+
+#[test]
+fn padding_in_every_language() {
+    let padded = named("f32[3,5]{1,0:T(2,2)}");
+    let scene = grid(&subject(&padded), &Limits::default()).unwrap();
+    keeps("padding.html", &scene.to_html());
+    keeps("padding.tex", &scene.to_tikz());
+    keeps("padding.txt", &scene.to_terminal(false));
+    keeps("padding.ansi", &scene.to_terminal(true));
 }

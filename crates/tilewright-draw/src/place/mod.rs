@@ -16,6 +16,8 @@ const MARGIN: i64 = 160;
 /// The least width of a page, and of one with long texts.
 const NARROW: i64 = 3000;
 const WIDE: i64 = 7200;
+/// The room of a swatch in the legend.
+const SWATCH: i64 = 220;
 
 /// The colour behind a cell, `None` for the paper's.
 pub(crate) fn ground(paint: Paint) -> Option<Rgb> {
@@ -30,9 +32,11 @@ pub(crate) fn ground(paint: Paint) -> Option<Rgb> {
 pub(crate) fn place(scene: &Scene) -> Page {
     let bands: Vec<Placed<'_>> = scene.bands.iter().map(Placed::new).collect();
     let widest = bands.iter().map(Placed::width).max().unwrap_or(0);
-    let long = [(&scene.title, Style::Title), (&scene.subtitle, Style::Subtitle)]
-        .map(|(text, style)| style.width(text.chars().count()));
-    let texts = long.into_iter().max().unwrap_or(0).min(WIDE);
+    let long = [(&scene.title, Style::Title), (&scene.subtitle, Style::Subtitle)];
+    let long = long.map(|(text, style)| style.width(text.chars().count()));
+    let keys =
+        scene.legend.iter().map(|key| SWATCH + Style::Legend.width(key.text.chars().count()));
+    let texts = keys.chain(long).max().unwrap_or(0).min(WIDE);
     let inner = widest.max(NARROW).max(texts);
     let mut page = Page { width: inner + 2 * MARGIN, height: MARGIN, shapes: Vec::new() };
     page.lines(&scene.title, Style::Title, inner, 200);
@@ -65,12 +69,12 @@ impl Page {
     fn legend(&mut self, keys: &[Key], inner: i64) {
         let mut x = 0;
         for (at, key) in keys.iter().enumerate() {
-            let width = 220 + Style::Legend.width(key.text.chars().count());
+            let width = SWATCH + Style::Legend.width(key.text.chars().count());
             if at > 0 && x + width > inner {
                 x = 0;
                 self.height += 200;
             }
-            self.swatch(MARGIN + x, key);
+            self.swatch(MARGIN + x, key, inner);
             x += width + 180;
         }
         if !keys.is_empty() {
@@ -78,7 +82,7 @@ impl Page {
         }
     }
 
-    fn swatch(&mut self, x: i64, key: &Key) {
+    fn swatch(&mut self, x: i64, key: &Key, inner: i64) {
         let area = Area { x, y: self.height, width: 150, height: 150 };
         self.shapes.extend(ground(key.paint).map(|colour| Shape::Fill(area, colour)));
         if key.paint == Paint::Padding {
@@ -92,8 +96,12 @@ impl Page {
             [area.x, low, area.x, area.y],
         ];
         self.shapes.push(Shape::Rules(0, frame));
-        let (x, y) = (x + 210, self.height + 115);
-        self.shapes.push(Shape::Text(x, y, Anchor::Start, Style::Legend, key.text.clone()));
+        let most = (inner - SWATCH) / Style::Legend.width(1);
+        for (at, line) in wrap(&key.text, most as usize).into_iter().enumerate() {
+            self.height += if at > 0 { 160 } else { 0 };
+            let (x, y) = (x + SWATCH - 10, self.height + 115);
+            self.shapes.push(Shape::Text(x, y, Anchor::Start, Style::Legend, line));
+        }
     }
 }
 

@@ -180,16 +180,14 @@ impl<'a> Frame<'a> {
     fn rules(&self, origin: (i64, i64), shapes: &mut Vec<Shape>) {
         let mut lines: BTreeMap<u8, Vec<[i64; 4]>> = BTreeMap::new();
         for row in 0..=self.rows() {
-            let weight = self.panel.rows.get(row as usize).map_or(0, |margin| margin.rule);
-            let edge = |column| self.edge((row - 1, column), (row, column), weight);
+            let edge = |column: i64| self.panel.above(row as usize, column as usize);
             for (from, to, weight) in stretches(self.columns(), edge) {
                 let (a, b) = (self.area(origin, row, from), self.area(origin, row, to));
                 lines.entry(weight).or_default().push([a.x, a.y, b.x, b.y]);
             }
         }
         for column in 0..=self.columns() {
-            let weight = self.panel.columns.get(column as usize).map_or(0, |margin| margin.rule);
-            let edge = |row| self.edge((row, column - 1), (row, column), weight);
+            let edge = |row: i64| self.panel.before(row as usize, column as usize);
             for (from, to, weight) in stretches(self.rows(), edge) {
                 let (a, b) = (self.area(origin, from, column), self.area(origin, to, column));
                 lines.entry(weight).or_default().push([a.x, a.y, b.x, b.y]);
@@ -199,17 +197,6 @@ impl<'a> Frame<'a> {
         let marked =
             self.cells().filter(|&(row, column)| self.at(row, column).is_some_and(|c| c.marked));
         shapes.extend(marked.map(|(row, column)| Shape::Mark(self.area(origin, row, column))));
-    }
-
-    /// The weight of the edge between two cells, `None` where there is none.
-    fn edge(&self, before: (i64, i64), after: (i64, i64), rule: u8) -> Option<u8> {
-        let [before, after] = [before, after].map(|(row, column)| self.paint(row, column));
-        match (before, after) {
-            (Paint::Absent | Paint::Gap, Paint::Absent | Paint::Gap) => None,
-            (Paint::Absent, _) | (_, Paint::Absent) => Some(self.panel.frame.max(1)),
-            (Paint::Gap, _) | (_, Paint::Gap) => Some(0),
-            _ => Some(rule),
-        }
     }
 
     fn margins(&self, origin: (i64, i64), shapes: &mut Vec<Shape>) {

@@ -110,8 +110,6 @@ impl Style {
 pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
     let (mut lines, mut line, mut length) = (Vec::new(), String::new(), 0);
     for c in text.chars().take(LONGEST) {
-        line.push(c);
-        length += 1;
         if length >= most.max(8) {
             let end = line.rfind([' ', ',']).map_or(line.len(), |at| at + 1);
             let end = if end * 2 < line.len() { line.len() } else { end };
@@ -119,6 +117,8 @@ pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
             lines.push(std::mem::replace(&mut line, rest).trim_end().to_owned());
             length = line.chars().count();
         }
+        line.push(c);
+        length += 1;
     }
     if text.chars().nth(LONGEST).is_some() {
         line.push('…');

@@ -1,0 +1,274 @@
+//! The banks of shared memory, and how often the reads of a warp collide in them.
+//!
+//! The model, as NVIDIA's CUDA C++ Programming Guide has it for compute capability 5.0 and later: there are
+//! 32 banks of words of 4 bytes, word w in bank w mod 32. The threads of a warp read together; reads of more
+//! than 4 bytes a thread are served in turns of as many threads as take 128 bytes. A turn takes as many
+//! cycles as there are different words wanted of one bank; threads that want the same word share it.
+//!
+//! Law: the degree of a turn is the greatest number, over the banks, of different words wanted of it; the
+//! degree of a read is the greatest of its turns'. 1 is free of conflicts.
+
+use std::cell::RefCell;
+
+use tilewright_core::{Error, Swizzle, TensorLayout};
+
+use crate::{
+    Band, Cell, Joint, Key, Limits, Paint, Panel, Scene, Subject,
+    colouring::Colouring,
+    palette::HUES,
+    sheet::{Sheet, Spot},
+    subject::join,
+};
+
+const BANKS: u64 = 32;
+/// The bytes of a word, which is what a bank gives at a time.
+const WORD: u64 = 4;
+/// The threads of a warp.
+const WARP: u64 = 32;
+/// The bytes of a turn.
+const TURN: u64 = 128;
+
+/// What each thread reads at once: neighbours along dim 1.
+///
+/// ```
+/// use tilewright_draw::Access;
+/// // Eight elements of two bytes, as ldmatrix reads a row of its 8×8 matrices.
+/// let access = Access { element_bytes: 2, vector: 8 };
+/// assert_eq!(access.element_bytes * access.vector, 16);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The bytes of an element.
+    pub element_bytes: u64,
+    /// The elements a thread reads at once.
+    pub vector: u64,
+}
+
+/// The banks in which a matrix in shared memory lies; a swizzled one also as it would lie without its
+/// swizzle. Below each column stands the degree of a warp's read of it, one thread a row from the first
+/// on; behind each row likewise. The first column is marked.
+///
+/// # Errors
+/// [mismatch](Error::is_mismatch) unless there are two dims; [illegal](Error::is_illegal) if a thread does
+/// not read 1, 2, 4, 8 or 16 bytes, or what it reads is not in one piece in memory.
+///
+/// ```
+/// use tilewright_core::{Layout, TensorLayout};
+/// use tilewright_draw::{Access, Limits, Subject, banks};
+/// let layout = TensorLayout::of(&Layout::parse("Sw<3,3,3> o (8,64):(64,1)").unwrap());
+/// let access = Access { element_bytes: 2, vector: 8 };
+/// let scene = banks(&Subject::new(&layout), &access, &Limits::default())?;
+/// let [without, with] = [0, 1].map(|at| &scene.bands[0].panels[at].columns[0].tail);
+/// assert_eq!((without.as_str(), with.as_str()), ("8", "1"));
+///
+/// let access = Access { element_bytes: 2, vector: 3 };
+/// let error = banks(&Subject::new(&layout), &access, &Limits::default()).unwrap_err();
+/// assert!(error.is_illegal() && error.to_string().contains("6 bytes"));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn banks(subject: &Subject<'_>, access: &Access, limits: &Limits) -> Result<Scene, Error> {
+    let plain = without_swizzle(subject.layout)?;
+    let swizzled = Tile::new(subject.layout, access)?;
+    let mut scene = Scene {
+        title: subject.name.clone(),
+        subtitle: format!(
+            "shared memory; a thread reads {} bytes at once, cells name the banks it reads",
+            swizzled.bytes
+        ),
+        legend: legend(),
+        ..Scene::default()
+    };
+    let mut band = Band::default();
+    let mut degrees = Vec::new();
+    for (layout, caption) in
+        plain.iter().map(|p| (p, "without its swizzle")).chain([(subject.layout, "")])
+    {
+        let (mut panel, notes, degree) = Tile::new(layout, access)?.panel(limits)?;
+        let caption = if caption.is_empty() && plain.is_some() { "with it" } else { caption };
+        panel.caption = caption.into();
+        panel.detail = format!("the marked column: conflicts {degree}");
+        band.panels.push(panel);
+        scene.notes = notes;
+        degrees.push(degree);
+    }
+    if plain.is_some() {
+        band.joints.push(Joint::Arrow);
+    }
+    let degrees: Vec<String> = degrees.iter().map(u64::to_string).collect();
+    scene
+        .notes
+        .insert(0, format!("reading a column, a thread a row: conflicts {}", degrees.join(" → ")));
+    scene.notes.push("below each column and behind each row: the conflicts of reading it".into());
+    scene.notes.push(swizzled.model());
+    scene.bands.push(band);
+    Ok(scene)
+}
+
+/// The same array without its swizzle, if it has one.
+fn without_swizzle(layout: &TensorLayout) -> Result<Option<TensorLayout>, Error> {
+    let own = layout.layout();
+    if own.swizzle().is_identity() {
+        return Ok(None);
+    }
+    let plain = own.with_swizzle(Swizzle::IDENTITY)?;
+    let capacity = layout.capacity().max(u64::try_from(plain.cosize()).unwrap_or(0));
+    TensorLayout::with_steps(layout.extents(), layout.steps(), &plain, capacity).map(Some)
+}
+
+fn legend() -> Vec<Key> {
+    let group = BANKS / u64::from(HUES);
+    let key = |hue: u64| Key {
+        paint: Paint::colour(hue),
+        text: format!("banks {}–{}", hue * group, (hue + 1) * group - 1),
+    };
+    (0..u64::from(HUES)).map(key).collect()
+}
+
+/// A matrix as vectors: what a thread reads at once is one cell.
+struct Tile<'a> {
+    layout: &'a TensorLayout,
+    access: &'a Access,
+    /// Rows, and vectors in a row.
+    rows: u64,
+    columns: u64,
+    bytes: u64,
+}
+
+impl<'a> Tile<'a> {
+    fn new(layout: &'a TensorLayout, access: &'a Access) -> Result<Tile<'a>, Error> {
+        let &[rows, width] = layout.extents() else {
+            let rank = [layout.rank() as i128];
+            return Err(Error::mismatch(
+                "an array of {} dims",
+                rank,
+                "banks are shown of a matrix",
+            ));
+        };
+        let bytes = access.element_bytes.saturating_mul(access.vector);
+        if ![1, 2, 4, 8, 16].contains(&bytes) {
+            let numbers = [access.vector.into(), access.element_bytes.into(), bytes.into()];
+            let legal = "a thread reads 1, 2, 4, 8 or 16 bytes";
+            return Err(Error::illegal("{} elements of {} bytes are {} bytes", numbers, legal));
+        }
+        if !width.is_multiple_of(access.vector) {
+            let numbers = [width.into(), access.vector.into()];
+            return Err(Error::illegal(
+                "rows of {} elements in vectors of {}",
+                numbers,
+                "vectors divide a row",
+            ));
+        }
+        Ok(Tile { layout, access, rows, columns: width / access.vector, bytes })
+    }
+
+    /// The threads of a turn.
+    fn turn(&self) -> u64 {
+        (TURN / self.bytes).min(WARP)
+    }
+
+    fn model(&self) -> String {
+        let turn = self.turn();
+        format!(
+            "the model: {BANKS} banks of {WORD}-byte words; {turn} threads of a warp are served at once; conflicts are the most words that they want of one bank, and 1 is none"
+        )
+    }
+
+    /// The first byte of a vector.
+    fn address(&self, row: u64, column: u64) -> Result<u64, Error> {
+        let first = self.layout.offset(&[row, column * self.access.vector])?;
+        for element in 1..self.access.vector {
+            let next = self.layout.offset(&[row, column * self.access.vector + element])?;
+            if next.checked_sub(first) != i64::try_from(element).ok() {
+                let numbers =
+                    [element.into(), row.into(), column.into(), self.access.vector.into()];
+                let legal = "a thread reads what is in one piece along dim 1; read fewer at once";
+                return Err(Error::illegal(
+                    "element {} of row {}, vector {} of {}, does not follow the one before it in memory",
+                    numbers,
+                    legal,
+                ));
+            }
+        }
+        let byte = i128::from(first) * i128::from(self.access.element_bytes);
+        let numbers = [byte, self.bytes.into()];
+        let legal = "addresses are multiples of what is read at once, from 0 on";
+        match u64::try_from(byte) {
+            Ok(byte) if byte.is_multiple_of(self.bytes) => Ok(byte),
+            _ => Err(Error::illegal("a vector at byte {} of {} bytes", numbers, legal)),
+        }
+    }
+
+    /// The words of a vector.
+    fn words(&self, row: u64, column: u64) -> Result<std::ops::RangeInclusive<u64>, Error> {
+        let byte = self.address(row, column)?;
+        Ok(byte / WORD..=(byte + self.bytes - 1) / WORD)
+    }
+
+    /// The degree of a warp's read of these vectors.
+    fn degree(&self, vectors: impl Iterator<Item = (u64, u64)>) -> Result<u64, Error> {
+        let vectors: Vec<(u64, u64)> = vectors.take(WARP as usize).collect();
+        let mut degree = 0;
+        for turn in vectors.chunks(self.turn() as usize) {
+            let mut wanted: Vec<u64> = Vec::new();
+            for &(row, column) in turn {
+                wanted.extend(self.words(row, column)?);
+            }
+            wanted.sort_unstable();
+            wanted.dedup();
+            let of = |bank: u64| wanted.iter().filter(|&&word| word % BANKS == bank).count() as u64;
+            degree = degree.max((0..BANKS).map(of).max().unwrap_or(0));
+        }
+        Ok(degree)
+    }
+
+    fn column_degree(&self, column: u64) -> Result<u64, Error> {
+        self.degree((0..self.rows).map(|row| (row, column)))
+    }
+
+    /// The panel, what is left out of it, and the degree of its first column.
+    fn panel(&self, limits: &Limits) -> Result<(Panel, Vec<String>, u64), Error> {
+        let vectors = TensorLayout::row_major(&[self.rows, self.columns])?;
+        let (subject, colouring) = (Subject::new(&vectors), Colouring::new(&vectors));
+        let sheet = Sheet::new(&subject, &colouring, limits);
+        let failure = RefCell::new(None);
+        let (mut panels, left_out) = sheet.panels(&|spot| {
+            self.cell(spot).unwrap_or_else(|error| {
+                failure.borrow_mut().get_or_insert(error);
+                Cell::default()
+            })
+        });
+        if let Some(error) = failure.into_inner() {
+            return Err(error);
+        }
+        let mut panel = panels.pop().unwrap_or_default();
+        for margin in &mut panel.columns {
+            if let Ok(column) = margin.head.parse() {
+                margin.tail = self.column_degree(column)?.to_string();
+                margin.head = (column * self.access.vector).to_string();
+            }
+        }
+        for margin in &mut panel.rows {
+            if let Ok(row) = margin.head.parse() {
+                let vectors = (0..self.columns).map(|column| (row, column));
+                margin.tail = self.degree(vectors)?.to_string();
+            }
+        }
+        let degree = if self.columns > 0 { self.column_degree(0)? } else { 0 };
+        Ok((panel, sheet.notes(left_out), degree))
+    }
+
+    fn cell(&self, spot: &Spot<'_>) -> Result<Cell, Error> {
+        let &[row, column] = spot.coord else { return Ok(Cell::default()) };
+        let words = self.words(row, column)?;
+        let (first, last) = (words.start() % BANKS, words.end() % BANKS);
+        let text = if first == last { first.to_string() } else { format!("{first}–{last}") };
+        let at = join(&[row, column * self.access.vector]);
+        Ok(Cell {
+            tip: format!("({at}): byte {}, bank {text}", self.address(row, column)?),
+            text,
+            paint: Paint::colour(first * u64::from(HUES) / BANKS),
+            link: Some(first),
+            marked: column == 0 && row < self.turn(),
+        })
+    }
+}

@@ -1,0 +1,237 @@
+//! A scene as text: cells in columns, borders of ASCII, and where the terminal has colours, grounds of
+//! the 256 of ECMA-48 (xterm's palette: a cube of six levels).
+
+use crate::{Band, Joint, Paint, Panel, Scene, escape, palette::Rgb, place::ground};
+
+/// A piece of a line in one look.
+#[derive(Clone, Debug)]
+struct Span {
+    text: String,
+    ground: Option<Rgb>,
+    strong: bool,
+}
+
+/// A line of spans.
+type Line = Vec<Span>;
+
+pub(crate) fn print(scene: &Scene, colours: bool) -> String {
+    let mut lines: Vec<Line> = Vec::new();
+    lines.extend(
+        [&scene.title, &scene.subtitle]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .map(|text| vec![plain(text)]),
+    );
+    for (at, band) in scene.bands.iter().enumerate() {
+        if at > 0 {
+            lines.push(Vec::new());
+        }
+        lines.extend(beside(band));
+    }
+    for key in &scene.legend {
+        match key.paint {
+            Paint::Padding => lines.push(vec![plain(&format!(".  {}", key.text))]),
+            paint if colours => {
+                let swatch = Span { text: "  ".into(), ground: ground(paint), strong: false };
+                lines.push(vec![swatch, plain(&format!(" {}", key.text))]);
+            }
+            _ => {}
+        }
+    }
+    lines.extend(scene.notes.iter().map(|note| vec![plain(note)]));
+    lines.iter().map(|line| render(line, colours)).collect()
+}
+
+fn plain(text: &str) -> Span {
+    Span { text: escape::terminal(text), ground: None, strong: false }
+}
+
+fn render(line: &Line, colours: bool) -> String {
+    let mut text = String::new();
+    for span in line {
+        match span.ground.filter(|_| colours) {
+            Some(colour) => {
+                let strong = if span.strong { ";1" } else { "" };
+                text += &format!("\u{1b}[30;48;5;{}{strong}m{}\u{1b}[0m", code(colour), span.text);
+            }
+            None => text += &span.text,
+        }
+    }
+    if line.last().is_none_or(|span| span.ground.is_none()) || !colours {
+        text.truncate(text.trim_end().len());
+    }
+    text + "\n"
+}
+
+/// The nearest of the 216 colours of the cube.
+fn code(colour: Rgb) -> u16 {
+    let level = |channel: u8| match channel {
+        0..=47 => 0,
+        48..=114 => 1,
+        channel => (u16::from(channel) - 35) / 40,
+    };
+    16 + 36 * level(colour.0) + 6 * level(colour.1) + level(colour.2)
+}
+
+fn width(line: &Line) -> usize {
+    line.iter().map(|span| span.text.chars().count()).sum()
+}
+
+/// The panels of a band, line by line, with what stands between them in the middle.
+fn beside(band: &Band) -> Vec<Line> {
+    let mut all: Vec<Line> = Vec::new();
+    for (at, panel) in band.panels.iter().enumerate() {
+        let lines = draw(panel);
+        let height = all.len().max(lines.len());
+        let left = all.iter().map(width).max().unwrap_or(0);
+        let sign = match at.checked_sub(1).and_then(|before| band.joints.get(before)) {
+            Some(Joint::Arrow) => " --> ".to_owned(),
+            Some(Joint::Sign(sign)) => format!("  {sign}  "),
+            Some(Joint::Gap) | None => "   ".into(),
+        };
+        all.resize(height, Vec::new());
+        for (row, line) in all.iter_mut().enumerate() {
+            if at > 0 {
+                let gap = left - width(line);
+                let blank = " ".repeat(sign.chars().count());
+                let between = if row == height / 2 { &sign } else { &blank };
+                line.push(plain(&format!("{}{between}", " ".repeat(gap))));
+            }
+            line.extend(lines.get(row).cloned().unwrap_or_default());
+        }
+    }
+    all
+}
+
+/// What the lines of a panel have in common.
+struct Rows<'a> {
+    panel: &'a Panel,
+    margin: usize,
+    width: usize,
+    /// The weight of the bar before each column and behind the last, 0 for none.
+    bars: Vec<u8>,
+}
+
+fn draw(panel: &Panel) -> Vec<Line> {
+    let columns = panel.columns.len();
+    let texts = panel.cells.iter().map(|cell| inner(&cell.text).chars().count());
+    let heads = panel.columns.iter().flat_map(|c| [c.head.chars().count(), c.tail.chars().count()]);
+    let bar = |column| (0..panel.rows.len()).filter_map(|row| panel.before(row, column)).max();
+    let rows = Rows {
+        panel,
+        margin: panel.rows.iter().map(|row| row.head.chars().count()).max().unwrap_or(0),
+        width: texts.chain(heads).max().unwrap_or(1).max(1),
+        bars: (0..=columns).map(|column| bar(column).unwrap_or(0)).collect(),
+    };
+    let mut lines: Vec<Line> = Vec::new();
+    lines.extend(
+        [&panel.caption, &panel.detail]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .map(|text| vec![plain(text)]),
+    );
+    lines.push(rows.names(|column| &panel.columns[column].head));
+    for row in 0..=panel.rows.len() {
+        lines.extend(rows.border(row));
+        if row < panel.rows.len() {
+            lines.push(rows.cells(row));
+        }
+    }
+    if panel.columns.iter().any(|column| !column.tail.is_empty()) {
+        lines.push(rows.names(|column| &panel.columns[column].tail));
+    }
+    lines
+}
+
+impl Rows<'_> {
+    fn head(&self, text: &str) -> Span {
+        plain(&format!(" {text:>0$}  ", self.margin))
+    }
+
+    fn bar(&self, column: usize, sign: impl Fn(u8) -> &'static str) -> Span {
+        plain(match self.bars[column] {
+            0 => "",
+            weight => sign(weight),
+        })
+    }
+
+    /// Names above or below the columns.
+    fn names<'a>(&self, name: impl Fn(usize) -> &'a String) -> Line {
+        let mut line = vec![self.head("")];
+        for column in 0..self.panel.columns.len() {
+            line.push(self.bar(column, |_| " "));
+            line.push(plain(&format!(" {:>1$} ", name(column), self.width)));
+        }
+        line
+    }
+
+    /// The border above a row, where there is one.
+    fn border(&self, row: usize) -> Option<Line> {
+        let weights: Vec<Option<u8>> =
+            (0..self.panel.columns.len()).map(|column| self.panel.above(row, column)).collect();
+        let heaviest = weights.iter().flatten().copied().max().filter(|&weight| weight > 0)?;
+        let corner = |weight: u8| if weight > 1 && heaviest > 1 { "#" } else { "+" };
+        let mut line = vec![self.head("")];
+        for (column, weight) in weights.iter().enumerate() {
+            line.push(self.bar(column, corner));
+            let rule = match weight {
+                None | Some(0) => " ",
+                Some(1) => "-",
+                Some(_) => "=",
+            };
+            line.push(plain(&rule.repeat(self.width + 2)));
+        }
+        line.push(self.bar(self.panel.columns.len(), corner));
+        Some(line)
+    }
+
+    fn cells(&self, row: usize) -> Line {
+        let mut line = vec![self.head(&self.panel.rows[row].head)];
+        for column in 0..self.panel.columns.len() {
+            let open = self.panel.before(row, column).is_none_or(|weight| weight == 0);
+            line.push(self.bar(column, |weight| match (open, weight) {
+                (true, _) => " ",
+                (false, 1) => "|",
+                (false, _) => "#",
+            }));
+            line.extend(self.panel.cell(row, column).map(|cell| Span {
+                text: format!(" {:>1$} ", shown(cell.paint, &cell.text), self.width),
+                ground: ground(cell.paint).filter(|_| cell.paint != Paint::Padding),
+                strong: cell.marked,
+            }));
+        }
+        let end = self.panel.columns.len();
+        let open = self.panel.before(row, end).is_none_or(|weight| weight == 0);
+        line.push(self.bar(end, |weight| match (open, weight) {
+            (true, _) => " ",
+            (false, 1) => "|",
+            (false, _) => "#",
+        }));
+        line.push(plain(&format!(" {}", self.panel.rows[row].tail)));
+        line
+    }
+}
+
+/// The text of a cell on one line; padding without a value is a point.
+fn shown(paint: Paint, text: &str) -> String {
+    if paint == Paint::Padding && text.is_empty() { ".".into() } else { inner(text) }
+}
+
+fn inner(text: &str) -> String {
+    escape::terminal(&text.replace('\n', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::palette::{HUES, tint};
+
+    #[test]
+    fn the_colours_of_a_terminal_differ_too() {
+        let mut codes: Vec<u16> = (0..HUES).map(|hue| code(tint(hue, false))).collect();
+        assert!(codes.iter().all(|code| (16..232).contains(code)));
+        codes.sort_unstable();
+        codes.dedup();
+        assert_eq!(codes.len(), usize::from(HUES));
+    }
+}

@@ -1,0 +1,157 @@
+//! Which thread holds each element, and as which of its values.
+//!
+//! Law: an element that the picture gives to value v of thread t is the one that the layout puts there.
+
+use std::cell::RefCell;
+
+use tilewright_core::{Error, Layout, TensorLayout};
+
+use crate::{
+    Cell, Key, Limits, Paint, Scene, Subject,
+    colouring::Colouring,
+    grid::{bands, empty, padding},
+    sheet::{Sheet, Spot},
+    subject::join,
+};
+
+/// The owners of the cells of a tile, from a thread-value layout: (thread, value) → cell, cells counted
+/// colexicographically, as [`LayoutTv`](tilewright_core::LayoutTv) makes it. Where several threads hold a
+/// cell, one of them is shown; a cell nobody holds is blank.
+///
+/// # Errors
+/// [mismatch](Error::is_mismatch) for a layout without exactly two axes; what makes a tile no array;
+/// [undecided](Error::is_undecided) as [`Layout::locate`].
+///
+/// ```
+/// use tilewright_core::{Layout, LayoutTv};
+/// use tilewright_draw::{Limits, owners};
+/// // A warp of 4×8 threads, each with two neighbours of a row: a tile of 4×16.
+/// let parse = |text| Layout::parse(text).unwrap();
+/// let tv = LayoutTv::new(&parse("(4,8):(8,1)"), &parse("(1,2):(2,1)"))?;
+/// let scene = owners(tv.layout(), &[4, 16], &Limits::default())?;
+/// let panel = &scene.bands[0].panels[0];
+/// assert_eq!(panel.cell(1, 3).unwrap().text, "T9\nV1");
+///
+/// let error = owners(&parse("(2,2,2):(1,2,4)"), &[8], &Limits::default()).unwrap_err();
+/// assert!(error.is_mismatch());
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn owners(tv: &Layout, tile: &[u64], limits: &Limits) -> Result<Scene, Error> {
+    if tv.rank() != 2 {
+        let legal = "a thread-value layout has two, thread and value";
+        return Err(Error::mismatch("a layout of {} axes", [tv.rank() as i128], legal));
+    }
+    let cells = TensorLayout::col_major(tile)?;
+    let subject = Subject::new(&cells).named(tv.to_string());
+    let owner = |cell: i64| {
+        let place = tv.locate(cell)?;
+        let axes = place.as_ref().map_or(&[][..], |coord| coord.as_slice());
+        Ok(axes.first().zip(axes.get(1)).map(|(&thread, &value)| Owner { thread, value, tile: 0 }))
+    };
+    let mut scene = draw(&subject, limits, &owner)?;
+    let [threads, values] = [0, 1].map(|axis| tv.axis_size(axis).unwrap_or(0));
+    let tile = join(tile).replace(',', "×");
+    scene.subtitle = format!("{threads} threads of {values} values hold a tile of {tile}");
+    if threads.saturating_mul(values) > cells.size() {
+        scene.notes.push("some cells are held more than once; one holder is shown".into());
+    }
+    Ok(scene)
+}
+
+/// The owners of the elements of an array that is stored as threads hold it: thread after thread in memory,
+/// the values of each together, tile after tile. The fragments of matrix units in the catalogue are such
+/// formats.
+///
+/// # Errors
+/// [illegal](Error::is_illegal) if the storage is not whole tiles of so many threads and values.
+///
+/// ```
+/// use tilewright_core::{Layout, TensorLayout};
+/// use tilewright_draw::{Limits, Subject, fragment};
+/// // The accumulator of an m16n8 product: 32 threads of 4 values.
+/// let c = TensorLayout::of(&Layout::parse("((8,2),(2,4)):((16,2),(1,4))").unwrap());
+/// let scene = fragment(&Subject::new(&c), 32, 4, &Limits::default())?;
+/// assert_eq!(scene.bands[0].panels[0].cell(9, 3).unwrap().text, "T5\nV3");
+/// assert!(fragment(&Subject::new(&c), 32, 3, &Limits::default()).unwrap_err().is_illegal());
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn fragment(
+    subject: &Subject<'_>,
+    threads: u64,
+    values: u64,
+    limits: &Limits,
+) -> Result<Scene, Error> {
+    let (tile, capacity) = (threads.saturating_mul(values), subject.layout.capacity());
+    if tile == 0 || !capacity.is_multiple_of(tile) {
+        let numbers = [threads.into(), values.into(), capacity.into()];
+        let legal = "threads times values divides the storage";
+        return Err(Error::illegal("{} threads of {} values for a storage of {}", numbers, legal));
+    }
+    let owner = |offset: i64| {
+        let offset = u64::try_from(offset).ok();
+        Ok(offset.map(|offset| Owner {
+            thread: offset / values % threads,
+            value: offset % values,
+            tile: offset / tile,
+        }))
+    };
+    let mut scene = draw(subject, limits, &owner)?;
+    let tiles = if capacity > tile { ", tile after tile" } else { "" };
+    scene.subtitle = format!("{threads} threads hold {values} values each{tiles}");
+    Ok(scene)
+}
+
+struct Owner {
+    thread: u64,
+    value: u64,
+    tile: u64,
+}
+
+/// The grid of a layout with the owner of each offset in its cells.
+fn draw(
+    subject: &Subject<'_>,
+    limits: &Limits,
+    owner: &dyn Fn(i64) -> Result<Option<Owner>, Error>,
+) -> Result<Scene, Error> {
+    let colouring = Colouring::new(subject.layout);
+    let sheet = Sheet::new(subject, &colouring, limits);
+    let failure = RefCell::new(None);
+    let (panels, left_out) = sheet.panels(&|spot| match spot.offset.map(owner) {
+        None => sheet.padding(spot),
+        Some(Ok(owner)) => cell(spot, owner),
+        Some(Err(error)) => {
+            failure.borrow_mut().get_or_insert(error);
+            Cell::default()
+        }
+    });
+    if let Some(error) = failure.into_inner() {
+        return Err(error);
+    }
+    let text =
+        "T a thread, V one of its values; one colour per thread, the first again after eight";
+    let mut scene = Scene {
+        title: subject.name.clone(),
+        bands: bands(panels),
+        legend: vec![Key { paint: Paint::colour(0), text: text.into() }],
+        notes: sheet.notes(left_out),
+        ..Scene::default()
+    };
+    scene.legend.extend(padding(&scene, &[subject]));
+    scene.notes.extend(empty(subject));
+    Ok(scene)
+}
+
+fn cell(spot: &Spot<'_>, owner: Option<Owner>) -> Cell {
+    let at = join(spot.coord);
+    let Some(Owner { thread, value, tile }) = owner else {
+        return Cell { tip: format!("({at}): nobody's"), ..Cell::default() };
+    };
+    let of = if tile > 0 { format!(" in tile {tile}") } else { String::new() };
+    Cell {
+        text: format!("T{thread}\nV{value}"),
+        paint: Paint::colour(thread),
+        tip: format!("({at}): thread {thread}, value {value}{of}"),
+        link: Some(thread),
+        marked: false,
+    }
+}

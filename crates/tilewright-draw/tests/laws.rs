@@ -1,0 +1,302 @@
+//! What holds of every picture: cells say where elements are, links say which belong together, texts are
+//! well formed, and sizes are bounded.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use tilewright_core::{Error, Fractal, Layout, Mode, TensorLayout};
+use tilewright_draw::{
+    Access, Cell, Label, Limits, Paint, Panel, Relation, Scene, Subject, banks, conversion,
+    fragment, grid, memory, owners, step,
+};
+
+/// All that a scene is printed as is what its language allows.
+fn well_formed(scene: &Scene) {
+    let svg = scene.to_svg();
+    let document =
+        roxmltree::Document::parse(&svg).unwrap_or_else(|error| panic!("{error}: {svg}"));
+    let root = document.root_element();
+    assert_eq!(root.tag_name().name(), "svg");
+    assert_eq!(scene.to_svg(), svg);
+    within(&root);
+    let part = scene.to_html_part();
+    let body = part.split("<script>").next().unwrap().replace("<br>", "<br/>");
+    roxmltree::Document::parse(&(body + "</section>"))
+        .unwrap_or_else(|error| panic!("{error}: {part}"));
+    let tikz = scene.to_tikz();
+    assert_eq!(tikz.matches("\\begin{").count(), tikz.matches("\\end{").count());
+    let text = scene.to_terminal(false);
+    assert!(!text.contains('\u{1b}') && text.lines().all(|line| line == line.trim_end()));
+}
+
+/// No text and no box leaves the page.
+fn within(root: &roxmltree::Node<'_, '_>) {
+    let number = |node: &roxmltree::Node<'_, '_>, name: &str| -> f64 {
+        node.attribute(name).map_or(0.0, |text| text.parse().unwrap())
+    };
+    let (width, height) = (number(root, "width"), number(root, "height"));
+    for node in root.descendants().filter(roxmltree::Node::is_element) {
+        let (x, y) = (number(&node, "x"), number(&node, "y"));
+        assert!((0.0..=width).contains(&x) && (0.0..=height).contains(&y), "{node:?}");
+        if node.tag_name().name() == "rect" {
+            assert!(x + number(&node, "width") <= width && y + number(&node, "height") <= height);
+        }
+    }
+}
+
+/// The coordinate of a cell, by its margins.
+fn elements(panel: &Panel) -> impl Iterator<Item = (u64, u64, &Cell)> {
+    let number = |head: &str| head.parse().unwrap_or(0);
+    (0..panel.rows.len()).flat_map(move |row| {
+        (0..panel.columns.len()).filter_map(move |column| {
+            let cell = panel.cell(row, column)?;
+            Some((number(&panel.rows[row].head), number(&panel.columns[column].head), cell))
+        })
+    })
+}
+
+/// Every cell of a grid of a matrix says the offset of its element, or is hatched.
+fn says_offsets(layout: &TensorLayout) {
+    let scene = grid(&Subject::new(layout), &Limits::default()).unwrap();
+    well_formed(&scene);
+    let mut seen = 0;
+    for (row, column, cell) in scene.panels().flat_map(elements) {
+        match layout.offset(&[row, column]) {
+            Ok(offset) => {
+                assert_eq!(cell.text, offset.to_string(), "{layout:?}");
+                assert!(cell.tip.starts_with(&format!("({row},{column}): offset {offset}")));
+                seen += 1;
+            }
+            Err(_) => assert_eq!((cell.paint, cell.link), (Paint::Padding, None)),
+        }
+    }
+    assert_eq!(seen, layout.size(), "{layout:?}");
+}
+
+/// Nested layouts of two axes, of two modes each, with strides in every order.
+fn small() -> impl Iterator<Item = Layout> {
+    let shapes = [[1, 2, 3, 1], [2, 2, 2, 2], [3, 1, 2, 2], [2, 3, 1, 4], [1, 1, 1, 1]];
+    let orders = [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0], [1, 3, 0, 2], [2, 3, 0, 1]];
+    shapes.into_iter().flat_map(move |shape| {
+        orders.into_iter().map(move |order: [usize; 4]| {
+            let (mut strides, mut stride) = ([0; 4], 1);
+            for mode in order {
+                strides[mode] = stride;
+                stride *= shape[mode] as i64;
+            }
+            let modes: Vec<Mode> =
+                shape.iter().zip(strides).map(|(e, s)| Mode::new(*e, s)).collect();
+            Layout::nested(&modes, &[2, 2]).unwrap()
+        })
+    })
+}
+
+#[test]
+fn cells_say_offsets() {
+    for layout in small() {
+        let [rows, columns] = [0, 1].map(|axis| layout.axis_size(axis).unwrap());
+        for valid in [[rows, columns], [rows.min(2), columns], [rows, columns.saturating_sub(1)]] {
+            let capacity = layout.cosize() as u64;
+            says_offsets(&TensorLayout::new(&valid, &layout, capacity).unwrap());
+        }
+    }
+}
+
+#[test]
+fn memory_says_what_is_stored() {
+    for layout in small() {
+        let array = TensorLayout::of(&layout).with_capacity(layout.cosize() as u64 + 2).unwrap();
+        let scene =
+            memory(&Subject::new(&array).labelled(Label::Numbers), &Limits::default()).unwrap();
+        well_formed(&scene);
+        let cells = scene.panels().flat_map(|panel| &panel.cells);
+        let cells: Vec<&Cell> = cells.filter(|cell| cell.paint != Paint::Absent).collect();
+        assert_eq!(cells.len() as u64, array.capacity());
+        for (index, (_, offset)) in array.in_order().enumerate() {
+            assert_eq!(cells[offset as usize].text, index.to_string());
+        }
+        assert_eq!(
+            cells.iter().filter(|cell| cell.paint == Paint::Padding).count() as u64,
+            array.padding()
+        );
+    }
+}
+
+#[test]
+fn what_belongs_together_looks_the_same() {
+    let small: Vec<Layout> = small().collect();
+    for (a, b) in small.iter().zip(small.iter().skip(1)) {
+        let (a, b) = (TensorLayout::of(a), TensorLayout::of(b));
+        let Ok(scene) = conversion(&Subject::new(&a), &Subject::new(&b), &Limits::default()) else {
+            assert_ne!(a.extents(), b.extents());
+            continue;
+        };
+        well_formed(&scene);
+        let mut paints: HashMap<u64, Vec<Paint>> = HashMap::new();
+        for cell in scene.panels().flat_map(|panel| &panel.cells) {
+            if let Some(link) = cell.link {
+                paints.entry(link).or_default().push(cell.paint);
+            }
+        }
+        assert_eq!(paints.len() as u64, a.size());
+        // Twice in the grids, twice in the memories, all alike.
+        assert!(
+            paints
+                .values()
+                .all(|paints| paints.len() == 4 && paints.iter().all(|p| *p == paints[0]))
+        );
+    }
+}
+
+#[test]
+fn outer_dims_are_panels() {
+    let array = TensorLayout::row_major(&[2, 3, 2, 4]).unwrap();
+    let scene = grid(&Subject::new(&array), &Limits::default()).unwrap();
+    well_formed(&scene);
+    let offsets: Vec<String> =
+        scene.panels().flat_map(|panel| &panel.cells).map(|cell| cell.text.clone()).collect();
+    assert_eq!(offsets, (0..48).map(|offset| offset.to_string()).collect::<Vec<_>>());
+    for extents in [&[][..], &[5], &[0], &[0, 3], &[3, 0], &[2, 0, 3], &[1, 1, 1, 1, 2]] {
+        let array = TensorLayout::row_major(extents).unwrap();
+        let scene = grid(&Subject::new(&array), &Limits::default()).unwrap();
+        let drawn = scene.panels().flat_map(|panel| &panel.cells).count() as u64;
+        assert_eq!(drawn, array.size(), "{extents:?}");
+        well_formed(&scene);
+        well_formed(&memory(&Subject::new(&array), &Limits::default()).unwrap());
+        well_formed(
+            &conversion(&Subject::new(&array), &Subject::new(&array), &Limits::default()).unwrap(),
+        );
+    }
+}
+
+#[test]
+fn pictures_of_huge_arrays_are_small() {
+    let side = 1 << 20;
+    let tiled = Fractal::ZN.pattern(16, 16).layout(&[side, side]).unwrap();
+    let rows = TensorLayout::row_major(&[side, side]).unwrap();
+    let many = TensorLayout::row_major(&[1000, 1000, 1000, 1000]).unwrap();
+    let (tiled, rows, many) = (Subject::new(&tiled), Subject::new(&rows), Subject::new(&many));
+    let limits = Limits::default();
+    let all = Limits { rows: u64::MAX, columns: u64::MAX, panels: u64::MAX, cells: u64::MAX };
+    for limits in [limits, all, Limits { rows: 1, columns: 1, panels: 1, cells: 1 }] {
+        let scenes = [
+            grid(&tiled, &limits),
+            grid(&many, &limits),
+            memory(&tiled, &limits),
+            conversion(&rows, &tiled, &limits),
+        ];
+        for scene in scenes {
+            let scene = scene.unwrap();
+            let cells = scene.panels().map(|panel| panel.cells.len()).sum::<usize>();
+            let most = limits.cells.clamp(1, tilewright_draw::MOST) as usize;
+            assert!(cells <= most + 2 * 256, "{cells} of {most}");
+            assert!(scene.notes.iter().any(|note| note.contains("left out")), "{:?}", scene.notes);
+            assert!(scene.to_svg().len() < 400 * (cells + 100), "{}", scene.to_svg().len());
+            assert!(scene.to_html().len() < 400 * (cells + 100));
+        }
+    }
+}
+
+#[test]
+fn threads_hold_what_they_own() {
+    let tv = Layout::parse("((3,2),(2,2)):((8,2),(4,1))").unwrap();
+    let scene = owners(&tv, &[4, 6], &Limits::default()).unwrap();
+    well_formed(&scene);
+    for (row, column, cell) in scene.panels().flat_map(elements) {
+        let held = |thread: u64, value: u64| cell.text == format!("T{thread}\nV{value}");
+        let of = |thread: u64| {
+            (0..4).filter(move |&value| held(thread, value)).map(move |v| [thread, v])
+        };
+        let found: Vec<[u64; 2]> = (0..6).flat_map(of).collect();
+        assert_eq!(found.len(), 1);
+        assert_eq!(tv.offset_at(&found[0]), Ok((row + 4 * column) as i64));
+    }
+    let one = TensorLayout::row_major(&[4, 4]).unwrap();
+    assert!(fragment(&Subject::new(&one), 0, 4, &Limits::default()).unwrap_err().is_illegal());
+    assert!(owners(&tv, &[1 << 40, 1 << 40], &Limits::default()).is_err());
+}
+
+/// Degrees by columns of the first matrix and of the last.
+fn degrees(text: &str, access: Access) -> Result<Vec<Vec<String>>, Error> {
+    let layout = TensorLayout::of(&Layout::parse(text).unwrap());
+    let scene = banks(&Subject::new(&layout), &access, &Limits::default())?;
+    well_formed(&scene);
+    let tails = |panel: &Panel| panel.columns.iter().map(|column| column.tail.clone()).collect();
+    Ok(scene.panels().map(tails).collect())
+}
+
+#[test]
+fn conflicts_are_those_of_the_hardware_s_rules() {
+    let words = Access { element_bytes: 4, vector: 1 };
+    let column = |text, access| degrees(text, access).unwrap().last().unwrap()[0].clone();
+    // A matrix of 32×32 words: its columns are one bank each; one word more a row, and they are 32.
+    assert_eq!(column("(32,32):(32,1)", words), "32");
+    assert_eq!(column("(32,32):(33,1)", words), "1");
+    assert_eq!(column("(32,32):(34,1)", words), "2");
+    assert_eq!(column("(32,32):(1,32)", words), "1");
+    // All threads want one word: it is given to all at once.
+    assert_eq!(column("(32,32):(0,1)", words), "1");
+    // Two of two bytes share a word.
+    assert_eq!(column("(32,64):(1,32)", Access { element_bytes: 2, vector: 1 }), "1");
+    let vectors = Access { element_bytes: 2, vector: 8 };
+    let both = degrees("Sw<3,3,3> o (8,64):(64,1)", vectors).unwrap();
+    assert_eq!(both, [vec!["8"; 8], vec!["1"; 8]]);
+    assert_eq!(column("Sw<2,3,3> o (8,64):(64,1)", vectors), "2");
+    assert_eq!(column("(8,64):(72,1)", vectors), "1");
+    // What cannot be read so is refused.
+    for (text, access) in [
+        ("(8,64):(1,8)", vectors),
+        ("(8,64):(65,1)", vectors),
+        ("(8,60):(64,1)", vectors),
+        ("(8,64):(64,1)", Access { element_bytes: 0, vector: 8 }),
+        ("(8,64):(64,1)", Access { element_bytes: u64::MAX, vector: u64::MAX }),
+        ("(8,64):(-64,1)", words),
+        ("(8,8,8):(64,8,1)", words),
+    ] {
+        assert!(degrees(text, access).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn texts_mean_themselves() {
+    let layout = TensorLayout::row_major(&[2, 2]).unwrap();
+    let name = "<script>\"&'\\end{x}$%#_^~\u{1b}[31m\u{0}é漢\u{202e}]]>--><!--";
+    let scene = grid(&Subject::new(&layout).named(name), &Limits::default()).unwrap();
+    well_formed(&scene);
+    assert!(!scene.to_html().contains("<script>\""));
+    assert!(!scene.to_terminal(true).contains("\u{1b}[31m"));
+    assert!(!scene.to_tikz().contains("\\end{x}"));
+}
+
+fn any_layout() -> impl Strategy<Value = Layout> {
+    let mode = (0u64..7, -9i64..40).prop_map(|(extent, stride)| Mode::new(extent, stride));
+    prop::collection::vec(mode, 0..6).prop_filter_map("overflow", |modes| {
+        let cut = modes.len() / 2;
+        Layout::nested(&modes, &[cut, modes.len() - cut]).or_else(|_| Layout::flat(&modes)).ok()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_layout_makes_a_picture_panic(a in any_layout(), b in any_layout(), rows in 1u64..9, bytes in 0u64..20) {
+        let limits = Limits { rows, columns: 12, panels: 3, cells: 300 };
+        let array = TensorLayout::of(&a);
+        let subject = Subject::new(&array);
+        let mut scenes = vec![
+            grid(&subject, &limits),
+            memory(&subject, &limits),
+            conversion(&subject, &subject, &limits),
+            fragment(&subject, rows, bytes, &limits),
+            owners(&a, &[rows, bytes], &limits),
+            banks(&subject, &Access { element_bytes: bytes, vector: 1 }, &limits),
+        ];
+        for relation in [Relation::Through, Relation::Copies] {
+            if let Ok(result) = a.composition(&b) {
+                scenes.push(step("∘", &a, &b, &result, relation, &limits));
+            }
+        }
+        scenes.into_iter().flatten().for_each(|scene| well_formed(&scene));
+    }
+}
