@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+mod show;
+
+pub(crate) use show::{Colour, Show};
+
 /// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
 /// in any notation.
 #[derive(Debug, Parser)]
@@ -64,8 +68,8 @@ Examples:
     #[command(after_help = "\
 Examples:
   tilewright show '((4,2),(4,3)):((4,16),(1,32))'
-  tilewright show 'f16[48,32] row-major' zN --tiles
-  tilewright show 'zipped_divide((6,8):(8,1), <3,4>)'")]
+  tilewright show 'f16[8,12] row-major' 'zN[M0=4,C0=4]' --svg conversion.svg
+  tilewright show 'Sw<3,3,3> o (8,64):(64,1)' --banks 8 --dtype f16 --html banks.html")]
     Show(Show),
     /// Say what a layout means, in words, numbers and every other notation
     #[command(after_help = "\
@@ -251,30 +255,6 @@ pub(crate) struct Info {
     pub(crate) layout: Option<String>,
     #[command(flatten)]
     pub(crate) array: Array,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Show {
-    /// The layout
-    #[arg(allow_hyphen_values = true)]
-    pub(crate) spec: String,
-    /// Another layout of the same array, drawn beside it
-    #[arg(allow_hyphen_values = true)]
-    pub(crate) other: Option<String>,
-    #[command(flatten)]
-    pub(crate) array: Array,
-    /// Name the elements a, b, c … in the padded array
-    #[arg(long, conflicts_with = "numbers")]
-    pub(crate) names: bool,
-    /// Print memory order on one line instead of a grid
-    #[arg(long)]
-    pub(crate) memory: bool,
-    /// Number the elements in row-major order
-    #[arg(long)]
-    pub(crate) numbers: bool,
-    /// Draw borders round tiles instead of cells
-    #[arg(long, conflicts_with = "memory")]
-    pub(crate) tiles: bool,
 }
 
 #[derive(Args, Debug)]

@@ -17,14 +17,20 @@ type Outcome = Result<Named, notation::Error>;
 /// Reads a SPEC, or the layout an expression evaluates to, which `eval:` or its form tells; `what` names
 /// the argument in errors.
 pub(crate) fn read(what: &str, text: &str) -> Result<Spec, Failure> {
-    let expression = match (text.trim_start().strip_prefix(EVAL), Spec::parse(text)) {
-        (Some(expression), _) => expression,
-        (None, Err(_)) if is_expression(text) => text,
-        (None, spec) => return spec.map_err(|error| Failure::layout(what, &error)),
+    let Some(expression) = expression(text) else {
+        return Spec::parse(text).map_err(|error| Failure::layout(what, &error));
     };
     let named = layout_of(expression)
         .map_err(|error| Failure::expression(text.len() - expression.len(), &error))?;
     Spec::parse(&named.to_spec()).map_err(|error| Failure::layout(what, &error))
+}
+
+/// The expression that a text is instead of a SPEC, a part of it.
+pub(crate) fn expression(text: &str) -> Option<&str> {
+    match text.trim_start().strip_prefix(EVAL) {
+        None => (Spec::parse(text).is_err() && is_expression(text)).then_some(text),
+        expression => expression,
+    }
 }
 
 /// Reads a SPEC and gives it the dims and dtype of the command line.

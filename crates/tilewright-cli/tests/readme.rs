@@ -42,6 +42,7 @@ fn materials(folder: &Path) {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/data");
     let data = folder.join("corpus/data");
     fs::create_dir_all(&data).unwrap();
+    fs::create_dir(folder.join("docs")).unwrap();
     for name in ["tiny_llm_mixed.safetensors", "tiny_cnn_f32.safetensors"] {
         fs::copy(corpus.join(name), data.join(name)).unwrap();
     }
@@ -76,11 +77,13 @@ fn the_readme_s_commands_do_what_they_say() {
     }
     // What builds and tests the project is run by whoever runs this.
     let built = ["cargo xtask ci", "cargo xtask web"].map(String::from);
-    assert_eq!((others, count), (built.to_vec(), 5));
+    assert_eq!((others, count), (built.to_vec(), 8));
     let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
     assert!(read("model.safetensors") == read("back.safetensors"));
     assert!(read("tiny-zN.safetensors") == read("ascend.safetensors"));
     assert!(read("tpu.safetensors") != read("model.safetensors"));
+    // The picture at the top is the one that its command draws.
+    assert!(read("docs/conversion.svg") == include_bytes!("../../../docs/conversion.svg"));
     // The first command leaves its result where git does not look.
     let ignored = include_str!("../../../.gitignore");
     assert!(ignored.lines().any(|line| line == "/*.safetensors"));

@@ -45,7 +45,11 @@ pub fn conversion(from: &Subject<'_>, to: &Subject<'_>, limits: &Limits) -> Resu
     let colouring = colouring(from, to);
     let mut scene = Scene {
         title: format!("{} → {}", from.name, to.name),
-        subtitle: format!("an array of {}", join(from.layout.extents()).replace(',', "×")),
+        subtitle: format!(
+            "an array of {}; {}",
+            join(from.layout.extents()).replace(',', "×"),
+            from.says(Label::Offsets)
+        ),
         legend: colouring.legend(),
         ..Scene::default()
     };
@@ -89,7 +93,7 @@ fn grids(scene: &mut Scene, both: [&Subject<'_>; 2], colouring: &Colouring, limi
     for (mut a, mut b) in a.into_iter().zip(b) {
         for (panel, subject, letter) in [(&mut a, both[0], "A"), (&mut b, both[1], "B")] {
             panel.caption = format!("{letter} {}", panel.caption).trim_end().into();
-            panel.detail = format!("{}, {}", subject.name, subject.says(Label::Offsets));
+            panel.detail = subject.name.clone();
         }
         scene.bands.push(Band { panels: vec![a, b], joints: vec![Joint::Arrow] });
     }

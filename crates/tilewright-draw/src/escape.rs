@@ -57,7 +57,7 @@ fn sign(c: char) -> String {
         '→' => "rightarrow",
         '∘' => "circ",
         '⊗' => "otimes",
-        '÷' => "div",
+        '⊘' => "oslash",
         '…' => "ldots",
         '⋯' => "cdots",
         '⋮' => "vdots",

@@ -162,7 +162,7 @@ const STYLE: &str = "\
 .tw-scene{font:14px/1.45 system-ui,sans-serif;color:#1a1a1a;background:#fff;padding:16px;position:relative}
 .tw-scene h2{font:bold 17px/1.3 ui-monospace,Menlo,Consolas,monospace;margin:0;overflow-wrap:anywhere}
 .tw-scene p{margin:2px 0 0;color:#5a5f66}
-.tw-band{display:flex;flex-wrap:wrap;align-items:center;gap:16px 28px;margin:16px 0;overflow-x:auto}
+.tw-band{display:flex;flex-wrap:wrap;align-items:center;gap:16px 20px;margin:16px 0;overflow-x:auto}
 .tw-joint{font-size:30px}
 .tw-scene table{border-collapse:separate;border-spacing:0;font:13px/1.2 ui-monospace,Menlo,Consolas,monospace;margin:0}
 .tw-scene caption{text-align:left;padding:0 0 4px 4px;color:#5a5f66;font:13px/1.3 system-ui,sans-serif}
@@ -171,19 +171,19 @@ const STYLE: &str = "\
 .tw-scene tbody th{text-align:right}
 .tw-scene th.tw-tail{text-align:left}
 .tw-scene thead td,.tw-scene tfoot td,.tw-scene td.tw-none{background:none;color:#5a5f66}
-.tw-scene td{padding:3px 5px;min-width:2.2em;text-align:center;border:0 solid #1a1a1a}
+.tw-scene td{padding:3px 4px;min-width:1.9em;height:1.2em;text-align:center;border:0 solid #1a1a1a}
 .tw-scene td.tw-a0{border-top:1px solid #0003}
 .tw-scene td.tw-l0{border-left:1px solid #0003}
 .tw-scene td.tw-u0{border-bottom:1px solid #0003}
 .tw-scene td.tw-r0{border-right:1px solid #0003}
-.tw-scene td.tw-a1{border-top-width:1px}.tw-scene td.tw-l1{border-left-width:1px}
-.tw-scene td.tw-u1{border-bottom-width:1px}.tw-scene td.tw-r1{border-right-width:1px}
-.tw-scene td.tw-a2{border-top-width:2px}.tw-scene td.tw-l2{border-left-width:2px}
-.tw-scene td.tw-u2{border-bottom-width:2px}.tw-scene td.tw-r2{border-right-width:2px}
-.tw-scene td.tw-a3{border-top-width:3px}.tw-scene td.tw-l3{border-left-width:3px}
-.tw-scene td.tw-u3{border-bottom-width:3px}.tw-scene td.tw-r3{border-right-width:3px}
-.tw-scene td.tw-a4{border-top-width:4px}.tw-scene td.tw-l4{border-left-width:4px}
-.tw-scene td.tw-u4{border-bottom-width:4px}.tw-scene td.tw-r4{border-right-width:4px}
+.tw-scene td.tw-a1{border-top-width:2px}.tw-scene td.tw-l1{border-left-width:2px}
+.tw-scene td.tw-u1{border-bottom-width:2px}.tw-scene td.tw-r1{border-right-width:2px}
+.tw-scene td.tw-a2{border-top-width:3px}.tw-scene td.tw-l2{border-left-width:3px}
+.tw-scene td.tw-u2{border-bottom-width:3px}.tw-scene td.tw-r2{border-right-width:3px}
+.tw-scene td.tw-a3{border-top-width:4px}.tw-scene td.tw-l3{border-left-width:4px}
+.tw-scene td.tw-u3{border-bottom-width:4px}.tw-scene td.tw-r3{border-right-width:4px}
+.tw-scene td.tw-a4{border-top-width:5px}.tw-scene td.tw-l4{border-left-width:5px}
+.tw-scene td.tw-u4{border-bottom-width:5px}.tw-scene td.tw-r4{border-right-width:5px}
 .tw-scene td.tw-mark{box-shadow:inset 0 0 0 2px #1a1a1a}
 .tw-scene td.tw-on{background:#1a1a1a;color:#fff}
 .tw-scene td:focus{outline:3px solid #0b57d0;outline-offset:-3px}

@@ -328,7 +328,7 @@ impl Scene {
     /// use tilewright_draw::{Limits, Subject, grid};
     /// let layout = TensorLayout::row_major(&[2, 2])?;
     /// let scene = grid(&Subject::new(&layout), &Limits::default())?;
-    /// assert!(scene.to_terminal(true).contains("\u{1b}[48;5;"));
+    /// assert!(scene.to_terminal(true).contains("\u{1b}[30;48;5;"));
     /// let lines = ["      0  1", "    +------+", " 0  | 0  1 |", " 1  | 2  3 |", "    +------+"];
     /// let text = scene.to_terminal(false);
     /// assert_eq!(text.lines().skip(2).take(5).collect::<Vec<_>>(), lines);

@@ -1,7 +1,7 @@
 //! A scene as text: cells in columns, borders of ASCII, and where the terminal has colours, grounds of
 //! the 256 of ECMA-48 (xterm's palette: a cube of six levels).
 
-use crate::{Band, Joint, Paint, Panel, Scene, escape, palette::Rgb, place::ground};
+use crate::{Band, Joint, Margin, Paint, Panel, Scene, escape, palette::Rgb, place::ground};
 
 /// A piece of a line in one look.
 #[derive(Clone, Debug)]
@@ -77,11 +77,10 @@ fn width(line: &Line) -> usize {
     line.iter().map(|span| span.text.chars().count()).sum()
 }
 
-/// The panels of a band, line by line, with what stands between them in the middle.
+/// The panels of a band, equal rows on one line, with what stands between them in the middle.
 fn beside(band: &Band) -> Vec<Line> {
     let mut all: Vec<Line> = Vec::new();
-    for (at, panel) in band.panels.iter().enumerate() {
-        let lines = draw(panel);
+    for (at, lines) in aligned(band).into_iter().enumerate() {
         let height = all.len().max(lines.len());
         let left = all.iter().map(width).max().unwrap_or(0);
         let sign = match at.checked_sub(1).and_then(|before| band.joints.get(before)) {
@@ -103,6 +102,35 @@ fn beside(band: &Band) -> Vec<Line> {
     all
 }
 
+/// The lines of each panel, as many above the cells and between the rows as any of them has.
+fn aligned(band: &Band) -> Vec<Vec<Line>> {
+    let panels: Vec<Rows<'_>> = band.panels.iter().map(Rows::new).collect();
+    let most = panels.iter().map(|rows| rows.panel.rows.len()).max().unwrap_or(0);
+    let mut lines: Vec<Vec<Line>> = panels.iter().map(Rows::above).collect();
+    let above = lines.iter().map(Vec::len).max().unwrap_or(0);
+    for (lines, rows) in lines.iter_mut().zip(&panels) {
+        lines.resize(above, Vec::new());
+        lines.push(rows.names(|column| &column.head));
+    }
+    for row in 0..=most {
+        let bordered = panels.iter().any(|rows| rows.border(row).is_some());
+        for (lines, rows) in lines.iter_mut().zip(&panels) {
+            if bordered && row <= rows.panel.rows.len() {
+                lines.push(rows.border(row).unwrap_or_else(|| rows.spacer(row)));
+            }
+            if row < rows.panel.rows.len() {
+                lines.push(rows.cells(row));
+            }
+        }
+    }
+    for (lines, rows) in lines.iter_mut().zip(&panels) {
+        if rows.panel.columns.iter().any(|column| !column.tail.is_empty()) {
+            lines.push(rows.names(|column| &column.tail));
+        }
+    }
+    lines
+}
+
 /// What the lines of a panel have in common.
 struct Rows<'a> {
     panel: &'a Panel,
@@ -112,38 +140,26 @@ struct Rows<'a> {
     bars: Vec<u8>,
 }
 
-fn draw(panel: &Panel) -> Vec<Line> {
-    let columns = panel.columns.len();
-    let texts = panel.cells.iter().map(|cell| inner(&cell.text).chars().count());
-    let heads = panel.columns.iter().flat_map(|c| [c.head.chars().count(), c.tail.chars().count()]);
-    let bar = |column| (0..panel.rows.len()).filter_map(|row| panel.before(row, column)).max();
-    let rows = Rows {
-        panel,
-        margin: panel.rows.iter().map(|row| row.head.chars().count()).max().unwrap_or(0),
-        width: texts.chain(heads).max().unwrap_or(1).max(1),
-        bars: (0..=columns).map(|column| bar(column).unwrap_or(0)).collect(),
-    };
-    let mut lines: Vec<Line> = Vec::new();
-    lines.extend(
-        [&panel.caption, &panel.detail]
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .map(|text| vec![plain(text)]),
-    );
-    lines.push(rows.names(|column| &panel.columns[column].head));
-    for row in 0..=panel.rows.len() {
-        lines.extend(rows.border(row));
-        if row < panel.rows.len() {
-            lines.push(rows.cells(row));
+impl<'a> Rows<'a> {
+    fn new(panel: &'a Panel) -> Rows<'a> {
+        let texts = panel.cells.iter().map(|cell| inner(&cell.text).chars().count());
+        let heads =
+            panel.columns.iter().flat_map(|c| [c.head.chars().count(), c.tail.chars().count()]);
+        let bar = |column| (0..panel.rows.len()).filter_map(|row| panel.before(row, column)).max();
+        Rows {
+            panel,
+            margin: panel.rows.iter().map(|row| row.head.chars().count()).max().unwrap_or(0),
+            width: texts.chain(heads).max().unwrap_or(1).max(1),
+            bars: (0..=panel.columns.len()).map(|column| bar(column).unwrap_or(0)).collect(),
         }
     }
-    if panel.columns.iter().any(|column| !column.tail.is_empty()) {
-        lines.push(rows.names(|column| &panel.columns[column].tail));
-    }
-    lines
-}
 
-impl Rows<'_> {
+    /// What stands above the columns' names.
+    fn above(&self) -> Vec<Line> {
+        let texts = [&self.panel.caption, &self.panel.detail].into_iter();
+        texts.filter(|text| !text.is_empty()).map(|text| vec![plain(text)]).collect()
+    }
+
     fn head(&self, text: &str) -> Span {
         plain(&format!(" {text:>0$}  ", self.margin))
     }
@@ -156,10 +172,10 @@ impl Rows<'_> {
     }
 
     /// Names above or below the columns.
-    fn names<'a>(&self, name: impl Fn(usize) -> &'a String) -> Line {
+    fn names(&self, name: impl Fn(&'a Margin) -> &'a String) -> Line {
         let mut line = vec![self.head("")];
-        for column in 0..self.panel.columns.len() {
-            line.push(self.bar(column, |_| " "));
+        for (at, column) in self.panel.columns.iter().enumerate() {
+            line.push(self.bar(at, |_| " "));
             line.push(plain(&format!(" {:>1$} ", name(column), self.width)));
         }
         line
@@ -188,27 +204,37 @@ impl Rows<'_> {
     fn cells(&self, row: usize) -> Line {
         let mut line = vec![self.head(&self.panel.rows[row].head)];
         for column in 0..self.panel.columns.len() {
-            let open = self.panel.before(row, column).is_none_or(|weight| weight == 0);
-            line.push(self.bar(column, |weight| match (open, weight) {
-                (true, _) => " ",
-                (false, 1) => "|",
-                (false, _) => "#",
-            }));
+            line.push(self.upright(row, column));
             line.extend(self.panel.cell(row, column).map(|cell| Span {
                 text: format!(" {:>1$} ", shown(cell.paint, &cell.text), self.width),
                 ground: ground(cell.paint).filter(|_| cell.paint != Paint::Padding),
                 strong: cell.marked,
             }));
         }
-        let end = self.panel.columns.len();
-        let open = self.panel.before(row, end).is_none_or(|weight| weight == 0);
-        line.push(self.bar(end, |weight| match (open, weight) {
+        line.push(self.upright(row, self.panel.columns.len()));
+        line.push(plain(&format!(" {}", self.panel.rows[row].tail)));
+        line
+    }
+
+    /// A line without cells, where only another panel has a border.
+    fn spacer(&self, row: usize) -> Line {
+        let mut line = vec![self.head("")];
+        for column in 0..=self.panel.columns.len() {
+            line.push(self.upright(row, column));
+            let blank = if column < self.panel.columns.len() { self.width + 2 } else { 0 };
+            line.push(plain(&" ".repeat(blank)));
+        }
+        line
+    }
+
+    /// The bar of a row before a column, blank where the row has none there.
+    fn upright(&self, row: usize, column: usize) -> Span {
+        let open = self.panel.before(row, column).is_none_or(|weight| weight == 0);
+        self.bar(column, |weight| match (open, weight) {
             (true, _) => " ",
             (false, 1) => "|",
             (false, _) => "#",
-        }));
-        line.push(plain(&format!(" {}", self.panel.rows[row].tail)));
-        line
+        })
     }
 }
 

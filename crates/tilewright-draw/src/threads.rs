@@ -127,8 +127,7 @@ fn draw(
     if let Some(error) = failure.into_inner() {
         return Err(error);
     }
-    let text =
-        "T a thread, V one of its values; one colour per thread, the first again after eight";
+    let text = "T thread, V value; threads apart by 8 have one colour";
     let mut scene = Scene {
         title: subject.name.clone(),
         bands: bands(panels),

@@ -66,6 +66,7 @@ mod temporary;
 mod tensor;
 mod verify;
 mod watch;
+mod whole;
 mod work;
 
 pub use bytes::bytes;
@@ -77,5 +78,6 @@ pub use request::{DEFAULT_MEMORY, Request};
 pub use tensor::Tensor;
 pub use verify::{Verdict, verify};
 pub use watch::Watch;
+pub use whole::write;
 
 pub(crate) use input::open_as;

@@ -229,7 +229,7 @@ fn is_same(a: &Path, b: &Path) -> bool {
     matches!((Handle::from_path(a), Handle::from_path(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-fn check_folder(path: &Path) -> Result<(), Error> {
+pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
     let folder = temporary::folder(path);
     let facts =
         fs::metadata(folder).map_err(|cause| Error::io(path, "write: its folder", cause))?;
@@ -242,7 +242,7 @@ fn check_folder(path: &Path) -> Result<(), Error> {
 
 /// The path is free, or names a regular file that may go, or a link to one or to nothing, which is then
 /// replaced.
-fn check_free(path: &Path, force: bool) -> Result<(), Error> {
+pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
     let Ok(facts) = fs::symlink_metadata(path) else { return Ok(()) };
     // What a link leads to counts: `/dev/stdout` is no place for a file.
     let behind = fs::metadata(path).ok().or((!facts.is_symlink()).then_some(facts));

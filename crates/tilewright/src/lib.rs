@@ -45,6 +45,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod draw;
 pub mod eval;
 pub mod explain;
 pub mod infer;
@@ -53,7 +54,6 @@ pub mod picture;
 
 pub use tilewright_core as core;
 pub use tilewright_core::fixed;
-pub use tilewright_draw as draw;
 pub use tilewright_files as files;
 pub use tilewright_notation as notation;
 pub use tilewright_relayout as relayout;

@@ -3,6 +3,7 @@
 mod bench;
 mod completions;
 mod convert;
+mod draw;
 mod eval;
 mod explain;
 mod formats;

@@ -8,10 +8,12 @@ use tilewright::{
     picture::{Cells, Limits, Picture},
 };
 
+use super::draw;
 use crate::{args::Show, exit::ExitCode, failure::Failure, output::Output, spec};
 
 pub(super) fn run(args: &Show, out: &mut Output) -> Result<ExitCode, Failure> {
     match &args.other {
+        _ if draw::wanted(args, out) => draw::run(args, out)?,
         Some(other) => two(args, other, out)?,
         None => one(args, out)?,
     }

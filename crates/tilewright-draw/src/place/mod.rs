@@ -30,7 +30,7 @@ pub(crate) fn ground(paint: Paint) -> Option<Rgb> {
 
 /// Everything a scene shows, on a page as large as that needs.
 pub(crate) fn place(scene: &Scene) -> Page {
-    let bands: Vec<Placed<'_>> = scene.bands.iter().map(Placed::new).collect();
+    let bands = placed(&scene.bands);
     let widest = bands.iter().map(Placed::width).max().unwrap_or(0);
     let long = [(&scene.title, Style::Title), (&scene.subtitle, Style::Subtitle)];
     let long = long.map(|(text, style)| style.width(text.chars().count()));
@@ -105,18 +105,49 @@ impl Page {
     }
 }
 
+/// The bands, panels of one place below one another where all bands have as many.
+fn placed(bands: &[Band]) -> Vec<Placed<'_>> {
+    let mut placed: Vec<Placed<'_>> = bands.iter().map(Placed::new).collect();
+    let count = placed.first().map_or(0, |band| band.frames.len());
+    if placed.iter().any(|band| band.frames.len() != count) {
+        return placed;
+    }
+    for at in 0..count {
+        let left = placed.iter().map(|band| band.frames[at].left()).max().unwrap_or(0);
+        for band in &mut placed {
+            let frames = std::mem::take(&mut band.frames).into_iter().enumerate();
+            band.frames = frames
+                .map(|(place, frame)| if place == at { frame.with_left(left) } else { frame })
+                .collect();
+        }
+        let room = placed.iter().map(|band| band.room(at)).max().unwrap_or(0);
+        placed.iter_mut().for_each(|band| band.rooms[at] = room);
+    }
+    placed
+}
+
 /// A band with the rooms of its panels.
 struct Placed<'a> {
     frames: Vec<Frame<'a>>,
     joints: &'a [Joint],
     above: Above,
+    /// The room from the left of each panel to the left of the next.
+    rooms: Vec<i64>,
 }
 
 impl<'a> Placed<'a> {
     fn new(band: &'a Band) -> Placed<'a> {
         let frames: Vec<Frame<'a>> = band.panels.iter().map(Frame::new).collect();
         let above = frames.iter().map(Frame::above).fold(Above::default(), Above::max);
-        Placed { frames, joints: &band.joints, above }
+        let mut placed = Placed { frames, joints: &band.joints, above, rooms: Vec::new() };
+        placed.rooms = (0..placed.frames.len()).map(|at| placed.room(at)).collect();
+        placed
+    }
+
+    /// The room a panel needs, with what stands between it and the next.
+    fn room(&self, at: usize) -> i64 {
+        let last = at + 1 == self.frames.len();
+        self.frames[at].width() + if last { 0 } else { self.between(at) }
     }
 
     /// The room between a panel and the next.
@@ -129,8 +160,7 @@ impl<'a> Placed<'a> {
     }
 
     fn width(&self) -> i64 {
-        let gaps: i64 = (1..self.frames.len()).map(|at| self.between(at - 1)).sum();
-        self.frames.iter().map(Frame::width).sum::<i64>() + gaps
+        self.rooms.iter().sum()
     }
 
     fn height(&self) -> i64 {
@@ -141,19 +171,19 @@ impl<'a> Placed<'a> {
         let (mut shapes, mut x) = (Vec::new(), x);
         for (at, frame) in self.frames.iter().enumerate() {
             shapes.extend(frame.shapes(x, y, self.above));
-            x += frame.width();
             let next = self.frames.get(at + 1).map_or(0, Frame::body);
             let middle = y + self.above.height() + frame.body().max(next) / 2;
+            // What stands between is in the middle of the room that the panel leaves.
+            let center = x + (frame.width() + self.rooms[at]) / 2;
             match self.joints.get(at).filter(|_| next > 0) {
-                Some(Joint::Arrow) => shapes.push(Shape::Arrow(x + 200, middle, 500)),
+                Some(Joint::Arrow) => shapes.push(Shape::Arrow(center - 250, middle, 500)),
                 Some(Joint::Sign(sign)) => {
-                    let x = x + self.between(at) / 2;
-                    let sign = sign.clone();
-                    shapes.push(Shape::Text(x, middle + 80, Anchor::Middle, Style::Sign, sign));
+                    let (anchor, sign) = (Anchor::Middle, sign.clone());
+                    shapes.push(Shape::Text(center, middle + 80, anchor, Style::Sign, sign));
                 }
                 Some(Joint::Gap) | None => {}
             }
-            x += self.between(at);
+            x += self.rooms[at];
         }
         shapes
     }

@@ -56,6 +56,16 @@ impl<'a> Frame<'a> {
         frame
     }
 
+    /// The room left of the cells.
+    pub(super) fn left(&self) -> i64 {
+        self.left
+    }
+
+    /// The same with more room left of the cells.
+    pub(super) fn with_left(self, left: i64) -> Frame<'a> {
+        Frame { left, ..self }
+    }
+
     fn columns(&self) -> i64 {
         self.panel.columns.len() as i64
     }

@@ -53,6 +53,11 @@ impl Error {
         Error::new(error.kind(), span, format!("{subject}{between}{error}"))
     }
 
+    /// Core refused the whole of an expression.
+    pub(crate) fn whole(text: &str, error: &core::Error) -> Error {
+        Error::core((0, text.len()), "", error).in_text(text)
+    }
+
     /// A SPEC at `span`, whose own text begins at `at`, was refused.
     pub(super) fn spec(span: (usize, usize), at: usize, error: &notation::Error) -> Error {
         let inner = error.span().map(|(from, to)| (at + from, at + to));

@@ -35,6 +35,7 @@ mod functions;
 mod items;
 mod lexer;
 mod limits;
+mod operation;
 mod parser;
 mod run;
 mod value;
@@ -44,6 +45,7 @@ use lexer::Word;
 pub use error::Error;
 pub use functions::{Function, functions};
 pub use limits::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
+pub use operation::{Operation, operation};
 pub use value::Value;
 
 use tilewright_notation::Named;

@@ -1,0 +1,68 @@
+//! The options of `show`.
+
+use clap::{Args, ValueEnum};
+
+use super::Array;
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The layout
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) spec: String,
+    /// Another layout of the same array, drawn beside it
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) other: Option<String>,
+    #[command(flatten)]
+    pub(crate) array: Array,
+    /// Name the elements a, b, c … in the padded array
+    #[arg(long, conflicts_with = "numbers")]
+    pub(crate) names: bool,
+    /// Print memory order on one line instead of a grid
+    #[arg(long)]
+    pub(crate) memory: bool,
+    /// Number the elements in row-major order
+    #[arg(long)]
+    pub(crate) numbers: bool,
+    /// Draw borders round tiles instead of cells
+    #[arg(long, conflicts_with = "memory")]
+    pub(crate) tiles: bool,
+    /// Draw it as SVG into FILE, or - for stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<String>,
+    /// Draw it as a page that answers the pointer and the keyboard
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<String>,
+    /// Draw it as a tikzpicture
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tikz: Option<String>,
+    /// Replace files that exist
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Which of so many threads holds each element, where each stores its values behind those of the
+    /// thread before
+    #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers"])]
+    pub(crate) threads: Option<u64>,
+    /// How many values a thread holds of a tile; else the array is one tile
+    #[arg(long, value_name = "N", requires = "threads")]
+    pub(crate) values: Option<u64>,
+    /// The layout maps (thread, value) to the cells of a tile of these extents: which thread holds each
+    #[arg(long, value_name = "M,N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads"])]
+    pub(crate) tile: Option<String>,
+    /// The banks of shared memory, and the conflicts of threads that read so many elements at once
+    #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads", "tile"])]
+    pub(crate) banks: Option<u64>,
+    /// Colours in a terminal
+    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    pub(crate) color: Colour,
+}
+
+/// When text has colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colour {
+    /// On a terminal, unless NO_COLOR says otherwise
+    Auto,
+    /// Into files and pipes, too
+    Always,
+    /// Not at all
+    Never,
+}

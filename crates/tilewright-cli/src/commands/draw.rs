@@ -1,0 +1,140 @@
+//! `show` into files and in colour: pictures instead of plain text.
+
+use std::{io::IsTerminal as _, path::Path};
+
+use serde_json::{Value, json};
+use tilewright::{
+    Named,
+    draw::{self, Access, Label, Limits, Scene, Subject},
+    files,
+};
+
+use crate::{
+    args::{Colour, Show},
+    failure::Failure,
+    output::Output,
+    spec,
+};
+
+/// What prints a scene.
+type Print = fn(&Scene) -> String;
+
+/// Where a picture goes when it goes to stdout.
+const STDOUT: &str = "-";
+
+/// Whether a picture is asked for: a file, one of the kinds that plain text has not, or colours.
+pub(super) fn wanted(args: &Show, out: &Output) -> bool {
+    let files = [&args.svg, &args.html, &args.tikz].into_iter().any(Option::is_some);
+    let kinds = args.threads.is_some() || args.tile.is_some() || args.banks.is_some();
+    let plain = args.memory || args.names || args.numbers || out.is_json();
+    files || kinds || args.color == Colour::Always || (!plain && coloured(args))
+}
+
+/// Draws it where it is asked for, or on stdout.
+pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
+    let wanted: [(&Option<String>, Print); 3] =
+        [(&args.svg, Scene::to_svg), (&args.html, Scene::to_html), (&args.tikz, Scene::to_tikz)];
+    let wanted = wanted.into_iter().filter_map(|(place, print)| Some((place.as_deref()?, print)));
+    let (here, there): (Vec<_>, Vec<_>) = wanted.partition(|(place, _)| *place == STDOUT);
+    if here.len() > 1 {
+        return Err(Failure::usage("stdout takes one picture; name files for the others"));
+    }
+    let scene = scene(
+        args,
+        if here.is_empty() && there.is_empty() { on_screen() } else { Limits::default() },
+    )?;
+    for (place, print) in &there {
+        files::write(Path::new(place), print(&scene).as_bytes(), args.force)?;
+    }
+    let text = match (here.first(), there.is_empty()) {
+        (Some((_, print)), _) => Some(print(&scene)),
+        (None, true) => Some(scene.to_terminal(coloured(args) && !out.is_json())),
+        (None, false) => None,
+    };
+    let files: Vec<&str> = there.iter().map(|(place, _)| *place).collect();
+    let answer: Value = json!({
+        "title": scene.title, "notes": scene.notes, "files": files, "picture": text,
+    });
+    Ok(out.answer(&text.unwrap_or_default(), answer)?)
+}
+
+/// Whether text on stdout has colours.
+fn coloured(args: &Show) -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    match args.color {
+        Colour::Always => true,
+        Colour::Never => false,
+        Colour::Auto => {
+            let dumb = set("TERM").is_none_or(|terminal| terminal == "dumb");
+            std::io::stdout().is_terminal() && set("NO_COLOR").is_none() && !dumb
+        }
+    }
+}
+
+/// What fits the terminal; elsewhere, what fits a file.
+fn on_screen() -> Limits {
+    let size = std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
+    match size {
+        Some((width, height)) => Limits {
+            columns: (u64::from(width.0) / 6).max(4),
+            rows: u64::from(height.0 * 2 / 3).max(4),
+            panels: 4,
+            ..Limits::default()
+        },
+        None => Limits::default(),
+    }
+}
+
+/// What there is to see.
+fn scene(args: &Show, limits: Limits) -> Result<Scene, Failure> {
+    if let Some(other) = &args.other {
+        let (a, b) = spec::both(&args.spec, other, &args.array)?;
+        return Ok(draw::conversion(&subject(args, &a), &subject(args, &b), &limits)?);
+    }
+    let plain = args.threads.is_none() && args.tile.is_none() && args.banks.is_none();
+    if let Some(text) = spec::expression(&args.spec).filter(|_| plain && !args.memory) {
+        let before = args.spec.len() - text.len();
+        let scene = draw::expression(text, &limits);
+        if let Some(scene) = scene.map_err(|error| Failure::expression(before, &error))? {
+            return Ok(scene);
+        }
+    }
+    let named = spec::resolve("SPEC", &args.spec, &args.array)?;
+    let subject = subject(args, &named);
+    if let Some(threads) = args.threads {
+        let capacity = named.layout().capacity();
+        let values = args.values.unwrap_or(capacity.checked_div(threads).unwrap_or(0));
+        return Ok(draw::fragment(&subject, threads, values, &limits)?);
+    }
+    if let Some(tile) = &args.tile {
+        let tile = spec::integers("--tile", tile)?;
+        return Ok(draw::owners(named.layout().layout(), &tile, &limits)?);
+    }
+    Ok(match args.banks {
+        Some(vector) => draw::banks(&subject, &access(&named, vector)?, &limits)?,
+        None if args.memory => draw::memory(&subject, &limits)?,
+        None => draw::grid(&subject, &limits)?,
+    })
+}
+
+/// A layout with what is asked for in its cells.
+fn subject<'a>(args: &Show, named: &'a Named) -> Subject<'a> {
+    let subject = draw::subject(named);
+    match (args.names, args.numbers) {
+        (true, _) => subject.labelled(Label::Names),
+        (false, true) => subject.labelled(Label::Numbers),
+        (false, false) => subject,
+    }
+}
+
+fn access(named: &Named, vector: u64) -> Result<Access, Failure> {
+    match named.element_bits() {
+        Some(bits) if bits % 8 == 0 => Ok(Access { element_bytes: u64::from(bits / 8), vector }),
+        Some(bits) => Err(Failure::usage(format!(
+            "--banks: elements of {bits} bits; banks are counted for whole bytes, such as --dtype u8"
+        ))),
+        None => {
+            Err(Failure::usage("--banks depends on the element; give --dtype, such as --dtype f16"))
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `show` into files and in colour.
+
+use std::{fs, path::Path, process::Command};
+
+/// The exit code, stdout and stderr of `tilewright show` in a folder.
+fn show(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+    let output = program.arg("show").args(args).current_dir(folder).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+const TLA: &str = "((4,2),(4,3)):((4,16),(1,32))";
+
+#[test]
+fn pictures_go_to_files_and_to_stdout() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["--svg", "a.svg", "--html", "a.html", "--tikz", "a.tex"];
+    assert_eq!(
+        show(folder.path(), &[&[TLA], &files[..]].concat()),
+        (0, String::new(), String::new())
+    );
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(read("a.svg").starts_with("<svg ") && read("a.svg").contains(">37</text>"));
+    assert!(
+        read("a.html").starts_with("<!DOCTYPE html>")
+            && read("a.html").contains("(1,5): offset 37")
+    );
+    assert!(read("a.tex").contains("\\begin{tikzpicture}"));
+    assert_eq!(show(folder.path(), &[TLA, "--svg", "-"]), (0, read("a.svg"), String::new()));
+    // Nothing is replaced unasked, and nothing is left beside.
+    let (code, _, error) = show(folder.path(), &["4:1", "--svg", "a.svg"]);
+    assert_eq!((code, error.contains("a.svg exists") && error.contains("--force")), (2, true));
+    assert_eq!(show(folder.path(), &["4:1", "--svg", "a.svg", "--force"]).0, 0);
+    assert!(!read("a.svg").contains(">37</text>"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    let (code, _, error) = show(folder.path(), &["4:1", "--svg", "no/a.svg"]);
+    assert!(code == 3 && error.contains("no/a.svg"), "{error}");
+}
+
+#[test]
+fn every_kind_is_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    for (args, shown) in [
+        (&["f32[2,3] row-major", "col-major"][..], "→"),
+        (&["f32[3,5]{1,0:T(2,2)}", "--memory"], "memory, offset by offset"),
+        (&["(6,2):(8,2) o (4,3):(3,1)"], "∘"),
+        (&["eval: logical_product((2,2):(4,1), 6:1)"], "⊗"),
+        (&["make_layout_tv((4,8):(8,1), (1,2):(2,1))"], "32 threads of 2 values"),
+        (&["((8,4),2):((8,1),4)", "--tile", "4,16"], "32 threads of 2 values"),
+        (&["f32[16,16] MMA_M16N8_C", "--threads", "32", "--values", "4"], "tile after tile"),
+        (&["Sw<3,3,3> o (8,64):(64,1)", "--banks", "8", "--dtype", "f16"], "conflicts 8 → 1"),
+        (&["coalesce((2,2):(1,2))"], "4:1"),
+        (&["row-major", "--dims", "2,2", "--names"], ">d</text>"),
+        (&["row-major", "--dims", "1000000,1000000"], "left out"),
+    ] {
+        let (code, svg, error) = show(folder.path(), &[args, &["--svg", "-"]].concat());
+        assert!(code == 0 && svg.contains(shown), "{args:?}: {svg}{error}");
+    }
+}
+
+#[test]
+fn colours_are_where_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = show(folder.path(), &[TLA]).1;
+    assert!(!plain.contains('\u{1b}'));
+    assert_eq!(show(folder.path(), &[TLA, "--color", "never"]).1, plain);
+    let coloured = show(folder.path(), &[TLA, "--color", "always"]).1;
+    assert!(coloured.contains("\u{1b}[30;48;5;"));
+    let banks = ["Sw<3,3,3> o (8,64):(64,1)", "--banks", "8", "--dtype", "f16"];
+    let text = show(folder.path(), &banks).1;
+    assert!(!text.contains('\u{1b}') && text.contains("conflicts 8 → 1"));
+}
+
+#[test]
+fn json_says_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, json, _) = show(folder.path(), &["4:1", "--json", "--svg", "a.svg"]);
+    let said =
+        "{\"version\":1,\"title\":\"4:1\",\"notes\":[],\"files\":[\"a.svg\"],\"picture\":null}\n";
+    assert_eq!(json, said);
+    let (_, json, _) = show(folder.path(), &["4:1", "--json", "--svg", "-"]);
+    assert!(json.contains("\"picture\":\"<svg "));
+}
+
+#[test]
+fn what_cannot_be_drawn_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    for (args, said) in [
+        (&["4:1", "--svg", "-", "--html", "-"][..], "stdout takes one picture"),
+        (
+            &["f32[2,3] row-major", "f32[3,2] row-major", "--svg", "-"],
+            "dim 0 has 2 in A and 3 in B",
+        ),
+        (&["f16[4,4] row-major", "--threads", "3"], "3 threads of 5 values for a storage of 16"),
+        (&["f16[4,4] row-major", "--threads", "0"], "0 threads"),
+        (&["(4,4):(4,1)", "--banks", "4"], "give --dtype"),
+        (&["s4[8,8]{1,0:E(4)}", "--banks", "4"], "whole bytes"),
+        (&["f16[8,64] row-major", "--banks", "3"], "6 bytes"),
+        (&["(4,4,2):(4,1,16)", "--tile", "4,4"], "thread and value"),
+        (&["(4,4):(4,1)", "--tile", "4,x"], "no integer"),
+        (&["(6,2):(1,7) o (3,2):(2,3)", "--svg", "-"], "at (2,1)"),
+        (&["4:1", "--svg", ""], "empty"),
+        (&["4:1", "--values", "4"], "--threads"),
+        (&["4:1", "4:1", "--banks", "4"], "cannot be used with"),
+    ] {
+        let (code, out, error) = show(folder.path(), args);
+        assert!(code == 2 && out.is_empty() && error.contains(said), "{args:?}: {code} {error}");
+    }
+}

@@ -1,0 +1,37 @@
+//! A small file, written whole or not at all.
+
+use std::{io::Write as _, path::Path};
+
+use crate::{
+    Error,
+    target::{check_folder, check_free, check_name},
+    temporary::{self, Temporary},
+};
+
+/// Writes a file as outputs of conversions are written: to a temporary file beside it, which is synced and
+/// then renamed. What exists is replaced only with `force`.
+///
+/// # Errors
+/// [usage](Error::is_usage) for a path that names no file, or one that exists, without `force`;
+/// [io](Error::is_io) where writing fails.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("picture.svg");
+/// tilewright_files::write(&path, b"<svg/>", false)?;
+/// assert!(tilewright_files::write(&path, b"other", false).unwrap_err().to_string().contains("--force"));
+/// tilewright_files::write(&path, b"other", true)?;
+/// assert_eq!(std::fs::read(&path)?, b"other");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
+    check_name(path)?;
+    check_folder(path)?;
+    check_free(path, force)?;
+    temporary::sweep(path);
+    let temporary = Temporary::create(path)?;
+    let failed = |cause| Error::io(path, "write", cause);
+    let mut file = temporary.writer()?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(failed)?;
+    temporary.persist(force)
+}

@@ -1,0 +1,114 @@
+//! An expression taken apart: the operation that makes its value, with the operands.
+
+use tilewright_core::{Layout, LayoutTv};
+
+use super::{
+    error::Error,
+    functions::Argument,
+    parser::{self, Expr, Node},
+    run,
+    value::{Form, Value},
+};
+
+/// The outermost operation of an expression, and its value.
+///
+/// ```
+/// use tilewright::eval::{Operation, operation};
+/// let found = operation("logical_product((2,2):(4,1), 6:1)")?;
+/// let Some(Operation::Copied { sign, result, .. }) = found else { panic!() };
+/// assert_eq!((sign, result.to_string()), ("⊗", "((2,2),(2,3)):((4,1),(2,8))".to_owned()));
+/// # Ok::<(), tilewright::eval::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A layout by indices of another: compositions and divisions.
+    Composed {
+        /// What is written between the operands.
+        sign: &'static str,
+        /// What is indexed.
+        a: Layout,
+        /// The indices, or the tile.
+        b: Layout,
+        /// The value.
+        result: Layout,
+    },
+    /// A layout for each index of another: products.
+    Copied {
+        /// What is written between the operands.
+        sign: &'static str,
+        /// What is copied.
+        a: Layout,
+        /// The order of the copies.
+        b: Layout,
+        /// The value.
+        result: Layout,
+    },
+    /// A tile dealt to threads.
+    Dealt {
+        /// (thread, value) → cell of the tile, colexicographic.
+        tv: Layout,
+        /// The extents of the tile.
+        tile: Vec<u64>,
+    },
+}
+
+/// The outermost operation of an expression, where it is one of two layouts; `None` for others.
+///
+/// # Errors
+/// As [`evaluate`](super::evaluate).
+///
+/// ```
+/// use tilewright::eval::{Operation, operation};
+/// assert!(matches!(operation("8:2 o 4:1")?, Some(Operation::Composed { .. })));
+/// // A tiler is no layout, and one layout alone no operation.
+/// assert_eq!(operation("logical_divide((4,8), <2,4>)")?, None);
+/// assert_eq!(operation("(4,8):(8,1)")?, None);
+/// assert!(operation("8:2 o").is_err());
+/// # Ok::<(), tilewright::eval::Error>(())
+/// ```
+pub fn operation(text: &str) -> Result<Option<Operation>, Error> {
+    let found = parser::parse(text).and_then(|expr| taken_apart(&expr));
+    found.map_err(|error| error.in_text(text))
+}
+
+fn taken_apart(expr: &Expr<'_>) -> Result<Option<Operation>, Error> {
+    let Some(result) = layout(run::run(expr)?) else { return Ok(None) };
+    let (name, operands) = match &expr.node {
+        Node::Chain(operands) => ("composition", operands),
+        Node::Call { name, arguments, .. } => (*name, arguments),
+        _ => return Ok(None),
+    };
+    let [a, b] = operands.as_slice() else { return Ok(None) };
+    if name == "make_layout_tv" {
+        return dealt(expr, a, b, result).map(Some);
+    }
+    let (a, b) = (layout(run::run(a)?), layout(run::run(b)?));
+    let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
+    Ok(match name {
+        "composition" => Some(Operation::Composed { sign: "∘", a, b, result }),
+        "logical_divide" | "zipped_divide" | "tiled_divide" | "flat_divide" => {
+            Some(Operation::Composed { sign: "⊘", a, b, result })
+        }
+        "logical_product" | "zipped_product" | "tiled_product" | "flat_product"
+        | "blocked_product" | "raked_product" => {
+            Some(Operation::Copied { sign: "⊗", a, b, result })
+        }
+        _ => None,
+    })
+}
+
+/// The tile that threads and values, arranged so, make together.
+fn dealt(expr: &Expr<'_>, thr: &Expr<'_>, val: &Expr<'_>, tv: Layout) -> Result<Operation, Error> {
+    let name = "make_layout_tv";
+    let arranged =
+        |expr: &Expr<'_>| Argument { form: run::run(expr)?, span: expr.span }.layout(name);
+    let dealt = LayoutTv::new(&arranged(thr)?, &arranged(val)?);
+    let dealt = dealt.map_err(|error| Error::core(expr.span, name, &error))?;
+    let extents = dealt.tile().values().iter();
+    let tile = extents.map(|&extent| u64::try_from(extent).unwrap_or(0)).collect();
+    Ok(Operation::Dealt { tv, tile })
+}
+
+fn layout(form: Form) -> Option<Layout> {
+    Value(form).as_layout().cloned()
+}
