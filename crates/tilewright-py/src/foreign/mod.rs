@@ -86,11 +86,11 @@ impl Memory {
         if torch::is_tensor(array)? {
             return Memory::new(torch::said(array)?);
         }
-        if let Some(view) = numpy::view(array)? {
-            return Memory::new(Said { family: Family::Other, ..numpy::said(&view)? });
-        }
         if array.hasattr("__dlpack__")? {
             return Memory::new(dlpack::said(array)?);
+        }
+        if let Some(view) = numpy::view(array)? {
+            return Memory::new(Said { family: Family::Other, ..numpy::said(&view)? });
         }
         if array.hasattr("__cuda_array_interface__")? {
             let says = "the array is in the memory of a GPU; bring it to the CPU first";
