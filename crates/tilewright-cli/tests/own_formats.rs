@@ -63,11 +63,27 @@ fn a_broken_file_is_named_with_its_line() {
             "line 4: `8 = 0`",
         ),
         ("[[format]]\nname = 'x1'\npattern = 'm:0 -> m'", "size of 1 or more"),
+        (
+            "[[format]]\nname = 'x1'\npattern = 'm:B -> m'\nconstants = { B = { 7 = 2 } }",
+            "line 4: `7 = 2`: no element type has 7 bits\n  constants = { B = { 7 = 2 } }\n                ^",
+        ),
+        (
+            "[[format]]\nname = 'x1'\npattern = 'm -> m'\nexample = 'f16[3,3] x1'",
+            "line 4: the example `f16[3,3] x1`: `x1` is a layout of the 1 dims m, the array has 2",
+        ),
+        ("[[format]]\nname = 'x1'\npattern = 'm -> m'\nexample = 'f16[3] C'", "is no layout in x1"),
+        ("[[format]]\nname = 'x1'\naliases = ['x1']\npattern = 'm -> m'", "a layout already"),
     ] {
         fs::write(folder.path().join("bad.toml"), text).unwrap();
         let (code, said) = run(folder.path(), &["--formats", "bad.toml", "formats"]);
         assert!(code == Some(2) && said.contains("bad.toml") && said.contains(words), "{said}");
     }
+    // A pattern without a rest and a type that one constant knows have examples too.
+    let text = "[[format]]\nname = 'x1'\npattern = '(m1:2 m0:B) (n1 n0:C) -> n1 m1 m0 n0'
+constants = { B = { 8 = 2, 32 = 4 }, C = { 16 = 2, 32 = 4 } }";
+    fs::write(folder.path().join("good.toml"), text).unwrap();
+    let (code, said) = run(folder.path(), &["--formats", "good.toml", "formats", "x1"]);
+    assert!(code == Some(0) && said.contains("f32[2,10] ((4,2),(4,3))"), "{said}");
     let (code, said) = run(folder.path(), &["--formats", "none.toml", "formats"]);
     assert!(code == Some(3) && said.contains("none.toml"), "{said}");
 }

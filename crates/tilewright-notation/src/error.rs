@@ -57,7 +57,8 @@ struct Inner {
     kind: Kind,
     message: String,
     span: Option<(usize, usize)>,
-    text: Option<String>,
+    /// What is shown of the text, and where it begins there.
+    text: Option<(String, usize)>,
 }
 
 impl Error {
@@ -88,8 +89,18 @@ impl Error {
     /// The same error, with the whole text its span counts in.
     pub(crate) fn in_text(mut self, text: &str) -> Error {
         if self.0.span.is_some() {
-            self.0.text = Some(text.to_owned());
+            self.0.text = Some((text.to_owned(), 0));
         }
+        self
+    }
+
+    /// The same error, with the line of a longer text on which its span begins.
+    pub(crate) fn in_line(mut self, text: &str) -> Error {
+        let Some((from, _)) = self.0.span else { return self };
+        let before = text.get(..from).unwrap_or(text);
+        let begins = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = text.get(begins..).unwrap_or("").lines().next().unwrap_or("");
+        self.0.text = Some((line.to_owned(), begins));
         self
     }
 
@@ -239,8 +250,10 @@ impl Error {
     /// ```
     pub fn render(&self) -> String {
         match (self.0.span, &self.0.text) {
-            (Some(span), Some(text)) => {
-                format!("{}{}", self.0.message, ParseError::new(span, "", []).render(text))
+            (Some((from, to)), Some((text, begins))) => {
+                let at = |place: usize| place.saturating_sub(*begins).min(text.len());
+                let caret = ParseError::new((at(from), at(to)), "", []);
+                format!("{}{}", self.0.message, caret.render(text))
             }
             _ => self.0.message.clone(),
         }
@@ -286,6 +299,14 @@ mod tests {
             assert_eq!(Error::new(*kind, "x").kind(), *name);
             assert!(NAMES[..i].iter().all(|(_, other)| other != name));
         }
+    }
+
+    #[test]
+    fn a_line_of_a_long_text_is_shown_alone() {
+        let error = |span| Error::parse(span, "no").in_line("a = 1\nb = 2\nc = 3").render();
+        assert_eq!(error((10, 11)), "no\n  b = 2\n      ^");
+        assert_eq!(error((6, 17)), "no\n  b = 2\n  ^^^^^");
+        assert!(error((17, 17)).starts_with("no\n  c = 3\n"));
     }
 
     #[test]

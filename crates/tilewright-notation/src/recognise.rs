@@ -57,9 +57,14 @@ pub struct Recognised {
 /// assert!(!names("s8[32,48] ((16,2),(16,3)):((16,256),(1,512))").contains(&"zN".to_owned()));
 /// assert!(names("[8,12] ((4,2),(4,3)):((4,16),(1,32))").contains(&"zN[M0=4,C0=4]".to_owned()));
 /// assert!(names("[8,12] (8,12):(1,9)").is_empty());
+/// // Blocks of 32 columns, 512 elements from one to the next.
+/// assert!(names("[8,64] (8,(32,2)):(32,(1,512))").contains(&"COL32[LD=512]".to_owned()));
 /// ```
 pub fn recognise(named: &Named) -> Vec<Recognised> {
-    catalogue().filter_map(|format| usual(format, named).or_else(|| set(format, named))).collect()
+    let name = |format| {
+        usual(format, named).or_else(|| set(format, named)).or_else(|| spread(format, named))
+    };
+    catalogue().filter_map(name).collect()
 }
 
 /// The format as it is, or else by a vendor's preset.
@@ -89,6 +94,17 @@ fn set(format: &'static Format, named: &Named) -> Option<Recognised> {
         _ => Vec::new(),
     };
     texts.iter().find_map(|text| matches(format, &format!("format:{}[{text}]", format.name), named))
+}
+
+/// The format with a leading dimension: one of the layout's strides. Without blocks that would name any matrix.
+fn spread(format: &'static Format, named: &Named) -> Option<Recognised> {
+    if !format.leading || dialect::units(format).is_empty() {
+        return None;
+    }
+    let mut modes = named.layout().layout().modes().iter();
+    modes.find_map(|mode| {
+        matches(format, &format!("format:{}[LD={}]", format.name, mode.stride()), named)
+    })
 }
 
 /// The sizes that blocks may have: extents of modes, the fastest of each axis first. A block that is the

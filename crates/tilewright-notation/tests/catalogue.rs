@@ -347,6 +347,34 @@ fn cublaslt_as_measured_on_the_device() {
 }
 
 #[test]
+fn a_leading_dimension_spreads_the_outermost_blocks() {
+    for (name, formula) in MATRICES.iter().filter(|row| row.0.starts_with("COL")) {
+        for [r, c] in SHAPES {
+            let (_, cells) = formula(0, 0, r, c, 32);
+            let (blocks, block) = (c.div_ceil(32), cells / c.div_ceil(32));
+            for more in [0, 1, 32, 1000] {
+                let ld = block + more;
+                let tensor = resolve(&format!("{name}[LD={ld}]"), &[r, c], "s8");
+                assert_eq!(tensor.capacity(), (blocks - 1) * ld + block, "{name} {r}x{c} {ld}");
+                for (i, j) in (0..r).flat_map(|i| (0..c).map(move |j| (i, j))) {
+                    let offset = formula(i, j, r, c, 32).0 + (j / 32) * more;
+                    assert_eq!(tensor.offset(&[i, j]), Ok(offset as i64), "{name} {ld} {i},{j}");
+                }
+            }
+            let less = Spec::parse(&format!("{name}[LD={}]", block - 1));
+            assert!(block == 1 || less.unwrap().resolve(Some(&[r, c]), None).is_err());
+        }
+    }
+    assert_eq!(text("ROW[LD=8]", &[3, 5], "f32"), "(3,5):(8,1)");
+    assert_eq!(text("COL[LD=8]", &[3, 5], "f32"), "(3,5):(1,8)");
+    assert_eq!(resolve("COL[LD=8]", &[3, 0], "f32").capacity(), 0);
+    let huge = Spec::parse("ROW[LD=9223372036854775808]").unwrap();
+    assert!(huge.resolve(Some(&[3, 5]), None).unwrap_err().is_overflow());
+    assert!(Spec::parse("ROW[LD=8,ld=9]").unwrap_err().to_string().contains("twice"));
+    assert_eq!(Spec::parse("COL32[ ld = 2048 ]").unwrap().to_string(), "COL32[LD=2048]");
+}
+
+#[test]
 fn tpu_tiles_are_xlas() {
     for (format, hlo) in [
         ("TPU_8x128", "{1,0:T(8,128)}"),

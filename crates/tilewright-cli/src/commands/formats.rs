@@ -27,6 +27,9 @@ fn list(out: &mut Output) -> Result<(), Failure> {
         for constant in format.constants {
             let _ = write!(text, "  {}", constant_words(constant));
         }
+        if format.leading {
+            text += "  LD";
+        }
         if !format.aliases.is_empty() {
             let _ = write!(text, "  = {}", format.aliases.join(", "));
         }
@@ -56,6 +59,9 @@ fn one(name: &str, out: &mut Output) -> Result<(), Failure> {
                 &format!("{}[preset={}]: {words} ({})", format.name, preset.name, preset.source),
             );
         }
+    }
+    if format.leading {
+        line("parameter", "LD, the stride of the outermost digit, in elements");
     }
     line("source", format.source);
     let _ = write!(text, "\nFor example ");
@@ -118,5 +124,6 @@ fn value(format: &Format) -> Value {
         "constants": constants,
         "source": format.source,
         "example": format.example,
+        "leading": format.leading,
     })
 }

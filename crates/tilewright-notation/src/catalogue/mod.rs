@@ -48,6 +48,8 @@ pub struct Format {
     pub source: &'static str,
     /// A concrete SPEC in this format.
     pub example: &'static str,
+    /// Whether the stride of its outermost digit can be set, in elements, as in `COL[LD=8]`.
+    pub leading: bool,
 }
 
 /// A size that depends on the element, or that the user gives.
@@ -137,7 +139,15 @@ const fn row(
     source: &'static str,
     example: &'static str,
 ) -> Format {
-    Format { name, aliases, pattern, constants, source, example }
+    Format { name, aliases, pattern, constants, source, example, leading: false }
+}
+
+impl Format {
+    /// The same line of a format that has a leading dimension.
+    const fn with_leading(mut self) -> Format {
+        self.leading = true;
+        self
+    }
 }
 
 impl Constant {

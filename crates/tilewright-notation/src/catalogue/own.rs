@@ -14,15 +14,17 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{PoisonError, RwLock},
+    sync::{Mutex, PoisonError, RwLock},
 };
 
 use serde::Deserialize;
+use tilewright_xla::PrimitiveType;
 use toml::Spanned;
 
 use super::{Constant, Format, Units, catalogue};
 use crate::{
     Spec, dialect,
+    dtype::width,
     error::{Error, Kind},
 };
 
@@ -33,6 +35,8 @@ const MOST_FORMATS: usize = 1000;
 
 /// What was added; it stays as long as the process.
 static OWN: RwLock<Vec<&'static Format>> = RwLock::new(Vec::new());
+/// Held by whoever adds, from the check of the names on.
+static ADDING: Mutex<()> = Mutex::new(());
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,8 +72,8 @@ pub(crate) fn is_own(format: &Format) -> bool {
 /// none is added.
 ///
 /// # Errors
-/// [parse](Error::is_parse) with the line, for text that is no TOML, a name that is taken, a pattern that is
-/// none; [limit](Error::is_limit) beyond 1 MiB or 1000 formats.
+/// [parse](Error::is_parse) with the line, for text that is no TOML, a name that is taken, a pattern or an example
+/// that is none; [limit](Error::is_limit) beyond 1 MiB or 1000 formats.
 ///
 /// ```
 /// use tilewright_notation::{Spec, add_formats};
@@ -90,25 +94,48 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
         let span = error.span().unwrap_or(0..0);
         wrong(text, (span.start, span.end), error.message())
     })?;
+    let _adding = ADDING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut added: Vec<Format> = Vec::new();
+    let mut examples = Vec::new();
     for row in file.format {
+        examples.push(span(row.example.as_ref().unwrap_or(&row.name)));
         added.push(row.format(text, &added)?);
     }
-    let mut own = OWN.write().unwrap_or_else(PoisonError::into_inner);
-    if own.len() + added.len() > MOST_FORMATS {
+    let before = formats().len();
+    if before + added.len() > MOST_FORMATS {
         let message = format!("more than {MOST_FORMATS} formats");
         return Err(Error::new(Kind::Limit, message));
     }
     let added: Vec<&'static Format> =
         added.into_iter().map(|format| &*Box::leak(Box::new(format))).collect();
-    own.extend(&added);
-    Ok(added.iter().map(|format| format.name).collect())
+    OWN.write().unwrap_or_else(PoisonError::into_inner).extend(&added);
+    let wrong_example = added.iter().zip(examples).find_map(|(format, at)| {
+        let why = example_of(format).err()?;
+        Some(wrong(text, at, format!("the example `{}`: {why}", format.example)))
+    });
+    match wrong_example {
+        None => Ok(added.iter().map(|format| format.name).collect()),
+        Some(error) => {
+            OWN.write().unwrap_or_else(PoisonError::into_inner).truncate(before);
+            Err(error)
+        }
+    }
+}
+
+/// Checks that the example of a format is a layout in it.
+fn example_of(format: &Format) -> Result<(), String> {
+    let named = Spec::parse(format.example).and_then(|spec| spec.resolve(None, None));
+    let named = named.map_err(|error| error.to_string())?;
+    match named.name().contains(format.name) {
+        true => Ok(()),
+        false => Err(format!("it is no layout in {}", format.name)),
+    }
 }
 
 /// An error that says its line.
 fn wrong(text: &str, span: (usize, usize), message: impl std::fmt::Display) -> Error {
     let line = text.get(..span.0).unwrap_or(text).matches('\n').count() + 1;
-    Error::parse(span, format!("line {line}: {message}"))
+    Error::parse(span, format!("line {line}: {message}")).in_line(text)
 }
 
 fn span<T>(value: &Spanned<T>) -> (usize, usize) {
@@ -121,11 +148,14 @@ fn keep(text: String) -> &'static str {
 
 impl Row {
     fn format(self, text: &str, before: &[Format]) -> Result<Format, Error> {
+        let mut names: Vec<&str> = Vec::new();
         for name in std::iter::once(&self.name).chain(&self.aliases) {
-            check_name(name.as_ref(), before).map_err(|said| wrong(text, span(name), said))?;
+            check_name(name.as_ref(), &names, before)
+                .map_err(|said| wrong(text, span(name), said))?;
+            names.push(name.as_ref());
         }
         let at = span(&self.pattern);
-        let (rank, needed) = dialect::parts_of(self.pattern.as_ref())
+        let (dims, needed) = dialect::parts_of(self.pattern.as_ref())
             .map_err(|error| wrong(text, at, format!("pattern: {error}")))?;
         let mut constants = Vec::new();
         for (name, units) in &self.constants {
@@ -138,11 +168,7 @@ impl Row {
         }
         let named = |name: &String| constants.iter().any(|(other, _)| other == name);
         let given: Vec<String> = needed.into_iter().filter(|name| !named(name)).collect();
-        let dtype = dtype_of(constants.first().and_then(|(_, units)| units.first()));
-        let sizes: Vec<String> = given.iter().map(|name| format!("{name}=4")).collect();
-        let sizes = if sizes.is_empty() { String::new() } else { format!("[{}]", sizes.join(",")) };
-        let dims = vec!["10"; rank].join(",");
-        let example = format!("{dtype}[{dims}] {}{sizes}", self.name.as_ref());
+        let example = example(self.name.as_ref(), &dims, &constants, &given);
         let all = constants.into_iter().chain(given.into_iter().map(|name| (name, Vec::new())));
         let kept = |(name, units): (String, Vec<Units>)| {
             &*Box::leak(Box::new(Constant { name: keep(name), units: units.leak(), presets: &[] }))
@@ -157,12 +183,13 @@ impl Row {
             constants: constants.leak(),
             source: keep(self.source.unwrap_or_else(|| "your own".to_owned())),
             example: keep(self.example.map_or(example, Spanned::into_inner)),
+            leading: false,
         })
     }
 }
 
 /// A name that no notation reads yet.
-fn check_name(name: &str, before: &[Format]) -> Result<(), String> {
+fn check_name(name: &str, own: &[&str], before: &[Format]) -> Result<(), String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(legal) {
         return Err(format!(
@@ -170,7 +197,11 @@ fn check_name(name: &str, before: &[Format]) -> Result<(), String> {
         ));
     }
     let taken = |format: &Format| format.name == name || format.aliases.contains(&name);
-    if before.iter().any(taken) || catalogue().any(taken) || Spec::parse(name).is_ok() {
+    if own.contains(&name)
+        || before.iter().any(taken)
+        || catalogue().any(taken)
+        || Spec::parse(name).is_ok()
+    {
         return Err(format!("`{name}` is a layout already"));
     }
     Ok(())
@@ -180,7 +211,10 @@ fn by_bits(units: &BTreeMap<String, u64>) -> Result<Vec<Units>, String> {
     units
         .iter()
         .map(|(bits, units)| match bits.parse() {
-            Ok(bits) if *units > 0 => Ok(Units { bits, units: *units }),
+            Ok(bits) if *units > 0 && dtype_of(bits).is_some() => Ok(Units { bits, units: *units }),
+            Ok(bits) if *units > 0 && bits > 0 => {
+                Err(format!("`{bits} = {units}`: no element type has {bits} bits"))
+            }
             _ => {
                 Err(format!("`{bits} = {units}`: expected bits of an element = a size, 1 or more"))
             }
@@ -188,14 +222,29 @@ fn by_bits(units: &BTreeMap<String, u64>) -> Result<Vec<Units>, String> {
         .collect()
 }
 
-/// A type of the width that a constant is known for.
-fn dtype_of(units: Option<&Units>) -> &'static str {
-    match units.map_or(16, |units| units.bits) {
-        4 => "s4",
-        8 => "s8",
-        32 => "f32",
-        64 => "f64",
-        128 => "c128",
-        _ => "f16",
-    }
+/// A type of this width, one that computes if there is one.
+fn dtype_of(bits: u32) -> Option<PrimitiveType> {
+    let usual = [PrimitiveType::S8, PrimitiveType::F16, PrimitiveType::F32, PrimitiveType::F64];
+    let all = usual.into_iter().chain(PrimitiveType::all().filter(|dtype| dtype.is_array()));
+    all.into_iter().find(|dtype| width(*dtype) == bits)
+}
+
+/// A small array in the format: of a type that all constants know, sizes given where there is none.
+fn example(
+    name: &str,
+    dims: &[u64],
+    constants: &[(String, Vec<Units>)],
+    given: &[String],
+) -> String {
+    let knows =
+        |bits: u32| constants.iter().all(|(_, table)| table.iter().any(|units| units.bits == bits));
+    let bits = constants.first().map_or(Some(16), |(_, table)| {
+        table.iter().map(|units| units.bits).find(|bits| knows(*bits))
+    });
+    let unknown = constants.iter().map(|(name, _)| name).filter(|_| bits.is_none());
+    let sizes: Vec<String> = unknown.chain(given).map(|name| format!("{name}=4")).collect();
+    let sizes = if sizes.is_empty() { String::new() } else { format!("[{}]", sizes.join(",")) };
+    let dtype = bits.and_then(dtype_of).unwrap_or(PrimitiveType::F16);
+    let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
+    format!("{dtype}[{}] {name}{sizes}", dims.join(","))
 }

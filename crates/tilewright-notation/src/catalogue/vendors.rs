@@ -28,12 +28,12 @@ const GGML_X4: &str = "llama.cpp, repack: the bytes (qs) of four rows' blocks, d
 
 #[rustfmt::skip]
 pub(super) static ROWS: &[Format] = &[
-    // NVIDIA: orders of matrices, scales of blocks, channels in vectors.
-    row("COL", &["CUBLASLT_ORDER_COL", "cublaslt:0"], "m n -> n m", &[], CUBLASLT, "f16[3,5] COL"),
-    row("ROW", &["CUBLASLT_ORDER_ROW", "cublaslt:1"], "m n -> m n", &[], CUBLASLT, "f16[3,5] ROW"),
-    row("COL32", &["CUBLASLT_ORDER_COL32", "cublaslt:2"], "m (k1 k0:32) -> k1 m k0", &[], CUBLASLT, "s8[33,40] COL32"),
-    row("COL4_4R2_8C", &["CUBLASLT_ORDER_COL4_4R2_8C", "cublaslt:3"], "(r2 r1:4 r0:2) (c2 c1:8 c0:4) -> c2 r2 r0 c1 r1 c0", &[], CUBLASLT, "s8[33,40] COL4_4R2_8C"),
-    row("COL32_2R_4R4", &["CUBLASLT_ORDER_COL32_2R_4R4", "cublaslt:4"], "(r3 r2:4 r1:4 r0:2) (c1 c0:32) -> c1 r3 r1 r2 r0 c0", &[], CUBLASLT, "s8[33,40] COL32_2R_4R4"),
+    // NVIDIA: orders of matrices, with a leading dimension, scales of blocks, channels in vectors.
+    row("COL", &["CUBLASLT_ORDER_COL", "cublaslt:0"], "m n -> n m", &[], CUBLASLT, "f16[3,5] COL").with_leading(),
+    row("ROW", &["CUBLASLT_ORDER_ROW", "cublaslt:1"], "m n -> m n", &[], CUBLASLT, "f16[3,5] ROW").with_leading(),
+    row("COL32", &["CUBLASLT_ORDER_COL32", "cublaslt:2"], "m (k1 k0:32) -> k1 m k0", &[], CUBLASLT, "s8[33,40] COL32").with_leading(),
+    row("COL4_4R2_8C", &["CUBLASLT_ORDER_COL4_4R2_8C", "cublaslt:3"], "(r2 r1:4 r0:2) (c2 c1:8 c0:4) -> c2 r2 r0 c1 r1 c0", &[], CUBLASLT, "s8[33,40] COL4_4R2_8C").with_leading(),
+    row("COL32_2R_4R4", &["CUBLASLT_ORDER_COL32_2R_4R4", "cublaslt:4"], "(r3 r2:4 r1:4 r0:2) (c1 c0:32) -> c1 r3 r1 r2 r0 c0", &[], CUBLASLT, "s8[33,40] COL32_2R_4R4").with_leading(),
     row("SCALE_128x4", &["NVFP4_SCALE", "MXFP8_SCALE"], "(m2 m1:4 m0:32) (k1 k0:4) -> m2 k1 m0 m1 k0", &[], SCALES, "f8e4m3fn[200,6] SCALE_128x4"),
     row("NC4HW4", &["NCHW_VECT_C4", "CHW4"], "n (c1 c0:4) h w -> n c1 h w c0", &[], CUDNN, "s8[2,10,3,5] NC4HW4"),
     row("NC32HW32", &["NCHW_VECT_C32", "CHW32"], "n (c1 c0:32) h w -> n c1 h w c0", &[], CUDNN, "s8[2,40,3,5] NC32HW32"),

@@ -29,11 +29,10 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
-use super::{canonical::simplified, rank, strided::unsupported};
+use super::{canonical::simplified, rank, strided::unsupported, template};
 use crate::{
     Named,
     error::{Error, Kind},
-    nearest::did_you_mean,
     notation::{Notation, no_words},
     reading::{Given, Reading, Resolved},
     scan::{Scanner, tuple},
@@ -162,10 +161,8 @@ fn find(axes: &Axes<'_>, name: &str) -> Option<(usize, usize)> {
 }
 
 fn unknown(axes: &Axes<'_>, name: &str, span: (usize, usize)) -> Error {
-    let names: Vec<&str> = axes.iter().flatten().map(|digit| digit.name).collect();
-    let nearest = did_you_mean(name, names.iter().copied().filter(|name| !name.is_empty()));
-    let list = names.join(" ");
-    Error::parse(span, format!("no digit is called `{name}`; there are {list}{nearest}"))
+    let names = axes.iter().flatten().map(|digit| digit.name).filter(|name| !name.is_empty());
+    template::unknown(name, names.collect(), span)
 }
 
 /// The digits in storage order; brackets only say how the result is shaped.

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! format := name [ '[' [ param { ',' param } ] ']' ]
-//! param  := unit '=' int | 'preset' '=' name
+//! param  := unit '=' int | 'preset' '=' name | 'LD' '=' int
 //! ```
 //!
 //! The name is one of the catalogue. A *unit* is a sized digit of its pattern: `m0:16` is set as `M0`,
-//! `n0:C0` as `C0` or `N0`. A preset is a vendor's rule for the constants.
+//! `n0:C0` as `C0` or `N0`. A preset is a vendor's rule for the constants. LD, of the formats that have a leading
+//! dimension, is the stride of the outermost digit; the storage ends with the last element then.
 //!
 //! Case matters: CATLASS writes the order inside a block first (`zN`), CANN the order of the blocks
 //! first (`NZ`, the same format). So `nz` and `ZN` have two readings each, and are refused. The numbers
@@ -18,6 +19,10 @@
 //! | `FRACTAL_NZ[C0=8]` | `[16,16]` | `((16,1),(8,2)):((8,128),(1,128))` |
 //! | `zN[preset=torch_npu]` | `f32[16,16]` | `((16,1),(16,1)):((16,256),(1,256))` |
 //! | `acl:29` | `f16[32,32]` | `((16,2),(16,2)):((16,256),(1,512))` |
+//! | `COL32[LD=2048]` | `s8[33,40]` | `(33,(32,2)):(32,(1,2048)) valid (33,40)` |
+//! | `ROW[LD=8]` | `[3,5]` | `(3,5):(8,1)` |
+//! | `COL[LD=2]` | `[3,5]` | error: less than the 3 elements |
+//! | `zN[LD=8]` | | error: no parameter `LD` |
 //! | `nz` | | error: has two readings: `nZ` (CATLASS |
 //! | `zN` | `f16[32]` | error: the array has 1: n is missing |
 //! | `Q4_0_4_4` | | error: flips the top bit |
@@ -26,7 +31,10 @@
 
 use std::{fmt, sync::Arc};
 
-use super::pattern::{Size, Template, Written};
+use super::{
+    leading,
+    template::{Size, Template, Written},
+};
 use crate::{
     Format, Named, catalogue,
     catalogue::{Constant, is_own, refused},
@@ -85,8 +93,8 @@ pub(crate) fn units(format: &Format) -> Vec<String> {
     digits.filter_map(|digit| Unit::of(format, digit)).map(|unit| unit.digit).collect()
 }
 
-/// The number of axes of a pattern, and its constants.
-pub(crate) fn parts_of(pattern: &str) -> Result<(usize, Vec<String>), Error> {
+/// The dims of a small array that a pattern takes, and its constants.
+pub(crate) fn parts_of(pattern: &str) -> Result<(Vec<u64>, Vec<String>), Error> {
     let template = Template::read(pattern)?;
     let mut constants: Vec<String> = Vec::new();
     for digit in template.digits() {
@@ -96,7 +104,7 @@ pub(crate) fn parts_of(pattern: &str) -> Result<(usize, Vec<String>), Error> {
             constants.push(name.clone());
         }
     }
-    Ok((template.letters().len(), constants))
+    Ok((template.small_dims(), constants))
 }
 
 /// The two readings of a name whose case is neither CATLASS's nor CANN's.
@@ -169,14 +177,18 @@ struct Chosen {
     template: Template,
     preset: Option<&'static str>,
     units: Vec<Unit>,
+    leading: Option<u64>,
 }
+
+/// The parameter of the leading dimension.
+const LEADING: &str = "LD";
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let name = name_of(text);
     let format = find(name).ok_or_else(|| no_format(name).at((0, name.len())))?;
     let template = Template::read(format.pattern)?;
     let units = template.digits().filter_map(|digit| Unit::of(format, digit)).collect();
-    let mut named = Chosen { format, template, preset: None, units };
+    let mut named = Chosen { format, template, preset: None, units, leading: None };
     named.read_parameters(text, name.len())?;
     named.check_required(text.len())?;
     Ok(Arc::new(named))
@@ -253,6 +265,12 @@ impl Chosen {
     /// `nZ[M0=4,C0=8]` are blocks of 4 rows and 8 columns, as in `zN[M0=4,C0=8]`.
     fn set(&mut self, parameter: &Parameter<'_>) -> Result<(), Error> {
         let Parameter { name, span, size } = *parameter;
+        if self.format.leading && name.eq_ignore_ascii_case(LEADING) {
+            return match self.leading.replace(size) {
+                None => Ok(()),
+                Some(_) => Err(Error::parse(span, "LD is set twice")),
+            };
+        }
         let legal = self.legal();
         let Some(own) = self.units.iter().position(|unit| unit.is_called(name)) else {
             let message =
@@ -289,6 +307,7 @@ impl Chosen {
         let presets = self.format.constants.iter().any(|constant| !constant.presets.is_empty());
         let mut names: Vec<String> = self.units.iter().map(both).collect();
         names.extend(presets.then(|| "preset".to_owned()));
+        names.extend(self.format.leading.then(|| LEADING.to_owned()));
         names.join(", ")
     }
 
@@ -322,7 +341,8 @@ impl fmt::Display for Chosen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let preset = self.preset.map(|preset| format!("preset={preset}"));
         let set = self.units.iter().filter_map(|u| Some(format!("{}={}", u.name(), u.set?)));
-        let parameters: Vec<String> = preset.into_iter().chain(set).collect();
+        let leading = self.leading.map(|stride| format!("{LEADING}={stride}"));
+        let parameters: Vec<String> = preset.into_iter().chain(set).chain(leading).collect();
         f.write_str(self.format.name)?;
         if parameters.is_empty() { Ok(()) } else { write!(f, "[{}]", parameters.join(",")) }
     }
@@ -351,10 +371,15 @@ impl Reading for Chosen {
                 None => Ok(None),
             }
         })?;
-        let layout = pattern.layout(dims).map_err(|error| {
-            Error::from(error).about(&format!("{self} ({})", self.format.pattern))
-        })?;
-        Ok(Resolved::plain(layout, given))
+        let about = |error: Error| error.about(&format!("{self} ({})", self.format.pattern));
+        let layout = pattern.layout(dims).map_err(|error| about(error.into()))?;
+        Ok(Resolved::plain(
+            match self.leading {
+                None => layout,
+                Some(stride) => leading::spread(&pattern, &layout, stride).map_err(about)?,
+            },
+            given,
+        ))
     }
 }
 

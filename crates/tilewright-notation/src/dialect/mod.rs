@@ -16,6 +16,7 @@ mod gguf;
 mod halide;
 mod hlo;
 mod jax;
+mod leading;
 mod mdspan;
 mod mlir;
 mod mlir_types;
@@ -29,6 +30,7 @@ mod rank;
 mod safetensors;
 mod shape;
 mod strided;
+mod template;
 mod torch;
 mod triton;
 

@@ -1,0 +1,252 @@
+//! A pattern whose sizes may be constants: read by the dialect of patterns and by that of named formats.
+
+use std::fmt;
+
+use tilewright_core::{Digit, MAX_MODES, Pattern};
+
+use super::rank;
+use crate::{error::Error, nearest::did_you_mean, scan::Scanner};
+
+/// The size of a digit, as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Size {
+    Rest,
+    Fixed(u64),
+    /// A constant that depends on the element or is a parameter.
+    Constant(String),
+}
+
+/// One digit, as written.
+#[derive(Clone, Debug)]
+pub(super) struct Written {
+    pub(super) name: String,
+    pub(super) size: Size,
+    /// The bytes of the whole digit.
+    pub(super) span: (usize, usize),
+}
+
+#[derive(Debug)]
+struct Axis {
+    /// Most significant first.
+    digits: Vec<Written>,
+    grouped: bool,
+}
+
+/// A pattern whose sizes may be constants.
+#[derive(Debug)]
+pub(super) struct Template {
+    batched: bool,
+    axes: Vec<Axis>,
+    /// Axis and position within it of each digit, outermost in storage first.
+    order: Vec<(usize, usize)>,
+}
+
+fn eat_rest(scan: &mut Scanner<'_>) -> bool {
+    scan.eat("…") || scan.eat("...")
+}
+
+impl Template {
+    pub(super) fn read(text: &str) -> Result<Template, Error> {
+        let mut scan = Scanner::new(text);
+        if !text.contains("->") {
+            let message =
+                "expected `->` and the digits in storage order, found the end of the text";
+            return Err(Error::parse((text.len(), text.len()), message));
+        }
+        let mut template =
+            Template { batched: eat_rest(&mut scan), axes: Vec::new(), order: Vec::new() };
+        while !scan.eat("->") {
+            if scan.peek().is_none() {
+                return Err(scan.expected("an axis or `->`"));
+            }
+            let axis = template.read_axis(&mut scan)?;
+            template.axes.push(axis);
+        }
+        template.read_order(&mut scan)?;
+        Ok(template)
+    }
+
+    /// Every digit, in the order written.
+    pub(super) fn digits(&self) -> impl Iterator<Item = &Written> {
+        self.axes.iter().flat_map(|axis| &axis.digits)
+    }
+
+    pub(super) fn rank_fits(&self, rank: usize) -> bool {
+        let own = self.axes.len();
+        rank == own || (self.batched && rank > own && rank <= MAX_MODES)
+    }
+
+    /// The dims of a small array: 10 each, or fewer where all digits of an axis have sizes.
+    pub(super) fn small_dims(&self) -> Vec<u64> {
+        let whole = |axis: &Axis| {
+            axis.digits.iter().try_fold(1u64, |whole, digit| match digit.size {
+                Size::Rest => None,
+                Size::Fixed(size) => Some(whole.saturating_mul(size)),
+                Size::Constant(_) => Some(whole),
+            })
+        };
+        self.axes.iter().map(|axis| whole(axis).unwrap_or(10).min(10)).collect()
+    }
+
+    /// The name of every digit.
+    fn names(&self) -> Vec<&str> {
+        self.digits().map(|digit| digit.name.as_str()).collect()
+    }
+
+    /// The letter of each axis.
+    pub(super) fn letters(&self) -> Vec<&str> {
+        let first = self.axes.iter().filter_map(|axis| axis.digits.first());
+        first.map(|digit| rank::letter(&digit.name)).collect()
+    }
+
+    /// Refuses an array of another rank.
+    pub(super) fn check_rank(&self, what: &dyn fmt::Display, rank: usize) -> Result<(), Error> {
+        if self.rank_fits(rank) || rank > MAX_MODES {
+            return Ok(());
+        }
+        Err(rank::misfit(what, &self.letters(), self.batched, rank))
+    }
+
+    fn read_axis(&self, scan: &mut Scanner<'_>) -> Result<Axis, Error> {
+        let mut axis = Axis { digits: Vec::new(), grouped: scan.eat("(") };
+        loop {
+            let digit = read_digit(scan)?;
+            self.check(&axis, &digit)?;
+            axis.digits.push(digit);
+            if !axis.grouped || scan.eat(")") {
+                return Ok(axis);
+            }
+        }
+    }
+
+    /// Refuses a digit that the pattern cannot take.
+    fn check(&self, axis: &Axis, digit: &Written) -> Result<(), Error> {
+        let name = &digit.name;
+        if self.digits().chain(&axis.digits).any(|other| other.name == *name) {
+            return Err(Error::parse(
+                digit.span,
+                format!("`{name}` is the name of two digits; name each one differently"),
+            ));
+        }
+        let rest = axis.digits.iter().find(|other| other.size == Size::Rest);
+        if let (Some(other), Size::Rest) = (rest, &digit.size) {
+            return Err(Error::parse(
+                digit.span,
+                format!(
+                    "`{}` and `{name}` both take the rest of the axis; give one a size, as in `{name}:16`",
+                    other.name
+                ),
+            ));
+        }
+        if self.digits().count() + axis.digits.len() == MAX_MODES {
+            return Err(Error::parse(digit.span, "a pattern has at most 32 digits"));
+        }
+        Ok(())
+    }
+
+    fn read_order(&mut self, scan: &mut Scanner<'_>) -> Result<(), Error> {
+        scan.skip();
+        let from = scan.at();
+        if eat_rest(scan) && !self.batched {
+            return Err(Error::parse(
+                (from, scan.at()),
+                "leading dims are stored, but the axes have none; begin the pattern with `…` too",
+            ));
+        }
+        while scan.peek().is_some() {
+            let (name, span) = scan.name("the name of a digit")?;
+            let at = self.find(name).ok_or_else(|| unknown(name, self.names(), span))?;
+            if self.order.contains(&at) {
+                return Err(Error::parse(span, format!("`{name}` is stored twice")));
+            }
+            self.order.push(at);
+        }
+        let stored = |name: &str| self.find(name).is_some_and(|at| self.order.contains(&at));
+        match self.digits().find(|digit| !stored(&digit.name)) {
+            Some(digit) => Err(Error::parse(
+                (scan.at(), scan.at()),
+                format!("`{}` is stored nowhere; name every digit behind `->`", digit.name),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<(usize, usize)> {
+        self.axes.iter().enumerate().find_map(|(a, axis)| {
+            Some((a, axis.digits.iter().position(|digit| digit.name == name)?))
+        })
+    }
+
+    /// The pattern with sizes for its constants; `None` leaves a digit the rest of its axis.
+    pub(super) fn pattern(
+        &self,
+        size_of: &dyn Fn(&Written) -> Result<Option<u64>, Error>,
+    ) -> Result<Pattern, Error> {
+        let mut digits = Vec::new();
+        for &(a, position) in &self.order {
+            let Some((axis, digit)) =
+                self.axes.get(a).and_then(|axis| Some((axis, axis.digits.get(position)?)))
+            else {
+                continue;
+            };
+            // At most 32 of each: both fit a byte.
+            let (a, level) = (a as u8, (axis.digits.len() - 1 - position) as u8);
+            digits.push(match size_of(digit)? {
+                Some(size) => Digit::fixed(a, level, size),
+                None => Digit::rest(a, level),
+            });
+        }
+        let pattern = Pattern::new(self.axes.len(), &digits)?;
+        Ok(if self.batched { pattern.batched() } else { pattern })
+    }
+}
+
+/// The error of a name that none of the digits has.
+pub(super) fn unknown(name: &str, names: Vec<&str>, span: (usize, usize)) -> Error {
+    let nearest = did_you_mean(name, names.iter().copied());
+    let list = names.join(" ");
+    Error::parse(span, format!("no digit is called `{name}`; there are {list}{nearest}"))
+}
+
+fn read_digit(scan: &mut Scanner<'_>) -> Result<Written, Error> {
+    let (name, (from, _)) = scan.name("an axis or a digit, such as `m` or `m0:16`")?;
+    let size = if scan.eat(":") { read_size(scan)? } else { Size::Rest };
+    Ok(Written { name: name.to_owned(), size, span: (from, scan.at()) })
+}
+
+fn read_size(scan: &mut Scanner<'_>) -> Result<Size, Error> {
+    if scan.peek().is_some_and(|c| c.is_ascii_uppercase()) {
+        return Ok(Size::Constant(scan.name("a size")?.0.to_owned()));
+    }
+    let from = scan.at();
+    match scan.integer()? {
+        0 => Err(Error::parse((from, scan.at()), "a digit has a size of 1 or more")),
+        size => Ok(Size::Fixed(size)),
+    }
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.size {
+            Size::Rest => f.write_str(&self.name),
+            Size::Fixed(size) => write!(f, "{}:{size}", self.name),
+            Size::Constant(size) => write!(f, "{}:{size}", self.name),
+        }
+    }
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rest = if self.batched { "… " } else { "" };
+        f.write_str(rest)?;
+        for axis in &self.axes {
+            let digits: Vec<String> = axis.digits.iter().map(Written::to_string).collect();
+            let digits = digits.join(" ");
+            if axis.grouped { write!(f, "({digits}) ")? } else { write!(f, "{digits} ")? }
+        }
+        write!(f, "-> {rest}")?;
+        let stored = self.order.iter().filter_map(|&(a, p)| self.axes.get(a)?.digits.get(p));
+        let names: Vec<&str> = stored.map(|digit| digit.name.as_str()).collect();
+        f.write_str(&names.join(" "))
+    }
+}
