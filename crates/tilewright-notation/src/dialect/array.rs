@@ -11,7 +11,7 @@ use crate::{
     Named,
     dtype::{dtype, element_bits},
     error::{Error, Kind},
-    literal::Value,
+    literal::{Fields, Value},
     reading::{Given, Reading, Resolved},
 };
 
@@ -45,6 +45,31 @@ impl Array {
             dtype: None,
             bits: None,
         }
+    }
+
+    /// A dense array with the dims and the type of these fields, whatever they are called.
+    pub(super) fn read(
+        fields: &mut Fields<'_>,
+        dims: &[&str],
+        dtype: &[&str],
+    ) -> Result<Array, Error> {
+        let mut array = Array::dense(fields.need(dims)?.dims()?);
+        let named = fields.take_some(dtype)?;
+        array.dtype = named.as_ref().map(read_dtype).transpose()?;
+        Ok(array)
+    }
+
+    /// Sets strides and offset, in bytes of elements of this type.
+    pub(super) fn set_bytes(
+        &mut self,
+        strided: &Strided,
+        (dtype, bytes): (PrimitiveType, i64),
+    ) -> Result<(), Error> {
+        let strides = strided.strides.iter().map(|stride| in_bytes(*stride, bytes));
+        self.strides = Some((strides.collect::<Result<_, _>>()?, Unit::Bytes));
+        self.offset = (in_bytes(strided.offset, bytes)?, Unit::Bytes);
+        self.dtype = Some(dtype);
+        Ok(())
     }
 
     /// As a reading that prints as `text`.
@@ -127,6 +152,15 @@ impl Reading for Written {
 pub(super) fn read_dtype(value: &Value<'_>) -> Result<PrimitiveType, Error> {
     let word = value.word()?;
     dtype(word).map_err(|error| Error::parse(value.span, error.to_string()))
+}
+
+/// One stride a dim, in a notation that has none below 0.
+pub(super) fn not_negative(strides: &Value<'_>, rank: usize, who: &str) -> Result<Vec<i64>, Error> {
+    let values = strides.strides(rank)?;
+    if values.iter().any(|stride| *stride < 0) {
+        return Err(Error::parse(strides.span, format!("{who} has no negative strides")));
+    }
+    Ok(values)
 }
 
 /// The type and the bytes of an element, of a layout that is to be said in bytes.

@@ -22,7 +22,7 @@
 use std::sync::Arc;
 
 use super::{
-    array::{Array, Unit, in_bytes, in_whole_bytes, no_width, read_dtype},
+    array::{Array, Unit, in_whole_bytes, no_width, not_negative},
     strided::{Strided, unsupported},
 };
 use crate::{
@@ -48,14 +48,11 @@ const FIELDS: &[&str] = &["shape", "strides", "permutation", "type", "dtype", "d
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let mut fields = Fields::read(text, "an Arrow tensor", FIELDS, 0)?;
-    let mut array = Array::dense(fields.need(&["shape"])?.dims()?);
+    let mut array = Array::read(&mut fields, &["shape"], &["type", "dtype"])?;
     let rank = array.dims.len();
     let permutation = fields.take_some(&["permutation"])?;
     if let Some(strides) = fields.take_some(&["strides"])? {
-        let values = strides.strides(rank)?;
-        if values.iter().any(|stride| *stride < 0) {
-            return Err(Error::parse(strides.span, "Arrow has no negative strides"));
-        }
+        let values = not_negative(&strides, rank, "Arrow")?;
         if let Some(permutation) = &permutation {
             return Err(Error::parse(permutation.span, "strides and a permutation at once"));
         }
@@ -64,8 +61,6 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     if let Some(permutation) = permutation {
         permute(&mut array, &permutation)?;
     }
-    let named = fields.take_some(&["type", "dtype"])?;
-    array.dtype = named.as_ref().map(read_dtype).transpose()?;
     let text = spell(&array);
     Ok(array.reading(text))
 }
@@ -121,11 +116,7 @@ fn print(named: &Named) -> Result<String, Error> {
     }
     let mut array = Array::dense(strided.dims.clone());
     match in_whole_bytes(named, "Arrow")? {
-        Some((dtype, bytes)) => {
-            let strides = strided.strides.iter().map(|stride| in_bytes(*stride, bytes));
-            array.strides = Some((strides.collect::<Result<_, _>>()?, Unit::Bytes));
-            array.dtype = Some(dtype);
-        }
+        Some(element) => array.set_bytes(&strided, element)?,
         None if strided.is_row_major() => {}
         // A permutation needs no width.
         None => match strided.minor_to_major() {

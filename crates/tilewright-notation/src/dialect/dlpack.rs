@@ -70,7 +70,7 @@ const FIELDS: &[&str] = &["shape", "strides", "byte_offset", "dtype", "ndim", "d
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let mut fields = Fields::read(text, "a DLTensor", FIELDS, 0)?;
-    let mut array = Array::dense(fields.need(&["shape"])?.dims()?);
+    let mut array = Array::read(&mut fields, &["shape"], &[])?;
     let rank = array.dims.len();
     if let Some(strides) = fields.take_some(&["strides"])? {
         array.strides = Some((strides.strides(rank)?, Unit::Elements));

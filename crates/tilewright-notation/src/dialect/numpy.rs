@@ -32,7 +32,7 @@ use std::sync::Arc;
 use tilewright_xla::PrimitiveType;
 
 use super::{
-    array::{Array, Unit, in_bytes, in_whole_bytes, no_width, read_dtype},
+    array::{Array, Unit, in_whole_bytes, no_width, read_dtype},
     strided::Strided,
 };
 use crate::{
@@ -66,7 +66,7 @@ const FIELDS: &[&str] = &[
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let mut fields = Fields::read(text, "a NumPy array", FIELDS, 0)?;
-    let mut array = Array::dense(fields.need(&["shape"])?.dims()?);
+    let mut array = Array::read(&mut fields, &["shape"], &[])?;
     let rank = array.dims.len();
     let strides = fields.take_some(&["strides"])?;
     let order = fields.take_some(&["order"])?;
@@ -151,12 +151,7 @@ fn print(named: &Named) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "NumPy")?;
     let mut array = Array::dense(strided.dims.clone());
     match in_whole_bytes(named, "NumPy")? {
-        Some((dtype, bytes)) => {
-            let strides = strided.strides.iter().map(|stride| in_bytes(*stride, bytes));
-            array.strides = Some((strides.collect::<Result<_, _>>()?, Unit::Bytes));
-            array.offset = (in_bytes(strided.offset, bytes)?, Unit::Bytes);
-            array.dtype = Some(dtype);
-        }
+        Some(element) => array.set_bytes(&strided, element)?,
         // A dense array needs no strides, so no width either.
         None if strided.offset != 0 => return Err(no_width("NumPy")),
         None if strided.is_row_major() => {}

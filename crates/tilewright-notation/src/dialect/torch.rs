@@ -26,7 +26,7 @@ use std::sync::Arc;
 use tilewright_core::TensorLayout;
 
 use super::{
-    array::{Array, Unit, read_dtype},
+    array::{Array, Unit, not_negative},
     strided::{Strided, unsupported},
 };
 use crate::{
@@ -56,7 +56,7 @@ const FIELDS: &[&str] =
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     let mut fields = Fields::read(text, "a PyTorch tensor", FIELDS, 3)?;
-    let mut array = Array::dense(fields.need(&["size", "shape"])?.dims()?);
+    let mut array = Array::read(&mut fields, &["size", "shape"], &["dtype"])?;
     let rank = array.dims.len();
     let stride = fields.take_some(&["stride", "strides"])?;
     let format = fields.take_some(&["memory_format"])?;
@@ -64,7 +64,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         return Err(Error::parse(format.span, "strides and a memory format; leave one out"));
     }
     if let Some(stride) = stride {
-        array.strides = Some((not_negative(&stride, rank)?, Unit::Elements));
+        array.strides = Some((not_negative(&stride, rank, "PyTorch")?, Unit::Elements));
     }
     array.minor_to_major =
         format.map(|format| minor_to_major(&format, rank)).transpose()?.flatten();
@@ -74,18 +74,8 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         let offset = i64::try_from(offset).map_err(|_| Error::parse((0, text.len()), message))?;
         array.offset = (offset, Unit::Elements);
     }
-    let named = fields.take_some(&["dtype"])?;
-    array.dtype = named.as_ref().map(read_dtype).transpose()?;
     let text = spell(&array);
     Ok(array.reading(text))
-}
-
-fn not_negative(stride: &Value<'_>, rank: usize) -> Result<Vec<i64>, Error> {
-    let strides = stride.strides(rank)?;
-    if strides.iter().any(|stride| *stride < 0) {
-        return Err(Error::parse(stride.span, "PyTorch has no negative strides"));
-    }
-    Ok(strides)
 }
 
 /// The dims of a memory format, fastest first; `None` is row-major.
