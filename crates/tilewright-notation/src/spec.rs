@@ -62,6 +62,8 @@ pub const MAX_TEXT: usize = 64 * 1024;
 pub struct Spec {
     reading: Arc<dyn Reading>,
     text: Arc<str>,
+    /// The text as it was written.
+    written: Arc<str>,
 }
 
 impl Spec {
@@ -88,7 +90,7 @@ impl Spec {
         let start = text.len() - text.trim_start().len();
         let (reading, canonical) =
             dialect::read(text.trim()).map_err(|error| error.shifted(start).in_text(text))?;
-        Ok(Spec { reading, text: canonical.into() })
+        Ok(Spec { reading, text: canonical.into(), written: text.into() })
     }
 
     /// The layout of an array with these dims and this dtype. A concrete SPEC needs neither; what is
@@ -117,8 +119,16 @@ impl Spec {
         dims: Option<&[u64]>,
         dtype: Option<PrimitiveType>,
     ) -> Result<Named, Error> {
-        let resolved = self.reading.resolve(&Given { dims, dtype })?;
+        let resolved = self.reading.resolve(&Given { dims, dtype }).map_err(|e| self.point(e))?;
         Ok(Named::of(self.text.to_string(), resolved))
+    }
+
+    /// An overflow at the number of the text that most likely is its cause, where one is large.
+    fn point(&self, error: Error) -> Error {
+        match large_number(&self.written) {
+            Some(span) if error.is_overflow() => error.at(span).in_text(&self.written),
+            Some(_) | None => error,
+        }
     }
 
     /// For a SPEC that spreads an array over threads, the coordinates that each place holds: from `register`,
@@ -172,6 +182,16 @@ impl Spec {
     pub fn fits(&self, rank: usize) -> bool {
         self.reading.fits(rank)
     }
+}
+
+/// The longest number of a text, if it has ten digits or more: no size of a tile has.
+fn large_number(text: &str) -> Option<(usize, usize)> {
+    let digit = |at: &usize| text.as_bytes().get(*at).is_some_and(u8::is_ascii_digit);
+    let starts =
+        (0..text.len()).filter(|at| digit(at) && !at.checked_sub(1).is_some_and(|b| digit(&b)));
+    let runs =
+        starts.map(|from| (from, (from..text.len()).find(|at| !digit(at)).unwrap_or(text.len())));
+    runs.max_by_key(|(from, to)| to - from).filter(|(from, to)| to - from >= 10)
 }
 
 impl fmt::Display for Spec {

@@ -351,6 +351,16 @@ fn huge_sizes_and_texts_are_errors() {
     }
     let block = "zN[M0=9223372036854775807,C0=9223372036854775807]";
     assert!(resolve(block, Some(&[1, 1]), None).unwrap_err().is_overflow());
+    for (text, dims, large) in [
+        ("zN[M0=9223372036854775807,C0=16]", Some(&[3, 5][..]), "9223372036854775807"),
+        ("onednn:aB9223372036854775807b", Some(&[3, 5]), "9223372036854775807"),
+        ("  (m1 m0:4611686018427387904) n -> n m1 m0", Some(&[3, 5]), "4611686018427387904"),
+        ("memref<9223372036854775807x8xf32>", None, "9223372036854775807"),
+    ] {
+        let error = resolve(text, dims, None).unwrap_err();
+        let (from, to) = error.span().unwrap_or_else(|| panic!("{text}: {error}"));
+        assert!(error.is_overflow() && &text[from..to] == large, "{}", error.render());
+    }
     assert!(resolve("row-major", Some(&[1; 33]), None).unwrap_err().is_limit());
     assert!(resolve("numpy:shape=(9223372036854775807,9)", None, None).unwrap_err().is_overflow());
     assert!(error(&"(".repeat(70_000)).is_limit());

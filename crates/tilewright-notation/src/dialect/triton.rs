@@ -35,7 +35,8 @@
 //! | `#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[4]` | error: held by 2 threads |
 //! | `#ttg.blocked<{sizePerThread = [3], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[12]` | error: powers of two |
 //! | `#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[100]` | error: 100 is none |
-//! | `#ttg.nvidia_mma<{versionMajor = 2}>` | | error: is not read |
+//! | `#ttg.nvidia_mma<{versionMajor = 2}>` | | error: is not read: its registers go by the instruction |
+//! | `#ttg.padded_shared<[4:+2] {order = [1, 0], shape = [16, 32]}>` | | error: padding is not linear |
 
 mod encoding;
 mod maps;

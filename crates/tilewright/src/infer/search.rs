@@ -83,7 +83,7 @@ impl<'a> Search<'a> {
         let (at, gave_up) = (self.furthest, if self.gave_up() { "; gave up" } else { "" });
         if at == self.packed.len() {
             return format!(
-                "digits reach the end of the packed buffer and leave elements out{gave_up}"
+                "digits explain all {at} elements of the packed buffer and leave some of the array out: storage that is a box of digits has another length{gave_up}"
             );
         }
         format!(

@@ -52,6 +52,16 @@ const BLOCKS: [&str; 4] = ["CTAsPerCGA", "CTASplitNum", "CTAOrder", "CGALayout"]
 const KINDS: [&str; 6] =
     ["blocked", "linear", "slice", "swizzled_shared", "shared", "shared_linear"];
 
+/// Kinds that are no map of bits by themselves, and why.
+const REFUSED: &[(&str, &str)] = &[
+    ("nvidia_mma", "its registers go by the instruction; MMA_M16N8_C and WGMMA_M64_D are such"),
+    ("amd_mfma", "its registers go by the instruction; MFMA_32x32_D and MFMA_16x16_D are such"),
+    ("amd_wmma", "its registers go by the instruction; WMMA_RDNA3_16x16_D is such"),
+    ("dot_op", "its registers go by the instruction of its parent"),
+    ("nvmma_shared", "its swizzle goes by the bytes of an element; write it as shared_linear"),
+    ("padded_shared", "padding is not linear over bits"),
+];
+
 /// Reads `#ttg.kind<{…}>`, `depth` slices deep.
 pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
     let mut scan = Scanner::new(text);
@@ -70,8 +80,10 @@ pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
         (kind, span) = scan.name("the kind of an encoding")?;
     }
     if !KINDS.contains(&kind) {
-        let nearest = did_you_mean(kind, KINDS);
-        let message = format!("`{kind}` is not read; there are {}{nearest}", KINDS.join(", "));
+        let why = REFUSED.iter().find(|(refused, _)| *refused == kind);
+        let why = why.map_or(String::new(), |(_, why)| format!(": {why}"));
+        let (nearest, kinds) = (did_you_mean(kind, KINDS), KINDS.join(", "));
+        let message = format!("`{kind}` is not read{why}; there are {kinds}{nearest}");
         return Err(Error::parse(span, message));
     }
     scan.expect("<")?;
