@@ -75,13 +75,13 @@ export class Field {
     this.carets.style.transform = `translateX(${-this.input.scrollLeft}px)`;
   }
 
-  /** "did you mean `x`?" as buttons that write x where the fault is. */
+  /** "did you mean `x`?", "Also near: `y`" as buttons that write x where the fault is. */
   private spellings(message: string, span: [number, number] | null): Node[] {
-    const meant = /did you mean ((?:`[^`]+`(?:, | or )?)+)/.exec(message)?.[1];
-    if (!meant || !span) return [];
+    if (!span) return [];
     const [from, to] = span;
-    const words = [...meant.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
-    return words.map((word) =>
+    const lists = message.matchAll(/(?:did you mean|also near:?) ((?:`[^`]+`(?:, | or | and )*)+)/gi);
+    const words = [...lists].flatMap(([, list]) => [...list!.matchAll(/`([^`]+)`/g)].map((match) => match[1]!));
+    return [...new Set(words)].slice(0, 4).map((word) =>
       button(word, `Write ${word}`, () => {
         this.value = this.value.slice(0, from) + word + this.value.slice(to);
         this.input.focus();

@@ -307,6 +307,7 @@ export class Grid {
       marks: this.marks,
     };
     this.drawn.frames += 1;
+    if (this.drawn.frames === 1) performance.mark("picture");
     this.drawn.cells = 0;
     this.drawn.labels = 0;
     const ends = (from: number, view: number, pitch: number, count: number): [number, number] => [

@@ -118,6 +118,7 @@ async function start(): Promise<void> {
   document.documentElement.dataset["theme"] = kept();
   try {
     await load(new URL("tilewright.wasm", document.baseURI));
+    performance.mark("library");
     new Page();
     document.documentElement.dataset["ready"] = "yes";
   } catch (error) {

@@ -37,18 +37,25 @@ async function visit(hash, use, options = {}) {
 const grid = (page, i = 0) => page.locator(".grid").nth(i);
 const said = (page, i = 0) => page.locator(".said").nth(i).textContent();
 const counts = (page, i = 0) => grid(page, i).evaluate((element) => ({ ...element.drawn }));
+function grouped(times) {
+  const groups = new Map();
+  for (const one of times) groups.set(one.text, [...(groups.get(one.text) ?? []), one]);
+  return groups;
+}
+
 const median = (times) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)];
 
 test("the first picture comes with the first frames", async () => {
   const times = [];
   for (let i = 0; i < 5; i++) {
     await visit("#layout", async (page) => {
-      times.push(await page.evaluate(() => performance.now()));
+      const mark = (name) => page.evaluate((name) => performance.getEntriesByName(name)[0].startTime, name);
+      times.push(`${(await mark("picture")).toFixed(0)} (library ${(await mark("library")).toFixed(0)})`);
       const { cells, labels } = await counts(page);
       assert.deepEqual([cells, labels], [96, 96]);
     });
   }
-  console.log(`first picture after ${median(times).toFixed(0)} ms (5 visits, nothing kept)`);
+  console.log(`first picture: ${times.join(", ")} ms after the address was opened (nothing kept)`);
 });
 
 test("a key costs one frame and draws what can be seen", async () => {
@@ -80,9 +87,12 @@ test("a key costs one frame and draws what can be seen", async () => {
       window.requestAnimationFrame = frame;
       return times;
     }, texts);
-    const slowest = times.toSorted((a, b) => b.whole - a.whole)[0];
-    const of = (share) => times.map(({ whole }) => whole).sort((a, b) => a - b)[Math.floor(share * (times.length - 1))];
-    console.log(`a key, typed to drawn: median ${of(0.5).toFixed(1)} ms, 95 % within ${of(0.95).toFixed(1)} ms, slowest ${slowest.whole.toFixed(1)} ms (${slowest.text}), ${times.length} keys`);
+    // A key is typed three times; the least says what it costs where others use the machine, too.
+    const keys = grouped(times);
+    const costs = [...keys.values()].map((same) => Math.min(...same.map(({ whole }) => whole))).sort((a, b) => a - b);
+    const all = times.map(({ whole }) => whole).sort((a, b) => a - b);
+    const of = (list, share) => `${list[Math.floor(share * (list.length - 1))].toFixed(1)} ms`;
+    console.log(`a key, typed to drawn: median ${of(all, 0.5)}, 95 % within ${of(all, 0.95)} (${all.length} keys); best of three rounds: median ${of(costs, 0.5)}, slowest ${of(costs, 1)} (${costs.length} texts)`);
     const before = await counts(page);
     await page.locator("input").first().press("Backspace");
     await page.keyboard.type("0");
@@ -232,7 +242,7 @@ test("an error is shown where it is, and its likely spelling can be chosen", asy
     const note = page.locator(`#${await input.getAttribute("aria-describedby")}`);
     assert.match(await note.textContent(), /did you mean/);
     await page.screenshot({ path: `${SCREENSHOTS}/error.png` });
-    await page.locator(".spelling").click();
+    await page.locator(".spelling").first().click();
     assert.equal(await input.inputValue(), "row-major");
     assert.equal(await input.getAttribute("aria-invalid"), null);
     // A general layout is shown for dims that are assumed, and says so.
