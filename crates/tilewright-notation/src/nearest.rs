@@ -30,12 +30,17 @@ fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec
     let worst = if best == 0 { 0 } else { best + 1 };
     let mut names: Vec<&str> = Vec::new();
     for (distance, _, name) in near {
-        let known = names.iter().any(|other| other.eq_ignore_ascii_case(name));
+        let known = names.iter().any(|other| plain(other) == plain(name));
         if distance <= worst && !known && names.len() < MOST {
             names.push(name);
         }
     }
     names
+}
+
+/// What two spellings of one name have in common.
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
 }
 
 /// How many letters of `text` differ from the nearest candidate; `None` if none is near.
@@ -79,6 +84,8 @@ mod tests {
     fn several_are_named_the_best_first() {
         let names = ["NHWC", "NCHW", "HWCN", "nhwc", "NDHWC"];
         assert_eq!(nearest("NHVC", names), ["NHWC", "NDHWC"]);
+        // Other spellings of a name are no other names.
+        assert_eq!(nearest("row-mayor", ["row-major", "row_major", "ROW-MAJOR"]), ["row-major"]);
         // Another case is no doubt.
         assert_eq!(nearest("Ndhwc", names), ["NDHWC"]);
         let said = did_you_mean("NHVC", names);

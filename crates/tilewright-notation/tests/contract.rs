@@ -244,6 +244,12 @@ fn parse_errors_point_at_the_text() {
 }
 
 #[test]
+fn other_spellings_of_the_nearest_name_are_not_suggested() {
+    let said = error("row-mayor").to_string();
+    assert_eq!(said, "no notation reads this as a layout; did you mean `row-major`?");
+}
+
+#[test]
 fn what_libraries_print_is_read() {
     for (text, expected) in [
         ("torch:size=torch.Size([3, 5]), stride=(5, 1), dtype=torch.float32", "(3,5):(5,1)"),
