@@ -77,18 +77,35 @@ impl PyFormat {
 }
 
 /// Every named format, those that were added last.
+///
+/// >>> from tilewright import formats
+/// >>> any(format.name == "COL4_4R2_8C" for format in formats())
+/// True
 #[pyfunction]
 fn formats() -> Vec<PyFormat> {
     notation::catalogue().map(PyFormat).collect()
 }
 
 /// Every notation with a sentence on what it is.
+///
+/// >>> from tilewright import notations
+/// >>> [name for name, about in notations() if name in ("cute", "hlo", "onednn")]
+/// ['cute', 'hlo', 'onednn']
 #[pyfunction]
 fn notations() -> Vec<(&'static str, &'static str)> {
     notation::notations().iter().map(|notation| (notation.name(), notation.about())).collect()
 }
 
-/// Adds the formats of a TOML text to the catalogue of this process, and gives their names.
+/// Adds the formats of a TOML text to the catalogue of this process, and gives their names. If one is wrong, none
+/// is added.
+///
+/// Raises ``ParseError`` with the line, ``LimitError`` beyond 1 MiB or 1000 formats.
+///
+/// >>> from tilewright import add_formats, parse
+/// >>> add_formats("[[format]]\nname = 'panels'\npattern = '(m1 m0:8) n -> m1 n m0'")
+/// ['panels']
+/// >>> parse("panels", dims=(16, 3)).layout
+/// Layout('((8,2),3):((1,24),8)')
 #[pyfunction]
 #[pyo3(signature = (toml, /))]
 fn add_formats(toml: &str) -> PyResult<Vec<&'static str>> {

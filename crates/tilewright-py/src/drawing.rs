@@ -1,19 +1,27 @@
-//! `Drawing`: a layout as a picture, for notebooks and files.
+//! `Drawing`: a layout as a picture, for notebooks, files, documents and terminals.
 
 use std::path::PathBuf;
 
 use pyo3::{exceptions::PyOSError, prelude::*};
 use tilewright::{
-    Named,
-    draw::{Limits, Scene, Subject, conversion, grid, memory},
+    Layout, Named,
+    draw::{
+        Access, Limits, Relation, Scene, Subject, banks, conversion, fragment, grid, memory,
+        owners, step,
+    },
 };
 
-use crate::errors::{Raised, refused};
+use crate::{
+    errors::{Raised, refused},
+    expression,
+    layout::PyLayout,
+};
 
-/// A picture of a layout. A notebook shows it; ``svg`` is its text, ``save`` writes it to a file.
+/// A picture of a layout. A notebook shows it, and answers the pointer with coordinate and offset.
 ///
 /// >>> from tilewright import parse
-/// >>> parse("f32[3,5]{1,0:T(2,2)}").draw().svg[:4]
+/// >>> drawing = parse("f32[3,5]{1,0:T(2,2)}").draw()
+/// >>> drawing.svg[:4]
 /// '<svg'
 #[pyclass(name = "Drawing", module = "tilewright", frozen)]
 pub(crate) struct PyDrawing(Scene);
@@ -26,14 +34,45 @@ impl PyDrawing {
         self.0.to_svg()
     }
 
-    /// Writes the picture as SVG.
+    /// The picture as a page of HTML that answers the pointer and the keyboard; nothing is loaded.
+    #[getter]
+    fn html(&self) -> String {
+        self.0.to_html()
+    }
+
+    /// The picture for LaTeX.
+    #[getter]
+    fn tikz(&self) -> String {
+        self.0.to_tikz()
+    }
+
+    /// The picture as text, for a terminal: with its codes for colours unless told otherwise.
+    #[pyo3(signature = (*, colours = true))]
+    fn text(&self, colours: bool) -> String {
+        self.0.to_terminal(colours)
+    }
+
+    /// Writes the picture as what the file's name ends in: ``.svg``, ``.html``, ``.tex``, ``.tikz`` or ``.txt``.
+    ///
+    /// Raises ``ArgumentError`` for another ending, ``OSError`` where the file cannot be written.
     fn save(&self, path: PathBuf) -> PyResult<()> {
+        let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+        let text = match end {
+            "svg" => self.0.to_svg(),
+            "html" => self.0.to_html(),
+            "tex" | "tikz" => self.0.to_tikz(),
+            "txt" => self.0.to_terminal(false),
+            other => {
+                let says = format!("a picture is .svg, .html, .tex, .tikz or .txt; not .{other}");
+                return Err(refused("arguments", says));
+            }
+        };
         let failed = |error| PyOSError::new_err(format!("{}: {error}", path.display()));
-        std::fs::write(&path, self.0.to_svg()).map_err(failed)
+        std::fs::write(&path, text).map_err(failed)
     }
 
     fn _repr_html_(&self) -> String {
-        self.html()
+        self.part()
     }
 
     fn _repr_svg_(&self) -> String {
@@ -41,17 +80,36 @@ impl PyDrawing {
     }
 }
 
+/// What is drawn of an array's layout.
+pub(crate) struct Kind<'a> {
+    pub(crate) name: &'a str,
+    /// The other layout of a conversion.
+    pub(crate) to: Option<&'a Named>,
+    /// The threads that hold the elements, and how many each.
+    pub(crate) threads: Option<(u64, u64)>,
+    /// How many elements a thread reads at once.
+    pub(crate) vector: Option<u64>,
+}
+
 impl PyDrawing {
-    /// A picture of this kind; a conversion is to the second layout.
-    pub(crate) fn of(named: &Named, kind: &str, to: Option<&Named>) -> PyResult<PyDrawing> {
-        let limits = Limits::default();
-        let scene = match (kind, to) {
-            ("grid", None) => grid(&subject(named), &limits),
-            ("memory", None) => memory(&subject(named), &limits),
-            ("grid" | "conversion", Some(to)) => conversion(&subject(named), &subject(to), &limits),
-            _ => {
+    pub(crate) fn of(named: &Named, kind: &Kind<'_>) -> PyResult<PyDrawing> {
+        let (limits, own) = (Limits::default(), subject(named));
+        let scene = match (kind.name, kind.to, kind.threads, kind.vector) {
+            ("grid", None, None, None) => grid(&own, &limits),
+            ("memory", None, None, None) => memory(&own, &limits),
+            ("grid" | "conversion", Some(to), None, None) => {
+                conversion(&own, &subject(to), &limits)
+            }
+            ("grid" | "threads", None, Some((threads, values)), None) => {
+                fragment(&own, threads, values, &limits)
+            }
+            ("grid" | "banks", None, None, Some(vector)) => {
+                banks(&own, &access(named, vector)?, &limits)
+            }
+            (name, ..) => {
                 let says = format!(
-                    "no picture is called {kind}; there are grid and memory, and with `to` conversion"
+                    "no picture is called {name} and takes these arguments; there are grid, memory, \
+                     conversion (to), threads (threads and values), and banks (vector)"
                 );
                 return Err(refused("arguments", says));
             }
@@ -59,11 +117,75 @@ impl PyDrawing {
         scene.raised().map(PyDrawing)
     }
 
-    pub(crate) fn html(&self) -> String {
-        self.0.to_svg()
+    /// The picture as a part of a page.
+    pub(crate) fn part(&self) -> String {
+        self.0.to_html_part()
+    }
+
+    /// Which thread holds each cell of a tile, by a layout from threads and values to cells.
+    pub(crate) fn owners(tv: &Layout, tile: &[u64]) -> PyResult<PyDrawing> {
+        owners(tv, tile, &Limits::default()).raised().map(PyDrawing)
     }
 }
 
 fn subject(named: &Named) -> Subject<'_> {
     Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())
+}
+
+fn access(named: &Named, vector: u64) -> PyResult<Access> {
+    match named.element_bits() {
+        Some(bits) if bits % 8 == 0 => Ok(Access { element_bytes: u64::from(bits / 8), vector }),
+        Some(bits) => {
+            let says = format!("elements of {bits} bits; banks are counted for whole bytes");
+            Err(refused("unsupported", says))
+        }
+        None => Err(refused("needs-dtype", "banks depend on the width of an element; give dtype")),
+    }
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(draw_step, module)?)
+}
+
+/// The picture of an operation of two layouts, composition, a division or a product: A, B and the result, what
+/// belongs together in one colour.
+///
+/// >>> from tilewright import draw_step
+/// >>> draw_step("composition", "(6,2):(8,2)", "(4,3):(3,1)").svg[:4]
+/// '<svg'
+#[pyfunction]
+#[pyo3(signature = (operation, a, b, /))]
+fn draw_step(
+    py: Python<'_>,
+    operation: &str,
+    a: &Bound<'_, PyAny>,
+    b: &Bound<'_, PyAny>,
+) -> PyResult<PyDrawing> {
+    let relation = match operation {
+        "composition" => Relation::Through,
+        name if name.ends_with("_divide") => Relation::Through,
+        name if name.ends_with("_product") => Relation::Copies,
+        name => {
+            let says =
+                format!("{name} is drawn as no step; composition, divisions and products are");
+            return Err(refused("arguments", says));
+        }
+    };
+    let result = expression::call(py, operation, &[a.clone(), b.clone()])?;
+    let result = layout(result.bind(py))?;
+    let sign = if operation == "composition" { "∘" } else { operation };
+    let scene = step(sign, &layout(a)?, &layout(b)?, &result, relation, &Limits::default());
+    scene.raised().map(PyDrawing)
+}
+
+/// The layout that an argument is.
+fn layout(value: &Bound<'_, PyAny>) -> PyResult<Layout> {
+    if let Ok(layout) = value.cast::<PyLayout>() {
+        return Ok(layout.get().0.clone());
+    }
+    let text = expression::argument(value)?;
+    let value = tilewright::eval::evaluate(&text).raised()?;
+    let named = value.to_named().filter(|named| named.layout().is_strided());
+    let named = named.ok_or_else(|| refused("arguments", format!("{text} is no layout")))?;
+    Ok(named.layout().layout().clone())
 }

@@ -61,7 +61,16 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(operation, module)?)
 }
 
-/// The value of an expression: ``tilewright eval`` as a function.
+/// The value of an expression, as Python's where it has such a value: what ``tilewright eval`` computes.
+///
+/// Raises an ``Error`` with ``span``: the text does not parse, an operation is not given what it takes, or what is
+/// asked for does not exist.
+///
+/// >>> from tilewright import evaluate
+/// >>> evaluate("logical_divide((6,8):(8,1), <3,4>)")
+/// Layout('((3,2),(4,2)):((8,24),(1,4))')
+/// >>> evaluate("size((3,(2,2)))")
+/// 12
 #[pyfunction]
 #[pyo3(signature = (text, /))]
 fn evaluate(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
@@ -70,6 +79,10 @@ fn evaluate(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
 }
 
 /// The value of an expression as text, as ``tilewright eval`` prints it.
+///
+/// >>> from tilewright import evaluate_text
+/// >>> evaluate_text("(6,2):(8,2) o (4,3):(3,1)")
+/// '((2,2),3):((24,2),8)'
 #[pyfunction]
 #[pyo3(signature = (text, /))]
 fn evaluate_text(py: Python<'_>, text: &str) -> PyResult<String> {
@@ -77,6 +90,10 @@ fn evaluate_text(py: Python<'_>, text: &str) -> PyResult<String> {
 }
 
 /// Name, arguments and meaning of every operation.
+///
+/// >>> from tilewright import functions
+/// >>> [arguments for name, arguments, meaning in functions() if name == "complement"]
+/// ['L[, n]']
 #[pyfunction]
 fn functions() -> Vec<(&'static str, &'static str, &'static str)> {
     eval::functions()
@@ -85,6 +102,10 @@ fn functions() -> Vec<(&'static str, &'static str, &'static str)> {
 }
 
 /// An operation by its name.
+///
+/// >>> from tilewright.algebra import operation
+/// >>> operation("size", (3, (2, 2)))
+/// 12
 #[pyfunction]
 #[pyo3(signature = (name, /, *arguments))]
 fn operation(py: Python<'_>, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {

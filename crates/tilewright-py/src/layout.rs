@@ -8,6 +8,7 @@ use pyo3::{
 use tilewright::{IntTuple, Layout, Spec};
 
 use crate::{
+    drawing::PyDrawing,
     errors::{self, Raised},
     expression,
     swizzle::PySwizzle,
@@ -163,6 +164,16 @@ impl PyLayout {
 
     fn __reduce__<'py>(slf: &Bound<'py, PyLayout>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         Ok((slf.get_type().into_any(), (slf.get().0.to_string(),)))
+    }
+
+    /// A picture, of which ``TensorLayout.draw`` says the kinds; with ``tile``, a layout from threads and values to
+    /// the cells of that tile, and which thread holds each.
+    #[pyo3(signature = (*, tile = None))]
+    fn draw(&self, tile: Option<Vec<u64>>) -> PyResult<PyDrawing> {
+        match tile {
+            Some(tile) => PyDrawing::owners(&self.0, &tile),
+            None => self.tensor()?.grid(),
+        }
     }
 
     fn _repr_html_(&self) -> PyResult<String> {

@@ -40,6 +40,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<foreign::PyMemory>()?;
     module.add_class::<plan::PyPlan>()?;
     module.add_class::<drawing::PyDrawing>()?;
+    drawing::register(module)?;
     expression::register(module)?;
     words::register(module)?;
     catalogue::register(module)?;

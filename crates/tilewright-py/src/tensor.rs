@@ -12,7 +12,7 @@ use tilewright::{
 };
 
 use crate::{
-    drawing::PyDrawing,
+    drawing::{Kind, PyDrawing},
     errors::{Raised, refused},
     foreign::Memory,
     layout::PyLayout,
@@ -220,11 +220,27 @@ impl PyTensorLayout {
         Picture::new(self.0.layout(), self.0.fill()).with_tiles().grid(cells)
     }
 
-    /// A picture: ``grid`` or ``memory``; with ``to``, the same array in both layouts.
-    #[pyo3(signature = (kind = "grid", *, to = None))]
-    fn draw(&self, kind: &str, to: Option<&Bound<'_, PyAny>>) -> PyResult<PyDrawing> {
+    /// A picture. ``grid``: where each element is stored; ``memory``: what each offset stores; with ``to`` the
+    /// same array in both layouts; with ``threads`` and ``values`` which thread holds each element, where these
+    /// are stored thread after thread; with ``vector`` the banks of shared memory, and how often reads of so
+    /// many elements at once collide.
+    #[pyo3(signature = (kind = "grid", *, to = None, threads = None, values = None, vector = None))]
+    fn draw(
+        &self,
+        kind: &str,
+        to: Option<&Bound<'_, PyAny>>,
+        threads: Option<u64>,
+        values: Option<u64>,
+        vector: Option<u64>,
+    ) -> PyResult<PyDrawing> {
         let to = to.map(|to| resolve(to, Some(self.0.layout().extents()), self.0.dtype()));
-        PyDrawing::of(&self.0, kind, to.transpose()?.as_ref())
+        let to = to.transpose()?;
+        let threads = match (threads, values) {
+            (Some(threads), values) => Some((threads, values.unwrap_or(1))),
+            (None, Some(_)) => return Err(refused("arguments", "values of how many threads?")),
+            (None, None) => None,
+        };
+        PyDrawing::of(&self.0, &Kind { name: kind, to: to.as_ref(), threads, vector })
     }
 
     fn _repr_html_(&self) -> String {
@@ -262,13 +278,18 @@ impl PyTensorLayout {
         (self.0.layout(), self.0.dtype(), self.0.element_bits(), self.0.fill())
     }
 
+    /// The picture of where each element is stored.
+    pub(crate) fn grid(&self) -> PyResult<PyDrawing> {
+        PyDrawing::of(&self.0, &Kind { name: "grid", to: None, threads: None, vector: None })
+    }
+
     /// The picture for a notebook: drawn, or as text where it cannot be.
     pub(crate) fn html(&self) -> String {
         let escape =
             |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         let text =
             || format!("<pre>{}\n{}</pre>", escape(&self.0.to_spec()), escape(&self.show(false)));
-        PyDrawing::of(&self.0, "grid", None).map_or_else(|_| text(), |drawing| drawing.html())
+        self.grid().map_or_else(|_| text(), |drawing| drawing.part())
     }
 }
 

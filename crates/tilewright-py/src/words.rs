@@ -149,7 +149,17 @@ pub(crate) fn compared(a: &Named, b: &Named) -> PyResult<PyComparison> {
     })
 }
 
-/// Compares two layouts; what one does not say of its dims and dtype it takes from the other.
+/// Whether two layouts are one map over the same dims, decided without going through the elements. What one does
+/// not say of its dims and dtype it takes from the other. The answer is true in a condition where they are, and
+/// says where they differ.
+///
+/// Raises what ``parse`` raises, ``UndecidedError`` where the question takes too long to decide.
+///
+/// >>> from tilewright import same
+/// >>> bool(same("f32[2,3]{0,1}", "(2,3):(1,2)"))
+/// True
+/// >>> print(same("row-major", "(2,3):(1,2)"))
+/// differ at (0,1): 1 vs 2
 #[pyfunction]
 #[pyo3(signature = (a, b, /, dims = None, dtype = None))]
 fn same(
@@ -176,7 +186,13 @@ fn needs(error: &tilewright::notation::Error) -> bool {
     error.needs_dims() || error.needs_dtype()
 }
 
-/// The map from registers, lanes, warps and blocks to coordinates, as text; None for an array in memory.
+/// For a layout that spreads an array over threads, the map from registers, lanes, warps and blocks to
+/// coordinates, as text; None for an array in memory.
+///
+/// >>> from tilewright import distribution
+/// >>> text = "#ttg.blocked<{sizePerThread=[2], threadsPerWarp=[4], warpsPerCTA=[2], order=[0]}>"
+/// >>> distribution(text, dims=(8,))
+/// '{register=[1],lane=[2,4],warp=[0],block=[]} -> (dim0:8)'
 #[pyfunction]
 #[pyo3(signature = (spec, /, dims = None, dtype = None))]
 fn distribution(
@@ -238,7 +254,16 @@ impl PyInference {
     }
 }
 
-/// Finds the layout that puts the elements of `original` where `packed` has them.
+/// Finds the layout that puts the elements of ``original``, row-major, where ``packed`` has them. Nothing is
+/// assumed of the values; numbered elements decide everything. ``dims`` are those of ``original`` unless given.
+///
+/// Raises ``CopyError`` for arrays that are not contiguous, ``DtypeError`` for elements of different widths.
+///
+/// >>> import numpy
+/// >>> from tilewright import infer
+/// >>> rows = numpy.arange(6, dtype=numpy.uint8).reshape(2, 3)
+/// >>> infer(rows, numpy.array([0, 3, 1, 4, 2, 5], numpy.uint8)).layout.layout
+/// Layout('(2,3):(1,2)')
 #[pyfunction]
 #[pyo3(signature = (original, packed, /, dims = None))]
 fn infer(

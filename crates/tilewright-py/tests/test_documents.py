@@ -26,17 +26,18 @@ def test_docstrings_of_modules(name: str) -> None:
 
 
 def native() -> list[tuple[str, str]]:
-    """The docstrings of the native classes and their members."""
+    """The docstrings of the native functions, classes and their members."""
     found = []
     for name, value in vars(_tilewright).items():
-        if isinstance(value, type):
+        if callable(value):
             found.append((name, value.__doc__ or ""))
+        if isinstance(value, type):
             found.extend((f"{name}.{member}", getattr(value, member).__doc__ or "") for member in vars(value))
     return [(name, text) for name, text in found if ">>>" in text]
 
 
 @pytest.mark.parametrize(("name", "text"), native(), ids=lambda value: value if len(value) < 40 else "")
-def test_docstrings_of_native_classes(name: str, text: str) -> None:
+def test_native_docstrings(name: str, text: str) -> None:
     test = doctest.DocTestParser().get_doctest(inspect.cleandoc(text), {}, name, None, None)
     assert doctest.DocTestRunner(optionflags=OPTIONS).run(test).failed == 0
 

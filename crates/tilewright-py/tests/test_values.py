@@ -3,6 +3,7 @@
 import copy
 import pickle
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -183,13 +184,38 @@ def test_infer_finds_formats() -> None:
         tw.infer(array.T, array)
 
 
-def test_pictures() -> None:
+def test_pictures(tmp_path: Path) -> None:
     layout = tw.parse("f32[3,5]{1,0:T(2,2)}")
     assert "+" in layout.show() and "a" in layout.show(names=True)
-    for drawing in [layout.draw(), layout.draw("memory"), layout.draw(to="row-major")]:
+    fragment = tw.parse("((8,2),(2,4)):((16,2),(1,4))")
+    swizzled = tw.parse("f16[8,64] Sw<3,3,3> o (8,64):(64,1)")
+    for drawing in [
+        layout.draw(),
+        layout.draw("memory"),
+        layout.draw(to="row-major"),
+        fragment.draw(threads=32, values=4),
+        swizzled.draw("banks", vector=8),
+        tw.Layout("(4,8):(8,1)").draw(),
+        tw.make_layout_tv("(4,8):(8,1)", "(1,2):(2,1)").draw(tile=(4, 16)),
+        tw.draw_step("composition", "(6,2):(8,2)", "(4,3):(3,1)"),
+        tw.draw_step("blocked_product", "(2,2):(1,2)", "(3,2)"),
+    ]:
         assert drawing.svg.startswith("<svg") and drawing.svg.rstrip().endswith("</svg>")
-        assert "<svg" in drawing._repr_html_()
-    assert "<svg" in layout._repr_html_() and "<svg" in tw.Layout("(4,8):(8,1)")._repr_html_()
+        assert "tw-scene" in drawing._repr_html_() and "<html" in drawing.html.lower()
+        assert "tikzpicture" in drawing.tikz and "\x1b" not in drawing.text(colours=False)
+        for end in ["svg", "html", "tex", "txt"]:
+            drawing.save(tmp_path / f"picture.{end}")
+            assert (tmp_path / f"picture.{end}").stat().st_size > 0
+        with pytest.raises(tw.ArgumentError):
+            drawing.save(tmp_path / "picture.jpeg")
+        with pytest.raises(OSError):
+            drawing.save(tmp_path / "nowhere" / "picture.svg")
+    assert "tw-scene" in layout._repr_html_() and "tw-scene" in tw.Layout("(4,8):(8,1)")._repr_html_()
+    for wrong in [{"vector": 3}, {"threads": 7, "values": 4}, {"values": 4}, {"to": "f32[5,3]"}]:
+        with pytest.raises(tw.Error):
+            layout.draw(**wrong)
+    with pytest.raises(tw.ArgumentError):
+        tw.draw_step("coalesce", "4:1", "2:1")
     large = tw.parse("f32[100000,100000] row-major")
     assert len(large._repr_html_()) < 10_000_000
     with pytest.raises(tw.ArgumentError):
