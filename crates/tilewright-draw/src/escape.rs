@@ -37,7 +37,8 @@ pub(crate) fn tex(text: &str) -> String {
             '<' => escaped += "\\textless{}",
             '>' => escaped += "\\textgreater{}",
             '|' => escaped += "\\textbar{}",
-            '"' => escaped += "\\textquotedbl{}",
+            // The same character in every encoding of a typewriter's letters.
+            '"' => escaped += "\\char34{}",
             // Braces keep these from joining their neighbours: --, '', ``, ?`, ,,.
             '-' | '\'' | '`' | ',' => {
                 escaped.push(c);

@@ -17,7 +17,8 @@ pub(crate) fn page(scene: &Scene) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}</title>\n</head>\n<body style=\"margin:0\">\n{}</body>\n</html>\n",
+         <title>{}</title>\n<style>body{{margin:0}}.tw-scene{{min-height:100vh;box-sizing:border-box}}</style>\n\
+         </head>\n<body>\n{}</body>\n</html>\n",
         xml(&scene.title),
         part(scene)
     )
@@ -56,7 +57,7 @@ fn print_band(html: &mut String, band: &Band, first: bool) {
 }
 
 fn print_panel(html: &mut String, panel: &Panel, first: bool) {
-    *html += "<table role=\"grid\">\n";
+    let _ = writeln!(html, "<table role=\"grid\" style=\"--tw-w:{}ch\">", panel.width());
     let (caption, detail) = (xml(&panel.caption), xml(&panel.detail));
     if !(caption.is_empty() && detail.is_empty()) {
         let _ = writeln!(html, "<caption><b>{caption}</b> {detail}</caption>");
@@ -171,7 +172,7 @@ const STYLE: &str = "\
 .tw-scene tbody th{text-align:right}
 .tw-scene th.tw-tail{text-align:left}
 .tw-scene thead td,.tw-scene tfoot td,.tw-scene td.tw-none{background:none;color:#5a5f66}
-.tw-scene td{padding:3px 4px;min-width:1.9em;height:1.2em;text-align:center;border:0 solid #1a1a1a}
+.tw-scene td{padding:3px 4px;min-width:max(1.9em,var(--tw-w));height:1.2em;text-align:center;border:0 solid #1a1a1a}
 .tw-scene td.tw-a0{border-top:1px solid #0003}
 .tw-scene td.tw-l0{border-left:1px solid #0003}
 .tw-scene td.tw-u0{border-bottom:1px solid #0003}
@@ -185,11 +186,11 @@ const STYLE: &str = "\
 .tw-scene td.tw-a4{border-top-width:5px}.tw-scene td.tw-l4{border-left-width:5px}
 .tw-scene td.tw-u4{border-bottom-width:5px}.tw-scene td.tw-r4{border-right-width:5px}
 .tw-scene td.tw-mark{box-shadow:inset 0 0 0 2px #1a1a1a}
-.tw-scene td.tw-on{background:#1a1a1a;color:#fff}
+.tw-scene td.tw-on{background:#1a1a1a;color:#fff;box-shadow:inset 0 0 0 2px #fff8}
 .tw-scene td:focus{outline:3px solid #0b57d0;outline-offset:-3px}
 .tw-scene ul{list-style:none;display:flex;flex-wrap:wrap;gap:4px 24px;margin:8px 0 0;padding:0;color:#5a5f66}
 .tw-scene i{display:inline-block;width:14px;height:14px;border:1px solid #0005;margin-right:6px;vertical-align:-2px}
-.tw-tip{position:fixed;z-index:9;max-width:40em;background:#1a1a1a;color:#fff;padding:3px 8px;border-radius:4px;pointer-events:none}
+.tw-tip{position:fixed;z-index:9;border:1px solid #fff8;max-width:40em;background:#1a1a1a;color:#fff;padding:3px 8px;border-radius:4px;pointer-events:none}
 .tw-tip[hidden]{display:none}
 @media (prefers-color-scheme:dark){
 .tw-scene{background:#17191c;color:#eee}

@@ -120,8 +120,8 @@ fn node(tikz: &mut String, at: (i64, i64), anchor: Anchor, style: Style, text: &
     };
     let family = if style.is_mono() { "\\ttfamily" } else { "\\sffamily" };
     let series = if style.is_bold() { "\\bfseries" } else { "" };
-    // Letters of TeX's own fonts are a little wider than those of a browser.
-    let size = px(style.size() * 7 / 10);
+    // In whole points, which TeX has fonts for; its letters are a little wider than those of a browser.
+    let size = (style.size() * 7 / 100).clamp(7, 17);
     let (x, y, colour) = (px(at.0), px(at.1), name(style.colour()));
     let _ = writeln!(
         tikz,
