@@ -40,6 +40,7 @@ pub(crate) fn tex(text: &str) -> String {
             // The same character in every encoding of a typewriter's letters.
             '"' => escaped += "\\char34{}",
             // Braces keep these from joining their neighbours: --, '', ``, ?`, ,,.
+            '–' => escaped += "-{}",
             '-' | '\'' | '`' | ',' => {
                 escaped.push(c);
                 escaped += "{}";

@@ -70,8 +70,9 @@ impl<'a> Strip<'a> {
         let layout = subject.layout;
         let low = layout.layout().bounds().map_or(0, |(low, _)| low.min(0));
         let whole = low.unsigned_abs().saturating_add(layout.capacity());
-        let drawn = whole.min(limits.kept().cells);
-        Strip { subject, colouring, line: line.max(1), low, whole, drawn }
+        let limits = limits.kept();
+        let (line, drawn) = (broken(line.max(1), limits.columns), whole.min(limits.cells));
+        Strip { subject, colouring, line, low, whole, drawn }
     }
 
     /// The lines, each from a multiple of their length.
@@ -123,6 +124,12 @@ impl<'a> Strip<'a> {
         let left = self.whole - self.drawn;
         (left > 0).then(|| format!("left out{of}: {left} of {} cells of memory", self.whole))
     }
+}
+
+/// A line in equal parts of no more cells than these, where the parts are not much shorter.
+fn broken(line: u64, most: u64) -> u64 {
+    let parts = (most.div_ceil(2)..=most).rev().find(|&part| line.is_multiple_of(part));
+    if line <= most { line } else { parts.unwrap_or(most) }
 }
 
 fn absent() -> Cell {

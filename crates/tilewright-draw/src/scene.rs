@@ -321,7 +321,8 @@ impl Scene {
         crate::tikz::print(self)
     }
 
-    /// The picture as text for a terminal, with its colours (the 256 of ECMA-48) or without.
+    /// The picture as text for a terminal, with its colours (the 256 of ECMA-48) or without. Panels that
+    /// have only a gap between them go below one another beyond 100 characters.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;

@@ -3,6 +3,9 @@
 
 use crate::{Band, Joint, Margin, Paint, Panel, Scene, escape, palette::Rgb, place::ground};
 
+/// About how many characters stand side by side.
+const WIDTH: usize = 100;
+
 /// A piece of a line in one look.
 #[derive(Clone, Debug)]
 struct Span {
@@ -22,11 +25,11 @@ pub(crate) fn print(scene: &Scene, colours: bool) -> String {
             .filter(|text| !text.is_empty())
             .map(|text| vec![plain(text)]),
     );
-    for (at, band) in scene.bands.iter().enumerate() {
+    for (at, band) in scene.bands.iter().flat_map(broken).enumerate() {
         if at > 0 {
             lines.push(Vec::new());
         }
-        lines.extend(beside(band));
+        lines.extend(beside(&band));
     }
     for key in &scene.legend {
         match key.paint {
@@ -75,6 +78,29 @@ fn code(colour: Rgb) -> u16 {
 
 fn width(line: &Line) -> usize {
     line.iter().map(|span| span.text.chars().count()).sum()
+}
+
+/// A band in several, where nothing but a gap stands between its panels and they are too wide together.
+fn broken(band: &Band) -> Vec<Band> {
+    if band.joints.iter().any(|joint| *joint != Joint::Gap) {
+        return vec![band.clone()];
+    }
+    let (mut bands, mut used) = (Vec::<Band>::new(), 0);
+    for panel in &band.panels {
+        let own = width(&Rows::new(panel).names(|column| &column.head)) + 3;
+        match bands.last_mut() {
+            Some(last) if used + own <= WIDTH => {
+                last.panels.push(panel.clone());
+                last.joints.push(Joint::Gap);
+            }
+            _ => {
+                bands.push(Band { panels: vec![panel.clone()], joints: Vec::new() });
+                used = 0;
+            }
+        }
+        used += own;
+    }
+    bands
 }
 
 /// The panels of a band, equal rows on one line, with what stands between them in the middle.

@@ -39,10 +39,11 @@ pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
     if here.len() > 1 {
         return Err(Failure::usage("stdout takes one picture; name files for the others"));
     }
-    let scene = scene(
-        args,
-        if here.is_empty() && there.is_empty() { on_screen() } else { Limits::default() },
-    )?;
+    let limits = match here.is_empty() && there.is_empty() {
+        true => on_screen(if args.other.is_some() { 2 } else { 1 }),
+        false => Limits::default(),
+    };
+    let scene = scene(args, limits)?;
     for (place, print) in &there {
         files::write(Path::new(place), print(&scene).as_bytes(), args.force)?;
     }
@@ -71,13 +72,14 @@ fn coloured(args: &Show) -> bool {
     }
 }
 
-/// What fits the terminal; elsewhere, what fits a file.
-fn on_screen() -> Limits {
+/// What fits the terminal, so many panels side by side; elsewhere, what fits a file.
+fn on_screen(panels: u16) -> Limits {
     let size = std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     match size {
+        // A cell takes some five characters, the margins ten.
         Some((width, height)) => Limits {
-            columns: (u64::from(width.0) / 6).max(4),
-            rows: u64::from(height.0 * 2 / 3).max(4),
+            columns: u64::from((width.0 / panels).saturating_sub(10) / 5).max(4),
+            rows: u64::from(height.0.saturating_sub(8)).max(4),
             panels: 4,
             ..Limits::default()
         },
