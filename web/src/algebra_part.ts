@@ -1,11 +1,11 @@
 // One step of the algebra: A, B and what they give, with the cells that belong together.
 
 import { isDark, paletteOf } from "./colours.js";
-import { copier, fill, h, select } from "./dom.js";
+import { copier, fill, h, saver, select } from "./dom.js";
 import { ask, type Facts, type Refusal, refused, type Step, type Value, View } from "./engine.js";
 import { Field } from "./field.js";
 import { LayoutSource } from "./layout_source.js";
-import { type PagePart, point } from "./page.js";
+import { type PagePart, picture, point } from "./page.js";
 import { Pane } from "./pane.js";
 import type { Cell } from "./source.js";
 import { type Fields, toHash } from "./state.js";
@@ -24,6 +24,7 @@ const OPERATIONS: readonly (readonly [name: string, b: string | null, about: str
   ["zipped_product", "(2,2):(1,2)", "A repeated as B says, brackets as of zipped_divide."],
   ["blocked_product", "(2,3):(1,2)", "Blocks of A laid out as B, axis by axis."],
   ["raked_product", "(2,3):(1,2)", "A interleaved as B says, axis by axis."],
+  ["make_layout_tv", "(1,2):(2,1)", "A are the threads, B the values of each: who owns which element of the tile."],
   ["complement", "24", "What A leaves out of the first n offsets."],
   ["coalesce", null, "The same map with as few modes as can be."],
   ["flatten", null, "The same map without brackets."],
@@ -50,12 +51,13 @@ export class AlgebraPart implements PagePart {
   private readonly picture: HTMLElement;
   private readonly row = h("div", { class: "operands" });
   private operands: Operand[] = [];
+  private readonly owners = h("img", { class: "owners", alt: "" });
   private step: Step | null = null;
 
   constructor(private readonly changed_: () => void) {
     this.panes = ["A", "B", "Result"].map((title, i) => new Pane({ title, kind: "main", base: 26, onPoint: (cell) => this.pointed(i, cell) }));
     const [a, b, result] = this.panes.map((pane) => pane.element);
-    this.picture = h("div", { class: "picture" }, this.answer, this.row);
+    this.picture = h("div", { class: "picture" }, this.answer, this.owners, this.row);
     this.row.append(h("div", { class: "picture" }, a!, b!), result!);
     this.element = h(
       "div",
@@ -131,8 +133,20 @@ export class AlgebraPart implements PagePart {
     }));
     const { text, view } = answer.result;
     const link = view && h("a", { href: toHash({ part: "layout", fields: { spec: text } }) }, "Open");
-    fill(this.answer, h("code", {}, `${answer.expression} = `), h("code", { class: "strong" }, text), " ", copier(() => text, "Copy the result"), link);
+    const svg = picture({ kind: "expression", text: answer.expression });
+    this.owned(op === ANY ? answer.expression.startsWith("make_layout_tv") : op === "make_layout_tv", svg);
+    const save = svg && saver("SVG", "Save the step as SVG", "step.svg", () => svg);
+    fill(this.answer, h("code", {}, `${answer.expression} = `), h("code", { class: "strong" }, text), " ", copier(() => text, "Copy the result"), save, link);
     this.draw();
+  }
+
+  /** Who owns what, as a picture. */
+  private owned(shown: boolean, svg: string | null): void {
+    this.owners.hidden = !shown || !svg;
+    URL.revokeObjectURL(this.owners.src);
+    if (this.owners.hidden) return;
+    this.owners.src = URL.createObjectURL(new Blob([svg!], { type: "image/svg+xml" }));
+    this.owners.alt = `The thread and the value that own each element: ${this.step?.result.text}`;
   }
 
   private draw(): void {

@@ -50,6 +50,7 @@ export const STEPS: readonly (readonly [title: string, op: string, a: string, b:
   ["A layout read through another", "composition", "(6,8):(8,1)", "(3,4):(2,6)"],
   ["Blocks of a block", "blocked_product", "(2,2):(2,1)", "(3,4):(4,1)"],
   ["Threads that take turns", "raked_product", "(2,2):(2,1)", "(3,4):(4,1)"],
+  ["Threads and their values", "make_layout_tv", "(4,8):(8,1)", "(1,2):(2,1)"],
   ["What is left out", "complement", "(2,2):(1,8)", "32"],
   ["The way back", "right_inverse", "(3,4):(4,1)", ""],
   ["Fewer modes", "coalesce", "((2,3),4):((1,2),6)", ""],

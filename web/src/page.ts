@@ -75,8 +75,8 @@ export function percent(part: number, whole: number): string {
   return whole === 0 ? "0 %" : `${((100 * part) / whole).toFixed(1)} %`;
 }
 
-/** A picture as an SVG file. */
+/** A picture as an SVG file; null where there is none. */
 export function picture(question: Record<string, unknown>): string | null {
-  const answer = ask<string>({ ask: "picture", ...question });
+  const answer = ask<string | null>({ ask: "picture", ...question });
   return refused(answer) ? null : answer;
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tilewright::{
     Named,
-    draw::{Limits, Subject, conversion, grid, memory},
+    draw::{Limits, conversion, expression, grid, memory, subject},
 };
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -25,7 +25,7 @@ const MAX_QUESTION: usize = 1 << 20;
 /// | `parse`, `explain`, `recognise`, `translate`, `offset`, `coord`, `distribution`, `same`, `eval`, `infer`, `relayout` | as in `corpus/answers.jsonl` | the same as there |
 /// | `view` | `spec`, `dims`, `dtype` | what the program explains with `--json`, and what a picture needs |
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
-/// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype` | an SVG file |
+/// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype`; `expression` of `text` | an SVG file, or null |
 /// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links` |
 /// | `formats`, `notations`, `functions` | | what there is |
 ///
@@ -107,6 +107,11 @@ impl<'a> Question<'a> {
     /// A picture to keep: of one layout, its memory, or a conversion.
     fn picture(&self) -> Answer {
         let svg = match self.text("kind") {
+            "expression" => {
+                let scene = expression(self.text("text"), &Limits::default());
+                let scene = scene.map_err(|error| Refusal::expression("text", 0, &error))?;
+                return Ok(json!(scene.map(|scene| scene.to_svg())));
+            }
             "conversion" => {
                 let (a, b) = both(self.text("a"), self.text("b"), self.array())?;
                 conversion(&subject(&a), &subject(&b), &Limits::default())
@@ -157,8 +162,4 @@ impl<'a> Question<'a> {
         };
         self.integers(field)?.into_iter().map(byte).collect()
     }
-}
-
-fn subject(named: &Named) -> Subject<'_> {
-    Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())
 }

@@ -70,6 +70,10 @@ fn pictures_are_files_to_keep() {
     }
     let two = json!({ "ask": "picture", "kind": "conversion", "a": "f32[3,5]{1,0}", "b": tiled });
     assert!(svg(two).contains("</svg>"));
+    let of = |text| answer(json!({ "ask": "picture", "kind": "expression", "text": text }));
+    assert!(of("make_layout_tv((4,8):(8,1), (1,2):(2,1))").as_str().unwrap().contains("</svg>"));
+    assert!(of("coalesce((2,2):(1,2))").is_null());
+    assert_eq!(of("(2,2):(1")["error"]["field"], "text");
 }
 
 #[test]
