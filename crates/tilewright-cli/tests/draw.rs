@@ -67,6 +67,13 @@ fn colours_are_where_they_are_asked_for() {
     assert_eq!(show(folder.path(), &[TLA, "--color", "never"]).1, plain);
     let coloured = show(folder.path(), &[TLA, "--color", "always"]).1;
     assert!(coloured.contains("\u{1b}[30;48;5;"));
+    // Without its colours it is the plain picture, but for a line on what the numbers are and the legend.
+    let (first, rest) = coloured.split_once('\u{1b}').unwrap();
+    let rest = rest.split('\u{1b}').map(|part| part.split_once('m').unwrap().1);
+    let bare: String = std::iter::once(first).chain(rest).collect();
+    let mut lines: Vec<&str> = bare.lines().collect();
+    assert_eq!(lines.remove(1), "numbers are offsets in elements");
+    assert!(plain.lines().eq(lines[..plain.lines().count()].iter().copied()), "{bare}");
     let banks = ["Sw<3,3,3> o (8,64):(64,1)", "--banks", "8", "--dtype", "f16"];
     let text = show(folder.path(), &banks).1;
     assert!(!text.contains('\u{1b}') && text.contains("conflicts 8 → 1"));

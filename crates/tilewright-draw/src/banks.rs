@@ -1,9 +1,10 @@
 //! The banks of shared memory, and how often the reads of a warp collide in them.
 //!
-//! The model, as NVIDIA's CUDA C++ Programming Guide has it for compute capability 5.0 and later: there are
-//! 32 banks of words of 4 bytes, word w in bank w mod 32. The threads of a warp read together; reads of more
-//! than 4 bytes a thread are served in turns of as many threads as take 128 bytes. A turn takes as many
-//! cycles as there are different words wanted of one bank; threads that want the same word share it.
+//! The model, after NVIDIA's CUDA C++ Programming Guide for compute capability 5.0 and later: there are
+//! 32 banks of words of 4 bytes, word w in bank w mod 32. The threads of a warp read together; where a thread
+//! reads more than 4 bytes, as many threads at a time as take 128 bytes, which is what shared memory gives
+//! in a cycle. Such a turn takes as many cycles as there are different words wanted of one bank; threads that
+//! want the same word share it.
 //!
 //! Law: the degree of a turn is the greatest number, over the banks, of different words wanted of it; the
 //! degree of a read is the greatest of its turns'. 1 is free of conflicts.

@@ -103,12 +103,18 @@ impl<'a> Sheet<'a> {
 
     /// The weight of the heaviest rule.
     fn depth(&self) -> u8 {
+        if self.subject.boxed {
+            return 1;
+        }
         let cuts = |axis: &Axis| axis.dim.map_or(0, |dim| self.colouring.cuts(dim).len());
         cuts(&self.rows).max(cuts(&self.columns)).clamp(1, 4) as u8
     }
 
     fn margins(&self, axis: &Axis) -> Vec<Margin> {
-        let cuts = axis.dim.map_or(&[][..], |dim| self.colouring.cuts(dim));
+        let cuts = match axis.dim {
+            Some(_) if self.subject.boxed => &[1],
+            dim => dim.map_or(&[][..], |dim| self.colouring.cuts(dim)),
+        };
         let rule = |x: u64| {
             let crossed = cuts.iter().filter(|&&size| size > 0 && x.is_multiple_of(size)).count();
             let lifted = crossed + usize::from(self.depth()).saturating_sub(cuts.len());

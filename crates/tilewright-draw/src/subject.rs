@@ -20,6 +20,7 @@ pub struct Subject<'a> {
     pub(crate) layout: &'a TensorLayout,
     pub(crate) name: String,
     pub(crate) fill: Fill,
+    pub(crate) boxed: bool,
     label: Option<Label>,
 }
 
@@ -68,7 +69,7 @@ impl<'a> Subject<'a> {
         if !layout.is_strided() || !(0..layout.rank()).all(whole) {
             name += &format!(" valid ({})", join(layout.extents()));
         }
-        Subject { layout, name, fill: Fill::Unspecified, label: None }
+        Subject { layout, name, fill: Fill::Unspecified, boxed: false, label: None }
     }
 
     /// The same layout under this name.
@@ -117,6 +118,22 @@ impl<'a> Subject<'a> {
     #[must_use]
     pub fn labelled(mut self, label: Label) -> Subject<'a> {
         self.label = Some(label);
+        self
+    }
+
+    /// The same layout with a border round every cell, instead of borders round tiles.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[1, 2])?;
+    /// let text = grid(&Subject::new(&layout).boxed(), &Limits::default())?.to_terminal(false);
+    /// assert!(text.contains("    +---+---+\n 0  | 0 | 1 |\n"));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn boxed(mut self) -> Subject<'a> {
+        self.boxed = true;
         self
     }
 

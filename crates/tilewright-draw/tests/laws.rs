@@ -20,6 +20,7 @@ fn well_formed(scene: &Scene) {
     assert_eq!(scene.to_svg(), svg);
     within(&root);
     let part = scene.to_html_part();
+    assert!(!part.contains("http") && !part.contains("url("), "{part}");
     let body = part.split("<script>").next().unwrap().replace("<br>", "<br/>");
     roxmltree::Document::parse(&(body + "</section>"))
         .unwrap_or_else(|error| panic!("{error}: {part}"));
@@ -73,12 +74,14 @@ fn says_offsets(layout: &TensorLayout) {
     assert_eq!(seen, layout.size(), "{layout:?}");
 }
 
-/// Nested layouts of two axes, of two modes each, with strides in every order.
+/// All compact layouts of two axes with two modes each, of extents from 1 to 3.
 fn small() -> impl Iterator<Item = Layout> {
-    let shapes = [[1, 2, 3, 1], [2, 2, 2, 2], [3, 1, 2, 2], [2, 3, 1, 4], [1, 1, 1, 1]];
-    let orders = [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0], [1, 3, 0, 2], [2, 3, 0, 1]];
-    shapes.into_iter().flat_map(move |shape| {
-        orders.into_iter().map(move |order: [usize; 4]| {
+    let orders = (0..256).map(|n| [n / 64, n / 16 % 4, n / 4 % 4, n % 4]);
+    let orders: Vec<[usize; 4]> =
+        orders.filter(|order| (0..4).all(|mode| order.contains(&mode))).collect();
+    (0..81u64).flat_map(move |n| {
+        let shape = [1 + n / 27, 1 + n / 9 % 3, 1 + n / 3 % 3, 1 + n % 3];
+        orders.clone().into_iter().map(move |order| {
             let (mut strides, mut stride) = ([0; 4], 1);
             for mode in order {
                 strides[mode] = stride;
@@ -125,7 +128,7 @@ fn memory_says_what_is_stored() {
 #[test]
 fn what_belongs_together_looks_the_same() {
     let small: Vec<Layout> = small().collect();
-    for (a, b) in small.iter().zip(small.iter().skip(1)) {
+    for (a, b) in small.iter().zip(small.iter().skip(5)).step_by(7) {
         let (a, b) = (TensorLayout::of(a), TensorLayout::of(b));
         let Ok(scene) = conversion(&Subject::new(&a), &Subject::new(&b), &Limits::default()) else {
             assert_ne!(a.extents(), b.extents());

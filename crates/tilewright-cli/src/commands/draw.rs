@@ -9,6 +9,7 @@ use tilewright::{
     files,
 };
 
+use super::show;
 use crate::{
     args::{Colour, Show},
     failure::Failure,
@@ -39,11 +40,8 @@ pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
     if here.len() > 1 {
         return Err(Failure::usage("stdout takes one picture; name files for the others"));
     }
-    let limits = match here.is_empty() && there.is_empty() {
-        true => on_screen(if args.other.is_some() { 2 } else { 1 }),
-        false => Limits::default(),
-    };
-    let scene = scene(args, limits)?;
+    let on_screen = here.is_empty() && there.is_empty();
+    let scene = scene(args, on_screen)?;
     for (place, print) in &there {
         files::write(Path::new(place), print(&scene).as_bytes(), args.force)?;
     }
@@ -73,7 +71,7 @@ fn coloured(args: &Show) -> bool {
 }
 
 /// What fits the terminal, so many panels side by side; elsewhere, what fits a file.
-fn on_screen(panels: u16) -> Limits {
+fn fitting(panels: u16) -> Limits {
     let size = std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     match size {
         // A cell takes some five characters, the margins ten.
@@ -87,11 +85,16 @@ fn on_screen(panels: u16) -> Limits {
     }
 }
 
-/// What there is to see.
-fn scene(args: &Show, limits: Limits) -> Result<Scene, Failure> {
+/// What there is to see, on a screen or in files.
+fn scene(args: &Show, on_screen: bool) -> Result<Scene, Failure> {
+    let limits = match on_screen {
+        true => fitting(if args.other.is_some() { 2 } else { 1 }),
+        false => Limits::default(),
+    };
     if let Some(other) = &args.other {
         let (a, b) = spec::both(&args.spec, other, &args.array)?;
-        return Ok(draw::conversion(&subject(args, &a), &subject(args, &b), &limits)?);
+        let [a, b] = [&a, &b].map(|named| subject(args, named, on_screen));
+        return Ok(draw::conversion(&a, &b, &limits)?);
     }
     let plain = args.threads.is_none() && args.tile.is_none() && args.banks.is_none();
     if let Some(text) = spec::expression(&args.spec).filter(|_| plain && !args.memory) {
@@ -102,26 +105,43 @@ fn scene(args: &Show, limits: Limits) -> Result<Scene, Failure> {
         }
     }
     let named = spec::resolve("SPEC", &args.spec, &args.array)?;
-    let subject = subject(args, &named);
+    of_one(args, &named, &subject(args, &named, on_screen), &limits)
+}
+
+/// The kind of picture of one layout that is asked for.
+fn of_one(
+    args: &Show,
+    named: &Named,
+    subject: &Subject<'_>,
+    limits: &Limits,
+) -> Result<Scene, Failure> {
     if let Some(threads) = args.threads {
         let capacity = named.layout().capacity();
         let values = args.values.unwrap_or(capacity.checked_div(threads).unwrap_or(0));
-        return Ok(draw::fragment(&subject, threads, values, &limits)?);
+        return Ok(draw::fragment(subject, threads, values, limits)?);
     }
     if let Some(tile) = &args.tile {
         let tile = spec::integers("--tile", tile)?;
-        return Ok(draw::owners(named.layout().layout(), &tile, &limits)?);
+        return Ok(draw::owners(named.layout().layout(), &tile, limits)?);
     }
     Ok(match args.banks {
-        Some(vector) => draw::banks(&subject, &access(&named, vector)?, &limits)?,
-        None if args.memory => draw::memory(&subject, &limits)?,
-        None => draw::grid(&subject, &limits)?,
+        Some(vector) => draw::banks(subject, &access(named, vector)?, limits)?,
+        None if args.memory => draw::memory(subject, limits)?,
+        None => draw::grid(subject, limits)?,
     })
 }
 
-/// A layout with what is asked for in its cells.
-fn subject<'a>(args: &Show, named: &'a Named) -> Subject<'a> {
-    let subject = draw::subject(named);
+/// A layout with what is asked for in its cells; on a screen, where plain text has a picture of it too, with
+/// its text and a border round every cell as there.
+fn subject<'a>(args: &Show, named: &'a Named, on_screen: bool) -> Subject<'a> {
+    let mut subject = draw::subject(named);
+    let plain = on_screen && args.threads.is_none() && args.banks.is_none();
+    if plain {
+        subject = subject.named(show::title(named));
+    }
+    if plain && !args.tiles {
+        subject = subject.boxed();
+    }
     match (args.names, args.numbers) {
         (true, _) => subject.labelled(Label::Names),
         (false, true) => subject.labelled(Label::Numbers),

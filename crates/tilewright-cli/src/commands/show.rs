@@ -63,7 +63,7 @@ fn cells(args: &Show, in_memory: Cells) -> Cells {
 }
 
 /// The layout in CuTe text, or as it was asked for where that cannot say it.
-fn title(named: &Named) -> String {
+pub(super) fn title(named: &Named) -> String {
     let cute = notation::notations().iter().find(|notation| notation.name() == "cute");
     cute.and_then(|cute| cute.print(named).ok()).unwrap_or_else(|| named.name().to_owned())
 }

@@ -188,3 +188,84 @@ impl<'a> Placed<'a> {
         shapes
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tilewright_core::{Fractal, Layout, TensorLayout};
+
+    use super::*;
+    use crate::{
+        Access, Label, Limits, Relation, Subject, banks, conversion, fragment, grid, memory, step,
+    };
+
+    /// The texts of a page with the room they take.
+    fn texts(page: &Page) -> Vec<(Area, &str)> {
+        let area = |shape| match shape {
+            &Shape::Text(x, y, anchor, style, ref text) => {
+                let width = style.width(text.chars().count());
+                let left = match anchor {
+                    Anchor::Start => x,
+                    Anchor::Middle => x - width / 2,
+                    Anchor::End => x - width,
+                };
+                // Digits and capitals; what hangs below the line is left to it.
+                let height = style.size() * 7 / 10;
+                Some((Area { x: left, y: y - height, width, height }, text.as_str()))
+            }
+            _ => None,
+        };
+        page.shapes.iter().filter_map(area).collect()
+    }
+
+    fn apart(a: &Area, b: &Area) -> bool {
+        let beside = a.x + a.width <= b.x || b.x + b.width <= a.x;
+        beside || a.y + a.height <= b.y || b.y + b.height <= a.y
+    }
+
+    fn legible(scene: &Scene) {
+        let page = place(scene);
+        let texts = texts(&page);
+        for (at, (area, text)) in texts.iter().enumerate() {
+            let inside = area.x >= 0 && area.x + area.width <= page.width;
+            assert!(inside && area.y >= 0 && area.y + area.height <= page.height, "{text}");
+            for (other, beside) in &texts[..at] {
+                assert!(apart(area, other), "{text} and {beside} in {}", scene.title);
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_lies_on_another_or_leaves_the_page() {
+        let of = |text| TensorLayout::of(&Layout::parse(text).unwrap());
+        let limits = Limits { rows: 8, columns: 12, ..Limits::default() };
+        let layouts = [
+            of("((4,2),(4,3)):((4,16),(1,32))"),
+            of("(3,2):(-1,3)"),
+            of("(100,1000000):(1000000,1)"),
+            of("(2,3,4,5):(60,20,5,1)"),
+            of("5:1000000"),
+            of("((2,2,2),(2,2,2)):((1,4,16),(2,8,32))"),
+            Fractal::ZN.pattern(4, 4).layout(&[7, 9]).unwrap(),
+            TensorLayout::row_major(&[0, 3]).unwrap(),
+        ];
+        let name = "a name much longer than what is drawn, ".repeat(6);
+        for layout in &layouts {
+            for label in [Label::Offsets, Label::Coords, Label::Names] {
+                let subject = Subject::new(layout).named(&name).labelled(label);
+                legible(&grid(&subject, &limits).unwrap());
+                legible(&memory(&subject, &limits).unwrap());
+                legible(&conversion(&subject, &subject, &limits).unwrap());
+            }
+            let own = Subject::new(layout);
+            legible(&conversion(&own, &own, &limits).unwrap());
+            let threads = fragment(&own, layout.capacity().max(1), 1, &limits);
+            threads.iter().for_each(legible);
+        }
+        let swizzled = of("Sw<3,3,3> o (8,64):(64,1)");
+        let access = Access { element_bytes: 2, vector: 8 };
+        legible(&banks(&Subject::new(&swizzled), &access, &limits).unwrap());
+        let (a, b) = (Layout::parse("(6,2):(8,2)").unwrap(), Layout::parse("(4,3):(3,1)").unwrap());
+        let result = a.composition(&b).unwrap();
+        legible(&step("∘", &a, &b, &result, Relation::Through, &limits).unwrap());
+    }
+}
