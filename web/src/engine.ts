@@ -20,6 +20,8 @@ export interface Facts {
   dims: number[];
   padded: number[];
   cuts: number[][];
+  /** The digits of each dim, fastest first; none where steps mix the dims. */
+  axes: { digits: [extent: number, stride: number][] }[];
   modes: [extent: number, stride: number][];
   low: number;
   fill: string;

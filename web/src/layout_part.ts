@@ -157,7 +157,7 @@ export class LayoutPart implements PagePart {
   private pointed(cell: Cell | null): void {
     const { shown } = this;
     if (!shown) return;
-    this.grid.say(cell ? shown.layout.describe(cell) : HINT);
+    this.grid.say(cell ? shown.layout.describe(cell) + shown.layout.sum(cell) : HINT);
     const offset = cell ? shown.layout.offset(cell) : Number.NaN;
     this.memory.grid.mark(Number.isNaN(offset) || offset >= shown.facts.capacity ? [] : [shown.memory.cell(offset)]);
     if (cell && document.activeElement === this.grid.grid.element) this.changed_();

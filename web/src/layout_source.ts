@@ -186,6 +186,27 @@ export class LayoutSource implements Source {
     return this.holds(coord) ? `${number(this.facts.dims, coord)}` : "";
   }
 
+  /** How the offset of a cell comes about: each digit times its stride. */
+  sum(cell: Cell): string {
+    const coord = this.coord(cell);
+    const terms: string[] = [];
+    let sum = 0;
+    this.facts.axes.forEach(({ digits }, dim) => {
+      let rest = coord[dim]!;
+      digits.forEach(([extent, stride], i) => {
+        const digit = i === digits.length - 1 ? rest : rest % extent;
+        rest = Math.floor(rest / extent);
+        sum += digit * stride;
+        if (digit > 0 && stride !== 0) terms.push(`${digit}·${stride}`);
+      });
+    });
+    const offset = this.offset(cell);
+    if (terms.length === 0 || Number.isNaN(offset) || Math.abs(sum) > Number.MAX_SAFE_INTEGER) return "";
+    if (sum === offset) return ` = ${terms.join(" + ")}`;
+    if (this.facts.layout.includes("Sw<")) return `, which the swizzle makes of ${terms.join(" + ")} = ${sum}`;
+    return ` = ${offset - sum} + ${terms.join(" + ")}`;
+  }
+
   describe(cell: Cell): string {
     const coord = this.coord(cell);
     const offset = this.offset(cell);

@@ -272,6 +272,7 @@ test("everything can be reached and heard with a keyboard", async () => {
     for (const key of ["ArrowRight", "ArrowDown", "End"]) await page.keyboard.press(key);
     const heard = () => page.evaluate(() => document.getElementById(document.querySelector(".grid").getAttribute("aria-activedescendant")).textContent);
     assert.equal(await heard(), "element (1, 11): offset 71");
+    assert.equal(await said(page), "element (1, 11): offset 71 = 1·4 + 3·1 + 2·32");
     assert.equal(await page.locator("#live").textContent(), "element (1, 11): offset 71");
     assert.equal(await grid(page).getAttribute("aria-rowcount"), "8");
     await page.keyboard.press("Escape");
