@@ -81,11 +81,16 @@ def test_types() -> None:
     """The package is typed, strictly, and the stubs say what the native module has."""
     environment = {**os.environ, "MYPY_CACHE_DIR": os.devnull}
     for command in [
-        ["mypy", "--strict", str(Path(tw.__file__).parent)],
+        ["mypy", "--strict", "tilewright"],
         ["mypy.stubtest", "tilewright._tilewright", "--ignore-missing-stub"],
     ]:
         ran = subprocess.run(
-            [sys.executable, "-m", *command], check=False, capture_output=True, text=True, env=environment
+            [sys.executable, "-m", *command],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=environment,
+            cwd=CRATE / "python" if command[0] == "mypy" else CRATE,
         )
         assert ran.returncode == 0, ran.stdout + ran.stderr
 

@@ -24,7 +24,7 @@ pub(crate) const KINDS: &[&str] = &[
     "relayout",
 ];
 
-/// An answer, or the error as `--json` has it.
+/// An answer, or the error as `--json` has it without its message, which may say more tomorrow.
 type Answer = Result<Value, Value>;
 
 pub(crate) fn ask(question: &Value) -> Value {
@@ -56,11 +56,11 @@ fn integers(value: &Value) -> Option<Vec<u64>> {
 }
 
 fn refused(error: &notation::Error) -> Value {
-    json!({ "kind": error.kind(), "message": error.to_string(), "span": error.span() })
+    json!({ "kind": error.kind(), "span": error.span() })
 }
 
 fn core(error: &tilewright::core::Error) -> Value {
-    json!({ "kind": error.kind(), "message": error.to_string(), "span": null })
+    json!({ "kind": error.kind(), "span": null })
 }
 
 /// The SPEC under `spec`, with `dims` and `dtype` where they are given.
@@ -82,7 +82,7 @@ fn array(question: &Value) -> Result<Array, Value> {
 }
 
 fn evaluated(question: &Value) -> Answer {
-    let error = |error: eval::Error| json!({ "kind": error.kind(), "message": error.to_string(), "span": error.span() });
+    let error = |error: eval::Error| json!({ "kind": error.kind(), "span": error.span() });
     evaluate(text(question, "text")).map(|value| json!(value.to_string())).map_err(error)
 }
 
@@ -143,25 +143,26 @@ fn inferred(question: &Value) -> Answer {
             let pattern = notation::notation("pattern").unwrap();
             pattern.print(&named).map(|text| json!(text)).map_err(|error| refused(&error))
         }
-        Inference::Ambiguous { why, .. } => Err(unfound("ambiguous", &why)),
-        Inference::None { why } => Err(unfound("none", &why)),
-        Inference::Undecided { why } => Err(unfound("undecided", &why)),
+        Inference::Ambiguous { .. } => Err(unfound("ambiguous")),
+        Inference::None { .. } => Err(unfound("none")),
+        Inference::Undecided { .. } => Err(unfound("undecided")),
         _ => unreachable!("no other answer"),
     }
 }
 
-fn unfound(kind: &str, why: &str) -> Value {
-    json!({ "kind": kind, "message": why, "span": null })
+fn unfound(kind: &str) -> Value {
+    json!({ "kind": kind, "span": null })
 }
 
-/// The bytes of `to`, for the dims of `from`, in hexadecimal, where byte i of `from` is 7·i + 1 modulo 256; padding is zero.
+/// The bytes of `to`, for the dims of `from`, in hexadecimal, where byte i of `from` is 7·i + 1 modulo 256;
+/// padding is zero.
 fn moved(question: &Value) -> Answer {
     let from = resolve(question, "from")?;
     let to = Spec::parse(text(question, "to")).map_err(|error| refused(&error))?;
     let to = to.resolve(Some(from.layout().extents()), from.dtype());
     let to = to.map_err(|error| refused(&error))?;
     let bits = question["bits"].as_u64().unwrap() as u32;
-    let moves = |error: tilewright::relayout::Error| json!({ "kind": error.kind(), "message": error.to_string(), "span": null });
+    let moves = |error: tilewright::relayout::Error| json!({ "kind": error.kind(), "span": null });
     let plan = Plan::new(from.layout(), to.layout(), Elements::same(bits), 0).map_err(moves)?;
     let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (7 * i + 1) as u8).collect();
     let mut out = vec![0; plan.dst_bytes() as usize];
