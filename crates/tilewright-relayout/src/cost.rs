@@ -11,6 +11,9 @@ pub(crate) const LINE: u64 = 64;
 /// The bytes that a block writes together, where the destination's lines are whole.
 pub(crate) const WRITE_RUN: u64 = 256;
 
+/// The same where more would make reads too short.
+pub(crate) const LEAST_WRITE_RUN: u64 = 128;
+
 /// The same where they straddle lines, of which each run reads one more.
 pub(crate) const STRADDLING_WRITE_RUN: u64 = 448;
 
@@ -18,7 +21,7 @@ pub(crate) const STRADDLING_WRITE_RUN: u64 = 448;
 pub(crate) const READ_RUN: u64 = 4096;
 
 /// Reads of fewer bytes together cost more than short writes do.
-pub(crate) const LEAST_READ_RUN: u64 = 1024;
+pub(crate) const LEAST_READ_RUN: u64 = 2048;
 
 /// The most bytes of a block: it and the next one are half of a second-level cache.
 pub(crate) const BLOCK: u64 = 256 << 10;

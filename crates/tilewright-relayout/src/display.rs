@@ -35,7 +35,12 @@ impl Plan {
         let unit_bits = nest.src_unit(self.0.elements);
         let job = nest.job();
         let reach = Reach::of(self.0.dst_bytes);
-        if let Some(weave) = self.0.weaves.iter().find(|weave| weave.fits(&job, unit_bits, reach)) {
+        if let Some(hops) = self.0.hops.iter().find(|hops| hops.fits(&job, reach)) {
+            let bytes = hops.bytes;
+            write!(f, " in {}, in two hops through blocks of {bytes} bytes", self.0.isa.name())?;
+        } else if let Some(weave) =
+            self.0.weaves.iter().find(|weave| weave.fits(&job, unit_bits, reach))
+        {
             let (read, written) = weave.runs;
             let way = if weave.reach == Reach::Far { "past the caches" } else { "in the caches" };
             write!(f, " in {}, {way}, blocks of ", self.0.isa.name())?;

@@ -38,6 +38,7 @@ mod error;
 #[cfg(test)]
 mod forced;
 mod groups;
+mod hops;
 mod in_place;
 #[allow(unsafe_code)]
 mod kernel;

@@ -3,6 +3,7 @@
 use crate::{
     Elements, Error, elements,
     groups::Groups,
+    hops::Hops,
     kernel::{self, Isa},
     nest::Nest,
     pool::{Pool, Scratches},
@@ -45,6 +46,8 @@ pub(crate) struct Inner {
     pub(crate) isa: Isa,
     /// How the larger nests are woven.
     pub(crate) weaves: Vec<Weave>,
+    /// How some of them go in two hops.
+    pub(crate) hops: Vec<Hops>,
     pub(crate) src_bytes: u64,
     pub(crate) dst_bytes: u64,
 }
@@ -87,8 +90,8 @@ impl Plan {
         let nests = collect(&refinement, elements);
         let (groups, min_range) = (Groups::new(src, dst), MIN_RANGE);
         let isa = Isa::chosen();
-        let weaves =
-            weaves(nests.as_deref().unwrap_or_default(), elements, isa, Reach::of(dst_bytes));
+        let (weaves, hops) =
+            prepared(nests.as_deref().unwrap_or_default(), elements, isa, Reach::of(dst_bytes));
         let (src, dst) = (src.clone(), dst.clone());
         let inner = Inner {
             src,
@@ -102,6 +105,7 @@ impl Plan {
             scratches: Scratches::default(),
             isa,
             weaves,
+            hops,
             src_bytes,
             dst_bytes,
         };
@@ -238,16 +242,20 @@ fn collect(refinement: &Refinement<'_>, elements: Elements) -> Option<Vec<Nest>>
 /// More weaves than this are not made beforehand.
 const MOST_WEAVES: usize = 8;
 
-/// The weaves of the larger nests.
-fn weaves(nests: &[Nest], elements: Elements, isa: Isa, reach: Reach) -> Vec<Weave> {
-    let mut weaves = Vec::new();
+/// The weaves of the larger nests, and the hops of those that need them.
+fn prepared(nests: &[Nest], elements: Elements, isa: Isa, reach: Reach) -> (Vec<Weave>, Vec<Hops>) {
+    let (mut weaves, mut hops) = (Vec::new(), Vec::new());
     for nest in nests {
-        if weaves.len() == MOST_WEAVES {
+        if weaves.len() + hops.len() == MOST_WEAVES {
             break;
         }
-        weaves.extend(kernel::weave_of(elements, isa, &nest.job(), reach));
+        let weave = kernel::weave_of(elements, isa, &nest.job(), reach);
+        match weave {
+            Some(weave) => weaves.push(weave),
+            None => hops.extend(kernel::hops_of(elements, isa, &nest.job(), reach)),
+        }
     }
-    weaves
+    (weaves, hops)
 }
 
 /// Refuses offsets below 0, which no buffer has.

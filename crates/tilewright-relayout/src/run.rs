@@ -298,6 +298,7 @@ impl Inner {
             isa: self.isa,
             reach,
             weaves: &self.weaves,
+            hops: &self.hops,
             scratch,
         };
         clip(nest, units, &mut |job| {

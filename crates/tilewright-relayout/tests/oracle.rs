@@ -98,6 +98,39 @@ fn packing_and_unpacking() {
 }
 
 #[test]
+fn loops_that_are_no_powers_of_two() {
+    // The weights of small kernels, blocked for vectors, and back.
+    let digits = [
+        Digit::rest(0, 1),
+        Digit::rest(1, 2),
+        Digit::rest(2, 0),
+        Digit::rest(3, 0),
+        Digit::fixed(1, 1, 4),
+        Digit::fixed(0, 0, 16),
+        Digit::fixed(1, 0, 4),
+    ];
+    let blocked = Pattern::new(4, &digits).unwrap();
+    for extents in [[32, 32, 3, 3], [48, 64, 5, 7], [30, 34, 3, 3], [16, 16, 1, 3]] {
+        let (row, blocked) =
+            (TensorLayout::row_major(&extents).unwrap(), blocked.layout(&extents).unwrap());
+        for bits in [8, 16, 32] {
+            check(&row, &blocked, Elements::same(bits), &[777, 5000]);
+            check(&blocked, &row, Elements::same(bits), &[777, 5000]);
+        }
+    }
+    // Images of odd sizes whose axes are reordered.
+    let extents = [3, 16, 5, 32, 9, 7];
+    for order in [[3, 1, 4, 0, 2, 5], [1, 3, 5, 4, 2, 0], [0, 5, 4, 1, 3, 2]] {
+        let other = TensorLayout::ordered(&extents, &order).unwrap();
+        let row = TensorLayout::row_major(&extents).unwrap();
+        for bits in [8, 32] {
+            check(&row, &other, Elements::same(bits), &[4321, 60_000]);
+            check(&other, &row, Elements::same(bits), &[4321, 60_000]);
+        }
+    }
+}
+
+#[test]
 fn scalars_and_arrays_of_no_elements() {
     for extents in [&[][..], &[1, 1, 1], &[0], &[3, 0, 2]] {
         let (row, col) =

@@ -146,6 +146,7 @@ impl Chunks {
             isa: inner.isa,
             reach: Reach::Near,
             weaves: &self.weaves,
+            hops: &[],
             scratch: &mut work.scratch,
         });
         inner.write(range, out, &|range, out| {

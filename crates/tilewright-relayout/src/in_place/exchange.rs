@@ -147,6 +147,7 @@ impl Tasks<'_> {
             isa: self.inner.isa,
             reach: Reach::Near,
             weaves: &self.weaves,
+            hops: &[],
             scratch: &mut work.scratch,
         };
         self.swap.loops(block, false, &mut turns);

@@ -229,8 +229,14 @@ mod tests {
                     expected[phase + to..][..run].copy_from_slice(&source[phase + from..][..run]);
                 });
                 let scratch = &mut Scratch::default();
-                let mut tools =
-                    Tools { elements: Elements::same(8), isa, reach, weaves: &[], scratch };
+                let mut tools = Tools {
+                    elements: Elements::same(8),
+                    isa,
+                    reach,
+                    weaves: &[],
+                    hops: &[],
+                    scratch,
+                };
                 run(&mut tools, *job, &source[phase..], &mut got[phase..]);
                 assert!(got == expected, "{} {reach:?} {phase}: {job:?}", isa.name());
             }

@@ -32,6 +32,7 @@ use crate::{
     Elements,
     clip::Job,
     cost,
+    hops::Hops,
     nest::Turn,
     weave::{Reach, Weave},
 };
@@ -66,9 +67,6 @@ pub(crate) enum Kind {
 /// Runs of more bytes than this are copied one by one.
 const MAX_LANE: u64 = 32;
 
-/// Runs of so many bytes are worth writing past the caches: some whole lines.
-const FAR_RUN: u64 = 256;
-
 /// A source stride of so many bytes shares no cache line worth a block.
 const FAR: u64 = 128;
 
@@ -101,15 +99,18 @@ pub(crate) fn run(tools: &mut Tools<'_>, job: Job<'_>, src: &[u8], out: &mut [u8
     let elements = tools.elements;
     let codec = if job.packed { Codec::Packed(elements) } else { Codec::Bytes };
     if few::few(tools, &job, src, out)
+        || hop(tools, &job, src, out)
         || weaves(tools, &job, src, out)
         || field::fields(tools, &job, src, out)
     {
         return;
     }
-    let far = tools.reach == Reach::Far && !job.packed && job.run >= FAR_RUN;
+    let far = tools.reach == Reach::Far && rows::are_far(&job, out);
     let scratch = &mut *tools.scratch;
     match choose(codec, job.run, job.turns) {
-        Kind::Copy | Kind::Rows if far => rows::rows_far(tools.isa, &job, src, out),
+        Kind::Copy | Kind::Rows if far => {
+            rows::rows_far(tools.isa, &job, src, out, scratch.turns())
+        }
         Kind::Copy => rows::copy(src, job.src, out, job.dst, job.run),
         Kind::Rows => rows::rows(&job, src, out),
         Kind::BitRows => bits::rows(&job, elements.src_bits, src, out),
@@ -129,6 +130,12 @@ pub(crate) fn weave_of(elements: Elements, isa: Isa, job: &Job<'_>, reach: Reach
     let units = job.turns.iter().map(|turn| turn.extent).product::<u64>() * job.run;
     let large = u128::from(units) * u128::from(unit) / 8 >= u128::from(cost::LEAST);
     (large && elements.are_same()).then(|| Weave::of(job, unit, isa.register(), reach))?
+}
+
+/// The hops of a job that is no weave, if it is large enough.
+pub(crate) fn hops_of(elements: Elements, isa: Isa, job: &Job<'_>, reach: Reach) -> Option<Hops> {
+    let bytes = job.turns.iter().map(|turn| turn.extent).product::<u64>() * job.run;
+    (bytes >= cost::LEAST && elements.are_same()).then(|| Hops::of(job, isa, reach))?
 }
 
 /// Runs a job as a weave, if it is one and large enough: as one of these, if it fits.
@@ -153,14 +160,40 @@ fn weaves(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> b
     weave::weave(tools.isa, weave, job, (src, from), (out, to), tools.scratch)
 }
 
+/// Runs a job in two hops, if such were made for it: a block after the other, through a buffer.
+fn hop(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
+    let Some(hops) = tools.hops.iter().find(|hops| hops.fits(job, tools.reach)) else {
+        return false;
+    };
+    let mut buffer = tools.scratch.take_block(hops.bytes);
+    let (weaves, block) = (&hops.weaves[..], buffer.bytes(hops.bytes));
+    hops.each(job, &mut |from, to| {
+        let (first, second) = (hops.first.job(), hops.second.job());
+        let near = &mut Tools { reach: tools.reach.coming(), weaves, hops: &[], ..tools.again() };
+        run(near, Job { src: from, ..first }, src, block);
+        let own = &mut Tools { weaves, hops: &[], ..tools.again() };
+        run(own, Job { dst: to, ..second }, block, out);
+    });
+    tools.scratch.give_block(buffer);
+    true
+}
+
 /// What runs a job, beside the data.
 pub(crate) struct Tools<'a> {
     pub(crate) elements: Elements,
     pub(crate) isa: Isa,
     pub(crate) reach: Reach,
-    /// Weaves made beforehand.
+    /// Weaves and hops made beforehand.
     pub(crate) weaves: &'a [Weave],
+    pub(crate) hops: &'a [Hops],
     pub(crate) scratch: &'a mut Scratch,
+}
+
+impl Tools<'_> {
+    /// The same, for a while.
+    fn again(&mut self) -> Tools<'_> {
+        Tools { scratch: self.scratch, ..*self }
+    }
 }
 
 /// The short name of a kernel, as plans print it.

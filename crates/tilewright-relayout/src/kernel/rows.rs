@@ -5,7 +5,11 @@ use super::{
     isa::Isa,
     vector::Vector,
 };
-use crate::{clip::Job, cost, nest::for_each};
+use crate::{
+    clip::Job,
+    cost,
+    nest::{Turn, for_each},
+};
 use core::ops::Range;
 
 /// Copies `run` bytes.
@@ -19,10 +23,28 @@ pub(super) fn rows(job: &Job<'_>, src: &[u8], out: &mut [u8]) {
     for_each(job.turns, job.src, job.dst, &mut |from, to| copy(src, from, out, to, job.run));
 }
 
-/// The same past the caches: while a run is copied, the next one is asked for.
-pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8]) {
+/// Whether runs are worth writing past the caches: some lines, whole ones if they are few.
+pub(super) fn are_far(job: &Job<'_>, out: &[u8]) -> bool {
+    let line = cost::LINE;
+    let on_line = |at: u64| at.is_multiple_of(line);
+    let first = (out.as_ptr().addr() as u64).wrapping_add(job.dst as u64);
+    let whole = || {
+        let turns = job.turns.iter().all(|turn| on_line(turn.dst.unsigned_abs()));
+        turns && on_line(job.run) && on_line(first)
+    };
+    !job.packed && (job.run >= cost::WRITE_RUN || job.run >= 2 * line && whole())
+}
+
+/// The same past the caches: while a run is copied, the next one is asked for. Short runs go in the
+/// order of the source, since short writes cost less than short reads.
+pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8], turns: &mut Vec<Turn>) {
+    turns.clear();
+    turns.extend_from_slice(job.turns);
+    if job.run < cost::READ_RUN {
+        turns.sort_by_key(|turn| core::cmp::Reverse(turn.src.unsigned_abs()));
+    }
     let mut last: Option<(&[u8], Range<usize>)> = None;
-    for_each(job.turns, job.src, job.dst, &mut |from, to| {
+    for_each(turns, job.src, job.dst, &mut |from, to| {
         let (from, to, run) = (from as usize, to as usize, job.run as usize);
         let next = &src[from..from + run];
         if let Some((row, place)) = last.replace((next, to..to + run)) {

@@ -24,6 +24,20 @@ const SKEW: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     bytes: Vec<u8>,
+    turns: Vec<Turn>,
+    block: Block,
+}
+
+/// A buffer for what is on its way, on a line.
+#[derive(Debug, Default)]
+pub(super) struct Block(Vec<u8>);
+
+impl Block {
+    /// So many bytes, of which there are as many.
+    pub(super) fn bytes(&mut self, len: usize) -> &mut [u8] {
+        let first = self.0.as_ptr().align_offset(64);
+        &mut self.0[first..][..len]
+    }
 }
 
 impl Scratch {
@@ -34,6 +48,24 @@ impl Scratch {
         }
         let start = self.bytes.as_mut_ptr();
         start.wrapping_add(start.align_offset(64))
+    }
+
+    /// A buffer of at least so many bytes, until it is given back.
+    pub(super) fn take_block(&mut self, len: usize) -> Block {
+        let mut block = core::mem::take(&mut self.block);
+        if block.0.len() < len + 64 {
+            block.0.resize(len + 64, 0);
+        }
+        block
+    }
+
+    pub(super) fn give_block(&mut self, block: Block) {
+        self.block = block;
+    }
+
+    /// A list of loops.
+    pub(super) fn turns(&mut self) -> &mut Vec<Turn> {
+        &mut self.turns
     }
 
     /// A buffer of this number of elements.

@@ -51,7 +51,7 @@ pub(crate) fn weave(
     }
     let store = match weave.reach {
         Reach::Far => Store::Streamed,
-        Reach::Near => Store::Cached,
+        Reach::Coming | Reach::Near => Store::Cached,
     };
     let lines = scratch.lines(2 * weave.steps.lines * weave.register + STAGE);
     let buffers = Buffers { src: src.as_ptr(), dst: out.as_mut_ptr(), store };

@@ -35,11 +35,12 @@ pub(super) fn shape(
     let aligned = on_lines(turns);
     // As many rows as leave room for a row of the source that is worth reading.
     let rows = cost::BLOCK / cost::LEAST_READ_RUN * (run / 8).max(1);
-    let straddling = rows.clamp(cost::WRITE_RUN, cost::STRADDLING_WRITE_RUN) + cost::LINE;
+    let straddling = rows.clamp(cost::LEAST_WRITE_RUN, cost::STRADDLING_WRITE_RUN) + cost::LINE;
+    let write = rows.clamp(cost::LEAST_WRITE_RUN, cost::WRITE_RUN);
     let (write, read, most) = match reach {
-        Reach::Far if aligned => (cost::WRITE_RUN, cost::READ_RUN, cost::BLOCK),
+        Reach::Far if aligned => (write, cost::READ_RUN, cost::BLOCK),
         Reach::Far => (straddling, cost::READ_RUN, cost::BLOCK),
-        Reach::Near => (register / 8, register / 8, cost::NEAR_BLOCK),
+        Reach::Coming | Reach::Near => (register / 8, register / 8, cost::NEAR_BLOCK),
     };
     grow(turns, run, &mut shape, lanes, DST, (write * 8, most * 8));
     grow(turns, run, &mut shape, lanes, SRC, (read * 8, most * 8));

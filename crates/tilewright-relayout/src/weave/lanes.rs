@@ -155,14 +155,10 @@ impl Work {
             if self.held[place] == wanted {
                 continue;
             }
-            let index = self.incoming.iter().position(|bit| Some(*bit) == wanted)?;
-            let [other, none] = self.levels[index];
-            if none != NONE || usize::from(other) < 3 {
-                return None;
+            match self.incoming.iter().position(|bit| Some(*bit) == wanted) {
+                Some(index) => self.swap_on_the_way(index, place)?,
+                None => self.pull(wanted, place)?,
             }
-            self.levels[index] = [place as u8, other];
-            self.held[usize::from(other)] = self.held[place];
-            self.held[place] = wanted;
         }
         // Those that need two exchanges first: the others can be done on the way.
         let mut order: Vec<usize> = (0..self.levels.len()).collect();
@@ -170,6 +166,26 @@ impl Work {
         self.levels = order.iter().map(|&i| self.levels[i]).collect();
         self.incoming = order.iter().map(|&i| self.incoming[i]).collect();
         self.outgoing = order.iter().map(|&i| self.outgoing[i]).collect();
+        Some(())
+    }
+
+    /// Brings what enters by the exchange `index` to `place`, and what was there to where it entered.
+    fn swap_on_the_way(&mut self, index: usize, place: usize) -> Option<()> {
+        let [other, none] = self.levels[index];
+        if none != NONE || usize::from(other) < 3 {
+            return None;
+        }
+        self.levels[index] = [place as u8, other];
+        self.held.swap(place, usize::from(other));
+        Some(())
+    }
+
+    /// Brings a bit of the register to `place`, whose own bit leaves: what enters takes its place.
+    fn pull(&mut self, wanted: Option<Bit>, place: usize) -> Option<()> {
+        let index = self.levels.iter().position(|level| *level == [place as u8, NONE])?;
+        let from = self.held.iter().position(|held| *held == wanted).filter(|from| *from >= 3)?;
+        self.levels[index] = [from as u8, place as u8];
+        self.held.swap(place, from);
         Some(())
     }
 

@@ -43,6 +43,8 @@ pub(crate) struct Weave {
 pub(crate) enum Reach {
     /// In memory: blocks are long, read ahead and written past the caches.
     Far,
+    /// The source in memory, the destination in a cache: blocks are short and read ahead.
+    Coming,
     /// In a cache.
     Near,
 }
@@ -51,6 +53,14 @@ impl Reach {
     /// Of a destination of so many bytes.
     pub(crate) fn of(bytes: u64) -> Reach {
         if bytes >= cost::STREAM { Reach::Far } else { Reach::Near }
+    }
+
+    /// Of the same source, with a destination in a cache.
+    pub(crate) fn coming(self) -> Reach {
+        match self {
+            Reach::Far | Reach::Coming => Reach::Coming,
+            Reach::Near => Reach::Near,
+        }
     }
 }
 

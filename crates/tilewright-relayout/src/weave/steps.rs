@@ -125,7 +125,7 @@ impl Steps {
             && steps.write_dst.iter().all(|&dst| on_line(dst));
         if !direct {
             (steps.gather, steps.lines) = gather_steps(&units, &src, split, &write.place);
-        } else if reach == Reach::Far {
+        } else if reach != Reach::Near {
             each(&by_source(&units, &bits_of(&src)), &mut |_, _, src, _| steps.asked.push(src));
         }
         steps.stage = Stage::of(&steps, register);
@@ -203,7 +203,7 @@ fn is_direct(units: &[Digit], lanes: &Lanes, reach: Reach) -> bool {
     let nearest = units.iter().map(|digit| digit.src.unsigned_abs()).min();
     let others = units.iter().filter(|digit| Some(digit.src.unsigned_abs()) != nearest);
     let rows = others.map(|digit| digit.count).product::<usize>() << bits;
-    reach == Reach::Near || rows <= MOST_STREAMS
+    reach != Reach::Far || rows <= MOST_STREAMS
 }
 
 /// Source rows that are read side by side: more would share the sets of a cache where they lie powers

@@ -1,0 +1,302 @@
+//! A job in two hops: a block of it goes to a buffer that stays in a cache, in an order between those of
+//! the two layouts, and from there to the destination.
+//!
+//! Registers permute the bits of addresses, which needs powers of two on both sides. Where the innermost
+//! loops of a side are none (the 3 × 3 of a kernel, the 14 × 18 of an image), all of that side's
+//! contiguous loops together are one long row: one hop turns such rows into columns, or columns into such
+//! rows, as they are, and the other hop moves whole columns.
+//!
+//! Law: the first hop moves every element of a block to its place in the buffer, the second from there
+//! to its place in the destination; the blocks of a job hold every element of it.
+
+use crate::{
+    Elements,
+    clip::Job,
+    cost,
+    kernel::{self, Isa},
+    nest::{Nest, Turn},
+    weave::{Reach, Weave},
+};
+
+/// How the jobs of some loops are done in two hops.
+#[derive(Clone, Debug)]
+pub(crate) struct Hops {
+    reach: Reach,
+    run: u64,
+    /// The loops, and how many turns of each a block takes.
+    turns: Vec<Turn>,
+    taken: Vec<u64>,
+    /// The bytes of a block.
+    pub(crate) bytes: usize,
+    /// From the first byte of a block's source to the buffer, and from there on.
+    pub(crate) first: Nest,
+    pub(crate) second: Nest,
+    /// How the hops are woven.
+    pub(crate) weaves: Vec<Weave>,
+}
+
+/// Which side of a loop a stride is taken from.
+type Side = fn(&Turn) -> i64;
+
+const SRC: Side = |turn| turn.src;
+const DST: Side = |turn| turn.dst;
+
+/// Runs of so many bytes are moved whole.
+const WHOLE: u64 = 64;
+
+/// With so many bytes together in the source, loops that the destination needs are left to it.
+const ENOUGH: u64 = 512;
+
+impl Hops {
+    /// The hops of a job, if they fill registers of this instruction set.
+    pub(crate) fn of(job: &Job<'_>, isa: Isa, reach: Reach) -> Option<Hops> {
+        if job.packed || job.run >= WHOLE || !job.run.is_power_of_two() {
+            return None;
+        }
+        let (turns, run) = (job.turns, job.run);
+        let mut taken = vec![1; turns.len()];
+        let dst = grown(turns, run, &mut taken, &chain(turns, run, DST), cost::WRITE_RUN, &[]);
+        let src = grown(turns, run, &mut taken, &chain(turns, run, SRC), cost::READ_RUN, &dst);
+        enlarge(turns, run, &mut taken, (&src, &dst));
+        let without = |all: &[usize], others: &[usize]| -> Vec<usize> {
+            all.iter().copied().filter(|i| !others.contains(i)).collect()
+        };
+        let orders = [
+            // Rows of the source become columns; columns of the destination become its rows.
+            [without(&dst, &src), src.clone()].concat(),
+            [without(&src, &dst), dst.clone()].concat(),
+        ];
+        orders.iter().find_map(|order| Hops::through(job, &taken, order, isa, reach))
+    }
+
+    /// The hops through a buffer in which these loops lie in this order, the innermost first.
+    fn through(
+        job: &Job<'_>,
+        taken: &[u64],
+        order: &[usize],
+        isa: Isa,
+        reach: Reach,
+    ) -> Option<Hops> {
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let mut bytes = job.run;
+        for &i in order.iter().filter(|i| taken[**i] > 1) {
+            let (turn, extent) = (&job.turns[i], taken[i]);
+            first.push(Turn { extent, src: turn.src, dst: bytes as i64 });
+            second.push(Turn { extent, src: bytes as i64, dst: turn.dst });
+            bytes = bytes.checked_mul(extent)?;
+        }
+        let (first, second) = (nest(first, job.run), nest(second, job.run));
+        // Neither is what the job itself is.
+        if bytes < cost::LEAST || first.turns.is_empty() || second.turns.is_empty() {
+            return None;
+        }
+        let mut weaves = Vec::new();
+        for (hop, reach) in [(&first, reach.coming()), (&second, reach)] {
+            let weave = kernel::weave_of(Elements::same(8), isa, &hop.job(), reach);
+            match weave.filter(|weave| weave.register == isa.register()) {
+                Some(weave) => weaves.push(weave),
+                None if hop.run >= WHOLE => {}
+                None => return None,
+            }
+        }
+        // One hop must be more than the job was.
+        (!weaves.is_empty()).then(|| Hops {
+            reach,
+            run: job.run,
+            turns: job.turns.to_vec(),
+            taken: taken.to_vec(),
+            bytes: bytes as usize,
+            first,
+            second,
+            weaves,
+        })
+    }
+
+    /// Whether these are hops of the job: of the same loops, as long as a block at least.
+    pub(crate) fn fits(&self, job: &Job<'_>, reach: Reach) -> bool {
+        let alike = |((own, turn), taken): ((&Turn, &Turn), &u64)| {
+            turn.extent >= *taken && own.src == turn.src && own.dst == turn.dst
+        };
+        self.reach == reach
+            && !job.packed
+            && job.run == self.run
+            && job.turns.len() == self.turns.len()
+            && self.turns.iter().zip(job.turns).zip(&self.taken).all(alike)
+    }
+
+    /// Calls `f` with the first bytes of each block of a job that this fits, those of one row of the
+    /// source after another. Blocks at the end of a loop begin earlier.
+    pub(crate) fn each(&self, job: &Job<'_>, f: &mut dyn FnMut(i64, i64)) {
+        self.block(job, 0, (job.src, job.dst), f);
+    }
+
+    fn block(&self, job: &Job<'_>, i: usize, (src, dst): (i64, i64), f: &mut dyn FnMut(i64, i64)) {
+        let Some(turn) = job.turns.get(i) else { return f(src, dst) };
+        let (taken, last) = (self.taken[i], turn.extent - self.taken[i]);
+        for n in 0..turn.extent.div_ceil(taken) {
+            let at = (n * taken).min(last) as i64;
+            self.block(job, i + 1, (src + at * turn.src, dst + at * turn.dst), f);
+        }
+    }
+}
+
+/// The loops that continue one another on one side, from the run on.
+fn chain(turns: &[Turn], run: u64, side: Side) -> Vec<usize> {
+    let (mut chain, mut end) = (Vec::new(), run);
+    let next = |end: u64, chain: &[usize]| {
+        (0..turns.len()).find(|j| side(&turns[*j]).unsigned_abs() == end && !chain.contains(j))
+    };
+    while let Some(i) = next(end, &chain) {
+        chain.push(i);
+        end = end.saturating_mul(turns[i].extent);
+    }
+    chain
+}
+
+/// The first loops of a chain, until `target` bytes lie together; not those that others need, once
+/// enough do.
+fn grown(
+    turns: &[Turn],
+    run: u64,
+    taken: &mut [u64],
+    chain: &[usize],
+    target: u64,
+    others: &[usize],
+) -> Vec<usize> {
+    let (mut together, mut grown) = (run, Vec::new());
+    for &i in chain {
+        if together >= target || together >= ENOUGH && others.contains(&i) {
+            break;
+        }
+        let take = part(turns[i].extent, target.div_ceil(together)).max(taken[i]);
+        taken[i] = take;
+        grown.push(i);
+        together = together.saturating_mul(take);
+        if take < turns[i].extent {
+            break;
+        }
+    }
+    grown
+}
+
+/// About so many turns of a loop, or a few more: parts of even size.
+fn part(extent: u64, wanted: u64) -> u64 {
+    extent.div_ceil((extent / wanted.max(1)).max(1))
+}
+
+/// The bytes of a block: it and what the second hop needs stay in the second-level cache.
+const BLOCK: u64 = cost::BLOCK / 2;
+
+/// Lengthens a block along its last loop on either side, as long as it is small.
+fn enlarge(turns: &[Turn], run: u64, taken: &mut [u64], (src, dst): (&[usize], &[usize])) {
+    for i in [dst.last(), src.last()].into_iter().flatten().copied() {
+        let bytes = taken.iter().product::<u64>() * run;
+        let room = BLOCK / bytes.max(1);
+        if room >= 2 {
+            let most = (taken[i] * room).min(turns[i].extent);
+            taken[i] = turns[i].extent.div_ceil(turns[i].extent.div_ceil(most));
+        }
+    }
+}
+
+/// Loops around runs, in the order of their destination.
+fn nest(mut turns: Vec<Turn>, run: u64) -> Nest {
+    turns.sort_by_key(|turn| core::cmp::Reverse(turn.dst));
+    let mut nest = Nest { packed: false, src: 0, dst: 0, run, turns };
+    nest.merge();
+    nest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn small() -> impl Iterator<Item = (Vec<u64>, Vec<usize>)> {
+        let extents = [vec![40, 9, 24], vec![33, 3, 3, 20], vec![16, 14, 18], vec![64, 100]];
+        extents.into_iter().flat_map(|extents| {
+            let rank = extents.len();
+            let orders: Vec<Vec<usize>> = (1..rank)
+                .map(|by| (0..rank).map(|i| (i + by) % rank).collect())
+                .chain([(0..rank).rev().collect()])
+                .collect();
+            orders.into_iter().map(move |order| (extents.clone(), order))
+        })
+    }
+
+    #[test]
+    fn the_blocks_of_a_job_hold_every_element_once_or_more() {
+        let mut found = 0;
+        for (extents, order) in small() {
+            for (width, apart) in [(1, 1), (2, 1), (4, 1), (4, 2)] {
+                let mut turns = vec![Turn { extent: 1, src: 0, dst: 0 }; extents.len()];
+                let (mut src, mut dst) = (width * apart, width);
+                for i in (0..extents.len()).rev() {
+                    turns[i] = Turn { extent: extents[i], src, ..turns[i] };
+                    src *= extents[i] as i64;
+                }
+                for &i in order.iter().rev() {
+                    turns[i].dst = dst;
+                    dst *= extents[i] as i64;
+                }
+                let mut nest = nest(turns, width as u64);
+                nest.src = 5;
+                let job = nest.job();
+                let Some(hops) = Hops::of(&job, Isa::Generic, Reach::Near) else { continue };
+                assert!(hops.fits(&job, Reach::Near));
+                found += 1;
+                let places = |nest: &Nest, from: (i64, i64)| {
+                    let mut places = BTreeSet::new();
+                    crate::nest::for_each(&nest.turns, from.0, from.1, &mut |src, dst| {
+                        (0..nest.run as i64).for_each(|i| {
+                            places.insert((src + i, dst + i));
+                        });
+                    });
+                    places
+                };
+                let mut got = BTreeSet::new();
+                hops.each(&job, &mut |src, dst| {
+                    let first = places(&hops.first, (src, 0));
+                    let second: std::collections::BTreeMap<i64, i64> =
+                        places(&hops.second, (0, dst)).into_iter().collect();
+                    assert_eq!((first.len(), second.len()), (hops.bytes, hops.bytes));
+                    got.extend(first.iter().map(|(src, mid)| (*src, second[mid])));
+                });
+                assert_eq!(got, places(&nest, (job.src, job.dst)), "{extents:?} {order:?}");
+            }
+        }
+        assert!(found > 1, "{found}");
+    }
+
+    #[test]
+    fn what_registers_alone_do_badly_goes_in_two_hops() {
+        use tilewright_core::{Digit, Pattern, Refinement, TensorLayout};
+        let row = |e: &[u64]| TensorLayout::row_major(e).unwrap();
+        let six = [32, 24, 20, 16, 18, 14];
+        let kernels = [1024, 1024, 3, 3];
+        let digits = [
+            Digit::rest(0, 1),
+            Digit::rest(1, 2),
+            Digit::rest(2, 0),
+            Digit::rest(3, 0),
+            Digit::fixed(1, 1, 4),
+            Digit::fixed(0, 0, 16),
+            Digit::fixed(1, 0, 4),
+        ];
+        let blocked = Pattern::new(4, &digits).unwrap().layout(&kernels).unwrap();
+        let cases = [
+            (row(&six), TensorLayout::ordered(&six, &[3, 1, 4, 0, 2, 5]).unwrap(), 32),
+            (row(&kernels), blocked.clone(), 8),
+            (blocked, row(&kernels), 8),
+        ];
+        for (src, dst, bits) in cases {
+            let refinement = Refinement::new(&src, &dst).unwrap();
+            let block = refinement.blocks().next().unwrap();
+            let nest = Nest::of(&block, Elements::same(bits));
+            for isa in Isa::ALL {
+                let hops = Hops::of(&nest.job(), *isa, Reach::Far);
+                assert!(hops.is_some(), "{nest:?} {}", isa.name());
+            }
+        }
+    }
+}
