@@ -46,6 +46,7 @@ fn every_kind_is_drawn() {
         (&["f32[3,5]{1,0:T(2,2)}", "--memory"], "memory, offset by offset"),
         (&["(6,2):(8,2) o (4,3):(3,1)"], "∘"),
         (&["eval: logical_product((2,2):(4,1), 6:1)"], "⊗"),
+        (&["zipped_divide((6,8):(8,1), <3,4>)"], "one colour per tile"),
         (&["make_layout_tv((4,8):(8,1), (1,2):(2,1))"], "32 threads of 2 values"),
         (&["((8,4),2):((8,1),4)", "--tile", "4,16"], "32 threads of 2 values"),
         (&["f32[16,16] MMA_M16N8_C", "--threads", "32", "--values", "4"], "tile after tile"),

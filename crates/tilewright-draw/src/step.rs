@@ -1,7 +1,8 @@
 //! A step of the algebra: two operands and the result.
 //!
-//! Law: cells of the result and cells of A with the same offset have one colour, which is that of the
-//! place in the result; cells of A without a colour are not in the result.
+//! Law: cells of the result and cells of A with the same offset have one colour and one link; cells of A
+//! without a colour are not in the result. The colour is that of the place in the result, of the tile where
+//! A is divided into tiles, of the copy where there are copies of A.
 
 use std::cell::RefCell;
 
@@ -30,8 +31,8 @@ pub enum Relation {
 }
 
 /// A, B and the result of an operation, `sign` standing between A and B. In a step
-/// [through](Relation::Through) B, one colour is one place of the result; where the result has
-/// [copies](Relation::Copies) of A, one colour is one copy.
+/// [through](Relation::Through) B, one colour is one place of the result, or one tile where B divides all
+/// of A into tiles; where the result has [copies](Relation::Copies) of A, one colour is one copy.
 ///
 /// # Errors
 /// [undecided](Error::is_undecided) as [`Layout::locate`]; for copies, what
@@ -60,11 +61,7 @@ pub fn step(
     limits: &Limits,
 ) -> Result<Scene, Error> {
     let one = Limits { cells: limits.kept().cells / 3, ..*limits };
-    let copies = match relation {
-        Relation::Through => None,
-        Relation::Copies => Some(a.logical_product(b)?),
-    };
-    let colours = Colours { a, result, copies, size: a.size() };
+    let colours = Colours::new(a, b, result, relation)?;
     let mut scene = Scene {
         title: format!("{a} {sign} {b} = {result}"),
         subtitle: "numbers are offsets, and indices of A in B".into(),
@@ -94,42 +91,70 @@ pub fn step(
     Ok(scene)
 }
 
-/// Gives a paint and a link to what is stored at an offset and has a coordinate.
-type Painter<'a> = dyn Fn(i64, &[u64]) -> Result<Option<u64>, Error> + 'a;
-
-/// The numbers of the colours.
-struct Colours<'a> {
-    a: &'a Layout,
-    result: &'a Layout,
-    copies: Option<Layout>,
-    size: u64,
+/// What a cell is painted and linked by.
+#[derive(Clone, Copy)]
+struct Number {
+    paint: u64,
+    link: u64,
 }
 
-impl Colours<'_> {
+/// Gives the number of what is stored at an offset and has a coordinate, if it has one.
+type Painter<'a> = dyn Fn(i64, &[u64]) -> Result<Option<Number>, Error> + 'a;
+
+/// The numbers of the cells.
+struct Colours<'a> {
+    a: &'a Layout,
+    /// What has all numbered offsets, those of one colour behind one another: the result, the result in
+    /// tiles, or copies.
+    whole: Layout,
+    /// How many have one colour.
+    unit: u64,
+    relation: Relation,
+}
+
+impl<'a> Colours<'a> {
+    fn new(
+        a: &'a Layout,
+        b: &Layout,
+        result: &Layout,
+        relation: Relation,
+    ) -> Result<Colours<'a>, Error> {
+        let divides = result.size() == a.size() && b.size() < a.size();
+        let (whole, unit) = match relation {
+            Relation::Copies => (a.logical_product(b)?, a.size()),
+            // Where B is a tile of A, its copies are the others.
+            Relation::Through => match a.logical_divide(b) {
+                Ok(tiles) if divides && tiles.size() == a.size() => (tiles, b.size()),
+                _ => (result.clone(), 1),
+            },
+        };
+        Ok(Colours { a, whole, unit: unit.max(1), relation })
+    }
+
     fn legend(&self) -> Key {
-        let text = match self.copies {
-            None => "one colour for the same offset; A's cells without one are not in the result",
-            Some(_) => "one colour per copy of A, and for its index in B",
+        let text = match (self.relation, self.unit) {
+            (Relation::Copies, _) => "one colour per copy of A, and for its index in B",
+            (Relation::Through, 1) => {
+                "one colour for the same offset; A's cells without one are not in the result"
+            }
+            (Relation::Through, _) => "one colour per tile, B being the first",
         };
         Key { paint: Paint::colour(0), text: text.into() }
     }
 
     /// The number of what is stored at an offset of A or of the result.
-    fn of_offset(&self, offset: i64) -> Result<Option<u64>, Error> {
-        let whole = self.copies.as_ref().unwrap_or(self.result);
-        let place = whole.locate(offset)?.map(|coord| index(whole, coord.as_slice()));
-        Ok(match self.copies {
-            None => place,
-            Some(_) => place.map(|index| index / self.size.max(1)),
-        })
+    fn of_offset(&self, offset: i64) -> Result<Option<Number>, Error> {
+        let place = self.whole.locate(offset)?.map(|coord| index(&self.whole, coord.as_slice()));
+        Ok(place.map(|link| Number { paint: link / self.unit, link }))
     }
 
     /// The number of a cell of B: the index of A it names, or the copy it is.
-    fn of_index(&self, value: i64, own: u64) -> Result<Option<u64>, Error> {
-        if self.copies.is_some() {
-            return Ok(Some(own));
+    fn of_index(&self, value: i64, own: u64) -> Result<Option<Number>, Error> {
+        if self.relation == Relation::Copies {
+            // Linked with the first element of the copy.
+            return Ok(Some(Number { paint: own, link: own.wrapping_mul(self.unit) }));
         }
-        match u64::try_from(value).ok().filter(|&index| index < self.size) {
+        match u64::try_from(value).ok().filter(|&index| index < self.a.size()) {
             Some(index) => self.of_offset(self.a.offset_of(index)?),
             None => Ok(None),
         }
@@ -163,9 +188,9 @@ fn panel(
         });
         Cell {
             text: offset.to_string(),
-            paint: number.map_or(Paint::Plain, Paint::colour),
+            paint: number.map_or(Paint::Plain, |number| Paint::colour(number.paint)),
             tip: format!("({}): {offset}", join(spot.coord)),
-            link: number,
+            link: number.map(|number| number.link),
             marked: false,
         }
     };

@@ -104,6 +104,10 @@ fn steps_of_the_algebra() {
     let result = a.composition(&b).unwrap();
     let drawn = step("∘", &a, &b, &result, Relation::Through, &Limits::default()).unwrap();
     check("composition.svg", &drawn);
+    let (a, b) = (parse("(4,8):(8,1)"), parse("(2,4):(1,4)"));
+    let result = a.logical_divide(&b).unwrap();
+    let drawn = step("⊘", &a, &b, &result, Relation::Through, &Limits::default()).unwrap();
+    check("division.svg", &drawn);
     let (a, b) = (parse("(2,2):(4,1)"), parse("6:1"));
     let result = a.logical_product(&b).unwrap();
     check(

@@ -152,6 +152,31 @@ fn what_belongs_together_looks_the_same() {
 }
 
 #[test]
+fn steps_show_where_offsets_go() {
+    let parse = |text| Layout::parse(text).unwrap();
+    let (a, b) = (parse("(4,8):(8,1)"), parse("(2,4):(1,4)"));
+    let composed = a.composition(&b).unwrap();
+    let divided = a.logical_divide(&b).unwrap();
+    for result in [composed, divided] {
+        let scene = step("of", &a, &b, &result, Relation::Through, &Limits::default()).unwrap();
+        well_formed(&scene);
+        let [a, b, result] = [0, 1, 2].map(|at| &scene.bands[0].panels[at]);
+        let mut places: HashMap<&str, &Cell> = HashMap::new();
+        places.extend(result.cells.iter().map(|cell| (&*cell.text, cell)));
+        for cell in &a.cells {
+            let there = places.get(&*cell.text);
+            let looks = |cell: &Cell| (cell.paint, cell.link);
+            assert_eq!(looks(cell), there.map_or((Paint::Plain, None), |cell| looks(cell)));
+        }
+        // B names indices of A, its first mode fastest.
+        for cell in &b.cells {
+            let index: usize = cell.text.parse().unwrap();
+            assert_eq!(cell.link, a.cell(index % 4, index / 4).unwrap().link);
+        }
+    }
+}
+
+#[test]
 fn outer_dims_are_panels() {
     let array = TensorLayout::row_major(&[2, 3, 2, 4]).unwrap();
     let scene = grid(&Subject::new(&array), &Limits::default()).unwrap();

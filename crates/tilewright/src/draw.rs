@@ -41,9 +41,13 @@ pub fn subject(named: &Named) -> Subject<'_> {
 /// use tilewright::draw::{Limits, expression};
 /// let draw = |text| expression(text, &Limits::default());
 /// let scene = draw("(6,2):(8,2) o (4,3):(3,1)")?.unwrap();
-/// assert_eq!(scene.title, "(6,2):(8,2) ∘ (4,3):(3,1) = ((2,2),3):((24,2),8)");
+/// let details: Vec<&str> = scene.panels().map(|panel| panel.detail.as_str()).collect();
+/// assert_eq!(details, ["(6,2):(8,2)", "(4,3):(3,1)", "((2,2),3):((24,2),8)"]);
 /// let scene = draw("make_layout_tv((4,8):(8,1), (1,2):(2,1))")?.unwrap();
 /// assert_eq!(scene.panels().next().unwrap().columns.len(), 16);
+/// // A tiler is drawn as the indices of its first tile.
+/// let scene = draw("zipped_divide((6,8):(8,1), <3,4>)")?.unwrap();
+/// assert_eq!(scene.bands[0].panels[1].cell(1, 2).unwrap().text, "13");
 /// assert!(draw("coalesce((2,2):(1,2))")?.is_none());
 /// assert_eq!(draw("(6,2):(1,7) o (3,2):(2,3)").unwrap_err().kind(), "no-layout");
 /// # Ok::<(), tilewright::eval::Error>(())
@@ -59,5 +63,6 @@ pub fn expression(text: &str, limits: &Limits) -> Result<Option<Scene>, eval::Er
         }
         Some(Operation::Dealt { tv, tile }) => owners(&tv, &tile, limits),
     };
+    let scene = scene.map(|scene| Scene { title: text.trim().to_owned(), ..scene });
     scene.map(Some).map_err(|error| eval::Error::whole(text, &error))
 }

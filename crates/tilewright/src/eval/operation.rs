@@ -1,13 +1,13 @@
 //! An expression taken apart: the operation that makes its value, with the operands.
 
-use tilewright_core::{Layout, LayoutTv};
+use tilewright_core::{Layout, LayoutTv, Mode};
 
 use super::{
     error::Error,
     functions::Argument,
     parser::{self, Expr, Node},
     run,
-    value::{Form, Value},
+    value::{Form, Part, Value},
 };
 
 /// The outermost operation of an expression, and its value.
@@ -60,8 +60,10 @@ pub enum Operation {
 /// ```
 /// use tilewright::eval::{Operation, operation};
 /// assert!(matches!(operation("8:2 o 4:1")?, Some(Operation::Composed { .. })));
-/// // A tiler is no layout, and one layout alone no operation.
-/// assert_eq!(operation("logical_divide((4,8), <2,4>)")?, None);
+/// // A tiler is a layout of indices too: here of the first tile, of 2 rows and 4 columns.
+/// let Some(Operation::Composed { b, .. }) = operation("zipped_divide((4,8), <2,4>)")? else { panic!() };
+/// assert_eq!(b.to_string(), "(2,4):(1,4)");
+/// // One layout alone is no operation.
 /// assert_eq!(operation("(4,8):(8,1)")?, None);
 /// assert!(operation("8:2 o").is_err());
 /// # Ok::<(), tilewright::eval::Error>(())
@@ -82,8 +84,10 @@ fn taken_apart(expr: &Expr<'_>) -> Result<Option<Operation>, Error> {
     if name == "make_layout_tv" {
         return dealt(expr, a, b, result).map(Some);
     }
-    let (a, b) = (layout(run::run(a)?), layout(run::run(b)?));
-    let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
+    let a = Argument { form: run::run(a)?, span: a.span }.layout(name).ok();
+    let (Some(a), b) = (a, run::run(b)?) else { return Ok(None) };
+    let b = if name.ends_with("_product") { layout(b) } else { indices(&a, b) };
+    let Some(b) = b else { return Ok(None) };
     Ok(match name {
         "composition" => Some(Operation::Composed { sign: "∘", a, b, result }),
         "logical_divide" | "zipped_divide" | "tiled_divide" | "flat_divide" => {
@@ -95,6 +99,36 @@ fn taken_apart(expr: &Expr<'_>) -> Result<Option<Operation>, Error> {
         }
         _ => None,
     })
+}
+
+/// The indices of A that an operand picks: a layout's own, or those of a tiler's first tile.
+fn indices(a: &Layout, b: Form) -> Option<Layout> {
+    let parts = match b {
+        Form::Tiler(parts) => parts,
+        Form::Tuple(shape) if shape.depth() == 1 => {
+            let extents = shape.values().iter().map(|&extent| u64::try_from(extent).ok());
+            extents.map(|extent| extent.map(Part::Extent)).collect::<Option<Vec<Part>>>()?
+        }
+        other => return layout(other),
+    };
+    let (mut modes, mut counts, mut step) = (Vec::new(), Vec::new(), 1i64);
+    for (axis, part) in parts.iter().enumerate() {
+        let whole = a.axis_size(axis)?;
+        let own = match part {
+            Part::Layout(tile) if tile.offset() != 0 || !tile.swizzle().is_identity() => {
+                return None;
+            }
+            Part::Layout(tile) => tile.modes().to_vec(),
+            Part::Extent(extent) => vec![Mode::new(*extent, 1)],
+            Part::Keep => vec![Mode::new(whole, 1)],
+        };
+        counts.push(own.len());
+        for mode in own {
+            modes.push(Mode::new(mode.extent(), mode.stride().checked_mul(step)?));
+        }
+        step = step.checked_mul(i64::try_from(whole).ok()?)?;
+    }
+    Layout::nested(&modes, &counts).ok()
 }
 
 /// The tile that threads and values, arranged so, make together.
