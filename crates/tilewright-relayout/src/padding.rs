@@ -4,7 +4,8 @@ use crate::Elements;
 
 /// Fills the destination bytes from `start` on with the low bits of `fill`.
 pub(crate) fn fill(elements: Elements, fill: u128, start: u64, out: &mut [u8]) {
-    let pattern = pattern(elements.dst_bits, fill);
+    let mut room = [0; WIDEST];
+    let pattern = pattern(elements.dst_bits, fill, &mut room);
     if pattern.iter().all(|&byte| byte == pattern[0]) {
         out.fill(pattern[0]);
         return;
@@ -18,15 +19,19 @@ pub(crate) fn fill(elements: Elements, fill: u128, start: u64, out: &mut [u8]) {
     }
 }
 
+/// The bytes of the widest element.
+const WIDEST: usize = 256;
+
 /// The bytes of one element, or one byte of packed elements.
-fn pattern(bits: u32, fill: u128) -> Vec<u8> {
+fn pattern(bits: u32, fill: u128, room: &mut [u8; WIDEST]) -> &[u8] {
     if bits >= 8 {
-        let mut bytes = fill.to_le_bytes().to_vec();
-        bytes.resize(bits as usize / 8, 0);
-        return bytes;
+        let bytes = fill.to_le_bytes();
+        room[..bytes.len()].copy_from_slice(&bytes);
+        return &room[..bits as usize / 8];
     }
     let element = (fill & ((1 << bits) - 1)) as u8;
-    vec![(0..8 / bits).fold(0, |byte, i| byte | element << (i * bits))]
+    room[0] = (0..8 / bits).fold(0, |byte, i| byte | element << (i * bits));
+    &room[..1]
 }
 
 /// Clears the bits behind the last element, if `out` ends the destination.

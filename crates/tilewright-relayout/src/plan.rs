@@ -240,7 +240,7 @@ fn collect(refinement: &Refinement<'_>, elements: Elements) -> Option<Vec<Nest>>
 }
 
 /// More weaves than this are not made beforehand.
-const MOST_WEAVES: usize = 8;
+pub(crate) const MOST_WEAVES: usize = 8;
 
 /// The weaves of the larger nests, and the hops of those that need them.
 fn prepared(nests: &[Nest], elements: Elements, isa: Isa, reach: Reach) -> (Vec<Weave>, Vec<Hops>) {

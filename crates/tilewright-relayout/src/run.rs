@@ -6,7 +6,7 @@ use crate::{
     kernel::{self, Scratch, Tools},
     nest::Nest,
     padding,
-    plan::Inner,
+    plan::{Inner, MOST_WEAVES},
     weave::Reach,
 };
 use core::ops::Range;
@@ -23,7 +23,8 @@ impl Plan {
     ///
     /// Of each buffer the first [`src_bytes`](Plan::src_bytes) and [`dst_bytes`](Plan::dst_bytes) are
     /// read and written; bytes behind them are left alone. Every one of those destination bytes is
-    /// written: padding holds the fill, and bits behind the last packed element are 0.
+    /// written: padding holds the fill, and bits behind the last packed element are 0. What a plan needs
+    /// beside its buffers it keeps: with one thread, its later runs ask for no memory.
     ///
     /// # Errors
     /// [buffer](Error::is_buffer) if a buffer is too short, before a byte is written;
@@ -299,12 +300,20 @@ impl Inner {
             reach,
             weaves: &self.weaves,
             hops: &self.hops,
+            seek: true,
             scratch,
         };
         clip(nest, units, &mut |job| {
+            tools.seek = !self.is_prepared(nest, &job);
             let job = Job { dst: job.dst - units.0, ..job };
             kernel::run(tools, job, src, out);
         });
+    }
+
+    /// Whether a job is all of a nest, for which weaves and hops were sought beforehand.
+    fn is_prepared(&self, nest: &Nest, job: &Job<'_>) -> bool {
+        let few = self.nests.as_ref().is_some_and(|nests| nests.len() <= MOST_WEAVES);
+        few && job.run == nest.run && job.turns == nest.turns
     }
 
     /// Calls `f` with a buffer for blocks, which is kept for later runs.

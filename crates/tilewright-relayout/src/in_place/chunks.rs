@@ -147,6 +147,7 @@ impl Chunks {
             reach: Reach::Near,
             weaves: &self.weaves,
             hops: &[],
+            seek: true,
             scratch: &mut work.scratch,
         });
         inner.write(range, out, &|range, out| {

@@ -148,6 +148,7 @@ impl Tasks<'_> {
             reach: Reach::Near,
             weaves: &self.weaves,
             hops: &[],
+            seek: true,
             scratch: &mut work.scratch,
         };
         self.swap.loops(block, false, &mut turns);

@@ -106,8 +106,8 @@ struct Few {
 }
 
 impl Few {
-    /// What a job is, and the turns around it.
-    fn of(tools: &Tools<'_>, job: &Job<'_>) -> Option<(Few, Vec<Turn>)> {
+    /// What a job is, and which turn is the rows' own, beside the last.
+    fn of(tools: &Tools<'_>, job: &Job<'_>) -> Option<(Few, usize)> {
         let (d, rest) = job.turns.split_last()?;
         let run = i64::try_from(job.run).ok().filter(|run| !job.packed && *run <= 32)?;
         let minor = rest.iter().position(|turn| turn.src == run)?;
@@ -126,14 +126,12 @@ impl Few {
         let fits = |size: &&usize| size.is_multiple_of(width) && **size <= len;
         let register = *strip::registers(tools.isa).iter().find(fits)?;
         let n = rows as usize;
-        let mut around = rest.to_vec();
-        around.remove(minor);
-        let all = around.iter().map(|turn| turn.extent).product::<u64>();
+        let all = rest.iter().map(|turn| turn.extent).product::<u64>() / s.extent;
         // Tables are made anew for each job.
         let worth = (n * n * register * 4) as u64;
         let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
         let few = Few { n, joins, width, apart, len, register, far };
-        (all.saturating_mul((len * n) as u64) >= worth).then_some((few, around))
+        (all.saturating_mul((len * n) as u64) >= worth).then_some((few, minor))
     }
 }
 
@@ -149,19 +147,22 @@ fn within(job: &Job<'_>, first: i64, reach: fn(&Turn) -> i64, len: usize) -> boo
 
 /// Runs a job as a few rows, if it is that. Returns whether it did.
 pub(super) fn few(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
-    let Some((few, around)) = Few::of(tools, job) else { return false };
+    let Some((few, minor)) = Few::of(tools, job) else { return false };
     if !within(job, job.src, Turn::src_reach, src.len())
         || !within(job, job.dst, Turn::dst_reach, out.len())
     {
         return false;
     }
+    let mut around = tools.scratch.take_turns(job.turns);
+    around.pop();
+    around.remove(minor);
     match few.n {
         3 => rows::<3>(tools, job, &few, &around, (src, out)),
         5 => rows::<5>(tools, job, &few, &around, (src, out)),
         6 => rows::<6>(tools, job, &few, &around, (src, out)),
-        7 => rows::<7>(tools, job, &few, &around, (src, out)),
-        _ => return false, // open set
+        _ => rows::<7>(tools, job, &few, &around, (src, out)),
     }
+    tools.scratch.give_turns(around);
     true
 }
 
@@ -235,6 +236,7 @@ mod tests {
                     reach,
                     weaves: &[],
                     hops: &[],
+                    seek: true,
                     scratch,
                 };
                 run(&mut tools, *job, &source[phase..], &mut got[phase..]);

@@ -18,27 +18,30 @@ pub(super) fn width(codec: Codec, run: u64) -> usize {
 
 /// Moves a job element by element.
 pub(super) fn line(codec: Codec, job: &Job<'_>, src: &[u8], out: &mut [u8], scratch: &mut Scratch) {
-    let mut turns;
-    let mut job = *job;
-    let width = width(codec, job.run);
     if let Codec::Packed(_) = codec
         && job.run > 1
     {
-        turns = job.turns.to_vec();
+        let mut turns = scratch.take_turns(job.turns);
         turns.push(Turn { extent: job.run, src: 1, dst: 1 });
-        job = Job { turns: &turns, run: 1, ..job };
+        elements(codec, &Job { turns: &turns, run: 1, ..*job }, src, out, scratch);
+        return scratch.give_turns(turns);
     }
-    match width {
-        1 => line::line::<1>(codec, &job, src, out, scratch),
-        2 => line::line::<2>(codec, &job, src, out, scratch),
-        3 => line::line::<3>(codec, &job, src, out, scratch),
-        4 => line::line::<4>(codec, &job, src, out, scratch),
-        6 => line::line::<6>(codec, &job, src, out, scratch),
-        8 => line::line::<8>(codec, &job, src, out, scratch),
-        12 => line::line::<12>(codec, &job, src, out, scratch),
-        16 => line::line::<16>(codec, &job, src, out, scratch),
-        24 => line::line::<24>(codec, &job, src, out, scratch),
-        _ => line::line::<32>(codec, &job, src, out, scratch),
+    elements(codec, job, src, out, scratch);
+}
+
+/// Moves a job whose runs are elements.
+fn elements(codec: Codec, job: &Job<'_>, src: &[u8], out: &mut [u8], scratch: &mut Scratch) {
+    match width(codec, job.run) {
+        1 => line::line::<1>(codec, job, src, out, scratch),
+        2 => line::line::<2>(codec, job, src, out, scratch),
+        3 => line::line::<3>(codec, job, src, out, scratch),
+        4 => line::line::<4>(codec, job, src, out, scratch),
+        6 => line::line::<6>(codec, job, src, out, scratch),
+        8 => line::line::<8>(codec, job, src, out, scratch),
+        12 => line::line::<12>(codec, job, src, out, scratch),
+        16 => line::line::<16>(codec, job, src, out, scratch),
+        24 => line::line::<24>(codec, job, src, out, scratch),
+        _ => line::line::<32>(codec, job, src, out, scratch),
     }
 }
 

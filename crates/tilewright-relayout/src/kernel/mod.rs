@@ -108,9 +108,7 @@ pub(crate) fn run(tools: &mut Tools<'_>, job: Job<'_>, src: &[u8], out: &mut [u8
     let far = tools.reach == Reach::Far && rows::are_far(&job, out);
     let scratch = &mut *tools.scratch;
     match choose(codec, job.run, job.turns) {
-        Kind::Copy | Kind::Rows if far => {
-            rows::rows_far(tools.isa, &job, src, out, scratch.turns())
-        }
+        Kind::Copy | Kind::Rows if far => rows::rows_far(tools.isa, &job, src, out, scratch),
         Kind::Copy => rows::copy(src, job.src, out, job.dst, job.run),
         Kind::Rows => rows::rows(&job, src, out),
         Kind::BitRows => bits::rows(&job, elements.src_bits, src, out),
@@ -144,13 +142,14 @@ fn weaves(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> b
     let made;
     let weave = match tools.weaves.iter().find(|weave| weave.fits(job, unit, tools.reach)) {
         Some(weave) => weave,
-        None => match weave_of(tools.elements, tools.isa, job, tools.reach) {
+        None if tools.seek => match weave_of(tools.elements, tools.isa, job, tools.reach) {
             Some(weave) => {
                 made = weave;
                 &made
             }
             None => return false,
         },
+        None => return false,
     };
     let bit = |at: i64| at * i64::from(unit);
     if bit(job.src) % 8 != 0 || bit(job.dst) % 8 != 0 {
@@ -169,9 +168,15 @@ fn hop(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool
     let (weaves, block) = (&hops.weaves[..], buffer.bytes(hops.bytes));
     hops.each(job, &mut |from, to| {
         let (first, second) = (hops.first.job(), hops.second.job());
-        let near = &mut Tools { reach: tools.reach.coming(), weaves, hops: &[], ..tools.again() };
+        let near = &mut Tools {
+            reach: tools.reach.coming(),
+            weaves,
+            hops: &[],
+            seek: false,
+            ..tools.again()
+        };
         run(near, Job { src: from, ..first }, src, block);
-        let own = &mut Tools { weaves, hops: &[], ..tools.again() };
+        let own = &mut Tools { weaves, hops: &[], seek: false, ..tools.again() };
         run(own, Job { dst: to, ..second }, block, out);
     });
     tools.scratch.give_block(buffer);
@@ -186,6 +191,8 @@ pub(crate) struct Tools<'a> {
     /// Weaves and hops made beforehand.
     pub(crate) weaves: &'a [Weave],
     pub(crate) hops: &'a [Hops],
+    /// Whether others are sought for a job that none of these fits: not if that was done before.
+    pub(crate) seek: bool,
     pub(crate) scratch: &'a mut Scratch,
 }
 

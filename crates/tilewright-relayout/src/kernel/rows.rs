@@ -3,13 +3,10 @@
 use super::{
     enter::{Work, enter},
     isa::Isa,
+    tile::Scratch,
     vector::Vector,
 };
-use crate::{
-    clip::Job,
-    cost,
-    nest::{Turn, for_each},
-};
+use crate::{clip::Job, cost, nest::for_each};
 use core::ops::Range;
 
 /// Copies `run` bytes.
@@ -37,14 +34,13 @@ pub(super) fn are_far(job: &Job<'_>, out: &[u8]) -> bool {
 
 /// The same past the caches: while a run is copied, the next one is asked for. Short runs go in the
 /// order of the source, since short writes cost less than short reads.
-pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8], turns: &mut Vec<Turn>) {
-    turns.clear();
-    turns.extend_from_slice(job.turns);
+pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8], scratch: &mut Scratch) {
+    let mut turns = scratch.take_turns(job.turns);
     if job.run < cost::READ_RUN {
         turns.sort_by_key(|turn| core::cmp::Reverse(turn.src.unsigned_abs()));
     }
     let mut last: Option<(&[u8], Range<usize>)> = None;
-    for_each(turns, job.src, job.dst, &mut |from, to| {
+    for_each(&turns, job.src, job.dst, &mut |from, to| {
         let (from, to, run) = (from as usize, to as usize, job.run as usize);
         let next = &src[from..from + run];
         if let Some((row, place)) = last.replace((next, to..to + run)) {
@@ -54,6 +50,7 @@ pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8], turn
     if let Some((row, place)) = last {
         copy_far(isa, row, &[], &mut out[place]);
     }
+    scratch.give_turns(turns);
     #[cfg(target_arch = "x86_64")]
     super::x86_64::fence();
 }

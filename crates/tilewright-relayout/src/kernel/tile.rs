@@ -63,9 +63,16 @@ impl Scratch {
         self.block = block;
     }
 
-    /// A list of loops.
-    pub(super) fn turns(&mut self) -> &mut Vec<Turn> {
-        &mut self.turns
+    /// A list that holds these loops, until it is given back.
+    pub(super) fn take_turns(&mut self, turns: &[Turn]) -> Vec<Turn> {
+        let mut list = core::mem::take(&mut self.turns);
+        list.clear();
+        list.extend_from_slice(turns);
+        list
+    }
+
+    pub(super) fn give_turns(&mut self, turns: Vec<Turn>) {
+        self.turns = turns;
     }
 
     /// A buffer of this number of elements.
@@ -98,15 +105,16 @@ pub(super) fn tile<const W: usize>(
 ) {
     let Some((d, rest)) = job.turns.split_last() else { return };
     let s = &rest[minor];
-    let mut outer = rest.to_vec();
+    let mut outer = scratch.take_turns(rest);
     outer.remove(minor);
     let whole = Pair { s, d, count: (s.extent as usize, d.extent as usize) };
     if let Codec::Bytes = codec
         && whole.is_zip::<W>()
     {
-        return for_each(&outer, job.src, job.dst, &mut |from, to| {
+        for_each(&outer, job.src, job.dst, &mut |from, to| {
             zip::zip::<W>(&whole, src, from, out, to);
         });
+        return scratch.give_turns(outer);
     }
     let size = block_size(W, s.extent, d.extent);
     for_each(&outer, job.src, job.dst, &mut |from, to| {
@@ -120,6 +128,7 @@ pub(super) fn tile<const W: usize>(
             }
         }
     });
+    scratch.give_turns(outer);
 }
 
 /// Two loops and how many turns of each are taken.
