@@ -55,7 +55,7 @@ export class AlgebraPart implements PagePart {
   private step: Step | null = null;
 
   constructor(private readonly changed_: () => void) {
-    this.panes = ["A", "B", "Result"].map((title, i) => new Pane({ title, kind: "main", base: 26, onPoint: (cell) => this.pointed(i, cell) }));
+    this.panes = ["A", "B", "Result"].map((title, i) => new Pane({ title, kind: "main", base: 26, onPoint: (cell, chosen) => this.pointed(i, cell, chosen) }));
     const [a, b, result] = this.panes.map((pane) => pane.element);
     this.picture = h("div", { class: "picture" }, this.answer, this.owners, this.row);
     this.row.append(h("div", { class: "picture" }, a!, b!), result!);
@@ -174,7 +174,7 @@ export class AlgebraPart implements PagePart {
     return { ...own, low: Math.min(a.low, result.low), capacity: Math.max(a.capacity, result.capacity) };
   }
 
-  private pointed(pane: number, cell: Cell | null): void {
+  private pointed(pane: number, cell: Cell | null, chosen: boolean): void {
     const { links } = this.step ?? {};
     const marks: Cell[][] = [[], [], []];
     const own = this.operands[pane]?.source;
@@ -189,7 +189,7 @@ export class AlgebraPart implements PagePart {
       }
     }
     this.panes.forEach((other, i) => {
-      other.grid.mark(marks[i]!);
+      other.grid.mark(marks[i]!, chosen);
       const { source } = this.operands[i] ?? {};
       const said = i === pane ? cell && own && own.describe(cell) : marks[i]!.length === 1 && source ? source.describe(marks[i]![0]!) : marks[i]!.length > 1 ? `${marks[i]!.length} cells` : "";
       other.say(said || "");

@@ -45,7 +45,7 @@ export class ConvertPart implements PagePart {
     const pane = (i: number) => {
       const [side, memory] = [i % 2, i > 1];
       const title = `${memory ? "Memory of the" : "The"} ${side === 0 ? "source" : "destination"}`;
-      return new Pane({ title, kind: memory ? "memory" : "main", base: memory ? 22 : 28, onPoint: (cell) => this.pointed(i, cell) });
+      return new Pane({ title, kind: memory ? "memory" : "main", base: memory ? 22 : 28, onPoint: (cell, chosen) => this.pointed(i, cell, chosen) });
     };
     this.panes = [0, 1, 2, 3].map(pane);
     const [a, b, memoryA, memoryB] = this.panes.map((pane) => pane.element);
@@ -172,7 +172,7 @@ export class ConvertPart implements PagePart {
   }
 
   /** Marks the same element in all four pictures. */
-  private pointed(pane: number, cell: Cell | null): void {
+  private pointed(pane: number, cell: Cell | null, chosen: boolean): void {
     const side = this.sides[pane % 2];
     if (!side?.layout) return;
     const coord = cell && (pane < 2 ? side.layout.coord(cell) : side.memory.coord(side.memory.offset(cell)));
@@ -181,7 +181,7 @@ export class ConvertPart implements PagePart {
       const { layout, memory } = this.sides[i % 2]!;
       const at = element && layout.cell(element);
       const marks = at ? [i < 2 ? at : memory.cell(layout.offset(at))] : [];
-      other.grid.mark(i === pane ? [] : marks);
+      other.grid.mark(i === pane ? [] : marks, chosen);
       const own = i === pane && cell && (i < 2 ? layout.describe(cell) : memory.describe(cell));
       other.say(own || (at ? layout.describe(at) : ""));
     });

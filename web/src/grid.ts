@@ -19,8 +19,8 @@ const GAP = 22;
 
 interface Options {
   label: string;
-  /** The cell under the pointer or the cursor, or none. */
-  onPoint: (cell: Cell | null) => void;
+  /** The cell under the pointer or the cursor, or none; `chosen` is the cursor's. */
+  onPoint: (cell: Cell | null, chosen: boolean) => void;
   /** The height of a cell at a zoom of 1. */
   base?: number;
   zoom?: (zoom: number) => void;
@@ -81,10 +81,11 @@ export class Grid {
     this.described();
   }
 
-  /** Marks cells: those that belong to what is pointed at elsewhere. */
-  mark(cells: readonly Cell[]): void {
+  /** Marks cells: those that belong to what is pointed at elsewhere; the first comes into view if it is chosen. */
+  mark(cells: readonly Cell[], chosen = false): void {
     if (cells.length === 0 && this.marks.length === 0) return;
     this.marks = cells;
+    if (chosen && cells[0] && this.exists(cells[0])) this.reveal(cells[0]);
     this.ask();
   }
 
@@ -99,7 +100,7 @@ export class Grid {
     this.cursor = cell;
     if (cell && scroll) this.reveal(cell);
     this.described();
-    this.options.onPoint(cell);
+    this.options.onPoint(cell, true);
     this.ask();
   }
 
@@ -226,7 +227,7 @@ export class Grid {
   private point(cell: Cell | null): void {
     if (sameCell(cell, this.hover)) return;
     this.hover = cell;
-    this.options.onPoint(cell ?? this.cursor);
+    this.options.onPoint(cell ?? this.cursor, false);
     this.ask();
   }
 

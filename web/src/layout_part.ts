@@ -40,8 +40,8 @@ export class LayoutPart implements PagePart {
   private naming = 0;
 
   constructor(private readonly changed_: () => void) {
-    this.grid = new Pane({ title: "Grid", kind: "main", onPoint: (cell) => this.pointed(cell), zoom: () => this.changed_(), tools: [this.labels, this.colouring] });
-    this.memory = new Pane({ title: "Memory", kind: "memory", base: 24, onPoint: (cell) => this.pointedInMemory(cell) });
+    this.grid = new Pane({ title: "Grid", kind: "main", onPoint: (cell, chosen) => this.pointed(cell, chosen), zoom: () => this.changed_(), tools: [this.labels, this.colouring] });
+    this.memory = new Pane({ title: "Memory", kind: "memory", base: 24, onPoint: (cell, chosen) => this.pointedInMemory(cell, chosen) });
     this.picture = h("div", { class: "picture" }, this.grid.element, this.key, this.memory.element);
     this.columns = h("div", { class: "columns" }, this.picture, this.facts.element);
     this.element = h(
@@ -154,21 +154,21 @@ export class LayoutPart implements PagePart {
     return Math.floor((width - 60) / Math.max(28, widest * 6.3 + 10));
   }
 
-  private pointed(cell: Cell | null): void {
+  private pointed(cell: Cell | null, chosen: boolean): void {
     const { shown } = this;
     if (!shown) return;
     this.grid.say(cell ? shown.layout.describe(cell) + shown.layout.sum(cell) : HINT);
     const offset = cell ? shown.layout.offset(cell) : Number.NaN;
-    this.memory.grid.mark(Number.isNaN(offset) || offset >= shown.facts.capacity ? [] : [shown.memory.cell(offset)]);
+    this.memory.grid.mark(Number.isNaN(offset) || offset >= shown.facts.capacity ? [] : [shown.memory.cell(offset)], chosen);
     if (cell && document.activeElement === this.grid.grid.element) this.changed_();
   }
 
-  private pointedInMemory(cell: Cell | null): void {
+  private pointedInMemory(cell: Cell | null, chosen: boolean): void {
     const { shown } = this;
     if (!shown) return;
     this.memory.say(cell ? shown.memory.describe(cell) : "");
     const coord = cell && shown.memory.coord(shown.memory.offset(cell));
-    this.grid.grid.mark(coord ? [shown.layout.cell(coord)] : []);
+    this.grid.grid.mark(coord ? [shown.layout.cell(coord)] : [], chosen);
   }
 
 }

@@ -8,7 +8,7 @@ interface Options {
   title: string;
   kind?: string;
   base?: number;
-  onPoint: (cell: Cell | null) => void;
+  onPoint: (cell: Cell | null, chosen: boolean) => void;
   zoom?: (zoom: number) => void;
   tools?: Node[];
 }

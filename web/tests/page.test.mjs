@@ -129,6 +129,8 @@ test("a million elements: only what can be seen is drawn, however far one scroll
     await page.keyboard.press("Control+End");
     await drawn(page);
     assert.match(await said(page), /element \(1023, 1023\): offset 1048575/);
+    // What belongs to it in memory has come into view.
+    assert.ok(await grid(page, 1).evaluate((element) => element.scrollTop > 1_000_000));
     // As much of it as fits at the smallest size of a cell.
     await grid(page).press("0");
     await drawn(page);
