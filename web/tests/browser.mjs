@@ -27,7 +27,7 @@ export async function serve() {
     }
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
-  const address = `http://localhost:${server.address().port}/`;
+  const address = `http://127.0.0.1:${server.address().port}/`;
   const stop = () => new Promise((done) => {
     server.close(done);
     server.closeAllConnections();
@@ -43,6 +43,7 @@ export async function launch() {
     args: [
       "--no-sandbox",
       "--disable-gpu",
+      "--disable-dev-shm-usage",
       "--disable-quic",
       "--no-first-run",
       "--disable-background-networking",
