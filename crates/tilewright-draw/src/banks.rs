@@ -79,12 +79,14 @@ pub fn banks(subject: &Subject<'_>, access: &Access, limits: &Limits) -> Result<
         legend: legend(),
         ..Scene::default()
     };
+    let panels = if plain.is_some() { 2 } else { 1 };
+    let limits = Limits { cells: limits.kept().cells / panels, ..*limits };
     let mut band = Band::default();
     let mut degrees = Vec::new();
     for (layout, caption) in
         plain.iter().map(|p| (p, "without its swizzle")).chain([(subject.layout, "")])
     {
-        let (mut panel, notes, degree) = Tile::new(layout, access)?.panel(limits)?;
+        let (mut panel, notes, degree) = Tile::new(layout, access)?.panel(&limits)?;
         let caption = if caption.is_empty() && plain.is_some() { "with it" } else { caption };
         panel.caption = caption.into();
         panel.detail = format!("the marked column: conflicts {degree}");

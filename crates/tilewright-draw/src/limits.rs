@@ -1,10 +1,10 @@
 //! How much is drawn. What is left out shows as `…` where it is missing, and is counted in a note.
 //!
-//! Law: whatever the layout, no more than [`Limits::cells`] cells of it are drawn, and no more than
-//! [`MOST`] whatever the limits, so that a picture takes time and memory by its own size, not by the
-//! layout's.
+//! Law: whatever the layout, no more than [`Limits::cells`] cells of grids are drawn, nor of memory, and no
+//! more than [`MOST`] whatever the limits, so that a picture takes time and memory by its own size, not by
+//! the layout's.
 
-/// The most cells of a picture, whatever its limits say.
+/// The most cells of grids, and of memory, whatever the limits say.
 pub const MOST: u64 = 1 << 16;
 
 /// The bounds of a picture.
@@ -26,7 +26,7 @@ pub struct Limits {
     pub columns: u64,
     /// Grids, for arrays of more than two dims.
     pub panels: u64,
-    /// Cells of all grids together, and of memory.
+    /// Cells of all grids together, and of memory. One that is wanted at all has one cell at least.
     pub cells: u64,
 }
 

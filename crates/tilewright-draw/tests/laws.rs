@@ -204,6 +204,9 @@ fn pictures_of_huge_arrays_are_small() {
     let rows = TensorLayout::row_major(&[side, side]).unwrap();
     let many = TensorLayout::row_major(&[1000, 1000, 1000, 1000]).unwrap();
     let (tiled, rows, many) = (Subject::new(&tiled), Subject::new(&rows), Subject::new(&many));
+    let matrix = Layout::parse("(1048576,1048576):(1,1048576)").unwrap();
+    let swizzled = TensorLayout::of(&Layout::parse("Sw<3,3,3> o (1048576,64):(64,1)").unwrap());
+    let swizzled = Subject::new(&swizzled);
     let limits = Limits::default();
     let all = Limits { rows: u64::MAX, columns: u64::MAX, panels: u64::MAX, cells: u64::MAX };
     for limits in [limits, all, Limits { rows: 1, columns: 1, panels: 1, cells: 1 }] {
@@ -212,12 +215,16 @@ fn pictures_of_huge_arrays_are_small() {
             grid(&many, &limits),
             memory(&tiled, &limits),
             conversion(&rows, &tiled, &limits),
+            banks(&swizzled, &Access { element_bytes: 4, vector: 1 }, &limits),
+            step("∘", &matrix, &matrix, &matrix, Relation::Through, &limits),
+            owners(&matrix, &[side, side], &limits),
+            fragment(&tiled, 32, 8, &limits),
         ];
         for scene in scenes {
             let scene = scene.unwrap();
             let cells = scene.panels().map(|panel| panel.cells.len()).sum::<usize>();
             let most = limits.cells.clamp(1, tilewright_draw::MOST) as usize;
-            assert!(cells <= most + 2 * 256, "{cells} of {most}");
+            assert!(cells <= 2 * most.max(2), "{cells} of {most}");
             assert!(scene.notes.iter().any(|note| note.contains("left out")), "{:?}", scene.notes);
             assert!(scene.to_svg().len() < 400 * (cells + 100), "{}", scene.to_svg().len());
             assert!(scene.to_html().len() < 400 * (cells + 100));
