@@ -21,11 +21,12 @@ type Oracle = fn(&Path) -> Verdict;
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str) -> Outcome {
-    let oracles: [(&str, Oracle); 5] = [
+    let oracles: [(&str, Oracle); 6] = [
         ("safetensors and torch", torch),
         ("arrays of numpy, torch and jax", arrays),
         ("the package with torch and jax", package),
         ("oneDNN", onednn),
+        ("NEON, emulated", neon),
         ("miri", miri),
     ];
     let mut failed = Vec::new();
@@ -178,6 +179,38 @@ fn asked(root: &Path, questions: &str) -> Outcome {
             Err(format!("{question} is {expected}, the program says {answer}"))
         }
     }
+}
+
+/// The kernels' property suite with the registers of ARM, under an emulator.
+fn neon(root: &Path) -> Verdict {
+    const TRIPLE: &str = "aarch64-unknown-linux-gnu";
+    const LINKER: &str = "aarch64-linux-gnu-gcc";
+    const EMULATOR: &str = "qemu-aarch64";
+    let library =
+        output(&mut command(root, &["rustc", "--print", "target-libdir", "--target", TRIPLE]));
+    if !library.is_ok_and(|library| Path::new(library.trim()).exists()) {
+        return Verdict::Skipped(format!("`rustup target add {TRIPLE}` brings its library"));
+    }
+    for program in [LINKER, EMULATOR] {
+        if !works(&mut command(root, &[program, "--version"])) {
+            let packages = "gcc-aarch64-linux-gnu and qemu-user";
+            return Verdict::Skipped(format!("{program} is not installed; Debian has {packages}"));
+        }
+    }
+    let folder = match target(root) {
+        Ok(target) => target.join("oracles/neon"),
+        Err(why) => return Verdict::Failed(why),
+    };
+    let words = ["cargo", "test", "--package", "tilewright-relayout", "--lib", "--target", TRIPLE];
+    let mut tests = command(root, &words);
+    tests
+        .env("CARGO_TARGET_DIR", folder)
+        .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", LINKER)
+        .env(
+            "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER",
+            format!("{EMULATOR} -L /usr/aarch64-linux-gnu"),
+        );
+    verdict(sh(&mut tests))
 }
 
 /// The crate that holds all `unsafe` code, interpreted.

@@ -14,6 +14,10 @@
 //! | typed views | [`relayout`] |
 //! | memory for a large array | [`Buffer`] |
 //!
+//! The instructions are those of the machine, found out at run time. The environment variable
+//! `TILEWRIGHT_ISA` (`avx512`, `avx2`, `neon`, `generic`) asks for others that it has, to compare or to
+//! test; whatever else it holds is ignored.
+//!
 //! ```
 //! use tilewright_core::TensorLayout;
 //! use tilewright_relayout::{Elements, Plan};
