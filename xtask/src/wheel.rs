@@ -16,7 +16,8 @@ const CRATE: &str = "crates/tilewright-py";
 /// Builds the wheel and gives its path.
 pub(crate) fn build(root: &Path) -> Outcome<PathBuf> {
     let target = target(root)?;
-    let tools = python::venv(root, &target.join("python/tools"), &pins(root))?;
+    let pins = root.join(CRATE).join("requirements-build.txt");
+    let tools = python::venv(root, &target.join("python/tools"), &pins)?;
     let (python, out) = (text(&tools), target.join("wheels"));
     if out.exists() {
         fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
@@ -56,7 +57,7 @@ fn tests(root: &Path, python: &Path, files: &[&str]) -> Outcome {
     sh(pytest.args(files).env("PYTHONDONTWRITEBYTECODE", "1"))
 }
 
-/// What the package is built and tested with.
+/// What the package is tested with.
 fn pins(root: &Path) -> PathBuf {
     root.join(CRATE).join("tests/requirements.txt")
 }

@@ -121,6 +121,13 @@ def test_padding_holds_what_is_asked() -> None:
         tw.relayout(array, to=tiles, fill="two")
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "float64", "V5", "datetime64[s]", [("a", "i4"), ("b", "f8")]])
+def test_large_results_begin_on_a_cache_line(dtype: Any) -> None:
+    array = counted((300, 700), np.dtype((np.void, np.dtype(dtype).itemsize))).view(dtype)
+    got = tw.relayout(array, to="col-major")
+    assert got.ctypes.data % 64 == 0 and same_bytes(got, np.ascontiguousarray(array.T))
+
+
 def test_four_bits_are_packed_and_unpacked() -> None:
     array = (np.arange(24).reshape(4, 6) % 16 - 8).astype(ml_dtypes.int4)
     packed = tw.relayout(array, to="s4[4,6]{1,0:E(4)}")
