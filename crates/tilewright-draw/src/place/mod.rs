@@ -105,23 +105,20 @@ impl Page {
     }
 }
 
-/// The bands, panels of one place below one another where all bands have as many.
+/// The bands, the cells of their first panels below one another, and those of all where all bands have as
+/// many.
 fn placed(bands: &[Band]) -> Vec<Placed<'_>> {
     let mut placed: Vec<Placed<'_>> = bands.iter().map(Placed::new).collect();
-    let count = placed.first().map_or(0, |band| band.frames.len());
-    if placed.iter().any(|band| band.frames.len() != count) {
-        return placed;
-    }
-    for at in 0..count {
-        let left = placed.iter().map(|band| band.frames[at].left()).max().unwrap_or(0);
-        for band in &mut placed {
-            let frames = std::mem::take(&mut band.frames).into_iter().enumerate();
-            band.frames = frames
-                .map(|(place, frame)| if place == at { frame.with_left(left) } else { frame })
-                .collect();
+    let most = placed.iter().map(|band| band.frames.len()).max().unwrap_or(0);
+    let alike = placed.iter().all(|band| band.frames.len() == most);
+    for at in 0..if alike { most } else { most.min(1) } {
+        let lefts = placed.iter().filter_map(|band| Some(band.frames.get(at)?.left()));
+        let left = lefts.max().unwrap_or(0);
+        placed.iter_mut().for_each(|band| band.indent(at, left));
+        if alike {
+            let room = placed.iter().map(|band| band.rooms[at]).max().unwrap_or(0);
+            placed.iter_mut().for_each(|band| band.rooms[at] = room);
         }
-        let room = placed.iter().map(|band| band.room(at)).max().unwrap_or(0);
-        placed.iter_mut().for_each(|band| band.rooms[at] = room);
     }
     placed
 }
@@ -142,6 +139,14 @@ impl<'a> Placed<'a> {
         let mut placed = Placed { frames, joints: &band.joints, above, rooms: Vec::new() };
         placed.rooms = (0..placed.frames.len()).map(|at| placed.room(at)).collect();
         placed
+    }
+
+    /// Gives a panel this room left of its cells.
+    fn indent(&mut self, at: usize, left: i64) {
+        if let Some(frame) = self.frames.get_mut(at) {
+            frame.set_left(left);
+            self.rooms[at] = self.room(at);
+        }
     }
 
     /// The room a panel needs, with what stands between it and the next.

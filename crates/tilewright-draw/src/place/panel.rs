@@ -61,9 +61,8 @@ impl<'a> Frame<'a> {
         self.left
     }
 
-    /// The same with more room left of the cells.
-    pub(super) fn with_left(self, left: i64) -> Frame<'a> {
-        Frame { left, ..self }
+    pub(super) fn set_left(&mut self, left: i64) {
+        self.left = left;
     }
 
     fn columns(&self) -> i64 {
