@@ -46,6 +46,8 @@ const BLOCKS: [Option<u64>; 3] = [None, Some(1), Some(2)];
 
 #[test]
 fn transposes_of_every_width() {
+    // The bits of the largest register here: elements as wide are moved whole.
+    let widest = super::here().map(|isa| 8 * isa.register() as u32).max().unwrap_or_default();
     for bits in WIDTHS {
         // Elements in 64 bytes, and numbers around it that are no multiple.
         let n = u64::from(512 / bits).max(2);
@@ -55,7 +57,8 @@ fn transposes_of_every_width() {
             let row = TensorLayout::row_major(&extents).unwrap();
             let column = TensorLayout::col_major(&extents).unwrap();
             let woven = both_ways(&row, &column, bits, &BLOCKS);
-            assert!(woven > 0 || bits < 8 || !rows.is_multiple_of(n), "{bits} bits {extents:?}");
+            let filled = bits >= 8 && rows.is_multiple_of(n) && bits < widest;
+            assert!(woven > 0 || !filled, "{bits} bits {extents:?}");
             if cfg!(miri) {
                 break;
             }
