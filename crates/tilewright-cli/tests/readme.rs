@@ -119,3 +119,9 @@ fn the_readme_prints_what_the_program_prints() {
 fn the_chapter_on_the_algebra_prints_what_the_program_prints() {
     check(include_str!("../../../docs/algebra.md"), 60);
 }
+
+#[test]
+fn the_tutorials_print_what_the_program_prints() {
+    check(include_str!("../../../docs/kernel-writers.md"), 12);
+    check(include_str!("../../../docs/compiler-writers.md"), 12);
+}

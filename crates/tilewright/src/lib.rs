@@ -75,6 +75,16 @@ pub use tilewright_xla::{ArrayShape, HloModule, PrimitiveType, Shape};
 #[doc = include_str!("../../../README.md")]
 pub struct Readme;
 
+/// The examples of the tutorial for those who write kernels, run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/kernel-writers.md")]
+pub struct KernelWriters;
+
+/// The examples of the tutorial for those who write compilers, run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/compiler-writers.md")]
+pub struct CompilerWriters;
+
 /// The examples of the chapter on the algebra, run as doctests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/algebra.md")]
