@@ -7,7 +7,6 @@ use super::{
     vector::Vector,
 };
 use crate::{clip::Job, cost, nest::for_each};
-use core::ops::Range;
 
 /// Copies `run` bytes.
 pub(super) fn copy(src: &[u8], from: i64, out: &mut [u8], to: i64, run: u64) {
@@ -22,37 +21,90 @@ pub(super) fn rows(job: &Job<'_>, src: &[u8], out: &mut [u8]) {
 
 /// Whether runs are worth writing past the caches: some lines, whole ones if they are few.
 pub(super) fn are_far(job: &Job<'_>, out: &[u8]) -> bool {
-    let line = cost::LINE;
-    let on_line = |at: u64| at.is_multiple_of(line);
-    let first = (out.as_ptr().addr() as u64).wrapping_add(job.dst as u64);
-    let whole = || {
-        let turns = job.turns.iter().all(|turn| on_line(turn.dst.unsigned_abs()));
-        turns && on_line(job.run) && on_line(first)
-    };
-    !job.packed && (job.run >= cost::WRITE_RUN || job.run >= 2 * line && whole())
+    !job.packed && (job.run >= cost::WRITE_RUN || job.run >= 2 * cost::LINE && are_lines(job, out))
 }
 
-/// The same past the caches: while a run is copied, the next one is asked for. Short runs go in the
-/// order of the source, since short writes cost less than short reads.
+/// Whether all runs are whole lines of the destination.
+fn are_lines(job: &Job<'_>, out: &[u8]) -> bool {
+    let on_line = |at: u64| at.is_multiple_of(cost::LINE);
+    let first = (out.as_ptr().addr() as u64).wrapping_add_signed(job.dst);
+    on_line(first)
+        && on_line(job.run)
+        && job.turns.iter().all(|turn| on_line(turn.dst.unsigned_abs()))
+}
+
+/// The same past the caches: while a run is copied, the next one is asked for. Short runs of whole lines
+/// go in the order of the source, since short writes cost less than short reads; other runs go in that
+/// of the destination, where one ends on the line on which the next begins.
 pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8], scratch: &mut Scratch) {
     let mut turns = scratch.take_turns(job.turns);
-    if job.run < cost::READ_RUN {
+    if job.run < cost::READ_RUN && are_lines(job, out) {
         turns.sort_by_key(|turn| core::cmp::Reverse(turn.src.unsigned_abs()));
     }
-    let mut last: Option<(&[u8], Range<usize>)> = None;
+    let mut last: Option<(&[u8], usize)> = None;
+    let mut seam = Seam::default();
     for_each(&turns, job.src, job.dst, &mut |from, to| {
-        let (from, to, run) = (from as usize, to as usize, job.run as usize);
-        let next = &src[from..from + run];
-        if let Some((row, place)) = last.replace((next, to..to + run)) {
-            copy_far(isa, row, next, &mut out[place]);
+        let next = &src[from as usize..][..job.run as usize];
+        if let Some((row, place)) = last.replace((next, to as usize)) {
+            seam.copy(isa, row, next, out, place);
         }
     });
     if let Some((row, place)) = last {
-        copy_far(isa, row, &[], &mut out[place]);
+        seam.copy(isa, row, &[], out, place);
     }
+    seam.close(out);
     scratch.give_turns(turns);
     #[cfg(target_arch = "x86_64")]
     super::x86_64::fence();
+}
+
+/// The end of a run that is no whole line, until it is known whether the next run goes on there.
+struct Seam {
+    bytes: [u8; LINE],
+    /// Where it begins in the destination, and how many bytes there are.
+    at: usize,
+    len: usize,
+}
+
+impl Default for Seam {
+    fn default() -> Seam {
+        Seam { bytes: [0; LINE], at: 0, len: 0 }
+    }
+}
+
+impl Seam {
+    /// Copies a run to `to`, all but the part of a line at its end.
+    fn copy(&mut self, isa: Isa, mut from: &[u8], next: &[u8], out: &mut [u8], mut to: usize) {
+        let first = out.as_ptr().addr();
+        if self.len > 0 && self.at + self.len == to {
+            let room = LINE - first.wrapping_add(to) % LINE;
+            let taken = room.min(from.len());
+            self.bytes[self.len..][..taken].copy_from_slice(&from[..taken]);
+            self.len += taken;
+            (from, to) = (&from[taken..], to + taken);
+            if taken < room {
+                return;
+            }
+            if self.len == LINE {
+                copy_far(isa, &self.bytes, &[], &mut out[self.at..][..LINE]);
+                self.len = 0;
+            }
+        }
+        self.close(out);
+        let over = (first.wrapping_add(to + from.len()) % LINE).min(from.len());
+        let (lines, rest) = from.split_at(from.len() - over);
+        if !lines.is_empty() {
+            copy_far(isa, lines, next, &mut out[to..][..lines.len()]);
+        }
+        self.bytes[..over].copy_from_slice(rest);
+        (self.at, self.len) = (to + lines.len(), over);
+    }
+
+    /// Writes what no run went on with.
+    fn close(&mut self, out: &mut [u8]) {
+        out[self.at..][..self.len].copy_from_slice(&self.bytes[..self.len]);
+        self.len = 0;
+    }
 }
 
 /// Copies a run past the caches, asking for the lines of the run itself further on, and of the `next`.

@@ -44,7 +44,7 @@ pub(crate) fn weave(
     (out, to): (&mut [u8], i64),
     scratch: &mut Scratch,
 ) -> bool {
-    let Some(blocks) = weave.blocks(job, from, to) else { return false };
+    let Some(blocks) = weave.blocks(job, from, to, out.as_ptr().addr()) else { return false };
     let within = |(low, high): (i64, i64), len: usize| low >= 0 && high as u64 <= len as u64;
     if !within(blocks.src_reach, src.len()) || !within(blocks.dst_reach, out.len()) {
         return false;

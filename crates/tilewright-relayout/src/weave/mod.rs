@@ -33,9 +33,11 @@ pub(crate) struct Weave {
     /// The loops, in bits, and the bits of a run.
     turns: Vec<Turn>,
     run: u64,
-    /// The turns along the destination's runs that a block shares with the next one: a line's, where
-    /// runs do not begin on lines, so that every line is written whole, by one block.
+    /// The turns along the destination's runs that a block shares with the next one where runs do not
+    /// begin on lines: a line's, so that every line is written whole, by one block.
     overlap: u64,
+    /// Whether they begin on lines if the destination does.
+    on_lines: bool,
 }
 
 /// Where the data of a job is, for all one knows.
@@ -101,20 +103,28 @@ impl Weave {
             let shape = shape(&lanes, register);
             let steps = Steps::of(turns, &shape, &mut lanes, register, reach)?;
             let (runs, turns) = (blocks::runs(turns, run, &shape), turns.to_vec());
-            let mut weave =
-                Weave { register, reach, lanes, steps, shape, runs, turns, run, overlap: 0 };
+            let mut weave = Weave {
+                register,
+                reach,
+                lanes,
+                steps,
+                shape,
+                runs,
+                turns,
+                run,
+                overlap: 0,
+                on_lines: false,
+            };
             weave.overlap = weave.overlap();
+            weave.on_lines = weave.steps.aligned && blocks::on_lines(&weave.turns);
             Some(weave)
         })
     }
 
     fn overlap(&self) -> u64 {
         let Some(stage) = &self.steps.stage else { return 0 };
-        let straddles = self.reach == Reach::Far && self.runs.1 > 2 * cost::LINE;
-        if !straddles
-            || self.steps.aligned && blocks::on_lines(&self.turns)
-            || stage.run as u64 != self.runs.1
-        {
+        let long = self.reach == Reach::Far && self.runs.1 > 2 * cost::LINE;
+        if !long || stage.run as u64 != self.runs.1 {
             return 0;
         }
         let mut together = self.run;
@@ -140,11 +150,19 @@ impl Weave {
             && self.turns.iter().zip(job.turns).zip(&self.shape).all(alike)
     }
 
-    /// The blocks of a job that this fits, whose first unit is at these bytes.
-    pub(crate) fn blocks(&self, job: &Job<'_>, src: i64, dst: i64) -> Option<Blocks> {
+    /// The blocks of a job that this fits, whose first unit is at these bytes of a source and of a
+    /// destination that begins at `address`.
+    pub(crate) fn blocks(
+        &self,
+        job: &Job<'_>,
+        src: i64,
+        dst: i64,
+        address: usize,
+    ) -> Option<Blocks> {
         let extents = |i: usize| job.turns[i].extent;
-        let blocks =
-            Blocks::of(&self.turns, &extents, self.run, &self.shape, self.overlap, (src, dst))?;
+        let begins_on_line = (address as i64).wrapping_add(dst) % cost::LINE as i64 == 0;
+        let overlap = if self.on_lines && begins_on_line { 0 } else { self.overlap };
+        let blocks = Blocks::of(&self.turns, &extents, self.run, &self.shape, overlap, (src, dst))?;
         blocks.around(
             self.steps.src_reach(self.register)?,
             self.steps.dst_reach(self.register)?,
