@@ -1,0 +1,115 @@
+//! Runs that a full disk or a signal ends.
+
+use super::*;
+
+#[test]
+#[cfg(unix)]
+fn a_full_disk_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let input = matrix(&folder, "in.safetensors", 512);
+    // A limit on the size of files stands in for a full disk: writing fails in the middle.
+    let script = r#"trap "" XFSZ; ulimit -f 400; exec "$0" convert "$1" "$2" --to col-major"#;
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            script,
+            env!("CARGO_BIN_EXE_tilewright"),
+            &input,
+            &folder.text("out.safetensors"),
+        ])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("out.safetensors"), "{stderr}");
+    assert_eq!(folder.names(), ["in.safetensors"]);
+    let full = Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let output = program().args(["info", CNN]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+}
+
+#[test]
+fn a_killed_run_leaves_no_result_and_the_next_one_cleans_up() {
+    let folder = Folder::new();
+    let input = matrix(&folder, "in.safetensors", 4096);
+    let out = folder.text("out.safetensors");
+    let args = ["convert", &input, &out, "--to", "col-major", "--memory", "64K", "--threads", "1"];
+    let mut child =
+        program().args(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // Kill it as soon as its temporary file is there.
+    while folder.names().len() == 1 && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let names = folder.names();
+    assert!(!names.contains(&"out.safetensors".to_owned()), "{names:?}");
+    assert_eq!(names.len(), 2, "{names:?}");
+    answer(&["convert", CNN, &out, "--to", "row-major"]);
+    assert_eq!(folder.names(), ["in.safetensors", "out.safetensors"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_signalled_run_cleans_up_itself() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        // What was ignored when the tests began (`nohup`, a shell's background) stays ignored.
+        if is_ignored(code - 128) {
+            continue;
+        }
+        let folder = Folder::new();
+        let (status, stderr) = signalled(&folder, &[], signal);
+        assert_eq!(status.code(), Some(code), "{signal}: {stderr}");
+        assert!(stderr.contains(&format!("signal {}", code - 128)), "{stderr}");
+        assert_eq!(folder.names(), ["in.safetensors"]);
+        let (status, stderr) = signalled(&folder, &["--json"], signal);
+        let error: serde_json::Value = serde_json::from_str(&stderr).unwrap();
+        assert_eq!((status.code(), &error["error"]["kind"]), (Some(code), &"cancelled".into()));
+        assert_eq!(folder.names(), ["in.safetensors"]);
+    }
+}
+
+/// Whether this process, and so its children, ignore a signal, as far as the system tells.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// A long run that gets this signal when its temporary file is there.
+#[cfg(unix)]
+fn signalled(folder: &Folder, more: &[&str], signal: &str) -> (std::process::ExitStatus, String) {
+    let input = matrix(folder, "in.safetensors", 4096);
+    let out = folder.text("out.safetensors");
+    let args = ["convert", &input, &out, "--to", "col-major", "--memory", "64K", "--threads", "1"];
+    let mut command = program();
+    command.args(args).args(more).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    while folder.names().len() == 1 && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    (output.status, String::from_utf8(output.stderr).unwrap())
+}
+
+/// Whoever starts the program with a signal ignored gets a program that ignores it.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_ignored_signal_stays_ignored() {
+    let folder = Folder::new();
+    let input = matrix(&folder, "in.safetensors", 1024);
+    let script = r#"trap "" HUP INT; "$0" convert "$1" "$2" --to col-major --memory 64K & pid=$!
+while [ ! -e "$2" ] && kill -HUP $pid 2>/dev/null && kill -INT $pid; do :; done; wait $pid"#;
+    let out = folder.text("out.safetensors");
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_tilewright"), &input, &out])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert_eq!(folder.names(), ["in.safetensors", "out.safetensors"]);
+}
