@@ -134,33 +134,12 @@ pub(super) fn named(name: &str, span: (usize, usize)) -> Result<&'static Functio
 /// The name with the fewest letters changed, if these are few.
 fn nearest(name: &str) -> Option<&'static str> {
     let limit = (name.len() / 3).max(1);
+    let lower = name.to_ascii_lowercase();
     functions()
-        .map(|function| (distance(name, function.name), function.name))
+        .map(|function| (strsim::osa_distance(&lower, function.name), function.name))
         .filter(|&(distance, _)| name.len() <= 32 && distance <= limit)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, name)| name)
-}
-
-/// Letters to insert, delete, replace or swap with their neighbour.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_ascii_lowercase().into_bytes(), b.as_bytes());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            rows[i][j] = match (i, j) {
-                (0, _) => j,
-                (_, 0) => i,
-                _ => {
-                    let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                    let shorter = 1 + rows[i - 1][j].min(rows[i][j - 1]);
-                    let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-                    let swap = if swapped { 1 + rows[i - 2][j - 2] } else { usize::MAX };
-                    replaced.min(shorter).min(swap)
-                }
-            };
-        }
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -189,7 +168,11 @@ mod tests {
         assert_eq!(nearest("Size"), Some("size"));
         assert_eq!(nearest("diagonal"), None);
         assert_eq!(
-            (distance("abc", "acb"), distance("", "ab"), distance("kitten", "sitting")),
+            (
+                strsim::osa_distance("abc", "acb"),
+                strsim::osa_distance("", "ab"),
+                strsim::osa_distance("kitten", "sitting")
+            ),
             (1, 2, 3)
         );
     }
