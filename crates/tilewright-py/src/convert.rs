@@ -27,16 +27,11 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The job as `convert` and `verify` are told it: a dictionary of their keywords.
 fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
-    let value = |name: &str| -> PyResult<Option<Bound<'_, PyAny>>> {
-        Ok(job.get_item(name)?.filter(|value| !value.is_none()))
-    };
-    let flag = |name: &str| -> PyResult<bool> {
-        value(name)?.map_or(Ok(false), |value| value.is_truthy())
-    };
+    let value = |name| given(job, name);
     let mut request = Request::new()
-        .verify(flag("verify")?)
-        .force(flag("force")?)
-        .skip_unfit(flag("skip_unfit")?);
+        .verify(flag(job, "verify")?)
+        .force(flag(job, "force")?)
+        .skip_unfit(flag(job, "skip_unfit")?);
     if let Some(to) = value("to")? {
         request = request.to(spec_of(&to)?);
     }
@@ -73,6 +68,15 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     Ok(request)
 }
 
+/// What a keyword was given, if it was.
+fn given<'py>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    Ok(job.get_item(name)?.filter(|value| !value.is_none()))
+}
+
+fn flag(job: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
+    given(job, name)?.map_or(Ok(false), |value| value.is_truthy())
+}
+
 /// What a run of `convert` did, as a dictionary.
 #[pyfunction]
 #[pyo3(signature = (input, output, job, progress = None, /))]
@@ -84,7 +88,7 @@ fn convert<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let request = request(job)?;
-    let dry_run = job.get_item("dry_run")?.is_some_and(|dry| dry.is_truthy().unwrap_or(false));
+    let dry_run = flag(job, "dry_run")?;
     let opened = py.detach(|| open(&input, request.reading())).raised()?;
     let conversion = py.detach(|| Conversion::prepare(&opened, &output, request)).raised()?;
     let report = PyDict::new(py);

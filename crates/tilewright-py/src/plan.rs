@@ -156,7 +156,7 @@ pub(crate) fn run<'py>(
         }
     };
     if out.is_some() {
-        fits(prepared, source, &target)?;
+        fits(prepared, py, source, &target)?;
     }
     let bytes = prepared.plan.dst_bytes();
     let threads = if bytes < SMALL { 1 } else { forks::threads(threads) };
@@ -183,7 +183,7 @@ fn expected(source: &Source, given: &Memory) -> PyResult<()> {
             );
             Err(refused("mismatch", says))
         }
-        Source::Storage { bytes, dtype, bits } => {
+        Source::Storage { bytes, dtype, bits, swapped } => {
             let length = given.row_major_bytes()?.len() as u64;
             if length != *bytes {
                 let says = format!("a storage of {length} bytes where the layout takes {bytes}");
@@ -191,7 +191,8 @@ fn expected(source: &Source, given: &Memory) -> PyResult<()> {
             }
             let other =
                 given.facts.dtype.is_some_and(|own| dtype.is_some_and(|dtype| dtype != own));
-            if given.itemsize() > 1 && (given.facts.bits() != *bits || other) {
+            let differs = given.facts.bits() != *bits || given.facts.swapped != *swapped || other;
+            if given.itemsize() > 1 && differs {
                 let name =
                     dtype.map_or_else(|| format!("{bits} bits"), |dtype| dtype.name().into());
                 let says =
@@ -204,7 +205,7 @@ fn expected(source: &Source, given: &Memory) -> PyResult<()> {
 }
 
 /// Refuses an output that the result does not fit, or that would be written while it is read.
-fn fits(prepared: &Prepared, source: &Memory, out: &Memory) -> PyResult<()> {
+fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> PyResult<()> {
     let bytes = prepared.plan.dst_bytes();
     if !out.writable {
         let says = "the output is read-only, or its library does not say that it may be written";
@@ -219,7 +220,7 @@ fn fits(prepared: &Prepared, source: &Memory, out: &Memory) -> PyResult<()> {
         );
         return Err(refused("mismatch", says));
     }
-    prepared.form.check(&out.facts)?;
+    prepared.form.check(py, source, out)?;
     if source.overlaps(out) {
         let says = "the output overlaps the source, which would be overwritten before it is read";
         return Err(refused("overlap", says));
@@ -234,7 +235,8 @@ fn fits(prepared: &Prepared, source: &Memory, out: &Memory) -> PyResult<()> {
 }
 
 fn described(facts: &Facts) -> String {
-    let Facts { shape, strides, itemsize, dtype, .. } = facts;
+    let Facts { shape, strides, itemsize, dtype, swapped } = facts;
     let dtype = dtype.map_or_else(|| format!("{itemsize} bytes"), |dtype| dtype.name().to_owned());
-    format!("shape {shape:?} of {dtype} with strides {strides:?} bytes")
+    let order = if *swapped { "big-endian " } else { "" };
+    format!("shape {shape:?} of {order}{dtype} with strides {strides:?} bytes")
 }

@@ -35,14 +35,21 @@ pub(crate) struct Prepared {
 pub(crate) enum Source {
     /// This very shape and these strides.
     Array(Facts),
-    /// So many bytes side by side, of elements of this type.
-    Storage { bytes: u64, dtype: Option<PrimitiveType>, bits: u32 },
+    /// So many bytes side by side, of elements of this type, their bytes in the other order if swapped.
+    Storage { bytes: u64, dtype: Option<PrimitiveType>, bits: u32, swapped: bool },
 }
 
 /// One side of a move: the layout and the width of its elements as stored.
 struct Side {
     named: Named,
     bits: u32,
+}
+
+impl Source {
+    fn storage(side: &Side, swapped: bool) -> PyResult<Source> {
+        let (dtype, bits) = (side.named.dtype(), side.bits);
+        Ok(Source::Storage { bytes: bytes(side)?, dtype, bits, swapped })
+    }
 }
 
 impl Prepared {
@@ -53,9 +60,7 @@ impl Prepared {
             None => seen(source, ask)?,
         };
         let form = match ask.from {
-            Some(_) => {
-                Source::Storage { bytes: bytes(&from)?, dtype: from.named.dtype(), bits: from.bits }
-            }
+            Some(_) => Source::storage(&from, source.facts.swapped)?,
             None => Source::Array(source.facts.clone()),
         };
         Prepared::between(ask, from, form, Some(&source.facts), out)
@@ -64,8 +69,8 @@ impl Prepared {
     /// What moves storages of a layout that is known without an array.
     pub(crate) fn alone(ask: &Ask, from: &Wanted) -> PyResult<Prepared> {
         let from = stored(from, ask, None)?;
-        let (bytes, dtype, bits) = (bytes(&from)?, from.named.dtype(), from.bits);
-        Prepared::between(ask, from, Source::Storage { bytes, dtype, bits }, None, None)
+        let source = Source::storage(&from, false)?;
+        Prepared::between(ask, from, source, None, None)
     }
 
     fn between(
@@ -91,6 +96,10 @@ impl Prepared {
         }
         let plan = Plan::new(from.named.layout(), to.named.layout(), elements, fill).raised()?;
         let form = Form::new(facts, from.named.dtype(), to.bits, storage_shape(to.named.layout()));
+        if form.loses_order() {
+            let says = "big-endian elements keep their type; make the array little-endian first";
+            return Err(refused("unsupported", says));
+        }
         let generation = forks::generation();
         let own_order = ask.to.is_none();
         Ok(Prepared { plan, source, form, from: from.named, to: to.named, own_order, generation })

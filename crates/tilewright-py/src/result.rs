@@ -17,6 +17,8 @@ pub(crate) struct Form {
     pub(crate) bits: u32,
     /// What an output's elements may be.
     dtype: Option<PrimitiveType>,
+    /// Whether the bytes of each element are in the other order, as those of the source.
+    swapped: bool,
 }
 
 /// The element type of a result.
@@ -49,7 +51,13 @@ impl Form {
                 Element::Named("uint8")
             }
         };
-        Form { shape, element, bits, dtype: fits }
+        let swapped = facts.is_some_and(|facts| facts.swapped);
+        Form { shape, element, bits, dtype: fits, swapped }
+    }
+
+    /// Whether elements are bytes in the other order that a new array would not say.
+    pub(crate) fn loses_order(&self) -> bool {
+        self.swapped && matches!(self.element, Element::Named(_))
     }
 
     /// A new array for the result, of the source's family.
@@ -73,21 +81,36 @@ impl Form {
     }
 
     /// Refuses an output of other elements; bytes are taken for any.
-    pub(crate) fn check(&self, out: &Facts) -> PyResult<()> {
-        let bytes = out.itemsize == 1 && out.dtype.is_none_or(|dtype| dtype == PrimitiveType::U8);
-        let width = out.bits() == self.bits;
-        let same = match (self.dtype, out.dtype) {
-            (Some(wanted), Some(given)) => wanted == given,
-            _ => true,
-        };
-        if bytes || width && same {
+    pub(crate) fn check(&self, py: Python<'_>, source: &Memory, out: &Memory) -> PyResult<()> {
+        let facts = &out.facts;
+        let is_bytes =
+            facts.itemsize == 1 && facts.dtype.is_none_or(|dtype| dtype == PrimitiveType::U8);
+        if is_bytes {
             return Ok(());
         }
-        let name = |dtype: Option<PrimitiveType>, bits| {
-            dtype.map_or_else(|| format!("{bits} bits"), |dtype| dtype.name().to_owned())
+        let same = match (self.dtype, facts.dtype, source.facts.dtype) {
+            (Some(wanted), given, _) => Some(wanted) == given,
+            // Elements that nobody names, from a storage or of another width than the source's.
+            (None, _, Some(_)) => true,
+            (None, None, None) => source.is_of_type(py, out)?,
+            (None, Some(_), None) => false,
         };
-        let (wanted, given) = (name(self.dtype, self.bits), name(out.dtype, out.bits()));
-        Err(refused("dtype", format!("an output of {given} where the result is of {wanted}")))
+        if facts.bits() == self.bits && same && facts.swapped == self.swapped {
+            return Ok(());
+        }
+        let name = |dtype: Option<PrimitiveType>, bits, swapped| {
+            let order = if swapped { "big-endian " } else { "" };
+            let name =
+                dtype.map_or_else(|| format!("{bits} bits"), |dtype| dtype.name().to_owned());
+            format!("{order}{name}")
+        };
+        let wanted = name(self.dtype, self.bits, self.swapped);
+        let given = name(facts.dtype, facts.bits(), facts.swapped);
+        let says = match wanted == given {
+            true => "an output of another element type of the same width".to_owned(),
+            false => format!("an output of {given} where the result is of {wanted}"),
+        };
+        Err(refused("dtype", says))
     }
 }
 

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +37,7 @@ def test_a_checkpoint_there_and_back(tmp_path: Path) -> None:
     spoilt = bytearray(there.read_bytes())
     spoilt[-1] ^= 1
     there.write_bytes(spoilt)
-    assert "differ" in (tw.verify(there, MODEL) or "") or tw.verify(there, MODEL)
+    assert "expected 0x" in (tw.verify(there, MODEL) or "")
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
@@ -55,6 +54,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
         tw.convert(MODEL, tmp_path / "b.safetensors", to="zM")
     with pytest.raises(tw.Error):
         tw.convert(MODEL, MODEL, to="zN", skip_unfit=True, force=True)
+    with pytest.raises(Stop):
+        tw.convert(MODEL, tmp_path / "b.safetensors", to="zN", skip_unfit=True, dry_run=Neither())  # type: ignore[arg-type]
     dry = tw.convert(MODEL, tmp_path / "b.safetensors", to="zN", skip_unfit=True, dry_run=True)
     assert dry.dry_run and dry.bytes_written is None and not (tmp_path / "b.safetensors").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.safetensors"]
@@ -72,6 +73,13 @@ def test_raw_bytes_and_npy(tmp_path: Path) -> None:
 
 class Stop(Exception):
     """What a callback raises."""
+
+
+class Neither:
+    """Neither true nor false."""
+
+    def __bool__(self) -> bool:
+        raise Stop
 
 
 def test_a_callback_ends_the_run(tmp_path: Path) -> None:
@@ -126,8 +134,8 @@ def test_the_program_is_interrupted_as_ever(tmp_path: Path) -> None:
     running.stdin.write("1\n")
     running.stdin.flush()
     assert running.stdout.readline() == "1\n"
+    # It waits for more, which never comes: only the signal ends it.
     running.send_signal(signal.SIGINT)
+    assert running.wait(timeout=60) == -signal.SIGINT
     running.stdin.close()
-    assert running.wait(timeout=60) in (-signal.SIGINT, 0)
     running.stdout.close()
-    time.sleep(0)

@@ -199,6 +199,49 @@ def test_outputs_that_are_refused() -> None:
         tw.relayout(whole.T, out=whole)
 
 
+def test_byte_orders_are_never_mixed() -> None:
+    big = np.arange(6, dtype=">f4").reshape(2, 3)
+    little = big.astype("<f4")
+    stored: dict[str, Any] = {"from_": "f32[2,3] row-major", "to": "col-major"}
+    for source, other in [(big, little), (little, big)]:
+        for asked in [{"to": "col-major"}, stored]:
+            with pytest.raises(tw.DtypeError, match="big-endian"):
+                tw.relayout(source, out=np.empty((3, 2), other.dtype), **asked)
+            out = np.empty((3, 2), source.dtype)
+            assert (tw.relayout(source, out=out, **asked) == little.T).all()
+            assert (tw.relayout(source, **asked) == little.T).all()
+        with pytest.raises(tw.DtypeError, match="big-endian"):
+            tw.relayout(source, out=np.empty((2, 3), other.dtype, order="F"))
+    plan = tw.Plan("f32[2,3] row-major", "col-major")
+    assert (plan.run(little) == little.T).all()
+    with pytest.raises(tw.DtypeError, match="big-endian"):
+        plan.run(big)
+    # Bytes are bytes, in whatever order their owner has them.
+    data = bytearray(24)
+    tw.relayout(big, to="col-major", out=data)
+    assert data == np.ascontiguousarray(big.T).tobytes()
+    with pytest.raises(tw.UnsupportedError, match="little-endian"):
+        tw.relayout(counted((2, 3), ">u2"), to="col-major", dtype="bf16")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "other"),
+    [
+        ("datetime64[s]", "datetime64[ms]"),
+        ("datetime64[s]", "float64"),
+        ("datetime64[s]", "timedelta64[s]"),
+        ("float64", "datetime64[s]"),
+        ([("a", "i4"), ("b", "f4")], [("a", "f4"), ("b", "i4")]),
+    ],
+)
+def test_an_output_has_the_element_type_of_the_source(dtype: Any, other: Any) -> None:
+    array = np.zeros((2, 3), dtype)
+    with pytest.raises(tw.DtypeError):
+        tw.relayout(array, to="col-major", out=np.zeros((3, 2), other))
+    out = np.ones((3, 2), dtype)
+    assert tw.relayout(array, to="col-major", out=out) is out and not out.view(np.uint8).any()
+
+
 class Interface:
     """An object with nothing but an interface."""
 
@@ -212,6 +255,19 @@ class Copying:
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.zeros((2, 3))
+
+
+class Duplicating:
+    """An array whose library shares a copy of it."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.array.__dlpack__(**{**keywords, "copy": True})
 
 
 class Elsewhere:
@@ -257,6 +313,10 @@ def test_arrays_of_others() -> None:
     locked = array.copy()
     locked.flags.writeable = False
     assert not tw.Memory(Pack(locked)).writable
+    # What is written to a copy is lost.
+    for asked in [{"array": Duplicating(array)}, {"array": array, "out": Duplicating(out)}]:
+        with pytest.raises(tw.CopyError):
+            tw.relayout(**asked, to="col-major")
 
 
 def test_capsules_are_given_back() -> None:

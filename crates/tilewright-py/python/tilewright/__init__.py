@@ -30,6 +30,8 @@ from typing import Any
 from tilewright import _errors, algebra
 from tilewright._arrays import PlanCacheInfo, plan_cache_clear, plan_cache_info, relayout
 from tilewright._errors import *  # noqa: F403
+from tilewright._errors import FileExistsError as FileExistsError  # noqa: A004
+from tilewright._errors import OverflowError as OverflowError  # noqa: A004
 from tilewright._files import Report, TensorReport, convert, info, verify
 from tilewright._tilewright import (
     Comparison,
@@ -56,6 +58,8 @@ from tilewright._tilewright import (
     same,
 )
 from tilewright.algebra import *  # noqa: F403
+from tilewright.algebra import filter as filter  # noqa: A004
+from tilewright.algebra import slice as slice  # noqa: A004
 
 __all__ = [
     *_errors.__all__,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
+
+# What Python has a name for, too, is not among them: an import of everything hides nothing.
 __all__ = [
     "AmbiguousError",
     "ArgumentError",
@@ -11,7 +14,6 @@ __all__ = [
     "DtypeError",
     "Error",
     "FileError",
-    "FileExistsError",
     "IllegalError",
     "LimitError",
     "MismatchError",
@@ -19,7 +21,6 @@ __all__ = [
     "NeedsDtypeError",
     "NoLayoutError",
     "OutOfRangeError",
-    "OverflowError",
     "OverlapError",
     "ParseError",
     "ReadOnlyError",
@@ -71,7 +72,7 @@ class OutOfRangeError(Error):
     """A coordinate or an offset outside of the layout."""
 
 
-class OverflowError(Error):  # noqa: A001
+class OverflowError(Error, builtins.OverflowError):  # noqa: A001
     """A size, offset or capacity leaves 64 bits, or this machine's addresses."""
 
 
@@ -123,7 +124,7 @@ class FileError(Error):
     """Reading or writing a file failed, or it is not what its name says; nothing was written."""
 
 
-class FileExistsError(FileError):  # noqa: A001
+class FileExistsError(FileError, builtins.FileExistsError):  # noqa: A001
     """The output exists; ``force=True`` replaces it."""
 
 

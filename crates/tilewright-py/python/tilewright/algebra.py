@@ -8,7 +8,7 @@ What does not exist raises an ``Error``: ``NoLayoutError`` where no layout is th
 that do not divide, ``UndecidedError`` where a question takes too long to decide. Never a wrong layout.
 """
 
-# Names of the algebra that Python uses otherwise are the algebra's here.
+# Names of the algebra that Python uses otherwise are the algebra's here, and not in `__all__`.
 from __future__ import annotations
 
 from typing import Any, TypeAlias
@@ -49,7 +49,6 @@ __all__ = [
     "divide_right",
     "domain_offset",
     "downcast",
-    "filter",
     "filter_zeros",
     "flat_divide",
     "flat_product",
@@ -96,7 +95,6 @@ __all__ = [
     "shape",
     "shape_div",
     "size",
-    "slice",
     "slice_and_offset",
     "span",
     "stride",

@@ -57,6 +57,7 @@ struct Versioned {
 }
 
 const READ_ONLY: u64 = 1;
+const IS_COPIED: u64 = 2;
 /// CPU, and the two kinds of host memory that a GPU reaches as well.
 const HOST: [i32; 3] = [1, 3, 11];
 const MOST_DIMS: i32 = 64;
@@ -172,6 +173,10 @@ fn take(capsule: &Bound<'_, PyAny>) -> PyResult<(Managed, bool)> {
             unsafe { ((*raw.cast::<Versioned>()).major, (*raw.cast::<Versioned>()).flags) };
         if major != 1 {
             return Err(refused("array", format!("DLPack version {major}; version 1 is read")));
+        }
+        if flags & IS_COPIED != 0 {
+            let says = "its library copies the array to share it; make an array of it first";
+            return Err(refused("copy", says));
         }
         return Ok((managed, flags & READ_ONLY == 0));
     }

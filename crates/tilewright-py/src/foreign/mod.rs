@@ -140,6 +140,14 @@ impl Memory {
         self.span
     }
 
+    /// Whether two arrays have one element type in the words of their library, where both have such words.
+    pub(crate) fn is_of_type(&self, py: Python<'_>, other: &Memory) -> PyResult<bool> {
+        match (&self.own_dtype, &other.own_dtype) {
+            (Some(own), Some(other)) => own.bind(py).eq(other),
+            _ => Ok(true),
+        }
+    }
+
     /// The layout over these very bytes: dims are the array's, offset 0 is the lowest element.
     pub(crate) fn layout(&self) -> PyResult<TensorLayout> {
         self.facts.layout(self.origin, self.span)
