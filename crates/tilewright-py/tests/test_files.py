@@ -91,6 +91,11 @@ def test_a_callback_ends_the_run(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def interruptible() -> None:
+    """In a child: the interrupt key is heard, also where whoever runs the tests, in the background, ignores it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_the_interrupt_key_leaves_nothing(tmp_path: Path) -> None:
     np.save(tmp_path / "in.npy", np.zeros((1024, 2048), np.float32))
@@ -103,7 +108,8 @@ try:
 except KeyboardInterrupt:
     sys.exit(42)
 """
-    ran = subprocess.run([sys.executable, "-c", code, tmp_path / "in.npy", tmp_path / "out.npy"], check=False)
+    command = [sys.executable, "-c", code, tmp_path / "in.npy", tmp_path / "out.npy"]
+    ran = subprocess.run(command, check=False, preexec_fn=interruptible)
     assert ran.returncode == 42
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.npy"]
 
@@ -129,7 +135,9 @@ def test_the_program() -> None:
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_the_program_is_interrupted_as_ever(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tilewright", "eval", "-"]
-    running = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=interruptible
+    )
     assert running.stdin is not None and running.stdout is not None
     running.stdin.write("1\n")
     running.stdin.flush()
