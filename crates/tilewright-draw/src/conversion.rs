@@ -83,13 +83,15 @@ fn equal(a: &[u64], b: &[u64]) -> Result<(), Error> {
 
 /// Panel by panel of the outer dims, A and B with an arrow between.
 fn grids(scene: &mut Scene, both: [&Subject<'_>; 2], colouring: &Colouring, limits: &Limits) {
-    let [(a, notes), (b, _)] = both.map(|subject| {
-        let own = Colouring::new(subject.layout);
-        let sheet = Sheet::new(subject, &own, limits);
-        let (panels, more) = sheet.panels(&|spot| cell(&sheet, colouring, spot));
-        (panels, sheet.notes(more))
-    });
-    scene.notes.extend(notes);
+    let own = both.map(|subject| Colouring::new(subject.layout));
+    let sheet = |at: usize| Sheet::beside(both[at], both, &own[at], colouring, limits);
+    let sheets = [sheet(0), sheet(1)];
+    let [(a, more), (b, _)] =
+        sheets.each_ref().map(|sheet| sheet.panels(&|spot| cell(sheet, colouring, spot)));
+    // Padding may leave room for fewer panels of one.
+    let more = more + a.len().saturating_sub(b.len()) as u64;
+    let [of_a, of_b] = sheets.each_ref().map(|sheet| sheet.notes(more));
+    scene.notes.extend(left_out(of_a, of_b));
     for (mut a, mut b) in a.into_iter().zip(b) {
         for (panel, subject, letter) in [(&mut a, both[0], "A"), (&mut b, both[1], "B")] {
             panel.caption = format!("{letter} {}", panel.caption).trim_end().into();
@@ -97,6 +99,19 @@ fn grids(scene: &mut Scene, both: [&Subject<'_>; 2], colouring: &Colouring, limi
         }
         scene.bands.push(Band { panels: vec![a, b], joints: vec![Joint::Arrow] });
     }
+}
+
+/// What is left out of the grids, said once where it is the same.
+fn left_out(a: Vec<String>, b: Vec<String>) -> Vec<String> {
+    if a == b {
+        return a;
+    }
+    let of = |notes: Vec<String>, letter: char| {
+        notes
+            .into_iter()
+            .map(move |note| note.replacen("left out", &format!("left out of {letter}"), 1))
+    };
+    of(a, 'A').chain(of(b, 'B')).collect()
 }
 
 /// The memories, side by side where a page has room for both.

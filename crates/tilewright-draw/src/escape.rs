@@ -67,7 +67,13 @@ fn sign(c: char) -> String {
         '⌈' => "lceil",
         '⌉' => "rceil",
         '\t' | '\n' | '\r' => return " ".into(),
-        // Letters of Latin-1 and Latin Extended-A, which LaTeX reads as they are.
+        // Letters of Latin-1 and Latin Extended-A, which LaTeX reads as they are, but for those that its
+        // usual fonts lack: it would stop at these.
+        'Ð' | 'Þ' | 'ð' | 'þ' | 'Đ' | 'đ' | 'Ħ' | 'ħ' | 'ĸ' | 'Ŀ' | 'ŀ' | 'ŉ' | 'Ŋ' | 'ŋ' | 'Ŧ'
+        | 'ŧ' => {
+            return "?".into();
+        }
+        'Ą' | 'ą' | 'Ę' | 'ę' | 'Į' | 'į' | 'Ų' | 'ų' => return "?".into(),
         '\u{c0}'..='\u{17e}' => return c.to_string(),
         _ => return "?".into(),
     };
@@ -100,6 +106,7 @@ mod tests {
     fn tex_takes_any_text() {
         assert_eq!(tex("a_b{c}"), "a\\_b\\{c\\}");
         assert_eq!(tex("8×12 → --\u{1b}\n"), "8$\\times$12 $\\rightarrow$ -{}-{}? ");
+        assert_eq!(tex("éŁ÷ąĐ€"), "éŁ÷???");
         for c in (0..=0x10ffff).filter_map(char::from_u32) {
             let escaped = tex(&c.to_string());
             let opened = escaped.matches('{').count() - escaped.matches("\\{").count();

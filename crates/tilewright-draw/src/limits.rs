@@ -52,9 +52,22 @@ impl Limits {
     }
 }
 
+/// A dim as a picture needs it to choose what is shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reach<'a> {
+    /// The coordinates with their padding.
+    pub(crate) extent: u64,
+    /// Those of elements.
+    pub(crate) real: u64,
+    /// The sizes of tiles, inner first.
+    pub(crate) tiles: &'a [u64],
+}
+
 /// The coordinates along a dim that are drawn, `None` where some are left out: the first, up to the end of
-/// a tile of one of these sizes (inner first) where that costs little, and the last few.
-pub(crate) fn shown(extent: u64, most: u64, tiles: &[u64]) -> Vec<Option<u64>> {
+/// a tile where that costs little, and the last few; of elements and of padding, if there is more of this
+/// than would be the last.
+pub(crate) fn shown(reach: Reach<'_>, most: u64) -> Vec<Option<u64>> {
+    let Reach { extent, real, tiles } = reach;
     if extent <= most {
         return (0..extent).map(Some).collect();
     }
@@ -62,11 +75,29 @@ pub(crate) fn shown(extent: u64, most: u64, tiles: &[u64]) -> Vec<Option<u64>> {
         return (0..most.saturating_sub(1)).map(Some).chain([None]).collect();
     }
     let tail = (most / 8).max(1);
-    let head = most - 1 - tail;
+    let elements = tail.div_ceil(2);
+    // Padding that hides the last elements: these stand before it, behind a gap of their own.
+    let apart = tail > 1 && extent.saturating_sub(real) >= tail && real >= most;
+    let head = most - 1 - tail - u64::from(apart);
     let whole = |size: &u64| head - head % (*size).max(1);
-    let fits = tiles.iter().rev().map(whole).find(|&whole| whole > head / 2);
-    let head = fits.unwrap_or(head);
-    (0..head).map(Some).chain([None]).chain((extent - tail..extent).map(Some)).collect()
+    let fits = tiles.iter().rev().map(whole).find(|&whole| whole >= head - head / 4);
+    let first = (0..fits.unwrap_or(head)).map(Some).chain([None]);
+    if apart {
+        let last = (real - elements..real).map(Some).chain([None]);
+        return first.chain(last).chain((extent - (tail - elements)..extent).map(Some)).collect();
+    }
+    first.chain((extent - tail..extent).map(Some)).collect()
+}
+
+/// Those of the shown that a dim of this extent has; where all behind a gap are missing, so is the gap.
+pub(crate) fn within(shown: &[Option<u64>], extent: u64) -> Vec<Option<u64>> {
+    let mut kept: Vec<Option<u64>> =
+        shown.iter().copied().filter(|x| x.is_none_or(|x| x < extent)).collect();
+    let end = kept.iter().flatten().next_back().map_or(0, |last| last + 1);
+    if end == extent && kept.last() == Some(&None) {
+        kept.pop();
+    }
+    kept
 }
 
 /// How many of `extent` coordinates are not among the shown.
@@ -81,19 +112,29 @@ mod tests {
     #[test]
     fn what_is_shown_fits_and_ascends() {
         for extent in 0..40 {
-            for most in 1..40 {
-                for unit in [&[][..], &[1], &[2, 4], &[0], &[5, 100]] {
-                    let shown = shown(extent, most, unit);
-                    assert!(shown.len() as u64 <= most.max(1), "{extent} {most} {unit:?}");
+            for (real, most) in (0..=extent).flat_map(|real| (1..40).map(move |most| (real, most)))
+            {
+                for tiles in [&[][..], &[1], &[2, 4], &[0], &[5, 100]] {
+                    let shown = shown(Reach { extent, real, tiles }, most);
+                    assert!(shown.len() as u64 <= most.max(1), "{extent} {real} {most} {tiles:?}");
                     let all: Vec<u64> = shown.iter().flatten().copied().collect();
                     assert!(all.is_sorted_by(|a, b| a < b) && all.iter().all(|&x| x < extent));
                     assert_eq!(missing(extent, &shown) == 0, !shown.contains(&None));
+                    let seen = real == 0 || most < 16 || all.contains(&(real - 1));
+                    assert!(seen || real < most, "{extent} {real} {most}: {shown:?}");
+                    let part = within(&shown, real);
+                    assert_eq!(missing(real, &part) == 0, !part.contains(&None), "{part:?} {real}");
                 }
             }
         }
         let (one, gap) = (Some, None);
-        assert_eq!(shown(100, 8, &[2, 4]), [one(0), one(1), one(2), one(3), gap, one(99)]);
-        assert_eq!(shown(u64::MAX, 3, &[]), [one(0), gap, one(u64::MAX - 1)]);
+        let of = |extent, real, tiles, most| shown(Reach { extent, real, tiles }, most);
+        assert_eq!(of(100, 100, &[2, 4], 8)[5..], [one(5), gap, one(99)]);
+        assert_eq!(of(100, 100, &[5], 8)[4..], [one(4), gap, one(99)]);
+        assert_eq!(of(u64::MAX, u64::MAX, &[], 3), [one(0), gap, one(u64::MAX - 1)]);
+        let padded = of(208, 200, &[16], 32);
+        assert_eq!(padded[25..], [one(25), gap, one(198), one(199), gap, one(206), one(207)]);
+        assert_eq!(within(&padded, 200)[25..], [one(25), gap, one(198), one(199)]);
     }
 
     #[test]

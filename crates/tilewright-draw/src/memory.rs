@@ -1,6 +1,9 @@
 //! Memory as a strip: offset by offset, what is stored there, broken into lines.
 //!
-//! Law: the cell of an offset is what [`TensorLayout::locate`] says of it.
+//! Law: the cell of an offset is what [`TensorLayout::locate`] says of it. Of memory that is longer than a
+//! picture, lines that hold no element are left out first.
+
+use std::collections::BTreeSet;
 
 use tilewright_core::{Error, Place, TensorLayout};
 
@@ -8,7 +11,8 @@ use crate::{
     Band, Cell, Label, Limits, Margin, Paint, Panel, Scene, Subject,
     colouring::Colouring,
     grid::{empty, padding},
-    sheet::tip,
+    limits::MOST,
+    sheet::{gap, tip},
 };
 
 /// The most cells of a line, unless the lines are said to be longer.
@@ -54,10 +58,12 @@ pub fn memory(subject: &Subject<'_>, limits: &Limits) -> Result<Scene, Error> {
 pub(crate) struct Strip<'a> {
     subject: &'a Subject<'a>,
     colouring: &'a Colouring,
-    line: u64,
+    /// The cells of a line.
+    width: u64,
     low: i64,
     whole: u64,
-    drawn: u64,
+    /// The numbers of the lines drawn, `None` where some are left out that hold no element.
+    lines: Vec<Option<u64>>,
 }
 
 impl<'a> Strip<'a> {
@@ -71,8 +77,14 @@ impl<'a> Strip<'a> {
         let low = layout.layout().bounds().map_or(0, |(low, _)| low.min(0));
         let whole = low.unsigned_abs().saturating_add(layout.capacity());
         let limits = limits.kept();
-        let (line, drawn) = (broken(line.max(1), limits.columns), whole.min(limits.cells));
-        Strip { subject, colouring, line, low, whole, drawn }
+        let width = broken(line.max(1), limits.columns).min(whole.max(1));
+        let most = (limits.cells / width).max(1);
+        let lines = if whole.div_ceil(width) <= most || layout.size() > MOST {
+            (0..whole.div_ceil(width).min(most)).map(Some).collect()
+        } else {
+            held(layout, low, width, most)
+        };
+        Strip { subject, colouring, width, low, whole, lines }
     }
 
     /// The lines, each from a multiple of their length.
@@ -80,19 +92,27 @@ impl<'a> Strip<'a> {
     /// # Errors
     /// [undecided](Error::is_undecided) as [`TensorLayout::locate`].
     pub(crate) fn panel(&self) -> Result<Panel, Error> {
-        let width = self.line.min(self.drawn.max(1));
-        let lines = self.drawn.div_ceil(width);
-        let mut cells = Vec::with_capacity((lines * width) as usize);
-        for at in 0..lines * width {
-            cells.push(if at < self.drawn { self.cell(self.low + at as i64)? } else { absent() });
+        let mut cells = Vec::with_capacity(self.lines.len() * self.width as usize);
+        for line in &self.lines {
+            for column in 0..self.width {
+                cells.push(match line.map(|line| line * self.width + column) {
+                    None => gap("⋮"),
+                    Some(at) if at < self.whole => self.cell(self.low + at as i64)?,
+                    Some(_) => absent(),
+                });
+            }
         }
         let head = |text: String| Margin { head: text, ..Margin::default() };
-        let row = |line| head((self.low + (line * width) as i64).to_string());
-        let column = |at: u64| head(if lines > 1 { format!("+{at}") } else { at.to_string() });
-        let alone = lines == 1 && self.low == 0;
+        let alone = self.lines.len() == 1 && self.low == 0;
+        let row = |line: &Option<u64>| match line {
+            _ if alone => Margin::default(),
+            Some(line) => head((self.low + (line * self.width) as i64).to_string()),
+            None => head("…".into()),
+        };
+        let column = |at: u64| head(if alone { at.to_string() } else { format!("+{at}") });
         Ok(Panel {
-            rows: (0..lines).map(|at| if alone { Margin::default() } else { row(at) }).collect(),
-            columns: (0..width).map(column).collect(),
+            rows: self.lines.iter().map(row).collect(),
+            columns: (0..self.width).map(column).collect(),
             frame: 1,
             cells,
             ..Panel::default()
@@ -121,9 +141,32 @@ impl<'a> Strip<'a> {
 
     /// What is left out, of the memory called so.
     pub(crate) fn notes(&self, of: &str) -> Option<String> {
-        let left = self.whole - self.drawn;
+        let of_line = |line: &u64| self.width.min(self.whole - line * self.width);
+        let left = self.whole - self.lines.iter().flatten().map(of_line).sum::<u64>();
         (left > 0).then(|| format!("left out{of}: {left} of {} cells of memory", self.whole))
     }
+}
+
+/// The lines that hold elements, no more than these with the gaps between; where one line alone holds
+/// none, it is no gap.
+fn held(layout: &TensorLayout, low: i64, width: u64, most: u64) -> Vec<Option<u64>> {
+    let line = |offset: i64| offset.wrapping_sub(low) as u64 / width;
+    let all: BTreeSet<u64> = layout.in_order().map(|(_, offset)| line(offset)).collect();
+    let (mut lines, mut next) = (Vec::new(), 0);
+    for line in all {
+        match line - next {
+            0 => {}
+            1 => lines.push(Some(next)),
+            _ => lines.push(None),
+        }
+        lines.push(Some(line));
+        next = line + 1;
+    }
+    lines.truncate(most as usize);
+    if lines.last() == Some(&None) {
+        lines.pop();
+    }
+    lines
 }
 
 /// A line in equal parts of no more cells than these, where the parts are not much shorter.

@@ -8,7 +8,7 @@ use tilewright_core::TensorLayout;
 use crate::{
     Cell, Limits, Margin, Paint, Panel, Subject,
     colouring::Colouring,
-    limits::{missing, shown},
+    limits::{Reach, missing, shown, within},
     subject::join,
 };
 
@@ -43,11 +43,27 @@ impl<'a> Sheet<'a> {
         colouring: &'a Colouring,
         limits: &Limits,
     ) -> Sheet<'a> {
+        Sheet::beside(subject, [subject, subject], colouring, colouring, limits)
+    }
+
+    /// One of two layouts of an array: of both, the same elements are shown, up to the ends of these tiles.
+    pub(crate) fn beside(
+        subject: &'a Subject<'a>,
+        both: [&Subject<'_>; 2],
+        colouring: &'a Colouring,
+        tiles: &Colouring,
+        limits: &Limits,
+    ) -> Sheet<'a> {
         let (rank, limits) = (subject.layout.rank(), limits.kept());
         let axis = |dim: Option<usize>, most: u64| {
-            let extent = dim.map_or(1, |dim| padded(subject.layout, dim));
-            let tiles = dim.map_or(&[][..], |dim| colouring.cuts(dim));
-            Axis { dim, extent, shown: shown(extent, most, tiles) }
+            let extent = |subject: &Subject<'_>| dim.map_or(1, |dim| padded(subject.layout, dim));
+            let reach = Reach {
+                extent: extent(both[0]).max(extent(both[1])),
+                real: dim.map_or(1, |dim| subject.layout.extents()[dim]),
+                tiles: dim.map_or(&[][..], |dim| tiles.cuts(dim)),
+            };
+            let own = extent(subject);
+            Axis { dim, extent: own, shown: within(&shown(reach, most), own) }
         };
         let columns = axis(rank.checked_sub(1), limits.columns);
         let rows = axis(rank.checked_sub(2), limits.rows);
@@ -155,7 +171,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-fn gap(text: &str) -> Cell {
+/// Where something is left out.
+pub(crate) fn gap(text: &str) -> Cell {
     Cell { text: text.into(), paint: Paint::Gap, ..Cell::default() }
 }
 

@@ -16,7 +16,7 @@ use crate::{
 
 /// The owners of the cells of a tile, from a thread-value layout: (thread, value) → cell, cells counted
 /// colexicographically, as [`LayoutTv`](tilewright_core::LayoutTv) makes it. Where several threads hold a
-/// cell, one of them is shown; a cell nobody holds is blank.
+/// cell, one of them is shown; a cell nobody holds is blank; a note says so where values lie beyond the tile.
 ///
 /// # Errors
 /// [mismatch](Error::is_mismatch) for a layout without exactly two axes; what makes a tile no array;
@@ -50,12 +50,29 @@ pub fn owners(tv: &Layout, tile: &[u64], limits: &Limits) -> Result<Scene, Error
     };
     let mut scene = draw(&subject, limits, &owner)?;
     let [threads, values] = [0, 1].map(|axis| tv.axis_size(axis).unwrap_or(0));
-    let tile = join(tile).replace(',', "×");
-    scene.subtitle = format!("{threads} threads of {values} values hold a tile of {tile}");
-    if threads.saturating_mul(values) > cells.size() {
+    let size = join(tile).replace(',', "×");
+    scene.subtitle =
+        format!("{} of {} hold a tile of {size}", count(threads, "thread"), count(values, "value"));
+    scene.notes.extend(outside(tv, &cells));
+    if cells.size() > 0 && tv.injective() == Ok(false) {
         scene.notes.push("some cells are held more than once; one holder is shown".into());
     }
     Ok(scene)
+}
+
+/// A word on values that are beyond the tile.
+fn outside(tv: &Layout, tile: &TensorLayout) -> Option<String> {
+    let last = i128::from(tile.size()) - 1;
+    let (low, high) = tv.bounds()?;
+    let reaches = low < 0 || i128::from(high) > last;
+    (last >= 0 && reaches).then(|| {
+        format!("the values reach from cell {low} to cell {high}, the tile's last is {last}: what is beyond is not shown")
+    })
+}
+
+/// So many of these.
+fn count(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// The owners of the elements of an array that is stored as threads hold it: thread after thread in memory,
@@ -97,7 +114,9 @@ pub fn fragment(
     };
     let mut scene = draw(subject, limits, &owner)?;
     let tiles = if capacity > tile { ", tile after tile" } else { "" };
-    scene.subtitle = format!("{threads} threads hold {values} values each{tiles}");
+    let hold = if threads == 1 { "holds" } else { "hold" };
+    let (threads, values) = (count(threads, "thread"), count(values, "value"));
+    scene.subtitle = format!("{threads} {hold} {values} each{tiles}");
     Ok(scene)
 }
 

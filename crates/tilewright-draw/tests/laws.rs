@@ -152,6 +152,52 @@ fn what_belongs_together_looks_the_same() {
 }
 
 #[test]
+fn both_sides_of_a_large_conversion_show_the_same_elements() {
+    let tiled = Fractal::ZN.pattern(16, 16).layout(&[520, 200]).unwrap();
+    for (from, to) in [
+        (&tiled, &TensorLayout::row_major(&[520, 200]).unwrap()),
+        (&TensorLayout::col_major(&[520, 200]).unwrap(), &tiled),
+    ] {
+        let (from, to) = (Subject::new(from), Subject::new(to));
+        let scene = conversion(&from, &to, &Limits::default()).unwrap();
+        well_formed(&scene);
+        let links = |at: usize| {
+            scene.bands[0].panels[at].cells.iter().filter_map(|cell| cell.link).collect::<Vec<_>>()
+        };
+        assert_eq!(links(0), links(1));
+        // The last element is there, and so is the last padding.
+        assert!(links(0).contains(&(520 * 200 - 1)));
+        let last = scene.bands[0].panels.iter().map(|panel| &*panel.columns.last().unwrap().head);
+        let mut last: Vec<&str> = last.collect();
+        last.sort_unstable();
+        assert_eq!(last, ["199", "207"]);
+    }
+}
+
+#[test]
+fn memory_leaves_out_what_holds_nothing_first() {
+    let array = TensorLayout::of(&Layout::parse("(3,3):(1000000000,1)").unwrap());
+    let scene = memory(&Subject::new(&array), &Limits::default()).unwrap();
+    well_formed(&scene);
+    let panel = &scene.bands[0].panels[0];
+    let heads: Vec<&str> = panel.rows.iter().map(|row| row.head.as_str()).collect();
+    assert_eq!(heads, ["0", "…", "1000000000", "…", "2000000000"]);
+    let held: Vec<&str> =
+        panel.cells.iter().filter(|cell| cell.link.is_some()).map(|cell| &*cell.text).collect();
+    assert_eq!(held, ["0,0", "0,1", "0,2", "1,0", "1,1", "1,2", "2,0", "2,1", "2,2"]);
+    let shown = panel.cells.iter().filter(|cell| cell.paint == Paint::Padding).count() + 9;
+    assert_eq!(
+        scene.notes,
+        [format!("left out: {} of 2000000003 cells of memory", 2_000_000_003 - shown)]
+    );
+    // Below 0, heads count from where a line begins.
+    let turned = TensorLayout::of(&Layout::parse("(2,2):(-1,2)").unwrap());
+    let scene = memory(&Subject::new(&turned), &Limits::default()).unwrap();
+    let panel = &scene.bands[0].panels[0];
+    assert_eq!((&*panel.rows[0].head, &*panel.columns[1].head), ("-1", "+1"));
+}
+
+#[test]
 fn steps_show_where_offsets_go() {
     let parse = |text| Layout::parse(text).unwrap();
     let (a, b) = (parse("(4,8):(8,1)"), parse("(2,4):(1,4)"));
@@ -249,6 +295,21 @@ fn threads_hold_what_they_own() {
     let one = TensorLayout::row_major(&[4, 4]).unwrap();
     assert!(fragment(&Subject::new(&one), 0, 4, &Limits::default()).unwrap_err().is_illegal());
     assert!(owners(&tv, &[1 << 40, 1 << 40], &Limits::default()).is_err());
+    // What a tile has no place for is said, and only what is held twice is called so.
+    let notes = |tv: &str, tile: &[u64]| {
+        owners(&Layout::parse(tv).unwrap(), tile, &Limits::default()).unwrap().notes
+    };
+    assert!(notes("((4,8),(2,2)):((32,1),(16,8))", &[16, 8]).is_empty());
+    assert!(notes("((4,8),(2,2)):((32,1),(16,8))", &[16, 9]).is_empty());
+    let small = notes("((4,8),(2,2)):((32,1),(16,8))", &[8, 8]);
+    assert!(
+        small.len() == 1 && small[0].contains("from cell 0 to cell 127, the tile's last is 63")
+    );
+    assert_eq!(
+        notes("(4,2):(1,0)", &[4, 4]),
+        ["some cells are held more than once; one holder is shown"]
+    );
+    assert_eq!(notes("(4,2):(1,4)", &[0, 4]), ["the array has no elements"]);
 }
 
 /// Degrees by columns of the first matrix and of the last.
