@@ -160,12 +160,27 @@ pub(super) unsafe fn stream<V: Vector>(from: *const u8, to: *mut u8, len: usize,
                 };
                 V::prefetch(asked);
             }
-            for part in (0..LINE).step_by(V::BYTES) {
-                V::load(from.add(at + part)).stream(to.add(at + part));
-            }
+            stream_line::<V>(from.add(at), to.add(at));
         }
         if tail < len {
             V::copy_short(from.add(tail), to.add(tail), len - tail);
+        }
+    }
+}
+
+/// Copies a line past the caches: its parts one right behind the other, so that they are one write.
+///
+/// # Safety
+/// As for [`stream`], of a line at `from` and at `to`, which is on a line.
+#[inline(always)]
+unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
+    const { assert!(V::BYTES >= LINE / 4) };
+    // SAFETY: the caller's promise: `count` registers are a line.
+    unsafe {
+        let count = LINE / V::BYTES;
+        let held = [0, 1, 2, 3].map(|k| V::load(from.add(k % count * V::BYTES)));
+        for (k, part) in held.into_iter().enumerate().take(count) {
+            part.stream(to.add(k * V::BYTES));
         }
     }
 }

@@ -24,16 +24,45 @@ pub(super) struct Sink<'a, const W: usize> {
 }
 
 impl<const W: usize> Sink<'_, W> {
+    /// The writing steps that go on together: those of a filling of the stage, or all.
+    #[inline(always)]
+    pub(super) fn together<'s>(&self, steps: &'s [Write]) -> core::slice::Chunks<'s, Write> {
+        steps.chunks(self.stage.map_or(steps.len(), |stage| stage.steps).max(1))
+    }
+
+    /// Makes ready for steps that go on together: where a step writes is so many bytes behind the result
+    /// as it is behind the first byte of the block.
+    #[inline(always)]
+    pub(super) fn open<V: Vector>(&self, steps: &[Write]) -> *mut u8 {
+        let (Some(stage), Some(first)) = (self.stage, steps.first()) else { return self.first };
+        self.ask_to_write::<V>(stage, first.dst);
+        self.buffer.wrapping_offset(-first.dst as isize)
+    }
+
+    /// Writes what steps that went on together left in the stage.
+    ///
+    /// # Safety
+    /// These steps were run since the sink was opened for them; the machine has the instruction set.
+    #[inline(always)]
+    pub(super) unsafe fn close<V: Vector>(&self, steps: &[Write]) {
+        if let (Some(stage), Some(first)) = (self.stage, steps.first()) {
+            // SAFETY: the caller's promise.
+            unsafe { self.flush::<V>(stage, first.dst) };
+        }
+    }
+
     /// Asks for the lines of which a stage will write only a part.
     #[inline(always)]
     fn ask_to_write<V: Vector>(&self, stage: &Stage, start: i64) {
+        let within_line = |at: *mut u8| !at.addr().is_multiple_of(cost::LINE as usize);
         for dst in &stage.dst {
             let run = self.first.wrapping_offset((start + *dst) as isize);
-            if self.begins {
+            let end = run.wrapping_add(stage.run);
+            if self.begins && within_line(run) {
                 V::prefetch_to_write(run);
             }
-            if self.ends.is_none() {
-                V::prefetch_to_write(run.wrapping_add(stage.run - 1));
+            if self.ends.is_none() && within_line(end) {
+                V::prefetch_to_write(end);
             }
         }
     }
@@ -83,7 +112,7 @@ impl Run<'_> {
         Sink { first, streamed, stage, at, buffer, begins: block.begins, ends: block.ends }
     }
 
-    /// Writes the registers of a step.
+    /// Writes the registers of a step, to where its sink was [opened](Sink::open).
     ///
     /// # Safety
     /// As for [`Run::all`], of this step.
@@ -91,7 +120,7 @@ impl Run<'_> {
     pub(super) unsafe fn put<V: Vector, const W: usize>(
         &self,
         sink: &Sink<'_, W>,
-        i: usize,
+        open: *mut u8,
         step: &Write,
         held: &mut [V; W],
     ) {
@@ -101,33 +130,17 @@ impl Run<'_> {
                 *register = unsafe { register.arrange(table.as_ptr()) };
             }
         }
-        // SAFETY: the caller's promise; a stage holds what its steps write together.
-        unsafe {
-            if sink.streamed {
-                let to = sink.first.offset(step.dst as isize);
-                for k in 0..W {
-                    held[k].stream(to.offset(sink.at[k] as isize));
+        let to = open.wrapping_offset(step.dst as isize);
+        for k in 0..W {
+            let to = to.wrapping_offset(sink.at[k] as isize);
+            // SAFETY: the caller's promise; a stage holds what its steps write together, and registers
+            // are streamed only if they are lines.
+            unsafe {
+                if sink.streamed {
+                    held[k].stream(to);
+                } else {
+                    held[k].store(to);
                 }
-                return;
-            }
-            let Some(stage) = sink.stage else {
-                let to = sink.first.offset(step.dst as isize);
-                for k in 0..W {
-                    held[k].store(to.offset(sink.at[k] as isize));
-                }
-                return;
-            };
-            let first = i / stage.steps * stage.steps;
-            let start = self.weave.steps.write[first].dst;
-            if i == first {
-                sink.ask_to_write::<V>(stage, start);
-            }
-            let to = sink.buffer.offset((step.dst - start) as isize);
-            for k in 0..W {
-                held[k].store(to.offset(sink.at[k] as isize));
-            }
-            if i + 1 == first + stage.steps {
-                sink.flush::<V>(stage, start);
             }
         }
     }

@@ -162,18 +162,24 @@ impl Run<'_> {
             let src = block.src;
             let after = next.next().map_or(src, |block| block.src);
             let sink = self.sink::<V, W>(&block);
-            for (i, step) in steps.write.iter().enumerate() {
-                for asked in steps.asked.iter().skip(i * W).take(W) {
-                    V::prefetch(self.buffers.src.wrapping_offset((after + asked) as isize));
+            let mut asked = steps.asked.iter();
+            for together in sink.together(&steps.write) {
+                let open = sink.open::<V>(together);
+                for step in together {
+                    for asked in asked.by_ref().take(W) {
+                        V::prefetch(self.buffers.src.wrapping_offset((after + asked) as isize));
+                    }
+                    // SAFETY: registers of a step of a block lie in the source and in the destination;
+                    // the machine has the instruction set, and the levels fit the register.
+                    unsafe {
+                        let from = self.buffers.src.offset((src + step.src) as isize);
+                        let mut held = load::<V, W>(from, &registers);
+                        exchange::<V, T, W, 1>(&mut held, &levels);
+                        self.put::<V, W>(&sink, open, step, &mut held);
+                    }
                 }
-                // SAFETY: registers of a step of a block lie in the source and in the destination; the
-                // machine has the instruction set, and the levels fit the register.
-                unsafe {
-                    let from = self.buffers.src.offset((src + step.src) as isize);
-                    let mut held = load::<V, W>(from, &registers);
-                    exchange::<V, T, W, 1>(&mut held, &levels);
-                    self.put::<V, W>(&sink, i, step, &mut held);
-                }
+                // SAFETY: the steps were run.
+                unsafe { sink.close::<V>(together) };
             }
         }
     }
@@ -231,26 +237,30 @@ impl Run<'_> {
         loop {
             let after = blocks.next();
             let sink = self.sink::<V, W>(&block);
-            let mut step = 0;
-            for (i, write) in steps.write.iter().enumerate() {
-                // SAFETY: a writing step's lines lie in the scratch buffer and its registers in the
-                // destination; the machine has the instruction set, and the levels fit the register.
-                unsafe {
-                    let mut held = load_lines::<V, W>(current.add(write.at as usize * V::BYTES));
-                    exchange::<V, T, W, G>(&mut held, &levels);
-                    self.put::<V, W>(&sink, i, write, &mut held);
-                }
-                // For every register written one is read.
-                if let Some(Block { src, .. }) = next
-                    && (W >= G || i % (G / W) == G / W - 1)
-                {
+            let (mut written, mut step) = (0, 0);
+            for together in sink.together(&steps.write) {
+                let open = sink.open::<V>(together);
+                for write in together {
+                    // SAFETY: a writing step's lines lie in the scratch buffer and its registers in the
+                    // destination; the machine has the instruction set, and the levels fit the register.
+                    unsafe {
+                        let mut held =
+                            load_lines::<V, W>(current.add(write.at as usize * V::BYTES));
+                        exchange::<V, T, W, G>(&mut held, &levels);
+                        self.put::<V, W>(&sink, open, write, &mut held);
+                    }
+                    written += W;
+                    // For every register written one is read.
+                    let Some(Block { src, .. }) = next else { continue };
                     let soon = after.map_or(src, |after| after.src);
-                    for _ in 0..(W / G).max(1) {
+                    while (step + 1) * G <= written {
                         // SAFETY: as promised, for a buffer that holds a block.
                         unsafe { read.step::<V, T>(self, src, soon, step, other) };
                         step += 1;
                     }
                 }
+                // SAFETY: the steps were run.
+                unsafe { sink.close::<V>(together) };
             }
             let Some(following) = next else { return };
             (block, next) = (following, after);

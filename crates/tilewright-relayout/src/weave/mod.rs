@@ -116,7 +116,7 @@ impl Weave {
                 on_lines: false,
             };
             weave.overlap = weave.overlap();
-            weave.on_lines = weave.steps.aligned && blocks::on_lines(&weave.turns);
+            weave.on_lines = weave.steps.begin_on_lines() && blocks::on_lines(&weave.turns);
             Some(weave)
         })
     }

@@ -132,6 +132,18 @@ impl Steps {
         Some(steps)
     }
 
+    /// Whether what is written together begins on lines if the block does: the runs of a stage, or else
+    /// the registers.
+    pub(super) fn begin_on_lines(&self) -> bool {
+        let on_line = |at: &i64| at % cost::LINE as i64 == 0;
+        let (steps, runs) = match &self.stage {
+            Some(stage) => (stage.steps, &stage.dst),
+            None => (1, &self.write_dst),
+        };
+        let mut starts = self.write.iter().step_by(steps).map(|step| step.dst);
+        starts.all(|start| on_line(&start)) && runs.iter().all(on_line)
+    }
+
     /// The lowest source byte of a block relative to its first register, and the one behind the last.
     pub(super) fn src_reach(&self, register: usize) -> Option<(i64, i64)> {
         let reach = match self.gather.is_empty() {
