@@ -52,6 +52,9 @@ fn every_kind_is_drawn() {
         (&["f32[16,16] MMA_M16N8_C", "--threads", "32", "--values", "4"], "tile after tile"),
         (&["Sw<3,3,3> o (8,64):(64,1)", "--banks", "8", "--dtype", "f16"], "conflicts 8 → 1"),
         (&["coalesce((2,2):(1,2))"], "4:1"),
+        (&["make_identity_layout((2,3))"], ">1,2</text>"),
+        (&["(2,3):(1@1,1@0)"], ">2,1</text>"),
+        (&["{lane=[[0,1],[1,0]],warp=[[2,0]]} -> (row:4,column:2)"], ">W1 T3</text>"),
         (&["row-major", "--dims", "2,2", "--names"], ">d</text>"),
         (&["row-major", "--dims", "1000000,1000000"], "left out"),
     ] {

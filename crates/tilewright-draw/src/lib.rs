@@ -11,6 +11,8 @@
 //! | [`memory()`] | what each offset stores |
 //! | [`conversion()`] | one array in two layouts, grids and memories, one colour for what belongs together |
 //! | [`owners()`], [`fragment()`] | which thread holds each element, as which of its values |
+//! | [`distribution()`] | the same of a linear layout, Triton's registers, lanes and warps among them |
+//! | [`coordinates()`] | where a layout with coordinates for values sends each cell |
 //! | [`banks()`] | the banks of shared memory, and how often reads collide, without a swizzle and with it |
 //! | [`step()`] | an operation of the algebra: its operands and its result |
 //!
@@ -29,6 +31,8 @@
 mod banks;
 mod colouring;
 mod conversion;
+mod coordinates;
+mod distribution;
 mod escape;
 mod grid;
 mod html;
@@ -47,6 +51,8 @@ mod tikz;
 
 pub use banks::{Access, banks};
 pub use conversion::conversion;
+pub use coordinates::coordinates;
+pub use distribution::distribution;
 pub use grid::grid;
 pub use limits::{Limits, MOST};
 pub use memory::memory;

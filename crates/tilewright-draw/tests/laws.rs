@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use tilewright_core::{Error, Fractal, Layout, Mode, TensorLayout};
+use tilewright_core::{
+    BasisLayout, Error, Fractal, IntTuple, Layout, LinearLayout, Mode, TensorLayout,
+};
 use tilewright_draw::{
     Access, Cell, Label, Limits, Paint, Panel, Relation, Scene, Subject, banks, conversion,
-    fragment, grid, memory, owners, step,
+    coordinates, distribution, fragment, grid, memory, owners, step,
 };
 
 /// All that a scene is printed as is what its language allows.
@@ -395,4 +397,93 @@ proptest! {
         }
         scenes.into_iter().flatten().for_each(|scene| well_formed(&scene));
     }
+}
+
+/// Maps to coordinates of one, two and three dims, with copies, with holes, shuffled.
+const MAPS: [&str; 6] = [
+    "{register=[[0,1],[0,2]],lane=[[1,0],[2,0],[4,0]],warp=[[0,4]],block=[]} -> (dim0:8,dim1:8)",
+    "{register=[1],lane=[2,4],warp=[0],block=[]} -> (dim0:8)",
+    "{lane=[[1,1],[2,2],[0,0]],register=[[0,1],[0,2]]} -> (row:4,column:4)",
+    "{a=[[1,0,0],[0,0,2]],b=[[0,1,0]]} -> (x:2,y:2,z:4)",
+    "{dim0=[4,8],dim1=[1,2]} -> (offset:16)",
+    "{} -> ()",
+];
+
+#[test]
+fn who_is_named_is_sent_there() {
+    for text in MAPS {
+        let map = LinearLayout::parse(text).unwrap();
+        let scene = distribution(&map, &Limits::default()).unwrap();
+        well_formed(&scene);
+        let cells: Vec<&Cell> = scene.panels().flat_map(|panel| &panel.cells).collect();
+        assert_eq!(cells.len() as u64, map.out_size(), "{text}");
+        let mut reached = vec![None; cells.len()];
+        for index in 0..map.in_size() {
+            reached[map.apply_index(index).unwrap() as usize].get_or_insert(index);
+        }
+        // Cells go row by row, indices first dim fastest.
+        let outs: Vec<u64> = map.outs().iter().map(|dim| dim.size()).collect();
+        for (at, cell) in cells.iter().enumerate() {
+            let digits = outs.iter().rev().scan(at as u64, |rest, size| {
+                let digit = *rest % size;
+                *rest /= size;
+                Some(digit)
+            });
+            let coord: Vec<u64> = digits.collect::<Vec<_>>().into_iter().rev().collect();
+            let pairs = coord.iter().zip(&outs).rev();
+            let index = pairs.fold(0, |index, (x, size)| index * size + x);
+            let words = |place: u64| {
+                let mut rest = place;
+                let word = map.ins().iter().map(|dim| {
+                    let digit = rest % dim.size();
+                    rest /= dim.size();
+                    format!("{} {digit}", dim.name())
+                });
+                word.collect::<Vec<_>>().join(", ")
+            };
+            let wanted = reached[index as usize].map_or("from nowhere".into(), words);
+            assert!(cell.tip.ends_with(&format!("): {wanted}")), "{text}: {} {wanted}", cell.tip);
+            assert_eq!(cell.link.is_some(), reached[index as usize].is_some());
+        }
+    }
+}
+
+#[test]
+fn large_maps_are_drawn_as_small_ones_and_what_cannot_be_is_refused() {
+    let map = LinearLayout::identity(1 << 40, "lane", "x").unwrap();
+    let scene = distribution(&map, &Limits::default()).unwrap();
+    well_formed(&scene);
+    let last = scene.panels().flat_map(|panel| &panel.cells).last().unwrap();
+    assert_eq!(last.text, format!("T{}", (1u64 << 40) - 1));
+    let holes = LinearLayout::zeros(1 << 20, "lane", "x").unwrap();
+    let holes = holes.product(&LinearLayout::parse("{lane=[2]} -> (x:4)").unwrap()).unwrap();
+    assert!(distribution(&holes, &Limits::default()).unwrap_err().is_no_layout());
+}
+
+#[test]
+fn cells_name_the_coordinates_they_are_sent_to() {
+    for text in [
+        "(4,8):(1@0,1@1)",
+        "((2,2),3):((2@0,1@0),1@1)",
+        "(4,8):(1@1@2,2@0)",
+        "6:1@0",
+        "(2,0):(1@0,1@1)",
+        "(2,3,4):(1@2,1@0,1@1)",
+    ] {
+        let map = BasisLayout::parse(text).unwrap();
+        let scene = coordinates(&map, &Limits::default()).unwrap();
+        well_formed(&scene);
+        let sent =
+            |coord: &str| map.coord_at(&IntTuple::parse(coord).unwrap()).unwrap().to_string();
+        for cell in scene.panels().flat_map(|panel| &panel.cells) {
+            let (at, to) = cell.tip.split_once(" is sent to ").unwrap();
+            let at =
+                if map.shape().as_integer().is_some() { at.trim_matches(['(', ')']) } else { at };
+            assert_eq!(to, sent(at), "{text}");
+            assert!(to == cell.text || to == format!("({})", cell.text));
+        }
+    }
+    let huge = BasisLayout::parse("(1048576,1048576):(1@0,1@1)").unwrap();
+    let scene = coordinates(&huge, &Limits::default()).unwrap();
+    assert!(scene.notes[0].contains("left out") && scene.to_svg().len() < 1_000_000);
 }

@@ -6,8 +6,8 @@ use pyo3::{exceptions::PyOSError, prelude::*};
 use tilewright::{
     Layout, Named,
     draw::{
-        Access, Limits, Relation, Scene, Subject, banks, conversion, fragment, grid, memory,
-        owners, step,
+        Access, Limits, Relation, Scene, Subject, banks, conversion, expression as draw_expression,
+        fragment, grid, memory, owners, step,
     },
 };
 
@@ -115,6 +115,13 @@ impl PyDrawing {
             }
         };
         scene.raised().map(PyDrawing)
+    }
+
+    /// The picture that an expression has of its own.
+    pub(crate) fn of_expression(text: &str) -> PyResult<PyDrawing> {
+        let scene = draw_expression(text, &Limits::default()).raised()?;
+        let none = || refused("unsupported", format!("{text} has no picture"));
+        scene.map(PyDrawing).ok_or_else(none)
     }
 
     /// The picture as a part of a page.

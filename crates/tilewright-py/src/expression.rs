@@ -14,6 +14,7 @@ use tilewright::{
 };
 
 use crate::{
+    drawing::PyDrawing,
     errors::Raised,
     layout::{PyLayout, from_tuple},
     swizzle::PySwizzle,
@@ -40,6 +41,16 @@ pub(crate) struct PyValue {
 
 #[pymethods]
 impl PyValue {
+    /// The picture of a linear layout, by which place each coordinate comes from, or of strides such as ``1@0``, by
+    /// the coordinates. Raises ``UnsupportedError`` for other values.
+    ///
+    /// >>> from tilewright import evaluate
+    /// >>> "T3" in evaluate("{lane=[[0,1],[1,0]]} -> (row:2,column:2)").draw().svg
+    /// True
+    fn draw(&self) -> PyResult<PyDrawing> {
+        PyDrawing::of_expression(&self.text)
+    }
+
     fn __str__(&self) -> &str {
         &self.text
     }

@@ -2,8 +2,9 @@
 
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
-    Comparison, Explanation, Fill, Named, Spec, TensorLayout, compare,
+    Comparison, Explanation, Fill, Named, TensorLayout, compare,
     infer::{Inference, infer as search},
+    input::both,
 };
 
 use crate::{
@@ -169,21 +170,8 @@ fn same(
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyComparison> {
     let dtype = dtype.map(dtype_of).transpose()?;
-    let (left, right) = (spec_of(a)?, spec_of(b)?);
-    let alone = |spec: &Spec| spec.resolve(dims.as_deref(), dtype);
-    let (first, second) = (alone(&left), alone(&right));
-    let whole = |spec: &Spec, own: &Result<Named, _>, other: &Result<Named, _>| match (own, other) {
-        (Err(error), Ok(other)) if needs(error) => {
-            let extents = dims.as_deref().or(Some(other.layout().extents()));
-            spec.resolve(extents, dtype.or(other.dtype()))
-        }
-        (own, _) => own.clone(),
-    };
-    compared(&whole(&left, &first, &second).raised()?, &whole(&right, &second, &first).raised()?)
-}
-
-fn needs(error: &tilewright::notation::Error) -> bool {
-    error.needs_dims() || error.needs_dtype()
+    let [left, right] = both([&spec_of(a)?, &spec_of(b)?], dims.as_deref(), dtype);
+    compared(&left.raised()?, &right.raised()?)
 }
 
 /// For a layout that spreads an array over threads, the map from registers, lanes, warps and blocks to

@@ -237,6 +237,13 @@ def test_no_text_makes_a_panic() -> None:
                 pass
 
 
+def test_maps_that_are_no_layouts_are_drawn() -> None:
+    assert ">1,2</text>" in tw.make_identity_layout((2, 3)).draw().svg
+    assert ">T2</text>" in tw.evaluate("{lane=[[0,1],[1,0]]} -> (row:2,column:2)").draw().svg
+    with pytest.raises(tw.UnsupportedError):
+        tw.evaluate("<3,4>").draw()
+
+
 def test_an_import_of_everything_hides_nothing_of_pythons() -> None:
     assert not set(tw.__all__) & set(dir(builtins))
     names: dict[str, Any] = {}

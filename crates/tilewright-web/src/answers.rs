@@ -1,12 +1,13 @@
 //! The questions of `corpus/answers.jsonl`, which Rust, Python and the page answer alike, and the lists of
 //! what there is.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tilewright::{
     Explanation, Fill, Named, Place, Spec, compare,
     eval::{self, evaluate},
     infer::{Inference, infer},
-    notation::{Format, catalogue, notation, notations as all_notations},
+    json,
+    notation::{catalogue, notation, notations as all_notations},
     recognise,
     relayout::{self, Elements, Plan},
 };
@@ -131,22 +132,7 @@ fn copy_bits(source: &[u8], at: i64, out: &mut [u8], goes: i64, bits: usize) {
 
 /// The catalogue.
 pub(crate) fn formats() -> Value {
-    catalogue().map(format).collect()
-}
-
-fn format(format: &Format) -> Value {
-    let constants = format.constants.iter().map(|constant| {
-        let by_bits = constant.units.iter().map(|one| (one.bits.to_string(), json!(one.units)));
-        json!({ "name": constant.name, "by_bits": by_bits.collect::<Map<_, _>>() })
-    });
-    json!({
-        "name": format.name,
-        "aliases": format.aliases,
-        "pattern": format.pattern,
-        "constants": constants.collect::<Vec<_>>(),
-        "source": format.source,
-        "example": format.example,
-    })
+    catalogue().map(json::format).collect()
 }
 
 /// Every notation a layout is read from or printed in.
@@ -156,6 +142,5 @@ pub(crate) fn notations() -> Value {
 
 /// Every function of expressions.
 pub(crate) fn functions() -> Value {
-    let one = |one: &eval::Function| json!({ "name": one.name(), "arguments": one.arguments(), "doc": one.doc() });
-    eval::functions().map(one).collect()
+    eval::functions().map(json::function).collect()
 }

@@ -1,59 +1,23 @@
 //! What a layout means, and what a picture of it needs.
 
-use serde_json::{Map, Value, json};
-use tilewright::{Explanation, Fill, Named, TensorLayout, explain::Axis};
+use serde_json::{Value, json};
+use tilewright::{Explanation, Named, TensorLayout, json::explanation};
 
 /// The fields of `explain --json`; also `lines` (the explanation's sentences, titled), `padded` (the
 /// extent of each dim with its padding), `cuts` (the sizes of tiles of each dim, inner first), `modes`
-/// (every mode of the storage as `[extent, stride]`), `low` (the lowest offset) and `fill`.
+/// (every mode of the storage as `[extent, stride]`) and `low` (the lowest offset).
 pub(crate) fn view(named: &Named) -> Value {
-    let explanation = Explanation::of(named);
-    let mut facts = facts(&explanation);
+    let explained = Explanation::of(named);
+    let mut facts = explanation(&explained);
     let layout = named.layout();
     let dims = 0..layout.rank();
-    facts["lines"] = json!(lines(&explanation));
+    facts["lines"] = json!(lines(&explained));
     facts["padded"] = json!(dims.clone().map(|dim| padded(layout, dim)).collect::<Vec<_>>());
     facts["cuts"] = json!(dims.map(|dim| cuts(layout, dim)).collect::<Vec<_>>());
     let modes = layout.layout().modes().iter().map(|mode| (mode.extent(), mode.stride()));
     facts["modes"] = json!(modes.collect::<Vec<_>>());
     facts["low"] = json!(layout.layout().bounds().map_or(0, |(low, _)| low.min(0)));
-    facts["fill"] = json!(fill(named.fill()));
     facts
-}
-
-fn facts(explanation: &Explanation) -> Value {
-    let notations = explanation.notations.iter().map(|(name, text)| match text {
-        Ok(text) => ((*name).to_owned(), json!({ "text": text })),
-        Err(reason) => ((*name).to_owned(), json!({ "refused": reason })),
-    });
-    json!({
-        "layout": explanation.name,
-        "dtype": explanation.dtype,
-        "element_bits": explanation.element_bits,
-        "dims": explanation.dims,
-        "size": explanation.size,
-        "cosize": explanation.cosize,
-        "capacity": explanation.capacity,
-        "bytes": explanation.bytes.and_then(|bytes| u64::try_from(bytes).ok()),
-        "padding": explanation.padding,
-        "contiguous_run": explanation.contiguous_run,
-        "injective": explanation.injective.as_ref().ok(),
-        "exhaustive": explanation.exhaustive,
-        "true_rank": explanation.true_rank,
-        "axes": explanation.axes.iter().map(axis).collect::<Vec<_>>(),
-        "order": explanation.order.to_string(),
-        "notations": notations.collect::<Map<_, _>>(),
-    })
-}
-
-fn axis(axis: &Axis) -> Value {
-    let digits = axis.digits.iter().map(|mode| json!([mode.extent(), mode.stride()]));
-    json!({
-        "letter": axis.letter,
-        "extent": axis.extent,
-        "padded": axis.padded,
-        "digits": digits.collect::<Vec<_>>(),
-    })
 }
 
 /// The sentences of the explanation with their titles, as far as they are not about notations.
@@ -87,18 +51,6 @@ fn cuts(layout: &TensorLayout, dim: usize) -> Vec<u64> {
         .collect();
     sizes.pop();
     sizes
-}
-
-fn fill(fill: Fill) -> String {
-    match fill {
-        Fill::Unspecified => "unspecified".into(),
-        Fill::Zero => "0".into(),
-        Fill::One => "1".into(),
-        Fill::Lowest => "lowest".into(),
-        Fill::Highest => "highest".into(),
-        Fill::Unknown => "unknown".into(),
-        Fill::Bits(bits) => format!("{bits:#x}"),
-    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,9 @@
 //! What a person typed, read: a SPEC or an expression, with dims and an element type.
 
 use serde_json::Value;
-use tilewright::{
-    Named, PrimitiveType, Spec,
-    eval::{is_expression, layout_of},
-    notation,
-};
+use tilewright::{Named, PrimitiveType, Spec, input, notation};
 
 use crate::refusal::Refusal;
-
-/// What an expression in place of a SPEC begins with.
-const EVAL: &str = "eval:";
 
 /// The array that general SPECs are resolved for: dims as a list or as typed, and what is empty is unknown.
 #[derive(Clone, Copy, Debug)]
@@ -39,14 +32,10 @@ impl Array<'_> {
 
 /// Reads a SPEC, or the layout that an expression evaluates to, which `eval:` or its form tells.
 pub(crate) fn read(field: &'static str, text: &str) -> Result<Spec, Refusal> {
-    let expression = match (text.trim_start().strip_prefix(EVAL), Spec::parse(text)) {
-        (Some(expression), _) => expression,
-        (None, Err(_)) if is_expression(text) => text,
-        (None, spec) => return spec.map_err(|error| Refusal::layout(field, &error)),
-    };
-    let named = layout_of(expression)
-        .map_err(|error| Refusal::expression(field, text.len() - expression.len(), &error))?;
-    Spec::parse(&named.to_spec()).map_err(|error| Refusal::layout(field, &error))
+    input::read(text).map_err(|refusal| match refusal {
+        input::Refusal::Layout(error) => Refusal::layout(field, &error),
+        input::Refusal::Expression { at, error } => Refusal::expression(field, at, &error),
+    })
 }
 
 /// Reads a SPEC and resolves it for the array.
@@ -56,27 +45,12 @@ pub(crate) fn resolve(field: &'static str, text: &str, array: Array<'_>) -> Resu
     named.map_err(|error| Refusal::layout(field, &error))
 }
 
-/// Two layouts of one array: what a SPEC cannot do without, and is not given, it takes from the other.
+/// Two layouts of one array; what one lacks it takes from the other.
 pub(crate) fn both(a: &str, b: &str, array: Array<'_>) -> Result<(Named, Named), Refusal> {
-    let (a, b) = (read("a", a)?, read("b", b)?);
-    let (dims, dtype) = (array.dims()?, array.dtype()?);
-    let alone = |spec: &Spec| spec.resolve(dims.as_deref(), dtype);
-    let (left, right) = (alone(&a), alone(&b));
-    let whole = |field, spec: &Spec, own: &Result<Named, _>, other: &Result<Named, _>| {
-        let named = match (own, other) {
-            (Err(error), Ok(other)) if lacks(error) => {
-                let dims = dims.as_deref().unwrap_or_else(|| other.layout().extents());
-                spec.resolve(Some(dims), dtype.or(other.dtype()))
-            }
-            (own, _) => own.clone(),
-        };
-        named.map_err(|error| Refusal::layout(field, &error))
-    };
-    Ok((whole("a", &a, &left, &right)?, whole("b", &b, &right, &left)?))
-}
-
-fn lacks(error: &notation::Error) -> bool {
-    error.needs_dims() || error.needs_dtype()
+    let (first, second) = (read("a", a)?, read("b", b)?);
+    let [a, b] = input::both([&first, &second], array.dims()?.as_deref(), array.dtype()?);
+    let refused = |field| move |error| Refusal::layout(field, &error);
+    Ok((a.map_err(refused("a"))?, b.map_err(refused("b"))?))
 }
 
 /// Reads a list of integers, or one as a person types it.
@@ -92,23 +66,10 @@ pub(crate) fn integers(field: &'static str, value: &Value) -> Result<Vec<u64>, R
 
 /// Reads `100,100`, also as `(100,100)` or `[100, 100]`; `()` is the dims of a scalar.
 fn typed(field: &'static str, text: &str) -> Result<Vec<u64>, Refusal> {
-    let text = text.trim();
-    let bracketed = |open, close| text.strip_prefix(open)?.strip_suffix(close);
-    let inner = bracketed('(', ')').or_else(|| bracketed('[', ']')).unwrap_or(text).trim();
-    let inner = inner.strip_suffix(',').unwrap_or(inner);
-    if inner.is_empty() {
-        return Ok(Vec::new());
-    }
-    let one = |part: &str| {
-        part.trim().parse().map_err(|_| {
-            let part = part.trim();
-            let says = format!(
-                "`{part}` is no integer from 0 to 2^64 - 1; expected a list such as 100,100"
-            );
-            Refusal::usage(field, says)
-        })
-    };
-    inner.split(',').map(one).collect()
+    input::integers(text).map_err(|part| {
+        let says = "is no integer from 0 to 2^64 - 1; expected a list such as 100,100";
+        Refusal::usage(field, format!("`{part}` {says}"))
+    })
 }
 
 #[cfg(test)]
@@ -116,17 +77,6 @@ mod tests {
     use super::*;
 
     const NONE: Array<'_> = Array { dims: &Value::Null, dtype: "" };
-
-    #[test]
-    fn lists_of_integers_in_any_brackets() {
-        for text in ["1,5", "(1,5)", "[1, 5]", " 1 , 5 ", "(1,5,)"] {
-            assert_eq!(typed("dims", text).unwrap(), [1, 5], "{text}");
-        }
-        assert!(typed("dims", "()").unwrap().is_empty());
-        for text in ["1,,5", "x", "-1", "1 5", "99999999999999999999", "(1,5"] {
-            assert!(typed("dims", text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn an_expression_stands_where_a_layout_does() {

@@ -30,9 +30,9 @@ pub fn subject(named: &Named) -> Subject<'_> {
     Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())
 }
 
-/// The picture of an expression that says more than that of its value: of a composition, a division or a
-/// product of two layouts the operands beside the result, of `make_layout_tv` the owners of the tile. `None`
-/// for every other expression.
+/// The picture of an expression that says more than that of its value as an array: of a composition, a division or
+/// a product of two layouts the operands beside the result, of `make_layout_tv` the owners of the tile, of a linear
+/// layout the holder of each element, of strides such as `1@0` the coordinates. `None` for every other expression.
 ///
 /// # Errors
 /// As [`evaluate`](eval::evaluate), and what cannot be drawn.
@@ -48,13 +48,19 @@ pub fn subject(named: &Named) -> Subject<'_> {
 /// // A tiler is drawn as the indices of its first tile.
 /// let scene = draw("zipped_divide((6,8):(8,1), <3,4>)")?.unwrap();
 /// assert_eq!(scene.bands[0].panels[1].cell(1, 2).unwrap().text, "13");
+/// let scene = draw("{lane=[[0,1],[1,0]]} -> (row:2,column:2)")?.unwrap();
+/// assert_eq!(scene.bands[0].panels[0].cell(1, 0).unwrap().text, "T2");
+/// assert_eq!(draw("make_identity_layout((2,3))")?.unwrap().bands[0].panels[0].cell(1, 2).unwrap().text, "1,2");
 /// assert!(draw("coalesce((2,2):(1,2))")?.is_none());
 /// assert_eq!(draw("(6,2):(1,7) o (3,2):(2,3)").unwrap_err().kind(), "no-layout");
 /// # Ok::<(), tilewright::eval::Error>(())
 /// ```
 pub fn expression(text: &str, limits: &Limits) -> Result<Option<Scene>, eval::Error> {
     let scene = match eval::operation(text)? {
-        None => return Ok(None),
+        None => match map(&eval::evaluate(text)?, limits) {
+            Some(scene) => scene,
+            None => return Ok(None),
+        },
         Some(Operation::Composed { sign, a, b, result }) => {
             step(sign, &a, &b, &result, Relation::Through, limits)
         }
@@ -65,4 +71,23 @@ pub fn expression(text: &str, limits: &Limits) -> Result<Option<Scene>, eval::Er
     };
     let scene = scene.map(|scene| Scene { title: text.trim().to_owned(), ..scene });
     scene.map(Some).map_err(|error| eval::Error::whole(text, &error))
+}
+
+/// Whether a text is an expression of a map that [`expression`] draws and that is no layout of an array: a linear
+/// layout, or one with coordinates for values.
+///
+/// ```
+/// use tilewright::draw::is_map;
+/// assert!(is_map("make_identity_layout((2,3))") && is_map("{lane=[1,2],warp=[4]} -> (row:8)"));
+/// assert!(!is_map("(2,3):(3,1)") && !is_map("size(4:1)"));
+/// ```
+pub fn is_map(text: &str) -> bool {
+    eval::evaluate(text)
+        .is_ok_and(|value| value.as_linear().is_some() || value.as_basis().is_some())
+}
+
+/// The picture of a map that is no layout of an array.
+fn map(value: &eval::Value, limits: &Limits) -> Option<Result<Scene, tilewright_core::Error>> {
+    let linear = value.as_linear().map(|map| distribution(map, limits));
+    linear.or_else(|| value.as_basis().map(|map| coordinates(map, limits)))
 }

@@ -15,6 +15,7 @@
 //! | [`explain`](mod@explain), [`picture`] | a layout in words, and drawn |
 //! | [`compare`](mod@compare), [`eval`] | whether two layouts are one; expressions of the algebra |
 //! | [`infer`](mod@infer) | the layout that maps one buffer to another |
+//! | [`input`], [`json`] | what a person typed, read; answers for machines |
 //! | [`module`] | HLO modules in files |
 //!
 //! ```
@@ -49,6 +50,8 @@ pub mod draw;
 pub mod eval;
 pub mod explain;
 pub mod infer;
+pub mod input;
+pub mod json;
 pub mod module;
 pub mod picture;
 

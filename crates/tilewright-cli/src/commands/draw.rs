@@ -4,9 +4,10 @@ use std::{io::IsTerminal as _, path::Path};
 
 use serde_json::{Value, json};
 use tilewright::{
-    Named,
+    Named, Spec,
     draw::{self, Access, Label, Limits, Scene, Subject},
     files,
+    input::expression,
 };
 
 use super::show;
@@ -28,6 +29,7 @@ pub(super) fn wanted(args: &Show, out: &Output) -> bool {
     let files = [&args.svg, &args.html, &args.tikz].into_iter().any(Option::is_some);
     let kinds = args.threads.is_some() || args.tile.is_some() || args.banks.is_some();
     let plain = args.memory || args.names || args.numbers || out.is_json();
+    let kinds = kinds || args.other.is_none() && map(&args.spec).is_some();
     files || kinds || args.color == Colour::Always || (!plain && coloured(args))
 }
 
@@ -55,6 +57,15 @@ pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
         "title": scene.title, "notes": scene.notes, "files": files, "picture": text,
     });
     Ok(out.answer(&text.unwrap_or_default(), answer)?)
+}
+
+/// The expression that a text is of what is no layout of an array, and has a picture all the same.
+fn map(text: &str) -> Option<&str> {
+    let text = match expression(text) {
+        None if Spec::parse(text).is_err() => text,
+        found => found?,
+    };
+    draw::is_map(text).then_some(text)
 }
 
 /// Whether text on stdout has colours.
@@ -97,7 +108,8 @@ fn scene(args: &Show, on_screen: bool) -> Result<Scene, Failure> {
         return Ok(draw::conversion(&a, &b, &limits)?);
     }
     let plain = args.threads.is_none() && args.tile.is_none() && args.banks.is_none();
-    if let Some(text) = spec::expression(&args.spec).filter(|_| plain && !args.memory) {
+    let drawn = expression(&args.spec).or_else(|| map(&args.spec));
+    if let Some(text) = drawn.filter(|_| plain && !args.memory) {
         let before = args.spec.len() - text.len();
         let scene = draw::expression(text, &limits);
         if let Some(scene) = scene.map_err(|error| Failure::expression(before, &error))? {

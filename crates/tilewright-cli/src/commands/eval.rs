@@ -3,7 +3,10 @@
 use std::io::{self, BufRead, Read as _};
 
 use serde_json::{Value as Json, json};
-use tilewright::eval::{Error, MAX_TEXT, Value, evaluate, functions};
+use tilewright::{
+    eval::{Error, MAX_TEXT, Value, evaluate, functions},
+    json::function,
+};
 
 use super::NO;
 use crate::{args::Eval, exit::ExitCode, failure::Failure, output::Output};
@@ -120,9 +123,7 @@ fn list(out: &mut Output) -> Result<ExitCode, Failure> {
     for function in functions() {
         text += &format!("{function:?}\n    {}\n", function.doc());
     }
-    let all: Vec<Json> = functions()
-        .map(|one| json!({ "name": one.name(), "arguments": one.arguments(), "doc": one.doc() }))
-        .collect();
+    let all: Vec<Json> = functions().map(function).collect();
     out.answer(&text, json!({ "functions": all }))?;
     Ok(ExitCode::SUCCESS)
 }

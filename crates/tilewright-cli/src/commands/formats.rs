@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use tilewright::{
     Explanation, Named, Spec,
+    json::format as value,
     notation::{Constant, Format, catalogue},
     picture::{Cells, Limits, Picture},
 };
@@ -104,26 +105,4 @@ fn constant_words(constant: &Constant) -> String {
 fn units(units: &[tilewright::notation::Units]) -> String {
     let words = units.iter().map(|one| format!("{} for {} bits", one.units, one.bits));
     words.collect::<Vec<_>>().join(", ")
-}
-
-fn value(format: &Format) -> Value {
-    let constants: Vec<Value> = format
-        .constants
-        .iter()
-        .map(|constant| {
-            let units: serde_json::Map<String, Value> =
-                constant.units.iter().map(|one| (one.bits.to_string(), json!(one.units))).collect();
-            let presets: Vec<&str> = constant.presets.iter().map(|preset| preset.name).collect();
-            json!({ "name": constant.name, "by_bits": units, "presets": presets })
-        })
-        .collect();
-    json!({
-        "name": format.name,
-        "aliases": format.aliases,
-        "pattern": format.pattern,
-        "constants": constants,
-        "source": format.source,
-        "example": format.example,
-        "leading": format.leading,
-    })
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tilewright::{
+    json::{least_padding, padding_cause},
     module,
     xla::{Buffer, Buffers, HloComputation, HloModule, ShapeIndex, Tiling, Unsized},
 };
@@ -223,8 +224,8 @@ fn ranked((rank, buffer): (usize, &Buffer<'_>)) -> Value {
     if rank < EXPLAINED
         && let Ok(advice) = buffer.advice()
     {
-        value["causes"] = advice.causes.iter().map(super::explain::cause).collect();
-        value["better"] = super::explain::better(&advice);
+        value["causes"] = advice.causes.iter().map(padding_cause).collect();
+        value["better"] = least_padding(&advice);
     }
     value
 }

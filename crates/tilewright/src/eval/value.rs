@@ -178,6 +178,21 @@ impl Value {
         }
     }
 
+    /// The map to coordinates.
+    ///
+    /// ```
+    /// use tilewright::eval::evaluate;
+    /// let value = evaluate("make_identity_layout((2,3))").unwrap();
+    /// assert_eq!(value.as_basis().unwrap().to_string(), "(2,3):(1@0,1@1)");
+    /// assert!(evaluate("(2,3):(1,2)").unwrap().as_basis().is_none());
+    /// ```
+    pub fn as_basis(&self) -> Option<&BasisLayout> {
+        match &self.0 {
+            Form::Basis(map) => Some(map),
+            _ => None,
+        }
+    }
+
     /// The map that is linear over bits.
     ///
     /// ```

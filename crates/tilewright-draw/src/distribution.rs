@@ -1,0 +1,173 @@
+//! A map from named dims to the coordinates of an array, by who holds each element: Triton's distributed layouts,
+//! from registers, lanes, warps and blocks, and any other linear layout.
+//!
+//! Law: the place that a cell names is sent to the cell's coordinate, and is the first such; a cell without a name
+//! is reached from nowhere.
+
+use std::collections::HashMap;
+
+use tilewright_core::{Error, LinearLayout, TensorLayout};
+
+use crate::{
+    Cell, Key, Limits, MOST, Paint, Scene, Subject,
+    colouring::Colouring,
+    grid::bands,
+    sheet::{Sheet, Spot},
+    subject::join,
+};
+
+/// Triton's names of what holds elements, with the letter of each, as threads are named: the value last.
+const HOLDERS: [(&str, char); 4] =
+    [("block", 'B'), ("warp", 'W'), ("lane", 'T'), ("register", 'V')];
+
+/// Which place of the input dims each coordinate of the output dims comes from: of Triton's layouts the thread and
+/// the value (`W1 T5` and `V3` below), of others the coordinate. Where several places hold one element, the first is
+/// shown, and the others are counted.
+///
+/// # Errors
+/// [no layout](Error::is_no_layout) for a map of more than [`MOST`] places that does not reach every coordinate.
+///
+/// ```
+/// use tilewright_core::LinearLayout;
+/// use tilewright_draw::{Limits, distribution};
+/// let map = LinearLayout::parse("{register=[[0,1]],lane=[[0,2],[1,0]],warp=[[2,0]]} -> (dim0:4,dim1:4)").unwrap();
+/// let scene = distribution(&map, &Limits::default())?;
+/// let panel = &scene.bands[0].panels[0];
+/// assert_eq!(panel.cell(3, 3).unwrap().text, "W1 T3\nV1");
+/// assert_eq!(panel.cell(0, 1).unwrap().tip, "(0,1): register 1, lane 0, warp 0");
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn distribution(map: &LinearLayout, limits: &Limits) -> Result<Scene, Error> {
+    let extents: Vec<u64> = map.outs().iter().map(|dim| dim.size()).collect();
+    let array = TensorLayout::row_major(&extents)?;
+    let (subject, colouring) = (Subject::new(&array), Colouring::new(&array));
+    let sheet = Sheet::new(&subject, &colouring, limits);
+    let holders = Holders::new(map)?;
+    let (panels, left_out) = sheet.panels(&|spot| holders.cell(spot));
+    let outs: Vec<&str> = map.outs().iter().map(|dim| dim.name()).collect();
+    let mut scene = Scene {
+        title: map.to_string(),
+        subtitle: holders.says(&outs.join(" × ")),
+        bands: bands(panels),
+        legend: vec![Key { paint: Paint::colour(0), text: holders.key().into() }],
+        notes: sheet.notes(left_out),
+    };
+    if holders.copies > 1 {
+        let copies = holders.copies;
+        scene.notes.push(format!("each is held {copies} times; the first holder is shown"));
+    }
+    Ok(scene)
+}
+
+/// Where coordinates come from.
+struct Holders<'a> {
+    map: &'a LinearLayout,
+    back: Back,
+    /// Whether all dims are Triton's.
+    named: bool,
+    /// How many places are sent to one coordinate.
+    copies: u64,
+}
+
+/// The way back from an output index.
+enum Back {
+    /// All there are, counted out.
+    Listed(HashMap<u64, u64>),
+    /// The right inverse.
+    Solved(Box<LinearLayout>),
+}
+
+impl<'a> Holders<'a> {
+    fn new(map: &'a LinearLayout) -> Result<Holders<'a>, Error> {
+        let back = if map.in_size() <= MOST {
+            let mut first = HashMap::new();
+            for index in 0..map.in_size() {
+                first.entry(map.apply_index(index)?).or_insert(index);
+            }
+            Back::Listed(first)
+        } else {
+            Back::Solved(Box::new(map.pseudo_inverse()?))
+        };
+        let known = |name: &str| HOLDERS.iter().any(|(holder, _)| *holder == name);
+        let named = !map.ins().is_empty() && map.ins().iter().all(|dim| known(dim.name()));
+        Ok(Holders { map, back, named, copies: map.in_size() >> map.rank() })
+    }
+
+    /// The place that a coordinate comes from, an integer an input dim.
+    fn place(&self, coord: &[u64]) -> Option<Vec<u64>> {
+        let index = match &self.back {
+            Back::Listed(first) => *first.get(&index(coord, self.map.outs()))?,
+            Back::Solved(back) => back.apply_index(index(coord, self.map.outs())).ok()?,
+        };
+        let digits = self.map.ins().iter().scan(index, |rest, dim| {
+            let digit = *rest % dim.size();
+            *rest /= dim.size();
+            Some(digit)
+        });
+        Some(digits.collect())
+    }
+
+    fn cell(&self, spot: &Spot<'_>) -> Cell {
+        let at = join(spot.coord);
+        let Some(place) = self.place(spot.coord) else {
+            return Cell { tip: format!("({at}): from nowhere"), ..Cell::default() };
+        };
+        let pairs = self.map.ins().iter().zip(&place);
+        let words = pairs.map(|(dim, x)| format!("{} {x}", dim.name())).collect::<Vec<_>>();
+        let thread = self.thread(&place);
+        Cell {
+            text: if self.named { self.name(&place) } else { join(&place) },
+            paint: Paint::colour(thread),
+            tip: format!("({at}): {}", words.join(", ")),
+            link: Some(thread),
+            marked: false,
+        }
+    }
+
+    /// `W1 T5` and `V3`; dims of one place are left out.
+    fn name(&self, place: &[u64]) -> String {
+        let digit = |(name, letter): &(&str, char)| {
+            let dim = self.map.ins().iter().position(|dim| dim.name() == *name)?;
+            (self.map.ins()[dim].size() > 1).then(|| format!("{letter}{}", place[dim]))
+        };
+        let outer: Vec<String> = HOLDERS[..3].iter().filter_map(digit).collect();
+        let lines = [outer.join(" "), digit(&HOLDERS[3]).unwrap_or_default()];
+        lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The number of the thread, or of the coordinate without its last dim: what one colour is for.
+    fn thread(&self, place: &[u64]) -> u64 {
+        let dims = self.map.ins().iter().zip(place).enumerate();
+        let last = place.len().saturating_sub(1);
+        let other = |dim: usize, name: &str| match self.named {
+            true => name != "register",
+            false => dim < last || last == 0,
+        };
+        let digits = dims.filter(|(at, (dim, _))| other(*at, dim.name()));
+        let (number, _) = digits.fold((0u64, 1u64), |(number, size), (_, (dim, x))| {
+            (number.wrapping_add(x.wrapping_mul(size)), size.wrapping_mul(dim.size()))
+        });
+        number
+    }
+
+    fn says(&self, outs: &str) -> String {
+        if self.named {
+            return format!("who holds each element of {outs}");
+        }
+        let ins: Vec<&str> = self.map.ins().iter().map(|dim| dim.name()).collect();
+        format!("cells name the ({}) that is sent to each {outs}", ins.join(","))
+    }
+
+    fn key(&self) -> &'static str {
+        match self.named {
+            true => "T lane, V register, W warp, B block; threads apart by 8 have one colour",
+            false => "one colour for one coordinate but its last dim",
+        }
+    }
+}
+
+/// The number of a coordinate, the first dim fastest.
+fn index(coord: &[u64], dims: &[tilewright_core::LinearDim]) -> u64 {
+    let pairs = coord.iter().zip(dims).rev();
+    pairs.fold(0, |index, (x, dim)| index.wrapping_mul(dim.size()).wrapping_add(*x))
+}
