@@ -5,7 +5,7 @@ import { copier, fill, h, saver, select } from "./dom.js";
 import { ask, type Facts, type Refusal, refused, type Step, type Value, View } from "./engine.js";
 import { Field } from "./field.js";
 import { LayoutSource } from "./layout_source.js";
-import { type PagePart, picture, point } from "./page.js";
+import { Drawn, Later, picture, point, Reader } from "./page.js";
 import { Pane } from "./pane.js";
 import type { Cell } from "./source.js";
 import { type Fields, toHash } from "./state.js";
@@ -40,7 +40,7 @@ interface Operand {
 }
 
 /** The part of the page for the algebra. */
-export class AlgebraPart implements PagePart {
+export class AlgebraPart extends Reader {
   readonly element: HTMLElement;
   private readonly op = select("Operation", OPERATIONS.map(([name]) => [name, name]), () => this.chosen());
   private readonly a = new Field({ label: "A", kind: "wide", change: () => this.changed() });
@@ -51,13 +51,15 @@ export class AlgebraPart implements PagePart {
   private readonly picture: HTMLElement;
   private readonly row = h("div", { class: "operands" });
   private operands: Operand[] = [];
-  private readonly owners = h("img", { class: "owners", alt: "" });
+  private readonly drawn = new Drawn();
+  private readonly drawing = new Later();
   private step: Step | null = null;
 
-  constructor(private readonly changed_: () => void) {
+  constructor(told: () => void) {
+    super(told);
     this.panes = ["A", "B", "Result"].map((title, i) => new Pane({ title, kind: "main", base: 26, onPoint: (cell, chosen) => this.pointed(i, cell, chosen) }));
     const [a, b, result] = this.panes.map((pane) => pane.element);
-    this.picture = h("div", { class: "picture" }, this.answer, this.owners, this.row);
+    this.picture = h("div", { class: "picture" }, this.answer, this.drawn.element, this.row);
     this.row.append(h("div", { class: "picture" }, a!, b!), result!);
     this.element = h(
       "div",
@@ -83,10 +85,6 @@ export class AlgebraPart implements PagePart {
     return this.step?.expression ?? "Algebra";
   }
 
-  repaint(): void {
-    this.draw();
-  }
-
   private operation(): (typeof OPERATIONS)[number] {
     return OPERATIONS.find(([name]) => name === this.op.value)!;
   }
@@ -104,12 +102,7 @@ export class AlgebraPart implements PagePart {
     return ask<Step>({ ask: "step", op: name === ANY ? "" : name, a: this.a.value, b: example === null ? "" : this.b.value });
   }
 
-  private changed(): void {
-    this.update();
-    this.changed_();
-  }
-
-  private update(): void {
+  protected update(): void {
     const [op, example, about] = this.operation();
     this.a.element.querySelector("label")!.textContent = op === ANY ? "Expression" : "A";
     this.about.textContent = about;
@@ -133,23 +126,22 @@ export class AlgebraPart implements PagePart {
     }));
     const { text, view } = answer.result;
     const link = view && h("a", { href: toHash({ part: "layout", fields: { spec: text } }) }, "Open");
-    const svg = picture({ kind: "expression", text: answer.expression });
-    this.owned(op === ANY ? answer.expression.startsWith("make_layout_tv") : op === "make_layout_tv", svg);
-    const save = svg && saver("SVG", "Save the step as SVG", "step.svg", () => svg);
+    const svg = () => picture({ kind: "expression", text: answer.expression });
+    const save = answer.drawn && saver("SVG", "Save the step as SVG", "step.svg", svg);
+    this.drawing.do(() => this.owned(answer, svg));
     fill(this.answer, h("code", {}, `${answer.expression} = `), h("code", { class: "strong" }, text), " ", copier(() => text, "Copy the result"), save, link);
     this.draw();
   }
 
-  /** Who owns what, as a picture. */
-  private owned(shown: boolean, svg: string | null): void {
-    this.owners.hidden = !shown || !svg;
-    URL.revokeObjectURL(this.owners.src);
-    if (this.owners.hidden) return;
-    this.owners.src = URL.createObjectURL(new Blob([svg!], { type: "image/svg+xml" }));
-    this.owners.alt = `The thread and the value that own each element: ${this.step?.result.text}`;
+  /** What grids do not show: who owns what, and maps that are no layouts. */
+  private owned({ expression, result, drawn }: Step, svg: () => string | null): void {
+    const dealt = expression.startsWith("make_layout_tv");
+    const shown = drawn && (dealt || !result.view);
+    const says = dealt ? "The thread and the value that own each element" : "Where each cell is sent";
+    this.drawn.show(shown ? svg() : null, shown ? `${says}: ${result.text}` : "");
   }
 
-  private draw(): void {
+  protected draw(): void {
     const palette = paletteOf("order", isDark());
     this.row.classList.toggle("alone", this.operands.slice(0, 2).every(({ view }) => !view));
     this.operands.forEach(({ value, view }, i) => {
@@ -157,7 +149,10 @@ export class AlgebraPart implements PagePart {
       const facts: Facts | null = value?.view ?? null;
       const shown = !!facts && !!view && facts.size > 0;
       pane.element.hidden = !shown;
-      if (!shown) return;
+      if (!shown) {
+        pane.grid.clear();
+        return;
+      }
       const source = new LayoutSource(facts, view, "offset", { by: "order", facts: this.scale(i, facts), view });
       this.operands[i]!.source = source;
       pane.title(`${["A", "B", "Result"][i]}  ${value!.text}`);

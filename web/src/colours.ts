@@ -38,7 +38,8 @@ function palette(colours: readonly Rgb[]): Palette {
   for (let i = 0; i < 256; i++) {
     const colour = colours[i % colours.length]!;
     fills[i] = 0xff000000 | (colour[2] << 16) | (colour[1] << 8) | colour[0];
-    dark[i] = luminance(colour) < 0.22 ? 1 : 0;
+    // Black and white are as far from this colour as from one another: the better of them has 4.58 : 1 at least.
+    dark[i] = luminance(colour) < 0.179 ? 1 : 0;
   }
   return { fills, dark };
 }

@@ -2,11 +2,11 @@
 
 import { type Colouring, isDark, paletteOf } from "./colours.js";
 import { button, fill, h, saver, select } from "./dom.js";
-import { askAssuming, type Conversion, type Facts, refused, View } from "./engine.js";
+import { ask, askAssuming, type Conversion, type Facts, type Plan, refused, View } from "./engine.js";
 import { Field } from "./field.js";
 import { LayoutSource, type Shading } from "./layout_source.js";
 import { MemorySource } from "./memory_source.js";
-import { assumes, counted, legend, type PagePart, percent, picture, point } from "./page.js";
+import { assumes, Later, legend, line, picture, point, Reader } from "./page.js";
 import { Pane } from "./pane.js";
 import type { Cell } from "./source.js";
 import type { Fields } from "./state.js";
@@ -28,7 +28,7 @@ interface Side {
 }
 
 /** The part of the page for conversions. */
-export class ConvertPart implements PagePart {
+export class ConvertPart extends Reader {
   readonly element: HTMLElement;
   private readonly a = new Field({ label: "From", kind: "wide", change: () => this.changed() });
   private readonly b = new Field({ label: "To", kind: "wide", change: () => this.changed() });
@@ -39,9 +39,12 @@ export class ConvertPart implements PagePart {
   private readonly summary = h("div", { class: "summary" });
   private readonly key = h("div");
   private readonly picture: HTMLElement;
+  private readonly plan = h("section", { class: "extra", "aria-label": "How the bytes move" });
+  private readonly later = new Later();
   private sides: Side[] = [];
 
-  constructor(private readonly changed_: () => void) {
+  constructor(told: () => void) {
+    super(told);
     const pane = (i: number) => {
       const [side, memory] = [i % 2, i > 1];
       const title = `${memory ? "Memory of the" : "The"} ${side === 0 ? "source" : "destination"}`;
@@ -49,7 +52,7 @@ export class ConvertPart implements PagePart {
     };
     this.panes = [0, 1, 2, 3].map(pane);
     const [a, b, memoryA, memoryB] = this.panes.map((pane) => pane.element);
-    this.picture = h("div", { class: "picture" }, h("div", { class: "pair" }, a, b), this.key, h("div", { class: "pair" }, memoryA, memoryB), this.summary);
+    this.picture = h("div", { class: "picture" }, h("div", { class: "pair" }, a, b), this.key, h("div", { class: "pair" }, memoryA, memoryB), this.summary, this.plan);
     const swap = button("⇄", "Swap source and destination", () => this.swap(), "sign");
     this.element = h(
       "div",
@@ -67,6 +70,7 @@ export class ConvertPart implements PagePart {
     this.dims.value = fields["dims"] ?? (first ? "8,12" : "");
     this.dtype.value = fields["dtype"] ?? "";
     this.colour.value = COLOURS.some(([name]) => name === fields["colour"]) ? fields["colour"]! : COLOURS[0][0];
+    this.forget();
     this.update();
   }
 
@@ -79,18 +83,11 @@ export class ConvertPart implements PagePart {
     return `${this.a.value} → ${this.b.value}`;
   }
 
-  repaint(): void {
-    this.draw();
-  }
-
-  private changed(): void {
-    this.update();
-    this.changed_();
-  }
-
-  private recoloured(): void {
-    this.draw();
-    this.changed_();
+  /** Nothing is left of what another address showed. */
+  private forget(): void {
+    for (const pane of this.panes) pane.grid.clear();
+    for (const { view } of this.sides) view.free();
+    this.sides = [];
   }
 
   private svg(): string | null {
@@ -103,11 +100,12 @@ export class ConvertPart implements PagePart {
     this.changed();
   }
 
-  private update(): void {
+  protected update(): void {
     const [dims, dtype] = [this.dims.value, this.dtype.value];
     const { answer, assumed } = askAssuming<Conversion>({ ask: "convert", a: this.a.value, b: this.b.value, dims, dtype });
     point({ a: this.a, b: this.b, dims: this.dims, dtype: this.dtype }, refused(answer) ? answer.error : null);
     this.picture.classList.toggle("stale", refused(answer));
+    this.picture.hidden = refused(answer) && this.sides.length === 0;
     if (refused(answer)) return;
     const [a, b] = [answer.a, answer.b].map((facts) => {
       // The text of a resolved layout says its array, unless it is a general one with its array in front.
@@ -120,10 +118,11 @@ export class ConvertPart implements PagePart {
     this.draw();
     for (const side of before) side.view.free();
     this.summarise(answer);
+    this.later.do(() => this.planned(answer));
     assumes(this.dims, this.dtype, assumed);
   }
 
-  private draw(): void {
+  protected draw(): void {
     const [a, b] = this.sides;
     if (!a || !b) return;
     const [of, by] = this.colour.value.split(":") as ["a" | "b", Colouring];
@@ -162,13 +161,24 @@ export class ConvertPart implements PagePart {
           "tbody",
           {},
           row("layout", (facts) => facts.layout),
-          row("storage", (facts) => (facts.bytes === null ? counted(facts.capacity, "element") : `${counted(facts.capacity, "element")}, ${counted(facts.bytes, "byte")}`)),
-          row("padding", (facts) => `${counted(facts.padding, "element")} (${percent(facts.padding, facts.capacity)})`),
-          row("contiguous run", (facts) => counted(facts.contiguous_run, "element")),
-          row("injective", (facts) => (facts.injective === null ? "undecided" : facts.injective ? "yes" : "no")),
+          ...["capacity", "padding", "contiguous run", "injective"].map((title) => row(title, (facts) => line(facts, title))),
         ),
       ),
     );
+  }
+
+  /** How the library would move the bytes: the plan it makes before it moves any. */
+  private planned({ a, b }: Conversion): void {
+    const dims = a.dims;
+    const plan = ask<Plan>({ ask: "plan", a: a.layout, b: b.layout, dims, dtype: b.dtype ?? a.dtype ?? "" });
+    const title = h("h2", {}, "How the bytes move");
+    if (refused(plan)) {
+      fill(this.plan, h("header", {}, title), h("p", {}, `They cannot be moved: ${plan.error.message}.`));
+      return;
+    }
+    const assumed = plan.assumed ? ` Elements of ${plan.bits} bits are assumed.` : "";
+    const about = "Each loop: its extent, its step in the source and in the destination, in bytes unless it says otherwise. It is planned without vector registers here; a machine that has them moves other blocks.";
+    fill(this.plan, h("header", {}, title), h("pre", { tabindex: 0, "aria-label": "The plan" }, plan.text), h("p", {}, `${about}${assumed}`));
   }
 
   /** Marks the same element in all four pictures. */

@@ -24,7 +24,6 @@ export interface Facts {
   axes: { digits: [extent: number, stride: number][] }[];
   modes: [extent: number, stride: number][];
   low: number;
-  fill: string;
   size: number;
   cosize: number;
   capacity: number;
@@ -50,6 +49,30 @@ export interface Step {
   b: Value | null;
   result: Value;
   links: { a: number[]; b: number[] } | null;
+  /** Whether the expression has a picture of its own. */
+  drawn: boolean;
+}
+
+/** The banks of shared memory under the reads of a warp, as a picture and in sentences. */
+export interface Banks {
+  svg: string;
+  notes: string[];
+  bits: number;
+  assumed: boolean;
+}
+
+/** A plan in words. */
+export interface Plan {
+  text: string;
+  kernel: string;
+  bits: number;
+  assumed: boolean;
+}
+
+/** Who holds what of a layout that is spread over threads. */
+export interface Spread {
+  map: string;
+  svg: string;
 }
 
 /** A named format. */

@@ -81,6 +81,14 @@ export class Grid {
     this.described();
   }
 
+  /** Shows nothing: what was shown may be gone. */
+  clear(): void {
+    this.source = null;
+    this.marks = [];
+    this.hover = this.cursor = null;
+    this.described();
+  }
+
   /** Marks cells: those that belong to what is pointed at elsewhere; the first comes into view if it is chosen. */
   mark(cells: readonly Cell[], chosen = false): void {
     if (cells.length === 0 && this.marks.length === 0) return;
@@ -140,7 +148,10 @@ export class Grid {
     const width = Math.max(height * 1.15, font >= 6.5 ? source.widest * font * 0.62 + 10 * zoom : 0);
     const last = source.rowLabel(Math.max(source.rows - 1, 0));
     const left = last ? Math.max(last.length * 7.2 + 14, 30) : 10;
-    return { width, height, font, left, title: source.title(0) ? 22 : 0, top: (source.title(0) ? 22 : 0) + 22 };
+    const title = source.title(source.across * source.down - 1);
+    // The width of its title is the least of a panel.
+    const room = left + Math.max(source.columns * width, title.length * 7.4);
+    return { width, height, font, left, room, title: title ? 22 : 0, top: (title ? 22 : 0) + 22 };
   }
 
   private resized(): void {
@@ -173,8 +184,8 @@ export class Grid {
   /** How far panels are apart. */
   private pitch(): [number, number] {
     const look = this.look();
-    const { columns, rows } = this.source!;
-    return [look.left + columns * look.width + GAP, look.top + rows * look.height + GAP];
+    const { rows } = this.source!;
+    return [look.room + GAP, look.top + rows * look.height + GAP];
   }
 
   /** How many pixels of the picture one pixel of the scroll bar is. */

@@ -2,12 +2,12 @@
 
 import { type Colouring, isDark, paletteOf } from "./colours.js";
 import { fill, h, saver, select } from "./dom.js";
-import { askAssuming, type Assumed, type Facts, refused, View } from "./engine.js";
+import { ask, askAssuming, type Assumed, type Banks, type Facts, refused, type Spread, View } from "./engine.js";
 import { FactsPanel } from "./facts.js";
 import { Field } from "./field.js";
 import { type Labels, LayoutSource } from "./layout_source.js";
 import { MemorySource } from "./memory_source.js";
-import { assumes, COLOURINGS, legend, names, type PagePart, picture, point } from "./page.js";
+import { assumes, COLOURINGS, Drawn, Later, legend, names, picture, point, Reader } from "./page.js";
 import { Pane } from "./pane.js";
 import type { Cell } from "./source.js";
 import type { Fields } from "./state.js";
@@ -19,11 +19,13 @@ const LABELS: readonly (readonly [Labels, string])[] = [
   ["none", "empty cells"],
 ];
 
+const VECTORS = ["1", "2", "4", "8", "16"].map((count) => [count, `${count} element${count === "1" ? "" : "s"} a thread`] as const);
+
 const HINT = "Point at a cell, or walk with the arrow keys.";
 const FIRST = "((4,2),(4,3)):((4,16),(1,32))";
 
 /** The part of the page for one layout. */
-export class LayoutPart implements PagePart {
+export class LayoutPart extends Reader {
   readonly element: HTMLElement;
   private readonly spec = new Field({ label: "Layout, in any notation", kind: "wide", change: () => this.changed(), hint: FIRST });
   private readonly dims = new Field({ label: "Dims", kind: "narrow", hint: "as written", change: () => this.changed() });
@@ -37,18 +39,32 @@ export class LayoutPart implements PagePart {
   private readonly picture: HTMLElement;
   private readonly columns: HTMLElement;
   private shown: { facts: Facts; view: View; layout: LayoutSource; memory: MemorySource } | null = null;
-  private naming = 0;
+  private readonly vector = select("How many elements a thread reads at once", VECTORS, () => this.recoloured());
+  private readonly conflicts = h("div");
+  private readonly banks: HTMLElement;
+  private readonly banksDrawn = new Drawn();
+  private readonly holders: HTMLElement;
+  private readonly holdersDrawn = new Drawn();
+  private readonly naming = new Later();
+  private readonly counting = new Later();
 
-  constructor(private readonly changed_: () => void) {
-    this.grid = new Pane({ title: "Grid", kind: "main", onPoint: (cell, chosen) => this.pointed(cell, chosen), zoom: () => this.changed_(), tools: [this.labels, this.colouring] });
+  constructor(told: () => void) {
+    super(told);
+    this.grid = new Pane({ title: "Grid", kind: "main", onPoint: (cell, chosen) => this.pointed(cell, chosen), zoom: () => this.moved(), tools: [this.labels, this.colouring] });
     this.memory = new Pane({ title: "Memory", kind: "memory", base: 24, onPoint: (cell, chosen) => this.pointedInMemory(cell, chosen) });
-    this.picture = h("div", { class: "picture" }, this.grid.element, this.key, this.memory.element);
+    const extra = (title: string, ...children: Node[]) => h("section", { class: "extra", "aria-label": title, hidden: true }, ...children);
+    const banks = "Banks of shared memory";
+    this.banks = extra(banks, h("header", {}, h("h2", {}, banks), this.vector), this.conflicts, this.banksDrawn.element);
+    const holders = "Who holds each element";
+    this.holders = extra(holders, h("header", {}, h("h2", {}, holders)), this.holdersDrawn.element);
+    this.picture = h("div", { class: "picture" }, this.grid.element, this.key, this.memory.element, this.banks);
     this.columns = h("div", { class: "columns" }, this.picture, this.facts.element);
     this.element = h(
       "div",
       { class: "part" },
       h("form", { class: "ask", role: "search", onsubmit: (event) => event.preventDefault() }, this.spec.element, this.dims.element, this.dtype.element),
       this.columns,
+      this.holders,
     );
     const svg = (kind: string) => () => {
       const { facts } = this.shown ?? {};
@@ -64,6 +80,7 @@ export class LayoutPart implements PagePart {
     this.dtype.value = fields["dtype"] ?? "";
     this.labels.value = LABELS.some(([name]) => name === fields["cells"]) ? fields["cells"]! : "offset";
     this.colouring.value = COLOURINGS.some(([name]) => name === fields["colour"]) ? fields["colour"]! : "order";
+    this.vector.value = VECTORS.some(([count]) => count === fields["vector"]) ? fields["vector"]! : VECTORS[0]![0];
     const zoom = Number(fields["zoom"] ?? 1);
     this.grid.grid.zoom = zoom > 0 && zoom <= 3 ? zoom : 1;
     this.update();
@@ -81,6 +98,7 @@ export class LayoutPart implements PagePart {
       dtype: this.dtype.value,
       cells: this.labels.value === "offset" ? "" : this.labels.value,
       colour: this.colouring.value === "order" ? "" : this.colouring.value,
+      vector: this.vector.value === VECTORS[0]![0] ? "" : this.vector.value,
       zoom: this.grid.grid.zoom === 1 ? "" : this.grid.grid.zoom.toFixed(2),
       at: cursor && this.shown ? this.shown.layout.coord(cursor).join(",") : "",
     };
@@ -90,28 +108,15 @@ export class LayoutPart implements PagePart {
     return this.shown?.facts.layout ?? "Layout";
   }
 
-  repaint(): void {
-    this.draw();
-  }
-
-  private changed(): void {
-    this.update();
-    this.changed_();
-  }
-
-  private recoloured(): void {
-    this.draw();
-    this.changed_();
-  }
-
   /** Reads what is typed. What was drawn stays, faint, while the text is wrong. */
-  private update(): void {
+  protected update(): void {
     const [spec, dims, dtype] = [this.spec.value, this.dims.value, this.dtype.value];
     const { answer, assumed } = askAssuming<Facts>({ ask: "view", spec, dims, dtype });
     point({ spec: this.spec, dims: this.dims, dtype: this.dtype }, refused(answer) ? answer.error : null);
     this.picture.classList.toggle("stale", refused(answer));
     this.facts.element.classList.toggle("stale", refused(answer));
     this.columns.hidden = refused(answer) && !this.shown;
+    this.naming.do(() => this.looked(spec, assumed ?? { dims, dtype }, refused(answer) ? null : answer));
     if (refused(answer)) return;
     this.open(answer, spec, assumed ?? { dims, dtype });
     assumes(this.dims, this.dtype, assumed);
@@ -125,11 +130,32 @@ export class LayoutPart implements PagePart {
     this.draw();
     before?.view.free();
     this.facts.show(facts);
-    clearTimeout(this.naming);
-    this.naming = setTimeout(() => this.facts.names(names(facts.layout, array.dims, array.dtype)), 60) as unknown as number;
   }
 
-  private draw(): void {
+  /** What takes longer than a key may: the names of a layout, and who holds what of one that is spread over threads. */
+  private looked(spec: string, { dims, dtype }: Assumed, facts: Facts | null): void {
+    if (facts) this.facts.names(names(facts.layout, dims, dtype));
+    const spread = ask<Spread | null>({ ask: "spread", spec, dims, dtype });
+    const found = refused(spread) ? null : spread;
+    this.holders.hidden = !found;
+    this.holdersDrawn.show(found?.svg ?? null, found ? `Who holds each element: ${found.map}` : "");
+  }
+
+  /** The conflicts of reads in shared memory. */
+  private counted(facts: Facts): void {
+    const { layout: spec, dims, dtype } = facts;
+    const banks = ask<Banks>({ ask: "banks", spec, dims, dtype: dtype ?? "", vector: Number(this.vector.value) });
+    if (refused(banks)) {
+      fill(this.conflicts, h("p", {}, `Not counted: ${banks.error.message}.`));
+      this.banksDrawn.show(null, "");
+      return;
+    }
+    const assumed = banks.assumed ? [`elements of ${banks.bits} bits are assumed; say otherwise under Element`] : [];
+    fill(this.conflicts, h("ul", {}, ...[...banks.notes, ...assumed].map((note) => h("li", {}, note))));
+    this.banksDrawn.show(banks.svg, banks.notes[0] ?? "");
+  }
+
+  protected draw(): void {
     if (!this.shown) return;
     const { facts, view } = this.shown;
     const by = this.colouring.value as Colouring;
@@ -144,6 +170,8 @@ export class LayoutPart implements PagePart {
     this.grid.height(90, Math.max(innerHeight * 0.58, 320));
     this.memory.height(70, 220);
     fill(this.key, legend(by, facts));
+    this.banks.hidden = by !== "bank";
+    if (by === "bank") this.counting.do(() => this.counted(facts));
     this.grid.say(facts.size === 0 ? "An array without elements." : HINT);
     this.memory.say("");
   }
@@ -160,7 +188,7 @@ export class LayoutPart implements PagePart {
     this.grid.say(cell ? shown.layout.describe(cell) + shown.layout.sum(cell) : HINT);
     const offset = cell ? shown.layout.offset(cell) : Number.NaN;
     this.memory.grid.mark(Number.isNaN(offset) || offset >= shown.facts.capacity ? [] : [shown.memory.cell(offset)], chosen);
-    if (cell && document.activeElement === this.grid.grid.element) this.changed_();
+    if (cell && document.activeElement === this.grid.grid.element) this.moved();
   }
 
   private pointedInMemory(cell: Cell | null, chosen: boolean): void {

@@ -179,11 +179,17 @@ export class LayoutSource implements Source {
   }
 
   private label(panel: number, row: number, column: number, columns: number, i: number, own: Float64Array): string {
-    if (this.labels === "offset") return `${own[i]}`;
     if (this.labels === "none") return "";
-    const coord = this.coord({ panel, row: row + Math.floor(i / columns), column: column + (i % columns) });
+    const cell = { panel, row: row + Math.floor(i / columns), column: column + (i % columns) };
+    if (this.labels === "offset") return this.digits(cell, own[i]!);
+    const coord = this.coord(cell);
     if (this.labels === "coordinate") return coord.join(",");
     return this.holds(coord) ? `${number(this.facts.dims, coord)}` : "";
+  }
+
+  /** An offset in digits, also where it is more than a number holds. */
+  private digits(cell: Cell, offset: number): string {
+    return Number.isSafeInteger(offset) ? `${offset}` : this.view.digits(new Float64Array(this.coord(cell)));
   }
 
   /** How the offset of a cell comes about: each digit times its stride. */
@@ -201,7 +207,7 @@ export class LayoutSource implements Source {
       });
     });
     const offset = this.offset(cell);
-    if (terms.length === 0 || Number.isNaN(offset) || Math.abs(sum) > Number.MAX_SAFE_INTEGER) return "";
+    if (terms.length === 0 || !Number.isSafeInteger(offset) || !Number.isSafeInteger(sum)) return "";
     if (sum === offset) return ` = ${terms.join(" + ")}`;
     if (this.facts.layout.includes("Sw<")) return `, which the swizzle makes of ${terms.join(" + ")} = ${sum}`;
     return ` = ${offset - sum} + ${terms.join(" + ")}`;
@@ -212,7 +218,8 @@ export class LayoutSource implements Source {
     const offset = this.offset(cell);
     if (Number.isNaN(offset)) return "no cell";
     const bits = this.facts.element_bits;
-    const at = `offset ${offset}${bits ? `, ${place(offset * bits)}` : ""}`;
+    const byte = bits && Number.isSafeInteger(offset * bits) ? `, ${place(offset * bits)}` : "";
+    const at = `offset ${this.digits(cell, offset)}${byte}`;
     return this.holds(coord) ? `element (${coord.join(", ")}): ${at}` : `padding at (${coord.join(", ")}): ${at}`;
   }
 }

@@ -55,6 +55,7 @@ class Page {
     this.part = part;
     if (!known) fill(this.main, this.parts[part].element);
     this.parts[part].restore(fields);
+    this.kept();
     for (const link of this.tabs.querySelectorAll("a")) {
       if (link.dataset["part"] === part) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
@@ -75,7 +76,14 @@ class Page {
 
   private changed(): void {
     remember(this.state());
+    this.kept();
     this.titled();
+  }
+
+  /** The way back to this part leads to what it shows. */
+  private kept(): void {
+    const { part } = this.state();
+    this.tabs.querySelector(`a[data-part=${part}]`)!.setAttribute("href", toHash(this.state()));
   }
 
   private titled(): void {
@@ -106,7 +114,7 @@ class Page {
   }
 }
 
-function kept(): string {
+function chosenTheme(): string {
   try {
     return localStorage.getItem("theme") ?? "auto";
   } catch {
@@ -115,7 +123,7 @@ function kept(): string {
 }
 
 async function start(): Promise<void> {
-  document.documentElement.dataset["theme"] = kept();
+  document.documentElement.dataset["theme"] = chosenTheme();
   try {
     await load(new URL("tilewright.wasm", document.baseURI));
     performance.mark("library");

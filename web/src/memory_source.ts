@@ -97,7 +97,7 @@ export class MemorySource implements Source {
   describe(cell: Cell): string {
     const offset = this.offset(cell);
     const bits = this.facts.element_bits;
-    const at = `offset ${offset}${bits ? `, ${place(offset * bits)}` : ""}`;
+    const at = `offset ${offset}${bits && Number.isSafeInteger(offset * bits) ? `, ${place(offset * bits)}` : ""}`;
     if (offset >= this.facts.capacity) return "behind the storage";
     const coord = this.coord(offset);
     return coord ? `${at}: element (${coord.join(", ")})` : `${at}: padding`;

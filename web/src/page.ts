@@ -20,6 +20,64 @@ export interface PagePart {
   name(): string;
 }
 
+/** A part that reads what is typed and draws it. */
+export abstract class Reader implements PagePart {
+  abstract readonly element: HTMLElement;
+
+  constructor(private readonly told: () => void) {}
+
+  abstract restore(fields: Fields): void;
+  abstract fields(): Fields;
+  abstract name(): string;
+  /** Reads what is typed, and draws it. */
+  protected abstract update(): void;
+  /** Draws what was read. */
+  protected abstract draw(): void;
+
+  repaint(): void {
+    this.draw();
+  }
+
+  /** Something else was typed. */
+  protected changed(): void {
+    this.update();
+    this.told();
+  }
+
+  /** The same in other colours. */
+  protected recoloured(): void {
+    this.draw();
+    this.told();
+  }
+
+  /** Something moved that only the address has to say. */
+  protected moved(): void {
+    this.told();
+  }
+}
+
+/** Work that is done once typing pauses, so that no key waits for it. */
+export class Later {
+  private timer = 0;
+
+  do(work: () => void): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(work, 60) as unknown as number;
+  }
+}
+
+/** An SVG file as a picture: the browser runs nothing in it and loads nothing for it. */
+export class Drawn {
+  readonly element = h("img", { class: "drawn", alt: "" });
+
+  show(svg: string | null, says: string): void {
+    URL.revokeObjectURL(this.element.src);
+    this.element.hidden = svg === null;
+    this.element.alt = says;
+    if (svg !== null) this.element.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  }
+}
+
 export const COLOURINGS: readonly (readonly [Colouring, string])[] = [
   ["order", "colour: memory order"],
   ["tile", "colour: tile"],
@@ -65,14 +123,9 @@ export function names(spec: string, dims: string, dtype: string): string[] {
   return refused(answer) ? [] : answer;
 }
 
-/** How many of something, in words. */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-/** A share as a percentage. */
-export function percent(part: number, whole: number): string {
-  return whole === 0 ? "0 %" : `${((100 * part) / whole).toFixed(1)} %`;
+/** What the explanation of a layout says under a title. */
+export function line(facts: Facts, title: string): string {
+  return facts.lines.find(([name]) => name === title)?.[1] ?? "";
 }
 
 /** A picture as an SVG file; null where there is none. */

@@ -9,6 +9,8 @@ export interface Look {
   height: number;
   font: number;
   left: number;
+  /** The width of a panel with its margin. */
+  room: number;
   top: number;
   title: number;
 }

@@ -18,7 +18,9 @@ declare const VERSION: string;
 const FILES = ["./", "index.html", "page.css", "page.js", "tilewright.wasm", "icon.svg"];
 
 worker.addEventListener("install", (event) => {
-  const keep = caches.open(VERSION).then((cache) => cache.addAll(FILES));
+  // Past the browser's own cache, which may still hold files of the version before.
+  const files = FILES.map((file) => new Request(file, { cache: "reload" }));
+  const keep = caches.open(VERSION).then((cache) => cache.addAll(files));
   event.waitUntil(keep.then(() => worker.skipWaiting()));
 });
 

@@ -198,7 +198,9 @@ test("it works without a net, also opened anew", async () => {
   await page.reload();
   await page.waitForSelector("html[data-ready]");
   await drawn(page);
-  assert.equal((await counts(page)).cells, 96);
+  // The way back to the first part led to what had been typed there.
+  assert.match(await page.title(), /^f16\[32,32\] zN/);
+  assert.ok((await counts(page)).cells > 100);
   await context.close();
 });
 
@@ -233,6 +235,100 @@ test("an address restores what was shown", async () => {
   for (const strange of ["#", "#nothing?x", "#layout?spec=%E0%A4%A", "#layout?at=x&zoom=-3", "#convert?a=&b="]) {
     await visit(strange, async (page) => assert.ok(await page.locator("input").count()));
   }
+});
+
+test("banks are counted, and who holds what is drawn", async () => {
+  const pictured = (picture) => picture.evaluate(async (image) => (await image.decode(), image.naturalWidth));
+  await visit("#layout?spec=Sw%3C3,3,3%3E+o+(8,64):(64,1)&dtype=f16&colour=bank&vector=8", async (page) => {
+    const banks = page.getByRole("region", { name: "Banks of shared memory" });
+    await banks.getByText("conflicts 8 → 1").first().waitFor();
+    assert.ok((await pictured(banks.locator("img"))) > 300);
+    assert.match(await banks.locator("img").getAttribute("alt"), /conflicts 8 → 1/);
+    await page.screenshot({ path: `${SCREENSHOTS}/banks.png`, fullPage: true });
+    await page.getByLabel("How many elements a thread reads at once").selectOption("2");
+    await banks.getByText(/32 threads of a warp are served at once/).waitFor();
+    await page.waitForFunction(() => location.hash.includes("vector=2"));
+    await page.locator("input").first().fill("(8,8,8):(64,8,1)");
+    await banks.getByText("Not counted: an array of 3 dims").waitFor();
+    await page.getByLabel("What colours mean").selectOption("order");
+    assert.equal(await banks.count(), 0);
+  });
+  await visit("#layout?spec=%23ttg.blocked<{sizePerThread=[1,2],threadsPerWarp=[8,4],warpsPerCTA=[2,1],order=[1,0]}>&dims=16,8&dtype=f16", async (page) => {
+    const holders = page.getByRole("region", { name: "Who holds each element" });
+    await holders.waitFor();
+    assert.ok((await pictured(holders.locator("img"))) > 200);
+    await page.screenshot({ path: `${SCREENSHOTS}/holders.png`, fullPage: true });
+    await page.locator("input").first().fill("row-major");
+    await holders.waitFor({ state: "hidden" });
+  });
+  await visit("#algebra?op=expression&a=make_identity_layout((2,3))", async (page) => {
+    await page.locator("img.drawn").waitFor();
+    assert.ok((await pictured(page.locator("img.drawn"))) > 100);
+  });
+});
+
+test("the plan of a conversion is told", async () => {
+  await visit("#convert?a=row-major&b=zN&dims=32,48&dtype=f16", async (page) => {
+    const plan = page.getByRole("region", { name: "How the bytes move" });
+    await plan.getByText(/\[32, 48\]: 16 bits, 3072 bytes to 3072 bytes/).waitFor();
+    await page.locator("input").nth(1).fill("(32,48):(0,1)");
+    await plan.getByText("They cannot be moved").waitFor();
+  });
+  // Nothing of another address is left under one that is wrong.
+  await visit("#convert", async (page) => {
+    await page.evaluate(() => (location.hash = "#convert?a=f16[20,40] row-major&b=f16[2,2] row-major"));
+    await page.locator(".wrong").first().waitFor();
+    assert.equal(await page.locator(".part .picture").first().isVisible(), false);
+  });
+});
+
+test("offsets are exact, also where numbers are not", async () => {
+  await visit("#layout?spec=(2,2):(9007199254740993,1)", async (page) => {
+    await grid(page).focus();
+    await page.keyboard.press("ArrowDown");
+    assert.match(await said(page), /^element \(1, 0\): offset 9007199254740993$/);
+  });
+});
+
+test("each part keeps what was typed while another is shown", async () => {
+  await visit("#layout", async (page) => {
+    await page.locator("input").first().fill("f16[32,32] zN");
+    const [spec, from] = [page.getByLabel("Layout, in any notation"), page.getByLabel("From", { exact: true })];
+    await page.locator("nav a[data-part=convert]").click();
+    await from.fill("col-major");
+    await page.locator("nav a[data-part=layout]").click();
+    await spec.waitFor();
+    assert.equal(await spec.inputValue(), "f16[32,32] zN");
+    await page.locator("nav a[data-part=convert]").click();
+    await from.waitFor();
+    assert.equal(await from.inputValue(), "col-major");
+  });
+});
+
+test("titles of panels stand apart", async () => {
+  await visit("#layout?spec=(2,2,2,2,2,2,2,2):(1,2,4,8,16,32,64,128)", async (page) => {
+    const widths = await grid(page).evaluate((element) => element.querySelector(".sizer").offsetWidth);
+    // Two panels side by side, each at least as wide as its title of 26 characters.
+    assert.ok(widths > 2 * 26 * 7, `${widths}`);
+  });
+});
+
+test("a picture that went away is not drawn again", async () => {
+  await visit("#algebra", async (page) => {
+    await page.evaluate(async () => {
+      const [a, b] = document.querySelectorAll("input");
+      for (let round = 0; round < 20; round++) {
+        for (const text of ["<3,4>", "24", "(2,2):(1,2)"]) {
+          document.querySelectorAll(".grid").forEach((grid) => grid.dispatchEvent(new PointerEvent("pointermove", { clientX: 100 + round, clientY: 400, bubbles: true })));
+          b.value = text;
+          b.dispatchEvent(new InputEvent("input", { bubbles: true }));
+          a.value = round % 2 ? "size(4:1)" : "(6,8):(8,1)";
+          a.dispatchEvent(new InputEvent("input", { bubbles: true }));
+          await new Promise((done) => requestAnimationFrame(done));
+        }
+      }
+    });
+  });
 });
 
 test("an error is shown where it is, and its likely spelling can be chosen", async () => {
@@ -333,8 +429,9 @@ function contrast(page) {
     const part = (x) => ((x /= 255) <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
     const luminance = (name) => rgb(name).reduce((all, x, i) => all + part(x) * [0.2126, 0.7152, 0.0722][i], 0);
     const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    const pairs = ["--text", "--soft", "--faint", "--accent", "--wrong"].flatMap((text) => ["--paper", "--card"].map((back) => ratio(luminance(text), luminance(back))));
-    return Math.min(...pairs);
+    const pairs = ["--text", "--soft", "--faint", "--accent", "--wrong"].flatMap((text) => ["--paper", "--card"].map((back) => [text, back]));
+    pairs.push(["--padding-text", "--padding-paper"], ["--accent", "--accent-wash"], ["--wrong", "--wrong-wash"]);
+    return Math.min(...pairs.map(([text, back]) => ratio(luminance(text), luminance(back))));
   });
 }
 

@@ -3,20 +3,24 @@
 use serde_json::{Value, json};
 use tilewright::{
     Named,
-    draw::{Limits, conversion, expression, grid, memory, subject},
+    draw::{Access, Limits, banks, conversion, distribution, expression, grid, memory, subject},
+    relayout::{Elements, Plan},
 };
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{
     answers::{self, Answer},
     facts,
-    input::{Array, both, integers, resolve},
+    input::{Array, both, integers, read, resolve},
     refusal::Refusal,
     step,
 };
 
 /// The longest question that is read, in bytes.
 const MAX_QUESTION: usize = 1 << 20;
+
+/// The width of an element, in bits, where nobody says it.
+const USUAL_BITS: u32 = 32;
 
 /// Answers a question, both as JSON. `ask` names it; dims are a list, or a text as a person types it.
 ///
@@ -25,6 +29,9 @@ const MAX_QUESTION: usize = 1 << 20;
 /// | `parse`, `explain`, `recognise`, `translate`, `offset`, `coord`, `distribution`, `same`, `eval`, `infer`, `relayout` | as in `corpus/answers.jsonl` | the same as there |
 /// | `view` | `spec`, `dims`, `dtype` | what the program explains with `--json`, and what a picture needs |
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
+/// | `plan` | `a`, `b`, `dims`, `dtype` | how the bytes would be moved: `text`, `kernel`, and the width `bits` of the elements, `assumed` where neither side says it |
+/// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of so many elements at once: `svg`, `notes`, and the width `bits`, `assumed` where it is not known |
+/// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads its `map` and who holds what as `svg`; null for others |
 /// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype`; `expression` of `text` | an SVG file, or null |
 /// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links` |
 /// | `formats`, `notations`, `functions` | | what there is |
@@ -64,6 +71,9 @@ impl<'a> Question<'a> {
         match self.text("ask") {
             "view" => Ok(facts::view(&resolve("spec", self.text("spec"), self.array())?)),
             "convert" => self.convert(),
+            "plan" => self.plan(),
+            "banks" => self.banks(),
+            "spread" => self.spread(),
             "picture" => self.picture(),
             "step" => step::step(self.text("op"), self.text("a"), self.text("b")),
             "eval" => answers::eval(self.text("text")),
@@ -102,6 +112,47 @@ impl<'a> Question<'a> {
         }
         let same = answers::same(&a, &b).unwrap_or_else(|refusal| refusal.to_json());
         Ok(json!({ "a": facts::view(&a), "b": facts::view(&b), "same": same }))
+    }
+
+    /// How the elements of one layout go to the other's places: the plan in words.
+    fn plan(&self) -> Answer {
+        let (a, b) = both(self.text("a"), self.text("b"), self.array())?;
+        let known = b.element_bits().or(a.element_bits());
+        let bits = known.unwrap_or(USUAL_BITS);
+        let plan = Plan::new(a.layout(), b.layout(), Elements::same(bits), 0)
+            .map_err(|error| Refusal::of(error.kind(), "b", error.to_string()))?;
+        let (text, kernel) = (plan.to_string(), plan.kernel_name());
+        Ok(json!({ "text": text, "kernel": kernel, "bits": bits, "assumed": known.is_none() }))
+    }
+
+    /// The banks of shared memory that reads of a matrix meet, and how often they collide.
+    fn banks(&self) -> Answer {
+        let named = resolve("spec", self.text("spec"), self.array())?;
+        let known = named.element_bits();
+        let bits = known.unwrap_or(USUAL_BITS);
+        if bits % 8 != 0 {
+            let says = format!("elements of {bits} bits; banks are counted for whole bytes");
+            return Err(Refusal::of("unsupported", "dtype", says));
+        }
+        let vector = u64::try_from(self.integer("vector")?).unwrap_or(0);
+        let access = Access { element_bytes: u64::from(bits / 8), vector };
+        let scene = banks(&subject(&named), &access, &Limits::default())
+            .map_err(|error| Refusal::core("vector", &error))?;
+        let (svg, notes) = (scene.to_svg(), &scene.notes);
+        Ok(json!({ "svg": svg, "notes": notes, "bits": bits, "assumed": known.is_none() }))
+    }
+
+    /// Who holds what of a layout that is spread over threads.
+    fn spread(&self) -> Answer {
+        let (dims, dtype) = (self.array().dims()?, self.array().dtype()?);
+        let spec = read("spec", self.text("spec"))?;
+        let map = spec.distribution(dims.as_deref(), dtype);
+        let Some(map) = map.map_err(|error| Refusal::layout("spec", &error))? else {
+            return Ok(Value::Null);
+        };
+        let scene = distribution(&map, &Limits::default())
+            .map_err(|error| Refusal::core("spec", &error))?;
+        Ok(json!({ "map": map.to_string(), "svg": scene.to_svg() }))
     }
 
     /// A picture to keep: of one layout, its memory, or a conversion.

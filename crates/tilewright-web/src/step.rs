@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tilewright::{
     Layout, Spec,
+    draw::is_map,
     eval::{self, evaluate, functions},
 };
 
@@ -18,14 +19,20 @@ struct Operand {
     value: eval::Value,
 }
 
+/// Whether an expression has a picture of its own.
+fn is_drawn(text: &str) -> bool {
+    is_map(text) || eval::operation(text).is_ok_and(|found| found.is_some())
+}
+
 /// Evaluates `op(a, b)`, or `op(a)` where `b` is empty; without an operation, `a` is any expression.
 pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Refusal> {
     if op.is_empty() {
         let whole = operand("a", a)?;
         let result = described(&whole.value, None);
-        return Ok(
-            json!({ "expression": whole.text, "a": null, "b": null, "result": result, "links": null }),
-        );
+        let drawn = is_drawn(&whole.text);
+        return Ok(json!({
+            "expression": whole.text, "a": null, "b": null, "result": result, "links": null, "drawn": drawn,
+        }));
     }
     if !functions().any(|function| function.name() == op) {
         return Err(Refusal::usage("op", format!("`{op}` is no function")));
@@ -37,6 +44,7 @@ pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Refusal> {
     let result = evaluate(&expression).map_err(|e| Refusal::expression("result", 0, &e))?;
     let tile = b.as_ref().and_then(|b| tile(&b.value));
     Ok(json!({
+        "drawn": is_drawn(&expression),
         "expression": expression,
         "a": described(&a.value, None),
         "b": b.as_ref().map(|b| described(&b.value, tile.as_ref())),
@@ -121,6 +129,9 @@ mod tests {
     fn without_an_operation_any_expression_is_a_step() {
         let result = |text| step("", text, "").unwrap()["result"].clone();
         assert_eq!(result("size((4,8):(8,1)) ")["text"], "32");
+        let drawn = |text| step("", text, "").unwrap()["drawn"].clone();
+        assert_eq!((drawn("size(4:1)"), drawn("4:1 o 2:2")), (json!(false), json!(true)));
+        assert_eq!(drawn("make_identity_layout((2,3))"), json!(true));
         assert_eq!(result("(4,8):(8,1) o <2,4>")["view"]["dims"], json!([2, 4]));
         assert!(result("\"f32[3,5]{1,0}\"")["view"].is_object());
         let error = step("", "size((4,8)", "").unwrap_err().to_json();

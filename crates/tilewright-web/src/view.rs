@@ -118,15 +118,33 @@ impl View {
         coords.chunks(self.layout.rank().max(1)).take(MAX_CELLS).map(offset).collect()
     }
 
+    /// The offset of a cell, padding included, in digits: exact where a number of JavaScript's is not. Empty where
+    /// there is none.
+    ///
+    /// ```
+    /// use tilewright_web::View;
+    /// let far = View::open("(2,2):(9007199254740993,1)", "", "").unwrap();
+    /// assert_eq!(far.digits(&[1.0, 0.0]), "9007199254740993");
+    /// assert_eq!(far.digits(&[2.0, 0.0]), "");
+    /// ```
+    pub fn digits(&self, coord: &[f64]) -> String {
+        let coord: Vec<u64> = coord.iter().map(|&x| x as u64).collect();
+        self.at(&coord).map_or_else(String::new, |offset| offset.to_string())
+    }
+
     /// The offset of a cell of the padded domain.
-    fn cell(&self, coord: &[u64]) -> f64 {
+    fn at(&self, coord: &[u64]) -> Option<i64> {
         let layout = &self.layout;
-        let offset = if layout.is_strided() {
-            layout.layout().offset_at(coord)
-        } else {
-            layout.offset(coord)
+        let offset = match layout.is_strided() {
+            true => layout.layout().offset_at(coord),
+            false => layout.offset(coord),
         };
-        offset.map_or(f64::NAN, |offset| offset as f64)
+        offset.ok()
+    }
+
+    /// The same as a number, `NaN` where there is none.
+    fn cell(&self, coord: &[u64]) -> f64 {
+        self.at(coord).map_or(f64::NAN, |offset| offset as f64)
     }
 
     fn place(&self, offset: i64) -> Option<Place> {

@@ -2,7 +2,11 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tilewright::{Explanation, Spec, notation::catalogue};
+use tilewright::{
+    Explanation, Spec,
+    notation::catalogue,
+    relayout::{Elements, Plan},
+};
 use tilewright_web::{View, ask};
 
 fn answer(question: Value) -> Value {
@@ -77,6 +81,42 @@ fn pictures_are_files_to_keep() {
 }
 
 #[test]
+fn banks_and_plans_are_told() {
+    let swizzled =
+        json!({ "ask": "banks", "spec": "Sw<3,3,3> o (8,64):(64,1)", "dtype": "f16", "vector": 8 });
+    let banks = answer(swizzled);
+    assert!(banks["notes"][0].as_str().unwrap().ends_with("conflicts 8 → 1"), "{banks}");
+    assert!(banks["svg"].as_str().unwrap().starts_with("<svg") && banks["assumed"] == false);
+    let error = |question| answer(question)["error"]["field"].clone();
+    assert_eq!(error(json!({ "ask": "banks", "spec": "(8,8,8):(64,8,1)", "vector": 1 })), "vector");
+    assert_eq!(
+        error(json!({ "ask": "banks", "spec": "s4[8,64]{1,0:E(4)}", "vector": 1 })),
+        "dtype"
+    );
+
+    let both = json!({ "ask": "plan", "a": "f16[32,48] row-major", "b": "zN" });
+    let plan = answer(both);
+    let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+    let (a, b) = (named("f16[32,48] row-major"), named("f16[32,48] zN"));
+    let own = Plan::new(a.layout(), b.layout(), Elements::same(16), 0).unwrap();
+    assert_eq!((&plan["text"], &plan["bits"]), (&json!(own.to_string()), &json!(16)));
+    let twice = json!({ "ask": "plan", "a": "row-major", "b": "(2,2):(0,1)", "dims": "2,2" });
+    assert_eq!(error(twice), "b");
+}
+
+#[test]
+fn who_holds_what_is_drawn() {
+    let text =
+        "#ttg.blocked<{sizePerThread=[1,2], threadsPerWarp=[8,4], warpsPerCTA=[1,1], order=[1,0]}>";
+    let spread = answer(json!({ "ask": "spread", "spec": text, "dims": "8,8" }));
+    assert!(spread["svg"].as_str().unwrap().contains(">T31</text>"), "{spread}");
+    assert!(answer(json!({ "ask": "spread", "spec": "(2,3):(1,2)" })).is_null());
+    let basis =
+        json!({ "ask": "picture", "kind": "expression", "text": "make_identity_layout((2,3))" });
+    assert!(answer(basis).as_str().unwrap().contains(">1,2</text>"));
+}
+
+#[test]
 fn refusals_name_the_field_and_the_bytes() {
     let error = |question| answer(question)["error"].clone();
     let found = error(json!({ "ask": "view", "spec": "row-mayor" }));
@@ -112,8 +152,8 @@ proptest! {
     #[test]
     fn no_text_is_too_strange(question in ".{0,60}", spec in "[(){}0-9,:a-zA-Z <>_*-]{0,40}") {
         let _: Value = serde_json::from_str(&ask(&question)).unwrap();
-        for kind in ["view", "eval", "offset", "coord", "translate", "recognise", "distribution"] {
-            answer(json!({ "ask": kind, "spec": spec, "text": spec, "to": spec, "coord": spec }));
+        for kind in ["view", "eval", "offset", "coord", "translate", "recognise", "distribution", "banks", "spread", "plan"] {
+            answer(json!({ "ask": kind, "spec": spec, "text": spec, "to": spec, "coord": spec, "a": spec, "b": spec, "vector": 4 }));
         }
         let step = json!({ "ask": "step", "op": "logical_divide", "a": spec, "b": spec });
         prop_assert!(answer(step).is_object());
