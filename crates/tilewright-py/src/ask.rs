@@ -3,7 +3,10 @@
 use pyo3::{prelude::*, types::PyString};
 use tilewright::{Fill, Named, PrimitiveType, Spec, TensorLayout, notation};
 
-use crate::tensor::{PyTensorLayout, dtype_of, spec_of};
+use crate::{
+    integer::{Integer, Integers, given},
+    tensor::{PyTensorLayout, dtype_of, spec_of},
+};
 
 /// The arguments of a move, but for the arrays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -90,17 +93,17 @@ impl Ask {
     pub(crate) fn new(
         from: Option<&Bound<'_, PyAny>>,
         to: Option<&Bound<'_, PyAny>>,
-        dims: Option<Vec<u64>>,
+        dims: Option<Integers>,
         dtype: Option<&Bound<'_, PyAny>>,
-        bits: Option<u32>,
+        bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Ask> {
         Ok(Ask {
             from: from.map(Wanted::of).transpose()?,
             to: to.map(Wanted::of).transpose()?,
-            dims,
+            dims: dims.map(|dims| dims.0),
             dtype: dtype.map(dtype_of).transpose()?,
-            bits,
+            bits: given(bits),
             fill: fill.map(|fill| fill.str().map(|text| text.to_string())).transpose()?,
         })
     }

@@ -16,6 +16,7 @@ use tilewright::{
 
 use crate::{
     errors::{Raised, parse, refused},
+    integer::{Integer, Integers},
     tensor::{PyTensorLayout, dtype_of, spec_of},
 };
 
@@ -50,7 +51,7 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
         request = request.from(spec_of(&from)?);
     }
     if let Some(dims) = value("dims")? {
-        request = request.dims(&dims.extract::<Vec<u64>>()?);
+        request = request.dims(&dims.extract::<Integers>()?.0);
     }
     if let Some(dtype) = value("dtype")? {
         request = request.dtype(dtype_of(&dtype)?);
@@ -60,10 +61,10 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
         request = request.fill(parse_fill(&text).map_err(|error| parse(&text, &error))?);
     }
     if let Some(threads) = value("threads")? {
-        request = request.threads(threads.extract()?);
+        request = request.threads(threads.extract::<Integer<_>>()?.0);
     }
     if let Some(memory) = value("memory")? {
-        request = request.memory(memory.extract()?);
+        request = request.memory(memory.extract::<Integer<_>>()?.0);
     }
     Ok(request)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pyo3::{exceptions::PyOSError, prelude::*};
+use pyo3::prelude::*;
 use tilewright::{
     Layout, Named,
     draw::{
@@ -67,8 +67,11 @@ impl PyDrawing {
                 return Err(refused("arguments", says));
             }
         };
-        let failed = |error| PyOSError::new_err(format!("{}: {error}", path.display()));
-        std::fs::write(&path, text).map_err(failed)
+        std::fs::write(&path, text).map_err(|error| {
+            // The classes of Python's own, such as FileNotFoundError, are by the kind.
+            let says = format!("{}: {error}", path.display());
+            std::io::Error::new(error.kind(), says).into()
+        })
     }
 
     fn _repr_html_(&self) -> String {

@@ -1,5 +1,7 @@
 //! The library's errors as exceptions of the package: `tilewright/_errors.py` has the classes.
 
+use std::io;
+
 use pyo3::{exceptions::PyRuntimeError, prelude::*, sync::PyOnceLock};
 use tilewright::{ParseError, core, eval, files, notation, relayout};
 
@@ -72,10 +74,39 @@ impl<T> Raised<T> for Result<T, relayout::Error> {
 impl<T> Raised<T> for Result<T, files::Error> {
     fn raised(self) -> PyResult<T> {
         self.map_err(|error| {
-            let message = error.to_string().replace("needs --force", "needs force=True");
-            refused(&format!("file-{}", error.kind()), message)
+            let cause = std::error::Error::source(&error);
+            let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
+            let kind = match cause.map(io::Error::kind) {
+                Some(io::ErrorKind::NotFound) => "missing",
+                Some(io::ErrorKind::PermissionDenied) => "denied",
+                _ => error.kind(),
+            };
+            refused(&format!("file-{kind}"), keywords(&error.to_string()))
         })
     }
+}
+
+/// The options that messages advise, and what they are called here.
+const OPTIONS: [(&str, &str); 9] = [
+    ("--dims", "dims"),
+    ("--dtype", "dtype"),
+    ("--force", "force=True"),
+    ("--from", "from_"),
+    ("--memory", "memory"),
+    ("--rule", "rules"),
+    ("--skip-unfit", "skip_unfit=True"),
+    ("--tensor", "tensors"),
+    ("--to", "to"),
+];
+
+/// A message of the program with its options as Python's keywords.
+fn keywords(message: &str) -> String {
+    let word = |word: &str| {
+        let option = word.trim_end_matches([',', ';', '.', ':']);
+        let known = OPTIONS.iter().find(|(name, _)| *name == option);
+        known.map_or_else(|| word.to_owned(), |(name, keyword)| word.replacen(name, keyword, 1))
+    };
+    message.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// A parser's error about `text`.

@@ -11,6 +11,7 @@ use crate::{
     drawing::PyDrawing,
     errors::{self, Raised},
     expression,
+    integer::Integers,
     swizzle::PySwizzle,
 };
 
@@ -169,9 +170,9 @@ impl PyLayout {
     /// A picture, of which ``TensorLayout.draw`` says the kinds; with ``tile``, a layout from threads and values to
     /// the cells of that tile, and which thread holds each.
     #[pyo3(signature = (*, tile = None))]
-    fn draw(&self, tile: Option<Vec<u64>>) -> PyResult<PyDrawing> {
+    fn draw(&self, tile: Option<Integers>) -> PyResult<PyDrawing> {
         match tile {
-            Some(tile) => PyDrawing::owners(&self.0, &tile),
+            Some(tile) => PyDrawing::owners(&self.0, &tile.0),
             None => self.tensor()?.grid(),
         }
     }

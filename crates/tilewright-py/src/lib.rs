@@ -13,6 +13,7 @@ mod expression;
 #[allow(unsafe_code)]
 mod foreign;
 mod forks;
+mod integer;
 mod layout;
 mod plan;
 mod prepare;

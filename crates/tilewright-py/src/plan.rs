@@ -9,6 +9,7 @@ use crate::{
     errors::{Raised, refused},
     foreign::{Facts, Memory},
     forks,
+    integer::{Integer, Integers, given},
     prepare::{Prepared, Source},
     tensor::PyTensorLayout,
 };
@@ -42,9 +43,9 @@ impl PyPlan {
     fn new(
         from_: &Bound<'_, PyAny>,
         to: &Bound<'_, PyAny>,
-        dims: Option<Vec<u64>>,
+        dims: Option<Integers>,
         dtype: Option<&Bound<'_, PyAny>>,
-        bits: Option<u32>,
+        bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(None, Some(to), dims, dtype, bits, fill)?;
@@ -61,9 +62,9 @@ impl PyPlan {
         to: Option<&Bound<'_, PyAny>>,
         from_: Option<&Bound<'_, PyAny>>,
         out: Option<&Bound<'_, PyAny>>,
-        dims: Option<Vec<u64>>,
+        dims: Option<Integers>,
         dtype: Option<&Bound<'_, PyAny>>,
-        bits: Option<u32>,
+        bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(from_, to, dims, dtype, bits, fill)?;
@@ -81,9 +82,9 @@ impl PyPlan {
         &self,
         src: &Bound<'py, PyAny>,
         out: Option<&Bound<'py, PyAny>>,
-        threads: Option<usize>,
+        threads: Option<Integer<usize>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        run(&self.0, &Memory::of(src)?, src.py(), out, threads)
+        run(&self.0, &Memory::of(src)?, src.py(), out, given(threads))
     }
 
     /// The bytes that a source has.

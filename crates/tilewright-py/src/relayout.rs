@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use crate::{
     ask::Ask,
     foreign::{Facts, Memory},
+    integer::{Integer, Integers, given},
     plan,
     prepare::Prepared,
 };
@@ -91,10 +92,10 @@ fn relayout<'py>(
     to: Option<&Bound<'py, PyAny>>,
     from_: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
-    dims: Option<Vec<u64>>,
+    threads: Option<Integer<usize>>,
+    dims: Option<Integers>,
     dtype: Option<&Bound<'py, PyAny>>,
-    bits: Option<u32>,
+    bits: Option<Integer<u32>>,
     fill: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
@@ -113,7 +114,7 @@ fn relayout<'py>(
             prepared
         }
     };
-    plan::run(&prepared, &source, py, out, threads)
+    plan::run(&prepared, &source, py, out, given(threads))
 }
 
 /// Hits, misses, the number of plans kept, and the most that are.

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use tilewright::Swizzle;
 
-use crate::errors::Raised;
+use crate::{errors::Raised, integer::Integer};
 
 /// CuTe's ``Swizzle<bits, base, shift>``: the xor of ``bits`` bits of an offset with the bits ``shift`` higher.
 ///
@@ -20,8 +20,8 @@ impl PySwizzle {
     /// Raises ``Error`` for bits that leave 64 or overlap themselves.
     #[new]
     #[pyo3(signature = (bits, base, shift, /))]
-    fn new(bits: u8, base: u8, shift: i8) -> PyResult<PySwizzle> {
-        Swizzle::new(bits, base, shift).raised().map(PySwizzle)
+    fn new(bits: Integer<u8>, base: Integer<u8>, shift: Integer<i8>) -> PyResult<PySwizzle> {
+        Swizzle::new(bits.0, base.0, shift.0).raised().map(PySwizzle)
     }
 
     /// The number of bits that change.
@@ -55,8 +55,8 @@ impl PySwizzle {
     }
 
     /// The swizzled offset.
-    fn __call__(&self, offset: u64) -> u64 {
-        self.0.apply(offset)
+    fn __call__(&self, offset: Integer<u64>) -> u64 {
+        self.0.apply(offset.0)
     }
 
     fn __str__(&self) -> String {

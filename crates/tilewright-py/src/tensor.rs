@@ -1,9 +1,10 @@
 //! `TensorLayout`: a layout of an array with its name and what is known of its elements.
 
 use pyo3::{
+    PyTypeInfo,
     exceptions::PyTypeError,
     prelude::*,
-    types::{PyAny, PyString, PyTuple, PyType},
+    types::{PyAny, PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple, PyType},
 };
 use tilewright::{
     Fill, Named, Pattern, Place, PrimitiveType, Spec, TensorLayout, notation,
@@ -15,6 +16,7 @@ use crate::{
     drawing::{Kind, PyDrawing},
     errors::{Raised, refused},
     foreign::Memory,
+    integer::{Integer, Integers, given},
     layout::PyLayout,
     words::{PyComparison, PyExplanation, compared},
 };
@@ -46,11 +48,11 @@ impl PyTensorLayout {
     #[pyo3(signature = (spec, /, dims = None, dtype = None))]
     fn new(
         spec: &Bound<'_, PyAny>,
-        dims: Option<Vec<u64>>,
+        dims: Option<Integers>,
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyTensorLayout> {
         let dtype = dtype.map(dtype_of).transpose()?;
-        resolve(spec, dims.as_deref(), dtype).map(PyTensorLayout)
+        resolve(spec, dims.as_ref().map(|dims| &*dims.0), dtype).map(PyTensorLayout)
     }
 
     /// The layout of an array: its dims, its strides, its element type. Nothing is copied.
@@ -171,7 +173,12 @@ impl PyTensorLayout {
 
     /// The coordinate at an offset of the storage, in elements; None for padding. Raises ``OutOfRangeError``
     /// beyond the storage.
-    fn coord<'py>(&self, py: Python<'py>, offset: i64) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    fn coord<'py>(
+        &self,
+        py: Python<'py>,
+        offset: Integer<i64>,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let offset = offset.0;
         match self.0.layout().locate(offset).raised()? {
             Place::Element(coord) => PyTuple::new(py, coord.as_slice()).map(Some),
             Place::Padding => Ok(None),
@@ -229,13 +236,14 @@ impl PyTensorLayout {
         &self,
         kind: &str,
         to: Option<&Bound<'_, PyAny>>,
-        threads: Option<u64>,
-        values: Option<u64>,
-        vector: Option<u64>,
+        threads: Option<Integer<u64>>,
+        values: Option<Integer<u64>>,
+        vector: Option<Integer<u64>>,
     ) -> PyResult<PyDrawing> {
         let to = to.map(|to| resolve(to, Some(self.0.layout().extents()), self.0.dtype()));
         let to = to.transpose()?;
-        let threads = match (threads, values) {
+        let vector = given(vector);
+        let threads = match (given(threads), given(values)) {
             (Some(threads), values) => Some((threads, values.unwrap_or(1))),
             (None, Some(_)) => return Err(refused("arguments", "values of how many threads?")),
             (None, None) => None,
@@ -310,10 +318,10 @@ pub(crate) fn storage_shape(layout: &TensorLayout) -> Vec<u64> {
 
 /// An integer, or a sequence of such.
 fn coordinate(coord: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    match coord.extract::<u64>() {
-        Ok(one) => Ok(vec![one]),
-        Err(_) => coord.extract(),
+    if coord.is_instance_of::<PyInt>() {
+        return coord.extract::<Integer<u64>>().map(|one| vec![one.0]);
     }
+    coord.extract::<Integers>().map(|all| all.0)
 }
 
 /// A SPEC, read: a text, or what is a layout already.
@@ -343,10 +351,25 @@ pub(crate) fn resolve(
     spec_of(value)?.resolve(dims, dtype).raised()
 }
 
+/// What NumPy makes of Python's own types. By their names, `float` and `int` are C's.
+fn python_type(value: &Bound<'_, PyAny>) -> Option<PrimitiveType> {
+    let py = value.py();
+    let types = [
+        (PyFloat::type_object(py), PrimitiveType::F64),
+        (PyInt::type_object(py), PrimitiveType::S64),
+        (PyBool::type_object(py), PrimitiveType::Pred),
+        (PyComplex::type_object(py), PrimitiveType::C128),
+    ];
+    types.into_iter().find(|(own, _)| value.is(own)).map(|(_, dtype)| dtype)
+}
+
 /// An element type: by a name in any spelling, or NumPy's, ml_dtypes' or torch's own.
 pub(crate) fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<PrimitiveType> {
     if let Ok(text) = value.cast::<PyString>() {
         return notation::dtype(&text.to_cow()?).raised();
+    }
+    if let Some(dtype) = python_type(value) {
+        return Ok(dtype);
     }
     // A class such as `numpy.float32`, a `numpy.dtype`, or a `torch.dtype`.
     let name = value.getattr("name").or_else(|_| value.getattr("__name__"));

@@ -10,6 +10,7 @@ use tilewright::{
 use crate::{
     errors::{Raised, refused},
     foreign::Memory,
+    integer::Integers,
     tensor::{PyTensorLayout, dtype_of, spec_of},
 };
 
@@ -166,9 +167,10 @@ pub(crate) fn compared(a: &Named, b: &Named) -> PyResult<PyComparison> {
 fn same(
     a: &Bound<'_, PyAny>,
     b: &Bound<'_, PyAny>,
-    dims: Option<Vec<u64>>,
+    dims: Option<Integers>,
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyComparison> {
+    let dims = dims.map(|dims| dims.0);
     let dtype = dtype.map(dtype_of).transpose()?;
     let [left, right] = both([&spec_of(a)?, &spec_of(b)?], dims.as_deref(), dtype);
     compared(&left.raised()?, &right.raised()?)
@@ -185,11 +187,11 @@ fn same(
 #[pyo3(signature = (spec, /, dims = None, dtype = None))]
 fn distribution(
     spec: &Bound<'_, PyAny>,
-    dims: Option<Vec<u64>>,
+    dims: Option<Integers>,
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<String>> {
     let dtype = dtype.map(dtype_of).transpose()?;
-    let map = spec_of(spec)?.distribution(dims.as_deref(), dtype).raised()?;
+    let map = spec_of(spec)?.distribution(dims.as_ref().map(|dims| &*dims.0), dtype).raised()?;
     Ok(map.map(|map| map.to_string()))
 }
 
@@ -258,7 +260,7 @@ fn infer(
     py: Python<'_>,
     original: &Bound<'_, PyAny>,
     packed: &Bound<'_, PyAny>,
-    dims: Option<Vec<u64>>,
+    dims: Option<Integers>,
 ) -> PyResult<PyInference> {
     let (original, packed) = (Memory::of(original)?, Memory::of(packed)?);
     let (from, to) = (original.row_major_bytes()?, packed.row_major_bytes()?);
@@ -267,7 +269,7 @@ fn infer(
         let says = format!("elements of {width} bytes against elements of {}", packed.itemsize());
         return Err(refused("dtype", says));
     }
-    let dims = dims.unwrap_or_else(|| original.shape().to_vec());
+    let dims = dims.map_or_else(|| original.shape().to_vec(), |dims| dims.0);
     let answer = py.detach(|| search(from, &dims, to, width));
     let named = |layout: TensorLayout| {
         let bits = original.facts.odd_bits();

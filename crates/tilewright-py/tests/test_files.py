@@ -48,8 +48,16 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(tw.FileExistsError, match="force=True"):
         tw.convert(MODEL, out, to="zN", skip_unfit=True)
     tw.convert(MODEL, out, to="zN", skip_unfit=True, force=True)
-    with pytest.raises(tw.FileError):
+    with pytest.raises(tw.FileError) as missing:
         tw.convert(tmp_path / "none.safetensors", tmp_path / "b.safetensors", to="zN")
+    assert isinstance(missing.value, FileNotFoundError) and isinstance(missing.value, tw.FileNotFoundError)
+    with pytest.raises(FileNotFoundError):
+        tw.parse("(2,2):(1,2)").draw().save(tmp_path / "none" / "a.svg")
+    # What is advised is said in Python's words.
+    for advised, asked in [("tensors, .* rules, .* skip_unfit=True", {}), ("; memory is", {"memory": 1})]:
+        with pytest.raises(tw.FileError, match=advised) as raised:
+            tw.convert(MODEL, tmp_path / "b.safetensors", to="zN", **asked)
+        assert "--" not in str(raised.value)
     with pytest.raises(tw.ParseError):
         tw.convert(MODEL, tmp_path / "b.safetensors", to="zM")
     with pytest.raises(tw.Error):
@@ -59,6 +67,13 @@ def test_what_is_refused(tmp_path: Path) -> None:
     dry = tw.convert(MODEL, tmp_path / "b.safetensors", to="zN", skip_unfit=True, dry_run=True)
     assert dry.dry_run and dry.bytes_written is None and not (tmp_path / "b.safetensors").exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.safetensors"]
+
+
+def test_paths_may_be_bytes(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+    there = os.fsencode(tmp_path / "b.npy")
+    tw.convert(os.fsencode(tmp_path / "a.npy"), there, to="col-major", verify=True)
+    assert tw.info(there)["array"].dims == (2, 3) and tw.verify(there, os.fsencode(tmp_path / "a.npy")) is None
 
 
 def test_raw_bytes_and_npy(tmp_path: Path) -> None:

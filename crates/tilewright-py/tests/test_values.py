@@ -253,3 +253,44 @@ def test_an_import_of_everything_hides_nothing_of_pythons() -> None:
     # Whoever catches Python's own catches these.
     assert issubclass(tw.FileExistsError, builtins.FileExistsError)
     assert issubclass(tw.OverflowError, builtins.OverflowError)
+
+
+def test_integers_out_of_bounds_are_typed() -> None:
+    """Python's integers have no bounds, the library's have: ``ValueError`` with the number and what is expected."""
+    zn = tw.parse("f16[20,40] zN")
+    array = np.zeros((3, 4), np.float32)
+    for call in [
+        lambda: tw.parse("row-major", dims=(-1, 4)),
+        lambda: tw.parse("row-major", dims=(1 << 64, 4)),
+        lambda: zn.offset((-1, 39)),
+        lambda: zn.offset(-1),
+        lambda: zn.coord(1 << 70),
+        lambda: zn.draw("threads", threads=-1),
+        lambda: zn.draw("banks", vector=-8),
+        lambda: tw.Layout("(4,2):(1,4)").draw(tile=(4, -2)),
+        lambda: tw.Swizzle(-1, 0, 0),
+        lambda: tw.Swizzle(3, 3, 1000),
+        lambda: tw.Swizzle(3, 3, 3)(-1),
+        lambda: tw.relayout(array, to="col-major", threads=-1),
+        lambda: tw.relayout(array, to="col-major", bits=-8),
+        lambda: tw.relayout(array, to="col-major", threads=10**5000),
+        lambda: tw.Plan("u16[2,3] row-major", "col-major", dims=(2, -3)),
+        lambda: tw.Plan.of(array, to="col-major").run(array, threads=-1),
+        lambda: tw.infer(array, array, dims=(-3, -4)),
+        lambda: tw.convert("a.npy", "b.npy", to="col-major", memory=-1),
+        lambda: tw.convert("a.npy", "b.npy", to="col-major", threads=-1),
+    ]:
+        with pytest.raises(tw.ArgumentError, match="an integer from .* is expected, not"):
+            call()
+    for dims in (4, "34", 2.0):
+        with pytest.raises(TypeError):
+            tw.parse("row-major", dims=dims)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        tw.parse("row-major", dims=(2.0, 4))  # type: ignore[arg-type]
+    assert tw.parse("row-major", dims=np.array([3, 4])).dims == (3, 4)
+
+
+def test_types_of_python_s_own_are_those_of_numpy() -> None:
+    for python in (float, int, bool, complex):
+        expected = tw.TensorLayout.of(np.zeros((2, 3), python)).dtype
+        assert tw.parse("row-major", dims=(2, 3), dtype=python).dtype == expected

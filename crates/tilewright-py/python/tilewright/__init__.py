@@ -31,7 +31,9 @@ from tilewright import _errors, algebra
 from tilewright._arrays import PlanCacheInfo, plan_cache_clear, plan_cache_info, relayout
 from tilewright._errors import *  # noqa: F403
 from tilewright._errors import FileExistsError as FileExistsError  # noqa: A004
+from tilewright._errors import FileNotFoundError as FileNotFoundError  # noqa: A004
 from tilewright._errors import OverflowError as OverflowError  # noqa: A004
+from tilewright._errors import PermissionError as PermissionError  # noqa: A004
 from tilewright._files import Report, TensorReport, convert, info, verify
 from tilewright._tilewright import (
     Comparison,

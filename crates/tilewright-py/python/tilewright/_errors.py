@@ -128,6 +128,14 @@ class FileExistsError(FileError, builtins.FileExistsError):  # noqa: A001
     """The output exists; ``force=True`` replaces it."""
 
 
+class FileNotFoundError(FileError, builtins.FileNotFoundError):  # noqa: A001
+    """There is no such file, or no folder for the output."""
+
+
+class PermissionError(FileError, builtins.PermissionError):  # noqa: A001
+    """The system does not let the file be read or written."""
+
+
 _KINDS: dict[str, type[Error]] = {
     "ambiguous": AmbiguousError,
     "arguments": ArgumentError,
@@ -136,7 +144,9 @@ _KINDS: dict[str, type[Error]] = {
     "copy": CopyError,
     "device": DeviceError,
     "dtype": DtypeError,
+    "file-denied": PermissionError,
     "file-exists": FileExistsError,
+    "file-missing": FileNotFoundError,
     "illegal": IllegalError,
     "limit": LimitError,
     "mismatch": MismatchError,

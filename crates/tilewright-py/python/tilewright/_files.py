@@ -12,7 +12,7 @@ from tilewright._tilewright import Layout, TensorLayout
 
 __all__ = ["Report", "TensorReport", "convert", "info", "verify"]
 
-_Path = str | os.PathLike[str]
+_Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Spec = str | Layout | TensorLayout
 _Progress = Callable[[int, int], object]
 
@@ -88,6 +88,7 @@ def convert(
     :param dry_run: decides everything and writes nothing
     :param progress: called with the bytes done and the bytes in all, every few megabytes; what it raises ends the run
     :raises FileExistsError: an output that exists, without ``force``
+    :raises FileNotFoundError: an input that does not
     :raises FileError: what cannot be read or written, or is corrupt
     :raises Error: a layout that does not parse or does not fit
 
@@ -117,7 +118,7 @@ def convert(
         "skip_unfit": skip_unfit,
         "dry_run": dry_run,
     }
-    done = _tilewright.convert(os.fspath(input), os.fspath(output), job, progress)
+    done = _tilewright.convert(os.fsdecode(input), os.fsdecode(output), job, progress)
     done["tensors"] = tuple(TensorReport(**tensor) for tensor in done["tensors"])
     return Report(**done)
 
@@ -153,7 +154,7 @@ def verify(
         "memory": memory,
         "skip_unfit": skip_unfit,
     }
-    return _tilewright.verify(os.fspath(output), os.fspath(against), job, progress)
+    return _tilewright.verify(os.fsdecode(output), os.fsdecode(against), job, progress)
 
 
 def info(
@@ -167,5 +168,5 @@ def info(
 
     :raises FileError: what cannot be read, or is corrupt
     """
-    rows = _tilewright.info(os.fspath(path), {"from_": from_, "dims": dims, "dtype": dtype})
+    rows = _tilewright.info(os.fsdecode(path), {"from_": from_, "dims": dims, "dtype": dtype})
     return {row["name"]: row["layout"] for row in rows}
