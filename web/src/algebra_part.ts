@@ -64,7 +64,7 @@ export class AlgebraPart extends Reader {
     this.element = h(
       "div",
       { class: "part" },
-      h("form", { class: "ask", role: "search", onsubmit: (event) => event.preventDefault() }, h("div", { class: "field" }, h("label", {}, "Operation"), this.op), this.a.element, this.b.element),
+      h("form", { class: "ask", "aria-label": "What to show", onsubmit: (event) => event.preventDefault() }, h("div", { class: "field" }, h("label", {}, "Operation"), this.op), this.a.element, this.b.element),
       this.about,
       this.picture,
     );

@@ -57,7 +57,7 @@ export class ConvertPart extends Reader {
     this.element = h(
       "div",
       { class: "part" },
-      h("form", { class: "ask", role: "search", onsubmit: (event) => event.preventDefault() }, this.a.element, swap, this.b.element, this.dims.element, this.dtype.element),
+      h("form", { class: "ask", "aria-label": "What to show", onsubmit: (event) => event.preventDefault() }, this.a.element, swap, this.b.element, this.dims.element, this.dtype.element),
       h("p", { class: "choices" }, this.colour, saver("SVG", "Save the conversion as SVG", "conversion.svg", () => this.svg())),
       this.picture,
     );

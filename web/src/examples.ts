@@ -32,6 +32,14 @@ export const NOTATIONS: readonly (readonly [title: string, spec: string, dims?: 
   ["a billion", "bf16[32768,32768]{1,0:T(8,128)(2,1)}"],
 ];
 
+/** Tiles of shared memory under the reads of a warp: so many elements a thread at once. */
+export const BANKS: readonly (readonly [title: string, spec: string, dtype: string, vector: string])[] = [
+  ["Rows of 128 bytes, read by ldmatrix", "(8,64):(64,1)", "f16", "8"],
+  ["The same with a swizzle", "Sw<3,3,3> o (8,64):(64,1)", "f16", "8"],
+  ["Columns of words", "(32,32):(32,1)", "f32", "1"],
+  ["The same with a word more a row", "(32,32):(33,1)", "f32", "1"],
+];
+
 /** Conversions people wait for. */
 export const CONVERSIONS: readonly (readonly [title: string, a: string, b: string, dims: string, dtype?: string])[] = [
   ["Row-major to zN", "row-major", "zN[M0=4,C0=4]", "8,12"],

@@ -3,7 +3,7 @@
 import { isDark, paletteOf } from "./colours.js";
 import { h } from "./dom.js";
 import { ask, type Facts, type Format, refused, View } from "./engine.js";
-import { CONVERSIONS, NOTATIONS, STEPS } from "./examples.js";
+import { BANKS, CONVERSIONS, NOTATIONS, STEPS } from "./examples.js";
 import { shader } from "./layout_source.js";
 import type { PagePart } from "./page.js";
 import { type Fields, toHash } from "./state.js";
@@ -67,6 +67,11 @@ export class GalleryPart implements PagePart {
         const hash = toHash({ part: "algebra", fields: { op, a, b } });
         const text = op === "expression" ? a : `${op}(${b ? `${a}, ${b}` : a})`;
         return this.card(hash, title, text, "", { spec: text, dims: "", dtype: "" });
+      })),
+      section("Banks of shared memory", "How often the reads of a warp collide.", BANKS.map(([title, spec, dtype, vector]) => {
+        const hash = toHash({ part: "layout", fields: { spec, dtype, colour: "bank", vector: vector === "1" ? "" : vector } });
+        const each = `${vector} element${vector === "1" ? "" : "s"} a thread`;
+        return this.card(hash, title, spec, `${dtype}, ${each}`, { spec, dims: "", dtype });
       })),
       section("Notations", "The same kind of thing in everybody's words.", NOTATIONS.map(([title, spec, dims = "", dtype = ""]) => {
         const hash = toHash({ part: "layout", fields: { spec, dims, dtype } });

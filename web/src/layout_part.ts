@@ -62,7 +62,7 @@ export class LayoutPart extends Reader {
     this.element = h(
       "div",
       { class: "part" },
-      h("form", { class: "ask", role: "search", onsubmit: (event) => event.preventDefault() }, this.spec.element, this.dims.element, this.dtype.element),
+      h("form", { class: "ask", "aria-label": "What to show", onsubmit: (event) => event.preventDefault() }, this.spec.element, this.dims.element, this.dtype.element),
       this.columns,
       this.holders,
     );
@@ -173,7 +173,7 @@ export class LayoutPart extends Reader {
     this.banks.hidden = by !== "bank";
     if (by === "bank") this.counting.do(() => this.counted(facts));
     this.grid.say(facts.size === 0 ? "An array without elements." : HINT);
-    this.memory.say("");
+    this.memory.say(sparse(facts));
   }
 
   /** How many cells of memory fit across. */
@@ -194,9 +194,13 @@ export class LayoutPart extends Reader {
   private pointedInMemory(cell: Cell | null, chosen: boolean): void {
     const { shown } = this;
     if (!shown) return;
-    this.memory.say(cell ? shown.memory.describe(cell) : "");
+    this.memory.say(cell ? shown.memory.describe(cell) : sparse(shown.facts));
     const coord = cell && shown.memory.coord(shown.memory.offset(cell));
     this.grid.grid.mark(coord ? [shown.layout.cell(coord)] : [], chosen);
   }
+}
 
+/** A word on memory in which elements are few and far between. */
+function sparse({ size, capacity }: Facts): string {
+  return capacity > 4096 && size * 4 < capacity ? "Mostly padding: choose a cell of the grid to go where it lies." : "";
 }

@@ -305,6 +305,17 @@ test("each part keeps what was typed while another is shown", async () => {
   });
 });
 
+test("memory with little in it says so, and the grid leads there", async () => {
+  await visit("#layout?spec=(3,3):(1000000000,1)", async (page) => {
+    assert.match(await said(page, 1), /Mostly padding/);
+    await grid(page).focus();
+    await page.keyboard.press("Control+End");
+    await drawn(page);
+    assert.match(await said(page), /element \(2, 2\): offset 2000000002/);
+    assert.ok(await grid(page, 1).evaluate((element) => element.scrollTop > 1_000_000));
+  });
+});
+
 test("titles of panels stand apart", async () => {
   await visit("#layout?spec=(2,2,2,2,2,2,2,2):(1,2,4,8,16,32,64,128)", async (page) => {
     const widths = await grid(page).evaluate((element) => element.querySelector(".sizer").offsetWidth);
@@ -365,7 +376,7 @@ test("everything can be reached and heard with a keyboard", async () => {
         return element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent;
       }));
     }
-    for (const name of ["Gallery", "Layout, in any notation", "Grid", "Memory", "Zoom", "Theme"].filter((name) => name !== "Zoom")) assert.ok(names.has(name), `${name} is not among ${[...names]}`);
+    for (const name of ["Gallery", "Layout, in any notation", "Grid", "Memory", "Smaller", "Larger", "Fit to view", "Theme"]) assert.ok(names.has(name), `${name} is not among ${[...names]}`);
     await grid(page).focus();
     for (const key of ["ArrowRight", "ArrowDown", "End"]) await page.keyboard.press(key);
     const heard = () => page.evaluate(() => document.getElementById(document.querySelector(".grid").getAttribute("aria-activedescendant")).textContent);

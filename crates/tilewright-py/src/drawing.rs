@@ -6,15 +6,14 @@ use pyo3::prelude::*;
 use tilewright::{
     Layout, Named,
     draw::{
-        Access, Limits, Relation, Scene, Subject, banks, conversion, expression as draw_expression,
-        fragment, grid, memory, owners, step,
+        Access, Limits, NoAccess, Scene, access as read_at_once, banks, conversion,
+        expression as draw_expression, fragment, grid, memory, owners, subject,
     },
 };
 
 use crate::{
     errors::{Raised, refused},
     expression,
-    layout::PyLayout,
 };
 
 /// A picture of a layout. A notebook shows it, and answers the pointer with coordinate and offset.
@@ -138,19 +137,11 @@ impl PyDrawing {
     }
 }
 
-fn subject(named: &Named) -> Subject<'_> {
-    Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())
-}
-
 fn access(named: &Named, vector: u64) -> PyResult<Access> {
-    match named.element_bits() {
-        Some(bits) if bits % 8 == 0 => Ok(Access { element_bytes: u64::from(bits / 8), vector }),
-        Some(bits) => {
-            let says = format!("elements of {bits} bits; banks are counted for whole bytes");
-            Err(refused("unsupported", says))
-        }
-        None => Err(refused("needs-dtype", "banks depend on the width of an element; give dtype")),
-    }
+    read_at_once(named, vector).map_err(|why| match why {
+        NoAccess::Unknown => refused("needs-dtype", format!("{why}; give dtype")),
+        NoAccess::Packed(_) => refused("unsupported", why.to_string()),
+    })
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -165,37 +156,15 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// '<svg'
 #[pyfunction]
 #[pyo3(signature = (operation, a, b, /))]
-fn draw_step(
-    py: Python<'_>,
-    operation: &str,
-    a: &Bound<'_, PyAny>,
-    b: &Bound<'_, PyAny>,
-) -> PyResult<PyDrawing> {
-    let relation = match operation {
-        "composition" => Relation::Through,
-        name if name.ends_with("_divide") => Relation::Through,
-        name if name.ends_with("_product") => Relation::Copies,
-        name => {
-            let says =
-                format!("{name} is drawn as no step; composition, divisions and products are");
-            return Err(refused("arguments", says));
-        }
-    };
-    let result = expression::call(py, operation, &[a.clone(), b.clone()])?;
-    let result = layout(result.bind(py))?;
-    let sign = if operation == "composition" { "∘" } else { operation };
-    let scene = step(sign, &layout(a)?, &layout(b)?, &result, relation, &Limits::default());
-    scene.raised().map(PyDrawing)
-}
-
-/// The layout that an argument is.
-fn layout(value: &Bound<'_, PyAny>) -> PyResult<Layout> {
-    if let Ok(layout) = value.cast::<PyLayout>() {
-        return Ok(layout.get().0.clone());
+fn draw_step(operation: &str, a: &Bound<'_, PyAny>, b: &Bound<'_, PyAny>) -> PyResult<PyDrawing> {
+    let known = operation == "composition"
+        || operation.ends_with("_divide")
+        || operation.ends_with("_product");
+    if !known {
+        let says =
+            format!("{operation} is drawn as no step; composition, divisions and products are");
+        return Err(refused("arguments", says));
     }
-    let text = expression::argument(value)?;
-    let value = tilewright::eval::evaluate(&text).raised()?;
-    let named = value.to_named().filter(|named| named.layout().is_strided());
-    let named = named.ok_or_else(|| refused("arguments", format!("{text} is no layout")))?;
-    Ok(named.layout().layout().clone())
+    let [a, b] = [expression::argument(a)?, expression::argument(b)?];
+    PyDrawing::of_expression(&format!("{operation}({a}, {b})"))
 }

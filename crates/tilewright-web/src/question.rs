@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 use tilewright::{
     Named,
-    draw::{Access, Limits, banks, conversion, distribution, expression, grid, memory, subject},
+    draw::{
+        Access, Limits, NoAccess, access, banks, conversion, distribution, expression, grid,
+        memory, subject,
+    },
     relayout::{Elements, Plan},
 };
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -128,18 +131,18 @@ impl<'a> Question<'a> {
     /// The banks of shared memory that reads of a matrix meet, and how often they collide.
     fn banks(&self) -> Answer {
         let named = resolve("spec", self.text("spec"), self.array())?;
-        let known = named.element_bits();
-        let bits = known.unwrap_or(USUAL_BITS);
-        if bits % 8 != 0 {
-            let says = format!("elements of {bits} bits; banks are counted for whole bytes");
-            return Err(Refusal::of("unsupported", "dtype", says));
-        }
         let vector = u64::try_from(self.integer("vector")?).unwrap_or(0);
-        let access = Access { element_bytes: u64::from(bits / 8), vector };
+        let usual = Access { element_bytes: u64::from(USUAL_BITS / 8), vector };
+        let read = access(&named, vector);
+        let access = match read {
+            Err(NoAccess::Unknown) => usual,
+            read => read.map_err(|why| Refusal::of("unsupported", "dtype", why.to_string()))?,
+        };
         let scene = banks(&subject(&named), &access, &Limits::default())
             .map_err(|error| Refusal::core("vector", &error))?;
         let (svg, notes) = (scene.to_svg(), &scene.notes);
-        Ok(json!({ "svg": svg, "notes": notes, "bits": bits, "assumed": known.is_none() }))
+        let (bits, assumed) = (8 * access.element_bytes, read == Err(NoAccess::Unknown));
+        Ok(json!({ "svg": svg, "notes": notes, "bits": bits, "assumed": assumed }))
     }
 
     /// Who holds what of a layout that is spread over threads.

@@ -13,6 +13,8 @@
 
 pub use tilewright_draw::*;
 
+use std::fmt;
+
 use tilewright_notation::Named;
 
 use crate::eval::{self, Operation};
@@ -28,6 +30,51 @@ use crate::eval::{self, Operation};
 /// ```
 pub fn subject(named: &Named) -> Subject<'_> {
     Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())
+}
+
+/// What a thread reads of an array that reads so many elements at once.
+///
+/// # Errors
+/// Why banks cannot be counted for it.
+///
+/// ```
+/// use tilewright::{Spec, draw::{NoAccess, access}};
+/// let of = |text| access(&Spec::parse(text).unwrap().resolve(None, None).unwrap(), 8);
+/// assert_eq!(of("f16[8,64]{1,0}").unwrap().element_bytes, 2);
+/// assert_eq!(of("(8,64):(64,1)"), Err(NoAccess::Unknown));
+/// assert_eq!(of("s4[8,64]{1,0:E(4)}"), Err(NoAccess::Packed(4)));
+/// ```
+pub fn access(named: &Named, vector: u64) -> Result<Access, NoAccess> {
+    match named.element_bits() {
+        Some(bits) if bits % 8 == 0 => Ok(Access { element_bytes: u64::from(bits / 8), vector }),
+        Some(bits) => Err(NoAccess::Packed(bits)),
+        None => Err(NoAccess::Unknown),
+    }
+}
+
+/// Why banks cannot be counted for an array.
+///
+/// ```
+/// use tilewright::draw::NoAccess;
+/// assert!(NoAccess::Packed(4).to_string().contains("4 bits"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoAccess {
+    /// The width of its elements is not known.
+    Unknown,
+    /// Its elements have so many bits, which are no whole bytes.
+    Packed(u32),
+}
+
+impl fmt::Display for NoAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoAccess::Unknown => f.write_str("banks depend on the width of an element"),
+            NoAccess::Packed(bits) => {
+                write!(f, "elements of {bits} bits; banks are counted for whole bytes")
+            }
+        }
+    }
 }
 
 /// The picture of an expression that says more than that of its value as an array: of a composition, a division or

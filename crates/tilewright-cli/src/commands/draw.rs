@@ -5,7 +5,7 @@ use std::{io::IsTerminal as _, path::Path};
 use serde_json::{Value, json};
 use tilewright::{
     Named, Spec,
-    draw::{self, Access, Label, Limits, Scene, Subject},
+    draw::{self, Access, Label, Limits, NoAccess, Scene, Subject},
     files,
     input::expression,
 };
@@ -42,10 +42,6 @@ pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
     if here.len() > 1 {
         return Err(Failure::usage("stdout takes one picture; name files for the others"));
     }
-    if let Some(place) = twice(there.iter().map(|(place, _)| *place)) {
-        let says = format!("{place} would be written twice; name a file for each picture");
-        return Err(Failure::usage(says));
-    }
     let on_screen = here.is_empty() && there.is_empty();
     let scene = scene(args, on_screen)?;
     for (place, print) in &there {
@@ -70,15 +66,6 @@ fn map(text: &str) -> Option<&str> {
         found => found?,
     };
     draw::is_map(text).then_some(text)
-}
-
-/// The first place that is named again.
-fn twice<'a>(places: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
-    places
-        .clone()
-        .enumerate()
-        .find(|(at, place)| places.clone().take(*at).any(|x| x == *place))
-        .map(|found| found.1)
 }
 
 /// Whether text on stdout has colours.
@@ -175,13 +162,11 @@ fn subject<'a>(args: &Show, named: &'a Named, on_screen: bool) -> Subject<'a> {
 }
 
 fn access(named: &Named, vector: u64) -> Result<Access, Failure> {
-    match named.element_bits() {
-        Some(bits) if bits % 8 == 0 => Ok(Access { element_bytes: u64::from(bits / 8), vector }),
-        Some(bits) => Err(Failure::usage(format!(
-            "--banks: elements of {bits} bits; banks are counted for whole bytes, such as --dtype u8"
-        ))),
-        None => {
-            Err(Failure::usage("--banks depends on the element; give --dtype, such as --dtype f16"))
-        }
-    }
+    draw::access(named, vector).map_err(|refused| {
+        let legal = match refused {
+            NoAccess::Unknown => "; give --dtype, such as --dtype f16",
+            NoAccess::Packed(_) => ", such as --dtype u8",
+        };
+        Failure::usage(format!("--banks: {refused}{legal}"))
+    })
 }

@@ -63,6 +63,8 @@ pub enum Operation {
 /// // A tiler is a layout of indices too: here of the first tile, of 2 rows and 4 columns.
 /// let Some(Operation::Composed { b, .. }) = operation("zipped_divide((4,8), <2,4>)")? else { panic!() };
 /// assert_eq!(b.to_string(), "(2,4):(1,4)");
+/// // And a tuple is the compact layout of that shape.
+/// assert!(matches!(operation("blocked_product((2,2):(1,2), (3,2))")?, Some(Operation::Copied { .. })));
 /// // One layout alone is no operation.
 /// assert_eq!(operation("(4,8):(8,1)")?, None);
 /// assert!(operation("8:2 o").is_err());
@@ -84,9 +86,11 @@ fn taken_apart(expr: &Expr<'_>) -> Result<Option<Operation>, Error> {
     if name == "make_layout_tv" {
         return dealt(expr, a, b, result).map(Some);
     }
-    let a = Argument { form: run::run(a)?, span: a.span }.layout(name).ok();
-    let (Some(a), b) = (a, run::run(b)?) else { return Ok(None) };
-    let b = if name.ends_with("_product") { layout(b) } else { indices(&a, b) };
+    // A tuple in place of a layout is the compact layout of that shape.
+    let whole = |form: Form, span| Argument { form, span }.layout(name).ok();
+    let (a, b, of_b) = (whole(run::run(a)?, a.span), run::run(b)?, b.span);
+    let Some(a) = a else { return Ok(None) };
+    let b = if name.ends_with("_product") { whole(b, of_b) } else { indices(&a, b) };
     let Some(b) = b else { return Ok(None) };
     Ok(match name {
         "composition" => Some(Operation::Composed { sign: "∘", a, b, result }),
