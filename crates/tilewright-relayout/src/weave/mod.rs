@@ -98,7 +98,7 @@ impl Weave {
         shape: &dyn Fn(&Lanes, usize) -> Vec<u64>,
     ) -> Option<Weave> {
         let sizes = [64, 32, 16].into_iter().filter(|size| *size <= register);
-        sizes.filter(|size| (*size as u64) * 8 > run).find_map(|register| {
+        sizes.filter(|size| (*size as u64) * 8 >= run).find_map(|register| {
             let mut lanes = Lanes::of(turns, run, (register * 8).ilog2())?;
             let shape = shape(&lanes, register);
             let steps = Steps::of(turns, &shape, &mut lanes, register, reach)?;
