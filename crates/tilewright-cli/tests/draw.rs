@@ -99,6 +99,7 @@ fn what_cannot_be_drawn_says_why() {
     let folder = tempfile::tempdir().unwrap();
     for (args, said) in [
         (&["4:1", "--svg", "-", "--html", "-"][..], "stdout takes one picture"),
+        (&["4:1", "--svg", "twice.x", "--html", "twice.x"], "twice.x would be written twice"),
         (
             &["f32[2,3] row-major", "f32[3,2] row-major", "--svg", "-"],
             "dim 0 has 2 in A and 3 in B",

@@ -28,6 +28,8 @@ impl Layout {
     /// assert_eq!(Layout::parse("Sw<3,3,3> o (8,64):(64,1)").unwrap().swizzle().bits(), 3);
     /// let error = Layout::parse("(8,32):(32)").unwrap_err();
     /// assert_eq!(error.to_string(), "the strides are bracketed unlike the extents: rank 1 against 2");
+    /// let error = Layout::parse("(100):3").unwrap_err();
+    /// assert_eq!(error.to_string(), "the strides are bracketed unlike the extents, both of rank 1");
     /// ```
     pub const fn parse(text: &str) -> Result<Layout, ParseError> {
         let mut cursor = Cursor { text: text.as_bytes(), at: 0 };
@@ -138,11 +140,13 @@ impl Cursor<'_> {
         let shape = tri!(self.tuple());
         let stride = if self.eat(b':') { tri!(self.tuple()) } else { tri!(compact(&shape)) };
         if !shape.profile.same(&stride.profile) {
-            return Err(ParseError::new(
-                stride.span,
-                "the strides are bracketed unlike the extents: rank {} against {}",
-                [stride.profile.rank() as i128, shape.profile.rank() as i128],
-            ));
+            let ranks = [stride.profile.rank() as i128, shape.profile.rank() as i128];
+            let message = if ranks[0] == ranks[1] {
+                "the strides are bracketed unlike the extents, both of rank {}"
+            } else {
+                "the strides are bracketed unlike the extents: rank {} against {}"
+            };
+            return Err(ParseError::new(stride.span, message, ranks));
         }
         if self.peek() == b'+' || self.peek() == b'-' {
             let minus = self.peek() == b'-';

@@ -253,3 +253,19 @@ fn the_tile_of_a_thread_value_layout() {
     let product = layout("raked_product((2,3):(3,1), (2,2):(2,1))");
     assert_eq!(&product.shape().product_each().unwrap(), tv.tile());
 }
+
+#[test]
+fn errors_of_long_texts_are_short() {
+    let unknown = "x".repeat(5000);
+    let deep = "coalesce(".repeat(3000);
+    let far = format!("({}?)", "1,".repeat(3000));
+    for text in [&unknown, &deep, &far] {
+        let error = evaluate(text).unwrap_err();
+        let lines: Vec<String> = error.render().lines().map(String::from).collect();
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines.iter().all(|line| line.chars().count() <= 150), "{lines:?}");
+        // The caret is below what is at fault.
+        let at = lines[2].find('^').unwrap();
+        assert!(text != &far || lines[1].chars().nth(at) == Some('?'), "{lines:?}");
+    }
+}

@@ -42,6 +42,10 @@ pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
     if here.len() > 1 {
         return Err(Failure::usage("stdout takes one picture; name files for the others"));
     }
+    if let Some(place) = twice(there.iter().map(|(place, _)| *place)) {
+        let says = format!("{place} would be written twice; name a file for each picture");
+        return Err(Failure::usage(says));
+    }
     let on_screen = here.is_empty() && there.is_empty();
     let scene = scene(args, on_screen)?;
     for (place, print) in &there {
@@ -66,6 +70,15 @@ fn map(text: &str) -> Option<&str> {
         found => found?,
     };
     draw::is_map(text).then_some(text)
+}
+
+/// The first place that is named again.
+fn twice<'a>(places: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    places
+        .clone()
+        .enumerate()
+        .find(|(at, place)| places.clone().take(*at).any(|x| x == *place))
+        .map(|found| found.1)
 }
 
 /// Whether text on stdout has colours.

@@ -1,6 +1,6 @@
 //! Why an expression has no value: a kind, a sentence, and the bytes at fault.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use tilewright_core as core;
 use tilewright_notation as notation;
@@ -116,7 +116,7 @@ impl Error {
         self.0.text.char_indices().take_while(|&(at, _)| at < byte).count()
     }
 
-    /// The message, the expression, and a caret under the fault.
+    /// The message, the expression, of a long one what is round the fault, and a caret under it.
     ///
     /// ```
     /// let error = tilewright::eval::evaluate("siez(4:1)").unwrap_err();
@@ -126,11 +126,16 @@ impl Error {
     /// );
     /// ```
     pub fn render(&self) -> String {
-        let (from, to) = (self.before(self.0.span.0), self.before(self.0.span.1));
-        let shown: String =
-            self.0.text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        let carets = "^".repeat(to.saturating_sub(from).max(1));
-        format!("{}\n  {shown}\n  {}{carets}", self.0.message, " ".repeat(from))
+        let caret = core::ParseError::new(self.0.span, "", []);
+        format!("{}{}", self.0.message, caret.render(&self.0.text))
+    }
+}
+
+/// A name as a message repeats it: it may be as long as the text.
+pub(super) fn shortened(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &name[..end]).into(),
+        None => name.into(),
     }
 }
 

@@ -17,7 +17,7 @@
 //! number of nodes are bounded, so that no text exhausts the stack or the memory.
 
 use super::{
-    error::Error,
+    error::{Error, shortened},
     lexer::{Token, Word, words},
     limits::{MAX_NESTING, MAX_NODES},
 };
@@ -268,6 +268,7 @@ impl<'a> Parser<'a> {
                 Ok(Node::Call { name, name_span, arguments: self.list('(', ')')? })
             }
             _ => {
+                let name = shortened(name);
                 let message = format!(
                     "`{name}` is a function only before `(`; a SPEC stands in quotes: \"{name}\""
                 );

@@ -14,7 +14,10 @@ mod structure;
 
 use std::fmt;
 
-use super::{error::Error, value::Form};
+use super::{
+    error::{Error, shortened},
+    value::Form,
+};
 
 pub(super) use algebra::composition;
 pub(super) use arguments::{Argument, Call, Refusal};
@@ -126,6 +129,7 @@ pub fn functions() -> impl Iterator<Item = &'static Function> {
 pub(super) fn named(name: &str, span: (usize, usize)) -> Result<&'static Function, Error> {
     functions().find(|function| function.name == name).ok_or_else(|| {
         let hint = nearest(name).map(|near| format!("; did you mean `{near}`?"));
+        let name = shortened(name);
         let message = format!("no function is called `{name}`{}", hint.unwrap_or_default());
         Error::parse(span, message)
     })
