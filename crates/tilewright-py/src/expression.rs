@@ -4,7 +4,7 @@
 //! this package. A call is put together as text and its value taken apart again.
 
 use pyo3::{
-    exceptions::{PyTypeError, PyValueError},
+    exceptions::PyTypeError,
     prelude::*,
     types::{PyBool, PyEllipsis, PyInt, PyList, PyString, PyTuple},
 };
@@ -15,7 +15,7 @@ use tilewright::{
 
 use crate::{
     drawing::PyDrawing,
-    errors::Raised,
+    errors::{Raised, refused},
     layout::{PyLayout, from_tuple},
     swizzle::PySwizzle,
     tensor::PyTensorLayout,
@@ -142,7 +142,7 @@ pub(crate) fn argument(value: &Bound<'_, PyAny>) -> PyResult<String> {
 
 fn written(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
     if depth > DEEPEST {
-        return Err(PyValueError::new_err(format!("an argument nested deeper than {DEEPEST}")));
+        return Err(refused("limit", format!("an argument nested deeper than {DEEPEST}")));
     }
     if let Ok(layout) = value.cast::<PyLayout>() {
         return Ok(layout.get().0.to_string());

@@ -17,6 +17,11 @@ def test_arrays_are_read_where_they_are(name: str) -> None:
     assert got.tobytes() == np.asarray(array).T.tobytes()
 
 
+def test_traced_arrays_have_no_memory() -> None:
+    with pytest.raises(tw.ArrayError, match="does not share its memory"):
+        jax.jit(lambda array: tw.relayout(array, to="row-major"))(jax.numpy.zeros((2, 3)))
+
+
 def test_arrays_are_never_written() -> None:
     array = jax.numpy.zeros((4, 6))
     with pytest.raises(tw.ReadOnlyError):

@@ -57,6 +57,8 @@ def test_what_is_refused() -> None:
         tw.relayout(torch.zeros(3, requires_grad=True), to="row-major")
     with pytest.raises(tw.ArrayError, match="to_dense"):
         tw.relayout(torch.eye(3).to_sparse(), to="row-major")
+    with pytest.warns(UserWarning, match="prototype"), pytest.raises(tw.ArrayError):
+        tw.relayout(torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)]), to="row-major")
     with pytest.raises(tw.CopyError, match="resolve_conj"):
         tw.relayout(torch.zeros(3, dtype=torch.complex64).conj(), to="row-major")
     tensor = torch.zeros(4, 4)

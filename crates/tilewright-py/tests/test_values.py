@@ -91,7 +91,7 @@ def test_the_algebra_takes_every_spelling() -> None:
     deep: object = 1
     for _ in range(5000):
         deep = (deep,)
-    with pytest.raises(ValueError):
+    with pytest.raises(tw.LimitError):
         tw.size(deep)
 
 

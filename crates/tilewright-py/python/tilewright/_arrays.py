@@ -52,7 +52,7 @@ def relayout(
       contiguous. Without ``to``, its own shape and strides are the destination.
 
     :param to: the destination, in any notation, or a layout that was read before
-    :param from_: the layout of the storage that ``array`` is
+    :param from_: the layout of the storage that ``array`` is; of packed elements with their width, ``s4[4,6]{1,0:E(4)}``
     :param out: where to write
     :param threads: one per core unless given
     :param dims: the logical dims of a storage whose layout does not name them
@@ -75,6 +75,14 @@ def relayout(
 
     >>> zn = relayout(array, to="zN[M0=2,C0=2]")
     >>> relayout(zn, from_="zN[M0=2,C0=2]", dims=(2, 3), to="row-major").tolist()
+    [[0, 1, 2], [3, 4, 5]]
+
+    Small integers are packed by ``bits``, and unpacked from a layout that says their width:
+
+    >>> packed = relayout(array.astype(np.int8), to="row-major", dtype="s4", bits=4)
+    >>> packed.tolist()
+    [16, 50, 84]
+    >>> relayout(packed, from_="s4[2,3]{1,0:E(4)}", to="row-major", bits=8).tolist()
     [[0, 1, 2], [3, 4, 5]]
 
     Into an array that exists, whatever its strides:

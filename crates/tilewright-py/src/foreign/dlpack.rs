@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 
 use pyo3::{
-    exceptions::{PyBufferError, PyRuntimeError, PyTypeError, PyValueError},
+    exceptions::{PyAttributeError, PyBufferError, PyRuntimeError, PyTypeError, PyValueError},
     ffi,
     prelude::*,
     types::{PyCapsule, PyDict},
@@ -95,7 +95,9 @@ impl Drop for Managed {
 }
 
 pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
-    let (kind, id) = array.call_method0("__dlpack_device__")?.extract::<(i32, i32)>()?;
+    let device = array.call_method0("__dlpack_device__");
+    let (kind, id) =
+        device.map_err(|error| unshared(array.py(), error))?.extract::<(i32, i32)>()?;
     if !HOST.contains(&kind) {
         let says = format!(
             "the array is on device {id} of DLPack's kind {kind}; bring it to the CPU first"
@@ -133,15 +135,19 @@ fn capsule<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Err(error) if error.is_instance_of::<PyTypeError>(py) => export.call0(),
         given => given,
     };
-    given.map_err(|error| {
-        let refuses = error.is_instance_of::<PyBufferError>(py)
-            || error.is_instance_of::<PyValueError>(py)
-            || error.is_instance_of::<PyRuntimeError>(py);
-        match refuses {
-            true => refused("array", format!("the array does not share its memory: {error}")),
-            false => error,
-        }
-    })
+    given.map_err(|error| unshared(py, error))
+}
+
+/// What a library says that shares no memory: jax's arrays that are traced have no attribute for it.
+fn unshared(py: Python<'_>, error: PyErr) -> PyErr {
+    let refuses = error.is_instance_of::<PyAttributeError>(py)
+        || error.is_instance_of::<PyBufferError>(py)
+        || error.is_instance_of::<PyValueError>(py)
+        || error.is_instance_of::<PyRuntimeError>(py);
+    match refuses {
+        true => refused("array", format!("the array does not share its memory: {error}")),
+        false => error,
+    }
 }
 
 /// The tensor of a capsule, and whether it may be written. The capsule is used up.

@@ -45,7 +45,11 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
     let data =
         data.map_err(|error| refused("array", format!("the tensor has no memory: {error}")))?;
     let itemsize = tensor.call_method0(intern!(py, "element_size"))?.extract::<usize>()?;
-    let strides = tensor.call_method0(intern!(py, "stride"))?.extract::<Vec<i64>>()?;
+    // Nested tensors have none.
+    let strides = tensor.call_method0(intern!(py, "stride"));
+    let strides = strides.and_then(|strides| strides.extract::<Vec<i64>>());
+    let strides =
+        strides.map_err(|error| refused("array", format!("the tensor has no strides: {error}")))?;
     let facts = Facts {
         shape: tensor.getattr(intern!(py, "shape"))?.extract()?,
         strides: strides.into_iter().map(|one| one.saturating_mul(itemsize as i64)).collect(),
