@@ -10,6 +10,10 @@ fn show(folder: &Path, args: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
+/// Both warps hold all of it.
+const SHARED: &str =
+    "#ttg.blocked<{sizePerThread=[2], threadsPerWarp=[4], warpsPerCTA=[2], order=[0]}>";
+
 const TLA: &str = "((4,2),(4,3)):((4,16),(1,32))";
 
 #[test]
@@ -55,6 +59,7 @@ fn every_kind_is_drawn() {
         (&["make_identity_layout((2,3))"], ">1,2</text>"),
         (&["(2,3):(1@1,1@0)"], ">2,1</text>"),
         (&["{lane=[[0,1],[1,0]],warp=[[2,0]]} -> (row:4,column:2)"], ">W1 T3</text>"),
+        (&[SHARED, "--dims", "8"], "each is held 2 times"),
         (&["row-major", "--dims", "2,2", "--names"], ">d</text>"),
         (&["row-major", "--dims", "1000000,1000000"], "left out"),
     ] {

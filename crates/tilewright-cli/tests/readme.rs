@@ -122,6 +122,6 @@ fn the_chapter_on_the_algebra_prints_what_the_program_prints() {
 
 #[test]
 fn the_tutorials_print_what_the_program_prints() {
-    check(include_str!("../../../docs/kernel-writers.md"), 12);
+    check(include_str!("../../../docs/kernel-writers.md"), 13);
     check(include_str!("../../../docs/compiler-writers.md"), 12);
 }

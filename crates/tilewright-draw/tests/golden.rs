@@ -3,10 +3,10 @@
 
 use std::{fs, path::Path};
 
-use tilewright_core::Layout;
+use tilewright_core::{BasisLayout, Layout};
 use tilewright_draw::{
-    Access, Limits, Relation, Scene, Subject, banks, conversion, fragment, grid, memory, owners,
-    step,
+    Access, Limits, Relation, Scene, Subject, banks, conversion, coordinates, distribution,
+    fragment, grid, memory, owners, step,
 };
 use tilewright_notation::{Named, Spec};
 
@@ -95,6 +95,20 @@ fn the_accumulator_of_a_matrix_unit() {
 fn threads_and_values() {
     let tv = Layout::parse("((3,2),(2,2)):((8,2),(4,1))").unwrap();
     check("owners.svg", &owners(&tv, &[4, 6], &Limits::default()).unwrap());
+}
+
+#[test]
+fn a_distribution_over_threads() {
+    let text =
+        "#ttg.blocked<{sizePerThread=[1,2], threadsPerWarp=[4,2], warpsPerCTA=[2,1], order=[1,0]}>";
+    let map = Spec::parse(text).unwrap().distribution(Some(&[8, 8]), None).unwrap().unwrap();
+    check("distribution.svg", &distribution(&map, &Limits::default()).unwrap());
+}
+
+#[test]
+fn coordinates_for_values() {
+    let map = BasisLayout::parse("((2,2),6):((2@0,1@0),1@1)").unwrap();
+    check("coordinates.svg", &coordinates(&map, &Limits::default()).unwrap());
 }
 
 #[test]

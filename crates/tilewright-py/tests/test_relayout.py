@@ -421,6 +421,28 @@ def test_threads(threads: int | None) -> None:
     assert same_bytes(got, np.ascontiguousarray(array.T))
 
 
+def test_many_threads_share_a_plan_and_the_cache() -> None:
+    plan = tw.Plan.of(np.empty((600, 500), np.uint32), to="col-major")
+    wrong: list[tuple[int, int]] = []
+
+    def work(seed: int) -> None:
+        random = np.random.default_rng(seed)
+        for turn in range(12):
+            array = random.integers(0, 1 << 30, (600, 500), np.uint32)
+            out = np.empty((500, 600), np.uint32)
+            plan.run(array, out, threads=turn % 3)
+            got = tw.relayout(array, to="col-major", threads=turn % 3)
+            if not ((out == array.T).all() and (got == array.T).all()):
+                wrong.append((seed, turn))
+
+    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert wrong == []
+
+
 def test_the_interpreter_is_free_while_bytes_move() -> None:
     array = counted((4096, 4096))
     plan, out = tw.Plan.of(array, to="col-major"), np.empty((4096, 4096), np.uint32)

@@ -4,10 +4,11 @@ use std::{io::IsTerminal as _, path::Path};
 
 use serde_json::{Value, json};
 use tilewright::{
-    Named, Spec,
+    LinearLayout, Named, Spec,
     draw::{self, Access, Label, Limits, NoAccess, Scene, Subject},
     files,
     input::expression,
+    notation,
 };
 
 use super::show;
@@ -29,7 +30,8 @@ pub(super) fn wanted(args: &Show, out: &Output) -> bool {
     let files = [&args.svg, &args.html, &args.tikz].into_iter().any(Option::is_some);
     let kinds = args.threads.is_some() || args.tile.is_some() || args.banks.is_some();
     let plain = args.memory || args.names || args.numbers || out.is_json();
-    let kinds = kinds || args.other.is_none() && map(&args.spec).is_some();
+    let no_array = || map(&args.spec).is_some() || shared(args).is_some();
+    let kinds = kinds || args.other.is_none() && no_array();
     files || kinds || args.color == Colour::Always || (!plain && coloured(args))
 }
 
@@ -70,6 +72,15 @@ fn map(text: &str) -> Option<&str> {
         found => found?,
     };
     draw::is_map(text).then_some(text)
+}
+
+/// Who holds what, of a layout that spreads an array over threads so that several hold one element: it has no grid
+/// of offsets.
+fn shared(args: &Show) -> Option<LinearLayout> {
+    let spec = Spec::parse(&args.spec).ok()?;
+    let (dims, dtype) = (args.array.dims().ok()?, args.array.dtype().ok()?);
+    spec.resolve(dims.as_deref(), dtype).err().filter(notation::Error::is_unsupported)?;
+    spec.distribution(dims.as_deref(), dtype).ok()?
 }
 
 /// The first place that is named again.
@@ -128,6 +139,9 @@ fn scene(args: &Show, on_screen: bool) -> Result<Scene, Failure> {
         if let Some(scene) = scene.map_err(|error| Failure::expression(before, &error))? {
             return Ok(scene);
         }
+    }
+    if let Some(map) = shared(args).filter(|_| plain && !args.memory) {
+        return Ok(draw::distribution(&map, &limits)?);
     }
     let named = spec::resolve("SPEC", &args.spec, &args.array)?;
     of_one(args, &named, &subject(args, &named, on_screen), &limits)
