@@ -69,8 +69,9 @@ export interface Plan {
   assumed: boolean;
 }
 
-/** Who holds what of a layout that is spread over threads. */
+/** A picture of what is no layout of an array in memory: who holds what, or where cells are sent. */
 export interface Spread {
+  title: string;
   map: string;
   svg: string;
 }

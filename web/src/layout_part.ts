@@ -44,6 +44,7 @@ export class LayoutPart extends Reader {
   private readonly banks: HTMLElement;
   private readonly banksDrawn = new Drawn();
   private readonly holders: HTMLElement;
+  private readonly holdersTitle = h("h2");
   private readonly holdersDrawn = new Drawn();
   private readonly naming = new Later();
   private readonly counting = new Later();
@@ -55,8 +56,7 @@ export class LayoutPart extends Reader {
     const extra = (title: string, ...children: Node[]) => h("section", { class: "extra", "aria-label": title, hidden: true }, ...children);
     const banks = "Banks of shared memory";
     this.banks = extra(banks, h("header", {}, h("h2", {}, banks), this.vector), this.conflicts, this.banksDrawn.element);
-    const holders = "Who holds each element";
-    this.holders = extra(holders, h("header", {}, h("h2", {}, holders)), this.holdersDrawn.element);
+    this.holders = extra("", h("header", {}, this.holdersTitle), this.holdersDrawn.element);
     this.picture = h("div", { class: "picture" }, this.grid.element, this.key, this.memory.element, this.banks);
     this.columns = h("div", { class: "columns" }, this.picture, this.facts.element);
     this.element = h(
@@ -137,8 +137,11 @@ export class LayoutPart extends Reader {
     if (facts) this.facts.names(names(facts.layout, dims, dtype));
     const spread = ask<Spread | null>({ ask: "spread", spec, dims, dtype });
     const found = refused(spread) ? null : spread;
+    const title = found?.title ?? "";
     this.holders.hidden = !found;
-    this.holdersDrawn.show(found?.svg ?? null, found ? `Who holds each element: ${found.map}` : "");
+    this.holders.setAttribute("aria-label", title);
+    this.holdersTitle.textContent = title;
+    this.holdersDrawn.show(found?.svg ?? null, found ? `${title}: ${found.map}` : "");
   }
 
   /** The conflicts of reads in shared memory. */

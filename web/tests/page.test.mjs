@@ -260,6 +260,8 @@ test("banks are counted, and who holds what is drawn", async () => {
     await page.screenshot({ path: `${SCREENSHOTS}/holders.png`, fullPage: true });
     await page.locator("input").first().fill("row-major");
     await holders.waitFor({ state: "hidden" });
+    await page.locator("input").first().fill("(2,3):(1@0,1@1)");
+    await page.getByRole("region", { name: "Where each cell is sent" }).locator("img").waitFor();
   });
   await visit("#algebra?op=expression&a=make_identity_layout((2,3))", async (page) => {
     await page.locator("img.drawn").waitFor();

@@ -5,8 +5,9 @@ use tilewright::{
     Named,
     draw::{
         Access, Limits, NoAccess, access, banks, conversion, distribution, expression, grid,
-        memory, subject,
+        is_map, memory, subject,
     },
+    input,
     relayout::{Elements, Plan},
 };
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -34,7 +35,7 @@ const USUAL_BITS: u32 = 32;
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
 /// | `plan` | `a`, `b`, `dims`, `dtype` | how the bytes would be moved: `text`, `kernel`, and the width `bits` of the elements, `assumed` where neither side says it |
 /// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of so many elements at once: `svg`, `notes`, and the width `bits`, `assumed` where it is not known |
-/// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads its `map` and who holds what as `svg`; null for others |
+/// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads, and for maps that are no layouts, the `map`, what its picture shows as `title`, and the picture as `svg`; null for others |
 /// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype`; `expression` of `text` | an SVG file, or null |
 /// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links` |
 /// | `formats`, `notations`, `functions` | | what there is |
@@ -145,8 +146,19 @@ impl<'a> Question<'a> {
         Ok(json!({ "svg": svg, "notes": notes, "bits": bits, "assumed": assumed }))
     }
 
-    /// Who holds what of a layout that is spread over threads.
+    /// What is no layout of an array in memory: who holds what of one that is spread over threads, a linear map,
+    /// coordinates for values.
     fn spread(&self) -> Answer {
+        let text = self.text("spec");
+        let text = input::expression(text).unwrap_or(text);
+        if is_map(text) {
+            let scene = expression(text, &Limits::default());
+            let scene = scene.map_err(|error| Refusal::expression("spec", 0, &error))?;
+            let svg = scene.map(|scene| scene.to_svg());
+            return Ok(
+                json!({ "title": "Where each cell is sent", "map": text.trim(), "svg": svg }),
+            );
+        }
         let (dims, dtype) = (self.array().dims()?, self.array().dtype()?);
         let spec = read("spec", self.text("spec"))?;
         let map = spec.distribution(dims.as_deref(), dtype);
@@ -155,7 +167,8 @@ impl<'a> Question<'a> {
         };
         let scene = distribution(&map, &Limits::default())
             .map_err(|error| Refusal::core("spec", &error))?;
-        Ok(json!({ "map": map.to_string(), "svg": scene.to_svg() }))
+        let (title, svg) = ("Who holds each element", scene.to_svg());
+        Ok(json!({ "title": title, "map": map.to_string(), "svg": svg }))
     }
 
     /// A picture to keep: of one layout, its memory, or a conversion.

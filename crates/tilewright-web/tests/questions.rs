@@ -111,6 +111,12 @@ fn who_holds_what_is_drawn() {
     let spread = answer(json!({ "ask": "spread", "spec": text, "dims": "8,8" }));
     assert!(spread["svg"].as_str().unwrap().contains(">T31</text>"), "{spread}");
     assert!(answer(json!({ "ask": "spread", "spec": "(2,3):(1,2)" })).is_null());
+    for text in ["make_identity_layout((2,3))", "(2,3):(1@0,1@1)", "eval: {lane=[1,2]} -> (row:4)"]
+    {
+        let sent = answer(json!({ "ask": "spread", "spec": text }));
+        assert_eq!(sent["title"], "Where each cell is sent", "{sent}");
+        assert!(sent["svg"].as_str().unwrap().starts_with("<svg"));
+    }
     let basis =
         json!({ "ask": "picture", "kind": "expression", "text": "make_identity_layout((2,3))" });
     assert!(answer(basis).as_str().unwrap().contains(">1,2</text>"));
