@@ -337,6 +337,27 @@ def test_what_is_no_array(array: Any) -> None:
         tw.relayout(array, to="row-major")
 
 
+def test_arrays_that_say_nothing_of_their_memory() -> None:
+    class Host:
+        def __dlpack_device__(self) -> object:
+            return (1, 0)
+
+        def __dlpack__(self, **_: object) -> object:
+            return None
+
+    class Vague(Host):
+        def __dlpack_device__(self) -> object:
+            return "cpu"
+
+    class Traced(Host):
+        def __dlpack_device__(self) -> object:
+            raise AttributeError("traced")
+
+    for array in (Host(), Vague(), Traced()):
+        with pytest.raises(tw.ArrayError, match="memory"):
+            tw.relayout(array, to="row-major")
+
+
 def test_arrays_that_are_refused() -> None:
     with pytest.raises(tw.DtypeError):
         tw.relayout(np.array([None, 1]), to="row-major")

@@ -63,17 +63,25 @@ pub(crate) const fn unpack(
         i += 1;
     }
     if empty || rest != 0 {
-        let size = match shape.product_of(from, to) {
-            Ok(size) => size,
-            Err(_) => i64::MAX,
-        };
-        return Err(Error::out_of_range(
-            "coordinate {} of leaves {} to {} of a shape, which have {}",
-            [x as i128, from as i128, to as i128 - 1, size as i128],
-            "coordinates run from 0 to the size less one",
-        ));
+        return Err(beyond(x, shape, from, to));
     }
     Ok(())
+}
+
+/// Why `x` is no coordinate of the leaves `from..to`.
+const fn beyond(x: i64, shape: &IntTuple, from: usize, to: usize) -> Error {
+    let size = match shape.product_of(from, to) {
+        Ok(size) => size as i128,
+        Err(_) => i64::MAX as i128,
+    };
+    let (x, from, last) = (x as i128, from as i128, to as i128 - 1);
+    let legal = "coordinates run from 0 to the size less one";
+    if from == last {
+        let message = "coordinate {} of leaf {} of a shape, which has {}";
+        return Error::out_of_range(message, [x, from, size], legal);
+    }
+    let message = "coordinate {} of leaves {} to {} of a shape, which have {}";
+    Error::out_of_range(message, [x, from, last, size], legal)
 }
 
 /// Σ digit·stride.
@@ -236,6 +244,16 @@ mod tests {
             assert!(layout.crd2idx(&IntTuple::integer(layout.size() as i64)).is_err());
             assert!(layout.crd2idx(&IntTuple::integer(-1)).is_err());
         });
+        let refused = |coord| {
+            let layout = Layout::parse("((2,2),3):((1,2),4)").unwrap();
+            std::string::ToString::to_string(
+                &layout.crd2idx(&IntTuple::parse(coord).unwrap()).unwrap_err(),
+            )
+        };
+        assert!(refused("(0,3)").starts_with("coordinate 3 of leaf 2 of a shape, which has 3;"));
+        assert!(
+            refused("(4,0)").starts_with("coordinate 4 of leaves 0 to 1 of a shape, which have 4;")
+        );
     }
 
     #[test]

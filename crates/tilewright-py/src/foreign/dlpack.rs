@@ -96,8 +96,10 @@ impl Drop for Managed {
 
 pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
     let device = array.call_method0("__dlpack_device__");
-    let (kind, id) =
-        device.map_err(|error| unshared(array.py(), error))?.extract::<(i32, i32)>()?;
+    let device = device.map_err(|error| unshared(array.py(), error))?;
+    let (kind, id) = device.extract::<(i32, i32)>().map_err(|_| {
+        refused("array", "the array shares no memory: its __dlpack_device__ is no two integers")
+    })?;
     if !HOST.contains(&kind) {
         let says = format!(
             "the array is on device {id} of DLPack's kind {kind}; bring it to the CPU first"
@@ -153,7 +155,9 @@ fn unshared(py: Python<'_>, error: PyErr) -> PyErr {
 /// The tensor of a capsule, and whether it may be written. The capsule is used up.
 fn take(capsule: &Bound<'_, PyAny>) -> PyResult<(Managed, bool)> {
     let py = capsule.py();
-    let capsule = capsule.cast::<PyCapsule>().map_err(|_| broken("__dlpack__ gave no capsule"))?;
+    let capsule = capsule.cast::<PyCapsule>().map_err(|_| {
+        refused("array", "the array shares no memory: its __dlpack__ gives no capsule")
+    })?;
     for (name, used, versioned) in [
         (c"dltensor_versioned", c"used_dltensor_versioned", true),
         (c"dltensor", c"used_dltensor", false),
