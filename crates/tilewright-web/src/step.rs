@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use tilewright::{
     Layout, Spec,
-    draw::is_map,
     eval::{self, evaluate, functions},
 };
 
@@ -20,8 +19,9 @@ struct Operand {
 }
 
 /// Whether an expression has a picture of its own.
-fn is_drawn(text: &str) -> bool {
-    is_map(text) || eval::operation(text).is_ok_and(|found| found.is_some())
+fn is_drawn(text: &str, value: &eval::Value) -> bool {
+    let is_map = value.as_linear().is_some() || value.as_basis().is_some();
+    is_map || eval::operation(text).is_ok_and(|found| found.is_some())
 }
 
 /// Evaluates `op(a, b)`, or `op(a)` where `b` is empty; without an operation, `a` is any expression.
@@ -29,7 +29,7 @@ pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Refusal> {
     if op.is_empty() {
         let whole = operand("a", a)?;
         let result = described(&whole.value, None);
-        let drawn = is_drawn(&whole.text);
+        let drawn = is_drawn(&whole.text, &whole.value);
         return Ok(json!({
             "expression": whole.text, "a": null, "b": null, "result": result, "links": null, "drawn": drawn,
         }));
@@ -44,7 +44,7 @@ pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Refusal> {
     let result = evaluate(&expression).map_err(|e| Refusal::expression("result", 0, &e))?;
     let tile = b.as_ref().and_then(|b| tile(&b.value));
     Ok(json!({
-        "drawn": is_drawn(&expression),
+        "drawn": is_drawn(&expression, &result),
         "expression": expression,
         "a": described(&a.value, None),
         "b": b.as_ref().map(|b| described(&b.value, tile.as_ref())),
