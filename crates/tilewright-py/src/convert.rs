@@ -8,7 +8,11 @@ use std::{
     },
 };
 
-use pyo3::{prelude::*, types::PyDict};
+use pyo3::{
+    exceptions::PyTypeError,
+    prelude::*,
+    types::{PyDict, PyMapping},
+};
 use tilewright::{
     files::{self, Action, Conversion, Job, Request, Tensor, Watch, open},
     xla::parse_fill,
@@ -37,8 +41,11 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
         request = request.to(spec_of(&to)?);
     }
     if let Some(rules) = value("rules")? {
-        for rule in rules.call_method0("items")?.try_iter()? {
-            let (glob, spec) = rule?.extract::<(String, Bound<'_, PyAny>)>()?;
+        let rules = rules.cast::<PyMapping>().map_err(|_| {
+            PyTypeError::new_err("rules are a mapping from patterns of names to layouts")
+        })?;
+        for rule in rules.items()? {
+            let (glob, spec) = rule.extract::<(String, Bound<'_, PyAny>)>()?;
             request = request.rule(glob, spec_of(&spec)?);
         }
     }

@@ -60,6 +60,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
         assert "--" not in str(raised.value)
     with pytest.raises(tw.ParseError):
         tw.convert(MODEL, tmp_path / "b.safetensors", to="zM")
+    with pytest.raises(TypeError, match="mapping"):
+        tw.convert(MODEL, tmp_path / "b.safetensors", rules=["*=zN"])  # type: ignore[arg-type]
     with pytest.raises(tw.Error):
         tw.convert(MODEL, MODEL, to="zN", skip_unfit=True, force=True)
     with pytest.raises(Stop):
