@@ -95,7 +95,7 @@ impl Hops {
             let weave = kernel::weave_of(Elements::same(8), isa, &hop.job(), reach);
             match weave.filter(|weave| weave.register == isa.register()) {
                 Some(weave) => weaves.push(weave),
-                None if hop.run >= WHOLE => {}
+                None if hop.run >= WHOLE || kernel::one_of(&hop.job()).is_some() => {}
                 None => return None,
             }
         }
@@ -140,9 +140,11 @@ impl Hops {
     }
 }
 
-/// The loops that continue one another on one side, from the run on.
+/// The loops that continue one another on one side, from the run on, or from the shortest stride if all
+/// are longer.
 fn chain(turns: &[Turn], run: u64, side: Side) -> Vec<usize> {
-    let (mut chain, mut end) = (Vec::new(), run);
+    let shortest = turns.iter().map(|turn| side(turn).unsigned_abs()).min();
+    let (mut chain, mut end) = (Vec::new(), shortest.unwrap_or(run).max(run));
     let next = |end: u64, chain: &[usize]| {
         (0..turns.len()).find(|j| side(&turns[*j]).unsigned_abs() == end && !chain.contains(j))
     };

@@ -27,6 +27,7 @@ fn cases() -> Vec<(&'static str, TensorLayout, TensorLayout, u32)> {
     ];
     let blocked = Pattern::new(3, &blocked).unwrap();
     let reversed = Layout::parse("(300,200):(200,-1)").unwrap().with_offset(199).unwrap();
+    let every_second = TensorLayout::of(&Layout::parse("(300,200):(400,2)").unwrap());
     vec![
         ("copy", row(&[300, 200]), row(&[300, 200]), 32),
         ("transpose", row(&[512, 512]), TensorLayout::col_major(&[512, 512]).unwrap(), 32),
@@ -47,6 +48,13 @@ fn cases() -> Vec<(&'static str, TensorLayout, TensorLayout, u32)> {
             8,
         ),
         ("kernels", row(&[64, 64, 9]), blocked.layout(&[64, 64, 9]).unwrap(), 8),
+        ("every second", every_second.clone(), row(&[300, 200]), 32),
+        (
+            "every second, transposed",
+            every_second,
+            TensorLayout::col_major(&[300, 200]).unwrap(),
+            32,
+        ),
         ("reversed", TensorLayout::of(&reversed), row(&[300, 200]), 32),
         ("tiny", row(&[3, 5]), TensorLayout::col_major(&[3, 5]).unwrap(), 32),
     ]

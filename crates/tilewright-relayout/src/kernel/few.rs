@@ -7,12 +7,7 @@ use super::{
     strip::{Make, Stage, Strip},
     vector::Vector,
 };
-use crate::{
-    clip::Job,
-    cost,
-    nest::{Turn, for_each},
-    weave::Reach,
-};
+use crate::{clip::Job, cost, nest::Turn, weave::Reach};
 
 /// For each register out and each register in, where its bytes come from; [`KEPT`] where from elsewhere.
 pub(super) type Tables<const N: usize> = [[[u8; 64]; N]; N];
@@ -49,15 +44,29 @@ pub(super) fn tables<const N: usize>(width: usize, register: usize, joins: bool)
 pub(super) unsafe fn spread<V: Vector, const N: usize>(rows: [V; N], tables: &Tables<N>) -> [V; N] {
     let mut out = rows;
     for k in 0..N {
-        // SAFETY: tables have 64 bytes, those of the first register below its bytes.
-        unsafe {
-            out[k] = rows[0].arrange(tables[k][0].as_ptr());
-            for i in 1..N {
-                out[k] = out[k].pick(rows[i], tables[k][i].as_ptr());
-            }
-        }
+        // SAFETY: the caller's promise.
+        out[k] = unsafe { pick_all(rows, &tables[k]) };
     }
     out
+}
+
+/// One register out.
+///
+/// # Safety
+/// As for [`spread`].
+#[inline(always)]
+pub(super) unsafe fn pick_all<V: Vector, const N: usize>(
+    rows: [V; N],
+    tables: &[[u8; 64]; N],
+) -> V {
+    // SAFETY: tables have 64 bytes, those of the first register below its bytes.
+    unsafe {
+        let mut out = rows[0].arrange(tables[0].as_ptr());
+        for i in 1..N {
+            out = out.pick(rows[i], tables[i].as_ptr());
+        }
+        out
+    }
 }
 
 /// Reads a register of each of `N` rows.
@@ -136,7 +145,7 @@ impl Few {
 }
 
 /// Whether a job, with its turns, stays within `len` bytes from its first byte, on one side.
-fn within(job: &Job<'_>, first: i64, reach: fn(&Turn) -> i64, len: usize) -> bool {
+pub(super) fn within(job: &Job<'_>, first: i64, reach: fn(&Turn) -> i64, len: usize) -> bool {
     let sum = |part: fn(i128) -> i128| {
         job.turns.iter().map(|turn| part(i128::from(reach(turn)))).sum::<i128>()
     };
@@ -198,15 +207,7 @@ fn rows<const N: usize>(
         // callers make sure.
         unsafe { strip::run((tools.isa, register), &make, &strip, stage.as_mut()) };
     };
-    let mut waiting: Option<(i64, i64)> = None;
-    for_each(around, job.src, job.dst, &mut |from, to| {
-        if let Some((last, place)) = waiting.replace((from, to)) {
-            one(last, place, from);
-        }
-    });
-    if let Some((from, to)) = waiting {
-        one(from, to, from);
-    }
+    strip::each(around, (job.src, job.dst), &mut one);
     if let Some(stage) = stage {
         // SAFETY: what is left in the stage is the job's.
         unsafe { strip::finish(tools.isa, stage) };
@@ -214,13 +215,13 @@ fn rows<const N: usize>(
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::{Isa, Scratch, run};
     use super::*;
-    use crate::Elements;
+    use crate::{Elements, nest::for_each};
 
     /// Runs a job with every instruction set, near and far, from and to any phase of a line.
-    fn check(job: &Job<'_>, src: usize, out: usize) {
+    pub(in super::super) fn check(job: &Job<'_>, src: usize, out: usize) {
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
             for (reach, phase) in [(Reach::Near, 0), (Reach::Far, 0), (Reach::Far, 1)] {
                 let source: Vec<u8> = (0..src + phase).map(|i| ((i * 167) >> 3) as u8).collect();

@@ -21,6 +21,7 @@ mod strip;
 #[cfg(test)]
 mod suite;
 mod table;
+mod thin;
 mod tile;
 mod vector;
 mod weave;
@@ -38,6 +39,7 @@ use crate::{
 };
 pub(crate) use isa::Isa;
 pub(crate) use table::table;
+pub(crate) use thin::one_of;
 pub(crate) use tile::Scratch;
 
 /// How the units of a job are read and written.
@@ -99,6 +101,7 @@ pub(crate) fn run(tools: &mut Tools<'_>, job: Job<'_>, src: &[u8], out: &mut [u8
     let elements = tools.elements;
     let codec = if job.packed { Codec::Packed(elements) } else { Codec::Bytes };
     if few::few(tools, &job, src, out)
+        || thin::thin(tools, &job, src, out)
         || hop(tools, &job, src, out)
         || weaves(tools, &job, src, out)
         || field::fields(tools, &job, src, out)

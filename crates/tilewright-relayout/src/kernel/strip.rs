@@ -9,7 +9,10 @@ use super::{
     tile::Scratch,
     vector::Vector,
 };
-use crate::cost;
+use crate::{
+    cost,
+    nest::{Turn, for_each},
+};
 
 /// What is made of a few registers.
 pub(super) trait Make<const O: usize> {
@@ -45,8 +48,8 @@ pub(super) struct Strip {
 
 const LINE: usize = cost::LINE as usize;
 
-/// The bytes of a row in the stage.
-const PITCH: usize = (4 << 10) + 2 * LINE;
+/// The bytes of a row in the stage: few, since nothing is read while they are written.
+const PITCH: usize = (1 << 10) + 2 * LINE;
 
 /// The most rows of a strip.
 pub(super) const ROWS: usize = 8;
@@ -177,6 +180,19 @@ impl<M: Make<O>, const O: usize> Work for Steps<'_, M, O> {
                 (Some(stage), false) => strip.staged::<V, M, O, O>(make, stage),
             }
         }
+    }
+}
+
+/// Calls `one` with where each strip begins on either side, and where the next one begins in the source.
+pub(super) fn each(around: &[Turn], first: (i64, i64), one: &mut dyn FnMut(i64, i64, i64)) {
+    let mut waiting: Option<(i64, i64)> = None;
+    for_each(around, first.0, first.1, &mut |from, to| {
+        if let Some((last, place)) = waiting.replace((from, to)) {
+            one(last, place, from);
+        }
+    });
+    if let Some((from, to)) = waiting {
+        one(from, to, from);
     }
 }
 

@@ -1,0 +1,150 @@
+//! Every `n`th element of a row, side by side, in registers: each register out takes, by a table, its
+//! part of each of `n` registers in.
+
+use super::{
+    Tools,
+    few::{self, pick_all, within},
+    strip::{self, Make, Stage, Strip},
+    vector::Vector,
+};
+use crate::{clip::Job, cost, nest::Turn, weave::Reach};
+
+/// The most elements of which one is taken: of more, hardly two lie on a line.
+const MOST: i64 = 8;
+
+/// Of how many elements side by side a job takes one, along a loop that is contiguous in the destination;
+/// `None` if it is no such job, or if it takes others of them elsewhere.
+pub(crate) fn one_of(job: &Job<'_>) -> Option<usize> {
+    let (last, rest) = job.turns.split_last()?;
+    let run = i64::try_from(job.run).ok().filter(|run| !job.packed && *run <= 16)?;
+    let n = last.src / run;
+    let whole = last.dst == run && last.src % run == 0 && (2..=MOST).contains(&n);
+    let alone = rest.iter().all(|turn| turn.src.unsigned_abs() >= last.src.unsigned_abs());
+    (whole && alone && job.run.is_power_of_two()).then_some(n as usize)
+}
+
+/// Runs a job that takes one of a few elements. Returns whether it did.
+pub(super) fn thin(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
+    let Some(n) = one_of(job) else { return false };
+    if !within(job, job.src, Turn::src_reach, src.len())
+        || !within(job, job.dst, Turn::dst_reach, out.len())
+    {
+        return false;
+    }
+    match n {
+        2 => rows::<2>(tools, job, src, out),
+        3 => rows::<3>(tools, job, src, out),
+        4 => rows::<4>(tools, job, src, out),
+        5 => rows::<5>(tools, job, src, out),
+        6 => rows::<6>(tools, job, src, out),
+        7 => rows::<7>(tools, job, src, out),
+        _ => rows::<8>(tools, job, src, out),
+    }
+}
+
+/// Reads `N` registers one behind the other.
+struct Thin<const N: usize> {
+    tables: [[u8; 64]; N],
+}
+
+impl<const N: usize> Make<1> for Thin<N> {
+    #[inline(always)]
+    unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
+        // SAFETY: the caller's promise; the tables were made for registers of `V`.
+        unsafe {
+            let mut held = [V::load(from); N];
+            for (i, register) in held.iter_mut().enumerate().skip(1) {
+                *register = V::load(from.add(i * V::BYTES));
+            }
+            [pick_all(held, &self.tables)]
+        }
+    }
+
+    #[inline(always)]
+    fn ask<V: Vector>(&self, from: *const u8) {
+        for i in 0..N {
+            V::prefetch(from.wrapping_add(i * V::BYTES));
+        }
+    }
+}
+
+/// The rows of a job that takes one of `N` elements, whose every byte lies in `src` and `out`. Returns
+/// whether they are long enough.
+fn rows<const N: usize>(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
+    let Some((last, around)) = job.turns.split_last() else { return false };
+    let width = job.run as usize;
+    let Ok(len) = usize::try_from(last.extent.saturating_mul(job.run)) else { return false };
+    // The last element of a row may have none behind it.
+    let long = |size: &&usize| **size + width <= len;
+    let Some(&register) = strip::registers(tools.isa).iter().find(long) else { return false };
+    let make = Thin { tables: few::tables::<N>(width, register, false)[0] };
+    let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
+    let mut stage = far.then(|| Stage::new(tools.scratch));
+    let (source, target) = (src.as_ptr(), out.as_mut_ptr());
+    strip::each(around, (job.src, job.dst), &mut |from, to, next| {
+        let whole = src.len() - from as usize >= N * len;
+        let part = if whole { len } else { len - width };
+        let strip = Strip {
+            from: source.wrapping_offset(from as isize),
+            next: source.wrapping_offset(next as isize),
+            step: N * register,
+            last: N * (part - register),
+            to: target.wrapping_offset(to as isize),
+            apart: 0,
+            len: part,
+            ahead: (cost::AHEAD * cost::LINE) as usize,
+        };
+        // SAFETY: every byte of the job lies within the slices, one of which is exclusive, as was found
+        // before. A step reads `N` registers one behind the other and writes one; the last one ends
+        // `N * part` bytes behind the row's first, which lies in the source: either that was found, or
+        // the row's last element, which does, begins there. Rows are no shorter than a register. The
+        // machine has the instruction set, as `Isa::chosen` and its callers make sure.
+        unsafe {
+            strip::run((tools.isa, register), &make, &strip, stage.as_mut());
+            let (from, to) = (strip.from.wrapping_add(N * part), strip.to.wrapping_add(part));
+            core::ptr::copy_nonoverlapping(from, to, len - part);
+        }
+    });
+    if let Some(stage) = stage {
+        // SAFETY: what is left in the stage is the job's.
+        unsafe { strip::finish(tools.isa, stage) };
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::few::tests::check, *};
+
+    #[test]
+    fn every_nth_element_is_taken_at_every_width_and_number() {
+        let mut found = 0;
+        for (n, width) in (2..10).flat_map(|n| [1, 2, 3, 4, 8, 16, 32].map(|width| (n, width))) {
+            for count in [1, 3, 17, 64, 67, 191, 1000, 2100] {
+                for (outer, gap) in [(1, 0), (3, 0), (2, 5)] {
+                    let turn = |extent: i64, src, dst| Turn { extent: extent as u64, src, dst };
+                    let (row, packed) = (n * count * width + gap, count * width + gap);
+                    let turns = [turn(outer, row, packed), turn(count, n * width, width)];
+                    let turns = &turns[usize::from(outer == 1)..];
+                    let job = Job { packed: false, src: 3, dst: 11, run: width as u64, turns };
+                    found += usize::from(one_of(&job).is_some());
+                    // The source ends with the last element.
+                    let src = 3 + (outer - 1) * row + (count - 1) * n * width + width;
+                    check(&job, src as usize, (outer * packed + 16) as usize);
+                }
+            }
+        }
+        assert!(found > 500, "{found}");
+    }
+
+    #[test]
+    fn elements_taken_elsewhere_are_none_of_it() {
+        let turn = |extent, src, dst| Turn { extent, src, dst };
+        let of = |turns: &[Turn]| one_of(&Job { packed: false, src: 0, dst: 0, run: 4, turns });
+        assert_eq!(of(&[turn(100, 8, 4)]), Some(2));
+        assert_eq!(of(&[turn(2, 4, 400), turn(100, 8, 4)]), None);
+        assert_eq!(of(&[turn(100, 36, 4)]), None);
+        assert_eq!(of(&[turn(100, -8, 4)]), None);
+        assert_eq!(of(&[turn(100, 8, 8)]), None);
+    }
+}
