@@ -55,8 +55,8 @@ impl Hops {
         }
         let (turns, run) = (job.turns, job.run);
         let mut taken = vec![1; turns.len()];
-        let dst = grown(turns, run, &mut taken, &chain(turns, run, DST), cost::WRITE_RUN, &[]);
-        let src = grown(turns, run, &mut taken, &chain(turns, run, SRC), cost::READ_RUN, &dst);
+        let dst = grown(turns, DST, &mut taken, &chain(turns, run, DST), cost::WRITE_RUN, &[]);
+        let src = grown(turns, SRC, &mut taken, &chain(turns, run, SRC), cost::READ_RUN, &dst);
         enlarge(turns, run, &mut taken, (&src, &dst));
         let without = |all: &[usize], others: &[usize]| -> Vec<usize> {
             all.iter().copied().filter(|i| !others.contains(i)).collect()
@@ -159,18 +159,20 @@ fn chain(turns: &[Turn], run: u64, side: Side) -> Vec<usize> {
 /// enough do.
 fn grown(
     turns: &[Turn],
-    run: u64,
+    side: Side,
     taken: &mut [u64],
     chain: &[usize],
     target: u64,
     others: &[usize],
 ) -> Vec<usize> {
-    let (mut together, mut grown) = (run, Vec::new());
+    let first = chain.first().map(|i| side(&turns[*i]).unsigned_abs());
+    let (mut together, mut grown) = (first.unwrap_or(1), Vec::new());
     for &i in chain {
         if together >= target || together >= ENOUGH && others.contains(&i) {
             break;
         }
-        let take = part(turns[i].extent, target.div_ceil(together)).max(taken[i]);
+        let line = cost::LINE.checked_div(together).unwrap_or(1).max(1);
+        let take = part(turns[i].extent, target.div_ceil(together), line).max(taken[i]);
         taken[i] = take;
         grown.push(i);
         together = together.saturating_mul(take);
@@ -181,9 +183,15 @@ fn grown(
     grown
 }
 
-/// About so many turns of a loop, or a few more: parts of even size.
-fn part(extent: u64, wanted: u64) -> u64 {
-    extent.div_ceil((extent / wanted.max(1)).max(1))
+/// Parts of a loop of which the last must not overlap the others by much.
+const FEW: u64 = 8;
+
+/// About so many turns of a loop, or a few more, so that they are whole lines: parts of even size, if
+/// they are few.
+fn part(extent: u64, wanted: u64, line: u64) -> u64 {
+    let count = (extent / wanted.max(1)).max(1);
+    let taken = if count < FEW { extent.div_ceil(count) } else { wanted };
+    taken.next_multiple_of(line).min(extent)
 }
 
 /// The bytes of a block: it and what the second hop needs stay in the second-level cache.
