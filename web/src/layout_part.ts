@@ -138,6 +138,11 @@ export class LayoutPart extends Reader {
     const spread = ask<Spread | null>({ ask: "spread", spec, dims, dtype });
     const found = refused(spread) ? null : spread;
     const title = found?.title ?? "";
+    if (found && !facts) {
+      // A map that is no layout of an array is no mistake either: its picture is all there is to show.
+      point({ spec: this.spec, dims: this.dims, dtype: this.dtype }, null);
+      this.columns.hidden = true;
+    }
     this.holders.hidden = !found;
     this.holders.setAttribute("aria-label", title);
     this.holdersTitle.textContent = title;

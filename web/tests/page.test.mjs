@@ -262,6 +262,10 @@ test("banks are counted, and who holds what is drawn", async () => {
     await holders.waitFor({ state: "hidden" });
     await page.locator("input").first().fill("(2,3):(1@0,1@1)");
     await page.getByRole("region", { name: "Where each cell is sent" }).locator("img").waitFor();
+    assert.equal(await page.locator(".wrong").count(), 0);
+    assert.equal(await page.locator(".columns").isVisible(), false);
+    await page.locator("input").first().fill("row-major");
+    await page.locator(".columns").waitFor();
   });
   await visit("#algebra?op=expression&a=make_identity_layout((2,3))", async (page) => {
     await page.locator("img.drawn").waitFor();
