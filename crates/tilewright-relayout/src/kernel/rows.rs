@@ -2,11 +2,16 @@
 
 use super::{
     enter::{Work, enter},
+    few::within,
     isa::Isa,
     tile::Scratch,
     vector::Vector,
 };
-use crate::{clip::Job, cost, nest::for_each};
+use crate::{
+    clip::Job,
+    cost,
+    nest::{Turn, for_each},
+};
 
 /// Copies `run` bytes.
 pub(super) fn copy(src: &[u8], from: i64, out: &mut [u8], to: i64, run: u64) {
@@ -40,6 +45,9 @@ pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8], scra
     let mut turns = scratch.take_turns(job.turns);
     if job.run < cost::READ_RUN && are_lines(job, out) {
         turns.sort_by_key(|turn| core::cmp::Reverse(turn.src.unsigned_abs()));
+        if job.run <= cost::WRITE_RUN && lines(isa, job, &turns, src, out) {
+            return scratch.give_turns(turns);
+        }
     }
     let mut last: Option<(&[u8], usize)> = None;
     let mut seam = Seam::default();
@@ -56,6 +64,54 @@ pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8], scra
     scratch.give_turns(turns);
     #[cfg(target_arch = "x86_64")]
     super::x86_64::fence();
+}
+
+/// Copies short runs of whole lines, those of the innermost turn at once: one by one, the way into each
+/// would cost as much as the run. Returns whether there is one and all
+/// lie within the slices.
+fn lines(isa: Isa, job: &Job<'_>, turns: &[Turn], src: &[u8], out: &mut [u8]) -> bool {
+    let Some((inner, outer)) = turns.split_last() else { return false };
+    if !within(job, job.src, Turn::src_reach, src.len())
+        || !within(job, job.dst, Turn::dst_reach, out.len())
+    {
+        return false;
+    }
+    let (source, target, len) = (src.as_ptr(), out.as_mut_ptr(), job.run as usize);
+    for_each(outer, job.src, job.dst, &mut |from, to| {
+        let from = source.wrapping_offset(from as isize);
+        let to = target.wrapping_offset(to as isize);
+        // SAFETY: every byte of the job lies within the slices, one of which is exclusive, and its runs
+        // are whole lines of the destination, as was found before; the machine has the instruction set,
+        // as `Isa::chosen` and its callers make sure.
+        unsafe { enter(isa, isa.register(), Lines { from, to, len, turn: inner }) };
+    });
+    #[cfg(target_arch = "x86_64")]
+    super::x86_64::fence();
+    true
+}
+
+/// Runs of `len` bytes, whole lines of the destination, a turn apart.
+struct Lines<'a> {
+    from: *const u8,
+    to: *mut u8,
+    len: usize,
+    turn: &'a Turn,
+}
+
+impl Work for Lines<'_> {
+    /// As for [`stream_line`], of all their lines.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        for i in 0..self.turn.extent as isize {
+            let from = self.from.wrapping_offset(i * self.turn.src as isize);
+            let to = self.to.wrapping_offset(i * self.turn.dst as isize);
+            for at in (0..self.len).step_by(LINE) {
+                V::prefetch(from.wrapping_add(at + AHEAD));
+                // SAFETY: the caller's promise.
+                unsafe { stream_line::<V>(from.wrapping_add(at), to.wrapping_add(at)) };
+            }
+        }
+    }
 }
 
 /// The end of a run that is no whole line, until it is known whether the next run goes on there.
@@ -189,3 +245,44 @@ const LINE: usize = cost::LINE as usize;
 
 /// The bytes that a run is asked for ahead.
 const AHEAD: usize = (cost::AHEAD * cost::LINE) as usize;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_runs_of_whole_lines_go_where_they_belong() {
+        for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
+            for (run, gap, back) in [(128, 0, false), (192, 64, false), (256, 5, true)] {
+                let (rows, columns) = (7i64, 5i64);
+                let step = run + gap;
+                let turn = |extent, src, dst| Turn { extent, src, dst };
+                let (src, first) =
+                    if back { (-step, 3 + (rows * columns - 1) * step) } else { (step, 3) };
+                let turns = [turn(5, src, 7 * run), turn(7, src * columns, run)];
+                let source: Vec<u8> =
+                    (0..3 + rows * columns * step).map(|i| ((i * 167) >> 3) as u8).collect();
+                let mut out = vec![0xA5; (rows * columns * run) as usize + 3 * LINE];
+                let to = (out.as_ptr().align_offset(LINE) + LINE) as i64;
+                let mut expected = out.clone();
+                for_each(&turns, first, to, &mut |from, to| {
+                    let (from, to, run) = (from as usize, to as usize, run as usize);
+                    expected[to..][..run].copy_from_slice(&source[from..][..run]);
+                });
+                let job =
+                    Job { packed: false, src: first, dst: to, run: run as u64, turns: &turns };
+                assert!(are_far(&job, &out) && are_lines(&job, &out));
+                let list = job.turns.to_vec();
+                assert!(lines(isa, &job, &list, &source, &mut out), "{}", isa.name());
+                assert!(out == expected, "{} {run}", isa.name());
+                out.fill(0xA5);
+                rows_far(isa, &job, &source, &mut out, &mut Scratch::default());
+                assert!(out == expected, "{} {run}", isa.name());
+                // Nothing outside either slice is touched.
+                let end = 3 + (rows * columns - 1) * step + run;
+                let short = &source[..end as usize - 1];
+                assert!(!lines(isa, &job, &list, short, &mut out), "{} {run}", isa.name());
+            }
+        }
+    }
+}
