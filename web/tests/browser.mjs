@@ -59,7 +59,9 @@ export async function open(context, address) {
   const faults = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && faults.push(`${message.text()} (${message.location().url})`));
   page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("requestfailed", (request) => faults.push(`not loaded: ${request.url()}`));
+  // What the browser itself gave up when the page was left is no fault of the page.
+  const given = (request) => request.failure()?.errorText === "net::ERR_ABORTED";
+  page.on("requestfailed", (request) => given(request) || faults.push(`not loaded: ${request.url()}`));
   await page.goto(address);
   await page.waitForSelector("html[data-ready]");
   return { page, faults };
