@@ -11,13 +11,14 @@ use serde_json::Value;
 use super::table;
 use crate::shell::Outcome;
 
-/// Writes `bench/record/MACHINE-DATE.json` and `.md`.
+/// Writes `bench/record/MACHINE-DATE.json` and `.md`, or `MACHINE-DATE-rivals` of other libraries.
 pub(super) fn write(root: &Path, result: &Value) -> Outcome {
     let folder = root.join("bench/record");
     let machine = &result["machine"];
     let cpu = slug(machine["cpu"].as_str().unwrap_or_default());
-    let name =
-        format!("{cpu}-{}-cores-{}", machine["cores"], result["date"].as_str().unwrap_or_default());
+    let date = result["date"].as_str().unwrap_or_default();
+    let ending = if result["rivals"].is_null() { "" } else { "-rivals" };
+    let name = format!("{cpu}-{}-cores-{date}{ending}", machine["cores"]);
     let text = serde_json::to_string_pretty(result).map_err(|error| error.to_string())?;
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for (ending, text) in [("json", text + "\n"), ("md", table::markdown(result))] {
