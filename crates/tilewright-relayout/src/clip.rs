@@ -16,6 +16,21 @@ pub(crate) struct Job<'a> {
     pub(crate) turns: &'a [Turn],
 }
 
+impl Job<'_> {
+    /// Whether every unit lies within the first `src` units of the source and `dst` of the destination.
+    pub(crate) fn is_within(&self, src: usize, dst: usize) -> bool {
+        let stays = |first: i64, reach: fn(&Turn) -> i64, len: usize| {
+            let sum = |part: fn(i128) -> i128| {
+                self.turns.iter().map(|turn| part(i128::from(reach(turn)))).sum::<i128>()
+            };
+            let low = i128::from(first) + sum(|reach| reach.min(0));
+            let high = i128::from(first) + sum(|reach| reach.max(0)) + i128::from(self.run);
+            low >= 0 && high <= len as i128
+        };
+        stays(self.src, Turn::src_reach, src) && stays(self.dst, Turn::dst_reach, dst)
+    }
+}
+
 /// Which turns of a loop meet a range, and which of them lie within.
 pub(crate) struct Met {
     pub(crate) from: u64,

@@ -144,22 +144,10 @@ impl Few {
     }
 }
 
-/// Whether a job, with its turns, stays within `len` bytes from its first byte, on one side.
-pub(super) fn within(job: &Job<'_>, first: i64, reach: fn(&Turn) -> i64, len: usize) -> bool {
-    let sum = |part: fn(i128) -> i128| {
-        job.turns.iter().map(|turn| part(i128::from(reach(turn)))).sum::<i128>()
-    };
-    let low = i128::from(first) + sum(|reach| reach.min(0));
-    let high = i128::from(first) + sum(|reach| reach.max(0)) + i128::from(job.run);
-    low >= 0 && high <= len as i128
-}
-
 /// Runs a job as a few rows, if it is that. Returns whether it did.
 pub(super) fn few(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
     let Some((few, minor)) = Few::of(tools, job) else { return false };
-    if !within(job, job.src, Turn::src_reach, src.len())
-        || !within(job, job.dst, Turn::dst_reach, out.len())
-    {
+    if !job.is_within(src.len(), out.len()) {
         return false;
     }
     let mut around = tools.scratch.take_turns(job.turns);

@@ -2,7 +2,6 @@
 
 use super::{
     enter::{Work, enter},
-    few::within,
     isa::Isa,
     tile::Scratch,
     vector::Vector,
@@ -71,9 +70,7 @@ pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8], scra
 /// lie within the slices.
 fn lines(isa: Isa, job: &Job<'_>, turns: &[Turn], src: &[u8], out: &mut [u8]) -> bool {
     let Some((inner, outer)) = turns.split_last() else { return false };
-    if !within(job, job.src, Turn::src_reach, src.len())
-        || !within(job, job.dst, Turn::dst_reach, out.len())
-    {
+    if !job.is_within(src.len(), out.len()) {
         return false;
     }
     let (source, target, len) = (src.as_ptr(), out.as_mut_ptr(), job.run as usize);

@@ -3,11 +3,11 @@
 
 use super::{
     Tools,
-    few::{self, pick_all, within},
+    few::{self, pick_all},
     strip::{self, Make, Stage, Strip},
     vector::Vector,
 };
-use crate::{clip::Job, cost, nest::Turn, weave::Reach};
+use crate::{clip::Job, cost, weave::Reach};
 
 /// The most elements of which one is taken: of more, hardly two lie on a line.
 const MOST: i64 = 8;
@@ -26,9 +26,7 @@ pub(crate) fn one_of(job: &Job<'_>) -> Option<usize> {
 /// Runs a job that takes one of a few elements. Returns whether it did.
 pub(super) fn thin(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
     let Some(n) = one_of(job) else { return false };
-    if !within(job, job.src, Turn::src_reach, src.len())
-        || !within(job, job.dst, Turn::dst_reach, out.len())
-    {
+    if !job.is_within(src.len(), out.len()) {
         return false;
     }
     match n {
@@ -115,6 +113,7 @@ fn rows<const N: usize>(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &
 #[cfg(test)]
 mod tests {
     use super::{super::few::tests::check, *};
+    use crate::nest::Turn;
 
     #[test]
     fn every_nth_element_is_taken_at_every_width_and_number() {
