@@ -21,10 +21,18 @@ pub(crate) const STRADDLING_WRITE_RUN: u64 = 448;
 pub(crate) const READ_RUN: u64 = 4096;
 
 /// Reads of fewer bytes together cost more than short writes do.
-pub(crate) const LEAST_READ_RUN: u64 = 2048;
+pub(crate) const LEAST_READ_RUN: u64 = 1024;
 
-/// The most bytes of a block: it and the next one are half of a second-level cache.
-pub(crate) const BLOCK: u64 = 256 << 10;
+/// The most bytes of a block that is read straight into registers: it and the next one, asked for
+/// meanwhile, are a quarter of a second-level cache, of which rows a power of two apart have no more.
+pub(crate) const BLOCK: u64 = 128 << 10;
+
+/// The most bytes of a block that goes through a scratch buffer: it is read but once, in the order of the
+/// source, so long reads are worth more than a second-level cache.
+pub(crate) const SCRATCH_BLOCK: u64 = 1 << 20;
+
+/// The bytes of a block that is short on one side.
+pub(crate) const LEAST_BLOCK: u64 = 64 << 10;
 
 /// The bytes of a block where all data lies in caches: it stays in the first-level cache.
 pub(crate) const NEAR_BLOCK: u64 = 8 << 10;

@@ -195,7 +195,7 @@ fn part(extent: u64, wanted: u64, line: u64) -> u64 {
 }
 
 /// The bytes of a block: it and what the second hop needs stay in the second-level cache.
-const BLOCK: u64 = cost::BLOCK / 2;
+const BLOCK: u64 = cost::BLOCK;
 
 /// Lengthens a block along its last loop on either side, as long as it is small.
 fn enlarge(turns: &[Turn], run: u64, taken: &mut [u64], (src, dst): (&[usize], &[usize])) {

@@ -33,20 +33,21 @@ pub(super) fn shape(
 ) -> Vec<u64> {
     let mut shape = lanes.taken.clone();
     let aligned = on_lines(turns);
+    let far = if lanes.are_direct() { cost::BLOCK } else { cost::SCRATCH_BLOCK };
     // As many rows as leave room for a row of the source that is worth reading.
-    let rows = cost::BLOCK / cost::LEAST_READ_RUN * (run / 8).max(1);
+    let rows = far / cost::LEAST_READ_RUN * (run / 8).max(1);
     let straddling = rows.clamp(cost::LEAST_WRITE_RUN, cost::STRADDLING_WRITE_RUN) + cost::LINE;
     let write = rows.clamp(cost::LEAST_WRITE_RUN, cost::WRITE_RUN);
-    let (write, read, most) = match reach {
-        Reach::Far if aligned => (write, cost::READ_RUN, cost::BLOCK),
-        Reach::Far => (straddling, cost::READ_RUN, cost::BLOCK),
-        Reach::Coming | Reach::Near => (register / 8, register / 8, cost::NEAR_BLOCK),
+    let near = cost::NEAR_BLOCK;
+    let (write, read, most, least) = match reach {
+        Reach::Far if aligned => (write, cost::READ_RUN, far, cost::LEAST_BLOCK),
+        Reach::Far => (straddling, cost::READ_RUN, far, cost::LEAST_BLOCK),
+        Reach::Coming | Reach::Near => (register / 8, register / 8, near, near / 4),
     };
     grow(turns, run, &mut shape, lanes, DST, (write * 8, most * 8));
     grow(turns, run, &mut shape, lanes, SRC, (read * 8, most * 8));
-    let small = most / 4;
-    grow(turns, run, &mut shape, lanes, DST, (small * 8, small * 8));
-    grow(turns, run, &mut shape, lanes, SRC, (small * 8, small * 8));
+    grow(turns, run, &mut shape, lanes, DST, (least * 8, least * 8));
+    grow(turns, run, &mut shape, lanes, SRC, (least * 8, least * 8));
     shape
 }
 

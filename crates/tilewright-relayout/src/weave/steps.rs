@@ -2,7 +2,7 @@
 
 use super::{
     Lanes, Reach,
-    lanes::{MOST, NONE},
+    lanes::{IN_REGISTERS, NONE, ON_THE_WAY},
 };
 use crate::{cost, nest::Turn};
 
@@ -61,12 +61,6 @@ pub(crate) struct Steps {
     pub(crate) aligned: bool,
 }
 
-/// The exchanges that a writing step does at most.
-const IN_REGISTERS: usize = 4;
-
-/// The exchanges that a reading step does at most.
-const ON_THE_WAY: usize = 2;
-
 /// A loop of steps: over the units of a block along a loop of the job, or over a bit of the index of a
 /// unit's registers.
 struct Digit {
@@ -97,7 +91,7 @@ impl Steps {
         reach: Reach,
     ) -> Option<Steps> {
         let mut units = units(turns, shape, lanes)?;
-        let direct = is_direct(&units, lanes, reach);
+        let direct = lanes.are_direct();
         if direct {
             widen(&mut units, lanes);
         }
@@ -204,23 +198,6 @@ fn units(turns: &[Turn], shape: &[u64], lanes: &Lanes) -> Option<Vec<Digit>> {
     }
     (passed <= 1 << 16).then_some(digits)
 }
-
-/// Whether registers go straight from the source to the destination: where few source rows are read at
-/// a time, or nothing is gained by reading long runs.
-fn is_direct(units: &[Digit], lanes: &Lanes, reach: Reach) -> bool {
-    let bits = lanes.levels.len();
-    if bits > IN_REGISTERS {
-        return false;
-    }
-    let nearest = units.iter().map(|digit| digit.src.unsigned_abs()).min();
-    let others = units.iter().filter(|digit| Some(digit.src.unsigned_abs()) != nearest);
-    let rows = others.map(|digit| digit.count).product::<usize>() << bits;
-    reach != Reach::Far || rows <= MOST_STREAMS
-}
-
-/// Source rows that are read side by side: more would share the sets of a cache where they lie powers
-/// of two apart.
-const MOST_STREAMS: usize = 16;
 
 /// Registers that a writing step moves at least, if it can.
 const LEAST_REGISTERS: usize = 8;
@@ -392,5 +369,3 @@ fn joined(registers: &[i64], register: i64, runs: &mut Vec<i64>) -> Option<(Vec<
     let longest = within.iter().max()? / register + 1;
     (longest as usize * runs.len() == registers.len()).then_some((run_of, within))
 }
-
-const _: () = assert!(IN_REGISTERS + ON_THE_WAY == MOST);
