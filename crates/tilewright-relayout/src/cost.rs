@@ -34,8 +34,12 @@ pub(crate) const SCRATCH_BLOCK: u64 = 1 << 20;
 /// The bytes of a block that is short on one side.
 pub(crate) const LEAST_BLOCK: u64 = 64 << 10;
 
-/// The bytes of a block where all data lies in caches: it stays in the first-level cache.
-pub(crate) const NEAR_BLOCK: u64 = 8 << 10;
+/// The bytes of a block where all data lies in caches: what is read straight into registers need not fit
+/// into the first one.
+pub(crate) const NEAR_BLOCK: u64 = 64 << 10;
+
+/// The same through a scratch buffer, which stays in the first-level cache.
+pub(crate) const NEAR_SCRATCH_BLOCK: u64 = 8 << 10;
 
 /// Destinations of fewer bytes are written through the caches.
 pub(crate) const STREAM: u64 = 4 << 20;

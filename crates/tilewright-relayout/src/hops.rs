@@ -48,7 +48,7 @@ const WHOLE: u64 = 64;
 const ENOUGH: u64 = 512;
 
 impl Hops {
-    /// The hops of a job, if they fill registers of this instruction set.
+    /// The hops of a job, if they fill registers of this instruction set, or at least half of one.
     pub(crate) fn of(job: &Job<'_>, isa: Isa, reach: Reach) -> Option<Hops> {
         if job.packed || job.run >= WHOLE || !job.run.is_power_of_two() {
             return None;
@@ -93,7 +93,7 @@ impl Hops {
         let mut weaves = Vec::new();
         for (hop, reach) in [(&first, reach.coming()), (&second, reach)] {
             let weave = kernel::weave_of(Elements::same(8), isa, &hop.job(), reach);
-            match weave.filter(|weave| weave.register == isa.register()) {
+            match weave.filter(|weave| 2 * weave.register >= isa.register()) {
                 Some(weave) => weaves.push(weave),
                 None if hop.run >= WHOLE || kernel::one_of(&hop.job()).is_some() => {}
                 None => return None,

@@ -152,15 +152,15 @@ impl Run<'_> {
     /// # Safety
     /// As for [`Run::all`].
     #[inline(always)]
-    unsafe fn direct<V: Vector, const T: bool, const W: usize>(&self, blocks: Blocks) {
+    unsafe fn direct<V: Vector, const T: bool, const W: usize>(&self, mut blocks: Blocks) {
         let steps = &self.weave.steps;
         let registers: [i64; W] = *exact(&steps.write_src);
         let levels: [[u8; 2]; 4] = self.levels(0);
-        let mut next = blocks.clone();
-        next.next();
-        for block in blocks {
+        let mut next = blocks.next();
+        while let Some(block) = next {
             let src = block.src;
-            let after = next.next().map_or(src, |block| block.src);
+            next = blocks.next();
+            let after = next.map_or(src, |block| block.src);
             let sink = self.sink::<V, W>(&block);
             let mut asked = steps.asked.iter();
             for together in sink.together(&steps.write) {

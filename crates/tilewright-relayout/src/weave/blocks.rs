@@ -33,26 +33,26 @@ pub(super) fn shape(
 ) -> Vec<u64> {
     let mut shape = lanes.taken.clone();
     let aligned = on_lines(turns);
-    let far = if lanes.are_direct() { cost::BLOCK } else { cost::SCRATCH_BLOCK };
+    let (far, near) = match lanes.are_direct() {
+        true => (cost::BLOCK, cost::NEAR_BLOCK),
+        false => (cost::SCRATCH_BLOCK, cost::NEAR_SCRATCH_BLOCK),
+    };
     // As many rows as leave room for a row of the source that is worth reading.
     let rows = far / cost::LEAST_READ_RUN * (run / 8).max(1);
+    let shared = if aligned || reach != Reach::Far { 0 } else { 8 * cost::LINE };
     let straddling = rows.clamp(cost::LEAST_WRITE_RUN, cost::STRADDLING_WRITE_RUN) + cost::LINE;
     let write = rows.clamp(cost::LEAST_WRITE_RUN, cost::WRITE_RUN);
-    let near = cost::NEAR_BLOCK;
     let (write, read, most, least) = match reach {
         Reach::Far if aligned => (write, cost::READ_RUN, far, cost::LEAST_BLOCK),
         Reach::Far => (straddling, cost::READ_RUN, far, cost::LEAST_BLOCK),
         Reach::Coming | Reach::Near => (register / 8, register / 8, near, near / 4),
     };
-    grow(turns, run, &mut shape, lanes, DST, (write * 8, most * 8));
-    grow(turns, run, &mut shape, lanes, SRC, (read * 8, most * 8));
-    grow(turns, run, &mut shape, lanes, DST, (least * 8, least * 8));
-    grow(turns, run, &mut shape, lanes, SRC, (least * 8, least * 8));
+    grow(turns, run, &mut shape, lanes, DST, (write * 8, most * 8, shared));
+    grow(turns, run, &mut shape, lanes, SRC, (read * 8, most * 8, 0));
+    grow(turns, run, &mut shape, lanes, DST, (least * 8, least * 8, shared));
+    grow(turns, run, &mut shape, lanes, SRC, (least * 8, least * 8, 0));
     shape
 }
-
-/// Blocks along a loop of which the last must not overlap the others by much.
-const FEW: u64 = 8;
 
 /// Whether strides of the destination are whole lines, or lines whole strides.
 pub(super) fn on_lines(turns: &[Turn]) -> bool {
@@ -64,14 +64,14 @@ pub(super) fn on_lines(turns: &[Turn]) -> bool {
 }
 
 /// Lengthens a block along the contiguous loops of one side until its runs have `target` bits, as long
-/// as it has no more than `most`.
+/// as it has about `most`; blocks share `shared` bits of a run with the next one.
 fn grow(
     turns: &[Turn],
     run: u64,
     shape: &mut [u64],
     lanes: &Lanes,
     side: Side,
-    (target, most): (u64, u64),
+    (target, most, shared): (u64, u64, u64),
 ) {
     let mut together = run;
     while together < target {
@@ -81,18 +81,34 @@ fn grow(
         let extent = turns[i].extent;
         let others: u64 = (0..turns.len()).filter(|j| *j != i).map(|j| shape[j]).product();
         let unit = lanes.taken[i];
-        let room = (most / (others * run).max(1) / unit * unit).max(shape[i]);
-        let wanted =
-            target.div_ceil(together).next_multiple_of(unit).min(room).clamp(shape[i], extent);
-        // Few blocks are of even size; of many, the last may move much twice.
-        let count = (extent / wanted).max(1);
-        let even = extent.div_ceil(count).next_multiple_of(unit).min(extent);
-        shape[i] = if even <= room && count < FEW { even } else { wanted };
+        let room = most / (others * run).max(1);
+        let wanted = target.div_ceil(together).next_multiple_of(unit).min(room / unit * unit);
+        let wanted = wanted.max(shape[i]);
+        if wanted < extent {
+            shape[i] = even(extent, wanted, room, unit, shared / together).max(shape[i]);
+        } else {
+            shape[i] = extent;
+        }
         if shape[i] < extent {
             return;
         }
         together = together.saturating_mul(extent);
     }
+}
+
+/// Blocks along a loop of which the last must not overlap the others by much.
+const FEW: u64 = 8;
+
+/// The turns that a block takes of a loop, about `wanted` or somewhat more than there is `room` for: few
+/// blocks are of even size, since the last one begins early and would move much twice.
+fn even(extent: u64, wanted: u64, room: u64, unit: u64, shared: u64) -> u64 {
+    let (new, all) = (wanted.saturating_sub(shared).max(1), extent.saturating_sub(shared));
+    let count = (all / new).max(1);
+    if count >= FEW {
+        return wanted;
+    }
+    let size = |count| (all.div_ceil(count) + shared).next_multiple_of(unit).min(extent);
+    if size(count) <= room + room / 4 { size(count) } else { size(count + 1) }
 }
 
 /// The bytes of a block that lie together on either side.

@@ -75,6 +75,15 @@ impl Lanes {
         self.levels.len() <= IN_REGISTERS
     }
 
+    /// How much units move of loops of these extents, as a multiple of what there is: the last unit of a
+    /// loop begins early.
+    pub(super) fn moved(&self, turns: &[Turn]) -> f64 {
+        let of = |(turn, &unit): (&Turn, &u64)| {
+            turn.extent.next_multiple_of(unit) as f64 / turn.extent as f64
+        };
+        turns.iter().zip(&self.taken).map(of).product()
+    }
+
     /// The permutation for registers of `2^log` bits, or `None` if the loops do not fill whole registers
     /// on both sides. The run and the strides count bits; the run is a power of two below the register.
     pub(crate) fn of(turns: &[Turn], run: u64, log: u32) -> Option<Lanes> {

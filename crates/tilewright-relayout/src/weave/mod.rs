@@ -89,7 +89,8 @@ impl Weave {
         Weave::made(&turns, run, register, reach, &|lanes, _| shape(&lanes.taken))
     }
 
-    /// The weave with the largest registers that loops fill, in blocks of this shape.
+    /// The weave with the largest registers that loops fill, in blocks of this shape; with smaller ones
+    /// where units of the larger cover loops badly: rows of 96 bytes take two of 64, or three of 32.
     fn made(
         turns: &[Turn],
         run: u64,
@@ -98,8 +99,15 @@ impl Weave {
         shape: &dyn Fn(&Lanes, usize) -> Vec<u64>,
     ) -> Option<Weave> {
         let sizes = [64, 32, 16].into_iter().filter(|size| *size <= register);
-        sizes.filter(|size| (*size as u64) * 8 >= run).find_map(|register| {
-            let mut lanes = Lanes::of(turns, run, (register * 8).ilog2())?;
+        let filled = sizes
+            .filter(|size| (*size as u64) * 8 >= run)
+            .filter_map(|size| Some((size, Lanes::of(turns, run, (size * 8).ilog2())?)));
+        let mut filled: Vec<(usize, Lanes)> = filled.collect();
+        let moved = |lanes: &Lanes| lanes.moved(turns);
+        let least = filled.iter().map(|(_, lanes)| moved(lanes)).fold(f64::INFINITY, f64::min);
+        // A quarter more to move costs more than registers of half the size.
+        filled.sort_by_key(|(_, lanes)| moved(lanes) >= 1.25 * least);
+        filled.into_iter().find_map(|(register, mut lanes)| {
             let shape = shape(&lanes, register);
             let steps = Steps::of(turns, &shape, &mut lanes, register, reach)?;
             let (runs, turns) = (blocks::runs(turns, run, &shape), turns.to_vec());
