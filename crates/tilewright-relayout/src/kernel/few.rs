@@ -176,7 +176,7 @@ fn rows<const N: usize>(
     let mut stage = far.then(|| Stage::new(tools.scratch));
     let (source, target) = (src.as_ptr(), out.as_mut_ptr());
     let (ins, outs) = if joins { (1, N) } else { (N, 1) };
-    let ahead = (cost::AHEAD * cost::LINE) as usize * ins / N;
+    let ahead = strip::ahead(tools.reach, ins * len, N / ins);
     let mut one = |from: i64, to: i64, next: i64| {
         let strip = Strip {
             from: source.wrapping_offset(from as isize),
@@ -186,7 +186,7 @@ fn rows<const N: usize>(
             to: target.wrapping_offset(to as isize),
             apart: if joins { 0 } else { apart as isize },
             len: outs * len,
-            ahead: ahead / 64 * 64,
+            ahead,
         };
         // SAFETY: every byte of the job lies within the slices, one of which is exclusive, as was
         // found before. A step reads a register of each row, or as many of the one row, and writes

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     cost,
     nest::{Turn, for_each},
+    weave::Reach,
 };
 
 /// What is made of a few registers.
@@ -209,6 +210,15 @@ pub(super) fn registers(isa: Isa) -> &'static [usize] {
     }
 }
 
+/// How far ahead a row of so many bytes is asked for where as many of them as `side` lie side by side:
+/// not beyond the next row, and not at all in a cache.
+pub(super) fn ahead(reach: Reach, row: usize, side: usize) -> usize {
+    match reach {
+        Reach::Far | Reach::Coming => (cost::AHEAD as usize / side).min(row / LINE) * LINE,
+        Reach::Near => 0,
+    }
+}
+
 /// Writes what the stage still holds.
 ///
 /// # Safety
@@ -251,6 +261,18 @@ impl Strip {
         if self.apart == 0 { O * V::BYTES } else { V::BYTES }
     }
 
+    /// While the step at `from` runs, asks for one further on, in the next row if this one `end`s before.
+    #[inline(always)]
+    fn ask<V: Vector, M: Make<O>, const O: usize>(&self, make: &M, from: usize, end: usize) {
+        if self.ahead > 0 {
+            let soon = from + self.ahead;
+            make.ask::<V>(match soon.checked_sub(end) {
+                None => self.from.wrapping_add(soon),
+                Some(over) => self.next.wrapping_add(over),
+            });
+        }
+    }
+
     /// Through the caches.
     ///
     /// # Safety
@@ -259,9 +281,11 @@ impl Strip {
     unsafe fn cached<V: Vector, M: Make<O>, const O: usize>(&self, make: &M) {
         let width = self.width::<V, O>();
         let apart = if self.apart == 0 { V::BYTES as isize } else { self.apart };
+        let end = self.len / width * self.step;
         // SAFETY: the caller's promise: steps, and the last one, begin within the rows.
         unsafe {
             for i in 0..self.len / width {
+                self.ask::<V, M, O>(make, i * self.step, end);
                 let held = make.make::<V>(self.from.add(i * self.step));
                 put(held, self.to.wrapping_add(i * width), apart);
             }
@@ -339,13 +363,7 @@ impl Strip {
         let end = self.len / width * self.step;
         for i in 0..count {
             let from = (done + i) * self.step;
-            if self.ahead > 0 {
-                let soon = from + self.ahead;
-                make.ask::<V>(match soon.checked_sub(end) {
-                    None => self.from.wrapping_add(soon),
-                    Some(over) => self.next.wrapping_add(over),
-                });
-            }
+            self.ask::<V, M, O>(make, from, end);
             // SAFETY: the caller's promise.
             unsafe {
                 let held = make.make::<V>(self.from.add(from));

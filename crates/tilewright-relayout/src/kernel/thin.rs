@@ -90,7 +90,7 @@ fn rows<const N: usize>(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &
             to: target.wrapping_offset(to as isize),
             apart: 0,
             len: part,
-            ahead: (cost::AHEAD * cost::LINE) as usize,
+            ahead: strip::ahead(tools.reach, N * part, 1),
         };
         // SAFETY: every byte of the job lies within the slices, one of which is exclusive, as was found
         // before. A step reads `N` registers one behind the other and writes one; the last one ends
