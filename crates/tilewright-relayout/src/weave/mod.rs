@@ -99,15 +99,17 @@ impl Weave {
         shape: &dyn Fn(&Lanes, usize) -> Vec<u64>,
     ) -> Option<Weave> {
         let sizes = [64, 32, 16].into_iter().filter(|size| *size <= register);
-        let filled = sizes
+        let mut smaller = sizes
             .filter(|size| (*size as u64) * 8 >= run)
             .filter_map(|size| Some((size, Lanes::of(turns, run, (size * 8).ilog2())?)));
-        let mut filled: Vec<(usize, Lanes)> = filled.collect();
+        let mut filled = vec![smaller.next()?];
         let moved = |lanes: &Lanes| lanes.moved(turns);
-        let least = filled.iter().map(|(_, lanes)| moved(lanes)).fold(f64::INFINITY, f64::min);
-        // A quarter more to move costs more than registers of half the size.
-        filled.sort_by_key(|(_, lanes)| moved(lanes) >= 1.25 * least);
-        filled.into_iter().find_map(|(register, mut lanes)| {
+        if moved(&filled[0].1) >= BADLY {
+            filled.extend(smaller.by_ref());
+            let least = filled.iter().map(|(_, lanes)| moved(lanes)).fold(f64::INFINITY, f64::min);
+            filled.sort_by_key(|(_, lanes)| moved(lanes) >= BADLY * least);
+        }
+        filled.into_iter().chain(smaller).find_map(|(register, mut lanes)| {
             let shape = shape(&lanes, register);
             let steps = Steps::of(turns, &shape, &mut lanes, register, reach)?;
             let (runs, turns) = (blocks::runs(turns, run, &shape), turns.to_vec());
@@ -178,6 +180,9 @@ impl Weave {
         )
     }
 }
+
+/// Moving so many times as much costs more than registers of half the size.
+const BADLY: f64 = 1.25;
 
 /// The loops of a job and its run, counted in bits; `None` for what is no weave at all.
 fn scaled(job: &Job<'_>, bits: u32) -> Option<(Vec<Turn>, u64)> {

@@ -118,8 +118,10 @@ impl Steps {
         steps.aligned = steps.write.iter().all(|step| on_line(step.dst))
             && steps.write_dst.iter().all(|&dst| on_line(dst));
         if !direct {
-            (steps.gather, steps.lines) = gather_steps(&units, &src, split, &write.place);
+            steps.gather = gather_steps(&units, &src, split, &write.place);
+            steps.lines = write.lines;
         } else if reach != Reach::Near {
+            steps.asked.reserve_exact(steps.write.len() << bits);
             each(&by_source(&units, &bits_of(&src)), &mut |_, _, src, _| steps.asked.push(src));
         }
         steps.stage = Stage::of(&steps, register);
@@ -222,21 +224,25 @@ fn widen(units: &mut [Digit], lanes: &mut Lanes) {
 
 /// Calls `f` with the unit, the bits, the source and the destination offset of every combination of
 /// turns, the first digit outermost.
-fn each(digits: &[&Digit], f: &mut dyn FnMut(usize, usize, i64, i64)) {
-    fn turn(
+fn each<F: FnMut(usize, usize, i64, i64)>(digits: &[&Digit], f: &mut F) {
+    fn turn<F: FnMut(usize, usize, i64, i64)>(
         digits: &[&Digit],
-        at: (usize, usize, i64, i64),
-        f: &mut dyn FnMut(usize, usize, i64, i64),
+        (unit, bits, src, dst): (usize, usize, i64, i64),
+        f: &mut F,
     ) {
-        let Some((digit, rest)) = digits.split_first() else { return f(at.0, at.1, at.2, at.3) };
+        let Some((digit, rest)) = digits.split_first() else { return f(unit, bits, src, dst) };
+        let (passed, weight) = match digit.role {
+            Role::Unit(passed) => (passed, 0),
+            Role::Bit(weight) => (0, weight),
+        };
         for i in 0..digit.count {
             let turns = (i as i64 * digit.step).min(digit.last);
-            let (unit, bits) = match digit.role {
-                Role::Unit(passed) => (at.0 + i * passed, at.1),
-                Role::Bit(weight) => (at.0, at.1 + i * weight),
-            };
-            let (src, dst) = (turns * digit.src / 8, turns * digit.dst / 8);
-            turn(rest, (unit, bits, at.2 + src, at.3 + dst), f);
+            let at = (src + turns * digit.src / 8, dst + turns * digit.dst / 8);
+            let (unit, bits) = (unit + i * passed, bits + i * weight);
+            match rest {
+                [] => f(unit, bits, at.0, at.1),
+                rest => turn(rest, (unit, bits, at.0, at.1), f),
+            }
         }
     }
     turn(digits, (0, 0, 0, 0), f);
@@ -247,10 +253,12 @@ fn bit(weight: usize, src: i64, dst: i64) -> Digit {
     Digit { count: 2, src: src * 8, dst: dst * 8, step: 1, last: 1, role: Role::Bit(weight) }
 }
 
-/// Writing steps, and the scratch line at which the registers of each unit and high bits begin.
+/// Writing steps, and the scratch line at which the registers of each unit and high bits begin, those of
+/// a unit together, and the one behind the last.
 struct Writes {
     steps: Vec<Write>,
-    place: Vec<Vec<u32>>,
+    place: Vec<u32>,
+    lines: usize,
 }
 
 /// The writing steps, by destination: every unit, and every value of the bits exchanged before.
@@ -265,16 +273,17 @@ fn write_steps(units: &[Digit], dst: &[(i64, i64)], split: usize) -> Option<Writ
     digits.sort_by_key(|digit| core::cmp::Reverse(digit.dst.unsigned_abs()));
     let inner = digits.last().map_or(1, |digit| digit.count) as u32;
     let all: usize = units.iter().map(|digit| digit.count).product();
-    let mut place = vec![vec![0; 1 << high.len()]; all];
+    let mut place = vec![0; all << high.len()];
     let mut steps = Vec::with_capacity(all << high.len());
     each(&digits, &mut |unit, bits, src, dst| {
         let number = steps.len() as u32;
         // A line more after each innermost loop: lines then do not share cache sets.
         let at = (number << split) + number / inner;
-        place[unit][bits] = at;
+        place[(unit << high.len()) + bits] = at;
         steps.push(Write { at, src, dst: dst + first });
     });
-    Some(Writes { steps, place })
+    let lines = steps.last().map_or(0, |step| step.at as usize + (1 << split));
+    Some(Writes { steps, place, lines })
 }
 
 /// Bits of the register index as loops, of the source alone.
@@ -289,26 +298,17 @@ fn by_source<'a>(units: &'a [Digit], bits: &'a [Digit]) -> Vec<&'a Digit> {
     digits
 }
 
-/// The reading steps, by source, and the lines of the scratch buffer.
-fn gather_steps(
-    units: &[Digit],
-    src: &[i64],
-    split: usize,
-    place: &[Vec<u32>],
-) -> (Vec<Gather>, usize) {
+/// The reading steps, by source.
+fn gather_steps(units: &[Digit], src: &[i64], split: usize, place: &[u32]) -> Vec<Gather> {
     let low = bits_of(&src[..split]);
-    let digits = by_source(units, &low);
-    let mut steps = Vec::with_capacity(place.len() << split);
-    let mut lines = 0;
-    each(&digits, &mut |unit, bits, src, _| {
-        let mut at = [0; 4];
-        for (at, place) in at.iter_mut().zip(&place[unit]) {
-            *at = place + bits as u32;
-            lines = lines.max(*at as usize + 1);
-        }
-        steps.push(Gather { src, at });
+    let high = src.len() - split;
+    let mut steps = Vec::with_capacity((place.len() >> high) << split);
+    each(&by_source(units, &low), &mut |unit, bits, src, _| {
+        let lines = &place[unit << high..][..1 << high];
+        let line = |k: usize| lines.get(k).map_or(0, |place| place + bits as u32);
+        steps.push(Gather { src, at: [line(0), line(1), line(2), line(3)] });
     });
-    (steps, lines)
+    steps
 }
 
 impl Stage {
