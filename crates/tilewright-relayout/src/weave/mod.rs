@@ -90,7 +90,8 @@ impl Weave {
     }
 
     /// The weave with the largest registers that loops fill, in blocks of this shape; with smaller ones
-    /// where units of the larger cover loops badly: rows of 96 bytes take two of 64, or three of 32.
+    /// where units of the larger cover loops badly and memory is asked for it: rows of 96 bytes take two
+    /// of 64, or three of 32.
     fn made(
         turns: &[Turn],
         run: u64,
@@ -104,7 +105,7 @@ impl Weave {
             .filter_map(|size| Some((size, Lanes::of(turns, run, (size * 8).ilog2())?)));
         let mut filled = vec![smaller.next()?];
         let moved = |lanes: &Lanes| lanes.moved(turns);
-        if moved(&filled[0].1) >= BADLY {
+        if reach != Reach::Near && moved(&filled[0].1) >= BADLY {
             filled.extend(smaller.by_ref());
             let least = filled.iter().map(|(_, lanes)| moved(lanes)).fold(f64::INFINITY, f64::min);
             filled.sort_by_key(|(_, lanes)| moved(lanes) >= BADLY * least);
