@@ -66,15 +66,19 @@ impl Hops {
             [without(&dst, &src), src.clone()].concat(),
             [without(&src, &dst), dst.clone()].concat(),
         ];
-        orders.iter().find_map(|order| Hops::through(job, &taken, order, isa, reach))
+        let of = |least: usize| {
+            orders.iter().find_map(|order| Hops::through(job, &taken, order, (isa, least), reach))
+        };
+        of(isa.register()).or_else(|| of(isa.register() / 2))
     }
 
-    /// The hops through a buffer in which these loops lie in this order, the innermost first.
+    /// The hops through a buffer in which these loops lie in this order, the innermost first, with
+    /// registers of at least so many bytes.
     fn through(
         job: &Job<'_>,
         taken: &[u64],
         order: &[usize],
-        isa: Isa,
+        (isa, least): (Isa, usize),
         reach: Reach,
     ) -> Option<Hops> {
         let (mut first, mut second) = (Vec::new(), Vec::new());
@@ -93,7 +97,7 @@ impl Hops {
         let mut weaves = Vec::new();
         for (hop, reach) in [(&first, reach.coming()), (&second, reach)] {
             let weave = kernel::weave_of(Elements::same(8), isa, &hop.job(), reach);
-            match weave.filter(|weave| 2 * weave.register >= isa.register()) {
+            match weave.filter(|weave| weave.register >= least) {
                 Some(weave) => weaves.push(weave),
                 None if hop.run >= WHOLE || kernel::one_of(&hop.job()).is_some() => {}
                 None => return None,

@@ -211,7 +211,8 @@ pub(super) mod tests {
     /// Runs a job with every instruction set, near and far, from and to any phase of a line.
     pub(in super::super) fn check(job: &Job<'_>, src: usize, out: usize) {
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
-            for (reach, phase) in [(Reach::Near, 0), (Reach::Far, 0), (Reach::Far, 1)] {
+            let ways = [(Reach::Near, 0), (Reach::Coming, 1), (Reach::Far, 0), (Reach::Far, 1)];
+            for (reach, phase) in ways {
                 let source: Vec<u8> = (0..src + phase).map(|i| ((i * 167) >> 3) as u8).collect();
                 let (mut got, mut expected) = (vec![0xA5; out + phase], vec![0xA5; out + phase]);
                 for_each(job.turns, job.src, job.dst, &mut |from, to| {

@@ -164,7 +164,8 @@ fn runs<M: Make<O>, const O: usize, const F: usize>(
     let far = tools.reach == Reach::Far && run >= 4 * cost::LINE as usize * F;
     let mut stage = far.then(|| Stage::new(tools.scratch));
     let (ins, outs) = if unpacks { (1, F) } else { (F, 1) };
-    let (isa, len, target) = (tools.isa, out.len(), out.as_mut_ptr());
+    let (isa, reach) = (tools.isa, tools.reach);
+    let (len, target) = (out.len(), out.as_mut_ptr());
     for_each(job.turns, job.src, job.dst, &mut |from, to| {
         let (head, bytes) = middle(from, to);
         let (from, to) = ((from as usize + head) * ins / F, (to as usize + head) * outs / F);
@@ -178,7 +179,7 @@ fn runs<M: Make<O>, const O: usize, const F: usize>(
             to: target.wrapping_add(to),
             apart: 0,
             len: bytes * outs,
-            ahead: (cost::AHEAD * cost::LINE) as usize,
+            ahead: strip::ahead(reach, bytes * ins, 1),
         };
         // SAFETY: a step reads a register of packed elements and writes `F` of bytes, or the reverse;
         // the source and, as just asserted, the destination have as much for each of `bytes` packed
@@ -234,7 +235,7 @@ mod tests {
             }
         });
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
-            for reach in [Reach::Near, Reach::Far] {
+            for reach in [Reach::Near, Reach::Coming, Reach::Far] {
                 let (mut got, scratch) = (vec![0xA5; ends], &mut Scratch::default());
                 let mut tools =
                     Tools { elements, isa, reach, weaves: &[], hops: &[], seek: true, scratch };

@@ -379,3 +379,20 @@ impl Strip {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_asked_for_no_further_than_the_next_one() {
+        for row in [0, 63, 64, 100, 4096, 1 << 20] {
+            assert_eq!(ahead(Reach::Near, row, 1), 0);
+            for (reach, side) in [(Reach::Far, 1), (Reach::Coming, 3), (Reach::Far, 8)] {
+                let ahead = ahead(reach, row, side);
+                assert!(ahead <= row && ahead.is_multiple_of(LINE), "{row} {side}");
+                assert_eq!(ahead > 0, row >= LINE);
+            }
+        }
+    }
+}

@@ -131,18 +131,14 @@ impl Run<'_> {
                 unsafe { enter(isa, register, $work) }
             };
         }
-        match (steps.gather_src.len(), steps.write_dst.len(), steps.gather.is_empty()) {
-            (_, 1, true) => go!(Direct::<T, 1>(self, blocks)),
-            (_, 2, true) => go!(Direct::<T, 2>(self, blocks)),
-            (_, 4, true) => go!(Direct::<T, 4>(self, blocks)),
-            (_, 8, true) => go!(Direct::<T, 8>(self, blocks)),
-            (_, _, true) => go!(Direct::<T, 16>(self, blocks)),
-            (1, ..) => go!(Through::<T, 1, 1>(self, blocks)),
-            (2, ..) => go!(Through::<T, 2, 1>(self, blocks)),
-            (_, 1, _) => go!(Through::<T, 4, 1>(self, blocks)),
-            (_, 2, _) => go!(Through::<T, 4, 2>(self, blocks)),
-            (_, 4, _) => go!(Through::<T, 4, 4>(self, blocks)),
-            (_, 8, _) => go!(Through::<T, 4, 8>(self, blocks)),
+        match (steps.write_dst.len(), steps.gather.is_empty()) {
+            (1, true) => go!(Direct::<T, 1>(self, blocks)),
+            (2, true) => go!(Direct::<T, 2>(self, blocks)),
+            (4, true) => go!(Direct::<T, 4>(self, blocks)),
+            (8, true) => go!(Direct::<T, 8>(self, blocks)),
+            (_, true) => go!(Direct::<T, 16>(self, blocks)),
+            // Two of at least five exchanges are done on the way.
+            (8, _) => go!(Through::<T, 4, 8>(self, blocks)),
             _ => go!(Through::<T, 4, 16>(self, blocks)),
         }
     }

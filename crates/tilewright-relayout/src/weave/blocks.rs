@@ -16,6 +16,9 @@ struct Walk {
     rank: u8,
 }
 
+/// The least blocks of a job, if they go through a scratch buffer.
+const SOME: u64 = 32;
+
 /// Which side of a loop a stride is taken from.
 type Side = fn(&Turn) -> i64;
 
@@ -35,22 +38,27 @@ pub(super) fn shape(
     let aligned = on_lines(turns);
     let (far, near) = match lanes.are_direct() {
         true => (cost::BLOCK, cost::NEAR_BLOCK),
-        false => (cost::SCRATCH_BLOCK, cost::NEAR_SCRATCH_BLOCK),
+        false => {
+            // Some blocks: the first is read while nothing is written.
+            let bits: u64 = turns.iter().fold(run, |all, turn| all.saturating_mul(turn.extent));
+            let some = (bits / 8 / SOME).max(cost::BLOCK);
+            (cost::SCRATCH_BLOCK.min(some), cost::NEAR_SCRATCH_BLOCK)
+        }
     };
     // As many rows as leave room for a row of the source that is worth reading.
     let rows = far / cost::LEAST_READ_RUN * (run / 8).max(1);
-    let shared = if aligned || reach != Reach::Far { 0 } else { 8 * cost::LINE };
+    let straddles = !aligned && reach == Reach::Far;
     let straddling = rows.clamp(cost::LEAST_WRITE_RUN, cost::STRADDLING_WRITE_RUN) + cost::LINE;
     let write = rows.clamp(cost::LEAST_WRITE_RUN, cost::WRITE_RUN);
     let (write, read, most, least) = match reach {
         Reach::Far if aligned => (write, cost::READ_RUN, far, cost::LEAST_BLOCK),
         Reach::Far => (straddling, cost::READ_RUN, far, cost::LEAST_BLOCK),
-        Reach::Coming | Reach::Near => (register / 8, register / 8, near, near / 4),
+        Reach::Coming | Reach::Near => (register / 8, register / 8, near, near),
     };
-    grow(turns, run, &mut shape, lanes, DST, (write * 8, most * 8, shared));
-    grow(turns, run, &mut shape, lanes, SRC, (read * 8, most * 8, 0));
-    grow(turns, run, &mut shape, lanes, DST, (least * 8, least * 8, shared));
-    grow(turns, run, &mut shape, lanes, SRC, (least * 8, least * 8, 0));
+    grow(turns, run, &mut shape, lanes, DST, (write * 8, most * 8, straddles));
+    grow(turns, run, &mut shape, lanes, SRC, (read * 8, most * 8, false));
+    grow(turns, run, &mut shape, lanes, DST, (least * 8, least * 8, straddles));
+    grow(turns, run, &mut shape, lanes, SRC, (least * 8, least * 8, false));
     shape
 }
 
@@ -64,14 +72,14 @@ pub(super) fn on_lines(turns: &[Turn]) -> bool {
 }
 
 /// Lengthens a block along the contiguous loops of one side until its runs have `target` bits, as long
-/// as it has about `most`; blocks share `shared` bits of a run with the next one.
+/// as it has about `most`. Where runs straddle lines, blocks share [a line](a_line) with the next one.
 fn grow(
     turns: &[Turn],
     run: u64,
     shape: &mut [u64],
     lanes: &Lanes,
     side: Side,
-    (target, most, shared): (u64, u64, u64),
+    (target, most, straddles): (u64, u64, bool),
 ) {
     let mut together = run;
     while together < target {
@@ -85,7 +93,8 @@ fn grow(
         let wanted = target.div_ceil(together).next_multiple_of(unit).min(room / unit * unit);
         let wanted = wanted.max(shape[i]);
         if wanted < extent {
-            shape[i] = even(extent, wanted, room, unit, shared / together).max(shape[i]);
+            let shared = if straddles { a_line(together) } else { 0 };
+            shape[i] = even(extent, wanted, room, unit, shared).max(shape[i]);
         } else {
             shape[i] = extent;
         }
@@ -94,6 +103,11 @@ fn grow(
         }
         together = together.saturating_mul(extent);
     }
+}
+
+/// The turns of `together` bits that make a line: what blocks share where lines straddle their runs.
+pub(super) fn a_line(together: u64) -> u64 {
+    (8 * cost::LINE).div_ceil(together)
 }
 
 /// Blocks along a loop of which the last must not overlap the others by much.
@@ -107,6 +121,8 @@ fn even(extent: u64, wanted: u64, room: u64, unit: u64, shared: u64) -> u64 {
     if count >= FEW {
         return wanted;
     }
+    // An even number, which two threads or four share evenly.
+    let count = if count > 1 { count.next_multiple_of(2) } else { count };
     let size = |count| (all.div_ceil(count) + shared).next_multiple_of(unit).min(extent);
     if size(count) <= room + room / 4 { size(count) } else { size(count + 1) }
 }
@@ -274,5 +290,31 @@ impl Iterator for Blocks {
             }
         }
         Some(here)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_blocks_are_of_even_size() {
+        for (unit, shared) in [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (16, 16), (8, 6), (1, 64)] {
+            for extent in (2 * unit..600).chain([5000, u64::MAX / 4]) {
+                for wanted in [unit, 7 * unit, 16 * unit] {
+                    if wanted >= extent || wanted < 2 * shared {
+                        continue;
+                    }
+                    let size = even(extent, wanted, wanted + wanted / 3, unit, shared);
+                    let case = (extent, wanted, unit, shared, size);
+                    assert!(size == extent || size.is_multiple_of(unit), "{case:?}");
+                    assert!(size <= 2 * wanted && size <= extent && size > shared, "{case:?}");
+                    // What is moved, but for what blocks share and units round up.
+                    let count = (extent - shared).div_ceil(size - shared);
+                    let moved = count * (size - shared).saturating_sub(unit);
+                    assert!(count >= FEW || moved <= extent, "{case:?}");
+                }
+            }
+        }
     }
 }

@@ -71,7 +71,8 @@ impl Weave {
     /// `register` bytes; `None` if its loops do not fill registers on both sides.
     pub(crate) fn of(job: &Job<'_>, bits: u32, register: usize, reach: Reach) -> Option<Weave> {
         let (turns, run) = scaled(job, bits)?;
-        Weave::made(&turns, run, register, reach, &|lanes, register| {
+        let chosen = chosen(&turns, run, register, reach)?;
+        Weave::made(&turns, run, reach, chosen, &|lanes, register| {
             blocks::shape(&turns, run, register as u64 * 8, lanes, reach)
         })
     }
@@ -86,31 +87,19 @@ impl Weave {
         shape: &dyn Fn(&[u64]) -> Vec<u64>,
     ) -> Option<Weave> {
         let (turns, run) = scaled(job, bits)?;
-        Weave::made(&turns, run, register, reach, &|lanes, _| shape(&lanes.taken))
+        let filled = filled(&turns, run, register);
+        Weave::made(&turns, run, reach, filled, &|lanes, _| shape(&lanes.taken))
     }
 
-    /// The weave with the largest registers that loops fill, in blocks of this shape; with smaller ones
-    /// where units of the larger cover loops badly and memory is asked for it: rows of 96 bytes take two
-    /// of 64, or three of 32.
+    /// The weave with the first of these registers that does, in blocks of this shape.
     fn made(
         turns: &[Turn],
         run: u64,
-        register: usize,
         reach: Reach,
+        mut registers: impl Iterator<Item = (usize, Lanes)>,
         shape: &dyn Fn(&Lanes, usize) -> Vec<u64>,
     ) -> Option<Weave> {
-        let sizes = [64, 32, 16].into_iter().filter(|size| *size <= register);
-        let mut smaller = sizes
-            .filter(|size| (*size as u64) * 8 >= run)
-            .filter_map(|size| Some((size, Lanes::of(turns, run, (size * 8).ilog2())?)));
-        let mut filled = vec![smaller.next()?];
-        let moved = |lanes: &Lanes| lanes.moved(turns);
-        if reach != Reach::Near && moved(&filled[0].1) >= BADLY {
-            filled.extend(smaller.by_ref());
-            let least = filled.iter().map(|(_, lanes)| moved(lanes)).fold(f64::INFINITY, f64::min);
-            filled.sort_by_key(|(_, lanes)| moved(lanes) >= BADLY * least);
-        }
-        filled.into_iter().chain(smaller).find_map(|(register, mut lanes)| {
+        registers.find_map(|(register, mut lanes)| {
             let shape = shape(&lanes, register);
             let steps = Steps::of(turns, &shape, &mut lanes, register, reach)?;
             let (runs, turns) = (blocks::runs(turns, run, &shape), turns.to_vec());
@@ -141,7 +130,7 @@ impl Weave {
         let mut together = self.run;
         while let Some(i) = self.turns.iter().position(|turn| turn.dst.unsigned_abs() == together) {
             if self.shape[i] < self.turns[i].extent {
-                return (8 * cost::LINE).div_ceil(together);
+                return blocks::a_line(together);
             }
             together = together.saturating_mul(self.turns[i].extent);
         }
@@ -182,8 +171,33 @@ impl Weave {
     }
 }
 
-/// Moving so many times as much costs more than registers of half the size.
-const BADLY: f64 = 1.25;
+/// The registers of at most `register` bytes that loops fill, the largest first.
+fn filled(turns: &[Turn], run: u64, register: usize) -> impl Iterator<Item = (usize, Lanes)> {
+    let sizes = [64, 32, 16].into_iter().filter(move |size| *size <= register);
+    sizes
+        .filter(move |size| (*size as u64) * 8 >= run)
+        .filter_map(move |size| Some((size, Lanes::of(turns, run, (size * 8).ilog2())?)))
+}
+
+/// The same, but those last of which units cover loops badly where memory is asked for what they move
+/// twice: rows of 96 bytes take two registers of 64, or three of 32.
+fn chosen(
+    turns: &[Turn],
+    run: u64,
+    register: usize,
+    reach: Reach,
+) -> Option<impl Iterator<Item = (usize, Lanes)>> {
+    let mut smaller = filled(turns, run, register);
+    let mut registers = vec![smaller.next()?];
+    if reach != Reach::Near && registers[0].1.moved(turns) >= cost::BADLY {
+        registers.extend(smaller.by_ref());
+        let moved = registers.iter().map(|(_, lanes)| lanes.moved(turns));
+        let least = moved.fold(f64::INFINITY, f64::min);
+        // In either part, the largest stay first.
+        registers.sort_by_key(|(_, lanes)| lanes.moved(turns) >= cost::BADLY * least);
+    }
+    Some(registers.into_iter().chain(smaller))
+}
 
 /// The loops of a job and its run, counted in bits; `None` for what is no weave at all.
 fn scaled(job: &Job<'_>, bits: u32) -> Option<(Vec<Turn>, u64)> {
@@ -197,4 +211,25 @@ fn scaled(job: &Job<'_>, bits: u32) -> Option<(Vec<Turn>, u64)> {
         turns.push(Turn { src: scaled(turn.src)?, dst: scaled(turn.dst)?, ..*turn });
     }
     Some((turns, run))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registers_are_as_long_as_units_cover_loops_well() {
+        let register = |columns: i64, reach| {
+            let turn = |extent: i64, src, dst| Turn { extent: extent as u64, src, dst };
+            let turns = [turn(columns, 4, 40_000), turn(10_000, 4 * columns, 4)];
+            let job = Job { packed: false, src: 0, dst: 0, run: 4, turns: &turns };
+            Weave::of(&job, 8, 64, reach).map(|weave| weave.register)
+        };
+        assert_eq!(register(32, Reach::Far), Some(64));
+        assert_eq!(register(24, Reach::Far), Some(32));
+        assert_eq!(register(24, Reach::Near), Some(64));
+        assert_eq!(register(20, Reach::Far), Some(32));
+        assert_eq!(register(12, Reach::Far), Some(16));
+        assert_eq!(register(1000, Reach::Far), Some(64));
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Lanes, Reach,
-    lanes::{IN_REGISTERS, NONE, ON_THE_WAY},
+    lanes::{NONE, ON_THE_WAY},
 };
 use crate::{cost, nest::Turn};
 
@@ -12,7 +12,7 @@ pub(crate) struct Gather {
     /// Bytes from the block's first.
     pub(crate) src: i64,
     /// The scratch lines they go to.
-    pub(crate) at: [u32; 4],
+    pub(crate) at: [u32; 1 << ON_THE_WAY],
 }
 
 /// Registers written to the destination, after the exchanges of the lower bits of their index.
@@ -96,9 +96,9 @@ impl Steps {
             widen(&mut units, lanes);
         }
         let bits = lanes.levels.len();
-        let on_the_way = if direct { 0 } else { bits.min(ON_THE_WAY) };
+        let on_the_way = if direct { 0 } else { ON_THE_WAY };
         let split = bits - on_the_way;
-        if split > IN_REGISTERS || lanes.levels[split..].iter().any(|level| level[1] != NONE) {
+        if lanes.levels[split..].iter().any(|level| level[1] != NONE) {
             return None;
         }
         let (src, dst) = (whole(lanes.src.iter().copied())?, bit_offsets(lanes)?);
@@ -253,11 +253,11 @@ fn bit(weight: usize, src: i64, dst: i64) -> Digit {
     Digit { count: 2, src: src * 8, dst: dst * 8, step: 1, last: 1, role: Role::Bit(weight) }
 }
 
-/// Writing steps, and the scratch line at which the registers of each unit and high bits begin, those of
-/// a unit together, and the one behind the last.
+/// Writing steps, the scratch lines at which the registers of each unit begin, by their high bits, and
+/// the line behind the last.
 struct Writes {
     steps: Vec<Write>,
-    place: Vec<u32>,
+    place: Vec<[u32; 1 << ON_THE_WAY]>,
     lines: usize,
 }
 
@@ -273,13 +273,13 @@ fn write_steps(units: &[Digit], dst: &[(i64, i64)], split: usize) -> Option<Writ
     digits.sort_by_key(|digit| core::cmp::Reverse(digit.dst.unsigned_abs()));
     let inner = digits.last().map_or(1, |digit| digit.count) as u32;
     let all: usize = units.iter().map(|digit| digit.count).product();
-    let mut place = vec![0; all << high.len()];
+    let mut place = vec![[0; 1 << ON_THE_WAY]; all];
     let mut steps = Vec::with_capacity(all << high.len());
     each(&digits, &mut |unit, bits, src, dst| {
         let number = steps.len() as u32;
         // A line more after each innermost loop: lines then do not share cache sets.
         let at = (number << split) + number / inner;
-        place[(unit << high.len()) + bits] = at;
+        place[unit][bits] = at;
         steps.push(Write { at, src, dst: dst + first });
     });
     let lines = steps.last().map_or(0, |step| step.at as usize + (1 << split));
@@ -299,14 +299,16 @@ fn by_source<'a>(units: &'a [Digit], bits: &'a [Digit]) -> Vec<&'a Digit> {
 }
 
 /// The reading steps, by source.
-fn gather_steps(units: &[Digit], src: &[i64], split: usize, place: &[u32]) -> Vec<Gather> {
+fn gather_steps(
+    units: &[Digit],
+    src: &[i64],
+    split: usize,
+    place: &[[u32; 1 << ON_THE_WAY]],
+) -> Vec<Gather> {
     let low = bits_of(&src[..split]);
-    let high = src.len() - split;
-    let mut steps = Vec::with_capacity((place.len() >> high) << split);
+    let mut steps = Vec::with_capacity(place.len() << split);
     each(&by_source(units, &low), &mut |unit, bits, src, _| {
-        let lines = &place[unit << high..][..1 << high];
-        let line = |k: usize| lines.get(k).map_or(0, |place| place + bits as u32);
-        steps.push(Gather { src, at: [line(0), line(1), line(2), line(3)] });
+        steps.push(Gather { src, at: place[unit].map(|line| line + bits as u32) });
     });
     steps
 }

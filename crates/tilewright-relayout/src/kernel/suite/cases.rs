@@ -79,6 +79,19 @@ fn transposes_larger_than_a_block() {
     }
 }
 
+#[test]
+#[cfg_attr(miri, ignore = "megabytes take hours")]
+fn byte_transposes_through_several_blocks() {
+    // Blocks through the scratch buffer are up to a mebibyte.
+    for extents in [[600, 5000], [5003, 601]] {
+        let row = TensorLayout::row_major(&extents).unwrap();
+        let column = TensorLayout::col_major(&extents).unwrap();
+        for bits in [8, 16] {
+            both_ways(&row, &column, bits, &[None]);
+        }
+    }
+}
+
 /// The formats that the issue of speed lists, ragged and not.
 fn formats(rows: u64, columns: u64) -> Vec<(&'static str, TensorLayout, u32)> {
     let tile = |digits: &[(u8, u8, u64)]| pattern(2, digits).layout(&[rows, columns]).unwrap();

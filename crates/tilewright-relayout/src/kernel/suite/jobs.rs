@@ -117,7 +117,7 @@ impl Relayout {
         let mut places = PLACES.iter().copied().cycle();
         let mut ways = Vec::new();
         for (isa, register) in registers() {
-            for reach in [Reach::Near, Reach::Far] {
+            for reach in [Reach::Near, Reach::Coming, Reach::Far] {
                 for &blocks in blocks {
                     for _ in 0..2 {
                         let (src, dst) = places.next().unwrap();
