@@ -47,3 +47,27 @@ fn every_base_of_a_large_array() {
         }
     }
 }
+
+#[test]
+fn ranges_shorter_than_the_blocks_of_the_whole_go_in_two_hops_as_well() {
+    let layout = tilewright_core::Layout::parse("(3000,960):(1920,2)").unwrap();
+    let src = TensorLayout::of(&layout);
+    let dst = TensorLayout::col_major(&[3000, 960]).unwrap();
+    let plan = Plan::new(&src, &dst, Elements::same(32), 0).unwrap();
+    assert!(plan.to_string().contains("two hops") || !cfg!(target_arch = "x86_64"), "{plan}");
+    let source = filled(plan.src_bytes() as usize);
+    let expected = naive(&src, &dst, 4, &source);
+    let mut out = vec![0xA5; expected.len()];
+    for threads in [1, 2, 3] {
+        out.fill(0xA5);
+        plan.run(&source, &mut out, threads).unwrap();
+        assert!(out == expected, "{threads} threads");
+    }
+    let cut = 240 * 12_000;
+    let (first, rest) = out.split_at_mut(cut);
+    first.fill(0xA5);
+    plan.run_range(0..cut as u64, &source, first).unwrap();
+    rest.fill(0xA5);
+    plan.run_range(cut as u64..expected.len() as u64, &source, rest).unwrap();
+    assert!(out == expected);
+}

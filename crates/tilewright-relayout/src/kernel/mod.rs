@@ -104,6 +104,7 @@ pub(crate) fn run(tools: &mut Tools<'_>, job: Job<'_>, src: &[u8], out: &mut [u8
         || thin::thin(tools, &job, src, out)
         || hop(tools, &job, src, out)
         || weaves(tools, &job, src, out)
+        || sought_hop(tools, &job, src, out)
         || field::fields(tools, &job, src, out)
     {
         return;
@@ -167,6 +168,23 @@ fn hop(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool
     let Some(hops) = tools.hops.iter().find(|hops| hops.fits(job, tools.reach)) else {
         return false;
     };
+    through(tools, hops, job, src, out);
+    true
+}
+
+/// Runs a part of a job in hops of its own, if it is large: those of the whole may be longer than it.
+fn sought_hop(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
+    let bytes = job.turns.iter().fold(job.run, |all, turn| all.saturating_mul(turn.extent));
+    if !tools.seek || tools.hops.is_empty() || bytes < cost::STREAM / 4 {
+        return false;
+    }
+    let Some(hops) = hops_of(tools.elements, tools.isa, job, tools.reach) else { return false };
+    through(tools, &hops, job, src, out);
+    true
+}
+
+/// Runs a job in these hops, which fit it.
+fn through(tools: &mut Tools<'_>, hops: &Hops, job: &Job<'_>, src: &[u8], out: &mut [u8]) {
     let mut buffer = tools.scratch.take_block(hops.bytes);
     let (weaves, block) = (&hops.weaves[..], buffer.bytes(hops.bytes));
     hops.each(job, &mut |from, to| {
@@ -183,7 +201,6 @@ fn hop(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool
         run(own, Job { dst: to, ..second }, block, out);
     });
     tools.scratch.give_block(buffer);
-    true
 }
 
 /// What runs a job, beside the data.
