@@ -52,5 +52,8 @@ pub(crate) const STREAM: u64 = 4 << 20;
 /// under way.
 pub(crate) const AHEAD: u64 = 128;
 
+/// Parts of a job of fewer bytes are not worth hops of their own.
+pub(crate) const SOUGHT: u64 = 1 << 20;
+
 /// Jobs of fewer bytes are not worth tables.
 pub(crate) const LEAST: u64 = 2 << 10;

@@ -198,14 +198,11 @@ fn part(extent: u64, wanted: u64, line: u64) -> u64 {
     taken.next_multiple_of(line).min(extent)
 }
 
-/// The bytes of a block: it and what the second hop needs stay in the second-level cache.
-const BLOCK: u64 = cost::BLOCK;
-
 /// Lengthens a block along its last loop on either side, as long as it is small.
 fn enlarge(turns: &[Turn], run: u64, taken: &mut [u64], (src, dst): (&[usize], &[usize])) {
     for i in [dst.last(), src.last()].into_iter().flatten().copied() {
         let bytes = taken.iter().product::<u64>() * run;
-        let room = BLOCK / bytes.max(1);
+        let room = cost::BLOCK / bytes.max(1);
         if room >= 2 {
             let most = (taken[i] * room).min(turns[i].extent);
             taken[i] = turns[i].extent.div_ceil(turns[i].extent.div_ceil(most));

@@ -175,7 +175,7 @@ fn hop(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool
 /// Runs a part of a job in hops of its own, if it is large: those of the whole may be longer than it.
 fn sought_hop(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
     let bytes = job.turns.iter().fold(job.run, |all, turn| all.saturating_mul(turn.extent));
-    if !tools.seek || tools.hops.is_empty() || bytes < cost::STREAM / 4 {
+    if !tools.seek || tools.hops.is_empty() || bytes < cost::SOUGHT {
         return false;
     }
     let Some(hops) = hops_of(tools.elements, tools.isa, job, tools.reach) else { return false };

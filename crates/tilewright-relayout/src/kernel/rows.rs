@@ -66,8 +66,7 @@ pub(super) fn rows_far(isa: Isa, job: &Job<'_>, src: &[u8], out: &mut [u8], scra
 }
 
 /// Copies short runs of whole lines, those of the innermost turn at once: one by one, the way into each
-/// would cost as much as the run. Returns whether there is one and all
-/// lie within the slices.
+/// would cost as much as the run. Returns whether there is one and all lie within the slices.
 fn lines(isa: Isa, job: &Job<'_>, turns: &[Turn], src: &[u8], out: &mut [u8]) -> bool {
     let Some((inner, outer)) = turns.split_last() else { return false };
     if !job.is_within(src.len(), out.len()) {
