@@ -82,6 +82,8 @@ impl Isa {
     pub(crate) fn chosen() -> Isa {
         static CHOSEN: OnceLock<Isa> = OnceLock::new();
         *CHOSEN.get_or_init(|| {
+            #[cfg(target_arch = "x86_64")]
+            super::x86_64::learn();
             let here = || Isa::ALL.iter().copied().filter(|isa| isa.is_here());
             let named = std::env::var(VARIABLE).unwrap_or_default();
             here().find(|isa| isa.name() == named).or_else(|| here().next()).unwrap_or(Isa::Generic)

@@ -1,17 +1,51 @@
 //! Kernels of x86-64.
 
-use core::arch::x86_64::{_MM_HINT_ET0, _MM_HINT_T1, _mm_prefetch, _mm_sfence};
+use core::{
+    arch::x86_64::{
+        __cpuid, _MM_HINT_ET0, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch, _mm_sfence,
+    },
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 pub(super) mod avx2;
 pub(super) mod avx512;
 pub(super) mod sse2;
 pub(super) mod xmm;
 
-/// Asks for a line, into the second-level cache.
+/// Whether lines are asked for into the first-level cache, not only into the second.
+static INTO_THE_FIRST: AtomicBool = AtomicBool::new(false);
+
+/// Learns what is known of this processor.
+pub(super) fn learn() {
+    INTO_THE_FIRST.store(is_zen_5(), Ordering::Relaxed);
+}
+
+/// Whether this is a Zen 5 or its successor (family 26 of AMD). Relayout is a tenth faster there with lines
+/// asked for into the first-level cache; on Zen 4, into which fewer can be under way, it is a fifth
+/// slower. Others were not measured.
+fn is_zen_5() -> bool {
+    const AMD: [u8; 12] = *b"AuthenticAMD";
+    if cfg!(miri) {
+        return false;
+    }
+    let named = __cpuid(0);
+    let name = [named.ebx, named.edx, named.ecx].map(u32::to_le_bytes);
+    let signature = __cpuid(1).eax;
+    let (family, extended) = (signature >> 8 & 0xF, signature >> 20 & 0xFF);
+    name.as_flattened() == AMD && family == 0xF && family + extended >= 26
+}
+
+/// Asks for a line, into the second-level cache or, where [that is faster](is_zen_5), the first.
 #[inline(always)]
 fn prefetch(at: *const u8) {
     // SAFETY: a hint that reads nothing; part of SSE, which every x86-64 processor has.
-    unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
+    unsafe {
+        if INTO_THE_FIRST.load(Ordering::Relaxed) {
+            _mm_prefetch::<_MM_HINT_T0>(at.cast());
+        } else {
+            _mm_prefetch::<_MM_HINT_T1>(at.cast());
+        }
+    }
 }
 
 /// Asks for a line that will be written in part.
