@@ -48,6 +48,7 @@ mod in_place;
 mod kernel;
 mod nest;
 mod padding;
+mod parts;
 mod plan;
 mod pool;
 mod run;

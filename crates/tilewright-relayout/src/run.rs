@@ -3,17 +3,15 @@
 use crate::{
     Error, Plan,
     clip::{Job, clip},
-    kernel::{self, Scratch, Tools},
+    kernel::{self, Scratch, Together, Tools},
     nest::Nest,
     padding,
+    parts::{self, Cut},
     plan::{Inner, MOST_WEAVES},
     weave::Reach,
 };
 use core::ops::Range;
 use rayon::prelude::*;
-
-/// Ranges per thread, so that threads that are slowed down do not hold up the rest.
-const RANGES_PER_THREAD: u64 = 4;
 
 /// No range is smaller than this, in bytes, unless the plan says otherwise.
 pub(crate) const MIN_RANGE: u64 = 1 << 14;
@@ -50,6 +48,9 @@ impl Plan {
                 "a destination of {given} bytes; the plan writes {bytes}"
             )));
         };
+        if self.0.in_parts(threads, src, out)? {
+            return Ok(());
+        }
         self.in_ranges(threads, out, |range, out| self.0.run(range, src, out))
     }
 
@@ -124,6 +125,41 @@ pub(crate) fn check_out(range: &Range<u64>, given: usize) -> Result<(), Error> {
 }
 
 impl Inner {
+    /// Moves all elements in parts of a job, if threads share that better than ranges of the destination.
+    fn in_parts(&self, threads: usize, src: &[u8], out: &mut [u8]) -> Result<bool, Error> {
+        let wanted = if threads == 0 { rayon::current_num_threads() } else { threads };
+        let reach = Reach::of(self.dst_bytes);
+        let Some([nest]) = self.nests.as_deref() else { return Ok(false) };
+        if wanted == 1 || reach != Reach::Far || nest.packed || self.dst.padding() > 0 {
+            return Ok(false);
+        }
+        let job = nest.job();
+        let Some(weave) = self.weaves.iter().find(|weave| weave.fits(&job, 8, reach)) else {
+            return Ok(false);
+        };
+        let Some(cut) = Cut::of(job.turns, &weave.shape, wanted as u64) else { return Ok(false) };
+        let together = Together { isa: self.isa, weave, job, cut };
+        let mut done = false;
+        self.in_threads(threads, cut.parts(), || {
+            done = together.run(src, out, &self.scratches);
+        })?;
+        Ok(done)
+    }
+
+    /// Does work in this many threads, or in as many as there are parts of it.
+    fn in_threads(
+        &self,
+        threads: usize,
+        parts: u64,
+        work: impl FnOnce() + Send,
+    ) -> Result<(), Error> {
+        if threads == 0 {
+            work();
+            return Ok(());
+        }
+        self.pool.run(usize::try_from(parts).unwrap_or(threads).min(threads), work)
+    }
+
     /// Calls `f` with byte ranges of `out`, which begins at destination byte `start`.
     pub(crate) fn in_ranges(
         &self,
@@ -143,21 +179,16 @@ impl Inner {
             f(range(0, out.len()), out);
             return Ok(());
         }
-        let mut work = || {
+        self.in_threads(threads, ranges, || {
             out.par_chunks_mut(grain as usize)
                 .enumerate()
                 .for_each(|(i, out)| f(range(i, out.len()), out));
-        };
-        if threads == 0 {
-            work();
-            return Ok(());
-        }
-        self.pool.run(usize::try_from(ranges).unwrap_or(wanted).min(wanted), work)
+        })
     }
 
     /// The bytes of a range, so that `len` bytes keep this many threads busy.
     fn grain(&self, len: u64, threads: u64) -> u64 {
-        let ranges = threads.max(1).saturating_mul(RANGES_PER_THREAD);
+        let ranges = threads.max(1).saturating_mul(parts::PER_THREAD);
         let bytes = len.div_ceil(ranges).max(self.min_range);
         let share = len.div_ceil(threads.max(1));
         match self.outer_block() {

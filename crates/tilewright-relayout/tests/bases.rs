@@ -49,6 +49,27 @@ fn every_base_of_a_large_array() {
 }
 
 #[test]
+fn threads_share_what_has_one_block_along_the_outermost_loop() {
+    let extents = [40, 60, 9, 52];
+    let src = TensorLayout::row_major(&extents).unwrap();
+    let dst = TensorLayout::col_major(&extents).unwrap();
+    let plan = Plan::new(&src, &dst, Elements::same(32), 0).unwrap();
+    let source = filled(plan.src_bytes() as usize + 3);
+    let expected = naive(&src, &dst, 4, &source[3..]);
+    let mut out = vec![0; expected.len() + 128];
+    for base in [0, 16, 33] {
+        for threads in [1, 2, 3, 8, 0] {
+            out.fill(0xA5);
+            let to = &mut out[base..][..expected.len()];
+            plan.run(&source[3..], to, threads).unwrap();
+            assert!(to == expected, "base {base}, {threads} threads: {plan}");
+            let (before, behind) = (&out[..base], &out[base + expected.len()..]);
+            assert!(before.iter().chain(behind).all(|byte| *byte == 0xA5));
+        }
+    }
+}
+
+#[test]
 fn ranges_shorter_than_the_blocks_of_the_whole_go_in_two_hops_as_well() {
     let layout = tilewright_core::Layout::parse("(3000,960):(1920,2)").unwrap();
     let src = TensorLayout::of(&layout);

@@ -23,6 +23,7 @@ mod suite;
 mod table;
 mod thin;
 mod tile;
+mod together;
 mod vector;
 mod weave;
 #[cfg(target_arch = "x86_64")]
@@ -41,6 +42,7 @@ pub(crate) use isa::Isa;
 pub(crate) use table::table;
 pub(crate) use thin::one_of;
 pub(crate) use tile::Scratch;
+pub(crate) use together::Together;
 
 /// How the units of a job are read and written.
 #[derive(Clone, Copy, Debug)]

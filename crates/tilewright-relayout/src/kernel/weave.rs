@@ -44,21 +44,49 @@ pub(crate) fn weave(
     (out, to): (&mut [u8], i64),
     scratch: &mut Scratch,
 ) -> bool {
-    let Some(blocks) = weave.blocks(job, from, to, out.as_ptr().addr()) else { return false };
+    let target = (out.as_mut_ptr(), out.len());
+    let Some(blocks) = blocks(weave, job, (src, from), (target, to)) else { return false };
+    // SAFETY: `blocks` found that they stay within the slices, of which one is exclusive; the machine has
+    // the instruction set, as `Isa::chosen` and its callers make sure.
+    unsafe { run(isa, weave, blocks, src, target.0, scratch) }
+}
+
+/// The blocks of a job that a weave fits, if all they read lies in `src` and all they write in the bytes
+/// of the destination.
+pub(super) fn blocks(
+    weave: &Weave,
+    job: &Job<'_>,
+    (src, from): (&[u8], i64),
+    ((out, len), to): ((*mut u8, usize), i64),
+) -> Option<Blocks> {
+    let blocks = weave.blocks(job, from, to, out.addr())?;
     let within = |(low, high): (i64, i64), len: usize| low >= 0 && high as u64 <= len as u64;
-    if !within(blocks.src_reach, src.len()) || !within(blocks.dst_reach, out.len()) {
-        return false;
-    }
+    (within(blocks.src_reach, src.len()) && within(blocks.dst_reach, len)).then_some(blocks)
+}
+
+/// Runs blocks. Returns whether the instruction set has their registers.
+///
+/// # Safety
+/// They are blocks of the weave that [`blocks`] found to read within `src` and to write within a
+/// destination at `out`, of which no one else uses what they write; the machine has the instruction set.
+pub(super) unsafe fn run(
+    isa: Isa,
+    weave: &Weave,
+    blocks: Blocks,
+    src: &[u8],
+    out: *mut u8,
+    scratch: &mut Scratch,
+) -> bool {
     let store = match weave.reach {
         Reach::Far => Store::Streamed,
         Reach::Coming | Reach::Near => Store::Cached,
     };
     let lines = scratch.lines(2 * weave.steps.lines * weave.register + STAGE);
-    let buffers = Buffers { src: src.as_ptr(), dst: out.as_mut_ptr(), store };
+    let buffers = Buffers { src: src.as_ptr(), dst: out, store };
     let run = Run { weave, buffers, scratch: lines };
     // SAFETY: `src_reach` and `dst_reach` are the lowest and highest bytes over all blocks, steps and
     // registers, and both were found within the slices; the scratch buffer was made for two blocks and
-    // a stage; the machine has the instruction set, as `Isa::chosen` and its callers make sure.
+    // a stage; the machine has the instruction set.
     unsafe { run.all(isa, blocks) }
 }
 

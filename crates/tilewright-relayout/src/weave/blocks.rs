@@ -177,7 +177,11 @@ impl Blocks {
         let next = |side: Side| {
             let mut together = run;
             loop {
-                let i = turns.iter().position(|turn| side(turn).unsigned_abs() == together)?;
+                let goes_on = |i: &usize| {
+                    // A loop of one turn, which a part may have, goes nowhere.
+                    side(&turns[*i]).unsigned_abs() == together && extent(*i) > 1
+                };
+                let i = (0..turns.len()).find(goes_on)?;
                 if shape[i] < extent(i) {
                     return Some(i);
                 }

@@ -1,9 +1,7 @@
 //! Kernels of x86-64.
 
 use core::{
-    arch::x86_64::{
-        __cpuid, _MM_HINT_ET0, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch, _mm_sfence,
-    },
+    arch::x86_64::{__cpuid, _MM_HINT_ET0, _MM_HINT_T0, _MM_HINT_T1, _mm_prefetch, _mm_sfence},
     sync::atomic::{AtomicBool, Ordering},
 };
 
