@@ -165,9 +165,10 @@ impl Run<'_> {
             (4, true) => go!(Direct::<T, 4>(self, blocks)),
             (8, true) => go!(Direct::<T, 8>(self, blocks)),
             (_, true) => go!(Direct::<T, 16>(self, blocks)),
-            // Two of at least five exchanges are done on the way.
-            (8, _) => go!(Through::<T, 4, 8>(self, blocks)),
-            _ => go!(Through::<T, 4, 16>(self, blocks)),
+            // Half of five to seven exchanges are done on the way.
+            (8, _) if steps.gather_src.len() == 4 => go!(Through::<T, 4, 8>(self, blocks)),
+            (8, _) => go!(Through::<T, 8, 8>(self, blocks)),
+            _ => go!(Through::<T, 8, 16>(self, blocks)),
         }
     }
 
@@ -196,7 +197,7 @@ impl Run<'_> {
                     // SAFETY: registers of a step of a block lie in the source and in the destination;
                     // the machine has the instruction set, and the levels fit the register.
                     unsafe {
-                        let from = self.buffers.src.offset((src + step.src) as isize);
+                        let from = self.buffers.src.offset((src + step.from) as isize);
                         let mut held = load::<V, W>(from, &registers);
                         exchange::<V, T, W, 1>(&mut held, &levels);
                         self.put::<V, W>(&sink, open, step, &mut held);
@@ -268,8 +269,7 @@ impl Run<'_> {
                     // SAFETY: a writing step's lines lie in the scratch buffer and its registers in the
                     // destination; the machine has the instruction set, and the levels fit the register.
                     unsafe {
-                        let mut held =
-                            load_lines::<V, W>(current.add(write.at as usize * V::BYTES));
+                        let mut held = load_lines::<V, W>(current.offset(write.from as isize));
                         exchange::<V, T, W, G>(&mut held, &levels);
                         self.put::<V, W>(&sink, open, write, &mut held);
                     }
@@ -296,6 +296,7 @@ impl Run<'_> {
 /// How a block is read.
 struct Reading<const G: usize> {
     registers: [i64; G],
+    apart: [usize; G],
     levels: [[u8; 2]; 4],
     /// Steps asked for ahead, the steps of a block less these, and whether any are.
     ahead: usize,
@@ -310,6 +311,7 @@ impl<const G: usize> Reading<G> {
         let ahead = (cost::AHEAD as usize / G).min(steps.gather.len());
         Reading {
             registers: *exact(&steps.gather_src),
+            apart: *exact(&steps.gather_to),
             levels: run.levels(written.trailing_zeros() as usize),
             ahead,
             turn: steps.gather.len() - ahead,
@@ -348,8 +350,8 @@ impl<const G: usize> Reading<G> {
             let mut held = load::<V, G>(from, &self.registers);
             // The levels of a transpose end with the highest.
             exchange::<V, T, G, 1>(&mut held, &self.levels);
-            for (register, at) in held.iter().zip(step.at) {
-                register.store(scratch.add(at as usize * V::BYTES));
+            for (register, apart) in held.iter().zip(self.apart) {
+                register.store(scratch.add(step.to + apart));
             }
         }
     }

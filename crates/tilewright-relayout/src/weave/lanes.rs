@@ -16,7 +16,7 @@ use crate::nest::Turn;
 pub(super) const IN_REGISTERS: usize = 4;
 
 /// The exchanges that a reading step does at most, on the way to a scratch buffer.
-pub(super) const ON_THE_WAY: usize = 2;
+const ON_THE_WAY: usize = 3;
 
 /// The most exchanged bits.
 pub(super) const MOST: usize = IN_REGISTERS + ON_THE_WAY;
@@ -73,6 +73,12 @@ impl Lanes {
     /// without at 0.7 to 1.2.
     pub(super) fn are_direct(&self) -> bool {
         self.levels.len() <= IN_REGISTERS
+    }
+
+    /// The exchanges that reading steps do where registers go through a scratch buffer: half of all, so that
+    /// neither side holds many registers at a time.
+    pub(super) fn on_the_way(&self) -> usize {
+        self.levels.len() / 2
     }
 
     /// How much units move of loops of these extents, as a multiple of what there is: the last unit of a

@@ -1,9 +1,6 @@
 //! What a block does: steps that read, and steps that write.
 
-use super::{
-    Lanes, Reach,
-    lanes::{NONE, ON_THE_WAY},
-};
+use super::{Lanes, Reach, lanes::NONE};
 use crate::{cost, nest::Turn};
 
 /// Registers read into the scratch buffer, after the exchanges of the highest bits of their index.
@@ -11,17 +8,17 @@ use crate::{cost, nest::Turn};
 pub(crate) struct Gather {
     /// Bytes from the block's first.
     pub(crate) src: i64,
-    /// The scratch lines they go to.
-    pub(crate) at: [u32; 1 << ON_THE_WAY],
+    /// Bytes from the first of the scratch buffer, where the first register goes.
+    pub(crate) to: usize,
 }
 
 /// Registers written to the destination, after the exchanges of the lower bits of their index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Write {
-    /// The first of their scratch lines.
-    pub(crate) at: u32,
-    /// Bytes from the block's first: of the source where nothing goes through the scratch buffer.
-    pub(crate) src: i64,
+    /// Bytes from the first of the scratch buffer, or from the block's first where registers are read
+    /// straight from the source.
+    pub(crate) from: i64,
+    /// Bytes from the block's first.
     pub(crate) dst: i64,
 }
 
@@ -50,8 +47,10 @@ pub(crate) struct Steps {
     /// Where writing steps read the source themselves and it is far: the registers of a block in the
     /// order of the source, by which they are asked for a block ahead.
     pub(crate) asked: Vec<i64>,
-    /// Where each register of a reading step begins, and of a writing step on either side.
+    /// Where each register of a reading step begins, and where it goes from where the first one does; where
+    /// those of a writing step begin on either side.
     pub(crate) gather_src: Vec<i64>,
+    pub(crate) gather_to: Vec<usize>,
     pub(crate) write_src: Vec<i64>,
     pub(crate) write_dst: Vec<i64>,
     /// The registers that the scratch buffer holds.
@@ -96,17 +95,17 @@ impl Steps {
             widen(&mut units, lanes);
         }
         let bits = lanes.levels.len();
-        let on_the_way = if direct { 0 } else { ON_THE_WAY };
-        let split = bits - on_the_way;
+        let split = bits - if direct { 0 } else { lanes.on_the_way() };
         if lanes.levels[split..].iter().any(|level| level[1] != NONE) {
             return None;
         }
         let (src, dst) = (whole(lanes.src.iter().copied())?, bit_offsets(lanes)?);
-        let write = write_steps(&units, &dst, split)?;
+        let write = write_steps(&units, &dst, split, (!direct).then_some(register))?;
         let mut steps = Steps {
             gather: Vec::new(),
             asked: Vec::new(),
             gather_src: sums(&src[split..].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
+            gather_to: write.apart,
             write_src: sums(&src[..split].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
             write_dst: sums(&dst[..split]),
             lines: 0,
@@ -118,7 +117,7 @@ impl Steps {
         steps.aligned = steps.write.iter().all(|step| on_line(step.dst))
             && steps.write_dst.iter().all(|&dst| on_line(dst));
         if !direct {
-            steps.gather = gather_steps(&units, &src, split, &write.place);
+            steps.gather = gather_steps(&units, &src, split, &write.place, register);
             steps.lines = write.lines;
         } else if reach != Reach::Near {
             steps.asked.reserve_exact(steps.write.len() << bits);
@@ -143,7 +142,7 @@ impl Steps {
     /// The lowest source byte of a block relative to its first register, and the one behind the last.
     pub(super) fn src_reach(&self, register: usize) -> Option<(i64, i64)> {
         let reach = match self.gather.is_empty() {
-            true => reach(self.write.iter().map(|step| step.src), &self.write_src),
+            true => reach(self.write.iter().map(|step| step.from), &self.write_src),
             false => reach(self.gather.iter().map(|step| step.src), &self.gather_src),
         }?;
         Some((reach.0, reach.1.checked_add(register as i64)?))
@@ -253,16 +252,25 @@ fn bit(weight: usize, src: i64, dst: i64) -> Digit {
     Digit { count: 2, src: src * 8, dst: dst * 8, step: 1, last: 1, role: Role::Bit(weight) }
 }
 
-/// Writing steps, the scratch lines at which the registers of each unit begin, by their high bits, and
-/// the line behind the last.
+/// Writing steps, and where the scratch buffer has the registers of each unit: the first one of those of
+/// which no bit is set that is exchanged before, and how far behind it those are of which some are, in
+/// bytes.
 struct Writes {
     steps: Vec<Write>,
-    place: Vec<[u32; 1 << ON_THE_WAY]>,
+    place: Vec<usize>,
+    apart: Vec<usize>,
+    /// The registers that the scratch buffer holds.
     lines: usize,
 }
 
-/// The writing steps, by destination: every unit, and every value of the bits exchanged before.
-fn write_steps(units: &[Digit], dst: &[(i64, i64)], split: usize) -> Option<Writes> {
+/// The writing steps, by destination: every unit, and every value of the bits exchanged before. They read
+/// the source, or, given the bytes of a register, a scratch buffer.
+fn write_steps(
+    units: &[Digit],
+    dst: &[(i64, i64)],
+    split: usize,
+    scratch: Option<usize>,
+) -> Option<Writes> {
     let high: Vec<Digit> = dst[split..]
         .iter()
         .enumerate()
@@ -271,19 +279,28 @@ fn write_steps(units: &[Digit], dst: &[(i64, i64)], split: usize) -> Option<Writ
     let first: i64 = dst[split..].iter().map(|pair| pair.0).sum();
     let mut digits: Vec<&Digit> = units.iter().chain(&high).collect();
     digits.sort_by_key(|digit| core::cmp::Reverse(digit.dst.unsigned_abs()));
-    let inner = digits.last().map_or(1, |digit| digit.count) as u32;
+    let inner = digits.last().map_or(1, |digit| digit.count);
     let all: usize = units.iter().map(|digit| digit.count).product();
-    let mut place = vec![[0; 1 << ON_THE_WAY]; all];
+    let (mut place, mut apart) = (vec![0; all], vec![0; 1 << high.len()]);
     let mut steps = Vec::with_capacity(all << high.len());
+    let mut lines = 0;
     each(&digits, &mut |unit, bits, src, dst| {
-        let number = steps.len() as u32;
+        let number = steps.len();
         // A line more after each innermost loop: lines then do not share cache sets.
-        let at = (number << split) + number / inner;
-        place[unit][bits] = at;
-        steps.push(Write { at, src, dst: dst + first });
+        let line = (number << split) + number / inner;
+        lines = line + (1 << split);
+        let at = line * scratch.unwrap_or(0);
+        // The place is a sum over loops, so what a bit adds is the same for all units.
+        if bits == 0 {
+            place[unit] = at;
+        }
+        if unit == 0 {
+            apart[bits] = at;
+        }
+        let from = if scratch.is_some() { at as i64 } else { src };
+        steps.push(Write { from, dst: dst + first });
     });
-    let lines = steps.last().map_or(0, |step| step.at as usize + (1 << split));
-    Some(Writes { steps, place, lines })
+    Some(Writes { steps, place, apart, lines })
 }
 
 /// Bits of the register index as loops, of the source alone.
@@ -303,12 +320,13 @@ fn gather_steps(
     units: &[Digit],
     src: &[i64],
     split: usize,
-    place: &[[u32; 1 << ON_THE_WAY]],
+    place: &[usize],
+    register: usize,
 ) -> Vec<Gather> {
     let low = bits_of(&src[..split]);
     let mut steps = Vec::with_capacity(place.len() << split);
     each(&by_source(units, &low), &mut |unit, bits, src, _| {
-        steps.push(Gather { src, at: place[unit].map(|line| line + bits as u32) });
+        steps.push(Gather { src, to: place[unit] + bits * register });
     });
     steps
 }
