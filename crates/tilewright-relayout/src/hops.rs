@@ -33,6 +33,11 @@ pub(crate) struct Hops {
     pub(crate) second: Nest,
     /// How the hops are woven.
     pub(crate) weaves: Vec<Weave>,
+    /// Where the first hop finds its source: in a cache if the second asks for it meanwhile.
+    pub(crate) into: Reach,
+    /// The lines of a block's source, from its first byte, which the second hop of the block before asks
+    /// for.
+    pub(crate) asked: Vec<i64>,
 }
 
 /// Which side of a loop a stride is taken from.
@@ -94,17 +99,27 @@ impl Hops {
         if bytes < cost::LEAST || first.turns.is_empty() || second.turns.is_empty() {
             return None;
         }
-        let mut weaves = Vec::new();
-        for (hop, reach) in [(&first, reach.coming()), (&second, reach)] {
+        let weave = |hop: &Nest, reach| {
             let weave = kernel::weave_of(Elements::same(8), isa, &hop.job(), reach);
-            match weave.filter(|weave| weave.register >= least) {
-                Some(weave) => weaves.push(weave),
-                None if hop.run >= WHOLE || kernel::one_of(&hop.job()).is_some() => {}
-                None => return None,
-            }
-        }
+            weave.filter(|weave| weave.register >= least)
+        };
+        let is_picked = |hop: &Nest, reach| kernel::is_picked(isa, &hop.job(), reach);
+        let last = weave(&second, reach);
+        // Picks ask for what they read themselves, and scratch buffers leave no time for it.
+        let asks = reach == Reach::Far
+            && last.as_ref().is_some_and(|weave| weave.steps.gather.is_empty())
+            && !is_picked(&first, reach.coming())
+            && !is_picked(&second, reach);
+        let into = if asks { Reach::Near } else { reach.coming() };
+        let weaves = [weave(&first, into), last];
+        let is_well_done = |(hop, weave): (&Nest, &Option<Weave>)| {
+            weave.is_some() || hop.run >= WHOLE || kernel::one_of(&hop.job()).is_some()
+        };
+        let well_done = [&first, &second].into_iter().zip(&weaves).all(is_well_done);
         // One hop must be more than the job was.
-        (!weaves.is_empty()).then(|| Hops {
+        (well_done && weaves.iter().any(Option::is_some)).then(|| Hops {
+            into,
+            asked: if asks { kernel::lines(&first) } else { Vec::new() },
             reach,
             run: job.run,
             turns: job.turns.to_vec(),
@@ -112,7 +127,7 @@ impl Hops {
             bytes: bytes as usize,
             first,
             second,
-            weaves,
+            weaves: weaves.into_iter().flatten().collect(),
         })
     }
 
@@ -306,7 +321,12 @@ mod tests {
             let nest = Nest::of(&block, Elements::same(bits));
             for isa in Isa::ALL {
                 let hops = Hops::of(&nest.job(), *isa, Reach::Far);
-                assert!(hops.is_some(), "{nest:?} {}", isa.name());
+                let hops = hops.unwrap_or_else(|| panic!("{nest:?} {}", isa.name()));
+                // What the second asks for, the first finds in a cache.
+                assert_eq!(hops.asked.is_empty(), hops.into != Reach::Near);
+                if bits == 8 && isa.name() == "avx512" {
+                    assert!(hops.asked.len() * cost::LINE as usize >= hops.bytes, "{nest:?}");
+                }
             }
         }
     }

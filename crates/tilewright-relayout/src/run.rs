@@ -332,6 +332,7 @@ impl Inner {
             weaves: &self.weaves,
             hops: &self.hops,
             seek: true,
+            ask: None,
             scratch,
         };
         clip(nest, units, &mut |job| {

@@ -148,6 +148,7 @@ impl Chunks {
             weaves: &self.weaves,
             hops: &[],
             seek: true,
+            ask: None,
             scratch: &mut work.scratch,
         });
         inner.write(range, out, &|range, out| {

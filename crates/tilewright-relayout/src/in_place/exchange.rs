@@ -149,6 +149,7 @@ impl Tasks<'_> {
             weaves: &self.weaves,
             hops: &[],
             seek: true,
+            ask: None,
             scratch: &mut work.scratch,
         };
         self.swap.loops(block, false, &mut turns);

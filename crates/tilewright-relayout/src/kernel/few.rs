@@ -3,7 +3,9 @@
 //! of each of those.
 
 use super::{
-    Tools, strip,
+    Tools,
+    isa::Isa,
+    strip,
     strip::{Make, Stage, Strip},
     vector::Vector,
 };
@@ -116,7 +118,7 @@ struct Few {
 
 impl Few {
     /// What a job is, and which turn is the rows' own, beside the last.
-    fn of(tools: &Tools<'_>, job: &Job<'_>) -> Option<(Few, usize)> {
+    fn of(isa: Isa, reach: Reach, job: &Job<'_>) -> Option<(Few, usize)> {
         let (d, rest) = job.turns.split_last()?;
         let run = i64::try_from(job.run).ok().filter(|run| !job.packed && *run <= 32)?;
         let minor = rest.iter().position(|turn| turn.src == run)?;
@@ -133,20 +135,25 @@ impl Few {
         let len = usize::try_from(along.checked_mul(job.run)?).ok()?;
         let width = run as usize;
         let fits = |size: &&usize| size.is_multiple_of(width) && **size <= len;
-        let register = *strip::registers(tools.isa).iter().find(fits)?;
+        let register = *strip::registers(isa).iter().find(fits)?;
         let n = rows as usize;
         let all = rest.iter().map(|turn| turn.extent).product::<u64>() / s.extent;
         // Tables are made anew for each job.
         let worth = (n * n * register * 4) as u64;
-        let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
+        let far = reach == Reach::Far && len >= 4 * cost::LINE as usize;
         let few = Few { n, joins, width, apart, len, register, far };
         (all.saturating_mul((len * n) as u64) >= worth).then_some((few, minor))
     }
 }
 
+/// Whether a job is one of a few rows.
+pub(super) fn is_few(isa: Isa, reach: Reach, job: &Job<'_>) -> bool {
+    Few::of(isa, reach, job).is_some()
+}
+
 /// Runs a job as a few rows, if it is that. Returns whether it did.
 pub(super) fn few(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
-    let Some((few, minor)) = Few::of(tools, job) else { return false };
+    let Some((few, minor)) = Few::of(tools.isa, tools.reach, job) else { return false };
     if !job.is_within(src.len(), out.len()) {
         return false;
     }
@@ -227,6 +234,7 @@ pub(super) mod tests {
                     weaves: &[],
                     hops: &[],
                     seek: true,
+                    ask: None,
                     scratch,
                 };
                 run(&mut tools, *job, &source[phase..], &mut got[phase..]);

@@ -237,8 +237,16 @@ mod tests {
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
             for reach in [Reach::Near, Reach::Coming, Reach::Far] {
                 let (mut got, scratch) = (vec![0xA5; ends], &mut Scratch::default());
-                let mut tools =
-                    Tools { elements, isa, reach, weaves: &[], hops: &[], seek: true, scratch };
+                let mut tools = Tools {
+                    elements,
+                    isa,
+                    reach,
+                    weaves: &[],
+                    hops: &[],
+                    seek: true,
+                    ask: None,
+                    scratch,
+                };
                 run(&mut tools, job, &source, &mut got);
                 assert!(got == expected, "{} {reach:?} {elements:?} {job:?}", isa.name());
             }

@@ -6,6 +6,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod ask;
 mod bits;
 mod enter;
 mod exchange;
@@ -38,6 +39,7 @@ use crate::{
     nest::Turn,
     weave::{Reach, Weave},
 };
+pub(crate) use ask::{Ask, lines};
 pub(crate) use isa::Isa;
 pub(crate) use table::table;
 pub(crate) use thin::one_of;
@@ -136,6 +138,11 @@ pub(crate) fn weave_of(elements: Elements, isa: Isa, job: &Job<'_>, reach: Reach
     (large && elements.are_same()).then(|| Weave::of(job, unit, isa.register(), reach))?
 }
 
+/// Whether a job's elements are picked by tables, rather than woven.
+pub(crate) fn is_picked(isa: Isa, job: &Job<'_>, reach: Reach) -> bool {
+    one_of(job).is_some() || few::is_few(isa, reach, job)
+}
+
 /// The hops of a job that is no weave, if it is large enough.
 pub(crate) fn hops_of(elements: Elements, isa: Isa, job: &Job<'_>, reach: Reach) -> Option<Hops> {
     let bytes = job.turns.iter().map(|turn| turn.extent).product::<u64>() * job.run;
@@ -162,7 +169,7 @@ fn weaves(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> b
         return false;
     }
     let (from, to) = (bit(job.src) / 8, bit(job.dst) / 8);
-    weave::weave(tools.isa, weave, job, (src, from), (out, to), tools.scratch)
+    weave::weave(tools.isa, weave, job, (src, from), (out, to), tools.ask, tools.scratch)
 }
 
 /// Runs a job in two hops, if such were made for it: a block after the other, through a buffer.
@@ -189,19 +196,24 @@ fn sought_hop(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) 
 fn through(tools: &mut Tools<'_>, hops: &Hops, job: &Job<'_>, src: &[u8], out: &mut [u8]) {
     let mut buffer = tools.scratch.take_block(hops.bytes);
     let (weaves, block) = (&hops.weaves[..], buffer.bytes(hops.bytes));
-    hops.each(job, &mut |from, to| {
+    let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
         let (first, second) = (hops.first.job(), hops.second.job());
-        let near = &mut Tools {
-            reach: tools.reach.coming(),
-            weaves,
-            hops: &[],
-            seek: false,
-            ..tools.again()
-        };
+        let near = &mut Tools { reach: hops.into, weaves, hops: &[], seek: false, ..tools.again() };
         run(near, Job { src: from, ..first }, src, block);
-        let own = &mut Tools { weaves, hops: &[], seek: false, ..tools.again() };
+        let ask = next.map(|next| Ask::of(src, next, &hops.asked, hops.bytes));
+        let ask = ask.as_ref();
+        let own = &mut Tools { weaves, hops: &[], seek: false, ask, ..tools.again() };
         run(own, Job { dst: to, ..second }, block, out);
+    };
+    let mut last = None;
+    hops.each(job, &mut |from, to| {
+        if let Some(last) = last.replace((from, to)) {
+            move_block(last, Some(from));
+        }
     });
+    if let Some(last) = last {
+        move_block(last, None);
+    }
     tools.scratch.give_block(buffer);
 }
 
@@ -215,6 +227,8 @@ pub(crate) struct Tools<'a> {
     pub(crate) hops: &'a [Hops],
     /// Whether others are sought for a job that none of these fits: not if that was done before.
     pub(crate) seek: bool,
+    /// What to ask for meanwhile, rather than what the job itself reads.
+    pub(crate) ask: Option<&'a Ask<'a>>,
     pub(crate) scratch: &'a mut Scratch,
 }
 

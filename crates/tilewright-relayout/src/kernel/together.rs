@@ -50,7 +50,9 @@ impl Together<'_> {
                 // and what they write are elements of the part: no other part has them, and no two
                 // elements of the job share a byte. `out` is held exclusively meanwhile. The machine
                 // has the instruction set, as `Isa::chosen` and its callers make sure.
-                unsafe { weave::run(self.isa, self.weave, blocks, src, target.0, &mut scratch) };
+                unsafe {
+                    weave::run(self.isa, self.weave, blocks, (src, None), target.0, &mut scratch)
+                };
             }
             scratch.give_turns(turns);
             scratches.give(scratch);

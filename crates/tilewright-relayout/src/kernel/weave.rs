@@ -5,6 +5,7 @@
 //! both directions all the time.
 
 use super::{
+    ask::Ask,
     enter::{Work, enter},
     exchange::{exchange, load, load_lines},
     isa::Isa,
@@ -42,13 +43,14 @@ pub(crate) fn weave(
     job: &Job<'_>,
     (src, from): (&[u8], i64),
     (out, to): (&mut [u8], i64),
+    ask: Option<&Ask<'_>>,
     scratch: &mut Scratch,
 ) -> bool {
     let target = (out.as_mut_ptr(), out.len());
     let Some(blocks) = blocks(weave, job, (src, from), (target, to)) else { return false };
     // SAFETY: `blocks` found that they stay within the slices, of which one is exclusive; the machine has
     // the instruction set, as `Isa::chosen` and its callers make sure.
-    unsafe { run(isa, weave, blocks, src, target.0, scratch) }
+    unsafe { run(isa, weave, blocks, (src, ask), target.0, scratch) }
 }
 
 /// The blocks of a job that a weave fits, if all they read lies in `src` and all they write in the bytes
@@ -73,7 +75,7 @@ pub(super) unsafe fn run(
     isa: Isa,
     weave: &Weave,
     blocks: Blocks,
-    src: &[u8],
+    (src, ask): (&[u8], Option<&Ask<'_>>),
     out: *mut u8,
     scratch: &mut Scratch,
 ) -> bool {
@@ -83,7 +85,7 @@ pub(super) unsafe fn run(
     };
     let lines = scratch.lines(2 * weave.steps.lines * weave.register + STAGE);
     let buffers = Buffers { src: src.as_ptr(), dst: out, store };
-    let run = Run { weave, buffers, scratch: lines };
+    let run = Run { weave, buffers, ask, scratch: lines };
     // SAFETY: `src_reach` and `dst_reach` are the lowest and highest bytes over all blocks, steps and
     // registers, and both were found within the slices; the scratch buffer was made for two blocks and
     // a stage; the machine has the instruction set.
@@ -125,6 +127,8 @@ impl<const T: bool, const G: usize, const W: usize> Work for Through<'_, T, G, W
 pub(super) struct Run<'a> {
     pub(super) weave: &'a Weave,
     pub(super) buffers: Buffers,
+    /// What direct blocks ask for, rather than for the next one.
+    pub(super) ask: Option<&'a Ask<'a>>,
     /// Two blocks and a stage, on a line.
     pub(super) scratch: *mut u8,
 }
@@ -191,8 +195,14 @@ impl Run<'_> {
             for together in sink.together(&steps.write) {
                 let open = sink.open::<V>(together);
                 for step in together {
-                    for asked in asked.by_ref().take(W) {
-                        V::prefetch(self.buffers.src.wrapping_offset((after + asked) as isize));
+                    match self.ask {
+                        Some(ask) => ask.some::<V>(W),
+                        None => {
+                            for asked in asked.by_ref().take(W) {
+                                let at = (after + asked) as isize;
+                                V::prefetch(self.buffers.src.wrapping_offset(at));
+                            }
+                        }
                     }
                     // SAFETY: registers of a step of a block lie in the source and in the destination;
                     // the machine has the instruction set, and the levels fit the register.

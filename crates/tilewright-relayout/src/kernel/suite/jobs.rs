@@ -160,7 +160,7 @@ impl Way {
         if at(job.src) % 8 != 0 || at(job.dst) % 8 != 0 {
             return false;
         }
-        weave(self.isa, &made, job, (src, at(job.src) / 8), (out, at(job.dst) / 8), scratch)
+        weave(self.isa, &made, job, (src, at(job.src) / 8), (out, at(job.dst) / 8), None, scratch)
     }
 }
 
