@@ -10,7 +10,8 @@ use std::{fs, thread};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
-    /// The processor's name, or its architecture where the system does not tell.
+    /// The processor's name, with its family and model where it has such: virtual machines hide the rest of
+    /// the name. Its architecture where the system does not tell.
     pub cpu: String,
     /// The architecture.
     pub arch: &'static str,
@@ -34,13 +35,21 @@ impl Machine {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let arch = std::env::consts::ARCH;
         Machine {
-            cpu: field(&info, "model name").unwrap_or(arch).to_owned(),
+            cpu: cpu(&info).unwrap_or_else(|| arch.to_owned()),
             arch,
             os: std::env::consts::OS,
             cores: thread::available_parallelism().map_or(1, usize::from),
             caches_kib: caches(),
             vectors: vectors(field(&info, "flags").or_else(|| field(&info, "Features"))),
         }
+    }
+}
+
+fn cpu(info: &str) -> Option<String> {
+    let name = field(info, "model name")?;
+    match (field(info, "cpu family"), field(info, "model")) {
+        (Some(family), Some(model)) => Some(format!("{name}, family {family} model {model}")),
+        _ => Some(name.to_owned()),
     }
 }
 
@@ -78,5 +87,10 @@ mod tests {
         assert_eq!(field(info, "model name"), Some("A CPU @ 2: fast"));
         assert_eq!((field(info, "name"), field("cpu\t: \n", "cpu")), (None, None));
         assert_eq!(vectors(field(info, "flags")), ["avx2", "avx512bw"]);
+        assert_eq!(cpu(info).as_deref(), Some("A CPU @ 2: fast"));
+        assert_eq!(
+            cpu(&format!("cpu family: 26\n{info}")).unwrap(),
+            "A CPU @ 2: fast, family 26 model 17"
+        );
     }
 }
