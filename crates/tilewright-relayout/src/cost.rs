@@ -33,6 +33,10 @@ pub(crate) const BLOCK: u64 = 128 << 10;
 /// of the source, so long reads are worth more than a second-level cache.
 pub(crate) const SCRATCH_BLOCK: u64 = 1 << 20;
 
+/// The most bytes to which a block of two hops is lengthened: it and what the next one reads stay in a
+/// second-level cache.
+pub(crate) const HOP_BLOCK: u64 = 512 << 10;
+
 /// The bytes of a block that is short on one side.
 pub(crate) const LEAST_BLOCK: u64 = 64 << 10;
 

@@ -190,8 +190,8 @@ fn grown(
         if together >= target || together >= ENOUGH && others.contains(&i) {
             break;
         }
-        let line = cost::LINE.checked_div(together).unwrap_or(1).max(1);
-        let take = part(turns[i].extent, target.div_ceil(together), line).max(taken[i]);
+        let wanted = target.div_ceil(together);
+        let take = part(turns[i].extent, wanted, whole_lines(together)).max(taken[i]);
         taken[i] = take;
         grown.push(i);
         together = together.saturating_mul(take);
@@ -205,6 +205,11 @@ fn grown(
 /// Parts of a loop of which the last must not overlap the others by much.
 const FEW: u64 = 8;
 
+/// The turns of a loop of this stride that are whole lines.
+fn whole_lines(stride: u64) -> u64 {
+    cost::LINE >> stride.trailing_zeros().min(cost::LINE.trailing_zeros())
+}
+
 /// About so many turns of a loop, or a few more, so that they are whole lines: parts of even size, if
 /// they are few.
 fn part(extent: u64, wanted: u64, line: u64) -> u64 {
@@ -215,12 +220,17 @@ fn part(extent: u64, wanted: u64, line: u64) -> u64 {
 
 /// Lengthens a block along its last loop on either side, as long as it is small.
 fn enlarge(turns: &[Turn], run: u64, taken: &mut [u64], (src, dst): (&[usize], &[usize])) {
-    for i in [dst.last(), src.last()].into_iter().flatten().copied() {
+    let ends: [(_, Side); 2] = [(dst.last(), DST), (src.last(), SRC)];
+    for i in ends.iter().filter_map(|(last, _)| last.copied()) {
+        let cut = ends.iter().filter(|(last, _)| *last == Some(&i));
+        let lines = cut.map(|(_, side)| whole_lines(side(&turns[i]).unsigned_abs()));
+        let line = lines.max().unwrap_or(1);
         let bytes = taken.iter().product::<u64>() * run;
-        let room = cost::BLOCK / bytes.max(1);
+        let room = cost::HOP_BLOCK / bytes.max(1);
         if room >= 2 {
             let most = (taken[i] * room).min(turns[i].extent);
-            taken[i] = turns[i].extent.div_ceil(turns[i].extent.div_ceil(most));
+            let even = turns[i].extent.div_ceil(turns[i].extent.div_ceil(most));
+            taken[i] = even.next_multiple_of(line).min(turns[i].extent);
         }
     }
 }
@@ -292,6 +302,22 @@ mod tests {
             }
         }
         assert!(found > 1, "{found}");
+    }
+
+    #[test]
+    fn blocks_are_whole_lines_on_both_sides() {
+        for (extent, inner) in [(4096, 9), (4095, 9), (4096, 36), (1000, 20), (300, 192)] {
+            // O rows of I times HW bytes, which become HW times I columns of O bytes.
+            let turn = |extent: i64, src, dst| Turn { extent: extent as u64, src, dst };
+            let turns =
+                [turn(inner, 1, 16 * extent), turn(extent, inner, 16), turn(16, extent * inner, 1)];
+            let job = Job { packed: false, src: 0, dst: 0, run: 1, turns: &turns };
+            let hops = Hops::of(&job, Isa::Generic, Reach::Far);
+            let hops = hops.unwrap_or_else(|| panic!("{extent} times {inner} bytes"));
+            let (taken, extent) = (hops.taken[1], extent as u64);
+            let whole = (taken * inner as u64).is_multiple_of(cost::LINE);
+            assert!(taken == extent || whole, "{taken} of {extent} times {inner} bytes");
+        }
     }
 
     #[test]
