@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn all_bytes_are_there_and_zero() {
-        for len in [0, 1, 63, 4096, HUGE - 1, HUGE, HUGE + 1, 3 * HUGE + 5] {
+        let long = [HUGE - 1, HUGE, HUGE + 1, 3 * HUGE + 5];
+        for len in [0, 1, 63, 4096].into_iter().chain(long.into_iter().filter(|_| !cfg!(miri))) {
             let mut buffer = Buffer::new(len as u64).unwrap();
             assert!(buffer.len() == len && buffer.iter().all(|byte| *byte == 0));
             assert!(buffer.as_ptr().addr().is_multiple_of(64) || len == 0);

@@ -52,8 +52,7 @@ pub(crate) const BADLY: f64 = 1.25;
 /// Destinations of fewer bytes are written through the caches.
 pub(crate) const STREAM: u64 = 4 << 20;
 
-/// The lines asked for ahead of their use, into the second-level cache: into the first, fewer can be
-/// under way.
+/// The lines asked for ahead of their use, into the second-level cache, or the first where that is faster.
 pub(crate) const AHEAD: u64 = 128;
 
 /// Parts of a job of fewer bytes are not worth hops of their own.

@@ -1,45 +1,65 @@
 //! A job cut along one of its loops, so that threads move its parts at the same time.
 //!
-//! Ranges of the destination cut its outermost loop only. Where that is the source's innermost, or has
-//! fewer blocks than there are threads, each thread would read a part of every run: another loop is cut
-//! then.
+//! Ranges of the destination cut its outermost loop only. Where that has too few blocks for all threads,
+//! as when it is the source's innermost, each thread would read a part of every run or have nothing to do:
+//! another loop is cut then.
 //!
 //! Law: the parts of a job hold each of its elements once.
 
 use crate::{clip::Job, nest::Turn};
 
-/// How a job is cut: the loop, and how many of its turns a part takes.
+/// How a job is cut: the loop, the whole blocks along it and the turns of each, and how many parts share
+/// them. What is left goes with the last part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     turn: usize,
-    taken: u64,
+    shape: u64,
+    blocks: u64,
     parts: u64,
 }
 
 /// Parts per thread, so that threads that are slowed down do not hold up the rest.
 pub(crate) const PER_THREAD: u64 = 4;
 
+/// Ranges of the destination are cut along another loop if that keeps threads busy for so much more of
+/// the time, in thousandths.
+const WORTH: u64 = 150;
+
 impl Cut {
-    /// How threads share a job that goes in blocks of this shape; `None` where they do it as well by
-    /// ranges of the destination, which whole blocks of the outermost loop are.
+    /// How threads share a job that goes in blocks of this shape, no longer than its loops; `None` where
+    /// they do it as well by ranges of the destination, which whole blocks of the outermost loop are.
     pub(crate) fn of(turns: &[Turn], shape: &[u64], threads: u64) -> Option<Cut> {
         let threads = threads.max(1);
-        let count = |i: usize| turns[i].extent.div_ceil(shape[i]);
-        // The share of the threads' time in which they have a block, in thousandths.
-        let busy = |i: usize| {
-            count(i).saturating_mul(1000) / count(i).div_ceil(threads).saturating_mul(threads)
-        };
+        let all = turns.iter().zip(shape).enumerate();
+        let cuts =
+            all.map(|(turn, (loops, shape))| Cut::along(turn, loops.extent, *shape, threads));
+        let busy = |cut: &Cut| cut.busy(turns[cut.turn].extent, threads);
+        let outermost = busy(&Cut::along(0, turns.first()?.extent, *shape.first()?, threads));
         // Of those that are equal, the one that is the furthest out.
-        let turn = (0..turns.len()).rev().max_by_key(|&i| busy(i))?;
-        if busy(turn) <= busy(0) {
-            return None;
-        }
-        let blocks = count(turn).div_ceil(threads.saturating_mul(PER_THREAD));
-        let taken = blocks * shape[turn];
-        // What is shorter than a block goes with the part before.
-        let extent = turns[turn].extent;
-        let parts = extent / taken + u64::from(extent % taken >= shape[turn]);
-        Some(Cut { turn, taken, parts })
+        let cut = cuts.rev().max_by_key(busy)?;
+        (cut.parts > 1 && busy(&cut) >= outermost + WORTH).then_some(cut)
+    }
+
+    /// The cut along a loop of so many turns.
+    fn along(turn: usize, extent: u64, shape: u64, threads: u64) -> Cut {
+        let blocks = extent / shape;
+        let shared = (1..=PER_THREAD).rev().filter_map(|each| threads.checked_mul(each));
+        let few = blocks.clamp(1, threads.saturating_mul(PER_THREAD));
+        let cuts = shared.filter(|parts| *parts <= blocks).chain([few]);
+        let cuts = cuts.map(|parts| Cut { turn, shape, blocks, parts });
+        // Of those that are equal, the one of more parts.
+        let whole = Cut { turn, shape, blocks, parts: 1 };
+        let busy = |cut: &Cut| cut.busy(extent, threads);
+        cuts.fold(whole, |best, cut| if busy(&cut) > busy(&best) { cut } else { best })
+    }
+
+    /// The share of the threads' time in which they do what one would, in thousandths.
+    fn busy(&self, extent: u64, threads: u64) -> u64 {
+        let last = self.blocks / self.parts + u64::from(!extent.is_multiple_of(self.shape));
+        let longest = self.blocks.div_ceil(self.parts).max(last);
+        let all = u128::from(extent.div_ceil(self.shape));
+        let time = u128::from(longest) * u128::from(self.parts.div_ceil(threads));
+        (all * 1000 / (time * u128::from(threads)).max(1)) as u64
     }
 
     /// How many parts there are.
@@ -47,14 +67,16 @@ impl Cut {
         self.parts
     }
 
-    /// A part of the job, whose loops are kept in `turns`.
+    /// A part of the job that this was made for, whose loops are kept in `turns`.
     pub(crate) fn part<'t>(&self, job: &Job<'_>, i: u64, turns: &'t mut Vec<Turn>) -> Job<'t> {
         turns.clear();
         turns.extend_from_slice(job.turns);
         let turn = &mut turns[self.turn];
-        let from = i * self.taken;
-        let rest = turn.extent - from;
-        turn.extent = if i + 1 < self.parts { self.taken } else { rest };
+        let (each, more) = (self.blocks / self.parts, self.blocks % self.parts);
+        let begin = |i: u64| (i * each + i.min(more)) * self.shape;
+        let from = begin(i).min(turn.extent);
+        let end = if i + 1 < self.parts { begin(i + 1).min(turn.extent) } else { turn.extent };
+        turn.extent = end - from;
         let (src, dst) = (job.src + from as i64 * turn.src, job.dst + from as i64 * turn.dst);
         Job { packed: job.packed, src, dst, run: job.run, turns }
     }
@@ -79,10 +101,10 @@ mod tests {
                     };
                     let turns = [turn(0), turn(1), turn(2)];
                     let job = Job { packed: false, src: 9, dst: 4, run: 1, turns: &turns };
-                    let Some(it) = Cut::of(&turns, &shape, threads) else { continue };
-                    cut += 1;
                     let fitting: Vec<u64> = (0..3).map(|i| shape[i].min(extents[i])).collect();
-                    assert!(it.turn > 0 && it.parts() <= threads * PER_THREAD);
+                    let Some(it) = Cut::of(&turns, &fitting, threads) else { continue };
+                    cut += 1;
+                    assert!(it.turn > 0 && it.parts() > 1 && it.parts() <= threads * PER_THREAD);
                     let (mut all, mut got, mut kept) = (Vec::new(), Vec::new(), Vec::new());
                     for_each(&turns, job.src, job.dst, &mut |src, dst| all.push((src, dst)));
                     for i in 0..it.parts() {
@@ -107,8 +129,44 @@ mod tests {
         assert_eq!(Cut::of(&turns, &[12, 3, 96], 2), None);
         assert_eq!(Cut::of(&turns, &[96, 3, 96], 1), None);
         // One block of the outermost: the next one has enough, in parts of whole blocks.
-        assert_eq!(Cut::of(&turns, &[96, 3, 96], 2), Some(Cut { turn: 1, taken: 12, parts: 8 }));
+        assert_eq!(
+            Cut::of(&turns, &[96, 3, 96], 2),
+            Some(Cut { turn: 1, shape: 3, blocks: 32, parts: 8 })
+        );
         // None has enough for so many, but one has more.
-        assert_eq!(Cut::of(&turns, &[96, 96, 32], 4), Some(Cut { turn: 2, taken: 32, parts: 3 }));
+        assert_eq!(
+            Cut::of(&turns, &[96, 96, 32], 4),
+            Some(Cut { turn: 2, shape: 32, blocks: 3, parts: 3 })
+        );
+    }
+
+    #[test]
+    fn a_cut_gives_every_thread_its_share() {
+        // The extents of a job, the shape of its blocks, and the threads.
+        let cases = [
+            ([64, 15, 2000], [64, 8, 64], 2),
+            ([48, 11, 5000], [48, 6, 128], 2),
+            ([175, 187, 297], [175, 1, 160], 2),
+            ([96, 287, 64], [96, 20, 64], 4),
+            ([10, 97, 1000], [10, 1, 16], 64),
+        ];
+        for (extents, shape, threads) in cases {
+            let turns = extents.map(|extent| Turn { extent, src: 1, dst: 1 });
+            let cut = Cut::of(&turns, &shape, threads).unwrap();
+            let job = Job { packed: false, src: 0, dst: 0, run: 1, turns: &turns };
+            let mut kept = Vec::new();
+            let blocks = |i| {
+                let part = cut.part(&job, i, &mut kept);
+                part.turns[cut.turn].extent.div_ceil(shape[cut.turn])
+            };
+            let longest = (0..cut.parts()).map(blocks).max().unwrap();
+            let all = extents[cut.turn].div_ceil(shape[cut.turn]);
+            let rounds = cut.parts().div_ceil(threads);
+            assert!(cut.parts() >= threads, "{cut:?}");
+            assert!(rounds * longest * threads <= all + all / 4 + threads, "{cut:?}");
+        }
+        // A batch of transposes has enough of them for all threads.
+        let batch = [15, 249, 284].map(|extent| Turn { extent, src: 1, dst: 1 });
+        assert_eq!(Cut::of(&batch, &[1, 249, 64], 2), None);
     }
 }

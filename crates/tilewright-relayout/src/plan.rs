@@ -113,7 +113,8 @@ impl Plan {
     }
 
     /// The same plan, whose threads take ranges of the destination of at least `bytes` bytes; 16 KiB
-    /// unless set. Shorter ranges share small arrays among more threads.
+    /// unless set. Shorter ranges share small arrays among more threads. Large arrays may be shared along
+    /// another loop, if that keeps all threads busy, whatever is set here.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;

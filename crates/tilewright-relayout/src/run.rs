@@ -1,12 +1,12 @@
-//! Running a plan: the destination is cut into byte ranges, each an exclusive slice of one thread.
+//! Running a plan: the destination is cut into byte ranges, each an exclusive slice of one thread, or a job
+//! into parts along another of its loops, where threads share that better.
 
 use crate::{
     Error, Plan,
     clip::{Job, clip},
     kernel::{self, Scratch, Together, Tools},
     nest::Nest,
-    padding,
-    parts::{self, Cut},
+    padding, parts,
     plan::{Inner, MOST_WEAVES},
     weave::Reach,
 };
@@ -137,10 +137,12 @@ impl Inner {
         let Some(weave) = self.weaves.iter().find(|weave| weave.fits(&job, 8, reach)) else {
             return Ok(false);
         };
-        let Some(cut) = Cut::of(job.turns, &weave.shape, wanted as u64) else { return Ok(false) };
-        let together = Together { isa: self.isa, weave, job, cut };
+        if kernel::is_picked(self.isa, &job) {
+            return Ok(false);
+        }
+        let Some(together) = Together::of(self.isa, weave, job, wanted) else { return Ok(false) };
         let mut done = false;
-        self.in_threads(threads, cut.parts(), || {
+        self.in_threads(threads, together.parts(), || {
             done = together.run(src, out, &self.scratches);
         })?;
         Ok(done)
@@ -353,5 +355,33 @@ impl Inner {
         let mut scratch = self.scratches.take();
         f(&mut scratch);
         self.scratches.give(scratch);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Elements, Plan};
+    use tilewright_core::TensorLayout;
+
+    #[test]
+    #[cfg_attr(miri, ignore = "megabytes take hours")]
+    fn parts_are_taken_where_ranges_leave_threads_idle_and_nowhere_else() {
+        let row = |extents: &[u64]| TensorLayout::row_major(extents).unwrap();
+        let parts = |dst: &TensorLayout, extents: &[u64], threads| {
+            let plan = Plan::new(&row(extents), dst, Elements::same(32), 0).unwrap();
+            let source = vec![1; plan.src_bytes() as usize];
+            let mut out = vec![0; plan.dst_bytes() as usize];
+            let done = plan.0.in_parts(threads, &source, &mut out).unwrap();
+            assert!(out.iter().all(|byte| *byte == u8::from(done)), "all or nothing");
+            done
+        };
+        // The innermost loop of the source, of one block, is the outermost of the destination.
+        let long = [40, 60, 9, 52];
+        assert!(parts(&TensorLayout::col_major(&long).unwrap(), &long, 2));
+        assert!(!parts(&TensorLayout::col_major(&long).unwrap(), &long, 1));
+        // As many transposes as all threads need, and nothing to transpose.
+        let batch = [15, 249, 284];
+        assert!(!parts(&TensorLayout::ordered(&batch, &[1, 2, 0]).unwrap(), &batch, 2));
+        assert!(!parts(&row(&long), &long, 2));
     }
 }

@@ -113,12 +113,11 @@ struct Few {
     apart: i64,
     len: usize,
     register: usize,
-    far: bool,
 }
 
 impl Few {
     /// What a job is, and which turn is the rows' own, beside the last.
-    fn of(isa: Isa, reach: Reach, job: &Job<'_>) -> Option<(Few, usize)> {
+    fn of(isa: Isa, job: &Job<'_>) -> Option<(Few, usize)> {
         let (d, rest) = job.turns.split_last()?;
         let run = i64::try_from(job.run).ok().filter(|run| !job.packed && *run <= 32)?;
         let minor = rest.iter().position(|turn| turn.src == run)?;
@@ -140,20 +139,19 @@ impl Few {
         let all = rest.iter().map(|turn| turn.extent).product::<u64>() / s.extent;
         // Tables are made anew for each job.
         let worth = (n * n * register * 4) as u64;
-        let far = reach == Reach::Far && len >= 4 * cost::LINE as usize;
-        let few = Few { n, joins, width, apart, len, register, far };
+        let few = Few { n, joins, width, apart, len, register };
         (all.saturating_mul((len * n) as u64) >= worth).then_some((few, minor))
     }
 }
 
 /// Whether a job is one of a few rows.
-pub(super) fn is_few(isa: Isa, reach: Reach, job: &Job<'_>) -> bool {
-    Few::of(isa, reach, job).is_some()
+pub(super) fn is_few(isa: Isa, job: &Job<'_>) -> bool {
+    Few::of(isa, job).is_some()
 }
 
 /// Runs a job as a few rows, if it is that. Returns whether it did.
 pub(super) fn few(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> bool {
-    let Some((few, minor)) = Few::of(tools.isa, tools.reach, job) else { return false };
+    let Some((few, minor)) = Few::of(tools.isa, job) else { return false };
     if !job.is_within(src.len(), out.len()) {
         return false;
     }
@@ -177,7 +175,8 @@ fn rows<const N: usize>(
     around: &[Turn],
     (src, out): (&[u8], &mut [u8]),
 ) {
-    let Few { joins, width, apart, len, register, far, .. } = *few;
+    let Few { joins, width, apart, len, register, .. } = *few;
+    let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
     let tables = tables::<N>(width, register, joins);
     let make = Rows { tables, apart: if joins { apart as isize } else { register as isize } };
     let mut stage = far.then(|| Stage::new(tools.scratch));

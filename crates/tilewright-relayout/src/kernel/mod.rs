@@ -139,8 +139,8 @@ pub(crate) fn weave_of(elements: Elements, isa: Isa, job: &Job<'_>, reach: Reach
 }
 
 /// Whether a job's elements are picked by tables, rather than woven.
-pub(crate) fn is_picked(isa: Isa, job: &Job<'_>, reach: Reach) -> bool {
-    one_of(job).is_some() || few::is_few(isa, reach, job)
+pub(crate) fn is_picked(isa: Isa, job: &Job<'_>) -> bool {
+    one_of(job).is_some() || few::is_few(isa, job)
 }
 
 /// The hops of a job that is no weave, if it is large enough.
@@ -200,6 +200,7 @@ fn through(tools: &mut Tools<'_>, hops: &Hops, job: &Job<'_>, src: &[u8], out: &
         let (first, second) = (hops.first.job(), hops.second.job());
         let near = &mut Tools { reach: hops.into, weaves, hops: &[], seek: false, ..tools.again() };
         run(near, Job { src: from, ..first }, src, block);
+        let next = next.filter(|_| !hops.asked.is_empty());
         let ask = next.map(|next| Ask::of(src, next, &hops.asked, hops.bytes));
         let ask = ask.as_ref();
         let own = &mut Tools { weaves, hops: &[], seek: false, ask, ..tools.again() };

@@ -1,7 +1,7 @@
 //! One relayout in every way that a machine can do it.
 
 use super::{
-    super::{Isa, Scratch, bits, unit, weave::weave},
+    super::{Isa, Scratch, ask::Ask, bits, unit, weave::weave},
     guard::{Guarded, Place},
     here, noise,
 };
@@ -160,7 +160,12 @@ impl Way {
         if at(job.src) % 8 != 0 || at(job.dst) % 8 != 0 {
             return false;
         }
-        weave(self.isa, &made, job, (src, at(job.src) / 8), (out, at(job.dst) / 8), None, scratch)
+        // Some ask for other lines meanwhile, which may lie anywhere.
+        let lines = [0, 64, -4096, i64::MAX, 640];
+        let ask = Ask::of(src, 7, &lines, out.len());
+        let ask = self.blocks.is_some_and(|seed| seed % 2 == 1).then_some(&ask);
+        let (from, to) = ((src, at(job.src) / 8), (out, at(job.dst) / 8));
+        weave(self.isa, &made, job, from, to, ask, scratch)
     }
 }
 

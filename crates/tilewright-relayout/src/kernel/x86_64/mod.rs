@@ -15,13 +15,13 @@ static INTO_THE_FIRST: AtomicBool = AtomicBool::new(false);
 
 /// Learns what is known of this processor.
 pub(super) fn learn() {
-    INTO_THE_FIRST.store(is_zen_5(), Ordering::Relaxed);
+    INTO_THE_FIRST.store(is_zen_5_or_later(), Ordering::Relaxed);
 }
 
 /// Whether this is a Zen 5 or its successor (family 26 of AMD). Relayout is a tenth faster there with lines
 /// asked for into the first-level cache; on Zen 4, into which fewer can be under way, it is a fifth
 /// slower. Others were not measured.
-fn is_zen_5() -> bool {
+fn is_zen_5_or_later() -> bool {
     const AMD: [u8; 12] = *b"AuthenticAMD";
     if cfg!(miri) {
         return false;
@@ -33,7 +33,7 @@ fn is_zen_5() -> bool {
     name.as_flattened() == AMD && family == 0xF && family + extended >= 26
 }
 
-/// Asks for a line, into the second-level cache or, where [that is faster](is_zen_5), the first.
+/// Asks for a line, into the second-level cache or, where [that is faster](is_zen_5_or_later), the first.
 #[inline(always)]
 fn prefetch(at: *const u8) {
     // SAFETY: a hint that reads nothing; part of SSE, which every x86-64 processor has.
