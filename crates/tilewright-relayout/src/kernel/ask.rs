@@ -99,6 +99,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "safe, and takes hours")]
     fn every_line_of_a_source_is_listed() {
         for nest in nests() {
             let listed = lines(&nest);

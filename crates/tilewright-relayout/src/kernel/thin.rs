@@ -113,14 +113,18 @@ fn rows<const N: usize>(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &
 #[cfg(test)]
 mod tests {
     use super::{super::few::tests::check, *};
+    use crate::kernel::suite::some;
     use crate::nest::Turn;
 
     #[test]
     fn every_nth_element_is_taken_at_every_width_and_number() {
         let mut found = 0;
-        for (n, width) in (2..10).flat_map(|n| [1, 2, 3, 4, 8, 16, 32].map(|width| (n, width))) {
-            for count in [1, 3, 17, 64, 67, 191, 1000, 2100] {
-                for (outer, gap) in [(1, 0), (3, 0), (2, 5)] {
+        let all: Vec<(i64, i64)> =
+            (2..10).flat_map(|n| [1, 2, 3, 4, 8, 16, 32].map(|width| (n, width))).collect();
+        let counts: &[i64] = if cfg!(miri) { &[67] } else { &[1, 3, 17, 64, 67, 191, 1000, 2100] };
+        for (n, width) in some(&all, 29) {
+            for &count in counts {
+                for (outer, gap) in some(&[(1, 0), (3, 0), (2, 5)], 4) {
                     let turn = |extent: i64, src, dst| Turn { extent: extent as u64, src, dst };
                     let (row, packed) = (n * count * width + gap, count * width + gap);
                     let turns = [turn(outer, row, packed), turn(count, n * width, width)];
@@ -133,7 +137,7 @@ mod tests {
                 }
             }
         }
-        assert!(found > 500, "{found}");
+        assert!(found > if cfg!(miri) { 0 } else { 500 }, "{found}");
     }
 
     #[test]
