@@ -297,7 +297,7 @@ fn different_facts(pair: &Pair<'_>) -> Option<String> {
     let extents = from.layout().extents();
     if out.dims() != extents {
         return Some(format!(
-            "logical dims are {:?}, were {extents:?}; a file that cannot say its dims needs --from",
+            "logical dims are {:?}, were {extents:?}; a file that cannot say its dims needs the --to that made it, or --from for the original",
             out.dims()
         ));
     }

@@ -262,7 +262,9 @@ impl Inner {
         } else {
             (bytes.start / (bits / 8), bytes.end.div_ceil(bits / 8))
         };
-        start as i64..end as i64
+        // The last byte of 2^63 bits ends behind the last element that can be counted.
+        let counted = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
+        counted(start)..counted(end)
     }
 
     /// Fills `out` and lets `body` write the elements of `range`; elements that the range cuts are

@@ -164,11 +164,7 @@ fn weaves(tools: &mut Tools<'_>, job: &Job<'_>, src: &[u8], out: &mut [u8]) -> b
         },
         None => return false,
     };
-    let bit = |at: i64| at * i64::from(unit);
-    if bit(job.src) % 8 != 0 || bit(job.dst) % 8 != 0 {
-        return false;
-    }
-    let (from, to) = (bit(job.src) / 8, bit(job.dst) / 8);
+    let Some((from, to)) = weave.begins(job, unit) else { return false };
     weave::weave(tools.isa, weave, job, (src, from), (out, to), tools.ask, tools.scratch)
 }
 

@@ -150,6 +150,16 @@ impl Weave {
             && self.turns.iter().zip(job.turns).zip(&self.shape).all(alike)
     }
 
+    /// The bytes at which a job of `bits`-bit units that this fits begins on either side, as [`Weave::blocks`]
+    /// counts them; `None` where registers would begin within a byte. Along loops that run backward, the
+    /// last unit of a register comes first in the source: that is the one to begin a byte.
+    pub(crate) fn begins(&self, job: &Job<'_>, bits: u32) -> Option<(i64, i64)> {
+        let bit = |at: i64| at.checked_mul(i64::from(bits));
+        let low = self.lanes.src_low;
+        let (src, dst) = (bit(job.src)?.checked_add(low)?, bit(job.dst)?);
+        (src % 8 == 0 && dst % 8 == 0).then_some((src / 8 - low / 8, dst / 8))
+    }
+
     /// The blocks of a job that this fits, whose first unit is at these bytes of a source and of a
     /// destination that begins at `address`.
     pub(crate) fn blocks(

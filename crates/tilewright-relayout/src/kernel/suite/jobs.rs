@@ -156,16 +156,12 @@ impl Way {
             }
         };
         let Some(made) = made.filter(|made| made.register == self.register) else { return false };
-        let at = |units: i64| units * i64::from(bits);
-        if at(job.src) % 8 != 0 || at(job.dst) % 8 != 0 {
-            return false;
-        }
+        let Some((from, to)) = made.begins(job, bits) else { return false };
         // Some ask for other lines meanwhile, which may lie anywhere.
         let lines = [0, 64, -4096, i64::MAX, 640];
         let ask = Ask::of(src, 7, &lines, out.len());
         let ask = self.blocks.is_some_and(|seed| seed % 2 == 1).then_some(&ask);
-        let (from, to) = ((src, at(job.src) / 8), (out, at(job.dst) / 8));
-        weave(self.isa, &made, job, from, to, ask, scratch)
+        weave(self.isa, &made, job, (src, from), (out, to), ask, scratch)
     }
 }
 
