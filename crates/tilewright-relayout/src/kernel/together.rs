@@ -106,16 +106,15 @@ fn keeps_apart(turns: &[Turn], run: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nest::for_each;
+    use crate::{kernel::suite::some, nest::for_each};
 
     #[test]
     fn parts_together_are_the_whole() {
         let extents = if cfg!(miri) { [16i64, 3, 2, 48] } else { [32, 20, 3, 80] };
         let mut found = 0;
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
-            for (width, threads) in
-                [1i64, 2, 4, 8].into_iter().flat_map(|w| [(w, 2), (w, 3), (w, 7)])
-            {
+            let cases = [1i64, 2, 4, 8].map(|width| [2, 3, 7].map(|threads| (width, threads)));
+            for (width, threads) in some(cases.as_flattened(), 9) {
                 let mut turns = Vec::new();
                 let (mut src, mut dst) = (width, width * extents.iter().product::<i64>());
                 for extent in extents {
@@ -152,7 +151,7 @@ mod tests {
                 assert!(out.iter().all(|byte| *byte == 0xA5));
             }
         }
-        assert!(found >= if cfg!(miri) { 2 } else { 8 }, "{found}");
+        assert!(found >= if cfg!(miri) { 1 } else { 8 }, "{found}");
     }
 
     #[test]
