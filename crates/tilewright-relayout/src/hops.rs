@@ -33,10 +33,8 @@ pub(crate) struct Hops {
     pub(crate) second: Nest,
     /// How the hops are woven.
     pub(crate) weaves: Vec<Weave>,
-    /// Where the first hop finds its source: in a cache if the second asks for it meanwhile.
-    pub(crate) into: Reach,
     /// The lines of a block's source, from its first byte, which the second hop of the block before asks
-    /// for.
+    /// for; none if the first asks for what it reads itself.
     pub(crate) asked: Vec<i64>,
 }
 
@@ -122,7 +120,6 @@ impl Hops {
         let well_done = [&first, &second].into_iter().zip(&weaves).all(is_well_done);
         // One hop must be more than the job was.
         (well_done && weaves.iter().any(Option::is_some)).then(|| Hops {
-            into,
             asked: if asks { kernel::lines(&first) } else { Vec::new() },
             reach,
             run: job.run,
@@ -133,6 +130,11 @@ impl Hops {
             second,
             weaves: weaves.into_iter().flatten().collect(),
         })
+    }
+
+    /// Where the first hop finds its source: in a cache if the second asks for it meanwhile.
+    pub(crate) fn into(&self) -> Reach {
+        if self.asked.is_empty() { self.reach.coming() } else { Reach::Near }
     }
 
     /// Whether these are hops of the job: of the same loops, as long as a block at least.

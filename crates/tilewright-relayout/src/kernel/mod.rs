@@ -194,7 +194,8 @@ fn through(tools: &mut Tools<'_>, hops: &Hops, job: &Job<'_>, src: &[u8], out: &
     let (weaves, block) = (&hops.weaves[..], buffer.bytes(hops.bytes));
     let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
         let (first, second) = (hops.first.job(), hops.second.job());
-        let near = &mut Tools { reach: hops.into, weaves, hops: &[], seek: false, ..tools.again() };
+        let near =
+            &mut Tools { reach: hops.into(), weaves, hops: &[], seek: false, ..tools.again() };
         run(near, Job { src: from, ..first }, src, block);
         let next = next.filter(|_| !hops.asked.is_empty());
         let ask = next.map(|next| Ask::of(src, next, &hops.asked, hops.bytes));
