@@ -1,6 +1,6 @@
 //! A plan in words, so that a slow case explains itself.
 
-use crate::{Plan, kernel, nest::Nest, weave::Reach};
+use crate::{Plan, cpu::kernel, cpu::weave::Reach, program::region::Region};
 use core::fmt;
 
 impl Plan {
@@ -18,42 +18,44 @@ impl Plan {
     /// assert_eq!(Plan::new(&src, &src, Elements::same(8), 0).unwrap().kernel_name(), "memcpy");
     /// ```
     pub fn kernel_name(&self) -> String {
-        match (self.0.main(), &self.0.nests) {
-            (Some(nest), _) => kernel::name(self.0.elements, nest.packed, nest.run, &nest.turns),
+        match (self.0.main(), &self.0.regions) {
+            (Some(region), _) => {
+                kernel::name(self.0.elements, region.packed, region.run, &region.loops)
+            }
             (None, Some(_)) => "fill".to_string(),
             (None, None) => "tables".to_string(),
         }
     }
 
-    fn write_nest(&self, f: &mut fmt::Formatter<'_>, nest: &Nest) -> fmt::Result {
+    fn write_nest(&self, f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
         let unit = |bits: u32| match bits {
             8 => " bytes".to_string(),
             _ => format!(" elements of {bits} bits"),
         };
-        let name = kernel::name(self.0.elements, nest.packed, nest.run, &nest.turns);
+        let name = kernel::name(self.0.elements, region.packed, region.run, &region.loops);
         write!(f, "\n  {name}")?;
-        let unit_bits = nest.src_unit(self.0.elements);
-        let job = nest.job();
+        let unit_bits = region.src_unit(self.0.elements);
+        let part = region.part();
         let reach = Reach::of(self.0.dst_bytes);
-        if let Some(hops) = self.0.hops.iter().find(|hops| hops.fits(&job, reach)) {
+        if let Some(hops) = self.0.hops.iter().find(|hops| hops.fits(&part, reach)) {
             let bytes = hops.bytes;
             write!(f, " in {}, in two hops through blocks of {bytes} bytes", self.0.isa.name())?;
         } else if let Some(weave) =
-            self.0.weaves.iter().find(|weave| weave.fits(&job, unit_bits, reach))
+            self.0.weaves.iter().find(|weave| weave.fits(&part, unit_bits, reach))
         {
             let (read, written) = weave.runs;
             let way = if weave.reach == Reach::Far { "past the caches" } else { "in the caches" };
             write!(f, " in {}, {way}, blocks of ", self.0.isa.name())?;
             write!(f, "{:?} that read {read} and write {written} bytes together", weave.shape)?;
         } else if let Some((s, d)) =
-            kernel::block(self.0.elements, nest.packed, nest.run, &nest.turns)
+            kernel::block(self.0.elements, region.packed, region.run, &region.loops)
         {
             write!(f, " in blocks of {s}×{d}")?;
         }
-        let (src, dst) = (nest.src_unit(self.0.elements), nest.dst_unit(self.0.elements));
-        write!(f, ", runs of {}{}", nest.run, unit(dst))?;
-        write!(f, " from {} to {}", nest.src, nest.dst)?;
-        for turn in &nest.turns {
+        let (src, dst) = (region.src_unit(self.0.elements), region.dst_unit(self.0.elements));
+        write!(f, ", runs of {}{}", region.run, unit(dst))?;
+        write!(f, " from {} to {}", region.src, region.dst)?;
+        for turn in &region.loops {
             write!(f, "\n    {}× source {}, destination {}", turn.extent, turn.src, turn.dst)?;
         }
         if src != dst { write!(f, "\n    the source counts{}", unit(src)) } else { Ok(()) }
@@ -70,8 +72,8 @@ impl fmt::Display for Plan {
         }
         write!(f, ", {} bytes to {} bytes", inner.src_bytes, inner.dst_bytes)?;
         write!(f, ", {} of {} elements padding", self.padding(), inner.dst.capacity())?;
-        match &inner.nests {
-            Some(nests) => nests.iter().try_for_each(|nest| self.write_nest(f, nest)),
+        match &inner.regions {
+            Some(regions) => regions.iter().try_for_each(|region| self.write_nest(f, region)),
             None => write!(f, "\n  tables: the digits do not divide; {}", inner.groups),
         }
     }

@@ -31,36 +31,20 @@
 #![deny(unsafe_code)]
 
 mod buffer;
-mod chunk;
-mod clip;
-mod cost;
-mod cover;
-mod digits;
+mod cpu;
 mod display;
 mod elements;
 mod error;
-#[cfg(test)]
-mod forced;
-mod groups;
-mod hops;
 mod in_place;
-#[allow(unsafe_code)]
-mod kernel;
-mod nest;
-mod padding;
-mod parts;
 mod plan;
-mod pool;
-mod run;
-mod scattered;
+mod program;
+mod stream;
 mod typed;
-mod walk;
-mod weave;
 
 pub use buffer::Buffer;
-pub use chunk::{Chunk, Read};
 pub use elements::{Elements, Extend};
 pub use error::Error;
 pub use in_place::InPlace;
 pub use plan::Plan;
+pub use stream::{Chunk, Read};
 pub use typed::relayout;

@@ -1,14 +1,15 @@
-//! The plan: two layouts, the nests between them, and what they need.
+//! The plan: two layouts, the regions between them, and what they need.
 
 use crate::{
-    Elements, Error, elements,
-    groups::Groups,
-    hops::Hops,
-    kernel::{self, Isa},
-    nest::Nest,
-    pool::{Pool, Scratches},
-    run::MIN_RANGE,
-    weave::{Reach, Weave},
+    Elements, Error,
+    cpu::hops::Hops,
+    cpu::kernel::{self, Isa},
+    cpu::pool::{Pool, Scratches},
+    cpu::run::MIN_RANGE,
+    cpu::weave::{Reach, Weave},
+    elements,
+    program::digits::Groups,
+    program::region::Region,
 };
 use std::sync::Arc;
 use tilewright_core::{Refinement, TensorLayout};
@@ -37,14 +38,14 @@ pub(crate) struct Inner {
     pub(crate) elements: Elements,
     pub(crate) fill: u128,
     /// `None` where there are too many.
-    pub(crate) nests: Option<Vec<Nest>>,
+    pub(crate) regions: Option<Vec<Region>>,
     pub(crate) groups: Groups,
     /// The least bytes of a thread's range.
     pub(crate) min_range: u64,
     pub(crate) pool: Pool,
     pub(crate) scratches: Scratches,
     pub(crate) isa: Isa,
-    /// How the larger nests are woven.
+    /// How the larger regions are woven.
     pub(crate) weaves: Vec<Weave>,
     /// How some of them go in two hops.
     pub(crate) hops: Vec<Hops>,
@@ -87,18 +88,18 @@ impl Plan {
             check_low("destination", dst)?;
             check_injective(dst)?;
         }
-        let nests = collect(&refinement, elements);
+        let regions = collect(&refinement, elements);
         let (groups, min_range) = (Groups::new(src, dst), MIN_RANGE);
         let isa = Isa::chosen();
         let (weaves, hops) =
-            prepared(nests.as_deref().unwrap_or_default(), elements, isa, Reach::of(dst_bytes));
+            prepared(regions.as_deref().unwrap_or_default(), elements, isa, Reach::of(dst_bytes));
         let (src, dst) = (src.clone(), dst.clone());
         let inner = Inner {
             src,
             dst,
             elements,
             fill,
-            nests,
+            regions,
             groups,
             min_range,
             pool: Pool::default(),
@@ -220,40 +221,46 @@ impl Plan {
 }
 
 impl Inner {
-    /// The nest that moves most; `None` for an empty array, or where nests are not kept.
-    pub(crate) fn main(&self) -> Option<&Nest> {
-        let bits =
-            |nest: &&Nest| u128::from(nest.size()) * u128::from(nest.dst_unit(self.elements));
-        self.nests.as_ref()?.iter().max_by_key(bits)
+    /// The region that moves most; `None` for an empty array, or where regions are not kept.
+    pub(crate) fn main(&self) -> Option<&Region> {
+        let bits = |region: &&Region| {
+            u128::from(region.size()) * u128::from(region.dst_unit(self.elements))
+        };
+        self.regions.as_ref()?.iter().max_by_key(bits)
     }
 }
 
-/// The nests, if they are few.
-fn collect(refinement: &Refinement<'_>, elements: Elements) -> Option<Vec<Nest>> {
-    let mut nests = Vec::new();
+/// The regions, if they are few.
+fn collect(refinement: &Refinement<'_>, elements: Elements) -> Option<Vec<Region>> {
+    let mut regions = Vec::new();
     for block in refinement.blocks() {
-        if nests.len() == MAX_NESTS {
+        if regions.len() == MAX_NESTS {
             return None;
         }
-        nests.push(Nest::of(&block, elements));
+        regions.push(Region::of(&block, elements));
     }
-    Some(nests)
+    Some(regions)
 }
 
 /// More weaves than this are not made beforehand.
 pub(crate) const MOST_WEAVES: usize = 8;
 
-/// The weaves of the larger nests, and the hops of those that need them.
-fn prepared(nests: &[Nest], elements: Elements, isa: Isa, reach: Reach) -> (Vec<Weave>, Vec<Hops>) {
+/// The weaves of the larger regions, and the hops of those that need them.
+fn prepared(
+    regions: &[Region],
+    elements: Elements,
+    isa: Isa,
+    reach: Reach,
+) -> (Vec<Weave>, Vec<Hops>) {
     let (mut weaves, mut hops) = (Vec::new(), Vec::new());
-    for nest in nests {
+    for region in regions {
         if weaves.len() + hops.len() == MOST_WEAVES {
             break;
         }
-        let weave = kernel::weave_of(elements, isa, &nest.job(), reach);
+        let weave = kernel::weave_of(elements, isa, &region.part(), reach);
         match weave {
             Some(weave) => weaves.push(weave),
-            None => hops.extend(kernel::hops_of(elements, isa, &nest.job(), reach)),
+            None => hops.extend(kernel::hops_of(elements, isa, &region.part(), reach)),
         }
     }
     (weaves, hops)

@@ -135,7 +135,7 @@ mod tests {
     fn catch_all_arms_beside_variants_are_found() {
         let text = "match a {\n    A::B => 1,\n    _ => 2,\n}\nmatch a { Bee => 1, _ => 2 }\nmatch a {\n    A::B { c } => { 3 }\n    _ if d => 1,\n}";
         assert_eq!(in_core(text), [3, 5, 8]);
-        assert_eq!(found("crates/tilewright-relayout/src/kernel/a.rs", text), [3, 5, 8]);
+        assert_eq!(found("crates/tilewright-relayout/src/cpu/kernel/a.rs", text), [3, 5, 8]);
         assert_eq!(found("crates/tilewright-files/src/a.rs", text), NONE);
         assert_eq!(in_core("match (a, b) {\n    (Some(A::B), 1) => 1,\n    _ => 2,\n}"), [3]);
         assert_eq!(

@@ -7,7 +7,7 @@ use super::{
 };
 
 /// The folder of the kernels.
-const KERNELS: &str = "crates/tilewright-relayout/src/kernel/";
+const KERNELS: &str = "crates/tilewright-relayout/src/cpu/kernel/";
 /// The folder that reads arrays of other libraries of Python's.
 const FOREIGN: &str = "crates/tilewright-py/src/foreign/";
 
@@ -101,7 +101,7 @@ fn ends_before(line: &Line) -> bool {
 mod tests {
     use super::{super::finding::lines, *};
 
-    const KERNEL: &str = "crates/tilewright-relayout/src/kernel/generic.rs";
+    const KERNEL: &str = "crates/tilewright-relayout/src/cpu/kernel/generic.rs";
 
     fn proofs_in(text: &str) -> Vec<usize> {
         lines(&proofs(&Source::new(KERNEL, text)))

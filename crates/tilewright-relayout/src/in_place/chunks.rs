@@ -4,11 +4,11 @@
 
 use super::work::{Work, Works};
 use crate::{
-    clip::{Job, clip},
-    kernel::{self, Tools},
-    nest::{Nest, Turn},
+    cpu::clip::{RegionRef, clip},
+    cpu::kernel::{self, Tools},
+    cpu::weave::{Reach, Weave},
     plan::Inner,
-    weave::{Reach, Weave},
+    program::region::{Loop, Region},
 };
 use core::{fmt, ops::Range};
 use rayon::prelude::*;
@@ -26,20 +26,20 @@ pub(super) struct Chunks {
     /// The bytes that are moved at a time: some chunks.
     block: u64,
     /// The elements, if not those of the plan.
-    own: Option<Vec<Nest>>,
+    own: Option<Vec<Region>>,
     weaves: Vec<Weave>,
 }
 
 /// Whether no byte of the buffer changes.
 pub(super) fn stays(inner: &Inner) -> bool {
-    let still = |nest: &Nest| nest.src == nest.dst && nest.turns.iter().all(is_common);
+    let still = |region: &Region| region.src == region.dst && region.loops.iter().all(is_common);
     inner.dst.padding() == 0
-        && inner.nests.as_ref().is_some_and(|nests| nests.iter().all(still))
+        && inner.regions.as_ref().is_some_and(|regions| regions.iter().all(still))
         // Bits behind the last packed element become 0.
         && (inner.dst.capacity() * u64::from(inner.elements.dst_bits % 8)).is_multiple_of(8)
 }
 
-fn is_common(turn: &Turn) -> bool {
+fn is_common(turn: &Loop) -> bool {
     turn.src == turn.dst
 }
 
@@ -47,18 +47,22 @@ impl Chunks {
     /// The smallest closed chunks of at most so many bytes.
     pub(super) fn of(inner: &Inner, most: u64) -> Option<Chunks> {
         let whole = (inner.dst_bytes <= most).then_some((inner.dst_bytes, 0));
-        let Some(nests) = &inner.nests else { return Some(Chunks::new(inner, whole?, most, None)) };
-        let mut sizes: Vec<u64> = nests.iter().flat_map(|nest| sizes(inner, nest)).collect();
+        let Some(regions) = &inner.regions else {
+            return Some(Chunks::new(inner, whole?, most, None));
+        };
+        let mut sizes: Vec<u64> = regions.iter().flat_map(|region| sizes(inner, region)).collect();
         sizes.retain(|&size| size <= most && size.is_multiple_of(inner.elements.dst_align()));
         sizes.sort_unstable();
         sizes.dedup();
-        let low = nests.iter().find(|nest| !nest.turns.iter().all(is_common)).map_or(0, |nest| {
-            let low = nest.src_low().min(nest.dst) as u64;
-            if nest.packed { low * u64::from(inner.elements.dst_bits) / 8 } else { low }
-        });
+        let low =
+            regions.iter().find(|region| !region.loops.iter().all(is_common)).map_or(0, |region| {
+                let low = region.src_low().min(region.dst) as u64;
+                if region.packed { low * u64::from(inner.elements.dst_bits) / 8 } else { low }
+            });
         let closed = sizes.into_iter().find_map(|size| {
             let phases = [0, low % size / inner.elements.dst_align() * inner.elements.dst_align()];
-            let fits = |phase: &u64| nests.iter().all(|nest| closed(inner, nest, size, *phase));
+            let fits =
+                |phase: &u64| regions.iter().all(|region| closed(inner, region, size, *phase));
             Some((size, phases.into_iter().find(fits)?))
         });
         Some(Chunks::new(inner, closed.or(whole)?, most, None))
@@ -70,13 +74,13 @@ impl Chunks {
         if align > most {
             return None;
         }
-        let still = |nest: &Nest| {
-            let mut nest = Nest { src: nest.dst, ..nest.clone() };
-            nest.turns.iter_mut().for_each(|turn| turn.src = turn.dst);
-            nest.merge();
-            nest
+        let still = |region: &Region| {
+            let mut region = Region { src: region.dst, ..region.clone() };
+            region.loops.iter_mut().for_each(|turn| turn.src = turn.dst);
+            region.merge();
+            region
         };
-        let own = inner.nests.as_ref()?.iter().map(still).collect();
+        let own = inner.regions.as_ref()?.iter().map(still).collect();
         Some(Chunks::new(inner, (align, 0), most, Some(own)))
     }
 
@@ -84,16 +88,16 @@ impl Chunks {
         inner: &Inner,
         (closed, phase): (u64, u64),
         most: u64,
-        own: Option<Vec<Nest>>,
+        own: Option<Vec<Region>>,
     ) -> Chunks {
         let closed = closed.max(1);
         let block = closed * (TOGETHER.min(most).min(inner.dst_bytes) / closed).max(1);
         let mut chunks = Chunks { closed, phase, block, own, weaves: Vec::new() };
         let first = phase..inner.dst_bytes.min(phase + block);
         let mut weaves = Vec::new();
-        for nest in chunks.nests(inner).unwrap_or_default().iter().take(8) {
-            clip(nest, nest.dst_range(&first, inner.elements), &mut |job| {
-                weaves.extend(kernel::weave_of(inner.elements, inner.isa, &job, Reach::Near));
+        for region in chunks.regions(inner).unwrap_or_default().iter().take(8) {
+            clip(region, region.dst_range(&first, inner.elements), &mut |part| {
+                weaves.extend(kernel::weave_of(inner.elements, inner.isa, &part, Reach::Near));
             });
         }
         weaves.truncate(8);
@@ -101,8 +105,8 @@ impl Chunks {
         chunks
     }
 
-    fn nests<'a>(&'a self, inner: &'a Inner) -> Option<&'a [Nest]> {
-        self.own.as_deref().or(inner.nests.as_deref())
+    fn regions<'a>(&'a self, inner: &'a Inner) -> Option<&'a [Region]> {
+        self.own.as_deref().or(inner.regions.as_deref())
     }
 
     /// The bytes of a closed chunk.
@@ -152,18 +156,19 @@ impl Chunks {
             scratch: &mut work.scratch,
         });
         inner.write(range, out, &|range, out| {
-            let Some(nests) = self.nests(inner) else {
+            let Some(regions) = self.regions(inner) else {
                 let offsets = inner.offsets(range);
                 return inner.groups.walk(offsets.clone(), &mut |leaf| {
                     let first = -offsets.start;
                     kernel::table(inner.elements, leaf, (first, first), src, out);
                 });
             };
-            for nest in nests {
-                let units = nest.dst_range(range, inner.elements);
-                clip(nest, units, &mut |job| {
-                    let job = Job { src: job.src - units.0, dst: job.dst - units.0, ..job };
-                    kernel::run(&mut tools.borrow_mut(), job, src, out);
+            for region in regions {
+                let units = region.dst_range(range, inner.elements);
+                clip(region, units, &mut |part| {
+                    let part =
+                        RegionRef { src: part.src - units.0, dst: part.dst - units.0, ..part };
+                    kernel::run(&mut tools.borrow_mut(), part, src, out);
                 });
             }
         });
@@ -171,25 +176,25 @@ impl Chunks {
 }
 
 /// The sizes in bytes that chunks could have: what the loops that both sides share step over.
-fn sizes(inner: &Inner, nest: &Nest) -> impl Iterator<Item = u64> {
-    let bits = u64::from(nest.dst_unit(inner.elements));
-    let common = nest.turns.iter().filter(|turn| is_common(turn));
+fn sizes(inner: &Inner, region: &Region) -> impl Iterator<Item = u64> {
+    let bits = u64::from(region.dst_unit(inner.elements));
+    let common = region.loops.iter().filter(|turn| is_common(turn));
     common.filter_map(move |turn| {
         let bits = (turn.dst as u64).checked_mul(bits)?;
         bits.is_multiple_of(8).then_some(bits / 8)
     })
 }
 
-/// Whether the elements of a nest stay within the chunks of `size` bytes from `phase` on.
-fn closed(inner: &Inner, nest: &Nest, size: u64, phase: u64) -> bool {
-    if nest.src == nest.dst && nest.turns.iter().all(is_common) {
+/// Whether the elements of a region stay within the chunks of `size` bytes from `phase` on.
+fn closed(inner: &Inner, region: &Region, size: u64, phase: u64) -> bool {
+    if region.src == region.dst && region.loops.iter().all(is_common) {
         return true;
     }
-    let units = 8 / i128::from(nest.dst_unit(inner.elements));
+    let units = 8 / i128::from(region.dst_unit(inner.elements));
     let (size, phase) = (i128::from(size) * units, i128::from(phase) * units);
-    let (mut from, mut to) = ((i128::from(nest.src), i128::from(nest.src)), (0, 0));
-    (to.0, to.1) = (i128::from(nest.dst), i128::from(nest.dst));
-    for turn in &nest.turns {
+    let (mut from, mut to) = ((i128::from(region.src), i128::from(region.src)), (0, 0));
+    (to.0, to.1) = (i128::from(region.dst), i128::from(region.dst));
+    for turn in &region.loops {
         if is_common(turn) && i128::from(turn.dst) % size == 0 {
             continue;
         }
@@ -197,7 +202,7 @@ fn closed(inner: &Inner, nest: &Nest, size: u64, phase: u64) -> bool {
         from = (from.0 + src.min(0), from.1 + src.max(0));
         to = (to.0 + dst.min(0), to.1 + dst.max(0));
     }
-    let (low, high) = (from.0.min(to.0), from.1.max(to.1) + i128::from(nest.run) - 1);
+    let (low, high) = (from.0.min(to.0), from.1.max(to.1) + i128::from(region.run) - 1);
     (low - phase).div_euclid(size) == (high - phase).div_euclid(size)
 }
 

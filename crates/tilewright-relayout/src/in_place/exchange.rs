@@ -5,11 +5,11 @@ use super::{
     work::{Work, Works},
 };
 use crate::{
-    clip::Job,
-    kernel::{self, Tools},
-    nest::Turn,
+    cpu::clip::RegionRef,
+    cpu::kernel::{self, Tools},
+    cpu::weave::{Reach, Weave},
     plan::Inner,
-    weave::{Reach, Weave},
+    program::region::Loop,
 };
 use core::ops::Range;
 
@@ -50,63 +50,63 @@ struct Block<'a> {
 impl Swap {
     /// The swap, ready to run.
     pub(super) fn tasks<'a>(&'a self, inner: &'a Inner, works: &'a Works) -> Tasks<'a> {
-        let at = vec![0; self.turns.len()];
-        let ranges: Vec<_> = self.turns.iter().map(|turn| 0..turn.extent).collect();
+        let at = vec![0; self.loops.len()];
+        let ranges: Vec<_> = self.loops.iter().map(|turn| 0..turn.extent).collect();
         let block = Block { at: &at, ranges: &ranges, within: 0, piece: self.piece };
-        let mut turns = Vec::new();
+        let mut loops = Vec::new();
         let mut weaves = Vec::new();
         for back in [false, true] {
-            self.loops(&block, back, &mut turns);
-            gathered(self.piece, &mut turns);
-            let job = Job { packed: false, src: 0, dst: 0, run: self.piece, turns: &turns };
-            weaves.extend(kernel::weave_of(inner.elements, inner.isa, &job, Reach::Near));
+            self.loops(&block, back, &mut loops);
+            gathered(self.piece, &mut loops);
+            let part = RegionRef { packed: false, src: 0, dst: 0, run: self.piece, loops: &loops };
+            weaves.extend(kernel::weave_of(inner.elements, inner.isa, &part, Reach::Near));
         }
         Tasks { swap: self, inner, works, weaves }
     }
 
     /// The loops of a block from where it is to where it goes, or the other way, in the order of the
     /// latter.
-    fn loops(&self, block: &Block<'_>, back: bool, turns: &mut Vec<Turn>) {
-        turns.clear();
-        for (i, turn) in self.turns.iter().enumerate() {
+    fn loops(&self, block: &Block<'_>, back: bool, loops: &mut Vec<Loop>) {
+        loops.clear();
+        for (i, turn) in self.loops.iter().enumerate() {
             let extent = self.shape[i].min(block.ranges[i].end - block.at[i]);
             let (src, dst) = if back { (turn.dst, turn.src) } else { (turn.src, turn.dst) };
-            turns.extend((extent > 1).then_some(Turn { extent, src, dst }));
+            loops.extend((extent > 1).then_some(Loop { extent, src, dst }));
         }
-        turns.sort_unstable_by_key(|turn| core::cmp::Reverse(turn.dst.unsigned_abs()));
+        loops.sort_unstable_by_key(|turn| core::cmp::Reverse(turn.dst.unsigned_abs()));
     }
 
     /// Where a block and its image begin.
     fn places(&self, block: &Block<'_>) -> (i64, i64) {
-        let add = |(src, dst): (i64, i64), (turn, &at): (&Turn, &u64)| {
+        let add = |(src, dst): (i64, i64), (turn, &at): (&Loop, &u64)| {
             (src + at as i64 * turn.src, dst + at as i64 * turn.dst)
         };
-        let (src, dst) = self.turns.iter().zip(block.at).fold((self.src, self.dst), add);
+        let (src, dst) = self.loops.iter().zip(block.at).fold((self.src, self.dst), add);
         (src + block.within, dst + block.within)
     }
 }
 
 /// The loops of a block from where it is into dense scratch.
-fn gathered(piece: u64, turns: &mut [Turn]) {
+fn gathered(piece: u64, loops: &mut [Loop]) {
     let mut dense = piece as i64;
-    for turn in turns.iter_mut().rev() {
+    for turn in loops.iter_mut().rev() {
         turn.dst = dense;
         dense *= turn.extent as i64;
     }
 }
 
 /// The loops of a block from dense scratch to where it goes, around runs of so many bytes.
-fn scattered(piece: u64, turns: &mut Vec<Turn>) -> u64 {
+fn scattered(piece: u64, loops: &mut Vec<Loop>) -> u64 {
     let (mut dense, mut run) = (piece as i64, piece);
-    for turn in turns.iter_mut().rev() {
+    for turn in loops.iter_mut().rev() {
         turn.src = dense;
         dense *= turn.extent as i64;
     }
-    while let Some(turn) = turns.last()
+    while let Some(turn) = loops.last()
         && turn.dst == run as i64
     {
         run *= turn.extent;
-        turns.pop();
+        loops.pop();
     }
     run
 }
@@ -140,7 +140,7 @@ impl Tasks<'_> {
 
     fn exchange(&self, block: &Block<'_>, parts: &mut Parts<'_>, work: &mut Work) {
         let (place, image) = self.swap.places(block);
-        let (bytes, mut turns) = (&mut work.bytes, core::mem::take(&mut work.turns));
+        let (bytes, mut loops) = (&mut work.bytes, core::mem::take(&mut work.loops));
         let (one, other) = bytes.split_at_mut(self.swap.block() as usize);
         let mut tools = Tools {
             elements: self.inner.elements,
@@ -152,21 +152,21 @@ impl Tasks<'_> {
             ask: None,
             scratch: &mut work.scratch,
         };
-        self.swap.loops(block, false, &mut turns);
-        gathered(block.piece, &mut turns);
-        take(&mut tools, block.piece, &turns, (parts.blocks(), place), one);
+        self.swap.loops(block, false, &mut loops);
+        gathered(block.piece, &mut loops);
+        take(&mut tools, block.piece, &loops, (parts.blocks(), place), one);
         if place != image {
-            self.swap.loops(block, true, &mut turns);
-            gathered(block.piece, &mut turns);
-            take(&mut tools, block.piece, &turns, (parts.images(), image), other);
-            self.swap.loops(block, true, &mut turns);
-            let run = scattered(block.piece, &mut turns);
-            put(&mut tools, run, &turns, other, (parts.blocks(), place));
+            self.swap.loops(block, true, &mut loops);
+            gathered(block.piece, &mut loops);
+            take(&mut tools, block.piece, &loops, (parts.images(), image), other);
+            self.swap.loops(block, true, &mut loops);
+            let run = scattered(block.piece, &mut loops);
+            put(&mut tools, run, &loops, other, (parts.blocks(), place));
         }
-        self.swap.loops(block, false, &mut turns);
-        let run = scattered(block.piece, &mut turns);
-        put(&mut tools, run, &turns, one, (parts.images(), image));
-        work.turns = turns;
+        self.swap.loops(block, false, &mut loops);
+        let run = scattered(block.piece, &mut loops);
+        put(&mut tools, run, &loops, one, (parts.images(), image));
+        work.loops = loops;
     }
 }
 
@@ -174,24 +174,24 @@ impl Tasks<'_> {
 fn take(
     tools: &mut Tools<'_>,
     run: u64,
-    turns: &[Turn],
+    loops: &[Loop],
     ((part, start), place): ((&mut [u8], i64), i64),
     scratch: &mut [u8],
 ) {
-    let job = Job { packed: false, src: place - start, dst: 0, run, turns };
-    kernel::run(tools, job, part, scratch);
+    let block = RegionRef { packed: false, src: place - start, dst: 0, run, loops };
+    kernel::run(tools, block, part, scratch);
 }
 
 /// Writes a block to where it goes.
 fn put(
     tools: &mut Tools<'_>,
     run: u64,
-    turns: &[Turn],
+    loops: &[Loop],
     scratch: &[u8],
     ((part, start), place): ((&mut [u8], i64), i64),
 ) {
-    let job = Job { packed: false, src: 0, dst: place - start, run, turns };
-    kernel::run(tools, job, scratch, part);
+    let block = RegionRef { packed: false, src: 0, dst: place - start, run, loops };
+    kernel::run(tools, block, scratch, part);
 }
 
 /// Moves on to the next block; whether there is one.

@@ -13,7 +13,7 @@ mod spread;
 mod swap;
 mod work;
 
-use crate::{Error, Plan, nest::Turn, plan::Inner};
+use crate::{Error, Plan, plan::Inner, program::region::Loop};
 use chunks::Chunks;
 use core::fmt;
 use swap::Swap;
@@ -127,18 +127,18 @@ fn same_sizes(inner: &Inner) -> Result<(), Error> {
 
 /// Why elements do not go in place.
 fn refused(inner: &Inner, scratch: u64) -> Error {
-    let far = |turn: &&Turn| turn.extent.saturating_mul(turn.src.abs_diff(turn.dst));
-    let why = match (&inner.nests, inner.main()) {
+    let far = |turn: &&Loop| turn.extent.saturating_mul(turn.src.abs_diff(turn.dst));
+    let why = match (&inner.regions, inner.main()) {
         (None, _) => "tiles that do not divide one another couple places far apart".to_string(),
-        (_, Some(nest)) => match nest.turns.iter().max_by_key(far) {
+        (_, Some(region)) => match region.loops.iter().max_by_key(far) {
             Some(turn) if turn.src != turn.dst => format!(
                 "the loop of {} turns with strides {} to {} {} couples places far apart",
                 turn.extent,
                 turn.src,
                 turn.dst,
-                if nest.packed { "elements" } else { "bytes" }
+                if region.packed { "elements" } else { "bytes" }
             ),
-            _ => format!("runs move from offset {} to {}", nest.src, nest.dst),
+            _ => format!("runs move from offset {} to {}", region.src, region.dst),
         },
         (_, None) => "there is nothing but padding".to_string(),
     };

@@ -5,7 +5,7 @@
 //! the other. All pairs meet in rounds, in each of which a panel has one partner.
 
 use super::exchange::{Parts, Tasks};
-use crate::nest::Turn;
+use crate::program::region::Loop;
 use core::ops::Range;
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ const LEAST: u64 = 1 << 14;
 
 /// Runs a swap over the whole buffer.
 pub(super) fn run(tasks: &Tasks<'_>, buffer: &mut [u8], threads: usize) {
-    let ranges: Vec<_> = tasks.swap.turns.iter().map(|turn| 0..turn.extent).collect();
+    let ranges: Vec<_> = tasks.swap.loops.iter().map(|turn| 0..turn.extent).collect();
     spread(tasks, &ranges, (buffer, 0), threads);
 }
 
@@ -40,16 +40,16 @@ fn spread(tasks: &Tasks<'_>, ranges: &[Range<u64>], part: (&mut [u8], i64), thre
 fn outermost(tasks: &Tasks<'_>, ranges: &[Range<u64>]) -> Option<usize> {
     let swap = tasks.swap;
     let partners = swap.partners.as_ref()?;
-    let free = |i: &usize| ranges[*i] == (0..swap.turns[*i].extent);
-    let outer = (0..swap.turns.len()).filter(free).max_by_key(|&i| swap.turns[i].src)?;
-    let step = swap.turns[outer].src;
-    let length = |skip: usize, reach: fn(&Turn) -> i64| {
-        let others = (0..swap.turns.len()).filter(|i| *i != skip && free(i));
-        swap.src + others.map(|i| reach(&swap.turns[i])).sum::<i64>() + swap.run as i64
+    let free = |i: &usize| ranges[*i] == (0..swap.loops[*i].extent);
+    let outer = (0..swap.loops.len()).filter(free).max_by_key(|&i| swap.loops[i].src)?;
+    let step = swap.loops[outer].src;
+    let length = |skip: usize, reach: fn(&Loop) -> i64| {
+        let others = (0..swap.loops.len()).filter(|i| *i != skip && free(i));
+        swap.src + others.map(|i| reach(&swap.loops[i])).sum::<i64>() + swap.run as i64
     };
-    // A nest that swaps with itself begins at one place on both sides.
+    // A region that swaps with itself begins at one place on both sides.
     let within =
-        length(outer, Turn::src_reach) <= step && length(partners[outer], Turn::dst_reach) <= step;
+        length(outer, Loop::src_reach) <= step && length(partners[outer], Loop::dst_reach) <= step;
     within.then_some(outer)
 }
 
@@ -61,7 +61,7 @@ fn stays(
     (part, start): (&mut [u8], i64),
     threads: usize,
 ) {
-    let turn = tasks.swap.turns[outer];
+    let turn = tasks.swap.loops[outer];
     let together = (LEAST / turn.src as u64).max(1);
     let size = (turn.src as u64 * together) as usize;
     let parts = turn.extent.div_ceil(together) as usize;
@@ -83,7 +83,7 @@ fn panels(
     (part, start): (&mut [u8], i64),
     threads: usize,
 ) {
-    let turn = tasks.swap.turns[outer];
+    let turn = tasks.swap.loops[outer];
     let block = tasks.swap.shape[outer].max(LEAST.div_ceil(turn.src as u64));
     let height = turn.extent.div_ceil(threads as u64 * PANELS_PER_THREAD).next_multiple_of(block);
     let rows = |i: usize| {

@@ -1,29 +1,29 @@
 //! Loops that swap in pairs: the elements of a block and of its image change places.
 //!
-//! A nest swaps with another if it goes where that one comes from and the other way round, and with
+//! A region swaps with another if it goes where that one comes from and the other way round, and with
 //! itself if each of its loops has a partner of the same extent with the strides exchanged, or is its
 //! own partner. So the block at some indices goes where the block at the partners' indices lies.
 //!
 //! Law: of a block and its image, one is visited; together the blocks hold every element once.
 
 use crate::{
-    nest::{Nest, Turn},
     plan::Inner,
+    program::region::{Loop, Region},
 };
 use core::fmt;
 
 /// The bytes of a block: two of them and what they come from stay in the first cache or near it.
 const BLOCK: u64 = 1 << 14;
 
-/// A nest that swaps with itself or with another.
+/// A region that swaps with itself or with another.
 #[derive(Clone, Debug)]
 pub(super) struct Swap {
     pub(super) src: i64,
     pub(super) dst: i64,
     /// The bytes of a run.
     pub(super) run: u64,
-    pub(super) turns: Vec<Turn>,
-    /// The partner of each loop, if the nest swaps with itself.
+    pub(super) loops: Vec<Loop>,
+    /// The partner of each loop, if the region swaps with itself.
     pub(super) partners: Option<Vec<usize>>,
     /// The turns of each loop that a block takes.
     pub(super) shape: Vec<u64>,
@@ -33,54 +33,54 @@ pub(super) struct Swap {
 
 /// The swaps that make up a plan, if there are such.
 pub(super) fn swaps(inner: &Inner, scratch: u64) -> Option<Vec<Swap>> {
-    let nests = inner.nests.as_ref()?;
+    let regions = inner.regions.as_ref()?;
     let half = (scratch / 2).min(BLOCK);
-    if half == 0 || nests.iter().any(|nest| nest.packed) {
+    if half == 0 || regions.iter().any(|region| region.packed) {
         return None;
     }
-    let keys: Vec<(Key, Key)> = nests.iter().map(keys).collect();
+    let keys: Vec<(Key, Key)> = regions.iter().map(keys).collect();
     let mut swaps = Vec::new();
-    for (i, (nest, key)) in nests.iter().zip(&keys).enumerate() {
+    for (i, (region, key)) in regions.iter().zip(&keys).enumerate() {
         if key.0 == key.1 {
-            swaps.extend((!stays(nest)).then(|| Swap::new(nest, Some(partners(nest)), half)));
+            swaps.extend((!stays(region)).then(|| Swap::new(region, Some(partners(region)), half)));
         } else {
             let other = keys.iter().position(|other| other.0 == key.1)?;
-            swaps.extend((i < other).then(|| Swap::new(nest, None, half)));
+            swaps.extend((i < other).then(|| Swap::new(region, None, half)));
         }
     }
     Some(swaps)
 }
 
-fn stays(nest: &Nest) -> bool {
-    nest.turns.iter().all(|turn| turn.src == turn.dst)
+fn stays(region: &Region) -> bool {
+    region.loops.iter().all(|turn| turn.src == turn.dst)
 }
 
-/// Where a nest comes from and goes: two nests of one key are one.
+/// Where a region comes from and goes: two regions of one key are one.
 type Key = (i64, i64, u64, Vec<(u64, i64, i64)>);
 
-/// The key of a nest, and of what it swaps with.
-fn keys(nest: &Nest) -> (Key, Key) {
+/// The key of a region, and of what it swaps with.
+fn keys(region: &Region) -> (Key, Key) {
     let mut there: Vec<_> =
-        nest.turns.iter().map(|turn| (turn.extent, turn.src, turn.dst)).collect();
+        region.loops.iter().map(|turn| (turn.extent, turn.src, turn.dst)).collect();
     let mut back: Vec<_> = there.iter().map(|&(extent, src, dst)| (extent, dst, src)).collect();
     there.sort_unstable();
     back.sort_unstable();
-    ((nest.src, nest.dst, nest.run, there), (nest.dst, nest.src, nest.run, back))
+    ((region.src, region.dst, region.run, there), (region.dst, region.src, region.run, back))
 }
 
-/// The partner of each loop of a nest that swaps with itself; destination strides differ, so there is
+/// The partner of each loop of a region that swaps with itself; destination strides differ, so there is
 /// one.
-fn partners(nest: &Nest) -> Vec<usize> {
-    let of = |turn: &Turn| nest.turns.iter().position(|other| other.dst == turn.src);
-    nest.turns.iter().enumerate().map(|(i, turn)| of(turn).unwrap_or(i)).collect()
+fn partners(region: &Region) -> Vec<usize> {
+    let of = |turn: &Loop| region.loops.iter().position(|other| other.dst == turn.src);
+    region.loops.iter().enumerate().map(|(i, turn)| of(turn).unwrap_or(i)).collect()
 }
 
 impl Swap {
-    fn new(nest: &Nest, partners: Option<Vec<usize>>, half: u64) -> Swap {
-        let shape = shape(&nest.turns, partners.as_deref(), half / nest.run);
-        let piece = nest.run.min(half);
-        let turns = nest.turns.clone();
-        Swap { src: nest.src, dst: nest.dst, run: nest.run, turns, partners, shape, piece }
+    fn new(region: &Region, partners: Option<Vec<usize>>, half: u64) -> Swap {
+        let shape = shape(&region.loops, partners.as_deref(), half / region.run);
+        let piece = region.run.min(half);
+        let loops = region.loops.clone();
+        Swap { src: region.src, dst: region.dst, run: region.run, loops, partners, shape, piece }
     }
 
     /// The bytes of scratch: a block and its image.
@@ -103,23 +103,23 @@ impl Swap {
 
 /// The turns of each loop in a block of at most `room` runs: square in loops that swap, the loops of
 /// small strides first.
-fn shape(turns: &[Turn], partners: Option<&[usize]>, room: u64) -> Vec<u64> {
-    let mut shape = vec![1; turns.len()];
+fn shape(loops: &[Loop], partners: Option<&[usize]>, room: u64) -> Vec<u64> {
+    let mut shape = vec![1; loops.len()];
     let mut room = room.max(1);
     let mut pairs: Vec<(usize, usize)> = match partners {
         Some(partners) => partners.iter().copied().enumerate().filter(|(i, j)| i <= j).collect(),
-        None => nearest(turns),
+        None => nearest(loops),
     };
-    let near = |i: usize| turns[i].src.unsigned_abs().min(turns[i].dst.unsigned_abs());
+    let near = |i: usize| loops[i].src.unsigned_abs().min(loops[i].dst.unsigned_abs());
     pairs.sort_by_key(|&(i, j)| near(i).min(near(j)));
     for (i, j) in pairs {
         if i == j {
-            shape[i] = turns[i].extent.min(room);
+            shape[i] = loops[i].extent.min(room);
             room /= shape[i];
         } else {
-            shape[i] = turns[i].extent.min(room.isqrt());
+            shape[i] = loops[i].extent.min(room.isqrt());
             shape[j] =
-                turns[j].extent.min(if partners.is_some() { shape[i] } else { room / shape[i] });
+                loops[j].extent.min(if partners.is_some() { shape[i] } else { room / shape[i] });
             room /= shape[i] * shape[j];
         }
     }
@@ -127,8 +127,8 @@ fn shape(turns: &[Turn], partners: Option<&[usize]>, room: u64) -> Vec<u64> {
 }
 
 /// The loop nearest to contiguous on either side, as a pair.
-fn nearest(turns: &[Turn]) -> Vec<(usize, usize)> {
-    let loops = || turns.iter().enumerate();
+fn nearest(loops: &[Loop]) -> Vec<(usize, usize)> {
+    let loops = || loops.iter().enumerate();
     let src = loops().min_by_key(|(_, turn)| turn.src.unsigned_abs());
     let dst = loops().min_by_key(|(_, turn)| turn.dst.unsigned_abs());
     src.zip(dst).map(|((i, _), (j, _))| (i, j)).into_iter().collect()
@@ -137,7 +137,7 @@ fn nearest(turns: &[Turn]) -> Vec<(usize, usize)> {
 impl fmt::Display for Swap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "blocks of {:?} runs of {} bytes", self.shape, self.piece)?;
-        for turn in &self.turns {
+        for turn in &self.loops {
             write!(f, "\n    {}× source {}, destination {}", turn.extent, turn.src, turn.dst)?;
         }
         Ok(())

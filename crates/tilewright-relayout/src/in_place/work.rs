@@ -1,6 +1,6 @@
 //! What a thread works with: buffers that are kept from run to run.
 
-use crate::{kernel::Scratch, nest::Turn};
+use crate::{cpu::kernel::Scratch, program::region::Loop};
 use std::sync::{Mutex, PoisonError};
 
 /// The buffers of a thread.
@@ -9,7 +9,7 @@ pub(super) struct Work {
     /// What is between source and destination.
     pub(super) bytes: Vec<u8>,
     /// The loops of a block.
-    pub(super) turns: Vec<Turn>,
+    pub(super) loops: Vec<Loop>,
     /// Of the kernels.
     pub(super) scratch: Scratch,
 }

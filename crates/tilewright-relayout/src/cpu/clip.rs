@@ -1,0 +1,126 @@
+//! The part of a region that lies in a range of the destination.
+//!
+//! Law: the parts of disjoint ranges that cover the destination visit every position of the region once.
+
+use std::ops::Range;
+
+use crate::program::region::{Loop, Region};
+
+/// A box of runs: what a kernel is given.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RegionRef<'a> {
+    pub(crate) packed: bool,
+    pub(crate) src: i64,
+    pub(crate) dst: i64,
+    pub(crate) run: u64,
+    pub(crate) loops: &'a [Loop],
+}
+
+impl RegionRef<'_> {
+    /// Whether every unit lies within the first `src` units of the source and `dst` of the destination.
+    pub(crate) fn is_within(&self, src: usize, dst: usize) -> bool {
+        let stays = |first: i64, reach: fn(&Loop) -> i64, len: usize| {
+            let sum = |part: fn(i128) -> i128| {
+                self.loops.iter().map(|turn| part(i128::from(reach(turn)))).sum::<i128>()
+            };
+            let low = i128::from(first) + sum(|reach| reach.min(0));
+            let high = i128::from(first) + sum(|reach| reach.max(0)) + i128::from(self.run);
+            low >= 0 && high <= len as i128
+        };
+        stays(self.src, Loop::src_reach, src) && stays(self.dst, Loop::dst_reach, dst)
+    }
+}
+
+/// Which turns of a loop meet a range, and which of them lie within.
+pub(crate) struct Met {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) within: Range<u64>,
+}
+
+impl Met {
+    /// Of the turns from `dst` on, each `inner` units long, those that meet `low..high`.
+    pub(crate) fn of(turn: &Loop, dst: i64, inner: i64, (low, high): (i64, i64)) -> Met {
+        let count = |distance: i64| match distance {
+            ..=0 => 0,
+            _ => ((distance as u64).div_ceil(turn.dst as u64)).min(turn.extent),
+        };
+        // First turn that ends above `low`; first that begins at or above it; and so on.
+        let from = count(low - dst - inner + 1);
+        let to = count(high - dst);
+        let begin = count(low - dst);
+        let end = count(high - dst - inner + 1);
+        Met { from, to: to.max(from), within: begin..end.max(begin) }
+    }
+}
+
+/// Calls `f` with the boxes of a region in the destination units `low..high`.
+pub(crate) fn clip(region: &Region, range: (i64, i64), f: &mut dyn FnMut(RegionRef<'_>)) {
+    cut(region, range, |met| met.within.clone(), f);
+}
+
+/// Calls `f` with boxes that hold the positions of a region in the destination units `low..high`; of the
+/// turns that meet the range, `whole` says which are taken as they are, at least those within.
+pub(crate) fn cut(
+    region: &Region,
+    range: (i64, i64),
+    whole: Whole,
+    f: &mut dyn FnMut(RegionRef<'_>),
+) {
+    cut_job(region.part(), range, whole, f);
+}
+
+/// Which turns are taken whole: between `from` and `to`, or none.
+pub(crate) type Whole = fn(&Met) -> Range<u64>;
+
+fn cut_job(
+    part: RegionRef<'_>,
+    (low, high): (i64, i64),
+    whole: Whole,
+    f: &mut dyn FnMut(RegionRef<'_>),
+) {
+    let length = length(&part);
+    if part.dst + length <= low || part.dst >= high {
+        return;
+    }
+    if low <= part.dst && part.dst + length <= high {
+        return f(part);
+    }
+    let Some((turn, rest)) = part.loops.split_first() else {
+        return f(clip_run(part, low, high));
+    };
+    let met = Met::of(turn, part.dst, length - turn.dst_reach(), (low, high));
+    let at = |i: u64| RegionRef {
+        src: part.src + i as i64 * turn.src,
+        dst: part.dst + i as i64 * turn.dst,
+        loops: rest,
+        ..part
+    };
+    let taken = whole(&met);
+    if taken.is_empty() {
+        (met.from..met.to).for_each(|i| cut_job(at(i), (low, high), whole, f));
+        return;
+    }
+    (met.from..taken.start).for_each(|i| cut_job(at(i), (low, high), whole, f));
+    let extent = taken.end - taken.start;
+    if extent == 1 {
+        f(at(taken.start));
+    } else {
+        let mut loops = part.loops.to_vec();
+        loops[0].extent = extent;
+        f(RegionRef { loops: &loops, ..at(taken.start) });
+    }
+    (taken.end..met.to).for_each(|i| cut_job(at(i), (low, high), whole, f));
+}
+
+/// The units from the first position to behind the last, in the destination.
+pub(crate) fn length(part: &RegionRef<'_>) -> i64 {
+    part.loops.iter().map(Loop::dst_reach).sum::<i64>() + part.run as i64
+}
+
+/// The part of a part without turns.
+pub(crate) fn clip_run(part: RegionRef<'_>, low: i64, high: i64) -> RegionRef<'_> {
+    let from = low.max(part.dst);
+    let to = high.min(part.dst + part.run as i64);
+    RegionRef { src: part.src + (from - part.dst), dst: from, run: (to - from) as u64, ..part }
+}

@@ -1,0 +1,62 @@
+//! What the planner knows of machines: measured constants, in one place.
+//!
+//! DRAM is fast only in long runs: streamed writes in runs of 64, 128 and 256 bytes reach about 0.5, 0.9
+//! and 1.2 of memcpy, gathered reads in runs of 0.5, 1 and 2 KiB about 0.8, 0.9 and 1.0. A block is
+//! therefore as long as that on either side. What is asked for while the block before is moved must
+//! stay in the second-level cache until then, which bounds blocks that are read straight into
+//! registers; a scratch buffer may be larger, at the price of the third-level cache.
+
+/// The bytes of a cache line.
+pub(crate) const LINE: u64 = 64;
+
+/// The bytes that a block writes together, where the destination's lines are whole.
+pub(crate) const WRITE_RUN: u64 = 256;
+
+/// The same where more would make reads too short.
+pub(crate) const LEAST_WRITE_RUN: u64 = 128;
+
+/// The same where they straddle lines, of which each run reads one more.
+pub(crate) const STRADDLING_WRITE_RUN: u64 = 448;
+
+/// The bytes that a block reads together.
+pub(crate) const READ_RUN: u64 = 4096;
+
+/// What a block reads together at least, if it can: from here on, longer writes are worth more.
+pub(crate) const LEAST_READ_RUN: u64 = 1024;
+
+/// About the most bytes of a block that is read straight into registers: it and the next one, which is
+/// asked for meanwhile, are a quarter of a second-level cache. Rows that lie a power of two apart share
+/// its sets, and find no more room there.
+pub(crate) const BLOCK: u64 = 128 << 10;
+
+/// About the most bytes of a block that goes through a scratch buffer: it is read but once, in the order
+/// of the source, so long reads are worth more than a second-level cache.
+pub(crate) const SCRATCH_BLOCK: u64 = 1 << 20;
+
+/// The most bytes to which a block of two hops is lengthened: it and what the next one reads stay in a
+/// second-level cache.
+pub(crate) const HOP_BLOCK: u64 = 512 << 10;
+
+/// The bytes of a block that is short on one side.
+pub(crate) const LEAST_BLOCK: u64 = 64 << 10;
+
+/// The bytes of a block where all data lies in caches, half a first one.
+pub(crate) const NEAR_BLOCK: u64 = 16 << 10;
+
+/// The same through a scratch buffer, or a unit if that is more.
+pub(crate) const NEAR_SCRATCH_BLOCK: u64 = 2 << 10;
+
+/// Moving so many times as much costs more than registers of half the size.
+pub(crate) const BADLY: f64 = 1.25;
+
+/// Destinations of fewer bytes are written through the caches.
+pub(crate) const STREAM: u64 = 4 << 20;
+
+/// The lines asked for ahead of their use, into the second-level cache, or the first where that is faster.
+pub(crate) const AHEAD: u64 = 128;
+
+/// Parts of a part of fewer bytes are not worth hops of their own.
+pub(crate) const SOUGHT: u64 = 1 << 20;
+
+/// Jobs of fewer bytes are not worth tables.
+pub(crate) const LEAST: u64 = 2 << 10;

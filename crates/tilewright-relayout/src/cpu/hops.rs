@@ -1,0 +1,426 @@
+//! A part in two hops: a block of it goes to a buffer that stays in a cache, in an order between those of
+//! the two layouts, and from there to the destination.
+//!
+//! Registers permute the bits of addresses, which needs powers of two on both sides. Where the innermost
+//! loops of a side are none (the 3 × 3 of a kernel, the 14 × 18 of an image), all of that side's
+//! contiguous loops together are one long row: one hop turns such rows into columns, or columns into such
+//! rows, as they are, and the other hop moves whole columns.
+//!
+//! Law: the first hop moves every element of a block to its place in the buffer, the second from there
+//! to its place in the destination; the blocks of a part hold every element of it.
+
+use crate::{
+    Elements,
+    cpu::clip::RegionRef,
+    cpu::cost,
+    cpu::kernel::{self, Isa},
+    cpu::weave::{Reach, Weave},
+    program::region::{Loop, Region},
+};
+
+/// How the parts of some loops are done in two hops.
+#[derive(Clone, Debug)]
+pub(crate) struct Hops {
+    reach: Reach,
+    run: u64,
+    /// The loops, and how many turns of each a block takes.
+    loops: Vec<Loop>,
+    taken: Vec<u64>,
+    /// The bytes of a block.
+    pub(crate) bytes: usize,
+    /// From the first byte of a block's source to the buffer, and from there on.
+    pub(crate) first: Region,
+    pub(crate) second: Region,
+    /// How the hops are woven.
+    pub(crate) weaves: Vec<Weave>,
+    /// The lines of a block's source, from its first byte, which the second hop of the block before asks
+    /// for; none if the first asks for what it reads itself.
+    pub(crate) asked: Vec<i64>,
+}
+
+/// Which side of a loop a stride is taken from.
+type Side = fn(&Loop) -> i64;
+
+const SRC: Side = |turn| turn.src;
+const DST: Side = |turn| turn.dst;
+
+/// Runs of so many bytes are moved whole.
+const WHOLE: u64 = 64;
+
+/// With so many bytes together in the source, loops that the destination needs are left to it.
+const ENOUGH: u64 = 512;
+
+impl Hops {
+    /// The hops of a part, if they fill registers of this instruction set, or at least half of one.
+    pub(crate) fn of(part: &RegionRef<'_>, isa: Isa, reach: Reach) -> Option<Hops> {
+        if part.packed || part.run >= WHOLE || !part.run.is_power_of_two() {
+            return None;
+        }
+        let (loops, run) = (part.loops, part.run);
+        let mut taken = vec![1; loops.len()];
+        // What the destination takes leaves room for a row of the source that is worth reading.
+        let long = 2 * cost::HOP_BLOCK / cost::LEAST_READ_RUN;
+        let write = (cost::WRITE_RUN, cost::WRITE_RUN, long);
+        let read = (cost::READ_RUN, cost::LEAST_READ_RUN, cost::HOP_BLOCK);
+        let dst = grown((loops, run), DST, &mut taken, &chain(loops, run, DST), write, &[]);
+        let src = grown((loops, run), SRC, &mut taken, &chain(loops, run, SRC), read, &dst);
+        enlarge(loops, run, &mut taken, (&src, &dst));
+        let without = |all: &[usize], others: &[usize]| -> Vec<usize> {
+            all.iter().copied().filter(|i| !others.contains(i)).collect()
+        };
+        let orders = [
+            // Rows of the source become columns; columns of the destination become its rows.
+            [without(&dst, &src), src.clone()].concat(),
+            [without(&src, &dst), dst.clone()].concat(),
+        ];
+        let of = |least: usize| {
+            orders.iter().find_map(|order| Hops::through(part, &taken, order, (isa, least), reach))
+        };
+        of(isa.register()).or_else(|| of(isa.register() / 2))
+    }
+
+    /// The hops through a buffer in which these loops lie in this order, the innermost first, with
+    /// registers of at least so many bytes.
+    fn through(
+        part: &RegionRef<'_>,
+        taken: &[u64],
+        order: &[usize],
+        (isa, least): (Isa, usize),
+        reach: Reach,
+    ) -> Option<Hops> {
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        let mut bytes = part.run;
+        for &i in order.iter().filter(|i| taken[**i] > 1) {
+            let (turn, extent) = (&part.loops[i], taken[i]);
+            first.push(Loop { extent, src: turn.src, dst: bytes as i64 });
+            second.push(Loop { extent, src: bytes as i64, dst: turn.dst });
+            bytes = bytes.checked_mul(extent)?;
+        }
+        let (first, second) = (region(first, part.run), region(second, part.run));
+        // Neither is what the part itself is.
+        if bytes < cost::LEAST || first.loops.is_empty() || second.loops.is_empty() {
+            return None;
+        }
+        let weave = |hop: &Region, reach| {
+            let weave = kernel::weave_of(Elements::same(8), isa, &hop.part(), reach);
+            weave.filter(|weave| weave.register >= least)
+        };
+        let is_picked = |hop: &Region| kernel::is_picked(isa, &hop.part());
+        let last = weave(&second, reach);
+        // Picks ask for what they read themselves, and scratch buffers leave no time for it.
+        let asks = reach == Reach::Far
+            && last.as_ref().is_some_and(|weave| weave.steps.gather.is_empty())
+            && !is_picked(&first)
+            && !is_picked(&second);
+        let into = if asks { Reach::Near } else { reach.coming() };
+        let weaves = [weave(&first, into), last];
+        let is_well_done = |(hop, weave): (&Region, &Option<Weave>)| {
+            weave.is_some() || hop.run >= WHOLE || kernel::one_of(&hop.part()).is_some()
+        };
+        let well_done = [&first, &second].into_iter().zip(&weaves).all(is_well_done);
+        // One hop must be more than the part was.
+        (well_done && weaves.iter().any(Option::is_some)).then(|| Hops {
+            asked: if asks { kernel::lines(&first) } else { Vec::new() },
+            reach,
+            run: part.run,
+            loops: part.loops.to_vec(),
+            taken: taken.to_vec(),
+            bytes: bytes as usize,
+            first,
+            second,
+            weaves: weaves.into_iter().flatten().collect(),
+        })
+    }
+
+    /// Where the first hop finds its source: in a cache if the second asks for it meanwhile.
+    pub(crate) fn into(&self) -> Reach {
+        if self.asked.is_empty() { self.reach.coming() } else { Reach::Near }
+    }
+
+    /// Whether these are hops of the part: of the same loops, as long as a block at least.
+    pub(crate) fn fits(&self, part: &RegionRef<'_>, reach: Reach) -> bool {
+        let alike = |((own, turn), taken): ((&Loop, &Loop), &u64)| {
+            turn.extent >= *taken && own.src == turn.src && own.dst == turn.dst
+        };
+        self.reach == reach
+            && !part.packed
+            && part.run == self.run
+            && part.loops.len() == self.loops.len()
+            && self.loops.iter().zip(part.loops).zip(&self.taken).all(alike)
+    }
+
+    /// Calls `f` with the first bytes of each block of a part that this fits, those of one row of the
+    /// source after another. Blocks at the end of a loop begin earlier.
+    pub(crate) fn each(&self, part: &RegionRef<'_>, f: &mut dyn FnMut(i64, i64)) {
+        self.block(part, 0, (part.src, part.dst), f);
+    }
+
+    fn block(
+        &self,
+        part: &RegionRef<'_>,
+        i: usize,
+        (src, dst): (i64, i64),
+        f: &mut dyn FnMut(i64, i64),
+    ) {
+        let Some(turn) = part.loops.get(i) else { return f(src, dst) };
+        let (taken, last) = (self.taken[i], turn.extent - self.taken[i]);
+        for n in 0..turn.extent.div_ceil(taken) {
+            let at = (n * taken).min(last) as i64;
+            self.block(part, i + 1, (src + at * turn.src, dst + at * turn.dst), f);
+        }
+    }
+}
+
+/// The loops that continue one another on one side, from the run on, or from the shortest stride if all
+/// are longer.
+fn chain(loops: &[Loop], run: u64, side: Side) -> Vec<usize> {
+    let shortest = loops.iter().map(|turn| side(turn).unsigned_abs()).min();
+    let (mut chain, mut end) = (Vec::new(), shortest.unwrap_or(run).max(run));
+    let next = |end: u64, chain: &[usize]| {
+        (0..loops.len()).find(|j| side(&loops[*j]).unsigned_abs() == end && !chain.contains(j))
+    };
+    while let Some(i) = next(end, &chain) {
+        chain.push(i);
+        end = end.saturating_mul(loops[i].extent);
+    }
+    chain
+}
+
+/// The first loops of a chain, until `target` bytes lie together, or at least `least` where a block has no
+/// room for more, which is `most`; not those that others need, once enough do.
+fn grown(
+    (loops, run): (&[Loop], u64),
+    side: Side,
+    taken: &mut [u64],
+    chain: &[usize],
+    (target, least, most): (u64, u64, u64),
+    others: &[usize],
+) -> Vec<usize> {
+    let first = chain.first().map(|i| side(&loops[*i]).unsigned_abs());
+    let (mut together, mut grown) = (first.unwrap_or(1), Vec::new());
+    for &i in chain {
+        if together >= target || together >= ENOUGH && others.contains(&i) {
+            break;
+        }
+        let (extent, line) = (loops[i].extent, whole_lines(together));
+        let others = taken.iter().product::<u64>() / taken[i] * run;
+        let room = (most / others.max(1)).max(least.div_ceil(together));
+        let take = even(extent, target.div_ceil(together).min(room), room);
+        let take = in_lines(extent, take, line, room).max(taken[i]);
+        taken[i] = take;
+        grown.push(i);
+        together = together.saturating_mul(take);
+        if take < loops[i].extent {
+            break;
+        }
+    }
+    grown
+}
+
+/// Parts of a loop of which the last must not overlap the others by much.
+const FEW: u64 = 8;
+
+/// The turns of a loop of this stride that are whole lines.
+fn whole_lines(stride: u64) -> u64 {
+    cost::LINE >> stride.trailing_zeros().min(cost::LINE.trailing_zeros())
+}
+
+/// About so many turns of a loop, or a few more if there is room: parts of even size, if they are few, of
+/// which the last does not move much twice.
+fn even(extent: u64, wanted: u64, room: u64) -> u64 {
+    let count = (extent / wanted.max(1)).max(1);
+    if count >= FEW {
+        return wanted;
+    }
+    let fits = |taken: &u64| *taken <= room && moved(extent, *taken) <= extent + extent / 4;
+    (count..)
+        .map(|count| extent.div_ceil(count))
+        .find(|taken| fits(taken) || *taken <= 1)
+        .unwrap_or(1)
+}
+
+/// The same, or a few more so that they are whole lines, if there is room and not much more is moved twice
+/// for it.
+fn in_lines(extent: u64, taken: u64, line: u64, room: u64) -> u64 {
+    let lines = taken.next_multiple_of(line).min(extent);
+    let is_worth = moved(extent, lines) <= moved(extent, taken) + extent / 8;
+    if lines <= room && is_worth { lines } else { taken }
+}
+
+/// The turns of a loop that are moved in blocks of so many.
+fn moved(extent: u64, taken: u64) -> u64 {
+    extent.div_ceil(taken).saturating_mul(taken)
+}
+
+/// Lengthens a block along its last loop on either side, as long as it is small.
+fn enlarge(loops: &[Loop], run: u64, taken: &mut [u64], (src, dst): (&[usize], &[usize])) {
+    let ends: [(_, Side); 2] = [(dst.last(), DST), (src.last(), SRC)];
+    for i in ends.iter().filter_map(|(last, _)| last.copied()) {
+        let cut = ends.iter().filter(|(last, _)| *last == Some(&i));
+        let lines = cut.map(|(_, side)| whole_lines(side(&loops[i]).unsigned_abs()));
+        let line = lines.max().unwrap_or(1);
+        let bytes = taken.iter().product::<u64>() * run;
+        let room = cost::HOP_BLOCK / bytes.max(1);
+        if room >= 2 {
+            let (extent, room) = (loops[i].extent, taken[i] * room);
+            let even = extent.div_ceil(extent.div_ceil(room));
+            let longer = in_lines(extent, even, line, room).max(taken[i]);
+            if moved(extent, longer) <= moved(extent, taken[i]).max(extent + extent / 8) {
+                taken[i] = longer;
+            }
+        }
+    }
+}
+
+/// Loops around runs, in the order of their destination.
+fn region(mut loops: Vec<Loop>, run: u64) -> Region {
+    loops.sort_by_key(|turn| core::cmp::Reverse(turn.dst));
+    let mut region = Region { packed: false, src: 0, dst: 0, run, loops };
+    region.merge();
+    region
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn small() -> impl Iterator<Item = (Vec<u64>, Vec<usize>)> {
+        let extents = [vec![40, 9, 24], vec![33, 3, 3, 20], vec![16, 14, 18], vec![64, 100]];
+        extents.into_iter().flat_map(|extents| {
+            let rank = extents.len();
+            let orders: Vec<Vec<usize>> = (1..rank)
+                .map(|by| (0..rank).map(|i| (i + by) % rank).collect())
+                .chain([(0..rank).rev().collect()])
+                .collect();
+            orders.into_iter().map(move |order| (extents.clone(), order))
+        })
+    }
+
+    #[test]
+    fn the_blocks_of_a_job_hold_every_element_once_or_more() {
+        let mut found = 0;
+        for (extents, order) in small() {
+            for (width, apart) in [(1, 1), (2, 1), (4, 1), (4, 2)] {
+                let mut loops = vec![Loop { extent: 1, src: 0, dst: 0 }; extents.len()];
+                let (mut src, mut dst) = (width * apart, width);
+                for i in (0..extents.len()).rev() {
+                    loops[i] = Loop { extent: extents[i], src, ..loops[i] };
+                    src *= extents[i] as i64;
+                }
+                for &i in order.iter().rev() {
+                    loops[i].dst = dst;
+                    dst *= extents[i] as i64;
+                }
+                let mut region = region(loops, width as u64);
+                region.src = 5;
+                let part = region.part();
+                let Some(hops) = Hops::of(&part, Isa::Generic, Reach::Near) else { continue };
+                assert!(hops.fits(&part, Reach::Near));
+                found += 1;
+                let places = |region: &Region, from: (i64, i64)| {
+                    let mut places = BTreeSet::new();
+                    crate::program::region::for_each(
+                        &region.loops,
+                        from.0,
+                        from.1,
+                        &mut |src, dst| {
+                            (0..region.run as i64).for_each(|i| {
+                                places.insert((src + i, dst + i));
+                            });
+                        },
+                    );
+                    places
+                };
+                let mut got = BTreeSet::new();
+                hops.each(&part, &mut |src, dst| {
+                    let first = places(&hops.first, (src, 0));
+                    let second: std::collections::BTreeMap<i64, i64> =
+                        places(&hops.second, (0, dst)).into_iter().collect();
+                    assert_eq!((first.len(), second.len()), (hops.bytes, hops.bytes));
+                    got.extend(first.iter().map(|(src, mid)| (*src, second[mid])));
+                });
+                assert_eq!(got, places(&region, (part.src, part.dst)), "{extents:?} {order:?}");
+            }
+        }
+        assert!(found > 1, "{found}");
+    }
+
+    /// O rows of I times HW bytes, which become HW times I columns of O bytes, and the loop of I.
+    fn columns(outer: i64, extent: i64, inner: i64) -> [Loop; 3] {
+        let turn = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
+        [turn(inner, 1, outer * extent), turn(extent, inner, outer), turn(outer, extent * inner, 1)]
+    }
+
+    fn hops(loops: &[Loop]) -> Option<Hops> {
+        let part = RegionRef { packed: false, src: 0, dst: 0, run: 1, loops };
+        Hops::of(&part, Isa::Generic, Reach::Far)
+    }
+
+    #[test]
+    fn blocks_are_whole_lines_of_both_sides_where_that_costs_little() {
+        for (extent, inner) in [(4096, 9), (4095, 9), (4096, 36), (5000, 20), (4096, 144)] {
+            let taken = hops(&columns(16, extent, inner)).unwrap().taken[1];
+            let is_whole = |stride: i64| (taken * stride as u64).is_multiple_of(cost::LINE);
+            assert!(taken < extent as u64, "{extent} times {inner} bytes");
+            assert!(is_whole(inner) && is_whole(16), "{taken} of {extent} times {inner} bytes");
+        }
+    }
+
+    #[test]
+    fn blocks_stay_in_a_cache_and_move_little_twice() {
+        let mut found = 0;
+        let extents = [3, 9, 13, 31, 49, 64, 65, 66, 70, 80, 96, 130, 169, 441, 1024, 2048, 4096];
+        for outer in extents {
+            for extent in extents {
+                for inner in extents {
+                    let loops = columns(outer, extent, inner);
+                    let Some(hops) = hops(&loops) else { continue };
+                    found += 1;
+                    let case = format!("{outer}, {extent}, {inner}: {:?}", hops.taken);
+                    assert!(hops.bytes as u64 <= 2 * cost::HOP_BLOCK, "{case}");
+                    for (turn, taken) in loops.iter().zip(&hops.taken) {
+                        let moved = moved(turn.extent, *taken);
+                        assert!(moved <= turn.extent + turn.extent / 4, "{case}");
+                    }
+                }
+            }
+        }
+        assert!(found > 1000, "{found}");
+    }
+
+    #[test]
+    fn what_registers_alone_do_badly_goes_in_two_hops() {
+        use tilewright_core::{Digit, Pattern, Refinement, TensorLayout};
+        let row = |e: &[u64]| TensorLayout::row_major(e).unwrap();
+        let six = [32, 24, 20, 16, 18, 14];
+        let kernels = [1024, 1024, 3, 3];
+        let digits = [
+            Digit::rest(0, 1),
+            Digit::rest(1, 2),
+            Digit::rest(2, 0),
+            Digit::rest(3, 0),
+            Digit::fixed(1, 1, 4),
+            Digit::fixed(0, 0, 16),
+            Digit::fixed(1, 0, 4),
+        ];
+        let blocked = Pattern::new(4, &digits).unwrap().layout(&kernels).unwrap();
+        let cases = [
+            (row(&six), TensorLayout::ordered(&six, &[3, 1, 4, 0, 2, 5]).unwrap(), 32),
+            (row(&kernels), blocked.clone(), 8),
+            (blocked, row(&kernels), 8),
+        ];
+        for (src, dst, bits) in cases {
+            let refinement = Refinement::new(&src, &dst).unwrap();
+            let block = refinement.blocks().next().unwrap();
+            let region = Region::of(&block, Elements::same(bits));
+            for isa in Isa::ALL {
+                let hops = Hops::of(&region.part(), *isa, Reach::Far);
+                let hops = hops.unwrap_or_else(|| panic!("{region:?} {}", isa.name()));
+                if bits == 8 && isa.name() == "avx512" {
+                    assert!(hops.asked.len() * cost::LINE as usize >= hops.bytes, "{region:?}");
+                }
+            }
+        }
+    }
+}

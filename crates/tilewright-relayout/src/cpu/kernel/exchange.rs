@@ -1,0 +1,125 @@
+//! Registers of a unit, and the exchanges between them. Everything is inlined into a function that has
+//! the instruction set, and every loop is of constant length, so that registers stay registers.
+#![allow(clippy::needless_range_loop)]
+
+use super::vector::Vector;
+use crate::cpu::weave::NONE;
+
+/// Registers of a step.
+///
+/// # Safety
+/// The machine has the instruction set; registers at these offsets are readable.
+#[inline(always)]
+pub(super) unsafe fn load<V: Vector, const N: usize>(from: *const u8, at: &[i64; N]) -> [V; N] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut held = [V::load(from.offset(at[0] as isize)); N];
+        for k in 1..N {
+            held[k] = V::load(from.offset(at[k] as isize));
+        }
+        held
+    }
+}
+
+/// Registers one behind the other.
+///
+/// # Safety
+/// The machine has the instruction set; `N` registers are readable.
+#[inline(always)]
+pub(super) unsafe fn load_lines<V: Vector, const N: usize>(from: *const u8) -> [V; N] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut held = [V::load(from); N];
+        for k in 1..N {
+            held[k] = V::load(from.add(k * V::BYTES));
+        }
+        held
+    }
+}
+
+/// The level of the bit of the register index of weight `bit`, in a transpose of `all` registers.
+const fn level_of<V: Vector>(all: usize, bit: u32) -> u8 {
+    ((8 * V::BYTES / all).ilog2() + bit) as u8
+}
+
+/// Does the exchanges of all bits of a register index but the highest, of weight `after` in all, which
+/// were done before.
+///
+/// # Safety
+/// The machine has the instruction set of `V`, and every level is below log₂(8 · `V::BYTES`).
+#[inline(always)]
+pub(super) unsafe fn exchange<V: Vector, const T: bool, const N: usize, const AFTER: usize>(
+    held: &mut [V; N],
+    levels: &[[u8; 2]; 4],
+) {
+    let of =
+        |bit: u32| if T { [level_of::<V>(N * AFTER, bit), NONE] } else { levels[bit as usize] };
+    // SAFETY: the caller's promise.
+    unsafe {
+        if N >= 2 {
+            bit::<V, T, N, 1>(held, of(0));
+        }
+        if N >= 4 {
+            bit::<V, T, N, 2>(held, of(1));
+        }
+        if N >= 8 {
+            bit::<V, T, N, 4>(held, of(2));
+        }
+        if N >= 16 {
+            bit::<V, T, N, 8>(held, of(3));
+        }
+    }
+}
+
+/// Does the exchanges of the bit of weight `S`.
+///
+/// # Safety
+/// As for [`exchange`].
+#[inline(always)]
+unsafe fn bit<V: Vector, const T: bool, const N: usize, const S: usize>(
+    held: &mut [V; N],
+    levels: [u8; 2],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if T || levels[0] != NONE {
+            level::<V, N, S>(held, levels[0]);
+        }
+        if !T && levels[1] != NONE {
+            level::<V, N, S>(held, levels[1]);
+        }
+    }
+}
+
+/// One exchange between all registers that differ in the bit of weight `S`.
+///
+/// # Safety
+/// As for [`exchange`].
+#[inline(always)]
+unsafe fn level<V: Vector, const N: usize, const S: usize>(held: &mut [V; N], level: u8) {
+    // SAFETY: the caller's promise. The match makes the level a constant.
+    unsafe {
+        match level {
+            0 => pairs::<V, N, S>(held, 0),
+            1 => pairs::<V, N, S>(held, 1),
+            2 => pairs::<V, N, S>(held, 2),
+            3 => pairs::<V, N, S>(held, 3),
+            4 => pairs::<V, N, S>(held, 4),
+            5 => pairs::<V, N, S>(held, 5),
+            6 => pairs::<V, N, S>(held, 6),
+            7 => pairs::<V, N, S>(held, 7),
+            _ => pairs::<V, N, S>(held, 8),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`exchange`].
+#[inline(always)]
+unsafe fn pairs<V: Vector, const N: usize, const S: usize>(held: &mut [V; N], level: u8) {
+    for i in 0..N / 2 {
+        let low = i / S * 2 * S + i % S;
+        // SAFETY: the caller's promise.
+        (held[low], held[low + S]) = unsafe { V::exchange(level, held[low], held[low + S]) };
+    }
+}

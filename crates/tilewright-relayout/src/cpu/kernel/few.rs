@@ -1,0 +1,290 @@
+//! A few rows joined element by element into one, or one row dealt out to a few, in registers: the bytes
+//! of `n` registers in are those of `n` registers out, so that each of these takes, by a table, its part
+//! of each of those.
+
+use super::{
+    Tools,
+    isa::Isa,
+    strip,
+    strip::{Make, Stage, Strip},
+    vector::Vector,
+};
+use crate::{cpu::clip::RegionRef, cpu::cost, cpu::weave::Reach, program::region::Loop};
+
+/// For each register out and each register in, where its bytes come from; [`KEPT`] where from elsewhere.
+pub(super) type Tables<const N: usize> = [[[u8; 64]; N]; N];
+
+/// A byte of no register, as [`Vector::pick`] has it.
+const KEPT: u8 = 0x80;
+
+/// Registers of `register` bytes with elements of `width`: the elements of `N` rows in turn, or, if not
+/// `joins`, every `N`th element.
+pub(super) fn tables<const N: usize>(width: usize, register: usize, joins: bool) -> Tables<N> {
+    let mut tables = [[[KEPT; 64]; N]; N];
+    for to in 0..N * register {
+        let (element, byte) = (to / width, to % width);
+        let from = if joins {
+            element % N * register + element / N * width + byte
+        } else {
+            let (row, i) = (to / register, to % register / width);
+            (i * N + row) * width + byte
+        };
+        tables[to / register][from / register][to % register] = (from % register) as u8;
+    }
+    // The first register is arranged, so that it has a byte everywhere.
+    for table in &mut tables {
+        table[0].iter_mut().filter(|byte| **byte == KEPT).for_each(|byte| *byte = 0);
+    }
+    tables
+}
+
+/// The registers out.
+///
+/// # Safety
+/// The tables were made for registers of `V`; the machine has the instruction set.
+#[inline(always)]
+pub(super) unsafe fn spread<V: Vector, const N: usize>(rows: [V; N], tables: &Tables<N>) -> [V; N] {
+    let mut out = rows;
+    for k in 0..N {
+        // SAFETY: the caller's promise.
+        out[k] = unsafe { pick_all(rows, &tables[k]) };
+    }
+    out
+}
+
+/// One register out.
+///
+/// # Safety
+/// As for [`spread`].
+#[inline(always)]
+pub(super) unsafe fn pick_all<V: Vector, const N: usize>(
+    rows: [V; N],
+    tables: &[[u8; 64]; N],
+) -> V {
+    // SAFETY: tables have 64 bytes, those of the first register below its bytes.
+    unsafe {
+        let mut out = rows[0].arrange(tables[0].as_ptr());
+        for i in 1..N {
+            out = out.pick(rows[i], tables[i].as_ptr());
+        }
+        out
+    }
+}
+
+/// Reads a register of each of `N` rows.
+struct Rows<const N: usize> {
+    tables: Tables<N>,
+    /// The distance between rows; a register's if there is but one.
+    apart: isize,
+}
+
+impl<const N: usize> Make<N> for Rows<N> {
+    /// Reads a register at each of the distances from `from`.
+    #[inline(always)]
+    unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; N] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut rows = [V::load(from); N];
+            for (i, row) in rows.iter_mut().enumerate().skip(1) {
+                *row = V::load(from.offset(i as isize * self.apart));
+            }
+            spread(rows, &self.tables)
+        }
+    }
+
+    #[inline(always)]
+    fn ask<V: Vector>(&self, from: *const u8) {
+        for i in 0..N as isize {
+            V::prefetch(from.wrapping_offset(i * self.apart));
+        }
+    }
+}
+
+/// A part of a few rows.
+#[derive(Clone, Copy, Debug)]
+struct Few {
+    /// The rows.
+    n: usize,
+    /// Into one row, or out of one.
+    joins: bool,
+    /// The bytes of an element.
+    width: usize,
+    /// The distance between rows, and the bytes of each.
+    apart: i64,
+    len: usize,
+    register: usize,
+}
+
+impl Few {
+    /// What a part is, and which turn is the rows' own, beside the last.
+    fn of(isa: Isa, part: &RegionRef<'_>) -> Option<(Few, usize)> {
+        let (d, rest) = part.loops.split_last()?;
+        let run = i64::try_from(part.run).ok().filter(|run| !part.packed && *run <= 32)?;
+        let minor = rest.iter().position(|turn| turn.src == run)?;
+        let s = rest[minor];
+        // Powers of two are permutations of address bits.
+        let few = |turn: &Loop| matches!(turn.extent, 3 | 5 | 6 | 7);
+        let joins = few(d) && d.dst == run && s.dst == run * d.extent as i64;
+        let deals = few(&s) && d.dst == run && d.src == run * s.extent as i64;
+        let (rows, along, apart) = match (joins, deals) {
+            (true, _) => (d.extent, s.extent, d.src),
+            (false, true) => (s.extent, d.extent, s.dst),
+            (false, false) => return None,
+        };
+        let len = usize::try_from(along.checked_mul(part.run)?).ok()?;
+        let width = run as usize;
+        let fits = |size: &&usize| size.is_multiple_of(width) && **size <= len;
+        let register = *strip::registers(isa).iter().find(fits)?;
+        let n = rows as usize;
+        let all = rest.iter().map(|turn| turn.extent).product::<u64>() / s.extent;
+        // Tables are made anew for each part.
+        let worth = (n * n * register * 4) as u64;
+        let few = Few { n, joins, width, apart, len, register };
+        (all.saturating_mul((len * n) as u64) >= worth).then_some((few, minor))
+    }
+}
+
+/// Whether a part is one of a few rows.
+pub(super) fn is_few(isa: Isa, part: &RegionRef<'_>) -> bool {
+    Few::of(isa, part).is_some()
+}
+
+/// Runs a part as a few rows, if it is that. Returns whether it did.
+pub(super) fn few(tools: &mut Tools<'_>, part: &RegionRef<'_>, src: &[u8], out: &mut [u8]) -> bool {
+    let Some((few, minor)) = Few::of(tools.isa, part) else { return false };
+    if !part.is_within(src.len(), out.len()) {
+        return false;
+    }
+    let mut around = tools.scratch.take_loops(part.loops);
+    around.pop();
+    around.remove(minor);
+    match few.n {
+        3 => rows::<3>(tools, part, &few, &around, (src, out)),
+        5 => rows::<5>(tools, part, &few, &around, (src, out)),
+        6 => rows::<6>(tools, part, &few, &around, (src, out)),
+        _ => rows::<7>(tools, part, &few, &around, (src, out)),
+    }
+    tools.scratch.give_loops(around);
+    true
+}
+
+fn rows<const N: usize>(
+    tools: &mut Tools<'_>,
+    part: &RegionRef<'_>,
+    few: &Few,
+    around: &[Loop],
+    (src, out): (&[u8], &mut [u8]),
+) {
+    let Few { joins, width, apart, len, register, .. } = *few;
+    let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
+    let tables = tables::<N>(width, register, joins);
+    let make = Rows { tables, apart: if joins { apart as isize } else { register as isize } };
+    let mut stage = far.then(|| Stage::new(tools.scratch));
+    let (source, target) = (src.as_ptr(), out.as_mut_ptr());
+    let (ins, outs) = if joins { (1, N) } else { (N, 1) };
+    let ahead = strip::ahead(tools.reach, ins * len, N / ins);
+    let mut one = |from: i64, to: i64, next: i64| {
+        let strip = Strip {
+            from: source.wrapping_offset(from as isize),
+            next: source.wrapping_offset(next as isize),
+            step: ins * register,
+            last: ins * (len - register),
+            to: target.wrapping_offset(to as isize),
+            apart: if joins { 0 } else { apart as isize },
+            len: outs * len,
+            ahead,
+        };
+        // SAFETY: every byte of the part lies within the slices, one of which is exclusive, as was
+        // found before. A step reads a register of each row, or as many of the one row, and writes
+        // one of each, or as many into one; the last step ends where the rows end, and rows are no
+        // shorter than a register. The machine has the instruction set, as `Isa::chosen` and its
+        // callers make sure.
+        unsafe { strip::run((tools.isa, register), &make, &strip, stage.as_mut()) };
+    };
+    strip::each(around, (part.src, part.dst), &mut one);
+    if let Some(stage) = stage {
+        // SAFETY: what is left in the stage is the part's.
+        unsafe { strip::finish(tools.isa, stage) };
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::{Isa, Scratch, run};
+    use super::*;
+    use crate::{Elements, cpu::kernel::suite::some, program::region::for_each};
+
+    /// Runs a part with every instruction set, near and far, from and to any phase of a line.
+    pub(in super::super) fn check(part: &RegionRef<'_>, src: usize, out: usize) {
+        for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
+            let ways = [(Reach::Near, 0), (Reach::Coming, 1), (Reach::Far, 0), (Reach::Far, 1)];
+            for (reach, phase) in ways {
+                let source: Vec<u8> = (0..src + phase).map(|i| ((i * 167) >> 3) as u8).collect();
+                let (mut got, mut expected) = (vec![0xA5; out + phase], vec![0xA5; out + phase]);
+                for_each(part.loops, part.src, part.dst, &mut |from, to| {
+                    let (from, to, run) = (from as usize, to as usize, part.run as usize);
+                    expected[phase + to..][..run].copy_from_slice(&source[phase + from..][..run]);
+                });
+                let scratch = &mut Scratch::default();
+                let mut tools = Tools {
+                    elements: Elements::same(8),
+                    isa,
+                    reach,
+                    weaves: &[],
+                    hops: &[],
+                    seek: true,
+                    ask: None,
+                    scratch,
+                };
+                run(&mut tools, *part, &source[phase..], &mut got[phase..]);
+                assert!(got == expected, "{} {reach:?} {phase}: {part:?}", isa.name());
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_joined_and_dealt_at_every_width_and_number() {
+        let all: Vec<(u64, u64)> =
+            (2..10).flat_map(|n| [1, 2, 3, 4, 8, 16, 24, 32].map(|w| (n, w))).collect();
+        let counts: &[u64] = if cfg!(miri) { &[67] } else { &[1, 3, 17, 64, 67, 191, 1000, 2100] };
+        for (n, width) in some(&all, 29) {
+            for &count in counts {
+                for (outer, gap) in some(&[(1, 0), (3, 0), (2, 5)], 4) {
+                    let (n, w, count) = (n as i64, width as i64, count as i64);
+                    let row = count * w + gap;
+                    let turn = |extent: i64, src, dst| Loop { extent: extent as u64, src, dst };
+                    // Elements side by side, and in rows with gaps behind them.
+                    let (flat, all) = (n * count * w + 7 * gap, n * row);
+                    let sides = (outer * flat + 16, outer * all + 16);
+                    let joined = [turn(outer, all, flat), turn(count, w, n * w), turn(n, row, w)];
+                    let dealt = [turn(outer, flat, all), turn(n, w, row), turn(count, n * w, w)];
+                    let from = usize::from(outer == 1);
+                    let part = RegionRef {
+                        packed: false,
+                        src: 3,
+                        dst: 11,
+                        run: width,
+                        loops: &joined[from..],
+                    };
+                    check(&part, sides.1 as usize, sides.0 as usize);
+                    check(
+                        &RegionRef { loops: &dealt[from..], ..part },
+                        sides.0 as usize,
+                        sides.1 as usize,
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_joined_in_reverse() {
+        let loops =
+            [Loop { extent: 1500, src: 4, dst: 12 }, Loop { extent: 3, src: -6400, dst: 4 }];
+        check(
+            &RegionRef { packed: false, src: 12_810, dst: 0, run: 4, loops: &loops },
+            19_000,
+            18_000,
+        );
+    }
+}

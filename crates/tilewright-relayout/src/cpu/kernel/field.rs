@@ -1,0 +1,262 @@
+//! Elements of 1, 2 or 4 bits unpacked into bytes, and bytes packed into such elements, in registers.
+//!
+//! With `F` elements to a byte, a register of packed elements is `F` registers of bytes, one for each
+//! place within a byte: exchanges of address bits below a byte's tell the places apart, and joining the
+//! registers byte by byte brings the elements into order. Packing goes the other way.
+
+use super::{
+    Codec, Tools,
+    few::{Tables, spread, tables},
+    line, strip,
+    strip::{Make, Stage, Strip},
+    vector::Vector,
+};
+use crate::{
+    Elements, Extend, cpu::clip::RegionRef, cpu::cost, cpu::weave::Reach, program::region::for_each,
+};
+
+/// A register of zeros.
+static ZEROS: [u8; 64] = [0; 64];
+
+/// The address bits below a byte's that tell `F` places apart: those of most weight.
+#[inline(always)]
+fn levels<const F: usize>() -> core::ops::Range<u8> {
+    3 - F.ilog2() as u8..3
+}
+
+/// Unpacks.
+struct Unpack<const F: usize> {
+    tables: Tables<F>,
+    /// The sign bit of an element, or 0.
+    sign: u8,
+}
+
+impl<const F: usize> Make<F> for Unpack<F> {
+    /// Reads one register.
+    #[inline(always)]
+    unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; F] {
+        // SAFETY: the caller's promise; a register of zeros is readable, and levels are below a byte's.
+        unsafe {
+            let zeros = V::load(ZEROS.as_ptr());
+            let mut places = [zeros; F];
+            places[0] = V::load(from);
+            // Place `i` is told from `i + apart` by the level of weight `apart`, the highest first.
+            for level in levels::<F>().rev() {
+                let apart = F >> (3 - level);
+                for i in (0..F).step_by(2 * apart) {
+                    (places[i], places[i + apart]) = V::exchange(level, places[i], zeros);
+                }
+            }
+            if self.sign > 0 {
+                for place in &mut places {
+                    *place = place.extend(self.sign);
+                }
+            }
+            spread(places, &self.tables)
+        }
+    }
+
+    #[inline(always)]
+    fn ask<V: Vector>(&self, from: *const u8) {
+        V::prefetch(from);
+    }
+}
+
+/// Packs.
+struct Pack<const F: usize> {
+    tables: Tables<F>,
+    register: usize,
+}
+
+impl<const F: usize> Make<1> for Pack<F> {
+    /// Reads `F` registers.
+    #[inline(always)]
+    unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
+        // SAFETY: the caller's promise; levels are below a byte's.
+        unsafe {
+            let mut places = [V::load(from); F];
+            for (i, place) in places.iter_mut().enumerate().skip(1) {
+                *place = V::load(from.add(i * V::BYTES));
+            }
+            let mut places = spread(places, &self.tables);
+            // The lowest first: what each level drops are the high bits that elements do not have.
+            for level in levels::<F>() {
+                let apart = F >> (3 - level);
+                for i in (0..F).step_by(2 * apart) {
+                    (places[i], _) = V::exchange(level, places[i], places[i + apart]);
+                }
+            }
+            [places[0]]
+        }
+    }
+
+    #[inline(always)]
+    fn ask<V: Vector>(&self, from: *const u8) {
+        for i in 0..F {
+            V::prefetch(from.wrapping_add(i * self.register));
+        }
+    }
+}
+
+/// Runs a part that packs bytes, or unpacks into them, if its runs are long. Returns whether it did.
+pub(super) fn fields(
+    tools: &mut Tools<'_>,
+    part: &RegionRef<'_>,
+    src: &[u8],
+    out: &mut [u8],
+) -> bool {
+    let Elements { src_bits, dst_bits, .. } = tools.elements;
+    let narrow = src_bits.min(dst_bits);
+    // Up to a byte's elements, less one, lie before the first whole byte.
+    let bytes = part.run.saturating_mul(u64::from(narrow)) / 8;
+    let fits = |size: &&usize| part.packed && bytes > **size as u64;
+    let Some(register) = strip::registers(tools.isa).iter().find(fits) else { return false };
+    let data = (src, out);
+    match (src_bits, dst_bits) {
+        (1, 8) => unpack::<8>(tools, part, *register, data),
+        (2, 8) => unpack::<4>(tools, part, *register, data),
+        (4, 8) => unpack::<2>(tools, part, *register, data),
+        (8, 1) => pack::<8>(tools, part, *register, data),
+        (8, 2) => pack::<4>(tools, part, *register, data),
+        (8, 4) => pack::<2>(tools, part, *register, data),
+        _ => return false, // open set
+    }
+    true
+}
+
+fn unpack<const F: usize>(
+    tools: &mut Tools<'_>,
+    part: &RegionRef<'_>,
+    register: usize,
+    data: (&[u8], &mut [u8]),
+) {
+    let bits = 8 / F;
+    let sign = if tools.elements.extend == Extend::Sign { 1 << (bits - 1) } else { 0 };
+    let make = Unpack::<F> { tables: tables(1, register, true), sign };
+    runs::<_, F, F>(tools, part, register, &make, data, true);
+}
+
+fn pack<const F: usize>(
+    tools: &mut Tools<'_>,
+    part: &RegionRef<'_>,
+    register: usize,
+    data: (&[u8], &mut [u8]),
+) {
+    let make = Pack::<F> { tables: tables(1, register, false), register };
+    runs::<_, 1, F>(tools, part, register, &make, data, false);
+}
+
+/// Converts the runs of a part: whole packed bytes in registers, what lies around them element by
+/// element.
+fn runs<M: Make<O>, const O: usize, const F: usize>(
+    tools: &mut Tools<'_>,
+    part: &RegionRef<'_>,
+    register: usize,
+    make: &M,
+    (src, out): (&[u8], &mut [u8]),
+    unpacks: bool,
+) {
+    let run = part.run as usize;
+    // The elements before the first whole byte, and the whole bytes.
+    let middle = |from: i64, to: i64| {
+        let head = ((if unpacks { from } else { to }) as usize).wrapping_neg() % F;
+        (head, (run - head) / F)
+    };
+    for_each(part.loops, part.src, part.dst, &mut |from, to| {
+        let (head, bytes) = middle(from, to);
+        for i in (0..head).chain(head + bytes * F..run) {
+            convert(tools.elements, (src, from + i as i64), (out, to + i as i64));
+        }
+    });
+    let far = tools.reach == Reach::Far && run >= 4 * cost::LINE as usize * F;
+    let mut stage = far.then(|| Stage::new(tools.scratch));
+    let (ins, outs) = if unpacks { (1, F) } else { (F, 1) };
+    let (isa, reach) = (tools.isa, tools.reach);
+    let (len, target) = (out.len(), out.as_mut_ptr());
+    for_each(part.loops, part.src, part.dst, &mut |from, to| {
+        let (head, bytes) = middle(from, to);
+        let (from, to) = ((from as usize + head) * ins / F, (to as usize + head) * outs / F);
+        let source = &src[from..][..bytes * ins];
+        assert!(bytes >= register && to <= len && bytes * outs <= len - to);
+        let strip = Strip {
+            from: source.as_ptr(),
+            next: source.as_ptr_range().end,
+            step: ins * register,
+            last: ins * (bytes - register),
+            to: target.wrapping_add(to),
+            apart: 0,
+            len: bytes * outs,
+            ahead: strip::ahead(reach, bytes * ins, 1),
+        };
+        // SAFETY: a step reads a register of packed elements and writes `F` of bytes, or the reverse;
+        // the source and, as just asserted, the destination have as much for each of `bytes` packed
+        // bytes, at least a register, and the last step ends where they end. The stage holds bytes of
+        // the exclusive destination. The machine has the instruction set, as `Isa::chosen` and its
+        // callers make sure.
+        unsafe { strip::run((isa, register), make, &strip, stage.as_mut()) };
+    });
+    if let Some(stage) = stage {
+        // SAFETY: what is left in the stage is the part's.
+        unsafe { strip::finish(isa, stage) };
+    }
+}
+
+/// Converts one element.
+fn convert(elements: Elements, (src, from): (&[u8], i64), (out, to): (&mut [u8], i64)) {
+    let (codec, mut row) = (Codec::Packed(elements), [[0; 1]]);
+    line::load(codec, src, from, 1, &mut row);
+    line::store(codec, out, to, 1, &row);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Isa, Scratch, run, suite::some};
+    use super::*;
+    use crate::program::region::Loop;
+
+    #[test]
+    fn runs_are_packed_and_unpacked_at_every_width_and_phase() {
+        for narrow in [1, 2, 4] {
+            for extend in [Extend::Zero, Extend::Sign] {
+                let unpack = Elements { src_bits: narrow, dst_bits: 8, extend };
+                let pack = Elements { src_bits: 8, dst_bits: narrow, extend };
+                for count in some(&[7, 64, 130, 140, 519, 520, 521, 1041, 5000, 20_001], 7) {
+                    for (from, to) in some(&[(0, 0), (1, 0), (0, 1), (3, 5), (130, 77)], 4) {
+                        check(unpack, count, (from, to));
+                        check(pack, count, (from, to));
+                    }
+                }
+            }
+        }
+    }
+
+    fn check(elements: Elements, run_len: u64, (src, dst): (i64, i64)) {
+        let loops = [Loop { extent: 2, src: run_len as i64 + 3, dst: run_len as i64 + 5 }];
+        let part = RegionRef { packed: true, src, dst, run: run_len, loops: &loops };
+        let ends = 2 * run_len as usize + 400;
+        let source: Vec<u8> = (0..ends).map(|i| ((i * 167) >> 3) as u8).collect();
+        let mut expected = vec![0xA5; ends];
+        for_each(part.loops, part.src, part.dst, &mut |from, to| {
+            for i in 0..run_len as i64 {
+                convert(elements, (&source, from + i), (&mut expected, to + i));
+            }
+        });
+        for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
+            for reach in [Reach::Near, Reach::Coming, Reach::Far] {
+                let (mut got, scratch) = (vec![0xA5; ends], &mut Scratch::default());
+                let mut tools = Tools {
+                    elements,
+                    isa,
+                    reach,
+                    weaves: &[],
+                    hops: &[],
+                    seek: true,
+                    ask: None,
+                    scratch,
+                };
+                run(&mut tools, part, &source, &mut got);
+                assert!(got == expected, "{} {reach:?} {elements:?} {part:?}", isa.name());
+            }
+        }
+    }
+}

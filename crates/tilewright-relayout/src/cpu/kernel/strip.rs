@@ -1,0 +1,398 @@
+//! Strips: a few registers in, a few out, the same again a register further on, until the end of a row.
+//!
+//! What is written past the caches goes through a stage: a stretch of each row of the destination, on
+//! the line it lies on, whose whole lines are written when it is full and whose last, partial line stays.
+
+use super::{
+    enter::{Work, enter},
+    isa::Isa,
+    tile::Scratch,
+    vector::Vector,
+};
+use crate::{
+    cpu::cost,
+    cpu::weave::Reach,
+    program::region::{Loop, for_each},
+};
+
+/// What is made of a few registers.
+pub(super) trait Make<const O: usize> {
+    /// The registers of one step, whose source begins at `from`.
+    ///
+    /// # Safety
+    /// What the step reads is readable, which the implementor says in registers of `V`; the machine has
+    /// the instruction set.
+    unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; O];
+
+    /// Asks for the lines of a step.
+    fn ask<V: Vector>(&self, from: *const u8);
+}
+
+/// Rows that are written side by side: each step reads `step` bytes further on, and writes `O` registers
+/// either into one row or each into a row of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strip {
+    pub(super) from: *const u8,
+    /// Where the next strip begins.
+    pub(super) next: *const u8,
+    pub(super) step: usize,
+    /// Where the last step begins, in bytes behind `from`; steps overlap there.
+    pub(super) last: usize,
+    pub(super) to: *mut u8,
+    /// The distance between rows, or 0 if there is one.
+    pub(super) apart: isize,
+    /// The bytes of each row: at least those that a step writes there.
+    pub(super) len: usize,
+    /// The bytes asked for ahead, or 0.
+    pub(super) ahead: usize,
+}
+
+const LINE: usize = cost::LINE as usize;
+
+/// The bytes of a row in the stage: few, since nothing is read while they are written.
+const PITCH: usize = (1 << 10) + 2 * LINE;
+
+/// The most rows of a strip.
+pub(super) const ROWS: usize = 8;
+
+/// What is written past the caches, before it is.
+#[derive(Debug)]
+pub(super) struct Stage {
+    buffer: *mut u8,
+    rows: [Held; ROWS],
+}
+
+/// A stretch of a row: `fill` bytes from the line `line` on, of which the first `skip` are not the row's.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    line: *mut u8,
+    skip: usize,
+    fill: usize,
+}
+
+impl Stage {
+    /// An empty one.
+    pub(super) fn new(scratch: &mut Scratch) -> Stage {
+        let none = Held { line: core::ptr::null_mut(), skip: 0, fill: 0 };
+        Stage { buffer: scratch.lines(ROWS * PITCH), rows: [none; ROWS] }
+    }
+
+    /// Makes row `k` begin, or go on, at `to`.
+    ///
+    /// # Safety
+    /// As for [`run`], of what the row held before.
+    #[inline(always)]
+    unsafe fn begin<V: Vector>(&mut self, k: usize, to: *mut u8) {
+        let held = &mut self.rows[k];
+        if held.line.wrapping_add(held.fill) == to && held.fill > held.skip {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.finish::<V>(k) };
+        let phase = to.addr() % LINE;
+        self.rows[k] = Held { line: to.wrapping_sub(phase), skip: phase, fill: phase };
+    }
+
+    /// Writes the whole lines of row `k`; the rest moves to the front.
+    ///
+    /// # Safety
+    /// The row's bytes lie in the destination; the machine has the instruction set.
+    #[inline(always)]
+    unsafe fn flush<V: Vector>(&mut self, k: usize) {
+        let Held { line, skip, fill } = self.rows[k];
+        let whole = fill / LINE * LINE;
+        if whole == 0 {
+            return;
+        }
+        let buffer = self.buffer.wrapping_add(k * PITCH);
+        // SAFETY: `skip` is below a line, and bytes `skip..fill` of the buffer are those of the row;
+        // lines are aligned on both sides. The moved line begins behind the first one and ends within
+        // the row's part of the buffer, two lines longer than what it is filled with.
+        unsafe {
+            let mut at = 0;
+            if skip > 0 {
+                V::copy_short(buffer.add(skip), line.wrapping_add(skip), LINE - skip);
+                at = LINE;
+            }
+            while at < whole {
+                for part in (at..at + LINE).step_by(V::BYTES) {
+                    V::load(buffer.add(part)).stream(line.wrapping_add(part));
+                }
+                at += LINE;
+            }
+            core::ptr::copy_nonoverlapping(buffer.add(whole), buffer, LINE);
+        }
+        self.rows[k] = Held { line: line.wrapping_add(whole), skip: 0, fill: fill - whole };
+    }
+
+    /// Writes all of row `k`.
+    ///
+    /// # Safety
+    /// As for [`Stage::flush`].
+    #[inline(always)]
+    unsafe fn finish<V: Vector>(&mut self, k: usize) {
+        // SAFETY: the caller's promise; what is left is shorter than a line.
+        unsafe {
+            self.flush::<V>(k);
+            let Held { line, skip, fill } = self.rows[k];
+            if fill > skip {
+                let from = self.buffer.add(k * PITCH + skip);
+                V::copy_short(from, line.wrapping_add(skip), fill - skip);
+            }
+        }
+        self.rows[k].skip = self.rows[k].fill;
+    }
+}
+
+/// Runs a strip with registers of `register` bytes, 16 or those of the instruction set; past the caches
+/// where there is a stage. Returns whether there are such registers.
+///
+/// # Safety
+/// Of every step, also of the last, what `make` reads is readable, and what it writes lies in the
+/// destination, which no one else uses; so does what the stage was given before. The machine has the
+/// instruction set.
+pub(super) unsafe fn run<M: Make<O>, const O: usize>(
+    (isa, register): (Isa, usize),
+    make: &M,
+    strip: &Strip,
+    stage: Option<&mut Stage>,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { enter(isa, register, Steps { make, strip, stage }) }
+}
+
+/// A strip, what is made of it, and where it goes.
+struct Steps<'a, M, const O: usize> {
+    make: &'a M,
+    strip: &'a Strip,
+    stage: Option<&'a mut Stage>,
+}
+
+impl<M: Make<O>, const O: usize> Work for Steps<'_, M, O> {
+    /// As for [`run`].
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Steps { make, strip, stage } = self;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match (stage, strip.apart == 0) {
+                (None, _) => strip.cached::<V, M, O>(make),
+                (Some(stage), true) => strip.staged::<V, M, O, 1>(make, stage),
+                (Some(stage), false) => strip.staged::<V, M, O, O>(make, stage),
+            }
+        }
+    }
+}
+
+/// Calls `one` with where each strip begins on either side, and where the next one begins in the source.
+pub(super) fn each(around: &[Loop], first: (i64, i64), one: &mut dyn FnMut(i64, i64, i64)) {
+    let mut waiting: Option<(i64, i64)> = None;
+    for_each(around, first.0, first.1, &mut |from, to| {
+        if let Some((last, place)) = waiting.replace((from, to)) {
+            one(last, place, from);
+        }
+    });
+    if let Some((from, to)) = waiting {
+        one(from, to, from);
+    }
+}
+
+/// The registers that strips have, the widest first.
+pub(super) fn registers(isa: Isa) -> &'static [usize] {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => &[64, 16],
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => &[16],
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon => &[16],
+        Isa::Generic => &[],
+    }
+}
+
+/// How far ahead a row of so many bytes is asked for where as many of them as `side` lie side by side:
+/// not beyond the next row, and not at all in a cache.
+pub(super) fn ahead(reach: Reach, row: usize, side: usize) -> usize {
+    match reach {
+        Reach::Far | Reach::Coming => (cost::AHEAD as usize / side).min(row / LINE) * LINE,
+        Reach::Near => 0,
+    }
+}
+
+/// Writes what the stage still holds.
+///
+/// # Safety
+/// As for [`run`].
+pub(super) unsafe fn finish(isa: Isa, mut stage: Stage) {
+    // SAFETY: the caller's promise; lines of the stage hold whole registers of any size.
+    unsafe { enter(isa, isa.register(), Finish(&mut stage)) };
+}
+
+/// The rest of a stage.
+struct Finish<'a>(&'a mut Stage);
+
+impl Work for Finish<'_> {
+    /// As for [`finish`].
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        for k in 0..ROWS {
+            // SAFETY: the caller's promise.
+            unsafe { self.0.finish::<V>(k) };
+        }
+        V::fence();
+    }
+}
+
+/// Writes registers, each `apart` from the last.
+///
+/// # Safety
+/// They are writable; the machine has the instruction set.
+#[inline(always)]
+unsafe fn put<V: Vector, const O: usize>(held: [V; O], to: *mut u8, apart: isize) {
+    for (k, register) in held.into_iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { register.store(to.wrapping_offset(k as isize * apart)) };
+    }
+}
+
+impl Strip {
+    /// The bytes that a step writes in each row.
+    fn width<V: Vector, const O: usize>(&self) -> usize {
+        if self.apart == 0 { O * V::BYTES } else { V::BYTES }
+    }
+
+    /// While the step at `from` runs, asks for one further on, in the next row if this one `end`s before.
+    #[inline(always)]
+    fn ask<V: Vector, M: Make<O>, const O: usize>(&self, make: &M, from: usize, end: usize) {
+        if self.ahead > 0 {
+            let soon = from + self.ahead;
+            make.ask::<V>(match soon.checked_sub(end) {
+                None => self.from.wrapping_add(soon),
+                Some(over) => self.next.wrapping_add(over),
+            });
+        }
+    }
+
+    /// Through the caches.
+    ///
+    /// # Safety
+    /// As for [`run`].
+    #[inline(always)]
+    unsafe fn cached<V: Vector, M: Make<O>, const O: usize>(&self, make: &M) {
+        let width = self.width::<V, O>();
+        let apart = if self.apart == 0 { V::BYTES as isize } else { self.apart };
+        let end = self.len / width * self.step;
+        // SAFETY: the caller's promise: steps, and the last one, begin within the rows.
+        unsafe {
+            for i in 0..self.len / width {
+                self.ask::<V, M, O>(make, i * self.step, end);
+                let held = make.make::<V>(self.from.add(i * self.step));
+                put(held, self.to.wrapping_add(i * width), apart);
+            }
+            if !self.len.is_multiple_of(width) {
+                let to = self.to.wrapping_add(self.len - width);
+                put(make.make::<V>(self.from.add(self.last)), to, apart);
+            }
+        }
+    }
+
+    /// Past the caches, `R` rows through the stage.
+    ///
+    /// # Safety
+    /// As for [`run`].
+    #[inline(always)]
+    unsafe fn staged<V: Vector, M: Make<O>, const O: usize, const R: usize>(
+        &self,
+        make: &M,
+        stage: &mut Stage,
+    ) {
+        let width = self.width::<V, O>();
+        let (steps, rest) = (self.len / width, self.len % width);
+        // What the rows of the stage have room for behind a partial line, in whole steps.
+        let room = (PITCH - 2 * LINE) / width;
+        for k in 0..R {
+            let to = self.to.wrapping_offset(k as isize * self.apart);
+            // SAFETY: the caller's promise.
+            unsafe { stage.begin::<V>(k, to) };
+        }
+        let mut done = 0;
+        while done < steps {
+            let count = room.min(steps - done);
+            // SAFETY: the caller's promise; every row holds less than a line and gets `count` steps.
+            unsafe { self.fill::<V, M, O, R>(make, stage, done, count) };
+            done += count;
+        }
+        if rest > 0 {
+            let mut last = [0; 512];
+            // SAFETY: the caller's promise: the last step's registers, at most 8 of 64 bytes, of which
+            // each row lacks the last `rest` bytes, fewer than a step's.
+            unsafe {
+                let held = make.make::<V>(self.from.add(self.last));
+                for (k, register) in held.into_iter().enumerate() {
+                    register.store(last[k * V::BYTES..][..V::BYTES].as_mut_ptr());
+                }
+                for k in 0..R {
+                    let part = &last[k * width..][width - rest..width];
+                    let to = stage.buffer.add(k * PITCH + stage.rows[k].fill);
+                    core::ptr::copy_nonoverlapping(part.as_ptr(), to, rest);
+                    stage.rows[k].fill += rest;
+                    stage.flush::<V>(k);
+                }
+            }
+        }
+    }
+
+    /// `count` steps from step `done` on, through the stage.
+    ///
+    /// # Safety
+    /// As for [`run`]; the rows of the stage have room for them.
+    #[inline(always)]
+    unsafe fn fill<V: Vector, M: Make<O>, const O: usize, const R: usize>(
+        &self,
+        make: &M,
+        stage: &mut Stage,
+        done: usize,
+        count: usize,
+    ) {
+        let width = self.width::<V, O>();
+        let mut at = [stage.buffer; O];
+        for (k, at) in at.iter_mut().enumerate() {
+            let (row, register) = if R == 1 { (0, k) } else { (k, 0) };
+            *at = at.wrapping_add(row * PITCH + stage.rows[row].fill + register * V::BYTES);
+        }
+        let end = self.len / width * self.step;
+        for i in 0..count {
+            let from = (done + i) * self.step;
+            self.ask::<V, M, O>(make, from, end);
+            // SAFETY: the caller's promise.
+            unsafe {
+                let held = make.make::<V>(self.from.add(from));
+                for (k, register) in held.into_iter().enumerate() {
+                    register.store(at[k].add(i * width));
+                }
+            }
+        }
+        for k in 0..R {
+            stage.rows[k].fill += count * width;
+            // SAFETY: the caller's promise.
+            unsafe { stage.flush::<V>(k) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_asked_for_no_further_than_the_next_one() {
+        for row in [0, 63, 64, 100, 4096, 1 << 20] {
+            assert_eq!(ahead(Reach::Near, row, 1), 0);
+            for (reach, side) in [(Reach::Far, 1), (Reach::Coming, 3), (Reach::Far, 8)] {
+                let ahead = ahead(reach, row, side);
+                assert!(ahead <= row && ahead.is_multiple_of(LINE), "{row} {side}");
+                assert_eq!(ahead > 0, row >= LINE);
+            }
+        }
+    }
+}

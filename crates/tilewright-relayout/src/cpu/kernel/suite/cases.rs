@@ -1,0 +1,276 @@
+//! Relayouts that meet every kind of step: by hand, and at random.
+
+use super::{
+    guard::Place,
+    regions::{Relayout, Way, registers},
+    some,
+};
+use crate::cpu::weave::Reach;
+use proptest::prelude::*;
+use tilewright_core::{Digit, Layout, Mode, Pattern, TensorLayout};
+
+/// As many cases as take seconds; a few where an interpreter runs them.
+const CASES: u32 = if cfg!(miri) { 2 } else { 120 };
+
+/// The digits of a pattern, as (axis, level, size), outermost first; size 0 takes the rest.
+fn pattern(rank: usize, digits: &[(u8, u8, u64)]) -> Pattern {
+    let digit = |&(axis, level, size): &(u8, u8, u64)| match size {
+        0 => Digit::rest(axis, level),
+        _ => Digit::fixed(axis, level, size),
+    };
+    Pattern::new(rank, &digits.iter().map(digit).collect::<Vec<_>>()).unwrap()
+}
+
+/// Strides in an order, the last of which is innermost, with gaps, some of them reversed.
+fn strided(extents: &[u64], order: &[usize], gaps: &[u64], back: &[bool]) -> TensorLayout {
+    let mut modes = vec![Mode::new(1, 0); extents.len()];
+    let (mut stride, mut offset) = (1, 0);
+    for (&axis, &gap) in order.iter().rev().zip(gaps) {
+        let by = if back[axis] { -(stride as i64) } else { stride as i64 };
+        modes[axis] = Mode::new(extents[axis], by);
+        offset -= (extents[axis] as i64 - 1) * by.min(0);
+        stride = stride * extents[axis] + gap;
+    }
+    TensorLayout::of(&Layout::flat(&modes).unwrap().with_offset(offset).unwrap())
+}
+
+fn both_ways(a: &TensorLayout, b: &TensorLayout, bits: u32, blocks: &[Option<u64>]) -> usize {
+    let there = Relayout { src: a.clone(), dst: b.clone(), bits };
+    let back = Relayout { src: b.clone(), dst: a.clone(), bits };
+    there.check_all(blocks) + back.check_all(blocks)
+}
+
+const WIDTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/// In blocks as planned, and of other shapes.
+const BLOCKS: [Option<u64>; 3] = [None, Some(1), Some(2)];
+
+#[test]
+fn transposes_of_every_width() {
+    // The bits of the largest register here: elements as wide are moved whole.
+    let widest = super::here().map(|isa| 8 * isa.register() as u32).max().unwrap_or_default();
+    for bits in some(&WIDTHS, 5) {
+        // Elements in 64 bytes, and numbers around it that are no multiple.
+        let n = u64::from(512 / bits).max(2);
+        let (big, odd) = (n.max(16), n + n / 2 + 1);
+        for (rows, columns) in [(big, big), (big + 8, 2 * big), (odd + 8, big + 16)] {
+            let extents = [rows, columns];
+            let row = TensorLayout::row_major(&extents).unwrap();
+            let column = TensorLayout::col_major(&extents).unwrap();
+            let woven = both_ways(&row, &column, bits, &BLOCKS);
+            let filled = bits >= 8 && rows.is_multiple_of(n) && bits < widest;
+            assert!(woven > 0 || !filled, "{bits} bits {extents:?}");
+            if cfg!(miri) {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn transposes_larger_than_a_block() {
+    let (rows, columns) = if cfg!(miri) { (24, 40) } else { (330, 1300) };
+    let sizes = [(rows, columns), (rows + 54, columns - 20), (rows + 1, columns + 3)];
+    for (rows, columns) in some(&sizes, 3) {
+        for bits in some(&[8, 16, 32, 64], 4) {
+            let extents = [rows, columns];
+            let row = TensorLayout::row_major(&extents).unwrap();
+            let column = TensorLayout::col_major(&extents).unwrap();
+            both_ways(&row, &column, bits, &[None]);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "megabytes take hours")]
+fn byte_transposes_through_several_blocks() {
+    // Blocks through the scratch buffer are up to a mebibyte.
+    for extents in [[600, 5000], [5003, 601]] {
+        let row = TensorLayout::row_major(&extents).unwrap();
+        let column = TensorLayout::col_major(&extents).unwrap();
+        for bits in [8, 16] {
+            both_ways(&row, &column, bits, &[None]);
+        }
+    }
+}
+
+/// The formats that the issue of speed lists, ragged and not.
+fn formats(rows: u64, columns: u64) -> Vec<(&'static str, TensorLayout, u32)> {
+    let tile = |digits: &[(u8, u8, u64)]| pattern(2, digits).layout(&[rows, columns]).unwrap();
+    vec![
+        ("zN 16", tile(&[(1, 1, 0), (0, 1, 0), (0, 0, 16), (1, 0, 16)]), 16),
+        ("zN 8", tile(&[(1, 1, 0), (0, 1, 0), (0, 0, 16), (1, 0, 32)]), 8),
+        ("zN 32", tile(&[(1, 1, 0), (0, 1, 0), (0, 0, 16), (1, 0, 8)]), 32),
+        ("nZ", tile(&[(0, 1, 0), (1, 1, 0), (1, 0, 16), (0, 0, 16)]), 16),
+        ("zZ", tile(&[(0, 1, 0), (1, 1, 0), (0, 0, 16), (1, 0, 16)]), 16),
+        ("nN", tile(&[(1, 1, 0), (0, 1, 0), (1, 0, 16), (0, 0, 16)]), 16),
+        ("T(8,128)", tile(&[(0, 1, 0), (1, 1, 0), (0, 0, 8), (1, 0, 128)]), 32),
+        ("T(8,128)(2,1)", tile(&[(0, 2, 0), (1, 1, 0), (0, 1, 4), (1, 0, 128), (0, 0, 2)]), 16),
+        ("T(32,128)(4,1)", tile(&[(0, 2, 0), (1, 1, 0), (0, 1, 8), (1, 0, 128), (0, 0, 4)]), 8),
+        ("T(64,128)(8,1)", tile(&[(0, 2, 0), (1, 1, 0), (0, 1, 8), (1, 0, 128), (0, 0, 8)]), 4),
+        ("VNNI", tile(&[(0, 1, 0), (1, 0, 0), (0, 0, 4)]), 8),
+        ("BA16a64b4a", tile(&[(1, 1, 0), (0, 2, 0), (0, 1, 16), (1, 0, 64), (0, 0, 4)]), 8),
+        (
+            "COL4_4R2_8C",
+            tile(&[(1, 2, 0), (0, 2, 0), (0, 0, 2), (1, 1, 8), (0, 1, 4), (1, 0, 4)]),
+            8,
+        ),
+        ("NVFP4", tile(&[(0, 2, 0), (1, 1, 0), (0, 0, 32), (0, 1, 4), (1, 0, 4)]), 8),
+    ]
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes hours, and other cases run the same kernels")]
+fn formats_of_many_makers() {
+    for (rows, columns) in [(64, 256), (130, 200), (77, 333)] {
+        let row = TensorLayout::row_major(&[rows, columns]).unwrap();
+        let all = formats(rows, columns);
+        let mut woven = Vec::new();
+        for (name, layout, bits) in &all {
+            if both_ways(&row, layout, *bits, &BLOCKS) > 0 {
+                woven.push(*name);
+            }
+        }
+        assert!(rows % 64 > 0 || 2 * woven.len() > all.len(), "only {woven:?}");
+        // From tile to tile.
+        for (i, (_, layout, bits)) in all.iter().enumerate() {
+            both_ways(layout, &all[(i + 5) % all.len()].1, *bits, &[None]);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "takes hours, and other cases run the same kernels")]
+fn images_and_filters() {
+    let image = [2, 32, 12, 20];
+    let layout = |digits: &[(u8, u8, u64)], extents: &[u64]| {
+        pattern(extents.len(), digits).layout(extents).unwrap()
+    };
+    let nchw = TensorLayout::row_major(&image).unwrap();
+    let nhwc = layout(&[(0, 0, 0), (2, 0, 0), (3, 0, 0), (1, 0, 0)], &image);
+    let blocked = layout(&[(0, 0, 0), (1, 1, 0), (2, 0, 0), (3, 0, 0), (1, 0, 16)], &image);
+    let filter = [32, 32, 3, 3];
+    let oihw = TensorLayout::row_major(&filter).unwrap();
+    let packed = [(0, 1, 0), (1, 2, 0), (2, 0, 0), (3, 0, 0), (1, 1, 4), (0, 0, 16), (1, 0, 4)];
+    let vnni = layout(&packed, &filter);
+    for bits in [8, 16, 32] {
+        both_ways(&nchw, &nhwc, bits, &BLOCKS);
+        both_ways(&nchw, &blocked, bits, &BLOCKS);
+        both_ways(&nhwc, &blocked, bits, &BLOCKS);
+        both_ways(&oihw, &vnni, bits, &BLOCKS);
+    }
+}
+
+#[test]
+fn reversed_and_padded_transposes() {
+    for bits in [4, 8, 16, 32, 64, 128] {
+        for (i, back) in [[true, false], [false, true], [true, true]].into_iter().enumerate() {
+            for gaps in [[0, 0], [0, 16], [0, 3]] {
+                let extents = [64, 136];
+                let src = strided(&extents, &[0, 1], &gaps, &back);
+                let dst = strided(&extents, &[1, 0], &gaps, &[false, false]);
+                both_ways(&src, &dst, bits, &BLOCKS[..1 + i]);
+                let same = strided(&extents, &[0, 1], &[0, 0], &[false, false]);
+                both_ways(&src, &same, bits, &[None]);
+                if cfg!(miri) {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// Everywhere that a line can begin.
+#[test]
+fn bases_at_every_byte_of_a_line() {
+    let extents = if cfg!(miri) { [32, 64] } else { [96, 320] };
+    let row = TensorLayout::row_major(&extents).unwrap();
+    for bits in [8, 32] {
+        for dst in [
+            TensorLayout::col_major(&extents).unwrap(),
+            formats(extents[0], extents[1]).swap_remove(7).1,
+        ] {
+            let relayout = Relayout { src: row.clone(), dst, bits };
+            let ways = registers().into_iter().flat_map(|(isa, register)| {
+                let step = if cfg!(miri) { 23 } else { 1 };
+                (0..64).step_by(step).flat_map(move |at| {
+                    [None, Some(3)].map(|blocks| Way {
+                        isa,
+                        register,
+                        reach: Reach::Far,
+                        blocks,
+                        src: Place::Behind(at * 5),
+                        dst: Place::Behind(at),
+                    })
+                })
+            });
+            assert!(relayout.check(ways) > 0 || cfg!(miri));
+        }
+    }
+}
+
+/// Extents of up to 6 dims, most of them good for registers.
+fn extents() -> impl Strategy<Value = Vec<u64>> {
+    let some = vec![1, 2, 3, 4, 4, 7, 8, 8, 10, 16, 16, 17, 32, 32, 33, 64, 96, 100, 128];
+    prop::collection::vec(prop::sample::select(some), 2..=6).prop_map(|mut extents| {
+        while extents.iter().product::<u64>() > if cfg!(miri) { 1 << 9 } else { 1 << 15 } {
+            let most = extents.iter_mut().max().unwrap();
+            *most = most.div_ceil(2);
+        }
+        extents
+    })
+}
+
+fn width() -> impl Strategy<Value = u32> {
+    prop::sample::select(WIDTHS.to_vec())
+}
+
+/// Strides of any order and sign, with gaps.
+fn strides(extents: Vec<u64>) -> impl Strategy<Value = TensorLayout> {
+    let rank = extents.len();
+    let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
+    let gap = prop_oneof![4 => Just(0), 1 => 1u64..5, 1 => Just(16), 1 => Just(64)];
+    let gaps = prop::collection::vec(gap, rank);
+    let back = prop::collection::vec(prop::bool::weighted(0.15), rank);
+    (order, gaps, back).prop_map(move |(order, gaps, back)| strided(&extents, &order, &gaps, &back))
+}
+
+/// Up to three digits of every axis, in any order.
+fn digits(extents: Vec<u64>) -> impl Strategy<Value = TensorLayout> {
+    let rank = extents.len().min(4);
+    let size = || prop::sample::select(vec![1, 1, 1, 2, 4, 8, 16, 3]);
+    let sizes = prop::collection::vec((size(), size()), rank);
+    let order = Just((0..3 * rank).collect::<Vec<_>>()).prop_shuffle();
+    (sizes, order).prop_map(move |(sizes, order)| {
+        let digit = |&i: &usize| {
+            let axis = (i / 3) as u8;
+            match i % 3 {
+                0 => (axis, 0, sizes[i / 3].0),
+                1 => (axis, 1, sizes[i / 3].1),
+                _ => (axis, 2, 0),
+            }
+        };
+        let mut all: Vec<_> = order.iter().map(digit).collect();
+        all.splice(0..0, (rank..extents.len()).map(|axis| (axis as u8, 0, 0)));
+        pattern(extents.len(), &all).layout(&extents).unwrap()
+    })
+}
+
+fn layout(extents: Vec<u64>) -> impl Strategy<Value = TensorLayout> {
+    prop_oneof![strides(extents.clone()), digits(extents)]
+}
+
+fn pair() -> impl Strategy<Value = (TensorLayout, TensorLayout)> {
+    extents().prop_flat_map(|extents| (layout(extents.clone()), layout(extents)))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: CASES, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_layouts((src, dst) in pair(), bits in width(), seed in 0u64..1000) {
+        if dst.capacity().max(src.capacity()) * u64::from(bits) < 1 << 22 {
+            Relayout { src, dst, bits }.check_all(&[None, Some(seed)]);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! One relayout in every way that a machine can do it.
+
+use super::{
+    super::{Isa, Scratch, ask::Ask, bits, unit, weave::weave},
+    guard::{Guarded, Place},
+    here, noise,
+};
+use crate::{
+    Elements, Plan,
+    cpu::clip::RegionRef,
+    cpu::weave::{Reach, Weave},
+    program::region::for_each,
+};
+use tilewright_core::TensorLayout;
+
+/// Elements of `bits` bits from one layout to another.
+#[derive(Clone, Debug)]
+pub(super) struct Relayout {
+    pub(super) src: TensorLayout,
+    pub(super) dst: TensorLayout,
+    pub(super) bits: u32,
+}
+
+/// How it is done.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) isa: Isa,
+    pub(super) register: usize,
+    pub(super) reach: Reach,
+    /// The shape of blocks: as the planner has it, or each loop up to so many times a unit, of a seed.
+    pub(super) blocks: Option<u64>,
+    pub(super) src: Place,
+    pub(super) dst: Place,
+}
+
+/// Every instruction set with every register it has.
+pub(super) fn registers() -> Vec<(Isa, usize)> {
+    let sizes = |isa: Isa| [16, 32, 64].into_iter().filter(move |size| *size <= isa.register());
+    here().flat_map(|isa| sizes(isa).map(move |size| (isa, size))).collect()
+}
+
+/// Places that begin and end with memory, on lines and off them.
+pub(super) const PLACES: [(Place, Place); 6] = [
+    (Place::Begins, Place::Begins),
+    (Place::Ends, Place::Ends),
+    (Place::Begins, Place::Ends),
+    (Place::Ends, Place::Behind(16)),
+    (Place::Behind(7), Place::Begins),
+    (Place::Behind(61), Place::Behind(35)),
+];
+
+fn moved(source: &[u8], from: u64, out: &mut [u8], to: u64, bits: u64) {
+    if bits.is_multiple_of(8) && from.is_multiple_of(8) && to.is_multiple_of(8) {
+        let (from, to, len) = (from as usize / 8, to as usize / 8, bits as usize / 8);
+        out[to..to + len].copy_from_slice(&source[from..from + len]);
+        return;
+    }
+    for i in 0..bits {
+        let (from, to) = (from + i, to + i);
+        let set = source[(from / 8) as usize] >> (from % 8) & 1;
+        let byte = &mut out[(to / 8) as usize];
+        *byte = *byte & !(1 << (to % 8)) | set << (to % 8);
+    }
+}
+
+/// What the destination holds before.
+const BEFORE: u8 = 0xA5;
+
+impl Relayout {
+    fn bytes(&self, layout: &TensorLayout) -> usize {
+        (layout.capacity() * u64::from(self.bits)).div_ceil(8) as usize
+    }
+
+    /// What the destination holds afterwards, one element after the other.
+    fn expected(&self, source: &[u8]) -> Vec<u8> {
+        let mut out = vec![BEFORE; self.bytes(&self.dst)];
+        let bits = u64::from(self.bits);
+        for index in 0..self.src.size() {
+            let from = self.src.offset_of(index).unwrap() as u64 * bits;
+            let to = self.dst.offset_of(index).unwrap() as u64 * bits;
+            moved(source, from, &mut out, to, bits);
+        }
+        out
+    }
+
+    /// Checks all these ways; returns in how many of them registers were woven.
+    pub(super) fn check(&self, ways: impl Iterator<Item = Way>) -> usize {
+        let plan = Plan::new(&self.src, &self.dst, Elements::same(self.bits), 0).unwrap();
+        let Some(regions) = plan.0.regions.as_deref() else { return 0 };
+        let source = noise(self.bytes(&self.src), self.src.size());
+        let expected = self.expected(&source);
+        let mut scratch = Scratch::default();
+        let mut woven = 0;
+        for way in ways {
+            let mut from = Guarded::holding(&source, way.src);
+            let mut to = Guarded::holding(&vec![BEFORE; expected.len()], way.dst);
+            let mut any = false;
+            for region in regions {
+                let (part, bits) = (region.part(), unit(plan.elements(), region.packed));
+                if !way.weave(&part, bits, from.bytes(), to.bytes(), &mut scratch) {
+                    naive(&part, bits, from.bytes(), to.bytes());
+                } else {
+                    any = true;
+                }
+            }
+            woven += usize::from(any);
+            if to.bytes() != expected || !to.is_intact() {
+                let at = to.bytes().iter().zip(&expected).position(|(found, own)| found != own);
+                panic!("{way:?}\n{self:?}\nintact: {}, first at {at:?}\n{plan}", to.is_intact());
+            }
+        }
+        woven
+    }
+
+    /// Checks every register with these blocks, near and far; the places take turns.
+    pub(super) fn check_all(&self, blocks: &[Option<u64>]) -> usize {
+        let mut places = PLACES.iter().copied().cycle();
+        let mut ways = Vec::new();
+        for (isa, register) in registers() {
+            for reach in [Reach::Near, Reach::Coming, Reach::Far] {
+                for &blocks in blocks {
+                    for _ in 0..2 {
+                        let (src, dst) = places.next().unwrap();
+                        ways.push(Way { isa, register, reach, blocks, src, dst });
+                    }
+                }
+            }
+            // So that ways and places do not keep step.
+            places.next();
+        }
+        self.check(ways.into_iter())
+    }
+}
+
+impl Way {
+    /// Weaves a part, if it can be.
+    fn weave(
+        &self,
+        part: &RegionRef<'_>,
+        bits: u32,
+        src: &[u8],
+        out: &mut [u8],
+        scratch: &mut Scratch,
+    ) -> bool {
+        let made = match self.blocks {
+            None => Weave::of(part, bits, self.register, self.reach),
+            Some(seed) => {
+                let shape = |units: &[u64]| {
+                    let of = |(i, unit): (usize, &u64)| {
+                        let some = u64::from(noise(i + 1, seed)[i]) % 7;
+                        (unit + some * (unit + 1) / 2).min(part.loops[i].extent)
+                    };
+                    units.iter().enumerate().map(of).collect()
+                };
+                Weave::shaped(part, bits, self.register, self.reach, &shape)
+            }
+        };
+        let Some(made) = made.filter(|made| made.register == self.register) else { return false };
+        let Some((from, to)) = made.begins(part, bits) else { return false };
+        // Some ask for other lines meanwhile, which may lie anywhere.
+        let lines = [0, 64, -4096, i64::MAX, 640];
+        let ask = Ask::of(src, 7, &lines, out.len());
+        let ask = self.blocks.is_some_and(|seed| seed % 2 == 1).then_some(&ask);
+        weave(self.isa, &made, part, (src, from), (out, to), ask, scratch)
+    }
+}
+
+/// Moves a part run by run.
+fn naive(part: &RegionRef<'_>, bits: u32, src: &[u8], out: &mut [u8]) {
+    let bits = u64::from(bits);
+    for_each(part.loops, part.src, part.dst, &mut |from, to| {
+        bits::copy(src, from as u64 * bits, out, to as u64 * bits, part.run * bits);
+    });
+}

@@ -1,0 +1,221 @@
+//! Blocked transpose: rows of the source into a scratch buffer, columns of it into rows of the
+//! destination. Strides that are powers of two do no harm, since every
+//! cache line is read and written once per block.
+
+use super::{Codec, line, zip};
+use crate::{
+    cpu::clip::RegionRef,
+    program::region::{Loop, for_each},
+};
+
+/// The bytes of the scratch buffer: a part of the second-level cache.
+const SCRATCH: usize = 256 << 10;
+
+/// The bytes of a block's row in the source. Short reads cost more than short writes.
+const READ: usize = 2048;
+
+/// The bytes of a block's row in the destination.
+const WRITE: usize = 256;
+
+/// Bytes between rows of the scratch buffer, so that rows do not share cache sets.
+const SKEW: usize = 64;
+
+/// A buffer for the blocks of one thread.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    bytes: Vec<u8>,
+    loops: Vec<Loop>,
+    block: Block,
+}
+
+/// A buffer for what is on its way, on a line.
+#[derive(Debug, Default)]
+pub(super) struct Block(Vec<u8>);
+
+impl Block {
+    /// So many bytes, of which there are as many.
+    pub(super) fn bytes(&mut self, len: usize) -> &mut [u8] {
+        let first = self.0.as_ptr().align_offset(64);
+        &mut self.0[first..][..len]
+    }
+}
+
+impl Scratch {
+    /// A buffer of this number of bytes, on a line.
+    pub(super) fn lines(&mut self, bytes: usize) -> *mut u8 {
+        if self.bytes.len() < bytes + 64 {
+            self.bytes.resize(bytes + 64, 0);
+        }
+        let start = self.bytes.as_mut_ptr();
+        start.wrapping_add(start.align_offset(64))
+    }
+
+    /// A buffer of at least so many bytes, until it is given back.
+    pub(super) fn take_block(&mut self, len: usize) -> Block {
+        let mut block = core::mem::take(&mut self.block);
+        if block.0.len() < len + 64 {
+            block.0.resize(len + 64, 0);
+        }
+        block
+    }
+
+    pub(super) fn give_block(&mut self, block: Block) {
+        self.block = block;
+    }
+
+    /// A list that holds these loops, until it is given back.
+    pub(super) fn take_loops(&mut self, loops: &[Loop]) -> Vec<Loop> {
+        let mut list = core::mem::take(&mut self.loops);
+        list.clear();
+        list.extend_from_slice(loops);
+        list
+    }
+
+    pub(super) fn give_loops(&mut self, loops: Vec<Loop>) {
+        self.loops = loops;
+    }
+
+    /// A buffer of this number of elements.
+    pub(super) fn elements<const W: usize>(&mut self, count: usize) -> &mut [[u8; W]] {
+        if self.bytes.len() < count * W {
+            self.bytes.resize(count * W, 0);
+        }
+        self.bytes[..count * W].as_chunks_mut::<W>().0
+    }
+}
+
+/// The elements of a block along the source's contiguous loop and along the destination's. What one
+/// loop is too short for is left to the other.
+pub(super) fn block_size(width: usize, s_extent: u64, d_extent: u64) -> (usize, usize) {
+    let least = |extent: u64, limit: usize| extent.min(limit.max(1) as u64) as usize;
+    let room = SCRATCH / width;
+    let d = least(d_extent, WRITE.div_ceil(width));
+    let s = least(s_extent, (READ / width).max(READ * 64 / (d * width)).min(room / d));
+    (s, least(d_extent, (room / s).min(4 * WRITE.max(READ * 64 / (s * width)) / width).max(d)))
+}
+
+/// Moves a part in blocks of its turn `minor` and its last.
+pub(super) fn tile<const W: usize>(
+    codec: Codec,
+    part: &RegionRef<'_>,
+    minor: usize,
+    src: &[u8],
+    out: &mut [u8],
+    scratch: &mut Scratch,
+) {
+    let Some((d, rest)) = part.loops.split_last() else { return };
+    let s = &rest[minor];
+    let mut outer = scratch.take_loops(rest);
+    outer.remove(minor);
+    let whole = Pair { s, d, count: (s.extent as usize, d.extent as usize) };
+    if let Codec::Bytes = codec
+        && whole.is_zip::<W>()
+    {
+        for_each(&outer, part.src, part.dst, &mut |from, to| {
+            zip::zip::<W>(&whole, src, from, out, to);
+        });
+        return scratch.give_loops(outer);
+    }
+    let size = block_size(W, s.extent, d.extent);
+    for_each(&outer, part.src, part.dst, &mut |from, to| {
+        // Down the destination's rows first: the pages of one block's rows stay in reach.
+        for s0 in (0..whole.count.0).step_by(size.0) {
+            for d0 in (0..whole.count.1).step_by(size.1) {
+                let from = from + s0 as i64 * s.src + d0 as i64 * d.src;
+                let to = to + s0 as i64 * s.dst + d0 as i64 * d.dst;
+                let count = (size.0.min(whole.count.0 - s0), size.1.min(whole.count.1 - d0));
+                block::<W>(codec, &Pair { s, d, count }, (src, from), (out, to), scratch);
+            }
+        }
+    });
+    scratch.give_loops(outer);
+}
+
+/// Two loops and how many turns of each are taken.
+pub(super) struct Pair<'a> {
+    /// The loop that is contiguous in the source.
+    pub(super) s: &'a Loop,
+    /// The loop that is contiguous in the destination.
+    pub(super) d: &'a Loop,
+    pub(super) count: (usize, usize),
+}
+
+impl Pair<'_> {
+    /// Whether one loop is short and the other goes on where it ends: a few rows become one, or one
+    /// row becomes a few.
+    fn is_zip<const W: usize>(&self) -> bool {
+        let (w, (s, d)) = (W as i64, self.count);
+        let joins = d <= zip::MOST && self.d.dst == w && self.s.dst == d as i64 * w;
+        let parts = s <= zip::MOST && self.s.src == w && self.d.src == s as i64 * w;
+        (joins && self.s.src == w) || (parts && self.d.dst == w)
+    }
+}
+
+/// Moves one block: its rows into the scratch buffer, and its columns out of it.
+fn block<const W: usize>(
+    codec: Codec,
+    pair: &Pair<'_>,
+    (src, from): (&[u8], i64),
+    (out, to): (&mut [u8], i64),
+    scratch: &mut Scratch,
+) {
+    let (columns, rows) = pair.count;
+    let pitch = columns + SKEW.div_ceil(W);
+    let (block, line) = scratch.elements::<W>(rows * pitch + rows).split_at_mut(rows * pitch);
+    for (i, row) in block.chunks_exact_mut(pitch).enumerate() {
+        let at = from + i as i64 * pair.d.src;
+        line::load(codec, src, at, pair.s.src, &mut row[..columns]);
+    }
+    let contiguous = matches!(codec, Codec::Bytes) && pair.d.dst == W as i64 && pair.s.dst > 0;
+    let done = if contiguous {
+        let to = &mut out[to as usize..];
+        squares::<W>(block, pitch, (to, pair.s.dst as usize), (rows, columns))
+    } else {
+        (0, 0)
+    };
+    for j in 0..columns {
+        let (skip, at) = (if j < done.1 { done.0 } else { 0 }, to + j as i64 * pair.s.dst);
+        let rest = &block[skip * pitch..];
+        if contiguous {
+            let row = out[at as usize..][..rows * W].as_chunks_mut::<W>().0;
+            column(rest, pitch, j, &mut row[skip..]);
+        } else {
+            column(rest, pitch, j, line);
+            line::store(codec, out, at, pair.d.dst, line);
+        }
+    }
+}
+
+/// Transposes the whole squares of a block, where this machine has registers for them; returns the rows
+/// and columns done.
+fn squares<const W: usize>(
+    block: &[[u8; W]],
+    pitch: usize,
+    to: (&mut [u8], usize),
+    size: (usize, usize),
+) -> (usize, usize) {
+    let from = (block.as_flattened(), pitch * W);
+    #[cfg(target_arch = "x86_64")]
+    {
+        use super::x86_64::sse2;
+        match W {
+            1 => sse2::squares::<1, 16>(from, to, size),
+            2 => sse2::squares::<2, 8>(from, to, size),
+            4 => sse2::squares::<4, 4>(from, to, size),
+            8 => sse2::squares::<8, 2>(from, to, size),
+            _ => (0, 0),
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = (from, to, size);
+        (0, 0)
+    }
+}
+
+/// Copies column `j` of a block.
+fn column<const W: usize>(block: &[[u8; W]], pitch: usize, j: usize, to: &mut [[u8; W]]) {
+    for (element, row) in to.iter_mut().zip(block.chunks_exact(pitch)) {
+        *element = row[j];
+    }
+}

@@ -1,0 +1,374 @@
+//! Runs a [`Weave`]: block after block, its registers read, permuted and written.
+//!
+//! Where blocks go through a scratch buffer, the steps that read the next block alternate with those
+//! that write the current one, and lines are asked for before they are read: the memory is kept busy in
+//! both directions all the time.
+
+use super::{
+    ask::Ask,
+    enter::{Work, enter},
+    exchange::{exchange, load, load_lines},
+    isa::Isa,
+    tile::Scratch,
+    vector::Vector,
+};
+use crate::{
+    cpu::clip::RegionRef,
+    cpu::cost,
+    cpu::weave::{Block, Blocks, NONE, Reach, Weave},
+};
+
+/// How registers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Store {
+    /// Through the caches.
+    Cached,
+    /// Past the caches.
+    Streamed,
+}
+
+/// Where a part's data is, and how it is written.
+#[derive(Clone, Copy)]
+pub(super) struct Buffers {
+    pub(super) src: *const u8,
+    pub(super) dst: *mut u8,
+    pub(super) store: Store,
+}
+
+/// Runs the blocks of a weave over a part that it fits, whose first unit is at byte `from` of `src` and at
+/// byte `to` of `out`. Returns whether it did: not if any byte that it would read or write lies outside.
+pub(crate) fn weave(
+    isa: Isa,
+    weave: &Weave,
+    part: &RegionRef<'_>,
+    (src, from): (&[u8], i64),
+    (out, to): (&mut [u8], i64),
+    ask: Option<&Ask<'_>>,
+    scratch: &mut Scratch,
+) -> bool {
+    let target = (out.as_mut_ptr(), out.len());
+    let Some(blocks) = blocks(weave, part, (src, from), (target, to)) else { return false };
+    // SAFETY: `blocks` found that they stay within the slices, of which one is exclusive; the machine has
+    // the instruction set, as `Isa::chosen` and its callers make sure.
+    unsafe { run(isa, weave, blocks, (src, ask), target.0, scratch) }
+}
+
+/// The blocks of a part that a weave fits, if all they read lies in `src` and all they write in the bytes
+/// of the destination.
+pub(super) fn blocks(
+    weave: &Weave,
+    part: &RegionRef<'_>,
+    (src, from): (&[u8], i64),
+    ((out, len), to): ((*mut u8, usize), i64),
+) -> Option<Blocks> {
+    let blocks = weave.blocks(part, from, to, out.addr())?;
+    let within = |(low, high): (i64, i64), len: usize| low >= 0 && high as u64 <= len as u64;
+    (within(blocks.src_reach, src.len()) && within(blocks.dst_reach, len)).then_some(blocks)
+}
+
+/// Runs blocks. Returns whether the instruction set has their registers.
+///
+/// # Safety
+/// They are blocks of the weave that [`blocks`] found to read within `src` and to write within a
+/// destination at `out`, of which no one else uses what they write; the machine has the instruction set.
+pub(super) unsafe fn run(
+    isa: Isa,
+    weave: &Weave,
+    blocks: Blocks,
+    (src, ask): (&[u8], Option<&Ask<'_>>),
+    out: *mut u8,
+    scratch: &mut Scratch,
+) -> bool {
+    let store = match weave.reach {
+        Reach::Far => Store::Streamed,
+        Reach::Coming | Reach::Near => Store::Cached,
+    };
+    let lines = scratch.lines(2 * weave.steps.lines * weave.register + STAGE);
+    let buffers = Buffers { src: src.as_ptr(), dst: out, store };
+    let run = Run { weave, buffers, ask, scratch: lines };
+    // SAFETY: `src_reach` and `dst_reach` are the lowest and highest bytes over all blocks, steps and
+    // registers, and both were found within the slices; the scratch buffer was made for two blocks and
+    // a stage; the machine has the instruction set.
+    unsafe { run.all(isa, blocks) }
+}
+
+/// The bytes of the buffer where registers become lines, behind the blocks in the scratch buffer.
+const STAGE: usize = 20 << 10;
+
+/// Blocks whose registers go straight to the destination, `W` at a time.
+struct Direct<'a, const T: bool, const W: usize>(&'a Run<'a>, Blocks);
+
+impl<const T: bool, const W: usize> Work for Direct<'_, T, W> {
+    /// As for [`Run::all`].
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Direct(run, blocks) = self;
+        // SAFETY: the caller's promise.
+        unsafe { run.direct::<V, T, W>(blocks) };
+        run.fence::<V>();
+    }
+}
+
+/// Blocks whose registers go through the scratch buffer, read `G` at a time and written `W` at a time.
+struct Through<'a, const T: bool, const G: usize, const W: usize>(&'a Run<'a>, Blocks);
+
+impl<const T: bool, const G: usize, const W: usize> Work for Through<'_, T, G, W> {
+    /// As for [`Run::all`].
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Through(run, blocks) = self;
+        // SAFETY: the caller's promise.
+        unsafe { run.through::<V, T, G, W>(blocks) };
+        run.fence::<V>();
+    }
+}
+
+/// One run over all blocks.
+pub(super) struct Run<'a> {
+    pub(super) weave: &'a Weave,
+    pub(super) buffers: Buffers,
+    /// What direct blocks ask for, rather than for the next one.
+    pub(super) ask: Option<&'a Ask<'a>>,
+    /// Two blocks and a stage, on a line.
+    pub(super) scratch: *mut u8,
+}
+
+impl Run<'_> {
+    /// Moves all blocks. Returns whether the instruction set has such registers.
+    ///
+    /// # Safety
+    /// Every byte that a step of a block reads lies in the source and every byte it writes in the
+    /// destination, which no one else uses; the scratch buffer holds two blocks and a stage; the machine
+    /// has the instruction set.
+    unsafe fn all(&self, isa: Isa, blocks: Blocks) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.weave.lanes.is_transpose(self.weave.register) {
+                self.sized::<true>(isa, blocks)
+            } else {
+                self.sized::<false>(isa, blocks)
+            }
+        }
+    }
+
+    /// Moves all blocks; with `T`, by the exchanges of a transpose, which are known beforehand.
+    ///
+    /// # Safety
+    /// As for [`Run::all`].
+    unsafe fn sized<const T: bool>(&self, isa: Isa, blocks: Blocks) -> bool {
+        let (steps, register) = (&self.weave.steps, self.weave.register);
+        macro_rules! go {
+            ($work:expr) => {
+                // SAFETY: the caller's promise.
+                unsafe { enter(isa, register, $work) }
+            };
+        }
+        match (steps.write_dst.len(), steps.gather.is_empty()) {
+            (1, true) => go!(Direct::<T, 1>(self, blocks)),
+            (2, true) => go!(Direct::<T, 2>(self, blocks)),
+            (4, true) => go!(Direct::<T, 4>(self, blocks)),
+            (8, true) => go!(Direct::<T, 8>(self, blocks)),
+            (_, true) => go!(Direct::<T, 16>(self, blocks)),
+            // Half of five to seven exchanges are done on the way.
+            (8, _) if steps.gather_src.len() == 4 => go!(Through::<T, 4, 8>(self, blocks)),
+            (8, _) => go!(Through::<T, 8, 8>(self, blocks)),
+            _ => go!(Through::<T, 8, 16>(self, blocks)),
+        }
+    }
+
+    /// Registers from the source to the destination, `W` at a time.
+    ///
+    /// # Safety
+    /// As for [`Run::all`].
+    #[inline(always)]
+    unsafe fn direct<V: Vector, const T: bool, const W: usize>(&self, mut blocks: Blocks) {
+        let steps = &self.weave.steps;
+        let registers: [i64; W] = *exact(&steps.write_src);
+        let levels: [[u8; 2]; 4] = self.levels(0);
+        let mut next = blocks.next();
+        while let Some(block) = next {
+            let src = block.src;
+            next = blocks.next();
+            let after = next.map_or(src, |block| block.src);
+            let sink = self.sink::<V, W>(&block);
+            let mut asked = steps.asked.iter();
+            for together in sink.together(&steps.write) {
+                let open = sink.open::<V>(together);
+                for step in together {
+                    match self.ask {
+                        Some(ask) => ask.some::<V>(W),
+                        None => {
+                            for asked in asked.by_ref().take(W) {
+                                let at = (after + asked) as isize;
+                                V::prefetch(self.buffers.src.wrapping_offset(at));
+                            }
+                        }
+                    }
+                    // SAFETY: registers of a step of a block lie in the source and in the destination;
+                    // the machine has the instruction set, and the levels fit the register.
+                    unsafe {
+                        let from = self.buffers.src.offset((src + step.from) as isize);
+                        let mut held = load::<V, W>(from, &registers);
+                        exchange::<V, T, W, 1>(&mut held, &levels);
+                        self.put::<V, W>(&sink, open, step, &mut held);
+                    }
+                }
+                // SAFETY: the steps were run.
+                unsafe { sink.close::<V>(together) };
+            }
+        }
+    }
+
+    /// Orders what was written past the caches before all that is written later.
+    #[inline(always)]
+    fn fence<V: Vector>(&self) {
+        if self.buffers.store == Store::Streamed {
+            V::fence();
+        }
+    }
+
+    /// The levels of the bits of a register index from `first` on.
+    #[inline(always)]
+    fn levels(&self, first: usize) -> [[u8; 2]; 4] {
+        let mut levels = [[NONE; 2]; 4];
+        for (level, given) in levels.iter_mut().zip(self.weave.lanes.levels.iter().skip(first)) {
+            *level = *given;
+        }
+        levels
+    }
+
+    /// Asks for the lines of registers.
+    #[inline(always)]
+    fn ask<V: Vector, const N: usize>(&self, at: i64, registers: &[i64; N]) {
+        let at = self.buffers.src.wrapping_offset(at as isize);
+        for register in registers {
+            V::prefetch(at.wrapping_offset(*register as isize));
+        }
+    }
+
+    /// Registers through the scratch buffer: read `G` at a time, written `W` at a time.
+    ///
+    /// # Safety
+    /// As for [`Run::all`].
+    #[inline(always)]
+    unsafe fn through<V: Vector, const T: bool, const G: usize, const W: usize>(
+        &self,
+        mut blocks: Blocks,
+    ) {
+        let steps = &self.weave.steps;
+        let size = steps.lines * V::BYTES;
+        let (mut current, mut other) = (self.scratch, self.scratch.wrapping_add(size));
+        let levels: [[u8; 2]; 4] = self.levels(0);
+        let Some(mut block) = blocks.next() else { return };
+        let mut next = blocks.next();
+        let read = Reading::<G>::new(self, W);
+        for step in 0..steps.gather.len() {
+            // SAFETY: as promised, for a buffer that holds a block.
+            unsafe {
+                let soon = next.map_or(block.src, |next| next.src);
+                read.step::<V, T>(self, block.src, soon, step, current);
+            }
+        }
+        loop {
+            let after = blocks.next();
+            let sink = self.sink::<V, W>(&block);
+            let (mut written, mut step) = (0, 0);
+            for together in sink.together(&steps.write) {
+                let open = sink.open::<V>(together);
+                for write in together {
+                    // SAFETY: a writing step's lines lie in the scratch buffer and its registers in the
+                    // destination; the machine has the instruction set, and the levels fit the register.
+                    unsafe {
+                        let mut held = load_lines::<V, W>(current.offset(write.from as isize));
+                        exchange::<V, T, W, G>(&mut held, &levels);
+                        self.put::<V, W>(&sink, open, write, &mut held);
+                    }
+                    written += W;
+                    // For every register written one is read.
+                    let Some(Block { src, .. }) = next else { continue };
+                    let soon = after.map_or(src, |after| after.src);
+                    while (step + 1) * G <= written {
+                        // SAFETY: as promised, for a buffer that holds a block.
+                        unsafe { read.step::<V, T>(self, src, soon, step, other) };
+                        step += 1;
+                    }
+                }
+                // SAFETY: the steps were run.
+                unsafe { sink.close::<V>(together) };
+            }
+            let Some(following) = next else { return };
+            (block, next) = (following, after);
+            core::mem::swap(&mut current, &mut other);
+        }
+    }
+}
+
+/// How a block is read.
+struct Reading<const G: usize> {
+    registers: [i64; G],
+    apart: [usize; G],
+    levels: [[u8; 2]; 4],
+    /// Steps asked for ahead, the steps of a block less these, and whether any are.
+    ahead: usize,
+    turn: usize,
+    far: bool,
+}
+
+impl<const G: usize> Reading<G> {
+    #[inline(always)]
+    fn new(run: &Run<'_>, written: usize) -> Reading<G> {
+        let steps = &run.weave.steps;
+        let ahead = (cost::AHEAD as usize / G).min(steps.gather.len());
+        Reading {
+            registers: *exact(&steps.gather_src),
+            apart: *exact(&steps.gather_to),
+            levels: run.levels(written.trailing_zeros() as usize),
+            ahead,
+            turn: steps.gather.len() - ahead,
+            far: run.buffers.store == Store::Streamed,
+        }
+    }
+
+    /// One reading step of the block at `src`, asking for a later one, of the block at `soon` if need
+    /// be.
+    ///
+    /// # Safety
+    /// As for [`Run::all`], of this step; `scratch` holds a block.
+    #[inline(always)]
+    unsafe fn step<V: Vector, const T: bool>(
+        &self,
+        run: &Run<'_>,
+        src: i64,
+        soon: i64,
+        step: usize,
+        scratch: *mut u8,
+    ) {
+        let gather = &run.weave.steps.gather;
+        // SAFETY: a block has as many reading steps as are counted, and `ahead` is no more; the caller's
+        // promise.
+        unsafe {
+            if self.far {
+                let (block, later) = if step < self.turn {
+                    (src, step + self.ahead)
+                } else {
+                    (soon, step - self.turn)
+                };
+                run.ask::<V, G>(block + gather.get_unchecked(later).src, &self.registers);
+            }
+            let step = gather.get_unchecked(step);
+            let from = run.buffers.src.offset((src + step.src) as isize);
+            let mut held = load::<V, G>(from, &self.registers);
+            // The levels of a transpose end with the highest.
+            exchange::<V, T, G, 1>(&mut held, &self.levels);
+            for (register, apart) in held.iter().zip(self.apart) {
+                register.store(scratch.add(step.to + apart));
+            }
+        }
+    }
+}
+
+/// The first `N` of a list, which has as many.
+#[inline(always)]
+pub(super) fn exact<T, const N: usize>(list: &[T]) -> &[T; N] {
+    list.first_chunk().expect("a step has as many registers as bits select")
+}

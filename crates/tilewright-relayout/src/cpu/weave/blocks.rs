@@ -1,0 +1,324 @@
+//! The shape of a block, and the loops over blocks.
+
+use super::{Lanes, Reach};
+use crate::{cpu::cost, program::region::Loop};
+
+/// A loop over blocks. The block of turn `i` begins at turn `min(i · step, last)` of the part's loop.
+#[derive(Clone, Copy, Debug, Default)]
+struct Walk {
+    count: u64,
+    step: i64,
+    last: i64,
+    /// Bytes a turn of the part's loop takes on either side.
+    src: i64,
+    dst: i64,
+    /// Loops of lower rank lie further in.
+    rank: u8,
+}
+
+/// The least blocks of a part, if they go through a scratch buffer.
+const SOME: u64 = 32;
+
+/// Which side of a loop a stride is taken from.
+type Side = fn(&Loop) -> i64;
+
+const SRC: Side = |turn| turn.src;
+const DST: Side = |turn| turn.dst;
+
+/// The turns of each loop that a block takes: at least those of a unit, and so many that it reads and
+/// writes long runs. Strides and runs count bits.
+pub(super) fn shape(
+    loops: &[Loop],
+    run: u64,
+    register: u64,
+    lanes: &Lanes,
+    reach: Reach,
+) -> Vec<u64> {
+    let mut shape = lanes.taken.clone();
+    let aligned = on_lines(loops);
+    let (far, near) = match lanes.are_direct() {
+        true => (cost::BLOCK, cost::NEAR_BLOCK),
+        false => {
+            // Some blocks: the first is read while nothing is written.
+            let bits: u64 = loops.iter().fold(run, |all, turn| all.saturating_mul(turn.extent));
+            let some = (bits / 8 / SOME).max(cost::BLOCK);
+            (cost::SCRATCH_BLOCK.min(some), cost::NEAR_SCRATCH_BLOCK)
+        }
+    };
+    // As many rows as leave room for a row of the source that is worth reading.
+    let rows = far / cost::LEAST_READ_RUN * (run / 8).max(1);
+    let straddles = !aligned && reach == Reach::Far;
+    let straddling = rows.clamp(cost::LEAST_WRITE_RUN, cost::STRADDLING_WRITE_RUN) + cost::LINE;
+    let write = rows.clamp(cost::LEAST_WRITE_RUN, cost::WRITE_RUN);
+    let (write, read, most, least) = match reach {
+        Reach::Far if aligned => (write, cost::READ_RUN, far, cost::LEAST_BLOCK),
+        Reach::Far => (straddling, cost::READ_RUN, far, cost::LEAST_BLOCK),
+        Reach::Coming | Reach::Near => (register / 8, register / 8, near, near),
+    };
+    grow(loops, run, &mut shape, lanes, DST, (write * 8, most * 8, straddles));
+    grow(loops, run, &mut shape, lanes, SRC, (read * 8, most * 8, false));
+    grow(loops, run, &mut shape, lanes, DST, (least * 8, least * 8, straddles));
+    grow(loops, run, &mut shape, lanes, SRC, (least * 8, least * 8, false));
+    shape
+}
+
+/// Whether strides of the destination are whole lines, or lines whole strides.
+pub(super) fn on_lines(loops: &[Loop]) -> bool {
+    const BITS: u64 = 8 * cost::LINE;
+    loops
+        .iter()
+        .map(|turn| turn.dst.unsigned_abs())
+        .all(|stride| stride > 0 && (stride.is_multiple_of(BITS) || BITS.is_multiple_of(stride)))
+}
+
+/// Lengthens a block along the contiguous loops of one side until its runs have `target` bits, as long
+/// as it has about `most`. Where runs straddle lines, blocks share [a line](a_line) with the next one.
+fn grow(
+    loops: &[Loop],
+    run: u64,
+    shape: &mut [u64],
+    lanes: &Lanes,
+    side: Side,
+    (target, most, straddles): (u64, u64, bool),
+) {
+    let mut together = run;
+    while together < target {
+        let Some(i) = loops.iter().position(|turn| side(turn).unsigned_abs() == together) else {
+            return;
+        };
+        let extent = loops[i].extent;
+        let others: u64 = (0..loops.len()).filter(|j| *j != i).map(|j| shape[j]).product();
+        let unit = lanes.taken[i];
+        let room = most / (others * run).max(1);
+        let wanted = target.div_ceil(together).next_multiple_of(unit).min(room / unit * unit);
+        let wanted = wanted.max(shape[i]);
+        if wanted < extent {
+            let shared = if straddles { a_line(together) } else { 0 };
+            shape[i] = even(extent, wanted, room, unit, shared).max(shape[i]);
+        } else {
+            shape[i] = extent;
+        }
+        if shape[i] < extent {
+            return;
+        }
+        together = together.saturating_mul(extent);
+    }
+}
+
+/// The turns of `together` bits that make a line: what blocks share where lines straddle their runs.
+pub(super) fn a_line(together: u64) -> u64 {
+    (8 * cost::LINE).div_ceil(together)
+}
+
+/// Blocks along a loop of which the last must not overlap the others by much.
+const FEW: u64 = 8;
+
+/// The turns that a block takes of a loop, about `wanted` or somewhat more than there is `room` for: few
+/// blocks are of even size, since the last one begins early and would move much twice.
+fn even(extent: u64, wanted: u64, room: u64, unit: u64, shared: u64) -> u64 {
+    let (new, all) = (wanted.saturating_sub(shared).max(1), extent.saturating_sub(shared));
+    let count = (all / new).max(1);
+    if count >= FEW {
+        return wanted;
+    }
+    // An even number, which two threads or four share evenly.
+    let count = if count > 1 { count.next_multiple_of(2) } else { count };
+    let size = |count| (all.div_ceil(count) + shared).next_multiple_of(unit).min(extent);
+    if size(count) <= room + room / 4 { size(count) } else { size(count + 1) }
+}
+
+/// The bytes of a block that lie together on either side.
+pub(super) fn runs(loops: &[Loop], run: u64, shape: &[u64]) -> (u64, u64) {
+    let along = |side: Side| {
+        let mut together = run;
+        while let Some(i) = loops.iter().position(|turn| side(turn).unsigned_abs() == together)
+            && shape[i] > 1
+        {
+            together *= shape[i];
+            if shape[i] < loops[i].extent {
+                break;
+            }
+        }
+        together / 8
+    };
+    (along(SRC), along(DST))
+}
+
+/// The blocks of a part: where each begins on either side, in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Blocks {
+    walk: [Walk; Blocks::MOST],
+    at: [u64; Blocks::MOST],
+    loops: usize,
+    next: Option<(i64, i64)>,
+    /// Which loop goes along the destination's runs, and the bytes from one block's run to the next's;
+    /// none where blocks share no line.
+    along: Option<(usize, i64)>,
+    /// The lowest byte that any block touches on either side, and the one behind the last.
+    pub(crate) src_reach: (i64, i64),
+    pub(crate) dst_reach: (i64, i64),
+}
+
+impl Blocks {
+    /// Jobs of more loops over blocks are not woven.
+    const MOST: usize = 16;
+
+    /// The blocks of loops of these extents, the first at these bytes: along the source's run innermost,
+    /// then along the destination's, then by destination stride. `None` for too many loops, and if
+    /// blocks would begin within a byte.
+    pub(super) fn of(
+        loops: &[Loop],
+        extent: &dyn Fn(usize) -> u64,
+        run: u64,
+        shape: &[u64],
+        overlap: u64,
+        first: (i64, i64),
+    ) -> Option<Blocks> {
+        let next = |side: Side| {
+            let mut together = run;
+            loop {
+                let goes_on = |i: &usize| {
+                    // A loop of one turn, which a part may have, goes nowhere.
+                    side(&loops[*i]).unsigned_abs() == together && extent(*i) > 1
+                };
+                let i = (0..loops.len()).find(goes_on)?;
+                if shape[i] < extent(i) {
+                    return Some(i);
+                }
+                together = together.checked_mul(extent(i))?;
+            }
+        };
+        let (along_src, along_dst) = (next(SRC), next(DST));
+        let mut blocks = Blocks {
+            walk: [Walk::default(); Blocks::MOST],
+            at: [0; Blocks::MOST],
+            loops: 0,
+            next: Some(first),
+            along: None,
+            src_reach: (first.0, first.0),
+            dst_reach: (first.1, first.1),
+        };
+        // Whether what blocks share holds a line: only then may each leave its first to the one before.
+        let mut covered = false;
+        for i in (0..loops.len()).filter(|&i| shape[i] < extent(i)) {
+            let rank = if Some(i) == along_src { 0 } else { 1 + u8::from(Some(i) != along_dst) };
+            let shared = if rank == 1 { overlap.min(shape[i] - 1) } else { 0 };
+            let walk = Walk::of(&loops[i], extent(i), shape[i], shared, rank)?;
+            covered |= shared.saturating_mul(loops[i].dst.unsigned_abs()) >= 8 * cost::LINE;
+            *blocks.walk.get_mut(blocks.loops)? = walk;
+            blocks.loops += 1;
+            reach(&mut blocks.src_reach, walk.last.checked_mul(walk.src)?)?;
+            reach(&mut blocks.dst_reach, walk.last.checked_mul(walk.dst)?)?;
+        }
+        let order = |walk: &Walk| core::cmp::Reverse((walk.rank, walk.dst.unsigned_abs()));
+        blocks.walk[..blocks.loops].sort_unstable_by_key(order);
+        let along = blocks.walk[..blocks.loops].iter().position(|walk| walk.rank == 1 && covered);
+        blocks.along = along.map(|i| (i, blocks.walk[i].step * blocks.walk[i].dst));
+        Some(blocks)
+    }
+
+    /// With what a block touches around its first byte; the first source register is `low` below it.
+    pub(super) fn around(mut self, src: (i64, i64), dst: (i64, i64), low: i64) -> Option<Blocks> {
+        let add =
+            |a: (i64, i64), b: (i64, i64)| Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?));
+        self.src_reach = add(add(self.src_reach, src)?, (low, low))?;
+        self.dst_reach = add(self.dst_reach, dst)?;
+        self.next = self.next.map(|(src, dst)| (src + low, dst));
+        Some(self)
+    }
+}
+
+/// Extends a reach by what a loop adds at its end.
+fn reach(reach: &mut (i64, i64), end: i64) -> Option<()> {
+    *reach = (reach.0.checked_add(end.min(0))?, reach.1.checked_add(end.max(0))?);
+    Some(())
+}
+
+impl Walk {
+    /// The loop over blocks of so many turns, of which so many are also those of the next.
+    fn of(turn: &Loop, extent: u64, taken: u64, shared: u64, rank: u8) -> Option<Walk> {
+        let (step, last) = ((taken - shared) as i64, (extent - taken) as i64);
+        let whole = |stride: i64| [step, last].iter().all(|n| n * (stride % 8) % 8 == 0);
+        (whole(turn.src) && whole(turn.dst)).then_some(())?;
+        // So many turns are whole bytes on both sides.
+        let unit = 8i64 >> (turn.src | turn.dst).trailing_zeros().min(3);
+        Some(Walk {
+            count: (last as u64).div_ceil(step as u64) + 1,
+            step: step / unit,
+            last: last / unit,
+            src: turn.src * unit / 8,
+            dst: turn.dst * unit / 8,
+            rank,
+        })
+    }
+}
+
+/// Where a block begins, in bytes, and what it writes of each of its runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) src: i64,
+    pub(crate) dst: i64,
+    /// Whether its runs begin on no earlier line, or a block before it wrote their first part of one.
+    pub(crate) begins: bool,
+    /// The bytes behind which the next block goes on, `None` for the last along its runs.
+    pub(crate) ends: Option<i64>,
+}
+
+impl Iterator for Blocks {
+    type Item = Block;
+
+    #[inline]
+    fn next(&mut self) -> Option<Block> {
+        let (mut src, mut dst) = self.next?;
+        let (begins, ends) = match self.along {
+            Some((i, by)) => {
+                let (at, count) = (self.at[i], self.walk[i].count);
+                (at == 0, (at + 1 < count).then_some(by))
+            }
+            None => (true, None),
+        };
+        let here = Block { src, dst, begins, ends };
+        self.next = None;
+        for (at, walk) in self.at[..self.loops].iter_mut().zip(&self.walk).rev() {
+            let turn = |at: u64| (at as i64 * walk.step).min(walk.last);
+            let before = turn(*at);
+            *at += 1;
+            if *at == walk.count {
+                *at = 0;
+            }
+            let by = turn(*at) - before;
+            (src, dst) = (src + by * walk.src, dst + by * walk.dst);
+            if *at > 0 {
+                self.next = Some((src, dst));
+                break;
+            }
+        }
+        Some(here)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_blocks_are_of_even_size() {
+        for (unit, shared) in [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (16, 16), (8, 6), (1, 64)] {
+            for extent in (2 * unit..600).chain([5000, u64::MAX / 4]) {
+                for wanted in [unit, 7 * unit, 16 * unit] {
+                    if wanted >= extent || wanted < 2 * shared {
+                        continue;
+                    }
+                    let size = even(extent, wanted, wanted + wanted / 3, unit, shared);
+                    let case = (extent, wanted, unit, shared, size);
+                    assert!(size == extent || size.is_multiple_of(unit), "{case:?}");
+                    assert!(size <= 2 * wanted && size <= extent && size > shared, "{case:?}");
+                    // What is moved, but for what blocks share and units round up.
+                    let count = (extent - shared).div_ceil(size - shared);
+                    let moved = count * (size - shared).saturating_sub(unit);
+                    assert!(count >= FEW || moved <= extent, "{case:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! What a block does: steps that read, and steps that write.
+
+use super::{Lanes, Reach, lanes::NONE};
+use crate::{cpu::cost, program::region::Loop};
+
+/// Registers read into the scratch buffer, after the exchanges of the highest bits of their index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gather {
+    /// Bytes from the block's first.
+    pub(crate) src: i64,
+    /// Bytes from the first of the scratch buffer, where the first register goes.
+    pub(crate) to: usize,
+}
+
+/// Registers written to the destination, after the exchanges of the lower bits of their index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Write {
+    /// Bytes from the first of the scratch buffer, or from the block's first where registers are read
+    /// straight from the source.
+    pub(crate) from: i64,
+    /// Bytes from the block's first.
+    pub(crate) dst: i64,
+}
+
+/// How written registers become whole lines where they do not lie on lines themselves: so many steps
+/// write to a buffer first, which holds contiguous runs of the destination.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stage {
+    /// The writing steps of one filling.
+    pub(crate) steps: usize,
+    /// The bytes of a run, and from one to the next in the buffer.
+    pub(crate) run: usize,
+    pub(crate) pitch: usize,
+    /// Where each register of a step goes in the buffer.
+    pub(crate) at: Vec<i64>,
+    /// Where each run begins in the destination, from the first step's place.
+    pub(crate) dst: Vec<i64>,
+}
+
+/// The steps of every block.
+#[derive(Clone, Debug)]
+pub(crate) struct Steps {
+    /// Reading steps, in the order of the source; none where writing steps read the source themselves.
+    pub(crate) gather: Vec<Gather>,
+    /// Writing steps, in the order of the destination.
+    pub(crate) write: Vec<Write>,
+    /// Where writing steps read the source themselves and it is far: the registers of a block in the
+    /// order of the source, by which they are asked for a block ahead.
+    pub(crate) asked: Vec<i64>,
+    /// Where each register of a reading step begins, and where it goes from where the first one does; where
+    /// those of a writing step begin on either side.
+    pub(crate) gather_src: Vec<i64>,
+    pub(crate) gather_to: Vec<usize>,
+    pub(crate) write_src: Vec<i64>,
+    pub(crate) write_dst: Vec<i64>,
+    /// The registers that the scratch buffer holds.
+    pub(crate) lines: usize,
+    pub(crate) stage: Option<Stage>,
+    /// Whether registers lie on lines of the destination wherever blocks do.
+    pub(crate) aligned: bool,
+}
+
+/// A loop of steps: over the units of a block along a loop of the part, or over a bit of the index of a
+/// unit's registers.
+struct Digit {
+    count: usize,
+    src: i64,
+    dst: i64,
+    /// The units before that of turn `i` and its offsets: regular but for the last, which ends the loop.
+    step: i64,
+    last: i64,
+    role: Role,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Counts units: the number of units that one turn passes.
+    Unit(usize),
+    /// A bit of the register index, of this weight.
+    Bit(usize),
+}
+
+impl Steps {
+    /// The steps of blocks of this shape. Strides count bits; steps count bytes.
+    pub(super) fn of(
+        loops: &[Loop],
+        shape: &[u64],
+        lanes: &mut Lanes,
+        register: usize,
+        reach: Reach,
+    ) -> Option<Steps> {
+        let mut units = units(loops, shape, lanes)?;
+        let direct = lanes.are_direct();
+        if direct {
+            widen(&mut units, lanes);
+        }
+        let bits = lanes.levels.len();
+        let split = bits - if direct { 0 } else { lanes.on_the_way() };
+        if lanes.levels[split..].iter().any(|level| level[1] != NONE) {
+            return None;
+        }
+        let (src, dst) = (whole(lanes.src.iter().copied())?, bit_offsets(lanes)?);
+        let write = write_steps(&units, &dst, split, (!direct).then_some(register))?;
+        let mut steps = Steps {
+            gather: Vec::new(),
+            asked: Vec::new(),
+            gather_src: sums(&src[split..].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
+            gather_to: write.apart,
+            write_src: sums(&src[..split].iter().map(|&s| (0, s)).collect::<Vec<_>>()),
+            write_dst: sums(&dst[..split]),
+            lines: 0,
+            stage: None,
+            aligned: false,
+            write: write.steps,
+        };
+        let on_line = |at: i64| at % cost::LINE as i64 == 0;
+        steps.aligned = steps.write.iter().all(|step| on_line(step.dst))
+            && steps.write_dst.iter().all(|&dst| on_line(dst));
+        if !direct {
+            steps.gather = gather_steps(&units, &src, split, &write.place, register);
+            steps.lines = write.lines;
+        } else if reach != Reach::Near {
+            steps.asked.reserve_exact(steps.write.len() << bits);
+            each(&by_source(&units, &bits_of(&src)), &mut |_, _, src, _| steps.asked.push(src));
+        }
+        steps.stage = Stage::of(&steps, register);
+        Some(steps)
+    }
+
+    /// Whether what is written together begins on lines if the block does: the runs of a stage, or else
+    /// the registers.
+    pub(super) fn begin_on_lines(&self) -> bool {
+        let on_line = |at: &i64| at % cost::LINE as i64 == 0;
+        let (steps, runs) = match &self.stage {
+            Some(stage) => (stage.steps, &stage.dst),
+            None => (1, &self.write_dst),
+        };
+        let mut starts = self.write.iter().step_by(steps).map(|step| step.dst);
+        starts.all(|start| on_line(&start)) && runs.iter().all(on_line)
+    }
+
+    /// The lowest source byte of a block relative to its first register, and the one behind the last.
+    pub(super) fn src_reach(&self, register: usize) -> Option<(i64, i64)> {
+        let reach = match self.gather.is_empty() {
+            true => reach(self.write.iter().map(|step| step.from), &self.write_src),
+            false => reach(self.gather.iter().map(|step| step.src), &self.gather_src),
+        }?;
+        Some((reach.0, reach.1.checked_add(register as i64)?))
+    }
+
+    /// The same of the destination.
+    pub(super) fn dst_reach(&self, register: usize) -> Option<(i64, i64)> {
+        let reach = reach(self.write.iter().map(|step| step.dst), &self.write_dst)?;
+        Some((reach.0, reach.1.checked_add(register as i64)?))
+    }
+}
+
+/// The least and the greatest sum of a step's offset and a register's.
+fn reach(steps: impl Iterator<Item = i64> + Clone, registers: &[i64]) -> Option<(i64, i64)> {
+    let low = steps.clone().min()?.checked_add(*registers.iter().min()?)?;
+    Some((low, steps.max()?.checked_add(*registers.iter().max()?)?))
+}
+
+/// Bits to bytes, if all are whole.
+fn whole(bits: impl Iterator<Item = i64>) -> Option<Vec<i64>> {
+    bits.map(|bits| (bits % 8 == 0).then_some(bits / 8)).collect()
+}
+
+fn bit_offsets(lanes: &Lanes) -> Option<Vec<(i64, i64)>> {
+    let clear = whole(lanes.dst.iter().map(|dst| dst.0))?;
+    let set = whole(lanes.dst.iter().map(|dst| dst.1))?;
+    Some(clear.into_iter().zip(set).collect())
+}
+
+/// The offsets of all register indices of these bits.
+fn sums(bits: &[(i64, i64)]) -> Vec<i64> {
+    (0..1usize << bits.len())
+        .map(|index| {
+            let of = |(i, &(clear, set))| if index >> i & 1 == 1 { set } else { clear };
+            bits.iter().enumerate().map(of).sum()
+        })
+        .collect()
+}
+
+/// The loops over the units of a block.
+fn units(loops: &[Loop], shape: &[u64], lanes: &Lanes) -> Option<Vec<Digit>> {
+    let (mut digits, mut passed) = (Vec::new(), 1usize);
+    for ((turn, &taken), &unit) in loops.iter().zip(shape).zip(&lanes.taken) {
+        let count = taken.div_ceil(unit) as usize;
+        if count == 1 {
+            continue;
+        }
+        let last = (taken - unit) as i64;
+        let whole = |stride: i64| unit as i64 * stride % 8 == 0 && last * stride % 8 == 0;
+        (whole(turn.src) && whole(turn.dst)).then_some(())?;
+        let role = Role::Unit(passed);
+        passed = passed.checked_mul(count)?;
+        digits.push(Digit { count, src: turn.src, dst: turn.dst, step: unit as i64, last, role });
+    }
+    (passed <= 1 << 16).then_some(digits)
+}
+
+/// Registers that a writing step moves at least, if it can.
+const LEAST_REGISTERS: usize = 8;
+
+/// Gives writing steps more registers: the units next to one another in the destination become registers
+/// of one, told apart by bits that nothing is exchanged with.
+fn widen(units: &mut [Digit], lanes: &mut Lanes) {
+    while 1 << lanes.levels.len() < LEAST_REGISTERS {
+        let nearest = units.iter_mut().min_by_key(|digit| digit.dst.unsigned_abs());
+        let Some(digit) = nearest else { return };
+        let even = digit.count.is_multiple_of(2);
+        if !even || digit.last != (digit.count as i64 - 1) * digit.step || digit.count == 1 {
+            return;
+        }
+        lanes.levels.push([NONE; 2]);
+        lanes.src.push(digit.src * digit.step);
+        lanes.dst.push((0, digit.dst * digit.step));
+        (digit.count, digit.step) = (digit.count / 2, digit.step * 2);
+        digit.last = (digit.count as i64 - 1) * digit.step;
+    }
+}
+
+/// Calls `f` with the unit, the bits, the source and the destination offset of every combination of
+/// turns, the first digit outermost.
+fn each<F: FnMut(usize, usize, i64, i64)>(digits: &[&Digit], f: &mut F) {
+    fn turn<F: FnMut(usize, usize, i64, i64)>(
+        digits: &[&Digit],
+        (unit, bits, src, dst): (usize, usize, i64, i64),
+        f: &mut F,
+    ) {
+        let Some((digit, rest)) = digits.split_first() else { return f(unit, bits, src, dst) };
+        let (passed, weight) = match digit.role {
+            Role::Unit(passed) => (passed, 0),
+            Role::Bit(weight) => (0, weight),
+        };
+        for i in 0..digit.count {
+            let loops = (i as i64 * digit.step).min(digit.last);
+            let at = (src + loops * digit.src / 8, dst + loops * digit.dst / 8);
+            let (unit, bits) = (unit + i * passed, bits + i * weight);
+            match rest {
+                [] => f(unit, bits, at.0, at.1),
+                rest => turn(rest, (unit, bits, at.0, at.1), f),
+            }
+        }
+    }
+    turn(digits, (0, 0, 0, 0), f);
+}
+
+/// A bit of the register index as a loop of two turns.
+fn bit(weight: usize, src: i64, dst: i64) -> Digit {
+    Digit { count: 2, src: src * 8, dst: dst * 8, step: 1, last: 1, role: Role::Bit(weight) }
+}
+
+/// Writing steps, and where the scratch buffer has the registers of each unit: the first one of those of
+/// which no bit is set that is exchanged before, and how far behind it those are of which some are, in
+/// bytes.
+struct Writes {
+    steps: Vec<Write>,
+    place: Vec<usize>,
+    apart: Vec<usize>,
+    /// The registers that the scratch buffer holds.
+    lines: usize,
+}
+
+/// The writing steps, by destination: every unit, and every value of the bits exchanged before. They read
+/// the source, or, given the bytes of a register, a scratch buffer.
+fn write_steps(
+    units: &[Digit],
+    dst: &[(i64, i64)],
+    split: usize,
+    scratch: Option<usize>,
+) -> Option<Writes> {
+    let high: Vec<Digit> = dst[split..]
+        .iter()
+        .enumerate()
+        .map(|(i, &(clear, set))| bit(1 << i, 0, set - clear))
+        .collect();
+    let first: i64 = dst[split..].iter().map(|pair| pair.0).sum();
+    let mut digits: Vec<&Digit> = units.iter().chain(&high).collect();
+    digits.sort_by_key(|digit| core::cmp::Reverse(digit.dst.unsigned_abs()));
+    let inner = digits.last().map_or(1, |digit| digit.count);
+    let all: usize = units.iter().map(|digit| digit.count).product();
+    let (mut place, mut apart) = (vec![0; all], vec![0; 1 << high.len()]);
+    let mut steps = Vec::with_capacity(all << high.len());
+    let mut lines = 0;
+    each(&digits, &mut |unit, bits, src, dst| {
+        let number = steps.len();
+        // A line more after each innermost loop: lines then do not share cache sets.
+        let line = (number << split) + number / inner;
+        lines = line + (1 << split);
+        let at = line * scratch.unwrap_or(0);
+        // The place is a sum over loops, so what a bit adds is the same for all units.
+        if bits == 0 {
+            place[unit] = at;
+        }
+        if unit == 0 {
+            apart[bits] = at;
+        }
+        let from = if scratch.is_some() { at as i64 } else { src };
+        steps.push(Write { from, dst: dst + first });
+    });
+    Some(Writes { steps, place, apart, lines })
+}
+
+/// Bits of the register index as loops, of the source alone.
+fn bits_of(src: &[i64]) -> Vec<Digit> {
+    src.iter().enumerate().map(|(i, &src)| bit(1 << i, src, 0)).collect()
+}
+
+/// Loops in the order of the source, the outermost first.
+fn by_source<'a>(units: &'a [Digit], bits: &'a [Digit]) -> Vec<&'a Digit> {
+    let mut digits: Vec<&Digit> = units.iter().chain(bits).collect();
+    digits.sort_by_key(|digit| core::cmp::Reverse(digit.src.unsigned_abs()));
+    digits
+}
+
+/// The reading steps, by source.
+fn gather_steps(
+    units: &[Digit],
+    src: &[i64],
+    split: usize,
+    place: &[usize],
+    register: usize,
+) -> Vec<Gather> {
+    let low = bits_of(&src[..split]);
+    let mut steps = Vec::with_capacity(place.len() << split);
+    each(&by_source(units, &low), &mut |unit, bits, src, _| {
+        steps.push(Gather { src, to: place[unit] + bits * register });
+    });
+    steps
+}
+
+impl Stage {
+    /// The most bytes of a stage: two are a part of the first-level cache.
+    pub(crate) const MOST: usize = 16 << 10;
+
+    /// The stage of these steps, if what some of them write together are a few contiguous runs.
+    fn of(steps: &Steps, register: usize) -> Option<Stage> {
+        let starts: Vec<i64> = steps.write.iter().map(|step| step.dst).collect();
+        let registers = &steps.write_dst;
+        let mut runs = Vec::new();
+        let (run_of, within) = joined(registers, register as i64, &mut runs)?;
+        let one = (registers.len() / runs.len() * register) as i64;
+        // How many steps go on where the last one ended, give or take an overlap.
+        let ahead = starts.windows(2).take_while(|pair| (1..=one).contains(&(pair[1] - pair[0])));
+        let count = 1 + ahead.count();
+        let mut run = usize::try_from(starts[count - 1] - starts[0] + one).ok()?;
+        let mut pitch = run.next_multiple_of(64) + 64;
+        if runs.windows(2).all(|pair| pair[1] - pair[0] == run as i64) {
+            // The runs of the registers go on where the last one ended.
+            (run, pitch) = (run * runs.len(), run);
+        }
+        // Every filling is like the first.
+        if !steps.write.len().is_multiple_of(count) {
+            return None;
+        }
+        let like = steps.write.chunks(count).all(|chunk| {
+            chunk
+                .iter()
+                .zip(&starts)
+                .all(|(step, start)| step.dst - chunk[0].dst == start - starts[0])
+        });
+        let at: Vec<i64> =
+            run_of.iter().zip(within).map(|(k, within)| (k * pitch) as i64 + within).collect();
+        if run > pitch {
+            runs.truncate(1);
+        }
+        let fits = run >= 64 && run.max(pitch * runs.len()) <= Stage::MOST;
+        (like && fits).then_some(Stage { steps: count, run, pitch, at, dst: runs })
+    }
+}
+
+/// Where registers at these offsets form contiguous runs of as many registers each: the run of each
+/// register and its place in it, and where the runs begin; `None` if runs are of different lengths.
+fn joined(registers: &[i64], register: i64, runs: &mut Vec<i64>) -> Option<(Vec<usize>, Vec<i64>)> {
+    let mut order: Vec<usize> = (0..registers.len()).collect();
+    order.sort_by_key(|&k| registers[k]);
+    let (mut run_of, mut within) = (vec![0; registers.len()], vec![0; registers.len()]);
+    let mut end = None;
+    for k in order {
+        if end != Some(registers[k]) {
+            runs.push(registers[k]);
+        }
+        run_of[k] = runs.len() - 1;
+        within[k] = registers[k] - runs[runs.len() - 1];
+        end = Some(registers[k] + register);
+    }
+    let longest = within.iter().max()? / register + 1;
+    (longest as usize * runs.len() == registers.len()).then_some((run_of, within))
+}

@@ -1,0 +1,298 @@
+//! Two layouts as sums over groups of dims, by digits of the destination: dims that a step of either
+//! layout merges form a group, and every other dim is a group of its own.
+//!
+//! Law: over all digits of the destination, each element appears once, at the swizzled sums of the base
+//! and of each group's part: on the destination's side its digits times their strides, on the source's
+//! side what the group's program says. Digits at which a program says "padding" are no element's.
+
+use crate::program::ops::{Op, run};
+use tilewright_core::{Mode, Step, Swizzle, TensorLayout};
+
+/// The most entries of the inner table of a leaf, and of the only one.
+const INNER: (u64, u64) = (256, 1024);
+
+/// The most entries of the outer table of a leaf.
+const OUTER: u64 = 64;
+
+/// The turns that the nearest digit on either side is given first.
+const NEAR: u64 = 64;
+
+/// A digit of the destination.
+#[derive(Clone, Debug)]
+pub(crate) struct Digit {
+    pub(crate) group: usize,
+    /// Where the program of the group expects it.
+    pub(crate) register: usize,
+    pub(crate) extent: u64,
+    /// In elements of the destination.
+    pub(crate) stride: i64,
+    /// The most turns in a leaf.
+    pub(crate) leaf: u64,
+}
+
+/// Dims whose part of an offset depends on them together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Group {
+    /// The positions of its digits, the largest stride first.
+    pub(crate) digits: Vec<usize>,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) registers: usize,
+    /// Whether it belongs to the inner table of a leaf.
+    pub(crate) inner: bool,
+}
+
+/// The sums of two layouts over the same logical coordinates.
+#[derive(Clone, Debug)]
+pub(crate) struct Groups {
+    pub(crate) digits: Vec<Digit>,
+    /// By first dim; empty at dims that are not the first of their group.
+    pub(crate) all: Vec<Group>,
+    /// The offset of the first element on either side, before swizzles.
+    pub(crate) base: (i64, i64),
+    pub(crate) swizzles: (Swizzle, Swizzle),
+    /// Whether there are no elements.
+    pub(crate) empty: bool,
+}
+
+impl Groups {
+    /// The groups of two layouts of equal extents.
+    pub(crate) fn new(src: &TensorLayout, dst: &TensorLayout) -> Groups {
+        let mut root: Vec<usize> = (0..src.rank()).collect();
+        unite(src, &mut root);
+        unite(dst, &mut root);
+        let mut groups = Groups {
+            digits: Vec::new(),
+            all: vec![Group::default(); root.len()],
+            base: (src.layout().offset(), dst.layout().offset()),
+            swizzles: (src.layout().swizzle(), dst.layout().swizzle()),
+            empty: src.size() == 0,
+        };
+        let dims = groups.back(dst, &root);
+        groups.forth(src, dims);
+        for i in 0..groups.digits.len() {
+            groups.all[groups.digits[i].group].digits.push(i);
+        }
+        for group in &mut groups.all {
+            group.digits.sort_by_key(|&i| core::cmp::Reverse(groups.digits[i].stride.abs()));
+        }
+        groups.choose_leaf();
+        groups
+    }
+
+    /// The program from digits of the destination to logical coordinates; returns where these are.
+    fn back(&mut self, dst: &TensorLayout, root: &[usize]) -> Vec<Axis> {
+        let (mut sizes, mut owners) = (vec![sizes_of(dst)], root.to_vec());
+        for step in dst.steps() {
+            let mut now = sizes.last().cloned().unwrap_or_default();
+            apply(*step, &mut now, &mut owners);
+            sizes.push(now);
+        }
+        let last = sizes.pop().unwrap_or_default();
+        let modes = |axis| dst.layout().axis(axis).unwrap_or(&[]);
+        let each = owners.iter().zip(&last).enumerate();
+        let mut axes: Vec<Axis> =
+            each.map(|(i, (&group, &size))| self.read(group, size, modes(i))).collect();
+        for (step, before) in dst.steps().iter().zip(&sizes).rev() {
+            match *step {
+                Step::Merge { major, minor } => {
+                    let (major, minor) = (usize::from(major), usize::from(minor));
+                    let from = axes[minor - usize::from(minor > major)];
+                    let to = self.register(from.group);
+                    let by = before[minor].extent.max(1);
+                    self.all[from.group].ops.push(Op::Split { from: from.register, by, to });
+                    axes.insert(major, Axis { size: before[major], ..from });
+                    axes[minor] = Axis { register: to, size: before[minor], ..from };
+                }
+                Step::Split { axis, by } => {
+                    let axis = usize::from(axis);
+                    let (outer, size) = (axes[axis], before[axis]);
+                    let Some(inner) = axes.pop() else { continue };
+                    let (major, register) = (outer.register, inner.register);
+                    let ops = &mut self.all[inner.group].ops;
+                    ops.push(Op::Merge { major, minor: register, extent: by });
+                    ops.push(Op::Within { register, extent: size.reach });
+                    axes[axis] = Axis { size, ..inner };
+                }
+            }
+        }
+        axes
+    }
+
+    /// The digits of an axis of the destination, as far as it is reached, read into one register.
+    fn read(&mut self, group: usize, size: Size, modes: &[Mode]) -> Axis {
+        let (first, mut below, mut all) = (self.register(group), 1u64, 1u64);
+        for mode in modes {
+            let (stride, loops) = (mode.stride(), mode.extent().min(size.reach.div_ceil(below)));
+            if loops > 1 {
+                let register = if below > 1 { self.register(group) } else { first };
+                if below > 1 {
+                    let read = Op::Merge { major: register, minor: first, extent: below };
+                    self.all[group].ops.push(read);
+                }
+                self.digits.push(Digit { group, register, extent: loops, stride, leaf: 1 });
+                all = all.saturating_mul(loops);
+            }
+            below = below.saturating_mul(mode.extent());
+        }
+        if all > size.reach {
+            self.all[group].ops.push(Op::Within { register: first, extent: size.reach });
+        }
+        Axis { group, register: first, size }
+    }
+
+    /// The program from logical coordinates to the offset of the source.
+    fn forth(&mut self, src: &TensorLayout, mut axes: Vec<Axis>) {
+        for step in src.steps() {
+            match *step {
+                Step::Merge { major, minor } => {
+                    let (from, to) = (axes[usize::from(major)], &mut axes[usize::from(minor)]);
+                    let (register, extent) = (to.register, to.size.extent);
+                    to.size = from.size.over(to.size);
+                    let merge = Op::Merge { major: from.register, minor: register, extent };
+                    self.all[from.group].ops.push(merge);
+                    axes.remove(usize::from(major));
+                }
+                Step::Split { axis, by } => {
+                    let from = axes[usize::from(axis)];
+                    let to = self.register(from.group);
+                    self.all[from.group].ops.push(Op::Split { from: from.register, by, to });
+                    let (outer, inner) = from.size.split(by);
+                    axes[usize::from(axis)].size = outer;
+                    axes.push(Axis { register: to, size: inner, ..from });
+                }
+            }
+        }
+        for (i, axis) in axes.iter().enumerate() {
+            count(&mut self.all[axis.group].ops, axis, src.layout().axis(i).unwrap_or(&[]));
+        }
+    }
+
+    fn register(&mut self, group: usize) -> usize {
+        self.all[group].registers += 1;
+        self.all[group].registers - 1
+    }
+
+    /// Gives a leaf long tables: the inner one to the group nearest in the destination, the outer one
+    /// to the others.
+    fn choose_leaf(&mut self) {
+        let mut order: Vec<usize> = (0..self.digits.len()).collect();
+        order.retain(|&i| self.digits[i].extent > 1);
+        order.sort_by_key(|&i| self.digits[i].stride.unsigned_abs());
+        let Some(&near) = order.first() else { return };
+        self.all[self.digits[near].group].inner = true;
+        let alone = order.iter().all(|&i| self.digits[i].group == self.digits[near].group);
+        let mut room = [OUTER, if alone { INNER.1 } else { INNER.0 }];
+        let src = order.iter().copied().min_by_key(|&i| self.src_step(i)).unwrap_or(near);
+        let first = [(near, NEAR), (src, NEAR)];
+        for (i, most) in first.into_iter().chain(order.into_iter().map(|i| (i, u64::MAX))) {
+            let inner = usize::from(self.all[self.digits[i].group].inner);
+            let digit = &mut self.digits[i];
+            let more = digit.extent.div_ceil(digit.leaf).min(room[inner]).min(most).max(1);
+            (digit.leaf, room[inner]) = (digit.leaf * more, room[inner] / more);
+        }
+    }
+
+    /// How far a turn of a digit goes in the source.
+    fn src_step(&self, digit: usize) -> u64 {
+        let Digit { group, register, .. } = self.digits[digit];
+        let group = &self.all[group];
+        let at = |turn: u64| {
+            let mut registers = vec![(0, 0); group.registers];
+            registers[register].0 = turn;
+            run(&group.ops, 1, &mut registers)
+        };
+        let (first, second) = (at(0), at(1));
+        if second.padding { u64::MAX } else { second.offset.abs_diff(first.offset) }
+    }
+}
+
+impl core::fmt::Display for Groups {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let size = |inner: bool| -> u64 {
+            let digits = self.digits.iter().filter(|digit| self.all[digit.group].inner == inner);
+            digits.map(|digit| digit.leaf.min(digit.extent)).product()
+        };
+        write!(f, "leaves of {}×{} elements", size(false), size(true))
+    }
+}
+
+/// The extent of a working axis, and how much of it coordinates reach.
+#[derive(Clone, Copy)]
+struct Size {
+    extent: u64,
+    reach: u64,
+}
+
+impl Size {
+    /// The size of this axis merged over a minor one.
+    fn over(self, minor: Size) -> Size {
+        let reach = self.reach.saturating_sub(1) * minor.extent + minor.reach;
+        Size { extent: self.extent * minor.extent, reach: reach.min(self.reach * minor.extent) }
+    }
+
+    /// The sizes of the quotient and the remainder.
+    fn split(self, by: u64) -> (Size, Size) {
+        let quotient = Size { extent: self.extent.div_ceil(by), reach: self.reach.div_ceil(by) };
+        (quotient, Size { extent: by, reach: by.min(self.reach) })
+    }
+}
+
+/// A working axis: its size, and where it is computed.
+#[derive(Clone, Copy)]
+struct Axis {
+    group: usize,
+    register: usize,
+    size: Size,
+}
+
+fn sizes_of(tensor: &TensorLayout) -> Vec<Size> {
+    tensor.extents().iter().map(|&extent| Size { extent, reach: extent }).collect()
+}
+
+/// Applies a step to sizes and to what each axis belongs to.
+fn apply(step: Step, sizes: &mut Vec<Size>, owners: &mut Vec<usize>) {
+    match step {
+        Step::Merge { major, minor } => {
+            let (major, minor) = (usize::from(major), usize::from(minor));
+            sizes[minor] = sizes[major].over(sizes[minor]);
+            sizes.remove(major);
+            owners.remove(major);
+        }
+        Step::Split { axis, by } => {
+            let axis = usize::from(axis);
+            let (outer, inner) = sizes[axis].split(by);
+            sizes[axis] = outer;
+            sizes.push(inner);
+            owners.push(owners[axis]);
+        }
+    }
+}
+
+/// Joins the dims that the steps of a layout merge; the root of a dim is the first dim of its group.
+fn unite(tensor: &TensorLayout, root: &mut [usize]) {
+    let (mut axes, mut sizes): (Vec<usize>, _) = ((0..tensor.rank()).collect(), sizes_of(tensor));
+    for step in tensor.steps() {
+        if let Step::Merge { major, minor } = *step {
+            let (a, b) = (root[axes[usize::from(major)]], root[axes[usize::from(minor)]]);
+            root.iter_mut().filter(|root| **root == a.max(b)).for_each(|root| *root = a.min(b));
+        }
+        apply(*step, &mut sizes, &mut axes);
+    }
+}
+
+/// Counts the digits of an axis of the source by its modes, as far as its extent reaches.
+fn count(ops: &mut Vec<Op>, axis: &Axis, modes: &[Mode]) {
+    let (from, mut below) = (axis.register, 1u64);
+    for mode in modes {
+        if below >= axis.size.reach {
+            return;
+        }
+        let (by, stride) = (mode.extent(), mode.stride());
+        below = below.saturating_mul(by);
+        if below >= axis.size.reach {
+            ops.push(Op::Rest { from, stride });
+        } else if by > 1 {
+            ops.push(Op::Digit { from, by, stride });
+        }
+    }
+}

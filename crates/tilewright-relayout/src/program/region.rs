@@ -1,0 +1,170 @@
+//! A box of elements as a region of loops, in the units its kernel moves.
+//!
+//! Law: a region visits the positions that its block visits, in the order of the destination.
+
+use crate::{Elements, cpu::clip::RegionRef};
+use tilewright_core::Block;
+
+/// One loop of a region, in units of the region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loop {
+    /// The number of turns, at least 2.
+    pub(crate) extent: u64,
+    pub(crate) src: i64,
+    /// Positive.
+    pub(crate) dst: i64,
+}
+
+impl Loop {
+    /// The distance from the first turn to the last, in the destination.
+    pub(crate) fn dst_reach(&self) -> i64 {
+        (self.extent as i64 - 1) * self.dst
+    }
+
+    /// The distance from the first turn to the last, in the source.
+    pub(crate) fn src_reach(&self) -> i64 {
+        (self.extent as i64 - 1) * self.src
+    }
+}
+
+/// Loops around runs that are contiguous on both sides.
+///
+/// Positions count bytes, or, in a packed region, elements of either side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub(crate) packed: bool,
+    pub(crate) src: i64,
+    pub(crate) dst: i64,
+    /// The units of one run, at least 1.
+    pub(crate) run: u64,
+    /// The largest destination stride first.
+    pub(crate) loops: Vec<Loop>,
+}
+
+impl Region {
+    /// The region of a block: strides of the destination made positive, loops merged, and counted in
+    /// bytes wherever runs are whole bytes.
+    pub(crate) fn of(block: &Block, elements: Elements) -> Region {
+        let mut region =
+            Region { packed: true, src: block.src(), dst: block.dst(), run: 1, loops: Vec::new() };
+        for turn in block.loops() {
+            region.push(Loop { extent: turn.extent, src: turn.src, dst: turn.dst });
+        }
+        region.loops.sort_by_key(|turn| core::cmp::Reverse(turn.dst));
+        region.merge();
+        if elements.are_same() {
+            region.count_bytes(elements.src_bits);
+        }
+        region
+    }
+
+    /// Adds a loop, walked from its lower end in the destination.
+    fn push(&mut self, mut turn: Loop) {
+        if turn.dst < 0 {
+            self.src += turn.src_reach();
+            self.dst += turn.dst_reach();
+            (turn.src, turn.dst) = (-turn.src, -turn.dst);
+        }
+        self.loops.push(turn);
+    }
+
+    /// Joins loops that continue one another on both sides.
+    pub(crate) fn merge(&mut self) {
+        while let Some(last) = self.loops.last()
+            && last.src == self.run as i64
+            && last.dst == self.run as i64
+        {
+            self.run *= last.extent;
+            self.loops.pop();
+        }
+        let mut i = 1;
+        while i < self.loops.len() {
+            let (outer, inner) = (self.loops[i - 1], self.loops[i]);
+            let extent = inner.extent as i64;
+            if outer.dst == inner.dst * extent && outer.src == inner.src * extent {
+                self.loops[i].extent *= outer.extent;
+                self.loops.remove(i - 1);
+            } else {
+                i += 1;
+            }
+        }
+    }
+
+    /// Counts in bytes, if everything is a whole number of them.
+    fn count_bytes(&mut self, bits: u32) {
+        let whole = |units: i64| bits >= 8 || (units * i64::from(bits)) % 8 == 0;
+        let aligned = whole(self.src) && whole(self.dst) && whole(self.run as i64);
+        if !aligned || !self.loops.iter().all(|turn| whole(turn.src) && whole(turn.dst)) {
+            return;
+        }
+        let scaled = |units: i64| {
+            if bits >= 8 { units * i64::from(bits / 8) } else { units * i64::from(bits) / 8 }
+        };
+        self.packed = false;
+        (self.src, self.dst) = (scaled(self.src), scaled(self.dst));
+        self.run = scaled(self.run as i64) as u64;
+        for turn in &mut self.loops {
+            (turn.src, turn.dst) = (scaled(turn.src), scaled(turn.dst));
+        }
+    }
+
+    /// The bits of one unit of the source.
+    pub(crate) fn src_unit(&self, elements: Elements) -> u32 {
+        if self.packed { elements.src_bits } else { 8 }
+    }
+
+    /// The bits of one unit of the destination.
+    pub(crate) fn dst_unit(&self, elements: Elements) -> u32 {
+        if self.packed { elements.dst_bits } else { 8 }
+    }
+
+    /// The destination units of a byte range; a packed range begins and ends between elements.
+    pub(crate) fn dst_range(
+        &self,
+        bytes: &core::ops::Range<u64>,
+        elements: Elements,
+    ) -> (i64, i64) {
+        if !self.packed {
+            return (bytes.start as i64, bytes.end as i64);
+        }
+        let bits = u64::from(elements.dst_bits);
+        if bits < 8 {
+            ((bytes.start * (8 / bits)) as i64, (bytes.end * (8 / bits)) as i64)
+        } else {
+            ((bytes.start / (bits / 8)) as i64, (bytes.end / (bits / 8)) as i64)
+        }
+    }
+
+    /// The units moved.
+    pub(crate) fn size(&self) -> u64 {
+        self.loops.iter().map(|turn| turn.extent).product::<u64>() * self.run
+    }
+
+    /// All of it, as a part.
+    pub(crate) fn part(&self) -> RegionRef<'_> {
+        let Region { packed, src, dst, run, ref loops } = *self;
+        RegionRef { packed, src, dst, run, loops }
+    }
+
+    /// The lowest position in the source.
+    pub(crate) fn src_low(&self) -> i64 {
+        self.src + self.loops.iter().map(|turn| turn.src_reach().min(0)).sum::<i64>()
+    }
+}
+
+/// Calls `f` with the first position of each combination of turns, the first turn outermost.
+pub(crate) fn for_each(loops: &[Loop], src: i64, dst: i64, f: &mut dyn FnMut(i64, i64)) {
+    match loops.split_first() {
+        None => f(src, dst),
+        Some((turn, [])) => {
+            for i in 0..turn.extent as i64 {
+                f(src + i * turn.src, dst + i * turn.dst);
+            }
+        }
+        Some((turn, rest)) => {
+            for i in 0..turn.extent as i64 {
+                for_each(rest, src + i * turn.src, dst + i * turn.dst, f);
+            }
+        }
+    }
+}

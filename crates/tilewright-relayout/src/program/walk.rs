@@ -1,0 +1,391 @@
+//! The elements of a range of the destination, found without walking what lies before it: boxes of
+//! digits are halved until they are small, and those whose bounds miss the range are left out.
+//! What is left are leaves, a table of offsets around another.
+//!
+//! Law: the leaves of disjoint ranges that cover the destination visit every element once.
+
+use crate::{
+    program::digits::{Group, Groups},
+    program::ops::{Line, run},
+};
+use core::ops::Range;
+use tilewright_core::Swizzle;
+
+/// Where the range cuts a box, digits that reach no further than this, in elements, are not halved.
+const CUT: u64 = 64;
+
+/// An offset on either side, in elements.
+pub(crate) type Pair = (i64, i64);
+
+/// The elements `outer[i] + inner[j]`, and `run` from each on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaf<'a> {
+    pub(crate) outer: &'a [Pair],
+    pub(crate) inner: &'a [Pair],
+    pub(crate) run: u64,
+}
+
+/// A walk through the elements whose destination offsets lie in a range.
+struct Walk<'a> {
+    groups: &'a Groups,
+    range: Range<i64>,
+    /// The range of unswizzled offsets around it.
+    around: Range<i64>,
+    /// The turns of each digit in the box.
+    loops: Vec<Range<u64>>,
+    registers: Vec<Line>,
+}
+
+/// The tables of one leaf.
+#[derive(Default)]
+struct Tables {
+    outer: Vec<Pair>,
+    inner: Vec<Pair>,
+    /// One group's part.
+    part: Vec<Pair>,
+    /// The inner table of one row, as far as it is needed.
+    row: Vec<Pair>,
+    atoms: Vec<Pair>,
+}
+
+impl Groups {
+    /// Calls `f` with the elements of the destination offsets `range`, in leaves.
+    pub(crate) fn walk(&self, range: Range<i64>, f: &mut dyn FnMut(&Leaf<'_>)) {
+        if range.is_empty() || self.empty {
+            return;
+        }
+        // A swizzle permutes aligned windows. A range ends within the storage, below 2⁶³.
+        let window = self.swizzles.1.window() as i64;
+        let last = (range.end - 1) / window * window;
+        let around = range.start / window * window..last.saturating_add(window);
+        let loops = self.digits.iter().map(|digit| 0..digit.extent).collect();
+        let mut walk = Walk { groups: self, range, around, loops, registers: Vec::new() };
+        walk.visit(&mut Tables::default(), f);
+    }
+}
+
+impl Walk<'_> {
+    /// Halves the box until it is a leaf: no deeper than the digits have bits.
+    fn visit(&mut self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
+        let (low, high) = self.bounds();
+        if high < self.around.start || low >= self.around.end {
+            return;
+        }
+        let inside = self.around.start <= low && high < self.around.end;
+        let Some(widest) = self.widest(inside) else {
+            return self.leaf(tables, f);
+        };
+        let (whole, leaf) = (self.loops[widest].clone(), self.groups.digits[widest].leaf);
+        let count = whole.end - whole.start;
+        let half = if count > leaf { count.div_ceil(leaf) / 2 * leaf } else { count / 2 };
+        let middle = whole.start + half;
+        self.loops[widest] = whole.start..middle;
+        self.visit(tables, f);
+        self.loops[widest] = middle..whole.end;
+        self.visit(tables, f);
+        self.loops[widest] = whole;
+    }
+
+    /// The least and the greatest offset of the box in the destination, before its swizzle.
+    fn bounds(&self) -> (i64, i64) {
+        let (mut low, mut high) = (self.groups.base.1, self.groups.base.1);
+        for (loops, digit) in self.loops.iter().zip(&self.groups.digits) {
+            let ends = (loops.start as i64 * digit.stride, (loops.end - 1) as i64 * digit.stride);
+            low += ends.0.min(ends.1);
+            high += ends.0.max(ends.1);
+        }
+        (low, high)
+    }
+
+    /// The digit that reaches furthest among those with more turns than a leaf holds or, in a box
+    /// that the range cuts, with more than a small part of the range.
+    fn widest(&self, inside: bool) -> Option<usize> {
+        let part = ((self.around.end - self.around.start) as u64 / 8).max(CUT);
+        let each = self.loops.iter().zip(&self.groups.digits).enumerate();
+        let wide = each.filter_map(|(i, (loops, digit))| {
+            let count = loops.end - loops.start;
+            let reach = (count - 1) * digit.stride.unsigned_abs();
+            (count > digit.leaf || !inside && reach > part).then_some((reach, i))
+        });
+        wide.max().map(|(_, i)| i)
+    }
+
+    fn leaf(&mut self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
+        let groups = self.groups;
+        let Tables { outer, inner, part, .. } = tables;
+        for (table, base) in [(&mut *outer, groups.base), (&mut *inner, (0, 0))] {
+            table.clear();
+            table.push(base);
+        }
+        for group in &groups.all {
+            self.part(group, part);
+            extend(if group.inner { &mut *inner } else { &mut *outer }, part);
+        }
+        if groups.swizzles.0.is_identity() && groups.swizzles.1.is_identity() {
+            self.clip(tables, f);
+        } else {
+            self.swizzle(tables, f);
+        }
+    }
+
+    /// The elements of a group in the box, in the order of the destination.
+    fn part(&mut self, group: &Group, part: &mut Vec<Pair>) {
+        part.clear();
+        let digits = &self.groups.digits;
+        let mut at: Vec<u64> = group.digits.iter().map(|&i| self.loops[i].start).collect();
+        loop {
+            let row = group.digits.iter().zip(&at);
+            let dst = row.map(|(&i, &turn)| turn as i64 * digits[i].stride).sum();
+            self.row(group, &at, dst, part);
+            // The last digit was walked; the others count on.
+            let mut place = at.len().saturating_sub(1);
+            loop {
+                if place == 0 {
+                    return;
+                }
+                place -= 1;
+                let loops = &self.loops[group.digits[place]];
+                at[place] += 1;
+                if at[place] < loops.end {
+                    break;
+                }
+                at[place] = loops.start;
+            }
+        }
+    }
+
+    /// Adds the elements along the last digit of a group, from the turns `at` and the offset `dst` on.
+    fn row(&mut self, group: &Group, at: &[u64], dst: i64, part: &mut Vec<Pair>) {
+        let digits = &self.groups.digits;
+        let last = group.digits.last().map(|&i| (&digits[i], self.loops[i].clone()));
+        let (stride, loops) = last.map_or((0, 0..1), |(digit, loops)| (digit.stride, loops));
+        let mut turn = loops.start;
+        while turn < loops.end {
+            self.registers.clear();
+            self.registers.resize(group.registers, (0, 0));
+            for (&i, &at) in group.digits.iter().zip(at) {
+                self.registers[digits[i].register] = (at, 0);
+            }
+            if let Some(&i) = group.digits.last() {
+                self.registers[digits[i].register] = (turn, 1);
+            }
+            let run = run(&group.ops, loops.end - turn, &mut self.registers);
+            if !run.padding {
+                let to = dst + (turn - loops.start) as i64 * stride;
+                let each = 0..run.len as i64;
+                part.extend(each.map(|i| (run.offset + i * run.stride, to + i * stride)));
+            }
+            turn += run.len;
+        }
+    }
+
+    /// Hands out what of a leaf lies in the range: whole rows together, others one by one.
+    fn clip(&self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
+        let Tables { outer, inner, row, atoms, .. } = tables;
+        let range = &self.range;
+        let low = inner.iter().map(|pair| pair.1).min().unwrap_or(0);
+        let high = inner.iter().map(|pair| pair.1).max().unwrap_or(0);
+        outer.retain(|&at| {
+            if range.start <= at.1 + low && at.1 + high < range.end {
+                return true;
+            }
+            if range.start <= at.1 + high && at.1 + low < range.end {
+                row.clear();
+                row.extend(inner.iter().filter(|pair| range.contains(&(at.1 + pair.1))));
+                hand_out(&[at], row, atoms, f);
+            }
+            false
+        });
+        hand_out(outer, inner, atoms, f);
+    }
+
+    /// Hands out what of a leaf lies in the range, row by row at its swizzled offsets.
+    fn swizzle(&self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
+        let Tables { outer, inner, row, atoms, .. } = tables;
+        let (src, dst) = self.groups.swizzles;
+        for at in outer.iter() {
+            // An affine offset under a swizzle is not negative.
+            let each =
+                inner.iter().map(|pair| (applied(src, at.0 + pair.0), applied(dst, at.1 + pair.1)));
+            row.clear();
+            row.extend(each.filter(|pair| self.range.contains(&pair.1)));
+            hand_out(&[(0, 0)], row, atoms, f);
+        }
+    }
+}
+
+/// Each entry becomes its sums with a group's part.
+fn extend(table: &mut Vec<Pair>, part: &[Pair]) {
+    let (old, count) = (table.len(), part.len());
+    table.resize(old * count, (0, 0));
+    if count == 0 {
+        return;
+    }
+    // From the last entry on: an entry is read before it is overwritten.
+    for i in (0..old).rev() {
+        let (src, dst) = table[i];
+        for (to, add) in table[i * count..][..count].iter_mut().zip(part) {
+            *to = (src + add.0, dst + add.1);
+        }
+    }
+}
+
+fn applied(swizzle: Swizzle, offset: i64) -> i64 {
+    if swizzle.is_identity() { offset } else { swizzle.apply(offset as u64) as i64 }
+}
+
+/// Hands out a leaf, its inner table shortened to runs where all runs are equally long.
+fn hand_out(outer: &[Pair], inner: &[Pair], atoms: &mut Vec<Pair>, f: &mut dyn FnMut(&Leaf<'_>)) {
+    if outer.is_empty() || inner.is_empty() {
+        return;
+    }
+    let run = run_of(inner);
+    if run == 1 {
+        return f(&Leaf { outer, inner, run: 1 });
+    }
+    atoms.clear();
+    atoms.extend(inner.iter().step_by(run));
+    f(&Leaf { outer, inner: atoms, run: run as u64 });
+}
+
+/// The largest number of entries that a table is cut into without cutting off a neighbour.
+fn run_of(table: &[Pair]) -> usize {
+    let mut run = table.len();
+    for (i, pair) in table.windows(2).enumerate() {
+        if run == 1 {
+            return 1;
+        }
+        if pair[1] != (pair[0].0 + 1, pair[0].1 + 1) {
+            run = gcd(run, i + 1);
+        }
+    }
+    run
+}
+
+fn gcd(mut a: usize, mut b: usize) -> usize {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::{Digit, Layout, Pattern, Step, TensorLayout};
+
+    fn stepped(extents: &[u64], steps: &[Step], text: &str) -> TensorLayout {
+        let layout = Layout::parse(text).unwrap();
+        let capacity = layout.cosize() as u64;
+        TensorLayout::with_steps(extents, steps, &layout, capacity).unwrap()
+    }
+
+    const fn merge(major: u8, minor: u8) -> Step {
+        Step::Merge { major, minor }
+    }
+
+    const fn split(axis: u8, by: u64) -> Step {
+        Step::Split { axis, by }
+    }
+
+    fn tiles(extents: &[u64; 2], rows: u64, columns: u64) -> TensorLayout {
+        let digits = [
+            Digit::rest(1, 1),
+            Digit::rest(0, 1),
+            Digit::fixed(0, 0, rows),
+            Digit::fixed(1, 0, columns),
+        ];
+        Pattern::new(2, &digits).unwrap().layout(extents).unwrap()
+    }
+
+    fn matrices(m: u64, n: u64) -> Vec<TensorLayout> {
+        let (row, all) = (TensorLayout::row_major(&[m, n]).unwrap(), m * n);
+        let swizzled = row.layout().with_swizzle(Swizzle::new(2, 1, 2).unwrap()).unwrap();
+        let outer = all.div_ceil(4);
+        let pairs = format!("({},{},4,2):({},8,2,1)", m, n.div_ceil(8), n.div_ceil(8) * 8);
+        vec![
+            tiles(&[m, n], 3, 5),
+            TensorLayout::new(&[m, n], &swizzled, swizzled.cosize() as u64).unwrap(),
+            stepped(&[m, n], &[merge(1, 0), split(0, 4)], &format!("({outer},4):(1,{outer})")),
+            stepped(&[m, n], &[split(1, 8), split(2, 2)], &pairs),
+            stepped(&[m, n], &[], &format!("({m},{n}):({n},-1)+{}", n - 1)),
+            row,
+        ]
+    }
+
+    fn cubes() -> Vec<TensorLayout> {
+        let extents = [3, 4, 5];
+        let stepped = |steps: &[Step], text| stepped(&extents, steps, text);
+        vec![
+            TensorLayout::row_major(&extents).unwrap(),
+            stepped(&[], "((2,2),(4,1),(5,3)):((30,60),(-7,100),(1,5))+50"),
+            stepped(&[merge(1, 2), split(1, 4)], "(3,5,4):(4,12,1)"),
+            stepped(&[merge(2, 0), split(0, 4)], "(4,(2,2),4):(1,(64,128),16)"),
+            stepped(&[merge(0, 1), merge(0, 1), split(0, 7), split(1, 2)], "(9,4,2):(8,2,1)"),
+            // A remainder that its dim never fills, merged and cut again.
+            stepped(&[split(0, 8), merge(3, 1), split(1, 3)], "(1,11,5,3):(1,15,3,1)"),
+            stepped(&[split(0, 8), merge(1, 3), split(2, 5)], "(1,5,7,5):(1,35,5,1)"),
+        ]
+    }
+
+    /// Checks that the leaves of consecutive ranges are the elements of these layouts.
+    fn check(src: &TensorLayout, dst: &TensorLayout, cuts: &[i64]) {
+        let at = |i| (src.offset_of(i).unwrap(), dst.offset_of(i).unwrap());
+        let mut expected: Vec<Pair> = (0..src.size()).map(at).collect();
+        expected.sort_unstable();
+        let (groups, mut visited) = (Groups::new(src, dst), Vec::new());
+        for pair in cuts.windows(2) {
+            let range = pair[0]..pair[1];
+            groups.walk(range.clone(), &mut |leaf| {
+                for (i, j) in leaf.outer.iter().flat_map(|i| leaf.inner.iter().map(move |j| (i, j)))
+                {
+                    for k in 0..leaf.run as i64 {
+                        assert!(range.contains(&(i.1 + j.1 + k)));
+                        visited.push((i.0 + j.0 + k, i.1 + j.1 + k));
+                    }
+                }
+            });
+        }
+        visited.sort_unstable();
+        assert!(visited == expected, "{src:?} {dst:?} {cuts:?}");
+    }
+
+    #[test]
+    fn leaves_of_any_cuts_visit_every_element_once() {
+        let mut lists = vec![cubes()];
+        lists.extend([(1, 1), (7, 9), (3, 700), (700, 2), (90, 90)].map(|(m, n)| matrices(m, n)));
+        for all in &lists {
+            for (src, dst) in all.iter().flat_map(|src| all.iter().map(move |dst| (src, dst))) {
+                let end = dst.capacity() as i64;
+                check(src, dst, &[0, end]);
+                let mut cuts = [0, 1, end / 3, end / 2 + 1, end - 1, end];
+                cuts.sort_unstable();
+                check(src, dst, &cuts);
+            }
+        }
+        for all in &lists[..3] {
+            for (src, dst) in all.iter().flat_map(|src| all.iter().map(move |dst| (src, dst))) {
+                check(src, dst, &(0..=dst.capacity() as i64).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn a_distant_range_of_a_vast_array_is_found_at_once() {
+        let extents = [1 << 20, 1 << 20];
+        let (src, dst) = (tiles(&extents, 4, 4), tiles(&extents, 3, 5));
+        let start = dst.capacity() as i64 / 3;
+        let mut count = 0;
+        Groups::new(&src, &dst).walk(start..start + 1000, &mut |leaf| {
+            count += leaf.outer.len() as u64 * leaf.inner.len() as u64 * leaf.run;
+        });
+        assert!((900..=1000).contains(&count));
+    }
+
+    #[test]
+    fn runs_are_cut_where_neighbours_end() {
+        let table: Vec<Pair> = [0, 1, 2, 3, 8, 9, 20, 21].map(|i| (i, i + 5)).to_vec();
+        assert_eq!((run_of(&table), run_of(&table[..4]), run_of(&table[1..])), (2, 4, 1));
+        assert_eq!(run_of(&[(0, 0), (1, 2)]), 1);
+    }
+}

@@ -1,0 +1,332 @@
+//! One byte range of the destination, and exactly which source bytes it needs: how arrays larger than
+//! memory are moved.
+
+use crate::{
+    Error, Plan,
+    cpu::kernel,
+    cpu::run::check_out,
+    stream::cover::{MAX_BUFFER, Piece, Refused, cover},
+    stream::scattered::{self, Stretches},
+};
+use core::ops::Range;
+
+/// A read that a [`Chunk`] asks for.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Plan, Read};
+/// let layout = TensorLayout::row_major(&[9]).unwrap();
+/// let plan = Plan::new(&layout, &layout, Elements::same(32), 0).unwrap();
+/// let reads: Vec<Read> = plan.chunk(8..20).unwrap().reads().collect();
+/// assert_eq!(reads, [Read { src: 8, len: 12, at: 0 }]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The byte offset in the source.
+    pub src: u64,
+    /// The number of bytes.
+    pub len: usize,
+    /// Where they go in the buffer.
+    pub at: usize,
+}
+
+/// A byte range of the destination, the reads that its source elements need, and the means to make it
+/// from them. It keeps the plan alive, and nothing else.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Plan};
+/// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+/// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+/// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+///
+/// let source = [1, 2, 3, 4, 5, 6];
+/// let chunk = plan.chunk(2..4).unwrap();
+/// let mut buffer = vec![0; chunk.buffer_len()];
+/// for read in chunk.reads() {
+///     let from = read.src as usize;
+///     buffer[read.at..read.at + read.len].copy_from_slice(&source[from..from + read.len]);
+/// }
+/// let mut out = [0; 2];
+/// chunk.run(&buffer, &mut out, 1).unwrap();
+/// assert_eq!(out, [2, 5]);
+/// ```
+#[derive(Clone)]
+pub struct Chunk {
+    plan: Plan,
+    range: Range<u64>,
+    needs: Needs,
+    buffer: usize,
+}
+
+/// What a chunk reads.
+#[derive(Clone)]
+enum Needs {
+    Pieces(Vec<Piece>),
+    Stretches(Stretches),
+}
+
+impl Plan {
+    /// The destination bytes `range` as a chunk.
+    ///
+    /// Reads are as long as the layouts permit, at the price of bytes that are not needed. Where the
+    /// plan keeps its boxes, the buffer holds at most four times the bytes of the source elements that
+    /// the range needs; more, at most 128 times, only where reads would be shorter than 64 bytes and a
+    /// step between them is no more than 4 KiB. Packed elements are read in whole bytes. Where boxes are
+    /// too many, gaps of up to 24 bytes are always read (an entry in the list takes as much), gaps of
+    /// up to 4 KiB if that at most doubles the buffer or reads are as short, and longer ones if the
+    /// list would pass the bound of [`Plan::list_bytes`]. Ranges from [`Plan::ranges`] read least.
+    ///
+    /// # Errors
+    /// [buffer](Error::is_buffer) if the range leaves the destination,
+    /// [overflow](Error::is_overflow) if the buffer has more bytes than this machine addresses.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.chunk(2..4).unwrap().buffer_len(), 2);
+    /// assert!(plan.chunk(2..7).unwrap_err().is_buffer());
+    /// ```
+    pub fn chunk(&self, range: Range<u64>) -> Result<Chunk, Error> {
+        self.check_range(&range)?;
+        let pieces = self.pieces(&range)?;
+        let needs = match pieces {
+            Some(pieces) => Needs::Pieces(pieces),
+            None => Needs::Stretches(self.stretches(&range)),
+        };
+        let buffer = match &needs {
+            Needs::Pieces(pieces) => pieces.iter().map(Piece::bytes).sum(),
+            Needs::Stretches(stretches) if stretches.bytes() > MAX_BUFFER => {
+                return Err(too_long(stretches.bytes()));
+            }
+            Needs::Stretches(stretches) => stretches.bytes() as usize,
+        };
+        Ok(Chunk { plan: self.clone(), range, needs, buffer })
+    }
+
+    /// The destination as ranges of about `bytes` bytes, cut where chunks read least.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[100, 100]).unwrap();
+    /// let dst = TensorLayout::col_major(&[100, 100]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(32), 0).unwrap();
+    /// let ranges: Vec<_> = plan.ranges(15_000).collect();
+    /// assert_eq!(ranges, [0..14_800, 14_800..29_600, 29_600..40_000]);
+    /// ```
+    pub fn ranges(&self, bytes: u64) -> impl Iterator<Item = Range<u64>> + use<> {
+        let (all, step) = (self.dst_bytes(), self.0.cut(bytes));
+        (0..all.div_ceil(step)).map(move |i| i * step..(i * step).saturating_add(step).min(all))
+    }
+
+    /// The most memory, in bytes, that the list of reads of a chunk of `range` bytes may take where its
+    /// length depends on the range: four times the range, at least 3 KiB. 0 where it depends on the
+    /// layouts alone.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = |bits| Plan::new(&src, &dst, Elements::same(bits), 0).unwrap();
+    /// assert_eq!(plan(32).list_bytes(6000), 0);
+    /// // Reads of packed elements may begin at different bits.
+    /// assert_eq!(plan(4).list_bytes(6000), 24_000);
+    /// ```
+    pub fn list_bytes(&self, range: u64) -> u64 {
+        let even = self.0.regions.is_some() && self.0.elements.src_bits >= 8;
+        if even { 0 } else { scattered::list_bytes(range) }
+    }
+
+    /// The pieces of a range; `None` where stretches are needed.
+    fn pieces(&self, range: &Range<u64>) -> Result<Option<Vec<Piece>>, Error> {
+        let Some(regions) = &self.0.regions else { return Ok(None) };
+        let (mut pieces, mut at, mut refused) = (Vec::new(), 0, None);
+        let range = self.whole_elements(range);
+        for region in regions {
+            cover(region, region.dst_range(&range, self.0.elements), &mut |part| {
+                if refused.is_some() {
+                    return;
+                }
+                match Piece::of(&part, self.0.elements, at) {
+                    Ok(piece) => {
+                        at += piece.bytes();
+                        pieces.push(piece);
+                    }
+                    Err(why) => refused = Some(why),
+                }
+            });
+        }
+        match refused {
+            None => Ok(Some(pieces)),
+            Some(Refused::Uneven) => Ok(None),
+            Some(Refused::TooLong(bytes)) => Err(too_long(bytes)),
+        }
+    }
+
+    fn stretches(&self, range: &Range<u64>) -> Stretches {
+        let inner = &self.0;
+        let mut stretches = Stretches::new(inner.elements.src_bits, range.end - range.start);
+        inner.groups.walk(inner.offsets(range), &mut |leaf| stretches.add(leaf));
+        stretches.finish();
+        stretches
+    }
+
+    /// The range, extended to whole elements where widths change.
+    fn whole_elements(&self, range: &Range<u64>) -> Range<u64> {
+        let align = if self.0.elements.are_same() { 1 } else { self.0.elements.dst_align() };
+        range.start / align * align..range.end.next_multiple_of(align)
+    }
+}
+
+impl Chunk {
+    /// The destination bytes.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.chunk(2..4).unwrap().range(), 2..4);
+    /// ```
+    pub fn range(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
+    /// The bytes of the buffer that the reads fill.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// // The middle column: one element of each row, and little between.
+    /// assert_eq!(plan.chunk(2..4).unwrap().buffer_len(), 4);
+    /// ```
+    pub fn buffer_len(&self) -> usize {
+        self.buffer
+    }
+
+    /// The bytes of memory that the chunk itself takes: mostly the list of its reads.
+    ///
+    /// Where boxes are too many to keep, that is at most [`Plan::list_bytes`].
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let chunk = plan.chunk(2..4).unwrap();
+    /// assert!(chunk.overhead_bytes() > 0 && chunk.overhead_bytes() < 4096);
+    /// ```
+    pub fn overhead_bytes(&self) -> u64 {
+        match &self.needs {
+            Needs::Pieces(pieces) => {
+                let held: usize = pieces.iter().map(Piece::overhead).sum();
+                (held + (pieces.capacity() - pieces.len()) * size_of::<Piece>()) as u64
+            }
+            Needs::Stretches(stretches) => stretches.overhead(),
+        }
+    }
+
+    /// The reads: each goes to a place of its own in the buffer, and together they fill it.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let reads: Vec<_> = plan.chunk(2..4).unwrap().reads().collect();
+    /// assert_eq!((reads.len(), reads[0].src, reads[0].len, reads[0].at), (1, 1, 4, 0));
+    /// ```
+    pub fn reads(&self) -> impl Iterator<Item = Read> + '_ {
+        let (pieces, stretches) = match &self.needs {
+            Needs::Pieces(pieces) => (pieces.as_slice(), None),
+            Needs::Stretches(stretches) => (&[][..], Some(stretches)),
+        };
+        let regular = pieces.iter().flat_map(|piece| {
+            (0..piece.count).map(|i| {
+                let (src, at) = piece.read(i);
+                Read { src, len: piece.len, at }
+            })
+        });
+        let scattered = stretches.into_iter().flat_map(|stretches| {
+            (0..stretches.len()).map(|i| {
+                let (src, len, at) = stretches.read(i);
+                Read { src, len: len as usize, at: at as usize }
+            })
+        });
+        regular.chain(scattered)
+    }
+
+    /// Writes the destination bytes to `out`, from the buffer that the reads filled, with this many
+    /// threads; 0 for one per core.
+    ///
+    /// # Errors
+    /// [buffer](Error::is_buffer) if the buffer is too short or `out` is not as long as the range,
+    /// before a byte is written; [unsupported](Error::is_unsupported) if the system refuses to start
+    /// threads.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let chunk = plan.chunk(2..4).unwrap();
+    /// let mut out = [0; 2];
+    /// chunk.run(&[2, 3, 4, 5], &mut out, 1).unwrap();
+    /// assert_eq!(out, [2, 5]);
+    /// assert!(chunk.run(&[2], &mut out, 1).unwrap_err().is_buffer());
+    /// ```
+    pub fn run(&self, buffer: &[u8], out: &mut [u8], threads: usize) -> Result<(), Error> {
+        if buffer.len() < self.buffer {
+            return Err(Error::buffer(format!(
+                "a buffer of {} bytes for a chunk that reads {}",
+                buffer.len(),
+                self.buffer
+            )));
+        }
+        check_out(&self.range, out.len())?;
+        self.plan.0.in_ranges(threads, self.range.start, out, |range, out| {
+            self.plan.0.write(range, out, &|range, out| self.write(range, buffer, out));
+        })
+    }
+
+    fn write(&self, range: &Range<u64>, buffer: &[u8], out: &mut [u8]) {
+        let plan = &self.plan.0;
+        match &self.needs {
+            Needs::Pieces(pieces) => plan.with_scratch(|scratch| {
+                for piece in pieces {
+                    plan.run_nest(&piece.region, range, buffer, out, scratch);
+                }
+            }),
+            Needs::Stretches(stretches) => {
+                let offsets = plan.offsets(range);
+                plan.groups.walk(offsets.clone(), &mut |leaf| {
+                    stretches.place(leaf, &mut |leaf, shift| {
+                        let shift = (shift, -offsets.start);
+                        kernel::table(plan.elements, leaf, shift, buffer, out);
+                    });
+                });
+            }
+        }
+    }
+}
+
+impl core::fmt::Debug for Chunk {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Chunk({:?}, {} bytes to read)", self.range, self.buffer)
+    }
+}
+
+fn too_long(bytes: u128) -> Error {
+    Error::overflow(format!("a chunk that reads {bytes} bytes; ask for a shorter range"))
+}

@@ -1,0 +1,238 @@
+//! What a range of the destination reads: the source bytes of a box, as few long reads, and the same
+//! box over a buffer that holds just those.
+//!
+//! Laws: the positions of the boxes that [`cover`] yields include those of `clip`, and are at most
+//! twice as many; the reads of a [`Piece`] hold at most twice the units of its box, or 64 times where
+//! they would be shorter than 64 bytes. So a range reads at most four times what it needs where it
+//! needs 64 bytes together, and packed elements up to two bytes more for each read.
+
+use crate::{
+    Elements,
+    cpu::clip::{Met, RegionRef, cut},
+    program::region::{Loop, Region},
+};
+
+/// Calls `f` with boxes around the positions of a region in the destination units `low..high`.
+///
+/// A turn at the edge that is only partly needed is taken whole where it stands beside full ones: its
+/// reads then extend theirs, instead of being short ones of their own.
+pub(crate) fn cover(region: &Region, range: (i64, i64), f: &mut dyn FnMut(RegionRef<'_>)) {
+    let whole = |met: &Met| {
+        let within = met.within.end - met.within.start;
+        if met.to - met.from <= 2 * within { met.from..met.to } else { met.within.clone() }
+    };
+    cut(region, range, whole, f);
+}
+
+/// Reads of fewer bytes are extended across longer gaps: a read costs as much as some kilobytes.
+pub(crate) const SHORT: u64 = 64;
+
+/// How many times what is needed short reads may become.
+pub(crate) const STRETCH: u64 = 64;
+
+/// The longest step, in bytes, that a short read is extended by.
+const STEP: u64 = 4096;
+
+/// Which turns of a part lie in one dense stretch of the source, and how long that is, in units.
+pub(crate) struct Dense {
+    /// Whether each turn lies within the stretch.
+    pub(crate) inside: Vec<bool>,
+    pub(crate) span: u64,
+}
+
+impl Dense {
+    /// Takes turns from the smallest source stride on, as long as the stretch holds no more than as
+    /// many units again as are needed, or is short. `unit` is the bits of a unit.
+    pub(crate) fn of(part: &RegionRef<'_>, unit: u64) -> Dense {
+        let mut dense = Dense { inside: vec![false; part.loops.len()], span: part.run };
+        let mut size = part.run;
+        for i in ascending(part.loops) {
+            let turn = &part.loops[i];
+            let span = dense.span + turn.src_reach().unsigned_abs();
+            if turn.src != 0 {
+                size = size.saturating_mul(turn.extent);
+            }
+            let near = turn.src.unsigned_abs().saturating_mul(unit) <= STEP * 8;
+            let short = near && dense.span.saturating_mul(unit) < SHORT * 8;
+            if span > size.saturating_mul(if short { STRETCH } else { 2 }) {
+                break;
+            }
+            (dense.span, dense.inside[i]) = (span, true);
+        }
+        dense
+    }
+}
+
+/// The positions of turns, the smallest source stride first.
+fn ascending(loops: &[Loop]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..loops.len()).collect();
+    order.sort_by_key(|&i| loops[i].src.unsigned_abs());
+    order
+}
+
+/// A loop over reads of equal length.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    extent: u64,
+    bytes: u64,
+}
+
+/// Why a box is no [`Piece`].
+pub(crate) enum Refused {
+    /// Packed elements begin at different bits from read to read.
+    Uneven,
+    /// The buffer would have this many bytes.
+    TooLong(u128),
+}
+
+/// The most bytes of a buffer: positions in it are counted in bits.
+pub(crate) const MAX_BUFFER: u128 = isize::MAX as u128 / 8;
+
+/// The reads of one box, and the box over the buffer they fill.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// Where the first read begins in the source, in bytes.
+    first: u64,
+    /// The smallest distance first.
+    steps: Vec<Step>,
+    pub(crate) count: u64,
+    pub(crate) len: usize,
+    /// Where the first read goes in the buffer.
+    at: usize,
+    pub(crate) region: Region,
+}
+
+impl Piece {
+    /// The reads of a part, to the buffer from byte `at` on.
+    pub(crate) fn of(
+        part: &RegionRef<'_>,
+        elements: Elements,
+        at: usize,
+    ) -> Result<Piece, Refused> {
+        let (src, dst, run, packed) = (part.src, part.dst, part.run, part.packed);
+        let mut region = Region { packed, src, dst, run, loops: part.loops.to_vec() };
+        let unit = u64::from(region.src_unit(elements));
+        let dense = Dense::of(part, unit);
+        let low = region.src_low() as u64;
+        let (first, phase) = split(low, unit);
+        let len = (phase + dense.span * unit).div_ceil(8);
+        let (mut steps, mut pitch) = (Vec::new(), u128::from(len));
+        for i in ascending(part.loops) {
+            let turn = &mut region.loops[i];
+            if dense.inside[i] || turn.src == 0 {
+                continue;
+            }
+            let bits = turn.src.unsigned_abs() * unit;
+            if !bits.is_multiple_of(8) {
+                return Err(Refused::Uneven);
+            }
+            if pitch > MAX_BUFFER {
+                return Err(Refused::TooLong(pitch));
+            }
+            steps.push(Step { extent: turn.extent, bytes: bits / 8 });
+            turn.src = turn.src.signum() * (pitch * 8 / u128::from(unit)) as i64;
+            pitch *= u128::from(turn.extent);
+        }
+        let end = at as u128 + pitch;
+        if end > MAX_BUFFER {
+            return Err(Refused::TooLong(end));
+        }
+        region.src =
+            (region.src_low().abs_diff(region.src) + (at as u64 * 8 + phase) / unit) as i64;
+        let count = steps.iter().map(|step| step.extent).product();
+        Ok(Piece { first, steps, count, len: len as usize, at, region })
+    }
+
+    /// The bytes of the buffer.
+    pub(crate) fn bytes(&self) -> usize {
+        self.count as usize * self.len
+    }
+
+    /// The bytes of memory that the piece takes.
+    pub(crate) fn overhead(&self) -> usize {
+        let lists = self.steps.capacity() * size_of::<Step>()
+            + self.region.loops.capacity() * size_of::<Loop>();
+        size_of::<Piece>() + lists
+    }
+
+    /// Read `i`: its byte offset in the source and its position in the buffer.
+    pub(crate) fn read(&self, i: u64) -> (u64, usize) {
+        let (mut src, mut rest) = (self.first, i);
+        for step in &self.steps {
+            src += rest % step.extent * step.bytes;
+            rest /= step.extent;
+        }
+        (src, self.at + i as usize * self.len)
+    }
+}
+
+/// The byte in which a unit begins, and the bits before it in that byte.
+pub(crate) fn split(position: u64, unit: u64) -> (u64, u64) {
+    if unit >= 8 { (position * (unit / 8), 0) } else { (position * unit / 8, position * unit % 8) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::clip::clip;
+
+    /// Nests of up to three loops that store their runs apart, in any order in the source.
+    fn regions() -> Vec<Region> {
+        let mut all = Vec::new();
+        for (a, b, c) in
+            (1..=4).flat_map(|a| (1..=3).flat_map(move |b| (1..=5).map(move |c| (a, b, c))))
+        {
+            for (gap, run) in [(0, 1), (3, 2), (5, 64)] {
+                let inner = c as i64 * run + gap;
+                let middle = b as i64 * inner;
+                for src in [[15, 5, 1], [1, 4, 12], [3, 12, 1], [2, 0, 8], [-40, 7, 90]] {
+                    let strides = [middle, inner, run];
+                    let loops = [a, b, c].into_iter().zip(src).zip(strides);
+                    let loops = loops.filter(|((extent, _), _)| *extent > 1);
+                    let turn = |((extent, src), dst)| Loop { extent, src: src * run, dst };
+                    let loops: Vec<Loop> = loops.map(turn).collect();
+                    let run = run as u64;
+                    all.push(Region { packed: false, src: 200, dst: 0, run, loops });
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_range_reads_at_most_four_times_what_it_needs_and_more_only_where_that_is_short() {
+        let mut most = (0.0, 0.0);
+        for region in regions() {
+            let end = region.loops.iter().map(Loop::dst_reach).sum::<i64>() + region.run as i64;
+            let step = if region.run < SHORT { 1 } else { 83 };
+            let cuts = (0..end).step_by(step).chain([end]).collect::<Vec<_>>();
+            let pairs = cuts.iter().flat_map(|low| cuts.iter().map(move |high| (*low, *high)));
+            for (low, high) in pairs.filter(|(low, high)| low < high) {
+                let (mut needed, mut covered, mut read, mut sources) = (0, 0, 0, 0);
+                let size = |part: &RegionRef<'_>| {
+                    part.run * part.loops.iter().map(|turn| turn.extent).product::<u64>()
+                };
+                let apart = |part: &RegionRef<'_>| {
+                    let loops = part.loops.iter().filter(|turn| turn.src != 0);
+                    part.run * loops.map(|turn| turn.extent).product::<u64>()
+                };
+                clip(&region, (low, high), &mut |part| needed += size(&part));
+                cover(&region, (low, high), &mut |part| {
+                    covered += size(&part);
+                    sources += apart(&part);
+                    let piece = Piece::of(&part, Elements::same(8), 0);
+                    read += piece.map_or(u64::MAX, |piece| piece.bytes() as u64);
+                });
+                assert!(needed <= covered && covered <= 2 * needed, "{region:?} {low}..{high}");
+                let times = if region.run < SHORT { STRETCH } else { 2 };
+                assert!(read <= times * sources, "{region:?} {low}..{high}: {read} of {sources}");
+                if needed > 0 {
+                    let ratio = |a: u64, b: u64| a as f64 / b as f64;
+                    most = (ratio(covered, needed).max(most.0), ratio(read, needed).max(most.1));
+                }
+            }
+        }
+        // The bounds are not loose by much.
+        assert!(most.0 > 1.5 && most.1 > 2.0, "{most:?}");
+    }
+}

@@ -1,0 +1,297 @@
+//! What a range of the destination reads where its boxes are too many or their bits too uneven to keep:
+//! a sorted list of stretches of the source, in which each leaf finds its elements.
+//!
+//! Laws: after [`Stretches::add`] of a leaf, each of its elements lies within one stretch, whichever
+//! leaf it comes in later; the list never takes more than a stated share of the range.
+
+use crate::{
+    program::walk::{Leaf, Pair},
+    stream::cover::{SHORT, STRETCH},
+};
+
+/// The list holds at most one stretch for so many bytes of the range, and half of that after joining.
+const BYTES_PER_STRETCH: u64 = 6;
+
+/// The stretches that any list may hold.
+const LEAST: usize = 64;
+
+/// Gaps that take no more bytes than a stretch in the list are always read.
+const GAP: u64 = size_of::<Stretch>() as u64;
+
+/// Longer gaps, in bytes, are read if that at most doubles the buffer, or where reads are short on
+/// average: one long read costs less than many short ones.
+const GAPS: [u64; 3] = [4096, 1024, 256];
+
+/// Elements of the source, and where they are in the buffer, all counted in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Stretch {
+    from: u64,
+    to: u64,
+    at: u64,
+}
+
+/// Stretches of the source, packed one after the other in a buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretches {
+    all: Vec<Stretch>,
+    /// The bits of an element.
+    bits: u64,
+    /// The most stretches after joining.
+    most: usize,
+    /// The gaps that are joined, in bytes.
+    gap: u64,
+}
+
+/// The most bytes of the list of a range of so many bytes.
+pub(crate) fn list_bytes(range: u64) -> u64 {
+    (range / BYTES_PER_STRETCH).max(2 * LEAST as u64).saturating_mul(GAP)
+}
+
+impl Stretches {
+    /// No stretches yet, for elements of `bits` bits and a range of `bytes` bytes.
+    pub(crate) fn new(bits: u32, bytes: u64) -> Stretches {
+        let most = usize::try_from(bytes / BYTES_PER_STRETCH / 2).unwrap_or(usize::MAX / 64);
+        let bits = u64::from(bits);
+        Stretches { all: Vec::new(), bits, most: most.clamp(LEAST, usize::MAX / 64), gap: GAP }
+    }
+
+    /// Adds what a leaf reads, and what lies between where that is no more than again as much.
+    pub(crate) fn add(&mut self, leaf: &Leaf<'_>) {
+        let (outer, inner) = (Bounds::of(leaf.outer), Bounds::of(leaf.inner));
+        let (rows, cells, run) = (outer.count, inner.count, leaf.run);
+        let dense = |span: u64, count: u64| span + run <= 2 * count * run;
+        if dense(outer.span() + inner.span(), rows.saturating_mul(cells)) {
+            self.push(outer.low + inner.low, outer.high + inner.high, run);
+        } else if dense(inner.span(), cells) {
+            leaf.outer.iter().for_each(|at| self.push(at.0 + inner.low, at.0 + inner.high, run));
+        } else if dense(outer.span(), rows) {
+            leaf.inner.iter().for_each(|at| self.push(at.0 + outer.low, at.0 + outer.high, run));
+        } else {
+            for row in leaf.outer {
+                leaf.inner.iter().for_each(|at| self.push(row.0 + at.0, row.0 + at.0, run));
+            }
+        }
+    }
+
+    /// Adds the elements from `first` to `last`, and the rest of the run at `last`.
+    fn push(&mut self, first: i64, last: i64, run: u64) {
+        // Whole bytes: the elements of a byte are read together.
+        let grain = (8 / self.bits).max(1);
+        let (from, to) =
+            (first as u64 / grain * grain, (last as u64 + run).next_multiple_of(grain));
+        let gap = self.elements(self.gap);
+        if let Some(held) = self.all.last_mut()
+            && held.from <= from
+            && from <= held.to.saturating_add(gap)
+        {
+            held.to = held.to.max(to);
+            return;
+        }
+        if self.all.len() == self.all.capacity() {
+            let more = self.all.len().max(LEAST).min(2 * self.most - self.all.len());
+            self.all.reserve_exact(more.max(1));
+        }
+        self.all.push(Stretch { from, to, at: 0 });
+        if self.all.len() >= 2 * self.most {
+            self.join();
+            while self.all.len() > self.most {
+                self.gap = self.gap.saturating_mul(4);
+                self.join();
+            }
+        }
+    }
+
+    /// Sorts the stretches and joins them across gaps.
+    fn join(&mut self) {
+        let gap = self.elements(self.gap);
+        self.all.sort_unstable();
+        self.all.dedup_by(|next, last| {
+            let joins = next.from <= last.to.saturating_add(gap);
+            if joins {
+                last.to = last.to.max(next.to);
+            }
+            joins
+        });
+    }
+
+    /// The elements in so many bytes.
+    fn elements(&self, bytes: u64) -> u64 {
+        bytes.saturating_mul(8) / self.bits
+    }
+
+    /// Joins stretches across long gaps, and gives each its place in the buffer.
+    pub(crate) fn finish(&mut self) {
+        self.join();
+        let held: u64 = self.all.iter().map(|stretch| stretch.to - stretch.from).sum();
+        let gaps = |most: u64| -> u64 {
+            let pairs = self.all.windows(2).map(|pair| pair[1].from - pair[0].to);
+            pairs.filter(|gap| *gap <= most).sum()
+        };
+        let short = held < self.elements(SHORT).saturating_mul(self.all.len() as u64);
+        let most = held.saturating_mul(if short { STRETCH } else { 1 });
+        if let Some(gap) = GAPS.into_iter().find(|&gap| gaps(self.elements(gap)) <= most) {
+            self.gap = self.gap.max(gap);
+            self.join();
+        }
+        let mut at = 0;
+        for stretch in &mut self.all {
+            stretch.at = at;
+            at += stretch.to - stretch.from;
+        }
+    }
+
+    /// The bytes of the buffer.
+    pub(crate) fn bytes(&self) -> u128 {
+        let end = self.all.last().map_or(0, |stretch| stretch.at + (stretch.to - stretch.from));
+        u128::from(end) * u128::from(self.bits) / 8
+    }
+
+    /// The bytes of the list itself.
+    pub(crate) fn overhead(&self) -> u64 {
+        (self.all.capacity() * size_of::<Stretch>()) as u64
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Stretch `i`: its byte offset in the source, its length, and its position in the buffer.
+    pub(crate) fn read(&self, i: usize) -> (u64, u64, u64) {
+        let Stretch { from, to, at } = self.all[i];
+        let bytes = |elements: u64| (u128::from(elements) * u128::from(self.bits) / 8) as u64;
+        (bytes(from), bytes(to - from), bytes(at))
+    }
+
+    /// Calls `f` with the leaves that a leaf falls into, and the distance from their source offsets to
+    /// those of the buffer.
+    pub(crate) fn place(&self, leaf: &Leaf<'_>, f: &mut dyn FnMut(&Leaf<'_>, i64)) {
+        let (outer, inner) = (Bounds::of(leaf.outer), Bounds::of(leaf.inner));
+        let mut finder = Finder { stretches: self, last: 0 };
+        let run = leaf.run;
+        let whole = finder.shift(outer.low + inner.low, outer.high + inner.high, run);
+        if let Some(shift) = whole {
+            return f(leaf, shift);
+        }
+        let Some(first) = leaf.outer.first() else { return };
+        if finder.shift(first.0 + inner.low, first.0 + inner.high, run).is_some() {
+            for row in leaf.outer {
+                match finder.shift(row.0 + inner.low, row.0 + inner.high, run) {
+                    Some(shift) => f(&Leaf { outer: &[*row], ..*leaf }, shift),
+                    None => finder.one_by_one(&Leaf { outer: &[*row], ..*leaf }, f),
+                }
+            }
+            return;
+        }
+        for cell in leaf.inner {
+            match finder.shift(outer.low + cell.0, outer.high + cell.0, run) {
+                Some(shift) => f(&Leaf { inner: &[*cell], ..*leaf }, shift),
+                None => finder.one_by_one(&Leaf { inner: &[*cell], ..*leaf }, f),
+            }
+        }
+    }
+}
+
+/// The stretches, and the one found last.
+struct Finder<'a> {
+    stretches: &'a Stretches,
+    last: usize,
+}
+
+impl Finder<'_> {
+    /// How far the buffer's offsets are from the source's, if all elements from `first` to the run at
+    /// `last` are in one stretch.
+    fn shift(&mut self, first: i64, last: i64, run: u64) -> Option<i64> {
+        let (from, to) = (first as u64, last as u64 + run);
+        let all = &self.stretches.all;
+        let holds = |stretch: &Stretch| stretch.from <= from && from < stretch.to;
+        if !all.get(self.last).is_some_and(holds) {
+            self.last = all.partition_point(|stretch| stretch.from <= from).checked_sub(1)?;
+        }
+        let stretch = all.get(self.last)?;
+        (to <= stretch.to).then(|| stretch.at as i64 - stretch.from as i64)
+    }
+
+    /// Places each element for itself.
+    fn one_by_one(&mut self, leaf: &Leaf<'_>, f: &mut dyn FnMut(&Leaf<'_>, i64)) {
+        let mut placed: Vec<Pair> = Vec::new();
+        for row in leaf.outer {
+            placed.clear();
+            placed.extend(leaf.inner.iter().filter_map(|cell| {
+                let at = row.0 + cell.0;
+                // Every element was added, and a run lies within the stretches it touches, joined.
+                let shift = self.shift(at, at, leaf.run)?;
+                Some((at + shift, row.1 + cell.1))
+            }));
+            f(&Leaf { outer: &[(0, 0)], inner: &placed, run: leaf.run }, 0);
+        }
+    }
+}
+
+/// The least and the greatest source offset of a table, and how many there may be between.
+struct Bounds {
+    low: i64,
+    high: i64,
+    count: u64,
+}
+
+impl Bounds {
+    fn of(table: &[Pair]) -> Bounds {
+        let low = table.iter().map(|pair| pair.0).min().unwrap_or(0);
+        let high = table.iter().map(|pair| pair.0).max().unwrap_or(0);
+        let count = (table.len() as u64).min(high.abs_diff(low).saturating_add(1));
+        Bounds { low, high, count }
+    }
+
+    fn span(&self) -> u64 {
+        self.high.abs_diff(self.low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(bits: u32, bytes: u64, cells: &[i64]) -> Stretches {
+        let mut stretches = Stretches::new(bits, bytes);
+        for &cell in cells {
+            stretches.add(&Leaf { outer: &[(0, 0)], inner: &[(cell, 0)], run: 1 });
+        }
+        stretches.finish();
+        stretches
+    }
+
+    #[test]
+    fn short_gaps_are_read_and_long_ones_are_not() {
+        let reads = |cells: &[i64]| {
+            let stretches = of(32, 1 << 20, cells);
+            (0..stretches.len()).map(|i| stretches.read(i)).collect::<Vec<_>>()
+        };
+        assert_eq!(reads(&[9, 3, 2]), [(8, 32, 0)]);
+        assert_eq!(reads(&[10_000, 0, 5_000]), [(0, 4, 0), (20_000, 4, 4), (40_000, 4, 8)]);
+        // Short reads, not far apart.
+        assert_eq!(reads(&[100, 0, 150]), [(0, 604, 0)]);
+        // A gap of 1200 bytes among 1600 that are needed.
+        let cells: Vec<i64> = (0..200).chain(500..700).chain(1 << 30..(1 << 30) + 1).collect();
+        assert_eq!(reads(&cells), [(0, 2800, 0), (1 << 32, 4, 2800)]);
+    }
+
+    #[test]
+    fn the_list_stays_short_however_many_elements_are_scattered() {
+        for bytes in [0, 1 << 10, 1 << 16] {
+            let cells: Vec<i64> = (0..20_000).map(|i| (i * 7919 % 20_011) * 1000).collect();
+            let stretches = of(8, bytes, &cells);
+            assert!(stretches.len() as u64 * GAP <= list_bytes(bytes));
+            assert!(stretches.overhead() <= list_bytes(bytes));
+            let finder = &mut Finder { stretches: &stretches, last: 0 };
+            assert!(cells.iter().all(|&cell| finder.shift(cell, cell, 1).is_some()));
+        }
+    }
+
+    #[test]
+    fn packed_elements_are_read_in_whole_bytes() {
+        let stretches = of(2, 1 << 10, &[5, 6, 4003]);
+        let reads: Vec<_> = (0..stretches.len()).map(|i| stretches.read(i)).collect();
+        assert_eq!(reads, [(1, 1, 0), (1000, 1, 1)]);
+        assert_eq!(stretches.bytes(), 2);
+    }
+}
