@@ -18,9 +18,9 @@ impl Plan {
     /// assert_eq!(Plan::new(&src, &src, Elements::same(8), 0).unwrap().kernel_name(), "memcpy");
     /// ```
     pub fn kernel_name(&self) -> String {
-        match (self.0.main(), &self.0.regions) {
+        match (self.0.program.main(), self.0.program.regions()) {
             (Some(region), _) => {
-                kernel::name(self.0.elements, region.packed, region.run, &region.loops)
+                kernel::name(self.0.program.elements(), region.packed, region.run, &region.loops)
             }
             (None, Some(_)) => "fill".to_string(),
             (None, None) => "tables".to_string(),
@@ -32,11 +32,12 @@ impl Plan {
             8 => " bytes".to_string(),
             _ => format!(" elements of {bits} bits"),
         };
-        let name = kernel::name(self.0.elements, region.packed, region.run, &region.loops);
+        let name =
+            kernel::name(self.0.program.elements(), region.packed, region.run, &region.loops);
         write!(f, "\n  {name}")?;
-        let unit_bits = region.src_unit(self.0.elements);
-        let part = region.part();
-        let reach = Reach::of(self.0.dst_bytes);
+        let unit_bits = region.src_unit(self.0.program.elements());
+        let part = region.whole();
+        let reach = Reach::of(self.0.program.dst_bytes());
         if let Some(hops) = self.0.hops.iter().find(|hops| hops.fits(&part, reach)) {
             let bytes = hops.bytes;
             write!(f, " in {}, in two hops through blocks of {bytes} bytes", self.0.isa.name())?;
@@ -48,11 +49,14 @@ impl Plan {
             write!(f, " in {}, {way}, blocks of ", self.0.isa.name())?;
             write!(f, "{:?} that read {read} and write {written} bytes together", weave.shape)?;
         } else if let Some((s, d)) =
-            kernel::block(self.0.elements, region.packed, region.run, &region.loops)
+            kernel::block(self.0.program.elements(), region.packed, region.run, &region.loops)
         {
             write!(f, " in blocks of {s}×{d}")?;
         }
-        let (src, dst) = (region.src_unit(self.0.elements), region.dst_unit(self.0.elements));
+        let (src, dst) = (
+            region.src_unit(self.0.program.elements()),
+            region.dst_unit(self.0.program.elements()),
+        );
         write!(f, ", runs of {}{}", region.run, unit(dst))?;
         write!(f, " from {} to {}", region.src, region.dst)?;
         for turn in &region.loops {
@@ -65,16 +69,21 @@ impl Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let inner = &self.0;
-        write!(f, "{:?}: ", inner.src.extents())?;
-        match inner.elements.are_same() {
-            true => write!(f, "{} bits", inner.elements.src_bits)?,
-            false => write!(f, "{} to {} bits", inner.elements.src_bits, inner.elements.dst_bits)?,
+        write!(f, "{:?}: ", inner.program.src().extents())?;
+        match inner.program.elements().are_same() {
+            true => write!(f, "{} bits", inner.program.elements().src_bits)?,
+            false => write!(
+                f,
+                "{} to {} bits",
+                inner.program.elements().src_bits,
+                inner.program.elements().dst_bits
+            )?,
         }
-        write!(f, ", {} bytes to {} bytes", inner.src_bytes, inner.dst_bytes)?;
-        write!(f, ", {} of {} elements padding", self.padding(), inner.dst.capacity())?;
-        match &inner.regions {
+        write!(f, ", {} bytes to {} bytes", inner.program.src_bytes(), inner.program.dst_bytes())?;
+        write!(f, ", {} of {} elements padding", self.padding(), inner.program.dst().capacity())?;
+        match inner.program.regions() {
             Some(regions) => regions.iter().try_for_each(|region| self.write_nest(f, region)),
-            None => write!(f, "\n  tables: the digits do not divide; {}", inner.groups),
+            None => write!(f, "\n  tables: the digits do not divide; {}", inner.program.digits()),
         }
     }
 }

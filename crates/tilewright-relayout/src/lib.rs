@@ -46,5 +46,9 @@ pub use elements::{Elements, Extend};
 pub use error::Error;
 pub use in_place::InPlace;
 pub use plan::Plan;
+pub use program::{
+    Program,
+    region::{Loop, Region},
+};
 pub use stream::{Chunk, Read};
 pub use typed::relayout;

@@ -1,21 +1,16 @@
 //! The plan: two layouts, the regions between them, and what they need.
 
 use crate::{
-    Elements, Error,
+    Elements, Error, Program,
     cpu::hops::Hops,
     cpu::kernel::{self, Isa},
     cpu::pool::{Pool, Scratches},
     cpu::run::MIN_RANGE,
     cpu::weave::{Reach, Weave},
-    elements,
-    program::digits::Groups,
     program::region::Region,
 };
 use std::sync::Arc;
-use tilewright_core::{Refinement, TensorLayout};
-
-/// Beyond so many boxes, elements are found through tables instead.
-const MAX_NESTS: usize = 1024;
+use tilewright_core::TensorLayout;
 
 /// How to move the elements of one layout to another: pure, owned and printable.
 ///
@@ -33,13 +28,7 @@ pub struct Plan(pub(crate) Arc<Inner>);
 
 #[derive(Clone)]
 pub(crate) struct Inner {
-    pub(crate) src: TensorLayout,
-    pub(crate) dst: TensorLayout,
-    pub(crate) elements: Elements,
-    pub(crate) fill: u128,
-    /// `None` where there are too many.
-    pub(crate) regions: Option<Vec<Region>>,
-    pub(crate) groups: Groups,
+    pub(crate) program: Program,
     /// The least bytes of a thread's range.
     pub(crate) min_range: u64,
     pub(crate) pool: Pool,
@@ -49,8 +38,6 @@ pub(crate) struct Inner {
     pub(crate) weaves: Vec<Weave>,
     /// How some of them go in two hops.
     pub(crate) hops: Vec<Hops>,
-    pub(crate) src_bytes: u64,
-    pub(crate) dst_bytes: u64,
 }
 
 impl Plan {
@@ -78,39 +65,49 @@ impl Plan {
         elements: Elements,
         fill: u128,
     ) -> Result<Plan, Error> {
-        elements.check()?;
-        let refinement =
-            Refinement::new(src, dst).map_err(|error| Error::of("relayout", &error))?;
-        let src_bytes = elements::bytes("source", src.capacity(), elements.src_bits)?;
-        let dst_bytes = elements::bytes("destination", dst.capacity(), elements.dst_bits)?;
-        if src.size() > 0 {
-            check_low("source", src)?;
-            check_low("destination", dst)?;
-            check_injective(dst)?;
-        }
-        let regions = collect(&refinement, elements);
-        let (groups, min_range) = (Groups::new(src, dst), MIN_RANGE);
+        Program::new(src, dst, elements, fill).map(Plan::of)
+    }
+
+    /// The plan that runs a program.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan, Program};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let plan = Plan::of(Program::new(&src, &dst, Elements::same(8), 0).unwrap());
+    /// let mut out = [0; 6];
+    /// plan.run(&[1, 2, 3, 4, 5, 6], &mut out, 1).unwrap();
+    /// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
+    /// ```
+    pub fn of(program: Program) -> Plan {
         let isa = Isa::chosen();
-        let (weaves, hops) =
-            prepared(regions.as_deref().unwrap_or_default(), elements, isa, Reach::of(dst_bytes));
-        let (src, dst) = (src.clone(), dst.clone());
+        let regions = program.regions().unwrap_or_default();
+        let reach = Reach::of(program.dst_bytes());
+        let (weaves, hops) = prepared(regions, program.elements(), isa, reach);
         let inner = Inner {
-            src,
-            dst,
-            elements,
-            fill,
-            regions,
-            groups,
-            min_range,
+            program,
+            min_range: MIN_RANGE,
             pool: Pool::default(),
             scratches: Scratches::default(),
             isa,
             weaves,
             hops,
-            src_bytes,
-            dst_bytes,
         };
-        Ok(Plan(Arc::new(inner)))
+        Plan(Arc::new(inner))
+    }
+
+    /// What the plan runs.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.program().regions().unwrap().len(), 1);
+    /// ```
+    pub fn program(&self) -> &Program {
+        &self.0.program
     }
 
     /// The same plan, whose threads take ranges of the destination of at least `bytes` bytes; 16 KiB
@@ -144,7 +141,7 @@ impl Plan {
     /// assert_eq!(plan.src_bytes(), 6);
     /// ```
     pub fn src_bytes(&self) -> u64 {
-        self.0.src_bytes
+        self.0.program.src_bytes()
     }
 
     /// The bytes of the destination: capacity × width, rounded up.
@@ -158,7 +155,7 @@ impl Plan {
     /// assert_eq!(plan.dst_bytes(), 6);
     /// ```
     pub fn dst_bytes(&self) -> u64 {
-        self.0.dst_bytes
+        self.0.program.dst_bytes()
     }
 
     /// The destination elements that hold no logical element, and get the fill.
@@ -174,7 +171,7 @@ impl Plan {
     /// assert_eq!(Plan::new(&src, &wide, Elements::same(8), 0).unwrap().padding(), 4);
     /// ```
     pub fn padding(&self) -> u64 {
-        self.0.dst.padding()
+        self.0.program.dst().padding()
     }
 
     /// The widths of the elements.
@@ -188,7 +185,7 @@ impl Plan {
     /// assert_eq!(plan.elements(), Elements::same(8));
     /// ```
     pub fn elements(&self) -> Elements {
-        self.0.elements
+        self.0.program.elements()
     }
 
     /// The layout of the source.
@@ -202,7 +199,7 @@ impl Plan {
     /// assert_eq!(plan.src(), &src);
     /// ```
     pub fn src(&self) -> &TensorLayout {
-        &self.0.src
+        self.0.program.src()
     }
 
     /// The layout of the destination.
@@ -216,30 +213,8 @@ impl Plan {
     /// assert_eq!(plan.dst(), &dst);
     /// ```
     pub fn dst(&self) -> &TensorLayout {
-        &self.0.dst
+        self.0.program.dst()
     }
-}
-
-impl Inner {
-    /// The region that moves most; `None` for an empty array, or where regions are not kept.
-    pub(crate) fn main(&self) -> Option<&Region> {
-        let bits = |region: &&Region| {
-            u128::from(region.size()) * u128::from(region.dst_unit(self.elements))
-        };
-        self.regions.as_ref()?.iter().max_by_key(bits)
-    }
-}
-
-/// The regions, if they are few.
-fn collect(refinement: &Refinement<'_>, elements: Elements) -> Option<Vec<Region>> {
-    let mut regions = Vec::new();
-    for block in refinement.blocks() {
-        if regions.len() == MAX_NESTS {
-            return None;
-        }
-        regions.push(Region::of(&block, elements));
-    }
-    Some(regions)
 }
 
 /// More weaves than this are not made beforehand.
@@ -257,34 +232,11 @@ fn prepared(
         if weaves.len() + hops.len() == MOST_WEAVES {
             break;
         }
-        let weave = kernel::weave_of(elements, isa, &region.part(), reach);
+        let weave = kernel::weave_of(elements, isa, &region.whole(), reach);
         match weave {
             Some(weave) => weaves.push(weave),
-            None => hops.extend(kernel::hops_of(elements, isa, &region.part(), reach)),
+            None => hops.extend(kernel::hops_of(elements, isa, &region.whole(), reach)),
         }
     }
     (weaves, hops)
-}
-
-/// Refuses offsets below 0, which no buffer has.
-fn check_low(what: &str, layout: &TensorLayout) -> Result<(), Error> {
-    match layout.layout().bounds() {
-        Some((low, _)) if low < 0 => Err(Error::unsupported(format!(
-            "the {what} {layout:?} reaches down to offset {low}; begin it at offset {} or above",
-            low.unsigned_abs()
-        ))),
-        _ => Ok(()),
-    }
-}
-
-fn check_injective(dst: &TensorLayout) -> Result<(), Error> {
-    match dst.injective() {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(Error::unsupported(format!(
-            "elements of the destination {dst:?} share storage; give each its own"
-        ))),
-        Err(error) => {
-            Err(Error::of("the destination is not proved to keep its elements apart", &error))
-        }
-    }
 }

@@ -4,32 +4,7 @@
 
 use std::ops::Range;
 
-use crate::program::region::{Loop, Region};
-
-/// A box of runs: what a kernel is given.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RegionRef<'a> {
-    pub(crate) packed: bool,
-    pub(crate) src: i64,
-    pub(crate) dst: i64,
-    pub(crate) run: u64,
-    pub(crate) loops: &'a [Loop],
-}
-
-impl RegionRef<'_> {
-    /// Whether every unit lies within the first `src` units of the source and `dst` of the destination.
-    pub(crate) fn is_within(&self, src: usize, dst: usize) -> bool {
-        let stays = |first: i64, reach: fn(&Loop) -> i64, len: usize| {
-            let sum = |part: fn(i128) -> i128| {
-                self.loops.iter().map(|turn| part(i128::from(reach(turn)))).sum::<i128>()
-            };
-            let low = i128::from(first) + sum(|reach| reach.min(0));
-            let high = i128::from(first) + sum(|reach| reach.max(0)) + i128::from(self.run);
-            low >= 0 && high <= len as i128
-        };
-        stays(self.src, Loop::src_reach, src) && stays(self.dst, Loop::dst_reach, dst)
-    }
-}
+use crate::program::region::{Loop, Region, RegionRef};
 
 /// Which turns of a loop meet a range, and which of them lie within.
 pub(crate) struct Met {
@@ -67,7 +42,7 @@ pub(crate) fn cut(
     whole: Whole,
     f: &mut dyn FnMut(RegionRef<'_>),
 ) {
-    cut_job(region.part(), range, whole, f);
+    cut_job(region.whole(), range, whole, f);
 }
 
 /// Which turns are taken whole: between `from` and `to`, or none.

@@ -6,7 +6,7 @@
 //!
 //! Law: the parts of a part hold each of its elements once.
 
-use crate::{cpu::clip::RegionRef, program::region::Loop};
+use crate::{program::region::Loop, program::region::RegionRef};
 
 /// How a part is cut: the loop, the whole blocks along it and the turns of each, and how many parts share
 /// them. What is left goes with the last part.

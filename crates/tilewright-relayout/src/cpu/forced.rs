@@ -8,7 +8,7 @@ use tilewright_core::{Digit, Layout, Pattern, Step, Swizzle, TensorLayout};
 /// The plan, its elements found through tables although there may be few boxes, in tiny ranges.
 fn forced(src: &TensorLayout, dst: &TensorLayout, elements: Elements) -> Plan {
     let mut plan = Plan::new(src, dst, elements, FILL).unwrap().with_min_range(3);
-    Arc::make_mut(&mut plan.0).regions = None;
+    Arc::make_mut(&mut plan.0).program.forget_regions();
     plan
 }
 

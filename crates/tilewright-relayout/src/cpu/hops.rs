@@ -11,10 +11,10 @@
 
 use crate::{
     Elements,
-    cpu::clip::RegionRef,
     cpu::cost,
     cpu::kernel::{self, Isa},
     cpu::weave::{Reach, Weave},
+    program::region::RegionRef,
     program::region::{Loop, Region},
 };
 
@@ -102,10 +102,10 @@ impl Hops {
             return None;
         }
         let weave = |hop: &Region, reach| {
-            let weave = kernel::weave_of(Elements::same(8), isa, &hop.part(), reach);
+            let weave = kernel::weave_of(Elements::same(8), isa, &hop.whole(), reach);
             weave.filter(|weave| weave.register >= least)
         };
-        let is_picked = |hop: &Region| kernel::is_picked(isa, &hop.part());
+        let is_picked = |hop: &Region| kernel::is_picked(isa, &hop.whole());
         let last = weave(&second, reach);
         // Picks ask for what they read themselves, and scratch buffers leave no time for it.
         let asks = reach == Reach::Far
@@ -115,7 +115,7 @@ impl Hops {
         let into = if asks { Reach::Near } else { reach.coming() };
         let weaves = [weave(&first, into), last];
         let is_well_done = |(hop, weave): (&Region, &Option<Weave>)| {
-            weave.is_some() || hop.run >= WHOLE || kernel::one_of(&hop.part()).is_some()
+            weave.is_some() || hop.run >= WHOLE || kernel::one_of(&hop.whole()).is_some()
         };
         let well_done = [&first, &second].into_iter().zip(&weaves).all(is_well_done);
         // One hop must be more than the part was.
@@ -314,7 +314,7 @@ mod tests {
                 }
                 let mut region = region(loops, width as u64);
                 region.src = 5;
-                let part = region.part();
+                let part = region.whole();
                 let Some(hops) = Hops::of(&part, Isa::Generic, Reach::Near) else { continue };
                 assert!(hops.fits(&part, Reach::Near));
                 found += 1;
@@ -415,7 +415,7 @@ mod tests {
             let block = refinement.blocks().next().unwrap();
             let region = Region::of(&block, Elements::same(bits));
             for isa in Isa::ALL {
-                let hops = Hops::of(&region.part(), *isa, Reach::Far);
+                let hops = Hops::of(&region.whole(), *isa, Reach::Far);
                 let hops = hops.unwrap_or_else(|| panic!("{region:?} {}", isa.name()));
                 if bits == 8 && isa.name() == "avx512" {
                     assert!(hops.asked.len() * cost::LINE as usize >= hops.bytes, "{region:?}");

@@ -3,13 +3,13 @@
 
 use crate::{
     Error, Plan,
-    cpu::clip::{RegionRef, clip},
+    cpu::clip::clip,
     cpu::cut,
     cpu::kernel::{self, Scratch, Together, Tools},
     cpu::padding,
     cpu::weave::Reach,
     plan::{Inner, MOST_WEAVES},
-    program::region::Region,
+    program::region::{Region, RegionRef},
 };
 use core::ops::Range;
 use rayon::prelude::*;
@@ -129,12 +129,12 @@ impl Inner {
     /// Moves all elements in parts of a part, if threads share that better than ranges of the destination.
     fn in_parts(&self, threads: usize, src: &[u8], out: &mut [u8]) -> Result<bool, Error> {
         let wanted = if threads == 0 { rayon::current_num_threads() } else { threads };
-        let reach = Reach::of(self.dst_bytes);
-        let Some([region]) = self.regions.as_deref() else { return Ok(false) };
-        if wanted == 1 || reach != Reach::Far || region.packed || self.dst.padding() > 0 {
+        let reach = Reach::of(self.program.dst_bytes());
+        let Some([region]) = self.program.regions() else { return Ok(false) };
+        if wanted == 1 || reach != Reach::Far || region.packed || self.program.dst().padding() > 0 {
             return Ok(false);
         }
-        let part = region.part();
+        let part = region.whole();
         let Some(weave) = self.weaves.iter().find(|weave| weave.fits(&part, 8, reach)) else {
             return Ok(false);
         };
@@ -206,9 +206,10 @@ impl Inner {
 
     /// The bytes of the destination from one block to the next along its outermost loop.
     fn outer_block(&self) -> Option<u64> {
-        let region = self.main()?;
-        let (reach, unit) = (Reach::of(self.dst_bytes), region.dst_unit(self.elements));
-        let weave = self.weaves.iter().find(|weave| weave.fits(&region.part(), unit, reach))?;
+        let region = self.program.main()?;
+        let (reach, unit) =
+            (Reach::of(self.program.dst_bytes()), region.dst_unit(self.program.elements()));
+        let weave = self.weaves.iter().find(|weave| weave.fits(&region.whole(), unit, reach))?;
         let (turn, taken) = (region.loops.first()?, weave.shape.first()?);
         let bits = turn.dst.unsigned_abs().checked_mul(*taken)?.checked_mul(u64::from(unit))?;
         Some(bits / 8)
@@ -228,9 +229,12 @@ impl Inner {
 
     /// The largest loop of the destination that is not longer than `bytes`; at least one element.
     fn stride(&self, bytes: u64) -> u64 {
-        let align = self.elements.dst_align();
-        let strides = self.main().map_or(&[][..], |region| region.loops.as_slice()).iter();
-        let unit = self.main().map_or(8, |region| u64::from(region.dst_unit(self.elements)));
+        let align = self.program.elements().dst_align();
+        let strides = self.program.main().map_or(&[][..], |region| region.loops.as_slice()).iter();
+        let unit = self
+            .program
+            .main()
+            .map_or(8, |region| u64::from(region.dst_unit(self.program.elements())));
         let stride = strides
             .map(|turn| (turn.dst as u64).saturating_mul(unit))
             .filter(|bits| bits.is_multiple_of(8 * align) && bits / 8 <= bytes)
@@ -240,7 +244,7 @@ impl Inner {
 
     /// Writes the destination bytes `range` from the whole source.
     pub(crate) fn run(&self, range: Range<u64>, src: &[u8], out: &mut [u8]) {
-        self.write(range, out, &|range, out| match &self.regions {
+        self.write(range, out, &|range, out| match self.program.regions() {
             Some(regions) => self.with_scratch(|scratch| {
                 for region in regions {
                     self.run_nest(region, range, src, out, scratch);
@@ -248,8 +252,8 @@ impl Inner {
             }),
             None => {
                 let offsets = self.offsets(range);
-                self.groups.walk(offsets.clone(), &mut |leaf| {
-                    kernel::table(self.elements, leaf, (0, -offsets.start), src, out);
+                self.program.digits().walk(offsets.clone(), &mut |leaf| {
+                    kernel::table(self.program.elements(), leaf, (0, -offsets.start), src, out);
                 });
             }
         });
@@ -257,7 +261,7 @@ impl Inner {
 
     /// The destination offsets, in elements, of the elements that a byte range holds or cuts.
     pub(crate) fn offsets(&self, bytes: &Range<u64>) -> Range<i64> {
-        let bits = u64::from(self.elements.dst_bits);
+        let bits = u64::from(self.program.elements().dst_bits);
         let (start, end) = if bits < 8 {
             (bytes.start * (8 / bits), bytes.end * (8 / bits))
         } else {
@@ -276,9 +280,9 @@ impl Inner {
         out: &mut [u8],
         body: &dyn Fn(&Range<u64>, &mut [u8]),
     ) {
-        let align = self.elements.dst_align();
+        let align = self.program.elements().dst_align();
         // Nests of one width count bytes.
-        if align == 1 || self.elements.are_same() && self.regions.is_some() {
+        if align == 1 || self.program.elements().are_same() && self.program.regions().is_some() {
             return self.write_whole(range, out, body);
         }
         let start = range.start.next_multiple_of(align).min(range.end);
@@ -295,7 +299,7 @@ impl Inner {
         if part.is_empty() {
             return;
         }
-        let align = self.elements.dst_align();
+        let align = self.program.elements().dst_align();
         let first = at / align * align;
         let mut element = [0; 256];
         let element = &mut element[..align as usize];
@@ -312,11 +316,16 @@ impl Inner {
         if out.is_empty() {
             return;
         }
-        if self.dst.padding() > 0 {
-            padding::fill(self.elements, self.fill, range.start, out);
+        if self.program.dst().padding() > 0 {
+            padding::fill(self.program.elements(), self.program.fill(), range.start, out);
         }
         body(&range, out);
-        padding::clear_tail(self.elements.dst_bits, self.dst.capacity(), range.end, out);
+        padding::clear_tail(
+            self.program.elements().dst_bits,
+            self.program.dst().capacity(),
+            range.end,
+            out,
+        );
     }
 
     /// Moves the part of a region that lies in `range` to `out`.
@@ -328,10 +337,10 @@ impl Inner {
         out: &mut [u8],
         scratch: &mut Scratch,
     ) {
-        let units = region.dst_range(range, self.elements);
-        let reach = Reach::of(self.dst_bytes);
+        let units = region.dst_range(range, self.program.elements());
+        let reach = Reach::of(self.program.dst_bytes());
         let tools = &mut Tools {
-            elements: self.elements,
+            elements: self.program.elements(),
             isa: self.isa,
             reach,
             weaves: &self.weaves,
@@ -349,7 +358,7 @@ impl Inner {
 
     /// Whether a part is all of a region, for which weaves and hops were sought beforehand.
     fn is_prepared(&self, region: &Region, part: &RegionRef<'_>) -> bool {
-        let few = self.regions.as_ref().is_some_and(|regions| regions.len() <= MOST_WEAVES);
+        let few = self.program.regions().is_some_and(|regions| regions.len() <= MOST_WEAVES);
         few && part.run == region.run && part.loops == region.loops
     }
 

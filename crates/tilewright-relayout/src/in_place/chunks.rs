@@ -4,11 +4,11 @@
 
 use super::work::{Work, Works};
 use crate::{
-    cpu::clip::{RegionRef, clip},
+    cpu::clip::clip,
     cpu::kernel::{self, Tools},
     cpu::weave::{Reach, Weave},
     plan::Inner,
-    program::region::{Loop, Region},
+    program::region::{Loop, Region, RegionRef},
 };
 use core::{fmt, ops::Range};
 use rayon::prelude::*;
@@ -33,10 +33,10 @@ pub(super) struct Chunks {
 /// Whether no byte of the buffer changes.
 pub(super) fn stays(inner: &Inner) -> bool {
     let still = |region: &Region| region.src == region.dst && region.loops.iter().all(is_common);
-    inner.dst.padding() == 0
-        && inner.regions.as_ref().is_some_and(|regions| regions.iter().all(still))
+    inner.program.dst().padding() == 0
+        && inner.program.regions().is_some_and(|regions| regions.iter().all(still))
         // Bits behind the last packed element become 0.
-        && (inner.dst.capacity() * u64::from(inner.elements.dst_bits % 8)).is_multiple_of(8)
+        && (inner.program.dst().capacity() * u64::from(inner.program.elements().dst_bits % 8)).is_multiple_of(8)
 }
 
 fn is_common(turn: &Loop) -> bool {
@@ -46,21 +46,31 @@ fn is_common(turn: &Loop) -> bool {
 impl Chunks {
     /// The smallest closed chunks of at most so many bytes.
     pub(super) fn of(inner: &Inner, most: u64) -> Option<Chunks> {
-        let whole = (inner.dst_bytes <= most).then_some((inner.dst_bytes, 0));
-        let Some(regions) = &inner.regions else {
+        let whole = (inner.program.dst_bytes() <= most).then_some((inner.program.dst_bytes(), 0));
+        let Some(regions) = inner.program.regions() else {
             return Some(Chunks::new(inner, whole?, most, None));
         };
         let mut sizes: Vec<u64> = regions.iter().flat_map(|region| sizes(inner, region)).collect();
-        sizes.retain(|&size| size <= most && size.is_multiple_of(inner.elements.dst_align()));
+        sizes.retain(|&size| {
+            size <= most && size.is_multiple_of(inner.program.elements().dst_align())
+        });
         sizes.sort_unstable();
         sizes.dedup();
         let low =
             regions.iter().find(|region| !region.loops.iter().all(is_common)).map_or(0, |region| {
                 let low = region.src_low().min(region.dst) as u64;
-                if region.packed { low * u64::from(inner.elements.dst_bits) / 8 } else { low }
+                if region.packed {
+                    low * u64::from(inner.program.elements().dst_bits) / 8
+                } else {
+                    low
+                }
             });
         let closed = sizes.into_iter().find_map(|size| {
-            let phases = [0, low % size / inner.elements.dst_align() * inner.elements.dst_align()];
+            let phases = [
+                0,
+                low % size / inner.program.elements().dst_align()
+                    * inner.program.elements().dst_align(),
+            ];
             let fits =
                 |phase: &u64| regions.iter().all(|region| closed(inner, region, size, *phase));
             Some((size, phases.into_iter().find(fits)?))
@@ -70,7 +80,7 @@ impl Chunks {
 
     /// Chunks in which elements stay and padding gets the fill.
     pub(super) fn padding(inner: &Inner, most: u64) -> Option<Chunks> {
-        let align = inner.elements.dst_align();
+        let align = inner.program.elements().dst_align();
         if align > most {
             return None;
         }
@@ -80,7 +90,7 @@ impl Chunks {
             region.merge();
             region
         };
-        let own = inner.regions.as_ref()?.iter().map(still).collect();
+        let own = inner.program.regions()?.iter().map(still).collect();
         Some(Chunks::new(inner, (align, 0), most, Some(own)))
     }
 
@@ -91,13 +101,18 @@ impl Chunks {
         own: Option<Vec<Region>>,
     ) -> Chunks {
         let closed = closed.max(1);
-        let block = closed * (TOGETHER.min(most).min(inner.dst_bytes) / closed).max(1);
+        let block = closed * (TOGETHER.min(most).min(inner.program.dst_bytes()) / closed).max(1);
         let mut chunks = Chunks { closed, phase, block, own, weaves: Vec::new() };
-        let first = phase..inner.dst_bytes.min(phase + block);
+        let first = phase..inner.program.dst_bytes().min(phase + block);
         let mut weaves = Vec::new();
         for region in chunks.regions(inner).unwrap_or_default().iter().take(8) {
-            clip(region, region.dst_range(&first, inner.elements), &mut |part| {
-                weaves.extend(kernel::weave_of(inner.elements, inner.isa, &part, Reach::Near));
+            clip(region, region.dst_range(&first, inner.program.elements()), &mut |part| {
+                weaves.extend(kernel::weave_of(
+                    inner.program.elements(),
+                    inner.isa,
+                    &part,
+                    Reach::Near,
+                ));
             });
         }
         weaves.truncate(8);
@@ -106,7 +121,7 @@ impl Chunks {
     }
 
     fn regions<'a>(&'a self, inner: &'a Inner) -> Option<&'a [Region]> {
-        self.own.as_deref().or(inner.regions.as_deref())
+        self.own.as_deref().or(inner.program.regions())
     }
 
     /// The bytes of a closed chunk.
@@ -146,7 +161,7 @@ impl Chunks {
         held.copy_from_slice(out);
         let src = &*held;
         let tools = core::cell::RefCell::new(Tools {
-            elements: inner.elements,
+            elements: inner.program.elements(),
             isa: inner.isa,
             reach: Reach::Near,
             weaves: &self.weaves,
@@ -158,13 +173,13 @@ impl Chunks {
         inner.write(range, out, &|range, out| {
             let Some(regions) = self.regions(inner) else {
                 let offsets = inner.offsets(range);
-                return inner.groups.walk(offsets.clone(), &mut |leaf| {
+                return inner.program.digits().walk(offsets.clone(), &mut |leaf| {
                     let first = -offsets.start;
-                    kernel::table(inner.elements, leaf, (first, first), src, out);
+                    kernel::table(inner.program.elements(), leaf, (first, first), src, out);
                 });
             };
             for region in regions {
-                let units = region.dst_range(range, inner.elements);
+                let units = region.dst_range(range, inner.program.elements());
                 clip(region, units, &mut |part| {
                     let part =
                         RegionRef { src: part.src - units.0, dst: part.dst - units.0, ..part };
@@ -177,7 +192,7 @@ impl Chunks {
 
 /// The sizes in bytes that chunks could have: what the loops that both sides share step over.
 fn sizes(inner: &Inner, region: &Region) -> impl Iterator<Item = u64> {
-    let bits = u64::from(region.dst_unit(inner.elements));
+    let bits = u64::from(region.dst_unit(inner.program.elements()));
     let common = region.loops.iter().filter(|turn| is_common(turn));
     common.filter_map(move |turn| {
         let bits = (turn.dst as u64).checked_mul(bits)?;
@@ -190,7 +205,7 @@ fn closed(inner: &Inner, region: &Region, size: u64, phase: u64) -> bool {
     if region.src == region.dst && region.loops.iter().all(is_common) {
         return true;
     }
-    let units = 8 / i128::from(region.dst_unit(inner.elements));
+    let units = 8 / i128::from(region.dst_unit(inner.program.elements()));
     let (size, phase) = (i128::from(size) * units, i128::from(phase) * units);
     let (mut from, mut to) = ((i128::from(region.src), i128::from(region.src)), (0, 0));
     (to.0, to.1) = (i128::from(region.dst), i128::from(region.dst));

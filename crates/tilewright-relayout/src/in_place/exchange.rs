@@ -5,11 +5,11 @@ use super::{
     work::{Work, Works},
 };
 use crate::{
-    cpu::clip::RegionRef,
     cpu::kernel::{self, Tools},
     cpu::weave::{Reach, Weave},
     plan::Inner,
     program::region::Loop,
+    program::region::RegionRef,
 };
 use core::ops::Range;
 
@@ -59,7 +59,12 @@ impl Swap {
             self.loops(&block, back, &mut loops);
             gathered(self.piece, &mut loops);
             let part = RegionRef { packed: false, src: 0, dst: 0, run: self.piece, loops: &loops };
-            weaves.extend(kernel::weave_of(inner.elements, inner.isa, &part, Reach::Near));
+            weaves.extend(kernel::weave_of(
+                inner.program.elements(),
+                inner.isa,
+                &part,
+                Reach::Near,
+            ));
         }
         Tasks { swap: self, inner, works, weaves }
     }
@@ -143,7 +148,7 @@ impl Tasks<'_> {
         let (bytes, mut loops) = (&mut work.bytes, core::mem::take(&mut work.loops));
         let (one, other) = bytes.split_at_mut(self.swap.block() as usize);
         let mut tools = Tools {
-            elements: self.inner.elements,
+            elements: self.inner.program.elements(),
             isa: self.inner.isa,
             reach: Reach::Near,
             weaves: &self.weaves,

@@ -99,7 +99,7 @@ impl Plan {
 
 /// The swaps and the chunks of a plan whose sides have one size.
 fn moves(inner: &Inner, scratch: u64) -> Option<(Vec<Swap>, Option<Chunks>)> {
-    if inner.dst_bytes == 0 || chunks::stays(inner) {
+    if inner.program.dst_bytes() == 0 || chunks::stays(inner) {
         return Some((Vec::new(), None));
     }
     let chunks = Chunks::of(inner, scratch);
@@ -107,28 +107,30 @@ fn moves(inner: &Inner, scratch: u64) -> Option<(Vec<Swap>, Option<Chunks>)> {
         return Some((Vec::new(), chunks));
     }
     let Some(swaps) = swap::swaps(inner, scratch) else { return Some((Vec::new(), Some(chunks?))) };
-    if inner.dst.padding() == 0 {
+    if inner.program.dst().padding() == 0 {
         return Some((swaps, None));
     }
     Some((swaps, Some(Chunks::padding(inner, scratch)?)))
 }
 
 fn same_sizes(inner: &Inner) -> Result<(), Error> {
-    let (from, to) = (inner.src.capacity(), inner.dst.capacity());
-    if inner.elements.are_same() && from == to {
+    let (from, to) = (inner.program.src().capacity(), inner.program.dst().capacity());
+    if inner.program.elements().are_same() && from == to {
         return Ok(());
     }
     Err(Error::second_buffer(format!(
         "{from} elements of {} bits become {to} of {}; in place, source and destination have the same \
          size: run the plan into a second buffer of {} bytes",
-        inner.elements.src_bits, inner.elements.dst_bits, inner.dst_bytes
+        inner.program.elements().src_bits,
+        inner.program.elements().dst_bits,
+        inner.program.dst_bytes()
     )))
 }
 
 /// Why elements do not go in place.
 fn refused(inner: &Inner, scratch: u64) -> Error {
     let far = |turn: &&Loop| turn.extent.saturating_mul(turn.src.abs_diff(turn.dst));
-    let why = match (&inner.regions, inner.main()) {
+    let why = match (inner.program.regions(), inner.program.main()) {
         (None, _) => "tiles that do not divide one another couple places far apart".to_string(),
         (_, Some(region)) => match region.loops.iter().max_by_key(far) {
             Some(turn) if turn.src != turn.dst => format!(
@@ -145,7 +147,7 @@ fn refused(inner: &Inner, scratch: u64) -> Error {
     Error::second_buffer(format!(
         "{why}; in place, loops swap in pairs or elements stay within chunks of at most {scratch} \
          bytes: run the plan into a second buffer of {} bytes",
-        inner.dst_bytes
+        inner.program.dst_bytes()
     ))
 }
 

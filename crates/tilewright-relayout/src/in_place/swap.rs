@@ -33,7 +33,7 @@ pub(super) struct Swap {
 
 /// The swaps that make up a plan, if there are such.
 pub(super) fn swaps(inner: &Inner, scratch: u64) -> Option<Vec<Swap>> {
-    let regions = inner.regions.as_ref()?;
+    let regions = inner.program.regions()?;
     let half = (scratch / 2).min(BLOCK);
     if half == 0 || regions.iter().any(|region| region.packed) {
         return None;

@@ -43,7 +43,7 @@ pub(crate) struct Group {
 
 /// The sums of two layouts over the same logical coordinates.
 #[derive(Clone, Debug)]
-pub(crate) struct Groups {
+pub(crate) struct Digits {
     pub(crate) digits: Vec<Digit>,
     /// By first dim; empty at dims that are not the first of their group.
     pub(crate) all: Vec<Group>,
@@ -54,13 +54,13 @@ pub(crate) struct Groups {
     pub(crate) empty: bool,
 }
 
-impl Groups {
+impl Digits {
     /// The groups of two layouts of equal extents.
-    pub(crate) fn new(src: &TensorLayout, dst: &TensorLayout) -> Groups {
+    pub(crate) fn new(src: &TensorLayout, dst: &TensorLayout) -> Digits {
         let mut root: Vec<usize> = (0..src.rank()).collect();
         unite(src, &mut root);
         unite(dst, &mut root);
-        let mut groups = Groups {
+        let mut groups = Digits {
             digits: Vec::new(),
             all: vec![Group::default(); root.len()],
             base: (src.layout().offset(), dst.layout().offset()),
@@ -206,7 +206,7 @@ impl Groups {
     }
 }
 
-impl core::fmt::Display for Groups {
+impl core::fmt::Display for Digits {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let size = |inner: bool| -> u64 {
             let digits = self.digits.iter().filter(|digit| self.all[digit.group].inner == inner);

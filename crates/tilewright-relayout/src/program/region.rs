@@ -1,44 +1,102 @@
-//! A box of elements as a region of loops, in the units its kernel moves.
+//! Boxes of elements: loops around runs that are contiguous on both sides.
 //!
-//! Law: a region visits the positions that its block visits, in the order of the destination.
+//! Law: the region of a block visits the positions that the block visits, in the order of the destination.
 
-use crate::{Elements, cpu::clip::RegionRef};
+use crate::Elements;
 use tilewright_core::Block;
 
-/// One loop of a region, in units of the region.
+/// One loop of a [`Region`], in units of the region.
+///
+/// ```
+/// use tilewright_relayout::Loop;
+/// let rows = Loop { extent: 3, src: 4, dst: 1 };
+/// assert_eq!((rows.src_reach(), rows.dst_reach()), (8, 2));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Loop {
+pub struct Loop {
     /// The number of turns, at least 2.
-    pub(crate) extent: u64,
-    pub(crate) src: i64,
-    /// Positive.
-    pub(crate) dst: i64,
+    pub extent: u64,
+    /// The distance between turns in the source.
+    pub src: i64,
+    /// The distance between turns in the destination: positive.
+    pub dst: i64,
 }
 
 impl Loop {
     /// The distance from the first turn to the last, in the destination.
-    pub(crate) fn dst_reach(&self) -> i64 {
+    ///
+    /// ```
+    /// assert_eq!(tilewright_relayout::Loop { extent: 5, src: -2, dst: 3 }.dst_reach(), 12);
+    /// ```
+    pub fn dst_reach(&self) -> i64 {
         (self.extent as i64 - 1) * self.dst
     }
 
     /// The distance from the first turn to the last, in the source.
-    pub(crate) fn src_reach(&self) -> i64 {
+    ///
+    /// ```
+    /// assert_eq!(tilewright_relayout::Loop { extent: 5, src: -2, dst: 3 }.src_reach(), -8);
+    /// ```
+    pub fn src_reach(&self) -> i64 {
         (self.extent as i64 - 1) * self.src
     }
 }
 
-/// Loops around runs that are contiguous on both sides.
+/// A box of elements: loops around runs that are contiguous on both sides.
 ///
-/// Positions count bytes, or, in a packed region, elements of either side.
+/// Positions, strides and runs count bytes; in a packed region they count elements of either side, whose
+/// widths [`Program::elements`](crate::Program::elements) says. The element at indices `i` of the loops
+/// and place `u` of the run moves from `src + Σ i·loop.src + u` to `dst + Σ i·loop.dst + u`.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Loop, Program};
+/// let rows = TensorLayout::row_major(&[2, 3]).unwrap();
+/// let columns = TensorLayout::col_major(&[2, 3]).unwrap();
+/// let program = Program::new(&rows, &columns, Elements::same(32), 0).unwrap();
+/// let [region] = program.regions().unwrap() else { panic!("one box") };
+/// // Four bytes at a time, three columns of two rows.
+/// assert_eq!((region.src, region.dst, region.run), (0, 0, 4));
+/// let (columns, rows) = (Loop { extent: 3, src: 4, dst: 8 }, Loop { extent: 2, src: 12, dst: 4 });
+/// assert_eq!(region.loops, [columns, rows]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Region {
+pub struct Region {
+    /// Whether positions count elements rather than bytes.
+    pub packed: bool,
+    /// The first position in the source.
+    pub src: i64,
+    /// The first position in the destination.
+    pub dst: i64,
+    /// The units of one run, at least 1.
+    pub run: u64,
+    /// The loops, the largest stride of the destination first.
+    pub loops: Vec<Loop>,
+}
+
+/// A region whose loops are borrowed: all of one, or what a cut leaves of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RegionRef<'a> {
     pub(crate) packed: bool,
     pub(crate) src: i64,
     pub(crate) dst: i64,
-    /// The units of one run, at least 1.
     pub(crate) run: u64,
-    /// The largest destination stride first.
-    pub(crate) loops: Vec<Loop>,
+    pub(crate) loops: &'a [Loop],
+}
+
+impl RegionRef<'_> {
+    /// Whether every unit lies within the first `src` units of the source and `dst` of the destination.
+    pub(crate) fn is_within(&self, src: usize, dst: usize) -> bool {
+        let stays = |first: i64, reach: fn(&Loop) -> i64, len: usize| {
+            let sum = |part: fn(i128) -> i128| {
+                self.loops.iter().map(|turn| part(i128::from(reach(turn)))).sum::<i128>()
+            };
+            let low = i128::from(first) + sum(|reach| reach.min(0));
+            let high = i128::from(first) + sum(|reach| reach.max(0)) + i128::from(self.run);
+            low >= 0 && high <= len as i128
+        };
+        stays(self.src, Loop::src_reach, src) && stays(self.dst, Loop::dst_reach, dst)
+    }
 }
 
 impl Region {
@@ -140,8 +198,8 @@ impl Region {
         self.loops.iter().map(|turn| turn.extent).product::<u64>() * self.run
     }
 
-    /// All of it, as a part.
-    pub(crate) fn part(&self) -> RegionRef<'_> {
+    /// The same with borrowed loops.
+    pub(crate) fn whole(&self) -> RegionRef<'_> {
         let Region { packed, src, dst, run, ref loops } = *self;
         RegionRef { packed, src, dst, run, loops }
     }

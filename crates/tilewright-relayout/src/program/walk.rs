@@ -5,7 +5,7 @@
 //! Law: the leaves of disjoint ranges that cover the destination visit every element once.
 
 use crate::{
-    program::digits::{Group, Groups},
+    program::digits::{Digits, Group},
     program::ops::{Line, run},
 };
 use core::ops::Range;
@@ -27,7 +27,7 @@ pub(crate) struct Leaf<'a> {
 
 /// A walk through the elements whose destination offsets lie in a range.
 struct Walk<'a> {
-    groups: &'a Groups,
+    groups: &'a Digits,
     range: Range<i64>,
     /// The range of unswizzled offsets around it.
     around: Range<i64>,
@@ -48,7 +48,7 @@ struct Tables {
     atoms: Vec<Pair>,
 }
 
-impl Groups {
+impl Digits {
     /// Calls `f` with the elements of the destination offsets `range`, in leaves.
     pub(crate) fn walk(&self, range: Range<i64>, f: &mut dyn FnMut(&Leaf<'_>)) {
         if range.is_empty() || self.empty {
@@ -333,7 +333,7 @@ mod tests {
         let at = |i| (src.offset_of(i).unwrap(), dst.offset_of(i).unwrap());
         let mut expected: Vec<Pair> = (0..src.size()).map(at).collect();
         expected.sort_unstable();
-        let (groups, mut visited) = (Groups::new(src, dst), Vec::new());
+        let (groups, mut visited) = (Digits::new(src, dst), Vec::new());
         for pair in cuts.windows(2) {
             let range = pair[0]..pair[1];
             groups.walk(range.clone(), &mut |leaf| {
@@ -376,7 +376,7 @@ mod tests {
         let (src, dst) = (tiles(&extents, 4, 4), tiles(&extents, 3, 5));
         let start = dst.capacity() as i64 / 3;
         let mut count = 0;
-        Groups::new(&src, &dst).walk(start..start + 1000, &mut |leaf| {
+        Digits::new(&src, &dst).walk(start..start + 1000, &mut |leaf| {
             count += leaf.outer.len() as u64 * leaf.inner.len() as u64 * leaf.run;
         });
         assert!((900..=1000).contains(&count));

@@ -137,21 +137,21 @@ impl Plan {
     /// assert_eq!(plan(4).list_bytes(6000), 24_000);
     /// ```
     pub fn list_bytes(&self, range: u64) -> u64 {
-        let even = self.0.regions.is_some() && self.0.elements.src_bits >= 8;
+        let even = self.0.program.regions().is_some() && self.0.program.elements().src_bits >= 8;
         if even { 0 } else { scattered::list_bytes(range) }
     }
 
     /// The pieces of a range; `None` where stretches are needed.
     fn pieces(&self, range: &Range<u64>) -> Result<Option<Vec<Piece>>, Error> {
-        let Some(regions) = &self.0.regions else { return Ok(None) };
+        let Some(regions) = self.0.program.regions() else { return Ok(None) };
         let (mut pieces, mut at, mut refused) = (Vec::new(), 0, None);
         let range = self.whole_elements(range);
         for region in regions {
-            cover(region, region.dst_range(&range, self.0.elements), &mut |part| {
+            cover(region, region.dst_range(&range, self.0.program.elements()), &mut |part| {
                 if refused.is_some() {
                     return;
                 }
-                match Piece::of(&part, self.0.elements, at) {
+                match Piece::of(&part, self.0.program.elements(), at) {
                     Ok(piece) => {
                         at += piece.bytes();
                         pieces.push(piece);
@@ -169,15 +169,20 @@ impl Plan {
 
     fn stretches(&self, range: &Range<u64>) -> Stretches {
         let inner = &self.0;
-        let mut stretches = Stretches::new(inner.elements.src_bits, range.end - range.start);
-        inner.groups.walk(inner.offsets(range), &mut |leaf| stretches.add(leaf));
+        let mut stretches =
+            Stretches::new(inner.program.elements().src_bits, range.end - range.start);
+        inner.program.digits().walk(inner.offsets(range), &mut |leaf| stretches.add(leaf));
         stretches.finish();
         stretches
     }
 
     /// The range, extended to whole elements where widths change.
     fn whole_elements(&self, range: &Range<u64>) -> Range<u64> {
-        let align = if self.0.elements.are_same() { 1 } else { self.0.elements.dst_align() };
+        let align = if self.0.program.elements().are_same() {
+            1
+        } else {
+            self.0.program.elements().dst_align()
+        };
         range.start / align * align..range.end.next_multiple_of(align)
     }
 }
@@ -310,10 +315,10 @@ impl Chunk {
             }),
             Needs::Stretches(stretches) => {
                 let offsets = plan.offsets(range);
-                plan.groups.walk(offsets.clone(), &mut |leaf| {
+                plan.program.digits().walk(offsets.clone(), &mut |leaf| {
                     stretches.place(leaf, &mut |leaf, shift| {
                         let shift = (shift, -offsets.start);
-                        kernel::table(plan.elements, leaf, shift, buffer, out);
+                        kernel::table(plan.program.elements(), leaf, shift, buffer, out);
                     });
                 });
             }

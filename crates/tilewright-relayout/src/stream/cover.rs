@@ -8,8 +8,8 @@
 
 use crate::{
     Elements,
-    cpu::clip::{Met, RegionRef, cut},
-    program::region::{Loop, Region},
+    cpu::clip::{Met, cut},
+    program::region::{Loop, Region, RegionRef},
 };
 
 /// Calls `f` with boxes around the positions of a region in the destination units `low..high`.

@@ -1,6 +1,6 @@
 //! Runs of bits: whole bytes where source and destination are in phase, shifted bytes elsewhere.
 
-use crate::{cpu::clip::RegionRef, program::region::for_each};
+use crate::{program::region::RegionRef, program::region::for_each};
 
 /// Copies the runs of a packed part with elements of `bits` bits.
 pub(super) fn rows(part: &RegionRef<'_>, bits: u32, src: &[u8], out: &mut [u8]) {

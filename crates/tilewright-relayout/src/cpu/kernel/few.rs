@@ -9,7 +9,7 @@ use super::{
     strip::{Make, Stage, Strip},
     vector::Vector,
 };
-use crate::{cpu::clip::RegionRef, cpu::cost, cpu::weave::Reach, program::region::Loop};
+use crate::{cpu::cost, cpu::weave::Reach, program::region::Loop, program::region::RegionRef};
 
 /// For each register out and each register in, where its bytes come from; [`KEPT`] where from elsewhere.
 pub(super) type Tables<const N: usize> = [[[u8; 64]; N]; N];

@@ -12,7 +12,8 @@ use super::{
     vector::Vector,
 };
 use crate::{
-    Elements, Extend, cpu::clip::RegionRef, cpu::cost, cpu::weave::Reach, program::region::for_each,
+    Elements, Extend, cpu::cost, cpu::weave::Reach, program::region::RegionRef,
+    program::region::for_each,
 };
 
 /// A register of zeros.

@@ -1,7 +1,7 @@
 //! Dispatch on the width of a lane: the bytes that one element occupies between reading and writing.
 
 use super::{Codec, Scratch, line, tile};
-use crate::{cpu::clip::RegionRef, program::region::Loop};
+use crate::{program::region::Loop, program::region::RegionRef};
 
 /// Whether runs of so many bytes have a kernel of their own.
 pub(super) fn is_lane(run: u64) -> bool {

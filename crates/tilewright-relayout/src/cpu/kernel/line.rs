@@ -1,7 +1,7 @@
 //! Rows of elements: read from the source, written to the destination.
 
 use super::{Codec, Scratch};
-use crate::{Elements, Extend, cpu::clip::RegionRef, program::region::for_each};
+use crate::{Elements, Extend, program::region::RegionRef, program::region::for_each};
 
 /// The elements decoded at once.
 const CHUNK: usize = 2048;

@@ -33,11 +33,11 @@ mod zip;
 
 use crate::{
     Elements,
-    cpu::clip::RegionRef,
     cpu::cost,
     cpu::hops::Hops,
     cpu::weave::{Reach, Weave},
     program::region::Loop,
+    program::region::RegionRef,
 };
 pub(crate) use ask::{Ask, lines};
 pub(crate) use isa::Isa;
@@ -203,7 +203,7 @@ fn through(tools: &mut Tools<'_>, hops: &Hops, part: &RegionRef<'_>, src: &[u8],
     let mut buffer = tools.scratch.take_block(hops.bytes);
     let (weaves, block) = (&hops.weaves[..], buffer.bytes(hops.bytes));
     let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
-        let (first, second) = (hops.first.part(), hops.second.part());
+        let (first, second) = (hops.first.whole(), hops.second.whole());
         let near =
             &mut Tools { reach: hops.into(), weaves, hops: &[], seek: false, ..tools.again() };
         run(near, RegionRef { src: from, ..first }, src, block);

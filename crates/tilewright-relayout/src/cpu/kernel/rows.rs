@@ -7,8 +7,8 @@ use super::{
     vector::Vector,
 };
 use crate::{
-    cpu::clip::RegionRef,
     cpu::cost,
+    program::region::RegionRef,
     program::region::{Loop, for_each},
 };
 

@@ -7,7 +7,7 @@ use super::{
     strip::{self, Make, Stage, Strip},
     vector::Vector,
 };
-use crate::{cpu::clip::RegionRef, cpu::cost, cpu::weave::Reach};
+use crate::{cpu::cost, cpu::weave::Reach, program::region::RegionRef};
 
 /// The most elements of which one is taken: of more, hardly two lie on a line.
 const MOST: i64 = 8;

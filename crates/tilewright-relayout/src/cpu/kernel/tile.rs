@@ -4,7 +4,7 @@
 
 use super::{Codec, line, zip};
 use crate::{
-    cpu::clip::RegionRef,
+    program::region::RegionRef,
     program::region::{Loop, for_each},
 };
 

@@ -2,11 +2,11 @@
 
 use super::{Isa, weave};
 use crate::{
-    cpu::clip::RegionRef,
     cpu::cut::Cut,
     cpu::pool::Scratches,
     cpu::weave::{Blocks, Reach, Weave},
     program::region::Loop,
+    program::region::RegionRef,
 };
 use rayon::prelude::*;
 

@@ -13,9 +13,9 @@ use super::{
     vector::Vector,
 };
 use crate::{
-    cpu::clip::RegionRef,
     cpu::cost,
     cpu::weave::{Block, Blocks, NONE, Reach, Weave},
+    program::region::RegionRef,
 };
 
 /// How registers are written.

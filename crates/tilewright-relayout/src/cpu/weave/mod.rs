@@ -16,7 +16,7 @@ pub(crate) use blocks::{Block, Blocks};
 pub(crate) use lanes::{Lanes, NONE};
 pub(crate) use steps::{Stage, Steps, Write};
 
-use crate::{cpu::clip::RegionRef, cpu::cost, program::region::Loop};
+use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
 
 /// How the parts of some loops are woven.
 #[derive(Clone, Debug)]

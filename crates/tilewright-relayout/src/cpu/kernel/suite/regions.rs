@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     Elements, Plan,
-    cpu::clip::RegionRef,
     cpu::weave::{Reach, Weave},
+    program::region::RegionRef,
     program::region::for_each,
 };
 use tilewright_core::TensorLayout;
@@ -86,7 +86,7 @@ impl Relayout {
     /// Checks all these ways; returns in how many of them registers were woven.
     pub(super) fn check(&self, ways: impl Iterator<Item = Way>) -> usize {
         let plan = Plan::new(&self.src, &self.dst, Elements::same(self.bits), 0).unwrap();
-        let Some(regions) = plan.0.regions.as_deref() else { return 0 };
+        let Some(regions) = plan.0.program.regions() else { return 0 };
         let source = noise(self.bytes(&self.src), self.src.size());
         let expected = self.expected(&source);
         let mut scratch = Scratch::default();
@@ -96,7 +96,7 @@ impl Relayout {
             let mut to = Guarded::holding(&vec![BEFORE; expected.len()], way.dst);
             let mut any = false;
             for region in regions {
-                let (part, bits) = (region.part(), unit(plan.elements(), region.packed));
+                let (part, bits) = (region.whole(), unit(plan.elements(), region.packed));
                 if !way.weave(&part, bits, from.bytes(), to.bytes(), &mut scratch) {
                     naive(&part, bits, from.bytes(), to.bytes());
                 } else {
