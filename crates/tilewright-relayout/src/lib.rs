@@ -48,6 +48,7 @@ pub use in_place::InPlace;
 pub use plan::Plan;
 pub use program::{
     Program,
+    gaps::{Gap, GapLoop},
     region::{Loop, Region},
 };
 pub use stream::{Chunk, Read};

@@ -1,11 +1,15 @@
 //! The fill: what destination elements outside the image hold.
 
-use crate::Elements;
+use crate::{Elements, Gap};
+use core::ops::Range;
 
 /// Fills the destination bytes from `start` on with the low bits of `fill`.
 pub(crate) fn fill(elements: Elements, fill: u128, start: u64, out: &mut [u8]) {
-    let mut room = [0; WIDEST];
-    let pattern = pattern(elements.dst_bits, fill, &mut room);
+    repeat(pattern(elements.dst_bits, fill, &mut [0; WIDEST]), start, out);
+}
+
+/// Repeats a pattern, which begins at byte 0 of the destination, from byte `start` on.
+fn repeat(pattern: &[u8], start: u64, out: &mut [u8]) {
     if pattern.iter().all(|&byte| byte == pattern[0]) {
         out.fill(pattern[0]);
         return;
@@ -16,6 +20,47 @@ pub(crate) fn fill(elements: Elements, fill: u128, start: u64, out: &mut [u8]) {
     first.copy_from_slice(&pattern[phase..][..first.len()]);
     for element in rest.chunks_mut(width) {
         element.copy_from_slice(&pattern[..element.len()]);
+    }
+}
+
+/// Fills what the gaps have in the destination bytes `range`, which `out` holds, and nothing else.
+pub(crate) fn fill_gaps(
+    elements: Elements,
+    fill: u128,
+    gaps: &[Gap],
+    range: &Range<u64>,
+    out: &mut [u8],
+) {
+    if gaps.is_empty() {
+        return;
+    }
+    let (bits, mut room) = (u64::from(elements.dst_bits), [0; WIDEST]);
+    let pattern = pattern(elements.dst_bits, fill, &mut room);
+    for gap in gaps {
+        if gap.packed {
+            let units = range.start * 8 / bits..range.end * 8 / bits;
+            gap.runs_in(units, &mut |run| {
+                let bit = |unit: u64| (unit * bits - range.start * 8) as usize;
+                put_bits(pattern[0], bit(run.start)..bit(run.end), out);
+            });
+        } else {
+            gap.runs_in(range.clone(), &mut |run| {
+                let at = |byte: u64| (byte - range.start) as usize;
+                repeat(pattern, run.start, &mut out[at(run.start)..at(run.end)]);
+            });
+        }
+    }
+}
+
+/// Sets some bits to those of `byte` at the same places.
+fn put_bits(byte: u8, bits: Range<usize>, out: &mut [u8]) {
+    let mut at = bits.start;
+    while at < bits.end {
+        let end = bits.end.min((at / 8 + 1) * 8);
+        let mask = ((1u16 << (end - at)) - 1 << (at % 8)) as u8;
+        let to = &mut out[at / 8];
+        *to = *to & !mask | byte & mask;
+        at = end;
     }
 }
 
@@ -45,5 +90,39 @@ pub(crate) fn clear_tail(bits: u32, capacity: u64, end: u64, out: &mut [u8]) {
         && let Some(last) = out.last_mut()
     {
         *last &= (1 << (all % 8)) - 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Program;
+    use tilewright_core::{Fractal, TensorLayout};
+
+    #[test]
+    fn gaps_of_any_range_get_the_fill_and_elements_stay() {
+        for bits in [1, 2, 4, 8, 24, 192] {
+            for (a, b) in [(4, 4), (3, 5), (2, 16)] {
+                let src = TensorLayout::row_major(&[7, 9]).unwrap();
+                let dst = Fractal::ZN.pattern(a, b).layout(&[7, 9]).unwrap();
+                let fill = 0x0123_4567_89AB_CDEF_1122_3344_5566_77E5;
+                let program = Program::new(&src, &dst, Elements::same(bits), fill).unwrap();
+                let gaps = program.gaps().unwrap();
+                // Elements of ones: what filling gaps leaves of an array of ones.
+                let mut ones = vec![0; program.dst_bytes() as usize];
+                let plan = crate::Plan::new(&src, &dst, Elements::same(bits), fill).unwrap();
+                plan.run(&vec![0xFF; program.src_bytes() as usize], &mut ones, 1).unwrap();
+                for step in [1, 5, 64, 10_000] {
+                    let mut out = vec![0xFF; ones.len()];
+                    for (i, part) in out.chunks_mut(step).enumerate() {
+                        let start = (i * step) as u64;
+                        let range = start..start + part.len() as u64;
+                        fill_gaps(Elements::same(bits), fill, gaps, &range, part);
+                        clear_tail(bits, dst.capacity(), range.end, part);
+                    }
+                    assert!(out == ones, "{bits} {a}x{b} {step}\n{out:x?}\n{ones:x?}");
+                }
+            }
+        }
     }
 }

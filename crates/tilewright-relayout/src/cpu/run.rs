@@ -285,8 +285,10 @@ impl Inner {
         if out.is_empty() {
             return;
         }
-        if self.program.dst().padding() > 0 {
-            padding::fill(self.program.elements(), self.program.fill(), range.start, out);
+        let (elements, fill) = (self.program.elements(), self.program.fill());
+        match self.program.gaps() {
+            Some(gaps) => padding::fill_gaps(elements, fill, gaps, &range, out),
+            None => padding::fill(elements, fill, range.start, out),
         }
         body(&range, out);
         padding::clear_tail(

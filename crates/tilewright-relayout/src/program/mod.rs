@@ -5,12 +5,14 @@
 //! offset in the source and in the destination.
 
 pub(crate) mod digits;
+pub(crate) mod gaps;
 pub(crate) mod ops;
 pub(crate) mod region;
 pub(crate) mod walk;
 
 use crate::{Elements, Error, elements};
 use digits::Digits;
+use gaps::Gap;
 use region::Region;
 use std::sync::OnceLock;
 use tilewright_core::{Refinement, TensorLayout};
@@ -42,6 +44,8 @@ pub struct Program {
     /// `None` where there are too many.
     regions: Option<Vec<Region>>,
     digits: OnceLock<Box<Digits>>,
+    /// `None` inside where there are too many.
+    gaps: OnceLock<Option<Vec<Gap>>>,
 }
 
 impl Program {
@@ -81,8 +85,8 @@ impl Program {
             check_injective(dst)?;
         }
         let regions = collect(&refinement, elements);
-        let (src, dst, digits) = (src.clone(), dst.clone(), OnceLock::new());
-        Ok(Program { src, dst, elements, fill, src_bytes, dst_bytes, regions, digits })
+        let (src, dst, digits, gaps) = (src.clone(), dst.clone(), OnceLock::new(), OnceLock::new());
+        Ok(Program { src, dst, elements, fill, src_bytes, dst_bytes, regions, digits, gaps })
     }
 
     /// The layout of the source.
@@ -172,6 +176,39 @@ impl Program {
     /// ```
     pub fn regions(&self) -> Option<&[Region]> {
         self.regions.as_deref()
+    }
+
+    /// What no element is written to, which gets the fill; `None` where that is more than 1024 boxes or
+    /// lies between elements in no regular way: everything that no region writes.
+    ///
+    /// Regions and gaps together cover the elements of the destination exactly once. Behind the last
+    /// element, packed ones may leave bits of the last byte, which become 0. Gaps depend on the
+    /// destination alone, so a program of digits may have them, too.
+    ///
+    /// ```
+    /// use tilewright_core::{Fractal, TensorLayout};
+    /// use tilewright_relayout::{Elements, Program};
+    /// let src = TensorLayout::row_major(&[100, 100]).unwrap();
+    /// let dst = Fractal::ZN.pattern(16, 16).layout(&[100, 100]).unwrap();
+    /// let program = Program::new(&src, &dst, Elements::same(16), 0).unwrap();
+    /// let bytes = program.gaps().unwrap().iter().map(|gap| gap.size());
+    /// assert_eq!(bytes.sum::<u64>(), program.padding() * 2);
+    /// ```
+    pub fn gaps(&self) -> Option<&[Gap]> {
+        self.gaps.get_or_init(|| gaps::gaps_of(&self.dst, self.elements)).as_deref()
+    }
+
+    /// The elements of the destination that the program fills: those of all gaps together.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = src.clone().with_capacity(8).unwrap();
+    /// assert_eq!(Program::new(&src, &dst, Elements::same(8), 0).unwrap().padding(), 2);
+    /// ```
+    pub fn padding(&self) -> u64 {
+        self.dst.padding()
     }
 
     /// Both offsets as sums over digits of the destination.
