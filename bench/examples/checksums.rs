@@ -21,8 +21,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             }
             let out = if by_plan { planned(&case)? } else { case.expected() };
             let found = data::checksum(&out);
-            let says = if found == case.checksum() { "ok" } else { "DIFFERS" };
-            wrong += usize::from(found != case.checksum());
+            let says = if Some(found) == case.checksum() { "ok" } else { "DIFFERS" };
+            wrong += usize::from(Some(found) != case.checksum());
             println!("{:40} {found:#018x} {says}", case.name());
         }
     }

@@ -169,7 +169,7 @@ impl Definition {
     /// ```
     pub fn case(&self, size: Size) -> Result<Case, Error> {
         let name = format!("{}/{size}", self.name);
-        let sized = self.sized(size);
+        let sized = self.sized(size).map_err(|error| error.of(&name))?;
         let spec = |own: &Option<String>, all: &Option<String>, what: &str| {
             let text = own.as_ref().or(all.as_ref()).cloned();
             text.ok_or_else(|| Error::definition(format!("`{what}` is not said")).of(&name))
@@ -177,15 +177,16 @@ impl Definition {
         let from = spec(&sized.from, &self.from, "from")?;
         let to = spec(&sized.to, &self.to, "to")?;
         let checksum = checksum(&sized.checksum).map_err(|error| error.of(&name))?;
-        Case::new(name.clone(), size, &self.dtype, from, to, &sized.dims, checksum)
+        Case::new(name.clone(), size, &self.dtype, from, to, &sized.dims, Some(checksum))
             .map_err(|error| error.of(&name))
     }
 
-    fn sized(&self, size: Size) -> &Sized {
+    fn sized(&self, size: Size) -> Result<&Sized, Error> {
         match size {
-            Size::Memory => &self.memory,
-            Size::L2 => &self.l2,
-            Size::Small => &self.small,
+            Size::Memory => Ok(&self.memory),
+            Size::L2 => Ok(&self.l2),
+            Size::Small => Ok(&self.small),
+            Size::Random => Err(Error::definition("no definition has a random size")),
         }
     }
 }

@@ -7,6 +7,8 @@
 //! | a case as its plan and bytes | [`Case::plan`], [`data`] |
 //! | its boxes, for other libraries | [`Case::boxes`] |
 //! | what must come out, one element at a time | [`Case::expected`] |
+//! | cases that nothing was tuned for | [`random`], [`Case::given`] |
+//! | buffers as `malloc` gives them | [`Case::at`] |
 //! | how fast it is | [`Bench`] |
 //!
 //! ```
@@ -22,15 +24,20 @@
 
 mod boxes;
 mod case;
+mod check;
 mod copy;
+mod cpu_time;
 pub mod data;
 mod definition;
 mod error;
 mod expected;
 mod machine;
 mod measure;
+mod offsets;
+mod random;
 mod row;
 mod size;
+mod turns;
 
 pub use boxes::{Boxed, Turn};
 pub use case::Case;
@@ -38,5 +45,7 @@ pub use definition::{Definition, definitions, parse};
 pub use error::Error;
 pub use machine::Machine;
 pub use measure::{Bench, Effort};
+pub use offsets::Offsets;
+pub use random::{RANDOM_BYTES, random};
 pub use row::{Row, Summary, summary};
 pub use size::Size;

@@ -12,13 +12,13 @@ use tilewright::{
     relayout::{Buffer, Elements, Plan},
 };
 
-use crate::{Case, Error, Row, copy::Copier, data};
-
-/// What is shorter than this is run several times in a row, in seconds.
-const LEAST: f64 = 1e-3;
-
-/// The most runs in a row.
-const MOST: f64 = 4096.0;
+use crate::{
+    Case, Error, Offsets, Row, check,
+    copy::Copier,
+    data,
+    offsets::SPARE,
+    turns::{Turns, median, seconds},
+};
 
 /// What the destination holds before the run that is checked.
 const STALE: u8 = 0xA5;
@@ -75,6 +75,8 @@ impl Effort {
 /// # Ok::<(), tilewright_bench::Error>(())
 /// ```
 pub struct Bench {
+    /// Where in the source the bytes of cases begin that lie there now.
+    filled: usize,
     src: Buffer,
     dst: Buffer,
     copiers: Vec<Copier>,
@@ -82,7 +84,7 @@ pub struct Bench {
 
 impl std::fmt::Debug for Bench {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bench").field("bytes", &self.src.len()).finish_non_exhaustive()
+        f.debug_struct("Bench").field("bytes", &(self.src.len() - SPARE)).finish_non_exhaustive()
     }
 }
 
@@ -98,9 +100,10 @@ impl Bench {
     /// assert!(Bench::new(u64::MAX).is_err());
     /// ```
     pub fn new(bytes: u64) -> Result<Bench, Error> {
+        let bytes = bytes.saturating_add(SPARE as u64);
         let (mut src, dst) = (touched(bytes)?, touched(bytes)?);
         data::fill(&mut src);
-        Ok(Bench { src, dst, copiers: Vec::new() })
+        Ok(Bench { filled: 0, src, dst, copiers: Vec::new() })
     }
 
     /// Measures the plan of a case with so many threads; 0 for one per core.
@@ -116,6 +119,32 @@ impl Bench {
     /// # Ok::<(), tilewright_bench::Error>(())
     /// ```
     pub fn relayout(&mut self, case: &Case, threads: usize, effort: Effort) -> Result<Row, Error> {
+        self.planned(case, threads, effort, false)
+    }
+
+    /// The same, and in turns with it the same case in buffers that begin on cache lines.
+    ///
+    /// # Errors
+    /// As [`relayout`](Bench::relayout).
+    ///
+    /// ```
+    /// use tilewright_bench::{Bench, Effort, Offsets, Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?.at(Offsets { src: 16, dst: 16 });
+    /// let row = Bench::new(case.bytes())?.beside(&case, 1, Effort::quick())?;
+    /// assert!(row.is_right() && row.offset_cost().is_some());
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn beside(&mut self, case: &Case, threads: usize, effort: Effort) -> Result<Row, Error> {
+        self.planned(case, threads, effort, true)
+    }
+
+    fn planned(
+        &mut self,
+        case: &Case,
+        threads: usize,
+        effort: Effort,
+        beside: bool,
+    ) -> Result<Row, Error> {
         let threads = threads_or_all(threads);
         let plan = case.plan()?;
         let times = (0..9).map(|_| seconds(|| case.plan()));
@@ -123,7 +152,7 @@ impl Bench {
         let run = |src: &[u8], dst: &mut [u8]| {
             plan.run(src, dst, threads).map_err(|error| Error::machine(error.to_string()))
         };
-        let row = self.measure(case, threads, effort, STALE, run)?;
+        let row = self.measure(case, threads, effort, How { before: STALE, beside }, run)?;
         Ok(Row { kernel: plan.kernel_name(), plan_micros, ..row })
     }
 
@@ -151,7 +180,8 @@ impl Bench {
         effort: Effort,
         run: impl FnMut(&[u8], &mut [u8]) -> Result<(), Error>,
     ) -> Result<Row, Error> {
-        self.measure(case, threads_or_all(threads), effort, 0, run)
+        let how = How { before: 0, beside: false };
+        self.measure(case, threads_or_all(threads), effort, how, run)
     }
 
     fn measure(
@@ -159,61 +189,86 @@ impl Bench {
         case: &Case,
         threads: usize,
         effort: Effort,
-        before: u8,
+        how: How,
         mut run: impl FnMut(&[u8], &mut [u8]) -> Result<(), Error>,
     ) -> Result<Row, Error> {
         let copier = self.copier(threads, case)?;
+        let on_lines = case.clone().at(Offsets::default());
+        let mut wrong = None;
+        if how.beside {
+            wrong = self.checked(&on_lines, how.before, &mut run)?;
+        }
+        wrong = wrong.or(self.checked(case, how.before, &mut run)?);
         let (src_len, dst_len) = (case.src_bytes() as usize, case.dst_bytes() as usize);
         let mean = src_len.midpoint(dst_len);
-        let same = TensorLayout::row_major(&[mean as u64]).ok();
-        let same = same.and_then(|same| Plan::new(&same, &same, Elements::same(8), 0).ok());
-        let same = same.ok_or_else(|| Error::machine(format!("no copy of {mean} bytes")))?;
-
-        let dst = &mut self.dst[..dst_len];
-        dst.fill(before);
-        run(&self.src[..src_len], dst).map_err(|error| error.of(case.name()))?;
-        let checksum = data::checksum(dst);
-
-        let (src, dst) = (&self.src[..src_len.max(mean)], &mut self.dst[..dst_len.max(mean)]);
+        let same = same(mean)?;
+        let Offsets { src: first, dst: to } = case.offsets();
         let copier = &self.copiers[copier];
-        let mut ours = Median::new();
-        let (mut memcpy, mut copy) = (Median::new(), Median::new());
+        let [mut ours, mut memcpy, mut copy, mut lines] = [(); 4].map(|()| Turns::new());
         let began = Instant::now();
         // The first turn warms up and tells how many runs make a turn.
         for turn in 0..=effort.most {
             if turn > effort.least && began.elapsed() > effort.time {
                 break;
             }
+            let (src, dst) = (&self.src[first..][..mean], &mut self.dst[to..][..mean]);
             memcpy.turn(|| {
-                copier.copy(black_box(&src[..mean]), black_box(&mut dst[..mean]));
+                copier.copy(black_box(src), black_box(dst));
                 Ok(())
             })?;
             copy.turn(|| {
-                let done = same.run(black_box(&src[..mean]), black_box(&mut dst[..mean]), threads);
+                let done = same.run(black_box(src), black_box(dst), threads);
                 done.map_err(|error| Error::machine(error.to_string()))
             })?;
-            ours.turn(|| run(black_box(&src[..src_len]), black_box(&mut dst[..dst_len])))?;
+            let (src, dst) = (&self.src[first..][..src_len], &mut self.dst[to..][..dst_len]);
+            ours.turn(|| run(black_box(src), black_box(dst)))?;
+            if how.beside {
+                let (src, dst) = (&self.src[..src_len], &mut self.dst[..dst_len]);
+                lines.turn(|| run(black_box(src), black_box(dst)))?;
+            }
         }
         Ok(Row {
             name: case.name().to_owned(),
             size: case.size(),
             threads,
             bytes: case.src_bytes() + case.dst_bytes(),
-            pairs: ours.times.len(),
+            pairs: ours.count(),
             seconds: ours.seconds(),
             memcpy_seconds: memcpy.seconds(),
             copy_seconds: copy.seconds(),
             plan_micros: 0.0,
             kernel: String::new(),
-            checksum,
-            expected: case.checksum(),
+            wrong,
+            offsets: case.offsets(),
+            cpu_per_wall: ours.cpu_per_wall(),
+            on_lines_seconds: how.beside.then(|| lines.seconds()),
         })
+    }
+
+    /// Runs it once, and says what is wrong with what came out, if anything.
+    fn checked(
+        &mut self,
+        case: &Case,
+        before: u8,
+        run: &mut impl FnMut(&[u8], &mut [u8]) -> Result<(), Error>,
+    ) -> Result<Option<String>, Error> {
+        let Offsets { src: first, dst: to } = case.offsets();
+        if self.filled != first {
+            data::fill(&mut self.src[first..]);
+            self.filled = first;
+        }
+        let src = &self.src[first..][..case.src_bytes() as usize];
+        let dst = &mut self.dst[to..][..case.dst_bytes() as usize];
+        dst.fill(before);
+        run(src, dst).map_err(|error| error.of(case.name()))?;
+        Ok(check::fault(case, src, dst))
     }
 
     /// The threads of memcpy, and whether the case fits.
     fn copier(&mut self, threads: usize, case: &Case) -> Result<usize, Error> {
-        if case.bytes() > self.src.len() as u64 {
-            let (bytes, held) = (case.bytes(), self.src.len());
+        let held = (self.src.len() - SPARE) as u64;
+        if case.bytes() > held {
+            let bytes = case.bytes();
             let what = format!("{}: buffers of {held} bytes for {bytes}", case.name());
             return Err(Error::machine(what));
         }
@@ -225,39 +280,19 @@ impl Bench {
     }
 }
 
-/// What takes turns: how many runs make a turn, and the seconds of a run in each.
-struct Median {
-    runs: Option<u32>,
-    times: Vec<f64>,
+/// What the destination holds before the run that is checked, and whether buffers on cache lines are
+/// measured beside.
+#[derive(Clone, Copy)]
+struct How {
+    before: u8,
+    beside: bool,
 }
 
-impl Median {
-    fn new() -> Median {
-        Median { runs: None, times: Vec::new() }
-    }
-
-    /// A turn; the first is not counted.
-    fn turn(&mut self, mut run: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
-        let runs = self.runs.unwrap_or(1);
-        let began = Instant::now();
-        for _ in 0..runs {
-            run()?;
-        }
-        let took = began.elapsed().as_secs_f64() / f64::from(runs);
-        match self.runs {
-            Some(_) => self.times.push(took),
-            // From a first run with cold caches one would count too few, so it is run again.
-            None => {
-                let took = seconds(run);
-                self.runs = Some((LEAST / took.max(1e-9)).clamp(1.0, MOST) as u32);
-            }
-        }
-        Ok(())
-    }
-
-    fn seconds(&self) -> f64 {
-        median(self.times.clone())
-    }
+/// The plan that copies so many bytes.
+fn same(bytes: usize) -> Result<Plan, Error> {
+    let same = TensorLayout::row_major(&[bytes as u64]).ok();
+    let same = same.and_then(|same| Plan::new(&same, &same, Elements::same(8), 0).ok());
+    same.ok_or_else(|| Error::machine(format!("no copy of {bytes} bytes")))
 }
 
 fn threads_or_all(threads: usize) -> usize {
@@ -267,52 +302,9 @@ fn threads_or_all(threads: usize) -> usize {
     }
 }
 
-fn seconds<T>(run: impl FnOnce() -> T) -> f64 {
-    let began = Instant::now();
-    black_box(run());
-    began.elapsed().as_secs_f64()
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
 /// A buffer whose bytes were touched.
 fn touched(bytes: u64) -> Result<Buffer, Error> {
     let mut buffer = Buffer::new(bytes).map_err(|error| Error::machine(error.to_string()))?;
     buffer.fill(STALE);
     Ok(buffer)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_median_is_in_the_middle() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert!(median(Vec::new()).is_nan());
-    }
-
-    #[test]
-    fn a_turn_has_more_runs_the_shorter_they_are() {
-        let mut median = Median::new();
-        let mut count = 0;
-        median
-            .turn(|| {
-                count += 1;
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!((count, median.times.len()), (2, 0));
-        median
-            .turn(|| {
-                count += 1;
-                Ok(())
-            })
-            .unwrap();
-        assert!(count > 100 && median.times.len() == 1, "{count}");
-        assert!(median.turn(|| Err(Error::machine("no"))).is_err());
-    }
 }

@@ -20,10 +20,12 @@ pub enum Size {
     L2,
     /// A few kilobytes, for tests.
     Small,
+    /// As it was drawn or given; no definition has it.
+    Random,
 }
 
 impl Size {
-    /// All sizes, the largest first.
+    /// The sizes of definitions, the largest first.
     pub const ALL: [Size; 3] = [Size::Memory, Size::L2, Size::Small];
 
     const fn name(self) -> &'static str {
@@ -31,6 +33,7 @@ impl Size {
             Size::Memory => "memory",
             Size::L2 => "l2",
             Size::Small => "small",
+            Size::Random => "random",
         }
     }
 }

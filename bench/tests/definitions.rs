@@ -33,7 +33,7 @@ fn small_cases_give_their_checksums() {
         let case = definition.case(Size::Small).unwrap();
         let expected = case.expected();
         let sum = data::checksum(&expected);
-        assert!(sum == case.checksum(), "{}: {sum:#018x}", case.name());
+        assert!(Some(sum) == case.checksum(), "{}: {sum:#018x}", case.name());
         let mut source = vec![0; case.src_bytes() as usize];
         data::fill(&mut source);
         for threads in [1, 2] {
