@@ -113,7 +113,7 @@ pub(crate) fn run(tools: &mut Tools<'_>, part: RegionRef<'_>, src: &[u8], out: &
     {
         return;
     }
-    let far = tools.reach == Reach::Far && rows::are_far(&part, out);
+    let far = tools.reach == Reach::Far && rows::are_far(&part);
     let scratch = &mut *tools.scratch;
     match choose(codec, part.run, part.loops) {
         Kind::Copy | Kind::Rows if far => rows::rows_far(tools.isa, &part, src, out, scratch),

@@ -2,7 +2,7 @@
 //! destination. Strides that are powers of two do no harm, since every
 //! cache line is read and written once per block.
 
-use super::{Codec, line, zip};
+use super::{Codec, line, rows, zip};
 use crate::{
     cpu::clip::RegionRef,
     program::region::{Loop, for_each},
@@ -26,6 +26,7 @@ pub(crate) struct Scratch {
     bytes: Vec<u8>,
     loops: Vec<Loop>,
     block: Block,
+    rows: rows::Blocks,
 }
 
 /// A buffer for what is on its way, on a line.
@@ -73,6 +74,15 @@ impl Scratch {
 
     pub(super) fn give_loops(&mut self, loops: Vec<Loop>) {
         self.loops = loops;
+    }
+
+    /// Blocks of runs, with what they keep, until they are given back.
+    pub(super) fn take_rows(&mut self) -> rows::Blocks {
+        core::mem::take(&mut self.rows)
+    }
+
+    pub(super) fn give_rows(&mut self, blocks: rows::Blocks) {
+        self.rows = blocks;
     }
 
     /// A buffer of this number of elements.
