@@ -138,6 +138,9 @@ pub(crate) fn weave_of(
     reach: Reach,
 ) -> Option<Weave> {
     let unit = unit(elements, part.packed);
+    if reach == Reach::Far && rows::are_far(part) {
+        return None;
+    }
     let units = part.loops.iter().map(|turn| turn.extent).product::<u64>() * part.run;
     let large = u128::from(units) * u128::from(unit) / 8 >= u128::from(cost::LEAST);
     (large && elements.are_same()).then(|| Weave::of(part, unit, isa.register(), reach))?
@@ -155,6 +158,9 @@ pub(crate) fn hops_of(
     part: &RegionRef<'_>,
     reach: Reach,
 ) -> Option<Hops> {
+    if reach == Reach::Far && rows::are_far(part) {
+        return None;
+    }
     let bytes = part.loops.iter().map(|turn| turn.extent).product::<u64>() * part.run;
     (bytes >= cost::LEAST && elements.are_same()).then(|| Hops::of(part, isa, reach))?
 }

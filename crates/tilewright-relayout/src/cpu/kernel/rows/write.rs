@@ -107,12 +107,12 @@ impl Write<'_> {
                     Before::Nothing => V::copy_short(from, to, LINE - over),
                     Before::Carried => {
                         let first = carried.cast_const();
-                        self.join::<V>(Meet { first, second, count: over, is_line: true }, line);
+                        self.join::<V, true>(Meet { first, second, count: over, is_line: true }, line);
                     }
                     Before::Run(src) => {
                         let end = from.wrapping_offset(src as isize).wrapping_add(self.run);
                         let first = end.wrapping_sub(over);
-                        self.join::<V>(Meet { first, second, count: over, is_line: false }, line);
+                        self.join::<V, true>(Meet { first, second, count: over, is_line: false }, line);
                     }
                 }
                 asking.one::<V>();
@@ -136,7 +136,7 @@ impl Write<'_> {
                 if count > 0 {
                     let second = row.wrapping_sub(count);
                     asking.one::<V>();
-                    self.join::<V>(Meet { first, second, count, is_line: false }, line);
+                    self.join::<V, true>(Meet { first, second, count, is_line: false }, line);
                     line = line.wrapping_add(LINE);
                     at = LINE - count;
                 }
@@ -166,7 +166,7 @@ impl Write<'_> {
                 V::prefetch(asking.from.wrapping_add(at + AHEAD - self.run));
             }
             // SAFETY: the caller's promise: a line of the run is left.
-            unsafe { stream_line::<V>(load(row.wrapping_add(at)), to.wrapping_add(at - begin)) };
+            unsafe { stream_line::<V>(row.wrapping_add(at), to.wrapping_add(at - begin)) };
             at += LINE;
         }
         at
@@ -184,45 +184,40 @@ impl Write<'_> {
         // SAFETY: the caller's promise.
         unsafe {
             if self.block.is_continued {
-                let held = self.met::<V>(rest);
-                store::<V>(held, carried);
+                self.join::<V, false>(rest, carried);
             } else if Blocks::is_end(&self.block, own) {
                 V::copy_short(rest.first, line, rest.count);
             }
         }
     }
 
-    /// Writes a line over two runs.
+    /// Writes a line over two runs, past the caches or, if not `STREAMS`, to where it is carried.
     ///
     /// # Safety
-    /// As for [`Write::met`]; `line` is writable and on a line.
+    /// The first bytes of `first`, and those of `second` behind as many, are readable, within the source but
+    /// for a carried line. `line` is writable and on a line. The machine has the instruction set of `V`.
     #[inline(always)]
-    unsafe fn join<V: Vector>(&self, meet: Meet, line: *mut u8) {
-        // SAFETY: the caller's promise.
-        unsafe { stream_line::<V>(self.met::<V>(meet), line) }
-    }
-
-    /// The bytes of a line over two runs.
-    ///
-    /// # Safety
-    /// The first bytes of `first`, and those of `second` behind as many, are readable. Either lies in the
-    /// source, or is a whole readable line. The machine has the instruction set of `V`.
-    #[inline(always)]
-    unsafe fn met<V: Vector>(&self, meet: Meet) -> [V; 4] {
-        let Meet { first, second, count, is_line } = meet;
-        // SAFETY: a line at either place is readable where it lies within the source, as one that is
-        // carried always is; else only what is said to be readable is copied.
-        unsafe {
-            if (is_line || self.has_line(first)) && self.has_line(second) {
-                return splice(load::<V>(first), load::<V>(second), count);
+    unsafe fn join<V: Vector, const STREAMS: bool>(&self, meet: Meet, line: *mut u8) {
+        let Meet { mut first, mut second, count, is_line } = meet;
+        let held;
+        if !(is_line || self.has_line(first)) || !self.has_line(second) {
+            // SAFETY: the caller's promise.
+            held = unsafe { bytes(meet) };
+            (first, second) = (held.as_ptr(), held.as_ptr());
+        }
+        for at in (0..LINE).step_by(V::BYTES) {
+            // SAFETY: the caller's promise: there is a line at either place, which lies within the source,
+            // is carried or was put together above.
+            unsafe {
+                let own = V::load(first.wrapping_add(at));
+                let rest = V::load(second.wrapping_add(at));
+                let own = own.splice(rest, count.saturating_sub(at).min(V::BYTES));
+                if STREAMS {
+                    own.stream(line.add(at));
+                } else {
+                    own.store(line.add(at));
+                }
             }
-            let mut bytes = [0; LINE];
-            core::ptr::copy_nonoverlapping(first, bytes.as_mut_ptr(), count);
-            if first != second {
-                let rest = second.wrapping_add(count);
-                core::ptr::copy_nonoverlapping(rest, bytes.as_mut_ptr().add(count), LINE - count);
-            }
-            load::<V>(bytes.as_ptr())
         }
     }
 
@@ -262,7 +257,7 @@ pub(in super::super) unsafe fn stream<V: Vector>(from: *const u8, to: *mut u8, l
             V::copy_short(from, to, at);
         }
         while at + LINE <= len {
-            stream_line::<V>(load(from.add(at)), to.add(at));
+            stream_line::<V>(from.add(at), to.add(at));
             at += LINE;
         }
         if at < len {
@@ -283,59 +278,54 @@ unsafe fn through<V: Vector>(from: *const u8, to: *mut u8, len: usize, asking: &
     unsafe {
         while at + LINE < len {
             asking.one::<V>();
-            store::<V>(load(from.add(at)), to.add(at));
+            copy_line::<V>(from.add(at), to.add(at));
             at += LINE;
         }
         asking.one::<V>();
-        store::<V>(load(from.add(len - LINE)), to.add(len - LINE));
+        copy_line::<V>(from.add(len - LINE), to.add(len - LINE));
     }
 }
 
-/// A line in registers, of which the first that make one are used.
+/// The bytes of a line over two runs.
 ///
 /// # Safety
-/// A line at `from` is readable; the machine has the instruction set of `V`.
-#[inline(always)]
-unsafe fn load<V: Vector>(from: *const u8) -> [V; 4] {
-    // SAFETY: the caller's promise: registers within a line.
-    unsafe { [0, 1, 2, 3].map(|k| V::load(from.add(k * V::BYTES % LINE))) }
-}
-
-/// The first bytes of one line, then those of another.
-///
-/// # Safety
-/// The machine has the instruction set of `V`.
-#[inline(always)]
-unsafe fn splice<V: Vector>(first: [V; 4], second: [V; 4], count: usize) -> [V; 4] {
-    let mut line = first;
-    for (k, (own, rest)) in line.iter_mut().zip(second).enumerate() {
-        let count = count.saturating_sub(k * V::BYTES).min(V::BYTES);
-        // SAFETY: the caller's promise; the count is at most a register's bytes.
-        *own = unsafe { own.splice(rest, count) };
+/// The first bytes of `first`, and those of `second` behind as many, are readable.
+#[cold]
+unsafe fn bytes(meet: Meet) -> [u8; LINE] {
+    let Meet { first, second, count, .. } = meet;
+    let mut bytes = [0; LINE];
+    // SAFETY: the caller's promise; a run that nothing goes on with has no second.
+    unsafe {
+        core::ptr::copy_nonoverlapping(first, bytes.as_mut_ptr(), count);
+        if first != second {
+            let rest = second.wrapping_add(count);
+            core::ptr::copy_nonoverlapping(rest, bytes.as_mut_ptr().add(count), LINE - count);
+        }
     }
-    line
+    bytes
 }
 
-/// Writes a line past the caches: its parts one right behind the other, so that they are one write.
+/// Copies a line past the caches: its parts one right behind the other, so that they are one write.
 ///
 /// # Safety
-/// A line at `to` is writable and on a line; the machine has the instruction set of `V`.
+/// A line at `from` is readable, and at `to` writable and on a line; the machine has the instruction set of
+/// `V`.
 #[inline(always)]
-unsafe fn stream_line<V: Vector>(line: [V; 4], to: *mut u8) {
-    for (k, part) in line.into_iter().enumerate().take(LINE / V::BYTES) {
+unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
+    for at in (0..LINE).step_by(V::BYTES) {
         // SAFETY: the caller's promise.
-        unsafe { part.stream(to.add(k * V::BYTES)) };
+        unsafe { V::load(from.add(at)).stream(to.add(at)) };
     }
 }
 
-/// Writes a line.
+/// Copies a line.
 ///
 /// # Safety
-/// A line at `to` is writable; the machine has the instruction set of `V`.
+/// A line at `from` is readable and at `to` writable; the machine has the instruction set of `V`.
 #[inline(always)]
-unsafe fn store<V: Vector>(line: [V; 4], to: *mut u8) {
-    for (k, part) in line.into_iter().enumerate().take(LINE / V::BYTES) {
+unsafe fn copy_line<V: Vector>(from: *const u8, to: *mut u8) {
+    for at in (0..LINE).step_by(V::BYTES) {
         // SAFETY: the caller's promise.
-        unsafe { part.store(to.add(k * V::BYTES)) };
+        unsafe { V::load(from.add(at)).store(to.add(at)) };
     }
 }
