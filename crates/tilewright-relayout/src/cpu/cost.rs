@@ -57,3 +57,22 @@ pub(crate) const AHEAD: u64 = 128;
 
 /// Jobs of fewer bytes are not worth tables.
 pub(crate) const LEAST: u64 = 2 << 10;
+
+/// The bytes of a segment that a block of runs writes in one piece.
+pub(crate) const ROWS_WRITE: u64 = 512;
+
+/// Loops that continue one another in the destination stay whole within a block up to so many bytes.
+pub(crate) const ROWS_CHAIN: u64 = 2 << 10;
+
+/// The least bytes of a block of runs, and about the most.
+pub(crate) const LEAST_ROWS: u64 = 8 << 10;
+pub(crate) const MOST_ROWS: u64 = 32 << 10;
+
+/// The most lines that blocks of runs carry for one another.
+pub(crate) const MOST_CARRIED: usize = 4 << 10;
+
+/// Runs of so many bytes are blocks of their own.
+pub(crate) const LONG_RUN: u64 = 8 << 10;
+
+/// Chains of runs of fewer bytes that are not whole lines are written through the caches.
+pub(crate) const STREAMED_CHAIN: u64 = 1 << 10;

@@ -115,10 +115,8 @@ impl Inner {
         };
         let elements = self.program.elements();
         let small = out.len() as u64 / 2 < self.min_range;
-        if self.program.dst().padding() > 0 {
-            self.in_ranges(threads, 0, out, |range, out| {
-                padding::fill(elements, self.program.fill(), range.start, out);
-            })?;
+        if self.program.padding() > 0 {
+            self.in_ranges(threads, 0, out, |range, out| self.fill(&range, out))?;
         }
         if small || pool::wanted(threads) == 1 {
             self.scratches.with(|scratch| {
@@ -285,11 +283,7 @@ impl Inner {
         if out.is_empty() {
             return;
         }
-        let (elements, fill) = (self.program.elements(), self.program.fill());
-        match self.program.gaps() {
-            Some(gaps) => padding::fill_gaps(elements, fill, gaps, &range, out),
-            None => padding::fill(elements, fill, range.start, out),
-        }
+        self.fill(&range, out);
         body(&range, out);
         padding::clear_tail(
             self.program.elements().dst_bits,
@@ -315,5 +309,14 @@ impl Inner {
                 ways.run(region, &mut ways.tools(scratch), &part, src, out);
             });
         });
+    }
+
+    /// Fills what no element of a range is written to.
+    fn fill(&self, range: &Range<u64>, out: &mut [u8]) {
+        let (elements, fill) = (self.program.elements(), self.program.fill());
+        match self.program.gaps() {
+            Some(gaps) => padding::fill_gaps(elements, fill, gaps, range, out),
+            None => padding::fill(elements, fill, range.start, out),
+        }
     }
 }

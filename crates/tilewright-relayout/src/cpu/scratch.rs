@@ -1,6 +1,6 @@
 //! Buffers of one thread, kept from run to run.
 
-use crate::program::region::Loop;
+use crate::{cpu::kernel::Blocks, program::region::Loop};
 
 /// A buffer for the blocks of one thread.
 #[derive(Debug, Default)]
@@ -8,6 +8,7 @@ pub(crate) struct Scratch {
     bytes: Vec<u8>,
     loops: Vec<Loop>,
     block: Block,
+    rows: Blocks,
 }
 
 /// A buffer for what is on its way, on a line.
@@ -55,6 +56,15 @@ impl Scratch {
 
     pub(crate) fn give_loops(&mut self, loops: Vec<Loop>) {
         self.loops = loops;
+    }
+
+    /// Blocks of runs, with what they keep, until they are given back.
+    pub(crate) fn take_rows(&mut self) -> Blocks {
+        core::mem::take(&mut self.rows)
+    }
+
+    pub(crate) fn give_rows(&mut self, blocks: Blocks) {
+        self.rows = blocks;
     }
 
     /// A buffer of this number of elements.

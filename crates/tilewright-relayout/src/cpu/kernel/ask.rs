@@ -49,10 +49,16 @@ const LINE: usize = cost::LINE as usize;
 
 /// The lines of a region's source, from its first byte, in the source's order.
 pub(crate) fn lines(region: &Region) -> Vec<i64> {
-    let mut loops = region.loops.clone();
+    let mut lines = Vec::new();
+    list(region.run, &mut region.loops.clone(), &mut lines);
+    lines
+}
+
+/// The same of runs within loops, which are put into another order, behind what is listed already.
+pub(super) fn list(run: u64, loops: &mut [Loop], lines: &mut Vec<i64>) {
     loops.sort_by_key(|turn| turn.src.unsigned_abs());
     // What lies together, but for gaps of less than a line.
-    let (mut low, mut high) = (0, region.run as i64);
+    let (mut low, mut high) = (0, run as i64);
     let near = |turn: &&Loop| {
         let near = turn.src.unsigned_abs() < (high - low) as u64 + cost::LINE;
         if near {
@@ -63,14 +69,12 @@ pub(crate) fn lines(region: &Region) -> Vec<i64> {
     };
     let together = loops.iter().take_while(near).count();
     loops[together..].reverse();
-    let mut lines = Vec::new();
     for_each(&loops[together..], low, 0, &mut |src, _| {
         let end = src + high - low;
         lines.extend((src..end).step_by(LINE));
         // What begins within a line may end in one more, unless it is one element.
-        lines.extend((together > 0 || region.run > super::MAX_LANE).then_some(end - 1));
+        lines.extend((together > 0 || run > super::MAX_LANE).then_some(end - 1));
     });
-    lines
 }
 
 #[cfg(test)]

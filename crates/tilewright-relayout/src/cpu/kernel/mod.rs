@@ -44,6 +44,7 @@ pub(crate) use few::Few;
 pub(crate) use field::Field;
 pub(crate) use isa::Isa;
 pub(crate) use lane::is_lane;
+pub(crate) use rows::{Blocks, are_far};
 pub(crate) use table::table;
 pub(crate) use thin::Thin;
 pub(crate) use together::{Together, keeps_apart};
@@ -93,7 +94,7 @@ pub(crate) fn copy_rows(
     src: &[u8],
     out: &mut [u8],
 ) -> bool {
-    if tools.reach == Reach::Far && rows::are_far(part, out) {
+    if tools.reach == Reach::Far && are_far(part) {
         rows::rows_far(tools.isa, part, src, out, tools.scratch);
     } else if part.loops.is_empty() {
         rows::copy(src, part.src, out, part.dst, part.run);

@@ -74,6 +74,13 @@ unsafe impl Vector for Words {
     }
 
     #[inline(always)]
+    unsafe fn splice(self, Words(rest): Words, count: usize) -> Words {
+        let own = u128::MAX.checked_shr(8 * (16 - count as u32)).unwrap_or(0);
+        let own = [own as u64, (own >> 64) as u64];
+        Words([0, 1].map(|i| self.0[i] & own[i] | rest[i] & !own[i]))
+    }
+
+    #[inline(always)]
     unsafe fn extend(self, sign: u8) -> Words {
         let (sign, top) = (u64::from_ne_bytes([sign; 8]), u64::from_ne_bytes([0x80; 8]));
         // The top bit, clear but for an extended sign of 8 bits, lends to its own byte only.

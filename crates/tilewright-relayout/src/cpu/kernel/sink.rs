@@ -88,7 +88,7 @@ impl<const W: usize> Sink<'_, W> {
             // SAFETY: the caller's promise; the stage holds its runs, and `skip..end` lies within one.
             unsafe {
                 let from = self.buffer.add(k * stage.pitch + skip);
-                super::rows::stream::<V>(from, to.add(skip), end - skip, &[]);
+                super::rows::stream::<V>(from, to.add(skip), end - skip);
             }
         }
     }

@@ -54,6 +54,12 @@ pub(super) unsafe trait Vector: Copy {
     /// `BYTES` bytes at `table` are readable; the machine has the instruction set.
     unsafe fn pick(self, from: Self, table: *const u8) -> Self;
 
+    /// The first `count` bytes of the register, then those of `rest` from there on.
+    ///
+    /// # Safety
+    /// `count` is at most `BYTES`; the machine has the instruction set.
+    unsafe fn splice(self, rest: Self, count: usize) -> Self;
+
     /// The sign in every byte extended: from the bit `sign`, a power of two, above which all are clear.
     ///
     /// # Safety

@@ -56,7 +56,10 @@ const FAR: u64 = 128;
 impl Way {
     /// The best way for a region.
     pub(crate) fn of(region: &RegionRef<'_>, terms: Terms) -> Way {
-        let Terms { elements, isa, .. } = terms;
+        let Terms { elements, isa, reach } = terms;
+        if reach == Reach::Far && kernel::are_far(region) {
+            return Way::Rows;
+        }
         Way::picked(region, isa)
             .or_else(|| weave(region, terms).map(|weave| Way::Weave(Box::new(weave))))
             .or_else(|| Hops::of(region, terms).map(|hops| Way::Hops(Box::new(hops))))

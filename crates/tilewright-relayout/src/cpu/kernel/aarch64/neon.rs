@@ -7,6 +7,10 @@ use core::arch::aarch64::*;
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Quad(uint8x16_t);
 
+/// Which bytes of a register stay, for [`Vector::splice`]: as many as bytes are set from the place that the
+/// table is read at.
+static SPLICE: [[u8; 16]; 2] = [[0xFF; 16], [0; 16]];
+
 /// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
 #[inline(always)]
 unsafe fn within<const SHIFT: i32>(
@@ -79,6 +83,15 @@ unsafe impl Vector for Quad {
     unsafe fn pick(self, from: Quad, table: *const u8) -> Quad {
         // SAFETY: the caller's promise. What the table says beyond the register stays.
         Quad(unsafe { vqtbx1q_u8(self.0, from.0, vld1q_u8(table)) })
+    }
+
+    #[inline(always)]
+    unsafe fn splice(self, rest: Quad, count: usize) -> Quad {
+        // SAFETY: the caller's promise: 16 bytes from `16 - count` on are within the table.
+        unsafe {
+            let own = vld1q_u8(SPLICE.as_flattened().as_ptr().add(16 - count));
+            Quad(vbslq_u8(own, self.0, rest.0))
+        }
     }
 
     #[inline(always)]

@@ -6,6 +6,7 @@ mod cases;
 mod guard;
 mod regions;
 mod registers;
+mod rows;
 
 use super::Isa;
 

@@ -87,10 +87,22 @@ fn bounds<V: Vector>() {
     }
 }
 
+/// Each count of bytes of one register, and the rest of another.
+fn splices<V: Vector>() {
+    let (own, rest) = (noise(V::BYTES, 8), noise(V::BYTES, 9));
+    for count in 0..=V::BYTES {
+        // SAFETY: the count is at most a register's; callers checked the instruction set.
+        let found = unsafe { load::<V>(&own).splice(load(&rest), count) };
+        let expected = [&own[..count], &rest[count..]].concat();
+        assert_eq!(stored(found, Place::Ends), expected, "{count}");
+    }
+}
+
 fn all<V: Vector>() {
     assert!(V::BYTES.is_power_of_two() && V::BYTES >= 16);
     exchanges::<V>();
     arrangements::<V>();
+    splices::<V>();
     bounds::<V>();
     // Hints, of addresses that are not mapped.
     V::prefetch(core::ptr::without_provenance(64));

@@ -7,6 +7,10 @@ use core::arch::x86_64::*;
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Ymm(__m256i);
 
+/// Which bytes of a register stay, for [`Vector::splice`]: as many as bytes are set from the place that the
+/// table is read at.
+static SPLICE: [[u8; 32]; 2] = [[0xFF; 32], [0; 32]];
+
 /// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
 #[inline(always)]
 unsafe fn within<const SHIFT: i32>(low: u8, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
@@ -105,6 +109,16 @@ unsafe impl Vector for Ymm {
         unsafe {
             let taken = from.arrange(table);
             Ymm(_mm256_blendv_epi8(taken.0, self.0, _mm256_loadu_si256(table.cast())))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn splice(self, rest: Ymm, count: usize) -> Ymm {
+        // SAFETY: the caller's promise: 32 bytes from `32 - count` on are within the table; the caller has
+        // AVX2.
+        unsafe {
+            let own = _mm256_loadu_si256(SPLICE.as_flattened().as_ptr().add(32 - count).cast());
+            Ymm(_mm256_blendv_epi8(rest.0, self.0, own))
         }
     }
 

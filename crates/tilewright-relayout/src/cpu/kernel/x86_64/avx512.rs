@@ -112,6 +112,15 @@ unsafe impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn splice(self, rest: Zmm, count: usize) -> Zmm {
+        // SAFETY: the caller has AVX-512 with BW.
+        unsafe {
+            let own = if count == 64 { u64::MAX } else { (1 << count) - 1 };
+            Zmm(_mm512_mask_mov_epi8(rest.0, own, self.0))
+        }
+    }
+
+    #[inline(always)]
     unsafe fn extend(self, sign: u8) -> Zmm {
         // SAFETY: the caller has AVX-512 with BW.
         unsafe {

@@ -7,6 +7,10 @@ use core::arch::x86_64::*;
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Xmm(__m128i);
 
+/// Which bytes of a register stay, for [`Vector::splice`]: as many as bytes are set from the place that the
+/// table is read at.
+static SPLICE: [[u8; 16]; 2] = [[0xFF; 16], [0; 16]];
+
 /// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
 #[inline(always)]
 unsafe fn within<const SHIFT: i32>(low: u8, a: __m128i, b: __m128i) -> (__m128i, __m128i) {
@@ -82,6 +86,16 @@ unsafe impl Vector for Xmm {
         unsafe {
             let table = _mm_loadu_si128(table.cast());
             Xmm(_mm_blendv_epi8(_mm_shuffle_epi8(from.0, table), self.0, table))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn splice(self, rest: Xmm, count: usize) -> Xmm {
+        // SAFETY: the caller's promise: 16 bytes from `16 - count` on are within the table; the caller has
+        // AVX2.
+        unsafe {
+            let own = _mm_loadu_si128(SPLICE.as_flattened().as_ptr().add(16 - count).cast());
+            Xmm(_mm_blendv_epi8(rest.0, self.0, own))
         }
     }
 

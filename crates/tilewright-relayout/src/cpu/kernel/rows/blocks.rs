@@ -1,0 +1,378 @@
+//! How runs are visited: in blocks that read long runs of the source and write long ones of the destination.
+//!
+//! Runs that continue one another in the destination are a *chain*. Some loops make it, the innermost of the
+//! destination. A block is a box of the loops; what it has of a chain in one piece is a *segment*: the
+//! innermost loops of the chain in full and some turns of the next one, along which segments of one block
+//! go on in another. Blocks follow one another in the order of the source.
+//!
+//! Law: the segments of all blocks visit every run once, and each segment but those that end a chain is
+//! continued by one that begins where it ends.
+
+use super::super::ask;
+use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
+
+/// One loop of the runs.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    of: Loop,
+    /// The turns in one block.
+    block: u64,
+    /// Its place in the chain, the innermost 0.
+    link: Option<u32>,
+}
+
+impl Turn {
+    /// The blocks along it.
+    fn count(&self) -> u64 {
+        self.of.extent.div_ceil(self.block)
+    }
+}
+
+/// A segment of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Segment {
+    /// Where it begins, from the first byte of its block.
+    pub(super) src: i64,
+    pub(super) dst: i64,
+    /// The links of the chain beyond those of a segment whose first turn in the block this is not, as bits.
+    begun: u64,
+    /// The same, of the last turn.
+    unfinished: u64,
+}
+
+/// The blocks of a part, with lists that are kept for other parts.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    run: u64,
+    /// The largest destination stride first.
+    turns: Vec<Turn>,
+    /// The turns that have several blocks, the outermost first, as places in `turns`.
+    order: Vec<usize>,
+    /// Which block this is along each of them.
+    index: Vec<u64>,
+    /// The turn that segments end within, if any.
+    along: Option<usize>,
+    /// The turns that the lists below were made for.
+    shape: Vec<u64>,
+    /// The loops of a block.
+    loops: Vec<Loop>,
+    /// Where the runs of a segment lie in the source, from its first.
+    pub(super) rows: Vec<i64>,
+    pub(super) segments: Vec<Segment>,
+    /// The lines of the source, from the first byte of a block.
+    pub(super) asked: Vec<i64>,
+}
+
+/// One block.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    pub(super) src: i64,
+    pub(super) dst: i64,
+    /// The first of the lines that its segments carry.
+    pub(super) carried: usize,
+    /// Whether its segments continue those of a block before, and others continue them.
+    pub(super) goes_on: bool,
+    pub(super) is_continued: bool,
+    begun: u64,
+    unfinished: u64,
+}
+
+/// What lies before a segment, in its chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    Nothing,
+    /// A segment of a block before, whose last part of a line was kept.
+    Carried,
+    /// A run that begins so many bytes from the segment in the source.
+    Run(i64),
+}
+
+impl Blocks {
+    /// Makes them the blocks of a part.
+    pub(super) fn set(&mut self, part: &RegionRef<'_>) {
+        self.run = part.run;
+        self.turns.clear();
+        self.turns.extend(part.loops.iter().map(|of| Turn { of: *of, block: 1, link: None }));
+        self.turns.sort_by_key(|turn| core::cmp::Reverse(turn.of.dst));
+        self.link();
+        self.grow();
+        self.along = (0..self.turns.len()).rev().find(|i| {
+            let turn = &self.turns[*i];
+            turn.link.is_some() && turn.block < turn.of.extent
+        });
+        self.arrange();
+        self.shape.clear();
+        self.rows.clear();
+        self.segments.clear();
+        self.asked.clear();
+        if !self.is_long() {
+            self.ask();
+        }
+    }
+
+    /// Whether a run alone is a block, read ahead within itself.
+    pub(super) fn is_long(&self) -> bool {
+        self.run >= cost::LONG_RUN
+    }
+
+    /// The bytes of a chain.
+    pub(super) fn chain(&self) -> u64 {
+        let links = self.turns.iter().filter(|turn| turn.link.is_some());
+        links.fold(self.run, |bytes, turn| bytes.saturating_mul(turn.of.extent))
+    }
+
+    /// How many lines are carried at the same time.
+    pub(super) fn carried(&self) -> usize {
+        match self.along {
+            Some(along) => self.inside(along) as usize * self.most_segments(),
+            None => 0,
+        }
+    }
+
+    /// Finds the chain.
+    fn link(&mut self) {
+        let mut len = i64::try_from(self.run).ok();
+        for (turn, link) in self.turns.iter_mut().rev().zip(0..u64::BITS) {
+            if len != Some(turn.of.dst) {
+                break;
+            }
+            turn.link = Some(link);
+            len = i64::try_from(turn.of.extent)
+                .ok()
+                .and_then(|extent| turn.of.dst.checked_mul(extent));
+        }
+    }
+
+    /// Chooses the turns of a block.
+    fn grow(&mut self) {
+        if self.is_long() {
+            return;
+        }
+        let mut wrote = self.run;
+        for turn in self.turns.iter_mut().rev().take_while(|turn| turn.link.is_some()) {
+            let all = wrote.saturating_mul(turn.of.extent);
+            let wanted = cost::ROWS_WRITE.div_ceil(wrote);
+            turn.block =
+                if all <= cost::ROWS_CHAIN { turn.of.extent } else { even(turn.of.extent, wanted) };
+            wrote *= turn.block;
+            if turn.block < turn.of.extent || wrote >= cost::ROWS_WRITE {
+                break;
+            }
+        }
+        self.grow_reads();
+        let bytes = self.bytes();
+        let part = self.turns.iter_mut().rev().filter(|turn| turn.link.is_some());
+        if let Some(turn) = part.into_iter().find(|turn| turn.block < turn.of.extent)
+            && bytes < cost::LEAST_ROWS
+        {
+            turn.block = even(turn.of.extent, turn.block * cost::LEAST_ROWS.div_ceil(bytes));
+        }
+    }
+
+    /// Lengthens what a block reads together.
+    fn grow_reads(&mut self) {
+        let mut nearest: [Option<(u64, usize)>; 4] = [None; 4];
+        let mut read = self.run;
+        for slot in 0..nearest.len() {
+            let is_next = |(i, turn): (usize, &Turn)| {
+                let seen = nearest.iter().flatten().any(|(_, seen)| *seen == i);
+                let src = turn.of.src.unsigned_abs();
+                (!seen && src > 0 && src < read + cost::LINE).then_some((src, i))
+            };
+            let Some((src, i)) = self.turns.iter().enumerate().filter_map(is_next).min() else {
+                break;
+            };
+            nearest[slot] = Some((src, i));
+            let turn = self.turns[i];
+            let room = cost::MOST_ROWS / (self.bytes() / turn.block).max(1);
+            let wanted = cost::READ_RUN.div_ceil(src).min(room).max(turn.block);
+            self.turns[i].block = even(turn.of.extent, wanted);
+            read += (self.turns[i].block - 1) * src;
+            if self.turns[i].block < turn.of.extent || read >= cost::READ_RUN {
+                break;
+            }
+        }
+    }
+
+    /// The bytes of a block.
+    fn bytes(&self) -> u64 {
+        self.turns.iter().map(|turn| turn.block).product::<u64>() * self.run
+    }
+
+    /// Puts the blocks in order: that of the source, unless that has too many lines carried.
+    fn arrange(&mut self) {
+        let Blocks { order, turns, along, .. } = self;
+        order.clear();
+        order.extend((0..turns.len()).filter(|i| turns[*i].count() > 1));
+        order.sort_by_key(|i| core::cmp::Reverse(turns[*i].of.src.unsigned_abs()));
+        if let Some(along) = *along
+            && self.carried() > cost::MOST_CARRIED
+        {
+            self.order.retain(|i| *i != along);
+            self.order.push(along);
+        }
+        self.index.clear();
+        self.index.resize(self.order.len(), 0);
+    }
+
+    /// The blocks from one turn of this to the next.
+    fn inside(&self, turn: usize) -> u64 {
+        let inner = self.order.iter().rev().take_while(|i| **i != turn);
+        inner.fold(1, |all, i| all.saturating_mul(self.turns[*i].count()))
+    }
+
+    /// Whether a turn is one that segments lie beside or follow one another along.
+    fn is_across(&self, i: usize) -> bool {
+        self.along
+            .map_or(self.turns[i].link.is_none(), |along| i < along || self.turns[i].link.is_none())
+    }
+
+    /// The segments of a block that no end cuts.
+    fn most_segments(&self) -> usize {
+        let across = (0..self.turns.len()).filter(|i| self.is_across(*i));
+        across.map(|i| self.turns[i].block).product::<u64>() as usize
+    }
+
+    /// Lists the lines of a block.
+    fn ask(&mut self) {
+        let several = self.turns.iter().filter(|turn| turn.block > 1);
+        self.loops.clear();
+        self.loops.extend(several.map(|turn| Loop { extent: turn.block, ..turn.of }));
+        ask::list(self.run, &mut self.loops, &mut self.asked);
+    }
+
+    /// The first block of a part.
+    pub(super) fn first(&mut self, part: &RegionRef<'_>) -> Block {
+        self.index.fill(0);
+        self.block(part)
+    }
+
+    /// The next one, unless there is none.
+    pub(super) fn next(&mut self, part: &RegionRef<'_>) -> Option<Block> {
+        for (index, turn) in self.index.iter_mut().zip(&self.order).rev() {
+            *index += 1;
+            if *index < self.turns[*turn].count() {
+                return Some(self.block(part));
+            }
+            *index = 0;
+        }
+        None
+    }
+
+    /// The block that it is.
+    fn block(&self, part: &RegionRef<'_>) -> Block {
+        let mut block = Block {
+            src: part.src,
+            dst: part.dst,
+            carried: 0,
+            goes_on: false,
+            is_continued: false,
+            begun: 0,
+            unfinished: 0,
+        };
+        let mut slots = self.most_segments();
+        for (index, i) in self.index.iter().zip(&self.order).rev() {
+            let turn = &self.turns[*i];
+            let at = (index * turn.block) as i64;
+            block.src += at * turn.of.src;
+            block.dst += at * turn.of.dst;
+            let (begun, unfinished) = (*index > 0, index + 1 < turn.count());
+            if self.along == Some(*i) {
+                (block.goes_on, block.is_continued) = (begun, unfinished);
+                slots = 0;
+            } else {
+                block.carried += *index as usize * slots;
+                slots = slots.saturating_mul(turn.count() as usize);
+                let link = turn.link.map_or(0, |link| 1 << link);
+                block.begun |= if begun { link } else { 0 };
+                block.unfinished |= if unfinished { link } else { 0 };
+            }
+        }
+        block
+    }
+
+    /// Makes the lists those of the block that it is: at the end of a loop blocks are shorter.
+    pub(super) fn list(&mut self) {
+        let mut is_new = self.segments.is_empty();
+        self.shape.resize(self.turns.len(), 0);
+        for (i, turn) in self.turns.iter().enumerate() {
+            let at = self.order.iter().position(|place| *place == i);
+            let at = at.map_or(0, |at| self.index[at]);
+            let now = turn.block.min(turn.of.extent - at * turn.block);
+            is_new |= core::mem::replace(&mut self.shape[i], now) != now;
+        }
+        if is_new {
+            self.list_rows();
+            self.list_segments();
+        }
+    }
+
+    fn list_rows(&mut self) {
+        self.rows.clear();
+        self.rows.push(0);
+        for i in (0..self.turns.len()).rev() {
+            if self.is_across(i) {
+                continue;
+            }
+            let all = self.rows.len();
+            for k in 1..self.shape[i] as i64 {
+                let by = k * self.turns[i].of.src;
+                (0..all).for_each(|at| self.rows.push(self.rows[at] + by));
+            }
+        }
+    }
+
+    fn list_segments(&mut self) {
+        self.segments.clear();
+        self.segments.push(Segment { src: 0, dst: 0, begun: 0, unfinished: 0 });
+        for i in (0..self.turns.len()).rev() {
+            if !self.is_across(i) {
+                continue;
+            }
+            let (all, turn) = (self.segments.len(), self.turns[i]);
+            let link = turn.link.map_or(0, |link| 1 << link);
+            let last = self.shape[i] as i64 - 1;
+            for k in 1..=last {
+                for at in 0..all {
+                    let Segment { src, dst, begun, unfinished } = self.segments[at];
+                    self.segments.push(Segment {
+                        src: src + k * turn.of.src,
+                        dst: dst + k * turn.of.dst,
+                        begun: begun | link,
+                        unfinished: if k < last { unfinished | link } else { unfinished },
+                    });
+                }
+            }
+            if last > 0 {
+                self.segments[..all].iter_mut().for_each(|segment| segment.unfinished |= link);
+            }
+        }
+    }
+
+    /// What lies before a segment of a block.
+    pub(super) fn before(&self, block: &Block, segment: &Segment) -> Before {
+        if block.goes_on {
+            return Before::Carried;
+        }
+        // The innermost loop that has turns before; those further in were at their ends there.
+        let begun = block.begun | segment.begun;
+        if begun == 0 {
+            return Before::Nothing;
+        }
+        let link = begun.trailing_zeros() as usize;
+        let chain = self.turns.iter().rev();
+        let inner: i64 = chain.clone().take(link).map(|turn| turn.of.src_reach()).sum();
+        Before::Run(chain.clone().nth(link).map_or(0, |turn| inner - turn.of.src))
+    }
+
+    /// Whether a segment of a block ends its chain.
+    pub(super) fn is_end(block: &Block, segment: &Segment) -> bool {
+        !block.is_continued && (block.unfinished | segment.unfinished) == 0
+    }
+}
+
+/// A number of turns of which all blocks have about as many, at most and about so many.
+fn even(extent: u64, wanted: u64) -> u64 {
+    let blocks = extent.div_ceil(wanted.max(1));
+    extent.div_ceil(blocks.max(1)).max(1)
+}

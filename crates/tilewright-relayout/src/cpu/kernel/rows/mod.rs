@@ -1,0 +1,84 @@
+//! Contiguous runs.
+
+mod blocks;
+mod write;
+
+use super::{enter::enter, isa::Isa};
+use crate::{
+    cpu::{cost, scratch::Scratch},
+    program::region::{RegionRef, for_each},
+};
+pub(crate) use blocks::Blocks;
+use write::Write;
+pub(super) use write::stream;
+
+/// Copies `run` bytes.
+pub(super) fn copy(src: &[u8], from: i64, out: &mut [u8], to: i64, run: u64) {
+    let (from, to, run) = (from as usize, to as usize, run as usize);
+    out[to..to + run].copy_from_slice(&src[from..from + run]);
+}
+
+/// Copies the runs of a part in the order of the destination.
+pub(super) fn rows(part: &RegionRef<'_>, src: &[u8], out: &mut [u8]) {
+    for_each(part.loops, part.src, part.dst, &mut |from, to| copy(src, from, out, to, part.run));
+}
+
+/// Whether runs are long enough to be moved in blocks, far from the caches.
+pub(crate) fn are_far(part: &RegionRef<'_>) -> bool {
+    !part.packed && part.run >= cost::LINE
+}
+
+/// Whether all runs are whole lines of the destination.
+fn are_lines(part: &RegionRef<'_>, out: &[u8]) -> bool {
+    let on_line = |at: u64| at.is_multiple_of(cost::LINE);
+    let first = (out.as_ptr().addr() as u64).wrapping_add_signed(part.dst);
+    on_line(first)
+        && on_line(part.run)
+        && part.loops.iter().all(|turn| on_line(turn.dst.unsigned_abs()))
+}
+
+/// Copies runs of a line or more in [blocks](Blocks): past the caches, unless their ends would be too many
+/// parts of lines. While a block is moved, the next one is asked for.
+pub(super) fn rows_far(
+    isa: Isa,
+    part: &RegionRef<'_>,
+    src: &[u8],
+    out: &mut [u8],
+    scratch: &mut Scratch,
+) {
+    if part.run < cost::LINE || !part.is_within(src.len(), out.len()) {
+        return rows(part, src, out);
+    }
+    let mut blocks = scratch.take_rows();
+    blocks.set(part);
+    let streams = blocks.chain() >= cost::STREAMED_CHAIN || are_lines(part, out);
+    let carried = scratch.lines((blocks.carried() * LINE).max(LINE));
+    let ends = src.as_ptr_range();
+    let (from, to, run) = (src.as_ptr(), out.as_mut_ptr(), part.run as usize);
+    let mut block = Some(blocks.first(part));
+    while let Some(own) = block {
+        blocks.list();
+        block = blocks.next(part);
+        let write = Write {
+            blocks: &blocks,
+            block: own,
+            run,
+            from: from.wrapping_offset(own.src as isize),
+            to: to.wrapping_offset(own.dst as isize),
+            source: (ends.start, ends.end),
+            next: block.map(|block| from.wrapping_offset(block.src as isize)),
+            carried: carried.wrapping_add(own.carried * LINE),
+            streams,
+        };
+        // SAFETY: every byte of the part lies within the slices, one of which is exclusive, as was found
+        // before, and the runs of a block are runs of the part; `carried` has a line for each segment of
+        // all blocks that are on their way. The machine has the instruction set, as `Isa::chosen` and its
+        // callers make sure.
+        unsafe { enter(isa, isa.register(), write) };
+    }
+    scratch.give_rows(blocks);
+    #[cfg(target_arch = "x86_64")]
+    super::x86_64::fence();
+}
+
+const LINE: usize = cost::LINE as usize;

@@ -1,0 +1,337 @@
+//! A block of runs, written: whole lines past the caches, lines over two runs put together of both.
+
+use super::blocks::{Before, Block, Blocks, Segment};
+use crate::cpu::{
+    cost,
+    kernel::{enter::Work, vector::Vector},
+};
+
+const LINE: usize = cost::LINE as usize;
+
+/// The bytes that a long run is asked for ahead.
+const AHEAD: usize = (cost::AHEAD * cost::LINE) as usize;
+
+/// A block that is to be written.
+pub(super) struct Write<'a> {
+    pub(super) blocks: &'a Blocks,
+    pub(super) block: Block,
+    /// The bytes of a run.
+    pub(super) run: usize,
+    /// Where the block begins.
+    pub(super) from: *const u8,
+    pub(super) to: *mut u8,
+    /// The whole source.
+    pub(super) source: (*const u8, *const u8),
+    /// Where the next block begins in the source, if there is one.
+    pub(super) next: Option<*const u8>,
+    /// The lines that segments carry, of which this block's are the first.
+    pub(super) carried: *mut u8,
+    /// Whether lines are written past the caches.
+    pub(super) streams: bool,
+}
+
+/// Where two runs meet in a line: its first bytes are those at `first`, and those from `second` on have the
+/// same place in the line.
+#[derive(Clone, Copy)]
+struct Meet {
+    first: *const u8,
+    second: *const u8,
+    /// The bytes of the first, fewer than a line.
+    count: usize,
+    /// Whether there is a whole line at `first`, wherever that is.
+    is_line: bool,
+}
+
+/// What is asked for, line by line.
+struct Asking<'a> {
+    lines: core::slice::Iter<'a, i64>,
+    from: *const u8,
+}
+
+impl Asking<'_> {
+    #[inline(always)]
+    fn one<V: Vector>(&mut self) {
+        if let Some(line) = self.lines.next() {
+            V::prefetch(self.from.wrapping_offset(*line as isize));
+        }
+    }
+}
+
+impl Work for Write<'_> {
+    /// What every run of the block reads and writes is readable and writable, and the two do not overlap;
+    /// `source` is readable, and each run lies in it; runs are no shorter than a line; there is a carried
+    /// line for each segment, on a line, and it holds what the block before left there.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        const { assert!(V::BYTES >= LINE / 4) };
+        let lines = if self.next.is_some() { &self.blocks.asked[..] } else { &[] };
+        let from = self.next.unwrap_or(self.from);
+        let mut asking = Asking { lines: lines.iter(), from };
+        for (i, segment) in self.blocks.segments.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe {
+                if self.streams {
+                    self.segment::<V>(segment, self.carried.wrapping_add(i * LINE), &mut asking);
+                } else {
+                    self.plain::<V>(segment, &mut asking);
+                }
+            }
+        }
+        // Runs that straddle lines are on more lines than they fill.
+        while !asking.lines.as_slice().is_empty() {
+            asking.one::<V>();
+        }
+    }
+}
+
+impl Write<'_> {
+    /// Writes the lines that end in a segment.
+    ///
+    /// # Safety
+    /// As for the block, of one of its segments and its carried line.
+    #[inline(always)]
+    unsafe fn segment<V: Vector>(&self, own: &Segment, carried: *mut u8, asking: &mut Asking<'_>) {
+        let from = self.from.wrapping_offset(own.src as isize);
+        let to = self.to.wrapping_offset(own.dst as isize);
+        let over = to.addr() % LINE;
+        let mut line = to.wrapping_sub(over);
+        let mut at = 0;
+        // SAFETY: the caller's promise: a run is no shorter than a line, so that the first line of the
+        // segment has no bytes of other runs but of that before it, and neither has any other line of more
+        // than two runs. Of a line, what other segments have of it is written by those, or its chain
+        // begins or ends here and nobody else's bytes are touched.
+        unsafe {
+            if over > 0 {
+                let second = from.wrapping_sub(over);
+                match self.blocks.before(&self.block, own) {
+                    Before::Nothing => V::copy_short(from, to, LINE - over),
+                    Before::Carried => {
+                        let first = carried.cast_const();
+                        self.join::<V, true>(
+                            Meet { first, second, count: over, is_line: true },
+                            line,
+                        );
+                    }
+                    Before::Run(src) => {
+                        let end = from.wrapping_offset(src as isize).wrapping_add(self.run);
+                        let first = end.wrapping_sub(over);
+                        self.join::<V, true>(
+                            Meet { first, second, count: over, is_line: false },
+                            line,
+                        );
+                    }
+                }
+                asking.one::<V>();
+                line = line.wrapping_add(LINE);
+                at = LINE - over;
+            }
+            let mut rows = self.blocks.rows.iter().map(|row| from.wrapping_offset(*row as isize));
+            let mut row = rows.next().unwrap_or(from);
+            loop {
+                let end = self.lines::<V>(row, at, line, asking);
+                line = line.wrapping_add(end - at);
+                let count = self.run - end;
+                let first = row.wrapping_add(end);
+                let Some(next) = rows.next() else {
+                    let rest = Meet { first, second: first, count, is_line: false };
+                    self.close::<V>(own, rest, line, carried);
+                    return;
+                };
+                row = next;
+                at = 0;
+                if count > 0 {
+                    let second = row.wrapping_sub(count);
+                    asking.one::<V>();
+                    self.join::<V, true>(Meet { first, second, count, is_line: false }, line);
+                    line = line.wrapping_add(LINE);
+                    at = LINE - count;
+                }
+            }
+        }
+    }
+
+    /// Writes the whole lines of a run from byte `at` on; returns where they end.
+    ///
+    /// # Safety
+    /// As for the segment; the run lies at `row`, and its byte `at` at `line`, which is on a line.
+    #[inline(always)]
+    unsafe fn lines<V: Vector>(
+        &self,
+        row: *const u8,
+        mut at: usize,
+        to: *mut u8,
+        asking: &mut Asking<'_>,
+    ) -> usize {
+        let (begin, is_long) = (at, self.blocks.is_long());
+        while at + LINE <= self.run {
+            if !is_long {
+                asking.one::<V>();
+            } else if at + AHEAD < self.run {
+                V::prefetch(row.wrapping_add(at + AHEAD));
+            } else {
+                V::prefetch(asking.from.wrapping_add(at + AHEAD - self.run));
+            }
+            // SAFETY: the caller's promise: a line of the run is left.
+            unsafe { stream_line::<V>(row.wrapping_add(at), to.wrapping_add(at - begin)) };
+            at += LINE;
+        }
+        at
+    }
+
+    /// Writes what is less than a line at the end of a segment, or leaves it to the one that goes on there.
+    ///
+    /// # Safety
+    /// As for the segment; the first bytes of `rest` are the end of its last run and belong at `line`.
+    #[inline(always)]
+    unsafe fn close<V: Vector>(&self, own: &Segment, rest: Meet, line: *mut u8, carried: *mut u8) {
+        if rest.count == 0 {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.block.is_continued {
+                self.join::<V, false>(rest, carried);
+            } else if Blocks::is_end(&self.block, own) {
+                V::copy_short(rest.first, line, rest.count);
+            }
+        }
+    }
+
+    /// Writes a line over two runs, past the caches or, if not `STREAMS`, to where it is carried.
+    ///
+    /// # Safety
+    /// The first bytes of `first`, and those of `second` behind as many, are readable, within the source but
+    /// for a carried line. `line` is writable and on a line. The machine has the instruction set of `V`.
+    #[inline(always)]
+    unsafe fn join<V: Vector, const STREAMS: bool>(&self, meet: Meet, line: *mut u8) {
+        let Meet { mut first, mut second, count, is_line } = meet;
+        let held;
+        if !(is_line || self.has_line(first)) || !self.has_line(second) {
+            // SAFETY: the caller's promise.
+            held = unsafe { bytes(meet) };
+            (first, second) = (held.as_ptr(), held.as_ptr());
+        }
+        for at in (0..LINE).step_by(V::BYTES) {
+            // SAFETY: the caller's promise: there is a line at either place, which lies within the source,
+            // is carried or was put together above.
+            unsafe {
+                let own = V::load(first.wrapping_add(at));
+                let rest = V::load(second.wrapping_add(at));
+                let own = own.splice(rest, count.saturating_sub(at).min(V::BYTES));
+                if STREAMS {
+                    own.stream(line.add(at));
+                } else {
+                    own.store(line.add(at));
+                }
+            }
+        }
+    }
+
+    /// Whether a line from here on lies within the source.
+    #[inline(always)]
+    fn has_line(&self, at: *const u8) -> bool {
+        at >= self.source.0 && at.wrapping_add(LINE) <= self.source.1
+    }
+
+    /// Copies the runs of a segment through the caches.
+    ///
+    /// # Safety
+    /// As for the segment.
+    #[inline(always)]
+    unsafe fn plain<V: Vector>(&self, own: &Segment, asking: &mut Asking<'_>) {
+        let mut to = self.to.wrapping_offset(own.dst as isize);
+        for row in &self.blocks.rows {
+            let from = self.from.wrapping_offset((own.src + *row) as isize);
+            // SAFETY: the caller's promise: runs are no shorter than a line.
+            unsafe { through::<V>(from, to, self.run, asking) };
+            to = to.wrapping_add(self.run);
+        }
+    }
+}
+
+/// Copies `len` bytes, whole lines of the destination past the caches.
+///
+/// # Safety
+/// So many bytes at `from` are readable and at `to` writable, and the two do not overlap; the machine has
+/// the instruction set of `V`.
+#[inline(always)]
+pub(in super::super) unsafe fn stream<V: Vector>(from: *const u8, to: *mut u8, len: usize) {
+    let mut at = (to.addr().wrapping_neg() % LINE).min(len);
+    // SAFETY: the caller's promise: every part lies within `len`, and lines are on lines.
+    unsafe {
+        if at > 0 {
+            V::copy_short(from, to, at);
+        }
+        while at + LINE <= len {
+            stream_line::<V>(from.add(at), to.add(at));
+            at += LINE;
+        }
+        if at < len {
+            V::copy_short(from.add(at), to.add(at), len - at);
+        }
+    }
+}
+
+/// Copies at least a line through the caches.
+///
+/// # Safety
+/// So many bytes at `from` are readable and at `to` writable, and the two do not overlap; the machine has
+/// the instruction set of `V`.
+#[inline(always)]
+unsafe fn through<V: Vector>(from: *const u8, to: *mut u8, len: usize, asking: &mut Asking<'_>) {
+    let mut at = 0;
+    // SAFETY: the caller's promise: the last line overlaps the one before.
+    unsafe {
+        while at + LINE < len {
+            asking.one::<V>();
+            copy_line::<V>(from.add(at), to.add(at));
+            at += LINE;
+        }
+        asking.one::<V>();
+        copy_line::<V>(from.add(len - LINE), to.add(len - LINE));
+    }
+}
+
+/// The bytes of a line over two runs.
+///
+/// # Safety
+/// The first bytes of `first`, and those of `second` behind as many, are readable.
+#[cold]
+unsafe fn bytes(meet: Meet) -> [u8; LINE] {
+    let Meet { first, second, count, .. } = meet;
+    let mut bytes = [0; LINE];
+    // SAFETY: the caller's promise; a run that nothing goes on with has no second.
+    unsafe {
+        core::ptr::copy_nonoverlapping(first, bytes.as_mut_ptr(), count);
+        if first != second {
+            let rest = second.wrapping_add(count);
+            core::ptr::copy_nonoverlapping(rest, bytes.as_mut_ptr().add(count), LINE - count);
+        }
+    }
+    bytes
+}
+
+/// Copies a line past the caches: its parts one right behind the other, so that they are one write.
+///
+/// # Safety
+/// A line at `from` is readable, and at `to` writable and on a line; the machine has the instruction set of
+/// `V`.
+#[inline(always)]
+unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
+    for at in (0..LINE).step_by(V::BYTES) {
+        // SAFETY: the caller's promise.
+        unsafe { V::load(from.add(at)).stream(to.add(at)) };
+    }
+}
+
+/// Copies a line.
+///
+/// # Safety
+/// A line at `from` is readable and at `to` writable; the machine has the instruction set of `V`.
+#[inline(always)]
+unsafe fn copy_line<V: Vector>(from: *const u8, to: *mut u8) {
+    for at in (0..LINE).step_by(V::BYTES) {
+        // SAFETY: the caller's promise.
+        unsafe { V::load(from.add(at)).store(to.add(at)) };
+    }
+}
