@@ -11,7 +11,7 @@ use crate::{
         weave::Reach,
     },
 };
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tilewright_core::TensorLayout;
 
 /// How to move the elements of one layout to another: pure, owned and printable.
@@ -38,6 +38,8 @@ pub(crate) struct Inner {
     pub(crate) terms: Terms,
     /// The ways of each region.
     pub(crate) ways: Vec<Ways>,
+    /// Whether gaps are filled one by one, once that is known.
+    pub(crate) sparse: OnceLock<bool>,
     /// How often elements were found through tables.
     pub(crate) tables: Count,
 }
@@ -93,6 +95,7 @@ impl Plan {
             min_range: MIN_RANGE,
             pool: Pool::default(),
             scratches: Scratches::default(),
+            sparse: OnceLock::new(),
             tables: Count::default(),
         };
         Plan(Arc::new(inner))

@@ -1,6 +1,6 @@
 //! The fill: what destination elements outside the image hold.
 
-use crate::{Elements, Gap};
+use crate::{Elements, Gap, cpu::cost};
 use core::ops::Range;
 
 /// Fills the destination bytes from `start` on with the low bits of `fill`.
@@ -52,6 +52,20 @@ pub(crate) fn fill_gaps(
     }
 }
 
+/// Whether it is less work to fill the gaps of a destination of so many bytes than to fill all of it before its
+/// elements are written. A run shorter than a line costs the line twice: it is read to be written, and the
+/// elements beside it come later.
+pub(crate) fn are_sparse(gaps: &[Gap], elements: Elements, bytes: u64) -> bool {
+    let line = u128::from(cost::LINE);
+    let cost = |gap: &Gap| {
+        let bits = if gap.packed { elements.dst_bits } else { 8 };
+        let run = u128::from(gap.run) * u128::from(bits) / 8;
+        let runs = u128::from(gap.size() / gap.run);
+        runs * if run < 4 * line { run + 2 * line } else { run }
+    };
+    gaps.iter().map(cost).sum::<u128>() < u128::from(bytes)
+}
+
 /// Sets some bits to those of `byte` at the same places.
 fn put_bits(byte: u8, bits: Range<usize>, out: &mut [u8]) {
     let mut at = bits.start;
@@ -96,6 +110,7 @@ pub(crate) fn clear_tail(bits: u32, capacity: u64, end: u64, out: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::GapLoop;
     use crate::Program;
     use tilewright_core::{Fractal, TensorLayout};
 
@@ -124,5 +139,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn gaps_are_filled_alone_where_they_are_few_or_long() {
+        let gap = |extent, stride, run| Gap {
+            packed: false,
+            dst: stride - run,
+            run,
+            loops: vec![GapLoop { extent, stride }],
+        };
+        let sparse = |gap: Gap, bytes| are_sparse(&[gap], Elements::same(8), bytes);
+        // A fourth byte behind every three; half of every line; a tenth of every row; half of all pages.
+        assert!(!sparse(gap(1000, 4, 1), 4000));
+        assert!(!sparse(gap(1000, 64, 32), 64_000));
+        assert!(sparse(gap(1000, 1000, 100), 1_000_000));
+        assert!(sparse(gap(1000, 8192, 4096), 8_192_000));
+        assert!(are_sparse(&[], Elements::same(8), 1));
     }
 }

@@ -311,12 +311,18 @@ impl Inner {
         });
     }
 
-    /// Fills what no element of a range is written to.
+    /// Fills what no element of a range is written to, or all of it where that is less work: elements are
+    /// written later.
     fn fill(&self, range: &Range<u64>, out: &mut [u8]) {
         let (elements, fill) = (self.program.elements(), self.program.fill());
+        let bytes = self.program.dst_bytes();
         match self.program.gaps() {
-            Some(gaps) => padding::fill_gaps(elements, fill, gaps, range, out),
-            None => padding::fill(elements, fill, range.start, out),
+            Some(gaps)
+                if *self.sparse.get_or_init(|| padding::are_sparse(gaps, elements, bytes)) =>
+            {
+                padding::fill_gaps(elements, fill, gaps, range, out);
+            }
+            _ => padding::fill(elements, fill, range.start, out),
         }
     }
 }
