@@ -123,7 +123,8 @@ fn sums(layout: &TensorLayout) -> Option<Vec<Vec<i64>>> {
 /// The coordinate at an index, the last dim fastest.
 fn coord(index: u64, extents: &[u64]) -> Vec<u64> {
     let mut rest = index;
-    let mut coord: Vec<u64> = extents.iter().rev().map(|extent| digit(&mut rest, *extent)).collect();
+    let mut coord: Vec<u64> =
+        extents.iter().rev().map(|extent| digit(&mut rest, *extent)).collect();
     coord.reverse();
     coord
 }

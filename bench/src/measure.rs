@@ -153,7 +153,9 @@ impl Bench {
             plan.run(src, dst, threads).map_err(|error| Error::machine(error.to_string()))
         };
         let row = self.measure(case, threads, effort, How { before: STALE, beside }, run)?;
-        Ok(Row { kernel: plan.kernel_name(), plan_micros, ..row })
+        let loops = case.boxes().map(|boxes| boxes.iter().map(|one| one.turns.len()).max());
+        let loops = loops.map(|most| most.unwrap_or(0));
+        Ok(Row { kernel: plan.kernel_name(), plan_micros, loops, ..row })
     }
 
     /// Measures another way to do the same: `run` is given the bytes of the source and those of the
@@ -238,6 +240,7 @@ impl Bench {
             copy_seconds: copy.seconds(),
             plan_micros: 0.0,
             kernel: String::new(),
+            loops: None,
             wrong,
             offsets: case.offsets(),
             cpu_per_wall: ours.cpu_per_wall(),

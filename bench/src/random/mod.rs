@@ -52,7 +52,8 @@ pub fn random(seed: u64, index: u64, most: u64) -> Result<Case, Error> {
         };
         let moved = case.src_bytes().saturating_add(case.dst_bytes());
         let same = case.src() == case.dst();
-        if !same && (most / 16..=most).contains(&moved) && case.dst_bytes() <= 3 * case.src_bytes() {
+        if !same && (most / 16..=most).contains(&moved) && case.dst_bytes() <= 3 * case.src_bytes()
+        {
             let offsets = offsets(&mut dice, u64::from(case.elements().src_bits / 8));
             return Ok(case.named(format!("random-{seed}:{index}"), Size::Random).at(offsets));
         }
