@@ -40,6 +40,8 @@ pub struct Row {
     pub pairs: usize,
     /// What the plan does most, in its own words.
     pub kernel: String,
+    /// The checksum of what came out.
+    pub checksum: u64,
     /// What is wrong with what came out, if anything.
     pub wrong: Option<String>,
     /// Where in a cache line the buffers begin.
@@ -52,7 +54,7 @@ pub struct Row {
 
 impl Row {
     /// The head of the table.
-    pub const HEAD: &str = "case                                     threads      MB    GB/s  memcpy    copy  ratio  plan µs  kernel";
+    pub const HEAD: &str = "case                                     threads      MB    GB/s  memcpy    copy  ratio   cpu  plan µs  kernel";
 
     /// Gigabytes (10⁹) read and written in a second.
     ///
@@ -145,7 +147,7 @@ impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:40} {:>7} {:>7.*} {:>7.2} {:>7.2} {:>7.2} {:>6.2} {:>8.1}  {}",
+            "{:40} {:>7} {:>7.*} {:>7.2} {:>7.2} {:>7.2} {:>6.2} {:>5.2} {:>8.1}  {}",
             self.name,
             self.threads,
             if self.bytes < 1_000_000 { 4 } else { 1 },
@@ -154,6 +156,7 @@ impl fmt::Display for Row {
             self.memcpy_gb_per_s(),
             self.copy_gb_per_s(),
             self.ratio(),
+            self.cpu_per_wall.unwrap_or(f64::NAN),
             self.plan_micros,
             self.kernel
         )?;

@@ -23,7 +23,7 @@ impl Dice {
 
     /// A number less than `end`, which is not 0.
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(end) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 
     /// A number in 0..1.

@@ -50,7 +50,7 @@ fn the_table_has_a_line_for_every_number_of_threads() {
     let cores = std::thread::available_parallelism().unwrap().get();
     let rows = text.lines().filter(|line| line.starts_with("nchw-to-nhwc-u8-3/small "));
     assert_eq!(rows.count(), if cores > 1 { 2 } else { 1 }, "{text}");
-    assert!(text.contains("GB/s  memcpy    copy  ratio"), "{text}");
+    assert!(text.contains("GB/s  memcpy    copy  ratio   cpu"), "{text}");
     assert!(text.contains("small, 1 thread: ") && !text.contains("WRONG"), "{text}");
 }
 

@@ -31,6 +31,7 @@ pub(super) fn row(case: &Case, row: &Row) -> Value {
         "loops": row.loops,
         "kernel": row.kernel,
         "right": row.is_right(),
+        "checksum": format!("{:#018x}", row.checksum),
         "offsets": [row.offsets.src, row.offsets.dst],
         "cpu_per_wall": row.cpu_per_wall,
         "on_lines_seconds": row.on_lines_seconds,

@@ -9,23 +9,24 @@ pub(super) fn head(machine: &Machine) -> String {
     let caches: Vec<String> = machine.caches_kib.iter().map(u64::to_string).collect();
     let Machine { cpu, cores, os, arch, .. } = machine;
     format!(
-        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\nGB/s read and written, memcpy and copy (relayout's own, layout to same layout) of as many bytes taking turns with it\n{}\n",
+        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\nGB/s read and written, memcpy and copy (relayout's own, layout to same layout) of as many bytes taking turns with it; cpu: processor time over time\n{}\n",
         caches.join(", "),
         machine.vectors.join(" "),
         Row::HEAD,
     )
 }
 
-/// A line of the table: of tiny cases with the nanoseconds over memcpy; what a random case is stands on a
-/// line of its own.
+/// A line of the table: with what offsets cost, where that was measured, and of tiny cases the nanoseconds
+/// over memcpy; what a random case is stands on a line of its own.
 pub(super) fn line(case: &Case, row: &Row) -> String {
+    let cost = row.offset_cost().map_or(String::new(), |cost| format!("  {cost:.2} of on lines"));
     match case.size() {
-        Size::Random => format!("{row}\n    {}\n", described(case)),
+        Size::Random => format!("{row}{cost}\n    {}\n", described(case)),
         Size::Tiny => {
             let over = (row.seconds - row.memcpy_seconds) * 1e9;
-            format!("{row}  {over:+.0} ns\n")
+            format!("{row}{cost}  {over:+.0} ns\n")
         }
-        Size::Memory | Size::L2 | Size::Small => format!("{row}\n"),
+        Size::Memory | Size::L2 | Size::Small => format!("{row}{cost}\n"),
     }
 }
 
