@@ -10,6 +10,7 @@
 //! | cases that nothing was tuned for | [`random`], [`Case::given`] |
 //! | buffers as `malloc` gives them | [`Case::at`] |
 //! | how fast it is | [`Bench`] |
+//! | what many come to | [`summary`], [`tiny`], [`planning`] |
 //!
 //! ```
 //! use tilewright_bench::{Bench, Effort, Size, definitions};
@@ -36,6 +37,7 @@ mod measure;
 mod offsets;
 mod random;
 mod row;
+mod short;
 mod size;
 mod turns;
 
@@ -47,5 +49,6 @@ pub use machine::Machine;
 pub use measure::{Bench, Effort};
 pub use offsets::Offsets;
 pub use random::{RANDOM_BYTES, random};
-pub use row::{Row, Summary, summary};
+pub use row::Row;
+pub use short::{Planning, Summary, Tiny, planning, summary, tiny};
 pub use size::Size;

@@ -1,5 +1,5 @@
-//! Measuring: a run, a memcpy and a copy of relayout's own take turns over the same two buffers, which
-//! are touched before and kept for all cases; what counts are the medians.
+//! Measuring: a run, a memcpy and a copy of relayout's own take turns over the same two buffers, at the same
+//! offsets; they are touched before and kept for all cases. What counts are the medians.
 
 use std::{
     hint::black_box,
@@ -153,7 +153,9 @@ impl Bench {
             plan.run(src, dst, threads).map_err(|error| Error::machine(error.to_string()))
         };
         let row = self.measure(case, threads, effort, How { before: STALE, beside }, run)?;
-        Ok(Row { kernel: plan.kernel_name(), plan_micros, ..row })
+        let loops = case.boxes().map(|boxes| boxes.iter().map(|one| one.turns.len()).max());
+        let loops = loops.map(|most| most.unwrap_or(0));
+        Ok(Row { kernel: plan.kernel_name(), plan_micros, loops, ..row })
     }
 
     /// Measures another way to do the same: `run` is given the bytes of the source and those of the
@@ -193,40 +195,13 @@ impl Bench {
         mut run: impl FnMut(&[u8], &mut [u8]) -> Result<(), Error>,
     ) -> Result<Row, Error> {
         let copier = self.copier(threads, case)?;
-        let on_lines = case.clone().at(Offsets::default());
-        let mut wrong = None;
+        let (checksum, mut wrong) = self.checked(case, how.before, &mut run)?;
         if how.beside {
-            wrong = self.checked(&on_lines, how.before, &mut run)?;
+            let on_lines = case.clone().at(Offsets::default());
+            wrong = wrong.or(self.checked(&on_lines, how.before, &mut run)?.1);
         }
-        wrong = wrong.or(self.checked(case, how.before, &mut run)?);
-        let (src_len, dst_len) = (case.src_bytes() as usize, case.dst_bytes() as usize);
-        let mean = src_len.midpoint(dst_len);
-        let same = same(mean)?;
-        let Offsets { src: first, dst: to } = case.offsets();
-        let copier = &self.copiers[copier];
-        let [mut ours, mut memcpy, mut copy, mut lines] = [(); 4].map(|()| Turns::new());
-        let began = Instant::now();
-        // The first turn warms up and tells how many runs make a turn.
-        for turn in 0..=effort.most {
-            if turn > effort.least && began.elapsed() > effort.time {
-                break;
-            }
-            let (src, dst) = (&self.src[first..][..mean], &mut self.dst[to..][..mean]);
-            memcpy.turn(|| {
-                copier.copy(black_box(src), black_box(dst));
-                Ok(())
-            })?;
-            copy.turn(|| {
-                let done = same.run(black_box(src), black_box(dst), threads);
-                done.map_err(|error| Error::machine(error.to_string()))
-            })?;
-            let (src, dst) = (&self.src[first..][..src_len], &mut self.dst[to..][..dst_len]);
-            ours.turn(|| run(black_box(src), black_box(dst)))?;
-            if how.beside {
-                let (src, dst) = (&self.src[..src_len], &mut self.dst[..dst_len]);
-                lines.turn(|| run(black_box(src), black_box(dst)))?;
-            }
-        }
+        let timed = self.timed(case, copier, effort, how, run)?;
+        let Timed { ours, memcpy, copy, on_lines } = timed;
         Ok(Row {
             name: case.name().to_owned(),
             size: case.size(),
@@ -238,20 +213,63 @@ impl Bench {
             copy_seconds: copy.seconds(),
             plan_micros: 0.0,
             kernel: String::new(),
+            loops: None,
+            checksum,
             wrong,
             offsets: case.offsets(),
             cpu_per_wall: ours.cpu_per_wall(),
-            on_lines_seconds: how.beside.then(|| lines.seconds()),
+            on_lines_seconds: how.beside.then(|| on_lines.seconds()),
         })
     }
 
-    /// Runs it once, and says what is wrong with what came out, if anything.
+    /// The turns. memcpy and the copy move the mean of source and destination, so that they read and write
+    /// as many bytes as the case does, padding included.
+    fn timed(
+        &mut self,
+        case: &Case,
+        copier: usize,
+        effort: Effort,
+        how: How,
+        mut run: impl FnMut(&[u8], &mut [u8]) -> Result<(), Error>,
+    ) -> Result<Timed, Error> {
+        let (src_len, dst_len) = (case.src_bytes() as usize, case.dst_bytes() as usize);
+        let mean = src_len.midpoint(dst_len);
+        let same = same(mean)?;
+        let Offsets { src: first, dst: to } = case.offsets();
+        let copier = &self.copiers[copier];
+        let mut timed = Timed::new();
+        let began = Instant::now();
+        // The first turn warms up and tells how many runs make a turn.
+        for turn in 0..=effort.most {
+            if turn > effort.least && began.elapsed() > effort.time {
+                break;
+            }
+            let (src, dst) = (&self.src[first..][..mean], &mut self.dst[to..][..mean]);
+            timed.memcpy.turn(|| {
+                copier.copy(black_box(src), black_box(dst));
+                Ok(())
+            })?;
+            timed.copy.turn(|| {
+                let done = same.run(black_box(src), black_box(dst), copier.threads());
+                done.map_err(|error| Error::machine(error.to_string()))
+            })?;
+            let (src, dst) = (&self.src[first..][..src_len], &mut self.dst[to..][..dst_len]);
+            timed.ours.turn(|| run(black_box(src), black_box(dst)))?;
+            if how.beside {
+                let (src, dst) = (&self.src[..src_len], &mut self.dst[..dst_len]);
+                timed.on_lines.turn(|| run(black_box(src), black_box(dst)))?;
+            }
+        }
+        Ok(timed)
+    }
+
+    /// Runs it once: the checksum of what came out, and what is wrong with that, if anything.
     fn checked(
         &mut self,
         case: &Case,
         before: u8,
         run: &mut impl FnMut(&[u8], &mut [u8]) -> Result<(), Error>,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<(u64, Option<String>), Error> {
         let Offsets { src: first, dst: to } = case.offsets();
         if self.filled != first {
             data::fill(&mut self.src[first..]);
@@ -261,7 +279,8 @@ impl Bench {
         let dst = &mut self.dst[to..][..case.dst_bytes() as usize];
         dst.fill(before);
         run(src, dst).map_err(|error| error.of(case.name()))?;
-        Ok(check::fault(case, src, dst))
+        let checksum = data::checksum(dst);
+        Ok((checksum, check::fault(case, src, dst, checksum)))
     }
 
     /// The threads of memcpy, and whether the case fits.
@@ -286,6 +305,21 @@ impl Bench {
 struct How {
     before: u8,
     beside: bool,
+}
+
+/// What took turns.
+struct Timed {
+    ours: Turns,
+    memcpy: Turns,
+    copy: Turns,
+    on_lines: Turns,
+}
+
+impl Timed {
+    fn new() -> Timed {
+        let [ours, memcpy, copy, on_lines] = [(); 4].map(|()| Turns::new());
+        Timed { ours, memcpy, copy, on_lines }
+    }
 }
 
 /// The plan that copies so many bytes.

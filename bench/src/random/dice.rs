@@ -23,7 +23,7 @@ impl Dice {
 
     /// A number less than `end`, which is not 0.
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(end) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
 
     /// A number in 0..1.
@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn shares_and_orders_are_whole() {
         let mut dice = Dice::new(3, 0);
-        let shares: Vec<char> = (0..300).map(|_| dice.share(&[(1, 'a'), (0, 'b'), (2, 'c')])).collect();
+        let shares: Vec<char> =
+            (0..300).map(|_| dice.share(&[(1, 'a'), (0, 'b'), (2, 'c')])).collect();
         assert!(shares.contains(&'a') && !shares.contains(&'b') && shares.contains(&'c'));
         for count in 0..8 {
             let mut order = dice.shuffled(count);

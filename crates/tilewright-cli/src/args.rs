@@ -8,7 +8,7 @@ use clap_complete::Shell;
 mod bench;
 mod show;
 
-pub(crate) use bench::Bench;
+pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use show::{Colour, Show};
 
 /// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
@@ -153,6 +153,9 @@ Every case moves one array, checks the checksum of what came out, and takes turn
 and writes as many bytes, padding included, in the same buffers on as many threads. All cases take minutes
 and two buffers of 340 MB; --quick a part of them and seconds.
 
+--size tiny says what a call costs: nanoseconds over memcpy up to 4096 bytes, the ratio beyond. --offset
+puts the buffers past a cache line, as malloc and NumPy do by 16 bytes; --paired says what that costs.
+
 --random draws cases as people have them; seed and number say it all, on every machine. --seed 7:12 goes on
 at case 12 of seed 7: --random 1 --seed 7:12 measures that case again. --from and --to measure any case.
 
@@ -160,6 +163,7 @@ Examples:
   tilewright bench --quick
   tilewright bench transpose-f32 --size memory --threads 1
   tilewright bench zN --quick --json
+  tilewright bench --size tiny
   tilewright bench transpose --offset 16 --paired
   tilewright bench --random 20 --seed 7
   tilewright bench --random 1 --seed 7:12 --threads 1

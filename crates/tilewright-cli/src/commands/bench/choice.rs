@@ -34,7 +34,7 @@ fn chosen(args: &Bench) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
     for size in sizes {
         for definition in all.iter().filter(wanted) {
-            cases.push(definition.case(size)?);
+            cases.extend(definition.cases(size)?);
         }
     }
     match cases.is_empty() {
@@ -72,11 +72,12 @@ fn given(args: &Bench, from: &str, to: &str) -> Result<Case, Failure> {
     Ok(Case::given(dtype, from, to, &dims)?)
 }
 
-/// One thread and all, or as many as were asked for.
+/// As many threads as were asked for, or one and all; one for tiny cases, which are no work for more.
 pub(super) fn threads(args: &Bench) -> Result<Vec<usize>, Failure> {
     let all = Machine::here().cores;
     let Some(text) = &args.threads else {
-        return Ok(if all > 1 { vec![1, all] } else { vec![1] });
+        let tiny = args.size.as_deref() == Some("tiny");
+        return Ok(if all > 1 && !tiny { vec![1, all] } else { vec![1] });
     };
     let one = size::count("--threads", text)?;
     Ok(vec![if one == 0 { all } else { one }])

@@ -1,7 +1,7 @@
 //! What `bench` prints for machines (`docs/json.md`).
 
 use serde_json::{Value, json};
-use tilewright_bench::{Boxed, Case, Machine, Row, Size, Summary};
+use tilewright_bench::{Boxed, Case, Machine, Planning, Row, Size, Summary, Tiny};
 
 pub(super) fn machine(machine: &Machine) -> Value {
     json!({
@@ -28,8 +28,10 @@ pub(super) fn row(case: &Case, row: &Row) -> Value {
         "memcpy_seconds": row.memcpy_seconds,
         "pairs": row.pairs,
         "plan_us": row.plan_micros,
+        "loops": row.loops,
         "kernel": row.kernel,
         "right": row.is_right(),
+        "checksum": format!("{:#018x}", row.checksum),
         "offsets": [row.offsets.src, row.offsets.dst],
         "cpu_per_wall": row.cpu_per_wall,
         "on_lines_seconds": row.on_lines_seconds,
@@ -52,6 +54,33 @@ pub(super) fn in_short(summary: &Summary) -> Value {
         "geometric_mean": summary.geometric_mean,
         "least": summary.least,
         "least_name": summary.least_name,
+    })
+}
+
+pub(super) fn tiny(tiny: &Tiny) -> Value {
+    json!({
+        "threads": tiny.threads,
+        "few": tiny.few,
+        "median_ns": tiny.median_ns,
+        "most_ns": tiny.most_ns,
+        "most_ns_name": tiny.most_ns_name,
+        "many": tiny.many,
+        "median_times": tiny.median_times,
+        "most_times": tiny.most_times,
+        "most_times_name": tiny.most_times_name,
+    })
+}
+
+pub(super) fn planning(planning: &Planning) -> Value {
+    json!({
+        "cases": planning.cases,
+        "median_us": planning.median_us,
+        "most_us": planning.most_us,
+        "most_name": planning.most_name,
+        "few_loops": planning.few_loops,
+        "few_loops_median_us": planning.few_loops_median_us,
+        "few_loops_most_us": planning.few_loops_most_us,
+        "few_loops_most_name": planning.few_loops_most_name,
     })
 }
 

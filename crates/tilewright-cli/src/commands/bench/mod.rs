@@ -5,9 +5,14 @@ mod json;
 mod words;
 
 use serde_json::{Value, json};
-use tilewright_bench::{Bench as Buffers, Case, Effort, Machine, Row, summary};
+use tilewright_bench::{Bench as Buffers, Case, Effort, Machine, Row, planning, summary, tiny};
 
-use crate::{args::Bench, exit::ExitCode, failure::Failure, output::Output};
+use crate::{
+    args::{Bench, MAX_BYTES},
+    exit::ExitCode,
+    failure::Failure,
+    output::Output,
+};
 
 pub(super) fn run(args: &Bench, out: &mut Output) -> Result<ExitCode, Failure> {
     let cases = choice::cases(args)?;
@@ -34,25 +39,43 @@ pub(super) fn run(args: &Bench, out: &mut Output) -> Result<ExitCode, Failure> {
             measured.push((case.clone(), row));
         }
     }
-    answer(&machine, &measured, out)
+    answer(args, &machine, &measured, out)
 }
 
 /// What it came to; wrong bytes are a no.
 fn answer(
+    args: &Bench,
     machine: &Machine,
     measured: &[(Case, Row)],
     out: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let rows: Vec<Row> = measured.iter().map(|(_, row)| row.clone()).collect();
-    let summaries = summary(&rows);
+    let (summaries, tiny, planning) = (summary(&rows), tiny(&rows), planning(&rows));
     if out.is_json() {
         let cases: Vec<Value> = measured.iter().map(|(case, row)| json::row(case, row)).collect();
         let summaries: Vec<Value> = summaries.iter().map(json::in_short).collect();
-        let machine = json::machine(machine);
-        out.answer("", json!({ "machine": machine, "cases": cases, "summary": summaries }))?;
+        let tiny: Vec<Value> = tiny.iter().map(json::tiny).collect();
+        out.answer(
+            "",
+            json!({
+                "machine": json::machine(machine),
+                "cases": cases,
+                "summary": summaries,
+                "tiny": tiny,
+                "planning": planning.as_ref().map(json::planning),
+            }),
+        )?;
     } else {
-        let lines: String = summaries.iter().map(|one| format!("{one}\n")).collect();
-        out.text(&format!("\n{lines}{}{}", words::costs(measured), words::worst(measured)))?;
+        let lines = summaries.iter().map(ToString::to_string);
+        let lines = lines.chain(tiny.iter().map(ToString::to_string));
+        let lines = lines.chain(planning.iter().map(ToString::to_string));
+        let lines: String = lines.map(|line| line + "\n").collect();
+        let most = match &*args.max_bytes {
+            MAX_BYTES => String::new(),
+            said => format!(" --max-bytes {said}"),
+        };
+        let worst = words::worst(measured, &most);
+        out.text(&format!("\n{lines}{}{worst}", words::costs(measured)))?;
     }
     let right = rows.iter().all(Row::is_right);
     Ok(if right { ExitCode::SUCCESS } else { ExitCode::from(super::NO) })

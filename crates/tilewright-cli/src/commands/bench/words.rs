@@ -9,18 +9,24 @@ pub(super) fn head(machine: &Machine) -> String {
     let caches: Vec<String> = machine.caches_kib.iter().map(u64::to_string).collect();
     let Machine { cpu, cores, os, arch, .. } = machine;
     format!(
-        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\nGB/s read and written, memcpy and copy (relayout's own, layout to same layout) of as many bytes taking turns with it\n{}\n",
+        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\nGB/s read and written, memcpy and copy (relayout's own, layout to same layout) of as many bytes taking turns with it; cpu: processor time over time\n{}\n",
         caches.join(", "),
         machine.vectors.join(" "),
         Row::HEAD,
     )
 }
 
-/// A line of the table; what a random case is on a line of its own.
+/// A line of the table: with what offsets cost, where that was measured, and of tiny cases the nanoseconds
+/// over memcpy; what a random case is stands on a line of its own.
 pub(super) fn line(case: &Case, row: &Row) -> String {
+    let cost = row.offset_cost().map_or(String::new(), |cost| format!("  {cost:.2} of on lines"));
     match case.size() {
-        Size::Random => format!("{row}\n    {}\n", described(case)),
-        Size::Memory | Size::L2 | Size::Small => format!("{row}\n"),
+        Size::Random => format!("{row}{cost}\n    {}\n", described(case)),
+        Size::Tiny => {
+            let over = (row.seconds - row.memcpy_seconds) * 1e9;
+            format!("{row}{cost}  {over:+.0} ns\n")
+        }
+        Size::Memory | Size::L2 | Size::Small => format!("{row}{cost}\n"),
     }
 }
 
@@ -31,10 +37,12 @@ pub(super) fn described(case: &Case) -> String {
     format!("{dtype}[{dims}]  {}  ->  {}  at {}", case.from(), case.to(), case.offsets())
 }
 
-/// The slowest random cases of each number of threads, and how to measure one again.
-pub(super) fn worst(measured: &[(Case, Row)]) -> String {
+/// The slowest random cases of each number of threads, and how to measure one again; `most` is what
+/// `--max-bytes` said, where it did.
+pub(super) fn worst(measured: &[(Case, Row)], most: &str) -> String {
     let drawn = |(case, _): &&(Case, Row)| case.size() == Size::Random;
-    let mut threads: Vec<usize> = measured.iter().filter(drawn).map(|(_, row)| row.threads).collect();
+    let mut threads: Vec<usize> =
+        measured.iter().filter(drawn).map(|(_, row)| row.threads).collect();
     threads.sort();
     threads.dedup();
     let list = |threads: usize| {
@@ -46,7 +54,8 @@ pub(super) fn worst(measured: &[(Case, Row)]) -> String {
         rows.sort_by(|(_, a), (_, b)| a.ratio().total_cmp(&b.ratio()));
         let one = |(case, row): &&(Case, Row)| {
             let again = case.name().strip_prefix("random-");
-            let again = again.map_or(String::new(), |seed| format!("  --random 1 --seed {seed}"));
+            let again =
+                again.map_or(String::new(), |seed| format!("  --random 1 --seed {seed}{most}"));
             format!("  {:.2}  {}  {}{again}\n", row.ratio(), described(case), row.kernel)
         };
         let lines: String = rows.iter().take(WORST).map(one).collect();
