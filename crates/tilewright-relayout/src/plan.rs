@@ -2,12 +2,14 @@
 
 use crate::{
     Elements, Error, Program,
-    cpu::hops::Hops,
-    cpu::kernel::{self, Isa},
-    cpu::pool::{Pool, Scratches},
-    cpu::run::MIN_RANGE,
-    cpu::weave::{Reach, Weave},
-    program::region::Region,
+    cpu::{
+        kernel::Isa,
+        pool::{Pool, Scratches},
+        run::MIN_RANGE,
+        way::Terms,
+        ways::{Count, Ways},
+        weave::Reach,
+    },
 };
 use std::sync::Arc;
 use tilewright_core::TensorLayout;
@@ -33,11 +35,11 @@ pub(crate) struct Inner {
     pub(crate) min_range: u64,
     pub(crate) pool: Pool,
     pub(crate) scratches: Scratches,
-    pub(crate) isa: Isa,
-    /// How the larger regions are woven.
-    pub(crate) weaves: Vec<Weave>,
-    /// How some of them go in two hops.
-    pub(crate) hops: Vec<Hops>,
+    pub(crate) terms: Terms,
+    /// The ways of each region.
+    pub(crate) ways: Vec<Ways>,
+    /// How often elements were found through tables.
+    pub(crate) tables: Count,
 }
 
 impl Plan {
@@ -81,18 +83,17 @@ impl Plan {
     /// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
     /// ```
     pub fn of(program: Program) -> Plan {
-        let isa = Isa::chosen();
-        let regions = program.regions().unwrap_or_default();
         let reach = Reach::of(program.dst_bytes());
-        let (weaves, hops) = prepared(regions, program.elements(), isa, reach);
+        let terms = Terms { elements: program.elements(), isa: Isa::chosen(), reach };
+        let regions = program.regions().unwrap_or_default();
         let inner = Inner {
+            ways: regions.iter().map(|region| Ways::of(region, terms)).collect(),
+            terms,
             program,
             min_range: MIN_RANGE,
             pool: Pool::default(),
             scratches: Scratches::default(),
-            isa,
-            weaves,
-            hops,
+            tables: Count::default(),
         };
         Plan(Arc::new(inner))
     }
@@ -215,28 +216,4 @@ impl Plan {
     pub fn dst(&self) -> &TensorLayout {
         self.0.program.dst()
     }
-}
-
-/// More weaves than this are not made beforehand.
-pub(crate) const MOST_WEAVES: usize = 8;
-
-/// The weaves of the larger regions, and the hops of those that need them.
-fn prepared(
-    regions: &[Region],
-    elements: Elements,
-    isa: Isa,
-    reach: Reach,
-) -> (Vec<Weave>, Vec<Hops>) {
-    let (mut weaves, mut hops) = (Vec::new(), Vec::new());
-    for region in regions {
-        if weaves.len() + hops.len() == MOST_WEAVES {
-            break;
-        }
-        let weave = kernel::weave_of(elements, isa, &region.whole(), reach);
-        match weave {
-            Some(weave) => weaves.push(weave),
-            None => hops.extend(kernel::hops_of(elements, isa, &region.whole(), reach)),
-        }
-    }
-    (weaves, hops)
 }

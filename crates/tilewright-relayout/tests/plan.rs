@@ -68,39 +68,66 @@ fn plans_are_values() {
     value(&plan.chunk(0..8).unwrap());
 }
 
+/// The name that a plan prints, when it is all that the plan has run.
+fn ran(src: &TensorLayout, dst: &TensorLayout, elements: Elements) -> String {
+    let plan = Plan::new(src, dst, elements, 0).unwrap();
+    let source = vec![1; plan.src_bytes() as usize];
+    for threads in [1, 2] {
+        plan.run(&source, &mut vec![0; plan.dst_bytes() as usize], threads).unwrap();
+    }
+    let (name, runs) = (plan.kernel_name(), plan.ways_run());
+    assert!(runs.iter().all(|(way, _)| *way == name || name == "fill"), "{name}: {runs:?}");
+    name
+}
+
 #[test]
-fn kernels_by_name() {
-    let name = |src: &TensorLayout, dst: &TensorLayout, bits| {
-        Plan::new(src, dst, Elements::same(bits), 0).unwrap().kernel_name()
-    };
+fn a_plan_runs_what_it_prints() {
+    let same = |src: &TensorLayout, dst: &TensorLayout, bits| ran(src, dst, Elements::same(bits));
     let extents = [128, 256];
-    assert_eq!(name(&row(&extents), &row(&extents), 32), "memcpy");
-    assert_eq!(name(&row(&extents), &row(&extents), 1), "memcpy");
-    assert_eq!(name(&row(&extents), &col(&extents), 32), "transpose 4B");
-    assert_eq!(name(&row(&extents), &col(&extents), 4), "transpose 4b");
-    assert_eq!(name(&layout(&[128], "(128):(2)", 256), &row(&[128]), 16), "gather 2B");
+    assert_eq!(same(&row(&extents), &row(&extents), 32), "copy");
+    assert_eq!(same(&row(&extents), &row(&extents), 1), "copy");
+    assert_eq!(same(&row(&extents), &col(&extents), 32), "transpose 4B");
+    assert_eq!(same(&row(&extents), &col(&extents), 4), "transpose 4b");
     let tiles = pattern(2, &[(0, 1, 0), (1, 1, 0), (0, 0, 8), (1, 0, 128)]);
-    assert_eq!(name(&row(&extents), &tiles.layout(&extents).unwrap(), 16), "rows");
+    assert_eq!(same(&row(&extents), &tiles.layout(&extents).unwrap(), 16), "rows");
     let zn = Fractal::ZN.pattern(16, 16).layout(&extents).unwrap();
-    assert_eq!(name(&row(&extents), &zn, 16), "transpose 32B");
-    assert_eq!(name(&row(&[0]), &row(&[0]), 16), "fill");
+    assert_eq!(same(&row(&extents), &zn, 16), "transpose 32B");
+    assert_eq!(same(&row(&[0]), &row(&[0]), 16), "fill");
+    // Loops and runs too small for registers.
+    assert_eq!(same(&row(&[3, 5]), &col(&[3, 5]), 32), "blocks 4B");
+    assert_eq!(same(&layout(&[40], "(40):(9)", 360), &row(&[40]), 16), "gather 2B");
+    let nibbles = Elements { src_bits: 4, dst_bits: 16, extend: Extend::Sign };
+    assert_eq!(ran(&row(&[40]), &row(&[40]), nibbles), "gather 4b to 16b");
     // Four channels of bytes move as one element of four bytes.
-    let (nhwc, blocks) = (row(&[6, 5, 4]), layout(&[6, 5, 4], "(6,5,4):(4,24,1)", 120));
-    assert_eq!(name(&nhwc, &blocks, 8), "transpose 4B");
+    let (nhwc, blocks) = (row(&[16, 32, 4]), layout(&[16, 32, 4], "(16,32,4):(4,64,1)", 2048));
+    assert_eq!(same(&nhwc, &blocks, 8), "transpose 4B");
+}
+
+/// Registers that pick bytes from a table are those of some machines.
+#[test]
+fn picks_are_called_so_where_the_machine_has_them() {
+    let channels = |dst: &TensorLayout| ran(&row(&[64, 3, 100]), dst, Elements::same(32));
+    let nhwc = layout(&[64, 3, 100], "(64,3,100):(300,1,3)", 19_200);
+    assert!(["join 3 rows of 4B", "blocks 4B"].contains(&channels(&nhwc).as_str()));
+    let every = ran(&layout(&[1280], "(1280):(2)", 2560), &row(&[1280]), Elements::same(16));
+    assert!(["every 2nd of 2B", "gather 2B"].contains(&every.as_str()), "{every}");
+    let nibbles = Elements { src_bits: 4, dst_bits: 8, extend: Extend::Sign };
+    let unpacked = ran(&row(&[1000]), &row(&[1000]), nibbles);
+    assert!(["unpack 4b to 8b", "gather 4b to 8b"].contains(&unpacked.as_str()), "{unpacked}");
 }
 
 #[test]
 fn a_plan_prints_its_loops() {
-    let zn = Fractal::ZN.pattern(16, 16).layout(&[32, 48]).unwrap();
-    let plan = Plan::new(&row(&[32, 48]), &zn, Elements::same(16), 0).unwrap();
+    let zn = Fractal::ZN.pattern(16, 16).layout(&[32, 64]).unwrap();
+    let plan = Plan::new(&row(&[32, 64]), &zn, Elements::same(16), 0).unwrap();
     let text = plan.to_string();
     for part in [
-        "[32, 48]: 16 bits, 3072 bytes to 3072 bytes, 0 of 1536 elements padding",
-        // In which registers, if in any, is the machine's affair.
+        "[32, 64]: 16 bits, 4096 bytes to 4096 bytes, 0 of 2048 elements padding",
+        // In which registers is the machine's affair.
         "transpose 32B",
         "runs of 32 bytes",
-        "3× source 32, destination 1024",
-        "32× source 96, destination 32",
+        "4× source 32, destination 1024",
+        "32× source 128, destination 32",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }

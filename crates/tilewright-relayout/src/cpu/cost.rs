@@ -55,8 +55,5 @@ pub(crate) const STREAM: u64 = 4 << 20;
 /// The lines asked for ahead of their use, into the second-level cache, or the first where that is faster.
 pub(crate) const AHEAD: u64 = 128;
 
-/// Parts of a part of fewer bytes are not worth hops of their own.
-pub(crate) const SOUGHT: u64 = 1 << 20;
-
 /// Jobs of fewer bytes are not worth tables.
 pub(crate) const LEAST: u64 = 2 << 10;

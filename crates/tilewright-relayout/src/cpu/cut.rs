@@ -1,18 +1,26 @@
-//! A part cut along one of its loops, so that threads move its parts at the same time.
+//! A region cut along one of its loops, so that threads move its parts at the same time.
 //!
-//! Ranges of the destination cut its outermost loop only. Where that has too few blocks for all threads,
-//! as when it is the source's innermost, each thread would read a part of every run or have nothing to do:
-//! another loop is cut then.
+//! Parts along the outermost loop are ranges of the destination. Where that loop has too few blocks for all
+//! threads, as when it is the source's innermost, each thread would read a part of every run or have nothing
+//! to do: another loop is cut then, if the region's way can share a destination.
 //!
-//! Law: the parts of a part hold each of its elements once.
+//! Law: the parts of a region hold each of its elements once.
 
-use crate::{program::region::Loop, program::region::RegionRef};
+use crate::program::region::{Loop, RegionRef};
 
-/// How a part is cut: the loop, the whole blocks along it and the turns of each, and how many parts share
-/// them. What is left goes with the last part.
+/// What a cut goes along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Along {
+    Loop(usize),
+    /// The run of a region without loops.
+    Run,
+}
+
+/// How a region is cut: along what, the whole blocks along it and the turns of each, and how many parts
+/// share them. What is left goes with the last part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    turn: usize,
+    pub(crate) along: Along,
     shape: u64,
     blocks: u64,
     parts: u64,
@@ -21,34 +29,57 @@ pub(crate) struct Cut {
 /// Parts per thread, so that threads that are slowed down do not hold up the rest.
 pub(crate) const PER_THREAD: u64 = 4;
 
-/// Ranges of the destination are cut along another loop if that keeps threads busy for so much more of
-/// the time, in thousandths.
+/// Another loop than the outermost is cut if that keeps threads busy for so much more of the time, in
+/// thousandths.
 const WORTH: u64 = 150;
 
+/// The bytes of a run that stay together.
+const RUN: u64 = 1 << 14;
+
 impl Cut {
-    /// How threads share a part that goes in blocks of this shape, no longer than its loops; `None` where
-    /// they do it as well by ranges of the destination, which whole blocks of the outermost loop are.
-    pub(crate) fn of(loops: &[Loop], shape: &[u64], threads: u64) -> Option<Cut> {
+    /// How threads share a region of which blocks of this shape, no longer than its loops, stay together, in
+    /// parts of at least a `most`th of it; `None` where it stays whole. Only the outermost loop is cut unless
+    /// `any` may be.
+    pub(crate) fn of(
+        region: &RegionRef<'_>,
+        shape: &dyn Fn(usize) -> u64,
+        (threads, most): (u64, u64),
+        any: bool,
+    ) -> Option<Cut> {
         let threads = threads.max(1);
-        let all = loops.iter().zip(shape).enumerate();
-        let cuts =
-            all.map(|(turn, (loops, shape))| Cut::along(turn, loops.extent, *shape, threads));
-        let busy = |cut: &Cut| cut.busy(loops[cut.turn].extent, threads);
-        let outermost = busy(&Cut::along(0, loops.first()?.extent, *shape.first()?, threads));
+        let along = |i: usize| {
+            let (extent, shape) = (region.loops[i].extent, shape(i).max(1));
+            Cut::along(Along::Loop(i), extent, shape, (threads, most))
+        };
+        let busy = |cut: &Cut| cut.busy(cut.extent(region), threads);
+        let first = match region.loops.is_empty() {
+            true => Cut::along(Along::Run, region.run, RUN, (threads, most)),
+            false => along(0),
+        };
+        let others = (1..if any { region.loops.len() } else { 0 }).map(along);
         // Of those that are equal, the one that is the furthest out.
-        let cut = cuts.rev().max_by_key(busy)?;
-        (cut.parts > 1 && busy(&cut) >= outermost + WORTH).then_some(cut)
+        let other = others.rev().max_by_key(busy);
+        let worth = |cut: &Cut| busy(cut) >= busy(&first) + WORTH;
+        Some(other.filter(worth).unwrap_or(first)).filter(|cut| cut.parts > 1)
     }
 
-    /// The cut along a loop of so many turns.
-    fn along(turn: usize, extent: u64, shape: u64, threads: u64) -> Cut {
+    /// The turns that it goes along.
+    fn extent(&self, region: &RegionRef<'_>) -> u64 {
+        match self.along {
+            Along::Loop(i) => region.loops[i].extent,
+            Along::Run => region.run,
+        }
+    }
+
+    /// The cut along so many turns.
+    fn along(along: Along, extent: u64, shape: u64, (threads, most): (u64, u64)) -> Cut {
         let blocks = extent / shape;
         let shared = (1..=PER_THREAD).rev().filter_map(|each| threads.checked_mul(each));
         let few = blocks.clamp(1, threads.saturating_mul(PER_THREAD));
         let cuts = shared.filter(|parts| *parts <= blocks).chain([few]);
-        let cuts = cuts.map(|parts| Cut { turn, shape, blocks, parts });
+        let cuts = cuts.map(|parts| Cut { along, shape, blocks, parts: parts.min(most).max(1) });
         // Of those that are equal, the one of more parts.
-        let whole = Cut { turn, shape, blocks, parts: 1 };
+        let whole = Cut { along, shape, blocks, parts: 1 };
         let busy = |cut: &Cut| cut.busy(extent, threads);
         cuts.fold(whole, |best, cut| if busy(&cut) > busy(&best) { cut } else { best })
     }
@@ -62,28 +93,43 @@ impl Cut {
         (all * 1000 / (time * u128::from(threads)).max(1)) as u64
     }
 
+    /// The units of the destination from one place where it may be cut to the next.
+    pub(crate) fn step(&self, region: &RegionRef<'_>) -> u64 {
+        match self.along {
+            Along::Loop(i) => region.loops[i].dst.unsigned_abs().saturating_mul(self.shape),
+            Along::Run => self.shape,
+        }
+    }
+
     /// How many parts there are.
     pub(crate) fn parts(&self) -> u64 {
         self.parts
     }
 
-    /// A part of the part that this was made for, whose loops are kept in `turns`.
+    /// A part of the region that this was made for, whose loops are kept in `loops`.
     pub(crate) fn part<'t>(
         &self,
-        part: &RegionRef<'_>,
+        region: &RegionRef<'_>,
         i: u64,
         loops: &'t mut Vec<Loop>,
     ) -> RegionRef<'t> {
         loops.clear();
-        loops.extend_from_slice(part.loops);
-        let turn = &mut loops[self.turn];
+        loops.extend_from_slice(region.loops);
         let (each, more) = (self.blocks / self.parts, self.blocks % self.parts);
-        let begin = |i: u64| (i * each + i.min(more)) * self.shape;
-        let from = begin(i).min(turn.extent);
-        let end = if i + 1 < self.parts { begin(i + 1).min(turn.extent) } else { turn.extent };
-        turn.extent = end - from;
-        let (src, dst) = (part.src + from as i64 * turn.src, part.dst + from as i64 * turn.dst);
-        RegionRef { packed: part.packed, src, dst, run: part.run, loops }
+        let extent = self.extent(region);
+        let begin = |i: u64| ((i * each + i.min(more)) * self.shape).min(extent);
+        let (from, end) = (begin(i), if i + 1 < self.parts { begin(i + 1) } else { extent });
+        let RegionRef { packed, src, dst, run, .. } = *region;
+        let step = match self.along {
+            Along::Loop(i) => {
+                loops[i].extent = end - from;
+                loops[i]
+            }
+            Along::Run => Loop { extent: 0, src: 1, dst: 1 },
+        };
+        let run = if self.along == Along::Run { end - from } else { run };
+        let (src, dst) = (src + from as i64 * step.src, dst + from as i64 * step.dst);
+        RegionRef { packed, src, dst, run, loops }
     }
 }
 
@@ -92,12 +138,24 @@ mod tests {
     use super::*;
     use crate::program::region::for_each;
 
+    const ANY: u64 = u64::MAX;
+
+    fn cut(region: &RegionRef<'_>, shape: &[u64], threads: u64, any: bool) -> Option<Cut> {
+        Cut::of(region, &|i| shape[i], (threads, ANY), any)
+    }
+
+    fn bytes(loops: &[Loop]) -> RegionRef<'_> {
+        RegionRef { packed: false, src: 9, dst: 4, run: 1, loops }
+    }
+
     #[test]
     fn parts_hold_every_element_once() {
-        let mut cut = 0;
+        let mut inner = 0;
         for extents in [[3, 5, 7], [2, 40, 3], [8, 9, 1], [1, 2, 50]] {
             for shape in [[3, 5, 7], [2, 4, 3], [8, 2, 1], [1, 1, 16]] {
-                for threads in [1, 2, 3, 7, 64] {
+                for (threads, any) in
+                    [1, 2, 3, 7, 64].into_iter().flat_map(|n| [(n, false), (n, true)])
+                {
                     let strides = [(1, 1000), (60, 60), (5, 1)];
                     let turn = |i: usize| Loop {
                         extent: extents[i],
@@ -105,15 +163,16 @@ mod tests {
                         dst: strides[i].1,
                     };
                     let loops = [turn(0), turn(1), turn(2)];
-                    let part = RegionRef { packed: false, src: 9, dst: 4, run: 1, loops: &loops };
+                    let (region, mut kept) = (bytes(&loops), Vec::new());
                     let fitting: Vec<u64> = (0..3).map(|i| shape[i].min(extents[i])).collect();
-                    let Some(it) = Cut::of(&loops, &fitting, threads) else { continue };
-                    cut += 1;
-                    assert!(it.turn > 0 && it.parts() > 1 && it.parts() <= threads * PER_THREAD);
-                    let (mut all, mut got, mut kept) = (Vec::new(), Vec::new(), Vec::new());
-                    for_each(&loops, part.src, part.dst, &mut |src, dst| all.push((src, dst)));
+                    let Some(it) = cut(&region, &fitting, threads, any) else { continue };
+                    inner += usize::from(it.along != Along::Loop(0));
+                    assert!(any || it.along == Along::Loop(0));
+                    assert!(it.parts() > 1 && it.parts() <= threads * PER_THREAD);
+                    let (mut all, mut got) = (Vec::new(), Vec::new());
+                    for_each(&loops, region.src, region.dst, &mut |src, dst| all.push((src, dst)));
                     for i in 0..it.parts() {
-                        let part = it.part(&part, i, &mut kept);
+                        let part = it.part(&region, i, &mut kept);
                         let long = |(turn, shape): (&Loop, &u64)| turn.extent >= *shape;
                         assert!(part.loops.iter().zip(&fitting).all(long));
                         for_each(part.loops, part.src, part.dst, &mut |s, d| got.push((s, d)));
@@ -124,30 +183,49 @@ mod tests {
                 }
             }
         }
-        assert!(cut > 20, "{cut}");
+        assert!(inner > 20, "{inner}");
     }
 
     #[test]
-    fn the_outermost_loop_is_left_to_ranges_if_all_threads_get_blocks_of_it() {
+    fn a_run_without_loops_is_cut_along_itself() {
+        for run in [1, RUN, 2 * RUN, 10 * RUN + 7] {
+            let (region, mut kept) = (RegionRef { run, ..bytes(&[]) }, Vec::new());
+            let Some(it) = cut(&region, &[], 2, false) else {
+                assert!(run < 2 * RUN);
+                continue;
+            };
+            let mut at = 0;
+            for i in 0..it.parts() {
+                let part = it.part(&region, i, &mut kept);
+                assert_eq!((part.src, part.dst), (9 + at as i64, 4 + at as i64));
+                at += part.run;
+            }
+            assert_eq!(at, run);
+        }
+    }
+
+    #[test]
+    fn the_outermost_loop_is_cut_if_all_threads_get_blocks_of_it() {
         let turn = |extent, src, dst| Loop { extent, src, dst };
         let loops = [turn(96, 4, 9000), turn(96, 400, 384), turn(96, 40_000, 4)];
-        assert_eq!(Cut::of(&loops, &[12, 3, 96], 2), None);
-        assert_eq!(Cut::of(&loops, &[96, 3, 96], 1), None);
+        let along = |shape: &[u64], threads, any| {
+            cut(&bytes(&loops), shape, threads, any).map(|cut| (cut.along, cut.parts()))
+        };
+        assert_eq!(along(&[12, 3, 96], 2, true), Some((Along::Loop(0), 8)));
+        assert_eq!(along(&[96, 3, 96], 1, true), None);
         // One block of the outermost: the next one has enough, in parts of whole blocks.
-        assert_eq!(
-            Cut::of(&loops, &[96, 3, 96], 2),
-            Some(Cut { turn: 1, shape: 3, blocks: 32, parts: 8 })
-        );
+        assert_eq!(along(&[96, 3, 96], 2, true), Some((Along::Loop(1), 8)));
+        assert_eq!(along(&[96, 3, 96], 2, false), None);
         // None has enough for so many, but one has more.
-        assert_eq!(
-            Cut::of(&loops, &[96, 96, 32], 4),
-            Some(Cut { turn: 2, shape: 32, blocks: 3, parts: 3 })
-        );
+        assert_eq!(along(&[96, 96, 32], 4, true), Some((Along::Loop(2), 3)));
+        // Parts that would be too small are fewer.
+        let few = Cut::of(&bytes(&loops), &|i| [1, 1, 96][i], (2, 3), true);
+        assert_eq!(few.map(|cut| cut.parts()), Some(2));
     }
 
     #[test]
     fn a_cut_gives_every_thread_its_share() {
-        // The extents of a part, the shape of its blocks, and the threads.
+        // The extents of a region, the shape of its blocks, and the threads.
         let cases = [
             ([64, 15, 2000], [64, 8, 64], 2),
             ([48, 11, 5000], [48, 6, 128], 2),
@@ -157,21 +235,19 @@ mod tests {
         ];
         for (extents, shape, threads) in cases {
             let loops = extents.map(|extent| Loop { extent, src: 1, dst: 1 });
-            let cut = Cut::of(&loops, &shape, threads).unwrap();
-            let part = RegionRef { packed: false, src: 0, dst: 0, run: 1, loops: &loops };
-            let mut kept = Vec::new();
-            let blocks = |i| {
-                let part = cut.part(&part, i, &mut kept);
-                part.loops[cut.turn].extent.div_ceil(shape[cut.turn])
-            };
+            let (region, mut kept) = (bytes(&loops), Vec::new());
+            let cut = cut(&region, &shape, threads, true).unwrap();
+            let Along::Loop(at) = cut.along else { panic!("a loop") };
+            let blocks = |i| cut.part(&region, i, &mut kept).loops[at].extent.div_ceil(shape[at]);
             let longest = (0..cut.parts()).map(blocks).max().unwrap();
-            let all = extents[cut.turn].div_ceil(shape[cut.turn]);
+            let all = extents[at].div_ceil(shape[at]);
             let rounds = cut.parts().div_ceil(threads);
             assert!(cut.parts() >= threads, "{cut:?}");
             assert!(rounds * longest * threads <= all + all / 4 + threads, "{cut:?}");
         }
         // A batch of transposes has enough of them for all threads.
         let batch = [15, 249, 284].map(|extent| Loop { extent, src: 1, dst: 1 });
-        assert_eq!(Cut::of(&batch, &[1, 249, 64], 2), None);
+        let cut = cut(&bytes(&batch), &[1, 249, 64], 2, true).unwrap();
+        assert_eq!(cut.along, Along::Loop(0));
     }
 }

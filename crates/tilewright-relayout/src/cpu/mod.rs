@@ -5,10 +5,13 @@ pub(crate) mod cost;
 pub(crate) mod cut;
 #[cfg(test)]
 mod forced;
-pub(crate) mod hops;
 #[allow(unsafe_code)]
 pub(crate) mod kernel;
 pub(crate) mod padding;
 pub(crate) mod pool;
 pub(crate) mod run;
+pub(crate) mod scratch;
+pub(crate) mod share;
+pub(crate) mod way;
+pub(crate) mod ways;
 pub(crate) mod weave;

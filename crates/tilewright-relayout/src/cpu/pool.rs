@@ -1,12 +1,18 @@
 //! The threads of a plan: started when a run first asks for them, shared by all later runs and chunks,
 //! gone with the plan.
 
-use crate::{Error, cpu::kernel::Scratch};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use crate::{Error, cpu::scratch::Scratch};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// More threads than this are not started.
 const MOST: usize = 1024;
+
+/// The number of threads that a caller means: 0 is one per core.
+pub(crate) fn wanted(threads: usize) -> usize {
+    if threads == 0 { rayon::current_num_threads() } else { threads }
+}
 
 /// The threads that a plan started so far.
 #[derive(Default)]
@@ -20,6 +26,36 @@ impl Clone for Pool {
 }
 
 impl Pool {
+    /// Calls `work` with every number below `count`, in this many threads, of which the caller's is one; 0
+    /// for one per core. A thread takes the next number when it is done with one.
+    pub(crate) fn each(
+        &self,
+        threads: usize,
+        count: usize,
+        work: &(dyn Fn(usize) + Sync),
+    ) -> Result<(), Error> {
+        let next = AtomicUsize::new(0);
+        let go = || {
+            loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                if i >= count {
+                    return;
+                }
+                work(i);
+            }
+        };
+        let others = wanted(threads).min(count).min(MOST).saturating_sub(1);
+        if others == 0 {
+            go();
+            return Ok(());
+        }
+        match threads {
+            0 => rayon::in_place_scope(|scope| together(scope, others, &go)),
+            _ => self.of(others)?.in_place_scope(|scope| together(scope, others, &go)),
+        }
+        Ok(())
+    }
+
     /// Runs `work` on at least `threads` threads, or as many as are allowed.
     pub(crate) fn run(&self, threads: usize, work: impl FnOnce() + Send) -> Result<(), Error> {
         self.of(threads.min(MOST))?.install(work);
@@ -40,6 +76,12 @@ impl Pool {
     }
 }
 
+/// Does work in the thread of the caller and in others.
+fn together<'s>(scope: &Scope<'s>, others: usize, go: &'s (dyn Fn() + Sync)) {
+    (0..others).for_each(|_| scope.spawn(move |_| go()));
+    go();
+}
+
 /// Buffers for blocks, kept from run to run.
 #[derive(Default)]
 pub(crate) struct Scratches(Mutex<Vec<Scratch>>);
@@ -51,14 +93,13 @@ impl Clone for Scratches {
 }
 
 impl Scratches {
-    /// A buffer that no one uses.
-    pub(crate) fn take(&self) -> Scratch {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    /// Keeps a buffer.
-    pub(crate) fn give(&self, scratch: Scratch) {
+    /// Calls `f` with buffers that no one else uses, which are kept for later runs.
+    pub(crate) fn with<T>(&self, f: impl FnOnce(&mut Scratch) -> T) -> T {
+        let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scratch = held.unwrap_or_default();
+        let result = f(&mut scratch);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        result
     }
 }
 
@@ -74,5 +115,20 @@ mod tests {
         let three = pool.of(3).unwrap();
         assert_eq!(three.current_num_threads(), 3);
         assert!(Arc::ptr_eq(&three, &pool.of(2).unwrap()));
+    }
+
+    #[test]
+    fn every_number_is_worked_on_once() {
+        let pool = Pool::default();
+        for threads in 0..5 {
+            for count in [0, 1, 2, 3, 100] {
+                let done: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+                let work = |i: usize| {
+                    done[i].fetch_add(1, Ordering::Relaxed);
+                };
+                pool.each(threads, count, &work).unwrap();
+                assert!(done.iter().all(|times| times.load(Ordering::Relaxed) == 1));
+            }
+        }
     }
 }

@@ -1,18 +1,13 @@
-//! Running a plan: the destination is cut into byte ranges, each an exclusive slice of one thread, or a part
-//! into parts along another of its loops, where threads share that better.
+//! Running a plan: all of it, or a range of the destination.
 
 use crate::{
     Error, Plan,
-    cpu::clip::clip,
-    cpu::cut,
-    cpu::kernel::{self, Scratch, Together, Tools},
-    cpu::padding,
-    cpu::weave::Reach,
-    plan::{Inner, MOST_WEAVES},
+    cpu::{clip::clip, cut::PER_THREAD, kernel, padding, pool, ways::Ways},
+    plan::Inner,
     program::region::{Region, RegionRef},
 };
 use core::ops::Range;
-use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// No range is smaller than this, in bytes, unless the plan says otherwise.
 pub(crate) const MIN_RANGE: u64 = 1 << 14;
@@ -49,10 +44,7 @@ impl Plan {
                 "a destination of {given} bytes; the plan writes {bytes}"
             )));
         };
-        if self.0.in_parts(threads, src, out)? {
-            return Ok(());
-        }
-        self.in_ranges(threads, out, |range, out| self.0.run(range, src, out))
+        self.0.run_all(threads, src, out)
     }
 
     /// Writes the destination bytes `range` to `out`, from the whole source in memory.
@@ -102,16 +94,6 @@ impl Plan {
         }
         Ok(())
     }
-
-    /// Calls `f` with ranges of `out` and their bytes, in as many threads.
-    fn in_ranges(
-        &self,
-        threads: usize,
-        out: &mut [u8],
-        f: impl Fn(Range<u64>, &mut [u8]) + Sync,
-    ) -> Result<(), Error> {
-        self.0.in_ranges(threads, 0, out, f)
-    }
 }
 
 /// Refuses an output of another length than its range.
@@ -126,41 +108,30 @@ pub(crate) fn check_out(range: &Range<u64>, given: usize) -> Result<(), Error> {
 }
 
 impl Inner {
-    /// Moves all elements in parts of a part, if threads share that better than ranges of the destination.
-    fn in_parts(&self, threads: usize, src: &[u8], out: &mut [u8]) -> Result<bool, Error> {
-        let wanted = if threads == 0 { rayon::current_num_threads() } else { threads };
-        let reach = Reach::of(self.program.dst_bytes());
-        let Some([region]) = self.program.regions() else { return Ok(false) };
-        if wanted == 1 || reach != Reach::Far || region.packed || self.program.dst().padding() > 0 {
-            return Ok(false);
-        }
-        let part = region.whole();
-        let Some(weave) = self.weaves.iter().find(|weave| weave.fits(&part, 8, reach)) else {
-            return Ok(false);
+    /// Writes the whole destination.
+    fn run_all(&self, threads: usize, src: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        let Some(regions) = self.program.regions() else {
+            return self.in_ranges(threads, 0, out, |range, out| self.run(range, src, out));
         };
-        if kernel::is_picked(self.isa, &part) {
-            return Ok(false);
+        let elements = self.program.elements();
+        let small = out.len() as u64 / 2 < self.min_range;
+        if self.program.dst().padding() > 0 {
+            self.in_ranges(threads, 0, out, |range, out| {
+                padding::fill(elements, self.program.fill(), range.start, out);
+            })?;
         }
-        let Some(together) = Together::of(self.isa, weave, part, wanted) else { return Ok(false) };
-        let mut done = false;
-        self.in_threads(threads, together.parts(), || {
-            done = together.run(src, out, &self.scratches);
-        })?;
-        Ok(done)
-    }
-
-    /// Does work in this many threads, or in as many as there are parts of it.
-    fn in_threads(
-        &self,
-        threads: usize,
-        parts: u64,
-        work: impl FnOnce() + Send,
-    ) -> Result<(), Error> {
-        if threads == 0 {
-            work();
-            return Ok(());
+        if small || pool::wanted(threads) == 1 {
+            self.scratches.with(|scratch| {
+                for (region, ways) in regions.iter().zip(&self.ways) {
+                    ways.run(region, &mut ways.tools(scratch), &region.whole(), src, out);
+                }
+            });
+        } else {
+            self.share(regions, threads, src, out)?;
         }
-        self.pool.run(usize::try_from(parts).unwrap_or(threads).min(threads), work)
+        let capacity = self.program.dst().capacity();
+        padding::clear_tail(elements.dst_bits, capacity, self.program.dst_bytes(), out);
+        Ok(())
     }
 
     /// Calls `f` with byte ranges of `out`, which begins at destination byte `start`.
@@ -171,7 +142,7 @@ impl Inner {
         out: &mut [u8],
         f: impl Fn(Range<u64>, &mut [u8]) + Sync,
     ) -> Result<(), Error> {
-        let wanted = if threads == 0 { rayon::current_num_threads() } else { threads };
+        let wanted = pool::wanted(threads);
         let grain = self.grain(out.len() as u64, wanted as u64);
         let ranges = (out.len() as u64).div_ceil(grain);
         let range = |i: usize, len: usize| {
@@ -182,16 +153,16 @@ impl Inner {
             f(range(0, out.len()), out);
             return Ok(());
         }
-        self.in_threads(threads, ranges, || {
-            out.par_chunks_mut(grain as usize)
-                .enumerate()
-                .for_each(|(i, out)| f(range(i, out.len()), out));
+        let parts: Vec<_> = out.chunks_mut(grain as usize).map(Mutex::new).collect();
+        self.pool.each(threads, parts.len(), &|i| {
+            let mut part = parts[i].lock().unwrap_or_else(PoisonError::into_inner);
+            f(range(i, part.len()), &mut part);
         })
     }
 
     /// The bytes of a range, so that `len` bytes keep this many threads busy.
     fn grain(&self, len: u64, threads: u64) -> u64 {
-        let ranges = threads.max(1).saturating_mul(cut::PER_THREAD);
+        let ranges = threads.max(1).saturating_mul(PER_THREAD);
         let bytes = len.div_ceil(ranges).max(self.min_range);
         let share = len.div_ceil(threads.max(1));
         match self.outer_block() {
@@ -204,15 +175,14 @@ impl Inner {
         }
     }
 
-    /// The bytes of the destination from one block to the next along its outermost loop.
+    /// The bytes of the destination from one block to the next along the outermost loop of its main region.
     fn outer_block(&self) -> Option<u64> {
-        let region = self.program.main()?;
-        let (reach, unit) =
-            (Reach::of(self.program.dst_bytes()), region.dst_unit(self.program.elements()));
-        let weave = self.weaves.iter().find(|weave| weave.fits(&region.whole(), unit, reach))?;
-        let (turn, taken) = (region.loops.first()?, weave.shape.first()?);
-        let bits = turn.dst.unsigned_abs().checked_mul(*taken)?.checked_mul(u64::from(unit))?;
-        Some(bits / 8)
+        let (i, region) = self.program.main()?;
+        let (elements, turn) = (self.program.elements(), region.loops.first()?);
+        let together = self.ways[i].first().together(&region.whole(), 0, elements);
+        let unit = u64::from(region.dst_unit(elements));
+        let bits = turn.dst.unsigned_abs().checked_mul(together)?.checked_mul(unit)?;
+        Some(bits / 8).filter(|bytes| *bytes > 0)
     }
 
     /// `bytes`, rounded up to where ranges cut few boxes.
@@ -222,7 +192,7 @@ impl Inner {
     }
 
     /// `bytes`, rounded down to where ranges cut few boxes; at least one element.
-    pub(crate) fn cut(&self, bytes: u64) -> u64 {
+    pub(crate) fn rounded(&self, bytes: u64) -> u64 {
         let stride = self.stride(bytes);
         (bytes / stride).max(1) * stride
     }
@@ -230,11 +200,9 @@ impl Inner {
     /// The largest loop of the destination that is not longer than `bytes`; at least one element.
     fn stride(&self, bytes: u64) -> u64 {
         let align = self.program.elements().dst_align();
-        let strides = self.program.main().map_or(&[][..], |region| region.loops.as_slice()).iter();
-        let unit = self
-            .program
-            .main()
-            .map_or(8, |region| u64::from(region.dst_unit(self.program.elements())));
+        let main = self.program.main().map(|(_, region)| region);
+        let strides = main.map_or(&[][..], |region| region.loops.as_slice()).iter();
+        let unit = main.map_or(8, |region| u64::from(region.dst_unit(self.program.elements())));
         let stride = strides
             .map(|turn| (turn.dst as u64).saturating_mul(unit))
             .filter(|bits| bits.is_multiple_of(8 * align) && bits / 8 <= bytes)
@@ -245,12 +213,13 @@ impl Inner {
     /// Writes the destination bytes `range` from the whole source.
     pub(crate) fn run(&self, range: Range<u64>, src: &[u8], out: &mut [u8]) {
         self.write(range, out, &|range, out| match self.program.regions() {
-            Some(regions) => self.with_scratch(|scratch| {
-                for region in regions {
-                    self.run_nest(region, range, src, out, scratch);
+            Some(regions) => {
+                for (region, ways) in regions.iter().zip(&self.ways) {
+                    self.run_region(region, ways, range, src, out);
                 }
-            }),
+            }
             None => {
+                self.tables.add();
                 let offsets = self.offsets(range);
                 self.program.digits().walk(offsets.clone(), &mut |leaf| {
                     kernel::table(self.program.elements(), leaf, (0, -offsets.start), src, out);
@@ -331,71 +300,20 @@ impl Inner {
     }
 
     /// Moves the part of a region that lies in `range` to `out`.
-    pub(crate) fn run_nest(
+    pub(crate) fn run_region(
         &self,
         region: &Region,
+        ways: &Ways,
         range: &Range<u64>,
         src: &[u8],
         out: &mut [u8],
-        scratch: &mut Scratch,
     ) {
         let units = region.dst_range(range, self.program.elements());
-        let reach = Reach::of(self.program.dst_bytes());
-        let tools = &mut Tools {
-            elements: self.program.elements(),
-            isa: self.isa,
-            reach,
-            weaves: &self.weaves,
-            hops: &self.hops,
-            seek: true,
-            ask: None,
-            scratch,
-        };
-        clip(region, units, &mut |part| {
-            tools.seek = !self.is_prepared(region, &part);
-            let part = RegionRef { dst: part.dst - units.0, ..part };
-            kernel::run(tools, part, src, out);
+        self.scratches.with(|scratch| {
+            clip(region, units, &mut |part| {
+                let part = RegionRef { dst: part.dst - units.0, ..part };
+                ways.run(region, &mut ways.tools(scratch), &part, src, out);
+            });
         });
-    }
-
-    /// Whether a part is all of a region, for which weaves and hops were sought beforehand.
-    fn is_prepared(&self, region: &Region, part: &RegionRef<'_>) -> bool {
-        let few = self.program.regions().is_some_and(|regions| regions.len() <= MOST_WEAVES);
-        few && part.run == region.run && part.loops == region.loops
-    }
-
-    /// Calls `f` with a buffer for blocks, which is kept for later runs.
-    pub(crate) fn with_scratch(&self, f: impl FnOnce(&mut Scratch)) {
-        let mut scratch = self.scratches.take();
-        f(&mut scratch);
-        self.scratches.give(scratch);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{Elements, Plan};
-    use tilewright_core::TensorLayout;
-
-    #[test]
-    #[cfg_attr(miri, ignore = "megabytes take hours")]
-    fn parts_are_taken_where_ranges_leave_threads_idle_and_nowhere_else() {
-        let row = |extents: &[u64]| TensorLayout::row_major(extents).unwrap();
-        let parts = |dst: &TensorLayout, extents: &[u64], threads| {
-            let plan = Plan::new(&row(extents), dst, Elements::same(32), 0).unwrap();
-            let source = vec![1; plan.src_bytes() as usize];
-            let mut out = vec![0; plan.dst_bytes() as usize];
-            let done = plan.0.in_parts(threads, &source, &mut out).unwrap();
-            assert!(out.iter().all(|byte| *byte == u8::from(done)), "all or nothing");
-            done
-        };
-        // The innermost loop of the source, of one block, is the outermost of the destination.
-        let long = [40, 60, 9, 52];
-        assert!(parts(&TensorLayout::col_major(&long).unwrap(), &long, 2));
-        assert!(!parts(&TensorLayout::col_major(&long).unwrap(), &long, 1));
-        // As many transposes as all threads need, and nothing to transpose.
-        let batch = [15, 249, 284];
-        assert!(!parts(&TensorLayout::ordered(&batch, &[1, 2, 0]).unwrap(), &batch, 2));
-        assert!(!parts(&row(&long), &long, 2));
     }
 }

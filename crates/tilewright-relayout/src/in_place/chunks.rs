@@ -4,9 +4,7 @@
 
 use super::work::{Work, Works};
 use crate::{
-    cpu::clip::clip,
-    cpu::kernel::{self, Tools},
-    cpu::weave::{Reach, Weave},
+    cpu::{clip::clip, kernel, way::Terms, ways::Ways, weave::Reach},
     plan::Inner,
     program::region::{Loop, Region, RegionRef},
 };
@@ -27,7 +25,8 @@ pub(super) struct Chunks {
     block: u64,
     /// The elements, if not those of the plan.
     own: Option<Vec<Region>>,
-    weaves: Vec<Weave>,
+    /// The ways of the regions.
+    ways: Vec<Ways>,
 }
 
 /// Whether no byte of the buffer changes.
@@ -102,21 +101,10 @@ impl Chunks {
     ) -> Chunks {
         let closed = closed.max(1);
         let block = closed * (TOGETHER.min(most).min(inner.program.dst_bytes()) / closed).max(1);
-        let mut chunks = Chunks { closed, phase, block, own, weaves: Vec::new() };
-        let first = phase..inner.program.dst_bytes().min(phase + block);
-        let mut weaves = Vec::new();
-        for region in chunks.regions(inner).unwrap_or_default().iter().take(8) {
-            clip(region, region.dst_range(&first, inner.program.elements()), &mut |part| {
-                weaves.extend(kernel::weave_of(
-                    inner.program.elements(),
-                    inner.isa,
-                    &part,
-                    Reach::Near,
-                ));
-            });
-        }
-        weaves.truncate(8);
-        chunks.weaves = weaves;
+        let terms = Terms { reach: Reach::Near, ..inner.terms };
+        let mut chunks = Chunks { closed, phase, block, own, ways: Vec::new() };
+        let regions = chunks.regions(inner).unwrap_or_default();
+        chunks.ways = regions.iter().map(|region| Ways::of(region, terms)).collect();
         chunks
     }
 
@@ -160,16 +148,7 @@ impl Chunks {
         let held = &mut work.bytes[..out.len()];
         held.copy_from_slice(out);
         let src = &*held;
-        let tools = core::cell::RefCell::new(Tools {
-            elements: inner.program.elements(),
-            isa: inner.isa,
-            reach: Reach::Near,
-            weaves: &self.weaves,
-            hops: &[],
-            seek: true,
-            ask: None,
-            scratch: &mut work.scratch,
-        });
+        let scratch = core::cell::RefCell::new(&mut work.scratch);
         inner.write(range, out, &|range, out| {
             let Some(regions) = self.regions(inner) else {
                 let offsets = inner.offsets(range);
@@ -178,12 +157,13 @@ impl Chunks {
                     kernel::table(inner.program.elements(), leaf, (first, first), src, out);
                 });
             };
-            for region in regions {
+            for (region, ways) in regions.iter().zip(&self.ways) {
                 let units = region.dst_range(range, inner.program.elements());
                 clip(region, units, &mut |part| {
-                    let part =
-                        RegionRef { src: part.src - units.0, dst: part.dst - units.0, ..part };
-                    kernel::run(&mut tools.borrow_mut(), part, src, out);
+                    let (from, to) = (part.src - units.0, part.dst - units.0);
+                    let part = RegionRef { src: from, dst: to, ..part };
+                    let mut scratch = scratch.borrow_mut();
+                    ways.run(region, &mut ways.tools(&mut scratch), &part, src, out);
                 });
             }
         });

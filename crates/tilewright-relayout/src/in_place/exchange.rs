@@ -5,11 +5,14 @@ use super::{
     work::{Work, Works},
 };
 use crate::{
-    cpu::kernel::{self, Tools},
-    cpu::weave::{Reach, Weave},
+    cpu::{
+        kernel::Tools,
+        scratch::Scratch,
+        way::{Terms, Way},
+        weave::Reach,
+    },
     plan::Inner,
-    program::region::Loop,
-    program::region::RegionRef,
+    program::region::{Loop, Region, RegionRef},
 };
 use core::ops::Range;
 
@@ -18,7 +21,8 @@ pub(super) struct Tasks<'a> {
     pub(super) swap: &'a Swap,
     inner: &'a Inner,
     works: &'a Works,
-    weaves: Vec<Weave>,
+    /// The ways of whole blocks, with what they were chosen for.
+    ways: Vec<(Region, Way)>,
 }
 
 /// The part of the buffer in which blocks lie, with the byte it begins at; and that of their images, if
@@ -54,19 +58,22 @@ impl Swap {
         let ranges: Vec<_> = self.loops.iter().map(|turn| 0..turn.extent).collect();
         let block = Block { at: &at, ranges: &ranges, within: 0, piece: self.piece };
         let mut loops = Vec::new();
-        let mut weaves = Vec::new();
+        let terms = Terms { reach: Reach::Near, ..inner.terms };
+        let mut ways = Vec::new();
+        let mut add = |run: u64, loops: &[Loop]| {
+            let region = Region { packed: false, src: 0, dst: 0, run, loops: loops.to_vec() };
+            let way = Way::of(&region.whole(), terms);
+            ways.push((region, way));
+        };
         for back in [false, true] {
             self.loops(&block, back, &mut loops);
             gathered(self.piece, &mut loops);
-            let part = RegionRef { packed: false, src: 0, dst: 0, run: self.piece, loops: &loops };
-            weaves.extend(kernel::weave_of(
-                inner.program.elements(),
-                inner.isa,
-                &part,
-                Reach::Near,
-            ));
+            add(self.piece, &loops);
+            self.loops(&block, back, &mut loops);
+            let run = scattered(self.piece, &mut loops);
+            add(run, &loops);
         }
-        Tasks { swap: self, inner, works, weaves }
+        Tasks { swap: self, inner, works, ways }
     }
 
     /// The loops of a block from where it is to where it goes, or the other way, in the order of the
@@ -147,56 +154,73 @@ impl Tasks<'_> {
         let (place, image) = self.swap.places(block);
         let (bytes, mut loops) = (&mut work.bytes, core::mem::take(&mut work.loops));
         let (one, other) = bytes.split_at_mut(self.swap.block() as usize);
-        let mut tools = Tools {
-            elements: self.inner.program.elements(),
-            isa: self.inner.isa,
-            reach: Reach::Near,
-            weaves: &self.weaves,
-            hops: &[],
-            seek: true,
-            ask: None,
-            scratch: &mut work.scratch,
-        };
+        let terms = Terms { reach: Reach::Near, ..self.inner.terms };
+        let scratch = &mut work.scratch;
         self.swap.loops(block, false, &mut loops);
         gathered(block.piece, &mut loops);
-        take(&mut tools, block.piece, &loops, (parts.blocks(), place), one);
+        self.take((terms, scratch), block.piece, &loops, (parts.blocks(), place), one);
         if place != image {
             self.swap.loops(block, true, &mut loops);
             gathered(block.piece, &mut loops);
-            take(&mut tools, block.piece, &loops, (parts.images(), image), other);
+            self.take((terms, scratch), block.piece, &loops, (parts.images(), image), other);
             self.swap.loops(block, true, &mut loops);
             let run = scattered(block.piece, &mut loops);
-            put(&mut tools, run, &loops, other, (parts.blocks(), place));
+            self.put((terms, scratch), run, &loops, other, (parts.blocks(), place));
         }
         self.swap.loops(block, false, &mut loops);
         let run = scattered(block.piece, &mut loops);
-        put(&mut tools, run, &loops, one, (parts.images(), image));
+        self.put((terms, scratch), run, &loops, one, (parts.images(), image));
         work.loops = loops;
     }
-}
 
-/// Gathers a block that begins at a byte of the buffer.
-fn take(
-    tools: &mut Tools<'_>,
-    run: u64,
-    loops: &[Loop],
-    ((part, start), place): ((&mut [u8], i64), i64),
-    scratch: &mut [u8],
-) {
-    let block = RegionRef { packed: false, src: place - start, dst: 0, run, loops };
-    kernel::run(tools, block, part, scratch);
-}
+    /// Gathers a block that begins at a byte of the buffer.
+    fn take(
+        &self,
+        tools: (Terms, &mut Scratch),
+        run: u64,
+        loops: &[Loop],
+        ((part, start), place): ((&mut [u8], i64), i64),
+        scratch: &mut [u8],
+    ) {
+        let block = RegionRef { packed: false, src: place - start, dst: 0, run, loops };
+        self.move_block(tools, &block, part, scratch);
+    }
 
-/// Writes a block to where it goes.
-fn put(
-    tools: &mut Tools<'_>,
-    run: u64,
-    loops: &[Loop],
-    scratch: &[u8],
-    ((part, start), place): ((&mut [u8], i64), i64),
-) {
-    let block = RegionRef { packed: false, src: 0, dst: place - start, run, loops };
-    kernel::run(tools, block, scratch, part);
+    /// Writes a block to where it goes.
+    fn put(
+        &self,
+        tools: (Terms, &mut Scratch),
+        run: u64,
+        loops: &[Loop],
+        scratch: &[u8],
+        ((part, start), place): ((&mut [u8], i64), i64),
+    ) {
+        let block = RegionRef { packed: false, src: 0, dst: place - start, run, loops };
+        self.move_block(tools, &block, scratch, part);
+    }
+
+    /// Moves a block in the way of whole ones, if it is large enough.
+    fn move_block(
+        &self,
+        (terms, scratch): (Terms, &mut Scratch),
+        block: &RegionRef<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) {
+        let alike = |(own, given): (&Loop, &Loop)| (own.src, own.dst) == (given.src, given.dst);
+        let fits = |(region, way): &&(Region, Way)| {
+            region.run == block.run
+                && region.loops.len() == block.loops.len()
+                && region.loops.iter().zip(block.loops).all(alike)
+                && way.serves(&region.whole(), block, terms)
+        };
+        let Terms { elements, isa, reach } = terms;
+        let tools = &mut Tools { elements, isa, reach, ask: None, scratch };
+        match self.ways.iter().find(fits) {
+            Some((_, way)) => way.run(tools, block, src, out),
+            None => Way::plain(block, elements).run(tools, block, src, out),
+        }
+    }
 }
 
 /// Moves on to the next block; whether there is one.

@@ -132,7 +132,7 @@ fn refused(inner: &Inner, scratch: u64) -> Error {
     let far = |turn: &&Loop| turn.extent.saturating_mul(turn.src.abs_diff(turn.dst));
     let why = match (inner.program.regions(), inner.program.main()) {
         (None, _) => "tiles that do not divide one another couple places far apart".to_string(),
-        (_, Some(region)) => match region.loops.iter().max_by_key(far) {
+        (_, Some((_, region))) => match region.loops.iter().max_by_key(far) {
             Some(turn) if turn.src != turn.dst => format!(
                 "the loop of {} turns with strides {} to {} {} couples places far apart",
                 turn.extent,

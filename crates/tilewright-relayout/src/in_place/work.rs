@@ -1,6 +1,6 @@
 //! What a thread works with: buffers that are kept from run to run.
 
-use crate::{cpu::kernel::Scratch, program::region::Loop};
+use crate::{cpu::scratch::Scratch, program::region::Loop};
 use std::sync::{Mutex, PoisonError};
 
 /// The buffers of a thread.

@@ -222,12 +222,12 @@ impl Program {
         self.regions = None;
     }
 
-    /// The region that moves most; `None` for an empty array, or where regions are too many.
-    pub(crate) fn main(&self) -> Option<&Region> {
-        let bits = |region: &&Region| {
+    /// The region that moves most, and its number; `None` for an empty array, or where regions are too many.
+    pub(crate) fn main(&self) -> Option<(usize, &Region)> {
+        let bits = |(_, region): &(usize, &Region)| {
             u128::from(region.size()) * u128::from(region.dst_unit(self.elements))
         };
-        self.regions.as_ref()?.iter().max_by_key(bits)
+        self.regions.as_ref()?.iter().enumerate().max_by_key(bits)
     }
 }
 

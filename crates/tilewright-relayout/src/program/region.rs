@@ -85,6 +85,21 @@ pub(crate) struct RegionRef<'a> {
 }
 
 impl RegionRef<'_> {
+    /// The units moved.
+    pub(crate) fn size(&self) -> u64 {
+        self.loops.iter().fold(self.run, |all, turn| all.saturating_mul(turn.extent))
+    }
+
+    /// The bits of one unit of the destination.
+    pub(crate) fn dst_unit(&self, elements: Elements) -> u32 {
+        if self.packed { elements.dst_bits } else { 8 }
+    }
+
+    /// The units from the first position to behind the last, in the destination.
+    pub(crate) fn dst_length(&self) -> i64 {
+        self.loops.iter().map(Loop::dst_reach).sum::<i64>() + self.run as i64
+    }
+
     /// Whether every unit lies within the first `src` units of the source and `dst` of the destination.
     pub(crate) fn is_within(&self, src: usize, dst: usize) -> bool {
         let stays = |first: i64, reach: fn(&Loop) -> i64, len: usize| {

@@ -118,7 +118,7 @@ impl Plan {
     /// assert_eq!(ranges, [0..14_800, 14_800..29_600, 29_600..40_000]);
     /// ```
     pub fn ranges(&self, bytes: u64) -> impl Iterator<Item = Range<u64>> + use<> {
-        let (all, step) = (self.dst_bytes(), self.0.cut(bytes));
+        let (all, step) = (self.dst_bytes(), self.0.rounded(bytes));
         (0..all.div_ceil(step)).map(move |i| i * step..(i * step).saturating_add(step).min(all))
     }
 
@@ -308,11 +308,12 @@ impl Chunk {
     fn write(&self, range: &Range<u64>, buffer: &[u8], out: &mut [u8]) {
         let plan = &self.plan.0;
         match &self.needs {
-            Needs::Pieces(pieces) => plan.with_scratch(|scratch| {
+            Needs::Pieces(pieces) => {
                 for piece in pieces {
-                    plan.run_nest(&piece.region, range, buffer, out, scratch);
+                    let ways = piece.ways(plan.terms);
+                    plan.run_region(&piece.region, ways, range, buffer, out);
                 }
-            }),
+            }
             Needs::Stretches(stretches) => {
                 let offsets = plan.offsets(range);
                 plan.program.digits().walk(offsets.clone(), &mut |leaf| {

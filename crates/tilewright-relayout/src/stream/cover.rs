@@ -9,8 +9,11 @@
 use crate::{
     Elements,
     cpu::clip::{Met, cut},
+    cpu::{way::Terms, ways::Ways},
     program::region::{Loop, Region, RegionRef},
 };
+
+use std::sync::OnceLock;
 
 /// Calls `f` with boxes around the positions of a region in the destination units `low..high`.
 ///
@@ -100,9 +103,16 @@ pub(crate) struct Piece {
     /// Where the first read goes in the buffer.
     at: usize,
     pub(crate) region: Region,
+    /// How the region is moved, once it is.
+    ways: OnceLock<Box<Ways>>,
 }
 
 impl Piece {
+    /// How its region is moved.
+    pub(crate) fn ways(&self, terms: Terms) -> &Ways {
+        self.ways.get_or_init(|| Box::new(Ways::of(&self.region, terms)))
+    }
+
     /// The reads of a part, to the buffer from byte `at` on.
     pub(crate) fn of(
         part: &RegionRef<'_>,
@@ -140,7 +150,7 @@ impl Piece {
         region.src =
             (region.src_low().abs_diff(region.src) + (at as u64 * 8 + phase) / unit) as i64;
         let count = steps.iter().map(|step| step.extent).product();
-        Ok(Piece { first, steps, count, len: len as usize, at, region })
+        Ok(Piece { first, steps, count, len: len as usize, at, region, ways: OnceLock::new() })
     }
 
     /// The bytes of the buffer.

@@ -17,25 +17,32 @@ pub(super) type Tables<const N: usize> = [[[u8; 64]; N]; N];
 /// A byte of no register, as [`Vector::pick`] has it.
 const KEPT: u8 = 0x80;
 
-/// Registers of `register` bytes with elements of `width`: the elements of `N` rows in turn, or, if not
-/// `joins`, every `N`th element.
-pub(super) fn tables<const N: usize>(width: usize, register: usize, joins: bool) -> Tables<N> {
-    let mut tables = [[[KEPT; 64]; N]; N];
-    for to in 0..N * register {
+/// For registers of `register` bytes with elements of `width`: the elements of `n` rows in turn, or, if not
+/// `joins`, every `n`th element. The tables of the first register out come first.
+pub(super) fn tables(n: usize, width: usize, register: usize, joins: bool) -> Box<[[u8; 64]]> {
+    let mut tables = vec![[KEPT; 64]; n * n];
+    for to in 0..n * register {
         let (element, byte) = (to / width, to % width);
         let from = if joins {
-            element % N * register + element / N * width + byte
+            element % n * register + element / n * width + byte
         } else {
             let (row, i) = (to / register, to % register / width);
-            (i * N + row) * width + byte
+            (i * n + row) * width + byte
         };
-        tables[to / register][from / register][to % register] = (from % register) as u8;
+        let table = to / register * n + from / register;
+        tables[table][to % register] = (from % register) as u8;
     }
     // The first register is arranged, so that it has a byte everywhere.
-    for table in &mut tables {
-        table[0].iter_mut().filter(|byte| **byte == KEPT).for_each(|byte| *byte = 0);
+    for table in tables.iter_mut().step_by(n) {
+        table.iter_mut().filter(|byte| **byte == KEPT).for_each(|byte| *byte = 0);
     }
-    tables
+    tables.into_boxed_slice()
+}
+
+/// The tables of `N` rows, of which there are as many as [`tables`] makes of them.
+pub(super) fn sized<const N: usize>(tables: &[[u8; 64]]) -> &Tables<N> {
+    let rows = tables.as_chunks::<N>().0;
+    rows.first_chunk().expect("there is a table for each register out and each register in")
 }
 
 /// The registers out.
@@ -72,13 +79,13 @@ pub(super) unsafe fn pick_all<V: Vector, const N: usize>(
 }
 
 /// Reads a register of each of `N` rows.
-struct Rows<const N: usize> {
-    tables: Tables<N>,
+struct Rows<'a, const N: usize> {
+    tables: &'a Tables<N>,
     /// The distance between rows; a register's if there is but one.
     apart: isize,
 }
 
-impl<const N: usize> Make<N> for Rows<N> {
+impl<const N: usize> Make<N> for Rows<'_, N> {
     /// Reads a register at each of the distances from `from`.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; N] {
@@ -88,7 +95,7 @@ impl<const N: usize> Make<N> for Rows<N> {
             for (i, row) in rows.iter_mut().enumerate().skip(1) {
                 *row = V::load(from.offset(i as isize * self.apart));
             }
-            spread(rows, &self.tables)
+            spread(rows, self.tables)
         }
     }
 
@@ -100,26 +107,27 @@ impl<const N: usize> Make<N> for Rows<N> {
     }
 }
 
-/// A part of a few rows.
-#[derive(Clone, Copy, Debug)]
-struct Few {
+/// A region of a few rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Few {
     /// The rows.
     n: usize,
     /// Into one row, or out of one.
     joins: bool,
-    /// The bytes of an element.
-    width: usize,
     /// The distance between rows, and the bytes of each.
     apart: i64,
     len: usize,
     register: usize,
+    /// Which loop is the rows' own, beside the last.
+    minor: usize,
+    tables: Box<[[u8; 64]]>,
 }
 
 impl Few {
-    /// What a part is, and which turn is the rows' own, beside the last.
-    fn of(isa: Isa, part: &RegionRef<'_>) -> Option<(Few, usize)> {
-        let (d, rest) = part.loops.split_last()?;
-        let run = i64::try_from(part.run).ok().filter(|run| !part.packed && *run <= 32)?;
+    /// What a region is; `None` where it is none of a few rows, or too small for tables.
+    pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Few> {
+        let (d, rest) = region.loops.split_last()?;
+        let run = i64::try_from(region.run).ok().filter(|run| !region.packed && *run <= 32)?;
         let minor = rest.iter().position(|turn| turn.src == run)?;
         let s = rest[minor];
         // Powers of two are permutations of address bits.
@@ -131,88 +139,107 @@ impl Few {
             (false, true) => (s.extent, d.extent, s.dst),
             (false, false) => return None,
         };
-        let len = usize::try_from(along.checked_mul(part.run)?).ok()?;
+        let len = usize::try_from(along.checked_mul(region.run)?).ok()?;
         let width = run as usize;
         let fits = |size: &&usize| size.is_multiple_of(width) && **size <= len;
         let register = *strip::registers(isa).iter().find(fits)?;
         let n = rows as usize;
         let all = rest.iter().map(|turn| turn.extent).product::<u64>() / s.extent;
-        // Tables are made anew for each part.
         let worth = (n * n * register * 4) as u64;
-        let few = Few { n, joins, width, apart, len, register };
-        (all.saturating_mul((len * n) as u64) >= worth).then_some((few, minor))
+        if all.saturating_mul((len * n) as u64) < worth {
+            return None;
+        }
+        let tables = tables(n, width, register, joins);
+        Some(Few { n, joins, apart, len, register, minor, tables })
     }
-}
 
-/// Whether a part is one of a few rows.
-pub(super) fn is_few(isa: Isa, part: &RegionRef<'_>) -> bool {
-    Few::of(isa, part).is_some()
-}
-
-/// Runs a part as a few rows, if it is that. Returns whether it did.
-pub(super) fn few(tools: &mut Tools<'_>, part: &RegionRef<'_>, src: &[u8], out: &mut [u8]) -> bool {
-    let Some((few, minor)) = Few::of(tools.isa, part) else { return false };
-    if !part.is_within(src.len(), out.len()) {
-        return false;
+    /// The rows, and whether they are joined into one rather than dealt out of one.
+    pub(crate) fn rows(&self) -> (usize, bool) {
+        (self.n, self.joins)
     }
-    let mut around = tools.scratch.take_loops(part.loops);
-    around.pop();
-    around.remove(minor);
-    match few.n {
-        3 => rows::<3>(tools, part, &few, &around, (src, out)),
-        5 => rows::<5>(tools, part, &few, &around, (src, out)),
-        6 => rows::<6>(tools, part, &few, &around, (src, out)),
-        _ => rows::<7>(tools, part, &few, &around, (src, out)),
-    }
-    tools.scratch.give_loops(around);
-    true
-}
 
-fn rows<const N: usize>(
-    tools: &mut Tools<'_>,
-    part: &RegionRef<'_>,
-    few: &Few,
-    around: &[Loop],
-    (src, out): (&[u8], &mut [u8]),
-) {
-    let Few { joins, width, apart, len, register, .. } = *few;
-    let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
-    let tables = tables::<N>(width, register, joins);
-    let make = Rows { tables, apart: if joins { apart as isize } else { register as isize } };
-    let mut stage = far.then(|| Stage::new(tools.scratch));
-    let (source, target) = (src.as_ptr(), out.as_mut_ptr());
-    let (ins, outs) = if joins { (1, N) } else { (N, 1) };
-    let ahead = strip::ahead(tools.reach, ins * len, N / ins);
-    let mut one = |from: i64, to: i64, next: i64| {
-        let strip = Strip {
-            from: source.wrapping_offset(from as isize),
-            next: source.wrapping_offset(next as isize),
-            step: ins * register,
-            last: ins * (len - register),
-            to: target.wrapping_offset(to as isize),
-            apart: if joins { 0 } else { apart as isize },
-            len: outs * len,
-            ahead,
+    /// Whether a part needs all turns of loop `i` of `rank`.
+    pub(crate) fn needs_all(&self, i: usize, rank: usize) -> bool {
+        i == self.minor || i + 1 == rank
+    }
+
+    /// Moves a region that this was made for, or a part of it along other loops. Returns whether it did:
+    /// not if a byte lies outside the slices.
+    pub(crate) fn run(
+        &self,
+        tools: &mut Tools<'_>,
+        region: &RegionRef<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) -> bool {
+        if !region.is_within(src.len(), out.len()) {
+            return false;
+        }
+        let mut around = tools.scratch.take_loops(region.loops);
+        around.pop();
+        around.remove(self.minor);
+        match self.n {
+            3 => self.rows_of::<3>(tools, region, &around, (src, out)),
+            5 => self.rows_of::<5>(tools, region, &around, (src, out)),
+            6 => self.rows_of::<6>(tools, region, &around, (src, out)),
+            _ => self.rows_of::<7>(tools, region, &around, (src, out)),
+        }
+        tools.scratch.give_loops(around);
+        true
+    }
+
+    fn rows_of<const N: usize>(
+        &self,
+        tools: &mut Tools<'_>,
+        region: &RegionRef<'_>,
+        around: &[Loop],
+        (src, out): (&[u8], &mut [u8]),
+    ) {
+        let Few { joins, apart, len, register, .. } = *self;
+        let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
+        let tables = sized::<N>(&self.tables);
+        let make = Rows { tables, apart: if joins { apart as isize } else { register as isize } };
+        let mut stage = far.then(|| Stage::new(tools.scratch));
+        let (source, target) = (src.as_ptr(), out.as_mut_ptr());
+        let (ins, outs) = if joins { (1, N) } else { (N, 1) };
+        let ahead = strip::ahead(tools.reach, ins * len, N / ins);
+        let mut one = |from: i64, to: i64, next: i64| {
+            let strip = Strip {
+                from: source.wrapping_offset(from as isize),
+                next: source.wrapping_offset(next as isize),
+                step: ins * register,
+                last: ins * (len - register),
+                to: target.wrapping_offset(to as isize),
+                apart: if joins { 0 } else { apart as isize },
+                len: outs * len,
+                ahead,
+            };
+            // SAFETY: every byte of the region lies within the slices, one of which is exclusive, as
+            // `is_within` found. A step reads a register of each row, or as many of the one row, and
+            // writes one of each, or as many into one; the last step ends where the rows end, and rows
+            // are no shorter than a register. The machine has the instruction set, as `Isa::chosen` and
+            // its callers make sure.
+            unsafe { strip::run((tools.isa, register), &make, &strip, stage.as_mut()) };
         };
-        // SAFETY: every byte of the part lies within the slices, one of which is exclusive, as was
-        // found before. A step reads a register of each row, or as many of the one row, and writes
-        // one of each, or as many into one; the last step ends where the rows end, and rows are no
-        // shorter than a register. The machine has the instruction set, as `Isa::chosen` and its
-        // callers make sure.
-        unsafe { strip::run((tools.isa, register), &make, &strip, stage.as_mut()) };
-    };
-    strip::each(around, (part.src, part.dst), &mut one);
-    if let Some(stage) = stage {
-        // SAFETY: what is left in the stage is the part's.
-        unsafe { strip::finish(tools.isa, stage) };
+        strip::each(around, (region.src, region.dst), &mut one);
+        if let Some(stage) = stage {
+            // SAFETY: what is left in the stage is the region's.
+            unsafe { strip::finish(tools.isa, stage) };
+        }
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::{Isa, Scratch, run};
+    use super::super::Isa;
     use super::*;
-    use crate::{Elements, cpu::kernel::suite::some, program::region::for_each};
+    use crate::cpu::scratch::Scratch;
+    use crate::{
+        Elements,
+        cpu::kernel::suite::some,
+        cpu::way::{Terms, Way},
+        program::region::for_each,
+    };
 
     /// Runs a part with every instruction set, near and far, from and to any phase of a line.
     pub(in super::super) fn check(part: &RegionRef<'_>, src: usize, out: usize) {
@@ -226,17 +253,10 @@ pub(super) mod tests {
                     expected[phase + to..][..run].copy_from_slice(&source[phase + from..][..run]);
                 });
                 let scratch = &mut Scratch::default();
-                let mut tools = Tools {
-                    elements: Elements::same(8),
-                    isa,
-                    reach,
-                    weaves: &[],
-                    hops: &[],
-                    seek: true,
-                    ask: None,
-                    scratch,
-                };
-                run(&mut tools, *part, &source[phase..], &mut got[phase..]);
+                let elements = Elements::same(8);
+                let mut tools = Tools { elements, isa, reach, ask: None, scratch };
+                let way = Way::of(part, Terms { elements, isa, reach });
+                way.run(&mut tools, part, &source[phase..], &mut got[phase..]);
                 assert!(got == expected, "{} {reach:?} {phase}: {part:?}", isa.name());
             }
         }

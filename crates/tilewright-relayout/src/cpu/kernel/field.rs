@@ -6,7 +6,8 @@
 
 use super::{
     Codec, Tools,
-    few::{Tables, spread, tables},
+    few::{Tables, sized, spread, tables},
+    isa::Isa,
     line, strip,
     strip::{Make, Stage, Strip},
     vector::Vector,
@@ -26,13 +27,13 @@ fn levels<const F: usize>() -> core::ops::Range<u8> {
 }
 
 /// Unpacks.
-struct Unpack<const F: usize> {
-    tables: Tables<F>,
+struct Unpack<'a, const F: usize> {
+    tables: &'a Tables<F>,
     /// The sign bit of an element, or 0.
     sign: u8,
 }
 
-impl<const F: usize> Make<F> for Unpack<F> {
+impl<const F: usize> Make<F> for Unpack<'_, F> {
     /// Reads one register.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; F] {
@@ -53,7 +54,7 @@ impl<const F: usize> Make<F> for Unpack<F> {
                     *place = place.extend(self.sign);
                 }
             }
-            spread(places, &self.tables)
+            spread(places, self.tables)
         }
     }
 
@@ -64,12 +65,12 @@ impl<const F: usize> Make<F> for Unpack<F> {
 }
 
 /// Packs.
-struct Pack<const F: usize> {
-    tables: Tables<F>,
+struct Pack<'a, const F: usize> {
+    tables: &'a Tables<F>,
     register: usize,
 }
 
-impl<const F: usize> Make<1> for Pack<F> {
+impl<const F: usize> Make<1> for Pack<'_, F> {
     /// Reads `F` registers.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
@@ -79,7 +80,7 @@ impl<const F: usize> Make<1> for Pack<F> {
             for (i, place) in places.iter_mut().enumerate().skip(1) {
                 *place = V::load(from.add(i * V::BYTES));
             }
-            let mut places = spread(places, &self.tables);
+            let mut places = spread(places, self.tables);
             // The lowest first: what each level drops are the high bits that elements do not have.
             for level in levels::<F>() {
                 let apart = F >> (3 - level);
@@ -99,52 +100,82 @@ impl<const F: usize> Make<1> for Pack<F> {
     }
 }
 
-/// Runs a part that packs bytes, or unpacks into them, if its runs are long. Returns whether it did.
-pub(super) fn fields(
-    tools: &mut Tools<'_>,
-    part: &RegionRef<'_>,
-    src: &[u8],
-    out: &mut [u8],
-) -> bool {
-    let Elements { src_bits, dst_bits, .. } = tools.elements;
-    let narrow = src_bits.min(dst_bits);
-    // Up to a byte's elements, less one, lie before the first whole byte.
-    let bytes = part.run.saturating_mul(u64::from(narrow)) / 8;
-    let fits = |size: &&usize| part.packed && bytes > **size as u64;
-    let Some(register) = strip::registers(tools.isa).iter().find(fits) else { return false };
-    let data = (src, out);
-    match (src_bits, dst_bits) {
-        (1, 8) => unpack::<8>(tools, part, *register, data),
-        (2, 8) => unpack::<4>(tools, part, *register, data),
-        (4, 8) => unpack::<2>(tools, part, *register, data),
-        (8, 1) => pack::<8>(tools, part, *register, data),
-        (8, 2) => pack::<4>(tools, part, *register, data),
-        (8, 4) => pack::<2>(tools, part, *register, data),
-        _ => return false, // open set
+/// A packed region whose elements become bytes, or the other way round.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    register: usize,
+    tables: Box<[[u8; 64]]>,
+}
+
+impl Field {
+    /// What a region is; `None` where its runs are shorter than registers, or its widths are others.
+    pub(crate) fn of(elements: Elements, isa: Isa, region: &RegionRef<'_>) -> Option<Field> {
+        let Elements { src_bits, dst_bits, .. } = elements;
+        let narrow = src_bits.min(dst_bits);
+        if !matches!((src_bits, dst_bits), (1 | 2 | 4, 8) | (8, 1 | 2 | 4)) || !region.packed {
+            return None;
+        }
+        let fits = |size: &&usize| region.run >= Field::long(**size, narrow);
+        let register = *strip::registers(isa).iter().find(fits)?;
+        let tables = tables(8 / narrow as usize, 1, register, dst_bits == 8);
+        Some(Field { register, tables })
     }
-    true
-}
 
-fn unpack<const F: usize>(
-    tools: &mut Tools<'_>,
-    part: &RegionRef<'_>,
-    register: usize,
-    data: (&[u8], &mut [u8]),
-) {
-    let bits = 8 / F;
-    let sign = if tools.elements.extend == Extend::Sign { 1 << (bits - 1) } else { 0 };
-    let make = Unpack::<F> { tables: tables(1, register, true), sign };
-    runs::<_, F, F>(tools, part, register, &make, data, true);
-}
+    /// The elements of `narrow` bits that a run has at least: up to a byte of them, less one, lie before the
+    /// first whole byte.
+    fn long(register: usize, narrow: u32) -> u64 {
+        (register as u64 + 1) * 8 / u64::from(narrow)
+    }
 
-fn pack<const F: usize>(
-    tools: &mut Tools<'_>,
-    part: &RegionRef<'_>,
-    register: usize,
-    data: (&[u8], &mut [u8]),
-) {
-    let make = Pack::<F> { tables: tables(1, register, false), register };
-    runs::<_, 1, F>(tools, part, register, &make, data, false);
+    /// The least elements of a run.
+    pub(crate) fn least(&self, elements: Elements) -> u64 {
+        Field::long(self.register, elements.src_bits.min(elements.dst_bits))
+    }
+
+    /// Moves a region whose runs are long enough.
+    pub(crate) fn run(
+        &self,
+        tools: &mut Tools<'_>,
+        region: &RegionRef<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) -> bool {
+        if region.run < self.least(tools.elements) {
+            return false;
+        }
+        let data = (src, out);
+        match (tools.elements.src_bits, tools.elements.dst_bits) {
+            (1, _) => self.unpack::<8>(tools, region, data),
+            (2, _) => self.unpack::<4>(tools, region, data),
+            (4, _) => self.unpack::<2>(tools, region, data),
+            (_, 1) => self.pack::<8>(tools, region, data),
+            (_, 2) => self.pack::<4>(tools, region, data),
+            (_, _) => self.pack::<2>(tools, region, data),
+        }
+        true
+    }
+
+    fn unpack<const F: usize>(
+        &self,
+        tools: &mut Tools<'_>,
+        region: &RegionRef<'_>,
+        data: (&[u8], &mut [u8]),
+    ) {
+        let bits = 8 / F;
+        let sign = if tools.elements.extend == Extend::Sign { 1 << (bits - 1) } else { 0 };
+        let make = Unpack::<F> { tables: sized(&self.tables), sign };
+        runs::<_, F, F>(tools, region, self.register, &make, data, true);
+    }
+
+    fn pack<const F: usize>(
+        &self,
+        tools: &mut Tools<'_>,
+        region: &RegionRef<'_>,
+        data: (&[u8], &mut [u8]),
+    ) {
+        let make = Pack::<F> { tables: sized(&self.tables), register: self.register };
+        runs::<_, 1, F>(tools, region, self.register, &make, data, false);
+    }
 }
 
 /// Converts the runs of a part: whole packed bytes in registers, what lies around them element by
@@ -211,8 +242,10 @@ fn convert(elements: Elements, (src, from): (&[u8], i64), (out, to): (&mut [u8],
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Isa, Scratch, run, suite::some};
+    use super::super::suite::some;
     use super::*;
+    use crate::cpu::scratch::Scratch;
+    use crate::cpu::way::{Terms, Way};
     use crate::program::region::Loop;
 
     #[test]
@@ -245,17 +278,9 @@ mod tests {
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
             for reach in [Reach::Near, Reach::Coming, Reach::Far] {
                 let (mut got, scratch) = (vec![0xA5; ends], &mut Scratch::default());
-                let mut tools = Tools {
-                    elements,
-                    isa,
-                    reach,
-                    weaves: &[],
-                    hops: &[],
-                    seek: true,
-                    ask: None,
-                    scratch,
-                };
-                run(&mut tools, part, &source, &mut got);
+                let mut tools = Tools { elements, isa, reach, ask: None, scratch };
+                let way = Way::of(&part, Terms { elements, isa, reach });
+                way.run(&mut tools, &part, &source, &mut got);
                 assert!(got == expected, "{} {reach:?} {elements:?} {part:?}", isa.name());
             }
         }

@@ -1,10 +1,11 @@
 //! Dispatch on the width of a lane: the bytes that one element occupies between reading and writing.
 
-use super::{Codec, Scratch, line, tile};
+use super::{Codec, line, tile};
+use crate::cpu::scratch::Scratch;
 use crate::{program::region::Loop, program::region::RegionRef};
 
 /// Whether runs of so many bytes have a kernel of their own.
-pub(super) fn is_lane(run: u64) -> bool {
+pub(crate) fn is_lane(run: u64) -> bool {
     matches!(run, 1 | 2 | 3 | 4 | 6 | 8 | 12 | 16 | 24 | 32)
 }
 

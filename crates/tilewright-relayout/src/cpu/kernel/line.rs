@@ -1,6 +1,7 @@
 //! Rows of elements: read from the source, written to the destination.
 
-use super::{Codec, Scratch};
+use super::Codec;
+use crate::cpu::scratch::Scratch;
 use crate::{Elements, Extend, program::region::RegionRef, program::region::for_each};
 
 /// The elements decoded at once.

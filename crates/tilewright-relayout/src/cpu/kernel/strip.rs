@@ -6,9 +6,9 @@
 use super::{
     enter::{Work, enter},
     isa::Isa,
-    tile::Scratch,
     vector::Vector,
 };
+use crate::cpu::scratch::Scratch;
 use crate::{
     cpu::cost,
     cpu::weave::Reach,

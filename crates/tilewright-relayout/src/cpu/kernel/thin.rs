@@ -2,55 +2,139 @@
 //! part of each of `n` registers in.
 
 use super::{
-    Tools,
+    Isa, Tools,
     few::{self, pick_all},
     strip::{self, Make, Stage, Strip},
     vector::Vector,
 };
-use crate::{cpu::cost, cpu::weave::Reach, program::region::RegionRef};
+use crate::{
+    cpu::cost,
+    cpu::weave::Reach,
+    program::region::{Loop, RegionRef},
+};
 
 /// The most elements of which one is taken: of more, hardly two lie on a line.
 const MOST: i64 = 8;
 
-/// Of how many elements side by side a part takes one, along a loop that is contiguous in the destination;
-/// `None` if it is no such part, or if it takes others of them elsewhere.
-pub(crate) fn one_of(part: &RegionRef<'_>) -> Option<usize> {
-    let (last, rest) = part.loops.split_last()?;
-    let run = i64::try_from(part.run).ok().filter(|run| !part.packed && *run <= 16)?;
+/// A region that takes one of a few elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Thin {
+    /// Of how many elements one is taken.
+    n: usize,
+    register: usize,
+    tables: Box<[[u8; 64]]>,
+}
+
+/// Of how many elements side by side a region takes one, along a loop that is contiguous in the
+/// destination; `None` if it is no such region, or if it takes others of them elsewhere.
+fn one_of(region: &RegionRef<'_>) -> Option<usize> {
+    let (last, rest) = region.loops.split_last()?;
+    let run = i64::try_from(region.run).ok().filter(|run| !region.packed && *run <= 16)?;
     let n = last.src / run;
     let whole = last.dst == run && last.src % run == 0 && (2..=MOST).contains(&n);
     let alone = rest.iter().all(|turn| turn.src.unsigned_abs() >= last.src.unsigned_abs());
-    (whole && alone && part.run.is_power_of_two()).then_some(n as usize)
+    (whole && alone && region.run.is_power_of_two()).then_some(n as usize)
 }
 
-/// Runs a part that takes one of a few elements. Returns whether it did.
-pub(super) fn thin(
-    tools: &mut Tools<'_>,
-    part: &RegionRef<'_>,
-    src: &[u8],
-    out: &mut [u8],
-) -> bool {
-    let Some(n) = one_of(part) else { return false };
-    if !part.is_within(src.len(), out.len()) {
-        return false;
+impl Thin {
+    /// What a region is; `None` where it takes no element of a few, or its rows are shorter than registers.
+    pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Thin> {
+        let n = one_of(region)?;
+        let (last, width) = (region.loops.last()?, region.run as usize);
+        let len = usize::try_from(last.extent.checked_mul(region.run)?).ok()?;
+        // The last element of a row may have none behind it.
+        let long = |size: &&usize| **size + width <= len;
+        let register = *strip::registers(isa).iter().find(long)?;
+        Some(Thin { n, register, tables: few::tables(n, width, register, false) })
     }
-    match n {
-        2 => rows::<2>(tools, part, src, out),
-        3 => rows::<3>(tools, part, src, out),
-        4 => rows::<4>(tools, part, src, out),
-        5 => rows::<5>(tools, part, src, out),
-        6 => rows::<6>(tools, part, src, out),
-        7 => rows::<7>(tools, part, src, out),
-        _ => rows::<8>(tools, part, src, out),
+
+    /// Of how many elements one is taken.
+    pub(crate) fn one_of(&self) -> usize {
+        self.n
+    }
+
+    /// The least turns of the last loop, of runs of so many bytes.
+    pub(crate) fn least(&self, run: u64) -> u64 {
+        (self.register as u64).div_ceil(run) + 1
+    }
+
+    /// Moves a region that this was made for, or a part of it whose last loop is long enough. Returns
+    /// whether it did: not if a byte lies outside the slices.
+    pub(crate) fn run(
+        &self,
+        tools: &mut Tools<'_>,
+        region: &RegionRef<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) -> bool {
+        let long = |last: &Loop| last.extent >= self.least(region.run);
+        if !region.is_within(src.len(), out.len()) || !region.loops.last().is_some_and(long) {
+            return false;
+        }
+        match self.n {
+            2 => self.rows::<2>(tools, region, src, out),
+            3 => self.rows::<3>(tools, region, src, out),
+            4 => self.rows::<4>(tools, region, src, out),
+            5 => self.rows::<5>(tools, region, src, out),
+            6 => self.rows::<6>(tools, region, src, out),
+            7 => self.rows::<7>(tools, region, src, out),
+            _ => self.rows::<8>(tools, region, src, out),
+        }
+        true
+    }
+
+    fn rows<const N: usize>(
+        &self,
+        tools: &mut Tools<'_>,
+        region: &RegionRef<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) {
+        let Some((last, around)) = region.loops.split_last() else { return };
+        let (width, register) = (region.run as usize, self.register);
+        let len = last.extent as usize * width;
+        let make = Nth { tables: &few::sized::<N>(&self.tables)[0] };
+        let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
+        let mut stage = far.then(|| Stage::new(tools.scratch));
+        let (source, target) = (src.as_ptr(), out.as_mut_ptr());
+        strip::each(around, (region.src, region.dst), &mut |from, to, next| {
+            let whole = src.len() - from as usize >= N * len;
+            let part = if whole { len } else { len - width };
+            let strip = Strip {
+                from: source.wrapping_offset(from as isize),
+                next: source.wrapping_offset(next as isize),
+                step: N * register,
+                last: N * (part - register),
+                to: target.wrapping_offset(to as isize),
+                apart: 0,
+                len: part,
+                ahead: strip::ahead(tools.reach, N * part, 1),
+            };
+            // SAFETY: every byte of the region lies within the slices, one of which is exclusive, as
+            // `is_within` found. A step reads `N` registers one behind the other and writes one; the last
+            // one ends `N * part` bytes behind the row's first, which lies in the source: either that
+            // was found, or the row's last element, which does, begins there. Rows are no shorter than a
+            // register and an element, as `least` says. The machine has the instruction set, as
+            // `Isa::chosen` and its callers make sure.
+            unsafe {
+                strip::run((tools.isa, register), &make, &strip, stage.as_mut());
+                let (from, to) = (strip.from.wrapping_add(N * part), strip.to.wrapping_add(part));
+                core::ptr::copy_nonoverlapping(from, to, len - part);
+            }
+        });
+        if let Some(stage) = stage {
+            // SAFETY: what is left in the stage is the region's.
+            unsafe { strip::finish(tools.isa, stage) };
+        }
     }
 }
 
 /// Reads `N` registers one behind the other.
-struct Thin<const N: usize> {
-    tables: [[u8; 64]; N],
+struct Nth<'a, const N: usize> {
+    tables: &'a [[u8; 64]; N],
 }
 
-impl<const N: usize> Make<1> for Thin<N> {
+impl<const N: usize> Make<1> for Nth<'_, N> {
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
         // SAFETY: the caller's promise; the tables were made for registers of `V`.
@@ -59,7 +143,7 @@ impl<const N: usize> Make<1> for Thin<N> {
             for (i, register) in held.iter_mut().enumerate().skip(1) {
                 *register = V::load(from.add(i * V::BYTES));
             }
-            [pick_all(held, &self.tables)]
+            [pick_all(held, self.tables)]
         }
     }
 
@@ -69,55 +153,6 @@ impl<const N: usize> Make<1> for Thin<N> {
             V::prefetch(from.wrapping_add(i * V::BYTES));
         }
     }
-}
-
-/// The rows of a part that takes one of `N` elements, whose every byte lies in `src` and `out`. Returns
-/// whether they are long enough.
-fn rows<const N: usize>(
-    tools: &mut Tools<'_>,
-    part: &RegionRef<'_>,
-    src: &[u8],
-    out: &mut [u8],
-) -> bool {
-    let Some((last, around)) = part.loops.split_last() else { return false };
-    let width = part.run as usize;
-    let Ok(len) = usize::try_from(last.extent.saturating_mul(part.run)) else { return false };
-    // The last element of a row may have none behind it.
-    let long = |size: &&usize| **size + width <= len;
-    let Some(&register) = strip::registers(tools.isa).iter().find(long) else { return false };
-    let make = Thin { tables: few::tables::<N>(width, register, false)[0] };
-    let far = tools.reach == Reach::Far && len >= 4 * cost::LINE as usize;
-    let mut stage = far.then(|| Stage::new(tools.scratch));
-    let (source, target) = (src.as_ptr(), out.as_mut_ptr());
-    strip::each(around, (part.src, part.dst), &mut |from, to, next| {
-        let whole = src.len() - from as usize >= N * len;
-        let part = if whole { len } else { len - width };
-        let strip = Strip {
-            from: source.wrapping_offset(from as isize),
-            next: source.wrapping_offset(next as isize),
-            step: N * register,
-            last: N * (part - register),
-            to: target.wrapping_offset(to as isize),
-            apart: 0,
-            len: part,
-            ahead: strip::ahead(tools.reach, N * part, 1),
-        };
-        // SAFETY: every byte of the part lies within the slices, one of which is exclusive, as was found
-        // before. A step reads `N` registers one behind the other and writes one; the last one ends
-        // `N * part` bytes behind the row's first, which lies in the source: either that was found, or
-        // the row's last element, which does, begins there. Rows are no shorter than a register. The
-        // machine has the instruction set, as `Isa::chosen` and its callers make sure.
-        unsafe {
-            strip::run((tools.isa, register), &make, &strip, stage.as_mut());
-            let (from, to) = (strip.from.wrapping_add(N * part), strip.to.wrapping_add(part));
-            core::ptr::copy_nonoverlapping(from, to, len - part);
-        }
-    });
-    if let Some(stage) = stage {
-        // SAFETY: what is left in the stage is the part's.
-        unsafe { strip::finish(tools.isa, stage) };
-    }
-    true
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 
 use super::{Codec, line, zip};
 use crate::{
-    program::region::RegionRef,
-    program::region::{Loop, for_each},
+    cpu::scratch::Scratch,
+    program::region::{Loop, RegionRef, for_each},
 };
 
 /// The bytes of the scratch buffer: a part of the second-level cache.
@@ -19,70 +19,6 @@ const WRITE: usize = 256;
 
 /// Bytes between rows of the scratch buffer, so that rows do not share cache sets.
 const SKEW: usize = 64;
-
-/// A buffer for the blocks of one thread.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch {
-    bytes: Vec<u8>,
-    loops: Vec<Loop>,
-    block: Block,
-}
-
-/// A buffer for what is on its way, on a line.
-#[derive(Debug, Default)]
-pub(super) struct Block(Vec<u8>);
-
-impl Block {
-    /// So many bytes, of which there are as many.
-    pub(super) fn bytes(&mut self, len: usize) -> &mut [u8] {
-        let first = self.0.as_ptr().align_offset(64);
-        &mut self.0[first..][..len]
-    }
-}
-
-impl Scratch {
-    /// A buffer of this number of bytes, on a line.
-    pub(super) fn lines(&mut self, bytes: usize) -> *mut u8 {
-        if self.bytes.len() < bytes + 64 {
-            self.bytes.resize(bytes + 64, 0);
-        }
-        let start = self.bytes.as_mut_ptr();
-        start.wrapping_add(start.align_offset(64))
-    }
-
-    /// A buffer of at least so many bytes, until it is given back.
-    pub(super) fn take_block(&mut self, len: usize) -> Block {
-        let mut block = core::mem::take(&mut self.block);
-        if block.0.len() < len + 64 {
-            block.0.resize(len + 64, 0);
-        }
-        block
-    }
-
-    pub(super) fn give_block(&mut self, block: Block) {
-        self.block = block;
-    }
-
-    /// A list that holds these loops, until it is given back.
-    pub(super) fn take_loops(&mut self, loops: &[Loop]) -> Vec<Loop> {
-        let mut list = core::mem::take(&mut self.loops);
-        list.clear();
-        list.extend_from_slice(loops);
-        list
-    }
-
-    pub(super) fn give_loops(&mut self, loops: Vec<Loop>) {
-        self.loops = loops;
-    }
-
-    /// A buffer of this number of elements.
-    pub(super) fn elements<const W: usize>(&mut self, count: usize) -> &mut [[u8; W]] {
-        if self.bytes.len() < count * W {
-            self.bytes.resize(count * W, 0);
-        }
-        self.bytes[..count * W].as_chunks_mut::<W>().0
-    }
-}
 
 /// The elements of a block along the source's contiguous loop and along the destination's. What one
 /// loop is too short for is left to the other.

@@ -1,21 +1,22 @@
-//! Parts of one part, moved by several threads at the same time.
+//! Parts of one region, moved by several threads at the same time.
 
 use super::{Isa, weave};
 use crate::{
-    cpu::cut::Cut,
-    cpu::pool::Scratches,
-    cpu::weave::{Blocks, Reach, Weave},
-    program::region::Loop,
-    program::region::RegionRef,
+    Error,
+    cpu::{
+        cut::Cut,
+        pool::Scratches,
+        weave::{Blocks, Reach, Weave},
+    },
+    program::region::{Loop, RegionRef},
 };
-use rayon::prelude::*;
 
-/// What moves the parts of a part of bytes: no two of its elements share a byte of the destination, and the
-/// cut is its own.
+/// What moves the parts of a region of bytes: no two of its elements share a byte of the destination, and
+/// the cut is its own.
 pub(crate) struct Together<'a> {
     isa: Isa,
     weave: &'a Weave,
-    part: RegionRef<'a>,
+    region: RegionRef<'a>,
     cut: Cut,
 }
 
@@ -26,60 +27,64 @@ struct Shared(*mut u8, usize);
 // SAFETY: whoever writes through it promises to be alone with what it writes.
 unsafe impl Sync for Shared {}
 
+/// What calls a function with every number below another, in threads.
+pub(crate) type Each<'a> = dyn Fn(usize, &(dyn Fn(usize) + Sync)) -> Result<(), Error> + 'a;
+
 impl<'a> Together<'a> {
-    /// How so many threads share a part that is this weave; `None` if they do it as well by ranges of the
-    /// destination, or its elements might share a byte of it.
+    /// The parts of a region that is this weave; `None` if its elements might share a byte of the
+    /// destination.
     pub(crate) fn of(
         isa: Isa,
         weave: &'a Weave,
-        part: RegionRef<'a>,
-        threads: usize,
+        region: RegionRef<'a>,
+        cut: Cut,
     ) -> Option<Together<'a>> {
-        let fits = weave.register <= isa.register() && weave.fits(&part, 8, Reach::Far);
-        if !fits || part.packed || !keeps_apart(part.loops, part.run) {
-            return None;
-        }
-        let cut = Cut::of(part.loops, &weave.shape, threads as u64)?;
-        Some(Together { isa, weave, part, cut })
+        let fits = weave.register <= isa.register() && weave.fits(&region, 8, Reach::Far);
+        let apart = !region.packed && keeps_apart(region.loops, region.run);
+        (fits && apart).then_some(Together { isa, weave, region, cut })
     }
 
-    /// How many parts there are.
-    pub(crate) fn parts(&self) -> u64 {
-        self.cut.parts()
-    }
-
-    /// Moves all parts, in the threads of the pool that this is called in; each with a buffer of
-    /// `scratches`. Returns whether it did: not if a part is not woven or leaves the slices.
-    pub(crate) fn run(&self, src: &[u8], out: &mut [u8], scratches: &Scratches) -> bool {
+    /// Moves all parts, in threads of `each`; each with buffers of `scratches`. Returns whether it did: not
+    /// if a part is not woven or leaves the slices.
+    ///
+    /// # Errors
+    /// Those of `each`.
+    pub(crate) fn run(
+        &self,
+        src: &[u8],
+        out: &mut [u8],
+        scratches: &Scratches,
+        each: &Each<'_>,
+    ) -> Result<bool, Error> {
         let target = Shared(out.as_mut_ptr(), out.len());
-        let each = 0..self.cut.parts();
-        let mut loops = Vec::with_capacity(self.part.loops.len());
+        let mut loops = Vec::with_capacity(self.region.loops.len());
         let mut is_woven = |i: u64| {
-            let part = self.cut.part(&self.part, i, &mut loops);
+            let part = self.cut.part(&self.region, i, &mut loops);
             self.weave.fits(&part, 8, Reach::Far) && self.blocks(&part, src, &target).is_some()
         };
-        if !each.clone().all(&mut is_woven) {
-            return false;
+        if !(0..self.cut.parts()).all(&mut is_woven) {
+            return Ok(false);
         }
-        each.into_par_iter().for_each(|i| {
-            let mut scratch = scratches.take();
-            let mut loops = scratch.take_loops(&[]);
-            let part = self.cut.part(&self.part, i, &mut loops);
-            if let Some(blocks) = self.blocks(&part, src, &target) {
-                // SAFETY: the blocks of a part read within `src` and write within `out`, as was found,
-                // and what they write are elements of the part: no other part has them, since the cut
-                // is the part's own, and no two elements of the part share a byte, as was found when
-                // this was made. `out` is held exclusively meanwhile. The machine has the instruction
-                // set, as `Isa::chosen` and its callers make sure.
-                let is_done = unsafe {
-                    weave::run(self.isa, self.weave, blocks, (src, None), target.0, &mut scratch)
-                };
-                debug_assert!(is_done, "registers of {} bytes", self.weave.register);
-            }
-            scratch.give_loops(loops);
-            scratches.give(scratch);
-        });
-        true
+        let one = |i: usize| {
+            scratches.with(|scratch| {
+                let mut loops = scratch.take_loops(&[]);
+                let part = self.cut.part(&self.region, i as u64, &mut loops);
+                if let Some(blocks) = self.blocks(&part, src, &target) {
+                    // SAFETY: the blocks of a part read within `src` and write within `out`, as was
+                    // found, and what they write are elements of the part: no other part has them, since
+                    // the cut is the region's own, and no two elements of the region share a byte, as
+                    // `keeps_apart` found. `out` is held exclusively meanwhile. The machine has the
+                    // instruction set, as `Isa::chosen` and its callers make sure.
+                    let is_done = unsafe {
+                        weave::run(self.isa, self.weave, blocks, (src, None), target.0, scratch)
+                    };
+                    debug_assert!(is_done, "registers of {} bytes", self.weave.register);
+                }
+                scratch.give_loops(loops);
+            });
+        };
+        each(self.cut.parts() as usize, &one)?;
+        Ok(true)
     }
 
     /// The blocks of a part, if they stay within the slices.
@@ -88,9 +93,9 @@ impl<'a> Together<'a> {
     }
 }
 
-/// Whether each loop strides over all that lies further in, so that no two runs share a byte; those of
+/// Whether each loop strides over all that lies further in, so that no two runs share a unit; those of
 /// the largest stride first.
-fn keeps_apart(loops: &[Loop], run: u64) -> bool {
+pub(crate) fn keeps_apart(loops: &[Loop], run: u64) -> bool {
     let mut span = i64::try_from(run).ok();
     for turn in loops.iter().rev() {
         span = match span {
@@ -106,7 +111,10 @@ fn keeps_apart(loops: &[Loop], run: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cpu::kernel::suite::some, program::region::for_each};
+    use crate::{
+        cpu::{cut::Along, kernel::suite::some, pool::Pool},
+        program::region::for_each,
+    };
 
     #[test]
     fn parts_together_are_the_whole() {
@@ -131,8 +139,10 @@ mod tests {
                     Weave::of(&part, 8, isa.register(), Reach::Far)
                 };
                 let weave = weave.unwrap();
-                let Some(together) = Together::of(isa, &weave, part, threads) else { continue };
-                assert!(together.parts() > 1);
+                let shape = |i: usize| weave.shape[i];
+                let cut = Cut::of(&part, &shape, (threads, u64::MAX), true);
+                let Some(cut) = cut.filter(|cut| cut.along != Along::Loop(0)) else { continue };
+                let together = Together::of(isa, &weave, part, cut).unwrap();
                 found += 1;
                 let source: Vec<u8> = (0..src + 3).map(|i| ((i * 167) >> 3) as u8).collect();
                 let mut out = vec![0xA5; src as usize + 100];
@@ -141,14 +151,19 @@ mod tests {
                     let (from, to, run) = (from as usize, to as usize, width as usize);
                     expected[to..][..run].copy_from_slice(&source[from..][..run]);
                 });
-                let scratches = Scratches::default();
-                assert!(together.run(&source, &mut out, &scratches), "{} {width}", isa.name());
+                let (scratches, pool) = (Scratches::default(), Pool::default());
+                let each = |count: usize, one: &(dyn Fn(usize) + Sync)| {
+                    pool.each(threads as usize, count, one)
+                };
+                let run =
+                    |src: &[u8], out: &mut [u8]| together.run(src, out, &scratches, &each).unwrap();
+                assert!(run(&source, &mut out), "{} {width}", isa.name());
                 assert!(out == expected, "{} {width}", isa.name());
                 // Nothing is written if any part would leave either slice.
                 out.fill(0xA5);
-                assert!(!together.run(&source[..source.len() - 1], &mut out, &scratches));
+                assert!(!run(&source[..source.len() - 1], &mut out));
                 let short = src as usize + 69;
-                assert!(!together.run(&source, &mut out[..short], &scratches));
+                assert!(!run(&source, &mut out[..short]));
                 assert!(out.iter().all(|byte| *byte == 0xA5));
             }
         }

@@ -9,9 +9,9 @@ use super::{
     enter::{Work, enter},
     exchange::{exchange, load, load_lines},
     isa::Isa,
-    tile::Scratch,
     vector::Vector,
 };
+use crate::cpu::scratch::Scratch;
 use crate::{
     cpu::cost,
     cpu::weave::{Block, Blocks, NONE, Reach, Weave},

@@ -1,10 +1,11 @@
 //! One relayout in every way that a machine can do it.
 
 use super::{
-    super::{Isa, Scratch, ask::Ask, bits, unit, weave::weave},
+    super::{Isa, ask::Ask, bits, weave::weave},
     guard::{Guarded, Place},
     here, noise,
 };
+use crate::cpu::scratch::Scratch;
 use crate::{
     Elements, Plan,
     cpu::weave::{Reach, Weave},
@@ -96,7 +97,7 @@ impl Relayout {
             let mut to = Guarded::holding(&vec![BEFORE; expected.len()], way.dst);
             let mut any = false;
             for region in regions {
-                let (part, bits) = (region.whole(), unit(plan.elements(), region.packed));
+                let (part, bits) = (region.whole(), region.src_unit(plan.elements()));
                 if !way.weave(&part, bits, from.bytes(), to.bytes(), &mut scratch) {
                     naive(&part, bits, from.bytes(), to.bytes());
                 } else {

@@ -9,33 +9,64 @@
 //! Law: the first hop moves every element of a block to its place in the buffer, the second from there
 //! to its place in the destination; the blocks of a part hold every element of it.
 
+use super::{Terms, Way};
 use crate::{
     Elements,
-    cpu::cost,
-    cpu::kernel::{self, Isa},
-    cpu::weave::{Reach, Weave},
-    program::region::RegionRef,
-    program::region::{Loop, Region},
+    cpu::{
+        cost,
+        kernel::{self, Ask, Isa, Tools},
+        weave::Reach,
+    },
+    program::region::{Loop, Region, RegionRef},
 };
 
-/// How the parts of some loops are done in two hops.
+/// How a region is moved in two hops.
 #[derive(Clone, Debug)]
 pub(crate) struct Hops {
-    reach: Reach,
-    run: u64,
-    /// The loops, and how many turns of each a block takes.
-    loops: Vec<Loop>,
-    taken: Vec<u64>,
+    /// The turns of each loop that a block takes.
+    pub(super) taken: Vec<u64>,
     /// The bytes of a block.
-    pub(crate) bytes: usize,
+    pub(super) bytes: usize,
     /// From the first byte of a block's source to the buffer, and from there on.
-    pub(crate) first: Region,
-    pub(crate) second: Region,
-    /// How the hops are woven.
-    pub(crate) weaves: Vec<Weave>,
+    first: Hop,
+    second: Hop,
     /// The lines of a block's source, from its first byte, which the second hop of the block before asks
     /// for; none if the first asks for what it reads itself.
-    pub(crate) asked: Vec<i64>,
+    asked: Vec<i64>,
+}
+
+/// One of them: a region, where its source is, and its way.
+#[derive(Clone, Debug)]
+struct Hop {
+    region: Region,
+    reach: Reach,
+    way: Way,
+}
+
+impl Hop {
+    fn of(region: Region, isa: Isa, reach: Reach) -> Hop {
+        let terms = Terms { elements: Elements::same(8), isa, reach };
+        let way = Way::picked(&region.whole(), isa)
+            .or_else(|| {
+                super::weave(&region.whole(), terms).map(|weave| Way::Weave(Box::new(weave)))
+            })
+            .unwrap_or_else(|| Way::plain(&region.whole(), terms.elements));
+        Hop { region, reach, way }
+    }
+
+    /// Whether registers of at least so many bytes do it, or it moves long runs.
+    fn is_well_done(&self, least: usize) -> bool {
+        match &self.way {
+            Way::Weave(weave) => weave.register >= least,
+            Way::Thin(_) | Way::Few(_) => true,
+            _ => self.region.run >= WHOLE, // open set
+        }
+    }
+
+    fn run(&self, tools: &mut Tools<'_>, (from, to): (i64, i64), src: &[u8], out: &mut [u8]) {
+        let part = RegionRef { src: from, dst: to, ..self.region.whole() };
+        self.way.run(&mut Tools { reach: self.reach, ..tools.again() }, &part, src, out);
+    }
 }
 
 /// Which side of a loop a stride is taken from.
@@ -51,12 +82,13 @@ const WHOLE: u64 = 64;
 const ENOUGH: u64 = 512;
 
 impl Hops {
-    /// The hops of a part, if they fill registers of this instruction set, or at least half of one.
-    pub(crate) fn of(part: &RegionRef<'_>, isa: Isa, reach: Reach) -> Option<Hops> {
-        if part.packed || part.run >= WHOLE || !part.run.is_power_of_two() {
+    /// The hops of a region, if they fill registers of this instruction set, or at least half of one.
+    pub(super) fn of(region: &RegionRef<'_>, terms: Terms) -> Option<Hops> {
+        let large = region.size() >= cost::LEAST && terms.elements.are_same();
+        if !large || region.packed || region.run >= WHOLE || !region.run.is_power_of_two() {
             return None;
         }
-        let (loops, run) = (part.loops, part.run);
+        let (loops, run) = (region.loops, region.run);
         let mut taken = vec![1; loops.len()];
         // What the destination takes leaves room for a row of the source that is worth reading.
         let long = 2 * cost::HOP_BLOCK / cost::LEAST_READ_RUN;
@@ -73,8 +105,11 @@ impl Hops {
             [without(&dst, &src), src.clone()].concat(),
             [without(&src, &dst), dst.clone()].concat(),
         ];
+        let Terms { isa, reach, .. } = terms;
         let of = |least: usize| {
-            orders.iter().find_map(|order| Hops::through(part, &taken, order, (isa, least), reach))
+            orders
+                .iter()
+                .find_map(|order| Hops::through(region, &taken, order, (isa, least), reach))
         };
         of(isa.register()).or_else(|| of(isa.register() / 2))
     }
@@ -82,71 +117,80 @@ impl Hops {
     /// The hops through a buffer in which these loops lie in this order, the innermost first, with
     /// registers of at least so many bytes.
     fn through(
-        part: &RegionRef<'_>,
+        whole: &RegionRef<'_>,
         taken: &[u64],
         order: &[usize],
         (isa, least): (Isa, usize),
         reach: Reach,
     ) -> Option<Hops> {
         let (mut first, mut second) = (Vec::new(), Vec::new());
-        let mut bytes = part.run;
+        let mut bytes = whole.run;
         for &i in order.iter().filter(|i| taken[**i] > 1) {
-            let (turn, extent) = (&part.loops[i], taken[i]);
+            let (turn, extent) = (&whole.loops[i], taken[i]);
             first.push(Loop { extent, src: turn.src, dst: bytes as i64 });
             second.push(Loop { extent, src: bytes as i64, dst: turn.dst });
             bytes = bytes.checked_mul(extent)?;
         }
-        let (first, second) = (region(first, part.run), region(second, part.run));
-        // Neither is what the part itself is.
+        let (first, second) = (region(first, whole.run), region(second, whole.run));
+        // Neither is what the region itself is.
         if bytes < cost::LEAST || first.loops.is_empty() || second.loops.is_empty() {
             return None;
         }
-        let weave = |hop: &Region, reach| {
-            let weave = kernel::weave_of(Elements::same(8), isa, &hop.whole(), reach);
-            weave.filter(|weave| weave.register >= least)
-        };
-        let is_picked = |hop: &Region| kernel::is_picked(isa, &hop.whole());
-        let last = weave(&second, reach);
+        let second = Hop::of(second, isa, reach);
         // Picks ask for what they read themselves, and scratch buffers leave no time for it.
-        let asks = reach == Reach::Far
-            && last.as_ref().is_some_and(|weave| weave.steps.gather.is_empty())
-            && !is_picked(&first)
-            && !is_picked(&second);
-        let into = if asks { Reach::Near } else { reach.coming() };
-        let weaves = [weave(&first, into), last];
-        let is_well_done = |(hop, weave): (&Region, &Option<Weave>)| {
-            weave.is_some() || hop.run >= WHOLE || kernel::one_of(&hop.whole()).is_some()
-        };
-        let well_done = [&first, &second].into_iter().zip(&weaves).all(is_well_done);
-        // One hop must be more than the part was.
-        (well_done && weaves.iter().any(Option::is_some)).then(|| Hops {
-            asked: if asks { kernel::lines(&first) } else { Vec::new() },
-            reach,
-            run: part.run,
-            loops: part.loops.to_vec(),
+        let direct = matches!(&second.way, Way::Weave(weave) if weave.steps.gather.is_empty());
+        let asks = reach == Reach::Far && direct && Way::picked(&first.whole(), isa).is_none();
+        let asked = if asks { kernel::lines(&first) } else { Vec::new() };
+        // The first hop finds its source in a cache if the second asks for it meanwhile.
+        let into = if asked.is_empty() { reach.coming() } else { Reach::Near };
+        let first = Hop::of(first, isa, into);
+        let well_done = first.is_well_done(least) && second.is_well_done(least);
+        // One hop must be more than the region was.
+        let woven = [&first, &second].iter().any(|hop| matches!(hop.way, Way::Weave(_)));
+        (well_done && woven).then(|| Hops {
             taken: taken.to_vec(),
             bytes: bytes as usize,
             first,
             second,
-            weaves: weaves.into_iter().flatten().collect(),
+            asked,
         })
     }
 
-    /// Where the first hop finds its source: in a cache if the second asks for it meanwhile.
-    pub(crate) fn into(&self) -> Reach {
-        if self.asked.is_empty() { self.reach.coming() } else { Reach::Near }
+    /// The names of the two ways.
+    pub(super) fn names(&self, terms: Terms) -> (String, String) {
+        let name = |hop: &Hop| hop.way.name(&hop.region.whole(), terms);
+        (name(&self.first), name(&self.second))
     }
 
-    /// Whether these are hops of the part: of the same loops, as long as a block at least.
-    pub(crate) fn fits(&self, part: &RegionRef<'_>, reach: Reach) -> bool {
-        let alike = |((own, turn), taken): ((&Loop, &Loop), &u64)| {
-            turn.extent >= *taken && own.src == turn.src && own.dst == turn.dst
+    /// Moves a part of the region that this was made for, with at least the turns of a block: a block
+    /// after the other.
+    pub(super) fn run(
+        &self,
+        tools: &mut Tools<'_>,
+        part: &RegionRef<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) -> bool {
+        let mut buffer = tools.scratch.take_block(self.bytes);
+        let block = buffer.bytes(self.bytes);
+        let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
+            self.first.run(tools, (from, 0), src, block);
+            let next = next.filter(|_| !self.asked.is_empty());
+            let ask = next.map(|next| Ask::of(src, next, &self.asked, self.bytes));
+            let tools = &mut Tools { ask: ask.as_ref(), ..tools.again() };
+            self.second.run(tools, (0, to), block, out);
         };
-        self.reach == reach
-            && !part.packed
-            && part.run == self.run
-            && part.loops.len() == self.loops.len()
-            && self.loops.iter().zip(part.loops).zip(&self.taken).all(alike)
+        let mut last = None;
+        self.each(part, &mut |from, to| {
+            if let Some(last) = last.replace((from, to)) {
+                move_block(last, Some(from));
+            }
+        });
+        if let Some(last) = last {
+            move_block(last, None);
+        }
+        tools.scratch.give_block(buffer);
+        true
     }
 
     /// Calls `f` with the first bytes of each block of a part that this fits, those of one row of the
@@ -285,6 +329,10 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    fn far(isa: Isa) -> Terms {
+        Terms { elements: Elements::same(8), isa, reach: Reach::Far }
+    }
+
     fn small() -> impl Iterator<Item = (Vec<u64>, Vec<usize>)> {
         let extents = [vec![40, 9, 24], vec![33, 3, 3, 20], vec![16, 14, 18], vec![64, 100]];
         extents.into_iter().flat_map(|extents| {
@@ -315,8 +363,9 @@ mod tests {
                 let mut region = region(loops, width as u64);
                 region.src = 5;
                 let part = region.whole();
-                let Some(hops) = Hops::of(&part, Isa::Generic, Reach::Near) else { continue };
-                assert!(hops.fits(&part, Reach::Near));
+                let terms =
+                    Terms { elements: Elements::same(8), isa: Isa::Generic, reach: Reach::Near };
+                let Some(hops) = Hops::of(&part, terms) else { continue };
                 found += 1;
                 let places = |region: &Region, from: (i64, i64)| {
                     let mut places = BTreeSet::new();
@@ -334,9 +383,9 @@ mod tests {
                 };
                 let mut got = BTreeSet::new();
                 hops.each(&part, &mut |src, dst| {
-                    let first = places(&hops.first, (src, 0));
+                    let first = places(&hops.first.region, (src, 0));
                     let second: std::collections::BTreeMap<i64, i64> =
-                        places(&hops.second, (0, dst)).into_iter().collect();
+                        places(&hops.second.region, (0, dst)).into_iter().collect();
                     assert_eq!((first.len(), second.len()), (hops.bytes, hops.bytes));
                     got.extend(first.iter().map(|(src, mid)| (*src, second[mid])));
                 });
@@ -354,7 +403,7 @@ mod tests {
 
     fn hops(loops: &[Loop]) -> Option<Hops> {
         let part = RegionRef { packed: false, src: 0, dst: 0, run: 1, loops };
-        Hops::of(&part, Isa::Generic, Reach::Far)
+        Hops::of(&part, far(Isa::Generic))
     }
 
     #[test]
@@ -415,7 +464,7 @@ mod tests {
             let block = refinement.blocks().next().unwrap();
             let region = Region::of(&block, Elements::same(bits));
             for isa in Isa::ALL {
-                let hops = Hops::of(&region.whole(), *isa, Reach::Far);
+                let hops = Hops::of(&region.whole(), far(*isa));
                 let hops = hops.unwrap_or_else(|| panic!("{region:?} {}", isa.name()));
                 if bits == 8 && isa.name() == "avx512" {
                     assert!(hops.asked.len() * cost::LINE as usize >= hops.bytes, "{region:?}");

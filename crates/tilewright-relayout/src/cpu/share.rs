@@ -1,0 +1,208 @@
+//! A plan shared among threads: its regions in parts, each a task with a part of the destination of its own.
+//!
+//! Regions whose parts of the destination do not overlap are shared at the same time; others one after the
+//! other. A region is cut along its outermost loop into tasks that have slices of the destination, or along
+//! another loop into parts that write different bytes of one slice, where its kernel can do that.
+
+use crate::{
+    Error,
+    cpu::{
+        cut::{Along, Cut},
+        kernel::{Together, keeps_apart},
+        pool,
+        way::Way,
+        ways::Ways,
+    },
+    plan::Inner,
+    program::region::{Loop, Region, RegionRef},
+};
+use std::sync::{Mutex, PoisonError};
+
+/// A part of a region, and the slice of the destination that it writes.
+struct Task<'a> {
+    ways: &'a Ways,
+    region: &'a Region,
+    cut: Option<Cut>,
+    /// Which part of the cut.
+    part: u64,
+    /// The first byte of the slice.
+    at: u64,
+    out: &'a mut [u8],
+}
+
+/// The bytes of the destination that a region lies in, `from..to`.
+type Bytes = (u64, u64);
+
+impl Inner {
+    /// Moves all regions, in so many threads.
+    pub(crate) fn share(
+        &self,
+        regions: &[Region],
+        threads: usize,
+        src: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let mut order: Vec<usize> = (0..regions.len()).collect();
+        let bytes: Vec<Bytes> =
+            regions.iter().map(|region| self.bytes_of(&region.whole())).collect();
+        order.sort_by_key(|&i| bytes[i]);
+        while !order.is_empty() {
+            let (mut batch, mut rest, mut end) = (Vec::new(), Vec::new(), 0);
+            for i in order {
+                if bytes[i].0 >= end {
+                    end = bytes[i].1;
+                    batch.push(i);
+                } else {
+                    rest.push(i);
+                }
+            }
+            self.batch(regions, &batch, threads, src, out)?;
+            order = rest;
+        }
+        Ok(())
+    }
+
+    /// Moves regions that lie behind one another in the destination.
+    fn batch(
+        &self,
+        regions: &[Region],
+        batch: &[usize],
+        threads: usize,
+        src: &[u8],
+        mut out: &mut [u8],
+    ) -> Result<(), Error> {
+        if let [only] = *batch
+            && let Some(together) = self.together(&regions[only], &self.ways[only], threads)
+        {
+            let each =
+                |count: usize, one: &(dyn Fn(usize) + Sync)| self.pool.each(threads, count, one);
+            if together.run(src, out, &self.scratches, &each)? {
+                self.ways[only].add();
+                return Ok(());
+            }
+        }
+        let (mut tasks, mut at, mut kept) = (Vec::new(), 0, Vec::new());
+        for &i in batch {
+            let (region, ways) = (&regions[i], &self.ways[i]);
+            let cut = self.cut(region, ways, threads, false);
+            for part in 0..cut.map_or(1, |cut| cut.parts()) {
+                let of = part_of(region, cut, part, &mut kept);
+                let (from, to) = self.bytes_of(&of);
+                let rest = out.split_at_mut((from - at) as usize).1;
+                let (mine, rest) = rest.split_at_mut((to - from) as usize);
+                tasks.push(Mutex::new(Task { ways, region, cut, part, at: from, out: mine }));
+                (out, at) = (rest, to);
+            }
+        }
+        self.pool.each(threads, tasks.len(), &|i| {
+            let mut task = tasks[i].lock().unwrap_or_else(PoisonError::into_inner);
+            self.task(&mut task, src);
+        })
+    }
+
+    fn task(&self, task: &mut Task<'_>, src: &[u8]) {
+        let unit = u64::from(task.region.dst_unit(self.program.elements()));
+        self.scratches.with(|scratch| {
+            let mut loops = scratch.take_loops(&[]);
+            let part = part_of(task.region, task.cut, task.part, &mut loops);
+            let part = RegionRef { dst: part.dst - (task.at * 8 / unit) as i64, ..part };
+            let tools = &mut task.ways.tools(scratch);
+            task.ways.run(task.region, tools, &part, src, task.out);
+            scratch.give_loops(loops);
+        });
+    }
+
+    /// How a region is cut among threads; along any loop, or the outermost.
+    pub(crate) fn cut(
+        &self,
+        region: &Region,
+        ways: &Ways,
+        threads: usize,
+        any: bool,
+    ) -> Option<Cut> {
+        let (whole, elements) = (region.whole(), self.program.elements());
+        let unit = u64::from(region.dst_unit(elements));
+        let bytes = region.size().saturating_mul(unit) / 8;
+        let most = bytes / self.min_range.max(1);
+        if most < 2 || !keeps_apart(&region.loops, region.run) {
+            return None;
+        }
+        let shape = |i: usize| ways.first().together(&whole, i, elements);
+        let threads = (pool::wanted(threads) as u64, most);
+        Cut::of(&whole, &shape, threads, any).filter(|cut| is_in_bytes(cut, region, unit))
+    }
+
+    /// How a region is cut among threads, if it is.
+    pub(crate) fn parts(&self, region: &Region, ways: &Ways, threads: usize) -> Option<Cut> {
+        let alone = pool::wanted(threads) == 1;
+        let alone = alone || self.program.dst_bytes() / 2 < self.min_range;
+        let single = self.ways.len() == 1 && self.together(region, ways, threads).is_some();
+        if alone { None } else { self.cut(region, ways, threads, single) }
+    }
+
+    /// How threads share one slice of the destination; `None` where parts of the outermost loop serve as well.
+    fn together<'a>(
+        &self,
+        region: &'a Region,
+        ways: &'a Ways,
+        threads: usize,
+    ) -> Option<Together<'a>> {
+        let Way::Weave(weave) = ways.first() else { return None };
+        let cut = self.cut(region, ways, threads, true)?;
+        match cut.along {
+            Along::Loop(0) | Along::Run => None,
+            Along::Loop(_) => Together::of(self.terms.isa, weave, region.whole(), cut),
+        }
+    }
+
+    /// The bytes of the destination from the first to behind the last of a part; whole bytes where packed.
+    fn bytes_of(&self, part: &RegionRef<'_>) -> Bytes {
+        let unit = part.dst_unit(self.program.elements());
+        let bits = |units: i64| units as u128 * u128::from(unit);
+        let end = part.dst + part.dst_length();
+        ((bits(part.dst) / 8) as u64, bits(end).div_ceil(8) as u64)
+    }
+}
+
+/// A part of a region, or all of it.
+fn part_of<'t>(
+    region: &'t Region,
+    cut: Option<Cut>,
+    part: u64,
+    loops: &'t mut Vec<Loop>,
+) -> RegionRef<'t> {
+    match cut {
+        Some(cut) => cut.part(&region.whole(), part, loops),
+        None => region.whole(),
+    }
+}
+
+/// Whether parts begin with bytes.
+fn is_in_bytes(cut: &Cut, region: &Region, unit: u64) -> bool {
+    let whole = |units: u64| (u128::from(units) * u128::from(unit)).is_multiple_of(8);
+    whole(region.dst as u64) && whole(cut.step(&region.whole()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Elements, Plan};
+    use tilewright_core::TensorLayout;
+
+    #[test]
+    fn one_slice_is_shared_where_the_outermost_loop_leaves_threads_idle_and_nowhere_else() {
+        let row = |extents: &[u64]| TensorLayout::row_major(extents).unwrap();
+        let shared = |dst: &TensorLayout, extents: &[u64], threads| {
+            let plan = Plan::new(&row(extents), dst, Elements::same(32), 0).unwrap();
+            let [region] = plan.program().regions().unwrap() else { panic!("one region") };
+            plan.0.together(region, &plan.0.ways[0], threads).is_some()
+        };
+        // The innermost loop of the source, of one block, is the outermost of the destination.
+        let long = [40, 60, 9, 52];
+        assert!(shared(&TensorLayout::col_major(&long).unwrap(), &long, 2));
+        assert!(!shared(&TensorLayout::col_major(&long).unwrap(), &long, 1));
+        // As many transposes as all threads need, and nothing to transpose.
+        let batch = [15, 249, 284];
+        assert!(!shared(&TensorLayout::ordered(&batch, &[1, 2, 0]).unwrap(), &batch, 2));
+        assert!(!shared(&row(&long), &long, 2));
+    }
+}

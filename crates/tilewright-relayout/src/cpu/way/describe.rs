@@ -1,0 +1,91 @@
+//! A way in words.
+
+use super::{Terms, Way};
+use crate::{
+    cpu::{kernel, weave::Reach},
+    program::region::RegionRef,
+};
+use core::fmt;
+
+impl Way {
+    /// What moves this region, in a word or two with the width of what is moved together.
+    pub(crate) fn name(&self, region: &RegionRef<'_>, Terms { elements, .. }: Terms) -> String {
+        let (src, dst) = (elements.src_bits, elements.dst_bits);
+        let width = match region.packed {
+            false => format!("{}B", region.run),
+            true if elements.are_same() => format!("{src}b"),
+            true => format!("{src}b to {dst}b"),
+        };
+        match self {
+            Way::Rows if region.loops.is_empty() => "copy".to_string(),
+            Way::Rows => "rows".to_string(),
+            Way::Few(few) => match few.rows() {
+                (n, true) => format!("join {n} rows of {width}"),
+                (n, false) => format!("deal {n} rows of {width}"),
+            },
+            Way::Thin(thin) => format!("every {} of {width}", ordinal(thin.one_of())),
+            Way::Weave(_) => format!("transpose {width}"),
+            Way::Hops(_) => format!("transpose {width} in two hops"),
+            Way::Field(_) if src < dst => format!("unpack {width}"),
+            Way::Field(_) => format!("pack {width}"),
+            Way::Bits => "bits".to_string(),
+            Way::Tile { .. } => format!("blocks {width}"),
+            Way::Line => format!("gather {width}"),
+        }
+    }
+
+    /// Its instructions, its blocks and how it writes.
+    pub(crate) fn details(&self, region: &RegionRef<'_>, terms: Terms) -> String {
+        let isa = terms.isa.name();
+        match self {
+            Way::Weave(weave) => {
+                let way = match weave.reach {
+                    Reach::Far => "past the caches",
+                    Reach::Coming | Reach::Near => "in the caches",
+                };
+                let ((read, written), shape) = (weave.runs, &weave.shape);
+                format!(
+                    " in {isa}, {way}, blocks of {shape:?} that read {read} and write {written} bytes together"
+                )
+            }
+            Way::Hops(hops) => {
+                let (first, second) = hops.names(terms);
+                let (shape, bytes) = (&hops.taken, hops.bytes);
+                format!(
+                    " in {isa}, through blocks of {shape:?}, {bytes} bytes: {first}, then {second}"
+                )
+            }
+            Way::Few(_) | Way::Thin(_) | Way::Field(_) => format!(" in {isa}"),
+            Way::Tile { minor } => {
+                let (s, d) = kernel::block_size(region, terms.elements, *minor);
+                format!(" in blocks of {s}×{d}")
+            }
+            Way::Rows | Way::Bits | Way::Line => String::new(),
+        }
+    }
+}
+
+/// A number as an ordinal.
+fn ordinal(n: usize) -> String {
+    match n {
+        2 => "2nd".to_string(),
+        3 => "3rd".to_string(),
+        _ => format!("{n}th"),
+    }
+}
+
+impl fmt::Display for Way {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Way::Rows => "rows",
+            Way::Few(_) => "few rows",
+            Way::Thin(_) => "every nth",
+            Way::Weave(_) => "transpose",
+            Way::Hops(_) => "two hops",
+            Way::Field(_) => "field",
+            Way::Bits => "bits",
+            Way::Tile { .. } => "blocks",
+            Way::Line => "gather",
+        })
+    }
+}

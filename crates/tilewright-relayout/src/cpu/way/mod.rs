@@ -1,0 +1,178 @@
+//! The way a region is moved: chosen once, when a plan is made; running is one match.
+//!
+//! A way serves the region that it was chosen for, and every part of it that has the turns that
+//! [`Way::least`] says of each loop. [`Way::plain`] serves parts of any size.
+//!
+//! Law: a way moves every element of a part to its place, and writes nothing else.
+
+mod describe;
+mod hops;
+
+use crate::{
+    Elements,
+    cpu::{
+        cost,
+        kernel::{self, Few, Field, Isa, Thin, Tools},
+        weave::{Reach, Weave},
+    },
+    program::region::{Loop, RegionRef},
+};
+use hops::Hops;
+
+/// How a region is moved.
+#[derive(Clone, Debug)]
+pub(crate) enum Way {
+    /// Runs of bytes, one or many.
+    Rows,
+    /// A few rows joined into one, or one row dealt out to a few, in registers.
+    Few(Few),
+    /// Every nth element of rows, in registers.
+    Thin(Thin),
+    /// Address bits permuted in registers.
+    Weave(Box<Weave>),
+    /// Two ways, through a block that stays in a cache.
+    Hops(Box<Hops>),
+    /// Elements of 1, 2 or 4 bits packed from bytes or unpacked into them, in registers.
+    Field(Field),
+    /// Runs of packed elements, shifted into phase.
+    Bits,
+    /// Blocks of two loops, through a scratch buffer, element by element: the last loop and this one.
+    Tile { minor: usize },
+    /// Elements one by one along the last loop.
+    Line,
+}
+
+/// What a way depends on, beside its region.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    pub(crate) elements: Elements,
+    pub(crate) isa: Isa,
+    pub(crate) reach: Reach,
+}
+
+/// A source stride of so many bytes shares no cache line worth a block.
+const FAR: u64 = 128;
+
+impl Way {
+    /// The best way for a region.
+    pub(crate) fn of(region: &RegionRef<'_>, terms: Terms) -> Way {
+        let Terms { elements, isa, .. } = terms;
+        Way::picked(region, isa)
+            .or_else(|| weave(region, terms).map(|weave| Way::Weave(Box::new(weave))))
+            .or_else(|| Hops::of(region, terms).map(|hops| Way::Hops(Box::new(hops))))
+            .or_else(|| Field::of(elements, isa, region).map(Way::Field))
+            .unwrap_or_else(|| Way::plain(region, elements))
+    }
+
+    /// The way that picks elements by tables, if there is one.
+    fn picked(region: &RegionRef<'_>, isa: Isa) -> Option<Way> {
+        let few = || Few::of(isa, region).map(Way::Few);
+        few().or_else(|| Thin::of(isa, region).map(Way::Thin))
+    }
+
+    /// The way for parts of any size.
+    pub(crate) fn plain(region: &RegionRef<'_>, elements: Elements) -> Way {
+        let (run, loops) = (region.run, region.loops);
+        if !region.packed && (loops.is_empty() || run > kernel::MAX_LANE || !kernel::is_lane(run)) {
+            return Way::Rows;
+        }
+        if region.packed && run > 1 {
+            let same = elements.are_same() && run >= 32;
+            return if same { Way::Bits } else { Way::Line };
+        }
+        let near = |minor: &usize| {
+            let bits =
+                loops[*minor].src.unsigned_abs().saturating_mul(unit(elements, region.packed));
+            minor + 1 < loops.len() && bits < FAR * 8
+        };
+        nearest(loops).filter(near).map_or(Way::Line, |minor| Way::Tile { minor })
+    }
+
+    /// The turns that a part needs of loop `i` of the region that this was chosen for.
+    pub(crate) fn least(&self, whole: &RegionRef<'_>, i: usize) -> u64 {
+        let (rank, extent) = (whole.loops.len(), whole.loops[i].extent);
+        match self {
+            Way::Few(few) if few.needs_all(i, rank) => extent,
+            Way::Thin(thin) if i + 1 == rank => thin.least(whole.run),
+            Way::Weave(weave) => weave.shape[i],
+            Way::Hops(hops) => hops.taken[i],
+            Way::Rows | Way::Few(_) | Way::Thin(_) | Way::Field(_) => 1,
+            Way::Bits | Way::Tile { .. } | Way::Line => 1,
+        }
+    }
+
+    /// The turns of loop `i` that are best not cut.
+    pub(crate) fn together(&self, whole: &RegionRef<'_>, i: usize, elements: Elements) -> u64 {
+        let last = i + 1 == whole.loops.len();
+        match self {
+            Way::Tile { minor } if last || i == *minor => {
+                let (s, d) = kernel::block_size(whole, elements, *minor);
+                if last { d } else { s }
+            }
+            Way::Thin(_) | Way::Line if last => self.least(whole, i).max(cost::LINE),
+            _ => self.least(whole, i), // open set
+        }
+    }
+
+    /// Whether a part of the region that this was chosen for is large enough.
+    pub(crate) fn serves(&self, whole: &RegionRef<'_>, part: &RegionRef<'_>, terms: Terms) -> bool {
+        let long = |i: usize| part.loops[i].extent >= self.least(whole, i);
+        let begins = match self {
+            Way::Weave(weave) => begins(weave, part, terms.elements),
+            Way::Field(field) => part.run >= field.least(terms.elements),
+            Way::Few(_) | Way::Thin(_) | Way::Hops(_) => part.run == whole.run,
+            Way::Rows | Way::Bits | Way::Tile { .. } | Way::Line => true,
+        };
+        begins && (0..part.loops.len()).all(long)
+    }
+
+    /// Moves a part of the region that this was chosen for, which it [serves](Way::serves).
+    pub(crate) fn run(
+        &self,
+        tools: &mut Tools<'_>,
+        part: &RegionRef<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) {
+        let done = match self {
+            Way::Rows => kernel::copy_rows(tools, part, src, out),
+            Way::Few(few) => few.run(tools, part, src, out),
+            Way::Thin(thin) => thin.run(tools, part, src, out),
+            Way::Weave(weave) => kernel::weave_blocks(tools, weave, part, src, out),
+            Way::Hops(hops) => hops.run(tools, part, src, out),
+            Way::Field(field) => field.run(tools, part, src, out),
+            Way::Bits => kernel::copy_bits(tools, part, src, out),
+            Way::Tile { minor } => kernel::move_blocks(tools, part, *minor, src, out),
+            Way::Line => kernel::move_elements(tools, part, src, out),
+        };
+        debug_assert!(done, "{self} does not serve {part:?}");
+        if !done {
+            kernel::move_elements(tools, part, src, out);
+        }
+    }
+}
+
+/// The loop that is nearest to contiguous in the source.
+fn nearest(loops: &[Loop]) -> Option<usize> {
+    (0..loops.len()).min_by_key(|&i| loops[i].src.unsigned_abs())
+}
+
+/// The bits of a unit of a region.
+fn unit(elements: Elements, packed: bool) -> u64 {
+    if packed { u64::from(elements.src_bits) } else { 8 }
+}
+
+/// The weave of a region, if it is one and large enough for tables.
+fn weave(region: &RegionRef<'_>, Terms { elements, isa, reach }: Terms) -> Option<Weave> {
+    let unit = unit(elements, region.packed);
+    let large = u128::from(region.size()) * u128::from(unit) / 8 >= u128::from(cost::LEAST);
+    let weave = (large && elements.are_same())
+        .then(|| Weave::of(region, unit as u32, isa.register(), reach))??;
+    begins(&weave, region, elements).then_some(weave)
+}
+
+/// Whether the registers of a weave begin with bytes, and its blocks are few enough loops.
+fn begins(weave: &Weave, part: &RegionRef<'_>, elements: Elements) -> bool {
+    let first = weave.begins(part, unit(elements, part.packed) as u32);
+    first.is_some_and(|(src, dst)| weave.blocks(part, src, dst, 0).is_some())
+}

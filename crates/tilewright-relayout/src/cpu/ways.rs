@@ -1,0 +1,118 @@
+//! A region of a plan with its way, and the ways of what cuts leave of it.
+//!
+//! A range of the destination cuts a region into parts that go along the last loops only, all of them, the
+//! first of which may be shorter. So there is a way for each number of last loops, chosen when a part first
+//! needs it, and [`Way::plain`] for a part that is shorter than its way needs.
+
+use crate::{
+    cpu::{
+        kernel::Tools,
+        scratch::Scratch,
+        way::{Terms, Way},
+    },
+    program::region::{Region, RegionRef},
+};
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::OnceLock;
+
+/// The ways of one region.
+#[derive(Clone, Debug)]
+pub(crate) struct Ways {
+    terms: Terms,
+    /// The way of the region, and how often it ran.
+    first: Way,
+    ran: Count,
+    /// By the loops left out, from one on.
+    inner: OnceLock<Box<[OnceLock<Way>]>>,
+    /// How often another way ran.
+    others: Count,
+}
+
+/// A number of runs.
+#[derive(Debug, Default)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    pub(crate) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Clone for Count {
+    /// A copy of a plan has not run.
+    fn clone(&self) -> Count {
+        Count::default()
+    }
+}
+
+impl Ways {
+    /// The ways of a region.
+    pub(crate) fn of(region: &Region, terms: Terms) -> Ways {
+        Ways {
+            terms,
+            first: Way::of(&region.whole(), terms),
+            ran: Count::default(),
+            inner: OnceLock::new(),
+            others: Count::default(),
+        }
+    }
+
+    /// The way of the whole region.
+    pub(crate) fn first(&self) -> &Way {
+        &self.first
+    }
+
+    /// What runs them, beside the data.
+    pub(crate) fn tools<'a>(&self, scratch: &'a mut Scratch) -> Tools<'a> {
+        let Terms { elements, isa, reach } = self.terms;
+        Tools { elements, isa, reach, ask: None, scratch }
+    }
+
+    /// What they depend on.
+    pub(crate) fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    /// Counts a run of the way of the whole region.
+    pub(crate) fn add(&self) {
+        self.ran.add();
+    }
+
+    /// How often the way of the whole region ran, and how often another did.
+    pub(crate) fn ran(&self) -> (u64, u64) {
+        (self.ran.get(), self.others.get())
+    }
+
+    /// Moves a part of the region these were made for: its last loops, the first of which may be cut.
+    pub(crate) fn run(
+        &self,
+        region: &Region,
+        tools: &mut Tools<'_>,
+        part: &RegionRef<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) {
+        let terms = self.terms;
+        let left = region.loops.len() - part.loops.len();
+        let whole = RegionRef { loops: &region.loops[left..], ..region.whole() };
+        let (way, count) = match left {
+            0 => (&self.first, &self.ran),
+            _ => (self.inner(region, left, &whole), &self.others),
+        };
+        if way.serves(&whole, part, terms) {
+            count.add();
+            return way.run(tools, part, src, out);
+        }
+        self.others.add();
+        Way::plain(part, terms.elements).run(tools, part, src, out);
+    }
+
+    fn inner(&self, region: &Region, left: usize, whole: &RegionRef<'_>) -> &Way {
+        let all = || region.loops.iter().map(|_| OnceLock::new()).collect();
+        self.inner.get_or_init(all)[left - 1].get_or_init(|| Way::of(whole, self.terms))
+    }
+}
