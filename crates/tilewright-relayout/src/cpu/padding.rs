@@ -1,6 +1,6 @@
 //! The fill: what destination elements outside the image hold.
 
-use crate::{Elements, Gap};
+use crate::{Elements, Gap, Program};
 use core::ops::Range;
 
 /// Fills the destination bytes from `start` on with the low bits of `fill`.
@@ -79,9 +79,10 @@ fn pattern(bits: u32, fill: u128, room: &mut [u8; WIDEST]) -> &[u8] {
     &room[..1]
 }
 
-/// Clears the bits behind the last element, if `out` ends the destination.
-pub(crate) fn clear_tail(bits: u32, capacity: u64, end: u64, out: &mut [u8]) {
-    if bits >= 8 {
+/// Clears the bits behind the last element, if `out` ends the destination and that is written whole.
+pub(crate) fn clear_tail(program: &Program, end: u64, out: &mut [u8]) {
+    let (bits, capacity) = (program.elements().dst_bits, program.dst().capacity());
+    if bits >= 8 || program.is_part() {
         return;
     }
     let all = capacity * u64::from(bits);
@@ -96,7 +97,6 @@ pub(crate) fn clear_tail(bits: u32, capacity: u64, end: u64, out: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Program;
     use tilewright_core::{Fractal, TensorLayout};
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
                         let start = (i * step) as u64;
                         let range = start..start + part.len() as u64;
                         fill_gaps(Elements::same(bits), fill, gaps, &range, part);
-                        clear_tail(bits, dst.capacity(), range.end, part);
+                        clear_tail(&program, range.end, part);
                     }
                     assert!(out == ones, "{bits} {a}x{b} {step}\n{out:x?}\n{ones:x?}");
                 }
