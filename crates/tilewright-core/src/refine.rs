@@ -8,17 +8,21 @@
 //! Law: the blocks visit every logical coordinate exactly once, with its offset in both layouts.
 
 use crate::{
-    Block, Coord, Error, Loop, MAX_MODES, TensorLayout,
+    Blocks, Coord, Error, MAX_MODES, TensorLayout,
     cuts::{modes, next_cut, stride_at},
     macros::tri,
 };
 
 /// One common digit of a dim: a cut and the distance it makes on either side.
 #[derive(Clone, Copy)]
-struct Cut {
-    at: u64,
-    src: i64,
-    dst: i64,
+pub(crate) struct Cut {
+    pub(crate) at: u64,
+    pub(crate) src: i64,
+    pub(crate) dst: i64,
+    /// The largest cut of each side up to this one: where its full digits begin.
+    own: (u64, u64),
+    /// The next cut of each side that the part crosses: where its digit ends.
+    next: (u64, u64),
 }
 
 /// The common refinement of a source and a destination layout.
@@ -40,11 +44,14 @@ struct Cut {
 pub struct Refinement<'a> {
     src: &'a TensorLayout,
     dst: &'a TensorLayout,
-    cuts: [Cut; 2 * MAX_MODES],
+    /// Where the part begins on either side.
+    origins: (Coord, Coord),
+    extents: Coord,
+    pub(crate) cuts: [Cut; 2 * MAX_MODES],
     /// The cuts `from..to` of each dim; none for a dim walked in runs.
-    ranges: [(usize, usize); MAX_MODES],
+    pub(crate) ranges: [(usize, usize); MAX_MODES],
     /// The dim along which runs go, if any dim is walked.
-    walked: Option<usize>,
+    pub(crate) walked: Option<usize>,
 }
 
 impl<'a> Refinement<'a> {
@@ -70,10 +77,58 @@ impl<'a> Refinement<'a> {
         dst: &'a TensorLayout,
     ) -> Result<Refinement<'a>, Error> {
         tri!(same_extents(src, dst));
-        let zero = Cut { at: 0, src: 0, dst: 0 };
+        let origin = Coord::origin(src.rank());
+        Ok(Refinement::made((src, &origin), (dst, &origin), src.extents()))
+    }
+
+    /// The refinement of a part of two layouts: its coordinate `c` is `src_origin + c` in the source and
+    /// `dst_origin + c` in the destination. Blocks say coordinates of the part.
+    ///
+    /// Layouts with tiles do not translate, so a part is no layout of its own. Where the origins lie
+    /// differently within tiles, boxes are cut where either side goes on to the next tile.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if the layouts, the origins and the part differ in rank;
+    /// [out of range](Error::is_out_of_range) if the part reaches beyond an array,
+    /// [overflow](Error::is_overflow) if it reaches beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_core::{Fractal, Refinement, TensorLayout};
+    /// let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+    /// let zz = Fractal::ZZ.pattern(4, 4).layout(&[100, 100]).unwrap();
+    /// // Rows 3 to 7 of the one as rows 50 to 54 of the other: two rows of a tile and three of the next.
+    /// let part = Refinement::of_part(&rows, &[3, 0], &zz, &[50, 96], &[5, 4]).unwrap();
+    /// let boxes: Vec<_> = part.blocks().map(|b| (b.src(), b.dst(), b.size())).collect();
+    /// let at = |i, j| zz.offset(&[i, j]).unwrap();
+    /// assert_eq!(boxes, [(24, at(50, 96), 8), (40, at(52, 96), 12)]);
+    ///
+    /// let error = Refinement::of_part(&rows, &[4, 0], &zz, &[50, 96], &[5, 4]).unwrap_err();
+    /// assert!(error.is_out_of_range());
+    /// ```
+    pub const fn of_part(
+        src: &'a TensorLayout,
+        src_origin: &[u64],
+        dst: &'a TensorLayout,
+        dst_origin: &[u64],
+        extents: &[u64],
+    ) -> Result<Refinement<'a>, Error> {
+        tri!(same_rank(src.rank(), dst.rank()));
+        let src_origin = tri!(origin(src, src_origin, extents, SOURCE));
+        let dst_origin = tri!(origin(dst, dst_origin, extents, DESTINATION));
+        Ok(Refinement::made((src, &src_origin), (dst, &dst_origin), extents))
+    }
+
+    const fn made(
+        (src, src_origin): (&'a TensorLayout, &Coord),
+        (dst, dst_origin): (&'a TensorLayout, &Coord),
+        extents: &[u64],
+    ) -> Refinement<'a> {
+        let zero = Cut { at: 0, src: 0, dst: 0, own: (0, 0), next: (0, 0) };
         let mut refinement = Refinement {
             src,
             dst,
+            origins: (src_origin.copied(), dst_origin.copied()),
+            extents: coord_of(extents),
             cuts: [zero; 2 * MAX_MODES],
             ranges: [(0, 0); MAX_MODES],
             walked: None,
@@ -83,18 +138,18 @@ impl<'a> Refinement<'a> {
             let end = refinement.cut(dim, at);
             refinement.ranges[dim] = (at, end);
             // Runs go along the dim that is contiguous in the destination, or else the last.
-            if end == at && src.extents()[dim] > 0 && !refinement.walks_densely() {
+            if end == at && extents[dim] > 0 && !refinement.walks_densely() {
                 refinement.walked = Some(dim);
             }
             at = end;
             dim += 1;
         }
-        Ok(refinement)
+        refinement
     }
 
     const fn walks_densely(&self) -> bool {
         match self.walked {
-            Some(dim) => match self.dst.run(Coord::origin(self.dst.rank()).as_slice(), dim) {
+            Some(dim) => match self.dst.run(self.origins.1.as_slice(), dim) {
                 Ok(run) => run.stride == 1,
                 Err(_) => false,
             },
@@ -102,7 +157,8 @@ impl<'a> Refinement<'a> {
         }
     }
 
-    /// Whether no dim has to be walked in runs: few blocks, however large the arrays.
+    /// Whether no dim has to be walked in runs: few blocks, however large the arrays, if the origins of
+    /// a part lie equally within tiles.
     ///
     /// ```
     /// use tilewright_core::{Digit, Pattern, Refinement};
@@ -120,11 +176,42 @@ impl<'a> Refinement<'a> {
         self.walked.is_none()
     }
 
+    pub(crate) const fn rank(&self) -> usize {
+        self.src.rank()
+    }
+
+    pub(crate) const fn extent(&self, dim: usize) -> u64 {
+        self.extents.as_slice()[dim]
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        let mut dim = 0;
+        while dim < self.rank() {
+            if self.extent(dim) == 0 {
+                return true;
+            }
+            dim += 1;
+        }
+        false
+    }
+
+    /// The coordinates on either side of a coordinate of the part.
+    pub(crate) const fn at(&self, coord: &Coord) -> (Coord, Coord) {
+        let (mut src, mut dst, mut dim) = (coord.copied(), coord.copied(), 0);
+        while dim < self.rank() {
+            src.as_mut_slice()[dim] += self.origins.0.as_slice()[dim];
+            dst.as_mut_slice()[dim] += self.origins.1.as_slice()[dim];
+            dim += 1;
+        }
+        (src, dst)
+    }
+
     pub(crate) const fn sides(&self) -> (&'a TensorLayout, &'a TensorLayout) {
         (self.src, self.dst)
     }
 
-    /// At least this many blocks begin before `end`, or in all: no run is longer than `longest`.
+    /// At least this many blocks of whole arrays begin before `end`, or in all: no run is longer than
+    /// `longest_run`.
     pub(crate) const fn blocks_at_least(&self, end: Option<&Coord>) -> u64 {
         let (mut count, mut leading, mut dim) = (1u64, true, 0);
         while dim < self.src.rank() {
@@ -155,21 +242,51 @@ impl<'a> Refinement<'a> {
             (Some(src), Some(dst)) => (src, dst),
             _ => return at,
         };
-        let extent = self.src.extents()[dim];
-        let (mut end, mut below) = (at, 1u64);
+        let (mut end, mut below, mut own) = (at, 1u64, (1, 1));
         loop {
-            self.cuts[end] =
-                Cut { at: below, src: stride_at(src, below), dst: stride_at(dst, below) };
+            let a = self.crossed(&self.origins.0, dim, next_cut(src, below));
+            let b = self.crossed(&self.origins.1, dim, next_cut(dst, below));
+            let (from, to) = (stride_at(src, below), stride_at(dst, below));
+            self.cuts[end] = Cut { at: below, src: from, dst: to, own, next: (a, b) };
             end += 1;
-            let (a, b) = (next_cut(src, below), next_cut(dst, below));
-            let next = if a < b { a } else { b };
-            if next >= extent {
+            let next = min(a, b);
+            if next == u64::MAX {
                 return end;
             }
-            if next % below != 0 {
+            if !next.is_multiple_of(below) {
                 return at;
             }
+            own = (if a == next { next } else { own.0 }, if b == next { next } else { own.1 });
             below = next;
+        }
+    }
+
+    /// The cut, if the part has coordinates on both sides of one of its multiples; else none.
+    const fn crossed(&self, origin: &Coord, dim: usize, cut: u64) -> u64 {
+        let (from, extent) = (origin.as_slice()[dim], self.extent(dim));
+        let crosses = extent > 0 && from / cut < (from + (extent - 1)) / cut;
+        if crosses { cut } else { u64::MAX }
+    }
+
+    /// The box of a cut dim that begins at a coordinate of the part: the cut of its widest digit, and how
+    /// many turns that has.
+    pub(crate) const fn clipped(&self, dim: usize, at: u64) -> (usize, u64) {
+        let (from, to) = self.ranges[dim];
+        if from == to {
+            return (0, 0);
+        }
+        let (src, dst) = (self.origins.0.as_slice()[dim] + at, self.origins.1.as_slice()[dim] + at);
+        let mut level = to - 1;
+        loop {
+            let Cut { at: cut, own, next, .. } = self.cuts[level];
+            let room = min(before(src, next.0), before(dst, next.1));
+            let turns = min(self.extent(dim) - at, room) / cut;
+            // At cut 1, a digit begins everywhere.
+            let begins = src.is_multiple_of(own.0) && dst.is_multiple_of(own.1);
+            if level == from || begins && turns > 0 {
+                return (level, turns);
+            }
+            level -= 1;
         }
     }
 
@@ -191,19 +308,7 @@ impl<'a> Refinement<'a> {
     /// assert_eq!(to, ['a', 'd', 'b', 'e', 'c', 'f']);
     /// ```
     pub const fn blocks(&self) -> Blocks<'_> {
-        let mut blocks = Blocks {
-            refinement: self,
-            level: [0; MAX_MODES],
-            coord: Coord::origin(self.src.rank()),
-            end: None,
-            done: self.src.size() == 0,
-        };
-        let mut dim = 0;
-        while !blocks.done && dim < self.src.rank() {
-            blocks.enter(dim);
-            dim += 1;
-        }
-        blocks
+        Blocks::new(self)
     }
 }
 
@@ -213,14 +318,25 @@ impl core::fmt::Debug for Refinement<'_> {
     }
 }
 
-const fn same_extents(a: &TensorLayout, b: &TensorLayout) -> Result<(), Error> {
-    if a.rank() != b.rank() {
-        return Err(Error::mismatch(
-            "an array of {} dims against one of {}",
-            [a.rank() as i128, b.rank() as i128],
-            "both have the same logical extents",
-        ));
+/// Whether this dim is the walked one.
+pub(crate) const fn is(walked: Option<usize>, dim: usize) -> bool {
+    match walked {
+        Some(walked) => walked == dim,
+        None => false,
     }
+}
+
+pub(crate) const fn min(a: u64, b: u64) -> u64 {
+    if a < b { a } else { b }
+}
+
+/// How far it is from a coordinate to the next multiple of a cut, if there is one.
+const fn before(coord: u64, cut: u64) -> u64 {
+    if cut == u64::MAX { u64::MAX } else { cut - coord % cut }
+}
+
+const fn same_extents(a: &TensorLayout, b: &TensorLayout) -> Result<(), Error> {
+    tri!(same_rank(a.rank(), b.rank()));
     let mut dim = 0;
     while dim < a.rank() {
         if a.extents()[dim] != b.extents()[dim] {
@@ -253,205 +369,84 @@ const fn longest_run(tensor: &TensorLayout, dim: usize) -> u64 {
     }
 }
 
-/// The blocks of a [`Refinement`].
-///
-/// ```
-/// use tilewright_core::{Blocks, Layout, Refinement, TensorLayout};
-/// let rows = TensorLayout::row_major(&[7]).unwrap();
-/// let tiled = TensorLayout::new(&[7], &Layout::parse("((4,2)):((1,8))").unwrap(), 12).unwrap();
-/// let refinement = Refinement::new(&rows, &tiled).unwrap();
-/// let blocks: Blocks = refinement.blocks();
-/// // Every element is in exactly one box.
-/// assert_eq!(blocks.map(|block| block.size()).sum::<u64>(), 7);
-/// ```
-#[derive(Clone, Debug)]
-pub struct Blocks<'a> {
-    refinement: &'a Refinement<'a>,
-    /// Which digit of each dim is clipped: the digits above are those of the extent, those below full.
-    level: [u8; MAX_MODES],
-    coord: Coord,
-    /// Blocks whose origin is not before this coordinate are passed over.
-    end: Option<Coord>,
-    done: bool,
+const fn same_rank(a: usize, b: usize) -> Result<(), Error> {
+    if a == b {
+        return Ok(());
+    }
+    Err(Error::mismatch(
+        "an array of {} dims against one of {}",
+        [a as i128, b as i128],
+        "both have the same logical extents",
+    ))
 }
 
-impl Blocks<'_> {
-    /// From here on, leaves out the blocks that begin at `end` or behind it in row-major order.
-    pub(crate) const fn end_before(&mut self, end: &Coord) {
-        self.end = Some(end.copied());
-    }
+/// What the errors of one side say: a part of another rank, one that is too long.
+type Words = (&'static str, &'static str);
 
-    /// Whether the block at the present coordinate is wanted. Where it is not, none is at a larger
-    /// coordinate of the dim that was advanced: the dims that turn faster are at their first block.
-    const fn wanted(&self) -> bool {
-        match &self.end {
-            Some(end) => self.coord.is_before(end),
-            None => true,
-        }
-    }
+const SOURCE: Words = (
+    "an origin of {} and a part of {} dims for a source of {}",
+    "dim {} of a part from {} to {} of a source of {}",
+);
 
-    /// The next block; what [`Iterator::next`] does, in `const fn`.
-    ///
-    /// ```
-    /// use tilewright_core::{Refinement, TensorLayout, expect_const};
-    /// const ROWS: TensorLayout = expect_const!(TensorLayout::row_major(&[4, 6]));
-    /// const COLUMNS: TensorLayout = expect_const!(TensorLayout::col_major(&[4, 6]));
-    /// // How many boxes a transpose is, known at compile time.
-    /// const COUNT: usize = {
-    ///     let refinement = expect_const!(Refinement::new(&ROWS, &COLUMNS));
-    ///     let (mut blocks, mut count) = (refinement.blocks(), 0);
-    ///     while blocks.next_block().is_some() {
-    ///         count += 1;
-    ///     }
-    ///     count
-    /// };
-    /// assert_eq!(COUNT, 1);
-    /// ```
-    pub const fn next_block(&mut self) -> Option<Block> {
-        if self.done {
-            return None;
-        }
-        let (src, dst) = (self.refinement.src, self.refinement.dst);
-        let (from, to) =
-            match (src.offset(self.coord.as_slice()), dst.offset(self.coord.as_slice())) {
-                (Ok(from), Ok(to)) => (from, to),
-                // The coordinate is within the extents.
-                _ => return None,
-            };
-        let mut block = Block::new(self.coord.copied(), from, to);
-        let mut dim = 0;
-        while dim < src.rank() {
-            self.push_digits(&mut block, dim);
-            dim += 1;
-        }
-        let run = self.push_run(&mut block);
-        self.advance(run);
-        Some(block)
-    }
+const DESTINATION: Words = (
+    "an origin of {} and a part of {} dims for a destination of {}",
+    "dim {} of a part from {} to {} of a destination of {}",
+);
 
-    const fn push_digits(&self, block: &mut Block, dim: usize) {
-        let (from, to) = self.refinement.ranges[dim];
-        if from == to {
-            return;
-        }
-        let level = from + self.level[dim] as usize;
-        let mut i = level + 1;
-        while i > from {
-            i -= 1;
-            let cut = self.refinement.cuts[i];
-            let extent = if i == level {
-                self.digit(dim, i)
-            } else {
-                self.refinement.cuts[i + 1].at / cut.at
-            };
-            block.push(Loop { dim: dim as u8, step: cut.at, extent, src: cut.src, dst: cut.dst });
-        }
+/// The origin of a part, which lies within the array.
+const fn origin(
+    tensor: &TensorLayout,
+    origin: &[u64],
+    extents: &[u64],
+    words: Words,
+) -> Result<Coord, Error> {
+    let rank = tensor.rank();
+    if origin.len() != rank || extents.len() != rank {
+        let numbers = [origin.len() as i128, extents.len() as i128, rank as i128];
+        return Err(Error::mismatch(words.0, numbers, "both have one number for each dim"));
     }
-
-    /// The digit of the extent of `dim` at cut `i`.
-    const fn digit(&self, dim: usize, i: usize) -> u64 {
-        let quotient = self.refinement.src.extents()[dim] / self.refinement.cuts[i].at;
-        if i + 1 == self.refinement.ranges[dim].1 {
-            quotient
-        } else {
-            quotient % (self.refinement.cuts[i + 1].at / self.refinement.cuts[i].at)
+    let mut dim = 0;
+    while dim < rank {
+        let (from, to) = (origin[dim] as i128, origin[dim] as i128 + extents[dim] as i128);
+        if to > i64::MAX as i128 {
+            return Err(Error::overflow(
+                "dim {} of a part from {} to {}",
+                [dim as i128, from, to],
+                "coordinates are below 2^63",
+            ));
         }
+        if to > tensor.extents()[dim] as i128 {
+            return Err(Error::out_of_range(
+                words.1,
+                [dim as i128, from, to, tensor.extents()[dim] as i128],
+                "a part ends within the array",
+            ));
+        }
+        dim += 1;
     }
-
-    /// Adds the run along the walked dim; returns its length.
-    const fn push_run(&self, block: &mut Block) -> u64 {
-        let Some(dim) = self.refinement.walked else { return 1 };
-        let coord = self.coord.as_slice();
-        match (self.refinement.src.run(coord, dim), self.refinement.dst.run(coord, dim)) {
-            (Ok(a), Ok(b)) => {
-                let extent = if a.len < b.len { a.len } else { b.len };
-                block.push(Loop { dim: dim as u8, step: 1, extent, src: a.stride, dst: b.stride });
-                extent
-            }
-            // The coordinate is within the extents.
-            _ => 1,
-        }
-    }
-
-    /// Sets the coordinate of a dim to its first block.
-    const fn enter(&mut self, dim: usize) {
-        let (from, to) = self.refinement.ranges[dim];
-        self.coord.as_mut_slice()[dim] = 0;
-        if from < to {
-            // The top digit of an extent of 1 or more is never 0.
-            self.level[dim] = (to - from - 1) as u8;
-        }
-    }
-
-    /// Moves a cut dim to its next clipped box; whether there was one.
-    const fn next_level(&mut self, dim: usize) -> bool {
-        let from = self.refinement.ranges[dim].0;
-        while self.level[dim] > 0 {
-            let above = self.refinement.cuts[from + self.level[dim] as usize].at;
-            self.level[dim] -= 1;
-            let extent = self.refinement.src.extents()[dim];
-            self.coord.as_mut_slice()[dim] = extent / above * above;
-            if self.digit(dim, from + self.level[dim] as usize) > 0 {
-                return true;
-            }
-        }
-        false
-    }
-
-    const fn advance(&mut self, run: u64) {
-        if let Some(dim) = self.refinement.walked {
-            self.coord.as_mut_slice()[dim] += run;
-            if self.coord.as_slice()[dim] < self.refinement.src.extents()[dim] && self.wanted() {
-                return;
-            }
-            self.coord.as_mut_slice()[dim] = 0;
-        }
-        let mut dim = self.refinement.src.rank();
-        while dim > 0 {
-            dim -= 1;
-            let (from, to) = self.refinement.ranges[dim];
-            if from < to {
-                if self.next_level(dim) && self.wanted() {
-                    return;
-                }
-            } else if self.refinement.walked.is_none() || !is(self.refinement.walked, dim) {
-                self.coord.as_mut_slice()[dim] += 1;
-                if self.coord.as_slice()[dim] < self.refinement.src.extents()[dim] && self.wanted()
-                {
-                    return;
-                }
-            }
-            self.enter(dim);
-        }
-        self.done = true;
-    }
+    Ok(coord_of(origin))
 }
 
-const fn is(walked: Option<usize>, dim: usize) -> bool {
-    match walked {
-        Some(walked) => walked == dim,
-        None => false,
+/// A coordinate of as many integers as an array has dims.
+const fn coord_of(axes: &[u64]) -> Coord {
+    let (mut coord, mut dim) = (Coord::origin(axes.len()), 0);
+    while dim < axes.len() {
+        coord.as_mut_slice()[dim] = axes[dim];
+        dim += 1;
     }
-}
-
-impl Iterator for Blocks<'_> {
-    type Item = Block;
-
-    fn next(&mut self) -> Option<Block> {
-        self.next_block()
-    }
+    coord
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Digit, Layout, Pattern, Step, Swizzle};
-    use std::{vec, vec::Vec};
+    use std::{string::ToString, vec, vec::Vec};
 
     /// Every coordinate the blocks visit, with its two offsets.
-    fn visits(src: &TensorLayout, dst: &TensorLayout) -> Vec<(Vec<u64>, i64, i64)> {
+    fn visits(refinement: &Refinement<'_>) -> Vec<(Vec<u64>, i64, i64)> {
         let mut all = vec![];
-        for block in Refinement::new(src, dst).unwrap().blocks() {
+        for block in refinement.blocks() {
             let mut list = vec![(block.origin().as_slice().to_vec(), block.src(), block.dst())];
             for turn in block.loops() {
                 list = list
@@ -472,14 +467,32 @@ mod tests {
     }
 
     fn check(src: &TensorLayout, dst: &TensorLayout) {
-        let expected: Vec<_> = (0..src.size())
+        let origin = vec![0; src.rank()];
+        let whole = Refinement::new(src, dst).unwrap();
+        let part = Refinement::of_part(src, &origin, dst, &origin, src.extents()).unwrap();
+        assert_eq!(visits(&whole), visits(&part));
+        check_part((src, &origin), (dst, &origin), src.extents());
+    }
+
+    fn check_part(
+        (src, a): (&TensorLayout, &[u64]),
+        (dst, b): (&TensorLayout, &[u64]),
+        extents: &[u64],
+    ) -> usize {
+        let part = TensorLayout::row_major(extents).unwrap();
+        let add = |origin: &[u64], coord: &[u64]| -> Vec<u64> {
+            origin.iter().zip(coord).map(|(a, b)| a + b).collect()
+        };
+        let expected: Vec<_> = (0..part.size())
             .map(|i| {
-                let coord = src.coord_of(i).unwrap();
-                let coord = coord.as_slice();
-                (coord.to_vec(), src.offset(coord).unwrap(), dst.offset(coord).unwrap())
+                let coord = part.coord_of(i).unwrap().as_slice().to_vec();
+                let (from, to) = (add(a, &coord), add(b, &coord));
+                (coord, src.offset(&from).unwrap(), dst.offset(&to).unwrap())
             })
             .collect();
-        assert_eq!(visits(src, dst), expected, "{src:?} {dst:?}");
+        let refinement = Refinement::of_part(src, a, dst, b, extents).unwrap();
+        assert_eq!(visits(&refinement), expected, "{src:?} {a:?} {dst:?} {b:?} {extents:?}");
+        refinement.blocks().count()
     }
 
     /// One axis of up to three digits.
@@ -505,6 +518,83 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn every_part_of_every_pair_of_small_digit_systems_visits_each_element_once() {
+        let patterns = axis_patterns();
+        for (src, dst) in patterns.iter().flat_map(|a| patterns.iter().map(move |b| (a, b))) {
+            let (src, dst) = (src.layout(&[13]).unwrap(), dst.layout(&[17]).unwrap());
+            for (a, b) in (0..=13).flat_map(|a| (0..=17).step_by(3).map(move |b| (a, b))) {
+                for extent in [0, 1, 2, 5, 6, 9, 12] {
+                    if a + extent <= 13 && b + extent <= 17 {
+                        check_part((&src, &[a]), (&dst, &[b]), &[extent]);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_is_a_head_a_body_and_a_tail_where_origins_lie_equally_in_tiles() {
+        let tiles = |size| {
+            let digits = [Digit::rest(0, 1), Digit::fixed(0, 0, size)];
+            Pattern::new(1, &digits).unwrap().layout(&[1 << 40]).unwrap()
+        };
+        let (small, large) = (tiles(8), tiles(32));
+        let count = |a, b, extent| {
+            let part = Refinement::of_part(&small, &[a], &large, &[b], &[extent]).unwrap();
+            part.blocks().count()
+        };
+        // Dense tiles of one dim are one run.
+        assert_eq!(count(5, 1000, 1 << 30), 1);
+        let padded = TensorLayout::of(&Layout::parse("((8,4,1024)):((1,8,40))").unwrap());
+        let count = |a, b, extent| check_part((&padded, &[a]), (&padded, &[b]), &[extent]);
+        assert_eq!((count(0, 0, 3200), count(5, 5, 3200), count(5, 37, 3210)), (1, 3, 3));
+        // A side without tiles begins anywhere.
+        let row = TensorLayout::row_major(&[5000]).unwrap();
+        let count_row = |a, b, extent| check_part((&row, &[a]), (&padded, &[b]), &[extent]);
+        assert_eq!((count_row(7, 32, 3200), count_row(7, 5, 3210)), (1, 3));
+        // One lies three elements further on in its tile: two runs a tile.
+        assert_eq!(count(0, 3, 3200), 200);
+    }
+
+    #[test]
+    fn parts_of_merged_split_and_swizzled_arrays_visit_each_element_once() {
+        let all = mixed();
+        for (src, dst) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
+            let parts = [
+                ([0, 0, 0], [0, 0, 0], [2, 3, 6]),
+                ([1, 1, 2], [0, 2, 3], [1, 1, 3]),
+                ([0, 1, 0], [0, 0, 1], [2, 2, 5]),
+                ([1, 0, 5], [1, 0, 0], [1, 3, 1]),
+                ([2, 3, 6], [2, 0, 0], [0, 0, 0]),
+                ([1, 2, 1], [1, 2, 2], [1, 1, 4]),
+            ];
+            for (a, b, extents) in parts {
+                check_part((src, &a), (dst, &b), &extents);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let rows = TensorLayout::row_major(&[4, 6]).unwrap();
+        let part = |a: &[u64], b: &[u64], extents: &[u64]| {
+            Refinement::of_part(&rows, a, &rows, b, extents).unwrap_err()
+        };
+        let error = part(&[0, 1], &[0, 0], &[4, 6]);
+        assert!(error.is_out_of_range());
+        let text = "dim 1 of a part from 1 to 7 of a source of 6; a part ends within the array";
+        assert_eq!(error.to_string(), text);
+        assert!(part(&[0, 0], &[2, 0], &[3, 1]).to_string().contains("destination of 4"));
+        assert!(part(&[0, u64::MAX], &[0, 0], &[1, u64::MAX]).is_overflow());
+        assert!(part(&[0, 0], &[0, 1 << 63], &[1, 0]).is_overflow());
+        assert!(part(&[0], &[0, 0], &[1, 1]).is_mismatch());
+        assert!(part(&[0, 0], &[0, 0], &[1]).is_mismatch());
+        assert!(part(&[0, 0], &[0, 0, 0], &[1, 1]).is_mismatch());
+        let cube = TensorLayout::row_major(&[4, 6, 1]).unwrap();
+        assert!(Refinement::of_part(&rows, &[], &cube, &[], &[]).unwrap_err().is_mismatch());
     }
 
     fn mixed() -> Vec<TensorLayout> {

@@ -7,6 +7,7 @@ use core::fmt;
 enum Kind {
     Buffer,
     Mismatch,
+    OutOfRange,
     Overflow,
     SecondBuffer,
     Undecided,
@@ -62,14 +63,16 @@ impl Error {
             Kind::Overflow
         } else if error.is_mismatch() {
             Kind::Mismatch
+        } else if error.is_out_of_range() {
+            Kind::OutOfRange
         } else {
             Kind::Unsupported
         };
         Error { kind, message: format!("{what}: {error}") }
     }
 
-    /// A stable word for machines: `buffer`, `mismatch`, `overflow`, `second-buffer`, `undecided` or
-    /// `unsupported`.
+    /// A stable word for machines: `buffer`, `mismatch`, `out-of-range`, `overflow`, `second-buffer`,
+    /// `undecided` or `unsupported`.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -82,6 +85,7 @@ impl Error {
         match self.kind {
             Kind::Buffer => "buffer",
             Kind::Mismatch => "mismatch",
+            Kind::OutOfRange => "out-of-range",
             Kind::Overflow => "overflow",
             Kind::SecondBuffer => "second-buffer",
             Kind::Undecided => "undecided",
@@ -116,6 +120,22 @@ impl Error {
     /// ```
     pub fn is_mismatch(&self) -> bool {
         self.kind == Kind::Mismatch
+    }
+
+    /// Whether a part reaches beyond an array.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[4, 6]).unwrap();
+    /// let part = |row| {
+    ///     Program::of_part((&rows, &[0, 0]), (&rows, &[row, 0]), &[2, 6], Elements::same(8))
+    /// };
+    /// assert!(part(2).is_ok());
+    /// assert!(part(3).unwrap_err().is_out_of_range());
+    /// ```
+    pub fn is_out_of_range(&self) -> bool {
+        self.kind == Kind::OutOfRange
     }
 
     /// Whether a size leaves the range of this machine.

@@ -48,7 +48,10 @@ pub use in_place::InPlace;
 pub use plan::Plan;
 pub use program::{
     Program,
-    gaps::{Gap, GapLoop},
+    cells::GapLoop,
+    digits::{Digit, Digits, Group},
+    gaps::Gap,
+    ops::Op,
     region::{Loop, Region},
 };
 pub use stream::{Chunk, Read};

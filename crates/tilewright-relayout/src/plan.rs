@@ -175,7 +175,7 @@ impl Plan {
     /// assert_eq!(Plan::new(&src, &wide, Elements::same(8), 0).unwrap().padding(), 4);
     /// ```
     pub fn padding(&self) -> u64 {
-        self.0.program.dst().padding()
+        self.0.program.padding()
     }
 
     /// The widths of the elements.

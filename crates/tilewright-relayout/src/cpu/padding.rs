@@ -1,6 +1,6 @@
 //! The fill: what destination elements outside the image hold.
 
-use crate::{Elements, Gap, cpu::cost};
+use crate::{Elements, Gap, Program, cpu::cost};
 use core::ops::Range;
 
 /// Fills the destination bytes from `start` on with the low bits of `fill`.
@@ -93,9 +93,10 @@ fn pattern(bits: u32, fill: u128, room: &mut [u8; WIDEST]) -> &[u8] {
     &room[..1]
 }
 
-/// Clears the bits behind the last element, if `out` ends the destination.
-pub(crate) fn clear_tail(bits: u32, capacity: u64, end: u64, out: &mut [u8]) {
-    if bits >= 8 {
+/// Clears the bits behind the last element, if `out` ends the destination and that is written whole.
+pub(crate) fn clear_tail(program: &Program, end: u64, out: &mut [u8]) {
+    let (bits, capacity) = (program.elements().dst_bits, program.dst().capacity());
+    if bits >= 8 || program.is_part() {
         return;
     }
     let all = capacity * u64::from(bits);
@@ -111,7 +112,6 @@ pub(crate) fn clear_tail(bits: u32, capacity: u64, end: u64, out: &mut [u8]) {
 mod tests {
     use super::*;
     use crate::GapLoop;
-    use crate::Program;
     use tilewright_core::{Fractal, TensorLayout};
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
                         let start = (i * step) as u64;
                         let range = start..start + part.len() as u64;
                         fill_gaps(Elements::same(bits), fill, gaps, &range, part);
-                        clear_tail(bits, dst.capacity(), range.end, part);
+                        clear_tail(&program, range.end, part);
                     }
                     assert!(out == ones, "{bits} {a}x{b} {step}\n{out:x?}\n{ones:x?}");
                 }

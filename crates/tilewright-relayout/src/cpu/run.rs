@@ -113,7 +113,6 @@ impl Inner {
         let Some(regions) = self.program.regions() else {
             return self.in_ranges(threads, 0, out, |range, out| self.run(range, src, out));
         };
-        let elements = self.program.elements();
         let small = out.len() as u64 / 2 < self.min_range;
         if self.program.padding() > 0 {
             self.in_ranges(threads, 0, out, |range, out| self.fill(&range, out))?;
@@ -127,8 +126,7 @@ impl Inner {
         } else {
             self.share(regions, threads, src, out)?;
         }
-        let capacity = self.program.dst().capacity();
-        padding::clear_tail(elements.dst_bits, capacity, self.program.dst_bytes(), out);
+        padding::clear_tail(&self.program, self.program.dst_bytes(), out);
         Ok(())
     }
 
@@ -270,8 +268,11 @@ impl Inner {
         let first = at / align * align;
         let mut element = [0; 256];
         let element = &mut element[..align as usize];
+        // What is no element of a part stays as it was.
+        let place = (at - first) as usize..(at - first) as usize + part.len();
+        element[place.clone()].copy_from_slice(part);
         self.write_whole(first..first + align, element, body);
-        part.copy_from_slice(&element[(at - first) as usize..][..part.len()]);
+        part.copy_from_slice(&element[place]);
     }
 
     fn write_whole(
@@ -285,12 +286,7 @@ impl Inner {
         }
         self.fill(&range, out);
         body(&range, out);
-        padding::clear_tail(
-            self.program.elements().dst_bits,
-            self.program.dst().capacity(),
-            range.end,
-            out,
-        );
+        padding::clear_tail(&self.program, range.end, out);
     }
 
     /// Moves the part of a region that lies in `range` to `out`.

@@ -114,6 +114,11 @@ fn moves(inner: &Inner, scratch: u64) -> Option<(Vec<Swap>, Option<Chunks>)> {
 }
 
 fn same_sizes(inner: &Inner) -> Result<(), Error> {
+    if inner.program.is_part() {
+        let message =
+            "a part of an array, which leaves the rest alone; run it into a second buffer";
+        return Err(Error::second_buffer(message.to_string()));
+    }
     let (from, to) = (inner.program.src().capacity(), inner.program.dst().capacity());
     if inner.program.elements().are_same() && from == to {
         return Ok(());

@@ -5,8 +5,12 @@
 //! and of each group's part: on the destination's side its digits times their strides, on the source's
 //! side what the group's program says. Digits at which a program says "padding" are no element's.
 
-use crate::program::ops::{Op, run};
-use tilewright_core::{Mode, Step, Swizzle, TensorLayout};
+use crate::program::{
+    ops::{Op, run},
+    part::Part,
+};
+use core::ops::Range;
+use tilewright_core::{Coord, Mode, Step, Swizzle, TensorLayout};
 
 /// The most entries of the inner table of a leaf, and of the only one.
 const INNER: (u64, u64) = (256, 1024);
@@ -17,22 +21,68 @@ const OUTER: u64 = 64;
 /// The turns that the nearest digit on either side is given first.
 const NEAR: u64 = 64;
 
-/// A digit of the destination.
+/// A digit of the destination: a loop over turns, which a register of a [`Group`] gets.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Program};
+/// let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+/// let part = Program::of_part((&rows, &[0, 4]), (&rows, &[6, 0]), &[2, 4], Elements::same(8));
+/// let part = part.unwrap();
+/// let [row, _] = part.digits().digits() else { panic!("rows and columns") };
+/// assert_eq!((row.turns(), row.stride(), row.group(), row.register()), (6..8, 8, 0, 0));
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Digit {
+pub struct Digit {
     pub(crate) group: usize,
-    /// Where the program of the group expects it.
     pub(crate) register: usize,
+    /// Its turns are `extent` numbers from this one on.
+    pub(crate) first: u64,
     pub(crate) extent: u64,
-    /// In elements of the destination.
+    /// Its turn at the origin of the part.
+    pub(crate) origin: u64,
     pub(crate) stride: i64,
     /// The most turns in a leaf.
     pub(crate) leaf: u64,
 }
 
-/// Dims whose part of an offset depends on them together.
+impl Digit {
+    /// The position of the group that reads it.
+    pub fn group(&self) -> usize {
+        self.group
+    }
+
+    /// The register of that group which gets the turn.
+    pub fn register(&self) -> usize {
+        self.register
+    }
+
+    /// Its turns, which are all that elements have.
+    pub fn turns(&self) -> Range<u64> {
+        self.first..self.first + self.extent
+    }
+
+    /// What a turn adds to the offset of the destination, in elements.
+    pub fn stride(&self) -> i64 {
+        self.stride
+    }
+}
+
+/// Dims that a step of either layout merges, and what they add to the offset of the source: a program on
+/// registers, which begin as the turns of the group's digits, and as 0 where no digit is read.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Op, Program};
+/// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+/// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+/// let program = Program::new(&src, &dst, Elements::same(8), 0).unwrap();
+/// let [rows, columns] = program.digits().groups() else { panic!("a group for each dim") };
+/// assert_eq!((rows.registers(), rows.ops()), (1, [Op::Rest { from: 0, stride: 3 }].as_slice()));
+/// assert_eq!(columns.ops(), [Op::Rest { from: 0, stride: 1 }]);
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Group {
+pub struct Group {
     /// The positions of its digits, the largest stride first.
     pub(crate) digits: Vec<usize>,
     pub(crate) ops: Vec<Op>,
@@ -41,9 +91,50 @@ pub(crate) struct Group {
     pub(crate) inner: bool,
 }
 
-/// The sums of two layouts over the same logical coordinates.
+impl Group {
+    /// The operations, in order.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// How many registers they use.
+    pub fn registers(&self) -> usize {
+        self.registers
+    }
+}
+
+/// Both offsets of all elements, over the digits of the destination: what a program is where its regions are
+/// too many.
+///
+/// For each combination of the turns of all digits, with the bases `(s, d)`:
+/// - `d` gets the turn of each digit times its stride;
+/// - each group runs its operations on registers that hold the turns of its digits, and 0 elsewhere. `s`
+///   gets what they count. If one says that there is no element, there is none at this combination;
+/// - the swizzle of either side is applied to its sum.
+///
+/// The element moves from `s` to `d`, both in elements. Each appears at one combination.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Op, Program};
+/// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+/// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+/// let program = Program::new(&src, &dst, Elements::same(8), 0).unwrap();
+/// let digits = program.digits();
+/// let [rows, columns] = digits.digits() else { panic!("a digit for each dim") };
+/// let mut pairs = Vec::new();
+/// for (i, j) in rows.turns().flat_map(|i| columns.turns().map(move |j| (i, j))) {
+///     let (mut s, d) = digits.base();
+///     for (group, turn) in digits.groups().iter().zip([i, j]) {
+///         let [Op::Rest { from: 0, stride }] = group.ops() else { panic!("one stride") };
+///         s += turn as i64 * stride;
+///     }
+///     pairs.push((s, d + i as i64 * rows.stride() + j as i64 * columns.stride()));
+/// }
+/// assert_eq!(pairs, [(0, 0), (1, 2), (2, 4), (3, 1), (4, 3), (5, 5)]);
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Digits {
+pub struct Digits {
     pub(crate) digits: Vec<Digit>,
     /// By first dim; empty at dims that are not the first of their group.
     pub(crate) all: Vec<Group>,
@@ -55,8 +146,33 @@ pub(crate) struct Digits {
 }
 
 impl Digits {
-    /// The groups of two layouts of equal extents.
-    pub(crate) fn new(src: &TensorLayout, dst: &TensorLayout) -> Digits {
+    /// The digits.
+    pub fn digits(&self) -> &[Digit] {
+        &self.digits
+    }
+
+    /// The groups, in the order of their first dims; those of other dims have no operations.
+    pub fn groups(&self) -> &[Group] {
+        &self.all
+    }
+
+    /// Where the sums of the source and of the destination begin, in elements.
+    pub fn base(&self) -> (i64, i64) {
+        self.base
+    }
+
+    /// What is applied to the sums of the source and of the destination.
+    pub fn swizzles(&self) -> (Swizzle, Swizzle) {
+        self.swizzles
+    }
+
+    /// Whether there are no elements, whatever the digits say.
+    pub fn is_empty(&self) -> bool {
+        self.empty
+    }
+
+    /// The groups of a part of two layouts.
+    pub(crate) fn new(src: &TensorLayout, dst: &TensorLayout, part: &Part) -> Digits {
         let mut root: Vec<usize> = (0..src.rank()).collect();
         unite(src, &mut root);
         unite(dst, &mut root);
@@ -65,9 +181,15 @@ impl Digits {
             all: vec![Group::default(); root.len()],
             base: (src.layout().offset(), dst.layout().offset()),
             swizzles: (src.layout().swizzle(), dst.layout().swizzle()),
-            empty: src.size() == 0,
+            empty: part.extents().contains(&0),
         };
-        let dims = groups.back(dst, &root);
+        if groups.empty {
+            return groups;
+        }
+        let mut dims = groups.back(dst, sizes_of(dst, &part.dst, part), &root);
+        if part.is_part() {
+            groups.cross(&mut dims, sizes_of(src, &part.src, part), part);
+        }
         groups.forth(src, dims);
         for i in 0..groups.digits.len() {
             groups.all[groups.digits[i].group].digits.push(i);
@@ -80,8 +202,8 @@ impl Digits {
     }
 
     /// The program from digits of the destination to logical coordinates; returns where these are.
-    fn back(&mut self, dst: &TensorLayout, root: &[usize]) -> Vec<Axis> {
-        let (mut sizes, mut owners) = (vec![sizes_of(dst)], root.to_vec());
+    fn back(&mut self, dst: &TensorLayout, dims: Vec<Size>, root: &[usize]) -> Vec<Axis> {
+        let (mut sizes, mut owners) = (vec![dims], root.to_vec());
         for step in dst.steps() {
             let mut now = sizes.last().cloned().unwrap_or_default();
             apply(*step, &mut now, &mut owners);
@@ -129,7 +251,12 @@ impl Digits {
                     let read = Op::Merge { major: register, minor: first, extent: below };
                     self.all[group].ops.push(read);
                 }
-                self.digits.push(Digit { group, register, extent: loops, stride, leaf: 1 });
+                // The turns that some element of the part has, as far as one digit tells.
+                let (from, to) = size.digit(below, mode.extent());
+                let origin = size.origin / below % mode.extent();
+                let extent = to.min(loops) - from;
+                let digit = Digit { group, register, first: from, extent, origin, stride, leaf: 1 };
+                self.digits.push(digit);
                 all = all.saturating_mul(loops);
             }
             below = below.saturating_mul(mode.extent());
@@ -138,6 +265,17 @@ impl Digits {
             self.all[group].ops.push(Op::Within { register: first, extent: size.reach });
         }
         Axis { group, register: first, size }
+    }
+
+    /// From coordinates of the destination to those of the source: outside the part is padding.
+    fn cross(&mut self, dims: &mut [Axis], sizes: Vec<Size>, part: &Part) {
+        let each = dims.iter_mut().zip(sizes).enumerate();
+        for (dim, (axis, size)) in each {
+            axis.size = size;
+            let (from, to) = (part.dst.as_slice()[dim], part.src.as_slice()[dim]);
+            let (register, extent) = (axis.register, part.extents()[dim]);
+            self.all[axis.group].ops.push(Op::Move { register, from, extent, to });
+        }
     }
 
     /// The program from logical coordinates to the offset of the source.
@@ -194,14 +332,17 @@ impl Digits {
 
     /// How far a turn of a digit goes in the source.
     fn src_step(&self, digit: usize) -> u64 {
-        let Digit { group, register, .. } = self.digits[digit];
+        let Digit { group, register, origin, .. } = self.digits[digit];
         let group = &self.all[group];
         let at = |turn: u64| {
             let mut registers = vec![(0, 0); group.registers];
+            for &i in &group.digits {
+                registers[self.digits[i].register].0 = self.digits[i].origin;
+            }
             registers[register].0 = turn;
             run(&group.ops, 1, &mut registers)
         };
-        let (first, second) = (at(0), at(1));
+        let (first, second) = (at(origin), at(origin + 1));
         if second.padding { u64::MAX } else { second.offset.abs_diff(first.offset) }
     }
 }
@@ -216,24 +357,45 @@ impl core::fmt::Display for Digits {
     }
 }
 
-/// The extent of a working axis, and how much of it coordinates reach.
+/// The extent of a working axis, and which of it coordinates reach: numbers from `low` to below `reach`, the
+/// origin of the part at `origin`.
 #[derive(Clone, Copy)]
 struct Size {
     extent: u64,
+    low: u64,
     reach: u64,
+    origin: u64,
 }
 
 impl Size {
     /// The size of this axis merged over a minor one.
     fn over(self, minor: Size) -> Size {
-        let reach = self.reach.saturating_sub(1) * minor.extent + minor.reach;
-        Size { extent: self.extent * minor.extent, reach: reach.min(self.reach * minor.extent) }
+        let merged = |major: u64, by: u64| major * minor.extent + by;
+        let reach = merged(self.reach.saturating_sub(1), minor.reach);
+        Size {
+            extent: self.extent * minor.extent,
+            low: merged(self.low, minor.low),
+            reach: reach.min(self.reach * minor.extent),
+            origin: merged(self.origin, minor.origin),
+        }
     }
 
     /// The sizes of the quotient and the remainder.
     fn split(self, by: u64) -> (Size, Size) {
-        let quotient = Size { extent: self.extent.div_ceil(by), reach: self.reach.div_ceil(by) };
-        (quotient, Size { extent: by, reach: by.min(self.reach) })
+        let quotient = Size {
+            extent: self.extent.div_ceil(by),
+            low: self.low / by,
+            reach: self.reach.div_ceil(by),
+            origin: self.origin / by,
+        };
+        let (low, reach) = self.digit(1, by);
+        (quotient, Size { extent: by, low, reach, origin: self.origin % by })
+    }
+
+    /// From where to where the digit of the cut `at` goes, of so many turns.
+    fn digit(self, at: u64, turns: u64) -> (u64, u64) {
+        let (low, high) = (self.low / at, self.reach.saturating_sub(1) / at);
+        if low / turns == high / turns { (low % turns, high % turns + 1) } else { (0, turns) }
     }
 }
 
@@ -245,8 +407,11 @@ struct Axis {
     size: Size,
 }
 
-fn sizes_of(tensor: &TensorLayout) -> Vec<Size> {
-    tensor.extents().iter().map(|&extent| Size { extent, reach: extent }).collect()
+/// The dims of an array, as far as a part from `origin` on goes.
+fn sizes_of(tensor: &TensorLayout, origin: &Coord, part: &Part) -> Vec<Size> {
+    let each = tensor.extents().iter().zip(origin.as_slice()).zip(part.extents());
+    each.map(|((&extent, &low), &part)| Size { extent, low, reach: low + part, origin: low })
+        .collect()
 }
 
 /// Applies a step to sizes and to what each axis belongs to.
@@ -270,13 +435,16 @@ fn apply(step: Step, sizes: &mut Vec<Size>, owners: &mut Vec<usize>) {
 
 /// Joins the dims that the steps of a layout merge; the root of a dim is the first dim of its group.
 fn unite(tensor: &TensorLayout, root: &mut [usize]) {
-    let (mut axes, mut sizes): (Vec<usize>, _) = ((0..tensor.rank()).collect(), sizes_of(tensor));
+    let mut axes: Vec<usize> = (0..tensor.rank()).collect();
     for step in tensor.steps() {
-        if let Step::Merge { major, minor } = *step {
-            let (a, b) = (root[axes[usize::from(major)]], root[axes[usize::from(minor)]]);
-            root.iter_mut().filter(|root| **root == a.max(b)).for_each(|root| *root = a.min(b));
+        match *step {
+            Step::Merge { major, minor } => {
+                let (a, b) = (root[axes[usize::from(major)]], root[axes[usize::from(minor)]]);
+                root.iter_mut().filter(|root| **root == a.max(b)).for_each(|root| *root = a.min(b));
+                axes.remove(usize::from(major));
+            }
+            Step::Split { axis, .. } => axes.push(axes[usize::from(axis)]),
         }
-        apply(*step, &mut sizes, &mut axes);
     }
 }
 

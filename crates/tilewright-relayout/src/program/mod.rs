@@ -4,15 +4,21 @@
 //! Law: the regions of a program, or the leaves of its digits, visit every logical element once, at its
 //! offset in the source and in the destination.
 
+pub(crate) mod cells;
 pub(crate) mod digits;
 pub(crate) mod gaps;
 pub(crate) mod ops;
+mod part;
+mod ranges;
 pub(crate) mod region;
 pub(crate) mod walk;
 
 use crate::{Elements, Error, elements};
+use core::ops::Range;
 use digits::Digits;
-use gaps::Gap;
+use gaps::{Gap, gaps_of};
+use part::Part;
+use ranges::Ranges;
 use region::Region;
 use std::sync::OnceLock;
 use tilewright_core::{Refinement, TensorLayout};
@@ -41,6 +47,7 @@ pub struct Program {
     fill: u128,
     src_bytes: u64,
     dst_bytes: u64,
+    part: Part,
     /// `None` where there are too many.
     regions: Option<Vec<Region>>,
     digits: OnceLock<Box<Digits>>,
@@ -77,16 +84,113 @@ impl Program {
         elements.check()?;
         let refinement =
             Refinement::new(src, dst).map_err(|error| Error::of("relayout", &error))?;
+        Program::made(&refinement, (src, dst), Part::whole(src), elements, fill)
+    }
+
+    /// The program that moves a part of one array to a part of another: element `c` of the part, with `c`
+    /// below `extents`, lies at `src_origin + c` in the source and at `dst_origin + c` in the destination.
+    ///
+    /// The origins may lie anywhere, at edges of tiles or not. Bytes of the destination outside the part
+    /// are left alone, so a part has neither gaps nor fill. Several sources or destinations are a list of
+    /// programs, which run in any order.
+    ///
+    /// # Errors
+    /// As [`Program::new`], with [mismatch](Error::is_mismatch) if the layouts, the origins and the
+    /// extents differ in rank, and
+    /// - [out of range](Error::is_out_of_range) for a part that reaches beyond either array;
+    /// - [overflow](Error::is_overflow) for one that reaches beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_core::{Fractal, TensorLayout};
+    /// use tilewright_relayout::{Elements, Plan, Program};
+    /// // Two files of three rows each, into one tiled array of six.
+    /// let file = TensorLayout::row_major(&[3, 4]).unwrap();
+    /// let whole = Fractal::ZZ.pattern(2, 2).layout(&[6, 4]).unwrap();
+    /// let part = |row| {
+    ///     let elements = Elements::same(8);
+    ///     Program::of_part((&file, &[0, 0]), (&whole, &[row, 0]), &[3, 4], elements)
+    /// };
+    /// let programs = [part(0).unwrap(), part(3).unwrap()];
+    /// let sources: [Vec<u8>; 2] = [(0..12).collect(), (12..24).collect()];
+    /// let mut out = [0; 24];
+    /// for (program, source) in programs.into_iter().zip(&sources) {
+    ///     Plan::of(program).run(source, &mut out, 1).unwrap();
+    /// }
+    /// assert_eq!(out[..12], [0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13]);
+    ///
+    /// let error = part(4).unwrap_err();
+    /// assert!(error.is_out_of_range() && error.to_string().contains("dim 0 of a part from 4 to 7"));
+    /// ```
+    pub fn of_part(
+        (src, src_origin): (&TensorLayout, &[u64]),
+        (dst, dst_origin): (&TensorLayout, &[u64]),
+        extents: &[u64],
+        elements: Elements,
+    ) -> Result<Program, Error> {
+        elements.check()?;
+        let refinement = Refinement::of_part(src, src_origin, dst, dst_origin, extents)
+            .map_err(|error| Error::of("a part", &error))?;
+        let part = Part::new(src_origin, dst_origin, extents);
+        Program::made(&refinement, (src, dst), part, elements, 0)
+    }
+
+    fn made(
+        refinement: &Refinement<'_>,
+        (src, dst): (&TensorLayout, &TensorLayout),
+        part: Part,
+        elements: Elements,
+        fill: u128,
+    ) -> Result<Program, Error> {
         let src_bytes = elements::bytes("source", src.capacity(), elements.src_bits)?;
         let dst_bytes = elements::bytes("destination", dst.capacity(), elements.dst_bits)?;
-        if src.size() > 0 {
+        if !part.is_empty() {
             check_low("source", src)?;
             check_low("destination", dst)?;
             check_injective(dst)?;
         }
-        let regions = collect(&refinement, elements);
+        let regions = collect(refinement, elements);
         let (src, dst, digits, gaps) = (src.clone(), dst.clone(), OnceLock::new(), OnceLock::new());
-        Ok(Program { src, dst, elements, fill, src_bytes, dst_bytes, regions, digits, gaps })
+        Ok(Program { src, dst, elements, fill, src_bytes, dst_bytes, part, regions, digits, gaps })
+    }
+
+    /// The extents of what moves: those of the arrays, or of the part.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+    /// let part = Program::of_part((&rows, &[0, 4]), (&rows, &[6, 0]), &[2, 4], Elements::same(8));
+    /// assert_eq!(part.unwrap().extents(), [2, 4]);
+    /// ```
+    pub fn extents(&self) -> &[u64] {
+        self.part.extents()
+    }
+
+    /// Where what moves begins in the source and in the destination.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+    /// let part = Program::of_part((&rows, &[0, 4]), (&rows, &[6, 0]), &[2, 4], Elements::same(8));
+    /// assert_eq!(part.unwrap().origins(), ([0, 4].as_slice(), [6, 0].as_slice()));
+    /// ```
+    pub fn origins(&self) -> (&[u64], &[u64]) {
+        (self.part.src.as_slice(), self.part.dst.as_slice())
+    }
+
+    /// Whether it moves a part, and leaves the other bytes of the destination alone.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+    /// let part = Program::of_part((&rows, &[0, 0]), (&rows, &[0, 0]), &[8, 8], Elements::same(8));
+    /// assert!(part.unwrap().is_part());
+    /// assert!(!Program::new(&rows, &rows, Elements::same(8), 0).unwrap().is_part());
+    /// ```
+    pub fn is_part(&self) -> bool {
+        self.part.is_part()
     }
 
     /// The layout of the source.
@@ -183,7 +287,7 @@ impl Program {
     ///
     /// Regions and gaps together cover the elements of the destination exactly once. Behind the last
     /// element, packed ones may leave bits of the last byte, which become 0. Gaps depend on the
-    /// destination alone, so a program of digits may have them, too.
+    /// destination alone, so a program of digits may have them, too. A part has none.
     ///
     /// ```
     /// use tilewright_core::{Fractal, TensorLayout};
@@ -195,10 +299,12 @@ impl Program {
     /// assert_eq!(bytes.sum::<u64>(), program.padding() * 2);
     /// ```
     pub fn gaps(&self) -> Option<&[Gap]> {
-        self.gaps.get_or_init(|| gaps::gaps_of(&self.dst, self.elements)).as_deref()
+        let found =
+            || if self.is_part() { Some(Vec::new()) } else { gaps_of(&self.dst, self.elements) };
+        self.gaps.get_or_init(found).as_deref()
     }
 
-    /// The elements of the destination that the program fills: those of all gaps together.
+    /// The elements of the destination that the program fills: those of all gaps together; 0 for a part.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -208,12 +314,56 @@ impl Program {
     /// assert_eq!(Program::new(&src, &dst, Elements::same(8), 0).unwrap().padding(), 2);
     /// ```
     pub fn padding(&self) -> u64 {
-        self.dst.padding()
+        if self.is_part() { 0 } else { self.dst.padding() }
     }
 
-    /// Both offsets as sums over digits of the destination.
-    pub(crate) fn digits(&self) -> &Digits {
-        self.digits.get_or_init(|| Box::new(Digits::new(&self.src, &self.dst)))
+    /// The byte ranges of the source that hold elements, in ascending order, joined where they touch: what
+    /// a run reads, and no more. Packed elements share bytes.
+    ///
+    /// It takes bounded memory, however large the arrays.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let rows = TensorLayout::row_major(&[8, 8]).unwrap();
+    /// let part = Program::of_part((&rows, &[5, 4]), (&rows, &[6, 0]), &[2, 4], Elements::same(16));
+    /// let part = part.unwrap();
+    /// assert_eq!(part.source_ranges().collect::<Vec<_>>(), [88..96, 104..112]);
+    /// assert_eq!(part.destination_ranges().collect::<Vec<_>>(), [96..104, 112..120]);
+    /// ```
+    pub fn source_ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
+        Ranges::of(&self.src, &self.part.src, self.extents(), self.elements.src_bits)
+    }
+
+    /// The byte ranges of the destination that hold elements, as for the source: what a run writes beside
+    /// the fill.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout};
+    /// use tilewright_relayout::{Elements, Program};
+    /// let src = TensorLayout::row_major(&[3, 5]).unwrap();
+    /// let padded = TensorLayout::new(&[3, 5], &Layout::parse("(3,8):(8,1)").unwrap(), 24).unwrap();
+    /// let program = Program::new(&src, &padded, Elements::same(8), 0).unwrap();
+    /// assert_eq!(program.destination_ranges().collect::<Vec<_>>(), [0..5, 8..13, 16..21]);
+    /// ```
+    pub fn destination_ranges(&self) -> impl Iterator<Item = Range<u64>> + use<> {
+        Ranges::of(&self.dst, &self.part.dst, self.extents(), self.elements.dst_bits)
+    }
+
+    /// Both offsets as sums over digits of the destination, which any program has; one without
+    /// [regions](Program::regions) runs by these.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let program = Program::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// let strides: Vec<i64> = program.digits().digits().iter().map(|digit| digit.stride()).collect();
+    /// assert_eq!(strides, [1, 2]);
+    /// ```
+    pub fn digits(&self) -> &Digits {
+        self.digits.get_or_init(|| Box::new(Digits::new(&self.src, &self.dst, &self.part)))
     }
 
     /// Finds elements by digits, as if regions were too many.

@@ -3,19 +3,78 @@
 //!
 //! Law: a [`Run`] is what the program says at each of its inputs.
 
-/// One operation on registers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Op {
+/// One operation on the registers of a [`Group`](crate::Group), which hold numbers from 0 on.
+///
+/// ```
+/// use tilewright_core::{Fractal, TensorLayout};
+/// use tilewright_relayout::{Elements, Op, Program};
+/// let rows = TensorLayout::row_major(&[3, 5]).unwrap();
+/// let tiles = Fractal::ZZ.pattern(2, 2).layout(&[3, 5]).unwrap();
+/// let program = Program::new(&rows, &tiles, Elements::same(8), 0).unwrap();
+/// // Rows: their two digits become one number, below 3, which counts 5 elements each.
+/// let expected = [
+///     Op::Merge { major: 1, minor: 0, extent: 2 },
+///     Op::Within { register: 0, extent: 3 },
+///     Op::Rest { from: 0, stride: 5 },
+/// ];
+/// assert_eq!(program.digits().groups()[0].ops(), expected);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
     /// Register `from` keeps its quotient by `by`; register `to` gets the remainder.
-    Split { from: usize, by: u64, to: usize },
+    Split {
+        /// The register that is divided.
+        from: usize,
+        /// The divisor, at least 1.
+        by: u64,
+        /// The register of the remainder.
+        to: usize,
+    },
     /// Register `minor` becomes `major · extent + minor`.
-    Merge { major: usize, minor: usize, extent: u64 },
-    /// What is not below `extent` is padding.
-    Within { register: usize, extent: u64 },
-    /// The remainder of register `from` by `by` counts `stride`; its quotient stays.
-    Digit { from: usize, by: u64, stride: i64 },
-    /// What is left of register `from` counts `stride`.
-    Rest { from: usize, stride: i64 },
+    Merge {
+        /// The register of the more significant part, which keeps it.
+        major: usize,
+        /// The register that becomes both.
+        minor: usize,
+        /// The extent of the less significant part.
+        extent: u64,
+    },
+    /// Where a register is not below `extent`, there is no element, and the rest does not count.
+    Within {
+        /// The register.
+        register: usize,
+        /// Its bound.
+        extent: u64,
+    },
+    /// Where a register is none of the `extent` numbers from `from` on, there is no element; those become
+    /// the numbers from `to` on.
+    Move {
+        /// The register.
+        register: usize,
+        /// The first number.
+        from: u64,
+        /// The count of numbers.
+        extent: u64,
+        /// What the first number becomes.
+        to: u64,
+    },
+    /// The remainder of register `from` by `by`, times `stride`, is a part of the source's offset; the
+    /// quotient stays in the register.
+    Digit {
+        /// The register that is divided.
+        from: usize,
+        /// The divisor, at least 1.
+        by: u64,
+        /// In elements of the source.
+        stride: i64,
+    },
+    /// What is left of register `from`, times `stride`, is a part of the source's offset.
+    Rest {
+        /// The register.
+        from: usize,
+        /// In elements of the source.
+        stride: i64,
+    },
 }
 
 /// A number and by how much it grows with the input that is walked.
@@ -51,6 +110,22 @@ pub(crate) fn run(ops: &[Op], limit: u64, registers: &mut [Line]) -> Run {
                 if growth > 0 {
                     run.len = run.len.min((extent - at).div_ceil(growth));
                 }
+            }
+            Op::Move { register, from, extent, to } => {
+                let (at, growth) = registers[register];
+                if at < from {
+                    if growth > 0 {
+                        run.len = run.len.min((from - at).div_ceil(growth));
+                    }
+                    return Run { padding: true, ..run };
+                }
+                if at - from >= extent {
+                    return Run { padding: true, ..run };
+                }
+                if growth > 0 {
+                    run.len = run.len.min((extent - (at - from)).div_ceil(growth));
+                }
+                registers[register].0 = at - from + to;
             }
             Op::Digit { from, by, stride } => {
                 let (rest, digit) = divide(registers[from], by, &mut run.len);
@@ -92,9 +167,10 @@ fn divide((at, growth): Line, by: u64, len: &mut u64) -> (Line, Line) {
 mod tests {
     use super::*;
 
-    /// `x` in digits of 3 and 4, their quotient merged under the lower digit; 90 and more is padding.
-    const PROGRAM: [Op; 7] = [
+    /// `x` in digits of 3 and 4, their quotient merged under the lower digit, of 10 to 84 that become 4 to 78.
+    const PROGRAM: [Op; 8] = [
         Op::Within { register: 0, extent: 90 },
+        Op::Move { register: 0, from: 10, extent: 75, to: 4 },
         Op::Split { from: 0, by: 3, to: 1 },
         Op::Split { from: 0, by: 4, to: 2 },
         Op::Merge { major: 1, minor: 0, extent: 9 },
@@ -104,9 +180,13 @@ mod tests {
     ];
 
     fn plain(x: u64) -> Option<i64> {
+        let (moved, x) = ((10..85).contains(&x), x.wrapping_sub(6));
+        if !moved {
+            return None;
+        }
         let merged = (x % 3) * 9 + x / 3 / 4;
         let offset = (merged % 5) as i64 * -7 + (merged / 5) as i64 * 100;
-        (x < 90).then_some(offset + (x / 3 % 4) as i64 * 1000)
+        Some(offset + (x / 3 % 4) as i64 * 1000)
     }
 
     #[test]

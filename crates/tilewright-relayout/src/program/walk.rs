@@ -5,7 +5,7 @@
 //! Law: the leaves of disjoint ranges that cover the destination visit every element once.
 
 use crate::{
-    program::digits::{Digits, Group},
+    program::digits::{Digit, Digits, Group},
     program::ops::{Line, run},
 };
 use core::ops::Range;
@@ -13,6 +13,9 @@ use tilewright_core::Swizzle;
 
 /// Where the range cuts a box, digits that reach no further than this, in elements, are not halved.
 const CUT: u64 = 64;
+
+/// The most boxes that are halved to find where elements go on.
+const SEEK: u32 = 10_000;
 
 /// An offset on either side, in elements.
 pub(crate) type Pair = (i64, i64);
@@ -58,13 +61,59 @@ impl Digits {
         let window = self.swizzles.1.window() as i64;
         let last = (range.end - 1) / window * window;
         let around = range.start / window * window..last.saturating_add(window);
-        let loops = self.digits.iter().map(|digit| 0..digit.extent).collect();
+        let turns = |digit: &Digit| digit.first..digit.first + digit.extent;
+        let loops = self.digits.iter().map(turns).collect();
         let mut walk = Walk { groups: self, range, around, loops, registers: Vec::new() };
         walk.visit(&mut Tables::default(), f);
     }
 }
 
+impl Digits {
+    /// No element of the destination lies from `from` to below this offset; `None` if none lies from
+    /// `from` on.
+    pub(crate) fn next_box(&self, from: i64) -> Option<i64> {
+        if self.empty {
+            return None;
+        }
+        let window = self.swizzles.1.window() as i64;
+        let around = from / window * window..i64::MAX;
+        let turns = |digit: &Digit| digit.first..digit.first + digit.extent;
+        let loops = self.digits.iter().map(turns).collect();
+        let mut walk =
+            Walk { groups: self, range: around.clone(), around, loops, registers: Vec::new() };
+        let (mut best, mut steps) = (None, SEEK);
+        walk.seek(&mut best, &mut steps);
+        best.map(|at: i64| (at / window * window).max(from))
+    }
+}
+
 impl Walk<'_> {
+    /// Finds the least offset above the start of the range at which a box begins.
+    fn seek(&mut self, best: &mut Option<i64>, steps: &mut u32) {
+        let ((low, high), start) = (self.bounds(), self.around.start);
+        if high < start || best.is_some_and(|best| best <= low.max(start)) {
+            return;
+        }
+        let each = self.loops.iter().zip(&self.groups.digits).enumerate();
+        let wide = each.filter(|(_, (loops, _))| loops.end - loops.start > 1);
+        let reach = |(_, (loops, digit)): &(usize, (&Range<u64>, &Digit))| {
+            (loops.end - loops.start - 1) * digit.stride.unsigned_abs()
+        };
+        let widest = wide.max_by_key(reach).map(|(i, _)| i);
+        let (Some(widest), true) = (widest, low < start && *steps > 0) else {
+            *best = Some(low.max(start));
+            return;
+        };
+        *steps -= 1;
+        let whole = self.loops[widest].clone();
+        let middle = whole.start + (whole.end - whole.start) / 2;
+        for half in [whole.start..middle, middle..whole.end] {
+            self.loops[widest] = half;
+            self.seek(best, steps);
+        }
+        self.loops[widest] = whole;
+    }
+
     /// Halves the box until it is a leaf: no deeper than the digits have bits.
     fn visit(&mut self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
         let (low, high) = self.bounds();
@@ -272,6 +321,7 @@ fn gcd(mut a: usize, mut b: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::part::Part;
     use tilewright_core::{Digit, Layout, Pattern, Step, TensorLayout};
 
     fn stepped(extents: &[u64], steps: &[Step], text: &str) -> TensorLayout {
@@ -333,7 +383,7 @@ mod tests {
         let at = |i| (src.offset_of(i).unwrap(), dst.offset_of(i).unwrap());
         let mut expected: Vec<Pair> = (0..src.size()).map(at).collect();
         expected.sort_unstable();
-        let (groups, mut visited) = (Digits::new(src, dst), Vec::new());
+        let (groups, mut visited) = (Digits::new(src, dst, &Part::whole(src)), Vec::new());
         for pair in cuts.windows(2) {
             let range = pair[0]..pair[1];
             groups.walk(range.clone(), &mut |leaf| {
@@ -376,7 +426,7 @@ mod tests {
         let (src, dst) = (tiles(&extents, 4, 4), tiles(&extents, 3, 5));
         let start = dst.capacity() as i64 / 3;
         let mut count = 0;
-        Digits::new(&src, &dst).walk(start..start + 1000, &mut |leaf| {
+        Digits::new(&src, &dst, &Part::whole(&src)).walk(start..start + 1000, &mut |leaf| {
             count += leaf.outer.len() as u64 * leaf.inner.len() as u64 * leaf.run;
         });
         assert!((900..=1000).contains(&count));

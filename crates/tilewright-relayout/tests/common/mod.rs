@@ -86,6 +86,7 @@ pub fn check(src: &TensorLayout, dst: &TensorLayout, elements: Elements, fill: u
         plan.run(&bytes, &mut out, threads).unwrap();
         assert!(out == expected, "{plan}\n{threads} threads\n{out:x?}\n{expected:x?}");
     }
+    runs_what_it_prints(&plan);
     let mut at = 0;
     let cuts = cuts.iter().copied().filter(|&cut| cut <= plan.dst_bytes());
     for cut in cuts.chain([plan.dst_bytes()]) {
@@ -99,6 +100,15 @@ pub fn check(src: &TensorLayout, dst: &TensorLayout, elements: Elements, fill: u
         assert!(out == part, "{plan}\n{range:?} as a chunk\n{out:x?}\n{part:x?}");
         at = cut;
     }
+}
+
+/// Checks that a plan of which all was run has run the ways that it prints, and no other.
+pub fn runs_what_it_prints(plan: &Plan) {
+    let (text, ran) = (plan.to_string(), plan.ways_run());
+    let printed = |name: &str| text.contains(&format!("\n  {name}")) || name == "tables";
+    assert!(ran.iter().all(|(name, _)| printed(name)), "{plan}\n{ran:?}");
+    let main = plan.kernel_name();
+    assert!(main == "fill" || ran.iter().any(|(name, _)| *name == main), "{plan}\n{ran:?}");
 }
 
 /// The pattern with these digits, as (axis, level, size); size 0 takes the rest.

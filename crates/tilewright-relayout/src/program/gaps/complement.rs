@@ -7,9 +7,8 @@
 //! none of them straddles a cut. Pieces with the same boxes in them have the same gaps, found by the same
 //! means: their strides are shorter.
 
-use super::GapLoop;
+use crate::program::cells::{Cells, GapLoop};
 use core::ops::Range;
-use tilewright_core::Block;
 
 /// The most boxes of the complement.
 const MOST: usize = 1024;
@@ -28,102 +27,6 @@ const DEPTH: usize = 100;
 
 /// The phases that are tried.
 const PHASES: usize = 64;
-
-/// Loops around runs of cells, the largest stride first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cells {
-    pub(super) at: u64,
-    pub(super) run: u64,
-    pub(super) loops: Vec<GapLoop>,
-}
-
-impl Cells {
-    /// The cells that a block writes.
-    pub(super) fn of(block: &Block) -> Option<Cells> {
-        let (mut at, mut loops) = (block.dst(), Vec::with_capacity(block.loops().len()));
-        for turn in block.loops() {
-            at += turn.dst.min(0) * (turn.extent as i64 - 1);
-            loops.push(GapLoop { extent: turn.extent, stride: turn.dst.unsigned_abs() });
-        }
-        loops.sort_by_key(|turn| core::cmp::Reverse(turn.stride));
-        let mut cells = Cells { at: u64::try_from(at).ok()?, run: 1, loops };
-        cells.merge();
-        Some(cells)
-    }
-
-    /// Joins loops that continue one another.
-    fn merge(&mut self) {
-        while let Some(last) = self.loops.last()
-            && last.stride == self.run
-        {
-            self.run *= last.extent;
-            self.loops.pop();
-        }
-        let mut i = 1;
-        while i < self.loops.len() {
-            let (outer, inner) = (self.loops[i - 1], self.loops[i]);
-            if outer.stride == inner.stride.saturating_mul(inner.extent) {
-                self.loops[i].extent *= outer.extent;
-                self.loops.remove(i - 1);
-            } else {
-                i += 1;
-            }
-        }
-    }
-
-    /// From the first cell to behind the last.
-    fn span(&self) -> u64 {
-        self.loops.iter().map(|turn| (turn.extent - 1) * turn.stride).sum::<u64>() + self.run
-    }
-
-    fn end(&self) -> u64 {
-        self.at + self.span()
-    }
-
-    /// The largest stride; 0 for a run.
-    fn stride(&self) -> u64 {
-        self.loops.first().map_or(0, |turn| turn.stride)
-    }
-
-    /// Takes in `cells` with a loop around them, if these are further turns of this box.
-    fn goes_on(&mut self, cells: &Cells, turn: GapLoop) -> bool {
-        if self.run != cells.run {
-            return false;
-        }
-        if self.loops == cells.loops && turn.extent > 1 && self.at + turn.stride == cells.at {
-            self.loops.insert(0, GapLoop { extent: turn.extent + 1, ..turn });
-            return true;
-        }
-        let Some((outer, inner)) = self.loops.split_first_mut() else { return false };
-        let next = self.at + outer.extent * outer.stride;
-        let goes_on = next == cells.at && (turn.extent == 1 || turn.stride == outer.stride);
-        if goes_on && *inner == *cells.loops {
-            outer.extent += turn.extent;
-            return true;
-        }
-        false
-    }
-
-    /// This box with an equal one behind it taken in, as the second turn of a loop, or a run that goes on.
-    fn paired(&mut self, cells: &Cells) -> Option<&mut Cells> {
-        if self.loops != cells.loops || self.end() > cells.at {
-            return None;
-        }
-        if self.loops.is_empty() && self.end() == cells.at {
-            self.run += cells.run;
-        } else if self.run == cells.run {
-            self.loops.insert(0, GapLoop { extent: 2, stride: cells.at - self.at });
-        } else {
-            return None;
-        }
-        Some(self)
-    }
-
-    /// One turn of the outermost loop, moved to `at`.
-    fn turn(&self, at: u64) -> Cells {
-        Cells { at, run: self.run, loops: self.loops.get(1..).unwrap_or(&[]).to_vec() }
-    }
-}
 
 /// The cells of `0..end` that no box has, lowest first; `None` where they are many.
 pub(super) fn complement(boxes: Vec<Cells>, end: u64) -> Option<Vec<Cells>> {

@@ -5,29 +5,13 @@
 
 mod complement;
 
-use crate::{Elements, program::MAX_REGIONS};
-use complement::{Cells, complement};
+use crate::{
+    Elements,
+    program::cells::{Cells, GapLoop, boxes_of},
+};
+use complement::complement;
 use core::ops::Range;
 use tilewright_core::{Refinement, TensorLayout};
-
-/// One loop of a [`Gap`], in units of the gap.
-///
-/// ```
-/// use tilewright_core::{Layout, TensorLayout};
-/// use tilewright_relayout::{Elements, GapLoop, Program};
-/// let src = TensorLayout::row_major(&[3, 5]).unwrap();
-/// let padded = TensorLayout::new(&[3, 5], &Layout::parse("(3,8):(8,1)").unwrap(), 24).unwrap();
-/// let program = Program::new(&src, &padded, Elements::same(32), 0).unwrap();
-/// let [gap] = program.gaps().unwrap() else { panic!("three units at the end of each row") };
-/// assert_eq!(gap.loops, [GapLoop { extent: 3, stride: 32 }]);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GapLoop {
-    /// The number of turns, at least 2.
-    pub extent: u64,
-    /// The distance between turns: positive.
-    pub stride: u64,
-}
 
 /// A box of the destination that no element is written to: loops around runs. It gets the fill.
 ///
@@ -133,14 +117,8 @@ pub(crate) fn gaps_of(dst: &TensorLayout, elements: Elements) -> Option<Vec<Gap>
     if dst.padding() == 0 {
         return Some(Vec::new());
     }
-    let mut boxes = Vec::new();
     // A layout refined with itself has the fewest blocks.
-    for block in Refinement::new(dst, dst).ok()?.blocks() {
-        if boxes.len() == MAX_REGIONS {
-            return None;
-        }
-        boxes.push(Cells::of(&block)?);
-    }
+    let boxes = boxes_of(&Refinement::new(dst, dst).ok()?)?;
     let gaps = complement(boxes, dst.capacity())?;
     Some(gaps.into_iter().map(|cells| Gap::of(cells, elements)).collect())
 }

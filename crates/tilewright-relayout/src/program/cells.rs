@@ -1,0 +1,134 @@
+//! Boxes of one side: loops around runs, without what lies on the other side.
+
+use crate::program::MAX_REGIONS;
+use tilewright_core::{Block, Refinement};
+
+/// One loop of a [`Gap`], in units of the gap.
+///
+/// ```
+/// use tilewright_core::{Layout, TensorLayout};
+/// use tilewright_relayout::{Elements, GapLoop, Program};
+/// let src = TensorLayout::row_major(&[3, 5]).unwrap();
+/// let padded = TensorLayout::new(&[3, 5], &Layout::parse("(3,8):(8,1)").unwrap(), 24).unwrap();
+/// let program = Program::new(&src, &padded, Elements::same(32), 0).unwrap();
+/// let [gap] = program.gaps().unwrap() else { panic!("three units at the end of each row") };
+/// assert_eq!(gap.loops, [GapLoop { extent: 3, stride: 32 }]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GapLoop {
+    /// The number of turns, at least 2.
+    pub extent: u64,
+    /// The distance between turns: positive.
+    pub stride: u64,
+}
+
+/// Loops around runs of cells, the largest stride first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cells {
+    pub(crate) at: u64,
+    pub(crate) run: u64,
+    pub(crate) loops: Vec<GapLoop>,
+}
+
+impl Cells {
+    /// The cells that a block has in the destination.
+    pub(crate) fn of(block: &Block) -> Option<Cells> {
+        let (mut at, mut loops) = (block.dst(), Vec::with_capacity(block.loops().len()));
+        for turn in block.loops() {
+            at += turn.dst.min(0) * (turn.extent as i64 - 1);
+            if turn.dst != 0 {
+                loops.push(GapLoop { extent: turn.extent, stride: turn.dst.unsigned_abs() });
+            }
+        }
+        loops.sort_by_key(|turn| core::cmp::Reverse(turn.stride));
+        let mut cells = Cells { at: u64::try_from(at).ok()?, run: 1, loops };
+        cells.merge();
+        Some(cells)
+    }
+
+    /// Joins loops that continue one another.
+    pub(crate) fn merge(&mut self) {
+        while let Some(last) = self.loops.last()
+            && last.stride <= self.run
+        {
+            // Turns that begin within the one before make the run longer, too.
+            self.run += (last.extent - 1) * last.stride;
+            self.loops.pop();
+        }
+        let mut i = 1;
+        while i < self.loops.len() {
+            let (outer, inner) = (self.loops[i - 1], self.loops[i]);
+            if outer.stride == inner.stride.saturating_mul(inner.extent) {
+                self.loops[i].extent *= outer.extent;
+                self.loops.remove(i - 1);
+            } else {
+                i += 1;
+            }
+        }
+    }
+
+    /// From the first cell to behind the last.
+    pub(crate) fn span(&self) -> u64 {
+        self.loops.iter().map(|turn| (turn.extent - 1) * turn.stride).sum::<u64>() + self.run
+    }
+
+    pub(crate) fn end(&self) -> u64 {
+        self.at + self.span()
+    }
+
+    /// The largest stride; 0 for a run.
+    pub(crate) fn stride(&self) -> u64 {
+        self.loops.first().map_or(0, |turn| turn.stride)
+    }
+
+    /// Takes in `cells` with a loop around them, if these are further turns of this box.
+    pub(crate) fn goes_on(&mut self, cells: &Cells, turn: GapLoop) -> bool {
+        if self.run != cells.run {
+            return false;
+        }
+        if self.loops == cells.loops && turn.extent > 1 && self.at + turn.stride == cells.at {
+            self.loops.insert(0, GapLoop { extent: turn.extent + 1, ..turn });
+            return true;
+        }
+        let Some((outer, inner)) = self.loops.split_first_mut() else { return false };
+        let next = self.at + outer.extent * outer.stride;
+        let goes_on = next == cells.at && (turn.extent == 1 || turn.stride == outer.stride);
+        if goes_on && *inner == *cells.loops {
+            outer.extent += turn.extent;
+            return true;
+        }
+        false
+    }
+
+    /// This box with an equal one behind it taken in, as the second turn of a loop, or a run that goes on.
+    pub(crate) fn paired(&mut self, cells: &Cells) -> Option<&mut Cells> {
+        if self.loops != cells.loops || self.end() > cells.at {
+            return None;
+        }
+        if self.loops.is_empty() && self.end() == cells.at {
+            self.run += cells.run;
+        } else if self.run == cells.run {
+            self.loops.insert(0, GapLoop { extent: 2, stride: cells.at - self.at });
+        } else {
+            return None;
+        }
+        Some(self)
+    }
+
+    /// One turn of the outermost loop, moved to `at`.
+    pub(crate) fn turn(&self, at: u64) -> Cells {
+        Cells { at, run: self.run, loops: self.loops.get(1..).unwrap_or(&[]).to_vec() }
+    }
+}
+
+/// The boxes that a refinement has in the destination; `None` where they are too many.
+pub(crate) fn boxes_of(refinement: &Refinement<'_>) -> Option<Vec<Cells>> {
+    let mut boxes = Vec::new();
+    for block in refinement.blocks() {
+        if boxes.len() == MAX_REGIONS {
+            return None;
+        }
+        boxes.push(Cells::of(&block)?);
+    }
+    Some(boxes)
+}
