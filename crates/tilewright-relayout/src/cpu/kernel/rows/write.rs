@@ -107,12 +107,18 @@ impl Write<'_> {
                     Before::Nothing => V::copy_short(from, to, LINE - over),
                     Before::Carried => {
                         let first = carried.cast_const();
-                        self.join::<V, true>(Meet { first, second, count: over, is_line: true }, line);
+                        self.join::<V, true>(
+                            Meet { first, second, count: over, is_line: true },
+                            line,
+                        );
                     }
                     Before::Run(src) => {
                         let end = from.wrapping_offset(src as isize).wrapping_add(self.run);
                         let first = end.wrapping_sub(over);
-                        self.join::<V, true>(Meet { first, second, count: over, is_line: false }, line);
+                        self.join::<V, true>(
+                            Meet { first, second, count: over, is_line: false },
+                            line,
+                        );
                     }
                 }
                 asking.one::<V>();
