@@ -185,10 +185,10 @@ impl Blocks {
             nearest[slot] = Some((src, i));
             let turn = self.turns[i];
             let room = cost::MOST_ROWS / (self.bytes() / turn.block).max(1);
-            let wanted = cost::READ_RUN.div_ceil(src).min(room).max(turn.block);
+            let wanted = cost::ROWS_READ.div_ceil(src).min(room).max(turn.block);
             self.turns[i].block = even(turn.of.extent, wanted);
             read += (self.turns[i].block - 1) * src;
-            if self.turns[i].block < turn.of.extent || read >= cost::READ_RUN {
+            if self.turns[i].block < turn.of.extent || read >= cost::ROWS_READ {
                 break;
             }
         }

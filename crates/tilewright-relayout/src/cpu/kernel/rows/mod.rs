@@ -37,8 +37,14 @@ fn are_lines(part: &RegionRef<'_>, out: &[u8]) -> bool {
         && part.loops.iter().all(|turn| on_line(turn.dst.unsigned_abs()))
 }
 
+/// Whether a part is visited in the order of its source by that of its destination.
+fn is_in_order(part: &RegionRef<'_>) -> bool {
+    part.loops.is_sorted_by(|outer, inner| outer.src >= inner.src)
+        && part.loops.iter().all(|turn| turn.src >= part.run as i64)
+}
+
 /// Copies runs of a line or more in [blocks](Blocks): past the caches, unless their ends would be too many
-/// parts of lines. While a block is moved, the next one is asked for.
+/// parts of lines. While a block is streamed, the next one is asked for.
 pub(super) fn rows_far(
     isa: Isa,
     part: &RegionRef<'_>,
@@ -51,7 +57,13 @@ pub(super) fn rows_far(
     }
     let mut blocks = scratch.take_rows();
     blocks.set(part);
-    let streams = blocks.chain() >= cost::STREAMED_CHAIN || are_lines(part, out);
+    let chain = blocks.chain();
+    let least = if chain > part.run { cost::STREAMED_CHAIN } else { cost::STREAMED_RUN };
+    let streams = chain >= least || are_lines(part, out);
+    if !streams && is_in_order(part) {
+        scratch.give_rows(blocks);
+        return rows(part, src, out);
+    }
     let carried = scratch.lines((blocks.carried() * LINE).max(LINE));
     let ends = src.as_ptr_range();
     let (from, to, run) = (src.as_ptr(), out.as_mut_ptr(), part.run as usize);
@@ -66,7 +78,7 @@ pub(super) fn rows_far(
             from: from.wrapping_offset(own.src as isize),
             to: to.wrapping_offset(own.dst as isize),
             source: (ends.start, ends.end),
-            next: block.map(|block| from.wrapping_offset(block.src as isize)),
+            next: block.filter(|_| streams).map(|block| from.wrapping_offset(block.src as isize)),
             carried: carried.wrapping_add(own.carried * LINE),
             streams,
         };
