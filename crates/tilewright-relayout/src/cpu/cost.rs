@@ -58,6 +58,9 @@ pub(crate) const AHEAD: u64 = 128;
 /// Jobs of fewer bytes are not worth tables.
 pub(crate) const LEAST: u64 = 2 << 10;
 
+/// The same of the short tables of a panel.
+pub(crate) const LEAST_PANEL: u64 = 512;
+
 /// The bytes that a block of runs writes in one piece. With [`ROWS_READ`] this is on a plain: on a Zen 4,
 /// 256 B to 1 KiB written and 8 to 32 KiB read are within 10 % of one another, 64 B written and 4 KiB read
 /// a fifth slower. Rows of 2 KiB lose a fifth with 16 of them in a block, since they share sets.

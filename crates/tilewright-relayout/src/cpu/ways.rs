@@ -69,7 +69,7 @@ impl Ways {
     /// What runs them, beside the data.
     pub(crate) fn tools<'a>(&self, scratch: &'a mut Scratch) -> Tools<'a> {
         let Terms { elements, isa, reach } = self.terms;
-        Tools { elements, isa, reach, ask: None, scratch }
+        Tools { elements, isa, reach, ask: None, ahead: 0, scratch }
     }
 
     /// What they depend on.

@@ -215,7 +215,7 @@ impl Tasks<'_> {
                 && way.serves(&region.whole(), block, terms)
         };
         let Terms { elements, isa, reach } = terms;
-        let tools = &mut Tools { elements, isa, reach, ask: None, scratch };
+        let tools = &mut Tools { elements, isa, reach, ask: None, ahead: 0, scratch };
         match self.ways.iter().find(fits) {
             Some((_, way)) => way.run(tools, block, src, out),
             None => Way::plain(block, elements).run(tools, block, src, out),

@@ -1,6 +1,10 @@
 //! Lines of a source that are asked for while something else is moved.
 
-use super::vector::Vector;
+use super::{
+    enter::{Work, enter},
+    isa::Isa,
+    vector::Vector,
+};
 use crate::{
     cpu::cost,
     program::region::{Loop, Region, for_each},
@@ -26,6 +30,14 @@ impl<'a> Ask<'a> {
         Ask { from, lines, rate, moved: Cell::new(0), done: Cell::new(0) }
     }
 
+    /// Asks for all of them.
+    pub(crate) fn all(&self, isa: Isa) {
+        let lines = &self.lines[self.done.get().min(self.lines.len())..];
+        // SAFETY: the work only asks for lines; the machine has the instruction set, as `Isa::chosen` and its
+        // callers make sure.
+        unsafe { enter(isa, isa.register(), All { from: self.from, lines }) };
+    }
+
     /// Asks for some more while so many registers are moved.
     #[inline(always)]
     pub(super) fn some<V: Vector>(&self, registers: usize) {
@@ -42,6 +54,22 @@ impl<'a> Ask<'a> {
         let next = self.done.get()..until.min(self.lines.len());
         self.done.set(next.end);
         &self.lines[next]
+    }
+}
+
+/// All lines of a list.
+struct All<'a> {
+    from: *const u8,
+    lines: &'a [i64],
+}
+
+impl Work for All<'_> {
+    /// Nothing more: lines that are asked for need not be mapped.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        for line in self.lines {
+            V::prefetch(self.from.wrapping_offset(*line as isize));
+        }
     }
 }
 

@@ -254,7 +254,7 @@ pub(super) mod tests {
                 });
                 let scratch = &mut Scratch::default();
                 let elements = Elements::same(8);
-                let mut tools = Tools { elements, isa, reach, ask: None, scratch };
+                let mut tools = Tools { elements, isa, reach, ask: None, ahead: 0, scratch };
                 let way = Way::of(part, Terms { elements, isa, reach });
                 way.run(&mut tools, part, &source[phase..], &mut got[phase..]);
                 assert!(got == expected, "{} {reach:?} {phase}: {part:?}", isa.name());

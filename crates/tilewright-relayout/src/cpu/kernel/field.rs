@@ -278,7 +278,7 @@ mod tests {
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
             for reach in [Reach::Near, Reach::Coming, Reach::Far] {
                 let (mut got, scratch) = (vec![0xA5; ends], &mut Scratch::default());
-                let mut tools = Tools { elements, isa, reach, ask: None, scratch };
+                let mut tools = Tools { elements, isa, reach, ask: None, ahead: 0, scratch };
                 let way = Way::of(&part, Terms { elements, isa, reach });
                 way.run(&mut tools, &part, &source, &mut got);
                 assert!(got == expected, "{} {reach:?} {elements:?} {part:?}", isa.name());

@@ -15,6 +15,7 @@ mod field;
 mod isa;
 mod lane;
 mod line;
+mod panel;
 mod portable;
 mod rows;
 mod sink;
@@ -44,6 +45,7 @@ pub(crate) use few::Few;
 pub(crate) use field::Field;
 pub(crate) use isa::Isa;
 pub(crate) use lane::is_lane;
+pub(crate) use panel::Panel;
 pub(crate) use rows::{Blocks, are_far};
 pub(crate) use table::table;
 pub(crate) use thin::Thin;
@@ -68,6 +70,9 @@ pub(crate) struct Tools<'a> {
     pub(crate) reach: Reach,
     /// What to ask for meanwhile, rather than what the region itself reads.
     pub(crate) ask: Option<&'a Ask<'a>>,
+    /// How far behind the region in the source, in bytes, that lies whose lines are asked for meanwhile, by
+    /// kernels that can; 0 where nothing is.
+    pub(crate) ahead: i64,
     pub(crate) scratch: &'a mut Scratch,
 }
 
@@ -99,7 +104,7 @@ pub(crate) fn copy_rows(
     } else if part.loops.is_empty() {
         rows::copy(src, part.src, out, part.dst, part.run);
     } else {
-        rows::rows(part, src, out);
+        rows::rows(tools.isa, part, src, out);
     }
     true
 }

@@ -24,6 +24,7 @@ impl Way {
                 (n, false) => format!("deal {n} rows of {width}"),
             },
             Way::Thin(thin) => format!("every {} of {width}", ordinal(thin.one_of())),
+            Way::Panel(_) => format!("panels {width}"),
             Way::Weave(_) => format!("transpose {width}"),
             Way::Hops(_) => format!("transpose {width} in two hops"),
             Way::Field(_) if src < dst => format!("unpack {width}"),
@@ -55,6 +56,10 @@ impl Way {
                     " in {isa}, through blocks of {shape:?}, {bytes} bytes: {first}, then {second}"
                 )
             }
+            Way::Panel(panel) => {
+                let (rows, columns) = panel.size();
+                format!(" in {isa}, of {rows} rows and {columns} columns")
+            }
             Way::Few(_) | Way::Thin(_) | Way::Field(_) => format!(" in {isa}"),
             Way::Tile { minor } => {
                 let (s, d) = kernel::block_size(region, terms.elements, *minor);
@@ -80,6 +85,7 @@ impl fmt::Display for Way {
             Way::Rows => "rows",
             Way::Few(_) => "few rows",
             Way::Thin(_) => "every nth",
+            Way::Panel(_) => "panels",
             Way::Weave(_) => "transpose",
             Way::Hops(_) => "two hops",
             Way::Field(_) => "field",

@@ -46,10 +46,14 @@ struct Hop {
 impl Hop {
     fn of(region: Region, isa: Isa, reach: Reach) -> Hop {
         let terms = Terms { elements: Elements::same(8), isa, reach };
+        if reach == Reach::Far && kernel::are_far(&region.whole()) {
+            return Hop { region, reach, way: Way::Rows };
+        }
         let way = Way::picked(&region.whole(), isa)
             .or_else(|| {
                 super::weave(&region.whole(), terms).map(|weave| Way::Weave(Box::new(weave)))
             })
+            .or_else(|| super::panel(&region.whole(), terms))
             .unwrap_or_else(|| Way::plain(&region.whole(), terms.elements));
         Hop { region, reach, way }
     }
@@ -58,9 +62,14 @@ impl Hop {
     fn is_well_done(&self, least: usize) -> bool {
         match &self.way {
             Way::Weave(weave) => weave.register >= least,
-            Way::Thin(_) | Way::Few(_) => true,
+            Way::Thin(_) | Way::Few(_) | Way::Panel(_) => true,
             _ => self.region.run >= WHOLE, // open set
         }
+    }
+
+    /// Whether it asks for what lies ahead.
+    fn asks(&self) -> bool {
+        matches!(self.way, Way::Panel(_))
     }
 
     fn run(&self, tools: &mut Tools<'_>, (from, to): (i64, i64), src: &[u8], out: &mut [u8]) {
@@ -78,6 +87,9 @@ const DST: Side = |turn| turn.dst;
 /// Runs of so many bytes are moved whole.
 const WHOLE: u64 = 64;
 
+/// Runs of so many bytes are worth a block, though each is copied by itself.
+const SHORT: u64 = 12;
+
 /// With so many bytes together in the source, loops that the destination needs are left to it.
 const ENOUGH: u64 = 512;
 
@@ -85,7 +97,7 @@ impl Hops {
     /// The hops of a region, if they fill registers of this instruction set, or at least half of one.
     pub(super) fn of(region: &RegionRef<'_>, terms: Terms) -> Option<Hops> {
         let large = region.size() >= cost::LEAST && terms.elements.are_same();
-        if !large || region.packed || region.run >= WHOLE || !region.run.is_power_of_two() {
+        if !large || region.packed || region.run >= WHOLE {
             return None;
         }
         let (loops, run) = (region.loops, region.run);
@@ -111,7 +123,28 @@ impl Hops {
                 .iter()
                 .find_map(|order| Hops::through(region, &taken, order, (isa, least), reach))
         };
-        of(isa.register()).or_else(|| of(isa.register() / 2))
+        let whole = run.is_power_of_two().then(|| of(isa.register())).flatten();
+        whole
+            .or_else(|| Hops::staged(region, &taken, terms))
+            .or_else(|| run.is_power_of_two().then(|| of(isa.register() / 2)).flatten())
+    }
+
+    /// The hops through a buffer in the order of the destination: all that moves elements apart is done in
+    /// the caches, and what is written is long.
+    fn staged(whole: &RegionRef<'_>, taken: &[u64], terms: Terms) -> Option<Hops> {
+        let Terms { isa, reach, .. } = terms;
+        let mut order: Vec<usize> = (0..taken.len()).filter(|i| taken[*i] > 1).collect();
+        order.sort_by_key(|&i| whole.loops[i].dst);
+        let (first, second, bytes) = two(whole, taken, &order)?;
+        let long = reach == Reach::Far && second.run >= cost::WRITE_RUN;
+        if !long || bytes < cost::LEAST || first.loops.is_empty() {
+            return None;
+        }
+        let asked = kernel::lines(&first);
+        let (first, second) = (Hop::of(first, isa, Reach::Near), Hop::of(second, isa, reach));
+        let well_done = first.is_well_done(isa.register() / 4) || first.region.run >= SHORT;
+        let (taken, bytes) = (taken.to_vec(), bytes as usize);
+        well_done.then_some(Hops { taken, bytes, first, second, asked })
     }
 
     /// The hops through a buffer in which these loops lie in this order, the innermost first, with
@@ -123,15 +156,7 @@ impl Hops {
         (isa, least): (Isa, usize),
         reach: Reach,
     ) -> Option<Hops> {
-        let (mut first, mut second) = (Vec::new(), Vec::new());
-        let mut bytes = whole.run;
-        for &i in order.iter().filter(|i| taken[**i] > 1) {
-            let (turn, extent) = (&whole.loops[i], taken[i]);
-            first.push(Loop { extent, src: turn.src, dst: bytes as i64 });
-            second.push(Loop { extent, src: bytes as i64, dst: turn.dst });
-            bytes = bytes.checked_mul(extent)?;
-        }
-        let (first, second) = (region(first, whole.run), region(second, whole.run));
+        let (first, second, bytes) = two(whole, taken, order)?;
         // Neither is what the region itself is.
         if bytes < cost::LEAST || first.loops.is_empty() || second.loops.is_empty() {
             return None;
@@ -174,10 +199,14 @@ impl Hops {
         let mut buffer = tools.scratch.take_block(self.bytes);
         let block = buffer.bytes(self.bytes);
         let mut move_block = |(from, to): (i64, i64), next: Option<i64>| {
-            self.first.run(tools, (from, 0), src, block);
-            let next = next.filter(|_| !self.asked.is_empty());
+            let ahead = next.filter(|_| self.first.asks()).map_or(0, |next| next - from);
+            self.first.run(&mut Tools { ahead, ..tools.again() }, (from, 0), src, block);
+            let next = next.filter(|_| !self.asked.is_empty() && ahead == 0);
             let ask = next.map(|next| Ask::of(src, next, &self.asked, self.bytes));
-            let tools = &mut Tools { ask: ask.as_ref(), ..tools.again() };
+            if let (Some(ask), Way::Rows) = (&ask, &self.second.way) {
+                ask.all(tools.isa);
+            }
+            let tools = &mut Tools { ask: ask.as_ref(), ahead: 0, ..tools.again() };
             self.second.run(tools, (0, to), block, out);
         };
         let mut last = None;
@@ -213,6 +242,20 @@ impl Hops {
             self.block(part, i + 1, (src + at * turn.src, dst + at * turn.dst), f);
         }
     }
+}
+
+/// The regions of two hops through a buffer in which these loops lie in this order, the innermost first, and
+/// the bytes of the buffer.
+fn two(whole: &RegionRef<'_>, taken: &[u64], order: &[usize]) -> Option<(Region, Region, u64)> {
+    let (mut first, mut second) = (Vec::new(), Vec::new());
+    let mut bytes = whole.run;
+    for &i in order.iter().filter(|i| taken[**i] > 1) {
+        let (turn, extent) = (&whole.loops[i], taken[i]);
+        first.push(Loop { extent, src: turn.src, dst: bytes as i64 });
+        second.push(Loop { extent, src: bytes as i64, dst: turn.dst });
+        bytes = bytes.checked_mul(extent)?;
+    }
+    Some((region(first, whole.run), region(second, whole.run), bytes))
 }
 
 /// The loops that continue one another on one side, from the run on, or from the shortest stride if all

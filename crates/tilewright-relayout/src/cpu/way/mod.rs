@@ -12,7 +12,7 @@ use crate::{
     Elements,
     cpu::{
         cost,
-        kernel::{self, Few, Field, Isa, Thin, Tools},
+        kernel::{self, Few, Field, Isa, Panel, Thin, Tools},
         weave::{Reach, Weave},
     },
     program::region::{Loop, RegionRef},
@@ -28,6 +28,8 @@ pub(crate) enum Way {
     Few(Few),
     /// Every nth element of rows, in registers.
     Thin(Thin),
+    /// Loops of any extents transposed in registers, in the caches.
+    Panel(Box<Panel>),
     /// Address bits permuted in registers.
     Weave(Box<Weave>),
     /// Two ways, through a block that stays in a cache.
@@ -57,12 +59,15 @@ impl Way {
     /// The best way for a region.
     pub(crate) fn of(region: &RegionRef<'_>, terms: Terms) -> Way {
         let Terms { elements, isa, reach } = terms;
+        let near = reach == Reach::Near;
         if reach == Reach::Far && kernel::are_far(region) {
             return Way::Rows;
         }
         Way::picked(region, isa)
             .or_else(|| weave(region, terms).map(|weave| Way::Weave(Box::new(weave))))
+            .or_else(|| if near { panel(region, terms) } else { None })
             .or_else(|| Hops::of(region, terms).map(|hops| Way::Hops(Box::new(hops))))
+            .or_else(|| panel(region, terms))
             .or_else(|| Field::of(elements, isa, region).map(Way::Field))
             .unwrap_or_else(|| Way::plain(region, elements))
     }
@@ -96,10 +101,11 @@ impl Way {
         let (rank, extent) = (whole.loops.len(), whole.loops[i].extent);
         match self {
             Way::Few(few) if few.needs_all(i, rank) => extent,
+            Way::Panel(panel) if panel.needs_all(i) => extent,
             Way::Thin(thin) if i + 1 == rank => thin.least(whole.run),
             Way::Weave(weave) => weave.shape[i],
             Way::Hops(hops) => hops.taken[i],
-            Way::Rows | Way::Few(_) | Way::Thin(_) | Way::Field(_) => 1,
+            Way::Rows | Way::Few(_) | Way::Thin(_) | Way::Panel(_) | Way::Field(_) => 1,
             Way::Bits | Way::Tile { .. } | Way::Line => 1,
         }
     }
@@ -123,7 +129,7 @@ impl Way {
         let begins = match self {
             Way::Weave(weave) => begins(weave, part, terms.elements),
             Way::Field(field) => part.run >= field.least(terms.elements),
-            Way::Few(_) | Way::Thin(_) | Way::Hops(_) => part.run == whole.run,
+            Way::Few(_) | Way::Thin(_) | Way::Panel(_) | Way::Hops(_) => part.run == whole.run,
             Way::Rows | Way::Bits | Way::Tile { .. } | Way::Line => true,
         };
         begins && (0..part.loops.len()).all(long)
@@ -141,6 +147,7 @@ impl Way {
             Way::Rows => kernel::copy_rows(tools, part, src, out),
             Way::Few(few) => few.run(tools, part, src, out),
             Way::Thin(thin) => thin.run(tools, part, src, out),
+            Way::Panel(panel) => panel.run(tools, part, src, out),
             Way::Weave(weave) => kernel::weave_blocks(tools, weave, part, src, out),
             Way::Hops(hops) => hops.run(tools, part, src, out),
             Way::Field(field) => field.run(tools, part, src, out),
@@ -172,6 +179,13 @@ fn weave(region: &RegionRef<'_>, Terms { elements, isa, reach }: Terms) -> Optio
     let weave = (large && elements.are_same())
         .then(|| Weave::of(region, unit as u32, isa.register(), reach))??;
     begins(&weave, region, elements).then_some(weave)
+}
+
+/// The panel of a region, if it is one and large enough for tables.
+fn panel(region: &RegionRef<'_>, Terms { elements, isa, .. }: Terms) -> Option<Way> {
+    let large = region.size() >= cost::LEAST_PANEL && elements.are_same();
+    let panel = large.then(|| Panel::of(isa, region))??;
+    Some(Way::Panel(Box::new(panel)))
 }
 
 /// Whether the registers of a weave begin with bytes, and its blocks are few enough loops.

@@ -3,10 +3,14 @@
 mod blocks;
 mod write;
 
-use super::{enter::enter, isa::Isa};
+use super::{
+    enter::{Work, enter},
+    isa::Isa,
+    vector::Vector,
+};
 use crate::{
     cpu::{cost, scratch::Scratch},
-    program::region::{RegionRef, for_each},
+    program::region::{Loop, RegionRef, for_each},
 };
 pub(crate) use blocks::Blocks;
 use write::Write;
@@ -19,8 +23,43 @@ pub(super) fn copy(src: &[u8], from: i64, out: &mut [u8], to: i64, run: u64) {
 }
 
 /// Copies the runs of a part in the order of the destination.
-pub(super) fn rows(part: &RegionRef<'_>, src: &[u8], out: &mut [u8]) {
-    for_each(part.loops, part.src, part.dst, &mut |from, to| copy(src, from, out, to, part.run));
+pub(super) fn rows(isa: Isa, part: &RegionRef<'_>, src: &[u8], out: &mut [u8]) {
+    let short = part.run < cost::LINE && part.is_within(src.len(), out.len());
+    let (Some((turn, outer)), true) = (part.loops.split_last(), short) else {
+        return for_each(part.loops, part.src, part.dst, &mut |from, to| {
+            copy(src, from, out, to, part.run);
+        });
+    };
+    let (source, target, run) = (src.as_ptr(), out.as_mut_ptr(), part.run as usize);
+    for_each(outer, part.src, part.dst, &mut |from, to| {
+        let from = source.wrapping_offset(from as isize);
+        let to = target.wrapping_offset(to as isize);
+        // SAFETY: every byte of the part lies within the slices, one of which is exclusive, as `is_within`
+        // found. The machine has the instruction set, as `Isa::chosen` and its callers make sure.
+        unsafe { enter(isa, isa.register(), Short { from, to, run, turn }) };
+    });
+}
+
+/// The runs of one loop, each shorter than a line.
+struct Short<'a> {
+    from: *const u8,
+    to: *mut u8,
+    run: usize,
+    turn: &'a Loop,
+}
+
+impl Work for Short<'_> {
+    /// `run` bytes are readable at every turn from `from` on and writable at every turn from `to` on.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Short { from, to, run, turn } = self;
+        for i in 0..turn.extent as isize {
+            let from = from.wrapping_offset(i * turn.src as isize);
+            let to = to.wrapping_offset(i * turn.dst as isize);
+            // SAFETY: the caller's promise; a run is shorter than a line.
+            unsafe { V::copy_short(from, to, run) };
+        }
+    }
 }
 
 /// Whether runs are long enough to be moved in blocks, far from the caches.
@@ -53,7 +92,7 @@ pub(super) fn rows_far(
     scratch: &mut Scratch,
 ) {
     if part.run < cost::LINE || !part.is_within(src.len(), out.len()) {
-        return rows(part, src, out);
+        return rows(isa, part, src, out);
     }
     let mut blocks = scratch.take_rows();
     blocks.set(part);
@@ -62,7 +101,7 @@ pub(super) fn rows_far(
     let streams = chain >= least || are_lines(part, out);
     if !streams && is_in_order(part) {
         scratch.give_rows(blocks);
-        return rows(part, src, out);
+        return rows(isa, part, src, out);
     }
     let carried = scratch.lines((blocks.carried() * LINE).max(LINE));
     let ends = src.as_ptr_range();
