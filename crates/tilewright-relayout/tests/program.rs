@@ -368,11 +368,11 @@ fn check_one(program: Program) {
 #[test]
 fn parts_of_digits_write_their_elements_and_nothing_else() {
     let tiles = |m, n, a, b| {
-        pattern(2, &[(1, 1, 0), (0, 1, 0), (0, 0, a), (1, 0, b)]).layout(&[m, n]).unwrap()
+        pattern(2, &[(0, 1, 0), (1, 1, 0), (0, 0, a), (1, 0, b)]).layout(&[m, n]).unwrap()
     };
     let (src, dst) = (tiles(150, 160, 3, 5), tiles(170, 140, 4, 7));
     for elements in widths() {
-        let part = |a: [u64; 2], b: [u64; 2], extents| {
+        let part = |a: [u64; 2], b: [u64; 2], extents: [u64; 2]| {
             Program::of_part((&src, &a), (&dst, &b), &extents, elements).unwrap()
         };
         let program = part([13, 20], [31, 3], [120, 130]);
