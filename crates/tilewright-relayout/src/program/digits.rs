@@ -166,6 +166,52 @@ impl Digits {
         self.swizzles
     }
 
+    /// The entries of the two tables of a leaf.
+    pub(crate) fn entries(&self) -> (u64, u64) {
+        let size = |inner: bool| -> u64 {
+            let digits = self.digits.iter().filter(|digit| self.all[digit.group].inner == inner);
+            digits.map(|digit| digit.leaf.min(digit.extent)).product()
+        };
+        (size(false), size(true))
+    }
+
+    /// The bytes of the tables that a run by digits keeps at a time, two offsets of 8 bytes an entry.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let src = TensorLayout::row_major(&[20, 30]).unwrap();
+    /// let dst = TensorLayout::col_major(&[20, 30]).unwrap();
+    /// let program = Program::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// // One table of rows, and one of columns.
+    /// assert_eq!(program.digits().table_bytes(), 16 * (20 + 30));
+    /// ```
+    pub fn table_bytes(&self) -> u64 {
+        let (outer, inner) = self.entries();
+        16 * (outer + inner)
+    }
+
+    /// How many entries a run by digits makes and elements it moves, those of no element among them.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Program};
+    /// let src = TensorLayout::row_major(&[20, 30]).unwrap();
+    /// let dst = TensorLayout::col_major(&[20, 30]).unwrap();
+    /// let program = Program::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(program.digits().steps(), 20 + 30 + 20 * 30);
+    /// ```
+    pub fn steps(&self) -> u64 {
+        if self.empty {
+            return 0;
+        }
+        let (outer, inner) = self.entries();
+        let leaves = self.digits.iter().map(|digit| digit.extent.div_ceil(digit.leaf));
+        let product = |all: &mut dyn Iterator<Item = u64>| all.fold(1, u64::saturating_mul);
+        let turns = product(&mut self.digits.iter().map(|digit| digit.extent));
+        product(&mut { leaves }).saturating_mul(outer + inner).saturating_add(turns)
+    }
+
     /// Whether there are no elements, whatever the digits say.
     pub fn is_empty(&self) -> bool {
         self.empty
@@ -344,16 +390,6 @@ impl Digits {
         };
         let (first, second) = (at(origin), at(origin + 1));
         if second.padding { u64::MAX } else { second.offset.abs_diff(first.offset) }
-    }
-}
-
-impl core::fmt::Display for Digits {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let size = |inner: bool| -> u64 {
-            let digits = self.digits.iter().filter(|digit| self.all[digit.group].inner == inner);
-            digits.map(|digit| digit.leaf.min(digit.extent)).product()
-        };
-        write!(f, "leaves of {}×{} elements", size(false), size(true))
     }
 }
 
