@@ -57,7 +57,7 @@ fn put_bits(byte: u8, bits: Range<usize>, out: &mut [u8]) {
     let mut at = bits.start;
     while at < bits.end {
         let end = bits.end.min((at / 8 + 1) * 8);
-        let mask = ((1u16 << (end - at)) - 1 << (at % 8)) as u8;
+        let mask = (((1u16 << (end - at)) - 1) << (at % 8)) as u8;
         let to = &mut out[at / 8];
         *to = *to & !mask | byte & mask;
         at = end;

@@ -109,7 +109,7 @@ impl Finder {
     fn turns(&mut self, boxes: Vec<Cells>) -> Option<Vec<Cells>> {
         let mut all = Vec::new();
         for cells in boxes {
-            let Some(turn) = cells.loops.first() else { return None };
+            let turn = cells.loops.first()?;
             if turn.extent > TURNS {
                 return None;
             }
