@@ -1,5 +1,5 @@
 //! How fast plans run whose digits do not divide one another: GB/s read and written by one thread, by
-//! two, and in chunks, next to a regular transpose of as many elements.
+//! two, and in chunks, and the share of memcpy with one thread, next to a regular transpose of as many elements.
 //!
 //! `cargo run --release -p tilewright-relayout --example irregular [-- --quick]`
 
@@ -25,17 +25,19 @@ fn tiles(n: u64, rows: u64, columns: u64) -> TensorLayout {
     Pattern::new(2, &digits).unwrap().layout(&[n, n]).unwrap()
 }
 
-/// XLA's `{1,0:T(3,4)(2,1)}`.
-fn nested(n: u64) -> TensorLayout {
-    let steps = [
-        Step::Split { axis: 0, by: 3 },
-        Step::Split { axis: 1, by: 4 },
-        Step::Split { axis: 2, by: 2 },
-    ];
-    let (rows, columns) = (n.div_ceil(3), n.div_ceil(4));
-    let text = format!("({rows},{columns},2,4,2):({},16,8,2,1)", 16 * columns);
+/// XLA's `{1,0:T(a,b)(c,d)}`, where c does not divide a, nor d b.
+fn nested(n: u64, [a, b]: [u64; 2], [c, d]: [u64; 2]) -> TensorLayout {
+    let split = |axis, by| Step::Split { axis, by };
+    let steps = [split(0, a), split(1, b), split(2, c), split(3, d)];
+    let (rows, columns, inner) = (n.div_ceil(a), n.div_ceil(b), (a.div_ceil(c), b.div_ceil(d)));
+    let (tile, line) = (c * d, c * d * inner.1);
+    let (whole, all) = (line * inner.0, line * inner.0 * columns);
+    let text = format!(
+        "({rows},{columns},{},{},{c},{d}):({all},{whole},{line},{tile},{d},1)",
+        inner.0, inner.1
+    );
     let layout = Layout::parse(&text).unwrap();
-    TensorLayout::with_steps(&[n, n], &steps, &layout, rows * columns * 16).unwrap()
+    TensorLayout::with_steps(&[n, n], &steps, &layout, rows * all).unwrap()
 }
 
 /// XLA's `{2,1,0:T(2,*,4)}`.
@@ -73,9 +75,12 @@ fn cases(n: u64) -> Vec<Case> {
     };
     vec![
         case("regular: f32 transpose", &row, &col, 32),
-        case("f32 to T(3,4)(2,1)", &row, &nested(n), 32),
-        case("f32 from T(3,4)(2,1)", &nested(n), &row, 32),
-        case("f32 columns to T(3,4)(2,1)", &col, &nested(n), 32),
+        case("f32 to T(3,4)(2,1)", &row, &nested(n, [3, 4], [2, 1]), 32),
+        case("f32 from T(3,4)(2,1)", &nested(n, [3, 4], [2, 1]), &row, 32),
+        case("f32 columns to T(3,4)(2,1)", &col, &nested(n, [3, 4], [2, 1]), 32),
+        case("f32 to T(7,100)(3,9)", &row, &nested(n, [7, 100], [3, 9]), 32),
+        case("f32 from T(7,100)(3,9)", &nested(n, [7, 100], [3, 9]), &row, 32),
+        case("f32 columns to T(7,100)(3,9)", &col, &nested(n, [7, 100], [3, 9]), 32),
         case("f32 T(4,4) to T(3,5)", &tiles(n, 4, 4), &tiles(n, 3, 5), 32),
         case("u8 T(4,4) to T(3,5)", &tiles(n, 4, 4), &tiles(n, 3, 5), 8),
         case("4-bit T(4,4) to T(3,5)", &tiles(n, 4, 4), &tiles(n, 3, 5), 4),
@@ -113,8 +118,12 @@ fn in_chunks(plan: &Plan, source: &[u8], out: &mut [u8]) {
 
 fn main() {
     let quick = env::args().any(|argument| argument == "--quick");
-    let (n, runs) = if quick { (512, 2) } else { (2048, 3) };
-    println!("{:32} {:>9} {:>9} {:>9}  kernel", "case", "1 thread", "2 threads", "chunks");
+    let (n, runs) = if quick { (512, 2) } else { (2048, 5) };
+    let heads = ["1 thread", "2 threads", "chunks", "share"];
+    println!(
+        "{:32} {:>9} {:>9} {:>9} {:>7}  kernel",
+        "case", heads[0], heads[1], heads[2], heads[3]
+    );
     for case in cases(n) {
         let plan = Plan::new(&case.src, &case.dst, Elements::same(case.bits), 0).unwrap();
         let source: Vec<u8> = (0..plan.src_bytes() as u32)
@@ -126,13 +135,17 @@ fn main() {
             let out = &mut outs[threads - 1];
             moved / best(runs, || plan.run(black_box(&source), black_box(out), threads).unwrap())
         });
+        let each = (source.len() + outs[0].len()) / 2;
+        let (from, mut to) = (vec![1u8; each], vec![2u8; each]);
+        let memcpy = moved / best(runs, || black_box(&mut to).copy_from_slice(black_box(&from)));
         let chunked = moved / best(1, || in_chunks(&plan, &source, &mut outs[2]));
         assert!(outs[0] == outs[1] && outs[0] == outs[2], "{}", case.name);
         println!(
-            "{:32} {:>9.3} {:>9.3} {chunked:>9.3}  {}",
+            "{:32} {:>9.3} {:>9.3} {chunked:>9.3} {:>7.3}  {}",
             case.name,
             rates[0],
             rates[1],
+            rates[0] / memcpy,
             plan.kernel_name()
         );
     }

@@ -360,15 +360,31 @@ fn check_one(program: Program) {
             *byte = *byte & !(1 << (at % 8)) | value << (at % 8);
         }
     }
-    let plan = Plan::of(program);
+    let (plan, mut chunks) = (Plan::of(program), out.clone());
     plan.run(&source, &mut out, 1).unwrap();
     assert!(out == wanted, "{:?}", plan.program());
+    in_chunks(&plan, &source, &mut chunks);
+    assert!(chunks == wanted, "{:?} in chunks", plan.program());
+}
+
+/// Runs a plan chunk by chunk, from no more of the source than each asks for.
+fn in_chunks(plan: &Plan, source: &[u8], out: &mut [u8]) {
+    for range in plan.ranges(100) {
+        let chunk = plan.chunk(range.clone()).unwrap();
+        let mut buffer = vec![0; chunk.buffer_len()];
+        for read in chunk.reads() {
+            let from = &source[read.src as usize..][..read.len];
+            buffer[read.at..][..read.len].copy_from_slice(from);
+        }
+        let out = &mut out[range.start as usize..range.end as usize];
+        chunk.run(&buffer, out, 2).unwrap();
+    }
 }
 
 #[test]
 fn parts_of_digits_write_their_elements_and_nothing_else() {
     let tiles = |m, n, a, b| {
-        pattern(2, &[(1, 1, 0), (0, 1, 0), (0, 0, a), (1, 0, b)]).layout(&[m, n]).unwrap()
+        pattern(2, &[(0, 1, 0), (1, 1, 0), (0, 0, a), (1, 0, b)]).layout(&[m, n]).unwrap()
     };
     let (src, dst) = (tiles(150, 160, 3, 5), tiles(170, 140, 4, 7));
     for elements in widths() {
@@ -386,8 +402,11 @@ fn parts_of_digits_write_their_elements_and_nothing_else() {
             plan.run_range(start..start + part.len() as u64, &source, &mut part).unwrap();
             parts.extend(part);
         }
+        let mut chunks = out.clone();
         plan.run(&source, &mut out, 2).unwrap();
         assert!(out == parts, "{elements:?}");
+        in_chunks(&plan, &source, &mut chunks);
+        assert!(out == chunks, "{elements:?} in chunks");
         check_one(program);
     }
 }

@@ -1,11 +1,13 @@
-//! What moves: the elements of two layouts as regions, or as digits where regions are too many. Nothing
-//! here knows a processor.
+//! What moves: the elements of two layouts as regions, or as digits where regions are too many, and the gaps
+//! between them. Nothing here knows a processor.
 //!
-//! Law: the regions of a program, or the leaves of its digits, visit every logical element once, at its
-//! offset in the source and in the destination.
+//! Laws: the regions of a program, or the leaves of its digits, visit every logical element once, at its
+//! offset in the source and in the destination; regions and gaps together cover the destination once; the
+//! programs of the parts of a partition, in any order, are the program of the whole.
 
 pub(crate) mod cells;
 pub(crate) mod digits;
+mod display;
 pub(crate) mod gaps;
 pub(crate) mod ops;
 mod part;
@@ -28,6 +30,15 @@ pub(crate) const MAX_REGIONS: usize = 1024;
 
 /// What moves from one layout to another: pure, owned and public, for whoever generates code from it or
 /// asks what a conversion is. [`Plan`](crate::Plan) runs it on this machine.
+///
+/// A program is walked like this:
+/// 1. [`gaps`](Program::gaps) get the [`fill`](Program::fill); where they are too many, all of the
+///    destination does, before the elements.
+/// 2. The elements move, by [`regions`](Program::regions) or, where these are too many, by
+///    [`digits`](Program::digits), in any order.
+/// 3. Behind the last packed element, the bits of the last byte become 0. A part leaves them alone.
+///
+/// The example `c_loops` of this crate prints the nest of loops in C that does so, for any program.
 ///
 /// ```
 /// use tilewright_core::{Fractal, TensorLayout};

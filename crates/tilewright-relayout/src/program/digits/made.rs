@@ -1,16 +1,11 @@
-//! Two layouts as sums over groups of dims, by digits of the destination: dims that a step of either
-//! layout merges form a group, and every other dim is a group of its own.
-//!
-//! Law: over all digits of the destination, each element appears once, at the swizzled sums of the base
-//! and of each group's part: on the destination's side its digits times their strides, on the source's
-//! side what the group's program says. Digits at which a program says "padding" are no element's.
+//! How the digits of two layouts are found.
 
+use super::{Digit, Digits, Group};
 use crate::program::{
     ops::{Op, run},
     part::Part,
 };
-use core::ops::Range;
-use tilewright_core::{Coord, Mode, Step, Swizzle, TensorLayout};
+use tilewright_core::{Coord, Mode, Step, TensorLayout};
 
 /// The most entries of the inner table of a leaf, and of the only one.
 const INNER: (u64, u64) = (256, 1024);
@@ -21,156 +16,7 @@ const OUTER: u64 = 64;
 /// The turns that the nearest digit on either side is given first.
 const NEAR: u64 = 64;
 
-/// A digit of the destination: a loop over turns, which a register of a [`Group`] gets.
-///
-/// ```
-/// use tilewright_core::TensorLayout;
-/// use tilewright_relayout::{Elements, Program};
-/// let rows = TensorLayout::row_major(&[8, 8]).unwrap();
-/// let part = Program::of_part((&rows, &[0, 4]), (&rows, &[6, 0]), &[2, 4], Elements::same(8));
-/// let part = part.unwrap();
-/// let [row, _] = part.digits().digits() else { panic!("rows and columns") };
-/// assert_eq!((row.turns(), row.stride(), row.group(), row.register()), (6..8, 8, 0, 0));
-/// ```
-#[derive(Clone, Debug)]
-pub struct Digit {
-    pub(crate) group: usize,
-    pub(crate) register: usize,
-    /// Its turns are `extent` numbers from this one on.
-    pub(crate) first: u64,
-    pub(crate) extent: u64,
-    /// Its turn at the origin of the part.
-    pub(crate) origin: u64,
-    pub(crate) stride: i64,
-    /// The most turns in a leaf.
-    pub(crate) leaf: u64,
-}
-
-impl Digit {
-    /// The position of the group that reads it.
-    pub fn group(&self) -> usize {
-        self.group
-    }
-
-    /// The register of that group which gets the turn.
-    pub fn register(&self) -> usize {
-        self.register
-    }
-
-    /// Its turns, which are all that elements have.
-    pub fn turns(&self) -> Range<u64> {
-        self.first..self.first + self.extent
-    }
-
-    /// What a turn adds to the offset of the destination, in elements.
-    pub fn stride(&self) -> i64 {
-        self.stride
-    }
-}
-
-/// Dims that a step of either layout merges, and what they add to the offset of the source: a program on
-/// registers, which begin as the turns of the group's digits, and as 0 where no digit is read.
-///
-/// ```
-/// use tilewright_core::TensorLayout;
-/// use tilewright_relayout::{Elements, Op, Program};
-/// let src = TensorLayout::row_major(&[2, 3]).unwrap();
-/// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
-/// let program = Program::new(&src, &dst, Elements::same(8), 0).unwrap();
-/// let [rows, columns] = program.digits().groups() else { panic!("a group for each dim") };
-/// assert_eq!((rows.registers(), rows.ops()), (1, [Op::Rest { from: 0, stride: 3 }].as_slice()));
-/// assert_eq!(columns.ops(), [Op::Rest { from: 0, stride: 1 }]);
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Group {
-    /// The positions of its digits, the largest stride first.
-    pub(crate) digits: Vec<usize>,
-    pub(crate) ops: Vec<Op>,
-    pub(crate) registers: usize,
-    /// Whether it belongs to the inner table of a leaf.
-    pub(crate) inner: bool,
-}
-
-impl Group {
-    /// The operations, in order.
-    pub fn ops(&self) -> &[Op] {
-        &self.ops
-    }
-
-    /// How many registers they use.
-    pub fn registers(&self) -> usize {
-        self.registers
-    }
-}
-
-/// Both offsets of all elements, over the digits of the destination: what a program is where its regions are
-/// too many.
-///
-/// For each combination of the turns of all digits, with the bases `(s, d)`:
-/// - `d` gets the turn of each digit times its stride;
-/// - each group runs its operations on registers that hold the turns of its digits, and 0 elsewhere. `s`
-///   gets what they count. If one says that there is no element, there is none at this combination;
-/// - the swizzle of either side is applied to its sum.
-///
-/// The element moves from `s` to `d`, both in elements. Each appears at one combination.
-///
-/// ```
-/// use tilewright_core::TensorLayout;
-/// use tilewright_relayout::{Elements, Op, Program};
-/// let src = TensorLayout::row_major(&[2, 3]).unwrap();
-/// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
-/// let program = Program::new(&src, &dst, Elements::same(8), 0).unwrap();
-/// let digits = program.digits();
-/// let [rows, columns] = digits.digits() else { panic!("a digit for each dim") };
-/// let mut pairs = Vec::new();
-/// for (i, j) in rows.turns().flat_map(|i| columns.turns().map(move |j| (i, j))) {
-///     let (mut s, d) = digits.base();
-///     for (group, turn) in digits.groups().iter().zip([i, j]) {
-///         let [Op::Rest { from: 0, stride }] = group.ops() else { panic!("one stride") };
-///         s += turn as i64 * stride;
-///     }
-///     pairs.push((s, d + i as i64 * rows.stride() + j as i64 * columns.stride()));
-/// }
-/// assert_eq!(pairs, [(0, 0), (1, 2), (2, 4), (3, 1), (4, 3), (5, 5)]);
-/// ```
-#[derive(Clone, Debug)]
-pub struct Digits {
-    pub(crate) digits: Vec<Digit>,
-    /// By first dim; empty at dims that are not the first of their group.
-    pub(crate) all: Vec<Group>,
-    /// The offset of the first element on either side, before swizzles.
-    pub(crate) base: (i64, i64),
-    pub(crate) swizzles: (Swizzle, Swizzle),
-    /// Whether there are no elements.
-    pub(crate) empty: bool,
-}
-
 impl Digits {
-    /// The digits.
-    pub fn digits(&self) -> &[Digit] {
-        &self.digits
-    }
-
-    /// The groups, in the order of their first dims; those of other dims have no operations.
-    pub fn groups(&self) -> &[Group] {
-        &self.all
-    }
-
-    /// Where the sums of the source and of the destination begin, in elements.
-    pub fn base(&self) -> (i64, i64) {
-        self.base
-    }
-
-    /// What is applied to the sums of the source and of the destination.
-    pub fn swizzles(&self) -> (Swizzle, Swizzle) {
-        self.swizzles
-    }
-
-    /// Whether there are no elements, whatever the digits say.
-    pub fn is_empty(&self) -> bool {
-        self.empty
-    }
-
     /// The groups of a part of two layouts.
     pub(crate) fn new(src: &TensorLayout, dst: &TensorLayout, part: &Part) -> Digits {
         let mut root: Vec<usize> = (0..src.rank()).collect();
@@ -344,16 +190,6 @@ impl Digits {
         };
         let (first, second) = (at(origin), at(origin + 1));
         if second.padding { u64::MAX } else { second.offset.abs_diff(first.offset) }
-    }
-}
-
-impl core::fmt::Display for Digits {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let size = |inner: bool| -> u64 {
-            let digits = self.digits.iter().filter(|digit| self.all[digit.group].inner == inner);
-            digits.map(|digit| digit.leaf.min(digit.extent)).product()
-        };
-        write!(f, "leaves of {}×{} elements", size(false), size(true))
     }
 }
 
