@@ -58,6 +58,7 @@ pub(super) const ROWS: usize = 8;
 /// What is written past the caches, before it is.
 #[derive(Debug)]
 pub(super) struct Stage {
+    /// Behind a line that is read, but not used.
     buffer: *mut u8,
     rows: [Held; ROWS],
 }
@@ -74,7 +75,8 @@ impl Stage {
     /// An empty one.
     pub(super) fn new(scratch: &mut Scratch) -> Stage {
         let none = Held { line: core::ptr::null_mut(), skip: 0, fill: 0 };
-        Stage { buffer: scratch.lines(ROWS * PITCH), rows: [none; ROWS] }
+        let buffer = scratch.lines(LINE + ROWS * PITCH).wrapping_add(LINE);
+        Stage { buffer, rows: [none; ROWS] }
     }
 
     /// Makes row `k` begin, or go on, at `to`.
@@ -354,30 +356,110 @@ impl Strip {
         done: usize,
         count: usize,
     ) {
-        let width = self.width::<V, O>();
-        let mut at = [stage.buffer; O];
-        for (k, at) in at.iter_mut().enumerate() {
-            let (row, register) = if R == 1 { (0, k) } else { (k, 0) };
-            *at = at.wrapping_add(row * PITCH + stage.rows[row].fill + register * V::BYTES);
-        }
-        let end = self.len / width * self.step;
-        for i in 0..count {
-            let from = (done + i) * self.step;
-            self.ask::<V, M, O>(make, from, end);
-            // SAFETY: the caller's promise.
-            unsafe {
-                let held = make.make::<V>(self.from.add(from));
-                for (k, register) in held.into_iter().enumerate() {
-                    register.store(at[k].add(i * width));
-                }
+        let is_phased = |held: &Held| !held.fill.is_multiple_of(V::BYTES);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if stage.rows[..R].iter().any(is_phased) {
+                self.steps::<V, M, O, R, true>(make, stage, done, count);
+            } else {
+                self.steps::<V, M, O, R, false>(make, stage, done, count);
             }
         }
         for k in 0..R {
-            stage.rows[k].fill += count * width;
+            stage.rows[k].fill += count * self.width::<V, O>();
             // SAFETY: the caller's promise.
             unsafe { stage.flush::<V>(k) };
         }
     }
+
+    /// The steps of a filling. Rows that are `PHASED` are filled within registers of the stage: each takes
+    /// the end of one made and the beginning of the next, so that what is read back soon after was written
+    /// by one store, not by two.
+    ///
+    /// # Safety
+    /// As for [`Strip::fill`].
+    #[inline(always)]
+    unsafe fn steps<V: Vector, M: Make<O>, const O: usize, const R: usize, const PHASED: bool>(
+        &self,
+        make: &M,
+        stage: &Stage,
+        done: usize,
+        count: usize,
+    ) {
+        const { assert!(R == 1 || R == O) };
+        let width = self.width::<V, O>();
+        let ends: [*mut u8; R] =
+            core::array::from_fn(|k| stage.buffer.wrapping_add(k * PITCH + stage.rows[k].fill));
+        let phases = ends.map(|end| if PHASED { end.addr() % V::BYTES } else { 0 });
+        let tables = phases.map(|phase| turned::<V>(phase));
+        // SAFETY: a row begins a register or more behind readable bytes, and each has room for the steps.
+        // The steps read what the caller promises.
+        unsafe {
+            let mut last = ends.map(|end| V::load(end.wrapping_sub(V::BYTES)));
+            let end = self.len / width * self.step;
+            for i in 0..count {
+                let from = (done + i) * self.step;
+                self.ask::<V, M, O>(make, from, end);
+                let made = make.make::<V>(self.from.add(from));
+                for (k, register) in made.into_iter().enumerate() {
+                    let (row, place) = if R == 1 { (0, k * V::BYTES) } else { (k, 0) };
+                    let to = ends[row].wrapping_sub(phases[row]).wrapping_add(i * width + place);
+                    if PHASED {
+                        let (own, next) = tables[row];
+                        last[row].arrange(own).pick(register, next).store(to);
+                        last[row] = register;
+                    } else {
+                        register.store(to);
+                    }
+                }
+            }
+            if PHASED {
+                for (last, end) in last.into_iter().zip(ends) {
+                    last.store(end.wrapping_add(count * width).wrapping_sub(V::BYTES));
+                }
+            }
+        }
+    }
+}
+
+/// The bytes of registers turned round, from any byte on.
+static ROUND_16: [u8; 32] = round(16);
+static ROUND_32: [u8; 64] = round(32);
+static ROUND_64: [u8; 128] = round(64);
+
+/// Nothing of a register, then its bytes.
+static NEXT: [u8; 128] = {
+    let mut table = round(64);
+    let mut i = 0;
+    while i < 64 {
+        table[i] = 0x80;
+        i += 1;
+    }
+    table
+};
+
+/// Numbers below `of`, again and again.
+const fn round<const N: usize>(of: u8) -> [u8; N] {
+    let mut table = [0; N];
+    let mut i = 0;
+    while i < N {
+        table[i] = (i % of as usize) as u8;
+        i += 1;
+    }
+    table
+}
+
+/// The tables, for [`Vector::arrange`] and [`Vector::pick`], of the last `phase` bytes of a register and then
+/// the first ones of the next.
+#[inline(always)]
+fn turned<V: Vector>(phase: usize) -> (*const u8, *const u8) {
+    const { assert!(matches!(V::BYTES, 16 | 32 | 64)) };
+    let round = match V::BYTES {
+        16 => ROUND_16.as_ptr(),
+        32 => ROUND_32.as_ptr(),
+        _ => ROUND_64.as_ptr(),
+    };
+    (round.wrapping_add(V::BYTES - phase), NEXT.as_ptr().wrapping_add(64 - phase))
 }
 
 #[cfg(test)]
