@@ -18,6 +18,7 @@ mod line;
 mod portable;
 mod rows;
 mod sink;
+mod stage;
 mod strip;
 #[cfg(test)]
 mod suite;
