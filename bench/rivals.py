@@ -6,16 +6,28 @@ as `cargo xtask bench --rivals` runs it. CASES.json is what `tilewright bench --
 is a few boxes with strides on both sides: NumPy and torch copy between strided views of two buffers that are
 kept, which spares them the temporaries of reshape, transpose and pad; jax transposes, into an output of its
 own making, what is one dense box. What a library has no words for it does not take part in.
+
+    python bench/rivals.py --program TILEWRIGHT --random N --seed S --threads N [--quick] [--max-bytes 512M]
+
+as `cargo xtask bench --rivals --random N` runs it, holds NumPy and torch against the program on random cases,
+in buffers at the same offsets: the program, a library and the program again, case by case, so that the three
+are seconds apart. What counts is the library's time over the mean of the program's two. Where the program is
+behind by more than 5 %, all is measured once more, and only that counts. Without --quick the bytes that come
+out are compared by their checksum.
 """
 
 import argparse
 import concurrent.futures
 import ctypes
 import json
+import math
 import os
 import statistics
+import subprocess
 import time
 
+BEHIND = 0.95
+SPARE = 4096
 GOLDEN = 0x9E3779B97F4A7C15
 STALE = 0
 LEAST_SECONDS = 1e-3
@@ -23,11 +35,19 @@ LEAST_SECONDS = 1e-3
 
 def arguments():
     parser = argparse.ArgumentParser()
-    parser.add_argument("cases")
-    parser.add_argument("out")
+    parser.add_argument("cases", nargs="?")
+    parser.add_argument("out", nargs="?")
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--quick", action="store_true")
-    return parser.parse_args()
+    parser.add_argument("--program")
+    parser.add_argument("--random")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--max-bytes", default="512M")
+    asked = parser.parse_args()
+    wants = (asked.program, asked.random) if asked.program or asked.random else (asked.cases, asked.out)
+    if None in wants:
+        parser.error("CASES.json and OUT.json, or --program and --random")
+    return asked
 
 
 ASKED = arguments()
@@ -212,7 +232,14 @@ class Turns:
             self.times.append(took)
 
 
-def measure(case, job, src, dst, memcpy, threads):
+def line_begin(data):
+    """The bytes from the first cache line on."""
+    return data[-data.ctypes.data % 64 :]
+
+
+def measure(case, job, src, dst, memcpy, threads, checks=True):
+    first, to = case.get("offsets", (0, 0))
+    src, dst = src[first:], dst[to:]
     source, target = src[: case["src_bytes"]], dst[: case["dst_bytes"]]
     made = job(case, source, target, threads)
     if made is None:
@@ -220,7 +247,7 @@ def measure(case, job, src, dst, memcpy, threads):
     run, result = made
     target[:] = STALE
     run()
-    right = checksum(result()) == int(case["checksum"], 16)
+    right = not checks or checksum(result()) == int(case["checksum"], 16)
     mean = (case["src_bytes"] + case["dst_bytes"]) // 2
     ours, theirs = Turns(run), Turns(lambda: memcpy(dst, src, mean))
     least, budget = (2, 0.1) if ASKED.quick else (3, 0.5)
@@ -236,6 +263,7 @@ def measure(case, job, src, dst, memcpy, threads):
         "size": case["size"],
         "threads": threads,
         "bytes": moved,
+        "seconds": seconds,
         "gb_per_s": moved / 1e9 / seconds,
         "memcpy_gb_per_s": moved / 1e9 / copied,
         "ratio": copied / seconds,
@@ -288,5 +316,74 @@ def main():
         json.dump({"cases": rows}, file)
 
 
+def ours(count, seed, *more):
+    """What the program says of random cases."""
+    words = [ASKED.program, "bench", "--random", count, "--seed", seed, "--max-bytes", ASKED.max_bytes, "--json"]
+    return json.loads(subprocess.run([*words, *more], check=True, capture_output=True, text=True).stdout)["cases"]
+
+
+class Duel:
+    """The program and libraries on random cases."""
+
+    def __init__(self, cases):
+        most = max(max(case["src_bytes"], case["dst_bytes"]) for case in cases)
+        words = -(-most // 8)
+        self.data = np.empty(words, np.uint64)
+        fill(self.data)
+        self.data = self.data.view(np.uint8)
+        self.src, self.dst = (line_begin(np.ones(8 * words + 2 * SPARE, np.uint8)) for _ in range(2))
+        self.memcpy = Memcpy(ASKED.threads)
+        self.options = ["--threads", str(ASKED.threads), *(["--quick"] if ASKED.quick else [])]
+
+    def program(self, case):
+        return ours("1", case["name"].removeprefix("random-"), *self.options)[0]
+
+    def turn(self, case, job):
+        """The library's row with its time over the program's; none if it has no words for the case."""
+        if not whole_bytes(case):
+            return None
+        before = self.program(case)
+        told = {**case, "checksum": before["checksum"]}
+        first = case["offsets"][0]
+        self.src[first : first + case["src_bytes"]] = self.data[: case["src_bytes"]]
+        row = measure(told, job, self.src, self.dst, self.memcpy, ASKED.threads, checks=not ASKED.quick)
+        if row is None:
+            return None
+        seconds = math.sqrt(before["seconds"] * self.program(case)["seconds"])
+        return {**row, "ahead": row["seconds"] / seconds, "ours": row["bytes"] / 1e9 / seconds}
+
+
+def shown(case):
+    dims = ",".join(map(str, case["dims"]))
+    return f"{case['dtype']}[{dims}]  {case['from']}  ->  {case['to']}  at {case['offsets'][0]},{case['offsets'][1]}"
+
+
+def random_cases():
+    cases = ours(ASKED.random, ASKED.seed, "--list")
+    duel = Duel(cases)
+    found = [one for one in rivals(ASKED.threads) if one[0] != "jax"]
+    behind, ratios = [], {}
+    print(f"{'library':8} {'case':16} {'theirs':>7} {'ours':>7} GB/s   ahead")
+    for case in cases:
+        for name, job in found:
+            row = duel.turn(case, job)
+            if row is not None and row["ahead"] < BEHIND:
+                row = duel.turn(case, job)
+            if row is None:
+                continue
+            wrong = "" if row["right"] else "  WRONG"
+            line = f"{name:8} {case['name']:16} {row['gb_per_s']:7.2f} {row['ours']:7.2f}      {row['ahead']:6.2f}{wrong}"
+            print(line, flush=True)
+            ratios.setdefault(name, []).append(row["ahead"])
+            if row["ahead"] < BEHIND:
+                behind.append((row["ahead"], name, case))
+    for name, all_of in ratios.items():
+        mean = math.exp(statistics.mean(map(math.log, all_of)))
+        print(f"{name}: {mean:.2f} times as fast in the geometric mean of {len(all_of)}, at least {min(all_of):.2f}")
+    print(f"behind by more than 5 %, {ASKED.threads} threads: {len(behind)}")
+    for ahead, name, case in sorted(behind, key=lambda one: one[0]):
+        print(f"  {ahead:.2f}  {name:6} {case['name']}  {shown(case)}")
+
+
 if __name__ == "__main__":
-    main()
+    random_cases() if ASKED.random else main()

@@ -6,7 +6,7 @@
 
 use std::{env, error::Error, process::ExitCode};
 
-use tilewright_bench::{Case, Size, data, definitions};
+use tilewright_bench::{Case, Definition, Size, data, definitions};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let (options, names): (Vec<String>, Vec<String>) =
@@ -14,19 +14,26 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let by_plan = options.iter().any(|option| option == "--plan");
     let mut wrong = 0;
     for definition in definitions()? {
-        for size in Size::ALL {
-            let case = definition.case(size)?;
+        for case in cases(&definition)? {
             if !names.is_empty() && !names.iter().any(|name| case.name().contains(name.as_str())) {
                 continue;
             }
             let out = if by_plan { planned(&case)? } else { case.expected() };
             let found = data::checksum(&out);
-            let says = if found == case.checksum() { "ok" } else { "DIFFERS" };
-            wrong += usize::from(found != case.checksum());
+            let says = if Some(found) == case.checksum() { "ok" } else { "DIFFERS" };
+            wrong += usize::from(Some(found) != case.checksum());
             println!("{:40} {found:#018x} {says}", case.name());
         }
     }
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn cases(definition: &Definition) -> Result<Vec<Case>, Box<dyn Error>> {
+    let mut cases = Vec::new();
+    for size in Size::ALL {
+        cases.extend(definition.cases(size)?);
+    }
+    Ok(cases)
 }
 
 fn planned(case: &Case) -> Result<Vec<u8>, Box<dyn Error>> {

@@ -5,7 +5,7 @@ use tilewright::{
     relayout::{Elements, Extend, Plan},
 };
 
-use crate::{Error, Size};
+use crate::{Error, Offsets, Size};
 
 /// What is moved, and the checksum of what must come out.
 ///
@@ -29,7 +29,8 @@ pub struct Case {
     fill: u128,
     src_bytes: u64,
     dst_bytes: u64,
-    checksum: u64,
+    checksum: Option<u64>,
+    offsets: Offsets,
 }
 
 impl Case {
@@ -40,7 +41,7 @@ impl Case {
         from: String,
         to: String,
         dims: &[u64],
-        checksum: u64,
+        checksum: Option<u64>,
     ) -> Result<Case, Error> {
         let dtype = notation::dtype(dtype).map_err(|error| refused("dtype", &error))?;
         let src = layout("from", &from, dims, dtype)?;
@@ -62,10 +63,57 @@ impl Case {
             src_bytes: 0,
             dst_bytes: 0,
             checksum,
+            offsets: Offsets::default(),
         };
         let plan = case.plan()?;
         (case.src_bytes, case.dst_bytes) = (plan.src_bytes(), plan.dst_bytes());
         Ok(case)
+    }
+
+    /// A case that no definition states: it has no checksum, and what comes out is compared element by
+    /// element. Its name is `given`.
+    ///
+    /// # Errors
+    /// A [definition](Error::is_definition) whose layouts or dtype cannot be read, or between whose
+    /// layouts nothing can be moved.
+    ///
+    /// ```
+    /// use tilewright_bench::Case;
+    /// let case = Case::given("bf16", "row-major", "zN", &[100, 100])?;
+    /// assert_eq!((case.name(), case.src_bytes(), case.checksum()), ("given", 20_000, None));
+    /// assert!(Case::given("bf16", "row-mayor", "zN", &[100, 100]).unwrap_err().is_definition());
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn given(dtype: &str, from: &str, to: &str, dims: &[u64]) -> Result<Case, Error> {
+        let (from, to) = (from.to_owned(), to.to_owned());
+        Case::new("given".to_owned(), Size::Random, dtype, from, to, dims, None)
+    }
+
+    pub(crate) fn named(self, name: String, size: Size) -> Case {
+        Case { name, size, ..self }
+    }
+
+    /// The same case in buffers that begin at these offsets.
+    ///
+    /// ```
+    /// use tilewright_bench::{Offsets, Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?.at(Offsets { src: 16, dst: 16 });
+    /// assert_eq!(case.offsets().src, 16);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn at(self, offsets: Offsets) -> Case {
+        Case { offsets, ..self }
+    }
+
+    /// Where its buffers begin.
+    ///
+    /// ```
+    /// use tilewright_bench::{Offsets, Size, definitions};
+    /// assert_eq!(definitions()?[0].case(Size::Small)?.offsets(), Offsets::default());
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn offsets(&self) -> Offsets {
+        self.offsets
     }
 
     /// The definition's name and the size: `transpose-f32-odd/memory`.
@@ -211,15 +259,15 @@ impl Case {
         self.src_bytes.max(self.dst_bytes)
     }
 
-    /// The checksum that the destination must have.
+    /// The checksum that the destination must have, where a definition states it.
     ///
     /// ```
     /// use tilewright_bench::{Size, data, definitions};
     /// let case = definitions()?[0].case(Size::Small)?;
-    /// assert_eq!(data::checksum(&case.expected()), case.checksum());
+    /// assert_eq!(Some(data::checksum(&case.expected())), case.checksum());
     /// # Ok::<(), tilewright_bench::Error>(())
     /// ```
-    pub fn checksum(&self) -> u64 {
+    pub fn checksum(&self) -> Option<u64> {
         self.checksum
     }
 

@@ -19,7 +19,7 @@ const G: u64 = 0x9E37_79B9_7F4A_7C15;
 /// The bytes that one task fills or sums.
 const PART: usize = 1 << 20;
 
-const fn mix(z: u64) -> u64 {
+pub(crate) const fn mix(z: u64) -> u64 {
     let z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ z >> 31

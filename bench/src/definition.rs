@@ -11,12 +11,18 @@
 //! quick = true                # measured by `--quick`; false unless said
 //! memory = { dims = [8191, 8189], checksum = "0x…" }
 //! l2 = { dims = [251, 257], checksum = "0x…" }
+//! tiny = [                    # none, unless said
+//!     { dims = [7, 9], checksum = "0x…" },
+//!     { dims = [31, 33], checksum = "0x…" },
+//! ]
 //! small = { dims = [37, 71], checksum = "0x…" }
 //! ```
 //!
 //! A size may state its own `from` or `to`, where their text holds numbers that depend on the dims. The
 //! checksum is that of the destination's bytes, [`checksum`](crate::data::checksum), when the source holds
 //! [`fill`](crate::data::fill) and padding its fill.
+
+use std::slice;
 
 use serde::Deserialize;
 
@@ -55,6 +61,8 @@ pub struct Definition {
     quick: bool,
     memory: Sized,
     l2: Sized,
+    #[serde(default)]
+    tiny: Vec<Sized>,
     small: Sized,
 }
 
@@ -155,21 +163,48 @@ impl Definition {
         self.quick
     }
 
-    /// The case in this size.
+    /// The case in this size; of tiny ones the smallest.
     ///
     /// # Errors
     /// A [definition](Error::is_definition) whose layouts, dtype or checksum cannot be read, or between
-    /// whose layouts nothing can be moved.
+    /// whose layouts nothing can be moved, or that does not have the size.
     ///
     /// ```
     /// use tilewright_bench::{Size, definitions};
     /// let case = definitions()?[0].case(Size::Small)?;
     /// assert_eq!((case.name(), case.from(), case.to()), ("transpose-u8-square/small", "row-major", "col-major"));
+    /// assert!(definitions()?[0].case(Size::Random).is_err());
     /// # Ok::<(), tilewright_bench::Error>(())
     /// ```
     pub fn case(&self, size: Size) -> Result<Case, Error> {
-        let name = format!("{}/{size}", self.name);
-        let sized = self.sized(size);
+        let first = self.sized(size).first();
+        let first = first
+            .ok_or_else(|| Error::definition(format!("it states no size {size}")).of(&self.name))?;
+        self.of(size, first)
+    }
+
+    /// All cases of this size: one, or several tiny ones, named by their dims.
+    ///
+    /// # Errors
+    /// As [`case`](Definition::case).
+    ///
+    /// ```
+    /// use tilewright_bench::{Size, definitions};
+    /// let tiny = definitions()?[0].cases(Size::Tiny)?;
+    /// let names: Vec<&str> = tiny.iter().map(|case| case.name()).collect();
+    /// assert_eq!(names[..2], ["transpose-u8-square/tiny-15x15", "transpose-u8-square/tiny-62x62"]);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn cases(&self, size: Size) -> Result<Vec<Case>, Error> {
+        self.sized(size).iter().map(|sized| self.of(size, sized)).collect()
+    }
+
+    fn of(&self, size: Size, sized: &Sized) -> Result<Case, Error> {
+        let mut name = format!("{}/{size}", self.name);
+        if size == Size::Tiny {
+            let dims: Vec<String> = sized.dims.iter().map(u64::to_string).collect();
+            name = format!("{name}-{}", dims.join("x"));
+        }
         let spec = |own: &Option<String>, all: &Option<String>, what: &str| {
             let text = own.as_ref().or(all.as_ref()).cloned();
             text.ok_or_else(|| Error::definition(format!("`{what}` is not said")).of(&name))
@@ -177,15 +212,17 @@ impl Definition {
         let from = spec(&sized.from, &self.from, "from")?;
         let to = spec(&sized.to, &self.to, "to")?;
         let checksum = checksum(&sized.checksum).map_err(|error| error.of(&name))?;
-        Case::new(name.clone(), size, &self.dtype, from, to, &sized.dims, checksum)
+        Case::new(name.clone(), size, &self.dtype, from, to, &sized.dims, Some(checksum))
             .map_err(|error| error.of(&name))
     }
 
-    fn sized(&self, size: Size) -> &Sized {
+    fn sized(&self, size: Size) -> &[Sized] {
         match size {
-            Size::Memory => &self.memory,
-            Size::L2 => &self.l2,
-            Size::Small => &self.small,
+            Size::Memory => slice::from_ref(&self.memory),
+            Size::L2 => slice::from_ref(&self.l2),
+            Size::Tiny => &self.tiny,
+            Size::Small => slice::from_ref(&self.small),
+            Size::Random => &[],
         }
     }
 }

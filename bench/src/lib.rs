@@ -7,7 +7,10 @@
 //! | a case as its plan and bytes | [`Case::plan`], [`data`] |
 //! | its boxes, for other libraries | [`Case::boxes`] |
 //! | what must come out, one element at a time | [`Case::expected`] |
+//! | cases that nothing was tuned for | [`random`], [`Case::given`] |
+//! | buffers as `malloc` gives them | [`Case::at`] |
 //! | how fast it is | [`Bench`] |
+//! | what many come to | [`summary`], [`tiny`], [`planning`] |
 //!
 //! ```
 //! use tilewright_bench::{Bench, Effort, Size, definitions};
@@ -22,15 +25,21 @@
 
 mod boxes;
 mod case;
+mod check;
 mod copy;
+mod cpu_time;
 pub mod data;
 mod definition;
 mod error;
 mod expected;
 mod machine;
 mod measure;
+mod offsets;
+mod random;
 mod row;
+mod short;
 mod size;
+mod turns;
 
 pub use boxes::{Boxed, Turn};
 pub use case::Case;
@@ -38,5 +47,8 @@ pub use definition::{Definition, definitions, parse};
 pub use error::Error;
 pub use machine::Machine;
 pub use measure::{Bench, Effort};
-pub use row::{Row, Summary, summary};
+pub use offsets::Offsets;
+pub use random::{RANDOM_BYTES, random};
+pub use row::Row;
+pub use short::{Planning, Summary, Tiny, planning, summary, tiny};
 pub use size::Size;

@@ -1,5 +1,5 @@
-//! Measuring: a run, a memcpy and a copy of relayout's own take turns over the same two buffers, which
-//! are touched before and kept for all cases; what counts are the medians.
+//! Measuring: a run, a memcpy and a copy of relayout's own take turns over the same two buffers, at the same
+//! offsets; they are touched before and kept for all cases. What counts are the medians.
 
 use std::{
     hint::black_box,
@@ -12,13 +12,13 @@ use tilewright::{
     relayout::{Buffer, Elements, Plan},
 };
 
-use crate::{Case, Error, Row, copy::Copier, data};
-
-/// What is shorter than this is run several times in a row, in seconds.
-const LEAST: f64 = 1e-3;
-
-/// The most runs in a row.
-const MOST: f64 = 4096.0;
+use crate::{
+    Case, Error, Offsets, Row, check,
+    copy::Copier,
+    data,
+    offsets::SPARE,
+    turns::{Turns, median, seconds},
+};
 
 /// What the destination holds before the run that is checked.
 const STALE: u8 = 0xA5;
@@ -75,6 +75,8 @@ impl Effort {
 /// # Ok::<(), tilewright_bench::Error>(())
 /// ```
 pub struct Bench {
+    /// Where in the source the bytes of cases begin that lie there now.
+    filled: usize,
     src: Buffer,
     dst: Buffer,
     copiers: Vec<Copier>,
@@ -82,7 +84,7 @@ pub struct Bench {
 
 impl std::fmt::Debug for Bench {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bench").field("bytes", &self.src.len()).finish_non_exhaustive()
+        f.debug_struct("Bench").field("bytes", &(self.src.len() - SPARE)).finish_non_exhaustive()
     }
 }
 
@@ -98,9 +100,10 @@ impl Bench {
     /// assert!(Bench::new(u64::MAX).is_err());
     /// ```
     pub fn new(bytes: u64) -> Result<Bench, Error> {
+        let bytes = bytes.saturating_add(SPARE as u64);
         let (mut src, dst) = (touched(bytes)?, touched(bytes)?);
         data::fill(&mut src);
-        Ok(Bench { src, dst, copiers: Vec::new() })
+        Ok(Bench { filled: 0, src, dst, copiers: Vec::new() })
     }
 
     /// Measures the plan of a case with so many threads; 0 for one per core.
@@ -116,6 +119,32 @@ impl Bench {
     /// # Ok::<(), tilewright_bench::Error>(())
     /// ```
     pub fn relayout(&mut self, case: &Case, threads: usize, effort: Effort) -> Result<Row, Error> {
+        self.planned(case, threads, effort, false)
+    }
+
+    /// The same, and in turns with it the same case in buffers that begin on cache lines.
+    ///
+    /// # Errors
+    /// As [`relayout`](Bench::relayout).
+    ///
+    /// ```
+    /// use tilewright_bench::{Bench, Effort, Offsets, Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?.at(Offsets { src: 16, dst: 16 });
+    /// let row = Bench::new(case.bytes())?.beside(&case, 1, Effort::quick())?;
+    /// assert!(row.is_right() && row.offset_cost().is_some());
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn beside(&mut self, case: &Case, threads: usize, effort: Effort) -> Result<Row, Error> {
+        self.planned(case, threads, effort, true)
+    }
+
+    fn planned(
+        &mut self,
+        case: &Case,
+        threads: usize,
+        effort: Effort,
+        beside: bool,
+    ) -> Result<Row, Error> {
         let threads = threads_or_all(threads);
         let plan = case.plan()?;
         let times = (0..9).map(|_| seconds(|| case.plan()));
@@ -123,8 +152,10 @@ impl Bench {
         let run = |src: &[u8], dst: &mut [u8]| {
             plan.run(src, dst, threads).map_err(|error| Error::machine(error.to_string()))
         };
-        let row = self.measure(case, threads, effort, STALE, run)?;
-        Ok(Row { kernel: plan.kernel_name(), plan_micros, ..row })
+        let row = self.measure(case, threads, effort, How { before: STALE, beside }, run)?;
+        let loops = case.boxes().map(|boxes| boxes.iter().map(|one| one.turns.len()).max());
+        let loops = loops.map(|most| most.unwrap_or(0));
+        Ok(Row { kernel: plan.kernel_name(), plan_micros, loops, ..row })
     }
 
     /// Measures another way to do the same: `run` is given the bytes of the source and those of the
@@ -151,7 +182,8 @@ impl Bench {
         effort: Effort,
         run: impl FnMut(&[u8], &mut [u8]) -> Result<(), Error>,
     ) -> Result<Row, Error> {
-        self.measure(case, threads_or_all(threads), effort, 0, run)
+        let how = How { before: 0, beside: false };
+        self.measure(case, threads_or_all(threads), effort, how, run)
     }
 
     fn measure(
@@ -159,61 +191,103 @@ impl Bench {
         case: &Case,
         threads: usize,
         effort: Effort,
-        before: u8,
+        how: How,
         mut run: impl FnMut(&[u8], &mut [u8]) -> Result<(), Error>,
     ) -> Result<Row, Error> {
         let copier = self.copier(threads, case)?;
+        let (checksum, mut wrong) = self.checked(case, how.before, &mut run)?;
+        if how.beside {
+            let on_lines = case.clone().at(Offsets::default());
+            wrong = wrong.or(self.checked(&on_lines, how.before, &mut run)?.1);
+        }
+        let timed = self.timed(case, copier, effort, how, run)?;
+        let Timed { ours, memcpy, copy, on_lines } = timed;
+        Ok(Row {
+            name: case.name().to_owned(),
+            size: case.size(),
+            threads,
+            bytes: case.src_bytes() + case.dst_bytes(),
+            pairs: ours.count(),
+            seconds: ours.seconds(),
+            memcpy_seconds: memcpy.seconds(),
+            copy_seconds: copy.seconds(),
+            plan_micros: 0.0,
+            kernel: String::new(),
+            loops: None,
+            checksum,
+            wrong,
+            offsets: case.offsets(),
+            cpu_per_wall: ours.cpu_per_wall(),
+            on_lines_seconds: how.beside.then(|| on_lines.seconds()),
+        })
+    }
+
+    /// The turns. memcpy and the copy move the mean of source and destination, so that they read and write
+    /// as many bytes as the case does, padding included.
+    fn timed(
+        &mut self,
+        case: &Case,
+        copier: usize,
+        effort: Effort,
+        how: How,
+        mut run: impl FnMut(&[u8], &mut [u8]) -> Result<(), Error>,
+    ) -> Result<Timed, Error> {
         let (src_len, dst_len) = (case.src_bytes() as usize, case.dst_bytes() as usize);
         let mean = src_len.midpoint(dst_len);
-        let same = TensorLayout::row_major(&[mean as u64]).ok();
-        let same = same.and_then(|same| Plan::new(&same, &same, Elements::same(8), 0).ok());
-        let same = same.ok_or_else(|| Error::machine(format!("no copy of {mean} bytes")))?;
-
-        let dst = &mut self.dst[..dst_len];
-        dst.fill(before);
-        run(&self.src[..src_len], dst).map_err(|error| error.of(case.name()))?;
-        let checksum = data::checksum(dst);
-
-        let (src, dst) = (&self.src[..src_len.max(mean)], &mut self.dst[..dst_len.max(mean)]);
+        let same = same(mean)?;
+        let Offsets { src: first, dst: to } = case.offsets();
         let copier = &self.copiers[copier];
-        let mut ours = Median::new();
-        let (mut memcpy, mut copy) = (Median::new(), Median::new());
+        let mut timed = Timed::new();
         let began = Instant::now();
         // The first turn warms up and tells how many runs make a turn.
         for turn in 0..=effort.most {
             if turn > effort.least && began.elapsed() > effort.time {
                 break;
             }
-            memcpy.turn(|| {
-                copier.copy(black_box(&src[..mean]), black_box(&mut dst[..mean]));
+            let (src, dst) = (&self.src[first..][..mean], &mut self.dst[to..][..mean]);
+            timed.memcpy.turn(|| {
+                copier.copy(black_box(src), black_box(dst));
                 Ok(())
             })?;
-            copy.turn(|| {
-                let done = same.run(black_box(&src[..mean]), black_box(&mut dst[..mean]), threads);
+            timed.copy.turn(|| {
+                let done = same.run(black_box(src), black_box(dst), copier.threads());
                 done.map_err(|error| Error::machine(error.to_string()))
             })?;
-            ours.turn(|| run(black_box(&src[..src_len]), black_box(&mut dst[..dst_len])))?;
+            let (src, dst) = (&self.src[first..][..src_len], &mut self.dst[to..][..dst_len]);
+            timed.ours.turn(|| run(black_box(src), black_box(dst)))?;
+            if how.beside {
+                let (src, dst) = (&self.src[..src_len], &mut self.dst[..dst_len]);
+                timed.on_lines.turn(|| run(black_box(src), black_box(dst)))?;
+            }
         }
-        Ok(Row {
-            name: case.name().to_owned(),
-            size: case.size(),
-            threads,
-            bytes: case.src_bytes() + case.dst_bytes(),
-            pairs: ours.times.len(),
-            seconds: ours.seconds(),
-            memcpy_seconds: memcpy.seconds(),
-            copy_seconds: copy.seconds(),
-            plan_micros: 0.0,
-            kernel: String::new(),
-            checksum,
-            expected: case.checksum(),
-        })
+        Ok(timed)
+    }
+
+    /// Runs it once: the checksum of what came out, and what is wrong with that, if anything.
+    fn checked(
+        &mut self,
+        case: &Case,
+        before: u8,
+        run: &mut impl FnMut(&[u8], &mut [u8]) -> Result<(), Error>,
+    ) -> Result<(u64, Option<String>), Error> {
+        let Offsets { src: first, dst: to } = case.offsets();
+        if self.filled != first {
+            data::fill(&mut self.src[first..]);
+            self.filled = first;
+        }
+        let src = &self.src[first..][..case.src_bytes() as usize];
+        let dst = &mut self.dst[to..][..case.dst_bytes() as usize];
+        dst.fill(before);
+        run(src, dst).map_err(|error| error.of(case.name()))?;
+        let checksum = data::checksum(dst);
+        Ok((checksum, check::fault(case, src, dst, checksum)))
     }
 
     /// The threads of memcpy, and whether the case fits.
     fn copier(&mut self, threads: usize, case: &Case) -> Result<usize, Error> {
-        if case.bytes() > self.src.len() as u64 {
-            let (bytes, held) = (case.bytes(), self.src.len());
+        let held = (self.src.len() - SPARE) as u64;
+        if case.bytes() > held {
+            let bytes = case.bytes();
             let what = format!("{}: buffers of {held} bytes for {bytes}", case.name());
             return Err(Error::machine(what));
         }
@@ -225,39 +299,34 @@ impl Bench {
     }
 }
 
-/// What takes turns: how many runs make a turn, and the seconds of a run in each.
-struct Median {
-    runs: Option<u32>,
-    times: Vec<f64>,
+/// What the destination holds before the run that is checked, and whether buffers on cache lines are
+/// measured beside.
+#[derive(Clone, Copy)]
+struct How {
+    before: u8,
+    beside: bool,
 }
 
-impl Median {
-    fn new() -> Median {
-        Median { runs: None, times: Vec::new() }
-    }
+/// What took turns.
+struct Timed {
+    ours: Turns,
+    memcpy: Turns,
+    copy: Turns,
+    on_lines: Turns,
+}
 
-    /// A turn; the first is not counted.
-    fn turn(&mut self, mut run: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
-        let runs = self.runs.unwrap_or(1);
-        let began = Instant::now();
-        for _ in 0..runs {
-            run()?;
-        }
-        let took = began.elapsed().as_secs_f64() / f64::from(runs);
-        match self.runs {
-            Some(_) => self.times.push(took),
-            // From a first run with cold caches one would count too few, so it is run again.
-            None => {
-                let took = seconds(run);
-                self.runs = Some((LEAST / took.max(1e-9)).clamp(1.0, MOST) as u32);
-            }
-        }
-        Ok(())
+impl Timed {
+    fn new() -> Timed {
+        let [ours, memcpy, copy, on_lines] = [(); 4].map(|()| Turns::new());
+        Timed { ours, memcpy, copy, on_lines }
     }
+}
 
-    fn seconds(&self) -> f64 {
-        median(self.times.clone())
-    }
+/// The plan that copies so many bytes.
+fn same(bytes: usize) -> Result<Plan, Error> {
+    let same = TensorLayout::row_major(&[bytes as u64]).ok();
+    let same = same.and_then(|same| Plan::new(&same, &same, Elements::same(8), 0).ok());
+    same.ok_or_else(|| Error::machine(format!("no copy of {bytes} bytes")))
 }
 
 fn threads_or_all(threads: usize) -> usize {
@@ -267,52 +336,9 @@ fn threads_or_all(threads: usize) -> usize {
     }
 }
 
-fn seconds<T>(run: impl FnOnce() -> T) -> f64 {
-    let began = Instant::now();
-    black_box(run());
-    began.elapsed().as_secs_f64()
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
 /// A buffer whose bytes were touched.
 fn touched(bytes: u64) -> Result<Buffer, Error> {
     let mut buffer = Buffer::new(bytes).map_err(|error| Error::machine(error.to_string()))?;
     buffer.fill(STALE);
     Ok(buffer)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_median_is_in_the_middle() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert!(median(Vec::new()).is_nan());
-    }
-
-    #[test]
-    fn a_turn_has_more_runs_the_shorter_they_are() {
-        let mut median = Median::new();
-        let mut count = 0;
-        median
-            .turn(|| {
-                count += 1;
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!((count, median.times.len()), (2, 0));
-        median
-            .turn(|| {
-                count += 1;
-                Ok(())
-            })
-            .unwrap();
-        assert!(count > 100 && median.times.len() == 1, "{count}");
-        assert!(median.turn(|| Err(Error::machine("no"))).is_err());
-    }
 }

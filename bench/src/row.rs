@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Size;
+use crate::{Offsets, Size};
 
 /// One case with one number of threads: medians of interleaved runs.
 ///
@@ -34,19 +34,27 @@ pub struct Row {
     pub copy_seconds: f64,
     /// Microseconds that making the plan took.
     pub plan_micros: f64,
+    /// The loops of its boxes, the most that one has; none if the boxes are many.
+    pub loops: Option<usize>,
     /// How often each was timed.
     pub pairs: usize,
     /// What the plan does most, in its own words.
     pub kernel: String,
     /// The checksum of what came out.
     pub checksum: u64,
-    /// The checksum that was to come out.
-    pub expected: u64,
+    /// What is wrong with what came out, if anything.
+    pub wrong: Option<String>,
+    /// Where in a cache line the buffers begin.
+    pub offsets: Offsets,
+    /// Processor time over time of the runs, of all threads; none where the system does not tell.
+    pub cpu_per_wall: Option<f64>,
+    /// Seconds of one run in buffers that begin on cache lines, where both were measured.
+    pub on_lines_seconds: Option<f64>,
 }
 
 impl Row {
     /// The head of the table.
-    pub const HEAD: &str = "case                                     threads      MB    GB/s  memcpy    copy  ratio  plan µs  kernel";
+    pub const HEAD: &str = "case                                     threads      MB    GB/s  memcpy    copy  ratio   cpu  plan µs  kernel";
 
     /// Gigabytes (10⁹) read and written in a second.
     ///
@@ -100,6 +108,20 @@ impl Row {
         self.memcpy_seconds / self.seconds
     }
 
+    /// What the offsets of the buffers cost: the seconds, those on cache lines being 1; none unless both
+    /// were [measured](crate::Bench::beside).
+    ///
+    /// ```
+    /// use tilewright_bench::{Bench, Effort, Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?;
+    /// let row = Bench::new(case.bytes())?.relayout(&case, 1, Effort::quick())?;
+    /// assert_eq!(row.offset_cost(), None);
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn offset_cost(&self) -> Option<f64> {
+        self.on_lines_seconds.map(|on_lines| self.seconds / on_lines)
+    }
+
     /// Whether the right bytes came out.
     ///
     /// ```
@@ -113,7 +135,7 @@ impl Row {
     /// # Ok::<(), tilewright_bench::Error>(())
     /// ```
     pub fn is_right(&self) -> bool {
-        self.checksum == self.expected
+        self.wrong.is_none()
     }
 
     fn rate(&self, seconds: f64) -> f64 {
@@ -125,84 +147,22 @@ impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:40} {:>7} {:>7.1} {:>7.2} {:>7.2} {:>7.2} {:>6.2} {:>8.1}  {}",
+            "{:40} {:>7} {:>7.*} {:>7.2} {:>7.2} {:>7.2} {:>6.2} {:>5.2} {:>8.1}  {}",
             self.name,
             self.threads,
+            if self.bytes < 1_000_000 { 4 } else { 1 },
             self.bytes as f64 / 1e6,
             self.gb_per_s(),
             self.memcpy_gb_per_s(),
             self.copy_gb_per_s(),
             self.ratio(),
+            self.cpu_per_wall.unwrap_or(f64::NAN),
             self.plan_micros,
             self.kernel
         )?;
-        match self.is_right() {
-            true => Ok(()),
-            false => write!(f, "  WRONG: {:#018x}, not {:#018x}", self.checksum, self.expected),
+        match &self.wrong {
+            None => Ok(()),
+            Some(wrong) => write!(f, "  WRONG: {wrong}"),
         }
     }
-}
-
-/// All cases of one size with one number of threads.
-///
-/// ```
-/// use tilewright_bench::{Bench, Effort, Size, definitions, summary};
-/// let case = definitions()?[0].case(Size::Small)?;
-/// let row = Bench::new(case.bytes())?.relayout(&case, 1, Effort::quick())?;
-/// let all = summary(&[row.clone(), row.clone()]);
-/// assert_eq!((all.len(), all[0].cases, &all[0].least_name), (1, 2, &row.name));
-/// assert!((all[0].geometric_mean - row.ratio()).abs() < 1e-9 && all[0].least == row.ratio());
-/// # Ok::<(), tilewright_bench::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct Summary {
-    /// The size.
-    pub size: Size,
-    /// The threads.
-    pub threads: usize,
-    /// The number of cases.
-    pub cases: usize,
-    /// The geometric mean of their ratios to memcpy.
-    pub geometric_mean: f64,
-    /// The least ratio.
-    pub least: f64,
-    /// Whose it is.
-    pub least_name: String,
-}
-
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Summary { size, threads, cases, geometric_mean, least, least_name } = self;
-        write!(
-            f,
-            "{size}, {threads} thread{}: {geometric_mean:.2} of memcpy in the geometric mean of {cases}, at least {least:.2} ({least_name})",
-            if *threads == 1 { "" } else { "s" }
-        )
-    }
-}
-
-/// The rows by size and number of threads.
-///
-/// ```
-/// assert!(tilewright_bench::summary(&[]).is_empty());
-/// ```
-pub fn summary(rows: &[Row]) -> Vec<Summary> {
-    let mut groups: Vec<(Size, usize)> = rows.iter().map(|row| (row.size, row.threads)).collect();
-    groups.sort();
-    groups.dedup();
-    let one = |(size, threads): (Size, usize)| {
-        let rows = rows.iter().filter(|row| (row.size, row.threads) == (size, threads));
-        let least = rows.clone().min_by(|a, b| a.ratio().total_cmp(&b.ratio()))?;
-        let cases = rows.clone().count();
-        let logarithms: f64 = rows.map(|row| row.ratio().ln()).sum();
-        Some(Summary {
-            size,
-            threads,
-            cases,
-            geometric_mean: (logarithms / cases as f64).exp(),
-            least: least.ratio(),
-            least_name: least.name.clone(),
-        })
-    };
-    groups.into_iter().filter_map(one).collect()
 }

@@ -1,4 +1,4 @@
-//! How large a case is: beyond every cache, within one core's, or a test.
+//! How large a case is: beyond every cache, within one core's, a few cache lines, or a test.
 
 use std::{fmt, str::FromStr};
 
@@ -9,8 +9,8 @@ use crate::Error;
 /// ```
 /// use tilewright_bench::Size;
 /// assert_eq!("l2".parse::<Size>(), Ok(Size::L2));
-/// assert_eq!(Size::ALL.map(|size| size.to_string()), ["memory", "l2", "small"]);
-/// assert!("l4".parse::<Size>().unwrap_err().to_string().contains("memory, l2, small"));
+/// assert_eq!(Size::ALL.map(|size| size.to_string()), ["memory", "l2", "tiny", "small"]);
+/// assert!("l4".parse::<Size>().unwrap_err().to_string().contains("memory, l2, tiny, small"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Size {
@@ -18,19 +18,25 @@ pub enum Size {
     Memory,
     /// Source and destination together fit a megabyte.
     L2,
+    /// From 64 bytes to 64 kB, several shapes of each case: what a call costs.
+    Tiny,
     /// A few kilobytes, for tests.
     Small,
+    /// As it was drawn or given; no definition has it.
+    Random,
 }
 
 impl Size {
-    /// All sizes, the largest first.
-    pub const ALL: [Size; 3] = [Size::Memory, Size::L2, Size::Small];
+    /// The sizes of definitions.
+    pub const ALL: [Size; 4] = [Size::Memory, Size::L2, Size::Tiny, Size::Small];
 
     const fn name(self) -> &'static str {
         match self {
             Size::Memory => "memory",
             Size::L2 => "l2",
+            Size::Tiny => "tiny",
             Size::Small => "small",
+            Size::Random => "random",
         }
     }
 }
@@ -47,7 +53,9 @@ impl FromStr for Size {
     fn from_str(text: &str) -> Result<Size, Error> {
         let found = Size::ALL.into_iter().find(|size| size.name() == text);
         found.ok_or_else(|| {
-            Error::definition(format!("no size is called {text:?}; they are memory, l2, small"))
+            Error::definition(format!(
+                "no size is called {text:?}; they are memory, l2, tiny, small"
+            ))
         })
     }
 }

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+mod bench;
 mod show;
 
+pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use show::{Colour, Show};
 
 /// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
@@ -147,14 +149,25 @@ Examples:
     Infer(Infer),
     /// Measure relayout on this machine, next to memcpy
     #[command(after_help = "\
-Every case moves one array, checks the checksum of what came out, and takes turns with a memcpy of as many
-bytes on as many threads. All cases take minutes and two buffers of 340 MB; --quick a part of them and
-seconds.
+Every case moves one array, checks the checksum of what came out, and takes turns with a memcpy that reads
+and writes as many bytes, padding included, in the same buffers on as many threads. All cases take minutes
+and two buffers of 340 MB; --quick a part of them and seconds.
+
+--size tiny says what a call costs: nanoseconds over memcpy up to 4096 bytes, the ratio beyond. --offset
+puts the buffers past a cache line, as malloc and NumPy do by 16 bytes; --paired says what that costs.
+
+--random draws cases as people have them; seed and number say it all, on every machine. --seed 7:12 goes on
+at case 12 of seed 7: --random 1 --seed 7:12 measures that case again. --from and --to measure any case.
 
 Examples:
   tilewright bench --quick
   tilewright bench transpose-f32 --size memory --threads 1
-  tilewright bench zN --quick --json")]
+  tilewright bench zN --quick --json
+  tilewright bench --size tiny
+  tilewright bench transpose --offset 16 --paired
+  tilewright bench --random 20 --seed 7
+  tilewright bench --random 1 --seed 7:12 --threads 1
+  tilewright bench --from row-major --to zN --dims 4096,4096 --dtype bf16 --offset 16,48")]
     Bench(Bench),
     /// Print a completion script for a shell
     #[command(after_help = "\
@@ -349,23 +362,4 @@ pub(crate) struct Eval {
 pub(crate) struct Formats {
     /// The format to explain
     pub(crate) name: Option<String>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Bench {
-    /// Only the cases that have one of these in their name
-    #[arg(value_name = "NAME")]
-    pub(crate) names: Vec<String>,
-    /// Fewer cases, unless some are named, and fewer repetitions
-    #[arg(long)]
-    pub(crate) quick: bool,
-    /// Threads, 0 for all cores; one and all unless given
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub(crate) threads: Option<String>,
-    /// Only this size: memory (beyond caches), l2 (within one), small; the first two unless given
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) size: Option<String>,
-    /// List the cases and measure nothing
-    #[arg(long)]
-    pub(crate) list: bool,
 }

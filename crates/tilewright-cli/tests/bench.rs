@@ -50,7 +50,7 @@ fn the_table_has_a_line_for_every_number_of_threads() {
     let cores = std::thread::available_parallelism().unwrap().get();
     let rows = text.lines().filter(|line| line.starts_with("nchw-to-nhwc-u8-3/small "));
     assert_eq!(rows.count(), if cores > 1 { 2 } else { 1 }, "{text}");
-    assert!(text.contains("GB/s  memcpy    copy  ratio"), "{text}");
+    assert!(text.contains("GB/s  memcpy    copy  ratio   cpu"), "{text}");
     assert!(text.contains("small, 1 thread: ") && !text.contains("WRONG"), "{text}");
 }
 
@@ -89,9 +89,70 @@ fn the_list_tells_other_libraries_what_to_move() {
 }
 
 #[test]
+fn random_cases_are_drawn_again_by_their_number() {
+    let args = ["--json", "--threads", "1", "--quick", "--max-bytes", "64K"];
+    let run = |more: &[&str]| json(&[&args, more].concat())["cases"].as_array().unwrap().clone();
+    let all = run(&["--random", "3", "--seed", "5"]);
+    assert_eq!(all.len(), 3);
+    let one = run(&["--random", "1", "--seed", "5:2"]);
+    for field in ["name", "dtype", "dims", "from", "to", "offsets", "bytes", "boxes", "kernel"] {
+        assert_eq!(one[0][field], all[2][field], "{field}");
+        assert!(!one[0][field].is_null() || field == "boxes", "{field}");
+    }
+    assert!(all.iter().all(|case| case["right"] == true && case["size"] == "random"), "{all:?}");
+    assert!(all.iter().all(|case| (4096..=65_536).contains(&case["bytes"].as_u64().unwrap())));
+    let text =
+        out(&["--random", "2", "--seed", "5", "--max-bytes", "64K", "--threads", "1", "--quick"]);
+    assert!(text.contains("slowest with 1 thread:\n") && text.contains("  ->  "), "{text}");
+    assert!(text.contains("--random 1 --seed 5:1 --max-bytes 64K"), "{text}");
+}
+
+#[test]
+fn any_case_is_measured_at_any_offset() {
+    let case = ["--from", "row-major", "--to", "zN", "--dims", "40,50", "--dtype", "bf16"];
+    let args = ["--json", "--quick", "--threads", "1", "--offset", "16,34", "--paired"];
+    let answer = json(&[&case[..], &args].concat());
+    let row = &answer["cases"][0];
+    assert_eq!((&row["name"], &row["right"]), (&"given".into(), &true.into()));
+    assert_eq!(row["offsets"], serde_json::json!([16, 34]));
+    let number = |name: &str| row[name].as_f64().unwrap();
+    let cost = number("seconds") / number("on_lines_seconds");
+    assert!((number("offset_cost") - cost).abs() < 1e-9 && cost > 0.0, "{row}");
+    assert!(!cfg!(unix) || number("cpu_per_wall") > 0.0, "{row}");
+    let args = ["--size", "small", "--quick", "--threads", "1", "--offset", "16", "--paired"];
+    let text = out(&[&args, &["transpose-f32-odd"][..]].concat());
+    assert!(text.contains("\noffsets, 1 thread: ") && !text.contains("WRONG"), "{text}");
+}
+
+#[test]
+fn tiny_cases_tell_what_a_call_costs() {
+    let answer = json(&["--size", "tiny", "--quick", "--json", "transpose-f32-odd"]);
+    assert_eq!(answer["cases"].as_array().unwrap().len(), 3);
+    let tiny = &answer["tiny"][0];
+    assert_eq!((&tiny["threads"], &tiny["few"], &tiny["many"]), (&1.into(), &2.into(), &1.into()));
+    assert!(tiny["most_ns_name"].as_str().unwrap().starts_with("transpose-f32-odd/tiny-"));
+    assert!(tiny["most_times"].as_f64() > Some(0.0));
+    let planning = &answer["planning"];
+    assert_eq!((&planning["cases"], &planning["few_loops"]), (&3.into(), &3.into()));
+    assert!(planning["most_us"].as_f64() >= planning["median_us"].as_f64());
+    let text = out(&["--size", "tiny", "--quick", "transpose-f32-odd"]);
+    assert!(text.contains(" ns\n") && text.contains("\nplanning: "), "{text}");
+}
+
+#[test]
 fn what_cannot_be_measured_is_bad_usage() {
     for args in [
-        &["no-such-case"][..],
+        &["--random", "0"][..],
+        &["--random", "3", "--seed", "1:"],
+        &["--random", "3", "--max-bytes", "3"],
+        &["--random", "3", "zN"],
+        &["--seed", "3"],
+        &["--offset", "4096", "s4-to-s8"],
+        &["--from", "zN", "--dims", "4,4"],
+        &["--from", "zN", "--to", "row-major", "--dtype", "u8"],
+        &["--from", "zN", "--to", "row-major", "--dims", "4,4"],
+        &["--from", "zN", "--to", "row-mayor", "--dims", "4,4", "--dtype", "u8"],
+        &["no-such-case"],
         &["--size", "l4"],
         &["--threads", "many", "s4-to-s8"],
         &["--threads", "-1", "s4-to-s8"],

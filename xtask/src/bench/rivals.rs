@@ -1,10 +1,10 @@
 //! Other libraries on the same cases. What does not install or build is skipped, and it says why.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, process::ExitCode};
 
 use serde_json::Value;
 
-use super::read;
+use super::{Args, read};
 use crate::{
     python,
     shell::{Outcome, command, output, run as sh},
@@ -34,6 +34,32 @@ pub(super) fn rows(root: &Path, folder: &Path, program: &Path, choice: &[&str]) 
         }
     }
     rows
+}
+
+/// NumPy and torch on random cases, each case in turns with the program.
+pub(super) fn random(root: &Path, program: &Path, args: &Args, count: &str) -> Outcome<ExitCode> {
+    let folder = crate::shell::target(root)?.join("bench");
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let python = environment(root, &folder)?;
+    let python_name = python.to_string_lossy();
+    let has = crate::shell::works(&mut command(root, &[&*python_name, "-c", "import torch"]));
+    if !has && !python::torch(root, &python) {
+        eprintln!("    torch: skipped, it does not install here");
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = match &args.threads {
+        Some(threads) => vec![threads.clone()],
+        None if cores > 1 => vec!["1".to_owned(), cores.to_string()],
+        None => vec!["1".to_owned()],
+    };
+    for threads in threads {
+        let mut script = command(root, &[&*python_name, "bench/rivals.py", "--threads", &threads]);
+        script.arg("--program").arg(program);
+        script.args(["--random", count, "--seed", &args.seed]);
+        script.args(["--max-bytes", &args.max_bytes]).args(args.quick.then_some("--quick"));
+        sh(script.env("PYTHONDONTWRITEBYTECODE", "1"))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The program of `bench/rivals`, with hptt if that builds.

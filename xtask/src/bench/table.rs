@@ -13,8 +13,8 @@ pub(super) fn markdown(result: &Value) -> String {
     let names = names(rivals);
     let mut text = head(result);
     let titles: String = names.iter().map(|name| format!(" {name} |")).collect();
-    let _ = writeln!(text, "| case | threads | MB | GB/s | memcpy | copy | ratio |{titles}");
-    let _ = writeln!(text, "|---|--:|--:|--:|--:|--:|--:|{}", "--:|".repeat(names.len()));
+    let _ = writeln!(text, "| case | threads | MB | GB/s | memcpy | copy | ratio | cpu |{titles}");
+    let _ = writeln!(text, "|---|--:|--:|--:|--:|--:|--:|--:|{}", "--:|".repeat(names.len()));
     let (mut compared, mut behind) = (0, Vec::new());
     for case in list(&result["cases"]) {
         let _ = write!(
@@ -24,9 +24,13 @@ pub(super) fn markdown(result: &Value) -> String {
             case["threads"],
             number(case, "bytes") / 1e6
         );
-        for (column, digits) in
-            [("gb_per_s", 1), ("memcpy_gb_per_s", 1), ("copy_gb_per_s", 1), ("ratio", 2)]
-        {
+        for (column, digits) in [
+            ("gb_per_s", 1),
+            ("memcpy_gb_per_s", 1),
+            ("copy_gb_per_s", 1),
+            ("ratio", 2),
+            ("cpu_per_wall", 2),
+        ] {
             let _ = write!(text, "| {:.digits$} ", number(case, column));
         }
         for name in &names {
@@ -58,7 +62,7 @@ fn head(result: &Value) -> String {
     let machine = &result["machine"];
     let vectors: Vec<&str> = list(&machine["vectors"]).iter().filter_map(Value::as_str).collect();
     let mut text = format!(
-        "# {}, {} cores, {}\n\nCaches of {} KiB; {}. Single numbers are GB/s read and written; ratios are to memcpy of as many bytes in the same run.\n\n",
+        "# {}, {} cores, {}\n\nCaches of {} KiB; {}. Single numbers are GB/s read and written; ratios are to memcpy of as many bytes in the same run, and cpu is processor time over time.\n\n",
         word(machine, "cpu"),
         machine["cores"],
         word(result, "date"),
@@ -116,7 +120,7 @@ mod tests {
     fn a_rival_that_is_ahead_is_named() {
         let case = |ratio: f64| {
             json!({"name": "a/l2", "threads": 2, "bytes": 2_000_000, "gb_per_s": 10.0,
-                "memcpy_gb_per_s": 20.0, "copy_gb_per_s": 25.0, "ratio": ratio})
+                "memcpy_gb_per_s": 20.0, "copy_gb_per_s": 25.0, "ratio": ratio, "cpu_per_wall": 1.9})
         };
         let rival = |name: &str, ratio: f64, right: bool| json!({"rival": name, "name": "a/l2", "threads": 2, "ratio": ratio, "right": right});
         let rivals =
@@ -127,10 +131,10 @@ mod tests {
             )
         };
         assert!(text(0.5).contains(
-            "| case | threads | MB | GB/s | memcpy | copy | ratio | slow | even | wrong |\n"
+            "| case | threads | MB | GB/s | memcpy | copy | ratio | cpu | slow | even | wrong |\n"
         ));
         assert!(text(0.5).contains(
-            "| a/l2 | 2 | 2.0 | 10.0 | 20.0 | 25.0 | 0.50 | 0.10 | 0.51 | 2.00 wrong |\n"
+            "| a/l2 | 2 | 2.0 | 10.0 | 20.0 | 25.0 | 0.50 | 1.90 | 0.10 | 0.51 | 2.00 wrong |\n"
         ));
         assert!(
             text(0.5).ends_with("Of 2 comparisons with rivals, behind in 0.\n"),

@@ -1,0 +1,180 @@
+//! Whether the right bytes came out, without a plan and without a refinement: every element is looked up by
+//! the layouts' own offsets, and padding by a sum.
+//!
+//! ```text
+//! offset(c) = offset(0) + Σ (offset(0, …, c_d, …, 0) - offset(0))      where every dim adds on its own
+//! ```
+//!
+//! So a table for each dim says all offsets; [`sums`] looks whether that is so for this layout. Where it is
+//! not (dims that are merged), some elements are looked up one by one. Padding is zero if all bytes of the
+//! destination add up to what the bytes of the elements add up to.
+
+use rayon::prelude::*;
+use tilewright::TensorLayout;
+
+use crate::{Case, data};
+
+/// The coordinates at which a layout is compared with its tables.
+const PROBES: u64 = 1000;
+
+/// The most elements that are looked up one by one.
+const MOST: u64 = 1 << 21;
+
+/// What is wrong with a destination of this checksum, if anything: by the checksum where a definition states
+/// it, else by looking up the elements.
+pub(crate) fn fault(case: &Case, src: &[u8], dst: &[u8], found: u64) -> Option<String> {
+    let elements = case.elements();
+    let whole = elements.src_bits == elements.dst_bits && elements.src_bits.is_multiple_of(8);
+    let differs =
+        |expected: u64| (found != expected).then(|| format!("{found:#018x}, not {expected:#018x}"));
+    match case.checksum() {
+        Some(expected) => differs(expected),
+        None if whole && case.fill() == 0 => looked_up(case, src, dst),
+        None => differs(data::checksum(&case.expected())),
+    }
+}
+
+fn looked_up(case: &Case, src: &[u8], dst: &[u8]) -> Option<String> {
+    let width = (case.elements().src_bits / 8) as usize;
+    let Some((from, to)) = sums(case.src()).zip(sums(case.dst())) else {
+        return sampled(case, src, dst, width);
+    };
+    let (inner, outer) = case.dims().split_last()?;
+    let (Some((from_inner, from)), Some((to_inner, to))) = (from.split_last(), to.split_last())
+    else {
+        return None;
+    };
+    let rows: u64 = outer.iter().product();
+    let row = |row: u64| {
+        let coord = coord(row, outer);
+        let start = |tables: &[Vec<i64>]| -> i64 {
+            tables.iter().zip(&coord).map(|(table, at)| table[*at as usize]).sum()
+        };
+        let (from, to) = (start(from), start(to));
+        let mut sum = 0;
+        for at in 0..*inner as usize {
+            let place = |start: i64, table: &[i64]| (start + table[at]) as usize * width;
+            let from = src.get(place(from, from_inner)..).and_then(|bytes| bytes.get(..width));
+            let to = dst.get(place(to, to_inner)..).and_then(|bytes| bytes.get(..width));
+            match from == to {
+                true => sum += added(to.unwrap_or_default()),
+                false => return Err(wrong(&[&coord[..], &[at as u64]].concat(), from, to)),
+            }
+        }
+        Ok(sum)
+    };
+    let elements = (0..rows).into_par_iter().map(row).try_reduce(|| 0, |a, b| Ok(a + b));
+    let bytes: u64 = dst.par_chunks(1 << 20).map(added).sum();
+    match elements {
+        Err(fault) => Some(fault),
+        Ok(elements) if elements == bytes => None,
+        Ok(elements) => Some(format!("padding adds up to {}, not 0", bytes.wrapping_sub(elements))),
+    }
+}
+
+fn added(bytes: &[u8]) -> u64 {
+    bytes.iter().map(|byte| u64::from(*byte)).sum()
+}
+
+fn wrong(coord: &[u64], from: Option<&[u8]>, to: Option<&[u8]>) -> String {
+    format!("element {coord:?} is {:02x?}, not {:02x?}", to.unwrap_or(&[]), from.unwrap_or(&[]))
+}
+
+/// Some elements, evenly spread.
+fn sampled(case: &Case, src: &[u8], dst: &[u8], width: usize) -> Option<String> {
+    let size = case.src().size();
+    let step = size.div_ceil(MOST).max(1);
+    (0..size.div_ceil(step)).into_par_iter().find_map_any(|index| {
+        let coord = coord(index * step, case.dims());
+        let bytes = |layout: &TensorLayout, all: &[u8]| {
+            let at = usize::try_from(layout.offset(&coord).ok()?).ok()?.checked_mul(width)?;
+            all.get(at..)?.get(..width).map(<[u8]>::to_vec)
+        };
+        let (from, to) = (bytes(case.src(), src), bytes(case.dst(), dst));
+        (from.is_none() || from != to).then(|| wrong(&coord, from.as_deref(), to.as_deref()))
+    })
+}
+
+/// The offsets that each dim adds, the first dim's with the offset of all zeros in it; none where offsets
+/// are no such sums.
+fn sums(layout: &TensorLayout) -> Option<Vec<Vec<i64>>> {
+    let extents = layout.extents();
+    let zero = layout.offset(&vec![0; extents.len()]).ok()?;
+    let table = |dim: usize| -> Option<Vec<i64>> {
+        let mut coord = vec![0; extents.len()];
+        let base = if dim == 0 { 0 } else { zero };
+        let one = |at| {
+            coord[dim] = at;
+            layout.offset(&coord).ok().map(|offset| offset - base)
+        };
+        (0..extents[dim]).map(one).collect()
+    };
+    let tables: Vec<Vec<i64>> = (0..extents.len()).map(table).collect::<Option<_>>()?;
+    let is_sum = |probe: u64| {
+        let index = (u128::from(layout.size()) * u128::from(probe) / u128::from(PROBES)) as u64;
+        let coord = coord(index, extents);
+        let sum = tables.iter().zip(&coord).map(|(table, at)| table[*at as usize]).sum();
+        layout.offset(&coord) == Ok(sum)
+    };
+    (0..PROBES).all(is_sum).then_some(tables)
+}
+
+/// The coordinate at an index, the last dim fastest.
+fn coord(index: u64, extents: &[u64]) -> Vec<u64> {
+    let mut rest = index;
+    let mut coord: Vec<u64> =
+        extents.iter().rev().map(|extent| digit(&mut rest, *extent)).collect();
+    coord.reverse();
+    coord
+}
+
+fn digit(rest: &mut u64, extent: u64) -> u64 {
+    let digit = *rest % extent.max(1);
+    *rest /= extent.max(1);
+    digit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(case: &Case, src: &[u8], dst: &[u8]) -> Option<String> {
+        super::fault(case, src, dst, data::checksum(dst))
+    }
+
+    fn case(from: &str, to: &str, dims: &[u64]) -> Case {
+        Case::given("bf16", from, to, dims).unwrap()
+    }
+
+    #[test]
+    fn any_wrong_byte_is_found() {
+        for (from, to) in [
+            ("row-major", "zN"),
+            ("{0,1,2}", "{2,1,0:T(8,128)(2,1)}"),
+            ("(3,5,7):(-35,7,-1)+76 capacity 200", "row-major"),
+        ] {
+            let case = case(from, to, &[3, 5, 7]);
+            let mut src = vec![0; case.src_bytes() as usize];
+            data::fill(&mut src);
+            let mut out = case.expected();
+            assert_eq!(fault(&case, &src, &out), None, "{from} to {to}");
+            for at in 0..out.len() {
+                out[at] ^= 4;
+                assert!(fault(&case, &src, &out).is_some(), "{from} to {to}, byte {at}");
+                out[at] ^= 4;
+            }
+        }
+    }
+
+    #[test]
+    fn merged_dims_are_looked_up_one_by_one() {
+        let case = case("row-major", "{2,1,0:T(2,*,4)}", &[3, 5, 7]);
+        assert!(sums(case.dst()).is_none());
+        let mut src = vec![0; case.src_bytes() as usize];
+        data::fill(&mut src);
+        let mut out = case.expected();
+        assert_eq!(fault(&case, &src, &out), None);
+        out[0] ^= 1;
+        assert!(fault(&case, &src, &out).unwrap().starts_with("element [0, 0, 0] is ["));
+    }
+}

@@ -1,0 +1,120 @@
+//! What takes turns with others: how many runs make a turn, and what a run took in each.
+
+use std::{hint::black_box, time::Instant};
+
+use crate::{Error, cpu_time};
+
+/// What is shorter than this is run several times in a row, in seconds.
+const LEAST: f64 = 1e-3;
+
+/// The most runs in a row.
+const MOST: f64 = 4096.0;
+
+/// The seconds of a run in each turn, and the processor time of all turns.
+pub(crate) struct Turns {
+    runs: Option<u32>,
+    times: Vec<f64>,
+    wall: f64,
+    cpu: Option<f64>,
+}
+
+impl Turns {
+    pub(crate) fn new() -> Turns {
+        Turns { runs: None, times: Vec::new(), wall: 0.0, cpu: Some(0.0) }
+    }
+
+    /// A turn; the first is not counted.
+    pub(crate) fn turn(&mut self, mut run: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+        let runs = self.runs.unwrap_or(1);
+        let worked = cpu_time::seconds();
+        let began = Instant::now();
+        for _ in 0..runs {
+            run()?;
+        }
+        let took = began.elapsed().as_secs_f64();
+        let worked = cpu_time::seconds().zip(worked).map(|(end, begin)| end - begin);
+        match self.runs {
+            Some(_) => {
+                self.times.push(took / f64::from(runs));
+                self.wall += took;
+                self.cpu = self.cpu.zip(worked).map(|(all, one)| all + one);
+            }
+            // From a first run with cold caches one would count too few, so it is run again.
+            None => {
+                let took = seconds(run);
+                self.runs = Some((LEAST / took.max(1e-9)).clamp(1.0, MOST) as u32);
+            }
+        }
+        Ok(())
+    }
+
+    /// The turns that count.
+    pub(crate) fn count(&self) -> usize {
+        self.times.len()
+    }
+
+    /// Seconds of one run: the median of the turns.
+    pub(crate) fn seconds(&self) -> f64 {
+        median(self.times.clone())
+    }
+
+    /// Processor time over time, of all turns: the threads that worked or waited in a loop.
+    pub(crate) fn cpu_per_wall(&self) -> Option<f64> {
+        self.cpu.map(|cpu| cpu / self.wall).filter(|ratio| ratio.is_finite())
+    }
+}
+
+pub(crate) fn seconds<T>(run: impl FnOnce() -> T) -> f64 {
+    let began = Instant::now();
+    black_box(run());
+    began.elapsed().as_secs_f64()
+}
+
+/// The one in the middle; of two the larger, of none NaN.
+pub(crate) fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_in_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
+        assert!(median(Vec::new()).is_nan());
+    }
+
+    #[test]
+    fn a_turn_has_more_runs_the_shorter_they_are() {
+        let mut turns = Turns::new();
+        let mut count = 0;
+        turns
+            .turn(|| {
+                count += 1;
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!((count, turns.count()), (2, 0));
+        turns
+            .turn(|| {
+                count += 1;
+                Ok(())
+            })
+            .unwrap();
+        assert!(count > 100 && turns.count() == 1, "{count}");
+        assert!(turns.turn(|| Err(Error::machine("no"))).is_err());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn one_busy_thread_is_seen() {
+        let mut turns = Turns::new();
+        assert!(turns.cpu_per_wall().is_none());
+        for _ in 0..3 {
+            turns.turn(|| Ok((0..1000).for_each(|i| _ = black_box(i)))).unwrap();
+        }
+        assert!(turns.cpu_per_wall().unwrap() > 0.0);
+    }
+}

@@ -1,0 +1,58 @@
+//! The options of `bench`.
+
+use clap::Args;
+
+use super::Array;
+
+/// What `--max-bytes` is unless said.
+pub(crate) const MAX_BYTES: &str = "512M";
+
+#[derive(Args, Debug)]
+pub(crate) struct Bench {
+    /// Only the cases that have one of these in their name
+    #[arg(value_name = "NAME", conflicts_with_all = ["random", "from"])]
+    pub(crate) names: Vec<String>,
+    /// Fewer cases, unless some are named, and fewer repetitions
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Threads, 0 for all cores; one and all unless given
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
+    /// Only this size: memory (beyond caches), l2 (within one), tiny (64 B to 64 kB), small; the first two
+    /// unless given
+    #[arg(long, value_name = "SIZE", conflicts_with_all = ["random", "from"])]
+    pub(crate) size: Option<String>,
+    /// The bytes past a cache line at which the buffers begin: one number for both, or SRC,DST; 0 unless
+    /// given, and of random cases what was drawn
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
+    pub(crate) offset: Option<String>,
+    /// Measure each case in buffers on cache lines, too, in turns, and print what the offset costs
+    #[arg(long)]
+    pub(crate) paired: bool,
+    /// Draw this many cases as people have them, instead of those that are defined
+    #[arg(long, value_name = "N", conflicts_with = "from", allow_hyphen_values = true)]
+    pub(crate) random: Option<String>,
+    /// The seed of random cases, and which is the first: 7, or 7:12
+    #[arg(
+        long,
+        value_name = "S",
+        default_value = "1",
+        requires = "random",
+        allow_hyphen_values = true
+    )]
+    pub(crate) seed: String,
+    /// The most bytes that a random case reads and writes, such as 512M; the least is a sixteenth of it
+    #[arg(long, value_name = "SIZE", default_value = MAX_BYTES, allow_hyphen_values = true)]
+    pub(crate) max_bytes: String,
+    /// Measure this case: the layout of the source; needs --to and --dims, and --dtype
+    #[arg(long, value_name = "SPEC", requires = "to", allow_hyphen_values = true)]
+    pub(crate) from: Option<String>,
+    /// The layout of the destination
+    #[arg(long, value_name = "SPEC", requires = "from", allow_hyphen_values = true)]
+    pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) array: Array,
+    /// List the cases and measure nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+}

@@ -1,0 +1,84 @@
+//! What `bench` measures: the cases that are defined, random ones, or one that is given.
+
+use tilewright_bench::{Case, Definition, Machine, Offsets, Size, definitions, random};
+
+use crate::{args::Bench, failure::Failure, size};
+
+/// The most random cases at once.
+const MOST: u64 = 100_000;
+
+/// The cases that were asked for, with their offsets.
+pub(super) fn cases(args: &Bench) -> Result<Vec<Case>, Failure> {
+    let cases = match (&args.random, &args.from, &args.to) {
+        (Some(count), _, _) => drawn(args, count)?,
+        (None, Some(from), Some(to)) => vec![given(args, from, to)?],
+        _ => chosen(args)?,
+    };
+    let Some(offset) = &args.offset else { return Ok(cases) };
+    let offsets: Offsets = offset.parse()?;
+    Ok(cases.into_iter().map(|case| case.at(offsets)).collect())
+}
+
+/// Those of a name, or all; of a size, or all but the small ones.
+fn chosen(args: &Bench) -> Result<Vec<Case>, Failure> {
+    let sizes = match &args.size {
+        Some(size) => vec![size.parse::<Size>()?],
+        None => vec![Size::Memory, Size::L2],
+    };
+    let all = definitions()?;
+    // Who names cases wants them all, quick or not.
+    let wanted = |definition: &&Definition| match args.names.is_empty() {
+        true => !args.quick || definition.is_quick(),
+        false => args.names.iter().any(|name| definition.name().contains(name.as_str())),
+    };
+    let mut cases = Vec::new();
+    for size in sizes {
+        for definition in all.iter().filter(wanted) {
+            cases.extend(definition.cases(size)?);
+        }
+    }
+    match cases.is_empty() {
+        true => Err(Failure::usage(format!(
+            "no case has {} in its name; `tilewright bench --list` has them all",
+            args.names.join(" or ")
+        ))),
+        false => Ok(cases),
+    }
+}
+
+fn drawn(args: &Bench, count: &str) -> Result<Vec<Case>, Failure> {
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    let count = number(count).filter(|count| (1..=MOST).contains(count)).ok_or_else(|| {
+        Failure::usage(format!("--random {count}: expected a number of cases from 1 to {MOST}"))
+    })?;
+    let (seed, first) = args.seed.split_once(':').unwrap_or((&args.seed, "0"));
+    let (seed, first) = number(seed)
+        .zip(number(first).filter(|first| first.checked_add(MOST).is_some()))
+        .ok_or_else(|| {
+            let seed = &args.seed;
+            Failure::usage(format!(
+                "--seed {seed}: expected a number, as 7, or with the first case, as 7:12"
+            ))
+        })?;
+    let most = size::read("--max-bytes", &args.max_bytes)?;
+    (first..first + count).map(|index| Ok(random(seed, index, most)?)).collect()
+}
+
+fn given(args: &Bench, from: &str, to: &str) -> Result<Case, Failure> {
+    let dims = args.array.dims()?;
+    let dims = dims.ok_or_else(|| Failure::usage("--from and --to need --dims, as in 100,100"))?;
+    let dtype = args.array.dtype.as_deref();
+    let dtype = dtype.ok_or_else(|| Failure::usage("--from and --to need --dtype, as in f16"))?;
+    Ok(Case::given(dtype, from, to, &dims)?)
+}
+
+/// As many threads as were asked for, or one and all; one for tiny cases, which are no work for more.
+pub(super) fn threads(args: &Bench) -> Result<Vec<usize>, Failure> {
+    let all = Machine::here().cores;
+    let Some(text) = &args.threads else {
+        let tiny = args.size.as_deref() == Some("tiny");
+        return Ok(if all > 1 && !tiny { vec![1, all] } else { vec![1] });
+    };
+    let one = size::count("--threads", text)?;
+    Ok(vec![if one == 0 { all } else { one }])
+}

@@ -1,0 +1,87 @@
+//! What `bench` prints for people.
+
+use tilewright_bench::{Case, Machine, Row, Size};
+
+/// How many of the slowest random cases are said again.
+const WORST: usize = 10;
+
+pub(super) fn head(machine: &Machine) -> String {
+    let caches: Vec<String> = machine.caches_kib.iter().map(u64::to_string).collect();
+    let Machine { cpu, cores, os, arch, .. } = machine;
+    format!(
+        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\nGB/s read and written, memcpy and copy (relayout's own, layout to same layout) of as many bytes taking turns with it; cpu: processor time over time\n{}\n",
+        caches.join(", "),
+        machine.vectors.join(" "),
+        Row::HEAD,
+    )
+}
+
+/// A line of the table: with what offsets cost, where that was measured, and of tiny cases the nanoseconds
+/// over memcpy; what a random case is stands on a line of its own.
+pub(super) fn line(case: &Case, row: &Row) -> String {
+    let cost = row.offset_cost().map_or(String::new(), |cost| format!("  {cost:.2} of on lines"));
+    match case.size() {
+        Size::Random => format!("{row}{cost}\n    {}\n", described(case)),
+        Size::Tiny => {
+            let over = (row.seconds - row.memcpy_seconds) * 1e9;
+            format!("{row}{cost}  {over:+.0} ns\n")
+        }
+        Size::Memory | Size::L2 | Size::Small => format!("{row}{cost}\n"),
+    }
+}
+
+/// What moves: `bf16[100,100]  row-major  ->  zN  at 16,16`.
+pub(super) fn described(case: &Case) -> String {
+    let dims: Vec<String> = case.dims().iter().map(u64::to_string).collect();
+    let (dtype, dims) = (case.dtype().name(), dims.join(","));
+    format!("{dtype}[{dims}]  {}  ->  {}  at {}", case.from(), case.to(), case.offsets())
+}
+
+/// The slowest random cases of each number of threads, and how to measure one again; `most` is what
+/// `--max-bytes` said, where it did.
+pub(super) fn worst(measured: &[(Case, Row)], most: &str) -> String {
+    let drawn = |(case, _): &&(Case, Row)| case.size() == Size::Random;
+    let mut threads: Vec<usize> =
+        measured.iter().filter(drawn).map(|(_, row)| row.threads).collect();
+    threads.sort();
+    threads.dedup();
+    let list = |threads: usize| {
+        let of = measured.iter().filter(drawn).filter(|(_, row)| row.threads == threads);
+        let mut rows: Vec<&(Case, Row)> = of.collect();
+        if rows.len() < 2 {
+            return String::new();
+        }
+        rows.sort_by(|(_, a), (_, b)| a.ratio().total_cmp(&b.ratio()));
+        let one = |(case, row): &&(Case, Row)| {
+            let again = case.name().strip_prefix("random-");
+            let again =
+                again.map_or(String::new(), |seed| format!("  --random 1 --seed {seed}{most}"));
+            format!("  {:.2}  {}  {}{again}\n", row.ratio(), described(case), row.kernel)
+        };
+        let lines: String = rows.iter().take(WORST).map(one).collect();
+        format!("slowest with {threads} thread{}:\n{lines}", if threads == 1 { "" } else { "s" })
+    };
+    threads.into_iter().map(list).collect()
+}
+
+/// What offsets cost: mean, most, and whose it is, of each number of threads.
+pub(super) fn costs(measured: &[(Case, Row)]) -> String {
+    let mut threads: Vec<usize> = measured.iter().map(|(_, row)| row.threads).collect();
+    threads.sort();
+    threads.dedup();
+    let line = |threads: usize| {
+        let rows = measured.iter().map(|(_, row)| row).filter(|row| row.threads == threads);
+        let costs: Vec<(f64, &Row)> =
+            rows.filter_map(|row| row.offset_cost().map(|cost| (cost, row))).collect();
+        let (most, row) = costs.iter().max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        let logarithms: f64 = costs.iter().map(|(cost, _)| cost.ln()).sum();
+        Some(format!(
+            "offsets, {threads} thread{}: {:.2} of the time on cache lines in the geometric mean of {}, at most {most:.2} ({})\n",
+            if threads == 1 { "" } else { "s" },
+            (logarithms / costs.len() as f64).exp(),
+            costs.len(),
+            row.name,
+        ))
+    };
+    threads.into_iter().filter_map(line).collect()
+}
