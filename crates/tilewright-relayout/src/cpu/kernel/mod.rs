@@ -19,6 +19,7 @@ mod panel;
 mod portable;
 mod rows;
 mod sink;
+mod stage;
 mod strip;
 #[cfg(test)]
 mod suite;

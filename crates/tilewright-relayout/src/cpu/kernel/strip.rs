@@ -1,14 +1,14 @@
 //! Strips: a few registers in, a few out, the same again a register further on, until the end of a row.
 //!
-//! What is written past the caches goes through a stage: a stretch of each row of the destination, on
-//! the line it lies on, whose whole lines are written when it is full and whose last, partial line stays.
+//! What is written past the caches goes through a [stage](Stage).
 
+pub(super) use super::stage::{Stage, finish};
 use super::{
     enter::{Work, enter},
     isa::Isa,
+    stage::{Held, PITCH, turned},
     vector::Vector,
 };
-use crate::cpu::scratch::Scratch;
 use crate::{
     cpu::cost,
     cpu::weave::Reach,
@@ -48,101 +48,6 @@ pub(super) struct Strip {
 }
 
 const LINE: usize = cost::LINE as usize;
-
-/// The bytes of a row in the stage: few, since nothing is read while they are written.
-const PITCH: usize = (1 << 10) + 2 * LINE;
-
-/// The most rows of a strip.
-pub(super) const ROWS: usize = 8;
-
-/// What is written past the caches, before it is.
-#[derive(Debug)]
-pub(super) struct Stage {
-    buffer: *mut u8,
-    rows: [Held; ROWS],
-}
-
-/// A stretch of a row: `fill` bytes from the line `line` on, of which the first `skip` are not the row's.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    line: *mut u8,
-    skip: usize,
-    fill: usize,
-}
-
-impl Stage {
-    /// An empty one.
-    pub(super) fn new(scratch: &mut Scratch) -> Stage {
-        let none = Held { line: core::ptr::null_mut(), skip: 0, fill: 0 };
-        Stage { buffer: scratch.lines(ROWS * PITCH), rows: [none; ROWS] }
-    }
-
-    /// Makes row `k` begin, or go on, at `to`.
-    ///
-    /// # Safety
-    /// As for [`run`], of what the row held before.
-    #[inline(always)]
-    unsafe fn begin<V: Vector>(&mut self, k: usize, to: *mut u8) {
-        let held = &mut self.rows[k];
-        if held.line.wrapping_add(held.fill) == to && held.fill > held.skip {
-            return;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { self.finish::<V>(k) };
-        let phase = to.addr() % LINE;
-        self.rows[k] = Held { line: to.wrapping_sub(phase), skip: phase, fill: phase };
-    }
-
-    /// Writes the whole lines of row `k`; the rest moves to the front.
-    ///
-    /// # Safety
-    /// The row's bytes lie in the destination; the machine has the instruction set.
-    #[inline(always)]
-    unsafe fn flush<V: Vector>(&mut self, k: usize) {
-        let Held { line, skip, fill } = self.rows[k];
-        let whole = fill / LINE * LINE;
-        if whole == 0 {
-            return;
-        }
-        let buffer = self.buffer.wrapping_add(k * PITCH);
-        // SAFETY: `skip` is below a line, and bytes `skip..fill` of the buffer are those of the row;
-        // lines are aligned on both sides. The moved line begins behind the first one and ends within
-        // the row's part of the buffer, two lines longer than what it is filled with.
-        unsafe {
-            let mut at = 0;
-            if skip > 0 {
-                V::copy_short(buffer.add(skip), line.wrapping_add(skip), LINE - skip);
-                at = LINE;
-            }
-            while at < whole {
-                for part in (at..at + LINE).step_by(V::BYTES) {
-                    V::load(buffer.add(part)).stream(line.wrapping_add(part));
-                }
-                at += LINE;
-            }
-            core::ptr::copy_nonoverlapping(buffer.add(whole), buffer, LINE);
-        }
-        self.rows[k] = Held { line: line.wrapping_add(whole), skip: 0, fill: fill - whole };
-    }
-
-    /// Writes all of row `k`.
-    ///
-    /// # Safety
-    /// As for [`Stage::flush`].
-    #[inline(always)]
-    unsafe fn finish<V: Vector>(&mut self, k: usize) {
-        // SAFETY: the caller's promise; what is left is shorter than a line.
-        unsafe {
-            self.flush::<V>(k);
-            let Held { line, skip, fill } = self.rows[k];
-            if fill > skip {
-                let from = self.buffer.add(k * PITCH + skip);
-                V::copy_short(from, line.wrapping_add(skip), fill - skip);
-            }
-        }
-        self.rows[k].skip = self.rows[k].fill;
-    }
-}
 
 /// Runs a strip with registers of `register` bytes, 16 or those of the instruction set; past the caches
 /// where there is a stage. Returns whether there are such registers.
@@ -216,30 +121,6 @@ pub(super) fn ahead(reach: Reach, row: usize, side: usize) -> usize {
     match reach {
         Reach::Far | Reach::Coming => (cost::AHEAD as usize / side).min(row / LINE) * LINE,
         Reach::Near => 0,
-    }
-}
-
-/// Writes what the stage still holds.
-///
-/// # Safety
-/// As for [`run`].
-pub(super) unsafe fn finish(isa: Isa, mut stage: Stage) {
-    // SAFETY: the caller's promise; lines of the stage hold whole registers of any size.
-    unsafe { enter(isa, isa.register(), Finish(&mut stage)) };
-}
-
-/// The rest of a stage.
-struct Finish<'a>(&'a mut Stage);
-
-impl Work for Finish<'_> {
-    /// As for [`finish`].
-    #[inline(always)]
-    unsafe fn with<V: Vector>(self) {
-        for k in 0..ROWS {
-            // SAFETY: the caller's promise.
-            unsafe { self.0.finish::<V>(k) };
-        }
-        V::fence();
     }
 }
 
@@ -354,28 +235,68 @@ impl Strip {
         done: usize,
         count: usize,
     ) {
-        let width = self.width::<V, O>();
-        let mut at = [stage.buffer; O];
-        for (k, at) in at.iter_mut().enumerate() {
-            let (row, register) = if R == 1 { (0, k) } else { (k, 0) };
-            *at = at.wrapping_add(row * PITCH + stage.rows[row].fill + register * V::BYTES);
-        }
-        let end = self.len / width * self.step;
-        for i in 0..count {
-            let from = (done + i) * self.step;
-            self.ask::<V, M, O>(make, from, end);
-            // SAFETY: the caller's promise.
-            unsafe {
-                let held = make.make::<V>(self.from.add(from));
-                for (k, register) in held.into_iter().enumerate() {
-                    register.store(at[k].add(i * width));
-                }
+        let is_phased = |held: &Held| !held.fill.is_multiple_of(V::BYTES);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if stage.rows[..R].iter().any(is_phased) {
+                self.steps::<V, M, O, R, true>(make, stage, done, count);
+            } else {
+                self.steps::<V, M, O, R, false>(make, stage, done, count);
             }
         }
         for k in 0..R {
-            stage.rows[k].fill += count * width;
+            stage.rows[k].fill += count * self.width::<V, O>();
             // SAFETY: the caller's promise.
             unsafe { stage.flush::<V>(k) };
+        }
+    }
+
+    /// The steps of a filling. Rows that are `PHASED` are filled within registers of the stage: each takes
+    /// the end of one made and the beginning of the next, so that what is read back soon after was written
+    /// by one store, not by two.
+    ///
+    /// # Safety
+    /// As for [`Strip::fill`].
+    #[inline(always)]
+    unsafe fn steps<V: Vector, M: Make<O>, const O: usize, const R: usize, const PHASED: bool>(
+        &self,
+        make: &M,
+        stage: &Stage,
+        done: usize,
+        count: usize,
+    ) {
+        const { assert!(R == 1 || R == O) };
+        let width = self.width::<V, O>();
+        let ends: [*mut u8; R] =
+            core::array::from_fn(|k| stage.buffer.wrapping_add(k * PITCH + stage.rows[k].fill));
+        let phases = ends.map(|end| if PHASED { end.addr() % V::BYTES } else { 0 });
+        let tables = phases.map(|phase| turned::<V>(phase));
+        // SAFETY: a row begins a register or more behind readable bytes, and each has room for the steps.
+        // The steps read what the caller promises.
+        unsafe {
+            let mut last = ends.map(|end| V::load(end.wrapping_sub(V::BYTES)));
+            let end = self.len / width * self.step;
+            for i in 0..count {
+                let from = (done + i) * self.step;
+                self.ask::<V, M, O>(make, from, end);
+                let made = make.make::<V>(self.from.add(from));
+                for (k, register) in made.into_iter().enumerate() {
+                    let (row, place) = if R == 1 { (0, k * V::BYTES) } else { (k, 0) };
+                    let to = ends[row].wrapping_sub(phases[row]).wrapping_add(i * width + place);
+                    if PHASED {
+                        let (own, next) = tables[row];
+                        last[row].arrange(own).pick(register, next).store(to);
+                        last[row] = register;
+                    } else {
+                        register.store(to);
+                    }
+                }
+            }
+            if PHASED {
+                for (last, end) in last.into_iter().zip(ends) {
+                    last.store(end.wrapping_add(count * width).wrapping_sub(V::BYTES));
+                }
+            }
         }
     }
 }
