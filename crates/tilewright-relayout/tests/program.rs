@@ -369,6 +369,12 @@ fn check_one(program: Program) {
 
 /// Runs a plan chunk by chunk, from no more of the source than each asks for.
 fn in_chunks(plan: &Plan, source: &[u8], out: &mut [u8]) {
+    let touched: Vec<_> = plan.program().destination_ranges().collect();
+    if let (Some(first), Some(last)) = (touched.first(), touched.last()) {
+        let ranges: Vec<_> = plan.ranges(100).collect();
+        let (start, end) = (ranges[0].start, ranges[ranges.len() - 1].end);
+        assert!(start <= first.start && last.end <= end && ranges.is_sorted_by_key(|r| r.start));
+    }
     for range in plan.ranges(100) {
         let chunk = plan.chunk(range.clone()).unwrap();
         let mut buffer = vec![0; chunk.buffer_len()];
@@ -426,6 +432,8 @@ fn a_part_of_a_large_array_touches_what_it_needs() {
         ranges.map(|range| range.end - range.start).sum()
     };
     assert_eq!(bytes(&mut part.source_ranges()), 10_000);
+    let first = part.destination_ranges().next().unwrap().start;
+    assert_eq!(Plan::of(part.clone()).ranges(1 << 30).next().unwrap().start, first);
     assert_eq!(bytes(&mut part.destination_ranges()), 10_000);
     let fours = pattern(2, &[(0, 1, 0), (1, 1, 0), (0, 0, 4), (1, 0, 4)]);
     let fours = fours.layout(&[1 << 20, 1 << 20]).unwrap();

@@ -13,6 +13,7 @@ pub(crate) mod ops;
 mod part;
 mod ranges;
 pub(crate) mod region;
+mod swizzled;
 pub(crate) mod walk;
 
 use crate::{Elements, Error, elements};

@@ -3,6 +3,7 @@
 //! Law: a byte lies in a range if and only if it holds a part of an element, and ranges do not touch.
 
 use crate::program::{
+    Program,
     cells::{Cells, GapLoop, boxes_of},
     digits::Digits,
     part::Part,
@@ -33,9 +34,7 @@ enum Found {
 impl Ranges {
     /// The ranges of a part of a layout, whose elements have so many bits.
     pub(crate) fn of(side: &TensorLayout, origin: &Coord, extents: &[u64], bits: u32) -> Ranges {
-        let origin = origin.as_slice();
-        let refinement = Refinement::of_part(side, origin, side, origin, extents);
-        let found = match refinement.ok().and_then(|refinement| boxes_of(&refinement)) {
+        let found = match boxes_of_part(side, origin, extents) {
             Some(boxes) => {
                 let first = |(i, cells): (usize, &Cells)| {
                     next_run(cells, 0).map(|run| Reverse((run.start, run.end, i)))
@@ -44,6 +43,7 @@ impl Ranges {
                 Found::Boxes(boxes, heap)
             }
             None => {
+                let origin = origin.as_slice();
                 let digits = Digits::new(side, side, &Part::new(origin, origin, extents));
                 let end = side.capacity() as i64;
                 Found::Windows { digits: Box::new(digits), next: 0, end, runs: Vec::new() }
@@ -73,11 +73,34 @@ impl Ranges {
             }
         }
     }
+}
 
-    /// The bytes that a run of elements touches.
-    fn bytes(&self, run: &Range<u64>) -> Range<u64> {
-        let bits = |element: u64| u128::from(element) * u128::from(self.bits);
-        (bits(run.start) / 8) as u64..bits(run.end).div_ceil(8) as u64
+/// The bytes that a run of elements of so many bits touches.
+fn bytes(run: &Range<u64>, bits: u64) -> Range<u64> {
+    let bits = |element: u64| u128::from(element) * u128::from(bits);
+    (bits(run.start) / 8) as u64..bits(run.end).div_ceil(8) as u64
+}
+
+/// A part of a layout as boxes, if they are few.
+fn boxes_of_part(side: &TensorLayout, origin: &Coord, extents: &[u64]) -> Option<Vec<Cells>> {
+    let origin = origin.as_slice();
+    boxes_of(&Refinement::of_part(side, origin, side, origin, extents).ok()?)
+}
+
+impl Program {
+    /// Bytes of the destination outside of which a part has no element; all bytes of a whole array.
+    pub(crate) fn span(&self) -> Range<u64> {
+        if !self.is_part() {
+            return 0..self.dst_bytes();
+        }
+        let elements = match boxes_of_part(self.dst(), &self.part.dst, self.extents()) {
+            Some(boxes) => {
+                let (starts, ends) = (boxes.iter().map(|b| b.at), boxes.iter().map(Cells::end));
+                starts.min().unwrap_or(0)..ends.max().unwrap_or(0)
+            }
+            None => self.digits().span(self.dst().capacity()),
+        };
+        bytes(&elements, u64::from(self.elements().dst_bits))
     }
 }
 
@@ -86,7 +109,7 @@ impl Iterator for Ranges {
 
     fn next(&mut self) -> Option<Range<u64>> {
         while let Some(run) = self.run() {
-            let bytes = self.bytes(&run);
+            let bytes = bytes(&run, self.bits);
             match &mut self.held {
                 Some(held) if bytes.start <= held.end => held.end = held.end.max(bytes.end),
                 held => {

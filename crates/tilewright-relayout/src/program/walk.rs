@@ -7,6 +7,7 @@
 use crate::{
     program::digits::{Digit, Digits, Group},
     program::ops::{Line, run},
+    program::swizzled::Side,
 };
 use core::ops::Range;
 use tilewright_core::Swizzle;
@@ -69,6 +70,22 @@ impl Digits {
 }
 
 impl Digits {
+    /// Offsets of the destination below `capacity` outside of which there is no element.
+    pub(crate) fn span(&self, capacity: u64) -> Range<u64> {
+        let reach = |digit: &Digit| {
+            let turns = digit.turns();
+            let ends = [turns.start as i64, turns.end as i64 - 1].map(|turn| turn * digit.stride);
+            (ends[0].min(ends[1]), ends[0].max(ends[1]))
+        };
+        let reaches = self.digits.iter().map(reach);
+        let (low, high) =
+            reaches.fold((self.base.1, self.base.1), |at, reach| (at.0 + reach.0, at.1 + reach.1));
+        // A swizzle permutes aligned windows.
+        let window = self.swizzles.1.window();
+        let end = (high as u64 / window + 1).saturating_mul(window);
+        low as u64 / window * window..end.min(capacity)
+    }
+
     /// No element of the destination lies from `from` to below this offset; `None` if none lies from
     /// `from` on.
     pub(crate) fn next_box(&self, from: i64) -> Option<i64> {
@@ -248,10 +265,28 @@ impl Walk<'_> {
         hand_out(outer, inner, atoms, f);
     }
 
-    /// Hands out what of a leaf lies in the range, row by row at its swizzled offsets.
+    /// Hands out what of a leaf lies in the range, at its swizzled offsets: rows that the swizzles change
+    /// alike together, or row by row.
     fn swizzle(&self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
         let Tables { outer, inner, row, atoms, .. } = tables;
         let (src, dst) = self.groups.swizzles;
+        if self.holds(outer, inner)
+            && let Some(src) =
+                Side::of(src, outer.iter().map(|at| at.0), inner.iter().map(|at| at.0))
+            && let Some(dst) =
+                Side::of(dst, outer.iter().map(|at| at.1), inner.iter().map(|at| at.1))
+        {
+            let key = |at: &Pair| (src.key(at.0), dst.key(at.1));
+            outer.sort_unstable_by_key(key);
+            for rows in outer.chunk_by_mut(|a, b| key(a) == key(b)) {
+                let key = key(&rows[0]);
+                row.clear();
+                row.extend(inner.iter().map(|at| (src.inner(at.0, key.0), dst.inner(at.1, key.1))));
+                rows.iter_mut().for_each(|at| *at = (src.outer(at.0), dst.outer(at.1)));
+                hand_out(rows, row, atoms, f);
+            }
+            return;
+        }
         for at in outer.iter() {
             // An affine offset under a swizzle is not negative.
             let each =
@@ -260,6 +295,18 @@ impl Walk<'_> {
             row.extend(each.filter(|pair| self.range.contains(&pair.1)));
             hand_out(&[(0, 0)], row, atoms, f);
         }
+    }
+
+    /// Whether all of a leaf lies in the range, whatever the swizzle makes of it.
+    fn holds(&self, outer: &[Pair], inner: &[Pair]) -> bool {
+        let window = self.groups.swizzles.1.window() as i64;
+        let ends = |table: &[Pair]| {
+            let each = table.iter().map(|pair| pair.1);
+            (each.clone().min().unwrap_or(0), each.max().unwrap_or(0))
+        };
+        let (a, b) = (ends(outer), ends(inner));
+        let (low, high) = ((a.0 + b.0) / window * window, (a.1 + b.1) / window * window);
+        self.range.start <= low && high.saturating_add(window) <= self.range.end
     }
 }
 

@@ -30,8 +30,10 @@ pub struct Read {
     pub at: usize,
 }
 
-/// A byte range of the destination, the reads that its source elements need, and the means to make it
-/// from them. It keeps the plan alive, and nothing else.
+/// A byte range of the destination: what of a program lies in it, the reads that this needs, and the means to
+/// make the range from them. It keeps the plan alive, and nothing else.
+///
+/// Of a part, the rest of the range is left alone: chunks of several parts may be run into one output.
 ///
 /// ```
 /// use tilewright_core::TensorLayout;
@@ -106,7 +108,8 @@ impl Plan {
         Ok(Chunk { plan: self.clone(), range, needs, buffer })
     }
 
-    /// The destination as ranges of about `bytes` bytes, cut where chunks read least.
+    /// The destination as ranges of about `bytes` bytes, cut where chunks read least; of a part, those from
+    /// its first byte to its last.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -118,8 +121,10 @@ impl Plan {
     /// assert_eq!(ranges, [0..14_800, 14_800..29_600, 29_600..40_000]);
     /// ```
     pub fn ranges(&self, bytes: u64) -> impl Iterator<Item = Range<u64>> + use<> {
-        let (all, step) = (self.dst_bytes(), self.0.rounded(bytes));
-        (0..all.div_ceil(step)).map(move |i| i * step..(i * step).saturating_add(step).min(all))
+        let (span, step) = (self.0.program.span(), self.0.rounded(bytes));
+        let (low, high) = (span.start, span.end);
+        (low / step..high.div_ceil(step))
+            .map(move |i| (i * step).max(low)..(i * step).saturating_add(step).min(high))
     }
 
     /// The most memory, in bytes, that the list of reads of a chunk of `range` bytes may take where its

@@ -1,4 +1,8 @@
 //! Ranges of the destination and what they read: arrays larger than memory.
+//!
+//! A chunk is the program of its plan within a byte range: regions clipped to it, with the same boxes over a
+//! buffer that holds what they read, or digits, whose elements are found in a list of stretches. How far reads
+//! are joined across bytes that nobody needs is the policy of [`cover`] and [`scattered`].
 
 mod chunk;
 pub(crate) mod cover;

@@ -65,10 +65,73 @@ fn each(shifted: &Shifted<'_>, mut f: impl FnMut(i64, i64)) {
 
 /// Moves `N` bytes for each entry.
 fn lanes<const N: usize>(width: usize, leaf: &Shifted<'_>, src: &[u8], out: &mut [u8]) {
-    each(leaf, |from, to| {
-        let (from, to) = (from as usize * width, to as usize * width);
-        out[to..to + N].copy_from_slice(&src[from..from + N]);
-    });
+    if !leaf.is_within(width, N, src.len(), out.len()) {
+        // Ends at the first entry that is not within.
+        return each(leaf, |from, to| {
+            let (from, to) = (from as usize * width, to as usize * width);
+            out[to..to + N].copy_from_slice(&src[from..from + N]);
+        });
+    }
+    // SAFETY: `is_within` has found every entry's `N` bytes within `src` and `out`.
+    unsafe {
+        if width == N { moved::<N>(N, leaf, src, out) } else { moved::<N>(width, leaf, src, out) }
+    }
+}
+
+/// Moves `N` bytes for each entry, without a look at the ends of the buffers.
+///
+/// # Safety
+/// From each entry on, scaled by `width`, there are `N` bytes in `src` and in `out`.
+#[inline(always)]
+unsafe fn moved<const N: usize>(width: usize, leaf: &Shifted<'_>, src: &[u8], out: &mut [u8]) {
+    let scaled = |at: i64| at as isize * width as isize;
+    let (from, to) = (src.as_ptr(), out.as_mut_ptr());
+    for &(src, dst) in leaf.leaf.outer {
+        let from = from.wrapping_offset(scaled(src + leaf.shift.0));
+        let to = to.wrapping_offset(scaled(dst + leaf.shift.1));
+        for &(src, dst) in leaf.leaf.inner {
+            let (from, to) = (from.wrapping_offset(scaled(src)), to.wrapping_offset(scaled(dst)));
+            // SAFETY: the caller has `N` bytes at the sum of both entries on either side, and the sides
+            // are a shared and an exclusive slice.
+            unsafe {
+                to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned())
+            };
+        }
+    }
+}
+
+impl Shifted<'_> {
+    /// Whether `bytes` bytes from each entry on lie within buffers of these lengths.
+    fn is_within(&self, width: usize, bytes: usize, src: usize, dst: usize) -> bool {
+        let (outer, inner) = (Bounds::of(self.leaf.outer), Bounds::of(self.leaf.inner));
+        let fits = |low: i128, high: i128, len: usize| {
+            low >= 0 && high * width as i128 + bytes as i128 <= len as i128
+        };
+        let sum = |a: i64, b: i64, shift: i64| i128::from(a) + i128::from(b) + i128::from(shift);
+        let (a, b) = self.shift;
+        fits(sum(outer.low.0, inner.low.0, a), sum(outer.high.0, inner.high.0, a), src)
+            && fits(sum(outer.low.1, inner.low.1, b), sum(outer.high.1, inner.high.1, b), dst)
+    }
+}
+
+/// The least and the greatest offset of a table on either side.
+struct Bounds {
+    low: Pair,
+    high: Pair,
+}
+
+impl Bounds {
+    fn of(table: &[Pair]) -> Bounds {
+        let mut bounds = Bounds { low: (0, 0), high: (0, 0) };
+        if let Some(&first) = table.first() {
+            (bounds.low, bounds.high) = (first, first);
+        }
+        for pair in table {
+            bounds.low = (bounds.low.0.min(pair.0), bounds.low.1.min(pair.1));
+            bounds.high = (bounds.high.0.max(pair.0), bounds.high.1.max(pair.1));
+        }
+        bounds
+    }
 }
 
 /// Unpacks and packs elements, whose widths differ.
