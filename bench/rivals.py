@@ -11,7 +11,8 @@ own making, what is one dense box. What a library has no words for it does not t
 
 as `cargo xtask bench --rivals --random N` runs it, holds NumPy and torch against the program on random cases,
 in buffers at the same offsets: the program, a library and the program again, case by case, so that the three
-are seconds apart. What counts is the library's time over the mean of the program's two. Where the program is
+are seconds apart. What counts is the library's time over the mean of the program's two; with one thread
+processor time. Where the program is
 behind by more than 5 %, all is measured once more, and only that counts. Without --quick the bytes that come
 out are compared by their checksum.
 """
@@ -54,6 +55,9 @@ ASKED = arguments()
 if ASKED.threads == 1 and hasattr(os, "sched_setaffinity"):
     # Before any library counts the cores: some cannot be told later.
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+# Random cases with one thread: processor time, which other work on the machine does not disturb.
+CLOCK = time.process_time if ASKED.random and ASKED.threads == 1 else time.perf_counter
 
 import numpy as np  # noqa: E402  (after the cores are chosen)
 
@@ -222,10 +226,10 @@ class Turns:
         self.run, self.runs, self.times = run, None, []
 
     def turn(self):
-        began = time.perf_counter()
+        began = CLOCK()
         for _ in range(self.runs or 1):
             self.run()
-        took = (time.perf_counter() - began) / (self.runs or 1)
+        took = (CLOCK() - began) / (self.runs or 1)
         if self.runs is None:
             self.runs = max(1, min(4096, int(LEAST_SECONDS / max(took, 1e-9))))
         else:
@@ -349,7 +353,8 @@ class Duel:
         row = measure(told, job, self.src, self.dst, self.memcpy, ASKED.threads, checks=not ASKED.quick)
         if row is None:
             return None
-        seconds = math.sqrt(before["seconds"] * self.program(case)["seconds"])
+        clock = "seconds" if CLOCK is time.perf_counter or before["cpu_seconds"] is None else "cpu_seconds"
+        seconds = math.sqrt(before[clock] * self.program(case)[clock])
         return {**row, "ahead": row["seconds"] / seconds, "ours": row["bytes"] / 1e9 / seconds}
 
 

@@ -218,6 +218,8 @@ impl Bench {
             wrong,
             offsets: case.offsets(),
             cpu_per_wall: ours.cpu_per_wall(),
+            cpu_seconds: ours.cpu_seconds(),
+            memcpy_cpu_seconds: memcpy.cpu_seconds(),
             on_lines_seconds: how.beside.then(|| on_lines.seconds()),
         })
     }

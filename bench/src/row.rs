@@ -48,6 +48,10 @@ pub struct Row {
     pub offsets: Offsets,
     /// Processor time over time of the runs, of all threads; none where the system does not tell.
     pub cpu_per_wall: Option<f64>,
+    /// Processor seconds of one run, of all threads.
+    pub cpu_seconds: Option<f64>,
+    /// Processor seconds of one memcpy, of all threads.
+    pub memcpy_cpu_seconds: Option<f64>,
     /// Seconds of one run in buffers that begin on cache lines, where both were measured.
     pub on_lines_seconds: Option<f64>,
 }
@@ -106,6 +110,22 @@ impl Row {
     /// ```
     pub fn ratio(&self) -> f64 {
         self.memcpy_seconds / self.seconds
+    }
+
+    /// How fast it is by processor time, memcpy being 1; where other work takes the processor, this says more
+    /// than the time. None with several threads, or where the system does not tell.
+    ///
+    /// ```
+    /// use tilewright_bench::{Bench, Effort, Size, definitions};
+    /// let case = definitions()?[0].case(Size::Small)?;
+    /// let mut bench = Bench::new(case.bytes())?;
+    /// assert_eq!(bench.relayout(&case, 1, Effort::quick())?.cpu_ratio().is_some(), cfg!(unix));
+    /// assert!(bench.relayout(&case, 2, Effort::quick())?.cpu_ratio().is_none());
+    /// # Ok::<(), tilewright_bench::Error>(())
+    /// ```
+    pub fn cpu_ratio(&self) -> Option<f64> {
+        let (ours, memcpy) = self.cpu_seconds.zip(self.memcpy_cpu_seconds)?;
+        (self.threads == 1).then_some(memcpy / ours)
     }
 
     /// What the offsets of the buffers cost: the seconds, those on cache lines being 1; none unless both

@@ -14,13 +14,13 @@ const MOST: f64 = 4096.0;
 pub(crate) struct Turns {
     runs: Option<u32>,
     times: Vec<f64>,
-    wall: f64,
-    cpu: Option<f64>,
+    /// Processor time of a run in each turn; fewer than turns where the system does not tell.
+    worked: Vec<f64>,
 }
 
 impl Turns {
     pub(crate) fn new() -> Turns {
-        Turns { runs: None, times: Vec::new(), wall: 0.0, cpu: Some(0.0) }
+        Turns { runs: None, times: Vec::new(), worked: Vec::new() }
     }
 
     /// A turn; the first is not counted.
@@ -36,8 +36,7 @@ impl Turns {
         match self.runs {
             Some(_) => {
                 self.times.push(took / f64::from(runs));
-                self.wall += took;
-                self.cpu = self.cpu.zip(worked).map(|(all, one)| all + one);
+                self.worked.extend(worked.map(|worked| worked / f64::from(runs)));
             }
             // From a first run with cold caches one would count too few, so it is run again.
             None => {
@@ -58,9 +57,15 @@ impl Turns {
         median(self.times.clone())
     }
 
+    /// Processor time of one run, of all threads: the median of the turns.
+    pub(crate) fn cpu_seconds(&self) -> Option<f64> {
+        (!self.worked.is_empty()).then(|| median(self.worked.clone()))
+    }
+
     /// Processor time over time, of all turns: the threads that worked or waited in a loop.
     pub(crate) fn cpu_per_wall(&self) -> Option<f64> {
-        self.cpu.map(|cpu| cpu / self.wall).filter(|ratio| ratio.is_finite())
+        let sum = |all: &[f64]| all.iter().sum::<f64>();
+        (!self.worked.is_empty()).then(|| sum(&self.worked) / sum(&self.times))
     }
 }
 

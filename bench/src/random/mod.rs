@@ -40,7 +40,7 @@ const LINE: u64 = 64;
 /// assert!((1 << 12..=1 << 16).contains(&(case.src_bytes() + case.dst_bytes())));
 /// // The same again.
 /// assert_eq!(case.to(), random(7, 3, 1 << 16)?.to());
-/// assert!(random(7, 3, 10).unwrap_err().is_definition());
+/// assert!(random(7, 3, 1).unwrap_err().is_definition());
 /// # Ok::<(), tilewright_bench::Error>(())
 /// ```
 pub fn random(seed: u64, index: u64, most: u64) -> Result<Case, Error> {

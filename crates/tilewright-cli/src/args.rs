@@ -157,17 +157,13 @@ and two buffers of 340 MB; --quick a part of them and seconds.
 puts the buffers past a cache line, as malloc and NumPy do by 16 bytes; --paired says what that costs.
 
 --random draws cases as people have them; seed and number say it all, on every machine. --seed 7:12 goes on
-at case 12 of seed 7: --random 1 --seed 7:12 measures that case again. --from and --to measure any case.
+at case 12 of seed 7: --random 1 --seed 7:12 measures that case again. --from row-major --to zN
+--dims 4096,4096 --dtype bf16 measures any case.
 
 Examples:
   tilewright bench --quick
-  tilewright bench transpose-f32 --size memory --threads 1
-  tilewright bench zN --quick --json
-  tilewright bench --size tiny
-  tilewright bench transpose --offset 16 --paired
-  tilewright bench --random 20 --seed 7
-  tilewright bench --random 1 --seed 7:12 --threads 1
-  tilewright bench --from row-major --to zN --dims 4096,4096 --dtype bf16 --offset 16,48")]
+  tilewright bench transpose-f32 --size memory --offset 16 --paired
+  tilewright bench --random 20 --seed 7 --threads 1")]
     Bench(Bench),
     /// Print a completion script for a shell
     #[command(after_help = "\

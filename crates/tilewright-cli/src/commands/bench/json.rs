@@ -34,6 +34,9 @@ pub(super) fn row(case: &Case, row: &Row) -> Value {
         "checksum": format!("{:#018x}", row.checksum),
         "offsets": [row.offsets.src, row.offsets.dst],
         "cpu_per_wall": row.cpu_per_wall,
+        "cpu_seconds": row.cpu_seconds,
+        "memcpy_cpu_seconds": row.memcpy_cpu_seconds,
+        "cpu_ratio": row.cpu_ratio(),
         "on_lines_seconds": row.on_lines_seconds,
         "offset_cost": row.offset_cost(),
     });

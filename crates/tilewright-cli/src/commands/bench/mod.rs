@@ -75,7 +75,8 @@ fn answer(
             said => format!(" --max-bytes {said}"),
         };
         let worst = words::worst(measured, &most);
-        out.text(&format!("\n{lines}{}{worst}", words::costs(measured)))?;
+        let (disturbed, costs) = (words::disturbed(measured), words::costs(measured));
+        out.text(&format!("\n{lines}{disturbed}{costs}{worst}"))?;
     }
     let right = rows.iter().all(Row::is_right);
     Ok(if right { ExitCode::SUCCESS } else { ExitCode::from(super::NO) })

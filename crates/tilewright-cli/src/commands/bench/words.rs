@@ -64,6 +64,27 @@ pub(super) fn worst(measured: &[(Case, Row)], most: &str) -> String {
     threads.into_iter().map(list).collect()
 }
 
+/// Below this processor time over time, one thread was kept from its work.
+const KEPT: f64 = 0.9;
+
+/// What the ratios are by processor time, where other work on the machine took part of one thread's.
+pub(super) fn disturbed(measured: &[(Case, Row)]) -> String {
+    let alone = measured.iter().map(|(_, row)| row).filter(|row| row.threads == 1);
+    let ratios: Vec<(f64, &Row)> =
+        alone.filter_map(|row| row.cpu_ratio().map(|ratio| (ratio, row))).collect();
+    let kept = |(_, row): &&(f64, &Row)| row.cpu_per_wall.is_some_and(|cpu| cpu < KEPT);
+    let count = ratios.iter().filter(kept).count();
+    let least = ratios.iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
+    let Some((least, row)) = least.filter(|_| count > 0) else { return String::new() };
+    let mean = ratios.iter().map(|(ratio, _)| ratio.ln()).sum::<f64>() / ratios.len() as f64;
+    format!(
+        "other work took the processor in {count} of {} with 1 thread; by processor time {:.2} of memcpy in the geometric mean, at least {least:.2} ({})\n",
+        ratios.len(),
+        mean.exp(),
+        row.name,
+    )
+}
+
 /// What offsets cost: mean, most, and whose it is, of each number of threads.
 pub(super) fn costs(measured: &[(Case, Row)]) -> String {
     let mut threads: Vec<usize> = measured.iter().map(|(_, row)| row.threads).collect();
