@@ -49,6 +49,9 @@ pub(crate) const NEAR_SCRATCH_BLOCK: u64 = 2 << 10;
 /// Moving so many times as much costs more than registers of half the size.
 pub(crate) const BADLY: f64 = 1.25;
 
+/// Runs of more bytes than this are copied one by one.
+pub(crate) const MAX_LANE: u64 = 32;
+
 /// Destinations of fewer bytes are written through the caches.
 pub(crate) const STREAM: u64 = 4 << 20;
 

@@ -7,8 +7,10 @@ pub(crate) mod cut;
 mod forced;
 #[allow(unsafe_code)]
 pub(crate) mod kernel;
+pub(crate) mod lines;
 pub(crate) mod padding;
 pub(crate) mod pool;
+pub(crate) mod rows;
 pub(crate) mod run;
 pub(crate) mod scratch;
 pub(crate) mod share;

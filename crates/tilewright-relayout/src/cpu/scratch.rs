@@ -1,6 +1,6 @@
 //! Buffers of one thread, kept from run to run.
 
-use crate::{cpu::kernel::Blocks, program::region::Loop};
+use crate::{cpu::rows::Blocks, program::region::Loop};
 
 /// A buffer for the blocks of one thread.
 #[derive(Debug, Default)]

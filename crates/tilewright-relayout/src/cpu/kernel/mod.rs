@@ -41,19 +41,16 @@ use crate::{
     },
     program::region::{Loop, RegionRef},
 };
-pub(crate) use ask::{Ask, lines};
+pub(crate) use ask::Ask;
 pub(crate) use few::Few;
 pub(crate) use field::Field;
 pub(crate) use isa::Isa;
 pub(crate) use lane::is_lane;
 pub(crate) use panel::Panel;
-pub(crate) use rows::{Blocks, are_far};
+pub(crate) use rows::are_far;
 pub(crate) use table::table;
 pub(crate) use thin::Thin;
 pub(crate) use together::{Together, keeps_apart};
-
-/// Runs of more bytes than this are copied one by one.
-pub(crate) const MAX_LANE: u64 = 32;
 
 /// How the units of a region are read and written.
 #[derive(Clone, Copy, Debug)]

@@ -15,6 +15,7 @@ use crate::{
     cpu::{
         cost,
         kernel::{self, Ask, Isa, Tools},
+        lines,
         weave::Reach,
     },
     program::region::{Loop, Region, RegionRef},
@@ -62,7 +63,7 @@ impl Hop {
     fn is_well_done(&self, least: usize) -> bool {
         match &self.way {
             Way::Weave(weave) => weave.register >= least,
-            Way::Thin(_) | Way::Few(_) | Way::Panel(_) => true,
+            Way::Thin(_) | Way::Few(_) => true,
             _ => self.region.run >= WHOLE, // open set
         }
     }
@@ -140,9 +141,11 @@ impl Hops {
         if !long || bytes < cost::LEAST || first.loops.is_empty() {
             return None;
         }
-        let asked = kernel::lines(&first);
+        let asked = lines::lines(&first);
         let (first, second) = (Hop::of(first, isa, Reach::Near), Hop::of(second, isa, reach));
-        let well_done = first.is_well_done(isa.register() / 4) || first.region.run >= SHORT;
+        let well_done = first.asks()
+            || first.is_well_done(isa.register() / 4)
+            || first.region.run >= SHORT;
         let (taken, bytes) = (taken.to_vec(), bytes as usize);
         well_done.then_some(Hops { taken, bytes, first, second, asked })
     }
@@ -165,7 +168,7 @@ impl Hops {
         // Picks ask for what they read themselves, and scratch buffers leave no time for it.
         let direct = matches!(&second.way, Way::Weave(weave) if weave.steps.gather.is_empty());
         let asks = reach == Reach::Far && direct && Way::picked(&first.whole(), isa).is_none();
-        let asked = if asks { kernel::lines(&first) } else { Vec::new() };
+        let asked = if asks { lines::lines(&first) } else { Vec::new() };
         // The first hop finds its source in a cache if the second asks for it meanwhile.
         let into = if asked.is_empty() { reach.coming() } else { Reach::Near };
         let first = Hop::of(first, isa, into);

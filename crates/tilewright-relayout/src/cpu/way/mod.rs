@@ -81,7 +81,7 @@ impl Way {
     /// The way for parts of any size.
     pub(crate) fn plain(region: &RegionRef<'_>, elements: Elements) -> Way {
         let (run, loops) = (region.run, region.loops);
-        if !region.packed && (loops.is_empty() || run > kernel::MAX_LANE || !kernel::is_lane(run)) {
+        if !region.packed && (loops.is_empty() || run > cost::MAX_LANE || !kernel::is_lane(run)) {
             return Way::Rows;
         }
         if region.packed && run > 1 {

@@ -1,6 +1,5 @@
 //! Contiguous runs.
 
-mod blocks;
 mod write;
 
 use super::{
@@ -12,7 +11,6 @@ use crate::{
     cpu::{cost, scratch::Scratch},
     program::region::{Loop, RegionRef, for_each},
 };
-pub(crate) use blocks::Blocks;
 use write::Write;
 pub(super) use write::stream;
 

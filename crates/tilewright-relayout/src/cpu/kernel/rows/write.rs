@@ -1,9 +1,9 @@
 //! A block of runs, written: whole lines past the caches, lines over two runs put together of both.
 
-use super::blocks::{Before, Block, Blocks, Segment};
 use crate::cpu::{
     cost,
     kernel::{enter::Work, vector::Vector},
+    rows::{Before, Block, Blocks, Segment},
 };
 
 const LINE: usize = cost::LINE as usize;

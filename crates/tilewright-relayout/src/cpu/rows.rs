@@ -8,8 +8,10 @@
 //! Law: the segments of all blocks visit every run once, and each segment but those that end a chain is
 //! continued by one that begins where it ends.
 
-use super::super::ask;
-use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
+use crate::{
+    cpu::{cost, lines},
+    program::region::{Loop, RegionRef},
+};
 
 /// One loop of the runs.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +32,10 @@ impl Turn {
 
 /// A segment of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     /// Where it begins, from the first byte of its block.
-    pub(super) src: i64,
-    pub(super) dst: i64,
+    pub(crate) src: i64,
+    pub(crate) dst: i64,
     /// The links of the chain beyond those of a segment whose first turn in the block this is not, as bits.
     begun: u64,
     /// The same, of the last turn.
@@ -57,29 +59,29 @@ pub(crate) struct Blocks {
     /// The loops of a block.
     loops: Vec<Loop>,
     /// Where the runs of a segment lie in the source, from its first.
-    pub(super) rows: Vec<i64>,
-    pub(super) segments: Vec<Segment>,
+    pub(crate) rows: Vec<i64>,
+    pub(crate) segments: Vec<Segment>,
     /// The lines of the source, from the first byte of a block.
-    pub(super) asked: Vec<i64>,
+    pub(crate) asked: Vec<i64>,
 }
 
 /// One block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    pub(super) src: i64,
-    pub(super) dst: i64,
+pub(crate) struct Block {
+    pub(crate) src: i64,
+    pub(crate) dst: i64,
     /// The first of the lines that its segments carry.
-    pub(super) carried: usize,
+    pub(crate) carried: usize,
     /// Whether its segments continue those of a block before, and others continue them.
-    pub(super) goes_on: bool,
-    pub(super) is_continued: bool,
+    pub(crate) goes_on: bool,
+    pub(crate) is_continued: bool,
     begun: u64,
     unfinished: u64,
 }
 
 /// What lies before a segment, in its chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Before {
+pub(crate) enum Before {
     Nothing,
     /// A segment of a block before, whose last part of a line was kept.
     Carried,
@@ -89,7 +91,7 @@ pub(super) enum Before {
 
 impl Blocks {
     /// Makes them the blocks of a part.
-    pub(super) fn set(&mut self, part: &RegionRef<'_>) {
+    pub(crate) fn set(&mut self, part: &RegionRef<'_>) {
         self.run = part.run;
         self.turns.clear();
         self.turns.extend(part.loops.iter().map(|of| Turn { of: *of, block: 1, link: None }));
@@ -111,18 +113,18 @@ impl Blocks {
     }
 
     /// Whether a run alone is a block, read ahead within itself.
-    pub(super) fn is_long(&self) -> bool {
+    pub(crate) fn is_long(&self) -> bool {
         self.run >= cost::LONG_RUN
     }
 
     /// The bytes of a chain.
-    pub(super) fn chain(&self) -> u64 {
+    pub(crate) fn chain(&self) -> u64 {
         let links = self.turns.iter().filter(|turn| turn.link.is_some());
         links.fold(self.run, |bytes, turn| bytes.saturating_mul(turn.of.extent))
     }
 
     /// How many lines are carried at the same time.
-    pub(super) fn carried(&self) -> usize {
+    pub(crate) fn carried(&self) -> usize {
         match self.along {
             Some(along) => self.inside(along) as usize * self.most_segments(),
             None => 0,
@@ -238,17 +240,17 @@ impl Blocks {
         let several = self.turns.iter().filter(|turn| turn.block > 1);
         self.loops.clear();
         self.loops.extend(several.map(|turn| Loop { extent: turn.block, ..turn.of }));
-        ask::list(self.run, &mut self.loops, &mut self.asked);
+        lines::list(self.run, &mut self.loops, &mut self.asked);
     }
 
     /// The first block of a part.
-    pub(super) fn first(&mut self, part: &RegionRef<'_>) -> Block {
+    pub(crate) fn first(&mut self, part: &RegionRef<'_>) -> Block {
         self.index.fill(0);
         self.block(part)
     }
 
     /// The next one, unless there is none.
-    pub(super) fn next(&mut self, part: &RegionRef<'_>) -> Option<Block> {
+    pub(crate) fn next(&mut self, part: &RegionRef<'_>) -> Option<Block> {
         for (index, turn) in self.index.iter_mut().zip(&self.order).rev() {
             *index += 1;
             if *index < self.turns[*turn].count() {
@@ -292,7 +294,7 @@ impl Blocks {
     }
 
     /// Makes the lists those of the block that it is: at the end of a loop blocks are shorter.
-    pub(super) fn list(&mut self) {
+    pub(crate) fn list(&mut self) {
         let mut is_new = self.segments.is_empty();
         self.shape.resize(self.turns.len(), 0);
         for (i, turn) in self.turns.iter().enumerate() {
@@ -350,7 +352,7 @@ impl Blocks {
     }
 
     /// What lies before a segment of a block.
-    pub(super) fn before(&self, block: &Block, segment: &Segment) -> Before {
+    pub(crate) fn before(&self, block: &Block, segment: &Segment) -> Before {
         if block.goes_on {
             return Before::Carried;
         }
@@ -366,7 +368,7 @@ impl Blocks {
     }
 
     /// Whether a segment of a block ends its chain.
-    pub(super) fn is_end(block: &Block, segment: &Segment) -> bool {
+    pub(crate) fn is_end(block: &Block, segment: &Segment) -> bool {
         !block.is_continued && (block.unfinished | segment.unfinished) == 0
     }
 }
