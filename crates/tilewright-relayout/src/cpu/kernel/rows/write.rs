@@ -317,7 +317,7 @@ unsafe fn bytes(meet: Meet) -> [u8; LINE] {
 /// A line at `from` is readable, and at `to` writable and on a line; the machine has the instruction set of
 /// `V`.
 #[inline(always)]
-unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
+pub(in super::super) unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
     for at in (0..LINE).step_by(V::BYTES) {
         // SAFETY: the caller's promise.
         unsafe { V::load(from.add(at)).stream(to.add(at)) };
