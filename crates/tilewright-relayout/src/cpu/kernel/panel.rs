@@ -54,11 +54,10 @@ impl Panel {
         };
         loop {
             let few = rows.table.len() <= columns.table.len();
-            let grown = if few {
-                grow(&mut rows, &mut inside, true) || grow(&mut columns, &mut inside, false)
-            } else {
-                grow(&mut columns, &mut inside, false) || grow(&mut rows, &mut inside, true)
-            };
+            let grown = [few, !few].into_iter().any(|of_rows| {
+                let side = if of_rows { &mut rows } else { &mut columns };
+                grow(side, &mut inside, of_rows)
+            });
             if !grown {
                 break;
             }

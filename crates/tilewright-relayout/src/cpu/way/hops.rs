@@ -143,9 +143,8 @@ impl Hops {
         }
         let asked = lines::lines(&first);
         let (first, second) = (Hop::of(first, isa, Reach::Near), Hop::of(second, isa, reach));
-        let well_done = first.asks()
-            || first.is_well_done(isa.register() / 4)
-            || first.region.run >= SHORT;
+        let well_done =
+            first.asks() || first.is_well_done(isa.register() / 4) || first.region.run >= SHORT;
         let (taken, bytes) = (taken.to_vec(), bytes as usize);
         well_done.then_some(Hops { taken, bytes, first, second, asked })
     }
