@@ -26,14 +26,6 @@ impl<'a> Ask<'a> {
         Ask { from, lines, rate, moved: Cell::new(0), done: Cell::new(0) }
     }
 
-    /// Asks for some more while so many registers are moved.
-    #[inline(always)]
-    pub(super) fn some<V: Vector>(&self, registers: usize) {
-        for line in self.next(registers * V::BYTES) {
-            V::prefetch(self.from.wrapping_offset(*line as isize));
-        }
-    }
-
     /// The next lines, while so many bytes are moved.
     #[inline(always)]
     fn next(&self, bytes: usize) -> &'a [i64] {
@@ -46,6 +38,52 @@ impl<'a> Ask<'a> {
 }
 
 const LINE: usize = cost::LINE as usize;
+
+/// What is asked for while something is written.
+pub(super) struct Requests<'a> {
+    /// Lines that another job reads, rather than those behind an address.
+    other: Option<&'a Ask<'a>>,
+    from: *const u8,
+    lines: core::slice::Iter<'a, i64>,
+}
+
+impl<'a> Requests<'a> {
+    pub(super) fn none() -> Requests<'a> {
+        Requests { other: None, from: core::ptr::null(), lines: [].iter() }
+    }
+
+    /// The lines so far behind `from`, if no other ones are given.
+    #[inline(always)]
+    pub(super) fn of(
+        other: Option<&'a Ask<'a>>,
+        from: *const u8,
+        lines: &'a [i64],
+    ) -> Requests<'a> {
+        Requests { other, from, lines: lines.iter() }
+    }
+
+    /// Asks for some of them while so many lines are written.
+    #[inline(always)]
+    pub(super) fn some<V: Vector>(&mut self, lines: usize) {
+        if let Some(ask) = self.other {
+            ask.next(lines * LINE).iter().for_each(|line| {
+                V::prefetch(ask.from.wrapping_offset(*line as isize));
+            });
+            return;
+        }
+        for line in self.lines.by_ref().take(lines) {
+            V::prefetch(self.from.wrapping_offset(*line as isize));
+        }
+    }
+
+    /// Asks for what is left.
+    #[inline(always)]
+    pub(super) fn rest<V: Vector>(&mut self) {
+        if self.other.is_none() {
+            self.some::<V>(self.lines.len());
+        }
+    }
+}
 
 /// The lines of a region's source, from its first byte, in the source's order.
 pub(crate) fn lines(region: &Region) -> Vec<i64> {

@@ -232,7 +232,7 @@ pub(super) unsafe fn stream<V: Vector>(from: *const u8, to: *mut u8, len: usize,
 /// # Safety
 /// As for [`stream`], of a line at `from` and at `to`, which is on a line.
 #[inline(always)]
-unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
+pub(super) unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
     const { assert!(V::BYTES >= LINE / 4) };
     // SAFETY: the caller's promise: `count` registers are a line.
     unsafe {
