@@ -5,7 +5,10 @@ use super::{
     isa::Isa,
     vector::Vector,
 };
+use crate::cpu::cost;
 use core::cell::Cell;
+
+const LINE: usize = cost::LINE as usize;
 
 /// Lines that are asked for by and by, in the order of a list, as evenly as what is moved meanwhile.
 pub(crate) struct Ask<'a> {
@@ -34,14 +37,6 @@ impl<'a> Ask<'a> {
         unsafe { enter(isa, isa.register(), All { from: self.from, lines }) };
     }
 
-    /// Asks for some more while so many registers are moved.
-    #[inline(always)]
-    pub(super) fn some<V: Vector>(&self, registers: usize) {
-        for line in self.next(registers * V::BYTES) {
-            V::prefetch(self.from.wrapping_offset(*line as isize));
-        }
-    }
-
     /// The next lines, while so many bytes are moved.
     #[inline(always)]
     fn next(&self, bytes: usize) -> &'a [i64] {
@@ -65,6 +60,52 @@ impl Work for All<'_> {
     unsafe fn with<V: Vector>(self) {
         for line in self.lines {
             V::prefetch(self.from.wrapping_offset(*line as isize));
+        }
+    }
+}
+
+/// What is asked for while something is written.
+pub(super) struct Requests<'a> {
+    /// Lines that another region reads, rather than those behind an address.
+    other: Option<&'a Ask<'a>>,
+    from: *const u8,
+    lines: core::slice::Iter<'a, i64>,
+}
+
+impl<'a> Requests<'a> {
+    pub(super) fn none() -> Requests<'a> {
+        Requests { other: None, from: core::ptr::null(), lines: [].iter() }
+    }
+
+    /// The lines so far behind `from`, if no other ones are given.
+    #[inline(always)]
+    pub(super) fn of(
+        other: Option<&'a Ask<'a>>,
+        from: *const u8,
+        lines: &'a [i64],
+    ) -> Requests<'a> {
+        Requests { other, from, lines: lines.iter() }
+    }
+
+    /// Asks for some of them while so many lines are written.
+    #[inline(always)]
+    pub(super) fn some<V: Vector>(&mut self, lines: usize) {
+        if let Some(ask) = self.other {
+            ask.next(lines * LINE).iter().for_each(|line| {
+                V::prefetch(ask.from.wrapping_offset(*line as isize));
+            });
+            return;
+        }
+        for line in self.lines.by_ref().take(lines) {
+            V::prefetch(self.from.wrapping_offset(*line as isize));
+        }
+    }
+
+    /// Asks for what is left.
+    #[inline(always)]
+    pub(super) fn rest<V: Vector>(&mut self) {
+        if self.other.is_none() {
+            self.some::<V>(self.lines.len());
         }
     }
 }

@@ -1,8 +1,16 @@
-//! Where registers go: to their places in the destination, or first into a stage, a small buffer that
-//! holds what a few steps write together, from which whole lines of the destination are written.
+//! Where registers go: to their places in the destination, or first into a stage, from which whole lines of
+//! the destination are written.
+//!
+//! The stage is several small buffers in turn. A filling is written while later ones are filled: its
+//! stores have left the processor's queue by then, so that a load may span two of them. Lines
+//! straddle the runs of fillings, so the end of each run is carried to before the run that goes on there, in
+//! the same block or in another one. Every line is then one load, at any address, and one streamed store.
 #![allow(clippy::needless_range_loop)]
 
+mod fillings;
+
 use super::{
+    ask::Requests,
     vector::Vector,
     weave::{Run, Store, exact},
 };
@@ -10,121 +18,94 @@ use crate::{
     cpu::cost,
     cpu::weave::{Block, Stage, Write},
 };
+use fillings::{Filled, Fillings};
 
-/// Where the registers of a block go: to the destination, or to a stage.
+const LINE: usize = cost::LINE as usize;
+
+/// Where the registers of blocks go, `W` at a time.
 pub(super) struct Sink<'a, const W: usize> {
+    run: &'a Run<'a>,
+    /// The first byte of the current block, and how its registers go there.
     first: *mut u8,
-    streamed: bool,
+    block: Block,
     stage: Option<&'a Stage>,
+    streamed: bool,
     at: [i64; W],
-    buffer: *mut u8,
-    /// Which bytes of its runs the block writes: see [`Block`].
-    begins: bool,
-    ends: Option<i64>,
+    fillings: Fillings,
 }
 
-impl<const W: usize> Sink<'_, W> {
-    /// The writing steps that go on together: those of a filling of the stage, or all.
+impl<'a, const W: usize> Sink<'a, W> {
+    /// Where the registers of a run's blocks go.
     #[inline(always)]
-    pub(super) fn together<'s>(&self, steps: &'s [Write]) -> core::slice::Chunks<'s, Write> {
-        steps.chunks(self.stage.map_or(steps.len(), |stage| stage.steps).max(1))
+    pub(super) fn new(run: &'a Run<'a>) -> Sink<'a, W> {
+        let fillings = Fillings::new();
+        let block = Block { src: 0, dst: 0, again: None, last: true, place: 0 };
+        let (first, at) = (run.buffers.dst, *exact(&run.weave.steps.write_dst));
+        Sink { run, first, block, stage: None, streamed: false, at, fillings }
     }
 
-    /// Makes ready for steps that go on together: where a step writes is so many bytes behind the result
-    /// as it is behind the first byte of the block.
+    /// Goes on with a block. Returns the writing steps that go on together.
     #[inline(always)]
-    pub(super) fn open<V: Vector>(&self, steps: &[Write]) -> *mut u8 {
-        let (Some(stage), Some(first)) = (self.stage, steps.first()) else { return self.first };
-        self.ask_to_write::<V>(stage, first.dst);
-        self.buffer.wrapping_offset(-first.dst as isize)
-    }
-
-    /// Writes what steps that went on together left in the stage.
-    ///
-    /// # Safety
-    /// These steps were run since the sink was opened for them; the machine has the instruction set.
-    #[inline(always)]
-    pub(super) unsafe fn close<V: Vector>(&self, steps: &[Write]) {
-        if let (Some(stage), Some(first)) = (self.stage, steps.first()) {
-            // SAFETY: the caller's promise.
-            unsafe { self.flush::<V>(stage, first.dst) };
-        }
-    }
-
-    /// Asks for the lines of which a stage will write only a part.
-    #[inline(always)]
-    fn ask_to_write<V: Vector>(&self, stage: &Stage, start: i64) {
-        let within_line = |at: *mut u8| !at.addr().is_multiple_of(cost::LINE as usize);
-        for dst in &stage.dst {
-            let run = self.first.wrapping_offset((start + *dst) as isize);
-            let end = run.wrapping_add(stage.run);
-            if self.begins && within_line(run) {
-                V::prefetch_to_write(run);
-            }
-            if self.ends.is_none() && within_line(end) {
-                V::prefetch_to_write(end);
-            }
-        }
-    }
-
-    /// Writes what the stage holds: of each run, the whole lines that begin in the block's own part of
-    /// it, and what lies before and behind where no other block writes that.
-    ///
-    /// # Safety
-    /// The runs of the stage lie in the destination, `start` from the block's first byte; the machine
-    /// has the instruction set.
-    #[inline(always)]
-    unsafe fn flush<V: Vector>(&self, stage: &Stage, start: i64) {
-        const LINE: usize = cost::LINE as usize;
-        for (k, dst) in stage.dst.iter().enumerate() {
-            let to = self.first.wrapping_offset((start + *dst) as isize);
-            let phase = to.addr().wrapping_neg() % LINE;
-            let skip = if self.begins { 0 } else { phase };
-            let end = match self.ends {
-                Some(by) => (by as usize).saturating_sub(phase).next_multiple_of(LINE) + phase,
-                None => stage.run,
-            };
-            let end = end.min(stage.run).max(skip);
-            // SAFETY: the caller's promise; the stage holds its runs, and `skip..end` lies within one.
-            unsafe {
-                let from = self.buffer.add(k * stage.pitch + skip);
-                super::rows::stream::<V>(from, to.add(skip), end - skip);
-            }
-        }
-    }
-}
-
-impl Run<'_> {
-    /// Where the registers of a block go.
-    #[inline(always)]
-    pub(super) fn sink<V: Vector, const W: usize>(&self, block: &Block) -> Sink<'_, W> {
-        let first = self.buffers.dst.wrapping_offset(block.dst as isize);
-        let steps = &self.weave.steps;
-        let lines = V::BYTES == 64 && steps.aligned && first.addr().is_multiple_of(64);
-        let whole = lines || self.buffers.store == Store::Cached;
-        let stage = if whole { None } else { steps.stage.as_ref() };
-        let streamed = lines && self.buffers.store == Store::Streamed;
-        let at = match stage {
+    pub(super) fn begin<V: Vector>(&mut self, block: &Block) -> core::slice::Chunks<'a, Write> {
+        let steps = &self.run.weave.steps;
+        self.first = self.run.buffers.dst.wrapping_offset(block.dst as isize);
+        let lines = V::BYTES == LINE && steps.aligned && self.first.addr().is_multiple_of(LINE);
+        let far = self.run.buffers.store == Store::Streamed;
+        self.stage = steps.stage.as_ref().filter(|_| far && !lines);
+        self.streamed = lines && far;
+        self.block = *block;
+        self.at = match self.stage {
             Some(stage) => *exact(&stage.at),
             None => *exact(&steps.write_dst),
         };
-        let buffer = self.scratch.wrapping_add(2 * steps.lines * V::BYTES);
-        Sink { first, streamed, stage, at, buffer, begins: block.begins, ends: block.ends }
+        let together = self.stage.map_or(steps.write.len(), |stage| stage.steps);
+        steps.write.chunks(together.max(1))
     }
 
-    /// Writes the registers of a step, to where its sink was [opened](Sink::open).
+    /// Makes ready for the steps of the filling of this number: where a step writes is so many bytes behind
+    /// the result as it is behind the first byte of the block.
+    ///
+    /// # Safety
+    /// The steps are those of the filling; the machine has the instruction set.
+    #[inline(always)]
+    pub(super) unsafe fn open<V: Vector>(&mut self, number: usize, steps: &[Write]) -> *mut u8 {
+        let (Some(stage), Some(first)) = (self.stage, steps.first()) else { return self.first };
+        // SAFETY: the caller's promise.
+        unsafe { self.fillings.make_room::<V>(stage) };
+        let (buffer, filling) =
+            (self.run.buffer(stage, self.fillings.filled), &stage.fillings[number]);
+        let again = filling.again.or(self.block.again);
+        let last = filling.last && self.block.last;
+        let to = self.first.wrapping_offset(first.dst as isize);
+        let carried = self.run.carried(stage, self.block.place, filling.carried);
+        self.fillings.open(stage, Filled { buffer, to, again, last, carried });
+        // What the filling after next carries, which may lie in a cache further away.
+        for k in 0..stage.dst.len() {
+            V::prefetch_to_write(carried.wrapping_add((2 * stage.dst.len() + k) * LINE));
+        }
+        ask_to_write::<V>(stage, to, (again.is_none(), last));
+        buffer.wrapping_add(LINE).wrapping_offset(-first.dst as isize)
+    }
+
+    /// Ends the filling that was opened last, whose steps were run.
+    #[inline(always)]
+    pub(super) fn close(&mut self) {
+        self.fillings.filled += usize::from(self.stage.is_some());
+    }
+
+    /// Writes the registers of a step, to where it was [opened](Sink::open).
     ///
     /// # Safety
     /// As for [`Run::all`], of this step.
     #[inline(always)]
-    pub(super) unsafe fn put<V: Vector, const W: usize>(
-        &self,
-        sink: &Sink<'_, W>,
+    pub(super) unsafe fn put<V: Vector>(
+        &mut self,
         open: *mut u8,
         step: &Write,
         held: &mut [V; W],
+        requests: &mut Requests<'_>,
     ) {
-        if let Some(table) = &self.weave.lanes.table {
+        if let Some(table) = &self.run.weave.lanes.table {
             for register in held.iter_mut() {
                 // SAFETY: the table has 64 bytes, each below the bytes of a register.
                 *register = unsafe { register.arrange(table.as_ptr()) };
@@ -132,16 +113,52 @@ impl Run<'_> {
         }
         let to = open.wrapping_offset(step.dst as isize);
         for k in 0..W {
-            let to = to.wrapping_offset(sink.at[k] as isize);
+            let to = to.wrapping_offset(self.at[k] as isize);
             // SAFETY: the caller's promise; a stage holds what its steps write together, and registers
             // are streamed only if they are lines.
             unsafe {
-                if sink.streamed {
+                if self.streamed {
                     held[k].stream(to);
                 } else {
                     held[k].store(to);
                 }
             }
+        }
+        match self.stage {
+            // SAFETY: the caller's promise.
+            Some(stage) => unsafe { self.fillings.go_on::<V>(stage, W * V::BYTES, requests) },
+            None => requests.some::<V>(W * V::BYTES / LINE),
+        }
+    }
+
+    /// Writes all that is left.
+    ///
+    /// # Safety
+    /// As for [`Run::all`].
+    #[inline(always)]
+    pub(super) unsafe fn end<V: Vector>(&mut self) {
+        if let Some(stage) = self.run.weave.steps.stage.as_ref() {
+            // SAFETY: the caller's promise.
+            unsafe { self.fillings.end::<V>(stage) };
+        }
+    }
+}
+
+/// Asks for the lines of which a filling writes only a part: where its runs begin, and where they end.
+#[inline(always)]
+fn ask_to_write<V: Vector>(stage: &Stage, to: *mut u8, (begins, ends): (bool, bool)) {
+    if !begins && !ends {
+        return;
+    }
+    let within_line = |at: *mut u8| !at.addr().is_multiple_of(LINE);
+    for dst in &stage.dst {
+        let run = to.wrapping_offset(*dst as isize);
+        let end = run.wrapping_add(stage.run);
+        if begins && within_line(run) {
+            V::prefetch_to_write(run);
+        }
+        if ends && within_line(end) {
+            V::prefetch_to_write(end);
         }
     }
 }

@@ -73,8 +73,18 @@ pub(super) unsafe trait Vector: Copy {
     /// has the instruction set.
     #[inline(always)]
     unsafe fn copy_short(from: *const u8, to: *mut u8, len: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { core::ptr::copy_nonoverlapping(from, to, len) }
+        // SAFETY: the caller's promise: both ends of what is copied are as long as the halves.
+        unsafe {
+            match len {
+                0 => {}
+                1 => ends::<1>(from, to, len),
+                2..4 => ends::<2>(from, to, len),
+                4..8 => ends::<4>(from, to, len),
+                8..16 => ends::<8>(from, to, len),
+                16..32 => ends::<16>(from, to, len),
+                _ => ends::<32>(from, to, len),
+            }
+        }
     }
 
     /// Asks for the line of an address, which need not be mapped.
@@ -85,4 +95,20 @@ pub(super) unsafe trait Vector: Copy {
 
     /// Orders streamed stores before all later ones.
     fn fence();
+}
+
+/// Copies `len` bytes as their first and their last `N`, which may overlap.
+///
+/// # Safety
+/// `len` bytes at `from` are readable and at `to` writable, the two do not overlap, and `len` is at least `N`
+/// and at most twice as many.
+#[inline(always)]
+unsafe fn ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the caller's promise; an array of bytes has no alignment.
+    unsafe {
+        let first = from.cast::<[u8; N]>().read();
+        let last = from.add(len - N).cast::<[u8; N]>().read();
+        to.cast::<[u8; N]>().write(first);
+        to.add(len - N).cast::<[u8; N]>().write(last);
+    }
 }

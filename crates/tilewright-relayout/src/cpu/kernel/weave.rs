@@ -5,16 +5,17 @@
 //! both directions all the time.
 
 use super::{
-    ask::Ask,
+    ask::{Ask, Requests},
     enter::{Work, enter},
     exchange::{exchange, load, load_lines},
     isa::Isa,
+    sink::Sink,
     vector::Vector,
 };
-use crate::cpu::scratch::Scratch;
 use crate::{
     cpu::cost,
-    cpu::weave::{Block, Blocks, NONE, Reach, Weave},
+    cpu::scratch::Scratch,
+    cpu::weave::{Block, Blocks, NONE, Reach, Stage, Weave},
     program::region::RegionRef,
 };
 
@@ -59,9 +60,9 @@ pub(super) fn blocks(
     weave: &Weave,
     part: &RegionRef<'_>,
     (src, from): (&[u8], i64),
-    ((out, len), to): ((*mut u8, usize), i64),
+    ((_, len), to): ((*mut u8, usize), i64),
 ) -> Option<Blocks> {
-    let blocks = weave.blocks(part, from, to, out.addr())?;
+    let blocks = weave.blocks(part, from, to)?;
     let within = |(low, high): (i64, i64), len: usize| low >= 0 && high as u64 <= len as u64;
     (within(blocks.src_reach, src.len()) && within(blocks.dst_reach, len)).then_some(blocks)
 }
@@ -83,7 +84,10 @@ pub(super) unsafe fn run(
         Reach::Far => Store::Streamed,
         Reach::Coming | Reach::Near => Store::Cached,
     };
-    let lines = scratch.lines(2 * weave.steps.lines * weave.register + STAGE);
+    let aside = weave.steps.stage.as_ref();
+    let aside = aside
+        .map_or(0, |stage| stage.buffers * stage.bytes + blocks.carried.max(stage.carried) * LINE);
+    let lines = scratch.lines(2 * weave.steps.lines * weave.register + aside);
     let buffers = Buffers { src: src.as_ptr(), dst: out, store };
     let run = Run { weave, buffers, ask, scratch: lines };
     // SAFETY: `src_reach` and `dst_reach` are the lowest and highest bytes over all blocks, steps and
@@ -92,8 +96,7 @@ pub(super) unsafe fn run(
     unsafe { run.all(isa, blocks) }
 }
 
-/// The bytes of the buffer where registers become lines, behind the blocks in the scratch buffer.
-const STAGE: usize = 20 << 10;
+const LINE: usize = cost::LINE as usize;
 
 /// Blocks whose registers go straight to the destination, `W` at a time.
 struct Direct<'a, const T: bool, const W: usize>(&'a Run<'a>, Blocks);
@@ -129,11 +132,26 @@ pub(super) struct Run<'a> {
     pub(super) buffers: Buffers,
     /// What direct blocks ask for, rather than for the next one.
     pub(super) ask: Option<&'a Ask<'a>>,
-    /// Two blocks and a stage, on a line.
+    /// Two blocks, the buffers of a stage and what is carried, on a line.
     pub(super) scratch: *mut u8,
 }
 
 impl Run<'_> {
+    /// A buffer of a stage, of which those of these numbers take turns.
+    #[inline(always)]
+    pub(super) fn buffer(&self, stage: &Stage, number: usize) -> *mut u8 {
+        let blocks = 2 * self.weave.steps.lines * self.weave.register;
+        self.scratch.wrapping_add(blocks + number % stage.buffers * stage.bytes)
+    }
+
+    /// The lines that a block carries, from the one of this number on.
+    #[inline(always)]
+    pub(super) fn carried(&self, stage: &Stage, block: usize, line: usize) -> *mut u8 {
+        let blocks = 2 * self.weave.steps.lines * self.weave.register;
+        let lines = (block * stage.carried + line) * LINE;
+        self.scratch.wrapping_add(blocks + stage.buffers * stage.bytes + lines)
+    }
+
     /// Moves all blocks. Returns whether the instruction set has such registers.
     ///
     /// # Safety
@@ -186,37 +204,31 @@ impl Run<'_> {
         let registers: [i64; W] = *exact(&steps.write_src);
         let levels: [[u8; 2]; 4] = self.levels(0);
         let mut next = blocks.next();
+        let mut sink = Sink::<W>::new(self);
         while let Some(block) = next {
             let src = block.src;
             next = blocks.next();
             let after = next.map_or(src, |block| block.src);
-            let sink = self.sink::<V, W>(&block);
-            let mut asked = steps.asked.iter();
-            for together in sink.together(&steps.write) {
-                let open = sink.open::<V>(together);
-                for step in together {
-                    match self.ask {
-                        Some(ask) => ask.some::<V>(W),
-                        None => {
-                            for asked in asked.by_ref().take(W) {
-                                let at = (after + asked) as isize;
-                                V::prefetch(self.buffers.src.wrapping_offset(at));
-                            }
-                        }
-                    }
-                    // SAFETY: registers of a step of a block lie in the source and in the destination;
-                    // the machine has the instruction set, and the levels fit the register.
-                    unsafe {
+            let after = self.buffers.src.wrapping_offset(after as isize);
+            let mut requests = Requests::of(self.ask, after, &steps.asked);
+            for (number, together) in sink.begin::<V>(&block).enumerate() {
+                // SAFETY: registers of a step of a block lie in the source and in the destination;
+                // the machine has the instruction set, and the levels fit the register.
+                unsafe {
+                    let open = sink.open::<V>(number, together);
+                    for step in together {
                         let from = self.buffers.src.offset((src + step.from) as isize);
                         let mut held = load::<V, W>(from, &registers);
                         exchange::<V, T, W, 1>(&mut held, &levels);
-                        self.put::<V, W>(&sink, open, step, &mut held);
+                        sink.put::<V>(open, step, &mut held, &mut requests);
                     }
                 }
-                // SAFETY: the steps were run.
-                unsafe { sink.close::<V>(together) };
+                sink.close();
             }
+            requests.rest::<V>();
         }
+        // SAFETY: all blocks lie in the destination.
+        unsafe { sink.end::<V>() };
     }
 
     /// Orders what was written past the caches before all that is written later.
@@ -240,7 +252,8 @@ impl Run<'_> {
     /// Asks for the lines of registers.
     #[inline(always)]
     fn ask<V: Vector, const N: usize>(&self, at: i64, registers: &[i64; N]) {
-        let at = self.buffers.src.wrapping_offset(at as isize);
+        // Where they straddle lines, the first line of a row was read with the row before it.
+        let at = self.buffers.src.wrapping_offset(at as isize + V::BYTES as isize - 1);
         for register in registers {
             V::prefetch(at.wrapping_offset(*register as isize));
         }
@@ -269,19 +282,20 @@ impl Run<'_> {
                 read.step::<V, T>(self, block.src, soon, step, current);
             }
         }
+        let mut sink = Sink::<W>::new(self);
         loop {
             let after = blocks.next();
-            let sink = self.sink::<V, W>(&block);
             let (mut written, mut step) = (0, 0);
-            for together in sink.together(&steps.write) {
-                let open = sink.open::<V>(together);
+            for (number, together) in sink.begin::<V>(&block).enumerate() {
+                // SAFETY: the filling's steps follow.
+                let open = unsafe { sink.open::<V>(number, together) };
                 for write in together {
                     // SAFETY: a writing step's lines lie in the scratch buffer and its registers in the
                     // destination; the machine has the instruction set, and the levels fit the register.
                     unsafe {
                         let mut held = load_lines::<V, W>(current.offset(write.from as isize));
                         exchange::<V, T, W, G>(&mut held, &levels);
-                        self.put::<V, W>(&sink, open, write, &mut held);
+                        sink.put::<V>(open, write, &mut held, &mut Requests::none());
                     }
                     written += W;
                     // For every register written one is read.
@@ -293,13 +307,14 @@ impl Run<'_> {
                         step += 1;
                     }
                 }
-                // SAFETY: the steps were run.
-                unsafe { sink.close::<V>(together) };
+                sink.close();
             }
-            let Some(following) = next else { return };
+            let Some(following) = next else { break };
             (block, next) = (following, after);
             core::mem::swap(&mut current, &mut other);
         }
+        // SAFETY: all blocks lie in the destination.
+        unsafe { sink.end::<V>() };
     }
 }
 

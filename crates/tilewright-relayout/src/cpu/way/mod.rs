@@ -191,5 +191,5 @@ fn panel(region: &RegionRef<'_>, Terms { elements, isa, .. }: Terms) -> Option<W
 /// Whether the registers of a weave begin with bytes, and its blocks are few enough loops.
 fn begins(weave: &Weave, part: &RegionRef<'_>, elements: Elements) -> bool {
     let first = weave.begins(part, unit(elements, part.packed) as u32);
-    first.is_some_and(|(src, dst)| weave.blocks(part, src, dst, 0).is_some())
+    first.is_some_and(|(src, dst)| weave.blocks(part, src, dst).is_some())
 }

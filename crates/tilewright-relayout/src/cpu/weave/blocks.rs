@@ -14,6 +14,8 @@ struct Walk {
     dst: i64,
     /// Loops of lower rank lie further in.
     rank: u8,
+    /// Whether it goes along the destination's runs.
+    along: bool,
 }
 
 /// The least blocks of a part, if they go through a scratch buffer.
@@ -35,7 +37,6 @@ pub(super) fn shape(
     reach: Reach,
 ) -> Vec<u64> {
     let mut shape = lanes.taken.clone();
-    let aligned = on_lines(loops);
     let (far, near) = match lanes.are_direct() {
         true => (cost::BLOCK, cost::NEAR_BLOCK),
         false => {
@@ -47,39 +48,30 @@ pub(super) fn shape(
     };
     // As many rows as leave room for a row of the source that is worth reading.
     let rows = far / cost::LEAST_READ_RUN * (run / 8).max(1);
-    let straddles = !aligned && reach == Reach::Far;
-    let straddling = rows.clamp(cost::LEAST_WRITE_RUN, cost::STRADDLING_WRITE_RUN) + cost::LINE;
-    let write = rows.clamp(cost::LEAST_WRITE_RUN, cost::WRITE_RUN);
+    let crowded = loops.iter().any(|turn| turn.src != 0 && turn.src % cost::WAY == 0);
+    let most_write = if crowded { cost::CROWDED_WRITE_RUN } else { cost::WRITE_RUN };
+    let write = rows.clamp(cost::LEAST_WRITE_RUN, most_write);
     let (write, read, most, least) = match reach {
-        Reach::Far if aligned => (write, cost::READ_RUN, far, cost::LEAST_BLOCK),
-        Reach::Far => (straddling, cost::READ_RUN, far, cost::LEAST_BLOCK),
+        Reach::Far => (write, cost::READ_RUN, far, cost::LEAST_BLOCK),
         Reach::Coming | Reach::Near => (register / 8, register / 8, near, near),
     };
-    grow(loops, run, &mut shape, lanes, DST, (write * 8, most * 8, straddles));
-    grow(loops, run, &mut shape, lanes, SRC, (read * 8, most * 8, false));
-    grow(loops, run, &mut shape, lanes, DST, (least * 8, least * 8, straddles));
-    grow(loops, run, &mut shape, lanes, SRC, (least * 8, least * 8, false));
+    let whole = if reach == Reach::Far { rows * 8 } else { 0 };
+    grow(loops, run, &mut shape, lanes, DST, (write * 8, whole, most * 8));
+    grow(loops, run, &mut shape, lanes, SRC, (read * 8, 0, most * 8));
+    grow(loops, run, &mut shape, lanes, DST, (least * 8, 0, least * 8));
+    grow(loops, run, &mut shape, lanes, SRC, (least * 8, 0, least * 8));
     shape
 }
 
-/// Whether strides of the destination are whole lines, or lines whole strides.
-pub(super) fn on_lines(loops: &[Loop]) -> bool {
-    const BITS: u64 = 8 * cost::LINE;
-    loops
-        .iter()
-        .map(|turn| turn.dst.unsigned_abs())
-        .all(|stride| stride > 0 && (stride.is_multiple_of(BITS) || BITS.is_multiple_of(stride)))
-}
-
 /// Lengthens a block along the contiguous loops of one side until its runs have `target` bits, as long
-/// as it has about `most`. Where runs straddle lines, blocks share [a line](a_line) with the next one.
+/// as it has about `most`. Runs that end within `whole` bits are not cut in two.
 fn grow(
     loops: &[Loop],
     run: u64,
     shape: &mut [u64],
     lanes: &Lanes,
     side: Side,
-    (target, most, straddles): (u64, u64, bool),
+    (target, whole, most): (u64, u64, u64),
 ) {
     let mut together = run;
     while together < target {
@@ -92,9 +84,9 @@ fn grow(
         let room = most / (others * run).max(1);
         let wanted = target.div_ceil(together).next_multiple_of(unit).min(room / unit * unit);
         let wanted = wanted.max(shape[i]);
-        if wanted < extent {
-            let shared = if straddles { a_line(together) } else { 0 };
-            shape[i] = even(extent, wanted, room, unit, shared).max(shape[i]);
+        let undivided = (2 * wanted).min(room).min(whole / together);
+        if wanted < extent && extent > undivided {
+            shape[i] = even(extent, wanted, room, unit).max(shape[i]);
         } else {
             shape[i] = extent;
         }
@@ -105,25 +97,19 @@ fn grow(
     }
 }
 
-/// The turns of `together` bits that make a line: what blocks share where lines straddle their runs.
-pub(super) fn a_line(together: u64) -> u64 {
-    (8 * cost::LINE).div_ceil(together)
-}
-
 /// Blocks along a loop of which the last must not overlap the others by much.
 const FEW: u64 = 8;
 
 /// The turns that a block takes of a loop, about `wanted` or somewhat more than there is `room` for: few
 /// blocks are of even size, since the last one begins early and would move much twice.
-fn even(extent: u64, wanted: u64, room: u64, unit: u64, shared: u64) -> u64 {
-    let (new, all) = (wanted.saturating_sub(shared).max(1), extent.saturating_sub(shared));
-    let count = (all / new).max(1);
+fn even(extent: u64, wanted: u64, room: u64, unit: u64) -> u64 {
+    let count = (extent / wanted.max(1)).max(1);
     if count >= FEW {
         return wanted;
     }
     // An even number, which two threads or four share evenly.
     let count = if count > 1 { count.next_multiple_of(2) } else { count };
-    let size = |count| (all.div_ceil(count) + shared).next_multiple_of(unit).min(extent);
+    let size = |count| extent.div_ceil(count).next_multiple_of(unit).min(extent);
     if size(count) <= room + room / 4 { size(count) } else { size(count + 1) }
 }
 
@@ -151,9 +137,12 @@ pub(crate) struct Blocks {
     at: [u64; Blocks::MOST],
     loops: usize,
     next: Option<(i64, i64)>,
-    /// Which loop goes along the destination's runs, and the bytes from one block's run to the next's;
-    /// none where blocks share no line.
-    along: Option<(usize, i64)>,
+    /// Which loop goes along the destination's runs, where blocks carry lines to one another.
+    along: Option<usize>,
+    /// The bytes of the runs of a block there.
+    chain: i64,
+    /// The lines that are carried from all blocks further in than that loop.
+    pub(crate) carried: usize,
     /// The lowest byte that any block touches on either side, and the one behind the last.
     pub(crate) src_reach: (i64, i64),
     pub(crate) dst_reach: (i64, i64),
@@ -163,6 +152,10 @@ impl Blocks {
     /// Jobs of more loops over blocks are not woven.
     const MOST: usize = 16;
 
+    /// The most lines that blocks carry, a part of a second-level cache; if they would be more, blocks go along
+    /// the destination first.
+    const CARRIED: u64 = if cfg!(test) { 50 } else { cost::CARRIED };
+
     /// The blocks of loops of these extents, the first at these bytes: along the source's run innermost,
     /// then along the destination's, then by destination stride. `None` for too many loops, and if
     /// blocks would begin within a byte.
@@ -171,7 +164,7 @@ impl Blocks {
         extent: &dyn Fn(usize) -> u64,
         run: u64,
         shape: &[u64],
-        overlap: u64,
+        chain: Option<(i64, usize)>,
         first: (i64, i64),
     ) -> Option<Blocks> {
         let next = |side: Side| {
@@ -195,16 +188,15 @@ impl Blocks {
             loops: 0,
             next: Some(first),
             along: None,
+            chain: 0,
+            carried: 0,
             src_reach: (first.0, first.0),
             dst_reach: (first.1, first.1),
         };
-        // Whether what blocks share holds a line: only then may each leave its first to the one before.
-        let mut covered = false;
         for i in (0..loops.len()).filter(|&i| shape[i] < extent(i)) {
-            let rank = if Some(i) == along_src { 0 } else { 1 + u8::from(Some(i) != along_dst) };
-            let shared = if rank == 1 { overlap.min(shape[i] - 1) } else { 0 };
-            let walk = Walk::of(&loops[i], extent(i), shape[i], shared, rank)?;
-            covered |= shared.saturating_mul(loops[i].dst.unsigned_abs()) >= 8 * cost::LINE;
+            let along = Some(i) == along_dst;
+            let rank = if Some(i) == along_src { 0 } else { 1 + u8::from(!along) };
+            let walk = Walk::of(&loops[i], extent(i), shape[i], (rank, along))?;
             *blocks.walk.get_mut(blocks.loops)? = walk;
             blocks.loops += 1;
             reach(&mut blocks.src_reach, walk.last.checked_mul(walk.src)?)?;
@@ -212,9 +204,25 @@ impl Blocks {
         }
         let order = |walk: &Walk| core::cmp::Reverse((walk.rank, walk.dst.unsigned_abs()));
         blocks.walk[..blocks.loops].sort_unstable_by_key(order);
-        let along = blocks.walk[..blocks.loops].iter().position(|walk| walk.rank == 1 && covered);
-        blocks.along = along.map(|i| (i, blocks.walk[i].step * blocks.walk[i].dst));
+        if let Some((chain, lines)) = chain {
+            blocks.carry(chain, lines as u64);
+        }
         Some(blocks)
+    }
+
+    /// Lets blocks carry so many lines each to those that go on where their runs of so many bytes end.
+    fn carry(&mut self, chain: i64, lines: u64) {
+        let walks = &mut self.walk[..self.loops];
+        let goes_on =
+            |walk: &Walk| walk.along && (1..=chain).contains(&walk.step.saturating_mul(walk.dst));
+        let Some(mut along) = walks.iter().position(goes_on) else { return };
+        let inner = walks[along + 1..].iter().map(|walk| walk.count);
+        let mut carried = inner.fold(lines, u64::saturating_mul);
+        if carried > Blocks::CARRIED {
+            walks[along..].rotate_left(1);
+            (along, carried) = (walks.len() - 1, lines);
+        }
+        (self.along, self.chain, self.carried) = (Some(along), chain, carried as usize);
     }
 
     /// With what a block touches around its first byte; the first source register is `low` below it.
@@ -235,9 +243,15 @@ fn reach(reach: &mut (i64, i64), end: i64) -> Option<()> {
 }
 
 impl Walk {
-    /// The loop over blocks of so many turns, of which so many are also those of the next.
-    fn of(turn: &Loop, extent: u64, taken: u64, shared: u64, rank: u8) -> Option<Walk> {
-        let (step, last) = ((taken - shared) as i64, (extent - taken) as i64);
+    /// The turn of the part's loop at which a block begins.
+    #[inline]
+    fn turn(&self, at: u64) -> i64 {
+        (at as i64 * self.step).min(self.last)
+    }
+
+    /// The loop over blocks of so many turns.
+    fn of(turn: &Loop, extent: u64, taken: u64, (rank, along): (u8, bool)) -> Option<Walk> {
+        let (step, last) = (taken as i64, (extent - taken) as i64);
         let whole = |stride: i64| [step, last].iter().all(|n| n * (stride % 8) % 8 == 0);
         (whole(turn.src) && whole(turn.dst)).then_some(())?;
         // So many turns are whole bytes on both sides.
@@ -249,6 +263,7 @@ impl Walk {
             src: turn.src * unit / 8,
             dst: turn.dst * unit / 8,
             rank,
+            along,
         })
     }
 }
@@ -258,10 +273,30 @@ impl Walk {
 pub(crate) struct Block {
     pub(crate) src: i64,
     pub(crate) dst: i64,
-    /// Whether its runs begin on no earlier line, or a block before it wrote their first part of one.
-    pub(crate) begins: bool,
-    /// The bytes behind which the next block goes on, `None` for the last along its runs.
-    pub(crate) ends: Option<i64>,
+    /// The bytes of its runs that the block before wrote already; `None` where runs begin.
+    pub(crate) again: Option<i64>,
+    /// Whether no block goes on where its runs end.
+    pub(crate) last: bool,
+    /// Which of the blocks that carry lines at the same time it is.
+    pub(crate) place: usize,
+}
+
+impl Blocks {
+    /// The current block, which begins at these bytes.
+    #[inline]
+    fn here(&self, (src, dst): (i64, i64)) -> Block {
+        let Some(along) = self.along else {
+            return Block { src, dst, again: None, last: true, place: 0 };
+        };
+        let (at, walk) = (self.at[along], &self.walk[along]);
+        let again = at.checked_sub(1).map(|before| {
+            let by = walk.turn(at) - walk.turn(before);
+            self.chain - by * walk.dst
+        });
+        let inner = along + 1..self.loops;
+        let place = inner.fold(0, |place, i| place * self.walk[i].count + self.at[i]);
+        Block { src, dst, again, last: at + 1 == walk.count, place: place as usize }
+    }
 }
 
 impl Iterator for Blocks {
@@ -270,23 +305,15 @@ impl Iterator for Blocks {
     #[inline]
     fn next(&mut self) -> Option<Block> {
         let (mut src, mut dst) = self.next?;
-        let (begins, ends) = match self.along {
-            Some((i, by)) => {
-                let (at, count) = (self.at[i], self.walk[i].count);
-                (at == 0, (at + 1 < count).then_some(by))
-            }
-            None => (true, None),
-        };
-        let here = Block { src, dst, begins, ends };
+        let here = self.here((src, dst));
         self.next = None;
         for (at, walk) in self.at[..self.loops].iter_mut().zip(&self.walk).rev() {
-            let turn = |at: u64| (at as i64 * walk.step).min(walk.last);
-            let before = turn(*at);
+            let before = walk.turn(*at);
             *at += 1;
             if *at == walk.count {
                 *at = 0;
             }
-            let by = turn(*at) - before;
+            let by = walk.turn(*at) - before;
             (src, dst) = (src + by * walk.src, dst + by * walk.dst);
             if *at > 0 {
                 self.next = Some((src, dst));
@@ -303,19 +330,19 @@ mod tests {
 
     #[test]
     fn few_blocks_are_of_even_size() {
-        for (unit, shared) in [(1, 0), (2, 0), (4, 0), (8, 0), (16, 0), (16, 16), (8, 6), (1, 64)] {
+        for unit in [1, 2, 4, 8, 16] {
             for extent in (2 * unit..600).chain([5000, u64::MAX / 4]) {
                 for wanted in [unit, 7 * unit, 16 * unit] {
-                    if wanted >= extent || wanted < 2 * shared {
+                    if wanted >= extent {
                         continue;
                     }
-                    let size = even(extent, wanted, wanted + wanted / 3, unit, shared);
-                    let case = (extent, wanted, unit, shared, size);
+                    let size = even(extent, wanted, wanted + wanted / 3, unit);
+                    let case = (extent, wanted, unit, size);
                     assert!(size == extent || size.is_multiple_of(unit), "{case:?}");
-                    assert!(size <= 2 * wanted && size <= extent && size > shared, "{case:?}");
+                    assert!(size <= 2 * wanted && size <= extent, "{case:?}");
                     // What is moved, but for what blocks share and units round up.
-                    let count = (extent - shared).div_ceil(size - shared);
-                    let moved = count * (size - shared).saturating_sub(unit);
+                    let count = extent.div_ceil(size);
+                    let moved = count * size.saturating_sub(unit);
                     assert!(count >= FEW || moved <= extent, "{case:?}");
                 }
             }

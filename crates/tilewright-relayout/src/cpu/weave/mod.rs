@@ -10,11 +10,13 @@
 
 mod blocks;
 mod lanes;
+mod stage;
 mod steps;
 
 pub(crate) use blocks::{Block, Blocks};
 pub(crate) use lanes::{Lanes, NONE};
-pub(crate) use steps::{Stage, Steps, Write};
+pub(crate) use stage::Stage;
+pub(crate) use steps::{Steps, Write};
 
 use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
 
@@ -33,11 +35,6 @@ pub(crate) struct Weave {
     /// The loops, in bits, and the bits of a run.
     loops: Vec<Loop>,
     run: u64,
-    /// The turns along the destination's runs that a block shares with the next one where runs do not
-    /// begin on lines: a line's, so that every line is written whole, by one block.
-    overlap: u64,
-    /// Whether they begin on lines if the destination does.
-    on_lines: bool,
 }
 
 /// Where the data of a part is, for all one knows.
@@ -108,38 +105,8 @@ impl Weave {
             let shape = shape(&lanes, register);
             let steps = Steps::of(loops, &shape, &mut lanes, register, reach)?;
             let (runs, loops) = (blocks::runs(loops, run, &shape), loops.to_vec());
-            let mut weave = Weave {
-                register,
-                reach,
-                lanes,
-                steps,
-                shape,
-                runs,
-                loops,
-                run,
-                overlap: 0,
-                on_lines: false,
-            };
-            weave.overlap = weave.overlap();
-            weave.on_lines = weave.steps.begin_on_lines() && blocks::on_lines(&weave.loops);
-            Some(weave)
+            Some(Weave { register, reach, lanes, steps, shape, runs, loops, run })
         })
-    }
-
-    fn overlap(&self) -> u64 {
-        let Some(stage) = &self.steps.stage else { return 0 };
-        let long = self.reach == Reach::Far && self.runs.1 > 2 * cost::LINE;
-        if !long || stage.run as u64 != self.runs.1 {
-            return 0;
-        }
-        let mut together = self.run;
-        while let Some(i) = self.loops.iter().position(|turn| turn.dst.unsigned_abs() == together) {
-            if self.shape[i] < self.loops[i].extent {
-                return blocks::a_line(together);
-            }
-            together = together.saturating_mul(self.loops[i].extent);
-        }
-        0
     }
 
     /// Whether this is a weave of the part: of the same loops, as long as a block at least.
@@ -166,18 +133,11 @@ impl Weave {
     }
 
     /// The blocks of a part that this fits, whose first unit is at these bytes of a source and of a
-    /// destination that begins at `address`.
-    pub(crate) fn blocks(
-        &self,
-        part: &RegionRef<'_>,
-        src: i64,
-        dst: i64,
-        address: usize,
-    ) -> Option<Blocks> {
+    /// destination.
+    pub(crate) fn blocks(&self, part: &RegionRef<'_>, src: i64, dst: i64) -> Option<Blocks> {
         let extents = |i: usize| part.loops[i].extent;
-        let begins_on_line = (address as i64).wrapping_add(dst) % cost::LINE as i64 == 0;
-        let overlap = if self.on_lines && begins_on_line { 0 } else { self.overlap };
-        let blocks = Blocks::of(&self.loops, &extents, self.run, &self.shape, overlap, (src, dst))?;
+        let chain = self.steps.stage.as_ref().and_then(|stage| Some((stage.chain?, stage.carried)));
+        let blocks = Blocks::of(&self.loops, &extents, self.run, &self.shape, chain, (src, dst))?;
         blocks.around(
             self.steps.src_reach(self.register)?,
             self.steps.dst_reach(self.register)?,

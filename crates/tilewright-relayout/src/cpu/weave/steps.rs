@@ -1,6 +1,6 @@
 //! What a block does: steps that read, and steps that write.
 
-use super::{Lanes, Reach, lanes::NONE};
+use super::{Lanes, Reach, lanes::NONE, stage::Stage};
 use crate::{cpu::cost, program::region::Loop};
 
 /// Registers read into the scratch buffer, after the exchanges of the highest bits of their index.
@@ -20,21 +20,6 @@ pub(crate) struct Write {
     pub(crate) from: i64,
     /// Bytes from the block's first.
     pub(crate) dst: i64,
-}
-
-/// How written registers become whole lines where they do not lie on lines themselves: so many steps
-/// write to a buffer first, which holds contiguous runs of the destination.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stage {
-    /// The writing steps of one filling.
-    pub(crate) steps: usize,
-    /// The bytes of a run, and from one to the next in the buffer.
-    pub(crate) run: usize,
-    pub(crate) pitch: usize,
-    /// Where each register of a step goes in the buffer.
-    pub(crate) at: Vec<i64>,
-    /// Where each run begins in the destination, from the first step's place.
-    pub(crate) dst: Vec<i64>,
 }
 
 /// The steps of every block.
@@ -70,6 +55,13 @@ struct Digit {
     step: i64,
     last: i64,
     role: Role,
+}
+
+impl Digit {
+    /// How far apart its units are on a side where the part's loop has this stride.
+    fn far(&self, stride: i64) -> u64 {
+        stride.unsigned_abs().saturating_mul(self.step.unsigned_abs())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -120,23 +112,11 @@ impl Steps {
             steps.gather = gather_steps(&units, &src, split, &write.place, register);
             steps.lines = write.lines;
         } else if reach != Reach::Near {
-            steps.asked.reserve_exact(steps.write.len() << bits);
-            each(&by_source(&units, &bits_of(&src)), &mut |_, _, src, _| steps.asked.push(src));
+            steps.asked = asked(&units, &src, register as i64);
         }
-        steps.stage = Stage::of(&steps, register);
+        let stage = || Stage::of(&steps.write, &steps.write_dst, register);
+        steps.stage = (reach == Reach::Far).then(stage).flatten();
         Some(steps)
-    }
-
-    /// Whether what is written together begins on lines if the block does: the runs of a stage, or else
-    /// the registers.
-    pub(super) fn begin_on_lines(&self) -> bool {
-        let on_line = |at: &i64| at % cost::LINE as i64 == 0;
-        let (steps, runs) = match &self.stage {
-            Some(stage) => (stage.steps, &stage.dst),
-            None => (1, &self.write_dst),
-        };
-        let mut starts = self.write.iter().step_by(steps).map(|step| step.dst);
-        starts.all(|start| on_line(&start)) && runs.iter().all(on_line)
     }
 
     /// The lowest source byte of a block relative to its first register, and the one behind the last.
@@ -278,7 +258,7 @@ fn write_steps(
         .collect();
     let first: i64 = dst[split..].iter().map(|pair| pair.0).sum();
     let mut digits: Vec<&Digit> = units.iter().chain(&high).collect();
-    digits.sort_by_key(|digit| core::cmp::Reverse(digit.dst.unsigned_abs()));
+    digits.sort_by_key(|digit| core::cmp::Reverse(digit.far(digit.dst)));
     let inner = digits.last().map_or(1, |digit| digit.count);
     let all: usize = units.iter().map(|digit| digit.count).product();
     let (mut place, mut apart) = (vec![0; all], vec![0; 1 << high.len()]);
@@ -311,8 +291,30 @@ fn bits_of(src: &[i64]) -> Vec<Digit> {
 /// Loops in the order of the source, the outermost first.
 fn by_source<'a>(units: &'a [Digit], bits: &'a [Digit]) -> Vec<&'a Digit> {
     let mut digits: Vec<&Digit> = units.iter().chain(bits).collect();
-    digits.sort_by_key(|digit| core::cmp::Reverse(digit.src.unsigned_abs()));
+    digits.sort_by_key(|digit| core::cmp::Reverse(digit.far(digit.src)));
     digits
+}
+
+/// The last bytes of the lines of a block in the order of the source. Where registers straddle lines, the
+/// first line of a row was read with the row before it.
+fn asked(units: &[Digit], src: &[i64], register: i64) -> Vec<i64> {
+    const LINE: i64 = cost::LINE as i64;
+    let mut asked: Vec<i64> = Vec::new();
+    let mut end = None;
+    each(&by_source(units, &bits_of(src)), &mut |_, _, src, _| {
+        let last = src + register - 1;
+        match (asked.last().copied(), end) {
+            (Some(line), Some(end)) if line <= last && src <= end + LINE => {
+                asked.extend((last - line >= LINE).then_some(line + LINE));
+            }
+            (line, end) => {
+                asked.extend(end.filter(|end| line != Some(*end)));
+                asked.push(last);
+            }
+        }
+        end = Some(last);
+    });
+    asked
 }
 
 /// The reading steps, by source.
@@ -329,63 +331,4 @@ fn gather_steps(
         steps.push(Gather { src, to: place[unit] + bits * register });
     });
     steps
-}
-
-impl Stage {
-    /// The most bytes of a stage: two are a part of the first-level cache.
-    pub(crate) const MOST: usize = 16 << 10;
-
-    /// The stage of these steps, if what some of them write together are a few contiguous runs.
-    fn of(steps: &Steps, register: usize) -> Option<Stage> {
-        let starts: Vec<i64> = steps.write.iter().map(|step| step.dst).collect();
-        let registers = &steps.write_dst;
-        let mut runs = Vec::new();
-        let (run_of, within) = joined(registers, register as i64, &mut runs)?;
-        let one = (registers.len() / runs.len() * register) as i64;
-        // How many steps go on where the last one ended, give or take an overlap.
-        let ahead = starts.windows(2).take_while(|pair| (1..=one).contains(&(pair[1] - pair[0])));
-        let count = 1 + ahead.count();
-        let mut run = usize::try_from(starts[count - 1] - starts[0] + one).ok()?;
-        let mut pitch = run.next_multiple_of(64) + 64;
-        if runs.windows(2).all(|pair| pair[1] - pair[0] == run as i64) {
-            // The runs of the registers go on where the last one ended.
-            (run, pitch) = (run * runs.len(), run);
-        }
-        // Every filling is like the first.
-        if !steps.write.len().is_multiple_of(count) {
-            return None;
-        }
-        let like = steps.write.chunks(count).all(|chunk| {
-            chunk
-                .iter()
-                .zip(&starts)
-                .all(|(step, start)| step.dst - chunk[0].dst == start - starts[0])
-        });
-        let at: Vec<i64> =
-            run_of.iter().zip(within).map(|(k, within)| (k * pitch) as i64 + within).collect();
-        if run > pitch {
-            runs.truncate(1);
-        }
-        let fits = run >= 64 && run.max(pitch * runs.len()) <= Stage::MOST;
-        (like && fits).then_some(Stage { steps: count, run, pitch, at, dst: runs })
-    }
-}
-
-/// Where registers at these offsets form contiguous runs of as many registers each: the run of each
-/// register and its place in it, and where the runs begin; `None` if runs are of different lengths.
-fn joined(registers: &[i64], register: i64, runs: &mut Vec<i64>) -> Option<(Vec<usize>, Vec<i64>)> {
-    let mut order: Vec<usize> = (0..registers.len()).collect();
-    order.sort_by_key(|&k| registers[k]);
-    let (mut run_of, mut within) = (vec![0; registers.len()], vec![0; registers.len()]);
-    let mut end = None;
-    for k in order {
-        if end != Some(registers[k]) {
-            runs.push(registers[k]);
-        }
-        run_of[k] = runs.len() - 1;
-        within[k] = registers[k] - runs[runs.len() - 1];
-        end = Some(registers[k] + register);
-    }
-    let longest = within.iter().max()? / register + 1;
-    (longest as usize * runs.len() == registers.len()).then_some((run_of, within))
 }

@@ -249,29 +249,6 @@ impl Write<'_> {
     }
 }
 
-/// Copies `len` bytes, whole lines of the destination past the caches.
-///
-/// # Safety
-/// So many bytes at `from` are readable and at `to` writable, and the two do not overlap; the machine has
-/// the instruction set of `V`.
-#[inline(always)]
-pub(in super::super) unsafe fn stream<V: Vector>(from: *const u8, to: *mut u8, len: usize) {
-    let mut at = (to.addr().wrapping_neg() % LINE).min(len);
-    // SAFETY: the caller's promise: every part lies within `len`, and lines are on lines.
-    unsafe {
-        if at > 0 {
-            V::copy_short(from, to, at);
-        }
-        while at + LINE <= len {
-            stream_line::<V>(from.add(at), to.add(at));
-            at += LINE;
-        }
-        if at < len {
-            V::copy_short(from.add(at), to.add(at), len - at);
-        }
-    }
-}
-
 /// Copies at least a line through the caches.
 ///
 /// # Safety

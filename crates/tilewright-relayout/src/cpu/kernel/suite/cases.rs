@@ -209,6 +209,35 @@ fn bases_at_every_byte_of_a_line() {
     }
 }
 
+/// Runs of the destination of many lengths, in blocks of many shapes, whose last begins early by fewer bytes
+/// than a line and by more, at every other phase of both sides; with gaps behind the runs and without.
+#[test]
+#[cfg_attr(miri, ignore = "takes hours, and other cases run the same kernels")]
+fn lines_are_carried_from_block_to_block() {
+    for (i, run) in [64u64, 72, 80, 100, 130, 200, 264].into_iter().enumerate() {
+        for gap in [0, 1, 13] {
+            let extents = [3, run, 100];
+            let src = strided(&extents, &[0, 1, 2], &[0; 3], &[false; 3]);
+            let dst = strided(&extents, &[2, 0, 1], &[gap, 0, 0], &[false; 3]);
+            let bits = [8, 16, 32][(i + gap as usize) % 3];
+            let relayout = Relayout { src, dst, bits };
+            let ways = registers().into_iter().flat_map(|(isa, register)| {
+                (0..64).step_by(2).flat_map(move |at| {
+                    [None, Some(1), Some(2 + at as u64)].map(|blocks| Way {
+                        isa,
+                        register,
+                        reach: Reach::Far,
+                        blocks,
+                        src: Place::Behind(at * 7 + 1),
+                        dst: Place::Behind(at + i % 2),
+                    })
+                })
+            });
+            assert!(relayout.check(ways) > 0, "{relayout:?}");
+        }
+    }
+}
+
 /// Extents of up to 6 dims, most of them good for registers.
 fn extents() -> impl Strategy<Value = Vec<u64>> {
     let some = vec![1, 2, 3, 4, 4, 7, 8, 8, 10, 16, 16, 17, 32, 32, 33, 64, 96, 100, 128];

@@ -1,0 +1,185 @@
+//! How written registers become whole lines where they do not lie on lines themselves: a few steps fill a
+//! small buffer that holds contiguous runs of the destination, from which lines are written later.
+//!
+//! The runs of a filling go on where those of the one before ended, or of another block. What is left of
+//! a line at the end of a run is carried there, so that every line is written whole, and once.
+
+use super::Write;
+
+/// What some steps fill together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stage {
+    /// The writing steps of one filling.
+    pub(crate) steps: usize,
+    /// The bytes of a run, and from one to the next in the buffer, where a line lies before each.
+    pub(crate) run: usize,
+    pub(crate) pitch: usize,
+    /// Where each register of a step goes in the buffer.
+    pub(crate) at: Vec<i64>,
+    /// Where each run begins in the destination, from the first step's place.
+    pub(crate) dst: Vec<i64>,
+    /// The fillings of a block.
+    pub(crate) fillings: Vec<Filling>,
+    /// The bytes of the runs that all fillings of a block make together, if all are as long.
+    pub(crate) chain: Option<i64>,
+    /// The lines that a block leaves to others.
+    pub(crate) carried: usize,
+    /// The bytes of a buffer, and how many take turns.
+    pub(crate) bytes: usize,
+    pub(crate) buffers: usize,
+}
+
+/// How a filling's runs lie to those of others of its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Filling {
+    /// The bytes of its runs that the one before wrote already; `None` where its runs begin.
+    pub(crate) again: Option<i64>,
+    /// Whether none goes on where its runs end.
+    pub(crate) last: bool,
+    /// The first of its runs among all lines that are carried.
+    pub(crate) carried: usize,
+}
+
+impl Stage {
+    /// The most bytes of a buffer.
+    const MOST: usize = 12 << 10;
+
+    /// What is written to a buffer before a load of it is as fast as one from the cache.
+    const RESTED: usize = 4 << 10;
+
+    /// The most buffers.
+    pub(crate) const BUFFERS: usize = 8;
+
+    /// The stage of these steps, each of which writes registers so far from its place, if what some of
+    /// them write together are a few contiguous runs.
+    pub(super) fn of(steps: &[Write], registers: &[i64], register: usize) -> Option<Stage> {
+        let starts: Vec<i64> = steps.iter().map(|step| step.dst).collect();
+        let mut dst = Vec::new();
+        let (run_of, within) = joined(registers, register as i64, &mut dst)?;
+        let one = (registers.len() / dst.len() * register) as i64;
+        // How many steps go on where the last one ended, give or take an overlap.
+        let ahead = starts.windows(2).take_while(|pair| (1..=one).contains(&(pair[1] - pair[0])));
+        let most = 1 + ahead.count();
+        let count = (1..=most).rev().filter(|count| most.is_multiple_of(*count));
+        let (count, run, pitch) = count
+            .map(|count| {
+                let run = (starts[count - 1] - starts[0] + one) as usize;
+                // The runs of the registers may go on where the last one ended.
+                match dst.windows(2).all(|pair| pair[1] - pair[0] == run as i64) {
+                    true => (count, run * dst.len(), run),
+                    false => (count, run, run.next_multiple_of(64) + 64),
+                }
+            })
+            .find(|(count, run, pitch)| {
+                *run >= 64
+                    && run.max(&(pitch * dst.len())) <= &Stage::MOST
+                    && are_alike(&starts, *count)
+            })?;
+        let at = run_of.iter().zip(within).map(|(k, within)| (k * pitch) as i64 + within).collect();
+        if run > pitch {
+            dst.truncate(1);
+        }
+        let (fillings, chain) = linked(&starts, count, run as i64, dst.len());
+        let bytes = (64 + (dst.len() - 1) * pitch + run).next_multiple_of(64);
+        Some(Stage {
+            carried: fillings.last()?.carried + dst.len(),
+            buffers: (1 + Stage::RESTED.div_ceil(bytes)).clamp(2, Stage::BUFFERS),
+            steps: count,
+            run,
+            pitch,
+            at,
+            dst,
+            fillings,
+            chain,
+            bytes,
+        })
+    }
+}
+
+/// Whether all so many steps lie to one another as the first ones do.
+fn are_alike(starts: &[i64], count: usize) -> bool {
+    starts.len().is_multiple_of(count)
+        && starts.chunks(count).all(|chunk| {
+            chunk.iter().zip(starts).all(|(at, first)| at - chunk[0] == first - starts[0])
+        })
+}
+
+/// The fillings of a block, and the bytes that their runs make together, if those are alike.
+fn linked(starts: &[i64], count: usize, run: i64, runs: usize) -> (Vec<Filling>, Option<i64>) {
+    let mut fillings: Vec<Filling> = Vec::with_capacity(starts.len() / count);
+    let (mut begin, mut before, mut carried) = (0, None, 0);
+    let (mut chain, mut even) = (None, true);
+    let mut end = |begin: i64, before: i64| {
+        let length = before + run - begin;
+        even &= chain.is_none_or(|chain| chain == length);
+        chain = Some(length);
+    };
+    for &start in starts.iter().step_by(count) {
+        let again = before.map(|before: i64| before + run - start);
+        let again = again.filter(|again| (0..run).contains(again));
+        if again.is_none() {
+            if let (Some(before), Some(last)) = (before, fillings.last_mut()) {
+                end(begin, before);
+                last.last = true;
+                carried += runs;
+            }
+            begin = start;
+        }
+        fillings.push(Filling { again, last: false, carried });
+        before = Some(start);
+    }
+    if let (Some(before), Some(last)) = (before, fillings.last_mut()) {
+        end(begin, before);
+        last.last = true;
+    }
+    (fillings, chain.filter(|_| even))
+}
+
+/// Where registers at these offsets form contiguous runs of as many registers each: the run of each
+/// register and its place in it, and where the runs begin; `None` if runs are of different lengths.
+fn joined(registers: &[i64], register: i64, runs: &mut Vec<i64>) -> Option<(Vec<usize>, Vec<i64>)> {
+    let mut order: Vec<usize> = (0..registers.len()).collect();
+    order.sort_by_key(|&k| registers[k]);
+    let (mut run_of, mut within) = (vec![0; registers.len()], vec![0; registers.len()]);
+    let mut end = None;
+    for k in order {
+        if end != Some(registers[k]) {
+            runs.push(registers[k]);
+        }
+        run_of[k] = runs.len() - 1;
+        within[k] = registers[k] - runs[runs.len() - 1];
+        end = Some(registers[k] + register);
+    }
+    let longest = within.iter().max()? / register + 1;
+    (longest as usize * runs.len() == registers.len()).then_some((run_of, within))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fillings of every overlap and gap: each byte of a chain is written once, or again as it says.
+    #[test]
+    fn fillings_go_on_where_those_before_ended() {
+        let run = 128;
+        for count in 1..6 {
+            for by in [-200, 0, 1, 60, 127, 128, 129, 500] {
+                let starts: Vec<i64> = (0..count).map(|i| 7 + i * by).collect();
+                let (fillings, chain) = linked(&starts, 1, run, 3);
+                let goes_on = (1..=run).contains(&by);
+                for (i, filling) in fillings.iter().enumerate() {
+                    let again = (i > 0 && goes_on).then_some(run - by);
+                    let last = !goes_on || i + 1 == fillings.len();
+                    let carried = if goes_on { 0 } else { 3 * i };
+                    assert_eq!(*filling, Filling { again, last, carried }, "{count} by {by}");
+                }
+                let length = if goes_on { run + (count - 1) * by } else { run };
+                assert_eq!(chain, Some(length), "{count} by {by}");
+            }
+        }
+        // Two chains of different lengths.
+        let (fillings, chain) = linked(&[0, 128, 1000], 1, run, 2);
+        assert_eq!((chain, fillings[2].carried), (None, 2));
+        assert!(fillings[1].last && fillings[1].again == Some(0) && fillings[2].again.is_none());
+    }
+}
