@@ -15,6 +15,9 @@ use tilewright_core::Swizzle;
 /// Where the range cuts a box, digits that reach no further than this, in elements, are not halved.
 const CUT: u64 = 64;
 
+/// Elements whose offsets differ in their last bits only are said to be in one line.
+const LINE: u32 = 4;
+
 /// The most boxes that are halved to find where elements go on.
 const SEEK: u32 = 10_000;
 
@@ -337,11 +340,21 @@ fn hand_out(outer: &[Pair], inner: &[Pair], atoms: &mut Vec<Pair>, f: &mut dyn F
     }
     let run = run_of(inner);
     if run == 1 {
+        // The table whose entries lie closer together is walked for each entry of the other.
+        let closer = outer.len() > 8 && jumps(outer) * inner.len() < jumps(inner) * outer.len();
+        let (outer, inner) = if closer { (inner, outer) } else { (outer, inner) };
         return f(&Leaf { outer, inner, run: 1 });
     }
     atoms.clear();
     atoms.extend(inner.iter().step_by(run));
     f(&Leaf { outer, inner: atoms, run: run as u64 });
+}
+
+/// How often a table goes on to another line, on either side.
+fn jumps(table: &[Pair]) -> usize {
+    let line = |pair: &Pair| (pair.0 >> LINE, pair.1 >> LINE);
+    let each = table.windows(2).map(|pair| (line(&pair[0]), line(&pair[1])));
+    each.map(|(a, b)| usize::from(a.0 != b.0) + usize::from(a.1 != b.1)).sum()
 }
 
 /// The largest number of entries that a table is cut into without cutting off a neighbour.

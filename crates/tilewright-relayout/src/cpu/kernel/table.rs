@@ -65,8 +65,8 @@ fn each(shifted: &Shifted<'_>, mut f: impl FnMut(i64, i64)) {
 
 /// Moves `N` bytes for each entry.
 fn lanes<const N: usize>(width: usize, leaf: &Shifted<'_>, src: &[u8], out: &mut [u8]) {
-    if !leaf.is_within(width, N, src.len(), out.len()) {
-        // Ends at the first entry that is not within.
+    // For few rows, looking at the ends of both tables takes longer than looking at each entry's.
+    if leaf.leaf.outer.len() < 4 || !leaf.is_within(width, N, src.len(), out.len()) {
         return each(leaf, |from, to| {
             let (from, to) = (from as usize * width, to as usize * width);
             out[to..to + N].copy_from_slice(&src[from..from + N]);

@@ -16,6 +16,9 @@ const OUTER: u64 = 64;
 /// The turns that the nearest digit on either side is given first.
 const NEAR: u64 = 64;
 
+/// The most turns of a digit that is the nearest on neither side.
+const FAR: u64 = 16;
+
 impl Digits {
     /// The groups of a part of two layouts.
     pub(crate) fn new(src: &TensorLayout, dst: &TensorLayout, part: &Part) -> Digits {
@@ -167,8 +170,10 @@ impl Digits {
         let alone = order.iter().all(|&i| self.digits[i].group == self.digits[near].group);
         let mut room = [OUTER, if alone { INNER.1 } else { INNER.0 }];
         let src = order.iter().copied().min_by_key(|&i| self.src_step(i)).unwrap_or(near);
-        let first = [(near, NEAR), (src, NEAR)];
-        for (i, most) in first.into_iter().chain(order.into_iter().map(|i| (i, u64::MAX))) {
+        // The nearest on one side only, or on neither, is short: its turns are lines apart on the other.
+        let rest = order.into_iter().filter(|&i| alone || near == src || i != near && i != src);
+        let rest = rest.map(|i| (i, if alone || i == near { u64::MAX } else { FAR }));
+        for (i, most) in [(near, NEAR), (src, NEAR)].into_iter().chain(rest) {
             let inner = usize::from(self.all[self.digits[i].group].inner);
             let digit = &mut self.digits[i];
             let more = digit.extent.div_ceil(digit.leaf).min(room[inner]).min(most).max(1);
