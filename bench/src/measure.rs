@@ -155,7 +155,8 @@ impl Bench {
         let row = self.measure(case, threads, effort, How { before: STALE, beside }, run)?;
         let loops = case.boxes().map(|boxes| boxes.iter().map(|one| one.turns.len()).max());
         let loops = loops.map(|most| most.unwrap_or(0));
-        Ok(Row { kernel: plan.kernel_name(), plan_micros, loops, ..row })
+        let (kernel, text) = (plan.kernel_name(), plan.shared(threads).to_string());
+        Ok(Row { kernel, plan: text, plan_micros, loops, ..row })
     }
 
     /// Measures another way to do the same: `run` is given the bytes of the source and those of the
@@ -213,6 +214,7 @@ impl Bench {
             copy_seconds: copy.seconds(),
             plan_micros: 0.0,
             kernel: String::new(),
+            plan: String::new(),
             loops: None,
             checksum,
             wrong,

@@ -40,6 +40,8 @@ pub struct Row {
     pub pairs: usize,
     /// What the plan does most, in its own words.
     pub kernel: String,
+    /// The plan in words: its ways, their blocks, how threads share them, and what is filled.
+    pub plan: String,
     /// The checksum of what came out.
     pub checksum: u64,
     /// What is wrong with what came out, if anything.

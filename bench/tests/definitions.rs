@@ -113,3 +113,27 @@ fn what_is_wrong_is_said() {
     let error = parse("mine", &text("dtype = 3")).unwrap_err();
     assert!(error.to_string().starts_with("mine.toml: "), "{error}");
 }
+
+/// What a plan prints is what runs: the ways of its regions, and no other.
+#[test]
+fn every_case_runs_the_ways_that_its_plan_prints() {
+    let mut names = std::collections::BTreeSet::new();
+    for definition in definitions().unwrap() {
+        for size in [Size::Small, Size::L2] {
+            let case = definition.case(size).unwrap();
+            let plan = case.plan().unwrap();
+            let source = vec![7; plan.src_bytes() as usize];
+            for threads in [1, 2] {
+                plan.run(&source, &mut vec![0; plan.dst_bytes() as usize], threads).unwrap();
+            }
+            let (text, ran) = (plan.to_string(), plan.ways_run());
+            for (way, _) in &ran {
+                let printed = text.contains(&format!("\n  {way}")) || way == "tables";
+                assert!(printed, "{}: ran {way}\n{text}", case.name());
+            }
+            assert!(ran.iter().any(|(way, _)| *way == plan.kernel_name()), "{}", case.name());
+            names.insert(plan.kernel_name());
+        }
+    }
+    assert!(names.len() > 10, "{names:?}");
+}

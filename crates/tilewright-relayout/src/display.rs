@@ -2,7 +2,7 @@
 
 use crate::{
     Plan,
-    cpu::{cut::Along, ways::Ways},
+    cpu::{cut::Along, pool, ways::Ways},
     program::region::Region,
 };
 use core::fmt;
@@ -79,44 +79,38 @@ impl Plan {
         self.0.program.regions().unwrap_or_default().iter().zip(&self.0.ways)
     }
 
-    fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let program = &self.0.program;
-        write!(f, "{:?}: ", program.src().extents())?;
-        match program.elements().are_same() {
-            true => write!(f, "{} bits", program.elements().src_bits)?,
-            false => {
-                let elements = program.elements();
-                write!(f, "{} to {} bits", elements.src_bits, elements.dst_bits)?
-            }
-        }
-        write!(f, ", {} bytes to {} bytes", program.src_bytes(), program.dst_bytes())?;
-        write!(f, ", {} of {} elements padding", self.padding(), program.dst().capacity())?;
-        if program.regions().is_none() {
-            write!(f, "\n  tables: the digits do not divide; {}", program.digits())?;
-        }
-        Ok(())
-    }
-
     fn write_region(
         &self,
         f: &mut fmt::Formatter<'_>,
         region: &Region,
         ways: &Ways,
     ) -> fmt::Result {
-        let unit = |bits: u32| match bits {
-            8 => " bytes".to_string(),
-            _ => format!(" elements of {bits} bits"),
-        };
         let details = ways.first().details(&region.whole(), ways.terms());
-        write!(f, "\n  {}{details}", name(region, ways))?;
-        let elements = self.0.program.elements();
-        let (src, dst) = (region.src_unit(elements), region.dst_unit(elements));
-        write!(f, ", runs of {}{}", region.run, unit(dst))?;
-        write!(f, " from {} to {}", region.src, region.dst)?;
-        for turn in &region.loops {
-            write!(f, "\n    {}× source {}, destination {}", turn.extent, turn.src, turn.dst)?;
+        let way = format!("{}{details}, ", name(region, ways));
+        self.0.program.write_region(f, region, &way)
+    }
+
+    /// The plan, with what `also` says of each region.
+    fn write(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        also: &dyn Fn(&mut fmt::Formatter<'_>, &Region, &Ways) -> fmt::Result,
+    ) -> fmt::Result {
+        let program = &self.0.program;
+        program.write_head(f)?;
+        if program.regions().is_none() {
+            write!(f, "\n  tables: the digits do not divide; {}", program.digits())?;
         }
-        if src != dst { write!(f, "\n    the source counts{}", unit(src)) } else { Ok(()) }
+        for (region, ways) in self.regions() {
+            self.write_region(f, region, ways)?;
+            also(f, region, ways)?;
+        }
+        match program.gaps() {
+            Some(gaps) if !self.0.fills_gaps_alone(gaps) && program.padding() > 0 => {
+                f.write_str("\n  all is filled before elements are written")
+            }
+            _ => program.write_gaps(f),
+        }
     }
 }
 
@@ -128,22 +122,17 @@ struct Shared<'a> {
 
 impl fmt::Display for Shared<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.plan.write_head(f)?;
-        for (region, ways) in self.plan.regions() {
-            self.plan.write_region(f, region, ways)?;
-            let threads = crate::cpu::pool::wanted(self.threads);
-            match self.plan.0.parts(region, ways, self.threads) {
-                None => write!(f, "\n    one thread")?,
-                Some(cut) => {
-                    write!(f, "\n    {threads} threads share {} parts along ", cut.parts())?;
-                    match cut.along {
-                        Along::Loop(i) => write!(f, "loop {i}")?,
-                        Along::Run => write!(f, "the run")?,
-                    }
-                }
+        let threads = pool::wanted(self.threads);
+        self.plan.write(f, &|f, region, ways| {
+            let Some(cut) = self.plan.0.parts(region, ways, self.threads) else {
+                return write!(f, "\n    one thread");
+            };
+            write!(f, "\n    {threads} threads share {} parts along ", cut.parts())?;
+            match cut.along {
+                Along::Loop(i) => write!(f, "loop {i}"),
+                Along::Run => write!(f, "the run"),
             }
-        }
-        Ok(())
+        })
     }
 }
 
@@ -154,8 +143,7 @@ fn name(region: &Region, ways: &Ways) -> String {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write_head(f)?;
-        self.regions().try_for_each(|(region, ways)| self.write_region(f, region, ways))
+        self.write(f, &|_, _, _| Ok(()))
     }
 }
 

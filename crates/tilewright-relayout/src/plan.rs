@@ -3,9 +3,9 @@
 use crate::{
     Elements, Error, Program,
     cpu::{
+        cost::MIN_RANGE,
         kernel::Isa,
         pool::{Pool, Scratches},
-        run::MIN_RANGE,
         way::Terms,
         ways::{Count, Ways},
         weave::Reach,

@@ -102,3 +102,6 @@ pub(crate) const STREAMED_RUN: u64 = 4 << 10;
 
 /// The same of several runs that continue one another: they are joined.
 pub(crate) const STREAMED_CHAIN: u64 = 1 << 10;
+
+/// No range is smaller than this, in bytes, unless the plan says otherwise.
+pub(crate) const MIN_RANGE: u64 = 1 << 14;

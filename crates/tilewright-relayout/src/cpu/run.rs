@@ -1,16 +1,13 @@
 //! Running a plan: all of it, or a range of the destination.
 
 use crate::{
-    Error, Plan,
+    Error, Gap, Plan,
     cpu::{clip::clip, cut::PER_THREAD, kernel, padding, pool, ways::Ways},
     plan::Inner,
     program::region::{Region, RegionRef},
 };
 use core::ops::Range;
 use std::sync::{Mutex, PoisonError};
-
-/// No range is smaller than this, in bytes, unless the plan says otherwise.
-pub(crate) const MIN_RANGE: u64 = 1 << 14;
 
 impl Plan {
     /// Moves all elements from `src` to `dst`, with this many threads; 0 for one per core.
@@ -311,14 +308,17 @@ impl Inner {
     /// written later.
     fn fill(&self, range: &Range<u64>, out: &mut [u8]) {
         let (elements, fill) = (self.program.elements(), self.program.fill());
-        let bytes = self.program.dst_bytes();
         match self.program.gaps() {
-            Some(gaps)
-                if *self.sparse.get_or_init(|| padding::are_sparse(gaps, elements, bytes)) =>
-            {
+            Some(gaps) if self.fills_gaps_alone(gaps) => {
                 padding::fill_gaps(elements, fill, gaps, range, out);
             }
             _ => padding::fill(elements, fill, range.start, out),
         }
+    }
+
+    /// Whether gaps are filled one by one, rather than all before elements are written.
+    pub(crate) fn fills_gaps_alone(&self, gaps: &[Gap]) -> bool {
+        let (elements, bytes) = (self.program.elements(), self.program.dst_bytes());
+        *self.sparse.get_or_init(|| padding::are_sparse(gaps, elements, bytes))
     }
 }

@@ -7,18 +7,18 @@ impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_head(f)?;
         match self.regions() {
-            Some(regions) => regions.iter().try_for_each(|region| self.write_region(f, region))?,
+            Some(regions) => {
+                regions.iter().try_for_each(|region| self.write_region(f, region, ""))?;
+            }
             None => write!(f, "\n  more than 1024 regions, so by digits; {}", self.digits())?,
         }
-        match self.gaps() {
-            Some(gaps) => gaps.iter().try_for_each(|gap| self.write_gap(f, gap)),
-            None => f.write_str("\n  all that no element is written to is filled before"),
-        }
+        self.write_gaps(f)
     }
 }
 
 impl Program {
-    fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The extents, the widths, and what is padding.
+    pub(crate) fn write_head(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let elements = self.elements();
         write!(f, "{:?}", self.extents())?;
         if self.is_part() {
@@ -38,14 +38,28 @@ impl Program {
         if padding > 0 { write!(f, " of {:#x}", self.fill()) } else { Ok(()) }
     }
 
-    fn write_region(&self, f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
+    /// The loops of a region behind the words of its way.
+    pub(crate) fn write_region(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        region: &Region,
+        way: &str,
+    ) -> fmt::Result {
         let (src, dst) = (region.src_unit(self.elements()), region.dst_unit(self.elements()));
         let Region { run, src: from, dst: to, .. } = region;
-        write!(f, "\n  runs of {run}{} from {from} to {to}", unit(dst))?;
+        write!(f, "\n  {way}runs of {run}{} from {from} to {to}", unit(dst))?;
         for turn in &region.loops {
             write!(f, "\n    {}× source {}, destination {}", turn.extent, turn.src, turn.dst)?;
         }
         if src != dst { write!(f, "\n    the source counts{}", unit(src)) } else { Ok(()) }
+    }
+
+    /// What is filled.
+    pub(crate) fn write_gaps(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.gaps() {
+            Some(gaps) => gaps.iter().try_for_each(|gap| self.write_gap(f, gap)),
+            None => f.write_str("\n  all that no element is written to is filled before"),
+        }
     }
 
     fn write_gap(&self, f: &mut fmt::Formatter<'_>, gap: &Gap) -> fmt::Result {

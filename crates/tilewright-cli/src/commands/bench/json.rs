@@ -30,6 +30,7 @@ pub(super) fn row(case: &Case, row: &Row) -> Value {
         "plan_us": row.plan_micros,
         "loops": row.loops,
         "kernel": row.kernel,
+        "plan": row.plan,
         "right": row.is_right(),
         "checksum": format!("{:#018x}", row.checksum),
         "offsets": [row.offsets.src, row.offsets.dst],

@@ -5,6 +5,12 @@
 use super::vector::Vector;
 use crate::cpu::weave::NONE;
 
+/// The first `N` of a list, which has as many.
+#[inline(always)]
+pub(super) fn exact<T, const N: usize>(list: &[T]) -> &[T; N] {
+    list.first_chunk().expect("a step has as many registers as bits select")
+}
+
 /// Registers of a step.
 ///
 /// # Safety

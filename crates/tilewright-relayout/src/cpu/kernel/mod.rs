@@ -29,6 +29,7 @@ mod tile;
 mod together;
 mod vector;
 mod weave;
+mod woven;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 mod zip;

@@ -9,10 +9,9 @@
 use super::{
     Tools,
     enter::{Work, enter},
-    exchange::{exchange, load},
+    exchange::{exact, exchange, load},
     isa::Isa,
     vector::Vector,
-    weave::exact,
 };
 use crate::{
     cpu::cost,

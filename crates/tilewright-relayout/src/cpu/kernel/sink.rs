@@ -11,8 +11,9 @@ mod fillings;
 
 use super::{
     ask::Requests,
+    exchange::exact,
     vector::Vector,
-    weave::{Run, Store, exact},
+    woven::{Run, Store},
 };
 use crate::{
     cpu::cost,

@@ -2,10 +2,13 @@
 //! destination. Strides that are powers of two do no harm, since every
 //! cache line is read and written once per block.
 
-use super::{Codec, line, zip};
+use super::{
+    Codec, line,
+    zip::{self, Pair},
+};
 use crate::{
     cpu::scratch::Scratch,
-    program::region::{Loop, RegionRef, for_each},
+    program::region::{RegionRef, for_each},
 };
 
 /// The bytes of the scratch buffer: a part of the second-level cache.
@@ -65,26 +68,6 @@ pub(super) fn tile<const W: usize>(
         }
     });
     scratch.give_loops(outer);
-}
-
-/// Two loops and how many turns of each are taken.
-pub(super) struct Pair<'a> {
-    /// The loop that is contiguous in the source.
-    pub(super) s: &'a Loop,
-    /// The loop that is contiguous in the destination.
-    pub(super) d: &'a Loop,
-    pub(super) count: (usize, usize),
-}
-
-impl Pair<'_> {
-    /// Whether one loop is short and the other goes on where it ends: a few rows become one, or one
-    /// row becomes a few.
-    fn is_zip<const W: usize>(&self) -> bool {
-        let (w, (s, d)) = (W as i64, self.count);
-        let joins = d <= zip::MOST && self.d.dst == w && self.s.dst == d as i64 * w;
-        let parts = s <= zip::MOST && self.s.src == w && self.d.src == s as i64 * w;
-        (joins && self.s.src == w) || (parts && self.d.dst == w)
-    }
 }
 
 /// Moves one block: its rows into the scratch buffer, and its columns out of it.

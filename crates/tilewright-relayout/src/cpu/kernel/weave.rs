@@ -7,34 +7,18 @@
 use super::{
     ask::{Ask, Requests},
     enter::{Work, enter},
-    exchange::{exchange, load, load_lines},
+    exchange::{exact, exchange, load, load_lines},
     isa::Isa,
     sink::Sink,
     vector::Vector,
+    woven::{Buffers, Run, Store},
 };
 use crate::{
     cpu::cost,
     cpu::scratch::Scratch,
-    cpu::weave::{Block, Blocks, NONE, Reach, Stage, Weave},
+    cpu::weave::{Block, Blocks, NONE, Reach, Weave},
     program::region::RegionRef,
 };
-
-/// How registers are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Store {
-    /// Through the caches.
-    Cached,
-    /// Past the caches.
-    Streamed,
-}
-
-/// Where a part's data is, and how it is written.
-#[derive(Clone, Copy)]
-pub(super) struct Buffers {
-    pub(super) src: *const u8,
-    pub(super) dst: *mut u8,
-    pub(super) store: Store,
-}
 
 /// Runs the blocks of a weave over a part that it fits, whose first unit is at byte `from` of `src` and at
 /// byte `to` of `out`. Returns whether it did: not if any byte that it would read or write lies outside.
@@ -126,32 +110,7 @@ impl<const T: bool, const G: usize, const W: usize> Work for Through<'_, T, G, W
     }
 }
 
-/// One run over all blocks.
-pub(super) struct Run<'a> {
-    pub(super) weave: &'a Weave,
-    pub(super) buffers: Buffers,
-    /// What direct blocks ask for, rather than for the next one.
-    pub(super) ask: Option<&'a Ask<'a>>,
-    /// Two blocks, the buffers of a stage and what is carried, on a line.
-    pub(super) scratch: *mut u8,
-}
-
 impl Run<'_> {
-    /// A buffer of a stage, of which those of these numbers take turns.
-    #[inline(always)]
-    pub(super) fn buffer(&self, stage: &Stage, number: usize) -> *mut u8 {
-        let blocks = 2 * self.weave.steps.lines * self.weave.register;
-        self.scratch.wrapping_add(blocks + number % stage.buffers * stage.bytes)
-    }
-
-    /// The lines that a block carries, from the one of this number on.
-    #[inline(always)]
-    pub(super) fn carried(&self, stage: &Stage, block: usize, line: usize) -> *mut u8 {
-        let blocks = 2 * self.weave.steps.lines * self.weave.register;
-        let lines = (block * stage.carried + line) * LINE;
-        self.scratch.wrapping_add(blocks + stage.buffers * stage.bytes + lines)
-    }
-
     /// Moves all blocks. Returns whether the instruction set has such registers.
     ///
     /// # Safety
@@ -380,10 +339,4 @@ impl<const G: usize> Reading<G> {
             }
         }
     }
-}
-
-/// The first `N` of a list, which has as many.
-#[inline(always)]
-pub(super) fn exact<T, const N: usize>(list: &[T]) -> &[T; N] {
-    list.first_chunk().expect("a step has as many registers as bits select")
 }

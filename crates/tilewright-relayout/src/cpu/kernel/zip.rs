@@ -1,10 +1,30 @@
 //! A few rows joined element by element into one, or one row dealt out to a few: pairs and quads of rows
 //! inside a tile, the three channels of an image.
 
-use super::tile::Pair;
+use crate::program::region::Loop;
 
 /// The most rows that are joined or dealt out at once.
 pub(super) const MOST: usize = 16;
+
+/// Two loops and how many turns of each are taken.
+pub(super) struct Pair<'a> {
+    /// The loop that is contiguous in the source.
+    pub(super) s: &'a Loop,
+    /// The loop that is contiguous in the destination.
+    pub(super) d: &'a Loop,
+    pub(super) count: (usize, usize),
+}
+
+impl Pair<'_> {
+    /// Whether one loop is short and the other goes on where it ends: a few rows become one, or one
+    /// row becomes a few.
+    pub(super) fn is_zip<const W: usize>(&self) -> bool {
+        let (w, (s, d)) = (W as i64, self.count);
+        let joins = d <= MOST && self.d.dst == w && self.s.dst == d as i64 * w;
+        let parts = s <= MOST && self.s.src == w && self.d.src == s as i64 * w;
+        (joins && self.s.src == w) || (parts && self.d.dst == w)
+    }
+}
 
 /// Moves a pair of loops of which one is short and the other goes on where it ends.
 pub(super) fn zip<const W: usize>(pair: &Pair<'_>, src: &[u8], from: i64, out: &mut [u8], to: i64) {

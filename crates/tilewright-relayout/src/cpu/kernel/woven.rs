@@ -1,0 +1,53 @@
+//! One run of a weave: where its data is, and the buffers between.
+
+use super::ask::Ask;
+use crate::cpu::{
+    cost,
+    weave::{Stage, Weave},
+};
+
+const LINE: usize = cost::LINE as usize;
+
+/// How registers are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Store {
+    /// Through the caches.
+    Cached,
+    /// Past the caches.
+    Streamed,
+}
+
+/// Where a part's data is, and how it is written.
+#[derive(Clone, Copy)]
+pub(super) struct Buffers {
+    pub(super) src: *const u8,
+    pub(super) dst: *mut u8,
+    pub(super) store: Store,
+}
+
+/// One run over all blocks.
+pub(super) struct Run<'a> {
+    pub(super) weave: &'a Weave,
+    pub(super) buffers: Buffers,
+    /// What direct blocks ask for, rather than for the next one.
+    pub(super) ask: Option<&'a Ask<'a>>,
+    /// Two blocks, the buffers of a stage and what is carried, on a line.
+    pub(super) scratch: *mut u8,
+}
+
+impl Run<'_> {
+    /// A buffer of a stage, of which those of these numbers take turns.
+    #[inline(always)]
+    pub(super) fn buffer(&self, stage: &Stage, number: usize) -> *mut u8 {
+        let blocks = 2 * self.weave.steps.lines * self.weave.register;
+        self.scratch.wrapping_add(blocks + number % stage.buffers * stage.bytes)
+    }
+
+    /// The lines that a block carries, from the one of this number on.
+    #[inline(always)]
+    pub(super) fn carried(&self, stage: &Stage, block: usize, line: usize) -> *mut u8 {
+        let blocks = 2 * self.weave.steps.lines * self.weave.register;
+        let lines = (block * stage.carried + line) * LINE;
+        self.scratch.wrapping_add(blocks + stage.buffers * stage.bytes + lines)
+    }
+}
