@@ -117,7 +117,7 @@ fn what_is_wrong_is_said() {
 /// What a plan prints is what runs: the ways of its regions, and no other.
 #[test]
 fn every_case_runs_the_ways_that_its_plan_prints() {
-    let mut names = std::collections::BTreeSet::new();
+    let mut names = BTreeSet::new();
     for definition in definitions().unwrap() {
         for size in [Size::Small, Size::L2] {
             let case = definition.case(size).unwrap();

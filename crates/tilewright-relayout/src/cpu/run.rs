@@ -117,7 +117,7 @@ impl Inner {
         if small || pool::wanted(threads) == 1 {
             self.scratches.with(|scratch| {
                 for (region, ways) in regions.iter().zip(&self.ways) {
-                    ways.run(region, &mut ways.tools(scratch), &region.whole(), src, out);
+                    ways.run_all(region, &mut ways.tools(scratch), src, out);
                 }
             });
         } else {

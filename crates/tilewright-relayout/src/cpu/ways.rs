@@ -87,6 +87,18 @@ impl Ways {
         (self.ran.get(), self.others.get())
     }
 
+    /// Moves all of the region these were made for.
+    pub(crate) fn run_all(
+        &self,
+        region: &Region,
+        tools: &mut Tools<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) {
+        self.ran.add();
+        self.first.run(tools, &region.whole(), src, out);
+    }
+
     /// Moves a part of the region these were made for: its last loops, the first of which may be cut.
     pub(crate) fn run(
         &self,
