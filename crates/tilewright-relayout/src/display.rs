@@ -30,8 +30,8 @@ impl Plan {
         }
     }
 
-    /// The ways that this plan has run since it was made, by the name that the plan prints, and how often
-    /// each did; `other` counts what ranges of the destination left of a region that was too small for its
+    /// The ways that [`run`](Plan::run) and [`run_range`](Plan::run_range) have run since this plan was made, by
+    /// the name that the plan prints, and how often each did; `other` counts what ranges of the destination left of a region that was too small for its
     /// way.
     ///
     /// ```
@@ -94,16 +94,16 @@ impl Plan {
     fn write(
         &self,
         f: &mut fmt::Formatter<'_>,
-        also: &dyn Fn(&mut fmt::Formatter<'_>, &Region, &Ways) -> fmt::Result,
+        also: &dyn Fn(&mut fmt::Formatter<'_>, usize) -> fmt::Result,
     ) -> fmt::Result {
         let program = &self.0.program;
         program.write_head(f)?;
         if program.regions().is_none() {
             write!(f, "\n  tables: the digits do not divide; {}", program.digits())?;
         }
-        for (region, ways) in self.regions() {
+        for (i, (region, ways)) in self.regions().enumerate() {
             self.write_region(f, region, ways)?;
-            also(f, region, ways)?;
+            also(f, i)?;
         }
         match program.gaps() {
             Some(gaps) if !self.0.fills_gaps_alone(gaps) && program.padding() > 0 => {
@@ -122,11 +122,9 @@ struct Shared<'a> {
 
 impl fmt::Display for Shared<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let threads = pool::wanted(self.threads);
-        self.plan.write(f, &|f, region, ways| {
-            let Some(cut) = self.plan.0.parts(region, ways, self.threads) else {
-                return write!(f, "\n    one thread");
-            };
+        let (threads, cuts) = (pool::wanted(self.threads), self.plan.0.cuts(self.threads));
+        self.plan.write(f, &|f, i| {
+            let Some(cut) = cuts[i] else { return write!(f, "\n    one thread") };
             write!(f, "\n    {threads} threads share {} parts along ", cut.parts())?;
             match cut.along {
                 Along::Loop(i) => write!(f, "loop {i}"),
@@ -143,7 +141,7 @@ fn name(region: &Region, ways: &Ways) -> String {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, &|_, _, _| Ok(()))
+        self.write(f, &|_, _| Ok(()))
     }
 }
 

@@ -85,7 +85,7 @@ impl Plan {
     /// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
     /// ```
     pub fn of(program: Program) -> Plan {
-        let reach = Reach::of(program.dst_bytes());
+        let reach = Reach::of(program.moved_bytes());
         let terms = Terms { elements: program.elements(), isa: Isa::chosen(), reach };
         let regions = program.regions().unwrap_or_default();
         let inner = Inner {

@@ -1,4 +1,5 @@
-//! What the planner knows of machines: measured constants, in one place.
+//! What the planner knows of memory and caches: the numbers that several ways share, or that say how large a
+//! block is. Numbers that one kernel alone uses stand beside it.
 //!
 //! DRAM is fast only in long runs: streamed writes in runs of 64, 128 and 256 bytes reach about 0.5, 0.9
 //! and 1.2 of memcpy, gathered reads in runs of 0.5, 1 and 2 KiB about 0.8, 0.9 and 1.0. A block is

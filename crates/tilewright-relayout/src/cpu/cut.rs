@@ -38,7 +38,7 @@ const RUN: u64 = 1 << 14;
 
 impl Cut {
     /// How threads share a region of which blocks of this shape, no longer than its loops, stay together, in
-    /// parts of at least a `most`th of it; `None` where it stays whole. Only the outermost loop is cut unless
+    /// at most `most` parts; `None` where it stays whole. Only the outermost loop is cut unless
     /// `any` may be.
     pub(crate) fn of(
         region: &RegionRef<'_>,

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// More threads than this are not started.
 const MOST: usize = 1024;
 
-/// The number of threads that a caller means: 0 is one per core.
+/// The number of threads that a caller means, as many as are allowed: 0 is one per core.
 pub(crate) fn wanted(threads: usize) -> usize {
-    if threads == 0 { rayon::current_num_threads() } else { threads }
+    if threads == 0 { rayon::current_num_threads() } else { threads.min(MOST) }
 }
 
 /// The threads that a plan started so far.
@@ -44,14 +44,15 @@ impl Pool {
                 work(i);
             }
         };
-        let others = wanted(threads).min(count).min(MOST).saturating_sub(1);
+        // Those of a run are started at once, however few the first of its numbers are.
+        let (all, others) = (wanted(threads) - 1, wanted(threads).min(count).saturating_sub(1));
         if others == 0 {
             go();
             return Ok(());
         }
         match threads {
             0 => rayon::in_place_scope(|scope| together(scope, others, &go)),
-            _ => self.of(others)?.in_place_scope(|scope| together(scope, others, &go)),
+            _ => self.of(all)?.in_place_scope(|scope| together(scope, others, &go)),
         }
         Ok(())
     }

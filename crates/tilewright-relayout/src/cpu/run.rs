@@ -110,11 +110,10 @@ impl Inner {
         let Some(regions) = self.program.regions() else {
             return self.in_ranges(threads, 0, out, |range, out| self.run(range, src, out));
         };
-        let small = out.len() as u64 / 2 < self.min_range;
         if self.program.padding() > 0 {
             self.in_ranges(threads, 0, out, |range, out| self.fill(&range, out))?;
         }
-        if small || pool::wanted(threads) == 1 {
+        if self.is_small() || pool::wanted(threads) == 1 {
             self.scratches.with(|scratch| {
                 for (region, ways) in regions.iter().zip(&self.ways) {
                     ways.run_all(region, &mut ways.tools(scratch), src, out);
@@ -160,9 +159,9 @@ impl Inner {
         let share = len.div_ceil(threads.max(1));
         match self.outer_block() {
             // Whole blocks, if every thread gets some; else ranges that cut them least.
-            Some(block) if block <= share => {
-                self.aligned(bytes.div_ceil(block).saturating_mul(block).min(share))
-            }
+            Some(block) if block <= share => self.aligned(
+                bytes.div_ceil(block).saturating_mul(block).min(share).max(self.min_range),
+            ),
             Some(_) => self.aligned(share.max(self.min_range)),
             None => self.aligned(bytes),
         }

@@ -10,7 +10,7 @@ use crate::{
         cut::{Along, Cut},
         kernel::{Together, keeps_apart},
         pool,
-        way::Way,
+        way::{Kind, Way},
         ways::Ways,
     },
     plan::Inner,
@@ -42,10 +42,17 @@ impl Inner {
         src: &[u8],
         out: &mut [u8],
     ) -> Result<(), Error> {
+        let each = self.batches(regions);
+        each.iter().try_for_each(|batch| self.batch(regions, batch, threads, src, out))
+    }
+
+    /// The regions in batches of those that lie behind one another in the destination.
+    fn batches(&self, regions: &[Region]) -> Vec<Vec<usize>> {
         let mut order: Vec<usize> = (0..regions.len()).collect();
         let bytes: Vec<Bytes> =
             regions.iter().map(|region| self.bytes_of(&region.whole())).collect();
         order.sort_by_key(|&i| bytes[i]);
+        let mut batches = Vec::new();
         while !order.is_empty() {
             let (mut batch, mut rest, mut end) = (Vec::new(), Vec::new(), 0);
             for i in order {
@@ -56,10 +63,10 @@ impl Inner {
                     rest.push(i);
                 }
             }
-            self.batch(regions, &batch, threads, src, out)?;
+            batches.push(batch);
             order = rest;
         }
-        Ok(())
+        batches
     }
 
     /// Moves regions that lie behind one another in the destination.
@@ -77,7 +84,7 @@ impl Inner {
             let each =
                 |count: usize, one: &(dyn Fn(usize) + Sync)| self.pool.each(threads, count, one);
             if together.run(src, out, &self.scratches, &each)? {
-                self.ways[only].add();
+                self.ways[only].add(Kind::Weave);
                 return Ok(());
             }
         }
@@ -132,12 +139,26 @@ impl Inner {
         Cut::of(&whole, &shape, threads, any).filter(|cut| is_in_bytes(cut, region, unit))
     }
 
-    /// How a region is cut among threads, if it is.
-    pub(crate) fn parts(&self, region: &Region, ways: &Ways, threads: usize) -> Option<Cut> {
-        let alone = pool::wanted(threads) == 1;
-        let alone = alone || self.program.dst_bytes() / 2 < self.min_range;
-        let single = self.ways.len() == 1 && self.together(region, ways, threads).is_some();
-        if alone { None } else { self.cut(region, ways, threads, single) }
+    /// How each region is cut among threads, if it is.
+    pub(crate) fn cuts(&self, threads: usize) -> Vec<Option<Cut>> {
+        let regions = self.program.regions().unwrap_or_default();
+        let mut cuts = vec![None; regions.len()];
+        if pool::wanted(threads) == 1 || self.is_small() {
+            return cuts;
+        }
+        for batch in self.batches(regions) {
+            for &i in &batch {
+                let (region, ways) = (&regions[i], &self.ways[i]);
+                let any = batch.len() == 1 && self.together(region, ways, threads).is_some();
+                cuts[i] = self.cut(region, ways, threads, any);
+            }
+        }
+        cuts
+    }
+
+    /// Whether there is too little for two threads.
+    pub(crate) fn is_small(&self) -> bool {
+        self.program.moved_bytes() / 2 < self.min_range
     }
 
     /// How threads share one slice of the destination; `None` where parts of the outermost loop serve as well.

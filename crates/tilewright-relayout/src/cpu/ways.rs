@@ -8,7 +8,7 @@ use crate::{
     cpu::{
         kernel::Tools,
         scratch::Scratch,
-        way::{Terms, Way},
+        way::{Kind, Terms, Way},
     },
     program::region::{Region, RegionRef},
 };
@@ -77,9 +77,10 @@ impl Ways {
         self.terms
     }
 
-    /// Counts a run of the way of the whole region.
-    pub(crate) fn add(&self) {
-        self.ran.add();
+    /// Counts a run of the whole region, or of a part of it along all loops, by what did it.
+    pub(crate) fn add(&self, ran: Kind) {
+        let count = if ran == self.first.kind() { &self.ran } else { &self.others };
+        count.add();
     }
 
     /// How often the way of the whole region ran, and how often another did.
@@ -95,8 +96,7 @@ impl Ways {
         src: &[u8],
         out: &mut [u8],
     ) {
-        self.ran.add();
-        self.first.run(tools, &region.whole(), src, out);
+        self.add(self.first.run(tools, &region.whole(), src, out));
     }
 
     /// Moves a part of the region these were made for: its last loops, the first of which may be cut.
@@ -111,13 +111,10 @@ impl Ways {
         let terms = self.terms;
         let left = region.loops.len() - part.loops.len();
         let whole = RegionRef { loops: &region.loops[left..], ..region.whole() };
-        let (way, count) = match left {
-            0 => (&self.first, &self.ran),
-            _ => (self.inner(region, left, &whole), &self.others),
-        };
+        let way = if left == 0 { &self.first } else { self.inner(region, left, &whole) };
         if way.serves(&whole, part, terms) {
-            count.add();
-            return way.run(tools, part, src, out);
+            let ran = way.run(tools, part, src, out);
+            return if left == 0 { self.add(ran) } else { self.others.add() };
         }
         self.others.add();
         Way::plain(part, terms.elements).run(tools, part, src, out);

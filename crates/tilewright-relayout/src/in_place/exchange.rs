@@ -216,10 +216,9 @@ impl Tasks<'_> {
         };
         let Terms { elements, isa, reach } = terms;
         let tools = &mut Tools { elements, isa, reach, ask: None, ahead: 0, scratch };
-        match self.ways.iter().find(fits) {
-            Some((_, way)) => way.run(tools, block, src, out),
-            None => Way::plain(block, elements).run(tools, block, src, out),
-        }
+        let plain = Way::plain(block, elements);
+        let way = self.ways.iter().find(fits).map_or(&plain, |(_, way)| way);
+        way.run(tools, block, src, out);
     }
 }
 

@@ -384,6 +384,16 @@ impl Program {
         self.regions = None;
     }
 
+    /// The bytes of the destination that are written: all of an array, or the elements of a part.
+    pub(crate) fn moved_bytes(&self) -> u64 {
+        if !self.is_part() {
+            return self.dst_bytes;
+        }
+        let elements =
+            self.extents().iter().fold(1, |all: u64, extent| all.saturating_mul(*extent));
+        elements.saturating_mul(u64::from(self.elements.dst_bits)).div_ceil(8)
+    }
+
     /// The region that moves most, and its number; `None` for an empty array, or where regions are too many.
     pub(crate) fn main(&self) -> Option<(usize, &Region)> {
         let bits = |(_, region): &(usize, &Region)| {

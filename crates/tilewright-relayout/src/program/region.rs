@@ -154,7 +154,8 @@ impl Region {
         while i < self.loops.len() {
             let (outer, inner) = (self.loops[i - 1], self.loops[i]);
             let extent = inner.extent as i64;
-            if outer.dst == inner.dst * extent && outer.src == inner.src * extent {
+            let goes_on = |outer: i64, inner: i64| inner.checked_mul(extent) == Some(outer);
+            if goes_on(outer.dst, inner.dst) && goes_on(outer.src, inner.src) {
                 self.loops[i].extent *= outer.extent;
                 self.loops.remove(i - 1);
             } else {

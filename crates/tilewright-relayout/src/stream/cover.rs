@@ -125,8 +125,11 @@ impl Piece {
         let dense = Dense::of(part, unit);
         let low = region.src_low() as u64;
         let (first, phase) = split(low, unit);
-        let len = (phase + dense.span * unit).div_ceil(8);
-        let (mut steps, mut pitch) = (Vec::new(), u128::from(len));
+        let pitch = (u128::from(phase) + u128::from(dense.span) * u128::from(unit)).div_ceil(8);
+        if pitch > MAX_BUFFER {
+            return Err(Refused::TooLong(pitch));
+        }
+        let (len, mut steps, mut pitch) = (pitch as u64, Vec::new(), pitch);
         for i in ascending(part.loops) {
             let turn = &mut region.loops[i];
             if dense.inside[i] || turn.src == 0 {

@@ -120,6 +120,9 @@ pub(crate) struct Few {
     register: usize,
     /// Which loop is the rows' own, beside the last.
     minor: usize,
+    /// That loop and the last one, and the run.
+    loops: (Loop, Loop),
+    run: u64,
     tables: Box<[[u8; 64]]>,
 }
 
@@ -150,7 +153,8 @@ impl Few {
             return None;
         }
         let tables = tables(n, width, register, joins);
-        Some(Few { n, joins, apart, len, register, minor, tables })
+        let loops = (s, *d);
+        Some(Few { n, joins, apart, len, register, minor, loops, run: region.run, tables })
     }
 
     /// The rows, and whether they are joined into one rather than dealt out of one.
@@ -172,7 +176,9 @@ impl Few {
         src: &[u8],
         out: &mut [u8],
     ) -> bool {
-        if !region.is_within(src.len(), out.len()) {
+        let loops = region.loops.get(self.minor).zip(region.loops.last());
+        let same = loops.is_some_and(|(s, d)| (*s, *d) == self.loops) && region.run == self.run;
+        if !region.is_within(src.len(), out.len()) || region.packed || !same {
             return false;
         }
         let mut around = tools.scratch.take_loops(region.loops);

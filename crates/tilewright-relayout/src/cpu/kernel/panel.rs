@@ -29,8 +29,9 @@ pub(crate) struct Panel {
     rows: Box<[i64]>,
     /// Where each column begins in the destination.
     columns: Box<[i64]>,
-    /// Whether each loop is one of them.
-    inside: Box<[bool]>,
+    /// The loops that are one of them, by their place in the region, and its run.
+    inside: Box<[Option<Loop>]>,
+    run: u64,
 }
 
 impl Panel {
@@ -67,17 +68,28 @@ impl Panel {
             *register <= isa.register() && (2..=16).contains(&count) && count <= least
         };
         let register = [64, 32, 16].into_iter().find(fits)?;
+        let loops = region.loops.iter().zip(&inside).map(|(turn, inside)| inside.then_some(*turn));
         Some(Panel {
             register,
             rows: rows.table.into(),
             columns: columns.table.into(),
-            inside: inside.into(),
+            inside: loops.collect(),
+            run: region.run,
         })
     }
 
     /// Whether a part needs all turns of loop `i`.
     pub(crate) fn needs_all(&self, i: usize) -> bool {
-        self.inside[i]
+        self.inside[i].is_some()
+    }
+
+    /// Whether a region has the rows and columns of this one.
+    fn is_of(&self, region: &RegionRef<'_>) -> bool {
+        let same = |(inside, turn): (&Option<Loop>, &Loop)| inside.is_none_or(|own| own == *turn);
+        region.run == self.run
+            && !region.packed
+            && region.loops.len() == self.inside.len()
+            && self.inside.iter().zip(region.loops).all(same)
     }
 
     /// The rows and columns.
@@ -94,12 +106,12 @@ impl Panel {
         src: &[u8],
         out: &mut [u8],
     ) -> bool {
-        if !region.is_within(src.len(), out.len()) || region.loops.len() != self.inside.len() {
+        if !region.is_within(src.len(), out.len()) || !self.is_of(region) {
             return false;
         }
         let (width, isa, ahead) = (region.run as usize, tools.isa, tools.ahead as isize);
         let mut around = tools.scratch.take_loops(&[]);
-        let outer = region.loops.iter().zip(&self.inside).filter(|(_, inside)| !**inside);
+        let outer = region.loops.iter().zip(&self.inside).filter(|(_, inside)| inside.is_none());
         around.extend(outer.map(|(turn, _)| *turn));
         let (source, target) = (src.as_ptr(), out.as_mut_ptr());
         for_each(&around, region.src, region.dst, &mut |from, to| {
@@ -109,7 +121,7 @@ impl Panel {
                 ($count:literal) => {
                     // SAFETY: every element of the region lies within the slices, one of which is
                     // exclusive, as `is_within` found; a square reads and writes elements of `rows` and
-                    // `columns`, which are those of the region at these turns of the other loops. The
+                    // `columns`, which are the loops of the region that are inside, as `is_of` found. The
                     // machine has the instruction set, as `Isa::chosen` and its callers make sure.
                     unsafe {
                         let squares = Squares::<$count> { panel: self, from, to, width, ahead };
@@ -260,6 +272,12 @@ mod tests {
                     // Nothing outside either slice is touched.
                     assert!(!panel.run(&mut tools, &part, &source[..src - 1], &mut out));
                     assert!(!panel.run(&mut tools, &part, &source, &mut out[..dst - 1]));
+                    // Nor is a region of other rows or columns moved.
+                    let mut other = loops.clone();
+                    let i = (0..other.len()).find(|i| panel.needs_all(*i)).unwrap();
+                    other[i].extent -= 1;
+                    let other = RegionRef { loops: &other, ..part };
+                    assert!(!panel.run(&mut tools, &other, &source, &mut out));
                 }
             }
         }

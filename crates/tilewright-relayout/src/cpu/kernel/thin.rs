@@ -21,6 +21,8 @@ const MOST: i64 = 8;
 pub(crate) struct Thin {
     /// Of how many elements one is taken.
     n: usize,
+    /// The bytes of an element.
+    run: u64,
     register: usize,
     tables: Box<[[u8; 64]]>,
 }
@@ -45,7 +47,7 @@ impl Thin {
         // The last element of a row may have none behind it.
         let long = |size: &&usize| **size + width <= len;
         let register = *strip::registers(isa).iter().find(long)?;
-        Some(Thin { n, register, tables: few::tables(n, width, register, false) })
+        Some(Thin { n, run: region.run, register, tables: few::tables(n, width, register, false) })
     }
 
     /// Of how many elements one is taken.
@@ -67,8 +69,14 @@ impl Thin {
         src: &[u8],
         out: &mut [u8],
     ) -> bool {
-        let long = |last: &Loop| last.extent >= self.least(region.run);
-        if !region.is_within(src.len(), out.len()) || !region.loops.last().is_some_and(long) {
+        let run = region.run as i64;
+        let long = |last: &Loop| {
+            let picks =
+                last.src == self.n as i64 * run && last.dst == run && region.run == self.run;
+            picks && last.extent >= self.least(region.run)
+        };
+        let last = region.loops.last();
+        if !region.is_within(src.len(), out.len()) || region.packed || !last.is_some_and(long) {
             return false;
         }
         match self.n {

@@ -26,7 +26,7 @@ impl Way {
             Way::Thin(thin) => format!("every {} of {width}", ordinal(thin.one_of())),
             Way::Panel(_) => format!("panels {width}"),
             Way::Weave(_) => format!("transpose {width}"),
-            Way::Hops(_) => format!("transpose {width} in two hops"),
+            Way::Hops(_) => format!("two hops of {width}"),
             Way::Field(_) if src < dst => format!("unpack {width}"),
             Way::Field(_) => format!("pack {width}"),
             Way::Bits => "bits".to_string(),

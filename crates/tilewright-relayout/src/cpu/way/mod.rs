@@ -44,6 +44,21 @@ pub(crate) enum Way {
     Line,
 }
 
+/// The kind of a way: what ran, said by the arm that ran it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Rows,
+    Few,
+    Thin,
+    Panel,
+    Weave,
+    Hops,
+    Field,
+    Bits,
+    Tile,
+    Line,
+}
+
 /// What a way depends on, beside its region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
@@ -135,30 +150,45 @@ impl Way {
         begins && (0..part.loops.len()).all(long)
     }
 
-    /// Moves a part of the region that this was chosen for, which it [serves](Way::serves).
+    /// What it says that it is.
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Way::Rows => Kind::Rows,
+            Way::Few(_) => Kind::Few,
+            Way::Thin(_) => Kind::Thin,
+            Way::Panel(_) => Kind::Panel,
+            Way::Weave(_) => Kind::Weave,
+            Way::Hops(_) => Kind::Hops,
+            Way::Field(_) => Kind::Field,
+            Way::Bits => Kind::Bits,
+            Way::Tile { .. } => Kind::Tile,
+            Way::Line => Kind::Line,
+        }
+    }
+
+    /// Moves a part of the region that this was chosen for, which it [serves](Way::serves). Returns what did
+    /// it.
     pub(crate) fn run(
         &self,
         tools: &mut Tools<'_>,
         part: &RegionRef<'_>,
         src: &[u8],
         out: &mut [u8],
-    ) {
-        let done = match self {
-            Way::Rows => kernel::copy_rows(tools, part, src, out),
-            Way::Few(few) => few.run(tools, part, src, out),
-            Way::Thin(thin) => thin.run(tools, part, src, out),
-            Way::Panel(panel) => panel.run(tools, part, src, out),
-            Way::Weave(weave) => kernel::weave_blocks(tools, weave, part, src, out),
-            Way::Hops(hops) => hops.run(tools, part, src, out),
-            Way::Field(field) => field.run(tools, part, src, out),
-            Way::Bits => kernel::copy_bits(tools, part, src, out),
-            Way::Tile { minor } => kernel::move_blocks(tools, part, *minor, src, out),
-            Way::Line => kernel::move_elements(tools, part, src, out),
+    ) -> Kind {
+        let (done, kind) = match self {
+            Way::Rows => (kernel::copy_rows(tools, part, src, out), Kind::Rows),
+            Way::Few(few) => (few.run(tools, part, src, out), Kind::Few),
+            Way::Thin(thin) => (thin.run(tools, part, src, out), Kind::Thin),
+            Way::Panel(panel) => (panel.run(tools, part, src, out), Kind::Panel),
+            Way::Weave(weave) => (kernel::weave_blocks(tools, weave, part, src, out), Kind::Weave),
+            Way::Hops(hops) => (hops.run(tools, part, src, out), Kind::Hops),
+            Way::Field(field) => (field.run(tools, part, src, out), Kind::Field),
+            Way::Bits => (kernel::copy_bits(tools, part, src, out), Kind::Bits),
+            Way::Tile { minor } => (kernel::move_blocks(tools, part, *minor, src, out), Kind::Tile),
+            Way::Line => (kernel::move_elements(tools, part, src, out), Kind::Line),
         };
         debug_assert!(done, "{self} does not serve {part:?}");
-        if !done {
-            kernel::move_elements(tools, part, src, out);
-        }
+        if done { kind } else { Way::plain(part, tools.elements).run(tools, part, src, out) }
     }
 }
 
@@ -188,7 +218,8 @@ fn panel(region: &RegionRef<'_>, Terms { elements, isa, .. }: Terms) -> Option<W
     Some(Way::Panel(Box::new(panel)))
 }
 
-/// Whether the registers of a weave begin with bytes, and its blocks are few enough loops.
+/// Whether the registers of a weave begin with bytes, and it goes over its blocks in no more loops than are
+/// kept.
 fn begins(weave: &Weave, part: &RegionRef<'_>, elements: Elements) -> bool {
     let first = weave.begins(part, unit(elements, part.packed) as u32);
     first.is_some_and(|(src, dst)| weave.blocks(part, src, dst).is_some())

@@ -149,7 +149,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Jobs of more loops over blocks are not woven.
+    /// The most loops over blocks.
     const MOST: usize = 16;
 
     /// The most lines that blocks carry, a part of a second-level cache; if they would be more, blocks go along
