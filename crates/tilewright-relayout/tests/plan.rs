@@ -76,7 +76,7 @@ fn a_part_of_a_large_array_is_planned_for_what_it_moves() {
     let (src, dst) = (row(&[64, 64]), row(&[1 << 15, 1 << 15]));
     let part = Program::of_part((&src, &[0, 0]), (&dst, &[100, 100]), &[64, 64], Elements::same(8));
     let plan = Plan::of(part.unwrap());
-    assert_eq!(plan.kernel_name(), "rows");
+    assert!(!plan.to_string().contains("past the caches"), "{plan}");
     assert!(plan.shared(2).to_string().contains("one thread"), "{}", plan.shared(2));
 }
 

@@ -42,7 +42,13 @@ pub(crate) struct Bench {
     )]
     pub(crate) seed: String,
     /// The most bytes that a random case reads and writes, such as 512M; the least is a sixteenth of it
-    #[arg(long, value_name = "SIZE", default_value = MAX_BYTES, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = MAX_BYTES,
+        requires = "random",
+        allow_hyphen_values = true
+    )]
     pub(crate) max_bytes: String,
     /// Measure this case: the layout of the source; needs --to and --dims, and --dtype
     #[arg(long, value_name = "SPEC", requires = "to", allow_hyphen_values = true)]

@@ -3,7 +3,7 @@
 use crate::program::MAX_REGIONS;
 use tilewright_core::{Block, Refinement};
 
-/// One loop of a [`Gap`], in units of the gap.
+/// One loop of a [`Gap`](crate::Gap), in units of the gap.
 ///
 /// ```
 /// use tilewright_core::{Layout, TensorLayout};
