@@ -226,8 +226,8 @@ impl Bench {
         })
     }
 
-    /// The turns. memcpy and the copy move the mean of source and destination, so that they read and write
-    /// as many bytes as the case does, padding included.
+    /// The turns. memcpy and the copy move the mean of source and destination, padding included: what they
+    /// read and write together is then the same number of bytes as for the case.
     fn timed(
         &mut self,
         case: &Case,
@@ -326,7 +326,7 @@ impl Timed {
     }
 }
 
-/// The plan that copies so many bytes.
+/// The plan that copies `bytes` bytes.
 fn same(bytes: usize) -> Result<Plan, Error> {
     let same = TensorLayout::row_major(&[bytes as u64]).ok();
     let same = same.and_then(|same| Plan::new(&same, &same, Elements::same(8), 0).ok());

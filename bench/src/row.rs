@@ -28,7 +28,7 @@ pub struct Row {
     pub bytes: u64,
     /// Seconds of one run.
     pub seconds: f64,
-    /// Seconds of a memcpy that reads and writes as many bytes.
+    /// Seconds of a memcpy that reads and writes the same number of bytes together.
     pub memcpy_seconds: f64,
     /// Seconds of relayout's own copy of as many bytes, from a layout to the same.
     pub copy_seconds: f64,

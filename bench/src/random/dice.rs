@@ -31,7 +31,7 @@ impl Dice {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// True in so many of a hundred.
+    /// True with a probability of `chance` in a hundred.
     pub(super) fn percent(&mut self, chance: u64) -> bool {
         self.below(100) < chance
     }

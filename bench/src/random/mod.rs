@@ -28,7 +28,7 @@ const ATTEMPTS: u64 = 1000;
 /// A line of cache.
 const LINE: u64 = 64;
 
-/// Random case `index` of a seed; it reads and writes at most so many bytes, and a sixteenth at least.
+/// Random case `index` of a seed; it reads and writes at most `most` bytes, and at least a sixteenth of that.
 ///
 /// # Errors
 /// A [definition](Error::is_definition) if `most` is so small that none was found.
@@ -124,7 +124,7 @@ fn grouped(dice: &mut Dice, rank: usize, size: u64) -> (Vec<u64>, String, String
     (dims, order(counted(outer)), order(to))
 }
 
-/// An element type of so many bytes.
+/// An element type of `width` bytes.
 fn dtype(width: u64) -> &'static str {
     match width {
         1 => "u8",

@@ -141,7 +141,7 @@ pub(super) fn loose(dice: &mut Dice, order: &[usize], dims: &[u64], how: Loose) 
     format!("({extents}):({strides}){offset} capacity {span}")
 }
 
-/// The elements from one row to the next, of so many in a row.
+/// The elements from the start of one row to the start of the next, for rows of `row` elements.
 fn pitch(dice: &mut Dice, row: u64) -> u64 {
     match dice.below(3) {
         0 => row + dice.one(&[1, 2, 3, 4, 8, 16]),

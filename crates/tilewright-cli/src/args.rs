@@ -149,8 +149,8 @@ Examples:
     Infer(Infer),
     /// Measure relayout on this machine, next to memcpy
     #[command(after_help = "\
-Every case moves one array, checks the checksum of what came out, and takes turns with a memcpy that reads
-and writes as many bytes, padding included, in the same buffers on as many threads. All cases take minutes
+Every case moves one array, checks the checksum of what came out, and takes turns with a memcpy that moves
+the same number of bytes, padding included, in the same buffers with the same threads. All cases take minutes
 and two buffers of 340 MB; --quick a part of them and seconds.
 
 --size tiny says what a call costs: nanoseconds over memcpy up to 4096 bytes, the ratio beyond. --offset

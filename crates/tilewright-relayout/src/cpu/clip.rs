@@ -54,7 +54,7 @@ fn cut_job(
     whole: Whole,
     f: &mut dyn FnMut(RegionRef<'_>),
 ) {
-    let length = length(&part);
+    let length = part.dst_length();
     if part.dst + length <= low || part.dst >= high {
         return;
     }
@@ -88,12 +88,7 @@ fn cut_job(
     (taken.end..met.to).for_each(|i| cut_job(at(i), (low, high), whole, f));
 }
 
-/// The units from the first position to behind the last, in the destination.
-pub(crate) fn length(part: &RegionRef<'_>) -> i64 {
-    part.loops.iter().map(Loop::dst_reach).sum::<i64>() + part.run as i64
-}
-
-/// The part of a part without turns.
+/// What a range has of a part without loops.
 pub(crate) fn clip_run(part: RegionRef<'_>, low: i64, high: i64) -> RegionRef<'_> {
     let from = low.max(part.dst);
     let to = high.min(part.dst + part.run as i64);

@@ -13,8 +13,8 @@ pub(crate) const LINE: u64 = 64;
 /// The bytes that a block writes together.
 pub(crate) const WRITE_RUN: u64 = 512;
 
-/// The same where rows of the source lie so many [bits](WAY) apart that they share the sets of a second-level
-/// cache.
+/// The same where rows of the source lie a multiple of [`WAY`] bits apart: they share the sets of a
+/// second-level cache.
 pub(crate) const CROWDED_WRITE_RUN: u64 = 256;
 
 /// The bits of a way of a second-level cache.
@@ -56,7 +56,7 @@ pub(crate) const NEAR_BLOCK: u64 = 16 << 10;
 /// The same through a scratch buffer, or a unit if that is more.
 pub(crate) const NEAR_SCRATCH_BLOCK: u64 = 2 << 10;
 
-/// Moving so many times as much costs more than registers of half the size.
+/// Where a register size moves this multiple of the data, registers of half the size cost less.
 pub(crate) const BADLY: f64 = 1.25;
 
 /// Runs of more bytes than this are copied one by one.
@@ -82,7 +82,7 @@ pub(crate) const ROWS_WRITE: u64 = 512;
 /// The bytes that a block of runs reads in one piece.
 pub(crate) const ROWS_READ: u64 = 16 << 10;
 
-/// Runs that continue one another in the destination stay together within a block up to so many bytes.
+/// Runs that continue one another in the destination stay together within a block up to this many bytes.
 pub(crate) const ROWS_CHAIN: u64 = 2 << 10;
 
 /// The least bytes of a block of runs: 8 KiB are a tenth slower.
@@ -94,7 +94,7 @@ pub(crate) const MOST_ROWS: u64 = 32 << 10;
 /// The most lines that blocks of runs carry for one another: a quarter of a second-level cache.
 pub(crate) const MOST_CARRIED: usize = 4 << 10;
 
-/// Runs of so many bytes are blocks of their own.
+/// Runs of at least this many bytes are blocks of their own.
 pub(crate) const LONG_RUN: u64 = 8 << 10;
 
 /// Runs of fewer bytes with gaps behind them in the destination are written through the caches: streamed,

@@ -71,7 +71,7 @@ impl Cut {
         }
     }
 
-    /// The cut along so many turns.
+    /// The cut along `extent` turns, in whole blocks of `shape`.
     fn along(along: Along, extent: u64, shape: u64, (threads, most): (u64, u64)) -> Cut {
         let blocks = extent / shape;
         let shared = (1..=PER_THREAD).rev().filter_map(|each| threads.checked_mul(each));

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// More threads than this are not started.
 const MOST: usize = 1024;
 
-/// The number of threads that a caller means, as many as are allowed: 0 is one per core.
+/// The number of threads that a caller means, at most [`MOST`]: 0 is one per core.
 pub(crate) fn wanted(threads: usize) -> usize {
     if threads == 0 { rayon::current_num_threads() } else { threads.min(MOST) }
 }
@@ -57,7 +57,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Runs `work` on at least `threads` threads, or as many as are allowed.
+    /// Runs `work` on at least `threads` threads, or on [`MOST`].
     pub(crate) fn run(&self, threads: usize, work: impl FnOnce() + Send) -> Result<(), Error> {
         self.of(threads.min(MOST))?.install(work);
         Ok(())

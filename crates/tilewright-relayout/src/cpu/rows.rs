@@ -373,7 +373,7 @@ impl Blocks {
     }
 }
 
-/// A number of turns of which all blocks have about as many, at most and about so many.
+/// The turns of a block: at most `wanted`, and nearly the same number in all blocks of `extent` turns.
 fn even(extent: u64, wanted: u64) -> u64 {
     let blocks = extent.div_ceil(wanted.max(1));
     extent.div_ceil(blocks.max(1)).max(1)

@@ -33,7 +33,7 @@ impl Scratch {
         start.wrapping_add(start.align_offset(64))
     }
 
-    /// A buffer of at least so many bytes, until it is given back.
+    /// A buffer of at least `len` bytes, until it is given back.
     pub(crate) fn take_block(&mut self, len: usize) -> Block {
         let mut block = core::mem::take(&mut self.block);
         if block.0.len() < len + 64 {

@@ -34,7 +34,7 @@ struct Task<'a> {
 type Bytes = (u64, u64);
 
 impl Inner {
-    /// Moves all regions, in so many threads.
+    /// Moves all regions, in `threads` threads.
     pub(crate) fn share(
         &self,
         regions: &[Region],

@@ -32,7 +32,7 @@ enum Found {
 }
 
 impl Ranges {
-    /// The ranges of a part of a layout, whose elements have so many bits.
+    /// The ranges of a part of a layout, whose elements have `bits` bits.
     pub(crate) fn of(side: &TensorLayout, origin: &Coord, extents: &[u64], bits: u32) -> Ranges {
         let found = match boxes_of_part(side, origin, extents) {
             Some(boxes) => {
@@ -75,7 +75,7 @@ impl Ranges {
     }
 }
 
-/// The bytes that a run of elements of so many bits touches.
+/// The bytes that a run of elements of `bits` bits touches.
 fn bytes(run: &Range<u64>, bits: u64) -> Range<u64> {
     let bits = |element: u64| u128::from(element) * u128::from(bits);
     (bits(run.start) / 8) as u64..bits(run.end).div_ceil(8) as u64

@@ -37,7 +37,7 @@ impl<'a> Ask<'a> {
         unsafe { enter(isa, isa.register(), All { from: self.from, lines }) };
     }
 
-    /// The next lines, while so many bytes are moved.
+    /// The next lines, while `bytes` bytes are moved.
     #[inline(always)]
     fn next(&self, bytes: usize) -> &'a [i64] {
         self.moved.set(self.moved.get() + bytes as u64);
@@ -87,7 +87,7 @@ impl<'a> Requests<'a> {
         Requests { other, from, lines: lines.iter() }
     }
 
-    /// Asks for some of them while so many lines are written.
+    /// Asks for some of them while `lines` lines are written.
     #[inline(always)]
     pub(super) fn some<V: Vector>(&mut self, lines: usize) {
         if let Some(ask) = self.other {

@@ -4,7 +4,7 @@ use super::{Codec, line, tile};
 use crate::cpu::scratch::Scratch;
 use crate::{program::region::Loop, program::region::RegionRef};
 
-/// Whether runs of so many bytes have a kernel of their own.
+/// Whether runs of `run` bytes have a kernel of their own.
 pub(crate) fn is_lane(run: u64) -> bool {
     matches!(run, 1 | 2 | 3 | 4 | 6 | 8 | 12 | 16 | 24 | 32)
 }

@@ -59,7 +59,7 @@ impl Hop {
         Hop { region, reach, way }
     }
 
-    /// Whether registers of at least so many bytes do it, or it moves long runs.
+    /// Whether registers of at least `least` bytes do it, or it moves long runs.
     fn is_well_done(&self, least: usize) -> bool {
         match &self.way {
             Way::Weave(weave) => weave.register >= least,
@@ -85,13 +85,13 @@ type Side = fn(&Loop) -> i64;
 const SRC: Side = |turn| turn.src;
 const DST: Side = |turn| turn.dst;
 
-/// Runs of so many bytes are moved whole.
+/// Runs of at least this many bytes are moved whole.
 const WHOLE: u64 = 64;
 
-/// Runs of so many bytes are worth a block, though each is copied by itself.
+/// Runs of at least this many bytes are worth a block, though each is copied by itself.
 const SHORT: u64 = 12;
 
-/// With so many bytes together in the source, loops that the destination needs are left to it.
+/// From this many bytes together in the source on, loops that the destination needs are left to it.
 const ENOUGH: u64 = 512;
 
 impl Hops {
@@ -150,7 +150,7 @@ impl Hops {
     }
 
     /// The hops through a buffer in which these loops lie in this order, the innermost first, with
-    /// registers of at least so many bytes.
+    /// registers of at least `least` bytes.
     fn through(
         whole: &RegionRef<'_>,
         taken: &[u64],

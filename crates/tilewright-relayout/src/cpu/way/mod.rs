@@ -67,7 +67,7 @@ pub(crate) struct Terms {
     pub(crate) reach: Reach,
 }
 
-/// A source stride of so many bytes shares no cache line worth a block.
+/// A source stride of at least this many bytes shares no cache line worth a block.
 const FAR: u64 = 128;
 
 impl Way {

@@ -249,7 +249,7 @@ impl Walk {
         (at as i64 * self.step).min(self.last)
     }
 
-    /// The loop over blocks of so many turns.
+    /// The loop over blocks of `taken` turns.
     fn of(turn: &Loop, extent: u64, taken: u64, (rank, along): (u8, bool)) -> Option<Walk> {
         let (step, last) = (taken as i64, (extent - taken) as i64);
         let whole = |stride: i64| [step, last].iter().all(|n| n * (stride % 8) % 8 == 0);

@@ -49,7 +49,7 @@ pub(crate) enum Reach {
 }
 
 impl Reach {
-    /// Of a destination of so many bytes.
+    /// Of a destination of `bytes` bytes.
     pub(crate) fn of(bytes: u64) -> Reach {
         if bytes >= cost::STREAM { Reach::Far } else { Reach::Near }
     }

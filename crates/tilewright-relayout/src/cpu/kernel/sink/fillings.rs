@@ -110,7 +110,7 @@ impl Fillings {
         }
     }
 
-    /// Writes as many lines as were filled, if all other buffers wait to be written.
+    /// Writes a line for each line that was filled, if all other buffers wait to be written.
     ///
     /// # Safety
     /// As for [`Fillings::make_room`].
