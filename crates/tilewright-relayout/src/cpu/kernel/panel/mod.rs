@@ -15,7 +15,7 @@ mod wholes;
 use super::{Tools, enter::enter, isa::Isa};
 use crate::program::region::{Loop, RegionRef, for_each};
 use runs::Runs;
-use sides::{Inside, Side};
+use sides::{Inside, Insides, Side};
 use squares::Squares;
 use unit::Unit;
 use wholes::Wholes;
@@ -32,7 +32,7 @@ pub(crate) struct Panel {
     rows: Side,
     columns: Side,
     /// The loops that are one of them, by their place in the region, and its run.
-    inside: Box<[Option<Inside>]>,
+    inside: Insides,
     run: u64,
 }
 

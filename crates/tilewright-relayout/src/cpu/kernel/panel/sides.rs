@@ -105,8 +105,11 @@ impl Growing {
     }
 }
 
+/// The loops of a region that are rows or columns, by their place in it.
+pub(super) type Insides = Box<[Option<Inside>]>;
+
 /// The rows and columns of a region, and which of its loops they are; `None` where there is but one of either.
-pub(super) fn sides(region: &RegionRef<'_>) -> Option<(Side, Side, Box<[Option<Inside>]>)> {
+pub(super) fn sides(region: &RegionRef<'_>) -> Option<(Side, Side, Insides)> {
     let mut inside = vec![None; region.loops.len()];
     let mut rows = Growing::new(region.run, |turn| turn.dst, |turn| turn.src);
     let mut columns = Growing::new(region.run, |turn| turn.src, |turn| turn.dst);
