@@ -47,7 +47,11 @@ pub(crate) enum Command {
 Examples:
   tilewright convert model.safetensors ascend.safetensors --to zN --tensor '*proj.weight' --verify
   tilewright convert ascend.safetensors back.safetensors --to row-major
-  tilewright convert conv.npy nhwc.npy --to NHWC --dry-run")]
+  tilewright convert conv.npy nhwc.npy --to NHWC --dry-run
+  tilewright convert - raw:- --to zN < weights.npy > weights.bin
+
+- is standard input, or output, and ./- a file of that name. raw:, npy: and safetensors: before a path
+say what the file is, whatever its name ends in.")]
     Convert(Convert),
     /// Check a converted file against the file it was made from
     #[command(after_help = "\
@@ -190,10 +194,10 @@ pub(crate) struct Array {
 
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// A .safetensors file, a *.safetensors.index.json, a .npy file, or raw:PATH
+    /// A .safetensors file, a *.safetensors.index.json, a .npy file, raw:PATH, or - for standard input
     #[arg(value_name = "IN")]
     pub(crate) input: String,
-    /// Where the result goes
+    /// Where the result goes; - for standard output
     #[arg(value_name = "OUT")]
     pub(crate) output: String,
     #[command(flatten)]

@@ -36,6 +36,14 @@ impl Output {
         self.text(&format!("{}\n", versioned(value)))
     }
 
+    /// The same on stderr, where standard output has been given to something else.
+    pub(crate) fn note(&self, text: &str, value: Value) {
+        match self.json {
+            true => eprintln!("{}", versioned(value)),
+            false => eprint!("{text}"),
+        }
+    }
+
     /// Prints `value`, an object, with a long list as its last member `name`, which is never all in
     /// memory.
     pub(crate) fn listing(

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Action, Error, Input, Job, Request, Watch,
+    Action, Error, Input, Job, Request, Watch, destination,
     place::{Kind, Place},
     request::{Choice, check_memory},
     run, sink,
@@ -34,6 +34,8 @@ use crate::{
 pub struct Conversion<'a> {
     pub(crate) input: &'a Input,
     pub(crate) out: PathBuf,
+    /// Whether the result goes to standard output.
+    pub(crate) streamed: bool,
     pub(crate) kind: Kind,
     pub(crate) request: Request,
     pub(crate) jobs: Vec<Job>,
@@ -138,14 +140,16 @@ impl Report {
 
 impl<'a> Conversion<'a> {
     /// Decides what happens to every tensor, and checks that the result may be written to `out`
-    /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint).
+    /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint; `-` for standard
+    /// output, which gets the result in order, and `./-` for a file of that name).
     ///
-    /// Nothing is written. A link at `out` would be replaced by a file.
+    /// Nothing is written. A link at `out` would be replaced by a file; a device, or a link to the open
+    /// file of a process, is refused.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for a layout that does not fit a tensor, a pattern that matches none,
-    /// an output that exists or is the input; [i/o](Error::is_io) for an output that cannot be
-    /// written.
+    /// an output that exists, is the input or is no regular file; [i/o](Error::is_io) for an output that
+    /// cannot be written.
     ///
     /// ```
     /// use tilewright_files::{Conversion, Reading, Request, open};
@@ -169,12 +173,18 @@ impl<'a> Conversion<'a> {
         check_memory(request.memory)?;
         request.reading.check(input.kind())?;
         let out = Place::parse(out.as_ref());
-        target::check_name(&out.path)?;
+        destination::check_name(&out.path)?;
         let kind = target::kind_of(input, &out)?;
+        let streamed = out.is_standard();
+        if streamed {
+            destination::check_standard(input, kind, &request)?;
+        }
         let jobs = jobs(input, &request)?;
         let targets = target::targets(input, &out, &jobs)?;
-        target::check(input, &targets, request.force)?;
-        Ok(Conversion { input, out: out.path, kind, request, jobs, targets })
+        if !streamed {
+            destination::check(input, &targets, request.force)?;
+        }
+        Ok(Conversion { input, out: out.path, streamed, kind, request, jobs, targets })
     }
 
     /// What happens to each tensor, in the order of the input.
@@ -194,7 +204,24 @@ impl<'a> Conversion<'a> {
         &self.jobs
     }
 
-    /// The path of the result.
+    /// Whether the result goes to standard output.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// assert!(!conversion.is_streamed());
+    /// ```
+    pub fn is_streamed(&self) -> bool {
+        self.streamed
+    }
+
+    /// The path of the result; `-` for standard output.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -212,7 +239,8 @@ impl<'a> Conversion<'a> {
     }
 
     /// Writes the result: to temporary files beside `out`, synced, verified if asked, then renamed;
-    /// the index of a checkpoint last. On any error nothing of it is left.
+    /// the index of a checkpoint last. On any error nothing of it is left. What goes to standard output
+    /// is written in order, and an error leaves a part of it.
     ///
     /// # Errors
     /// [i/o](Error::is_io) if reading or writing fails, or if verification finds a difference;

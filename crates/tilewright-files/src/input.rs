@@ -135,6 +135,8 @@ pub(crate) struct Shard {
 pub struct Input {
     pub(crate) path: PathBuf,
     pub(crate) container: Container,
+    /// The index of a checkpoint.
+    pub(crate) index: Option<Source>,
     pub(crate) shards: Vec<Shard>,
     pub(crate) tensors: Vec<Tensor>,
 }
@@ -215,13 +217,19 @@ impl Input {
         shard.map(|shard| &shard.source).ok_or_else(missing)
     }
 
+    /// Every file that is read.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.index.iter().chain(self.shards.iter().map(|shard| &shard.source))
+    }
+
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.tensors.iter().map(|tensor| tensor.name.as_str())
     }
 }
 
-/// Opens a file: `raw:PATH`, or what its extension names, or else what its first bytes show. Headers
-/// are read and checked, tensors are not.
+/// Opens a file: `raw:PATH`, `npy:PATH` or `safetensors:PATH`, or what its extension names, or else what
+/// its first bytes show. `-` is standard input, and `./-` a file of that name. Headers are read and
+/// checked, tensors are not.
 ///
 /// A file of one array (npy, raw) is read as `reading` says. In safetensors files every tensor says
 /// itself what it is, and is opened as that; a conversion may still read some of them otherwise
@@ -246,12 +254,25 @@ pub fn open(path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
 
 /// Opens what a path names.
 pub(crate) fn open_place(place: &Place, reading: &Reading) -> Result<Input, Error> {
-    let source = Source::open(&place.path)?;
+    let source = place.open()?;
     let kind = match place.kind {
         Some(kind) => kind,
-        None => place::by_magic(&place.path, &source.head(64)?, source.len())?,
+        None => by_head(place, &source, reading)?,
     };
+    if kind == Kind::Sharded && place.is_standard() {
+        let said = "the index of a checkpoint names files beside it, and standard input lies in no folder; name the file";
+        return Err(Error::usage(said));
+    }
     open_as(kind, source, reading)
+}
+
+/// The kind that the first bytes show. What comes from standard input without showing any is bytes,
+/// where the request says which.
+fn by_head(place: &Place, source: &Source, reading: &Reading) -> Result<Kind, Error> {
+    match place::by_magic(source.path(), &source.head(64)?, source.len()) {
+        Err(_) if place.is_standard() && !reading.is_silent() => Ok(Kind::Raw),
+        kind => kind,
+    }
 }
 
 /// Opens a file as one of this kind.

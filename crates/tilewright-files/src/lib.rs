@@ -39,6 +39,7 @@ mod budget;
 mod bytes;
 mod compare;
 mod conversion;
+mod destination;
 mod dtype;
 mod error;
 mod globs;

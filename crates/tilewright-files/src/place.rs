@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Error;
+/// The name of standard input, or output.
+const STANDARD: &str = "-";
+
+use crate::{Error, source::Source};
 
 /// The kinds of file this crate reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +27,10 @@ impl Kind {
     }
 }
 
+/// What names a kind before a path, whatever the path's own end says.
+const PREFIXES: [(&str, Kind); 3] =
+    [("raw:", Kind::Raw), ("npy:", Kind::Npy), ("safetensors:", Kind::Safetensors)];
+
 /// A path without its prefix, and the kind that prefix or extension names.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -32,10 +39,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Reads `raw:PATH`, or a path whose name may end in `.safetensors`, `.index.json` or `.npy`.
+    /// Reads `raw:PATH`, `npy:PATH` or `safetensors:PATH`, or a path whose name may end in
+    /// `.safetensors`, `.index.json` or `.npy`.
     pub(crate) fn parse(path: &Path) -> Place {
-        if let Some(rest) = path.to_str().and_then(|text| text.strip_prefix("raw:")) {
-            return Place { path: rest.into(), kind: Some(Kind::Raw) };
+        let said = PREFIXES.iter().find_map(|(prefix, kind)| Some((behind(path, prefix)?, *kind)));
+        if let Some((path, kind)) = said {
+            return Place { path, kind: Some(kind) };
         }
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
         let ends = |end: &str| {
@@ -50,6 +59,29 @@ impl Place {
         let kind = kinds.iter().find(|(end, _)| ends(end)).map(|(_, kind)| *kind);
         Place { path: path.into(), kind }
     }
+
+    /// Opens what it names for reading.
+    pub(crate) fn open(&self) -> Result<Source, Error> {
+        if self.is_standard() { Source::standard() } else { Source::open(&self.path) }
+    }
+
+    /// Whether it is standard input or output; a file of that name is `./-`.
+    pub(crate) fn is_standard(&self) -> bool {
+        self.path.as_os_str() == STANDARD
+    }
+}
+
+/// The path behind a prefix, which may be no UTF-8.
+#[cfg(unix)]
+fn behind(path: &Path, prefix: &str) -> Option<PathBuf> {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let rest = path.as_os_str().as_bytes().strip_prefix(prefix.as_bytes())?;
+    Some(OsStr::from_bytes(rest).into())
+}
+
+#[cfg(not(unix))]
+fn behind(path: &Path, prefix: &str) -> Option<PathBuf> {
+    path.to_str()?.strip_prefix(prefix).map(PathBuf::from)
 }
 
 /// The kind that a file's first bytes and length show.
@@ -79,6 +111,10 @@ mod tests {
     fn kinds_are_told_by_prefix_then_extension_then_magic() {
         let kind = |path: &str| Place::parse(Path::new(path)).kind;
         assert_eq!(kind("raw:a.npy"), Some(Kind::Raw));
+        assert_eq!((kind("npy:a.bin"), kind("npy:raw:a")), (Some(Kind::Npy), Some(Kind::Npy)));
+        assert_eq!(kind("safetensors:-"), Some(Kind::Safetensors));
+        let standard = |path: &str| Place::parse(Path::new(path)).is_standard();
+        assert!(standard("-") && standard("raw:-") && !standard("./-") && !standard("raw:./-"));
         assert_eq!(kind("model.safetensors.index.json"), Some(Kind::Sharded));
         assert_eq!(kind("d/MODEL.SAFETENSORS"), Some(Kind::Safetensors));
         assert_eq!(

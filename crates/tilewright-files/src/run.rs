@@ -1,12 +1,15 @@
 //! Running a conversion: temporaries, headers, tensors, the rename.
 
+use std::path::Path;
+
 use crate::{
     Conversion, Error, Report, Watch,
     budget::Budget,
+    destination::STANDARD,
     output::Output,
     pipeline,
     pool::Pool,
-    sink::Wrap,
+    sink::{self, Sink, Wrap},
     space,
     target::Target,
     temporary::{self, Temporary},
@@ -25,28 +28,60 @@ pub(crate) fn run(
     let headers: u64 = conversion.targets.iter().map(|target| target.header.len() as u64).sum();
     let times = if conversion.request.verify { 2 } else { 1 };
     watch.total(headers.saturating_add(payload.saturating_mul(times)));
-    let budget = Budget::new(conversion.request.memory);
-    let pool = Pool::new(conversion.request.threads);
-    let mut done = Vec::new();
+    let means = Means {
+        watch,
+        budget: Budget::new(conversion.request.memory),
+        pool: Pool::new(conversion.request.threads),
+    };
+    let bytes_written = payload.saturating_add(headers);
+    let verified = match conversion.streamed {
+        true => stream(conversion, &means).map(|()| None),
+        false => files(conversion, bytes_written, wrap, &means),
+    }?;
+    let bytes_read = conversion.jobs.iter().map(|job| job.bytes_in).sum();
+    Ok(Report { bytes_read, bytes_written, verified, peak: means.budget.peak() })
+}
+
+/// What the whole run has to work with.
+struct Means<'a> {
+    watch: &'a dyn Watch,
+    budget: Budget,
+    pool: Pool,
+}
+
+/// Writes the result to standard output.
+fn stream(conversion: &Conversion<'_>, means: &Means<'_>) -> Result<(), Error> {
+    let path = Path::new(STANDARD);
+    for target in &conversion.targets {
+        write_to(conversion, target, path, Box::new(sink::Standard::new()), means)?;
+    }
+    Ok(())
+}
+
+/// Writes the result to files, `bytes` in all; how many bytes were compared where that is asked.
+fn files(
+    conversion: &Conversion<'_>,
+    bytes: u64,
+    wrap: Wrap<'_>,
+    means: &Means<'_>,
+) -> Result<Option<u64>, Error> {
     for target in &conversion.targets {
         temporary::sweep(&target.path);
     }
-    space::check(&conversion.out, payload.saturating_add(headers))?;
+    space::check(&conversion.out, bytes)?;
+    let mut done = Vec::new();
     for target in &conversion.targets {
-        done.push(write_target(conversion, target, watch, wrap, &budget, &pool)?);
+        let temporary = Temporary::create(&target.path)?;
+        write_to(conversion, target, &target.path, wrap(temporary.writer()?), means)?;
+        done.push(temporary);
     }
     let verified = match conversion.request.verify {
-        true => Some(verify::written(conversion, &done, watch, &budget)?),
+        true => Some(verify::written(conversion, &done, means.watch, &means.budget)?),
         false => None,
     };
-    go_on(watch)?;
+    go_on(means.watch)?;
     persist(conversion, done)?;
-    Ok(Report {
-        bytes_read: conversion.jobs.iter().map(|job| job.bytes_in).sum(),
-        bytes_written: payload.saturating_add(headers),
-        verified,
-        peak: budget.peak(),
-    })
+    Ok(verified)
 }
 
 /// Renames every temporary, the file that the user named last. If one cannot be, those renamed before
@@ -65,27 +100,24 @@ fn persist(conversion: &Conversion<'_>, done: Vec<Temporary>) -> Result<(), Erro
     Ok(())
 }
 
-fn write_target(
+/// Writes header and tensors of a target, and brings them to the disk.
+fn write_to(
     conversion: &Conversion<'_>,
     target: &Target,
-    watch: &dyn Watch,
-    wrap: Wrap<'_>,
-    budget: &Budget,
-    pool: &Pool,
-) -> Result<Temporary, Error> {
-    let temporary = Temporary::create(&target.path)?;
-    let sink = wrap(temporary.writer()?);
-    let mut output = Output::new(sink, &target.path, watch, budget);
+    path: &Path,
+    sink: Box<dyn Sink>,
+    means: &Means<'_>,
+) -> Result<(), Error> {
+    let mut output = Output::new(sink, path, means.watch, &means.budget);
     output.write(&target.header)?;
-    pipeline::write(conversion, &target.jobs, &mut output, budget, pool)?;
-    output.sync()?;
-    Ok(temporary)
+    pipeline::write(conversion, &target.jobs, &mut output, &means.budget, &means.pool)?;
+    output.sync()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Reading, Request, open, sink::Sink};
+    use crate::{Reading, Request, open};
     use std::{fs, fs::File, io};
     use tilewright_notation::Spec;
 

@@ -61,6 +61,25 @@ impl Sink for File {
     }
 }
 
+/// Standard output: nothing of it can be copied from file to file, and nobody asks for its disk.
+pub(crate) struct Standard(io::StdoutLock<'static>);
+
+impl Standard {
+    pub(crate) fn new() -> Standard {
+        Standard(io::stdout().lock())
+    }
+}
+
+impl Sink for Standard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
 /// How a file just created becomes a sink.
 pub(crate) type Wrap<'a> = &'a dyn Fn(File) -> Box<dyn Sink>;
 

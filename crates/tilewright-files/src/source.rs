@@ -17,6 +17,9 @@ pub(crate) struct Source {
     len: u64,
 }
 
+/// What standard input is called in messages.
+const STANDARD: &str = "standard input";
+
 impl Source {
     /// Opens a regular file.
     pub(crate) fn open(path: &Path) -> Result<Source, Error> {
@@ -26,7 +29,23 @@ impl Source {
         // Looked at before it is opened: opening a FIFO waits for somebody to write.
         let facts = fs::metadata(path).map_err(|cause| Error::io(path, "open", cause))?;
         check_regular(path, &facts)?;
-        let file = File::open(path).map_err(|cause| Error::io(path, "open", cause))?;
+        Source::of(File::open(path).map_err(|cause| Error::io(path, "open", cause))?, path)
+    }
+
+    /// Standard input: the file that it is, if it is one at its start, else a copy of all that comes,
+    /// in a file without a name.
+    pub(crate) fn standard() -> Result<Source, Error> {
+        let path = Path::new(STANDARD);
+        if let Some(file) = standard_file() {
+            return Source::of(file, path);
+        }
+        let failed = |cause| Error::io(path, "copy it to a temporary file", cause);
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
+        Source::of(file, path)
+    }
+
+    fn of(file: File, path: &Path) -> Result<Source, Error> {
         let facts = file.metadata().map_err(|cause| Error::io(path, "read", cause))?;
         check_regular(path, &facts)?;
         Ok(Source { file, path: path.into(), len: facts.len() })
@@ -65,6 +84,20 @@ impl Source {
         self.read(&mut bytes, 0)?;
         Ok(bytes)
     }
+}
+
+/// Standard input, if it is a regular file of which nothing has been read.
+#[cfg(unix)]
+fn standard_file() -> Option<File> {
+    use std::{io::Seek, os::fd::AsFd};
+    let mut file = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+    let regular = file.metadata().ok()?.is_file();
+    (regular && file.stream_position().ok()? == 0).then_some(file)
+}
+
+#[cfg(not(unix))]
+fn standard_file() -> Option<File> {
+    None
 }
 
 fn check_regular(path: &Path, facts: &fs::Metadata) -> Result<(), Error> {

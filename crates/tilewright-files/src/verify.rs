@@ -125,7 +125,7 @@ fn open_result(
     expected: &[Expected],
 ) -> Result<Result<Input, String>, Error> {
     let kind = place.kind.unwrap_or(against.kind());
-    let source = Source::open(&place.path)?;
+    let source = place.open()?;
     match (kind, expected.first()) {
         (Kind::Npy, Some(expected)) if against.is_array() => npy_result(source, against, expected),
         (Kind::Raw, Some(expected)) if against.is_array() => raw_result(source, expected),

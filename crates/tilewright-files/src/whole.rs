@@ -4,7 +4,7 @@ use std::{io::Write as _, path::Path};
 
 use crate::{
     Error,
-    target::{check_folder, check_free, check_name},
+    destination::{check_folder, check_free, check_name},
     temporary::{self, Temporary},
 };
 

@@ -24,7 +24,13 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
     }
     let bar = Bar::new(quiet || out.is_json());
     let report = bar.outcome(conversion.run(&bar))?;
-    out.answer(&summary(&conversion, &report), value(&conversion, Some(&report)))?;
+    let (text, value) = (summary(&conversion, &report), value(&conversion, Some(&report)));
+    match conversion.is_streamed() {
+        // The result itself went to standard output.
+        true if quiet => {}
+        true => out.note(&text, value),
+        false => out.answer(&text, value)?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
