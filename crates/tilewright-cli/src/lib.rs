@@ -13,6 +13,7 @@ mod own_formats;
 mod progress;
 mod size;
 mod spec;
+mod streams;
 
 use std::ffi::OsString;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Error, Input, Tensor, source::Source};
+use crate::{Error, Input, Tensor, place::Place, source::Source};
 
 impl Input {
     /// The bytes of a tensor, as the file holds them, if they are at most `most`.
@@ -36,7 +36,7 @@ impl Input {
 /// assert!(tilewright_files::bytes(&path, 2).unwrap_err().to_string().contains("3 bytes"));
 /// ```
 pub fn bytes(path: impl AsRef<Path>, most: u64) -> Result<Vec<u8>, Error> {
-    let source = Source::open(path.as_ref())?;
+    let source = Source::open(&Place::parse(path.as_ref()).path)?;
     read(&source, 0, source.len(), most)
 }
 

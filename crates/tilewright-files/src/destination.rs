@@ -5,23 +5,20 @@
 //! its place.
 
 use std::{
-    fs,
-    io::{self, IsTerminal as _},
+    fs, io,
     path::{Component, Path},
 };
 
-use same_file::Handle;
-
 use crate::{
     Error, Input, Request,
-    place::Kind,
-    source::{Source, unusual_kind},
+    place::{Kind, is_standard},
+    source::unusual_kind,
     target::Target,
     temporary,
 };
 
-/// What standard output is called in messages.
-pub(crate) const STANDARD: &str = "standard output";
+/// What a result that is no file is called in messages.
+pub(crate) const STREAM: &str = "standard output";
 
 /// The most links that lead from one to the next, as on Linux.
 const LINKS: usize = 40;
@@ -31,7 +28,7 @@ const LINKS: usize = 40;
 pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<(), Error> {
     for target in targets {
         check_folder(&target.path)?;
-        if let Some(source) = input.sources().find(|source| is_same(source, &target.path)) {
+        if let Some(source) = input.sources().find(|source| source.is_at(&target.path)) {
             return Err(Error::same_file(source.path(), &target.path));
         }
         check_free(&target.path, force)?;
@@ -39,25 +36,13 @@ pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<()
     Ok(())
 }
 
-/// Whether a result of this kind can go to standard output.
-pub(crate) fn check_standard(input: &Input, kind: Kind, request: &Request) -> Result<(), Error> {
-    let refused = |said: &str| Err(Error::usage(format!("standard output {said}; name a file")));
-    if kind == Kind::Sharded {
-        return refused("is one file, and a checkpoint with its index is several");
-    }
-    if request.verify {
-        return refused("cannot be read back, as --verify does");
-    }
-    if io::stdout().is_terminal() {
-        return refused("is a terminal, and the result is no text");
-    }
-    let same = |source: &&Source| {
-        let held = source.file().try_clone().and_then(Handle::from_file);
-        matches!((held, Handle::stdout()), (Ok(held), Ok(out)) if held == out)
-    };
-    match input.sources().find(same) {
-        Some(source) => Err(Error::same_file(source.path(), Path::new(STANDARD))),
-        None => Ok(()),
+/// Whether a result of this kind can be written in order, to something that is not read back.
+pub(crate) fn check_stream(kind: Kind, request: &Request) -> Result<(), Error> {
+    let refused = |said: &str| Err(Error::usage(format!("{STREAM} {said}; name a file")));
+    match kind {
+        Kind::Sharded => refused("is one file, and a checkpoint with its index is several"),
+        _ if request.verify => refused("cannot be read back, as --verify does"),
+        _ => Ok(()),
     }
 }
 
@@ -66,22 +51,15 @@ pub(crate) fn check_name(path: &Path) -> Result<(), Error> {
     if path.as_os_str().is_empty() {
         return Err(Error::usage("the path of the output is empty; name a file"));
     }
+    if is_standard(path) {
+        return Err(Error::usage("- is standard output and no file; a file of that name is ./-"));
+    }
     let text = path.as_os_str().to_string_lossy();
     if text.ends_with(std::path::is_separator) {
         let said = "ends with a slash, as a folder does; name a file in it";
         return Err(Error::usage(format!("{text} {said}")));
     }
     Ok(())
-}
-
-/// Whether a path names the file of a source, through links of either kind. Only regular files are
-/// opened: a FIFO would wait for its other end.
-fn is_same(source: &Source, path: &Path) -> bool {
-    if !fs::metadata(path).is_ok_and(|facts| facts.is_file()) {
-        return false;
-    }
-    let held = source.file().try_clone().and_then(Handle::from_file);
-    matches!((held, Handle::from_path(path)), (Ok(held), Ok(named)) if held == named)
 }
 
 pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
@@ -178,7 +156,7 @@ mod tests {
             assert!(names_descriptor(Path::new(path)), "{path}");
         }
         for path in
-            ["dev/stdout", "/tmp/dev/stdout", "/dev/std", "/proc/fds", "/home/fd/1", "stdout"]
+            ["dev/stdout", "/tmp/dev/stdout", "/dev/std", "/proc/fds", "/srv/fd/1", "stdout"]
         {
             assert!(!names_descriptor(Path::new(path)), "{path}");
         }

@@ -70,6 +70,11 @@ impl Error {
         Error { kind: Kind::Corrupt, message, cause: None }
     }
 
+    /// A file that changed under the hand.
+    pub(crate) fn changed(path: &Path, message: impl fmt::Display) -> Error {
+        Error { kind: Kind::Io, ..Error::corrupt(path, message) }
+    }
+
     pub(crate) fn contradiction(path: &Path, message: impl fmt::Display) -> Error {
         Error { kind: Kind::Contradiction, ..Error::corrupt(path, message) }
     }

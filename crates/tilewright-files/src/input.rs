@@ -1,6 +1,10 @@
 //! A file opened for reading, with every tensor it holds.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use tilewright_notation::Spec;
 use tilewright_xla::PrimitiveType;
@@ -222,14 +226,36 @@ impl Input {
         self.index.iter().chain(self.shards.iter().map(|shard| &shard.source))
     }
 
+    /// Whether one of the files that are read is this open one.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.reads(&std::fs::File::open(path).unwrap()));
+    /// assert!(!input.reads(&tempfile::tempfile().unwrap()));
+    /// ```
+    pub fn reads(&self, file: &File) -> bool {
+        self.sources().any(|source| source.is(file))
+    }
+
+    /// Whether a path names one of the files that are read.
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        self.sources().any(|source| source.is_at(path))
+    }
+
+    /// An error if one of the files is not as it was when it was opened.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        self.sources().try_for_each(Source::check_unchanged)
+    }
+
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.tensors.iter().map(|tensor| tensor.name.as_str())
     }
 }
 
 /// Opens a file: `raw:PATH`, `npy:PATH` or `safetensors:PATH`, or what its extension names, or else what
-/// its first bytes show. `-` is standard input, and `./-` a file of that name. Headers are read and
-/// checked, tensors are not.
+/// its first bytes show. Headers are read and checked, tensors are not.
 ///
 /// A file of one array (npy, raw) is read as `reading` says. In safetensors files every tensor says
 /// itself what it is, and is opened as that; a conversion may still read some of them otherwise
@@ -254,25 +280,65 @@ pub fn open(path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
 
 /// Opens what a path names.
 pub(crate) fn open_place(place: &Place, reading: &Reading) -> Result<Input, Error> {
-    let source = place.open()?;
+    let source = Source::open(&place.path)?;
     let kind = match place.kind {
         Some(kind) => kind,
-        None => by_head(place, &source, reading)?,
+        None => place::by_magic(&place.path, &source.head(64)?, source.len())?,
     };
-    if kind == Kind::Sharded && place.is_standard() {
+    open_as(kind, source, reading)
+}
+
+/// Opens a regular file that is open already, as standard input may be; `path` says its kind, or does not,
+/// as `-` and `raw:-` do.
+///
+/// # Errors
+/// As [`open`]; a checkpoint's index is refused, for it names files beside itself.
+///
+/// ```
+/// use tilewright_files::{Reading, open_file};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let input = open_file(std::fs::File::open(path)?, "-", &Reading::default()).unwrap();
+/// assert_eq!(input.tensors().len(), 8);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn open_file(file: File, path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
+    open_source(Source::given(file)?, &Place::parse(path.as_ref()), reading)
+}
+
+/// Opens what a stream has, all of which is copied to a temporary file first; `path` says its kind, or does
+/// not.
+///
+/// # Errors
+/// As [`open_file`].
+///
+/// ```
+/// use tilewright_files::{Reading, open_stream};
+/// use tilewright_notation::dtype;
+/// let reading = Reading::default().dims(&[2, 3]).dtype(dtype("u8").unwrap());
+/// let input = open_stream(&[1, 2, 3, 4, 5, 6][..], "-", &reading).unwrap();
+/// assert_eq!((input.format(), input.tensors()[0].dims()), ("raw", &[2, 3][..]));
+/// ```
+pub fn open_stream(
+    stream: impl Read,
+    path: impl AsRef<Path>,
+    reading: &Reading,
+) -> Result<Input, Error> {
+    open_source(Source::copied(stream)?, &Place::parse(path.as_ref()), reading)
+}
+
+/// What lies in no folder: it is of the kind that its place or its first bytes show, else bytes, where
+/// `reading` says which.
+fn open_source(source: Source, place: &Place, reading: &Reading) -> Result<Input, Error> {
+    let shown = || place::by_magic(source.path(), &source.head(64)?, source.len());
+    let kind = match place.kind.map_or_else(shown, Ok) {
+        Err(_) if !reading.is_silent() => Kind::Raw,
+        kind => kind?,
+    };
+    if kind == Kind::Sharded {
         let said = "the index of a checkpoint names files beside it, and standard input lies in no folder; name the file";
         return Err(Error::usage(said));
     }
     open_as(kind, source, reading)
-}
-
-/// The kind that the first bytes show. What comes from standard input without showing any is bytes,
-/// where the request says which.
-fn by_head(place: &Place, source: &Source, reading: &Reading) -> Result<Kind, Error> {
-    match place::by_magic(source.path(), &source.head(64)?, source.len()) {
-        Err(_) if place.is_standard() && !reading.is_silent() => Ok(Kind::Raw),
-        kind => kind,
-    }
 }
 
 /// Opens a file as one of this kind.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// The name of standard input, or output.
 const STANDARD: &str = "-";
 
-use crate::{Error, source::Source};
+use crate::Error;
 
 /// The kinds of file this crate reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,16 +59,36 @@ impl Place {
         let kind = kinds.iter().find(|(end, _)| ends(end)).map(|(_, kind)| *kind);
         Place { path: path.into(), kind }
     }
+}
 
-    /// Opens what it names for reading.
-    pub(crate) fn open(&self) -> Result<Source, Error> {
-        if self.is_standard() { Source::standard() } else { Source::open(&self.path) }
-    }
+/// Whether a path without its prefix is standard input or output; a file of that name is `./-`.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == STANDARD
+}
 
-    /// Whether it is standard input or output; a file of that name is `./-`.
-    pub(crate) fn is_standard(&self) -> bool {
-        self.path.as_os_str() == STANDARD
-    }
+/// Whether a path names standard input or output: `-`, also with its kind before it, `raw:-`. Libraries
+/// leave these to programs, which open them by [`open_file`](crate::open_file) and
+/// [`open_stream`](crate::open_stream) and write to them by
+/// [`Conversion::run_to`](crate::Conversion::run_to).
+///
+/// ```
+/// use std::path::Path;
+/// assert!(tilewright_files::is_stream(Path::new("npy:-")));
+/// assert!(!tilewright_files::is_stream(Path::new("./-")));
+/// ```
+pub fn is_stream(path: &Path) -> bool {
+    is_standard(&Place::parse(path).path)
+}
+
+/// Whether a path has the kind of its file before it, as `raw:PATH` does.
+///
+/// ```
+/// use std::path::Path;
+/// assert!(tilewright_files::has_prefix(Path::new("raw:a.txt")));
+/// assert!(!tilewright_files::has_prefix(Path::new("./raw:a.txt")));
+/// ```
+pub fn has_prefix(path: &Path) -> bool {
+    PREFIXES.iter().any(|(prefix, _)| behind(path, prefix).is_some())
 }
 
 /// The path behind a prefix, which may be no UTF-8.
@@ -113,7 +133,7 @@ mod tests {
         assert_eq!(kind("raw:a.npy"), Some(Kind::Raw));
         assert_eq!((kind("npy:a.bin"), kind("npy:raw:a")), (Some(Kind::Npy), Some(Kind::Npy)));
         assert_eq!(kind("safetensors:-"), Some(Kind::Safetensors));
-        let standard = |path: &str| Place::parse(Path::new(path)).is_standard();
+        let standard = |path: &str| is_stream(Path::new(path));
         assert!(standard("-") && standard("raw:-") && !standard("./-") && !standard("raw:./-"));
         assert_eq!(kind("model.safetensors.index.json"), Some(Kind::Sharded));
         assert_eq!(kind("d/MODEL.SAFETENSORS"), Some(Kind::Safetensors));

@@ -7,11 +7,11 @@ use safetensors::Dtype;
 use crate::{
     Action, Error, Input, Job, dtype,
     input::Container,
-    npy,
+    job, npy,
     open_safetensors::{self, FILL_KEY, LAYOUT_KEY},
     order,
     place::{Kind, Place},
-    safetensors as st, temporary,
+    safetensors as st, set, temporary,
     tensor::Held,
 };
 
@@ -91,12 +91,14 @@ pub(crate) fn npy_facts(input: &Input, to: &Held, len: u64) -> (String, bool, Ve
 fn sharded(input: &Input, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
     let Container::Sharded(index) = &input.container else { return Ok(Vec::new()) };
     let folder = temporary::folder(path);
-    let total = jobs.iter().map(|job| job.bytes_out).fold(0u64, u64::saturating_add);
+    let names = set::usual_names(input);
     let mut targets = Vec::new();
-    for (number, shard) in input.shards.iter().enumerate() {
-        targets.push(safetensors(input, number, &folder.join(&shard.name), jobs)?);
+    for (number, name) in names.iter().enumerate() {
+        targets.push(safetensors(input, number, &folder.join(name), jobs)?);
     }
-    let header = index.text(total).into_bytes();
+    let own = input.shards.iter().map(|shard| shard.name.as_str());
+    let renamed = own.zip(names.iter().map(String::as_str)).collect();
+    let header = index.text(job::total_bytes(jobs), &renamed).into_bytes();
     targets.push(Target { path: path.into(), header, jobs: Vec::new() });
     Ok(targets)
 }

@@ -148,3 +148,117 @@ fn links_to_open_files_and_special_files_are_never_replaced() {
         assert!(fs::symlink_metadata(link).unwrap().is_symlink(), "{link}");
     }
 }
+
+/// A pipe that nobody reads.
+fn unread() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
+}
+
+#[test]
+#[cfg(unix)]
+fn a_closed_standard_output_ends_every_command_quietly() {
+    let folder = Folder::new();
+    let input = folder.write("in.npy", &small());
+    let other = folder.text("other.npy");
+    answer(&["convert", &input, &other, "--to", "col-major"]);
+    let out = folder.text("out.npy");
+    for args in [
+        &["convert", &input, &out, "--to", "col-major", "--dry-run", "--json"][..],
+        &["convert", &input, &out, "--to", "col-major"],
+        &["convert", &input, "-", "--to", "col-major"],
+        &["verify", &other, "--against", &input, "--to", "col-major"],
+        &["info", &input],
+        &["show", "zN", "--dims", "20,20", "--dtype", "f16"],
+        &["show", "(2,3):(3,1)", "--svg", "-"],
+        &["explain", "6:1"],
+        &["translate", "f32[2,3]{0,1}", "--to", "numpy"],
+        &["index", "6:1", "--coord", "3"],
+        &["same", "6:1", "(2,3):(1,2)"],
+        &["eval", "6:1"],
+        &["eval", "--functions"],
+        &["formats"],
+        &["recognise", "f32[2,3]{0,1}"],
+        &["infer", "--original", &input, "--packed", &other],
+        &["completions", "bash"],
+    ] {
+        let output = program().args(args).stdout(unread()).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        // What was converted is lost; an answer that nobody reads is no error.
+        let lost = args[0] == "convert" && args[2] == "-";
+        assert_eq!(output.status.code(), Some(if lost { 141 } else { 0 }), "{args:?}");
+        assert!(stderr.is_empty(), "{args:?}: {stderr}");
+    }
+    // Whoever does not listen to errors gets the exit code.
+    let output = program().args(["eval", "(2,"]).stderr(unread()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_batch_ends_when_nobody_reads_its_answers() {
+    use std::io::{BufRead as _, BufReader};
+    let mut command = program();
+    command.args(["eval", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut questions = child.stdin.take().unwrap();
+    // Not without end, so that a program that never stops fails here instead of never ending.
+    let asked =
+        std::thread::spawn(move || (0..1_000_000).all(|_| questions.write_all(b"4:1\n").is_ok()));
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((line.as_str(), output.status.code()), ("4:1\n", Some(0)));
+    assert!(output.stderr.is_empty() && !asked.join().unwrap());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn names_that_are_not_utf_8_are_names() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let folder = Folder::new();
+    let name = |bytes: &[u8]| OsStr::from_bytes(bytes).to_owned();
+    let run = |args: &[&OsStr]| {
+        let output = program().current_dir(folder.0.path()).args(args).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {stderr}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let [convert, to, order] = ["convert", "--to", "col-major"].map(OsStr::new);
+    let (input, out) = (name(b"in\xff.npy"), name(b"out\xfe.npy"));
+    fs::write(folder.0.path().join(&input), small()).unwrap();
+    run(&[convert, &input, &out, to, order]);
+    let verify = run(&["verify".as_ref(), &out, "--against".as_ref(), &input, to, order]);
+    assert!(verify.starts_with("same"), "{verify}");
+    assert!(run(&["info".as_ref(), &out]).contains("[2, 3]"));
+    run(&["infer".as_ref(), "--original".as_ref(), &input, "--packed".as_ref(), &out]);
+    let raw = name(b"raw:b\xff");
+    run(&[convert, &input, &raw, to, order]);
+    assert_eq!(fs::read(folder.0.path().join(name(b"b\xff"))).unwrap(), [1, 4, 2, 5, 3, 6]);
+    run(&["show".as_ref(), "6:1".as_ref(), "--svg".as_ref(), &name(b"picture\xff.svg")]);
+    // A checkpoint of which the index has such a name, replaced, and a folder.
+    let shard = r#"{"a":{"dtype":"U8","shape":[2,2],"data_offsets":[0,4]}}"#;
+    folder.write("s.safetensors", &safetensors(shard, 4));
+    let index = name(b"m\xff.index.json");
+    fs::write(folder.0.path().join(&index), r#"{"weight_map":{"a":"s.safetensors"}}"#).unwrap();
+    fs::create_dir(folder.0.path().join(name(b"d\xff"))).unwrap();
+    for _ in 0..2 {
+        run(&[convert, &index, &name(b"d\xff/m\xff.index.json"), to, order, "--force".as_ref()]);
+    }
+    assert_eq!(fs::read_dir(folder.0.path().join(name(b"d\xff"))).unwrap().count(), 2);
+}
+
+#[test]
+fn a_pattern_without_bounds_is_refused() {
+    let folder = Folder::new();
+    let out = folder.text("out.safetensors");
+    let nested = "{a,".repeat(200) + &"}".repeat(200);
+    let args = ["convert", CNN, &out, "--to", "row-major", "--tensor", &nested];
+    refusal(&args, 2, &["nests 200 braces", "at most 16"]);
+    refusal(&["convert", CNN, &out, "--rule", &format!("{nested}=zN")], 2, &["nests 200 braces"]);
+    refusal(&[&args[..6], &[&"a".repeat(5000)]].concat(), 2, &["5000 bytes"]);
+    let formats =
+        folder.write("f.toml", format!("a = {}{}", "[".repeat(5000), "]".repeat(5000)).as_bytes());
+    refusal(&["formats", "--formats", &formats], 2, &["f.toml"]);
+}
