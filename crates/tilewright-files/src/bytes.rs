@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Error, Input, Tensor, place::Place, source::Source};
+use crate::{Error, Input, Tensor, budget::zeros, place::Place, source::Source};
 
 impl Input {
     /// The bytes of a tensor, as the file holds them, if they are at most `most`.
@@ -45,7 +45,7 @@ fn read(source: &Source, at: u64, len: u64, most: u64) -> Result<Vec<u8>, Error>
         let path = source.path().display();
         return Err(Error::usage(format!("{path}: {len} bytes, at most {most} are read")));
     }
-    let mut bytes = vec![0; len as usize];
+    let mut bytes = zeros(len)?;
     source.read(&mut bytes, at)?;
     Ok(bytes)
 }

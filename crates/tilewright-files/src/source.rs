@@ -11,6 +11,7 @@ use same_file::Handle;
 
 use crate::{
     Error,
+    budget::zeros,
     place::is_standard,
     stamp::{self, Stamp},
 };
@@ -130,7 +131,7 @@ impl Source {
 
     /// The first `len` bytes, or all of them if there are fewer.
     pub(crate) fn head(&self, len: u64) -> Result<Vec<u8>, Error> {
-        let mut bytes = vec![0; usize::try_from(len.min(self.len())).unwrap_or(usize::MAX)];
+        let mut bytes = zeros(len.min(self.len()))?;
         self.read(&mut bytes, 0)?;
         Ok(bytes)
     }
