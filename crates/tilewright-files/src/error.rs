@@ -70,6 +70,18 @@ impl Error {
         Error { kind: Kind::Corrupt, message, cause: None }
     }
 
+    /// Memory that the system does not have.
+    pub(crate) fn memory(len: u64) -> Error {
+        let message =
+            format!("the system has no {len} bytes of memory; a lower --memory asks for less");
+        Error { kind: Kind::Io, message, cause: None }
+    }
+
+    /// A file that changed under the hand.
+    pub(crate) fn changed(path: &Path, message: impl fmt::Display) -> Error {
+        Error { kind: Kind::Io, ..Error::corrupt(path, message) }
+    }
+
     pub(crate) fn contradiction(path: &Path, message: impl fmt::Display) -> Error {
         Error { kind: Kind::Contradiction, ..Error::corrupt(path, message) }
     }
