@@ -1,7 +1,7 @@
 //! A SPEC on the command line, with `--dims` and `--dtype`.
 
 use tilewright::{
-    Named, PrimitiveType, Spec,
+    Dtype, Named, Spec,
     input::{self, Refusal},
     notation,
 };
@@ -27,7 +27,7 @@ pub(crate) fn with(
     what: &str,
     spec: &Spec,
     dims: Option<&[u64]>,
-    dtype: Option<PrimitiveType>,
+    dtype: Option<Dtype>,
 ) -> Result<Named, Failure> {
     spec.resolve(dims, dtype).map_err(|error| Failure::layout(what, &error))
 }
@@ -47,7 +47,7 @@ impl Array {
     }
 
     /// The element type of `--dtype`.
-    pub(crate) fn dtype(&self) -> Result<Option<PrimitiveType>, Failure> {
+    pub(crate) fn dtype(&self) -> Result<Option<Dtype>, Failure> {
         let dtype = self.dtype.as_deref().map(notation::dtype).transpose();
         dtype.map_err(|error| Failure::layout("--dtype", &error))
     }

@@ -9,7 +9,6 @@ use crate::{
     Error, Watch,
     blocks::Blocks,
     budget::{Budget, Buffer},
-    dtype,
     rows::{Rows, Stretch},
     source::Source,
     tensor::Held,
@@ -323,7 +322,7 @@ impl Pair<'_, '_, '_, '_> {
         if from == to {
             return Ok(value);
         }
-        let negative = dtype::is_signed(self.from.dtype) && value >> (from - 1) & 1 == 1;
+        let negative = self.from.dtype.is_signed_integer() && value >> (from - 1) & 1 == 1;
         let wide = if negative && to > from { value | (u128::MAX << from) } else { value };
         Ok(if to < 128 { wide & ((1 << to) - 1) } else { wide })
     }

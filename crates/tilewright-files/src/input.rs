@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tilewright_core::Dtype;
 use tilewright_notation::Spec;
-use tilewright_xla::PrimitiveType;
 
 use crate::{
     Error, Tensor, npy, open_array, open_safetensors,
@@ -28,7 +28,7 @@ use crate::{
 pub struct Reading {
     pub(crate) from: Option<Spec>,
     pub(crate) dims: Option<Vec<u64>>,
-    pub(crate) dtype: Option<PrimitiveType>,
+    pub(crate) dtype: Option<Dtype>,
 }
 
 impl Reading {
@@ -85,7 +85,7 @@ impl Reading {
     /// assert!(open(&raw, &reading.dtype(dtype("u8").unwrap())).is_ok());
     /// ```
     #[must_use]
-    pub fn dtype(mut self, dtype: PrimitiveType) -> Reading {
+    pub fn dtype(mut self, dtype: Dtype) -> Reading {
         self.dtype = Some(dtype);
         self
     }

@@ -262,12 +262,10 @@ impl Job {
             }
             Err(unfit) => return Err(unfit.error(&input.path)),
         };
-        let fill = dtype::fill_pattern(to.dtype, to.bits, to.named.fill(), to.big_endian).map_err(
-            |error| {
-                let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
-                Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
-            },
-        )?;
+        let fill = to.dtype.stored_fill(to.named.fill(), to.bits, to.order).map_err(|error| {
+            let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
+            Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
+        })?;
         let plan = plan(name, &from, &to, fill)?;
         let (bytes_out, kernel) = (plan.dst_bytes(), plan.kernel_name().to_string());
         let same = from.layout() == to.layout() && from.bits == to.bits;
@@ -370,12 +368,12 @@ pub(crate) fn target(
     };
     let fill = one_fill(name, spec, named.fill(), fill)?;
     let mut to = Held::of(&named, from.dtype, bits, fill);
-    to.big_endian = from.big_endian && bits == from.bits;
-    if from.big_endian && bits != from.bits {
+    if from.order.is_big() && bits != from.bits {
         let said =
             format!("tensor {name:?}: big-endian elements keep their width of {} bits", from.bits);
         return Err(Error::usage(said));
     }
+    to.order = from.order;
     Ok(Ok(to))
 }
 
@@ -404,7 +402,7 @@ pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
 }
 
 fn plan(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Plan, Error> {
-    let extend = if dtype::is_signed(from.dtype) { Extend::Sign } else { Extend::Zero };
+    let extend = if from.dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero };
     let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
     Plan::new(from.layout(), to.layout(), elements, fill)
         .map_err(|error| Error::usage(format!("tensor {name:?}: {error}")))

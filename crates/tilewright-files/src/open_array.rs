@@ -1,8 +1,7 @@
 //! Files of one array: `.npy`, and bytes without a header.
 
-use tilewright_core::{Fill, TensorLayout};
+use tilewright_core::{Dtype, Fill, TensorLayout};
 use tilewright_notation::Spec;
-use tilewright_xla::PrimitiveType;
 
 use crate::{
     Error, Input, Reading, Tensor,
@@ -19,7 +18,7 @@ const NAME: &str = "array";
 pub(crate) fn npy(source: Source, reading: &Reading) -> Result<Input, Error> {
     let header = npy::Header::read(&source)?;
     let path = source.path();
-    let own = header.descr.dtype.as_deref().and_then(PrimitiveType::from_name);
+    let own = header.descr.dtype;
     let Some(dtype) = reading.dtype.or(own) else {
         return Err(Error::usage(format!(
             "{}: dtype {:?} is raw bytes; --dtype says which type of {} bytes they are",
@@ -38,14 +37,14 @@ pub(crate) fn npy(source: Source, reading: &Reading) -> Result<Input, Error> {
     let plain = Held::new(order, layout, dtype, bits, Fill::Unspecified);
     let mut held = reread(&plain, NAME, header.len, reading)
         .map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
-    held.big_endian = header.descr.big_endian;
+    held.order = header.descr.order;
     let (dtype, shape) = (header.descr.text.clone(), header.shape);
     let file = Stored { dtype, shape, at: header.at, len: header.len };
     Ok(input(source, Container::Npy(header.descr), held, file))
 }
 
 /// The stored width of elements of `dtype` in a file whose elements have a length of their own.
-fn width(path: &std::path::Path, dtype: PrimitiveType, descr: &npy::Descr) -> Result<u32, Error> {
+fn width(path: &std::path::Path, dtype: Dtype, descr: &npy::Descr) -> Result<u32, Error> {
     match dtype.storage_bits() {
         Some(bits) if u64::from(bits) == descr.bytes * 8 => Ok(bits),
         bits => Err(Error::usage(format!(
@@ -128,13 +127,13 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             Held::new(order, layout, dtype, own_bits(own, dtype), own.named.fill())
         }
     };
-    held.big_endian = own.big_endian;
+    held.order = own.order;
     check_bytes(&held, len).map_err(|said| format!("tensor {name:?}: {said}"))?;
     Ok(held)
 }
 
 /// The stored width of elements read as another type: that of the file, where the type fits into it.
-fn own_bits(own: &Held, dtype: PrimitiveType) -> u32 {
+fn own_bits(own: &Held, dtype: Dtype) -> u32 {
     match dtype.bits() {
         Some(least) if least <= own.bits => own.bits,
         _ => dtype.storage_bits().unwrap_or(own.bits),

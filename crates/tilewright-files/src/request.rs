@@ -1,8 +1,7 @@
 //! What to do with the tensors of a file.
 
-use tilewright_core::Fill;
+use tilewright_core::{Dtype, Fill};
 use tilewright_notation::Spec;
-use tilewright_xla::PrimitiveType;
 
 use crate::{Error, Reading, Tensor, budget, globs::Pattern};
 
@@ -216,7 +215,7 @@ impl Request {
     /// assert!(bias.to().to_spec().starts_with("s32["));
     /// ```
     #[must_use]
-    pub fn dtype(mut self, dtype: PrimitiveType) -> Request {
+    pub fn dtype(mut self, dtype: Dtype) -> Request {
         self.reading.dtype = Some(dtype);
         self
     }

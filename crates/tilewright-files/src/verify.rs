@@ -281,10 +281,9 @@ fn side<'a>(
     held: &'a Held,
     fill: Fill,
 ) -> Result<Side<'a>, Error> {
-    let fill =
-        dtype::fill_pattern(held.dtype, held.bits, fill, held.big_endian).map_err(|error| {
-            Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
-        })?;
+    let fill = held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {
+        Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
+    })?;
     Ok(Side { source: input.source(tensor)?, at: tensor.at, len: tensor.len, held, fill })
 }
 

@@ -2,8 +2,7 @@
 
 use std::{fmt, str::FromStr, sync::Arc};
 
-use tilewright_core::LinearLayout;
-use tilewright_xla::PrimitiveType;
+use tilewright_core::{Dtype, LinearLayout};
 
 use crate::{
     Named, dialect,
@@ -114,12 +113,12 @@ impl Spec {
     /// let error = hlo.resolve(Some(&[5, 3]), None).unwrap_err();
     /// assert!(error.is_mismatch() && error.to_string().contains("(5,3)"));
     /// ```
-    pub fn resolve(
-        &self,
-        dims: Option<&[u64]>,
-        dtype: Option<PrimitiveType>,
-    ) -> Result<Named, Error> {
+    pub fn resolve(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Result<Named, Error> {
         let resolved = self.reading.resolve(&Given { dims, dtype }).map_err(|e| self.point(e))?;
+        if let Some(dtype) = resolved.dtype.filter(|dtype| dtype.block().is_some()) {
+            // The dims count elements, and the last is whole blocks.
+            dtype.packed_bytes(resolved.layout.extents())?;
+        }
         Ok(Named::of(self.text.to_string(), resolved))
     }
 
@@ -151,7 +150,7 @@ impl Spec {
     pub fn distribution(
         &self,
         dims: Option<&[u64]>,
-        dtype: Option<PrimitiveType>,
+        dtype: Option<Dtype>,
     ) -> Result<Option<LinearLayout>, Error> {
         self.reading.distribution(&Given { dims, dtype })
     }

@@ -4,7 +4,6 @@ use std::fmt;
 
 use tilewright_core::{Coord, Difference, Error, TensorLayout};
 use tilewright_notation::Named;
-use tilewright_xla::fill_text;
 
 /// The answer of [`compare`].
 ///
@@ -93,8 +92,7 @@ fn notes(a: &Named, b: &Named) -> Vec<String> {
         notes.push(format!("the capacities differ: {left} and {right} elements"));
     }
     if a.fill() != b.fill() && left > a.layout().size() {
-        let words = |fill| fill_text(fill).unwrap_or_else(|| "unspecified".into());
-        notes.push(format!("the padding differs: {} and {}", words(a.fill()), words(b.fill())));
+        notes.push(format!("the padding differs: {} and {}", a.fill(), b.fill()));
     }
     if let (Some(left), Some(right)) = (a.dtype(), b.dtype())
         && left != right

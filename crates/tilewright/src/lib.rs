@@ -65,10 +65,10 @@ pub use tilewright_xla as xla;
 pub use compare::{Comparison, compare};
 pub use explain::Explanation;
 pub use tilewright_core::{
-    BasisLayout, Block, Blocks, Coord, Difference, Digit, Fill, Fractal, IntTuple, Layout,
-    LayoutTile, LayoutTv, LeftInverse, LinearDim, LinearLayout, Loop, Mode, ParseError, Pattern,
-    Place, Profile, Refinement, Run, Slicer, Step, Swizzle, TensorLayout, Tile, Tiler, View,
-    ViewMut, expect_const, layout,
+    BasisLayout, Block, Blocks, ByteOrder, Coord, Difference, Digit, Dtype, DtypeKind,
+    ElementBlock, Fill, Fractal, IntTuple, Layout, LayoutTile, LayoutTv, LeftInverse, LinearDim,
+    LinearLayout, Loop, Mode, ParseError, Pattern, Place, Profile, Refinement, Run, Slicer, Step,
+    Swizzle, TensorLayout, Tile, Tiler, View, ViewMut, expect_const, layout,
 };
 pub use tilewright_notation::{Named, Spec, recognise};
 pub use tilewright_xla::{ArrayShape, HloModule, PrimitiveType, Shape};

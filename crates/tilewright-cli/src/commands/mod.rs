@@ -17,7 +17,7 @@ mod show;
 mod translate;
 mod verify;
 
-use tilewright::files::Request;
+use tilewright::{ParseError, files::Request};
 
 use crate::{
     args::{Cli, Command, Job},
@@ -80,6 +80,8 @@ fn request(job: &Job) -> Result<Request, Failure> {
 
 /// Reads the value of `--fill`.
 fn fill(text: &str) -> Result<tilewright::Fill, Failure> {
-    tilewright::xla::parse_fill(text)
-        .map_err(|error| Failure::usage(format!("--fill {text}: {}", error.render(text))))
+    let text = text.trim();
+    text.parse().map_err(|error: ParseError| {
+        Failure::usage(format!("--fill {text}: {}", error.render(text)))
+    })
 }
