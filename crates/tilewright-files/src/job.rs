@@ -6,7 +6,10 @@ use tilewright_core::Fill;
 use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
-use crate::{Error, Input, Reading, Request, Tensor, dtype, open_array, order, tensor::Held};
+use crate::{
+    Error, Input, Reading, Request, Tensor, dtype, open_array, order,
+    tensor::{Held, check_width},
+};
 
 /// What happens to a tensor.
 ///
@@ -366,6 +369,8 @@ pub(crate) fn target(
         None if names_dtype(spec) => named.element_bits().unwrap_or(from.bits),
         None => from.bits,
     };
+    check_width(from.dtype, bits)
+        .map_err(|said| Error::usage(format!("tensor {name:?}: {spec} asks for {said}")))?;
     let fill = one_fill(name, spec, named.fill(), fill)?;
     let mut to = Held::of(&named, from.dtype, bits, fill);
     if from.order.is_big() && bits != from.bits {

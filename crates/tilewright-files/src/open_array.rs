@@ -8,7 +8,7 @@ use crate::{
     input::{Container, Shard},
     npy,
     source::Source,
-    tensor::Held,
+    tensor::{Held, check_width},
 };
 
 /// What the only array of a file is called.
@@ -76,6 +76,7 @@ pub(crate) fn raw(source: Source, reading: &Reading) -> Result<Input, Error> {
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
         return Err(wrong(format!("{spec} says no element type; give --dtype")));
     };
+    check_width(dtype, bits).map_err(|said| wrong(format!("{spec} says {said}")))?;
     let held = Held::of(&named, dtype, bits, named.fill());
     check_bytes(&held, len).map_err(wrong)?;
     Ok(input(source, Container::Raw, held, Stored::bytes(len)))
@@ -116,6 +117,8 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             }
             let named = spec.resolve(dims, Some(dtype)).map_err(wrong)?;
             let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));
+            check_width(dtype, bits)
+                .map_err(|said| format!("tensor {name:?}: {spec} says {said}"))?;
             Held::of(&named, dtype, bits, named.fill())
         }
         None => {

@@ -45,7 +45,7 @@ mod recognise;
 mod scan;
 mod spec;
 
-pub use catalogue::{Constant, Format, Preset, Units, add_formats, catalogue};
+pub use catalogue::{Constant, Format, Preset, Units, Width, add_formats, catalogue};
 pub use dtype::dtype;
 pub use error::Error;
 pub use named::Named;

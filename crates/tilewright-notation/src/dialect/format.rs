@@ -27,9 +27,14 @@
 //! | `zN` | `f16[32]` | error: the array has 1: n is missing |
 //! | `Q4_0_4_4` | | error: flips the top bit |
 //! | `acl:99` | | error: no format is called `acl:99` |
+//! | `AWQ` | `bf16[3,64]` | error: of elements of 4 bits, and bf16 has 16 |
+//! | `MARLIN` | `s32[32,128]` | error: of elements of 4 or 8 bits, and s32 has 32 |
+//! | `MARLIN` | `[32,128]` | error: needs the array's dtype |
 //! | `zN[K0=4]` | | error: legal are M0, C0 (or N0), preset |
 
 use std::{fmt, sync::Arc};
+
+use tilewright_core::Dtype;
 
 use super::{
     leading,
@@ -37,7 +42,7 @@ use super::{
 };
 use crate::{
     Format, Named, catalogue,
-    catalogue::{Constant, is_own, refused},
+    catalogue::{Constant, Width, is_own, refused},
     error::{Error, Kind},
     nearest::did_you_mean,
     notation::Notation,
@@ -311,6 +316,34 @@ impl Chosen {
         names.join(", ")
     }
 
+    /// The width of these elements, and its pattern, for a format that is not of any width.
+    fn width(&self, given: &Given<'_>) -> Result<Option<&'static Width>, Error> {
+        match (self.format.widths, given.dtype) {
+            ([], _) => Ok(None),
+            ([one], None) => Ok(Some(one)),
+            (_, None) => given.need_dtype(self, "its order").map(|_| None),
+            (all, Some(dtype)) => {
+                match all.iter().find(|legal| Some(legal.bits) == dtype.packed_bits()) {
+                    Some(found) => Ok(Some(found)),
+                    None => Err(self.no_width(dtype)),
+                }
+            }
+        }
+    }
+
+    /// The error of elements of another width.
+    fn no_width(&self, dtype: Dtype) -> Error {
+        let all = self.format.widths.iter();
+        let widths: Vec<String> = all.clone().map(|legal| legal.bits.to_string()).collect();
+        let patterns: Vec<&str> = all.map(|legal| legal.pattern).collect();
+        let (least, bits) = (&widths[0], dtype.packed_bits().unwrap_or(0));
+        let (widths, patterns) = (widths.join(" or "), patterns.join("` or `"));
+        let message = format!(
+            "{self} is of elements of {widths} bits, and {dtype} has {bits}; words that hold such elements are read as these, such as u{least}, and a pattern puts elements of any width into this order: `{patterns}`"
+        );
+        Error::new(Kind::Mismatch, message)
+    }
+
     /// Refuses a format whose parameters have no usual value and are not set.
     fn check_required(&self, end: usize) -> Result<(), Error> {
         let open = |unit: &&Unit| {
@@ -361,17 +394,24 @@ impl Reading for Chosen {
         self.template.rank_fits(rank)
     }
 
+    fn packs(&self, given: &Given<'_>) -> Option<u32> {
+        self.width(given).ok()?.map(|width| width.bits).filter(|bits| *bits < 8)
+    }
+
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
         self.template.check_rank(self, dims.len())?;
-        let pattern = self.template.pattern(&|digit| {
+        let width = self.width(given)?;
+        let own = width.map(|width| Template::read(width.pattern)).transpose()?;
+        let pattern = own.as_ref().unwrap_or(&self.template).pattern(&|digit| {
             let name = digit.name.to_ascii_uppercase();
             match self.units.iter().find(|unit| unit.digit == name) {
                 Some(unit) => unit.size(self, given).map(Some),
                 None => Ok(None),
             }
         })?;
-        let about = |error: Error| error.about(&format!("{self} ({})", self.format.pattern));
+        let written = width.map_or(self.format.pattern, |width| width.pattern);
+        let about = |error: Error| error.about(&format!("{self} ({written})"));
         let layout = pattern.layout(dims).map_err(|error| about(error.into()))?;
         Ok(Resolved::plain(
             match self.leading {
