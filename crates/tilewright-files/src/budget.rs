@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tilewright_core::Remedy;
+
 use crate::Error;
 
 /// The least bound that is taken, in bytes.
@@ -41,7 +43,8 @@ impl Budget {
         let size = usize::try_from(len).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(size).map_err(|_| {
-            Error::usage(format!("the system has no {len} bytes of memory; lower --memory"))
+            let said = format!("the system has no {len} bytes of memory");
+            Error::usage(said).with(&[Remedy::LessMemory])
         })?;
         bytes.resize(size, 0);
         Ok(Buffer { bytes, _held: held })
@@ -56,9 +59,12 @@ impl Budget {
                 self.peak.fetch_max(held + len, relaxed);
                 Ok(())
             }
-            Err(held) => Err(Error::usage(format!(
-                "{len} bytes of buffers beyond the {held} in use pass the bound of {limit}; raise --memory"
-            ))),
+            Err(held) => {
+                let said = format!(
+                    "{len} bytes of buffers beyond the {held} in use pass the bound of {limit}"
+                );
+                Err(Error::usage(said).with(&[Remedy::MoreMemory { least: None }]))
+            }
         }
     }
 }
