@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{
+    Args, Parser, Subcommand,
+    builder::{OsStringValueParser, TypedValueParser},
+};
 use clap_complete::Shell;
 
 mod bench;
@@ -47,7 +50,10 @@ pub(crate) enum Command {
 Examples:
   tilewright convert model.safetensors ascend.safetensors --to zN --tensor '*proj.weight' --verify
   tilewright convert ascend.safetensors back.safetensors --to row-major
-  tilewright convert conv.npy nhwc.npy --to NHWC --dry-run")]
+  tilewright convert conv.npy nhwc.npy --to NHWC --dry-run
+
+- is standard input, or output, and ./- a file of that name: `convert - raw:- --to zN < in.npy > out.bin`.
+raw:, npy: and safetensors: before a path say what the file is, whatever its name ends in.")]
     Convert(Convert),
     /// Check a converted file against the file it was made from
     #[command(after_help = "\
@@ -177,6 +183,11 @@ Examples:
     },
 }
 
+/// A path, which may be no UTF-8. An empty one is refused where it is used, in the same words everywhere.
+fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
 /// The array that a general SPEC is about.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Array {
@@ -190,12 +201,12 @@ pub(crate) struct Array {
 
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// A .safetensors file, a *.safetensors.index.json, a .npy file, or raw:PATH
-    #[arg(value_name = "IN")]
-    pub(crate) input: String,
-    /// Where the result goes
-    #[arg(value_name = "OUT")]
-    pub(crate) output: String,
+    /// A .safetensors file, a *.safetensors.index.json, a .npy file, raw:PATH, or - for standard input
+    #[arg(value_name = "IN", value_parser = path())]
+    pub(crate) input: PathBuf,
+    /// Where the result goes; - for standard output
+    #[arg(value_name = "OUT", value_parser = path())]
+    pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) job: Job,
     /// Read the result back and compare every element and every padding byte
@@ -243,11 +254,11 @@ pub(crate) struct Job {
 #[derive(Args, Debug)]
 pub(crate) struct Verify {
     /// The converted file
-    #[arg(value_name = "OUT")]
-    pub(crate) output: String,
+    #[arg(value_name = "OUT", value_parser = path())]
+    pub(crate) output: PathBuf,
     /// The file it was made from
-    #[arg(long, value_name = "IN")]
-    pub(crate) against: String,
+    #[arg(long, value_name = "IN", value_parser = path())]
+    pub(crate) against: PathBuf,
     #[command(flatten)]
     pub(crate) job: Job,
 }
@@ -256,7 +267,8 @@ pub(crate) struct Verify {
 pub(crate) struct Info {
     /// A .safetensors file, a *.safetensors.index.json, a .npy file, raw:PATH, or an HLO module
     /// (.txt, .hlo, .pb)
-    pub(crate) file: String,
+    #[arg(value_parser = path())]
+    pub(crate) file: PathBuf,
     /// What would a module's arrays take under these tiles: T(8,128), the inner tile by element type;
     /// arrays of one dim get the tile in a row, T(1024), and scalars none; or under a whole layout,
     /// {0,1:T(8,128)(2,1)}, which arrays of another rank are left out of
@@ -299,11 +311,11 @@ pub(crate) struct Recognise {
 #[derive(Args, Debug)]
 pub(crate) struct Infer {
     /// The array as it is known: a .npy file, raw:PATH, or a .safetensors file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) original: String,
+    #[arg(long, value_name = "FILE", value_parser = path())]
+    pub(crate) original: PathBuf,
     /// The same elements in the layout that is wanted: a .npy or .safetensors file, or bytes
-    #[arg(long, value_name = "FILE")]
-    pub(crate) packed: String,
+    #[arg(long, value_name = "FILE", value_parser = path())]
+    pub(crate) packed: PathBuf,
     /// The tensor of both, in files of several
     #[arg(long, value_name = "NAME")]
     pub(crate) tensor: Option<String>,

@@ -1,10 +1,14 @@
 //! Why the program stops: a message and an exit code.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, io};
 
 use serde_json::json;
 
-use crate::{exit::ExitCode, output::printable, remedy::option};
+use crate::{
+    exit::ExitCode,
+    output::{complain, printable},
+    remedy::option,
+};
 
 /// An end of the program that is no answer.
 #[derive(Debug)]
@@ -25,12 +29,21 @@ pub(crate) const NO: u8 = 1;
 const USAGE: u8 = 2;
 /// Reading or writing failed.
 const IO: u8 = 3;
+/// The kind of an end that is said to nobody: standard output is not read any more.
+const UNREAD: &str = "unread";
+/// The number of the signal that a closed pipe sends.
+const PIPE: u8 = 13;
 /// Ended by a signal, as shells count it: this and the signal's number.
 const SIGNALLED: u8 = 128;
 
 impl Failure {
     fn new(code: u8, kind: &'static str, message: String) -> Failure {
         Failure { code, kind, rendered: message.clone(), message, span: None }
+    }
+
+    /// Nobody reads what is printed, which is no error; or what was converted, which is then lost.
+    fn unread(code: u8) -> Failure {
+        Failure::new(code, UNREAD, "nobody reads standard output".into())
     }
 
     /// Bad usage, in words.
@@ -93,15 +106,18 @@ impl Failure {
 
     /// Reports it on stderr and gives the exit code.
     pub(crate) fn report(&self, json: bool) -> ExitCode {
+        if self.kind == UNREAD {
+            return ExitCode::from(self.code);
+        }
         if json {
             let mut error = json!({ "kind": self.kind, "message": clipped(&self.message) });
             if let Some((from, to)) = self.span {
                 error["span"] = json!([from, to]);
             }
-            eprintln!("{}", json!({ "error": error }));
+            complain(&format!("{}\n", json!({ "error": error })));
         } else {
             let lines = self.rendered.lines().map(|line| printable(&clipped(line)).into_owned());
-            eprintln!("error: {}", lines.collect::<Vec<_>>().join("\n"));
+            complain(&format!("error: {}\n", lines.collect::<Vec<_>>().join("\n")));
         }
         ExitCode::from(self.code)
     }
@@ -133,6 +149,11 @@ impl From<tilewright::picture::Unequal> for Failure {
 
 impl From<tilewright::files::Error> for Failure {
     fn from(error: tilewright::files::Error) -> Failure {
+        let cause = std::error::Error::source(&error);
+        let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
+        if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
+            return Failure::unread(SIGNALLED + PIPE);
+        }
         Failure::of(error)
     }
 }
@@ -150,8 +171,11 @@ impl From<tilewright_bench::Error> for Failure {
     }
 }
 
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Failure {
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::unread(0);
+        }
         Failure::new(IO, "output", format!("stdout: {error}"))
     }
 }

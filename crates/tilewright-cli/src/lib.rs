@@ -14,14 +14,21 @@ mod progress;
 mod remedy;
 mod size;
 mod spec;
+mod streams;
 
 use std::ffi::OsString;
+#[cfg(unix)]
+use std::sync::{Arc, Once, atomic::AtomicBool};
 
 use clap::Parser as _;
 
 use args::Cli;
 use failure::Failure;
 use output::Output;
+
+/// The signal that the system sends where a file grows beyond a limit: `SIGXFSZ`.
+#[cfg(unix)]
+const SIZE_LIMIT: i32 = 25;
 
 /// Runs the program with these arguments, the first of which is its name, and gives its exit code: results on
 /// stdout, everything else on stderr.
@@ -31,6 +38,7 @@ use output::Output;
 /// assert_eq!(tilewright_cli::run(["tilewright", "show", "(2,3"]), 2);
 /// ```
 pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
+    limits_are_errors();
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     // Errors are JSON wherever `--json` stands, also when the arguments do not parse.
     let json = arguments.iter().any(|argument| argument == "--json");
@@ -43,6 +51,19 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     match outcome {
         Ok(code) => code.0,
         Err(failure) => failure.report(json).0,
+    }
+}
+
+/// A file that grows beyond the limit of its user is an error of writing, not the end of the program.
+fn limits_are_errors() {
+    #[cfg(unix)]
+    {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            // The flag is for nobody: that there is a handler turns the signal into an error.
+            let flag = Arc::new(AtomicBool::new(false));
+            let _ = signal_hook::flag::register(SIZE_LIMIT, flag);
+        });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    io::{self, ErrorKind, Write},
+    io::{self, Write},
 };
 
 use serde_json::Value;
@@ -36,6 +36,14 @@ impl Output {
         self.text(&format!("{}\n", versioned(value)))
     }
 
+    /// The same on stderr, where standard output has been given to something else.
+    pub(crate) fn note(&self, text: &str, value: Value) {
+        match self.json {
+            true => complain(&format!("{}\n", versioned(value))),
+            false => complain(text),
+        }
+    }
+
     /// Prints `value`, an object, with a long list as its last member `name`, which is never all in
     /// memory.
     pub(crate) fn listing(
@@ -58,14 +66,15 @@ impl Output {
         self.text(&(text + "]}\n"))
     }
 
-    /// Prints as it is. A reader that has gone away is no error.
+    /// Prints as it is. An error of kind `BrokenPipe` says that nobody reads on.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
-        let written = self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush());
-        match written {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            other => other,
-        }
+        self.out.write_all(text.as_bytes()).and_then(|()| self.out.flush())
     }
+}
+
+/// Prints to stderr. Whoever has closed that hears nothing.
+pub(crate) fn complain(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// The object with the version of its shape.

@@ -40,14 +40,7 @@ impl Budget {
     /// A buffer of zeros; an error beyond the bound or if the system has no memory.
     pub(crate) fn buffer(&self, len: u64) -> Result<Buffer<'_>, Error> {
         let held = self.held(len)?;
-        let size = usize::try_from(len).unwrap_or(usize::MAX);
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(size).map_err(|_| {
-            let said = format!("the system has no {len} bytes of memory");
-            Error::usage(said).with(&[Remedy::LessMemory])
-        })?;
-        bytes.resize(size, 0);
-        Ok(Buffer { bytes, _held: held })
+        Ok(Buffer { bytes: zeros(len)?, _held: held })
     }
 
     /// Counts `len` bytes more, if they stay within the bound.
@@ -67,6 +60,15 @@ impl Budget {
             }
         }
     }
+}
+
+/// So many zeros; an error if the system has no memory.
+pub(crate) fn zeros(len: u64) -> Result<Vec<u8>, Error> {
+    let size = usize::try_from(len).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).map_err(|_| Error::memory(len))?;
+    bytes.resize(size, 0);
+    Ok(bytes)
 }
 
 /// Memory held elsewhere; given back when dropped.
@@ -124,5 +126,11 @@ mod tests {
         assert_eq!((budget.used.load(Ordering::Relaxed), budget.peak()), (0, 100));
         assert!(budget.buffer(100).is_ok());
         assert!(budget.buffer(u64::MAX).is_err());
+        // What the system does not have is no mistake of the asker.
+        let error = Budget::new(u64::MAX).buffer(1 << 62).unwrap_err();
+        assert!(
+            error.is_io() && error.to_string().contains("4611686018427387904 bytes"),
+            "{error}"
+        );
     }
 }

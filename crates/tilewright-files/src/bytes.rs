@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Error, Input, Tensor, source::Source};
+use crate::{Error, Input, Tensor, budget::zeros, place::Place, source::Source};
 
 impl Input {
     /// The bytes of a tensor, as the file holds them, if they are at most `most`.
@@ -36,7 +36,7 @@ impl Input {
 /// assert!(tilewright_files::bytes(&path, 2).unwrap_err().to_string().contains("3 bytes"));
 /// ```
 pub fn bytes(path: impl AsRef<Path>, most: u64) -> Result<Vec<u8>, Error> {
-    let source = Source::open(path.as_ref())?;
+    let source = Source::open(&Place::parse(path.as_ref()).path)?;
     read(&source, 0, source.len(), most)
 }
 
@@ -45,7 +45,7 @@ fn read(source: &Source, at: u64, len: u64, most: u64) -> Result<Vec<u8>, Error>
         let path = source.path().display();
         return Err(Error::usage(format!("{path}: {len} bytes, at most {most} are read")));
     }
-    let mut bytes = vec![0; len as usize];
+    let mut bytes = zeros(len)?;
     source.read(&mut bytes, at)?;
     Ok(bytes)
 }

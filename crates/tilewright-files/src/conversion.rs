@@ -1,9 +1,12 @@
 //! A conversion: everything decided before a byte is written.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use crate::{
-    Action, Error, Input, Job, Request, Watch,
+    Action, Error, Input, Job, Request, Watch, destination, journal,
     place::{Kind, Place},
     request::{Choice, check_memory},
     run, sink,
@@ -34,6 +37,8 @@ use crate::{
 pub struct Conversion<'a> {
     pub(crate) input: &'a Input,
     pub(crate) out: PathBuf,
+    /// Whether the result goes to a stream.
+    pub(crate) streamed: bool,
     pub(crate) kind: Kind,
     pub(crate) request: Request,
     pub(crate) jobs: Vec<Job>,
@@ -140,12 +145,13 @@ impl<'a> Conversion<'a> {
     /// Decides what happens to every tensor, and checks that the result may be written to `out`
     /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint).
     ///
-    /// Nothing is written. A link at `out` would be replaced by a file.
+    /// Nothing is written; what a killed run to the same checkpoint left is taken away. A link at `out` would be replaced by a file; a device, or a link to the open
+    /// file of a process, is refused.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for a layout that does not fit a tensor, a pattern that matches none,
-    /// an output that exists or is the input; [i/o](Error::is_io) for an output that cannot be
-    /// written.
+    /// an output that exists, is the input or is no regular file; [i/o](Error::is_io) for an output that
+    /// cannot be written.
     ///
     /// ```
     /// use tilewright_files::{Conversion, Reading, Request, open};
@@ -169,12 +175,50 @@ impl<'a> Conversion<'a> {
         check_memory(request.memory)?;
         request.reading.check(input.kind())?;
         let out = Place::parse(out.as_ref());
-        target::check_name(&out.path)?;
+        destination::check_name(&out.path)?;
         let kind = target::kind_of(input, &out)?;
+        if kind == Kind::Sharded {
+            destination::check_folder(&out.path)?;
+            journal::recover(&out.path, &|path| input.holds(path))?;
+        }
         let jobs = jobs(input, &request)?;
         let targets = target::targets(input, &out, &jobs)?;
-        target::check(input, &targets, request.force)?;
-        Ok(Conversion { input, out: out.path, kind, request, jobs, targets })
+        destination::check(input, &targets, request.force)?;
+        Ok(Conversion { input, out: out.path, streamed: false, kind, request, jobs, targets })
+    }
+
+    /// Decides what happens to every tensor of a result that is written in order to a stream, by
+    /// [`run_to`](Conversion::run_to); `out` says its kind, or does not, as `-` and `raw:-` do.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) as [`prepare`](Conversion::prepare), and for a checkpoint of several files
+    /// or a result that is to be read back.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open_stream};
+    /// use tilewright_notation::{Spec, dtype};
+    /// let reading = Reading::default().dims(&[2, 3]).dtype(dtype("u8").unwrap());
+    /// let input = open_stream(&[1, 2, 3, 4, 5, 6][..], "-", &reading).unwrap();
+    /// let request = Request::new().to(Spec::parse("col-major").unwrap());
+    /// let conversion = Conversion::prepare_stream(&input, "-", request.clone()).unwrap();
+    /// let mut out = Vec::new();
+    /// conversion.run_to(&mut out, &()).unwrap();
+    /// assert_eq!(out, [1, 4, 2, 5, 3, 6]);
+    /// assert!(Conversion::prepare_stream(&input, "-", request.verify(true)).unwrap_err().is_usage());
+    /// ```
+    pub fn prepare_stream(
+        input: &'a Input,
+        out: impl AsRef<Path>,
+        request: Request,
+    ) -> Result<Conversion<'a>, Error> {
+        check_memory(request.memory)?;
+        request.reading.check(input.kind())?;
+        let out = Place::parse(out.as_ref());
+        let kind = target::kind_of(input, &out)?;
+        destination::check_stream(kind, &request)?;
+        let jobs = jobs(input, &request)?;
+        let targets = target::targets(input, &out, &jobs)?;
+        Ok(Conversion { input, out: out.path, streamed: true, kind, request, jobs, targets })
     }
 
     /// What happens to each tensor, in the order of the input.
@@ -192,6 +236,23 @@ impl<'a> Conversion<'a> {
     /// ```
     pub fn jobs(&self) -> &[Job] {
         &self.jobs
+    }
+
+    /// Whether the result goes to a stream.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// assert!(!conversion.is_streamed());
+    /// ```
+    pub fn is_streamed(&self) -> bool {
+        self.streamed
     }
 
     /// The path of the result.
@@ -235,6 +296,27 @@ impl<'a> Conversion<'a> {
     /// ```
     pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
         run::run(self, watch, &sink::plain)
+    }
+
+    /// Writes the result of [`prepare_stream`](Conversion::prepare_stream), in order. An error leaves a part
+    /// of it.
+    ///
+    /// # Errors
+    /// As [`run`](Conversion::run); [usage](Error::is_usage) where the result goes to files.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// let conversion = Conversion::prepare_stream(&input, "-", request).unwrap();
+    /// let mut out = Vec::new();
+    /// let report = conversion.run_to(&mut out, &()).unwrap();
+    /// assert_eq!(report.bytes_written(), out.len() as u64);
+    /// ```
+    pub fn run_to(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<Report, Error> {
+        run::run_to(self, out, watch)
     }
 }
 

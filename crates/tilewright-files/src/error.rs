@@ -73,6 +73,17 @@ impl Error {
         Error { kind: Kind::Corrupt, ..Error::usage(message) }
     }
 
+    /// Memory that the system does not have.
+    pub(crate) fn memory(len: u64) -> Error {
+        let error = Error::usage(format!("the system has no {len} bytes of memory"));
+        Error { kind: Kind::Io, ..error }.with(&[Remedy::LessMemory])
+    }
+
+    /// A file that changed under the hand.
+    pub(crate) fn changed(path: &Path, message: impl fmt::Display) -> Error {
+        Error { kind: Kind::Io, ..Error::corrupt(path, message) }
+    }
+
     pub(crate) fn contradiction(path: &Path, message: impl fmt::Display) -> Error {
         Error { kind: Kind::Contradiction, ..Error::corrupt(path, message) }
     }

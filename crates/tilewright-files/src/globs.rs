@@ -1,6 +1,6 @@
 //! Which tensors a request means.
 
-use globset::{Glob, GlobMatcher};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::{Error, names};
 
@@ -8,16 +8,26 @@ use crate::{Error, names};
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     text: String,
-    matcher: GlobMatcher,
+    matcher: GlobSet,
 }
+
+/// The longest pattern, in bytes.
+const LONGEST: usize = 4096;
+
+/// The most brackets within one another.
+const DEEPEST: usize = 16;
 
 impl Pattern {
     /// Compiles a pattern: `*` and `?`, `[…]`, `{a,b}`; a `*` also matches dots and slashes.
     pub(crate) fn new(text: &str) -> Result<Pattern, Error> {
-        let glob = Glob::new(text).map_err(|error| {
+        check(text)?;
+        let wrong = |error: globset::Error| {
             Error::usage(format!("the tensor pattern {text:?}: {}", error.kind()))
-        })?;
-        Ok(Pattern { text: text.into(), matcher: glob.compile_matcher() })
+        };
+        let glob = GlobBuilder::new(text).build().map_err(wrong)?;
+        // A set says by an error what a single matcher ends the program by.
+        let matcher = GlobSetBuilder::new().add(glob).build().map_err(wrong)?;
+        Ok(Pattern { text: text.into(), matcher })
     }
 
     /// Compiles a pattern that must match one of `names`.
@@ -48,6 +58,31 @@ impl Pattern {
     }
 }
 
+/// An error for a pattern that is too long, or nested too deep, to be compiled.
+fn check(text: &str) -> Result<(), Error> {
+    let (shown, len) = (names::clipped(text), text.len());
+    if len > LONGEST {
+        let said =
+            format!("the tensor pattern {shown:?} has {len} bytes; at most {LONGEST} are read");
+        return Err(Error::usage(said));
+    }
+    let (mut depth, mut deepest) = (0usize, 0);
+    for byte in text.bytes() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    if deepest > DEEPEST {
+        return Err(Error::usage(format!(
+            "the tensor pattern {shown:?} nests {deepest} braces; at most {DEEPEST} are read"
+        )));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,6 +95,30 @@ mod tests {
         assert!(Pattern::new("a/*").unwrap().matches("a/b/c"));
         let error = Pattern::new("a[").unwrap_err();
         assert!(error.is_usage() && error.to_string().contains("\"a[\""));
+    }
+
+    #[test]
+    fn patterns_are_bounded() {
+        let nested = |depth: usize| "{a,".repeat(depth) + &"}".repeat(depth);
+        assert!(Pattern::new(&nested(DEEPEST)).unwrap().matches("a"));
+        for (text, part) in [
+            (nested(DEEPEST + 1), "nests 17 braces; at most 16"),
+            (nested(200), "nests 200 braces"),
+            ("a".repeat(LONGEST + 1), "has 4097 bytes; at most 4096"),
+            ("{".repeat(4000), "nests 4000 braces"),
+        ] {
+            let error = Pattern::new(&text).unwrap_err();
+            assert!(error.is_usage() && error.to_string().contains(part), "{error}");
+            assert!(error.to_string().len() < 300, "{error}");
+        }
+        // Whatever is within the bounds is compiled or refused.
+        for text in ["a".repeat(LONGEST), "*".repeat(LONGEST), "{*,".repeat(16) + &"?".repeat(4000)]
+        {
+            let _ = Pattern::new(&text);
+        }
+        for text in ["{*,".repeat(16) + &"}".repeat(16), "[a-z]".repeat(800), "{a,b}".repeat(800)] {
+            assert!(Pattern::new(&text).is_ok(), "{text}");
+        }
     }
 
     #[test]

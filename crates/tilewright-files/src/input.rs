@@ -1,6 +1,10 @@
 //! A file opened for reading, with every tensor it holds.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
 
 use tilewright_core::{Dtype, Remedy};
 use tilewright_notation::Spec;
@@ -137,6 +141,8 @@ pub(crate) struct Shard {
 pub struct Input {
     pub(crate) path: PathBuf,
     pub(crate) container: Container,
+    /// The index of a checkpoint.
+    pub(crate) index: Option<Source>,
     pub(crate) shards: Vec<Shard>,
     pub(crate) tensors: Vec<Tensor>,
 }
@@ -217,13 +223,41 @@ impl Input {
         shard.map(|shard| &shard.source).ok_or_else(missing)
     }
 
+    /// Every file that is read.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &Source> {
+        self.index.iter().chain(self.shards.iter().map(|shard| &shard.source))
+    }
+
+    /// Whether one of the files that are read is this open one.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.reads(&std::fs::File::open(path).unwrap()));
+    /// assert!(!input.reads(&tempfile::tempfile().unwrap()));
+    /// ```
+    pub fn reads(&self, file: &File) -> bool {
+        self.sources().any(|source| source.is(file))
+    }
+
+    /// Whether a path names one of the files that are read.
+    pub(crate) fn holds(&self, path: &Path) -> bool {
+        self.sources().any(|source| source.is_at(path))
+    }
+
+    /// An error if one of the files is not as it was when it was opened.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        self.sources().try_for_each(Source::check_unchanged)
+    }
+
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.tensors.iter().map(|tensor| tensor.name.as_str())
     }
 }
 
-/// Opens a file: `raw:PATH`, or what its extension names, or else what its first bytes show. Headers
-/// are read and checked, tensors are not.
+/// Opens a file: `raw:PATH`, `npy:PATH` or `safetensors:PATH`, or what its extension names, or else what
+/// its first bytes show. Headers are read and checked, tensors are not.
 ///
 /// A file of one array (npy, raw) is read as `reading` says. In safetensors files every tensor says
 /// itself what it is, and is opened as that; a conversion may still read some of them otherwise
@@ -253,6 +287,59 @@ pub(crate) fn open_place(place: &Place, reading: &Reading) -> Result<Input, Erro
         Some(kind) => kind,
         None => place::by_magic(&place.path, &source.head(64)?, source.len())?,
     };
+    open_as(kind, source, reading)
+}
+
+/// Opens a regular file that is open already, as standard input may be; `path` says its kind, or does not,
+/// as `-` and `raw:-` do.
+///
+/// # Errors
+/// As [`open`]; a checkpoint's index is refused, for it names files beside itself.
+///
+/// ```
+/// use tilewright_files::{Reading, open_file};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let input = open_file(std::fs::File::open(path)?, "-", &Reading::default()).unwrap();
+/// assert_eq!(input.tensors().len(), 8);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn open_file(file: File, path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
+    open_source(Source::given(file)?, &Place::parse(path.as_ref()), reading)
+}
+
+/// Opens what a stream has, all of which is copied to a temporary file first; `path` says its kind, or does
+/// not.
+///
+/// # Errors
+/// As [`open_file`].
+///
+/// ```
+/// use tilewright_files::{Reading, open_stream};
+/// use tilewright_notation::dtype;
+/// let reading = Reading::default().dims(&[2, 3]).dtype(dtype("u8").unwrap());
+/// let input = open_stream(&[1, 2, 3, 4, 5, 6][..], "-", &reading).unwrap();
+/// assert_eq!((input.format(), input.tensors()[0].dims()), ("raw", &[2, 3][..]));
+/// ```
+pub fn open_stream(
+    stream: impl Read,
+    path: impl AsRef<Path>,
+    reading: &Reading,
+) -> Result<Input, Error> {
+    open_source(Source::copied(stream)?, &Place::parse(path.as_ref()), reading)
+}
+
+/// What lies in no folder: it is of the kind that its place or its first bytes show, else bytes, where
+/// `reading` says which.
+fn open_source(source: Source, place: &Place, reading: &Reading) -> Result<Input, Error> {
+    let shown = || place::by_magic(source.path(), &source.head(64)?, source.len());
+    let kind = match place.kind.map_or_else(shown, Ok) {
+        Err(_) if !reading.is_silent() => Kind::Raw,
+        kind => kind?,
+    };
+    if kind == Kind::Sharded {
+        let said = "the index of a checkpoint names files beside it, and standard input lies in no folder; name the file";
+        return Err(Error::usage(said));
+    }
     open_as(kind, source, reading)
 }
 

@@ -395,6 +395,11 @@ fn one_fill(name: &str, spec: &Spec, own: Fill, asked: Option<Fill>) -> Result<F
     }
 }
 
+/// The bytes of all results.
+pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
+    jobs.iter().map(|job| job.bytes_out).fold(0, u64::saturating_add)
+}
+
 fn plan(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Plan, Error> {
     let extend = if from.dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero };
     let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };

@@ -34,16 +34,22 @@
 //! whole or absent.
 #![forbid(unsafe_code)]
 
+mod access;
 mod blocks;
 mod budget;
 mod bytes;
 mod compare;
 mod conversion;
+mod destination;
+mod disk;
 mod dtype;
 mod error;
+#[cfg(test)]
+mod faults;
 mod globs;
 mod input;
 mod job;
+mod journal;
 mod lane;
 mod names;
 mod npy;
@@ -58,9 +64,11 @@ mod request;
 mod rows;
 mod run;
 mod safetensors;
+mod set;
 mod sink;
 mod source;
 mod space;
+mod stamp;
 mod target;
 mod temporary;
 mod tensor;
@@ -72,8 +80,9 @@ mod work;
 pub use bytes::bytes;
 pub use conversion::{Conversion, Report};
 pub use error::Error;
-pub use input::{Input, Reading, open};
+pub use input::{Input, Reading, open, open_file, open_stream};
 pub use job::{Action, Job};
+pub use place::{has_prefix, is_stream};
 pub use request::{DEFAULT_MEMORY, Request};
 pub use tensor::Tensor;
 pub use verify::{Verdict, verify};

@@ -182,5 +182,5 @@ fn input(source: Source, container: Container, held: Held, file: Stored) -> Inpu
     let tensor =
         Tensor { name: NAME.into(), file_dtype, storage, held, refusal: None, shard: 0, at, len };
     let shards = vec![Shard { name: String::new(), source, metadata: None }];
-    Input { path, container, shards, tensors: vec![tensor] }
+    Input { path, container, index: None, shards, tensors: vec![tensor] }
 }

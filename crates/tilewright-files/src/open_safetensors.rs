@@ -28,7 +28,7 @@ pub(crate) const FILL_KEY: &str = "tilewright.fill.";
 pub(crate) fn single(source: Source) -> Result<Input, Error> {
     let path = source.path().to_path_buf();
     let (shard, tensors) = shard(source, String::new(), 0)?;
-    Ok(Input { path, container: Container::Safetensors, shards: vec![shard], tensors })
+    Ok(Input { path, container: Container::Safetensors, index: None, shards: vec![shard], tensors })
 }
 
 /// Opens a checkpoint by its index; `locate` finds a shard by its name.
@@ -43,7 +43,7 @@ pub(crate) fn sharded(source: Source, locate: &dyn Fn(&str) -> PathBuf) -> Resul
         tensors.extend(own);
     }
     check_index(&path, &index, &tensors)?;
-    Ok(Input { path, container: Container::Sharded(index), shards, tensors })
+    Ok(Input { path, container: Container::Sharded(index), index: Some(source), shards, tensors })
 }
 
 fn shard(source: Source, name: String, number: usize) -> Result<(Shard, Vec<Tensor>), Error> {

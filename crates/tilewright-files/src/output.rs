@@ -21,7 +21,7 @@ const COPY: u64 = 64 << 10;
 
 /// The output of one target.
 pub(crate) struct Output<'a> {
-    sink: Box<dyn Sink>,
+    sink: Box<dyn Sink + 'a>,
     path: &'a Path,
     watch: &'a dyn Watch,
     budget: &'a Budget,
@@ -32,7 +32,7 @@ pub(crate) struct Output<'a> {
 
 impl<'a> Output<'a> {
     pub(crate) fn new(
-        sink: Box<dyn Sink>,
+        sink: Box<dyn Sink + 'a>,
         path: &'a Path,
         watch: &'a dyn Watch,
         budget: &'a Budget,

@@ -8,23 +8,24 @@ use tilewright_relayout::{Error, Plan};
 /// No thread makes fewer bytes than this.
 const LEAST: usize = 64 << 10;
 
-/// As many threads as were asked for; none of its own for one.
+/// The threads that were asked for; none of its own for one.
 pub(crate) struct Pool {
     threads: usize,
     pool: Option<ThreadPool>,
 }
 
 impl Pool {
-    /// 0 threads stand for one per core. A system that starts none has one.
+    /// 0 threads stand for one per core. Where the system does not start so many, there is one.
     pub(crate) fn new(threads: usize) -> Pool {
         let pool = (threads != 1)
             .then(|| ThreadPoolBuilder::new().num_threads(threads.min(1024)).build().ok())
             .flatten()
             .filter(|pool| pool.current_num_threads() > 1);
+        let threads = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
         Pool { threads, pool }
     }
 
-    /// How many threads were asked for.
+    /// How many threads there are.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }

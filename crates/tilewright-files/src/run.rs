@@ -1,12 +1,19 @@
 //! Running a conversion: temporaries, headers, tensors, the rename.
 
+use std::{io::Write, path::Path};
+
 use crate::{
     Conversion, Error, Report, Watch,
+    access::Access,
     budget::Budget,
+    destination::STREAM,
+    job::total_bytes,
     output::Output,
     pipeline,
     pool::Pool,
-    sink::Wrap,
+    set,
+    sink::{Sink, Stream, Wrap},
+    source::Source,
     space,
     target::Target,
     temporary::{self, Temporary},
@@ -14,78 +21,117 @@ use crate::{
     watch::go_on,
 };
 
-/// Runs a conversion, writing through `wrap`.
+/// Runs a conversion to files, written through `wrap`.
 pub(crate) fn run(
     conversion: &Conversion<'_>,
     watch: &dyn Watch,
     wrap: Wrap<'_>,
 ) -> Result<Report, Error> {
-    let outputs = conversion.jobs.iter().map(|job| job.bytes_out);
-    let payload = outputs.fold(0, u64::saturating_add);
-    let headers: u64 = conversion.targets.iter().map(|target| target.header.len() as u64).sum();
-    let times = if conversion.request.verify { 2 } else { 1 };
-    watch.total(headers.saturating_add(payload.saturating_mul(times)));
-    let budget = Budget::new(conversion.request.memory);
-    let pool = Pool::new(conversion.request.threads);
-    let mut done = Vec::new();
-    for target in &conversion.targets {
-        temporary::sweep(&target.path);
+    if conversion.streamed {
+        return Err(Error::usage("the result goes to a stream, which run_to is given"));
     }
-    space::check(&conversion.out, payload.saturating_add(headers))?;
+    let means = Means::new(conversion, watch);
+    let verified = files(conversion, means.bytes, wrap, &means)?;
+    Ok(means.report(conversion, verified))
+}
+
+/// Runs a conversion to a stream.
+pub(crate) fn run_to(
+    conversion: &Conversion<'_>,
+    out: &mut dyn Write,
+    watch: &dyn Watch,
+) -> Result<Report, Error> {
+    if !conversion.streamed {
+        return Err(Error::usage("the result goes to a file, which run writes"));
+    }
+    let means = Means::new(conversion, watch);
     for target in &conversion.targets {
-        done.push(write_target(conversion, target, watch, wrap, &budget, &pool)?);
+        write_to(conversion, target, Path::new(STREAM), Box::new(Stream(out)), &means)?;
+    }
+    conversion.input.check_unchanged()?;
+    Ok(means.report(conversion, None))
+}
+
+/// What the whole run has to work with, and how many bytes it writes.
+struct Means<'a> {
+    watch: &'a dyn Watch,
+    budget: Budget,
+    pool: Pool,
+    bytes: u64,
+}
+
+impl<'a> Means<'a> {
+    fn new(conversion: &Conversion<'_>, watch: &'a dyn Watch) -> Means<'a> {
+        let payload = total_bytes(&conversion.jobs);
+        let headers: u64 = conversion.targets.iter().map(|target| target.header.len() as u64).sum();
+        let times = if conversion.request.verify { 2 } else { 1 };
+        watch.total(headers.saturating_add(payload.saturating_mul(times)));
+        let budget = Budget::new(conversion.request.memory);
+        let pool = Pool::new(conversion.request.threads);
+        Means { watch, budget, pool, bytes: payload.saturating_add(headers) }
+    }
+
+    fn report(&self, conversion: &Conversion<'_>, verified: Option<u64>) -> Report {
+        let bytes_read = conversion.jobs.iter().map(|job| job.bytes_in).sum();
+        Report { bytes_read, bytes_written: self.bytes, verified, peak: self.budget.peak() }
+    }
+}
+
+/// Writes the result to files, `bytes` in all; how many bytes were compared where that is asked.
+fn files(
+    conversion: &Conversion<'_>,
+    bytes: u64,
+    wrap: Wrap<'_>,
+    means: &Means<'_>,
+) -> Result<Option<u64>, Error> {
+    for target in &conversion.targets {
+        temporary::sweep(&set::usual_path(&target.path))?;
+    }
+    space::check(&conversion.out, bytes)?;
+    let mut done = Vec::new();
+    for (number, target) in set::targets(conversion)?.iter().enumerate() {
+        let usual = set::usual_path(&target.path);
+        let temporary =
+            Temporary::create(&target.path, &usual, &access(conversion, number, &usual))?;
+        write_to(conversion, target, &target.path, wrap(temporary.writer()?), means)?;
+        done.push(temporary);
     }
     let verified = match conversion.request.verify {
-        true => Some(verify::written(conversion, &done, watch, &budget)?),
+        true => Some(verify::written(conversion, &done, means.watch, &means.budget)?),
         false => None,
     };
-    go_on(watch)?;
-    persist(conversion, done)?;
-    Ok(Report {
-        bytes_read: conversion.jobs.iter().map(|job| job.bytes_in).sum(),
-        bytes_written: payload.saturating_add(headers),
-        verified,
-        peak: budget.peak(),
-    })
+    go_on(means.watch)?;
+    conversion.input.check_unchanged()?;
+    set::commit(conversion, done)?;
+    Ok(verified)
 }
 
-/// Renames every temporary, the file that the user named last. If one cannot be, those renamed before
-/// it go again, unless they replaced something.
-fn persist(conversion: &Conversion<'_>, done: Vec<Temporary>) -> Result<(), Error> {
-    let force = conversion.request.force;
-    for (number, temporary) in done.into_iter().enumerate() {
-        if let Err(error) = temporary.persist(force) {
-            let renamed = conversion.targets.iter().take(number).filter(|_| !force);
-            for target in renamed {
-                let _ = std::fs::remove_file(&target.path);
-            }
-            return Err(error);
-        }
-    }
-    Ok(())
+/// Who may read and write a target: as its predecessor, else as the file of its number in the input.
+fn access(conversion: &Conversion<'_>, number: usize, usual: &Path) -> Access {
+    let input = conversion.input;
+    let shard = input.shards.get(number).map(|shard| &shard.source);
+    let old = if usual.exists() { usual } else { &conversion.out };
+    Access::of(old, shard.or(input.index.as_ref()).and_then(Source::facts))
 }
 
-fn write_target(
+/// Writes header and tensors of a target, and brings them to the disk.
+fn write_to(
     conversion: &Conversion<'_>,
     target: &Target,
-    watch: &dyn Watch,
-    wrap: Wrap<'_>,
-    budget: &Budget,
-    pool: &Pool,
-) -> Result<Temporary, Error> {
-    let temporary = Temporary::create(&target.path)?;
-    let sink = wrap(temporary.writer()?);
-    let mut output = Output::new(sink, &target.path, watch, budget);
+    path: &Path,
+    sink: Box<dyn Sink + '_>,
+    means: &Means<'_>,
+) -> Result<(), Error> {
+    let mut output = Output::new(sink, path, means.watch, &means.budget);
     output.write(&target.header)?;
-    pipeline::write(conversion, &target.jobs, &mut output, budget, pool)?;
-    output.sync()?;
-    Ok(temporary)
+    pipeline::write(conversion, &target.jobs, &mut output, &means.budget, &means.pool)?;
+    output.sync()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Reading, Request, open, sink::Sink};
+    use crate::{Reading, Request, open};
     use std::{fs, fs::File, io};
     use tilewright_notation::Spec;
 

@@ -5,6 +5,8 @@ use std::{
     io::{self, Write},
 };
 
+use crate::disk;
+
 /// The bytes of one write to a file. The system copies them into pages of its cache, which it takes
 /// anew for each write: pieces of this size get small pages that were in use a moment ago, and the
 /// bytes are still in the processor's own cache.
@@ -33,7 +35,7 @@ pub(crate) trait Sink {
 
 impl Sink for File {
     fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        bytes.chunks(PIECE).try_for_each(|piece| self.write_all(piece))
+        bytes.chunks(PIECE).try_for_each(|piece| disk::write(self, piece))
     }
 
     #[cfg(target_os = "linux")]
@@ -57,7 +59,21 @@ impl Sink for File {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        self.sync_all()
+        disk::sync(self)
+    }
+}
+
+/// What is written in order and never read back: nothing can be copied to it from file to file, and
+/// nobody asks for its disk.
+pub(crate) struct Stream<'a>(pub(crate) &'a mut dyn Write);
+
+impl Sink for Stream<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

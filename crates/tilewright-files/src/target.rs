@@ -1,23 +1,17 @@
 //! The files a conversion writes: which, with which headers, and whether they may be written.
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
-use same_file::Handle;
 
 use crate::{
     Action, Error, Input, Job, dtype,
     input::Container,
-    npy,
+    job, npy,
     open_safetensors::{self, FILL_KEY, LAYOUT_KEY},
     order,
     place::{Kind, Place},
-    safetensors as st,
-    source::unusual_kind,
-    temporary,
+    safetensors as st, set, temporary,
     tensor::Held,
 };
 
@@ -97,12 +91,14 @@ pub(crate) fn npy_facts(input: &Input, to: &Held, len: u64) -> (String, bool, Ve
 fn sharded(input: &Input, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
     let Container::Sharded(index) = &input.container else { return Ok(Vec::new()) };
     let folder = temporary::folder(path);
-    let total = jobs.iter().map(|job| job.bytes_out).fold(0u64, u64::saturating_add);
+    let names = set::usual_names(input);
     let mut targets = Vec::new();
-    for (number, shard) in input.shards.iter().enumerate() {
-        targets.push(safetensors(input, number, &folder.join(&shard.name), jobs)?);
+    for (number, name) in names.iter().enumerate() {
+        targets.push(safetensors(input, number, &folder.join(name), jobs)?);
     }
-    let header = index.text(total).into_bytes();
+    let own = input.shards.iter().map(|shard| shard.name.as_str());
+    let renamed = own.zip(names.iter().map(String::as_str)).collect();
+    let header = index.text(job::total_bytes(jobs), &renamed).into_bytes();
     targets.push(Target { path: path.into(), header, jobs: Vec::new() });
     Ok(targets)
 }
@@ -188,73 +184,4 @@ fn metadata(
     // A file that had no metadata but our notes has none again without them.
     let kept = own.is_some_and(Vec::is_empty) || !pairs.is_empty();
     kept.then(|| pairs.into_iter().collect())
-}
-
-/// Whether every file may be written: none is part of the input, none exists unless `force`, every
-/// folder is there.
-pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<(), Error> {
-    let mut inputs = vec![input.path.as_path()];
-    inputs.extend(input.shards.iter().map(|shard| shard.source.path()));
-    for target in targets {
-        check_folder(&target.path)?;
-        for path in &inputs {
-            if is_same(path, &target.path) {
-                return Err(Error::same_file(path, &target.path));
-            }
-        }
-        check_free(&target.path, force)?;
-    }
-    Ok(())
-}
-
-/// The path can name a file.
-pub(crate) fn check_name(path: &Path) -> Result<(), Error> {
-    if path.as_os_str().is_empty() {
-        return Err(Error::usage("the path of the output is empty; name a file"));
-    }
-    let text = path.as_os_str().to_string_lossy();
-    if text.ends_with(std::path::is_separator) {
-        let said = "ends with a slash, as a folder does; name a file in it";
-        return Err(Error::usage(format!("{text} {said}")));
-    }
-    Ok(())
-}
-
-/// Whether both paths name one regular file, through links of either kind. Only such are opened: a
-/// FIFO would wait for its other end.
-fn is_same(a: &Path, b: &Path) -> bool {
-    if !fs::metadata(b).is_ok_and(|facts| facts.is_file()) {
-        return false;
-    }
-    matches!((Handle::from_path(a), Handle::from_path(b)), (Ok(a), Ok(b)) if a == b)
-}
-
-pub(crate) fn check_folder(path: &Path) -> Result<(), Error> {
-    let folder = temporary::folder(path);
-    let facts =
-        fs::metadata(folder).map_err(|cause| Error::io(path, "write: its folder", cause))?;
-    if !facts.is_dir() {
-        let cause = io::Error::new(io::ErrorKind::NotADirectory, "it is no folder");
-        return Err(Error::io(folder, "write into it", cause));
-    }
-    Ok(())
-}
-
-/// The path is free, or names a regular file that may go, or a link to one or to nothing, which is then
-/// replaced.
-pub(crate) fn check_free(path: &Path, force: bool) -> Result<(), Error> {
-    let Ok(facts) = fs::symlink_metadata(path) else { return Ok(()) };
-    // What a link leads to counts: `/dev/stdout` is no place for a file.
-    let behind = fs::metadata(path).ok().or((!facts.is_symlink()).then_some(facts));
-    match behind.as_ref().and_then(unusual_kind) {
-        Some("a directory") => {
-            Err(Error::usage(format!("{} is a directory; name a file in it", path.display())))
-        }
-        Some(kind) => {
-            let said = format!("{} is {kind}, and is not replaced; name a file", path.display());
-            Err(Error::usage(said))
-        }
-        None if !force => Err(Error::exists(path)),
-        None => Ok(()),
-    }
 }

@@ -5,6 +5,7 @@
 //! name, sees by the lock that nobody writes it, and removes it.
 
 use std::{
+    ffi::OsString,
     fs::{self, File, OpenOptions},
     io,
     path::{Path, PathBuf},
@@ -15,10 +16,13 @@ use std::{
 use same_file::Handle;
 use tempfile::TempPath;
 
-use crate::Error;
+use crate::{Error, access::Access, disk, stamp::Stamp};
 
 /// Tells apart the temporaries of one process.
 static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// How the name of a temporary ends.
+const ENDING: &str = ".tmp";
 
 /// An exclusive, locked file beside its destination.
 #[derive(Debug)]
@@ -30,23 +34,14 @@ pub(crate) struct Temporary {
 }
 
 impl Temporary {
-    /// Creates and locks the temporary of `out`.
-    pub(crate) fn create(out: &Path) -> Result<Temporary, Error> {
-        let failed = |cause| Error::io(out, "create a file beside it", cause);
-        // A sweeping neighbour can take a fresh file before its lock is held: then another name is taken.
-        for _ in 0..64 {
-            let path = fresh_path(out)?;
-            let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
-                Ok(file) => file,
-                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(cause) => return Err(failed(cause)),
-            };
-            let path = TempPath::try_from_path(path).map_err(failed)?;
-            if is_ours(&file, &path) {
-                return Ok(Temporary { file, path, out: out.into() });
-            }
-        }
-        Err(failed(io::Error::other("64 names for a temporary file were taken")))
+    /// Creates and locks a file that becomes `out`, and may be read and written by whom `access` says. It
+    /// is named after `usual`, so that the next run finds it whatever the names of its own outputs are.
+    pub(crate) fn create(out: &Path, usual: &Path, access: &Access) -> Result<Temporary, Error> {
+        let (file, path) = locked(usual, ENDING, access.at_first())?;
+        access
+            .give(&file)
+            .map_err(|cause| Error::io(out, "set the permissions of a file beside it", cause))?;
+        Ok(Temporary { file, path, out: out.into() })
     }
 
     /// Another handle on the same file, for writing.
@@ -58,19 +53,53 @@ impl Temporary {
         &self.path
     }
 
-    /// Renames the file to its destination; without `force` only if there is none.
-    pub(crate) fn persist(self, force: bool) -> Result<(), Error> {
-        let Temporary { file, path, out } = self;
-        let moved = if force { path.persist(&out) } else { path.persist_noclobber(&out) };
-        let done = moved.map_err(|failed| match failed.error.kind() {
-            io::ErrorKind::AlreadyExists => Error::exists(&out),
-            _ => Error::io(&out, "rename the finished file to it", failed.error),
-        });
-        drop(file);
-        done?;
-        sync_folder(&out);
-        Ok(())
+    /// Where the file goes.
+    pub(crate) fn out(&self) -> &Path {
+        &self.out
     }
+
+    pub(crate) fn stamp(&self) -> Result<Stamp, Error> {
+        let facts = self.file.metadata();
+        facts.map(|facts| Stamp::of(&facts)).map_err(|cause| Error::io(&self.out, "look at", cause))
+    }
+
+    /// Renames the file to its destination, without `force` only if there is none, and brings the name to
+    /// the disk.
+    pub(crate) fn persist(self, force: bool) -> Result<(), Error> {
+        let out = self.out.clone();
+        self.rename(force)?;
+        sync_folder(&out)
+    }
+
+    /// Renames the file to its destination; without `force` only if there is none.
+    pub(crate) fn rename(self, force: bool) -> Result<(), Error> {
+        let Temporary { file, path, out } = self;
+        let renamed = disk::rename(path, &out, force);
+        drop(file);
+        renamed.map_err(|cause| match cause.kind() {
+            io::ErrorKind::AlreadyExists => Error::exists(&out),
+            _ => Error::io(&out, "rename the finished file to it", cause),
+        })
+    }
+}
+
+/// Creates and locks a file that is named after `out`.
+pub(crate) fn locked(out: &Path, ending: &str, mode: u32) -> Result<(File, TempPath), Error> {
+    let failed = |cause| Error::io(out, "create a file beside it", cause);
+    // A sweeping neighbour can take a fresh file before its lock is held: then another name is taken.
+    for _ in 0..64 {
+        let path = fresh_path(out, ending)?;
+        let file = match disk::create(&path, mode) {
+            Ok(file) => file,
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(cause) => return Err(failed(cause)),
+        };
+        let path = TempPath::try_from_path(path).map_err(failed)?;
+        if is_ours(&file, &path) {
+            return Ok((file, path));
+        }
+    }
+    Err(failed(io::Error::other("64 names for a temporary file were taken")))
 }
 
 /// Whether the file could be locked and is still the one its path names.
@@ -89,26 +118,34 @@ fn is_ours(file: &File, path: &Path) -> bool {
 const LONGEST_NAME: usize = 160;
 
 /// `.{out name}.tilewright-`, which begins the name of every temporary of `out`.
-fn prefix(out: &Path) -> Result<String, Error> {
-    match out.file_name().and_then(|name| name.to_str()) {
-        Some(name) if name.len() <= LONGEST_NAME => Ok(format!(".{name}.tilewright-")),
-        Some(name) => {
-            let cut = name.floor_char_boundary(LONGEST_NAME);
-            Ok(format!(".{}~{:016x}.tilewright-", &name[..cut], hash(name)))
-        }
-        None => Err(Error::usage(format!("{} names no file in UTF-8", out.display()))),
+fn prefix(out: &Path) -> Result<OsString, Error> {
+    let name = out
+        .file_name()
+        .ok_or_else(|| Error::usage(format!("{} ends with no name; name a file", out.display())))?;
+    let bytes = name.as_encoded_bytes();
+    let mut prefix = OsString::from(".");
+    if bytes.len() <= LONGEST_NAME {
+        prefix.push(name);
+    } else {
+        let text = name.to_string_lossy();
+        let cut = text.floor_char_boundary(LONGEST_NAME);
+        prefix.push(format!("{}~{:016x}", &text[..cut], hash(bytes)));
     }
+    prefix.push(".tilewright-");
+    Ok(prefix)
 }
 
 /// FNV-1a, the same in every run: it tells apart long names that begin alike.
-fn hash(name: &str) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
+fn hash(name: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    name.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-fn fresh_path(out: &Path) -> Result<PathBuf, Error> {
+fn fresh_path(out: &Path, ending: &str) -> Result<PathBuf, Error> {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    Ok(folder(out).join(format!("{}{}-{number}.tmp", prefix(out)?, process::id())))
+    let mut name = prefix(out)?;
+    name.push(format!("{}-{number}{ending}", process::id()));
+    Ok(folder(out).join(name))
 }
 
 /// The folder that holds `out`.
@@ -119,47 +156,63 @@ pub(crate) fn folder(out: &Path) -> &Path {
     }
 }
 
-/// Removes what killed runs to the same `out` have left. Whatever cannot be looked at stays.
-pub(crate) fn sweep(out: &Path) {
-    let (Ok(prefix), Ok(entries)) = (prefix(out), fs::read_dir(folder(out))) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        if name.to_str().is_some_and(|name| is_temporary(name, &prefix)) {
-            remove_stray(&entry.path());
+/// Removes what killed runs to the same `out` have left. What is locked, and what is no file, stays.
+pub(crate) fn sweep(out: &Path) -> Result<(), Error> {
+    for path in strays(out, ENDING)? {
+        // The lock is held until the file is gone.
+        if let Some(_file) = unlocked(&path) {
+            let _ = disk::remove(&path);
         }
     }
+    Ok(())
 }
 
-/// Whether the rest of the name is `{pid}-{n}.tmp`.
-fn is_temporary(name: &str, prefix: &str) -> bool {
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let rest = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(".tmp"));
-    rest.and_then(|rest| rest.split_once('-')).is_some_and(|(pid, n)| number(pid) && number(n))
+/// The files that are named after `out` with this ending.
+pub(crate) fn strays(out: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
+    let (prefix, folder) = (prefix(out)?, folder(out));
+    let names = disk::names(folder)
+        .map_err(|cause| Error::io(out, "list the folder that holds it", cause))?;
+    let ours = |name: &OsString| {
+        is_temporary(name.as_encoded_bytes(), prefix.as_encoded_bytes(), ending.as_bytes())
+    };
+    Ok(names.into_iter().filter(ours).map(|name| folder.join(name)).collect())
 }
 
-fn remove_stray(path: &Path) {
-    // A link of that name is none of ours.
+/// Whether the rest of the name is `{pid}-{n}` and the ending.
+fn is_temporary(name: &[u8], prefix: &[u8], ending: &[u8]) -> bool {
+    let number = |text: &[u8]| !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let rest = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(ending));
+    let mut parts = rest.unwrap_or_default().split(|byte| *byte == b'-');
+    let (pid, n, end) = (parts.next(), parts.next(), parts.next());
+    pid.is_some_and(number) && n.is_some_and(number) && end.is_none()
+}
+
+/// A file that nobody writes any more, with its lock; a link of that name is none of ours.
+pub(crate) fn unlocked(path: &Path) -> Option<File> {
     if !fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file()) {
-        return;
+        return None;
     }
-    if let Ok(file) = OpenOptions::new().write(true).open(path)
-        && file.try_lock().is_ok()
-    {
-        let _ = fs::remove_file(path);
-    }
+    let for_writing = OpenOptions::new().read(true).write(true).open(path);
+    // A lock can be had of a file that may only be read.
+    let file = for_writing.or_else(|_| File::open(path)).ok()?;
+    // Without locks nobody knows whether it is still written.
+    (file.try_lock().is_ok() && is_ours(&file, path)).then_some(file)
 }
 
-/// Asks for the rename itself to reach the disk; not every system can.
-fn sync_folder(out: &Path) {
-    if let Ok(folder) = File::open(folder(out)) {
-        let _ = folder.sync_all();
-    }
+/// Waits until the name of `out` is on the disk.
+pub(crate) fn sync_folder(out: &Path) -> Result<(), Error> {
+    let synced = disk::sync_folder(folder(out));
+    synced.map_err(|cause| Error::io(out, "bring its name to the disk", cause))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Write;
+
+    fn create(out: &Path) -> Result<Temporary, Error> {
+        Temporary::create(out, out, &Access::New)
+    }
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
@@ -173,18 +226,18 @@ mod tests {
     fn dropped_is_removed_and_persisted_is_whole() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("a.npy");
-        drop(Temporary::create(&out).unwrap());
+        drop(create(&out).unwrap());
         assert!(names(folder.path()).is_empty());
-        let temporary = Temporary::create(&out).unwrap();
+        let temporary = create(&out).unwrap();
         temporary.writer().unwrap().write_all(b"abc").unwrap();
         let name = format!(".a.npy.tilewright-{}-", process::id());
         assert!(names(folder.path())[0].starts_with(&name));
         temporary.persist(false).unwrap();
         assert_eq!(fs::read(&out).unwrap(), b"abc");
-        let second = Temporary::create(&out).unwrap();
+        let second = create(&out).unwrap();
         assert_eq!(second.persist(false).unwrap_err().kind(), "exists");
         assert_eq!(names(folder.path()), ["a.npy"]);
-        Temporary::create(&out).unwrap().persist(true).unwrap();
+        create(&out).unwrap().persist(true).unwrap();
         assert_eq!(fs::read(&out).unwrap(), b"");
     }
 
@@ -195,12 +248,12 @@ mod tests {
             let long = letter.to_string().repeat(253 / letter.len_utf8());
             let (out, near) = (folder.path().join(&long), folder.path().join(long + other));
             assert_ne!(prefix(&out).unwrap(), prefix(&near).unwrap());
-            let temporary = Temporary::create(&out).unwrap();
+            let temporary = create(&out).unwrap();
             let kept = temporary.path().to_path_buf();
-            sweep(&near);
+            sweep(&near).unwrap();
             temporary.persist(false).unwrap();
             fs::write(&kept, "stray").unwrap();
-            sweep(&out);
+            sweep(&out).unwrap();
             assert!(out.exists() && !kept.exists());
             fs::remove_file(out).unwrap();
         }
@@ -210,12 +263,12 @@ mod tests {
     fn strays_of_the_same_output_are_swept_and_live_ones_stay() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("a");
-        let live = Temporary::create(&out).unwrap();
+        let live = create(&out).unwrap();
         let kept = [".b.tilewright-1-1.tmp", ".a.tilewright-x-1.tmp", ".a.tilewright-1-1", "a.tmp"];
         for name in kept.iter().chain(&[".a.tilewright-99-0.tmp", ".a.tilewright-1-17.tmp"]) {
             fs::write(folder.path().join(name), "x").unwrap();
         }
-        sweep(&out);
+        sweep(&out).unwrap();
         assert!(live.path().exists());
         drop(live);
         let mut kept = kept.map(String::from);

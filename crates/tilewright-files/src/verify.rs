@@ -4,7 +4,11 @@
 //! Nothing here asks a relayout plan about an element. Offsets come from `TensorLayout::offset` and
 //! `TensorLayout::run`, walked in logical order.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, HashSet},
+    path::Path,
+};
 
 use tilewright_core::{Fill, Remedy};
 
@@ -18,8 +22,9 @@ use crate::{
     open_safetensors::{FILL_KEY, LAYOUT_KEY},
     place::{Kind, Place},
     request::{self, check_memory},
+    set,
     source::Source,
-    target::{self, Target},
+    target,
     temporary::Temporary,
     tensor::Held,
 };
@@ -316,6 +321,11 @@ fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
     Ok(Some(format!("it lies as {}, expected {}", is.named.to_spec(), to.named.to_spec())))
 }
 
+/// A tensor, and its shard's name without a mark.
+fn unmarked((tensor, shard): &(String, String)) -> (&str, Cow<'_, str>) {
+    (tensor, set::usual(shard))
+}
+
 /// The metadata that a conversion passes through.
 fn different_metadata(out: &Input, against: &Input) -> Option<String> {
     if let (Container::Sharded(written), Container::Sharded(original)) =
@@ -324,7 +334,9 @@ fn different_metadata(out: &Input, against: &Input) -> Option<String> {
         if written.rest() != original.rest() {
             return Some("the indices differ beside their weight maps".into());
         }
-        if let Some(moved) = written.map.iter().find(|entry| !original.map.contains(entry)) {
+        // A mark in the name of a shard is new each time, and means nothing.
+        let known: HashSet<(&str, Cow<'_, str>)> = original.map.iter().map(unmarked).collect();
+        if let Some(moved) = written.map.iter().find(|entry| !known.contains(&unmarked(entry))) {
             return Some(format!(
                 "the index puts {:?} into {:?}, the original does not",
                 moved.0, moved.1
@@ -382,9 +394,8 @@ fn reopened(conversion: &Conversion<'_>, done: &[Temporary]) -> Result<Input, Er
     let last = done.last().map_or(conversion.out.as_path(), Temporary::path);
     let source = Source::open(last)?;
     let locate = |shard: &str| {
-        let named = |target: &Target| target.path.file_name().is_some_and(|name| name == shard);
-        let file = conversion.targets.iter().position(named).and_then(|at| done.get(at));
-        file.map_or_else(|| shard.into(), |file| file.path().into())
+        let named = |file: &&Temporary| file.out().file_name().is_some_and(|name| name == shard);
+        done.iter().find(named).map_or_else(|| shard.into(), |file| file.path().into())
     };
     match (conversion.kind, conversion.jobs.first()) {
         (Kind::Sharded, _) => open_safetensors::sharded(source, &locate),

@@ -1,10 +1,12 @@
 //! A small file, written whole or not at all.
 
-use std::{io::Write as _, path::Path};
+use std::path::Path;
 
 use crate::{
     Error,
-    target::{check_folder, check_free, check_name},
+    access::Access,
+    destination::{check_folder, check_free, check_name},
+    disk,
     temporary::{self, Temporary},
 };
 
@@ -28,10 +30,10 @@ pub fn write(path: &Path, bytes: &[u8], force: bool) -> Result<(), Error> {
     check_name(path)?;
     check_folder(path)?;
     check_free(path, force)?;
-    temporary::sweep(path);
-    let temporary = Temporary::create(path)?;
+    temporary::sweep(path)?;
+    let temporary = Temporary::create(path, path, &Access::of(path, None))?;
     let failed = |cause| Error::io(path, "write", cause);
-    let mut file = temporary.writer()?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(failed)?;
+    let file = temporary.writer()?;
+    disk::write(&file, bytes).and_then(|()| disk::sync(&file)).map_err(failed)?;
     temporary.persist(force)
 }

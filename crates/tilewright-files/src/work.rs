@@ -60,7 +60,12 @@ pub(crate) struct Part<'c> {
 impl Part<'_> {
     /// The error of moving this tensor.
     pub(crate) fn failed(&self, error: &tilewright_relayout::Error) -> Error {
-        Error::usage(format!("tensor {:?}: {error}", self.job.name))
+        let said = format!("tensor {:?}: {error}", self.job.name);
+        match error.is_unsupported() {
+            // The layouts were accepted before: it is the machine that refuses, threads for instance.
+            true => Error::unsupported(self.source.path(), said),
+            false => Error::usage(said),
+        }
     }
 
     pub(crate) fn chunk(&self, range: Range<u64>) -> Result<Chunk, Error> {

@@ -1,8 +1,10 @@
 //! The options of `show`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
-use super::Array;
+use super::{Array, path};
 
 #[derive(Args, Debug)]
 pub(crate) struct Show {
@@ -27,14 +29,14 @@ pub(crate) struct Show {
     #[arg(long, conflicts_with = "memory")]
     pub(crate) tiles: bool,
     /// Draw it as SVG into FILE, or - for stdout
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<String>,
+    #[arg(long, value_name = "FILE", value_parser = path())]
+    pub(crate) svg: Option<PathBuf>,
     /// Draw it as a page that answers the pointer and the keyboard
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<String>,
+    #[arg(long, value_name = "FILE", value_parser = path())]
+    pub(crate) html: Option<PathBuf>,
     /// Draw it as a tikzpicture
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tikz: Option<String>,
+    #[arg(long, value_name = "FILE", value_parser = path())]
+    pub(crate) tikz: Option<PathBuf>,
     /// Replace files that exist
     #[arg(long)]
     pub(crate) force: bool,

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tilewright::files::{Action, Conversion, Job, Report, Request, open};
+use tilewright::files::{Action, Conversion, Job, Report, Request};
 
 use crate::{
     args::Convert,
@@ -11,20 +11,29 @@ use crate::{
     failure::Failure,
     output::{Output, printable},
     progress::Bar,
-    size,
+    size, streams,
 };
 
 pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
     let request = request(args)?;
-    let input = open(&args.input, request.reading())?;
-    let conversion = Conversion::prepare(&input, &args.output, request)?;
+    let input = streams::open(&args.input, request.reading())?;
+    let conversion = streams::prepare(&input, &args.output, request)?;
     if args.dry_run {
         out.answer(&plan(&conversion), value(&conversion, None))?;
         return Ok(ExitCode::SUCCESS);
     }
     let bar = Bar::new(quiet || out.is_json());
-    let report = bar.outcome(conversion.run(&bar))?;
-    out.answer(&summary(&conversion, &report), value(&conversion, Some(&report)))?;
+    let report = bar.outcome(match conversion.is_streamed() {
+        true => conversion.run_to(&mut std::io::stdout().lock(), &bar),
+        false => conversion.run(&bar),
+    })?;
+    let (text, value) = (summary(&conversion, &report), value(&conversion, Some(&report)));
+    match conversion.is_streamed() {
+        // The result itself went to standard output.
+        true if quiet => {}
+        true => out.note(&text, value),
+        false => out.answer(&text, value)?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 

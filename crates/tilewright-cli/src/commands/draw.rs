@@ -1,6 +1,10 @@
 //! `show` into files and in colour: pictures instead of plain text.
 
-use std::{io::IsTerminal as _, path::Path};
+use std::{
+    borrow::Cow,
+    io::IsTerminal as _,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
 use tilewright::{
@@ -37,28 +41,30 @@ pub(super) fn wanted(args: &Show, out: &Output) -> bool {
 
 /// Draws it where it is asked for, or on stdout.
 pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
-    let wanted: [(&Option<String>, Print); 3] =
+    let wanted: [(&Option<PathBuf>, Print); 3] =
         [(&args.svg, Scene::to_svg), (&args.html, Scene::to_html), (&args.tikz, Scene::to_tikz)];
     let wanted = wanted.into_iter().filter_map(|(place, print)| Some((place.as_deref()?, print)));
-    let (here, there): (Vec<_>, Vec<_>) = wanted.partition(|(place, _)| *place == STDOUT);
+    let (here, there): (Vec<_>, Vec<_>) =
+        wanted.partition(|(place, _)| place.as_os_str() == STDOUT);
     if here.len() > 1 {
         return Err(Failure::usage("stdout takes one picture; name files for the others"));
     }
     if let Some(place) = twice(there.iter().map(|(place, _)| *place)) {
+        let place = place.display();
         let says = format!("{place} would be written twice; name a file for each picture");
         return Err(Failure::usage(says));
     }
     let on_screen = here.is_empty() && there.is_empty();
     let scene = scene(args, on_screen)?;
     for (place, print) in &there {
-        files::write(Path::new(place), print(&scene).as_bytes(), args.force)?;
+        files::write(place, print(&scene).as_bytes(), args.force)?;
     }
     let text = match (here.first(), there.is_empty()) {
         (Some((_, print)), _) => Some(print(&scene)),
         (None, true) => Some(scene.to_terminal(coloured(args) && !out.is_json())),
         (None, false) => None,
     };
-    let files: Vec<&str> = there.iter().map(|(place, _)| *place).collect();
+    let files: Vec<Cow<'_, str>> = there.iter().map(|(place, _)| place.to_string_lossy()).collect();
     let answer: Value = json!({
         "title": scene.title, "notes": scene.notes, "files": files, "picture": text,
     });
@@ -84,7 +90,7 @@ fn shared(args: &Show) -> Option<LinearLayout> {
 }
 
 /// The first place that is named again.
-fn twice<'a>(places: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+fn twice<'a>(places: impl Iterator<Item = &'a Path> + Clone) -> Option<&'a Path> {
     places
         .clone()
         .enumerate()

@@ -1,6 +1,6 @@
 //! `infer`: the layout that maps one file's array to another file's bytes.
 
-use std::{fmt::Write as _, path::Path};
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use tilewright::{
@@ -12,7 +12,7 @@ use tilewright::{
 };
 
 use super::{NO, recognise as names};
-use crate::{args::Infer, exit::ExitCode, failure::Failure, output::Output};
+use crate::{args::Infer, exit::ExitCode, failure::Failure, output::Output, streams};
 
 /// The most bytes of one array.
 const MOST: u64 = 1 << 30;
@@ -71,7 +71,7 @@ fn original(args: &Infer) -> Result<Original, Failure> {
     if let Some(dtype) = args.array.dtype()? {
         reading = reading.dtype(dtype);
     }
-    let input = files::open(&args.original, &reading)?;
+    let input = streams::open(&args.original, &reading)?;
     let tensor = tensor(&input, args)?;
     let known = tensor.layout().clone();
     let width = match known.element_bits() {
@@ -117,9 +117,9 @@ fn row_major(stored: Vec<u8>, layout: &TensorLayout, width: usize) -> Result<Vec
 
 /// The bytes in the layout that is wanted: of a file that says where they are, or all.
 fn packed(args: &Infer) -> Result<Vec<u8>, Failure> {
-    let path = args.packed.strip_prefix("raw:").unwrap_or(&args.packed);
-    let extension = Path::new(path).extension().and_then(|end| end.to_str());
-    if path == args.packed && matches!(extension, Some("npy" | "safetensors" | "json")) {
+    let path = args.packed.as_path();
+    let extension = path.extension().and_then(|end| end.to_str());
+    if !files::has_prefix(path) && matches!(extension, Some("npy" | "safetensors" | "json")) {
         let input = files::open(path, &Reading::default())?;
         return Ok(input.bytes(tensor(&input, args)?, MOST)?);
     }

@@ -3,22 +3,25 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use tilewright::files::{Error, Input, Reading, Tensor, open};
+use tilewright::files::{Error, Input, Reading, Tensor, has_prefix};
 
 use crate::{
     args::Info,
     exit::ExitCode,
     failure::Failure,
     output::{Output, printable},
-    size,
+    size, streams,
 };
 
 pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
-    if !args.file.starts_with("raw:") && tilewright::module::is_module(&args.file) {
+    if !has_prefix(&args.file) && tilewright::module::is_module(&args.file) {
         return super::module::run(args, out);
     }
     if args.layout.is_some() {
-        return Err(Failure::usage(format!("{}: --layout is for HLO modules", args.file)));
+        return Err(Failure::usage(format!(
+            "{}: --layout is for HLO modules",
+            args.file.display()
+        )));
     }
     let mut reading = Reading::default();
     if let Some(dims) = args.array.dims()? {
@@ -27,7 +30,7 @@ pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
     if let Some(dtype) = args.array.dtype()? {
         reading = reading.dtype(dtype);
     }
-    let input = open(&args.file, &reading).map_err(refused)?;
+    let input = streams::open(&args.file, &reading).map_err(refused)?;
     out.answer(&table(&input), value(args, &input))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -126,5 +129,6 @@ fn value(args: &Info, input: &Input) -> Value {
         .collect();
     let metadata: serde_json::Map<String, Value> =
         input.metadata().map(|(key, value)| (key.to_owned(), json!(value))).collect();
-    json!({ "file": args.file, "format": input.format(), "tensors": tensors, "metadata": metadata })
+    let file = args.file.to_string_lossy();
+    json!({ "file": file, "format": input.format(), "tensors": tensors, "metadata": metadata })
 }

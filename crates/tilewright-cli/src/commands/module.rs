@@ -29,13 +29,14 @@ pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
     if args.array.dims.is_some() || args.array.dtype.is_some() {
         return Err(Failure::usage(format!(
             "{}: a module says the dims and types of its arrays; --dims and --dtype are for raw files",
-            args.file
+            args.file.display()
         )));
     }
     let tiling = args.layout.as_deref().map(tiling).transpose()?;
     let module = module::read(&args.file)?;
     let entry = module.entry().ok_or_else(|| {
-        Failure::module(format!("{}: module {} has no entry computation", args.file, module.name))
+        let (file, module) = (args.file.display(), &module.name);
+        Failure::module(format!("{file}: module {module} has no entry computation"))
     })?;
     let parameters = entry.parameters().into_iter();
     let entry = Entry {
@@ -118,7 +119,7 @@ impl Entry<'_> {
             })
             .collect();
         json!({
-            "file": args.file,
+            "file": args.file.to_string_lossy(),
             "format": "hlo",
             "module": module.name,
             "entry": self.entry.name,

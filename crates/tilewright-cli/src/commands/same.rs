@@ -4,7 +4,13 @@ use serde_json::json;
 use tilewright::{Comparison, compare};
 
 use super::NO;
-use crate::{args::Same, exit::ExitCode, failure::Failure, output::Output, spec};
+use crate::{
+    args::Same,
+    exit::ExitCode,
+    failure::Failure,
+    output::{Output, complain},
+    spec,
+};
 
 pub(super) fn run(args: &Same, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
     let (a, b) = spec::both(&args.a, &args.b, &args.array)?;
@@ -23,7 +29,7 @@ pub(super) fn run(args: &Same, quiet: bool, out: &mut Output) -> Result<ExitCode
         }),
     };
     if let (Comparison::Same { notes }, false, false) = (&answer, quiet, out.is_json()) {
-        notes.iter().for_each(|note| eprintln!("note: {note}"));
+        notes.iter().for_each(|note| complain(&format!("note: {note}\n")));
     }
     out.answer(&format!("{answer}\n"), value)?;
     let same = matches!(answer, Comparison::Same { .. });

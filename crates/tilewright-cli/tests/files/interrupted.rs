@@ -8,24 +8,66 @@ fn a_full_disk_leaves_nothing_behind() {
     let folder = Folder::new();
     let input = matrix(&folder, "in.safetensors", 512);
     // A limit on the size of files stands in for a full disk: writing fails in the middle.
-    let script = r#"trap "" XFSZ; ulimit -f 400; exec "$0" convert "$1" "$2" --to col-major"#;
-    let output = Command::new("sh")
-        .args([
-            "-c",
-            script,
-            env!("CARGO_BIN_EXE_tilewright"),
-            &input,
-            &folder.text("out.safetensors"),
-        ])
-        .output()
-        .unwrap();
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{stderr}");
-    assert!(stderr.contains("out.safetensors"), "{stderr}");
-    assert_eq!(folder.names(), ["in.safetensors"]);
+    for script in [
+        r#"trap "" XFSZ; ulimit -f 400; exec "$0" convert "$1" "$2" --to col-major"#,
+        r#"ulimit -f 400; exec "$0" convert "$1" "$2" --to col-major"#,
+    ] {
+        let output = limited(script, &[&input, &folder.text("out.safetensors")]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{stderr}");
+        assert!(stderr.contains("out.safetensors"), "{stderr}");
+        assert_eq!(folder.names(), ["in.safetensors"]);
+    }
     let full = Stdio::from(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
     let output = program().args(["info", CNN]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
+}
+
+/// The program in a shell that sets limits.
+#[cfg(unix)]
+fn limited(script: &str, args: &[&str]) -> Output {
+    let words = ["-c", script, env!("CARGO_BIN_EXE_tilewright")];
+    Command::new("sh").args(words).args(args).output().unwrap()
+}
+
+/// A limit on processes does not hold for the administrator, who therefore runs it as nobody.
+#[test]
+#[cfg(target_os = "linux")]
+fn threads_that_cannot_start_are_an_error_or_not_needed() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let input = matrix(&folder, "in.safetensors", 1024);
+    let out = folder.text("out.safetensors");
+    let open_to_all = fs::Permissions::from_mode(0o777);
+    fs::set_permissions(folder.0.path(), open_to_all).unwrap();
+    let nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups";
+    let can = limited(&format!("{nobody} test -x \"$0\" -a -r \"$1\""), &[&input]);
+    if !can.status.success() {
+        return println!(
+            "not tested: no setpriv, no right to use it, or a program others may not run"
+        );
+    }
+    let mut codes = Vec::new();
+    for (most, threads) in (1..8).flat_map(|most| ["0", "1", "4"].map(|threads| (most, threads))) {
+        let script =
+            format!("ulimit -u {most}; exec {nobody} ") + r#""$0" convert "$1" "$2" --threads $3"#;
+        let script = script + " --to col-major --memory 64M";
+        let output = limited(&script, &[&input, &out, threads]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let code = output.status.code();
+        assert!(matches!(code, Some(0 | 3)), "{most} processes, {threads}: {code:?} {stderr}");
+        if code == Some(0) {
+            fs::remove_file(&out).unwrap();
+        }
+        assert_eq!(folder.names(), ["in.safetensors"], "{most} processes, {threads}: {stderr}");
+        codes.push(code);
+    }
+    let refused = codes.iter().filter(|code| **code == Some(3)).count();
+    println!(
+        "{refused} of {} runs had too few threads; none where the system sets no limit",
+        codes.len()
+    );
+    assert!(codes.contains(&Some(0)));
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod conversion;
 mod interrupted;
 mod printed;
 mod refused;
+mod streams;
 
 use std::{
     fs,

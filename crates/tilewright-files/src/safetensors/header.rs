@@ -3,7 +3,7 @@
 use safetensors::Dtype;
 
 use super::scan::{Info, Scan};
-use crate::{Error, source::Source};
+use crate::{Error, budget::zeros, source::Source};
 
 /// The longest header the format allows, in bytes.
 const LONGEST: u64 = 100_000_000;
@@ -47,7 +47,7 @@ impl Header {
                 "a safetensors header of {len} bytes, where the file has {rest} bytes behind its first 8 and the format allows {LONGEST}"
             )));
         }
-        let mut text = vec![0; len as usize];
+        let mut text = zeros(len)?;
         source.read(&mut text, 8)?;
         let text = String::from_utf8(text)
             .map_err(|error| wrong(format!("the safetensors header is not UTF-8: {error}")))?;

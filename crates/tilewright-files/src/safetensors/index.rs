@@ -1,6 +1,6 @@
 //! `*.safetensors.index.json`: which shard of a checkpoint holds which tensor.
 
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 use serde_json::{Map, Value};
 
@@ -57,9 +57,17 @@ impl Index {
             .collect()
     }
 
-    /// The text of the same index for tensors of `total` bytes.
-    pub(crate) fn text(&self, total: u64) -> String {
+    /// The text of the same index for tensors of `total` bytes, in shards of other names where `names`
+    /// has one.
+    pub(crate) fn text(&self, total: u64, names: &HashMap<&str, &str>) -> String {
         let mut object = self.object.clone();
+        if let Some(Value::Object(map)) = object.get_mut("weight_map") {
+            for shard in map.values_mut() {
+                if let Some(name) = shard.as_str().and_then(|shard| names.get(shard)) {
+                    *shard = Value::from(*name);
+                }
+            }
+        }
         if let Some(Value::Object(metadata)) = object.get_mut("metadata")
             && let Some(size) = metadata.get_mut("total_size")
         {

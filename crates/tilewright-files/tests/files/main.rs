@@ -1,5 +1,6 @@
 //! Whole files, through the public interface.
 
+mod access;
 mod arrays;
 mod common;
 mod corpus;

@@ -4,14 +4,26 @@
 use crate::{Error, cpu::scratch::Scratch};
 use core::sync::atomic::{AtomicUsize, Ordering};
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// More threads than this are not started.
 const MOST: usize = 1024;
 
 /// The number of threads that a caller means, at most [`MOST`]: 0 is one per core.
 pub(crate) fn wanted(threads: usize) -> usize {
-    if threads == 0 { rayon::current_num_threads() } else { threads.min(MOST) }
+    if threads == 0 { shared() } else { threads.min(MOST) }
+}
+
+/// The number of threads that all plans share: one, the caller's, where the system starts no others. They
+/// must be asked for here first, for the library that keeps them ends the program where it cannot start them.
+fn shared() -> usize {
+    static STARTED: OnceLock<bool> = OnceLock::new();
+    let started = *STARTED.get_or_init(|| match ThreadPoolBuilder::new().build_global() {
+        Ok(()) => true,
+        // Somebody else has started them, or the system would not.
+        Err(error) => std::error::Error::source(&error).is_none(),
+    });
+    if started { rayon::current_num_threads() } else { 1 }
 }
 
 /// The threads that a plan started so far.

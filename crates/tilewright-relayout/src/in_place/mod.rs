@@ -185,7 +185,7 @@ impl InPlace {
             )));
         };
         let inner = &*self.plan.0;
-        let wanted = if threads == 0 { rayon::current_num_threads() } else { threads };
+        let wanted = if threads == 0 { crate::cpu::pool::wanted(0) } else { threads };
         let work = |threads: usize, buffer: &mut [u8]| {
             for swap in &self.swaps {
                 spread::run(&swap.tasks(inner, &self.works), buffer, threads);

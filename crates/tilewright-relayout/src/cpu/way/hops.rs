@@ -54,7 +54,9 @@ impl Hop {
             .or_else(|| {
                 super::weave(&region.whole(), terms).map(|weave| Way::Weave(Box::new(weave)))
             })
-            .or_else(|| super::panel(&region.whole(), terms))
+            .or_else(|| {
+                super::panel(&region.whole(), terms).map(|panel| Way::Panel(Box::new(panel)))
+            })
             .unwrap_or_else(|| Way::plain(&region.whole(), terms.elements));
         Hop { region, reach, way }
     }
@@ -102,14 +104,18 @@ impl Hops {
             return None;
         }
         let (loops, run) = (region.loops, region.run);
-        let mut taken = vec![1; loops.len()];
-        // What the destination takes leaves room for a row of the source that is worth reading.
-        let long = 2 * cost::HOP_BLOCK / cost::LEAST_READ_RUN;
-        let write = (cost::WRITE_RUN, cost::WRITE_RUN, long);
-        let read = (cost::READ_RUN, cost::LEAST_READ_RUN, cost::HOP_BLOCK);
-        let dst = grown((loops, run), DST, &mut taken, &chain(loops, run, DST), write, &[]);
-        let src = grown((loops, run), SRC, &mut taken, &chain(loops, run, SRC), read, &dst);
-        enlarge(loops, run, &mut taken, (&src, &dst));
+        let shape = |most: u64| {
+            let mut taken = vec![1; loops.len()];
+            // What the destination takes leaves room for a row of the source that is worth reading.
+            let long = (2 * most / cost::LEAST_READ_RUN).max(cost::WRITE_RUN);
+            let write = (cost::WRITE_RUN, cost::WRITE_RUN, long);
+            let read = (cost::READ_RUN, cost::LEAST_READ_RUN, most);
+            let dst = grown((loops, run), DST, &mut taken, &chain(loops, run, DST), write, &[]);
+            let src = grown((loops, run), SRC, &mut taken, &chain(loops, run, SRC), read, &dst);
+            enlarge((loops, run), &mut taken, (&src, &dst), most);
+            (taken, src, dst)
+        };
+        let (taken, src, dst) = shape(cost::HOP_BLOCK);
         let without = |all: &[usize], others: &[usize]| -> Vec<usize> {
             all.iter().copied().filter(|i| !others.contains(i)).collect()
         };
@@ -126,7 +132,7 @@ impl Hops {
         };
         let whole = run.is_power_of_two().then(|| of(isa.register())).flatten();
         whole
-            .or_else(|| Hops::staged(region, &taken, terms))
+            .or_else(|| Hops::staged(region, &shape(cost::STAGED_BLOCK).0, terms))
             .or_else(|| run.is_power_of_two().then(|| of(isa.register() / 2)).flatten())
     }
 
@@ -342,14 +348,19 @@ fn moved(extent: u64, taken: u64) -> u64 {
 }
 
 /// Lengthens a block along its last loop on either side, as long as it is small.
-fn enlarge(loops: &[Loop], run: u64, taken: &mut [u64], (src, dst): (&[usize], &[usize])) {
+fn enlarge(
+    (loops, run): (&[Loop], u64),
+    taken: &mut [u64],
+    (src, dst): (&[usize], &[usize]),
+    most: u64,
+) {
     let ends: [(_, Side); 2] = [(dst.last(), DST), (src.last(), SRC)];
     for i in ends.iter().filter_map(|(last, _)| last.copied()) {
         let cut = ends.iter().filter(|(last, _)| *last == Some(&i));
         let lines = cut.map(|(_, side)| whole_lines(side(&loops[i]).unsigned_abs()));
         let line = lines.max().unwrap_or(1);
         let bytes = taken.iter().product::<u64>() * run;
-        let room = cost::HOP_BLOCK / bytes.max(1);
+        let room = most / bytes.max(1);
         if room >= 2 {
             let (extent, room) = (loops[i].extent, taken[i] * room);
             let even = extent.div_ceil(extent.div_ceil(room));

@@ -1,0 +1,172 @@
+//! The calls that change a folder or bring bytes to the disk. They stand here and nowhere else, so that
+//! the tests can end a run, or let a call fail, at each of them.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::Path,
+};
+
+use tempfile::TempPath;
+
+#[cfg(test)]
+pub(crate) use fault::step;
+
+/// What the tests count; nothing otherwise.
+#[cfg(not(test))]
+#[inline(always)]
+fn step(_call: &'static str) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes a file that was not there; `mode` are its permissions, from which the system takes the umask.
+pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
+    step("create")?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    options.open(path)
+}
+
+/// Appends bytes.
+pub(crate) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    step("write")?;
+    file.write_all(bytes)
+}
+
+/// Returns when a file is on the disk.
+pub(crate) fn sync(file: &File) -> io::Result<()> {
+    step("sync")?;
+    file.sync_all()
+}
+
+/// Gives a file its name; what has that name is replaced only with `force`.
+pub(crate) fn rename(from: TempPath, to: &Path, force: bool) -> io::Result<()> {
+    step("rename")?;
+    let renamed = if force { from.persist(to) } else { from.persist_noclobber(to) };
+    renamed.map_err(|failed| failed.error)
+}
+
+/// Removes a file.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    step("remove")?;
+    fs::remove_file(path)
+}
+
+/// Returns when the names in a folder are on the disk. Where the folder cannot be opened for reading, or
+/// its file system knows no such call, there is nothing to wait for.
+#[cfg(unix)]
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    step("sync of a folder")?;
+    match File::open(folder).and_then(|folder| folder.sync_all()) {
+        Err(cause) if is_unknown(&cause) => Ok(()),
+        synced => synced,
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether a call failed because it is not to be had here.
+#[cfg(unix)]
+fn is_unknown(cause: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    matches!(cause.kind(), InvalidInput | PermissionDenied | Unsupported)
+}
+
+/// The names in a folder; none where it may not be listed.
+pub(crate) fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+    match listed(folder) {
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(Vec::new()),
+        names => names,
+    }
+}
+
+/// By calls of the system: the standard library ends the program where closing a folder fails.
+#[cfg(target_os = "linux")]
+fn listed(folder: &Path) -> io::Result<Vec<OsString>> {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::new(File::open(folder)?)? {
+        names.push(OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned());
+    }
+    Ok(names)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn listed(folder: &Path) -> io::Result<Vec<OsString>> {
+    fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+/// Ends or failures at the k-th call, for tests.
+#[cfg(test)]
+pub(crate) mod fault {
+    use std::{cell::Cell, io};
+
+    /// What happens when the count comes to an end.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    pub(crate) enum Fault {
+        /// The process ends there and then, with this code.
+        Exit(i32),
+        /// The call fails, and so do `more` calls behind it.
+        Fail { more: u64 },
+    }
+
+    thread_local! {
+        static NEXT: Cell<Option<(u64, Fault)>> = const { Cell::new(None) };
+        static COUNT: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// From now on, on this thread: `fault` behind `calls` calls.
+    pub(crate) fn after(calls: u64, fault: Fault) {
+        NEXT.set(Some((calls, fault)));
+    }
+
+    /// No faults any more; how many calls were counted since the last time.
+    pub(crate) fn none() -> u64 {
+        NEXT.set(None);
+        COUNT.replace(0)
+    }
+
+    pub(crate) fn step(call: &'static str) -> io::Result<()> {
+        COUNT.set(COUNT.get() + 1);
+        let Some((left, fault)) = NEXT.get() else { return Ok(()) };
+        if left > 0 {
+            NEXT.set(Some((left - 1, fault)));
+            return Ok(());
+        }
+        match fault {
+            Fault::Exit(code) => std::process::exit(code),
+            Fault::Fail { more } => {
+                NEXT.set(more.checked_sub(1).map(|more| (0, Fault::Fail { more })));
+                Err(io::Error::other(format!("a fault of the test, in {call}")))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_listed_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut made: Vec<OsString> = (0..500).map(|i| format!("file {i} ü").into()).collect();
+        made.iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
+        fs::create_dir(folder.path().join("inner")).unwrap();
+        made.push("inner".into());
+        let mut listed = names(folder.path()).unwrap();
+        listed.retain(|name| name != "." && name != "..");
+        made.sort();
+        listed.sort();
+        assert_eq!(listed, made);
+        assert!(names(&folder.path().join("none")).is_err());
+    }
+}

@@ -1,0 +1,128 @@
+//! What a set of files writes down before it is committed, so that the next run can tell how far a killed
+//! one came: the files that are new, the index whose name makes them true, and the files that then go.
+//!
+//! A journal is locked while its run lives. One that nobody holds is decided by the index alone: if the
+//! file of that name is the one that the journal means, the set is true and its old files go; if not, its
+//! new files go. A file is known by its stamp, never by its name alone, and none goes that an index in the
+//! folder names.
+
+use std::{
+    collections::HashSet,
+    fs::{self, File},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, disk, safetensors::Index, source::Source, stamp::Stamp, temporary};
+
+/// How the name of a journal ends.
+const ENDING: &str = ".set";
+
+/// The longest journal that is read, in bytes.
+const LONGEST: u64 = 100_000_000;
+
+/// A file beside the index.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) stamp: Stamp,
+}
+
+/// A set on its way.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) index: Stamp,
+    pub(crate) new: Vec<Member>,
+    pub(crate) old: Vec<Member>,
+}
+
+/// A plan that is on the disk, beside the index that it is about.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    // The lock lives as long as this handle.
+    _file: File,
+    path: PathBuf,
+    index: PathBuf,
+    plan: Plan,
+}
+
+impl Journal {
+    /// Writes a plan down, to the disk. It stays when this value goes.
+    pub(crate) fn write(index: &Path, plan: Plan) -> Result<Journal, Error> {
+        let failed = |cause| Error::io(index, "write a journal beside it", cause);
+        let (file, path) = temporary::locked(index, ENDING, 0o600)?;
+        let text = serde_json::to_vec(&plan).map_err(|error| failed(error.into()))?;
+        disk::write(&file, &text).and_then(|()| disk::sync(&file)).map_err(failed)?;
+        temporary::sync_folder(index)?;
+        let path = path.keep().map_err(|kept| failed(kept.error))?;
+        Ok(Journal { _file: file, path, index: index.into(), plan })
+    }
+
+    /// The journals of killed runs to this index, locked. What was not written to its end was never acted
+    /// upon, and goes.
+    fn left(index: &Path) -> Result<Vec<Journal>, Error> {
+        let mut journals = Vec::new();
+        for path in temporary::strays(index, ENDING)? {
+            let Some(file) = temporary::unlocked(&path) else { continue };
+            let source = Source::open(&path)?;
+            let text = source.head(source.len().min(LONGEST))?;
+            match serde_json::from_slice(&text) {
+                Ok(plan) => journals.push(Journal { _file: file, path, index: index.into(), plan }),
+                Err(_) => disk::remove(&path)
+                    .map_err(|cause| Error::io(&path, "remove what a killed run left", cause))?,
+            }
+        }
+        Ok(journals)
+    }
+
+    /// Ends the set as the index decides. If what stands there is no index any more, nothing goes.
+    pub(crate) fn finish(self, keep: &dyn Fn(&Path) -> bool) -> Result<(), Error> {
+        if self.index.exists() && members(&self.index)?.is_none() {
+            return Ok(());
+        }
+        let committed = Stamp::at(&self.index).is_ok_and(|stamp| stamp == self.plan.index);
+        let away = if committed { &self.plan.old } else { &self.plan.new };
+        let named = named(temporary::folder(&self.index), &self.index)?;
+        let folder = temporary::folder(&self.index);
+        for member in away.iter().filter(|member| !named.contains(&member.name)) {
+            let path = folder.join(&member.name);
+            if Stamp::at(&path).is_ok_and(|stamp| stamp == member.stamp) && !keep(&path) {
+                let said = if committed { "remove the old file" } else { "take the new file back" };
+                disk::remove(&path).map_err(|cause| Error::io(&path, said, cause))?;
+            }
+        }
+        temporary::sync_folder(&self.index)?;
+        disk::remove(&self.path).map_err(|cause| Error::io(&self.path, "remove the journal", cause))
+    }
+}
+
+/// Ends what killed runs to this index have begun, and removes what they left; what `keep` says stays.
+pub(crate) fn recover(index: &Path, keep: &dyn Fn(&Path) -> bool) -> Result<(), Error> {
+    Journal::left(index)?.into_iter().try_for_each(|journal| journal.finish(keep))
+}
+
+/// The files that the indices of a folder name; `own` is one of them whatever its name ends in.
+pub(crate) fn named(folder: &Path, own: &Path) -> Result<HashSet<String>, Error> {
+    let names = disk::names(folder)
+        .map_err(|cause| Error::io(own, "list the folder that holds it", cause))?;
+    let is_index = |path: &PathBuf| {
+        path == own || path.as_os_str().as_encoded_bytes().ends_with(b".index.json")
+    };
+    let mut named = HashSet::new();
+    for path in names.iter().map(|name| folder.join(name)).filter(is_index) {
+        if fs::metadata(&path).is_ok_and(|facts| facts.is_file()) {
+            named.extend(members(&path)?.into_iter().flatten());
+        }
+    }
+    Ok(named)
+}
+
+/// The files that an index names; `None` if it is not one.
+pub(crate) fn members(index: &Path) -> Result<Option<Vec<String>>, Error> {
+    match Index::read(&Source::open(index)?) {
+        Ok(index) => Ok(Some(index.shards().into_iter().map(str::to_owned).collect())),
+        Err(error) if error.kind() == "corrupt" => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,165 @@
+//! Several files that become true at once: the shards of a checkpoint and their index.
+//!
+//! The shards get their names first, then the index gets its own. Their names are such that no index knows
+//! them before: the usual ones where nothing is there yet, else the usual ones with a mark that is new
+//! each time. So the rename of the index is the one moment at which the new set is there; until then the
+//! old one is whole, and afterwards its shards go. A journal, written before the first rename, says what
+//! a killed run leaves to be done.
+
+use std::{
+    borrow::Cow,
+    collections::HashSet,
+    fs,
+    hash::{BuildHasher, Hasher, RandomState},
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Conversion, Error, Input,
+    input::Container,
+    job::total_bytes,
+    journal::{self, Journal, Member, Plan},
+    stamp::Stamp,
+    target::Target,
+    temporary::{self, Temporary},
+};
+
+/// What begins a mark; 16 hexadecimal digits follow.
+const MARK: &str = ".tilewright-";
+
+/// The digits of a mark.
+const DIGITS: usize = 16;
+
+/// A shard's name without a mark.
+pub(crate) fn usual(name: &str) -> Cow<'_, str> {
+    let Some(at) = name.rfind(MARK) else { return name.into() };
+    let (head, tail) = (&name[..at], &name[at + MARK.len()..]);
+    let hex = |digits: &str| digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    match (tail.get(..DIGITS), tail.get(DIGITS..)) {
+        (Some(digits), Some(rest)) if hex(digits) && (rest.is_empty() || rest.starts_with('.')) => {
+            format!("{head}{rest}").into()
+        }
+        _ => name.into(),
+    }
+}
+
+/// A usual name with a mark, before its extension.
+fn marked(name: &str, mark: u64) -> String {
+    let at = name.rfind('.').filter(|at| *at > 0).unwrap_or(name.len());
+    format!("{}{MARK}{mark:016x}{}", &name[..at], &name[at..])
+}
+
+/// The usual names of an input's shards, in their order; their own names if two would be one.
+pub(crate) fn usual_names(input: &Input) -> Vec<String> {
+    let own = || input.shards.iter().map(|shard| shard.name.as_str());
+    let usual: Vec<String> = own().map(|name| usual(name).into_owned()).collect();
+    match usual.iter().collect::<HashSet<_>>().len() == usual.len() {
+        true => usual,
+        false => own().map(str::to_owned).collect(),
+    }
+}
+
+/// The files of a conversion under the names they get: with a mark if an index knows one of the usual
+/// ones, or a file has it.
+pub(crate) fn targets<'a>(conversion: &'a Conversion<'_>) -> Result<Cow<'a, [Target]>, Error> {
+    let own = &conversion.targets;
+    let Container::Sharded(index) = &conversion.input.container else { return Ok(own.into()) };
+    let folder = temporary::folder(&conversion.out);
+    let known = journal::named(folder, &conversion.out)?;
+    let names = usual_names(conversion.input);
+    let taken =
+        |name: &String| known.contains(name) || fs::symlink_metadata(folder.join(name)).is_ok();
+    if !conversion.request.force || !names.iter().any(taken) {
+        return Ok(own.into());
+    }
+    let mark = RandomState::new().build_hasher().finish();
+    let names: Vec<String> = names.iter().map(|name| marked(name, mark)).collect();
+    let mut targets = own.clone();
+    for (target, name) in targets.iter_mut().zip(&names) {
+        target.path = folder.join(name);
+    }
+    if let Some(last) = targets.last_mut() {
+        let own = conversion.input.shards.iter().map(|shard| shard.name.as_str());
+        let renamed = own.zip(names.iter().map(String::as_str)).collect();
+        last.header = index.text(total_bytes(&conversion.jobs), &renamed).into_bytes();
+    }
+    Ok(targets.into())
+}
+
+/// Gives a set of files their names: the index, which is the last, behind all others.
+pub(crate) fn commit(conversion: &Conversion<'_>, mut done: Vec<Temporary>) -> Result<(), Error> {
+    let force = conversion.request.force;
+    let Some(index) = done.pop() else { return Ok(()) };
+    if done.is_empty() {
+        return index.persist(force);
+    }
+    let keep = |path: &Path| conversion.input.holds(path);
+    let path = index.out().to_path_buf();
+    let journal = Journal::write(&path, plan(&index, &done, force)?)?;
+    let named = done
+        .into_iter()
+        .try_for_each(|shard| shard.rename(false))
+        .and_then(|()| temporary::sync_folder(&path))
+        .and_then(|()| index.rename(force));
+    if let Err(error) = named {
+        // What cannot be taken back now is so by the next run.
+        let _ = journal.finish(&keep);
+        return Err(error);
+    }
+    // Were the new name of the index lost, the old files would be needed again.
+    temporary::sync_folder(&path)?;
+    journal.finish(&keep)
+}
+
+/// What the journal of a set says.
+fn plan(index: &Temporary, shards: &[Temporary], force: bool) -> Result<Plan, Error> {
+    let new: Vec<Member> = shards.iter().map(member).collect::<Result<_, Error>>()?;
+    let old = if force { old(index.out())? } else { Vec::new() };
+    Ok(Plan { index: index.stamp()?, new, old })
+}
+
+fn member(shard: &Temporary) -> Result<Member, Error> {
+    let name = shard.out().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Member { name, stamp: shard.stamp()? })
+}
+
+/// The files of the set whose index is replaced; none where a link leads to an index elsewhere.
+fn old(index: &Path) -> Result<Vec<Member>, Error> {
+    if !fs::symlink_metadata(index).is_ok_and(|facts| facts.is_file()) {
+        return Ok(Vec::new());
+    }
+    let folder = temporary::folder(index);
+    let member = |name: String| {
+        let stamp = Stamp::at(&folder.join(&name)).ok()?;
+        Some(Member { name, stamp })
+    };
+    Ok(journal::members(index)?.into_iter().flatten().filter_map(member).collect())
+}
+
+/// The path after which the temporary of a file is named: that of its usual name.
+pub(crate) fn usual_path(path: &Path) -> PathBuf {
+    match path.file_name().and_then(|name| name.to_str()) {
+        Some(name) => path.with_file_name(usual(name).as_ref()),
+        None => path.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_put_on_and_taken_off() {
+        for name in ["model-00001-of-00002.safetensors", "a", ".hidden", "ü.b.c"] {
+            let marked = marked(name, 0xABC);
+            assert!(marked.contains(".tilewright-0000000000000abc"), "{marked}");
+            assert_eq!((usual(&marked), usual(name)), (name.into(), name.into()));
+        }
+        assert_eq!(marked("m.safetensors", 1), "m.tilewright-0000000000000001.safetensors");
+        for name in
+            ["m.tilewright-1.safetensors", "m.tilewright-000000000000000G.s", ".tilewright-"]
+        {
+            assert_eq!(usual(name), name);
+        }
+    }
+}

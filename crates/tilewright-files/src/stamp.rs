@@ -1,0 +1,81 @@
+//! What the system says of a file without reading it: enough to see that it is another, or was changed.
+
+use std::{
+    fs::{self, Metadata},
+    io,
+    path::Path,
+    time::UNIX_EPOCH,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// A file's number in its file system, its length, and when its bytes were last changed. A rename leaves
+/// them as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stamp {
+    number: u64,
+    len: u64,
+    /// Nanoseconds since 1970, where the system keeps a time.
+    changed: Option<i128>,
+}
+
+impl Stamp {
+    pub(crate) fn of(facts: &Metadata) -> Stamp {
+        Stamp { number: number(facts), len: facts.len(), changed: changed(facts) }
+    }
+
+    /// The stamp of what a path names; a link has its own.
+    pub(crate) fn at(path: &Path) -> io::Result<Stamp> {
+        fs::symlink_metadata(path).map(|facts| Stamp::of(&facts))
+    }
+}
+
+#[cfg(unix)]
+fn number(facts: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::ino(facts)
+}
+
+#[cfg(not(unix))]
+fn number(_facts: &Metadata) -> u64 {
+    0
+}
+
+fn changed(facts: &Metadata) -> Option<i128> {
+    let time = facts.modified().ok()?;
+    Some(match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => since.as_nanos() as i128,
+        Err(before) => -(before.duration().as_nanos() as i128),
+    })
+}
+
+/// When anything of a file was last changed, its times themselves among it; nobody can set this time.
+#[cfg(unix)]
+pub(crate) fn touched(facts: &Metadata) -> (i64, i64) {
+    use std::os::unix::fs::MetadataExt;
+    (facts.ctime(), facts.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+pub(crate) fn touched(_facts: &Metadata) -> (i64, i64) {
+    (0, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rename_keeps_the_stamp_and_a_write_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+        fs::write(&a, "1").unwrap();
+        let stamp = Stamp::at(&a).unwrap();
+        fs::rename(&a, &b).unwrap();
+        assert_eq!(Stamp::at(&b).unwrap(), stamp);
+        let text = serde_json::to_string(&stamp).unwrap();
+        assert_eq!(serde_json::from_str::<Stamp>(&text).unwrap(), stamp);
+        fs::write(&b, "12").unwrap();
+        assert_ne!(Stamp::at(&b).unwrap(), stamp);
+        assert!(Stamp::at(&a).is_err());
+    }
+}
