@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tilewright_core::Dtype;
+use tilewright_core::{Dtype, Remedy};
 use tilewright_notation::Spec;
 
 use crate::{
@@ -74,6 +74,7 @@ impl Reading {
     /// The type of the elements, where the file does not say it, or another of the same width.
     ///
     /// ```
+    /// use tilewright_core::Remedy;
     /// # use tilewright_files::{Reading, open};
     /// # use tilewright_notation::{Spec, dtype};
     /// # let folder = tempfile::tempdir().unwrap();
@@ -81,7 +82,7 @@ impl Reading {
     /// # std::fs::write(&path, [7; 24]).unwrap();
     /// # let raw = format!("raw:{}", path.display());
     /// let reading = Reading::default().dims(&[24]);
-    /// assert!(open(&raw, &reading).unwrap_err().to_string().contains("--dtype"));
+    /// assert!(open(&raw, &reading).unwrap_err().remedies().contains(&Remedy::Dtype));
     /// assert!(open(&raw, &reading.dtype(dtype("u8").unwrap())).is_ok());
     /// ```
     #[must_use]
@@ -97,10 +98,11 @@ impl Reading {
         if !own || self.from.is_some() || self.is_silent() {
             return Ok(());
         }
-        let given = if self.dims.is_some() { "--dims" } else { "--dtype" };
-        Err(Error::usage(format!(
-            "{given} is given, but the tensors of a safetensors file say their dims and types themselves; to read them otherwise, give a layout by --from too, such as --from row-major"
-        )))
+        let given = if self.dims.is_some() { "dims are" } else { "an element type is" };
+        let said = format!(
+            "{given} given, but the tensors of a safetensors file say their dims and types themselves; to be read otherwise, they need a layout too"
+        );
+        Err(Error::usage(said).with(&[Remedy::Source]))
     }
 
     /// Whether nothing is said.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tilewright_core::Fill;
+use tilewright_core::{Fill, Remedy};
 use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
@@ -308,11 +308,9 @@ impl Unfit {
     pub(crate) fn error(self, path: &Path) -> Error {
         let Unfit { said, refused } = self;
         if refused {
-            let legal = "leave it out by --tensor, or pass over such tensors by --skip-unfit";
-            return Error::unsupported(path, format!("{said}; {legal}"));
+            return Error::unsupported(path, said).with(&[Remedy::LeaveOut, Remedy::SkipUnfit]);
         }
-        let legal = "leave it out by --tensor, give it another layout by --rule, or pass over such tensors by --skip-unfit";
-        Error::usage(format!("{said}; {legal}"))
+        Error::usage(said).with(&[Remedy::LeaveOut, Remedy::OtherLayout, Remedy::SkipUnfit])
     }
 }
 
@@ -360,7 +358,8 @@ pub(crate) fn target(
             return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {error}")));
         }
         Err(error) => {
-            return Err(Error::usage(format!("tensor {name:?} of dims {dims:?}: {error}")));
+            let said = format!("tensor {name:?} of dims {dims:?}: {error}");
+            return Err(Error::usage(said).with(error.remedy().as_slice()));
         }
     };
     let bits = match named.explicit_bits() {

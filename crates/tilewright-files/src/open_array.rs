@@ -1,6 +1,6 @@
 //! Files of one array: `.npy`, and bytes without a header.
 
-use tilewright_core::{Dtype, Fill, TensorLayout};
+use tilewright_core::{Dtype, Fill, Remedy, TensorLayout};
 use tilewright_notation::Spec;
 
 use crate::{
@@ -20,12 +20,11 @@ pub(crate) fn npy(source: Source, reading: &Reading) -> Result<Input, Error> {
     let path = source.path();
     let own = header.descr.dtype;
     let Some(dtype) = reading.dtype.or(own) else {
-        return Err(Error::usage(format!(
-            "{}: dtype {:?} is raw bytes; --dtype says which type of {} bytes they are",
-            path.display(),
-            header.descr.text,
-            header.descr.bytes
-        )));
+        let npy::Descr { text, bytes, .. } = &header.descr;
+        let path = path.display();
+        let said =
+            format!("{path}: dtype {text:?} is raw bytes, {bytes} to an element of any type");
+        return Err(Error::usage(said).with(&[Remedy::Dtype]));
     };
     let bits = width(path, dtype, &header.descr)?;
     let (order, layout) = if header.fortran {
@@ -68,13 +67,15 @@ pub(crate) fn raw(source: Source, reading: &Reading) -> Result<Input, Error> {
             Spec::parse("row-major").map_err(|error| wrong(error.to_string()))?
         }
         None => {
-            let said = "raw bytes need --from with a concrete layout, or --dims and --dtype";
-            return Err(wrong(said.into()));
+            let error = wrong("raw bytes do not say which array they are".into());
+            return Err(error.with(&[Remedy::Source, Remedy::DimsAndDtype]));
         }
     };
-    let named = spec.resolve(dims, reading.dtype).map_err(|error| wrong(error.to_string()))?;
+    let named = spec
+        .resolve(dims, reading.dtype)
+        .map_err(|error| wrong(error.to_string()).with(error.remedy().as_slice()))?;
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
-        return Err(wrong(format!("{spec} says no element type; give --dtype")));
+        return Err(wrong(format!("{spec} says no element type")).with(&[Remedy::Dtype]));
     };
     check_width(dtype, bits).map_err(|said| wrong(format!("{spec} says {said}")))?;
     let held = Held::of(&named, dtype, bits, named.fill());

@@ -1,6 +1,6 @@
 //! What to do with the tensors of a file.
 
-use tilewright_core::{Dtype, Fill};
+use tilewright_core::{Dtype, Fill, Remedy};
 use tilewright_notation::Spec;
 
 use crate::{Error, Reading, Tensor, budget, globs::Pattern};
@@ -184,7 +184,8 @@ impl Request {
     /// # let spec = |text: &str| Spec::parse(text).unwrap();
     /// let request = Request::new().to(spec("col-major")).only("0.bias").dims(&[2, 16]);
     /// // A safetensors file knows the dims, so another layout must be the reason.
-    /// assert!(jobs(request.clone()).unwrap_err().to_string().contains("--from"));
+    /// # use tilewright_core::Remedy;
+    /// assert!(jobs(request.clone()).unwrap_err().remedies().contains(&Remedy::Source));
     /// assert!(jobs(request.from(spec("row-major"))).is_ok());
     /// ```
     #[must_use]
@@ -384,9 +385,8 @@ pub(crate) fn check_memory(memory: u64) -> Result<(), Error> {
         return Ok(());
     }
     let least = budget::LEAST;
-    Err(Error::usage(format!(
-        "{memory} bytes of buffers are too few; --memory is at least {least}"
-    )))
+    let said = format!("{memory} bytes of buffers are too few");
+    Err(Error::usage(said).with(&[Remedy::MoreMemory { least: Some(least) }]))
 }
 
 /// The compiled patterns of a request.
@@ -400,7 +400,8 @@ impl<'a> Choice<'a> {
     /// Compiles the patterns; each must match one of the tensors.
     pub(crate) fn new(request: &'a Request, tensors: &[Tensor]) -> Result<Choice<'a>, Error> {
         if !request.asks() {
-            return Err(Error::usage("no layout to convert to; give --to or --rule"));
+            let error = Error::usage("no layout to convert to");
+            return Err(error.with(&[Remedy::Target, Remedy::Rule]));
         }
         let names = tensors.iter().map(|tensor| tensor.name.as_str());
         let rule =

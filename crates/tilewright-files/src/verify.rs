@@ -10,7 +10,7 @@ use std::{
     path::Path,
 };
 
-use tilewright_core::Fill;
+use tilewright_core::{Fill, Remedy};
 
 use crate::{
     Conversion, Error, Input, Job, Reading, Request, Tensor, Watch,
@@ -172,10 +172,9 @@ fn npy_result(
 /// Bytes without a header, which must be as many as were asked for.
 fn raw_result(source: Source, expected: &Expected) -> Result<Result<Input, String>, Error> {
     let Some(to) = &expected.to else {
-        return Err(Error::usage(format!(
-            "raw:{}: bytes without a header do not say how they lie; give the layout they were converted to by --to",
-            source.path().display()
-        )));
+        let path = source.path().display();
+        let said = format!("raw:{path}: bytes without a header do not say how they lie");
+        return Err(Error::usage(said).with(&[Remedy::Target]));
     };
     match to.bytes() {
         Some(bytes) if bytes != source.len() => {
@@ -301,7 +300,7 @@ fn different_facts(pair: &Pair<'_>) -> Option<String> {
     let extents = from.layout().extents();
     if out.dims() != extents {
         return Some(format!(
-            "logical dims are {:?}, were {extents:?}; a file that cannot say its dims needs the --to that made it, or --from for the original",
+            "logical dims are {:?}, were {extents:?}; of a file that cannot say its dims, give the layout that it was converted to, or that of the original",
             out.dims()
         ));
     }

@@ -21,7 +21,7 @@ use tilewright_notation::Named;
 /// assert_eq!(first.coord.as_slice(), [0, 1]);
 /// let extents = compare(&rows, &resolve("f32[3,2] row-major"))?;
 /// assert_eq!(extents.to_string(), "differ: extents (2,3) vs (3,2)");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
@@ -56,7 +56,7 @@ pub enum Comparison {
 /// assert!(matches!(compare(&a, &b)?, Comparison::Same { .. }));
 /// let c = Spec::parse("(2,3):(3,1)")?.resolve(None, None)?;
 /// assert_eq!(compare(&a, &c)?.to_string(), "differ at (0,1): 2 vs 1");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn compare(a: &Named, b: &Named) -> Result<Comparison, Error> {
     let (left, right) = (a.layout(), b.layout());

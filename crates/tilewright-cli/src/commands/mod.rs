@@ -17,7 +17,7 @@ mod show;
 mod translate;
 mod verify;
 
-use tilewright::{ParseError, files::Request};
+use tilewright::{Error, ParseError, files::Request};
 
 use crate::{
     args::{Cli, Command, Job},
@@ -82,6 +82,6 @@ fn request(job: &Job) -> Result<Request, Failure> {
 fn fill(text: &str) -> Result<tilewright::Fill, Failure> {
     let text = text.trim();
     text.parse().map_err(|error: ParseError| {
-        Failure::usage(format!("--fill {text}: {}", error.render(text)))
+        Failure::of(Error::from(error).in_text(text)).about(&format!("--fill {text}"))
     })
 }
