@@ -46,6 +46,12 @@ impl Array {
         self.dims.as_deref().map(|text| integers("--dims", text)).transpose()
     }
 
+    /// The element type of `--dtype`, of bytes: also `>f4`, whose highest byte comes first.
+    pub(crate) fn dtype_in_order(&self) -> Result<Option<(PrimitiveType, bool)>, Failure> {
+        let dtype = self.dtype.as_deref().map(notation::dtype_in_order).transpose();
+        dtype.map_err(|error| Failure::layout("--dtype", &error))
+    }
+
     /// The element type of `--dtype`.
     pub(crate) fn dtype(&self) -> Result<Option<PrimitiveType>, Failure> {
         let dtype = self.dtype.as_deref().map(notation::dtype).transpose();

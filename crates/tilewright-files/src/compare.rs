@@ -38,7 +38,8 @@ pub(crate) fn tensors(
 ) -> Result<Option<String>, Error> {
     check(to)?;
     check(from)?;
-    let alike = to.held.layout() == from.held.layout() && to.held.bits == from.held.bits;
+    let alike = to.held.layout() == from.held.layout()
+        && (to.held.bits, to.held.big_endian) == (from.held.bits, from.held.big_endian);
     let promised =
         to.held.named.fill().is_promised() && to.held.named.fill() != from.held.named.fill();
     if alike
@@ -268,7 +269,9 @@ impl Pair<'_, '_, '_, '_> {
         if range.is_empty() {
             return Ok(None);
         }
-        let whole_bytes = self.to.bits == self.from.bits && self.to.bits >= 8;
+        let whole_bytes = (self.to.bits, self.to.big_endian)
+            == (self.from.bits, self.from.big_endian)
+            && self.to.bits >= 8;
         if whole_bytes && stretch.a.1 == 1 && stretch.b.1 == 1 {
             range = self.unequal(stretch, range)?;
         }
@@ -319,6 +322,10 @@ impl Pair<'_, '_, '_, '_> {
         } else {
             let each = u64::from(8 / from);
             element(self.original.get(offset / each, 1)?, offset % each, from)
+        };
+        let value = match self.from.big_endian == self.to.big_endian {
+            true => value,
+            false => dtype::swapped(self.from.dtype, from, value),
         };
         if from == to {
             return Ok(value);

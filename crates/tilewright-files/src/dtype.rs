@@ -75,14 +75,19 @@ pub(crate) fn fill_pattern(
 }
 
 /// The bytes of each number of the element reversed: a complex number is two.
-fn swapped(dtype: PrimitiveType, bits: u32, pattern: u128) -> u128 {
+pub(crate) fn swapped(dtype: PrimitiveType, bits: u32, pattern: u128) -> u128 {
     let mut bytes = pattern.to_le_bytes();
     let whole = (bits as usize / 8).min(bytes.len());
-    let number = if matches!(dtype, P::C64 | P::C128) { whole / 2 } else { whole };
-    for number in bytes[..whole].chunks_mut(number.max(1)) {
+    for number in bytes[..whole].chunks_mut(number_bytes(dtype, bits)) {
         number.reverse();
     }
     u128::from_le_bytes(bytes)
+}
+
+/// The bytes of a number of elements of `bits` bits, of which a complex one has two; at least 1.
+pub(crate) fn number_bytes(dtype: PrimitiveType, bits: u32) -> usize {
+    let whole = bits as usize / 8;
+    (if matches!(dtype, P::C64 | P::C128) { whole / 2 } else { whole }).max(1)
 }
 
 /// A fill as the metadata spells it, like the argument of `fill(…)`.

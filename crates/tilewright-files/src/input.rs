@@ -29,6 +29,7 @@ pub struct Reading {
     pub(crate) from: Option<Spec>,
     pub(crate) dims: Option<Vec<u64>>,
     pub(crate) dtype: Option<PrimitiveType>,
+    pub(crate) big_endian: bool,
 }
 
 impl Reading {
@@ -87,6 +88,25 @@ impl Reading {
     #[must_use]
     pub fn dtype(mut self, dtype: PrimitiveType) -> Reading {
         self.dtype = Some(dtype);
+        self
+    }
+
+    /// Whether the highest byte of an element comes first, in bytes that do not say it; results that do not
+    /// say it either have the lowest first.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open_stream};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// let reading = Reading::default().dims(&[2]).dtype(dtype("u16").unwrap()).big_endian(true);
+    /// let input = open_stream(&[1, 2, 3, 4][..], "raw:-", &reading).unwrap();
+    /// let request = Request::new().to(Spec::parse("row-major").unwrap());
+    /// let mut out = Vec::new();
+    /// Conversion::prepare_stream(&input, "raw:-", request).unwrap().run_to(&mut out, &()).unwrap();
+    /// assert_eq!(out, [2, 1, 4, 3]);
+    /// ```
+    #[must_use]
+    pub fn big_endian(mut self, big: bool) -> Reading {
+        self.big_endian = big;
         self
     }
 

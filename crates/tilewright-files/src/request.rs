@@ -221,6 +221,23 @@ impl Request {
         self
     }
 
+    /// Whether the highest byte of an element comes first, as in [`Reading::big_endian`].
+    ///
+    /// ```
+    /// # use tilewright_files::{Request, open};
+    /// # use tilewright_notation::dtype;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// let request = Request::new().dims(&[2, 3]).dtype(dtype("f32").unwrap()).big_endian(true);
+    /// assert!(open(format!("raw:{}", path.display()), request.reading()).is_ok());
+    /// ```
+    #[must_use]
+    pub fn big_endian(mut self, big: bool) -> Request {
+        self.reading.big_endian = big;
+        self
+    }
+
     /// What padding holds, where the layouts do not say it; zero bytes where nothing says anything.
     ///
     /// ```

@@ -110,6 +110,27 @@ pub fn dtype(text: &str) -> Result<PrimitiveType, Error> {
     })
 }
 
+/// The element type with this name, and whether the highest byte of an element comes first, as NumPy's codes
+/// may say (`>f4`).
+///
+/// # Errors
+/// As [`dtype`].
+///
+/// ```
+/// use tilewright_notation::dtype_in_order;
+/// let named = |text| dtype_in_order(text).map(|(dtype, big)| (dtype.name(), big));
+/// assert_eq!((named(">f4").unwrap(), named("<f4").unwrap()), (("f32", true), ("f32", false)));
+/// // Of a single byte there is one order.
+/// assert_eq!(named(">u1").unwrap(), ("u8", false));
+/// ```
+pub fn dtype_in_order(text: &str) -> Result<(PrimitiveType, bool), Error> {
+    let big = text.trim().strip_prefix('>').and_then(code_name);
+    match big.filter(|found| element_bits(*found) > 8) {
+        Some(found) => Ok((found, true)),
+        None => dtype(text).map(|found| (found, false)),
+    }
+}
+
 /// The element type of NumPy's code without a mark of byte order.
 pub(crate) fn code_name(code: &str) -> Option<PrimitiveType> {
     let row = CODES.iter().find(|(other, _)| *other == code)?;

@@ -72,8 +72,8 @@ fn request(job: &Job) -> Result<Request, Failure> {
     if let Some(dims) = job.array.dims()? {
         request = request.dims(&dims);
     }
-    if let Some(dtype) = job.array.dtype()? {
-        request = request.dtype(dtype);
+    if let Some((dtype, big)) = job.array.dtype_in_order()? {
+        request = request.dtype(dtype).big_endian(big);
     }
     Ok(request)
 }
