@@ -1,7 +1,7 @@
 //! A case in one size: two layouts, the width of the elements, and what must come out.
 
 use tilewright::{
-    Named, PrimitiveType, Spec, TensorLayout, notation,
+    Dtype, Named, Spec, TensorLayout, notation,
     relayout::{Elements, Extend, Plan},
 };
 
@@ -20,7 +20,7 @@ use crate::{Error, Offsets, Size};
 pub struct Case {
     name: String,
     size: Size,
-    dtype: PrimitiveType,
+    dtype: Dtype,
     from: String,
     to: String,
     src: TensorLayout,
@@ -46,7 +46,7 @@ impl Case {
         let dtype = notation::dtype(dtype).map_err(|error| refused("dtype", &error))?;
         let src = layout("from", &from, dims, dtype)?;
         let dst = layout("to", &to, dims, dtype)?;
-        let extend = if is_signed(dtype) { Extend::Sign } else { Extend::Zero };
+        let extend = if dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero };
         let elements = Elements { src_bits: bits(&src)?, dst_bits: bits(&dst)?, extend };
         let fill = dtype.fill_bits(dst.fill()).map_err(|error| refused("fill", &error))?;
         let (src, dst) = (src.layout().clone(), dst.layout().clone());
@@ -145,7 +145,7 @@ impl Case {
     /// assert_eq!(definitions()?[0].case(Size::L2)?.dtype().name(), "u8");
     /// # Ok::<(), tilewright_bench::Error>(())
     /// ```
-    pub fn dtype(&self) -> PrimitiveType {
+    pub fn dtype(&self) -> Dtype {
         self.dtype
     }
 
@@ -291,7 +291,7 @@ fn refused(what: &str, error: &dyn std::fmt::Display) -> Error {
     Error::definition(format!("{what}: {error}"))
 }
 
-fn layout(what: &str, text: &str, dims: &[u64], dtype: PrimitiveType) -> Result<Named, Error> {
+fn layout(what: &str, text: &str, dims: &[u64], dtype: Dtype) -> Result<Named, Error> {
     let named = Spec::parse(text).and_then(|spec| spec.resolve(Some(dims), Some(dtype)));
     named.map_err(|error| refused(what, &error))
 }
@@ -300,9 +300,4 @@ fn bits(named: &Named) -> Result<u32, Error> {
     named
         .element_bits()
         .ok_or_else(|| Error::definition(format!("the elements of {} have no width", named.name())))
-}
-
-fn is_signed(dtype: PrimitiveType) -> bool {
-    use PrimitiveType as P;
-    matches!(dtype, P::S1 | P::S2 | P::S4 | P::S8 | P::S16 | P::S32 | P::S64)
 }

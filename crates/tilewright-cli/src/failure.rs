@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::{
     exit::ExitCode,
     output::{complain, printable},
+    remedy::option,
 };
 
 /// An end of the program that is no answer.
@@ -66,48 +67,29 @@ impl Failure {
         Failure::new(code, "cancelled", format!("ended by signal {signal}; nothing was written"))
     }
 
-    /// A layout that was refused: `what` names the argument.
-    pub(crate) fn layout(what: &str, error: &tilewright::notation::Error) -> Failure {
-        let hint = match (error.needs_dims(), error.needs_dtype()) {
-            (true, _) => "; give --dims, such as --dims 100,100",
-            (_, true) => "; give --dtype, such as --dtype bf16",
-            (false, false) => "",
-        };
+    /// An error of the library, what to do about it spelled as options.
+    pub(crate) fn of(error: impl Into<tilewright::Error>) -> Failure {
+        let error: tilewright::Error = error.into();
+        let request = error.is_usage() || error.is_exists() || error.is_same_file();
         Failure {
-            code: USAGE,
+            code: if error.is_file() && !request { IO } else { USAGE },
             kind: error.kind(),
-            message: format!("{what}: {error}{hint}"),
-            rendered: format!("{what}: {}{hint}", error.render()),
+            message: error.spelled(option),
+            rendered: error.rendered(option),
             span: error.span(),
         }
+    }
+
+    /// The same failure, about this argument.
+    pub(crate) fn about(mut self, what: &str) -> Failure {
+        self.message = format!("{what}: {}", self.message);
+        self.rendered = format!("{what}: {}", self.rendered);
+        self
     }
 
     /// What a notation has no words for: an answer, and no mistake of the asker.
     pub(crate) fn refusal(notation: &str, error: &tilewright::notation::Error) -> Failure {
         Failure::new(NO, error.kind(), format!("{notation} cannot say it: {error}"))
-    }
-
-    /// An expression that was refused; in a SPEC, the bytes before it count too.
-    pub(crate) fn expression(before: usize, error: &tilewright::eval::Error) -> Failure {
-        let (from, to) = error.span();
-        Failure {
-            code: USAGE,
-            kind: error.kind(),
-            message: error.to_string(),
-            rendered: error.render(),
-            span: Some((before + from, before + to)),
-        }
-    }
-
-    /// A text on the command line that was refused: `what` names the argument.
-    pub(crate) fn text(what: &str, text: &str, error: &tilewright::ParseError) -> Failure {
-        Failure {
-            code: USAGE,
-            kind: "parse",
-            message: format!("{what}: {error}"),
-            rendered: format!("{what}: {}", error.render(text)),
-            span: Some(error.span()),
-        }
     }
 
     /// The same message with more at its end.
@@ -155,13 +137,13 @@ fn clipped(line: &str) -> Cow<'_, str> {
 
 impl From<tilewright::core::Error> for Failure {
     fn from(error: tilewright::core::Error) -> Failure {
-        Failure::new(USAGE, error.kind(), error.to_string())
+        Failure::of(error)
     }
 }
 
 impl From<tilewright::picture::Unequal> for Failure {
     fn from(error: tilewright::picture::Unequal) -> Failure {
-        Failure::new(USAGE, "mismatch", error.to_string())
+        Failure::of(error)
     }
 }
 
@@ -172,14 +154,13 @@ impl From<tilewright::files::Error> for Failure {
         if cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe) {
             return Failure::unread(SIGNALLED + PIPE);
         }
-        let code = if error.is_usage() { USAGE } else { IO };
-        Failure::new(code, error.kind(), error.to_string())
+        Failure::of(error)
     }
 }
 
 impl From<tilewright::module::Error> for Failure {
     fn from(error: tilewright::module::Error) -> Failure {
-        Failure::new(IO, error.kind(), error.to_string())
+        Failure::of(error)
     }
 }
 

@@ -11,6 +11,7 @@ mod failure;
 mod output;
 mod own_formats;
 mod progress;
+mod remedy;
 mod size;
 mod spec;
 mod streams;

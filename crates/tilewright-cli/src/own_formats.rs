@@ -41,6 +41,6 @@ fn add(path: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format!("{shown}: no UTF-8: {}", error.utf8_error())))?;
     match add_formats(&text) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Failure::layout(&shown.to_string(), &error)),
+        Err(error) => Err(Failure::of(error).about(&shown.to_string())),
     }
 }

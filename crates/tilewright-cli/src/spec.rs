@@ -1,7 +1,8 @@
 //! A SPEC on the command line, with `--dims` and `--dtype`.
 
 use tilewright::{
-    Named, PrimitiveType, Spec,
+    Dtype, Named, Spec,
+    core::ByteOrder,
     input::{self, Refusal},
     notation,
 };
@@ -12,8 +13,8 @@ use crate::{args::Array, failure::Failure};
 /// the argument in errors.
 pub(crate) fn read(what: &str, text: &str) -> Result<Spec, Failure> {
     input::read(text).map_err(|refusal| match refusal {
-        Refusal::Layout(error) => Failure::layout(what, &error),
-        Refusal::Expression { at, error } => Failure::expression(at, &error),
+        Refusal::Layout(error) => Failure::of(error).about(what),
+        refusal @ Refusal::Expression { .. } => Failure::of(refusal),
     })
 }
 
@@ -27,16 +28,16 @@ pub(crate) fn with(
     what: &str,
     spec: &Spec,
     dims: Option<&[u64]>,
-    dtype: Option<PrimitiveType>,
+    dtype: Option<Dtype>,
 ) -> Result<Named, Failure> {
-    spec.resolve(dims, dtype).map_err(|error| Failure::layout(what, &error))
+    spec.resolve(dims, dtype).map_err(|error| Failure::of(error).about(what))
 }
 
 /// Two layouts, A and B; what one lacks it takes from the other.
 pub(crate) fn both(a: &str, b: &str, array: &Array) -> Result<(Named, Named), Failure> {
     let (first, second) = (read("A", a)?, read("B", b)?);
     let [a, b] = input::both([&first, &second], array.dims()?.as_deref(), array.dtype()?);
-    let refused = |what| move |error| Failure::layout(what, &error);
+    let refused = |what| move |error| Failure::of(error).about(what);
     Ok((a.map_err(refused("A"))?, b.map_err(refused("B"))?))
 }
 
@@ -47,15 +48,15 @@ impl Array {
     }
 
     /// The element type of `--dtype`, of bytes: also `>f4`, whose highest byte comes first.
-    pub(crate) fn dtype_in_order(&self) -> Result<Option<(PrimitiveType, bool)>, Failure> {
+    pub(crate) fn dtype_in_order(&self) -> Result<Option<(Dtype, Option<ByteOrder>)>, Failure> {
         let dtype = self.dtype.as_deref().map(notation::dtype_in_order).transpose();
-        dtype.map_err(|error| Failure::layout("--dtype", &error))
+        dtype.map_err(|error| Failure::of(error).about("--dtype"))
     }
 
     /// The element type of `--dtype`.
-    pub(crate) fn dtype(&self) -> Result<Option<PrimitiveType>, Failure> {
+    pub(crate) fn dtype(&self) -> Result<Option<Dtype>, Failure> {
         let dtype = self.dtype.as_deref().map(notation::dtype).transpose();
-        dtype.map_err(|error| Failure::layout("--dtype", &error))
+        dtype.map_err(|error| Failure::of(error).about("--dtype"))
     }
 }
 

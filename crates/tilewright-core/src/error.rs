@@ -36,6 +36,8 @@ pub struct Error {
     kind: Kind,
     message: &'static str,
     numbers: [i128; 4],
+    /// How many of them there are.
+    count: u8,
     legal: &'static str,
     witness: Option<Coord>,
 }
@@ -72,7 +74,8 @@ macro_rules! makers {
             numbers: [i128; N],
             legal: &'static str,
         ) -> Error {
-            Error { kind: Kind::$kind, message, numbers: four(numbers), legal, witness: None }
+            let count = if N < 4 { N as u8 } else { 4 };
+            Error { kind: Kind::$kind, message, numbers: four(numbers), count, legal, witness: None }
         }
 
         #[doc = concat!("Whether this error was made by [`Error::", stringify!($name), "`].")]
@@ -145,6 +148,17 @@ impl Error {
             Kind::Unsupported => "unsupported",
             Kind::NoLayout => "no-layout",
         }
+    }
+
+    /// The numbers of the message, in its order; at most four.
+    ///
+    /// ```
+    /// use tilewright_core::Error;
+    /// let error = Error::mismatch("{} coordinates for {} axes", [3, 2], "give one per axis");
+    /// assert_eq!(error.numbers(), [3, 2]);
+    /// ```
+    pub const fn numbers(&self) -> &[i128] {
+        self.numbers.split_at(self.count as usize).0
     }
 
     /// A coordinate at which the error shows, one integer per axis, where there is one.

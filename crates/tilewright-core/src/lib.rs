@@ -12,7 +12,8 @@
 //! | [`Pattern`] | how each axis splits into digits and in which order they are stored: the definition of every dense tiled format |
 //! | [`Refinement`] | two tensor layouts over the same coordinates as one list of loops |
 //! | [`View`], [`ViewMut`] | a slice seen through a tensor layout |
-//! | [`Error`], [`ParseError`] | why not |
+//! | [`Dtype`], [`ByteOrder`], [`Fill`] | what the elements are, and what padding holds |
+//! | [`Error`], [`ParseError`], [`Remedy`] | why not, and what to do about it |
 //!
 //! Offsets count elements, never bytes. Nothing here allocates, panics on input or overflows; almost
 //! everything is `const fn`, so one implementation serves run time and compile time.
@@ -51,6 +52,7 @@ mod block;
 mod blocks;
 mod coord;
 mod cuts;
+mod dtype;
 mod error;
 mod expect_const;
 mod fill;
@@ -70,6 +72,7 @@ mod pattern;
 mod pattern_of;
 mod profile;
 mod refine;
+mod remedy;
 mod same;
 mod same_axes;
 #[cfg(test)]
@@ -90,6 +93,7 @@ pub use basis::{BasisLayout, MAX_BASES};
 pub use block::{Block, Loop, MAX_LOOPS};
 pub use blocks::Blocks;
 pub use coord::Coord;
+pub use dtype::{ByteOrder, Dtype, DtypeKind, ElementBlock};
 pub use error::Error;
 pub use fill::Fill;
 pub use fractal::Fractal;
@@ -102,6 +106,7 @@ pub use parse_error::{ParseError, Rendered};
 pub use pattern::{Digit, Pattern};
 pub use profile::{MAX_DEPTH, MAX_MODES, Profile};
 pub use refine::Refinement;
+pub use remedy::Remedy;
 pub use same::{Difference, SEARCH_BLOCKS};
 pub use steps::{MAX_STEPS, Step};
 pub use swizzle::Swizzle;

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tilewright_core::Remedy;
+
 use crate::Error;
 
 /// The least bound that is taken, in bytes.
@@ -50,9 +52,12 @@ impl Budget {
                 self.peak.fetch_max(held + len, relaxed);
                 Ok(())
             }
-            Err(held) => Err(Error::usage(format!(
-                "{len} bytes of buffers beyond the {held} in use pass the bound of {limit}; raise --memory"
-            ))),
+            Err(held) => {
+                let said = format!(
+                    "{len} bytes of buffers beyond the {held} in use pass the bound of {limit}"
+                );
+                Err(Error::usage(said).with(&[Remedy::MoreMemory { least: None }]))
+            }
         }
     }
 }

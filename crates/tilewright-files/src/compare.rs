@@ -5,11 +5,12 @@
 
 use std::ops::Range;
 
+use tilewright_core::ByteOrder;
+
 use crate::{
     Error, Watch,
     blocks::Blocks,
     budget::{Budget, Buffer},
-    dtype,
     rows::{Rows, Stretch},
     source::Source,
     tensor::Held,
@@ -39,7 +40,7 @@ pub(crate) fn tensors(
     check(to)?;
     check(from)?;
     let alike = to.held.layout() == from.held.layout()
-        && (to.held.bits, to.held.big_endian) == (from.held.bits, from.held.big_endian);
+        && (to.held.bits, to.held.order) == (from.held.bits, from.held.order);
     let promised =
         to.held.named.fill().is_promised() && to.held.named.fill() != from.held.named.fill();
     if alike
@@ -269,9 +270,8 @@ impl Pair<'_, '_, '_, '_> {
         if range.is_empty() {
             return Ok(None);
         }
-        let whole_bytes = (self.to.bits, self.to.big_endian)
-            == (self.from.bits, self.from.big_endian)
-            && self.to.bits >= 8;
+        let whole_bytes =
+            (self.to.bits, self.to.order) == (self.from.bits, self.from.order) && self.to.bits >= 8;
         if whole_bytes && stretch.a.1 == 1 && stretch.b.1 == 1 {
             range = self.unequal(stretch, range)?;
         }
@@ -323,14 +323,14 @@ impl Pair<'_, '_, '_, '_> {
             let each = u64::from(8 / from);
             element(self.original.get(offset / each, 1)?, offset % each, from)
         };
-        let value = match self.from.big_endian == self.to.big_endian {
+        let value = match self.from.order == self.to.order {
             true => value,
-            false => dtype::swapped(self.from.dtype, from, value),
+            false => ByteOrder::Big.stored(self.from.dtype, from, value),
         };
         if from == to {
             return Ok(value);
         }
-        let negative = dtype::is_signed(self.from.dtype) && value >> (from - 1) & 1 == 1;
+        let negative = self.from.dtype.is_signed_integer() && value >> (from - 1) & 1 == 1;
         let wide = if negative && to > from { value | (u128::MAX << from) } else { value };
         Ok(if to < 128 { wide & ((1 << to) - 1) } else { wide })
     }

@@ -327,7 +327,7 @@ pub(crate) fn jobs(input: &Input, kind: Kind, request: &Request) -> Result<Vec<J
     for (number, tensor) in input.tensors.iter().enumerate() {
         jobs.push(match choice.of(&tensor.name) {
             Some(spec) => Job::new(number, (input, kind), tensor, spec, request)?,
-            None if tensor.held.big_endian && (kind, input.kind()) != (Kind::Npy, Kind::Npy) => {
+            None if tensor.held.order.is_big() && (kind, input.kind()) != (Kind::Npy, Kind::Npy) => {
                 return Err(Error::usage(format!(
                     "tensor {:?}: its elements have the highest byte first, which {} cannot say; convert it",
                     tensor.name,

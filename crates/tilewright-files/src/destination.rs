@@ -41,7 +41,7 @@ pub(crate) fn check_stream(kind: Kind, request: &Request) -> Result<(), Error> {
     let refused = |said: &str| Err(Error::usage(format!("{STREAM} {said}; name a file")));
     match kind {
         Kind::Sharded => refused("is one file, and a checkpoint with its index is several"),
-        _ if request.verify => refused("cannot be read back, as --verify does"),
+        _ if request.verify => refused("cannot be read back to be verified"),
         _ => Ok(()),
     }
 }

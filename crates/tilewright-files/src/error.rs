@@ -2,6 +2,8 @@
 
 use std::{fmt, io, path::Path};
 
+use tilewright_core::Remedy;
+
 /// What went wrong, as far as a caller decides by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -41,40 +43,40 @@ enum Kind {
 pub struct Error {
     kind: Kind,
     message: String,
+    remedies: Vec<Remedy>,
     cause: Option<io::Error>,
 }
 
 impl Error {
     pub(crate) fn usage(message: impl Into<String>) -> Error {
-        Error { kind: Kind::Usage, message: message.into(), cause: None }
+        Error { kind: Kind::Usage, message: message.into(), remedies: Vec::new(), cause: None }
     }
 
     pub(crate) fn exists(path: &Path) -> Error {
-        let message = format!("{} exists; overwriting it needs --force", path.display());
-        Error { kind: Kind::Exists, message, cause: None }
+        let error = Error::usage(format!("{} exists", path.display()));
+        Error { kind: Kind::Exists, ..error }.with(&[Remedy::Overwrite])
     }
 
     pub(crate) fn same_file(input: &Path, output: &Path) -> Error {
         let (input, output) = (input.display(), output.display());
         let message = format!("{output} is the input {input} itself; name another output");
-        Error { kind: Kind::SameFile, message, cause: None }
+        Error { kind: Kind::SameFile, ..Error::usage(message) }
     }
 
     pub(crate) fn io(path: &Path, doing: &str, cause: io::Error) -> Error {
         let message = format!("{}: cannot {doing}", path.display());
-        Error { kind: Kind::Io, message, cause: Some(cause) }
+        Error { kind: Kind::Io, cause: Some(cause), ..Error::usage(message) }
     }
 
     pub(crate) fn corrupt(path: &Path, message: impl fmt::Display) -> Error {
         let message = format!("{}: {message}", path.display());
-        Error { kind: Kind::Corrupt, message, cause: None }
+        Error { kind: Kind::Corrupt, ..Error::usage(message) }
     }
 
     /// Memory that the system does not have.
     pub(crate) fn memory(len: u64) -> Error {
-        let message =
-            format!("the system has no {len} bytes of memory; a lower --memory asks for less");
-        Error { kind: Kind::Io, message, cause: None }
+        let error = Error::usage(format!("the system has no {len} bytes of memory"));
+        Error { kind: Kind::Io, ..error }.with(&[Remedy::LessMemory])
     }
 
     /// A file that changed under the hand.
@@ -93,7 +95,7 @@ impl Error {
 
     pub(crate) fn unsupported(path: &Path, message: impl fmt::Display) -> Error {
         let message = format!("{}: {message}", path.display());
-        Error { kind: Kind::Unsupported, message, cause: None }
+        Error { kind: Kind::Unsupported, ..Error::usage(message) }
     }
 
     pub(crate) fn unrecognised(path: &Path, message: impl fmt::Display) -> Error {
@@ -101,7 +103,46 @@ impl Error {
     }
 
     pub(crate) fn cancelled() -> Error {
-        Error { kind: Kind::Cancelled, message: "cancelled".into(), cause: None }
+        Error { kind: Kind::Cancelled, ..Error::usage("cancelled") }
+    }
+
+    /// The same error, about which a caller can do one of these.
+    pub(crate) fn with(mut self, remedies: &[Remedy]) -> Error {
+        self.remedies.extend(remedies);
+        self
+    }
+
+    /// The message without what to do about it.
+    ///
+    /// ```
+    /// # use tilewright_files::write;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("a.svg");
+    /// write(&path, b"<svg/>", false).unwrap();
+    /// let error = write(&path, b"<svg/>", false).unwrap_err();
+    /// assert!(error.message().ends_with("a.svg exists"));
+    /// assert!(error.to_string().ends_with("a.svg exists; allow it to be overwritten"));
+    /// ```
+    pub fn message(&self) -> String {
+        match &self.cause {
+            Some(cause) => format!("{}: {cause}", self.message),
+            None => self.message.clone(),
+        }
+    }
+
+    /// What a caller can do about it: any one of these.
+    ///
+    /// ```
+    /// use tilewright_core::Remedy;
+    /// # use tilewright_files::{Reading, open};
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("bytes");
+    /// std::fs::write(&path, [7; 24]).unwrap();
+    /// let error = open(format!("raw:{}", path.display()), &Reading::default()).unwrap_err();
+    /// assert_eq!(error.remedies(), [Remedy::Source, Remedy::DimsAndDtype]);
+    /// ```
+    pub fn remedies(&self) -> &[Remedy] {
+        &self.remedies
     }
 
     /// Whether the request was wrong, not the file: a layout that does not fit a tensor, a pattern
@@ -186,11 +227,9 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
-        match &self.cause {
-            Some(cause) => write!(f, ": {cause}"),
-            None => Ok(()),
-        }
+        f.write_str(&self.message())?;
+        let spelled: Vec<String> = self.remedies.iter().map(Remedy::to_string).collect();
+        if spelled.is_empty() { Ok(()) } else { write!(f, "; {}", spelled.join(", or ")) }
     }
 }
 

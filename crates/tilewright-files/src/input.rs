@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tilewright_core::{ByteOrder, Dtype, Remedy};
 use tilewright_notation::Spec;
-use tilewright_xla::PrimitiveType;
 
 use crate::{
     Error, Tensor, npy, open_array, open_safetensors,
@@ -28,8 +28,8 @@ use crate::{
 pub struct Reading {
     pub(crate) from: Option<Spec>,
     pub(crate) dims: Option<Vec<u64>>,
-    pub(crate) dtype: Option<PrimitiveType>,
-    pub(crate) big_endian: bool,
+    pub(crate) dtype: Option<Dtype>,
+    pub(crate) order: Option<ByteOrder>,
 }
 
 impl Reading {
@@ -75,6 +75,7 @@ impl Reading {
     /// The type of the elements, where the file does not say it, or another of the same width.
     ///
     /// ```
+    /// use tilewright_core::Remedy;
     /// # use tilewright_files::{Reading, open};
     /// # use tilewright_notation::{Spec, dtype};
     /// # let folder = tempfile::tempdir().unwrap();
@@ -82,31 +83,31 @@ impl Reading {
     /// # std::fs::write(&path, [7; 24]).unwrap();
     /// # let raw = format!("raw:{}", path.display());
     /// let reading = Reading::default().dims(&[24]);
-    /// assert!(open(&raw, &reading).unwrap_err().to_string().contains("--dtype"));
+    /// assert!(open(&raw, &reading).unwrap_err().remedies().contains(&Remedy::Dtype));
     /// assert!(open(&raw, &reading.dtype(dtype("u8").unwrap())).is_ok());
     /// ```
     #[must_use]
-    pub fn dtype(mut self, dtype: PrimitiveType) -> Reading {
+    pub fn dtype(mut self, dtype: Dtype) -> Reading {
         self.dtype = Some(dtype);
         self
     }
 
-    /// Whether the highest byte of an element comes first, in bytes that do not say it; results that do not
-    /// say it either have the lowest first.
+    /// The order of an element's bytes, instead of what the file says; the lowest first where nothing says it.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open_stream};
     /// # use tilewright_notation::{Spec, dtype};
-    /// let reading = Reading::default().dims(&[2]).dtype(dtype("u16").unwrap()).big_endian(true);
-    /// let input = open_stream(&[1, 2, 3, 4][..], "raw:-", &reading).unwrap();
+    /// use tilewright_core::ByteOrder;
+    /// let reading = Reading::default().dims(&[2]).dtype(dtype("u16").unwrap());
+    /// let input = open_stream(&[1, 2, 3, 4][..], "raw:-", &reading.order(ByteOrder::Big)).unwrap();
     /// let request = Request::new().to(Spec::parse("row-major").unwrap());
     /// let mut out = Vec::new();
     /// Conversion::prepare_stream(&input, "raw:-", request).unwrap().run_to(&mut out, &()).unwrap();
     /// assert_eq!(out, [2, 1, 4, 3]);
     /// ```
     #[must_use]
-    pub fn big_endian(mut self, big: bool) -> Reading {
-        self.big_endian = big;
+    pub fn order(mut self, order: ByteOrder) -> Reading {
+        self.order = Some(order);
         self
     }
 
@@ -117,10 +118,11 @@ impl Reading {
         if !own || self.from.is_some() || self.is_silent() {
             return Ok(());
         }
-        let given = if self.dims.is_some() { "--dims" } else { "--dtype" };
-        Err(Error::usage(format!(
-            "{given} is given, but the tensors of a safetensors file say their dims and types themselves; to read them otherwise, give a layout by --from too, such as --from row-major"
-        )))
+        let given = if self.dims.is_some() { "dims are" } else { "an element type is" };
+        let said = format!(
+            "{given} given, but the tensors of a safetensors file say their dims and types themselves; to be read otherwise, they need a layout too"
+        );
+        Err(Error::usage(said).with(&[Remedy::Source]))
     }
 
     /// Whether nothing is said.

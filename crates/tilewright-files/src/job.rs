@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tilewright_core::Fill;
+use tilewright_core::{ByteOrder, Fill, Remedy};
 use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
@@ -268,16 +268,13 @@ impl Job {
             }
             Err(unfit) => return Err(unfit.error(&input.path)),
         };
-        let fill = dtype::fill_pattern(to.dtype, to.bits, to.named.fill(), to.big_endian).map_err(
-            |error| {
-                let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
-                Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
-            },
-        )?;
+        let fill = to.dtype.stored_fill(to.named.fill(), to.bits, to.order).map_err(|error| {
+            let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
+            Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
+        })?;
         let plan = plan(name, &from, &to, fill)?;
         let (bytes_out, kernel) = (plan.dst_bytes(), plan.kernel_name().to_string());
-        let same = from.layout() == to.layout()
-            && (from.bits, from.big_endian) == (to.bits, to.big_endian);
+        let same = from.layout() == to.layout() && (from.bits, from.order) == (to.bits, to.order);
         let already_so = same && to.padding_bytes() == 0;
         let (action, kernel) =
             if already_so { (Action::Copy, "copy".into()) } else { (Action::Convert, kernel) };
@@ -298,7 +295,7 @@ impl Job {
 
     /// The bytes whose order is reversed as they are read; 1 for none.
     pub(crate) fn reversed(&self) -> usize {
-        match self.from.big_endian == self.to.big_endian {
+        match self.from.order == self.to.order {
             true => 1,
             false => dtype::number_bytes(self.from.dtype, self.from.bits),
         }
@@ -322,11 +319,9 @@ impl Unfit {
     pub(crate) fn error(self, path: &Path) -> Error {
         let Unfit { said, refused } = self;
         if refused {
-            let legal = "leave it out by --tensor, or pass over such tensors by --skip-unfit";
-            return Error::unsupported(path, format!("{said}; {legal}"));
+            return Error::unsupported(path, said).with(&[Remedy::LeaveOut, Remedy::SkipUnfit]);
         }
-        let legal = "leave it out by --tensor, give it another layout by --rule, or pass over such tensors by --skip-unfit";
-        Error::usage(format!("{said}; {legal}"))
+        Error::usage(said).with(&[Remedy::LeaveOut, Remedy::OtherLayout, Remedy::SkipUnfit])
     }
 }
 
@@ -377,7 +372,8 @@ pub(crate) fn target(
             return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {error}")));
         }
         Err(error) => {
-            return Err(Error::usage(format!("tensor {name:?} of dims {dims:?}: {error}")));
+            let said = format!("tensor {name:?} of dims {dims:?}: {error}");
+            return Err(Error::usage(said).with(error.remedy().as_slice()));
         }
     };
     let bits = match named.explicit_bits() {
@@ -390,8 +386,8 @@ pub(crate) fn target(
         .map_err(|said| Error::usage(format!("tensor {name:?}: {spec} asks for {said}")))?;
     let fill = one_fill(name, spec, named.fill(), fill)?;
     let mut to = Held::of(&named, from.dtype, bits, fill);
-    to.big_endian = from.big_endian && ordered;
-    if to.big_endian && bits != from.bits {
+    to.order = if ordered { from.order } else { ByteOrder::Little };
+    if to.order.is_big() && bits != from.bits {
         let said =
             format!("tensor {name:?}: big-endian elements keep their width of {} bits", from.bits);
         return Err(Error::usage(said));
@@ -424,7 +420,7 @@ pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
 }
 
 fn plan(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Plan, Error> {
-    let extend = if dtype::is_signed(from.dtype) { Extend::Sign } else { Extend::Zero };
+    let extend = if from.dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero };
     let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
     Plan::new(from.layout(), to.layout(), elements, fill)
         .map_err(|error| Error::usage(format!("tensor {name:?}: {error}")))

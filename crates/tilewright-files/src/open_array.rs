@@ -1,8 +1,7 @@
 //! Files of one array: `.npy`, and bytes without a header.
 
-use tilewright_core::{Fill, TensorLayout};
+use tilewright_core::{Dtype, Fill, Remedy, TensorLayout};
 use tilewright_notation::Spec;
-use tilewright_xla::PrimitiveType;
 
 use crate::{
     Error, Input, Reading, Tensor,
@@ -19,14 +18,13 @@ const NAME: &str = "array";
 pub(crate) fn npy(source: Source, reading: &Reading) -> Result<Input, Error> {
     let header = npy::Header::read(&source)?;
     let path = source.path();
-    let own = header.descr.dtype.as_deref().and_then(PrimitiveType::from_name);
+    let own = header.descr.dtype;
     let Some(dtype) = reading.dtype.or(own) else {
-        return Err(Error::usage(format!(
-            "{}: dtype {:?} is raw bytes; --dtype says which type of {} bytes they are",
-            path.display(),
-            header.descr.text,
-            header.descr.bytes
-        )));
+        let npy::Descr { text, bytes, .. } = &header.descr;
+        let path = path.display();
+        let said =
+            format!("{path}: dtype {text:?} is raw bytes, {bytes} to an element of any type");
+        return Err(Error::usage(said).with(&[Remedy::Dtype]));
     };
     let bits = width(path, dtype, &header.descr)?;
     let (order, layout) = if header.fortran {
@@ -38,14 +36,14 @@ pub(crate) fn npy(source: Source, reading: &Reading) -> Result<Input, Error> {
     let plain = Held::new(order, layout, dtype, bits, Fill::Unspecified);
     let mut held = reread(&plain, NAME, header.len, reading)
         .map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
-    held.big_endian = header.descr.big_endian || reading.big_endian;
+    held.order = reading.order.unwrap_or(header.descr.order);
     let (dtype, shape) = (header.descr.text.clone(), header.shape);
     let file = Stored { dtype, shape, at: header.at, len: header.len };
     Ok(input(source, Container::Npy(header.descr), held, file))
 }
 
 /// The stored width of elements of `dtype` in a file whose elements have a length of their own.
-fn width(path: &std::path::Path, dtype: PrimitiveType, descr: &npy::Descr) -> Result<u32, Error> {
+fn width(path: &std::path::Path, dtype: Dtype, descr: &npy::Descr) -> Result<u32, Error> {
     match dtype.storage_bits() {
         Some(bits) if u64::from(bits) == descr.bytes * 8 => Ok(bits),
         bits => Err(Error::usage(format!(
@@ -69,17 +67,19 @@ pub(crate) fn raw(source: Source, reading: &Reading) -> Result<Input, Error> {
             Spec::parse("row-major").map_err(|error| wrong(error.to_string()))?
         }
         None => {
-            let said = "raw bytes need --from with a concrete layout, or --dims and --dtype";
-            return Err(wrong(said.into()));
+            let error = wrong("raw bytes do not say which array they are".into());
+            return Err(error.with(&[Remedy::Source, Remedy::DimsAndDtype]));
         }
     };
-    let named = spec.resolve(dims, reading.dtype).map_err(|error| wrong(error.to_string()))?;
+    let named = spec
+        .resolve(dims, reading.dtype)
+        .map_err(|error| wrong(error.to_string()).with(error.remedy().as_slice()))?;
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
-        return Err(wrong(format!("{spec} says no element type; give --dtype")));
+        return Err(wrong(format!("{spec} says no element type")).with(&[Remedy::Dtype]));
     };
     check_width(dtype, bits).map_err(|said| wrong(format!("{spec} says {said}")))?;
     let mut held = Held::of(&named, dtype, bits, named.fill());
-    held.big_endian = reading.big_endian;
+    held.order = reading.order.unwrap_or_default();
     check_bytes(&held, len).map_err(wrong)?;
     Ok(input(source, Container::Raw, held, Stored::bytes(len)))
 }
@@ -132,13 +132,13 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             Held::new(order, layout, dtype, own_bits(own, dtype), own.named.fill())
         }
     };
-    held.big_endian = own.big_endian || reading.big_endian;
+    held.order = reading.order.unwrap_or(own.order);
     check_bytes(&held, len).map_err(|said| format!("tensor {name:?}: {said}"))?;
     Ok(held)
 }
 
 /// The stored width of elements read as another type: that of the file, where the type fits into it.
-fn own_bits(own: &Held, dtype: PrimitiveType) -> u32 {
+fn own_bits(own: &Held, dtype: Dtype) -> u32 {
     match dtype.bits() {
         Some(least) if least <= own.bits => own.bits,
         _ => dtype.storage_bits().unwrap_or(own.bits),

@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use safetensors::Dtype;
-use tilewright_core::{Fill, TensorLayout};
+use safetensors::Dtype as FileType;
+use tilewright_core::{ByteOrder, Fill, TensorLayout};
 use tilewright_notation::{Named, Spec};
 
 use crate::{
@@ -131,15 +131,18 @@ fn tensor(
 
 /// The layout of a tensor of which nothing is noted, or why none can be given to it.
 fn plain(entry: &Entry) -> Result<Held, String> {
-    let Some(primitive) = dtype::of_safetensors(entry.dtype) else {
-        return Err(format!(
-            "its type is {:?}; 6-bit floats straddle bytes, and no layout is defined for them",
-            entry.dtype
-        ));
+    let file = entry.dtype;
+    let Some(dtype) = dtype::of_safetensors(file) else {
+        return Err(format!("its type is {file:?}, which is not known here"));
     };
+    let bits = file.bitsize() as u32;
+    if bits < 8 && !bits.is_power_of_two() {
+        return Err(format!(
+            "its type is {file:?}; {bits}-bit floats straddle bytes, and no layout is defined for them"
+        ));
+    }
     let layout = TensorLayout::row_major(&entry.shape).map_err(|error| error.to_string())?;
-    let bits = entry.dtype.bitsize() as u32;
-    Ok(Held::new("row-major", layout, primitive, bits, Fill::Unspecified))
+    Ok(Held::new("row-major", layout, dtype, bits, Fill::Unspecified))
 }
 
 /// The layout that a file's metadata notes for a tensor, if it can be that of this tensor.
@@ -165,7 +168,7 @@ fn of_note(note: &str, fill: Option<&str>, entry: &Entry) -> Result<Held, String
     }
     check_width(dtype, bits).map_err(|said| format!(" is {text:?}, which says {said}"))?;
     let held = Held::of(&named, dtype, bits, fill);
-    dtype::fill_pattern(dtype, bits, fill, false).map_err(|error| {
+    dtype.stored_fill(fill, bits, ByteOrder::Little).map_err(|error| {
         format!(" is {text:?}, with a fill of {}: {error}", dtype::fill_text(fill))
     })?;
     check_bytes(&held, entry.len).map_err(|said| format!(" is {text:?}, which {said}"))?;
@@ -223,12 +226,12 @@ fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
 }
 
 /// The element type and the shape under which elements of a layout are stored in `len` bytes.
-pub(crate) fn stored(held: &Held, len: u64) -> (Dtype, Vec<u64>) {
+pub(crate) fn stored(held: &Held, len: u64) -> (FileType, Vec<u64>) {
     match dtype::carrier(held.dtype, held.bits).filter(|_| held.ends_with_a_byte()) {
         Some(carrier) if order::is_row_major(held.layout()) => {
             (carrier, held.layout().extents().to_vec())
         }
         Some(carrier) => (carrier, order::storage_shape(held.layout())),
-        None => (Dtype::U8, vec![len]),
+        None => (FileType::U8, vec![len]),
     }
 }

@@ -1,8 +1,7 @@
 //! What to do with the tensors of a file.
 
-use tilewright_core::Fill;
+use tilewright_core::{ByteOrder, Dtype, Fill, Remedy};
 use tilewright_notation::Spec;
-use tilewright_xla::PrimitiveType;
 
 use crate::{Error, Reading, Tensor, budget, globs::Pattern};
 
@@ -185,7 +184,8 @@ impl Request {
     /// # let spec = |text: &str| Spec::parse(text).unwrap();
     /// let request = Request::new().to(spec("col-major")).only("0.bias").dims(&[2, 16]);
     /// // A safetensors file knows the dims, so another layout must be the reason.
-    /// assert!(jobs(request.clone()).unwrap_err().to_string().contains("--from"));
+    /// # use tilewright_core::Remedy;
+    /// assert!(jobs(request.clone()).unwrap_err().remedies().contains(&Remedy::Source));
     /// assert!(jobs(request.from(spec("row-major"))).is_ok());
     /// ```
     #[must_use]
@@ -216,12 +216,12 @@ impl Request {
     /// assert!(bias.to().to_spec().starts_with("s32["));
     /// ```
     #[must_use]
-    pub fn dtype(mut self, dtype: PrimitiveType) -> Request {
+    pub fn dtype(mut self, dtype: Dtype) -> Request {
         self.reading.dtype = Some(dtype);
         self
     }
 
-    /// Whether the highest byte of an element comes first, as in [`Reading::big_endian`].
+    /// The order of an element's bytes, as in [`Reading::order`].
     ///
     /// ```
     /// # use tilewright_files::{Request, open};
@@ -229,12 +229,13 @@ impl Request {
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("bytes");
     /// # std::fs::write(&path, [7; 24]).unwrap();
-    /// let request = Request::new().dims(&[2, 3]).dtype(dtype("f32").unwrap()).big_endian(true);
+    /// use tilewright_core::ByteOrder;
+    /// let request = Request::new().dims(&[2, 3]).dtype(dtype("f32").unwrap()).order(ByteOrder::Big);
     /// assert!(open(format!("raw:{}", path.display()), request.reading()).is_ok());
     /// ```
     #[must_use]
-    pub fn big_endian(mut self, big: bool) -> Request {
-        self.reading.big_endian = big;
+    pub fn order(mut self, order: ByteOrder) -> Request {
+        self.reading.order = Some(order);
         self
     }
 
@@ -402,9 +403,8 @@ pub(crate) fn check_memory(memory: u64) -> Result<(), Error> {
         return Ok(());
     }
     let least = budget::LEAST;
-    Err(Error::usage(format!(
-        "{memory} bytes of buffers are too few; --memory is at least {least}"
-    )))
+    let said = format!("{memory} bytes of buffers are too few");
+    Err(Error::usage(said).with(&[Remedy::MoreMemory { least: Some(least) }]))
 }
 
 /// The compiled patterns of a request.
@@ -418,7 +418,8 @@ impl<'a> Choice<'a> {
     /// Compiles the patterns; each must match one of the tensors.
     pub(crate) fn new(request: &'a Request, tensors: &[Tensor]) -> Result<Choice<'a>, Error> {
         if !request.asks() {
-            return Err(Error::usage("no layout to convert to; give --to or --rule"));
+            let error = Error::usage("no layout to convert to");
+            return Err(error.with(&[Remedy::Target, Remedy::Rule]));
         }
         let names = tensors.iter().map(|tensor| tensor.name.as_str());
         let rule =

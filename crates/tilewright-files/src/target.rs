@@ -83,7 +83,7 @@ pub(crate) fn npy_facts(input: &Input, to: &Held, len: u64) -> (String, bool, Ve
     }
     let own = match &input.container {
         Container::Npy(descr) => descr.text.clone(),
-        _ => npy::default_descr(to.dtype.name(), u64::from(bits / 8)),
+        _ => npy::default_descr(to.dtype, u64::from(bits / 8)),
     };
     if order::is_row_major(layout) {
         (own, false, layout.extents().to_vec())

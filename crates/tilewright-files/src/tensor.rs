@@ -1,8 +1,7 @@
 //! One tensor of a file: what it is, how it lies, and where its bytes are.
 
-use tilewright_core::{Fill, TensorLayout};
+use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
 use tilewright_notation::Named;
-use tilewright_xla::PrimitiveType;
 
 /// A tensor as a file holds it.
 ///
@@ -44,7 +43,7 @@ impl Tensor {
         &self.name
     }
 
-    /// The element type; [`PrimitiveType::Opaque`] where there is a [`Tensor::refusal`].
+    /// The element type.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -53,8 +52,10 @@ impl Tensor {
     /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
     /// assert_eq!(named("scale.e4m3").dtype().name(), "f8e4m3fn");
     /// ```
-    pub fn dtype(&self) -> PrimitiveType {
-        if self.refusal.is_some() { PrimitiveType::Opaque } else { self.held.dtype }
+    pub fn dtype(&self) -> Dtype {
+        // A refused tensor is held as its bytes.
+        let own = self.refusal.as_ref().and_then(|_| Dtype::spelled(&self.file_dtype));
+        own.unwrap_or(self.held.dtype)
     }
 
     /// The element type as the file spells it (`BF16`, `<f4`); of packed elements, the type of what
@@ -97,6 +98,7 @@ impl Tensor {
     /// let input = open(&path, &Reading::default()).unwrap();
     /// let tensor = &input.tensors()[0];
     /// assert!(tensor.refusal().unwrap().contains("6-bit floats straddle bytes"));
+    /// assert_eq!(tensor.dtype().name(), "f6e2m3fn");
     /// assert_eq!((tensor.file_dtype(), tensor.dims(), tensor.bytes()), ("F6_E2M3", &[4][..], 3));
     /// ```
     pub fn refusal(&self) -> Option<&str> {
@@ -187,9 +189,9 @@ impl Tensor {
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) named: Named,
-    pub(crate) dtype: PrimitiveType,
+    pub(crate) dtype: Dtype,
     pub(crate) bits: u32,
-    pub(crate) big_endian: bool,
+    pub(crate) order: ByteOrder,
 }
 
 impl Held {
@@ -197,23 +199,23 @@ impl Held {
     pub(crate) fn new(
         name: &str,
         layout: TensorLayout,
-        dtype: PrimitiveType,
+        dtype: Dtype,
         bits: u32,
         fill: Fill,
     ) -> Held {
         let explicit = (dtype.storage_bits() != Some(bits)).then_some(bits);
         let named = Named::new(name, layout, Some(dtype), explicit, fill);
-        Held { named, dtype, bits, big_endian: false }
+        Held { named, dtype, bits, order: ByteOrder::Little }
     }
 
     /// So many bytes of which nothing more is known; `None` beyond 2⁶³ − 1.
     pub(crate) fn bytes_alone(len: u64) -> Option<Held> {
         let layout = TensorLayout::row_major(&[len]).ok()?;
-        Some(Held::new("row-major", layout, PrimitiveType::U8, 8, Fill::Unspecified))
+        Some(Held::new("row-major", layout, Dtype::U8, 8, Fill::Unspecified))
     }
 
     /// A resolved SPEC, of elements of this type and width.
-    pub(crate) fn of(named: &Named, dtype: PrimitiveType, bits: u32, fill: Fill) -> Held {
+    pub(crate) fn of(named: &Named, dtype: Dtype, bits: u32, fill: Fill) -> Held {
         let held = Held::new(named.name(), named.layout().clone(), dtype, bits, fill);
         if named.explicit_bits() != Some(bits) {
             return held;
@@ -243,7 +245,7 @@ impl Held {
 }
 
 /// An error for elements that are stored in fewer bits than their values have.
-pub(crate) fn check_width(dtype: PrimitiveType, bits: u32) -> Result<(), String> {
+pub(crate) fn check_width(dtype: Dtype, bits: u32) -> Result<(), String> {
     match dtype.bits() {
         Some(least) if bits < least => Err(format!(
             "a width of {bits} bits for elements of {dtype}, whose values have {least}; legal are {least} bits or more"

@@ -6,7 +6,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use tilewright_core::Fill;
+use tilewright_core::{Fill, Remedy};
 
 use crate::{
     Conversion, Error, Input, Job, Reading, Request, Tensor, Watch,
@@ -169,10 +169,9 @@ fn npy_result(
 /// Bytes without a header, which must be as many as were asked for.
 fn raw_result(source: Source, expected: &Expected) -> Result<Result<Input, String>, Error> {
     let Some(to) = &expected.to else {
-        return Err(Error::usage(format!(
-            "raw:{}: bytes without a header do not say how they lie; give the layout they were converted to by --to",
-            source.path().display()
-        )));
+        let path = source.path().display();
+        let said = format!("raw:{path}: bytes without a header do not say how they lie");
+        return Err(Error::usage(said).with(&[Remedy::Target]));
     };
     match to.bytes() {
         Some(bytes) if bytes != source.len() => {
@@ -278,10 +277,9 @@ fn side<'a>(
     held: &'a Held,
     fill: Fill,
 ) -> Result<Side<'a>, Error> {
-    let fill =
-        dtype::fill_pattern(held.dtype, held.bits, fill, held.big_endian).map_err(|error| {
-            Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
-        })?;
+    let fill = held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {
+        Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
+    })?;
     Ok(Side { source: input.source(tensor)?, at: tensor.at, len: tensor.len, held, fill })
 }
 
@@ -299,7 +297,7 @@ fn different_facts(pair: &Pair<'_>) -> Option<String> {
     let extents = from.layout().extents();
     if out.dims() != extents {
         return Some(format!(
-            "logical dims are {:?}, were {extents:?}; a file that cannot say its dims needs the --to that made it, or --from for the original",
+            "logical dims are {:?}, were {extents:?}; of a file that cannot say its dims, give the layout that it was converted to, or that of the original",
             out.dims()
         ));
     }

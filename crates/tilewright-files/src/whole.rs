@@ -21,7 +21,7 @@ use crate::{
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("picture.svg");
 /// tilewright_files::write(&path, b"<svg/>", false)?;
-/// assert!(tilewright_files::write(&path, b"other", false).unwrap_err().to_string().contains("--force"));
+/// assert!(tilewright_files::write(&path, b"other", false).unwrap_err().kind() == "exists");
 /// tilewright_files::write(&path, b"other", true)?;
 /// assert_eq!(std::fs::read(&path)?, b"other");
 /// # Ok::<(), Box<dyn std::error::Error>>(())

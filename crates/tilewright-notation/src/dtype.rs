@@ -1,177 +1,99 @@
-//! The spellings of element types: XLA's names, safetensors', NumPy's and torch's, as data.
+//! Element types as text: the spellings that core lists, codes with a byte order, and names with the module
+//! that they come from.
 
-use tilewright_xla::PrimitiveType;
+use tilewright_core::{ByteOrder, Dtype};
 
-use crate::{error::Error, nearest::did_you_mean};
+use crate::{
+    error::Error,
+    nearest::{did_you_mean, nearest},
+};
 
-/// One type: XLA's name, safetensors' name where there is one, other spellings.
-struct Row {
-    name: &'static str,
-    safetensors: Option<&'static str>,
-    others: &'static [&'static str],
-}
-
-const fn row(
-    name: &'static str,
-    safetensors: Option<&'static str>,
-    others: &'static [&'static str],
-) -> Row {
-    Row { name, safetensors, others }
-}
-
-#[rustfmt::skip]
-static TYPES: &[Row] = &[
-    row("pred", Some("BOOL"), &["bool"]),
-    row("s1", None, &["int1"]),
-    row("s2", None, &["int2"]),
-    row("s4", None, &["int4"]),
-    row("s8", Some("I8"), &["int8"]),
-    row("s16", Some("I16"), &["int16", "short"]),
-    row("s32", Some("I32"), &["int32", "int"]),
-    row("s64", Some("I64"), &["int64", "long"]),
-    row("u1", None, &["uint1"]),
-    row("u2", None, &["uint2"]),
-    row("u4", None, &["uint4"]),
-    row("u8", Some("U8"), &["uint8"]),
-    row("u16", Some("U16"), &["uint16"]),
-    row("u32", Some("U32"), &["uint32"]),
-    row("u64", Some("U64"), &["uint64"]),
-    row("f16", Some("F16"), &["float16", "half", "halffloat"]),
-    row("bf16", Some("BF16"), &["bfloat16"]),
-    row("f32", Some("F32"), &["float32", "float"]),
-    row("f64", Some("F64"), &["float64", "double"]),
-    row("c64", Some("C64"), &["complex64", "cfloat"]),
-    row("c128", None, &["C128", "complex128", "cdouble"]),
-    row("f8e5m2", Some("F8_E5M2"), &["float8_e5m2"]),
-    row("f8e4m3", None, &["float8_e4m3"]),
-    row("f8e4m3fn", Some("F8_E4M3"), &["F8_E4M3FN", "float8_e4m3fn"]),
-    row("f8e4m3b11fnuz", None, &["float8_e4m3b11fnuz"]),
-    row("f8e4m3fnuz", Some("F8_E4M3FNUZ"), &["float8_e4m3fnuz"]),
-    row("f8e5m2fnuz", Some("F8_E5M2FNUZ"), &["float8_e5m2fnuz"]),
-    row("f8e3m4", None, &["float8_e3m4"]),
-    row("f8e8m0fnu", Some("F8_E8M0"), &["float8_e8m0fnu"]),
-    row("f4e2m1fn", Some("F4"), &["F4_E2M1", "float4_e2m1fn"]),
-];
-
-/// NumPy's codes behind a mark of byte order. Without the mark they are none: `<u4` has 4 bytes,
-/// `u4` has 4 bits.
-const CODES: &[(&str, &str)] = &[
-    ("b1", "pred"),
-    ("u1", "u8"),
-    ("u2", "u16"),
-    ("u4", "u32"),
-    ("u8", "u64"),
-    ("i1", "s8"),
-    ("i2", "s16"),
-    ("i4", "s32"),
-    ("i8", "s64"),
-    ("f2", "f16"),
-    ("f4", "f32"),
-    ("f8", "f64"),
-    ("c8", "c64"),
-    ("c16", "c128"),
-];
-
-/// The element type with this name: XLA's (`bf16`), safetensors' (`BF16`, `F8_E4M3`, `BOOL`), NumPy's
-/// (`float32`, `<f4`) or torch's (`torch.bfloat16`, `float8_e4m3fn`).
+/// The element type with this name: the standard one (`bf16`), that of safetensors (`BF16`, `F8_E4M3`, `BOOL`),
+/// NumPy's (`float32`, `<f4`), torch's (`torch.bfloat16`, `float8_e4m3fn`), GGUF's (`Q4_K`), or another of the
+/// [spellings](Dtype::spellings) (`fp16`, `e5m2`, `nf4`).
 ///
-/// safetensors' `F8_E4M3` is torch's `float8_e4m3fn`, so XLA's `f8e4m3fn`, the finite one.
+/// `fp8`, `e4m3` and safetensors' `F8_E4M3` are the finite `f8e4m3fn`.
 ///
 /// # Errors
-/// [parse](Error::is_parse) with the nearest names; big-endian codes (`>f4`) are
-/// refused, because no element type here says a byte order.
+/// [parse](Error::is_parse) with the nearest names of the same kind; big-endian codes (`>f4`) are refused,
+/// because an element type says no byte order.
 ///
 /// ```
 /// use tilewright_notation::dtype;
 /// assert_eq!(dtype("BOOL").unwrap().name(), "pred");
 /// assert_eq!(dtype("<u4").unwrap().name(), "u32");
 /// assert_eq!(dtype("u4").unwrap().name(), "u4");
+/// assert_eq!(dtype("fp8").unwrap().name(), "f8e4m3fn");
 /// let error = dtype("bfloat61").unwrap_err();
 /// assert!(error.to_string().contains("did you mean `bfloat16`?"));
 /// ```
-pub fn dtype(text: &str) -> Result<PrimitiveType, Error> {
+pub fn dtype(text: &str) -> Result<Dtype, Error> {
     let name = text.trim();
-    let span = (0, text.len());
-    if let Some(code) = name.strip_prefix('>')
-        && let Some(other) = code_name(code)
-        && element_bits(other) > 8
-    {
-        let message = format!(
-            "`{name}` is big-endian, and no element type here says a byte order; `<{code}` is laid out alike, its bytes swapped"
-        );
-        return Err(Error::parse(span, message).in_text(text));
+    let refused = |message| Err(Error::parse((0, text.len()), message).in_text(text));
+    match marked(name) {
+        Some((ByteOrder::Little, dtype)) => return Ok(dtype),
+        Some((ByteOrder::Big, _)) => {
+            let code = &name[1..];
+            return refused(format!(
+                "`{name}` is big-endian, and an element type says no byte order; `<{code}` is laid out alike, its bytes swapped"
+            ));
+        }
+        None => {}
     }
-    xla_name(name).and_then(PrimitiveType::from_name).ok_or_else(|| {
-        let nearest = did_you_mean(name, TYPES.iter().flat_map(spellings));
-        let code = code_name(name)
-            .map_or(String::new(), |other| format!("; `<{name}` is NumPy's code of {other}"));
-        let message = format!("no element type is called `{name}`{code}{nearest}");
-        Error::parse(span, message).in_text(text)
-    })
+    let plain = ["torch.", "np.", "numpy."].iter().find_map(|module| name.strip_prefix(module));
+    if let Some(dtype) = Dtype::spelled(plain.unwrap_or(name)) {
+        return Ok(dtype);
+    }
+    let nearest = did_you_mean(name, candidates(name).into_iter().flat_map(Dtype::spellings));
+    let code = code_name(name)
+        .map_or(String::new(), |other| format!("; `<{name}` is NumPy's code of {other}"));
+    refused(format!("no element type is called `{name}`{code}{nearest}"))
 }
 
-/// The element type with this name, and whether the highest byte of an element comes first, as NumPy's codes
-/// may say (`>f4`).
+/// The element type with this name, and the order of an element's bytes, where the name is a NumPy code that
+/// says it (`>f4`).
 ///
 /// # Errors
 /// As [`dtype`].
 ///
 /// ```
+/// use tilewright_core::ByteOrder;
 /// use tilewright_notation::dtype_in_order;
-/// let named = |text| dtype_in_order(text).map(|(dtype, big)| (dtype.name(), big));
-/// assert_eq!((named(">f4").unwrap(), named("<f4").unwrap()), (("f32", true), ("f32", false)));
-/// // Of a single byte there is one order.
-/// assert_eq!(named(">u1").unwrap(), ("u8", false));
+/// let named = |text| dtype_in_order(text).map(|(dtype, order)| (dtype.name(), order)).unwrap();
+/// assert_eq!(named(">f4"), ("f32", Some(ByteOrder::Big)));
+/// assert_eq!(named("<f4"), ("f32", Some(ByteOrder::Little)));
+/// assert_eq!(named("f32"), ("f32", None));
 /// ```
-pub fn dtype_in_order(text: &str) -> Result<(PrimitiveType, bool), Error> {
-    let big = text.trim().strip_prefix('>').and_then(code_name);
-    match big.filter(|found| element_bits(*found) > 8) {
-        Some(found) => Ok((found, true)),
-        None => dtype(text).map(|found| (found, false)),
+pub fn dtype_in_order(text: &str) -> Result<(Dtype, Option<ByteOrder>), Error> {
+    match marked(text.trim()) {
+        Some((order, dtype)) => Ok((dtype, Some(order))),
+        None => dtype(text).map(|found| (found, None)),
     }
 }
 
-/// The element type of NumPy's code without a mark of byte order.
-pub(crate) fn code_name(code: &str) -> Option<PrimitiveType> {
-    let row = CODES.iter().find(|(other, _)| *other == code)?;
-    PrimitiveType::from_name(row.1)
+/// The types that a misspelled name may mean, all of one kind if one is near: what its letters say, or what
+/// the nearest spelling is.
+fn candidates(name: &str) -> Vec<Dtype> {
+    let like: Vec<Dtype> = Dtype::like(name).collect();
+    let best = nearest(name, like.iter().flat_map(|dtype| dtype.spellings()));
+    let kind = best.first().and_then(|best| Dtype::spelled(best)).map(Dtype::kind);
+    like.into_iter().filter(|dtype| kind.is_none_or(|kind| dtype.kind() == kind)).collect()
 }
 
-/// XLA's name of the type that is spelled so.
-fn xla_name(text: &str) -> Option<&'static str> {
+/// A code of the array interface behind a mark of byte order. Without the mark it is none: `<u4` has 4 bytes,
+/// `u4` has 4 bits.
+fn marked(text: &str) -> Option<(ByteOrder, Dtype)> {
+    let dtype = code_name(text.strip_prefix(['<', '=', '|', '>'])?)?;
     // Of a single byte there is one order.
-    if let Some(code) = text.strip_prefix(['<', '=', '|', '>']) {
-        return CODES.iter().find(|(other, _)| *other == code).map(|(_, name)| *name);
-    }
-    let plain = ["torch.", "np.", "numpy."].iter().find_map(|module| text.strip_prefix(module));
-    let name = plain.unwrap_or(text);
-    TYPES.iter().find(|row| spellings(row).any(|other| other == name)).map(|row| row.name)
+    let big = text.starts_with('>') && dtype.storage_bits() > Some(8);
+    Some((if big { ByteOrder::Big } else { ByteOrder::Little }, dtype))
 }
 
-fn spellings(row: &'static Row) -> impl Iterator<Item = &'static str> {
-    let others = row.others.iter().copied();
-    std::iter::once(row.name).chain(row.safetensors).chain(others)
-}
-
-/// The name of a type in a safetensors header; `None` where the format has none.
-///
-/// ```
-/// use tilewright_notation::{dtype, safetensors_name};
-/// assert_eq!(safetensors_name(dtype("pred").unwrap()), Some("BOOL"));
-/// assert_eq!(safetensors_name(dtype("s4").unwrap()), None);
-/// ```
-pub fn safetensors_name(dtype: PrimitiveType) -> Option<&'static str> {
-    TYPES.iter().find(|row| row.name == dtype.name())?.safetensors
-}
-
-/// The width by which constants of formats go: that of a value, 8 for a truth value.
-pub(crate) fn width(dtype: PrimitiveType) -> u32 {
-    if dtype == PrimitiveType::Pred { 8 } else { dtype.bits().unwrap_or(0) }
-}
-
-/// The bits an element takes in storage where nothing else is said; 0 for a type without elements.
-pub(crate) fn element_bits(dtype: PrimitiveType) -> u32 {
-    dtype.storage_bits().unwrap_or(0)
+/// The element type of a code of the array interface without a mark of byte order.
+pub(crate) fn code_name(code: &str) -> Option<Dtype> {
+    let letter = code.chars().next()?;
+    let digits = code.strip_prefix(letter).filter(|digits| !digits.starts_with(['+', '0']))?;
+    Dtype::of_array_code(letter, digits.parse().ok()?)
 }
 
 #[cfg(test)]
@@ -179,48 +101,70 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_array_type_has_a_row_and_every_spelling_one_meaning() {
-        for primitive in PrimitiveType::all() {
-            assert_eq!(dtype(primitive.name()).is_ok(), primitive.is_array(), "{primitive}");
-        }
-        for row in TYPES {
-            for spelling in spellings(row) {
-                assert_eq!(dtype(spelling).unwrap().name(), row.name, "{spelling}");
-            }
-        }
-        for (code, name) in CODES {
-            let marked = dtype(&format!("<{code}")).unwrap();
-            assert_eq!(marked.name(), *name);
-            let digits: u32 = code[1..].parse().unwrap();
-            assert_eq!(element_bits(marked), digits * 8);
-            match dtype(&format!(">{code}")) {
-                Ok(one_byte) => assert_eq!((one_byte, digits), (marked, 1)),
-                Err(error) => assert!(error.to_string().contains("big-endian") && digits > 1),
+    fn every_spelling_is_read_also_behind_its_module() {
+        for expected in Dtype::all() {
+            for spelling in expected.spellings() {
+                assert_eq!(dtype(spelling), Ok(expected), "{spelling}");
+                assert_eq!(dtype(&format!(" torch.{spelling}\n")), Ok(expected), "{spelling}");
             }
         }
     }
 
     #[test]
-    fn safetensors_names_come_back() {
-        let names: Vec<&str> = PrimitiveType::all().filter_map(safetensors_name).collect();
-        assert_eq!(names.len(), 20);
-        for name in names {
-            assert_eq!(safetensors_name(dtype(name).unwrap()), Some(name));
+    fn codes_say_their_bytes_behind_a_mark() {
+        for expected in Dtype::all() {
+            let Some((letter, bytes)) = expected.array_code() else { continue };
+            let code = format!("{letter}{bytes}");
+            assert_eq!(code_name(&code), Some(expected));
+            for mark in ["<", "=", "|"] {
+                assert_eq!(dtype(&format!("{mark}{code}")), Ok(expected));
+            }
+            match dtype(&format!(">{code}")) {
+                Ok(one_byte) => assert_eq!((one_byte, bytes), (expected, 1)),
+                Err(error) => assert!(error.to_string().contains("big-endian") && bytes > 1),
+            }
+        }
+        for wrong in ["<bf16", "<f04", "<f+4", "<", "<f", "<V2", "|S4", "<f3"] {
+            assert!(dtype(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn what_is_no_type_gets_the_nearest() {
-        for (wrong, right) in
-            [("Bf16", "bf16"), ("float33", "float32"), ("f4", "F4"), ("I33", "I32")]
-        {
+        for (wrong, right) in [
+            ("Bf16", "bf16"),
+            ("float33", "float32"),
+            ("f4", "F4"),
+            ("I33", "I32"),
+            ("uint12", "uint1"),
+            ("E5M2", "e5m2"),
+            ("q4_9", "q4_0"),
+        ] {
             let error = dtype(wrong).unwrap_err();
             assert!(error.is_parse());
             assert!(error.to_string().contains(&format!("`{right}`")), "{error}");
         }
         assert!(dtype("f4").unwrap_err().to_string().contains("`<f4` is NumPy's code of f32"));
-        for wrong in ["", "tuple", "token", "<bf16", "i4", "primitive_type_invalid"] {
+        for wrong in ["", "tuple", "token", "i4", "primitive_type_invalid"] {
             assert!(dtype(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_hint_is_of_the_kind_that_the_letters_say() {
+        for expected in Dtype::all() {
+            for spelling in expected.spellings() {
+                for wrong in
+                    [format!("{spelling}x"), spelling.to_uppercase(), format!("{spelling}9")]
+                {
+                    let Err(error) = dtype(&wrong) else { continue };
+                    let text = error.to_string();
+                    let names = text.split('`').skip(3).step_by(2);
+                    for name in names.filter(|name| !name.starts_with('<')) {
+                        assert_eq!(dtype(name).unwrap().kind(), expected.kind(), "{text}");
+                    }
+                }
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilewright_core::ParseError;
+use tilewright_core::{ParseError, Remedy};
 
 /// What went wrong, as far as a caller decides by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +164,25 @@ impl Error {
     /// ```
     pub fn needs_dtype(&self) -> bool {
         self.is(Kind::NeedsDtype)
+    }
+
+    /// What the caller can give so that the same SPEC is resolved.
+    ///
+    /// ```
+    /// use tilewright_core::Remedy;
+    /// use tilewright_notation::Spec;
+    /// let zn = Spec::parse("zN").unwrap();
+    /// let remedy = |dims| zn.resolve(dims, None).unwrap_err().remedy();
+    /// assert_eq!(remedy(None), Some(Remedy::Dims));
+    /// assert_eq!(remedy(Some(&[32, 32])), Some(Remedy::Dtype));
+    /// assert_eq!(remedy(Some(&[32])), None);
+    /// ```
+    pub fn remedy(&self) -> Option<Remedy> {
+        match self.0.kind {
+            Kind::NeedsDims => Some(Remedy::Dims),
+            Kind::NeedsDtype => Some(Remedy::Dtype),
+            _ => None,
+        }
     }
 
     /// Ranks, dims or dtypes that must agree do not.

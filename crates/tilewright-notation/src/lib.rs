@@ -7,7 +7,7 @@
 //! | [`notations`], [`notation`] | the notations a layout is read from and printed in |
 //! | [`catalogue`] | the named formats: zN, NC1HWC0, COL32 … |
 //! | [`recognise`] | which of these names a layout has |
-//! | [`dtype`], [`safetensors_name`] | the spellings of element types |
+//! | [`dtype`] | the spellings of element types |
 //! | [`Error`] | why not, where, and what would be legal |
 //!
 //! A consumer takes a `Named` and never learns how it was written; a notation is one file and knows no
@@ -46,7 +46,7 @@ mod scan;
 mod spec;
 
 pub use catalogue::{Constant, Format, Preset, Units, Width, add_formats, catalogue};
-pub use dtype::{dtype, dtype_in_order, safetensors_name};
+pub use dtype::{dtype, dtype_in_order};
 pub use error::Error;
 pub use named::Named;
 pub use notation::{Notation, notation, notations};

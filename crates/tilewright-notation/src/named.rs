@@ -1,7 +1,6 @@
 //! A layout of an array with its name and what is known of its elements.
 
-use tilewright_core::{Fill, TensorLayout};
-use tilewright_xla::PrimitiveType;
+use tilewright_core::{Dtype, Fill, TensorLayout};
 
 use crate::{Spec, dialect, reading::Resolved};
 
@@ -20,7 +19,7 @@ use crate::{Spec, dialect, reading::Resolved};
 pub struct Named {
     name: String,
     layout: TensorLayout,
-    dtype: Option<PrimitiveType>,
+    dtype: Option<Dtype>,
     bits: Option<u32>,
     fill: Fill,
     bare: bool,
@@ -42,7 +41,7 @@ impl Named {
     pub fn new(
         name: impl Into<String>,
         layout: TensorLayout,
-        dtype: Option<PrimitiveType>,
+        dtype: Option<Dtype>,
         bits: Option<u32>,
         fill: Fill,
     ) -> Named {
@@ -81,18 +80,18 @@ impl Named {
     /// The element type, where it is known.
     ///
     /// ```
+    /// use tilewright_core::Dtype;
     /// use tilewright_notation::Spec;
-    /// use tilewright_xla::PrimitiveType;
     /// let dtype = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap().dtype();
-    /// assert_eq!(dtype("bf16[3,5]{0,1}"), Some(PrimitiveType::Bf16));
+    /// assert_eq!(dtype("bf16[3,5]{0,1}"), Some(Dtype::Bf16));
     /// assert_eq!(dtype("(3,5):(1,3)"), None);
     /// ```
-    pub fn dtype(&self) -> Option<PrimitiveType> {
+    pub fn dtype(&self) -> Option<Dtype> {
         self.dtype
     }
 
     /// The stored width of an element in bits: what the layout says, else the whole bytes of the
-    /// dtype; `None` where neither is known.
+    /// dtype; `None` where neither is known, and for elements in blocks, which have no width.
     ///
     /// ```
     /// use tilewright_notation::Spec;

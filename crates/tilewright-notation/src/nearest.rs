@@ -5,7 +5,10 @@ const MOST: usize = 4;
 
 /// The candidates nearest to `text`, the best first: another case of it alone, or one at most a third of its
 /// letters away (one at least) and behind it those one worse, at most half of the letters away.
-fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn nearest<'a>(
+    text: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Vec<&'a str> {
     // No name is that long, and the distance costs a product of lengths.
     if text.len() > 64 {
         return Vec::new();

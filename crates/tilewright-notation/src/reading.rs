@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use tilewright_core::{Fill, LinearLayout, TensorLayout};
-use tilewright_xla::PrimitiveType;
+use tilewright_core::{Dtype, Fill, LinearLayout, TensorLayout};
 
 use crate::{
     error::{Error, Kind},
@@ -36,7 +35,7 @@ pub(crate) trait Reading: fmt::Debug + fmt::Display + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Given<'a> {
     pub(crate) dims: Option<&'a [u64]>,
-    pub(crate) dtype: Option<PrimitiveType>,
+    pub(crate) dtype: Option<Dtype>,
 }
 
 impl<'a> Given<'a> {
@@ -53,11 +52,7 @@ impl<'a> Given<'a> {
     }
 
     /// The dtype, without which this SPEC has no `what`.
-    pub(crate) fn need_dtype(
-        &self,
-        spec: &dyn fmt::Display,
-        what: &str,
-    ) -> Result<PrimitiveType, Error> {
+    pub(crate) fn need_dtype(&self, spec: &dyn fmt::Display, what: &str) -> Result<Dtype, Error> {
         self.dtype.ok_or_else(|| {
             Error::new(Kind::NeedsDtype, format!("`{spec}` needs the array's dtype, for {what}"))
         })
@@ -82,8 +77,8 @@ impl<'a> Given<'a> {
     pub(crate) fn agree_dtype(
         &self,
         spec: &dyn fmt::Display,
-        own: Option<PrimitiveType>,
-    ) -> Result<Option<PrimitiveType>, Error> {
+        own: Option<Dtype>,
+    ) -> Result<Option<Dtype>, Error> {
         match (self.dtype, own) {
             (Some(given), Some(own)) if given != own => Err(Error::new(
                 Kind::Mismatch,
@@ -98,7 +93,7 @@ impl<'a> Given<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct Resolved {
     pub(crate) layout: TensorLayout,
-    pub(crate) dtype: Option<PrimitiveType>,
+    pub(crate) dtype: Option<Dtype>,
     pub(crate) bits: Option<u32>,
     pub(crate) fill: Fill,
     pub(crate) bare: bool,

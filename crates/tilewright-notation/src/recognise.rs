@@ -3,20 +3,12 @@
 //! A name is found iff it gives the same map with the same padding for the same extents and elements:
 //! strides alone are no name. Where several are the same, all are listed.
 
-use tilewright_core::TensorLayout;
-use tilewright_xla::PrimitiveType;
+use tilewright_core::{Dtype, TensorLayout};
 
 use crate::{Format, Named, Spec, catalogue, dialect};
 
 /// A type of each width that constants go by.
-const WIDTHS: &[PrimitiveType] = &[
-    PrimitiveType::S4,
-    PrimitiveType::S8,
-    PrimitiveType::F16,
-    PrimitiveType::F32,
-    PrimitiveType::F64,
-    PrimitiveType::C128,
-];
+const WIDTHS: &[Dtype] = &[Dtype::S4, Dtype::S8, Dtype::F16, Dtype::F32, Dtype::F64, Dtype::C128];
 
 /// The most sizes that are tried for a parameter.
 const SIZES: usize = 12;

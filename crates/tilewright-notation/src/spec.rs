@@ -2,8 +2,7 @@
 
 use std::{fmt, str::FromStr, sync::Arc};
 
-use tilewright_core::LinearLayout;
-use tilewright_xla::PrimitiveType;
+use tilewright_core::{Dtype, LinearLayout};
 
 use crate::{
     Named, dialect,
@@ -114,14 +113,14 @@ impl Spec {
     /// let error = hlo.resolve(Some(&[5, 3]), None).unwrap_err();
     /// assert!(error.is_mismatch() && error.to_string().contains("(5,3)"));
     /// ```
-    pub fn resolve(
-        &self,
-        dims: Option<&[u64]>,
-        dtype: Option<PrimitiveType>,
-    ) -> Result<Named, Error> {
+    pub fn resolve(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Result<Named, Error> {
         let given = Given { dims, dtype };
         let mut resolved = self.reading.resolve(&given).map_err(|e| self.point(e))?;
         resolved.bits = resolved.bits.or_else(|| self.reading.packs(&given));
+        if let Some(dtype) = resolved.dtype.filter(|dtype| dtype.block().is_some()) {
+            // The dims count elements, and the last is whole blocks.
+            dtype.packed_bytes(resolved.layout.extents())?;
+        }
         Ok(Named::of(self.text.to_string(), resolved))
     }
 
@@ -135,11 +134,7 @@ impl Spec {
     /// // A format of elements of any width keeps them in bytes of their own.
     /// assert_eq!(bits("s4[64,64] zN"), None);
     /// ```
-    pub fn packed_by_name(
-        &self,
-        dims: Option<&[u64]>,
-        dtype: Option<PrimitiveType>,
-    ) -> Option<u32> {
+    pub fn packed_by_name(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Option<u32> {
         self.reading.packs(&Given { dims, dtype })
     }
 
@@ -171,7 +166,7 @@ impl Spec {
     pub fn distribution(
         &self,
         dims: Option<&[u64]>,
-        dtype: Option<PrimitiveType>,
+        dtype: Option<Dtype>,
     ) -> Result<Option<LinearLayout>, Error> {
         self.reading.distribution(&Given { dims, dtype })
     }

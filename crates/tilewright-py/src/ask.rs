@@ -1,7 +1,7 @@
 //! What is asked of a move, as values that can be compared: the key of the plan cache.
 
 use pyo3::{prelude::*, types::PyString};
-use tilewright::{Fill, Named, PrimitiveType, Spec, TensorLayout, notation};
+use tilewright::{Dtype, Fill, Named, Spec, TensorLayout, notation};
 
 use crate::{
     integer::{Integer, Integers, given},
@@ -14,7 +14,7 @@ pub(crate) struct Ask {
     pub(crate) from: Option<Wanted>,
     pub(crate) to: Option<Wanted>,
     pub(crate) dims: Option<Vec<u64>>,
-    pub(crate) dtype: Option<PrimitiveType>,
+    pub(crate) dtype: Option<Dtype>,
     /// The width of a stored element of the destination.
     pub(crate) bits: Option<u32>,
     pub(crate) fill: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) enum Wanted {
 pub(crate) struct Read {
     name: String,
     layout: TensorLayout,
-    dtype: Option<PrimitiveType>,
+    dtype: Option<Dtype>,
     bits: Option<u32>,
     fill: Fill,
 }
@@ -61,7 +61,7 @@ impl Wanted {
     pub(crate) fn resolve(
         &self,
         dims: Option<&[u64]>,
-        dtype: Option<PrimitiveType>,
+        dtype: Option<Dtype>,
     ) -> Result<Named, notation::Error> {
         match self {
             Wanted::Text(text) => Spec::parse(text)?.resolve(dims, dtype),

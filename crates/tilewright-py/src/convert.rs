@@ -13,10 +13,7 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyMapping},
 };
-use tilewright::{
-    files::{self, Action, Conversion, Job, Request, Tensor, Watch, open},
-    xla::parse_fill,
-};
+use tilewright::files::{self, Action, Conversion, Job, Request, Tensor, Watch, open};
 
 use crate::{
     errors::{Raised, parse, refused},
@@ -65,7 +62,7 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     }
     if let Some(fill) = value("fill")? {
         let text = fill.str()?.to_string();
-        request = request.fill(parse_fill(&text).map_err(|error| parse(&text, &error))?);
+        request = request.fill(text.trim().parse().map_err(|error| parse(&text, &error))?);
     }
     if let Some(threads) = value("threads")? {
         request = request.threads(threads.extract::<Integer<_>>()?.0);

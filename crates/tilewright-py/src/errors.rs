@@ -3,7 +3,7 @@
 use std::io;
 
 use pyo3::{exceptions::PyRuntimeError, prelude::*, sync::PyOnceLock};
-use tilewright::{ParseError, core, eval, files, notation, relayout};
+use tilewright::{Error, ParseError, Remedy};
 
 static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -36,82 +36,52 @@ pub(crate) fn broken(what: &str) -> PyErr {
     PyRuntimeError::new_err(format!("{what}; this is a mistake of tilewright"))
 }
 
-/// An error of one of the library's crates as an exception.
+/// An error of the library as an exception.
 pub(crate) trait Raised<T> {
     /// The value, or the exception.
     fn raised(self) -> PyResult<T>;
 }
 
-impl<T> Raised<T> for Result<T, notation::Error> {
+impl<T, E: Into<Error>> Raised<T> for Result<T, E> {
     fn raised(self) -> PyResult<T> {
-        self.map_err(|error| {
-            let rendered = error.span().map(|_| error.render());
-            make(error.kind(), &error.to_string(), error.span(), rendered)
-        })
+        self.map_err(|error| exception(&error.into()))
     }
 }
 
-impl<T> Raised<T> for Result<T, eval::Error> {
-    fn raised(self) -> PyResult<T> {
-        self.map_err(|error| {
-            make(error.kind(), &error.to_string(), Some(error.span()), Some(error.render()))
-        })
-    }
-}
-
-impl<T> Raised<T> for Result<T, core::Error> {
-    fn raised(self) -> PyResult<T> {
-        self.map_err(|error| refused(error.kind(), error.to_string()))
-    }
-}
-
-impl<T> Raised<T> for Result<T, relayout::Error> {
-    fn raised(self) -> PyResult<T> {
-        self.map_err(|error| refused(error.kind(), error.to_string()))
-    }
-}
-
-impl<T> Raised<T> for Result<T, files::Error> {
-    fn raised(self) -> PyResult<T> {
-        self.map_err(|error| {
-            let cause = std::error::Error::source(&error);
-            let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
-            let kind = match cause.map(io::Error::kind) {
-                Some(io::ErrorKind::NotFound) => "missing",
-                Some(io::ErrorKind::PermissionDenied) => "denied",
-                _ => error.kind(),
-            };
-            refused(&format!("file-{kind}"), keywords(&error.to_string()))
-        })
-    }
-}
-
-/// The options that messages advise, and what they are called here.
-const OPTIONS: [(&str, &str); 9] = [
-    ("--dims", "dims"),
-    ("--dtype", "dtype"),
-    ("--force", "force=True"),
-    ("--from", "from_"),
-    ("--memory", "memory"),
-    ("--rule", "rules"),
-    ("--skip-unfit", "skip_unfit=True"),
-    ("--tensor", "tensors"),
-    ("--to", "to"),
-];
-
-/// A message of the program with its options as Python's keywords.
-fn keywords(message: &str) -> String {
-    let word = |word: &str| {
-        let option = word.trim_end_matches([',', ';', '.', ':']);
-        let known = OPTIONS.iter().find(|(name, _)| *name == option);
-        known.map_or_else(|| word.to_owned(), |(name, keyword)| word.replacen(name, keyword, 1))
+/// The exception, what to do about it spelled as arguments.
+fn exception(error: &Error) -> PyErr {
+    let word = match error.io_kind() {
+        Some(io::ErrorKind::NotFound) => "missing",
+        Some(io::ErrorKind::PermissionDenied) => "denied",
+        _ => error.kind(),
     };
-    message.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    let kind = if error.is_file() { format!("file-{word}") } else { word.to_owned() };
+    let rendered = error.span().map(|_| error.rendered(argument));
+    make(&kind, &error.spelled(argument), error.span(), rendered)
+}
+
+/// A remedy as the arguments that apply it.
+fn argument(remedy: Remedy) -> String {
+    match remedy {
+        Remedy::Overwrite => "overwriting it needs force=True",
+        Remedy::MoreMemory { least: Some(least) } => return format!("memory is at least {least}"),
+        Remedy::MoreMemory { least: None } => "raise memory",
+        Remedy::LessMemory => "lower memory",
+        Remedy::Dims => "give dims, such as dims=(100, 100)",
+        Remedy::Dtype => "give dtype, such as dtype=\"bf16\"",
+        Remedy::DimsAndDtype => "give dims and dtype",
+        Remedy::Source => "give the layout it has as from_, such as from_=\"row-major\"",
+        Remedy::Target => "give the layout as to",
+        Remedy::Rule => "give layouts as rules",
+        Remedy::OtherLayout => "give it another layout by rules",
+        Remedy::LeaveOut => "leave it out by tensors",
+        Remedy::SkipUnfit => "pass over such tensors by skip_unfit=True",
+        other => return other.to_string(),
+    }
+    .to_owned()
 }
 
 /// A parser's error about `text`.
 pub(crate) fn parse(text: &str, error: &ParseError) -> PyErr {
-    let kind = error.cause().map_or("parse", core::Error::kind);
-    let rendered = error.render(text).to_string();
-    make(kind, &error.to_string(), Some(error.span()), Some(rendered))
+    exception(&Error::from(error.clone()).in_text(text))
 }

@@ -5,9 +5,8 @@
 
 use pyo3::prelude::*;
 use tilewright::{
-    Fill, Named, PrimitiveType, TensorLayout,
+    ByteOrder, Dtype, Fill, Named, TensorLayout,
     relayout::{Elements, Extend, Plan},
-    xla::{fill_text, parse_fill},
 };
 
 use crate::{
@@ -36,7 +35,7 @@ pub(crate) enum Source {
     /// This very shape and these strides.
     Array(Facts),
     /// So many bytes side by side, of elements of this type, their bytes in the other order if swapped.
-    Storage { bytes: u64, dtype: Option<PrimitiveType>, bits: u32, swapped: bool },
+    Storage { bytes: u64, dtype: Option<Dtype>, bits: u32, swapped: bool },
 }
 
 /// One side of a move: the layout and the width of its elements as stored.
@@ -86,7 +85,7 @@ impl Prepared {
             let says = "big-endian elements keep their width; make the array little-endian first";
             return Err(refused("unsupported", says));
         }
-        let signed = from.named.dtype().is_some_and(is_signed);
+        let signed = from.named.dtype().is_some_and(Dtype::is_signed_integer);
         let extend = if signed { Extend::Sign } else { Extend::Zero };
         let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
         let fill = fill(ask, &from, &to)?;
@@ -113,12 +112,6 @@ impl Prepared {
         // A changed copy of a plan starts its own threads.
         Ok(self.plan.clone().with_min_range(1 << 14))
     }
-}
-
-/// Whether widening copies the sign.
-fn is_signed(dtype: PrimitiveType) -> bool {
-    use PrimitiveType as P;
-    matches!(dtype, P::S1 | P::S2 | P::S4 | P::S8 | P::S16 | P::S32 | P::S64)
 }
 
 /// The array as it lies.
@@ -220,30 +213,21 @@ fn bytes(side: &Side) -> PyResult<u64> {
 fn fill(ask: &Ask, from: &Side, to: &Side) -> PyResult<u128> {
     let own = to.named.fill();
     let asked =
-        ask.fill.as_deref().map(|text| parse_fill(text).map_err(|error| parse(text, &error)));
+        ask.fill.as_deref().map(|text| text.trim().parse().map_err(|error| parse(text, &error)));
     let fill = match asked.transpose()? {
         Some(asked) if own != Fill::Unspecified && own != asked => {
-            let words = |fill| fill_text(fill).unwrap_or_else(|| "nothing".into());
-            let says = format!("a fill of {} where the layout says {}", words(asked), words(own));
+            let says = format!("a fill of {asked} where the layout says {own}");
             return Err(refused("mismatch", says));
         }
         Some(asked) => asked,
         None => own,
     };
     match (fill, from.named.dtype()) {
-        (Fill::Unspecified | Fill::Unknown | Fill::Zero, _) => Ok(0),
+        (Fill::Unspecified | Fill::Unknown | Fill::Zero, None) => Ok(0),
         (Fill::Bits(bits), None) => Ok(bits),
         (Fill::One | Fill::Lowest | Fill::Highest, None) => {
             Err(refused("needs-dtype", "such a fill depends on the element type; give dtype"))
         }
-        (fill, Some(dtype)) => widened(dtype, dtype.fill_bits(fill).raised()?, to.bits),
+        (fill, Some(dtype)) => dtype.stored_fill(fill, to.bits, ByteOrder::Little).raised(),
     }
-}
-
-/// The bits of a number in an element of `bits` bits.
-fn widened(dtype: PrimitiveType, pattern: u128, bits: u32) -> PyResult<u128> {
-    let own = dtype.bits().unwrap_or(bits);
-    let negative = is_signed(dtype) && own < 128 && pattern >> (own.max(1) - 1) & 1 == 1;
-    let pattern = if negative && bits > own { pattern | (u128::MAX << own) } else { pattern };
-    Ok(if bits < 128 { pattern & ((1 << bits) - 1) } else { pattern })
 }

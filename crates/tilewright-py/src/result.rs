@@ -1,7 +1,7 @@
 //! The array that a move gives: its shape and its element type.
 
 use pyo3::{prelude::*, types::PyString};
-use tilewright::PrimitiveType;
+use tilewright::Dtype;
 
 use crate::{
     errors::refused,
@@ -16,7 +16,7 @@ pub(crate) struct Form {
     /// The width of a stored element.
     pub(crate) bits: u32,
     /// What an output's elements may be.
-    dtype: Option<PrimitiveType>,
+    dtype: Option<Dtype>,
     /// Whether the bytes of each element are in the other order, as those of the source.
     swapped: bool,
 }
@@ -33,14 +33,14 @@ impl Form {
     /// The form for elements of `dtype`, stored in `bits` bits, from a source of these facts.
     pub(crate) fn new(
         facts: Option<&Facts>,
-        dtype: Option<PrimitiveType>,
+        dtype: Option<Dtype>,
         bits: u32,
         mut shape: Vec<u64>,
     ) -> Form {
         let fits = dtype.filter(|dtype| dtype.storage_bits() == Some(bits));
         let same = facts
             .is_some_and(|facts| facts.bits() == bits && (fits.is_none() || facts.dtype == fits));
-        let element = match (fits.and_then(numpy_name), bits) {
+        let element = match (fits.and_then(Dtype::array_name), bits) {
             _ if same => Element::Own,
             (Some(name), _) => Element::Named(name),
             (None, 16) => Element::Named("uint16"),
@@ -69,7 +69,7 @@ impl Form {
         let dtype = match (&self.element, &source.own_dtype) {
             (Element::Own, Some(own)) => own.bind(py).clone(),
             (Element::Own, None) => {
-                let name = source.facts.dtype.and_then(numpy_name).unwrap_or("uint8");
+                let name = source.facts.dtype.and_then(Dtype::array_name).unwrap_or("uint8");
                 PyString::new(py, name).into_any()
             }
             (Element::Named(name), _) => PyString::new(py, name).into_any(),
@@ -83,8 +83,7 @@ impl Form {
     /// Refuses an output of other elements; bytes are taken for any.
     pub(crate) fn check(&self, py: Python<'_>, source: &Memory, out: &Memory) -> PyResult<()> {
         let facts = &out.facts;
-        let is_bytes =
-            facts.itemsize == 1 && facts.dtype.is_none_or(|dtype| dtype == PrimitiveType::U8);
+        let is_bytes = facts.itemsize == 1 && facts.dtype.is_none_or(|dtype| dtype == Dtype::U8);
         if is_bytes {
             return Ok(());
         }
@@ -98,7 +97,7 @@ impl Form {
         if facts.bits() == self.bits && same && facts.swapped == self.swapped {
             return Ok(());
         }
-        let name = |dtype: Option<PrimitiveType>, bits, swapped| {
+        let name = |dtype: Option<Dtype>, bits, swapped| {
             let order = if swapped { "big-endian " } else { "" };
             let name =
                 dtype.map_or_else(|| format!("{bits} bits"), |dtype| dtype.name().to_owned());
@@ -126,40 +125,4 @@ fn packed(shape: &[u64], bits: u32) -> Vec<u64> {
             vec![size.saturating_mul(bits).div_ceil(8)]
         }
     }
-}
-
-/// The name of an element type in NumPy, ml_dtypes and torch.
-fn numpy_name(dtype: PrimitiveType) -> Option<&'static str> {
-    use PrimitiveType as P;
-    Some(match dtype {
-        P::Pred => "bool",
-        P::S2 => "int2",
-        P::S4 => "int4",
-        P::S8 => "int8",
-        P::S16 => "int16",
-        P::S32 => "int32",
-        P::S64 => "int64",
-        P::U2 => "uint2",
-        P::U4 => "uint4",
-        P::U8 => "uint8",
-        P::U16 => "uint16",
-        P::U32 => "uint32",
-        P::U64 => "uint64",
-        P::F16 => "float16",
-        P::Bf16 => "bfloat16",
-        P::F32 => "float32",
-        P::F64 => "float64",
-        P::C64 => "complex64",
-        P::C128 => "complex128",
-        P::F8e5m2 => "float8_e5m2",
-        P::F8e4m3 => "float8_e4m3",
-        P::F8e4m3fn => "float8_e4m3fn",
-        P::F8e4m3b11fnuz => "float8_e4m3b11fnuz",
-        P::F8e4m3fnuz => "float8_e4m3fnuz",
-        P::F8e5m2fnuz => "float8_e5m2fnuz",
-        P::F8e3m4 => "float8_e3m4",
-        P::F8e8m0fnu => "float8_e8m0fnu",
-        P::F4e2m1fn => "float4_e2m1fn",
-        _ => return None,
-    })
 }

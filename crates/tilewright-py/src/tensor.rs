@@ -7,9 +7,8 @@ use pyo3::{
     types::{PyAny, PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple, PyType},
 };
 use tilewright::{
-    Fill, Named, Pattern, Place, PrimitiveType, Spec, TensorLayout, notation,
+    Dtype, Fill, Named, Pattern, Place, Spec, TensorLayout, notation,
     picture::{Cells, Picture},
-    xla::fill_text,
 };
 
 use crate::{
@@ -135,7 +134,8 @@ impl PyTensorLayout {
     /// What padding holds: ``0``, ``one``, ``lowest``, ``highest``, ``0x…``; None where nothing is promised.
     #[getter]
     fn fill(&self) -> Option<String> {
-        fill_text(self.0.fill())
+        let fill = self.0.fill();
+        (fill != Fill::Unspecified).then(|| fill.to_string())
     }
 
     /// The extents of the storage, outermost first, as any reader can load it; one length where the storage is
@@ -282,7 +282,7 @@ impl PyTensorLayout {
 
 impl PyTensorLayout {
     /// What decides whether two are equal.
-    fn facts(&self) -> (&TensorLayout, Option<PrimitiveType>, Option<u32>, Fill) {
+    fn facts(&self) -> (&TensorLayout, Option<Dtype>, Option<u32>, Fill) {
         (self.0.layout(), self.0.dtype(), self.0.element_bits(), self.0.fill())
     }
 
@@ -343,7 +343,7 @@ pub(crate) fn spec_of(value: &Bound<'_, PyAny>) -> PyResult<Spec> {
 pub(crate) fn resolve(
     value: &Bound<'_, PyAny>,
     dims: Option<&[u64]>,
-    dtype: Option<PrimitiveType>,
+    dtype: Option<Dtype>,
 ) -> PyResult<Named> {
     if let (Ok(tensor), None, None) = (value.cast::<PyTensorLayout>(), dims, dtype) {
         return Ok(tensor.get().0.clone());
@@ -352,19 +352,19 @@ pub(crate) fn resolve(
 }
 
 /// What NumPy makes of Python's own types. By their names, `float` and `int` are C's.
-fn python_type(value: &Bound<'_, PyAny>) -> Option<PrimitiveType> {
+fn python_type(value: &Bound<'_, PyAny>) -> Option<Dtype> {
     let py = value.py();
     let types = [
-        (PyFloat::type_object(py), PrimitiveType::F64),
-        (PyInt::type_object(py), PrimitiveType::S64),
-        (PyBool::type_object(py), PrimitiveType::Pred),
-        (PyComplex::type_object(py), PrimitiveType::C128),
+        (PyFloat::type_object(py), Dtype::F64),
+        (PyInt::type_object(py), Dtype::S64),
+        (PyBool::type_object(py), Dtype::Pred),
+        (PyComplex::type_object(py), Dtype::C128),
     ];
     types.into_iter().find(|(own, _)| value.is(own)).map(|(_, dtype)| dtype)
 }
 
 /// An element type: by a name in any spelling, or NumPy's, ml_dtypes' or torch's own.
-pub(crate) fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<PrimitiveType> {
+pub(crate) fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<Dtype> {
     if let Ok(text) = value.cast::<PyString>() {
         return notation::dtype(&text.to_cow()?).raised();
     }

@@ -1,7 +1,7 @@
 //! What a person typed, read: a SPEC or an expression, with dims and an element type.
 
 use serde_json::Value;
-use tilewright::{Named, PrimitiveType, Spec, input, notation};
+use tilewright::{Dtype, Named, Spec, input, notation};
 
 use crate::refusal::Refusal;
 
@@ -21,7 +21,7 @@ impl Array<'_> {
         integers("dims", self.dims).map(Some)
     }
 
-    pub(crate) fn dtype(self) -> Result<Option<PrimitiveType>, Refusal> {
+    pub(crate) fn dtype(self) -> Result<Option<Dtype>, Refusal> {
         let dtype = self.dtype.trim();
         if dtype.is_empty() {
             return Ok(None);

@@ -152,15 +152,7 @@ pub fn parse_fill(text: &str) -> Result<Fill, ParseError> {
 /// assert_eq!(parse_fill(&fill_text(Fill::Bits(0x7fc0)).unwrap()).unwrap(), Fill::Bits(0x7fc0));
 /// ```
 pub fn fill_text(fill: Fill) -> Option<String> {
-    match fill {
-        Fill::Unspecified => None,
-        Fill::Zero => Some("0".into()),
-        Fill::One => Some("one".into()),
-        Fill::Lowest => Some("lowest".into()),
-        Fill::Highest => Some("highest".into()),
-        Fill::Unknown => Some("unknown".into()),
-        Fill::Bits(bits) => Some(format!("{bits:#x}")),
-    }
+    (fill != Fill::Unspecified).then(|| fill.to_string())
 }
 
 fn read(cursor: &mut Cursor<'_>) -> Result<Padded, ParseError> {
@@ -206,29 +198,8 @@ fn widths(cursor: &mut Cursor<'_>) -> Result<Vec<u64>, ParseError> {
 
 fn fill(cursor: &mut Cursor<'_>) -> Result<Fill, ParseError> {
     let (word, span) = cursor.word();
-    match word {
-        "0" => Ok(Fill::Zero),
-        "one" => Ok(Fill::One),
-        "lowest" => Ok(Fill::Lowest),
-        "highest" => Ok(Fill::Highest),
-        "unknown" => Ok(Fill::Unknown),
-        _ => hex(word).ok_or_else(|| {
-            let span = if word.is_empty() { cursor.next_span() } else { span };
-            let message =
-                "expected a fill: 0, one, lowest, highest, unknown or 0x and up to 32 hex digits";
-            ParseError::new(span, message, []).with_nearest(match word {
-                "zero" => "0",
-                "1" => "one",
-                "min" => "lowest",
-                "max" => "highest",
-                _ => "",
-            })
-        }),
-    }
-}
-
-fn hex(word: &str) -> Option<Fill> {
-    u128::from_str_radix(word.strip_prefix("0x")?, 16).ok().map(Fill::Bits)
+    let span = if word.is_empty() { cursor.next_span() } else { span };
+    cursor.spanned(span).parse().map_err(|error: ParseError| error.shifted(span.0))
 }
 
 impl fmt::Display for Padded {

@@ -1,10 +1,10 @@
-//! XLA's element types: numbers, names, widths.
+//! XLA's types: their numbers, and which element type of core each one is.
 //!
 //! Source: `xla_data.proto`, `PrimitiveType`.
 
 use std::{fmt, str::FromStr};
 
-use tilewright_core::ParseError;
+use tilewright_core::{Dtype, ParseError};
 
 /// XLA's types: what an array holds, and the kinds of shapes that are no arrays.
 ///
@@ -93,43 +93,54 @@ pub enum PrimitiveType {
 
 use PrimitiveType::*;
 
-/// Every type with its text name and its width in bits (0: none), in the order of the proto numbers.
-const TABLE: [(PrimitiveType, &str, u32); 35] = [
-    (Invalid, "primitive_type_invalid", 0),
-    (Pred, "pred", 1),
-    (S8, "s8", 8),
-    (S16, "s16", 16),
-    (S32, "s32", 32),
-    (S64, "s64", 64),
-    (U8, "u8", 8),
-    (U16, "u16", 16),
-    (U32, "u32", 32),
-    (U64, "u64", 64),
-    (F16, "f16", 16),
-    (F32, "f32", 32),
-    (F64, "f64", 64),
-    (Tuple, "tuple", 0),
-    (Opaque, "opaque", 0),
-    (C64, "c64", 64),
-    (Bf16, "bf16", 16),
-    (Token, "token", 0),
-    (C128, "c128", 128),
-    (F8e5m2, "f8e5m2", 8),
-    (F8e4m3fn, "f8e4m3fn", 8),
-    (S4, "s4", 4),
-    (U4, "u4", 4),
-    (F8e4m3b11fnuz, "f8e4m3b11fnuz", 8),
-    (F8e5m2fnuz, "f8e5m2fnuz", 8),
-    (F8e4m3fnuz, "f8e4m3fnuz", 8),
-    (S2, "s2", 2),
-    (U2, "u2", 2),
-    (F8e4m3, "f8e4m3", 8),
-    (F8e3m4, "f8e3m4", 8),
-    (S1, "s1", 1),
-    (U1, "u1", 1),
-    (F4e2m1fn, "f4e2m1fn", 4),
-    (F8e8m0fnu, "f8e8m0fnu", 8),
-    (Buffer, "buffer", 0),
+/// What a type is.
+#[derive(Clone, Copy)]
+enum Is {
+    /// A type of elements, with the names and widths that core lists.
+    Array(Dtype),
+    /// A kind of shape that is no array, by its text name.
+    Other(&'static str),
+}
+
+use Is::{Array, Other};
+
+/// Every type, in the order of the proto numbers.
+const TABLE: [(PrimitiveType, Is); 35] = [
+    (Invalid, Other("primitive_type_invalid")),
+    (Pred, Array(Dtype::Pred)),
+    (S8, Array(Dtype::S8)),
+    (S16, Array(Dtype::S16)),
+    (S32, Array(Dtype::S32)),
+    (S64, Array(Dtype::S64)),
+    (U8, Array(Dtype::U8)),
+    (U16, Array(Dtype::U16)),
+    (U32, Array(Dtype::U32)),
+    (U64, Array(Dtype::U64)),
+    (F16, Array(Dtype::F16)),
+    (F32, Array(Dtype::F32)),
+    (F64, Array(Dtype::F64)),
+    (Tuple, Other("tuple")),
+    (Opaque, Other("opaque")),
+    (C64, Array(Dtype::C64)),
+    (Bf16, Array(Dtype::Bf16)),
+    (Token, Other("token")),
+    (C128, Array(Dtype::C128)),
+    (F8e5m2, Array(Dtype::F8e5m2)),
+    (F8e4m3fn, Array(Dtype::F8e4m3fn)),
+    (S4, Array(Dtype::S4)),
+    (U4, Array(Dtype::U4)),
+    (F8e4m3b11fnuz, Array(Dtype::F8e4m3b11fnuz)),
+    (F8e5m2fnuz, Array(Dtype::F8e5m2fnuz)),
+    (F8e4m3fnuz, Array(Dtype::F8e4m3fnuz)),
+    (S2, Array(Dtype::S2)),
+    (U2, Array(Dtype::U2)),
+    (F8e4m3, Array(Dtype::F8e4m3)),
+    (F8e3m4, Array(Dtype::F8e3m4)),
+    (S1, Array(Dtype::S1)),
+    (U1, Array(Dtype::U1)),
+    (F4e2m1fn, Array(Dtype::F4e2m1fn)),
+    (F8e8m0fnu, Array(Dtype::F8e8m0fnu)),
+    (Buffer, Other("buffer")),
 ];
 
 impl PrimitiveType {
@@ -141,7 +152,7 @@ impl PrimitiveType {
     /// assert!(floats.count() >= 7);
     /// ```
     pub fn all() -> impl Iterator<Item = PrimitiveType> {
-        TABLE.iter().map(|&(primitive, _, _)| primitive)
+        TABLE.iter().map(|&(primitive, _)| primitive)
     }
 
     /// The proto enum number.
@@ -175,7 +186,38 @@ impl PrimitiveType {
     /// assert_eq!((PrimitiveType::Bf16.name(), PrimitiveType::Pred.name()), ("bf16", "pred"));
     /// ```
     pub const fn name(self) -> &'static str {
-        TABLE[self as usize].1
+        match TABLE[self as usize].1 {
+            Array(dtype) => dtype.name(),
+            Other(name) => name,
+        }
+    }
+
+    /// The element type; `None` for a kind of shape that is no array.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_xla::PrimitiveType;
+    /// assert_eq!(PrimitiveType::Bf16.dtype(), Some(Dtype::Bf16));
+    /// assert_eq!(PrimitiveType::Token.dtype(), None);
+    /// ```
+    pub const fn dtype(self) -> Option<Dtype> {
+        match TABLE[self as usize].1 {
+            Array(dtype) => Some(dtype),
+            Other(_) => None,
+        }
+    }
+
+    /// XLA's type of these elements, where XLA has one.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_xla::PrimitiveType;
+    /// assert_eq!(PrimitiveType::of_dtype(Dtype::F8e4m3fn), Some(PrimitiveType::F8e4m3fn));
+    /// // XLA has no floats of 6 bits and no blocks.
+    /// assert_eq!(PrimitiveType::of_dtype(Dtype::F6e2m3fn), None);
+    /// ```
+    pub fn of_dtype(dtype: Dtype) -> Option<PrimitiveType> {
+        PrimitiveType::all().find(|primitive| primitive.dtype() == Some(dtype))
     }
 
     /// The type with this name in HLO text; names are lower-case.
@@ -186,7 +228,7 @@ impl PrimitiveType {
     /// assert_eq!(PrimitiveType::from_name("F32"), None);
     /// ```
     pub fn from_name(name: &str) -> Option<PrimitiveType> {
-        TABLE.iter().find(|row| row.1 == name).map(|row| row.0)
+        PrimitiveType::all().find(|primitive| primitive.name() == name)
     }
 
     /// The width of a value in bits; 1 for `pred`; `None` for a type without values of its own
@@ -199,9 +241,9 @@ impl PrimitiveType {
     /// ```
     #[doc(alias = "BitWidth")]
     pub const fn bits(self) -> Option<u32> {
-        match TABLE[self as usize].2 {
-            0 => None,
-            bits => Some(bits),
+        match self.dtype() {
+            Some(dtype) => dtype.bits(),
+            None => None,
         }
     }
 
@@ -215,8 +257,8 @@ impl PrimitiveType {
     /// assert_eq!(PrimitiveType::Token.storage_bits(), None);
     /// ```
     pub const fn storage_bits(self) -> Option<u32> {
-        match self.bits() {
-            Some(bits) => Some(bits.div_ceil(8) * 8),
+        match self.dtype() {
+            Some(dtype) => dtype.storage_bits(),
             None => None,
         }
     }
@@ -229,7 +271,7 @@ impl PrimitiveType {
     /// assert!(!PrimitiveType::Tuple.is_array() && !PrimitiveType::Token.is_array());
     /// ```
     pub const fn is_array(self) -> bool {
-        self.bits().is_some()
+        self.dtype().is_some()
     }
 
     /// The name closest to a word that is none: other case, `i` for `s`, or one edit away (a letter
@@ -280,8 +322,14 @@ mod tests {
             assert_eq!(primitive.number(), number as i32);
             assert_eq!(PrimitiveType::from_number(number as i32), Some(primitive));
             assert_eq!(primitive.name().parse(), Ok(primitive));
+            assert!(
+                primitive
+                    .dtype()
+                    .is_none_or(|dtype| PrimitiveType::of_dtype(dtype) == Some(primitive))
+            );
         }
         assert_eq!(PrimitiveType::all().count(), 35);
+        assert_eq!(Dtype::all().filter_map(PrimitiveType::of_dtype).count(), 30);
         assert_eq!(PrimitiveType::from_number(-1), None);
         assert_eq!(PrimitiveType::from_number(35), None);
         assert_eq!(PrimitiveType::from_number(2000), None);

@@ -4,7 +4,6 @@ use std::fmt;
 
 use tilewright_core::{Coord, Difference, Error, TensorLayout};
 use tilewright_notation::Named;
-use tilewright_xla::fill_text;
 
 /// The answer of [`compare`].
 ///
@@ -22,7 +21,7 @@ use tilewright_xla::fill_text;
 /// assert_eq!(first.coord.as_slice(), [0, 1]);
 /// let extents = compare(&rows, &resolve("f32[3,2] row-major"))?;
 /// assert_eq!(extents.to_string(), "differ: extents (2,3) vs (3,2)");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
@@ -57,7 +56,7 @@ pub enum Comparison {
 /// assert!(matches!(compare(&a, &b)?, Comparison::Same { .. }));
 /// let c = Spec::parse("(2,3):(3,1)")?.resolve(None, None)?;
 /// assert_eq!(compare(&a, &c)?.to_string(), "differ at (0,1): 2 vs 1");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn compare(a: &Named, b: &Named) -> Result<Comparison, Error> {
     let (left, right) = (a.layout(), b.layout());
@@ -93,8 +92,7 @@ fn notes(a: &Named, b: &Named) -> Vec<String> {
         notes.push(format!("the capacities differ: {left} and {right} elements"));
     }
     if a.fill() != b.fill() && left > a.layout().size() {
-        let words = |fill| fill_text(fill).unwrap_or_else(|| "unspecified".into());
-        notes.push(format!("the padding differs: {} and {}", words(a.fill()), words(b.fill())));
+        notes.push(format!("the padding differs: {} and {}", a.fill(), b.fill()));
     }
     if let (Some(left), Some(right)) = (a.dtype(), b.dtype())
         && left != right

@@ -8,7 +8,7 @@
 //! let scene = conversion(&subject(&rows), &subject(&zn), &Limits::default())?;
 //! assert_eq!(scene.title, "f16[4,6] row-major → f16[4,6] zN[M0=2,C0=3]");
 //! assert!(scene.to_svg().starts_with("<svg "));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), tilewright::Error>(())
 //! ```
 
 pub use tilewright_draw::*;
@@ -26,7 +26,7 @@ use crate::eval::{self, Operation};
 /// let padded = Spec::parse("{0,1}pad(3,5)fill(0)")?.resolve(Some(&[2, 3]), None)?;
 /// let scene = grid(&subject(&padded), &Limits::default())?;
 /// assert_eq!(scene.bands[0].panels[0].cell(2, 0).unwrap().text, "0");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn subject(named: &Named) -> Subject<'_> {
     Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())

@@ -14,7 +14,7 @@ use tilewright_xla::{ArrayShape, Layout as XlaLayout, shape_util::PaddingAdvice}
 /// let text = Explanation::of(&named).to_string();
 /// assert!(text.contains("padding          9 elements (37.5 % of the storage)"));
 /// assert!(text.contains("2 columns at stride 1, repeated 3× at stride 4"));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Explanation {
@@ -67,7 +67,7 @@ pub struct Explanation {
 /// assert_eq!((rows.letter, rows.extent, rows.padded), (Some('y'), 100, 112));
 /// // 16 columns of a block side by side, then 7 blocks of 256 elements further.
 /// assert_eq!((columns.digits[0].stride(), columns.digits[1].stride()), (1, 1792));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
@@ -114,7 +114,7 @@ impl Explanation {
     /// // A vector in tiles of a matrix: a row of three tiles, seven rows of each empty.
     /// assert_eq!((explanation.size, explanation.capacity), (300, 3072));
     /// assert_eq!((explanation.bytes, explanation.contiguous_run), (Some(6144), 128));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn of(named: &Named) -> Explanation {
         let layout = named.layout();

@@ -1,7 +1,7 @@
 //! What a person typed, read: a SPEC or an expression in its place, two layouts of one array, a list of integers.
 
+use tilewright_core::Dtype;
 use tilewright_notation::{self as notation, Named, Spec};
-use tilewright_xla::PrimitiveType;
 
 use crate::eval::{self, is_expression, layout_of};
 
@@ -79,7 +79,7 @@ pub fn expression(text: &str) -> Option<&str> {
 pub fn both(
     specs: [&Spec; 2],
     dims: Option<&[u64]>,
-    dtype: Option<PrimitiveType>,
+    dtype: Option<Dtype>,
 ) -> [Result<Named, notation::Error>; 2] {
     let alone = specs.map(|spec| spec.resolve(dims, dtype));
     [0, 1].map(|side| match (&alone[side], &alone[1 - side]) {

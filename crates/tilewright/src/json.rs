@@ -17,7 +17,7 @@ use crate::{
 /// let json = explanation(&Explanation::of(&named));
 /// assert_eq!((&json["capacity"], &json["axes"][0]["padded"]), (&24.into(), &4.into()));
 /// assert_eq!(json["notations"]["cute"]["text"], "((2,2),(2,3)):((2,12),(1,4)) valid (3,5)");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn explanation(explanation: &Explanation) -> Value {
     let notations = explanation.notations.iter().map(|(name, text)| match text {
@@ -67,7 +67,7 @@ fn axis(axis: &Axis) -> Value {
 /// let advice = array.layout_or_default().padding_advice(&[3, 5])?;
 /// let json = padding_cause(&advice.causes[0]);
 /// assert!(json["padded"].as_u64() > json["extent"].as_u64());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn padding_cause(cause: &PaddingCause) -> Value {
     json!({
@@ -86,7 +86,7 @@ pub fn padding_cause(cause: &PaddingCause) -> Value {
 /// let array = ArrayShape::parse("f32[8,100,3]{2,1,0:T(8,128)}")?;
 /// let advice = array.layout_or_default().padding_advice(&[8, 100, 3])?;
 /// assert_eq!(least_padding(&advice)["layout"], "{1,0,2:T(8,128)}");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn least_padding(advice: &PaddingAdvice) -> Value {
     let better = advice.better.as_ref().ok().and_then(Option::as_ref);

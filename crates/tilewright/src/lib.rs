@@ -41,12 +41,13 @@
 //! assert_eq!((array.bytes()?, array.unpadded_bytes()?), (425_984, 9600));
 //! let advice = array.layout_or_default().padding_advice(&[8, 100, 3])?;
 //! assert_eq!(advice.suggestion(), "{1,0,2:T(8,128)} would be ×1.3 instead of ×44.4");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), tilewright::Error>(())
 //! ```
 #![forbid(unsafe_code)]
 
 pub mod compare;
 pub mod draw;
+mod error;
 pub mod eval;
 pub mod explain;
 pub mod infer;
@@ -63,12 +64,13 @@ pub use tilewright_relayout as relayout;
 pub use tilewright_xla as xla;
 
 pub use compare::{Comparison, compare};
+pub use error::Error;
 pub use explain::Explanation;
 pub use tilewright_core::{
-    BasisLayout, Block, Blocks, Coord, Difference, Digit, Fill, Fractal, IntTuple, Layout,
-    LayoutTile, LayoutTv, LeftInverse, LinearDim, LinearLayout, Loop, Mode, ParseError, Pattern,
-    Place, Profile, Refinement, Run, Slicer, Step, Swizzle, TensorLayout, Tile, Tiler, View,
-    ViewMut, expect_const, layout,
+    BasisLayout, Block, Blocks, ByteOrder, Coord, Difference, Digit, Dtype, DtypeKind,
+    ElementBlock, Fill, Fractal, IntTuple, Layout, LayoutTile, LayoutTv, LeftInverse, LinearDim,
+    LinearLayout, Loop, Mode, ParseError, Pattern, Place, Profile, Refinement, Remedy, Run, Slicer,
+    Step, Swizzle, TensorLayout, Tile, Tiler, View, ViewMut, expect_const, layout,
 };
 pub use tilewright_notation::{Named, Spec, recognise};
 pub use tilewright_xla::{ArrayShape, HloModule, PrimitiveType, Shape};

@@ -119,7 +119,7 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
 /// let error = tilewright::module::read(&path).unwrap_err();
 /// assert!(error.to_string().contains("line 4, column 1: expected `,` or `]`"));
 /// # std::fs::remove_file(&path)?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn read(path: impl AsRef<Path>) -> Result<HloModule, Error> {
     let shown = path.as_ref().display().to_string();

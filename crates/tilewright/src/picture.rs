@@ -104,7 +104,7 @@ impl<'a> Picture<'a> {
     /// let padded = Spec::parse("(2,2):(2,1) valid (1,2)")?.resolve(None, None)?;
     /// let memory = |fill| Picture::new(padded.layout(), fill).memory(Cells::Names);
     /// assert_eq!([memory(Fill::Zero)?, memory(Fill::One)?], ["a b 0 0\n", "a b 1 1\n"]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn new(layout: &'a TensorLayout, fill: Fill) -> Picture<'a> {
         Picture { layout, fill, limits: Limits::default(), tiles: false }
@@ -144,7 +144,7 @@ impl<'a> Picture<'a> {
     ///     "    +-------+-------+-------+",
     /// ];
     /// assert!(picture.grid(Cells::Offsets).lines().eq(lines));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), tilewright::Error>(())
     /// ```
     #[must_use]
     pub fn with_tiles(mut self) -> Picture<'a> {
@@ -161,7 +161,7 @@ impl<'a> Picture<'a> {
     /// let grid = Picture::new(tiled.layout(), Fill::Unspecified).grid(Cells::Offsets);
     /// // Column 3 is padding, at offsets 5 and 7.
     /// assert_eq!(grid.lines().nth(2), Some(" 0  | 0 | 1 | 4 | . |"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn grid(&self, cells: Cells) -> String {
         self.panels(cells, |panel, text, width| self.frame(panel, text, width, ' ').to_string())
@@ -190,7 +190,7 @@ impl<'a> Picture<'a> {
     /// let zn = Spec::parse("zN[M0=2,C0=2]")?.resolve(Some(&[3, 4]), None)?;
     /// let picture = Picture::new(zn.layout(), Fill::Zero);
     /// assert_eq!(picture.memory(Cells::Names)?, "a b e f i j 0 0 c d g h k l 0 0\n");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn memory(&self, cells: Cells) -> Result<String, Error> {
         let (low, high) = self.span();

@@ -1,5 +1,5 @@
 //! A3: a consumer takes core's values and never learns in which notation they were written; core
-//! itself knows one notation, in one file.
+//! itself knows one notation, in one file, and of the notations only XLA's own two know XLA's model.
 //!
 //! Comments, `#[doc(…)]` attributes and tests may name what they like.
 
@@ -20,8 +20,15 @@ const NOT_IN_CONSUMERS: [&str; 1] = ["fractal"];
 /// The one notation core reads and prints.
 const CORE_TEXT: &str = "crates/tilewright-core/src/layout_text.rs";
 
-/// Words of a dialect in the code of core, relayout, draw and files.
+/// The crates that read and write layouts without XLA's model, but for the dialects that are XLA's own.
+const WITHOUT_XLA: [&str; 2] = ["tilewright-notation", "tilewright-py"];
+const OF_XLA: [&str; 2] = ["/dialect/hlo.rs", "/dialect/jax.rs"];
+
+/// Words of a dialect in the code of core, relayout, draw and files; XLA's model in notation and Python.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
+    if WITHOUT_XLA.iter().any(|name| source.is_in(name)) {
+        return xla_model(source);
+    }
     let core = source.is_in("tilewright-core");
     let files = source.is_in("tilewright-files");
     let consumer = ["tilewright-relayout", "tilewright-draw"].iter().any(|name| source.is_in(name));
@@ -38,6 +45,18 @@ pub(crate) fn findings(source: &Source) -> Vec<Finding> {
         Some((number, words(&line.worded).into_iter().find(|word| known(word))?))
     });
     named.map(|(number, word)| Finding::new(&source.path, number, "A3", says(&word))).collect()
+}
+
+/// Uses of XLA's model outside the dialects that are XLA's own.
+fn xla_model(source: &Source) -> Vec<Finding> {
+    if OF_XLA.iter().any(|end| source.path.ends_with(end)) {
+        return Vec::new();
+    }
+    let uses = |line: &str| line.contains("tilewright_xla") || line.contains("xla::");
+    let lines = source.shipped().filter(|(_, line)| uses(&line.bare));
+    let says =
+        "XLA's model, outside the dialects that are XLA's own; element types and fills are core's";
+    lines.map(|(number, _)| Finding::new(&source.path, number, "A3", says)).collect()
 }
 
 fn says(word: &str) -> String {
@@ -112,6 +131,14 @@ mod tests {
             found("crates/tilewright-core/src/fractal.rs", "mod fractal;\nfn xla() {}"),
             [2]
         );
+    }
+
+    #[test]
+    fn notations_do_without_the_model_of_xla() {
+        let text = "use tilewright_xla::Layout;\nuse tilewright::xla::fill_text;\nfn xla() {}";
+        assert_eq!(found("crates/tilewright-notation/src/dtype.rs", text), [1, 2]);
+        assert_eq!(found("crates/tilewright-py/src/tensor.rs", text), [1, 2]);
+        assert_eq!(found("crates/tilewright-notation/src/dialect/hlo.rs", text), NONE);
     }
 
     #[test]

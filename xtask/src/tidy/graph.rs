@@ -11,10 +11,7 @@ const MAY: [(&str, &[&str]); 12] = [
     ("tilewright-notation", &["tilewright-core", "tilewright-xla"]),
     ("tilewright-relayout", &["tilewright-core"]),
     ("tilewright-draw", &["tilewright-core"]),
-    (
-        "tilewright-files",
-        &["tilewright-core", "tilewright-xla", "tilewright-notation", "tilewright-relayout"],
-    ),
+    ("tilewright-files", &["tilewright-core", "tilewright-notation", "tilewright-relayout"]),
     (
         "tilewright",
         &[

@@ -11,6 +11,7 @@
 //! | `open_arms.rs` | A5: no catch-all arm over core enums |
 //! | `unsafety.rs` | A6: where `unsafe` may stand, and its proof |
 //! | `console.rs` | A7: who may print |
+//! | `options.rs` | no library names an option of the program |
 //! | `examples.rs` | every public item of a library shows itself in an example |
 //! | `length.rs` | files and functions of a size one can read |
 //! | `words.rs` | headers, nothing left unfinished, no machine's paths |
@@ -29,6 +30,7 @@ mod length;
 mod links;
 mod map;
 mod open_arms;
+mod options;
 mod source;
 mod tree;
 mod unsafety;
@@ -42,7 +44,7 @@ use crate::shell::{Outcome, metadata};
 /// A rule over one Rust file.
 type Rule = fn(&Source) -> Vec<Finding>;
 
-const RULES: [Rule; 10] = [
+const RULES: [Rule; 11] = [
     features::findings,
     dialects::findings,
     open_arms::findings,
@@ -50,6 +52,7 @@ const RULES: [Rule; 10] = [
     unsafety::proofs,
     unsafety::roots,
     console::findings,
+    options::findings,
     examples::findings,
     length::findings,
     words::header,

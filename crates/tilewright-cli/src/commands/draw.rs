@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 use tilewright::{
-    LinearLayout, Named, Spec,
+    Error, LinearLayout, Named, Spec,
     draw::{self, Access, Label, Limits, NoAccess, Scene, Subject},
     files,
     input::expression,
@@ -142,7 +142,9 @@ fn scene(args: &Show, on_screen: bool) -> Result<Scene, Failure> {
     if let Some(text) = drawn.filter(|_| plain && !args.memory) {
         let before = args.spec.len() - text.len();
         let scene = draw::expression(text, &limits);
-        if let Some(scene) = scene.map_err(|error| Failure::expression(before, &error))? {
+        if let Some(scene) =
+            scene.map_err(|error| Failure::of(Error::from(error).shifted(before)))?
+        {
             return Ok(scene);
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn run(args: &Eval, out: &mut Output) -> Result<ExitCode, Failure> {
         None => list(out),
         Some("-") => batch(&mut io::stdin().lock(), out),
         Some(text) => {
-            let value = evaluate(text).map_err(|error| Failure::expression(0, &error))?;
+            let value = evaluate(text).map_err(Failure::of)?;
             out.answer(&format!("{value}\n"), shape(&value))?;
             Ok(ExitCode::SUCCESS)
         }

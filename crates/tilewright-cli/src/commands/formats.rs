@@ -99,7 +99,7 @@ fn find(name: &str) -> Result<&'static Format, Failure> {
 
 fn example(format: &Format) -> Result<Named, Failure> {
     let spec = Spec::parse(format.example).and_then(|spec| spec.resolve(None, None));
-    spec.map_err(|error| Failure::layout("example", &error))
+    spec.map_err(|error| Failure::of(error).about("example"))
 }
 
 fn constant_words(constant: &Constant) -> String {

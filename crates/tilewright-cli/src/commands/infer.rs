@@ -95,8 +95,9 @@ fn original(args: &Infer) -> Result<Original, Failure> {
     if let Some(dims) = args.array.dims()? {
         reading = reading.dims(&dims);
     }
-    if let Some((dtype, big)) = args.array.dtype_in_order()? {
-        reading = reading.dtype(dtype).big_endian(big);
+    if let Some((dtype, order)) = args.array.dtype_in_order()? {
+        reading = reading.dtype(dtype);
+        reading = order.map_or(reading.clone(), |order| reading.order(order));
     }
     let input = streams::open(&args.original, &reading)?;
     let tensor = tensor(&input, args)?;

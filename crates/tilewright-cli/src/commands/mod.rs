@@ -17,7 +17,7 @@ mod show;
 mod translate;
 mod verify;
 
-use tilewright::files::Request;
+use tilewright::{Error, ParseError, files::Request};
 
 use crate::{
     args::{Cli, Command, Job},
@@ -72,14 +72,17 @@ fn request(job: &Job) -> Result<Request, Failure> {
     if let Some(dims) = job.array.dims()? {
         request = request.dims(&dims);
     }
-    if let Some((dtype, big)) = job.array.dtype_in_order()? {
-        request = request.dtype(dtype).big_endian(big);
+    if let Some((dtype, order)) = job.array.dtype_in_order()? {
+        request = request.dtype(dtype);
+        request = order.map_or(request.clone(), |order| request.order(order));
     }
     Ok(request)
 }
 
 /// Reads the value of `--fill`.
 fn fill(text: &str) -> Result<tilewright::Fill, Failure> {
-    tilewright::xla::parse_fill(text)
-        .map_err(|error| Failure::usage(format!("--fill {text}: {}", error.render(text))))
+    let text = text.trim();
+    text.parse().map_err(|error: ParseError| {
+        Failure::of(Error::from(error).in_text(text)).about(&format!("--fill {text}"))
+    })
 }

@@ -61,7 +61,9 @@ pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
 }
 
 fn tiling(text: &str) -> Result<Tiling, Failure> {
-    Tiling::parse(text).map_err(|error| Failure::text("--layout", text, &error))
+    Tiling::parse(text).map_err(|error| {
+        Failure::of(tilewright::Error::from(error).in_text(text)).about("--layout")
+    })
 }
 
 impl Entry<'_> {

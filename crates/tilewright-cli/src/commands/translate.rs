@@ -6,7 +6,7 @@ use tilewright::notation::notation;
 use crate::{args::Translate, exit::ExitCode, failure::Failure, output::Output, spec};
 
 pub(super) fn run(args: &Translate, out: &mut Output) -> Result<ExitCode, Failure> {
-    let notation = notation(&args.to).map_err(|error| Failure::layout("--to", &error))?;
+    let notation = notation(&args.to).map_err(|error| Failure::of(error).about("--to"))?;
     let named = spec::resolve("SPEC", &args.spec, &args.array)?;
     let text = notation.print(&named).map_err(|error| Failure::refusal(notation.name(), &error))?;
     let value = json!({

@@ -40,7 +40,7 @@ fn json_shapes_are_those_of_the_document() {
     assert_eq!(keys(tensor), fields);
     assert_eq!(tensor["layout"], "s16[5,6] row-major");
     let six = &info["tensors"][2];
-    assert_eq!((&six["dtype"], &six["file_dtype"]), (&"opaque".into(), &"F6_E2M3".into()));
+    assert_eq!((&six["dtype"], &six["file_dtype"]), (&"f6e2m3fn".into(), &"F6_E2M3".into()));
     assert!(six["layout"].is_null() && six["refusal"].as_str().unwrap().contains("6-bit"));
 
     let args = ["convert", &input, &out, "--to", "{1,0:T(4,4)}", "--skip-unfit", "--json"];

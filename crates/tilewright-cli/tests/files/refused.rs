@@ -125,10 +125,10 @@ fn numbers_that_are_none_get_our_message() {
     refusal(
         &["convert", LLM, &out, "--to", "zN", "--dims", "3,3"],
         2,
-        &["--dims is given", "--from"],
+        &["dims are given", "--from"],
     );
-    refusal(&["info", LLM, "--dtype", "f32"], 2, &["--dtype is given", "--from"]);
-    refusal(&["verify", LLM, "--against", LLM, "--dims", "3"], 2, &["--dims is given", "--from"]);
+    refusal(&["info", LLM, "--dtype", "f32"], 2, &["an element type is given", "--from"]);
+    refusal(&["verify", LLM, "--against", LLM, "--dims", "3"], 2, &["dims are given", "--from"]);
     refusal(&["convert", LLM, &format!("{out}/"), "--to", "zN"], 2, &["ends with a slash"]);
     refusal(&["convert", LLM, "", "--to", "zN"], 2, &["output is empty"]);
     refusal(&["info", ""], 2, &["input is empty"]);

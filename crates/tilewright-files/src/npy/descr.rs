@@ -3,15 +3,17 @@
 //! NumPy knows no bf16 and no 8-bit floats; files hold them as raw bytes, `|V2` and `|V1` (`<V2` in
 //! newer ones), and only whoever wrote the file knows which type that was.
 
+use tilewright_core::{ByteOrder, Dtype};
+
 /// A plain element type as the file spells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Descr {
     pub(crate) text: String,
     /// The element's length in bytes: 1, 2, 4, 8 or 16.
     pub(crate) bytes: u64,
-    pub(crate) big_endian: bool,
-    /// The type in XLA's spelling; `None` for raw bytes.
-    pub(crate) dtype: Option<String>,
+    pub(crate) order: ByteOrder,
+    /// `None` for raw bytes.
+    pub(crate) dtype: Option<Dtype>,
 }
 
 impl Descr {
@@ -36,45 +38,26 @@ impl Descr {
         if kind == 'V' && !matches!(bytes, 1 | 2 | 4 | 8 | 16) {
             return refused("raw elements are 1, 2, 4, 8 or 16 bytes long");
         }
-        let Some(dtype) = named(kind, bytes) else {
+        let dtype = Dtype::of_array_code(kind, bytes);
+        if dtype.is_none() && kind != 'V' {
             return refused(
                 "known are b1, i1 to i8, u1 to u8, f2 to f8, c8, c16 and raw V1 to V16",
             );
+        }
+        // Raw bytes and single ones have no order.
+        let order = match order {
+            '>' if bytes > 1 && kind != 'V' => ByteOrder::Big,
+            '=' if bytes > 1 => ByteOrder::NATIVE,
+            _ => ByteOrder::Little,
         };
-        let big_endian = match order {
-            '>' => bytes > 1 && kind != 'V',
-            '=' => cfg!(target_endian = "big") && bytes > 1,
-            _ => false,
-        };
-        let native = if cfg!(target_endian = "big") { ">" } else { "<" };
-        Ok(Descr { text: text.replacen('=', native, 1), bytes, big_endian, dtype })
+        let native = if ByteOrder::NATIVE.is_big() { ">" } else { "<" };
+        Ok(Descr { text: text.replacen('=', native, 1), bytes, order, dtype })
     }
 }
 
-/// XLA's spelling of a kind and length; the inner `None` is raw bytes.
-fn named(kind: char, bytes: u64) -> Option<Option<String>> {
-    let letter = match (kind, bytes) {
-        ('V', _) => return Some(None),
-        ('b', 1) => return Some(Some("pred".into())),
-        ('i', 1 | 2 | 4 | 8) => 's',
-        ('u', 1 | 2 | 4 | 8) => 'u',
-        ('f', 2 | 4 | 8) => 'f',
-        ('c', 8 | 16) => 'c',
-        _ => return None,
-    };
-    Some(Some(format!("{letter}{}", bytes * 8)))
-}
-
-/// How a new file spells the type with this XLA name, whose elements take `bytes` bytes.
-pub(crate) fn default_descr(dtype: &str, bytes: u64) -> String {
-    let kind = match dtype {
-        "pred" => return "|b1".into(),
-        "s8" | "s16" | "s32" | "s64" => 'i',
-        "u8" | "u16" | "u32" | "u64" => 'u',
-        "f16" | "f32" | "f64" => 'f',
-        "c64" | "c128" => 'c',
-        _ => 'V',
-    };
+/// How a new file spells the type, whose elements take `bytes` bytes.
+pub(crate) fn default_descr(dtype: Dtype, bytes: u64) -> String {
+    let (kind, bytes) = dtype.array_code().filter(|(_, own)| *own == bytes).unwrap_or(('V', bytes));
     let order = if bytes == 1 || kind == 'V' { '|' } else { '<' };
     format!("{order}{kind}{bytes}")
 }

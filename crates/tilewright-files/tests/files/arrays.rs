@@ -163,7 +163,10 @@ fn raw_elements_need_a_type() {
     let data = noise(24);
     let path = write(&folder, "in.npy", npy("|V2", false, "(3, 4)", &data));
     let error = open(&path, &Reading::default()).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("--dtype"), "{error}");
+    assert!(
+        error.is_usage() && error.remedies().contains(&tilewright_core::Remedy::Dtype),
+        "{error}"
+    );
     let error = open(&path, &Reading::default().dtype(dtype("f32").unwrap())).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("4"), "{error}");
     let out = folder.path().join("out.npy");
@@ -204,11 +207,11 @@ fn raw_bytes_must_be_those_of_their_layout() {
     let raw = format!("raw:{}", write(&folder, "in.bin", noise(24)).display());
     let f32s = || Reading::default().dtype(dtype("f32").unwrap());
     let cases = [
-        (Reading::default(), "--from"),
-        (Reading::default().dims(&[6]), "--dtype"),
+        (Reading::default(), "give dims and element type"),
+        (Reading::default().dims(&[6]), "give the element type"),
         (f32s().dims(&[7]), "24 bytes are there"),
         (Reading::default().from(spec("f32[6]{0:T(4)}")), "32 bytes"),
-        (f32s().from(spec("zN")), "dims"),
+        (f32s().from(spec("zN")), "; give the dims"),
         (f32s().dims(&[u64::MAX, 2]), "raw:"),
     ];
     for (reading, part) in cases {
@@ -264,7 +267,8 @@ fn raw_bytes_have_the_lowest_byte_first_whatever_the_input_has() {
             assert!(fs::read(&one).unwrap() == fs::read(&two).unwrap(), "{what}");
             let verdict = verify(out(&two), &npy, &to(order).memory(memory), &()).unwrap();
             assert!(matches!(verdict, Verdict::Same { .. }), "{what}: {verdict:?}");
-            let request = request().dims(&[37, 53]).dtype(dtype).big_endian(true);
+            let request =
+                request().dims(&[37, 53]).dtype(dtype).order(tilewright_core::ByteOrder::Big);
             convert(&raw, out(&two), request).unwrap();
             assert!(fs::read(&one).unwrap() == fs::read(&two).unwrap(), "{what}");
         }

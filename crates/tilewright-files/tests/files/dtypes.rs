@@ -73,7 +73,10 @@ fn bytes_of_4_bit_values_are_packed_and_unpacked() {
     let (a, b) = (folder.path().join("a.safetensors"), folder.path().join("b.safetensors"));
     let s4 = tilewright_notation::dtype("s4").unwrap();
     let error = convert(&path, &a, to("{1,0:E(4)}").dtype(s4)).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("--dtype is given"), "{error}");
+    assert!(
+        error.is_usage() && error.remedies().contains(&tilewright_core::Remedy::Source),
+        "{error}"
+    );
     let rows = spec("row-major");
     convert(&path, &a, to("{1,0:E(4)}").from(rows.clone()).dtype(s4).verify(true)).unwrap();
     let (dtype, shape, bytes) = tensor(&a, "t");
@@ -234,7 +237,7 @@ fn a_width_below_that_of_the_values_is_refused_with_both() {
     assert!(convert(&path, &out, to("{1,0:E(32)}")).is_ok());
 }
 
-fn f16() -> tilewright_xla::PrimitiveType {
+fn f16() -> tilewright_core::Dtype {
     tilewright_notation::dtype("f16").unwrap()
 }
 

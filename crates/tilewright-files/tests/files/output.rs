@@ -45,7 +45,8 @@ fn an_existing_output_needs_force() {
     let (path, _) = source(&folder);
     let out = write(&folder, "out.safetensors", "precious");
     let error = convert(&path, &out, to("col-major")).unwrap_err();
-    assert!(error.is_usage() && error.kind() == "exists" && error.to_string().contains("--force"));
+    assert_eq!((error.is_usage(), error.kind()), (true, "exists"));
+    assert_eq!(error.remedies(), [tilewright_core::Remedy::Overwrite]);
     assert_eq!(fs::read(&out).unwrap(), b"precious");
     convert(&path, &out, to("col-major").force(true)).unwrap();
     assert_eq!(names(&folder), ["in.safetensors", "out.safetensors"]);

@@ -180,7 +180,10 @@ fn the_flags_of_a_conversion_verify_it() {
         Request::new().dtype(tilewright_notation::dtype("s16").unwrap()),
     ] {
         let error = verify(&out, &path, &request, &()).unwrap_err();
-        assert!(error.is_usage() && error.to_string().contains("--from"), "{error}");
+        assert!(
+            error.is_usage() && error.remedies().contains(&tilewright_core::Remedy::Source),
+            "{error}"
+        );
     }
 }
 
@@ -251,7 +254,10 @@ fn arrays_that_say_otherwise_than_asked_differ() {
     bad[at + 1] = b'i';
     assert!(said(&write(&folder, "bad.npy", bad), Request::new()).contains("\"<i4\""));
     let error = verify(&raw, &path, &Request::new(), &()).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("--to"), "{error}");
+    assert!(
+        error.is_usage() && error.remedies().contains(&tilewright_core::Remedy::Target),
+        "{error}"
+    );
 }
 
 /// Everything that a file says of its tensors and beside them.

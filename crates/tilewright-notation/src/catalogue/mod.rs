@@ -12,12 +12,9 @@ mod refused;
 mod rows;
 mod vendors;
 
-use tilewright_xla::PrimitiveType;
+use tilewright_core::Dtype;
 
-use crate::{
-    dtype::width,
-    error::{Error, Kind},
-};
+use crate::error::{Error, Kind};
 
 pub(crate) use constants::C0;
 pub use own::add_formats;
@@ -190,12 +187,14 @@ impl Width {
 
 impl Constant {
     /// The value for elements of this dtype, by the rule of a preset or the usual one.
-    pub(crate) fn units_for(
-        &self,
-        preset: Option<&str>,
-        dtype: PrimitiveType,
-    ) -> Result<u64, Error> {
-        let bits = width(dtype);
+    pub(crate) fn units_for(&self, preset: Option<&str>, dtype: Dtype) -> Result<u64, Error> {
+        let Some(bits) = dtype.packed_bits() else {
+            let message = format!(
+                "no {} is defined for elements in blocks, such as {dtype}; set it, as in `[{}=16]`",
+                self.name, self.name
+            );
+            return Err(Error::new(Kind::Unsupported, message));
+        };
         let named = self.presets.iter().find(|p| Some(p.name) == preset);
         let table = named.map_or(self.units, |preset| preset.units);
         table.iter().find(|units| units.bits == bits).map(|units| units.units).ok_or_else(|| {

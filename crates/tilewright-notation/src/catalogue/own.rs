@@ -18,13 +18,12 @@ use std::{
 };
 
 use serde::Deserialize;
-use tilewright_xla::PrimitiveType;
+use tilewright_core::Dtype;
 use toml::Spanned;
 
 use super::{Constant, Format, Units, catalogue};
 use crate::{
     Spec, dialect,
-    dtype::width,
     error::{Error, Kind},
 };
 
@@ -224,10 +223,10 @@ fn by_bits(units: &BTreeMap<String, u64>) -> Result<Vec<Units>, String> {
 }
 
 /// A type of this width, one that computes if there is one.
-fn dtype_of(bits: u32) -> Option<PrimitiveType> {
-    let usual = [PrimitiveType::S8, PrimitiveType::F16, PrimitiveType::F32, PrimitiveType::F64];
-    let all = usual.into_iter().chain(PrimitiveType::all().filter(|dtype| dtype.is_array()));
-    all.into_iter().find(|dtype| width(*dtype) == bits)
+fn dtype_of(bits: u32) -> Option<Dtype> {
+    let usual = [Dtype::S8, Dtype::F16, Dtype::F32, Dtype::F64];
+    let all = usual.into_iter().chain(Dtype::all());
+    all.into_iter().find(|dtype| dtype.packed_bits() == Some(bits))
 }
 
 /// A small array in the format: of a type that all constants know, sizes given where there is none.
@@ -245,7 +244,7 @@ fn example(
     let unknown = constants.iter().map(|(name, _)| name).filter(|_| bits.is_none());
     let sizes: Vec<String> = unknown.chain(given).map(|name| format!("{name}=4")).collect();
     let sizes = if sizes.is_empty() { String::new() } else { format!("[{}]", sizes.join(",")) };
-    let dtype = bits.and_then(dtype_of).unwrap_or(PrimitiveType::F16);
+    let dtype = bits.and_then(dtype_of).unwrap_or(Dtype::F16);
     let dims: Vec<String> = dims.iter().map(u64::to_string).collect();
     format!("{dtype}[{}] {name}{sizes}", dims.join(","))
 }

@@ -3,13 +3,12 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Fill, TensorLayout};
-use tilewright_xla::PrimitiveType;
+use tilewright_core::{Dtype, Fill, TensorLayout};
 
 use super::strided::{Strided, unsupported};
 use crate::{
     Named,
-    dtype::{dtype, element_bits},
+    dtype::dtype,
     error::{Error, Kind},
     literal::{Fields, Value},
     reading::{Given, Reading, Resolved},
@@ -30,7 +29,7 @@ pub(super) struct Array {
     /// Without strides: the dims, fastest first; row-major if it is not said.
     pub(super) minor_to_major: Option<Vec<u64>>,
     pub(super) offset: (i64, Unit),
-    pub(super) dtype: Option<PrimitiveType>,
+    pub(super) dtype: Option<Dtype>,
     pub(super) bits: Option<u32>,
 }
 
@@ -63,7 +62,7 @@ impl Array {
     pub(super) fn set_bytes(
         &mut self,
         strided: &Strided,
-        (dtype, bytes): (PrimitiveType, i64),
+        (dtype, bytes): (Dtype, i64),
     ) -> Result<(), Error> {
         let strides = strided.strides.iter().map(|stride| in_bytes(*stride, bytes));
         self.strides = Some((strides.collect::<Result<_, _>>()?, Unit::Bytes));
@@ -134,12 +133,13 @@ impl Reading for Written {
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         given.agree_dims(self, &self.array.dims)?;
         let dtype = given.agree_dtype(self, self.array.dtype)?;
-        let bits = self.array.bits.or_else(|| dtype.map(element_bits));
+        let bits = self.array.bits.or_else(|| dtype?.storage_bits());
         let width = match bits {
             Some(bits) => i64::from(bits / 8).max(1),
             None if self.array.needs_width() => {
-                given.need_dtype(self, "its strides in bytes")?;
-                1
+                let dtype = given.agree_dtype(self, self.array.dtype)?;
+                let dtype = Given { dtype, ..*given }.need_dtype(self, "its strides in bytes")?;
+                return Err(in_blocks(dtype));
             }
             None => 1,
         };
@@ -149,7 +149,7 @@ impl Reading for Written {
 }
 
 /// The element type that a field names.
-pub(super) fn read_dtype(value: &Value<'_>) -> Result<PrimitiveType, Error> {
+pub(super) fn read_dtype(value: &Value<'_>) -> Result<Dtype, Error> {
     let word = value.word()?;
     dtype(word).map_err(|error| Error::parse(value.span, error.to_string()))
 }
@@ -164,15 +164,22 @@ pub(super) fn not_negative(strides: &Value<'_>, rank: usize, who: &str) -> Resul
 }
 
 /// The type and the bytes of an element, of a layout that is to be said in bytes.
-pub(super) fn in_whole_bytes(
-    named: &Named,
-    who: &str,
-) -> Result<Option<(PrimitiveType, i64)>, Error> {
+pub(super) fn in_whole_bytes(named: &Named, who: &str) -> Result<Option<(Dtype, i64)>, Error> {
     let Some(dtype) = named.dtype() else { return Ok(None) };
-    if named.element_bits() != Some(element_bits(dtype)) {
+    let Some(bits) = dtype.storage_bits() else { return Err(in_blocks(dtype)) };
+    if named.element_bits() != Some(bits) {
         return Err(unsupported(format!("elements of {who} have the width of their dtype")));
     }
-    Ok(Some((dtype, i64::from(element_bits(dtype) / 8))))
+    Ok(Some((dtype, i64::from(bits / 8))))
+}
+
+/// The refusal of a notation in bytes where elements share theirs.
+pub(super) fn in_blocks(dtype: Dtype) -> Error {
+    let unit = dtype.unit();
+    let (bytes, elements) = (unit.bytes, unit.elements);
+    unsupported(format!(
+        "{elements} elements of {dtype} share {bytes} bytes; none has a place of its own"
+    ))
 }
 
 /// A number of elements, as bytes.

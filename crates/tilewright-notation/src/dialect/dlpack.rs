@@ -22,15 +22,14 @@
 
 use std::sync::Arc;
 
-use tilewright_xla::PrimitiveType;
+use tilewright_core::Dtype;
 
 use super::{
-    array::{Array, Unit, in_bytes, read_dtype},
+    array::{Array, Unit, in_blocks, in_bytes, read_dtype},
     strided::{Strided, unsupported},
 };
 use crate::{
     Named,
-    dtype::element_bits,
     error::Error,
     literal::{Fields, Value, python_tuple},
     notation::{Notation, no_words, only_by_prefix},
@@ -47,23 +46,25 @@ pub(super) const DIALECT: Notation = Notation {
     print,
 };
 
-/// `DLDataTypeCode`: number, name, and the element types it has, by width.
-const CODES: &[(u64, &str, &[&str])] = &[
-    (0, "kDLInt", &["s1", "s2", "s4", "s8", "s16", "s32", "s64"]),
-    (1, "kDLUInt", &["u1", "u2", "u4", "u8", "u16", "u32", "u64"]),
-    (2, "kDLFloat", &["f16", "f32", "f64"]),
-    (4, "kDLBfloat", &["bf16"]),
-    (5, "kDLComplex", &["c64", "c128"]),
-    (6, "kDLBool", &["pred"]),
-    (7, "kDLFloat8_e3m4", &["f8e3m4"]),
-    (8, "kDLFloat8_e4m3", &["f8e4m3"]),
-    (9, "kDLFloat8_e4m3b11fnuz", &["f8e4m3b11fnuz"]),
-    (10, "kDLFloat8_e4m3fn", &["f8e4m3fn"]),
-    (11, "kDLFloat8_e4m3fnuz", &["f8e4m3fnuz"]),
-    (12, "kDLFloat8_e5m2", &["f8e5m2"]),
-    (13, "kDLFloat8_e5m2fnuz", &["f8e5m2fnuz"]),
-    (14, "kDLFloat8_e8m0fnu", &["f8e8m0fnu"]),
-    (17, "kDLFloat4_e2m1fn", &["f4e2m1fn"]),
+/// `DLDataTypeCode`: numbers and names.
+const CODES: &[(u64, &str)] = &[
+    (0, "kDLInt"),
+    (1, "kDLUInt"),
+    (2, "kDLFloat"),
+    (4, "kDLBfloat"),
+    (5, "kDLComplex"),
+    (6, "kDLBool"),
+    (7, "kDLFloat8_e3m4"),
+    (8, "kDLFloat8_e4m3"),
+    (9, "kDLFloat8_e4m3b11fnuz"),
+    (10, "kDLFloat8_e4m3fn"),
+    (11, "kDLFloat8_e4m3fnuz"),
+    (12, "kDLFloat8_e5m2"),
+    (13, "kDLFloat8_e5m2fnuz"),
+    (14, "kDLFloat8_e8m0fnu"),
+    (15, "kDLFloat6_e2m3fn"),
+    (16, "kDLFloat6_e3m2fn"),
+    (17, "kDLFloat4_e2m1fn"),
 ];
 
 const FIELDS: &[&str] = &["shape", "strides", "byte_offset", "dtype", "ndim", "data", "device"];
@@ -93,7 +94,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     Ok(array.reading(text))
 }
 
-type Element = (Option<PrimitiveType>, Option<u32>);
+type Element = (Option<Dtype>, Option<u32>);
 
 /// An element type by name, or as code, bits and lanes. Codes pack what is narrower than a byte.
 fn element(value: &Value<'_>) -> Result<Element, Error> {
@@ -106,29 +107,21 @@ fn element(value: &Value<'_>) -> Result<Element, Error> {
         return Err(Error::parse(lanes.span, message));
     }
     let bits = bits.unsigned()?;
-    let named = |code: &Value<'_>| code.word().is_ok();
-    let row = CODES.iter().find(|(number, name, _)| {
-        if named(code) { code.word() == Ok(*name) } else { code.unsigned() == Ok(*number) }
-    });
-    let types = row.map_or(&[][..], |(_, _, types)| *types);
-    let width = |dtype: PrimitiveType| u64::from(width(dtype));
-    let found = types.iter().filter_map(|name| PrimitiveType::from_name(name));
-    let found = found.into_iter().find(|dtype| width(*dtype) == bits).ok_or_else(|| {
+    let number = match code.word() {
+        Ok(word) => CODES.iter().find(|(_, name)| *name == word).map(|(number, _)| *number),
+        Err(_) => Some(code.unsigned()?),
+    };
+    let found = number.and_then(|number| Dtype::of_dlpack_code(number, bits)).ok_or_else(|| {
         Error::parse(value.span, format!("no element type has this code and {bits} bits"))
     })?;
-    let packed = element_bits(found) != crate::dtype::width(found);
-    Ok((Some(found), packed.then(|| crate::dtype::width(found))))
-}
-
-fn width(dtype: PrimitiveType) -> u32 {
-    crate::dtype::width(dtype)
+    let packed = found.packed_bits().filter(|bits| found.storage_bits() != Some(*bits));
+    Ok((Some(found), packed))
 }
 
 /// A name; (code, bits, 1) where elements are packed.
-fn spell_element(dtype: PrimitiveType, bits: Option<u32>) -> String {
-    let row = CODES.iter().find(|(_, _, types)| types.contains(&dtype.name()));
-    match (bits, row) {
-        (Some(bits), Some((code, ..))) => format!("({code},{bits},1)"),
+fn spell_element(dtype: Dtype, bits: Option<u32>) -> String {
+    match (bits, dtype.dlpack_code()) {
+        (Some(bits), Some(code)) => format!("({code},{bits},1)"),
         (Some(_), None) | (None, _) => dtype.to_string(),
     }
 }
@@ -153,15 +146,18 @@ fn print(named: &Named) -> Result<String, Error> {
     let strided = Strided::of(named.layout(), "DLPack")?;
     let mut array = Array::dense(strided.dims.clone());
     array.dtype = named.dtype();
-    let packed = named.dtype().map(width);
-    array.bits =
-        named.explicit_bits().filter(|bits| named.dtype().map(element_bits) != Some(*bits));
+    let packed = named.dtype().and_then(Dtype::packed_bits);
+    let storage = named.dtype().and_then(Dtype::storage_bits);
+    array.bits = named.explicit_bits().filter(|bits| storage != Some(*bits));
     if array.bits.is_some() && (array.bits != packed || packed.is_some_and(|bits| bits % 8 == 0)) {
         return Err(unsupported("elements of DLPack have the width of their dtype"));
     }
     if strided.offset != 0 {
         let bytes = match (array.dtype, array.bits) {
-            (Some(dtype), None) => i64::from(element_bits(dtype) / 8),
+            (Some(dtype), None) => match storage {
+                Some(bits) => i64::from(bits / 8),
+                None => return Err(in_blocks(dtype)),
+            },
             (Some(_), Some(_)) => {
                 return Err(unsupported("DLPack counts offsets in bytes, and elements are packed"));
             }

@@ -34,17 +34,16 @@
 
 use std::{fmt, sync::Arc};
 
+use tilewright_core::Dtype;
+
 use super::{
     leading,
     template::{Size, Template},
     units::{Parameter, Unit, both},
 };
-use tilewright_xla::PrimitiveType;
-
 use crate::{
     Format, Named, catalogue,
     catalogue::{Width, is_own, refused},
-    dtype::width,
     error::{Error, Kind},
     nearest::did_you_mean,
     notation::Notation,
@@ -273,19 +272,21 @@ impl Chosen {
             ([], _) => Ok(None),
             ([one], None) => Ok(Some(one)),
             (_, None) => given.need_dtype(self, "its order").map(|_| None),
-            (all, Some(dtype)) => match all.iter().find(|legal| legal.bits == width(dtype)) {
-                Some(found) => Ok(Some(found)),
-                None => Err(self.no_width(dtype)),
-            },
+            (all, Some(dtype)) => {
+                match all.iter().find(|legal| Some(legal.bits) == dtype.packed_bits()) {
+                    Some(found) => Ok(Some(found)),
+                    None => Err(self.no_width(dtype)),
+                }
+            }
         }
     }
 
     /// The error of elements of another width.
-    fn no_width(&self, dtype: PrimitiveType) -> Error {
+    fn no_width(&self, dtype: Dtype) -> Error {
         let all = self.format.widths.iter();
         let widths: Vec<String> = all.clone().map(|legal| legal.bits.to_string()).collect();
         let patterns: Vec<&str> = all.map(|legal| legal.pattern).collect();
-        let (least, bits) = (&widths[0], width(dtype));
+        let (least, bits) = (&widths[0], dtype.packed_bits().unwrap_or(0));
         let (widths, patterns) = (widths.join(" or "), patterns.join("` or `"));
         let message = format!(
             "{self} is of elements of {widths} bits, and {dtype} has {bits}; words that hold such elements are read as these, such as u{least}, and a pattern puts elements of any width into this order: `{patterns}`"

@@ -17,6 +17,8 @@
 
 use std::sync::Arc;
 
+use tilewright_core::{Dtype, DtypeKind};
+
 use super::{
     array::{Array, in_whole_bytes, read_dtype},
     strided::{Strided, unsupported},
@@ -63,10 +65,7 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
 
 fn refuse_blocks(dtype: &Value<'_>) -> Result<(), Error> {
     let name = dtype.word()?;
-    let block = ["Q", "IQ", "TQ", "MXFP", "NVFP"].iter().any(|start| {
-        name.strip_prefix(start).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    });
-    if !block {
+    if Dtype::spelled(name).is_none_or(|dtype| dtype.kind() != DtypeKind::Block) {
         return Ok(());
     }
     let message = format!(

@@ -16,7 +16,7 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Fill, TensorLayout};
+use tilewright_core::{Dtype, Fill, TensorLayout};
 use tilewright_xla::{ArrayShape, Dim, Layout, Padded, PrimitiveType};
 
 use super::shape;
@@ -146,7 +146,7 @@ impl Reading for Hlo {
         };
         Ok(Resolved {
             layout,
-            dtype: given.agree_dtype(self, self.shape.as_ref().map(|(dtype, _)| *dtype))?,
+            dtype: given.agree_dtype(self, self.shape.as_ref().and_then(|(own, _)| own.dtype()))?,
             bits: self.bits()?,
             fill: self.padded.as_ref().map_or(Fill::Unspecified, |padded| padded.fill),
             bare: false,
@@ -165,11 +165,17 @@ fn print(named: &Named) -> Result<String, Error> {
     Ok(match named.dtype() {
         None => layout.to_string(),
         Some(dtype) => {
-            let mut shape = ArrayShape::new(dtype, named.layout().extents());
+            let mut shape = ArrayShape::new(xla_type(dtype)?, named.layout().extents());
             shape.layout = Some(layout);
             shape.to_string()
         }
     })
+}
+
+/// XLA's type of these elements.
+fn xla_type(dtype: Dtype) -> Result<PrimitiveType, Error> {
+    PrimitiveType::of_dtype(dtype)
+        .ok_or_else(|| Error::new(Kind::Unsupported, format!("XLA has no element type {dtype}")))
 }
 
 /// The name, perhaps behind the shape, if that is HLO text of just this layout. Merged dims have no

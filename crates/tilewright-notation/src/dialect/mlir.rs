@@ -47,7 +47,6 @@ use super::{
 };
 use crate::{
     Named,
-    dtype::element_bits,
     error::{Error, Kind},
     notation::{Notation, no_words},
     reading::{Given, Reading, Resolved},
@@ -243,7 +242,7 @@ fn print(named: &Named) -> Result<String, Error> {
         let dense = || spell_map(tensor);
         return form.map_or_else(dense, Ok);
     };
-    if named.element_bits() != Some(element_bits(dtype)) {
+    if named.element_bits() != dtype.storage_bits() {
         return Err(unsupported("elements of a memref have the width of their type"));
     }
     let Some(name) = mlir_name(dtype) else {

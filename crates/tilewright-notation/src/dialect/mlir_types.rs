@@ -2,18 +2,16 @@
 
 use std::fmt;
 
-use tilewright_core::MAX_MODES;
-use tilewright_xla::PrimitiveType;
+use tilewright_core::{Dtype, DtypeKind, MAX_MODES};
 
 use crate::{
-    dtype::dtype,
     error::{Error, Kind},
     reading::Given,
     scan::{Scanner, tuple},
 };
 
 /// The dims, of which `None` are dynamic, and the type of the elements.
-pub(super) type Shape = (Vec<Option<u64>>, PrimitiveType);
+pub(super) type Shape = (Vec<Option<u64>>, Dtype);
 
 /// `3x?x5xf32`.
 pub(super) fn read_shape(scan: &mut Scanner<'_>) -> Result<Shape, Error> {
@@ -54,58 +52,39 @@ pub(super) fn read_shape(scan: &mut Scanner<'_>) -> Result<Shape, Error> {
     Ok((dims, element))
 }
 
-/// MLIR's names of types that are spelled otherwise elsewhere.
-const TYPES: &[(&str, &str)] = &[
-    ("i1", "pred"),
-    ("i2", "s2"),
-    ("i4", "s4"),
-    ("i8", "s8"),
-    ("i16", "s16"),
-    ("i32", "s32"),
-    ("i64", "s64"),
-    ("index", "s64"),
-    ("ui2", "u2"),
-    ("ui4", "u4"),
-    ("ui8", "u8"),
-    ("ui16", "u16"),
-    ("ui32", "u32"),
-    ("ui64", "u64"),
-    ("complex<f32>", "c64"),
-    ("complex<f64>", "c128"),
-    ("f8E5M2", "f8e5m2"),
-    ("f8E4M3", "f8e4m3"),
-    ("f8E4M3FN", "f8e4m3fn"),
-    ("f8E4M3B11FNUZ", "f8e4m3b11fnuz"),
-    ("f8E4M3FNUZ", "f8e4m3fnuz"),
-    ("f8E5M2FNUZ", "f8e5m2fnuz"),
-    ("f8E3M4", "f8e3m4"),
-    ("f8E8M0FNU", "f8e8m0fnu"),
-    ("f4E2M1FN", "f4e2m1fn"),
-    ("f16", "f16"),
-    ("bf16", "bf16"),
-    ("f32", "f32"),
-    ("f64", "f64"),
-];
-
 /// The element type of this name.
-pub(super) fn type_of(name: &str) -> Option<PrimitiveType> {
-    // A signed integer may be marked as one.
+pub(super) fn type_of(name: &str) -> Option<Dtype> {
+    // A signed integer may be marked as one, and an index is as wide as a pointer.
     let name = name.strip_prefix('s').filter(|rest| rest.starts_with('i')).unwrap_or(name);
-    let row = TYPES.iter().find(|(other, _)| *other == name)?;
-    dtype(row.1).ok()
+    let name = if name == "index" { "i64" } else { name };
+    Dtype::all().find(|dtype| mlir_name(*dtype).is_some_and(|own| own == name))
 }
 
-/// MLIR's name of an element type.
-pub(super) fn mlir_name(dtype: PrimitiveType) -> Option<&'static str> {
-    let row = TYPES.iter().find(|(name, other)| *other == dtype.name() && *name != "index");
-    row.map(|(name, _)| *name)
+/// MLIR's name of an element type: `i8`, `ui8`, `f32`, `f8E4M3FN`, `complex<f32>`.
+pub(super) fn mlir_name(dtype: Dtype) -> Option<String> {
+    let bits = dtype.bits()?;
+    Some(match dtype.kind() {
+        DtypeKind::Bool => "i1".to_owned(),
+        DtypeKind::Signed if bits > 1 => format!("i{bits}"),
+        DtypeKind::Unsigned if bits > 1 => format!("ui{bits}"),
+        DtypeKind::Float if bits >= 16 => dtype.name().to_owned(),
+        // `f8` keeps its case, the format behind it is in capitals.
+        DtypeKind::Float => {
+            let (width, format) = dtype.name().split_at_checked(2)?;
+            format!("{width}{}", format.to_uppercase())
+        }
+        DtypeKind::Complex => format!("complex<f{}>", bits / 2),
+        DtypeKind::Signed | DtypeKind::Unsigned | DtypeKind::Codebook | DtypeKind::Block => {
+            return None;
+        }
+    })
 }
 
 /// `3x?x5xf32`.
 pub(super) fn spell_shape((dims, dtype): &Shape) -> String {
     let dim = |dim: &Option<u64>| dim.map_or("?x".to_owned(), |dim| format!("{dim}x"));
     let dims: String = dims.iter().map(dim).collect();
-    format!("{dims}{}", mlir_name(*dtype).unwrap_or(dtype.name()))
+    format!("{dims}{}", mlir_name(*dtype).unwrap_or_else(|| dtype.to_string()))
 }
 
 /// The dims, if none is dynamic.
@@ -118,7 +97,7 @@ pub(super) fn array(
     shape: Option<&Shape>,
     text: &dyn fmt::Display,
     given: &Given<'_>,
-) -> Result<(Vec<u64>, Option<PrimitiveType>), Error> {
+) -> Result<(Vec<u64>, Option<Dtype>), Error> {
     let dtype = given.agree_dtype(text, shape.map(|(_, dtype)| *dtype))?;
     if let Some(own) = static_dims(shape) {
         given.agree_dims(text, &own)?;

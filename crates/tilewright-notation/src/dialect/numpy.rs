@@ -29,7 +29,7 @@
 
 use std::sync::Arc;
 
-use tilewright_xla::PrimitiveType;
+use tilewright_core::Dtype;
 
 use super::{
     array::{Array, Unit, in_whole_bytes, no_width, read_dtype},
@@ -97,10 +97,10 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
 }
 
 /// The type that a field names, also by a code without a byte order.
-fn element(value: &Value<'_>) -> Result<PrimitiveType, Error> {
+fn element(value: &Value<'_>) -> Result<Dtype, Error> {
     let word = value.word()?;
     let Some(code) = code_name(word) else { return read_dtype(value) };
-    match PrimitiveType::from_name(word) {
+    match Dtype::named(word) {
         None => Ok(code),
         Some(narrow) if narrow.bits().is_some_and(|bits| bits < 8) => {
             let size = &word[1..];
@@ -114,7 +114,7 @@ fn element(value: &Value<'_>) -> Result<PrimitiveType, Error> {
 }
 
 /// A name that NumPy's codes do not take for another type.
-fn spell_element(dtype: PrimitiveType) -> String {
+fn spell_element(dtype: Dtype) -> String {
     match dtype.bits() {
         Some(bits) if bits < 8 && code_name(dtype.name()).is_some() => format!("uint{bits}"),
         _ => dtype.to_string(),

@@ -16,7 +16,7 @@
 
 use std::sync::Arc;
 
-use tilewright_xla::PrimitiveType;
+use tilewright_core::Dtype;
 
 use super::{
     array::{Array, in_whole_bytes, read_dtype},
@@ -24,7 +24,6 @@ use super::{
 };
 use crate::{
     Named,
-    dtype::{element_bits, safetensors_name},
     error::Error,
     literal::{Fields, Value},
     notation::{Notation, no_words},
@@ -60,13 +59,13 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
 }
 
 /// The bytes of an array, as far as 128 bits hold them.
-fn bytes(dims: &[u64], dtype: PrimitiveType) -> Option<u128> {
-    let start = u128::from(element_bits(dtype));
+fn bytes(dims: &[u64], dtype: Dtype) -> Option<u128> {
+    let start = u128::from(dtype.storage_bits()?);
     let bits = dims.iter().try_fold(start, |bits, dim| bits.checked_mul(u128::from(*dim)))?;
     Some(bits.div_ceil(8))
 }
 
-fn check(dims: &[u64], dtype: PrimitiveType, offsets: &Value<'_>) -> Result<(), Error> {
+fn check(dims: &[u64], dtype: Dtype, offsets: &Value<'_>) -> Result<(), Error> {
     let [begin, end] = &offsets.dims()?[..] else {
         return Err(Error::parse(offsets.span, "expected [begin, end]"));
     };
@@ -75,7 +74,7 @@ fn check(dims: &[u64], dtype: PrimitiveType, offsets: &Value<'_>) -> Result<(), 
         return Err(Error::parse(offsets.span, "an array that ends before it begins"));
     };
     // A type narrower than a byte may be packed.
-    if Some(given) == needed || crate::dtype::width(dtype) < 8 {
+    if Some(given) == needed || dtype.packed_bits() < Some(8) {
         return Ok(());
     }
     let needed = needed.map_or("too many".to_owned(), |bytes| bytes.to_string());
@@ -83,8 +82,8 @@ fn check(dims: &[u64], dtype: PrimitiveType, offsets: &Value<'_>) -> Result<(), 
     Err(Error::parse(offsets.span, format!("{message} of {dtype}[{}]", comma(dims))))
 }
 
-fn spell(dims: &[u64], dtype: PrimitiveType) -> String {
-    let name = safetensors_name(dtype).unwrap_or(dtype.name());
+fn spell(dims: &[u64], dtype: Dtype) -> String {
+    let name = dtype.safetensors_name().unwrap_or(dtype.name());
     let shape = comma(dims);
     let end =
         bytes(dims, dtype).map_or(String::new(), |end| format!(",\"data_offsets\":[0,{end}]"));
@@ -102,7 +101,7 @@ fn print(named: &Named) -> Result<String, Error> {
     let Some((dtype, _)) = in_whole_bytes(named, "safetensors")? else {
         return Err(unsupported("a header of safetensors names the dtype, which is not known"));
     };
-    match safetensors_name(dtype) {
+    match dtype.safetensors_name() {
         Some(_) => Ok(format!("safetensors:{}", spell(&strided.dims, dtype))),
         None => Err(unsupported(format!("safetensors has no name for {dtype}"))),
     }

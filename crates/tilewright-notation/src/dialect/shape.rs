@@ -18,8 +18,7 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Fill, LinearLayout, MAX_MODES};
-use tilewright_xla::{PrimitiveType, fill_text, parse_fill};
+use tilewright_core::{Dtype, Fill, LinearLayout, MAX_MODES, ParseError};
 
 use crate::{
     Named,
@@ -72,7 +71,7 @@ pub(super) fn claims(text: &str) -> bool {
 
 #[derive(Debug)]
 struct Shaped {
-    dtype: Option<PrimitiveType>,
+    dtype: Option<Dtype>,
     dims: Vec<u64>,
     bits: Option<u32>,
     fill: Fill,
@@ -95,8 +94,8 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
         } else {
             scan.expect("fill")?;
             scan.expect("(")?;
-            let at = scan.at();
-            fill = parse_fill(inside).map_err(|error| Error::from(error).shifted(at))?;
+            let at = scan.at() + (inside.len() - inside.trim_start().len());
+            fill = inside.trim().parse().map_err(|e: ParseError| Error::from(e).shifted(at))?;
             scan.take(|c| c != ')');
             scan.expect(")")?;
         }
@@ -128,17 +127,12 @@ fn read_bits(scan: &mut Scanner<'_>) -> Result<u32, Error> {
 }
 
 /// `bf16[528,200]E(8)fill(0)`.
-pub(crate) fn spell(
-    dtype: Option<PrimitiveType>,
-    dims: &[u64],
-    bits: Option<u32>,
-    fill: Fill,
-) -> String {
-    let mut text = format!("{}[{}]", dtype.map_or("", PrimitiveType::name), comma(dims));
+pub(crate) fn spell(dtype: Option<Dtype>, dims: &[u64], bits: Option<u32>, fill: Fill) -> String {
+    let mut text = format!("{}[{}]", dtype.map_or("", Dtype::name), comma(dims));
     if let Some(bits) = bits {
         text += &format!("E({bits})");
     }
-    if let Some(fill) = fill_text(fill) {
+    if fill != Fill::Unspecified {
         text += &format!("fill({fill})");
     }
     text

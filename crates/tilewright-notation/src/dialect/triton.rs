@@ -44,8 +44,7 @@ mod print;
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Layout, LinearLayout, Profile, TensorLayout};
-use tilewright_xla::PrimitiveType;
+use tilewright_core::{Dtype, Layout, LinearLayout, Profile, TensorLayout};
 
 use super::mlir_types;
 use crate::{
@@ -82,7 +81,7 @@ struct Triton {
 #[derive(Debug)]
 struct Tensor {
     dims: Vec<u64>,
-    dtype: PrimitiveType,
+    dtype: Dtype,
     spelled: String,
 }
 
@@ -132,7 +131,7 @@ fn array(text: &str) -> Result<Tensor, Error> {
 
 impl Triton {
     /// The dims of the array, and the type of its elements.
-    fn given<'a>(&'a self, given: &Given<'a>) -> Result<(&'a [u64], Option<PrimitiveType>), Error> {
+    fn given<'a>(&'a self, given: &Given<'a>) -> Result<(&'a [u64], Option<Dtype>), Error> {
         let Some(array) = &self.array else {
             return Ok((given.need_dims(self)?, given.dtype));
         };

@@ -10,7 +10,7 @@ use pyo3::{
     prelude::*,
     types::{PyCapsule, PyDict},
 };
-use tilewright::PrimitiveType;
+use tilewright::Dtype;
 
 use super::{Facts, Family, Owner, Said};
 use crate::errors::{broken, refused};
@@ -214,7 +214,8 @@ fn facts(tensor: &Tensor) -> PyResult<Facts> {
     let strides =
         if tensor.strides.is_null() { dense(&shape) } else { list(tensor.strides).to_vec() };
     let strides = strides.into_iter().map(|one| one.saturating_mul(itemsize as i64)).collect();
-    Ok(Facts { shape, strides, itemsize, dtype: dtype(code, bits), swapped: false })
+    let dtype = Dtype::of_dlpack_code(code.into(), bits.into());
+    Ok(Facts { shape, strides, itemsize, dtype, swapped: false })
 }
 
 /// The strides in elements where none are given.
@@ -228,35 +229,4 @@ fn dense(shape: &[u64]) -> Vec<i64> {
     let mut strides: Vec<i64> = shape.iter().rev().map(stride).collect();
     strides.reverse();
     strides
-}
-
-/// The element type of a code and a width.
-fn dtype(code: u8, bits: u8) -> Option<PrimitiveType> {
-    use PrimitiveType as P;
-    Some(match (code, bits) {
-        (0, 8) => P::S8,
-        (0, 16) => P::S16,
-        (0, 32) => P::S32,
-        (0, 64) => P::S64,
-        (1, 8) => P::U8,
-        (1, 16) => P::U16,
-        (1, 32) => P::U32,
-        (1, 64) => P::U64,
-        (2, 16) => P::F16,
-        (2, 32) => P::F32,
-        (2, 64) => P::F64,
-        (4, 16) => P::Bf16,
-        (5, 64) => P::C64,
-        (5, 128) => P::C128,
-        (6, 8) => P::Pred,
-        (7, 8) => P::F8e3m4,
-        (8, 8) => P::F8e4m3,
-        (9, 8) => P::F8e4m3b11fnuz,
-        (10, 8) => P::F8e4m3fn,
-        (11, 8) => P::F8e4m3fnuz,
-        (12, 8) => P::F8e5m2,
-        (13, 8) => P::F8e5m2fnuz,
-        (14, 8) => P::F8e8m0fnu,
-        _ => return None,
-    })
 }

@@ -1,7 +1,7 @@
 //! What decides how an array is read: everything but where it is.
 
 use pyo3::PyResult;
-use tilewright::{Layout, Mode, PrimitiveType, TensorLayout};
+use tilewright::{Dtype, Layout, Mode, TensorLayout};
 
 use crate::errors::{Raised, refused};
 
@@ -15,7 +15,7 @@ pub(crate) struct Facts {
     /// The bytes of an element.
     pub(crate) itemsize: usize,
     /// The element type; `None` for one that layouts have no name for.
-    pub(crate) dtype: Option<PrimitiveType>,
+    pub(crate) dtype: Option<Dtype>,
     /// Whether the bytes of each element are in the other order.
     pub(crate) swapped: bool,
 }

@@ -17,7 +17,7 @@ mod seen;
 mod torch;
 
 use pyo3::prelude::*;
-use tilewright::{PrimitiveType, TensorLayout};
+use tilewright::{Dtype, TensorLayout};
 
 use crate::errors::refused;
 
@@ -131,7 +131,7 @@ impl Memory {
         self.facts.itemsize
     }
 
-    pub(crate) fn dtype(&self) -> Option<PrimitiveType> {
+    pub(crate) fn dtype(&self) -> Option<Dtype> {
         self.facts.dtype
     }
 

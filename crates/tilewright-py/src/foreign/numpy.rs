@@ -11,7 +11,7 @@ use pyo3::{
     sync::PyOnceLock,
     types::{PySlice, PyTuple},
 };
-use tilewright::{PrimitiveType, notation};
+use tilewright::{Dtype, notation};
 
 use super::{Facts, Family, Owner, Said};
 use crate::errors::{broken, refused};
@@ -141,32 +141,17 @@ fn list<'a>(first: *const isize, count: c_int) -> &'a [isize] {
 }
 
 /// The element type; `None` for one that layouts have no name for, an error for Python objects.
-fn dtype(interface: &ArrayInterface, own: &Bound<'_, PyAny>) -> PyResult<Option<PrimitiveType>> {
-    use PrimitiveType as P;
-    Ok(Some(match (interface.typekind as u8, interface.itemsize) {
-        (b'b', 1) => P::Pred,
-        (b'i', 1) => P::S8,
-        (b'i', 2) => P::S16,
-        (b'i', 4) => P::S32,
-        (b'i', 8) => P::S64,
-        (b'u', 1) => P::U8,
-        (b'u', 2) => P::U16,
-        (b'u', 4) => P::U32,
-        (b'u', 8) => P::U64,
-        (b'f', 2) => P::F16,
-        (b'f', 4) => P::F32,
-        (b'f', 8) => P::F64,
-        (b'c', 8) => P::C64,
-        (b'c', 16) => P::C128,
-        _ => {
-            if own.getattr("hasobject")?.is_truthy()? {
-                let says = "elements are Python objects, which cannot be moved as bytes";
-                return Err(refused("dtype", says));
-            }
-            let name = own.getattr("name")?.extract::<String>()?;
-            return Ok(notation::dtype(&name).ok());
-        }
-    }))
+fn dtype(interface: &ArrayInterface, own: &Bound<'_, PyAny>) -> PyResult<Option<Dtype>> {
+    let bytes = u64::try_from(interface.itemsize).unwrap_or(0);
+    if let Some(dtype) = Dtype::of_array_code(char::from(interface.typekind as u8), bytes) {
+        return Ok(Some(dtype));
+    }
+    if own.getattr("hasobject")?.is_truthy()? {
+        let says = "elements are Python objects, which cannot be moved as bytes";
+        return Err(refused("dtype", says));
+    }
+    let name = own.getattr("name")?.extract::<String>()?;
+    Ok(notation::dtype(&name).ok())
 }
 
 /// From so many bytes on, arrays begin on a cache line: whole lines are written a good deal faster.

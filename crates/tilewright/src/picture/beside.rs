@@ -22,7 +22,7 @@ use super::{Cells, Picture, count, elided, join, unravel};
 ///     "    +-------+       +-------+",
 /// ];
 /// assert!(left.beside(&right)?.grid(Cells::Offsets).lines().eq(lines));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Pair<'a> {
@@ -72,7 +72,7 @@ impl<'a> Picture<'a> {
     /// let (a, b) = (Picture::new(&a, Fill::Zero), Picture::new(&b, Fill::Zero));
     /// assert!(a.beside(&b).unwrap_err().to_string().starts_with("A has the extents (2) and B (3)"));
     /// assert!(a.beside(&a)?.grid(Cells::Offsets).contains(" 0  | 0 | 1 |    0  | 0 | 1 |"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn beside(&'a self, right: &'a Picture<'a>) -> Result<Pair<'a>, Unequal> {
         let (one, other) = (self.layout.extents(), right.layout.extents());
@@ -93,7 +93,7 @@ impl Pair<'_> {
     /// // Element (0,1) stands at offset 1 of the one and at 2 of the other.
     /// let grids = a.beside(&b)?.grid(Cells::Offsets);
     /// assert_eq!(grids.lines().nth(2), Some(" 0  | 0 | 1 |    0  | 0 | 2 |"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn grid(&self, cells: Cells) -> String {
         let (extents, limits) = (self.left.layout.extents(), self.left.limits);
@@ -146,7 +146,7 @@ impl Pair<'_> {
     ///     "     3         .",
     /// ];
     /// assert!(left.beside(&right)?.memory(Cells::Coords)?.lines().eq(lines));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn memory(&self, cells: Cells) -> Result<String, Error> {
         let (left, right) = (self.left.span(), self.right.span());

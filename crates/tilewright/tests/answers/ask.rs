@@ -74,7 +74,7 @@ fn resolve(question: &Value, name: &str) -> Result<Named, Value> {
     spec.resolve(dims.as_deref(), dtype).map_err(|error| refused(&error))
 }
 
-type Array = (Option<Vec<u64>>, Option<tilewright::PrimitiveType>);
+type Array = (Option<Vec<u64>>, Option<tilewright::Dtype>);
 
 fn array(question: &Value) -> Result<Array, Value> {
     let dtype = question["dtype"].as_str().map(notation::dtype).transpose();

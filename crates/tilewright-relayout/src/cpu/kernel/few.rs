@@ -15,7 +15,7 @@ use crate::{cpu::cost, cpu::weave::Reach, program::region::Loop, program::region
 pub(super) type Tables<const N: usize> = [[[u8; 64]; N]; N];
 
 /// A byte of no register, as [`Vector::pick`] has it.
-const KEPT: u8 = 0x80;
+pub(super) const KEPT: u8 = 0x80;
 
 /// For registers of `register` bytes with elements of `width`: the elements of `n` rows in turn, or, if not
 /// `joins`, every `n`th element. The tables of the first register out come first.

@@ -32,7 +32,6 @@ mod weave;
 mod woven;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
-mod zip;
 
 use crate::{
     Elements,

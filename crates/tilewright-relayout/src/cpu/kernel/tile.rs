@@ -2,14 +2,20 @@
 //! destination. Strides that are powers of two do no harm, since every
 //! cache line is read and written once per block.
 
-use super::{
-    Codec, line,
-    zip::{self, Pair},
-};
+use super::{Codec, line};
 use crate::{
     cpu::scratch::Scratch,
-    program::region::{RegionRef, for_each},
+    program::region::{Loop, RegionRef, for_each},
 };
+
+/// Two loops and how many turns of each are taken.
+struct Pair<'a> {
+    /// The loop that is nearest to contiguous in the source.
+    s: &'a Loop,
+    /// The loop that is innermost in the destination.
+    d: &'a Loop,
+    count: (usize, usize),
+}
 
 /// The bytes of the scratch buffer: a part of the second-level cache.
 const SCRATCH: usize = 256 << 10;
@@ -46,23 +52,15 @@ pub(super) fn tile<const W: usize>(
     let s = &rest[minor];
     let mut outer = scratch.take_loops(rest);
     outer.remove(minor);
-    let whole = Pair { s, d, count: (s.extent as usize, d.extent as usize) };
-    if let Codec::Bytes = codec
-        && whole.is_zip::<W>()
-    {
-        for_each(&outer, part.src, part.dst, &mut |from, to| {
-            zip::zip::<W>(&whole, src, from, out, to);
-        });
-        return scratch.give_loops(outer);
-    }
+    let whole = (s.extent as usize, d.extent as usize);
     let size = block_size(W, s.extent, d.extent);
     for_each(&outer, part.src, part.dst, &mut |from, to| {
         // Down the destination's rows first: the pages of one block's rows stay in reach.
-        for s0 in (0..whole.count.0).step_by(size.0) {
-            for d0 in (0..whole.count.1).step_by(size.1) {
+        for s0 in (0..whole.0).step_by(size.0) {
+            for d0 in (0..whole.1).step_by(size.1) {
                 let from = from + s0 as i64 * s.src + d0 as i64 * d.src;
                 let to = to + s0 as i64 * s.dst + d0 as i64 * d.dst;
-                let count = (size.0.min(whole.count.0 - s0), size.1.min(whole.count.1 - d0));
+                let count = (size.0.min(whole.0 - s0), size.1.min(whole.1 - d0));
                 block::<W>(codec, &Pair { s, d, count }, (src, from), (out, to), scratch);
             }
         }
@@ -86,49 +84,14 @@ fn block<const W: usize>(
         line::load(codec, src, at, pair.s.src, &mut row[..columns]);
     }
     let contiguous = matches!(codec, Codec::Bytes) && pair.d.dst == W as i64 && pair.s.dst > 0;
-    let done = if contiguous {
-        let to = &mut out[to as usize..];
-        squares::<W>(block, pitch, (to, pair.s.dst as usize), (rows, columns))
-    } else {
-        (0, 0)
-    };
     for j in 0..columns {
-        let (skip, at) = (if j < done.1 { done.0 } else { 0 }, to + j as i64 * pair.s.dst);
-        let rest = &block[skip * pitch..];
+        let at = to + j as i64 * pair.s.dst;
         if contiguous {
-            let row = out[at as usize..][..rows * W].as_chunks_mut::<W>().0;
-            column(rest, pitch, j, &mut row[skip..]);
+            column(block, pitch, j, out[at as usize..][..rows * W].as_chunks_mut::<W>().0);
         } else {
-            column(rest, pitch, j, line);
+            column(block, pitch, j, line);
             line::store(codec, out, at, pair.d.dst, line);
         }
-    }
-}
-
-/// Transposes the whole squares of a block, where this machine has registers for them; returns the rows
-/// and columns done.
-fn squares<const W: usize>(
-    block: &[[u8; W]],
-    pitch: usize,
-    to: (&mut [u8], usize),
-    size: (usize, usize),
-) -> (usize, usize) {
-    let from = (block.as_flattened(), pitch * W);
-    #[cfg(target_arch = "x86_64")]
-    {
-        use super::x86_64::sse2;
-        match W {
-            1 => sse2::squares::<1, 16>(from, to, size),
-            2 => sse2::squares::<2, 8>(from, to, size),
-            4 => sse2::squares::<4, 4>(from, to, size),
-            8 => sse2::squares::<8, 2>(from, to, size),
-            _ => (0, 0),
-        }
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        let _ = (from, to, size);
-        (0, 0)
     }
 }
 

@@ -27,6 +27,21 @@ pub(super) unsafe trait Vector: Copy {
     /// `BYTES` bytes at `to` are writable; the machine has the instruction set.
     unsafe fn store(self, to: *mut u8);
 
+    /// Writes the first `len` bytes of the register.
+    ///
+    /// # Safety
+    /// `len` is below `BYTES`, and `len` bytes at `to` are writable; the machine has the instruction set.
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut u8, len: usize) {
+        let mut bytes = [0; 64];
+        const { assert!(Self::BYTES <= 64) };
+        // SAFETY: the caller's promise; the array holds a register.
+        unsafe {
+            self.store(bytes.as_mut_ptr());
+            Self::copy_short(bytes.as_ptr(), to, len);
+        }
+    }
+
     /// Writes a register past the caches, where the instruction set can.
     ///
     /// # Safety

@@ -75,14 +75,15 @@ impl Way {
     pub(crate) fn of(region: &RegionRef<'_>, terms: Terms) -> Way {
         let Terms { elements, isa, reach } = terms;
         let near = reach == Reach::Near;
+        let boxed = |panel| Way::Panel(Box::new(panel));
         if reach == Reach::Far && kernel::are_far(region) {
             return Way::Rows;
         }
         Way::picked(region, isa)
             .or_else(|| weave(region, terms).map(|weave| Way::Weave(Box::new(weave))))
-            .or_else(|| if near { panel(region, terms) } else { None })
+            .or_else(|| panel(region, terms).filter(|panel| near && panel.is_dense()).map(boxed))
             .or_else(|| Hops::of(region, terms).map(|hops| Way::Hops(Box::new(hops))))
-            .or_else(|| panel(region, terms))
+            .or_else(|| panel(region, terms).map(boxed))
             .or_else(|| Field::of(elements, isa, region).map(Way::Field))
             .unwrap_or_else(|| Way::plain(region, elements))
     }
@@ -116,11 +117,11 @@ impl Way {
         let (rank, extent) = (whole.loops.len(), whole.loops[i].extent);
         match self {
             Way::Few(few) if few.needs_all(i, rank) => extent,
-            Way::Panel(panel) if panel.needs_all(i) => extent,
+            Way::Panel(panel) => panel.least(i),
             Way::Thin(thin) if i + 1 == rank => thin.least(whole.run),
             Way::Weave(weave) => weave.shape[i],
             Way::Hops(hops) => hops.taken[i],
-            Way::Rows | Way::Few(_) | Way::Thin(_) | Way::Panel(_) | Way::Field(_) => 1,
+            Way::Rows | Way::Few(_) | Way::Thin(_) | Way::Field(_) => 1,
             Way::Bits | Way::Tile { .. } | Way::Line => 1,
         }
     }
@@ -212,10 +213,9 @@ fn weave(region: &RegionRef<'_>, Terms { elements, isa, reach }: Terms) -> Optio
 }
 
 /// The panel of a region, if it is one and large enough for tables.
-fn panel(region: &RegionRef<'_>, Terms { elements, isa, .. }: Terms) -> Option<Way> {
+fn panel(region: &RegionRef<'_>, Terms { elements, isa, .. }: Terms) -> Option<Panel> {
     let large = region.size() >= cost::LEAST_PANEL && elements.are_same();
-    let panel = large.then(|| Panel::of(isa, region))??;
-    Some(Way::Panel(Box::new(panel)))
+    large.then(|| Panel::of(isa, region))?
 }
 
 /// Whether the registers of a weave begin with bytes, and it goes over its blocks in no more loops than are

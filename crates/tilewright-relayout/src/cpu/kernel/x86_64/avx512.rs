@@ -50,6 +50,12 @@ unsafe impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn store_first(self, to: *mut u8, len: usize) {
+        // SAFETY: the caller's promise; the mask keeps all else untouched.
+        unsafe { _mm512_mask_storeu_epi8(to.cast(), (1u64 << len) - 1, self.0) }
+    }
+
+    #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         // SAFETY: the caller's promise, with the alignment.
         unsafe { _mm512_stream_si512(to.cast(), self.0) }

@@ -7,7 +7,6 @@ use core::{
 
 pub(super) mod avx2;
 pub(super) mod avx512;
-pub(super) mod sse2;
 pub(super) mod xmm;
 
 /// Whether lines are asked for into the first-level cache, not only into the second.

@@ -1,0 +1,138 @@
+//! How element types are spelled: the names of the table, read.
+
+use core::str::FromStr;
+
+use super::{Dtype, DtypeKind};
+use crate::ParseError;
+
+impl Dtype {
+    /// The type that is spelled so: by its standard name, its name in files or arrays, or another spelling of
+    /// the table. Spellings are exact: `U8` and `u8` are one type, `I8` and `i8` are not.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// let spelled = ["bf16", "BF16", "bfloat16"].map(Dtype::spelled);
+    /// assert_eq!(spelled, [Some(Dtype::Bf16); 3]);
+    /// // The finite one, unless the name says another.
+    /// assert_eq!(["fp8", "e4m3", "F8_E4M3"].map(Dtype::spelled), [Some(Dtype::F8e4m3fn); 3]);
+    /// assert_eq!(Dtype::spelled("f8e4m3"), Some(Dtype::F8e4m3));
+    /// assert_eq!(Dtype::spelled("tuple"), None);
+    /// ```
+    pub fn spelled(text: &str) -> Option<Dtype> {
+        Dtype::all().find(|dtype| dtype.spellings().any(|spelling| spelling == text))
+    }
+
+    /// The type with this standard name.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// assert_eq!(Dtype::named("f8e4m3fn"), Some(Dtype::F8e4m3fn));
+    /// assert_eq!((Dtype::named("F32"), Dtype::named("float32")), (None, None));
+    /// ```
+    pub fn named(name: &str) -> Option<Dtype> {
+        Dtype::all().find(|dtype| dtype.name() == name)
+    }
+
+    /// Every spelling of the type, the standard name first.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// assert!(Dtype::F32.spellings().eq(["f32", "F32", "float32", "fp32", "float"]));
+    /// ```
+    pub fn spellings(self) -> impl Iterator<Item = &'static str> {
+        let row = self.row();
+        let names = row.safetensors.into_iter().chain(row.array);
+        core::iter::once(row.name).chain(names).chain(row.others.iter().copied())
+    }
+
+    /// The types that a misspelled name may mean: those of the kind that its first letters say, `uint`
+    /// unsigned integers; all where they say none. A suggestion among these is of the same kind.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, DtypeKind};
+    /// assert!(Dtype::like("uint33").all(|dtype| dtype.kind() == DtypeKind::Unsigned));
+    /// assert!(Dtype::like("Float33").all(|dtype| dtype.kind() == DtypeKind::Float));
+    /// assert_eq!(Dtype::like("what").count(), Dtype::all().count());
+    /// ```
+    pub fn like(text: &str) -> impl Iterator<Item = Dtype> {
+        let kind = kind_of_letters(letters(text));
+        Dtype::all().filter(move |dtype| kind.is_none_or(|kind| dtype.kind() == kind))
+    }
+}
+
+/// The letters that a name begins with.
+fn letters(text: &str) -> &str {
+    let end = text.bytes().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len());
+    text.get(..end).unwrap_or("")
+}
+
+/// The kind of all types with a spelling that begins with just these letters, in either case.
+fn kind_of_letters(start: &str) -> Option<DtypeKind> {
+    let begins = |dtype: &Dtype| {
+        dtype.spellings().any(|spelling| letters(spelling).eq_ignore_ascii_case(start))
+    };
+    let kind = Dtype::all().find(begins)?.kind();
+    Dtype::all().filter(begins).all(|dtype| dtype.kind() == kind).then_some(kind)
+}
+
+/// Reads a spelling; see [`Dtype::spelled`].
+impl FromStr for Dtype {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Dtype, ParseError> {
+        Dtype::spelled(text).ok_or_else(|| {
+            let message = "no element type is called so; such are `f32`, `bf16`, `s8`, `pred`";
+            let cased = |spelling: &&str| spelling.eq_ignore_ascii_case(text);
+            let nearest = Dtype::like(text).flat_map(Dtype::spellings).find(cased);
+            ParseError::new((0, text.len()), message, []).with_nearest(nearest.unwrap_or(""))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_has_one_meaning() {
+        for dtype in Dtype::all() {
+            for spelling in dtype.spellings() {
+                assert_eq!(Dtype::spelled(spelling), Some(dtype), "{spelling}");
+                assert_eq!(spelling.parse(), Ok(dtype));
+            }
+            assert_eq!(Dtype::named(dtype.name()), Some(dtype));
+        }
+    }
+
+    #[test]
+    fn what_differs_in_case_alone_is_one_type() {
+        for a in Dtype::all() {
+            for b in Dtype::all().filter(|b| *b != a) {
+                let same = |a: &str| b.spellings().any(|b| a.eq_ignore_ascii_case(b));
+                assert!(!a.spellings().any(same), "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_misspelling_keeps_its_kind() {
+        for dtype in Dtype::all() {
+            for spelling in dtype.spellings() {
+                // Another width behind the same letters.
+                let wrong = std::format!("{}999", letters(spelling));
+                let found = kind_of_letters(letters(&wrong));
+                assert_eq!(found, Some(dtype.kind()), "{wrong}");
+            }
+        }
+        for text in ["", "4bit", "é", "xyz"] {
+            assert_eq!(Dtype::like(text).count(), Dtype::all().count(), "{text}");
+        }
+    }
+
+    #[test]
+    fn another_case_is_suggested() {
+        let error = "Bf16".parse::<Dtype>().unwrap_err();
+        assert_eq!((error.nearest(), error.span()), (Some("bf16"), (0, 4)));
+        assert_eq!("f99".parse::<Dtype>().unwrap_err().nearest(), None);
+    }
+}

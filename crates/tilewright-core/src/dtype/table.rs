@@ -1,0 +1,258 @@
+//! The table of element types: the only place where names, widths and spellings are listed.
+
+use super::{
+    DtypeKind, ElementBlock,
+    float::{Ends, Float},
+};
+
+/// One element type.
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) kind: DtypeKind,
+    /// 0 for a block.
+    pub(super) bits: u32,
+    /// The format of a float, or of the two of a complex number.
+    pub(super) float: Option<Float>,
+    pub(super) block: Option<ElementBlock>,
+    pub(super) array: Option<&'static str>,
+    pub(super) safetensors: Option<&'static str>,
+    /// `DLDataTypeCode`.
+    pub(super) dlpack: Option<u8>,
+    /// Further spellings.
+    pub(super) others: &'static [&'static str],
+}
+
+const fn row(name: &'static str, kind: DtypeKind, bits: u32) -> Row {
+    Row {
+        name,
+        kind,
+        bits,
+        float: None,
+        block: None,
+        array: None,
+        safetensors: None,
+        dlpack: None,
+        others: &[],
+    }
+}
+
+const fn signed(name: &'static str, bits: u32) -> Row {
+    row(name, DtypeKind::Signed, bits).dlpack(0)
+}
+
+const fn unsigned(name: &'static str, bits: u32) -> Row {
+    row(name, DtypeKind::Unsigned, bits).dlpack(1)
+}
+
+const fn float(name: &'static str, float: Float) -> Row {
+    Row { float: Some(float), ..row(name, DtypeKind::Float, float.bits()) }
+}
+
+const fn complex(name: &'static str, part: Float) -> Row {
+    Row { float: Some(part), ..row(name, DtypeKind::Complex, part.bits() * 2) }.dlpack(5)
+}
+
+/// `bytes` bytes that hold `elements` elements.
+const fn block(
+    name: &'static str,
+    elements: u32,
+    bytes: u32,
+    others: &'static [&'static str],
+) -> Row {
+    Row { block: Some(ElementBlock { bytes, elements }), others, ..row(name, DtypeKind::Block, 0) }
+}
+
+impl Row {
+    const fn array(self, name: &'static str) -> Row {
+        Row { array: Some(name), ..self }
+    }
+
+    const fn safetensors(self, name: &'static str) -> Row {
+        Row { safetensors: Some(name), ..self }
+    }
+
+    const fn dlpack(self, code: u8) -> Row {
+        Row { dlpack: Some(code), ..self }
+    }
+
+    const fn also(self, others: &'static [&'static str]) -> Row {
+        Row { others, ..self }
+    }
+}
+
+const F16: Float = Float::new(5, 10, Ends::Infinite);
+const BF16: Float = Float::new(8, 7, Ends::Infinite);
+const F32: Float = Float::new(8, 23, Ends::Infinite);
+const F64: Float = Float::new(11, 52, Ends::Infinite);
+
+macro_rules! dtypes {
+    ($($(#[$doc:meta])* $variant:ident = $row:expr;)*) => {
+        /// The type of an array's elements.
+        ///
+        /// Names are XLA's where XLA has the type. Types may be added.
+        ///
+        /// ```
+        /// use tilewright_core::{Dtype, DtypeKind};
+        /// let dtype: Dtype = "float16".parse().unwrap();
+        /// assert_eq!((dtype, dtype.name(), dtype.bits()), (Dtype::F16, "f16", Some(16)));
+        /// // 32 elements in 18 bytes.
+        /// let block = Dtype::Q4_0.block().unwrap();
+        /// assert_eq!((Dtype::Q4_0.kind(), block.elements, block.bytes), (DtypeKind::Block, 32, 18));
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum Dtype { $($(#[$doc])* $variant,)* }
+
+        /// The rows, in the order of the variants.
+        const ROWS: &[Row] = &[$($row,)*];
+
+        /// The variants, in the order of the rows.
+        pub(super) const ALL: &[Dtype] = &[$(Dtype::$variant,)*];
+    };
+}
+
+impl Dtype {
+    pub(super) const fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+}
+
+dtypes! {
+    /// A truth value; 1 bit, stored in a byte.
+    Pred = row("pred", DtypeKind::Bool, 1).array("bool").safetensors("BOOL").dlpack(6);
+    /// Signed integer of 1 bit: 0 and −1.
+    S1 = signed("s1", 1).also(&["int1"]);
+    /// Signed integer of 2 bits.
+    S2 = signed("s2", 2).array("int2");
+    /// Signed integer of 4 bits.
+    S4 = signed("s4", 4).array("int4");
+    /// Signed integer of 8 bits.
+    S8 = signed("s8", 8).array("int8").safetensors("I8");
+    /// Signed integer of 16 bits.
+    S16 = signed("s16", 16).array("int16").safetensors("I16").also(&["short"]);
+    /// Signed integer of 32 bits.
+    S32 = signed("s32", 32).array("int32").safetensors("I32").also(&["int"]);
+    /// Signed integer of 64 bits.
+    S64 = signed("s64", 64).array("int64").safetensors("I64").also(&["long"]);
+    /// Unsigned integer of 1 bit.
+    U1 = unsigned("u1", 1).also(&["uint1"]);
+    /// Unsigned integer of 2 bits.
+    U2 = unsigned("u2", 2).array("uint2");
+    /// Unsigned integer of 4 bits.
+    U4 = unsigned("u4", 4).array("uint4");
+    /// Unsigned integer of 8 bits.
+    U8 = unsigned("u8", 8).array("uint8").safetensors("U8");
+    /// Unsigned integer of 16 bits.
+    U16 = unsigned("u16", 16).array("uint16").safetensors("U16");
+    /// Unsigned integer of 32 bits.
+    U32 = unsigned("u32", 32).array("uint32").safetensors("U32");
+    /// Unsigned integer of 64 bits.
+    U64 = unsigned("u64", 64).array("uint64").safetensors("U64");
+    /// IEEE 754 binary16.
+    F16 = float("f16", F16).array("float16").safetensors("F16").dlpack(2)
+        .also(&["fp16", "half", "halffloat"]);
+    /// bfloat16: the upper half of a binary32.
+    Bf16 = float("bf16", BF16).array("bfloat16").safetensors("BF16").dlpack(4);
+    /// IEEE 754 binary32.
+    F32 = float("f32", F32).array("float32").safetensors("F32").dlpack(2).also(&["fp32", "float"]);
+    /// IEEE 754 binary64.
+    F64 = float("f64", F64).array("float64").safetensors("F64").dlpack(2).also(&["fp64", "double"]);
+    /// Complex number of two binary32.
+    C64 = complex("c64", F32).array("complex64").safetensors("C64").also(&["cfloat"]);
+    /// Complex number of two binary64.
+    C128 = complex("c128", F64).array("complex128").also(&["C128", "cdouble"]);
+    /// Float of 8 bits, 5 of them exponent and 2 mantissa: with infinities.
+    F8e5m2 = float("f8e5m2", Float::new(5, 2, Ends::Infinite)).array("float8_e5m2")
+        .safetensors("F8_E5M2").dlpack(12).also(&["e5m2", "fp8_e5m2", "fp8e5m2"]);
+    /// Float of 8 bits, 4 of them exponent and 3 mantissa: with infinities.
+    F8e4m3 = float("f8e4m3", Float::new(4, 3, Ends::Infinite)).array("float8_e4m3").dlpack(8);
+    /// Float of 8 bits, 4 of them exponent and 3 mantissa: finite, NaN 0x7f and 0xff. What `fp8` and `e4m3`
+    /// mean without further words.
+    F8e4m3fn = float("f8e4m3fn", Float::new(4, 3, Ends::OneNan)).array("float8_e4m3fn")
+        .safetensors("F8_E4M3").dlpack(10)
+        .also(&["F8_E4M3FN", "fp8", "e4m3", "e4m3fn", "fp8_e4m3", "fp8e4m3", "fp8_e4m3fn"]);
+    /// Float of 8 bits, 4 of them exponent and 3 mantissa: finite, bias 11, one zero, NaN 0x80.
+    F8e4m3b11fnuz = float("f8e4m3b11fnuz", Float::new(4, 3, Ends::NoMinusZero).biased(11))
+        .array("float8_e4m3b11fnuz").dlpack(9);
+    /// Float of 8 bits, 4 of them exponent and 3 mantissa: finite, bias 8, one zero, NaN 0x80.
+    F8e4m3fnuz = float("f8e4m3fnuz", Float::new(4, 3, Ends::NoMinusZero))
+        .array("float8_e4m3fnuz").safetensors("F8_E4M3FNUZ").dlpack(11).also(&["e4m3fnuz"]);
+    /// Float of 8 bits, 5 of them exponent and 2 mantissa: finite, bias 16, one zero, NaN 0x80.
+    F8e5m2fnuz = float("f8e5m2fnuz", Float::new(5, 2, Ends::NoMinusZero))
+        .array("float8_e5m2fnuz").safetensors("F8_E5M2FNUZ").dlpack(13).also(&["e5m2fnuz"]);
+    /// Float of 8 bits, 3 of them exponent and 4 mantissa: with infinities.
+    F8e3m4 = float("f8e3m4", Float::new(3, 4, Ends::Infinite)).array("float8_e3m4").dlpack(7)
+        .also(&["e3m4"]);
+    /// A scale of 8 bits, all of them exponent: powers of two from 2⁻¹²⁷ to 2¹²⁷, NaN 0xff.
+    F8e8m0fnu = float("f8e8m0fnu", Float::new(8, 0, Ends::Unsigned)).array("float8_e8m0fnu")
+        .safetensors("F8_E8M0").dlpack(14)
+        .also(&["f8e8m0", "float8_e8m0", "fp8_e8m0", "e8m0", "e8m0fnu", "ue8m0"]);
+    /// Float of 6 bits, 2 of them exponent and 3 mantissa: finite, no NaN.
+    F6e2m3fn = float("f6e2m3fn", Float::new(2, 3, Ends::Finite)).array("float6_e2m3fn")
+        .safetensors("F6_E2M3").dlpack(15)
+        .also(&["f6e2m3", "float6_e2m3", "fp6_e2m3", "fp6e2m3", "e2m3", "e2m3fn"]);
+    /// Float of 6 bits, 3 of them exponent and 2 mantissa: finite, no NaN.
+    F6e3m2fn = float("f6e3m2fn", Float::new(3, 2, Ends::Finite)).array("float6_e3m2fn")
+        .safetensors("F6_E3M2").dlpack(16)
+        .also(&["f6e3m2", "float6_e3m2", "fp6_e3m2", "fp6e3m2", "e3m2", "e3m2fn"]);
+    /// Float of 4 bits, 2 of them exponent and 1 mantissa: finite, no NaN.
+    F4e2m1fn = float("f4e2m1fn", Float::new(2, 1, Ends::Finite)).array("float4_e2m1fn")
+        .safetensors("F4").dlpack(17)
+        .also(&["F4_E2M1", "f4e2m1", "float4_e2m1", "fp4", "fp4_e2m1", "fp4e2m1", "e2m1", "e2m1fn"]);
+    /// NormalFloat of 4 bits: a place in a table of 16 values from −1 to 1. Source: QLoRA (2023), appendix E.
+    Nf4 = row("nf4", DtypeKind::Codebook, 4).also(&["normal_float4", "NF4"]);
+    // Blocks, from here on. Source: ggml, `ggml-common.h`; `gguf-py/gguf/constants.py`.
+    /// 32 elements of 4 bits with a scale.
+    Q4_0 = block("q4_0", 32, 18, &["Q4_0"]);
+    /// 32 elements of 4 bits with a scale and a minimum.
+    Q4_1 = block("q4_1", 32, 20, &["Q4_1"]);
+    /// 32 elements of 5 bits with a scale.
+    Q5_0 = block("q5_0", 32, 22, &["Q5_0"]);
+    /// 32 elements of 5 bits with a scale and a minimum.
+    Q5_1 = block("q5_1", 32, 24, &["Q5_1"]);
+    /// 32 elements of 8 bits with a scale.
+    Q8_0 = block("q8_0", 32, 34, &["Q8_0"]);
+    /// 32 elements of 8 bits with a scale and a sum, two binary16; for arithmetic, no file holds it.
+    Q8_1 = block("q8_1", 32, 36, &["Q8_1"]);
+    /// 256 elements of 2 bits with scales and minima in two levels.
+    Q2K = block("q2_k", 256, 84, &["q2_K", "Q2_K"]);
+    /// 256 elements of 3 bits with scales in two levels.
+    Q3K = block("q3_k", 256, 110, &["q3_K", "Q3_K"]);
+    /// 256 elements of 4 bits with scales and minima in two levels.
+    Q4K = block("q4_k", 256, 144, &["q4_K", "Q4_K"]);
+    /// 256 elements of 5 bits with scales and minima in two levels.
+    Q5K = block("q5_k", 256, 176, &["q5_K", "Q5_K"]);
+    /// 256 elements of 6 bits with scales in two levels.
+    Q6K = block("q6_k", 256, 210, &["q6_K", "Q6_K"]);
+    /// 256 elements of 8 bits with a scale and sums.
+    Q8K = block("q8_k", 256, 292, &["q8_K", "Q8_K"]);
+    /// 256 elements of 2.06 bits by a codebook.
+    Iq2Xxs = block("iq2_xxs", 256, 66, &["IQ2_XXS"]);
+    /// 256 elements of 2.31 bits by a codebook.
+    Iq2Xs = block("iq2_xs", 256, 74, &["IQ2_XS"]);
+    /// 256 elements of 2.56 bits by a codebook.
+    Iq2S = block("iq2_s", 256, 82, &["IQ2_S"]);
+    /// 256 elements of 3.06 bits by a codebook.
+    Iq3Xxs = block("iq3_xxs", 256, 98, &["IQ3_XXS"]);
+    /// 256 elements of 3.44 bits by a codebook.
+    Iq3S = block("iq3_s", 256, 110, &["IQ3_S"]);
+    /// 256 elements of 1.56 bits by a codebook.
+    Iq1S = block("iq1_s", 256, 50, &["IQ1_S"]);
+    /// 256 elements of 1.75 bits by a codebook.
+    Iq1M = block("iq1_m", 256, 56, &["IQ1_M"]);
+    /// 32 elements of 4 bits by a codebook.
+    Iq4Nl = block("iq4_nl", 32, 18, &["IQ4_NL"]);
+    /// 256 elements of 4 bits by a codebook, scales in two levels.
+    Iq4Xs = block("iq4_xs", 256, 136, &["IQ4_XS"]);
+    /// 256 ternary elements, five in a byte.
+    Tq1_0 = block("tq1_0", 256, 54, &["TQ1_0"]);
+    /// 256 ternary elements, four in a byte.
+    Tq2_0 = block("tq2_0", 256, 66, &["TQ2_0"]);
+    /// 32 elements `f4e2m1fn` with a scale `f8e8m0fnu`.
+    Mxfp4 = block("mxfp4", 32, 17, &["MXFP4"]);
+    /// 64 elements `f4e2m1fn` with a scale of 8 bits for every 16.
+    Nvfp4 = block("nvfp4", 64, 36, &["NVFP4"]);
+    /// 128 elements of 1 bit with a scale.
+    Q1_0 = block("q1_0", 128, 18, &["Q1_0"]);
+}

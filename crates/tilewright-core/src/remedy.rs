@@ -1,0 +1,71 @@
+//! [`Remedy`]: what a caller can do about an error.
+
+use core::fmt;
+
+/// What a caller can do so that the same request succeeds.
+///
+/// A library has no options: it says the remedy as a value, and each program spells it in its own words.
+/// `Display` is a clause for those who have none. Remedies may be added.
+///
+/// ```
+/// use tilewright_core::Remedy;
+/// let spelled = |remedy: Remedy| match remedy {
+///     Remedy::Overwrite => "press O to overwrite it".to_string(),
+///     other => other.to_string(),
+/// };
+/// assert_eq!(spelled(Remedy::Overwrite), "press O to overwrite it");
+/// assert_eq!(spelled(Remedy::MoreMemory { least: Some(4096) }), "allow at least 4096 bytes of memory");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Let the output replace what exists.
+    Overwrite,
+    /// Allow more memory for buffers.
+    MoreMemory {
+        /// The least bytes that suffice, where they are known.
+        least: Option<u64>,
+    },
+    /// Allow less memory for buffers, for the system does not have it.
+    LessMemory,
+    /// Give the dims of the array.
+    Dims,
+    /// Give the element type.
+    Dtype,
+    /// Give dims and element type.
+    DimsAndDtype,
+    /// Give the layout that the source has.
+    Source,
+    /// Give the layout that the result is to have, or has.
+    Target,
+    /// Give a layout for some of the tensors.
+    Rule,
+    /// Give this tensor another layout than the others.
+    OtherLayout,
+    /// Leave this tensor out.
+    LeaveOut,
+    /// Pass over the tensors that the layout does not fit.
+    SkipUnfit,
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Remedy::Overwrite => "allow it to be overwritten",
+            Remedy::MoreMemory { least: None } => "allow more memory",
+            Remedy::MoreMemory { least: Some(least) } => {
+                return write!(f, "allow at least {least} bytes of memory");
+            }
+            Remedy::LessMemory => "allow less memory",
+            Remedy::Dims => "give the dims of the array",
+            Remedy::Dtype => "give the element type",
+            Remedy::DimsAndDtype => "give dims and element type",
+            Remedy::Source => "give the layout of the source",
+            Remedy::Target => "give the layout of the result",
+            Remedy::Rule => "give a layout for some of the tensors",
+            Remedy::OtherLayout => "give it another layout",
+            Remedy::LeaveOut => "leave it out",
+            Remedy::SkipUnfit => "pass over tensors that do not fit",
+        })
+    }
+}

@@ -1,0 +1,316 @@
+//! Rows of the source that become columns of the destination, in loops of any extents and runs of any
+//! length.
+//!
+//! The loops that continue one another in the destination are the rows of a panel, those that continue one
+//! another in the source its columns. Two tables say where each row begins in the source and each column in
+//! the destination, so that extents need be no powers of two. What is moved at a time is a [`Unit`]: a
+//! square of rows and columns, all of a small panel, or one run.
+
+mod runs;
+mod sides;
+mod squares;
+mod unit;
+mod wholes;
+
+use super::{Tools, enter::enter, isa::Isa};
+use crate::{
+    cpu::shape::firsts,
+    program::region::{Loop, RegionRef, for_each},
+};
+use runs::Runs;
+use sides::{Inside, Insides, Side};
+use squares::Squares;
+use unit::Unit;
+use wholes::Wholes;
+
+/// The longest runs of a panel.
+const LONGEST: u64 = 64;
+
+/// A region of which some loops are rows and others columns.
+#[derive(Clone, Debug)]
+pub(crate) struct Panel {
+    unit: Unit,
+    /// Where the bytes of each register out come from, of a panel that is moved as a whole.
+    tables: Box<[[u8; 64]]>,
+    rows: Side,
+    columns: Side,
+    /// The loops that are one of them, by their place in the region, and its run.
+    inside: Insides,
+    run: u64,
+}
+
+impl Panel {
+    /// The panel of a region; `None` where none of its loops is a row, or none a column.
+    pub(crate) fn of(isa: Isa, region: &RegionRef<'_>) -> Option<Panel> {
+        if region.packed || region.run > LONGEST {
+            return None;
+        }
+        let (rows, columns, inside) = sides::sides(region)?;
+        let unit = Unit::of(isa, region.run as usize, &rows, &columns)?;
+        let tables = unit.tables(region.run as usize, &rows, &columns);
+        Some(Panel { unit, tables, rows, columns, inside, run: region.run })
+    }
+
+    /// The turns that a part needs of loop `i`.
+    pub(crate) fn least(&self, i: usize) -> u64 {
+        self.inside[i].map_or(1, |inside| inside.taken)
+    }
+
+    /// Whether registers move several runs at a time.
+    pub(crate) fn is_dense(&self) -> bool {
+        !matches!(self.unit, Unit::Run { .. })
+    }
+
+    /// Whether a region has the rows and columns of this one.
+    fn is_of(&self, region: &RegionRef<'_>) -> bool {
+        let same = |(inside, turn): (&Option<Inside>, &Loop)| {
+            inside.is_none_or(|Inside { turn: own, taken }| {
+                (own.src, own.dst) == (turn.src, turn.dst) && taken <= turn.extent
+            })
+        };
+        region.run == self.run
+            && !region.packed
+            && region.loops.len() == self.inside.len()
+            && self.inside.iter().zip(region.loops).all(same)
+    }
+
+    /// The rows and columns.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        (self.rows.len(), self.columns.len())
+    }
+
+    /// Moves a region that this was made for, or a part of it with at least the turns of a panel. Returns
+    /// whether it did: not if a byte lies outside the slices.
+    pub(crate) fn run(
+        &self,
+        tools: &mut Tools<'_>,
+        region: &RegionRef<'_>,
+        src: &[u8],
+        out: &mut [u8],
+    ) -> bool {
+        if !region.is_within(src.len(), out.len()) || !self.is_of(region) {
+            return false;
+        }
+        let (isa, ahead) = (tools.isa, tools.ahead as isize);
+        let mut around = tools.scratch.take_loops(&[]);
+        let outer = region.loops.iter().zip(&self.inside).filter(|(_, inside)| inside.is_none());
+        around.extend(outer.map(|(turn, _)| *turn));
+        // The last loop around panels is gone through with the instruction set.
+        let along = around.pop().unwrap_or(Loop { extent: 1, src: 0, dst: 0 });
+        let reads = self.rows.furthest() + self.columns.span(self.width());
+        let reads = reads + self.unit.beyond(self.width(), &self.columns);
+        let mut along_one = |from: i64, to: i64| {
+            let panels = Panels {
+                panel: self,
+                along,
+                from: src.as_ptr().wrapping_offset(from as isize),
+                to: out.as_mut_ptr().wrapping_offset(to as isize),
+                ahead,
+                // Where panels whose units lie within the source begin, from the first.
+                whole: src.len() as isize - reads as isize - from as isize,
+            };
+            // SAFETY: every element of the region lies within the slices, one of which is exclusive, as
+            // `is_within` found; panels read and write elements of `rows` and `columns`, which are turns
+            // of the region's loops that are inside, as `is_of` found, and `whole` says where units lie
+            // within the source. The machine has the instruction set, as `Isa::chosen` and its callers
+            // make sure.
+            unsafe { panels.run(isa) };
+        };
+        self.each(region.loops, (region.src, region.dst), &mut |from, to| {
+            for_each(&around, from, to, &mut along_one);
+        });
+        tools.scratch.give_loops(around);
+        true
+    }
+
+    /// Calls `f` with the places of each panel of these loops, from a first one on, but not along the loops
+    /// around them.
+    fn each(&self, loops: &[Loop], (from, to): (i64, i64), f: &mut dyn FnMut(i64, i64)) {
+        let done = self.inside.len() - loops.len();
+        match loops.split_first().zip(self.inside.get(done)) {
+            None => f(from, to),
+            Some(((_, rest), None)) => self.each(rest, (from, to), f),
+            Some(((turn, rest), Some(inside))) => {
+                for at in firsts(turn.extent, inside.taken) {
+                    self.each(rest, (from + at * turn.src, to + at * turn.dst), f);
+                }
+            }
+        }
+    }
+
+    /// The bytes of a run.
+    fn width(&self) -> usize {
+        self.run as usize
+    }
+}
+
+/// The panels along one loop.
+///
+/// Every element of each is readable at its place from `from` on and writable at its place from `to` on; of
+/// panels that begin at most `whole` bytes behind `from`, what units read beyond the end of their row is
+/// readable, too.
+#[derive(Clone, Copy)]
+struct Panels<'a> {
+    panel: &'a Panel,
+    along: Loop,
+    from: *const u8,
+    to: *mut u8,
+    /// How far behind it what comes next lies in the source, or 0.
+    ahead: isize,
+    whole: isize,
+}
+
+impl Panels<'_> {
+    /// Moves the panels.
+    ///
+    /// # Safety
+    /// What `Panels` says holds, and nobody else uses what is written; the machine has the instruction set.
+    unsafe fn run(self, isa: Isa) {
+        macro_rules! go {
+            ($register:expr, $work:expr) => {
+                // SAFETY: the caller's promise; the unit was made for registers of this instruction set.
+                unsafe { enter(isa, $register, $work) }
+            };
+        }
+        match self.panel.unit {
+            Unit::Square { register, count } => match count {
+                2 => go!(register, Squares::<2>(self)),
+                4 => go!(register, Squares::<4>(self)),
+                8 => go!(register, Squares::<8>(self)),
+                _ => go!(register, Squares::<16>(self)),
+            },
+            Unit::Whole { register, count } => match count {
+                1 => go!(register, Wholes::<1>(self)),
+                2 => go!(register, Wholes::<2>(self)),
+                3 => go!(register, Wholes::<3>(self)),
+                _ => go!(register, Wholes::<4>(self)),
+            },
+            Unit::Run { copied } => match copied {
+                1 => go!(isa.register(), Runs::<1>(self)),
+                2 => go!(isa.register(), Runs::<2>(self)),
+                4 => go!(isa.register(), Runs::<4>(self)),
+                8 => go!(isa.register(), Runs::<8>(self)),
+                16 => go!(isa.register(), Runs::<16>(self)),
+                32 => go!(isa.register(), Runs::<32>(self)),
+                _ => go!(isa.register(), Runs::<64>(self)),
+            },
+        };
+    }
+
+    /// The places of panel `i`, if its units lie within the source; otherwise its runs are copied one by one.
+    #[inline(always)]
+    fn whole(&self, i: isize) -> Option<(*const u8, *mut u8)> {
+        let at = i * self.along.src as isize;
+        let from = self.from.wrapping_offset(at);
+        let to = self.to.wrapping_offset(i * self.along.dst as isize);
+        if at > self.whole {
+            self.exactly(from, to);
+            return None;
+        }
+        Some((from, to))
+    }
+
+    /// Copies the runs of a panel, and reads and writes nothing else.
+    #[cold]
+    fn exactly(&self, from: *const u8, to: *mut u8) {
+        let Panel { rows, columns, .. } = self.panel;
+        for (c, column) in columns.table.iter().enumerate() {
+            for (r, row) in rows.table.iter().enumerate() {
+                let from = from.wrapping_offset(*row as isize).wrapping_add(c * columns.step);
+                let to = to.wrapping_offset(*column as isize).wrapping_add(r * rows.step);
+                // SAFETY: every element of a panel is readable and writable, as `Panels` says.
+                unsafe { core::ptr::copy_nonoverlapping(from, to, self.panel.width()) };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Elements,
+        cpu::{kernel::suite::some, scratch::Scratch, weave::Reach},
+    };
+
+    /// A region of these extents, the outermost of the source first, whose destination has its loops in this
+    /// order; behind each outermost turn are so many bytes of nothing.
+    fn region(extents: &[u64], order: &[usize], width: u64, gap: i64) -> Vec<Loop> {
+        let mut loops: Vec<Loop> =
+            extents.iter().map(|extent| Loop { extent: *extent, src: 0, dst: 0 }).collect();
+        let mut src = width as i64;
+        for (i, turn) in loops.iter_mut().enumerate().rev() {
+            turn.src = src + if i == 0 { gap } else { 0 };
+            src *= turn.extent as i64;
+        }
+        let mut dst = width as i64;
+        for (n, &i) in order.iter().enumerate().rev() {
+            loops[i].dst = dst + if n == 0 { gap } else { 0 };
+            dst *= loops[i].extent as i64;
+        }
+        loops.sort_by_key(|turn| core::cmp::Reverse(turn.dst));
+        loops
+    }
+
+    #[test]
+    fn loops_of_any_extents_are_transposed_at_every_width() {
+        let cases: [(&[u64], &[usize]); 14] = [
+            (&[12, 4], &[1, 0]),
+            (&[5, 3, 17], &[0, 2, 1]),
+            (&[9, 13, 40], &[0, 2, 1]),
+            (&[33, 2, 7], &[0, 2, 1]),
+            (&[6, 300, 5], &[2, 0, 1]),
+            (&[9, 3000], &[1, 0]),
+            (&[4500, 3], &[1, 0]),
+            (&[17, 19], &[1, 0]),
+            (&[64, 64], &[1, 0]),
+            (&[7, 5, 9], &[2, 1, 0]),
+            (&[3, 7, 5, 11], &[3, 2, 1, 0]),
+            (&[3, 5, 7, 6], &[0, 2, 3, 1]),
+            (&[2, 33, 3, 12], &[0, 3, 1, 2]),
+            (&[40, 3, 90], &[2, 0, 1]),
+        ];
+        let mut found = 0;
+        for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
+            for (extents, order) in some(&cases, 7) {
+                for (width, gap) in some(
+                    &[1, 2, 3, 4, 5, 6, 8, 12, 16, 22, 32, 33, 48, 64].map(|w| [(w, 0), (w, 3)]),
+                    5,
+                )
+                .flatten()
+                {
+                    let loops = region(extents, order, width, gap);
+                    let part =
+                        RegionRef { packed: false, src: 5, dst: 9, run: width, loops: &loops };
+                    let Some(panel) = Panel::of(isa, &part) else { continue };
+                    found += 1;
+                    let reach = |of: fn(&Loop) -> i64| {
+                        (loops.iter().map(of).sum::<i64>() + width as i64) as usize
+                    };
+                    let (src, dst) = (reach(Loop::src_reach) + 5, reach(Loop::dst_reach) + 9);
+                    let source: Vec<u8> = (0..src).map(|i| ((i * 167) >> 3) as u8).collect();
+                    let (mut out, mut expected) = (vec![0xA5; dst], vec![0xA5; dst]);
+                    for_each(&loops, part.src, part.dst, &mut |from, to| {
+                        let (from, to, run) = (from as usize, to as usize, width as usize);
+                        expected[to..][..run].copy_from_slice(&source[from..][..run]);
+                    });
+                    let scratch = &mut Scratch::default();
+                    let (elements, reach) = (Elements::same(8), Reach::Near);
+                    let mut tools = Tools { elements, isa, reach, ask: None, ahead: 4096, scratch };
+                    assert!(panel.run(&mut tools, &part, &source, &mut out));
+                    assert!(out == expected, "{} {extents:?} {order:?} {width}", isa.name());
+                    // Nothing outside either slice is touched.
+                    assert!(!panel.run(&mut tools, &part, &source[..src - 1], &mut out));
+                    assert!(!panel.run(&mut tools, &part, &source, &mut out[..dst - 1]));
+                    // Nor is a region of other rows or columns moved.
+                    let mut other = loops.clone();
+                    let i = (0..other.len()).find(|i| panel.least(*i) > 1).unwrap();
+                    other[i].extent = panel.least(i) - 1;
+                    let other = RegionRef { loops: &other, ..part };
+                    assert!(!panel.run(&mut tools, &other, &source, &mut out));
+                }
+            }
+        }
+        assert!(found >= if cfg!(miri) { 1 } else { 60 }, "{found}");
+    }
+}

@@ -1,0 +1,66 @@
+//! Panels run by run: a load and a store for each, which may go on beyond its end, where the next row of the
+//! column is written after it.
+
+use super::{
+    super::{enter::Work, vector::Vector},
+    Panels,
+};
+use crate::cpu::cost;
+
+/// The rows that are read at a time: their lines stay in the first cache.
+const TOGETHER: usize = 256;
+
+/// Panels in single runs, copied by arrays of `N` bytes, which are no shorter.
+pub(super) struct Runs<'a, const N: usize>(pub(super) Panels<'a>);
+
+impl<const N: usize> Work for Runs<'_, N> {
+    /// What `Panels` says; runs have `N` bytes, or rows lie together and runs have more than half of `N`.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Runs(panels) = self;
+        for i in 0..panels.along.extent as isize {
+            let Some((from, to)) = panels.whole(i) else { continue };
+            // SAFETY: the caller's promise.
+            unsafe { panels.runs::<V, N>(from, to) }
+        }
+    }
+}
+
+impl Panels<'_> {
+    /// Moves one panel, some rows of all columns at a time.
+    ///
+    /// # Safety
+    /// As for [`Runs`], of the panel at these places.
+    #[inline(always)]
+    unsafe fn runs<V: Vector, const N: usize>(&self, from: *const u8, to: *mut u8) {
+        let (rows, columns) = (&self.panel.rows, &self.panel.columns);
+        // The last row of a column is written exactly; the bytes beyond any other belong to the next one.
+        let Some((last, before)) = rows.table.split_last() else { return };
+        for (group, table) in before.chunks(TOGETHER).enumerate() {
+            let to = to.wrapping_add(group * TOGETHER * rows.step);
+            for (c, column) in columns.table.iter().enumerate() {
+                let from = from.wrapping_add(c * columns.step);
+                let to = to.wrapping_offset(*column as isize);
+                let new_line = c * columns.step % (cost::LINE as usize) < columns.step;
+                let asks = self.ahead != 0 && new_line;
+                for (r, row) in table.iter().enumerate() {
+                    let from = from.wrapping_offset(*row as isize).cast::<[u8; N]>();
+                    if asks {
+                        V::prefetch(from.cast::<u8>().wrapping_offset(self.ahead));
+                    }
+                    let to = to.wrapping_add(r * rows.step).cast::<[u8; N]>();
+                    // SAFETY: the caller's promise: what is written beyond a run, less than another one,
+                    // lies in the next row of the column.
+                    unsafe { to.write_unaligned(from.read_unaligned()) };
+                }
+            }
+        }
+        let to = to.wrapping_add(before.len() * rows.step);
+        for (c, column) in columns.table.iter().enumerate() {
+            let from = from.wrapping_offset(*last as isize).wrapping_add(c * columns.step);
+            let to = to.wrapping_offset(*column as isize);
+            // SAFETY: the caller's promise.
+            unsafe { core::ptr::copy_nonoverlapping(from, to, self.panel.width()) };
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Panels in squares of neighbouring rows and columns, whichever loops they come from.
+//!
+//! Squares at the end of either begin earlier, and move some elements twice. Where there are fewer columns than
+//! a register has elements, registers are loaded whole and only the columns that exist are written; where
+//! there are fewer rows, registers are written in part.
+
+use super::{
+    super::{
+        enter::Work,
+        exchange::{exact, exchange, load},
+        vector::Vector,
+    },
+    Panels,
+};
+use crate::cpu::cost;
+
+/// Panels in squares of `N` rows and columns.
+pub(super) struct Squares<'a, const N: usize>(pub(super) Panels<'a>);
+
+impl<const N: usize> Work for Squares<'_, N> {
+    /// What `Panels` says; registers have `N` runs.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Squares(panels) = self;
+        let (rows, columns) = panels.panel.size();
+        // No closures here: they would be functions without the instruction set.
+        for i in 0..panels.along.extent as isize {
+            let Some((from, to)) = panels.whole(i) else { continue };
+            // SAFETY: the caller's promise.
+            unsafe {
+                if rows < N || columns < N {
+                    panels.squares::<V, N, true>(from, to);
+                } else {
+                    panels.squares::<V, N, false>(from, to);
+                }
+            }
+        }
+    }
+}
+
+impl Panels<'_> {
+    /// Moves one panel in squares, which are `SHORT` where there are fewer rows or columns than `N`.
+    ///
+    /// # Safety
+    /// As for [`Squares`], of the panel at these places.
+    #[inline(always)]
+    unsafe fn squares<V: Vector, const N: usize, const SHORT: bool>(
+        &self,
+        from: *const u8,
+        to: *mut u8,
+    ) {
+        let (rows, columns) = (&self.panel.rows.table[..], &self.panel.columns.table[..]);
+        let width = V::BYTES / N;
+        for c in (0..columns.len()).step_by(N) {
+            let c = c.min(columns.len().saturating_sub(N));
+            let from = from.wrapping_add(c * width);
+            let asks = self.ahead != 0 && c * width % (cost::LINE as usize) < V::BYTES;
+            for r in (0..rows.len()).step_by(N) {
+                let r = r.min(rows.len().saturating_sub(N));
+                let mut starts = [0; N];
+                if SHORT {
+                    for (i, start) in starts.iter_mut().enumerate() {
+                        *start = rows[(r + i).min(rows.len() - 1)];
+                    }
+                } else {
+                    starts = *exact(&rows[r..]);
+                }
+                if asks {
+                    for start in &starts {
+                        V::prefetch(from.wrapping_offset(*start as isize + self.ahead));
+                    }
+                }
+                // SAFETY: the caller's promise; the levels of a transpose are below those of a register.
+                unsafe {
+                    let mut held = load::<V, N>(from, &starts);
+                    exchange::<V, true, N, 1>(&mut held, &[[0; 2]; 4]);
+                    let to = to.wrapping_add(r * width);
+                    for (register, place) in held.into_iter().zip(&columns[c..]) {
+                        let to = to.wrapping_offset(*place as isize);
+                        if SHORT && rows.len() < N {
+                            register.store_first(to, rows.len() * width);
+                        } else {
+                            register.store(to);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Small panels that lie together on both sides, moved as a whole: each register out takes, by a table, its
+//! part of each register in.
+
+use super::{
+    super::{enter::Work, few, vector::Vector},
+    Panels,
+};
+
+/// Panels of `N` registers.
+pub(super) struct Wholes<'a, const N: usize>(pub(super) Panels<'a>);
+
+impl<const N: usize> Work for Wholes<'_, N> {
+    /// What `Panels` says; panels lie together on both sides, in `N` registers of which the last may overlap
+    /// the one before.
+    #[inline(always)]
+    unsafe fn with<V: Vector>(self) {
+        let Wholes(panels) = self;
+        let (rows, columns) = panels.panel.size();
+        let last = rows * columns * panels.panel.width() - V::BYTES;
+        let tables = few::sized::<N>(&panels.panel.tables);
+        for i in 0..panels.along.extent as isize {
+            let Some((from, to)) = panels.whole(i) else { continue };
+            if panels.ahead != 0 {
+                for k in 0..N {
+                    V::prefetch(from.wrapping_offset(panels.ahead).wrapping_add(k * V::BYTES));
+                }
+            }
+            // SAFETY: the caller's promise: every register ends within the panel.
+            unsafe {
+                let mut held = [V::load(from); N];
+                for (k, register) in held.iter_mut().enumerate().skip(1) {
+                    *register = V::load(from.add((k * V::BYTES).min(last)));
+                }
+                let made = few::spread(held, tables);
+                for (k, register) in made.into_iter().enumerate() {
+                    register.store(to.add((k * V::BYTES).min(last)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The errors of the crates below, as [`Error`].
+
+use std::io;
+
+use tilewright_core::{self as core, ParseError};
+use tilewright_xla::{HloError, HloSourceError, ShapeError, proto::ProtoError};
+
+use super::{Error, Kind};
+use crate::{eval, files, input::Refusal, module, notation, picture, relayout};
+
+/// An error with the kind of this word, which its crate has too.
+fn of(word: &str, message: impl Into<String>) -> Error {
+    Error::new(Kind::of(word).unwrap_or(Kind::Unsupported), message)
+}
+
+impl From<core::Error> for Error {
+    fn from(error: core::Error) -> Error {
+        let mut own = of(error.kind(), error.to_string());
+        own.0.numbers = error.numbers().to_vec();
+        own.from_source(error)
+    }
+}
+
+impl From<ParseError> for Error {
+    fn from(error: ParseError) -> Error {
+        let mut own = of(error.cause().map_or("parse", core::Error::kind), error.to_string());
+        own.0.span = Some(error.span());
+        own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().to_vec());
+        own.from_source(error)
+    }
+}
+
+impl From<notation::Error> for Error {
+    fn from(error: notation::Error) -> Error {
+        let mut own = of(error.kind(), error.to_string());
+        own.0.span = error.span();
+        own.0.rendered = error.span().map(|_| error.render());
+        own.0.remedies = error.remedy().into_iter().collect();
+        own.from_source(error)
+    }
+}
+
+impl From<eval::Error> for Error {
+    fn from(error: eval::Error) -> Error {
+        let mut own = of(error.kind(), error.to_string());
+        own.0.span = Some(error.span());
+        own.0.rendered = Some(error.render());
+        own.from_source(error)
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Error {
+        match refusal {
+            Refusal::Layout(error) => error.into(),
+            Refusal::Expression { at, error } => Error::from(error).shifted(at),
+        }
+    }
+}
+
+impl From<relayout::Error> for Error {
+    fn from(error: relayout::Error) -> Error {
+        of(error.kind(), error.to_string()).from_source(error)
+    }
+}
+
+impl From<files::Error> for Error {
+    fn from(error: files::Error) -> Error {
+        let mut own = of(error.kind(), error.message());
+        own.0.remedies = error.remedies().to_vec();
+        own.0.file = true;
+        let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
+        own.0.io = cause.map(io::Error::kind);
+        own.from_source(error)
+    }
+}
+
+/// A shape of XLA's: the cause, or a layout that is missing.
+impl From<ShapeError> for Error {
+    fn from(error: ShapeError) -> Error {
+        let mut own = of(error.cause().map_or("illegal", core::Error::kind), error.to_string());
+        own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().to_vec());
+        own.from_source(error)
+    }
+}
+
+/// The bytes of a proto: the field that is refused, or no proto at all.
+impl From<ProtoError> for Error {
+    fn from(error: ProtoError) -> Error {
+        let mut own = of(error.cause().map_or("parse", core::Error::kind), error.to_string());
+        own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().to_vec());
+        own.from_source(error)
+    }
+}
+
+/// The text of a module; the message shows its line.
+impl From<HloError> for Error {
+    fn from(error: HloError) -> Error {
+        Error::new(Kind::Parse, error.to_string()).from_source(error)
+    }
+}
+
+impl From<HloSourceError> for Error {
+    fn from(error: HloSourceError) -> Error {
+        let kind = match &error {
+            HloSourceError::Text(_) => Kind::Parse,
+            HloSourceError::Proto(proto) => Error::from(proto.clone()).0.kind,
+        };
+        Error::new(kind, error.to_string()).from_source(error)
+    }
+}
+
+impl From<module::Error> for Error {
+    fn from(error: module::Error) -> Error {
+        let mut own = of(error.kind(), error.to_string());
+        own.0.file = true;
+        own.0.io = match &error {
+            module::Error::Read { error, .. } => Some(error.kind()),
+            module::Error::TooLarge { .. } | module::Error::NoModule { .. } => None,
+        };
+        own.from_source(error)
+    }
+}
+
+impl From<picture::Unequal> for Error {
+    fn from(error: picture::Unequal) -> Error {
+        Error::new(Kind::Mismatch, error.to_string()).from_source(error)
+    }
+}
+
+/// An error of reading or writing that no crate below reports.
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Error {
+        let mut own = Error::new(Kind::Io, error.to_string());
+        own.0.file = true;
+        own.0.io = Some(error.kind());
+        own.from_source(error)
+    }
+}

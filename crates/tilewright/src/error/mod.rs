@@ -1,0 +1,289 @@
+//! [`Error`]: one error for everything that this crate does.
+//!
+//! Every crate below has its own error, which says no more than that crate can go wrong with. This one is made
+//! from each of them, so a function that parses, plans and writes needs one type for its `?`. It keeps what was
+//! said: the kind, the span or the numbers, and what to do about it as a [`Remedy`].
+
+mod from;
+mod kind;
+
+use std::{fmt, io};
+
+use tilewright_core::{ParseError, Remedy};
+
+use self::kind::Kind;
+
+/// Why something could not be parsed, made, moved, read or written.
+///
+/// Decide by the predicates, never by the message; show [`Error::render`].
+///
+/// ```
+/// use tilewright::{Error, Remedy, Spec, TensorLayout};
+/// fn offset(spec: &str) -> Result<i64, Error> {
+///     let rows = TensorLayout::row_major(&[100, 100])?;
+///     Ok(Spec::parse(spec)?.resolve(Some(rows.extents()), None)?.layout().offset(&[99, 99])?)
+/// }
+/// assert_eq!(offset("zN[C0=16]").unwrap(), 12339);
+///
+/// let error = offset("zM").unwrap_err();
+/// assert!(error.is_parse());
+/// assert_eq!(error.span(), Some((0, 2)));
+///
+/// let error = offset("zN").unwrap_err();
+/// assert!(error.needs_dtype());
+/// assert_eq!(error.remedies(), [Remedy::Dtype]);
+/// ```
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: Kind,
+    /// What was asked and why not, without what to do about it.
+    message: String,
+    /// The message above the text, with a caret, where a text is at fault.
+    rendered: Option<String>,
+    span: Option<(usize, usize)>,
+    numbers: Vec<i128>,
+    remedies: Vec<Remedy>,
+    /// Whether it is about a file that is read or written.
+    file: bool,
+    /// What the system said.
+    io: Option<io::ErrorKind>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    fn new(kind: Kind, message: impl Into<String>) -> Error {
+        Error(Box::new(Inner {
+            kind,
+            message: message.into(),
+            rendered: None,
+            span: None,
+            numbers: Vec::new(),
+            remedies: Vec::new(),
+            file: false,
+            io: None,
+            source: None,
+        }))
+    }
+
+    /// The same error, made from this one.
+    fn from_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
+        self.0.source = Some(Box::new(source));
+        self
+    }
+
+    /// The stable word for the kind, one for each predicate: `parse`, `needs-dims`, `exists` ….
+    ///
+    /// ```
+    /// use tilewright::{Error, Spec};
+    /// let error: Error = Spec::parse("zM").unwrap_err().into();
+    /// assert_eq!(error.kind(), "parse");
+    /// ```
+    pub fn kind(&self) -> &'static str {
+        self.0.kind.word()
+    }
+
+    /// What was asked and why it is refused, without what to do about it.
+    ///
+    /// ```
+    /// use tilewright::{Error, Spec};
+    /// let error: Error = Spec::parse("NHWC").unwrap().resolve(None, None).unwrap_err().into();
+    /// assert!(error.message().starts_with("`NHWC` needs the array's dims"));
+    /// assert_eq!(error.to_string(), format!("{}; give the dims of the array", error.message()));
+    /// ```
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The bytes at fault of the text that was read, `from..to`.
+    ///
+    /// ```
+    /// use tilewright::{Error, Layout};
+    /// let text = "(8,32):(32,y)";
+    /// let (from, to) = Error::from(Layout::parse(text).unwrap_err()).span().unwrap();
+    /// assert_eq!(&text[from..to], "y");
+    /// ```
+    pub fn span(&self) -> Option<(usize, usize)> {
+        self.0.span
+    }
+
+    /// The numbers of the message in its order, of errors that the core made; empty for others.
+    ///
+    /// ```
+    /// use tilewright::{Error, TensorLayout};
+    /// let rows = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let error = Error::from(rows.offset(&[1]).unwrap_err());
+    /// assert!(error.is_mismatch());
+    /// assert_eq!(error.numbers(), [1, 2]);
+    /// ```
+    pub fn numbers(&self) -> &[i128] {
+        &self.0.numbers
+    }
+
+    /// What the caller can do so that the same request succeeds: any one of these.
+    ///
+    /// ```
+    /// use tilewright::{Error, Remedy, Spec};
+    /// let error = Error::from(Spec::parse("NHWC").unwrap().resolve(None, None).unwrap_err());
+    /// assert_eq!(error.remedies(), [Remedy::Dims]);
+    /// ```
+    pub fn remedies(&self) -> &[Remedy] {
+        &self.0.remedies
+    }
+
+    /// The message with every remedy in the words of the caller: options of a program, arguments of a function.
+    ///
+    /// ```
+    /// use tilewright::{Error, Remedy, Spec};
+    /// let error = Error::from(Spec::parse("NHWC").unwrap().resolve(None, None).unwrap_err());
+    /// let spelled = error.spelled(|remedy| match remedy {
+    ///     Remedy::Dims => "set DIMS".to_string(),
+    ///     other => other.to_string(),
+    /// });
+    /// assert!(spelled.ends_with("; set DIMS"));
+    /// ```
+    pub fn spelled(&self, spell: impl Fn(Remedy) -> String) -> String {
+        format!("{}{}", self.0.message, self.advice(spell))
+    }
+
+    /// As [`Error::spelled`], the message above the text with a caret under the span, where there is one.
+    ///
+    /// ```
+    /// use tilewright::{Error, Remedy, Spec};
+    /// let error = Error::from(Spec::parse("row-mayor").unwrap_err());
+    /// let shown = error.rendered(|remedy: Remedy| remedy.to_string());
+    /// assert!(shown.ends_with("\n  row-mayor\n  ^^^^^^^^^"));
+    /// ```
+    pub fn rendered(&self, spell: impl Fn(Remedy) -> String) -> String {
+        let shown = self.0.rendered.as_ref().unwrap_or(&self.0.message);
+        format!("{shown}{}", self.advice(spell))
+    }
+
+    /// The error as a person reads it: the message; below it the text and a caret, where a text is at fault.
+    ///
+    /// ```
+    /// use tilewright::{Error, Layout};
+    /// let text = "(8,32";
+    /// let error = Error::from(Layout::parse(text).unwrap_err()).in_text(text);
+    /// assert_eq!(error.render().lines().nth(2), Some("       ^"));
+    /// ```
+    pub fn render(&self) -> String {
+        self.rendered(|remedy| remedy.to_string())
+    }
+
+    /// The same error with the text that its span counts in, so that [`Error::render`] shows it. The errors of
+    /// core's parsers do not keep their text; all others do.
+    ///
+    /// ```
+    /// use tilewright::{Error, Layout};
+    /// let error = Error::from(Layout::parse("(4;2)").unwrap_err());
+    /// assert_eq!(error.render().lines().count(), 1);
+    /// assert_eq!(error.in_text("(4;2)").render().lines().count(), 3);
+    /// ```
+    #[must_use]
+    pub fn in_text(mut self, text: &str) -> Error {
+        if let Some(span) = self.0.span {
+            let caret = ParseError::new(span, "", []);
+            self.0.rendered = Some(format!("{}{}", self.0.message, caret.render(text)));
+        }
+        self
+    }
+
+    /// The same error in a longer text, `by` bytes further to the right.
+    ///
+    /// ```
+    /// use tilewright::{Error, Layout};
+    /// // The layout was read on its own; in the whole text it begins at byte 5.
+    /// let error = Error::from(Layout::parse("(4;2)").unwrap_err()).shifted(5);
+    /// assert_eq!(error.span(), Some((7, 8)));
+    /// ```
+    #[must_use]
+    pub fn shifted(mut self, by: usize) -> Error {
+        let shifted = |(from, to): (usize, usize)| (from.saturating_add(by), to.saturating_add(by));
+        self.0.span = self.0.span.map(shifted);
+        self
+    }
+
+    /// `; A, B, or C`, or nothing.
+    fn advice(&self, spell: impl Fn(Remedy) -> String) -> String {
+        let spelled: Vec<String> = self.0.remedies.iter().map(|remedy| spell(*remedy)).collect();
+        match &spelled[..] {
+            [] => String::new(),
+            [one] => format!("; {one}"),
+            [one, other] => format!("; {one}, or {other}"),
+            [first @ .., last] => format!("; {}, or {last}", first.join(", ")),
+        }
+    }
+
+    /// Whether it is about a file that is read or written, and not about layouts and arrays alone.
+    ///
+    /// ```
+    /// use tilewright::{Error, Spec, files::{Reading, open}};
+    /// let error = Error::from(open("no/such/file.npy", &Reading::default()).unwrap_err());
+    /// assert!(error.is_file());
+    /// assert!(!Error::from(Spec::parse("zM").unwrap_err()).is_file());
+    /// ```
+    pub fn is_file(&self) -> bool {
+        self.0.file
+    }
+
+    /// What kind of failure the system reported, where it did.
+    ///
+    /// ```
+    /// use tilewright::{Error, files::{Reading, open}};
+    /// let error = Error::from(open("no/such/file.npy", &Reading::default()).unwrap_err());
+    /// assert!(error.is_io());
+    /// assert_eq!(error.io_kind(), Some(std::io::ErrorKind::NotFound));
+    /// ```
+    pub fn io_kind(&self) -> Option<io::ErrorKind> {
+        self.0.io
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.spelled(|remedy| remedy.to_string()))
+    }
+}
+
+/// As a `main` that returns the error shows it: the kind and the message.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind(), self.render())
+    }
+}
+
+/// The source is the error of the crate that refused; its message is part of this one's.
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn advised(remedies: &[Remedy]) -> String {
+        let mut error = Error::new(Kind::Usage, "no");
+        error.0.remedies = remedies.to_vec();
+        error.to_string()
+    }
+
+    #[test]
+    fn remedies_are_alternatives() {
+        assert_eq!(advised(&[]), "no");
+        assert_eq!(advised(&[Remedy::Dims]), "no; give the dims of the array");
+        let two = advised(&[Remedy::Overwrite, Remedy::LeaveOut]);
+        assert_eq!(two, "no; allow it to be overwritten, or leave it out");
+        let three = advised(&[Remedy::LeaveOut, Remedy::OtherLayout, Remedy::Dtype]);
+        assert_eq!(three, "no; leave it out, give it another layout, or give the element type");
+    }
+
+    #[test]
+    fn the_error_is_one_word_wide_and_crosses_threads() {
+        fn crosses<T: Send + Sync + 'static>() {}
+        crosses::<Error>();
+        assert_eq!(size_of::<Result<(), Error>>(), size_of::<usize>());
+    }
+}
