@@ -36,7 +36,7 @@ pub(crate) fn npy(source: Source, reading: &Reading) -> Result<Input, Error> {
     let plain = Held::new(order, layout, dtype, bits, Fill::Unspecified);
     let mut held = reread(&plain, NAME, header.len, reading)
         .map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
-    held.order = header.descr.order;
+    held.order = reading.order.unwrap_or(header.descr.order);
     let (dtype, shape) = (header.descr.text.clone(), header.shape);
     let file = Stored { dtype, shape, at: header.at, len: header.len };
     Ok(input(source, Container::Npy(header.descr), held, file))
@@ -78,7 +78,8 @@ pub(crate) fn raw(source: Source, reading: &Reading) -> Result<Input, Error> {
         return Err(wrong(format!("{spec} says no element type")).with(&[Remedy::Dtype]));
     };
     check_width(dtype, bits).map_err(|said| wrong(format!("{spec} says {said}")))?;
-    let held = Held::of(&named, dtype, bits, named.fill());
+    let mut held = Held::of(&named, dtype, bits, named.fill());
+    held.order = reading.order.unwrap_or_default();
     check_bytes(&held, len).map_err(wrong)?;
     Ok(input(source, Container::Raw, held, Stored::bytes(len)))
 }
@@ -131,7 +132,7 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             Held::new(order, layout, dtype, own_bits(own, dtype), own.named.fill())
         }
     };
-    held.order = own.order;
+    held.order = reading.order.unwrap_or(own.order);
     check_bytes(&held, len).map_err(|said| format!("tensor {name:?}: {said}"))?;
     Ok(held)
 }

@@ -162,6 +162,10 @@ fn of_note(note: &str, fill: Option<&str>, entry: &Entry) -> Result<Held, String
         })?,
         None => named.fill(),
     };
+    if named.fill() != Fill::Unspecified && named.fill() != fill {
+        let noted = dtype::fill_text(fill);
+        return Err(format!(" is {text:?}, and {FILL_KEY:?} notes a fill of {noted}"));
+    }
     check_width(dtype, bits).map_err(|said| format!(" is {text:?}, which says {said}"))?;
     let held = Held::of(&named, dtype, bits, fill);
     dtype.stored_fill(fill, bits, ByteOrder::Little).map_err(|error| {

@@ -46,7 +46,7 @@ mod scan;
 mod spec;
 
 pub use catalogue::{Constant, Format, Preset, Units, Width, add_formats, catalogue};
-pub use dtype::dtype;
+pub use dtype::{dtype, dtype_in_order};
 pub use error::Error;
 pub use named::Named;
 pub use notation::{Notation, notation, notations};

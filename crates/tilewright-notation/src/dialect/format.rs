@@ -38,11 +38,12 @@ use tilewright_core::Dtype;
 
 use super::{
     leading,
-    template::{Size, Template, Written},
+    template::{Size, Template},
+    units::{Parameter, Unit, both},
 };
 use crate::{
     Format, Named, catalogue,
-    catalogue::{Constant, Width, is_own, refused},
+    catalogue::{Width, is_own, refused},
     error::{Error, Kind},
     nearest::did_you_mean,
     notation::Notation,
@@ -122,57 +123,6 @@ fn mixed_case(name: &str) -> Option<[&'static str; 2]> {
         "zn" => Some(["zN", "FRACTAL_ZN"]),
         _ => None,
     }
-}
-
-/// A sized digit of a format.
-#[derive(Debug)]
-struct Unit {
-    digit: String,
-    constant: Option<&'static Constant>,
-    /// The size in the pattern.
-    usual: Option<u64>,
-    /// The size that a parameter sets.
-    set: Option<u64>,
-}
-
-impl Unit {
-    fn of(format: &Format, digit: &Written) -> Option<Unit> {
-        let (constant, usual) = match &digit.size {
-            Size::Rest => return None,
-            Size::Fixed(size) => (None, Some(*size)),
-            Size::Constant(name) => {
-                (format.constants.iter().copied().find(|c| c.name == name), None)
-            }
-        };
-        Some(Unit { digit: digit.name.to_ascii_uppercase(), constant, usual, set: None })
-    }
-
-    fn name(&self) -> &str {
-        self.constant.map_or(&self.digit, |constant| constant.name)
-    }
-
-    fn is_called(&self, name: &str) -> bool {
-        name.eq_ignore_ascii_case(self.name()) || name.eq_ignore_ascii_case(&self.digit)
-    }
-
-    /// The size for the elements of an array.
-    fn size(&self, spec: &Chosen, given: &Given<'_>) -> Result<u64, Error> {
-        if let Some(size) = self.set.or(self.usual) {
-            return Ok(size);
-        }
-        let dtype = given.need_dtype(spec, self.name())?;
-        match self.constant {
-            Some(constant) => constant.units_for(spec.preset, dtype),
-            None => Err(Error::new(Kind::Unsupported, format!("{} has no size", self.name()))),
-        }
-    }
-}
-
-/// A size as the user gives it.
-struct Parameter<'t> {
-    name: &'t str,
-    span: (usize, usize),
-    size: u64,
 }
 
 /// A format with its parameters.
@@ -361,15 +311,6 @@ impl Chosen {
     }
 }
 
-/// Both names of a unit.
-fn both(unit: &Unit) -> String {
-    if unit.name() == unit.digit {
-        unit.digit.clone()
-    } else {
-        format!("{} (or {})", unit.name(), unit.digit)
-    }
-}
-
 impl fmt::Display for Chosen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let preset = self.preset.map(|preset| format!("preset={preset}"));
@@ -406,7 +347,7 @@ impl Reading for Chosen {
         let pattern = own.as_ref().unwrap_or(&self.template).pattern(&|digit| {
             let name = digit.name.to_ascii_uppercase();
             match self.units.iter().find(|unit| unit.digit == name) {
-                Some(unit) => unit.size(self, given).map(Some),
+                Some(unit) => unit.size(self, self.preset, given).map(Some),
                 None => Ok(None),
             }
         })?;
