@@ -255,8 +255,7 @@ ROWS = [
     ("AMX_A", "", matrix(lambda i, j, r, c, c0: blocks(16, c0)(i, j, r, c, c0)), BYTES_64, [("bf16", [20, 40]), ("s8", [16, 64])]),
     ("AMX_B", "", matrix(amx_b), BYTES_4, [("bf16", [40, 20]), ("s8", [64, 16])]),
     ("AMX_C", "", matrix(blocks(16, 16)), 0, [("f32", [20, 20]), ("f32", [16, 32])]),
-    ("MARLIN", "", marlin(AWQ), 0, [("u4", [16, 64]), ("u4", [20, 70])]),
-    ("MARLIN_8BIT", "", marlin([0, 2, 1, 3]), 0, [("u8", [16, 64]), ("u8", [20, 70])]),
+    ("MARLIN", "", {"u4": marlin(AWQ), "u8": marlin([0, 2, 1, 3])}, 0, [("u4", [16, 64]), ("u4", [20, 70]), ("u8", [16, 64]), ("u8", [20, 70])]),
     ("MARLIN_SCALE", "", row_permutation([i + 8 * j for i in range(8) for j in range(8)]), 0, [("f16", [3, 128]), ("f16", [2, 70])]),
     ("MARLIN_SCALE_SINGLE", "", row_permutation(SINGLE), 0, [("f16", [1, 64]), ("f16", [2, 40])]),
     ("AWQ", "", row_permutation(AWQ), 0, [("u4", [3, 64]), ("u4", [3, 20])]),
@@ -310,7 +309,7 @@ def main(folder):
         lines = []
         for dtype, dims in cases:
             c0 = bits // WIDTH[dtype]
-            law = formula or wgmma(dims[-1])
+            law = formula[dtype] if isinstance(formula, dict) else formula or wgmma(dims[-1])
             found = [law(coord, dims, c0) for coord in itertools.product(*map(range, dims))]
             offsets = [at for at, _ in found]
             capacity = found[0][1]

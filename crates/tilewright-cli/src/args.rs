@@ -194,7 +194,7 @@ pub(crate) struct Array {
     /// The logical dims, such as 100,100
     #[arg(long, value_name = "N,N,…", allow_hyphen_values = true)]
     pub(crate) dims: Option<String>,
-    /// The element type, such as f16, bf16, s8, f8e4m3fn
+    /// The element type, such as f16, bf16, s8, f8e4m3fn; of bytes also >f4, the highest byte first
     #[arg(long, value_name = "TYPE", allow_hyphen_values = true)]
     pub(crate) dtype: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use tilewright::{
     Dtype, Named, Spec,
+    core::ByteOrder,
     input::{self, Refusal},
     notation,
 };
@@ -44,6 +45,12 @@ impl Array {
     /// The dims of `--dims`; `--dims ''` is a scalar.
     pub(crate) fn dims(&self) -> Result<Option<Vec<u64>>, Failure> {
         self.dims.as_deref().map(|text| integers("--dims", text)).transpose()
+    }
+
+    /// The element type of `--dtype`, of bytes: also `>f4`, whose highest byte comes first.
+    pub(crate) fn dtype_in_order(&self) -> Result<Option<(Dtype, Option<ByteOrder>)>, Failure> {
+        let dtype = self.dtype.as_deref().map(notation::dtype_in_order).transpose();
+        dtype.map_err(|error| Failure::of(error).about("--dtype"))
     }
 
     /// The element type of `--dtype`.

@@ -72,3 +72,28 @@ fn a_conversion_is_found_out() {
     assert_eq!(run(&infer).0, Some(3));
     assert_eq!(run(&["infer", "--original", "a.npy", "--packed", "none.bin"]).0, Some(3));
 }
+
+#[test]
+fn both_orders_of_bytes_are_tried() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let little: Vec<u8> = (0..12u32).flat_map(u32::to_le_bytes).collect();
+    let big: Vec<u8> =
+        [0u32, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11].into_iter().flat_map(u32::to_be_bytes).collect();
+    fs::write(path("a.bin"), little).unwrap();
+    fs::write(path("b.bin"), big).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_tilewright"))
+        .args([
+            "infer",
+            "--original",
+            &format!("raw:{}", path("a.bin")),
+            "--packed",
+            &path("b.bin"),
+        ])
+        .args(["--dims", "3,4", "--dtype", "u32"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains("in the other order"), "{text}");
+    assert!(text.contains("COL") || text.contains("-> b a") || text.contains("n m"), "{text}");
+}

@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use tilewright_core::ByteOrder;
+
 use crate::{
     Error, Watch,
     blocks::Blocks,
@@ -37,7 +39,8 @@ pub(crate) fn tensors(
 ) -> Result<Option<String>, Error> {
     check(to)?;
     check(from)?;
-    let alike = to.held.layout() == from.held.layout() && to.held.bits == from.held.bits;
+    let alike = to.held.layout() == from.held.layout()
+        && (to.held.bits, to.held.order) == (from.held.bits, from.held.order);
     let promised =
         to.held.named.fill().is_promised() && to.held.named.fill() != from.held.named.fill();
     if alike
@@ -267,7 +270,8 @@ impl Pair<'_, '_, '_, '_> {
         if range.is_empty() {
             return Ok(None);
         }
-        let whole_bytes = self.to.bits == self.from.bits && self.to.bits >= 8;
+        let whole_bytes =
+            (self.to.bits, self.to.order) == (self.from.bits, self.from.order) && self.to.bits >= 8;
         if whole_bytes && stretch.a.1 == 1 && stretch.b.1 == 1 {
             range = self.unequal(stretch, range)?;
         }
@@ -318,6 +322,10 @@ impl Pair<'_, '_, '_, '_> {
         } else {
             let each = u64::from(8 / from);
             element(self.original.get(offset / each, 1)?, offset % each, from)
+        };
+        let value = match self.from.order == self.to.order {
+            true => value,
+            false => ByteOrder::Big.stored(self.from.dtype, from, value),
         };
         if from == to {
             return Ok(value);

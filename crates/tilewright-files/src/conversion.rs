@@ -181,7 +181,7 @@ impl<'a> Conversion<'a> {
             destination::check_folder(&out.path)?;
             journal::recover(&out.path, &|path| input.holds(path))?;
         }
-        let jobs = jobs(input, &request)?;
+        let jobs = jobs(input, kind, &request)?;
         let targets = target::targets(input, &out, &jobs)?;
         destination::check(input, &targets, request.force)?;
         Ok(Conversion { input, out: out.path, streamed: false, kind, request, jobs, targets })
@@ -216,7 +216,7 @@ impl<'a> Conversion<'a> {
         let out = Place::parse(out.as_ref());
         let kind = target::kind_of(input, &out)?;
         destination::check_stream(kind, &request)?;
-        let jobs = jobs(input, &request)?;
+        let jobs = jobs(input, kind, &request)?;
         let targets = target::targets(input, &out, &jobs)?;
         Ok(Conversion { input, out: out.path, streamed: true, kind, request, jobs, targets })
     }
@@ -320,13 +320,20 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// What a request does with every tensor of an input.
-pub(crate) fn jobs(input: &Input, request: &Request) -> Result<Vec<Job>, Error> {
+/// What a request does with every tensor of an input that becomes a file of this kind.
+pub(crate) fn jobs(input: &Input, kind: Kind, request: &Request) -> Result<Vec<Job>, Error> {
     let choice = Choice::new(request, &input.tensors)?;
     let mut jobs = Vec::with_capacity(input.tensors.len());
     for (number, tensor) in input.tensors.iter().enumerate() {
         jobs.push(match choice.of(&tensor.name) {
-            Some(spec) => Job::new(number, input, tensor, spec, request)?,
+            Some(spec) => Job::new(number, (input, kind), tensor, spec, request)?,
+            None if tensor.held.order.is_big() && (kind, input.kind()) != (Kind::Npy, Kind::Npy) => {
+                return Err(Error::usage(format!(
+                    "tensor {:?}: its elements have the highest byte first, which {} cannot say; convert it",
+                    tensor.name,
+                    kind.name()
+                )));
+            }
             None => Job::copy(number, tensor, Action::Copy),
         });
     }

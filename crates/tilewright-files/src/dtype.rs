@@ -1,7 +1,7 @@
 //! Element types as safetensors names them, and what a file stores of each.
 
 use safetensors::Dtype as FileType;
-use tilewright_core::{Dtype, Fill};
+use tilewright_core::{Dtype, DtypeKind, Fill};
 
 /// The type of a safetensors tensor; `None` for one that is not known here.
 pub(crate) fn of_safetensors(file: FileType) -> Option<Dtype> {
@@ -29,6 +29,12 @@ pub(crate) fn carrier(dtype: Dtype, bits: u32) -> Option<FileType> {
 /// what it holds.
 pub(crate) fn is_named(dtype: Dtype, bits: u32) -> bool {
     dtype.safetensors_name().is_some() && dtype.packed_bits() == Some(bits)
+}
+
+/// The bytes of a number of elements of `bits` bits, of which a complex one has two; at least 1.
+pub(crate) fn number_bytes(dtype: Dtype, bits: u32) -> usize {
+    let whole = bits as usize / 8;
+    (if dtype.kind() == DtypeKind::Complex { whole / 2 } else { whole }).max(1)
 }
 
 /// A fill as the metadata spells it, like the argument of `fill(…)`.

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tilewright_core::{Dtype, Remedy};
+use tilewright_core::{ByteOrder, Dtype, Remedy};
 use tilewright_notation::Spec;
 
 use crate::{
@@ -29,6 +29,7 @@ pub struct Reading {
     pub(crate) from: Option<Spec>,
     pub(crate) dims: Option<Vec<u64>>,
     pub(crate) dtype: Option<Dtype>,
+    pub(crate) order: Option<ByteOrder>,
 }
 
 impl Reading {
@@ -88,6 +89,25 @@ impl Reading {
     #[must_use]
     pub fn dtype(mut self, dtype: Dtype) -> Reading {
         self.dtype = Some(dtype);
+        self
+    }
+
+    /// The order of an element's bytes, instead of what the file says; the lowest first where nothing says it.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open_stream};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// use tilewright_core::ByteOrder;
+    /// let reading = Reading::default().dims(&[2]).dtype(dtype("u16").unwrap());
+    /// let input = open_stream(&[1, 2, 3, 4][..], "raw:-", &reading.order(ByteOrder::Big)).unwrap();
+    /// let request = Request::new().to(Spec::parse("row-major").unwrap());
+    /// let mut out = Vec::new();
+    /// Conversion::prepare_stream(&input, "raw:-", request).unwrap().run_to(&mut out, &()).unwrap();
+    /// assert_eq!(out, [2, 1, 4, 3]);
+    /// ```
+    #[must_use]
+    pub fn order(mut self, order: ByteOrder) -> Reading {
+        self.order = Some(order);
         self
     }
 

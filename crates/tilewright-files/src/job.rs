@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
-use tilewright_core::{Fill, Remedy};
+use tilewright_core::{ByteOrder, Fill, Remedy};
 use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
-use crate::{Error, Input, Reading, Request, Tensor, dtype, open_array, order, tensor::Held};
+use crate::{
+    Error, Input, Reading, Request, Tensor, dtype, open_array, order,
+    place::Kind,
+    tensor::{Held, check_width},
+};
 
 /// What happens to a tensor.
 ///
@@ -249,13 +253,15 @@ impl Job {
     /// A tensor for which `spec` was asked.
     pub(crate) fn new(
         number: usize,
-        input: &Input,
+        (input, kind): (&Input, Kind),
         tensor: &Tensor,
         spec: &Spec,
         request: &Request,
     ) -> Result<Job, Error> {
         let name = &tensor.name;
-        let (from, to) = match ends(tensor, spec, request)? {
+        // Only the header of an .npy file says a byte order.
+        let ordered = kind == Kind::Npy && input.kind() == Kind::Npy;
+        let (from, to) = match ends(tensor, spec, request, ordered)? {
             Ok(ends) => ends,
             Err(unfit) if request.skip_unfit => {
                 return Ok(Job::copy(number, tensor, Action::Skip(unfit.said)));
@@ -268,7 +274,7 @@ impl Job {
         })?;
         let plan = plan(name, &from, &to, fill)?;
         let (bytes_out, kernel) = (plan.dst_bytes(), plan.kernel_name().to_string());
-        let same = from.layout() == to.layout() && from.bits == to.bits;
+        let same = from.layout() == to.layout() && (from.bits, from.order) == (to.bits, to.order);
         let already_so = same && to.padding_bytes() == 0;
         let (action, kernel) =
             if already_so { (Action::Copy, "copy".into()) } else { (Action::Convert, kernel) };
@@ -285,6 +291,14 @@ impl Job {
             action,
             already_so,
         })
+    }
+
+    /// The bytes whose order is reversed as they are read; 1 for none.
+    pub(crate) fn reversed(&self) -> usize {
+        match self.from.order == self.to.order {
+            true => 1,
+            false => dtype::number_bytes(self.from.dtype, self.from.bits),
+        }
     }
 
     /// Whether the result is what a file without notes holds: dense and row-major.
@@ -326,21 +340,24 @@ fn ends(
     tensor: &Tensor,
     spec: &Spec,
     request: &Request,
+    ordered: bool,
 ) -> Result<Result<(Held, Held), Unfit>, Error> {
     let from = match read_as(tensor, &request.reading) {
         Ok(from) => from,
         Err(unfit) => return Ok(Err(unfit)),
     };
-    let to = target(&tensor.name, &from, spec, request.fill)?;
+    let to = target(&tensor.name, &from, spec, request.fill, ordered)?;
     Ok(to.map(|to| (from, to)).map_err(|said| Unfit { said, refused: false }))
 }
 
-/// The layout asked for, of this tensor; the inner error says why it does not fit.
+/// The layout asked for, of this tensor; the inner error says why it does not fit. Bytes keep their order
+/// where the result can say it, else the lowest comes first.
 pub(crate) fn target(
     name: &str,
     from: &Held,
     spec: &Spec,
     fill: Option<Fill>,
+    ordered: bool,
 ) -> Result<Result<Held, String>, Error> {
     let dims = from.layout().extents();
     if !spec.fits(dims.len()) {
@@ -365,14 +382,16 @@ pub(crate) fn target(
         None if names_dtype(spec) => named.element_bits().unwrap_or(from.bits),
         None => from.bits,
     };
+    check_width(from.dtype, bits)
+        .map_err(|said| Error::usage(format!("tensor {name:?}: {spec} asks for {said}")))?;
     let fill = one_fill(name, spec, named.fill(), fill)?;
     let mut to = Held::of(&named, from.dtype, bits, fill);
-    if from.order.is_big() && bits != from.bits {
+    to.order = if ordered { from.order } else { ByteOrder::Little };
+    if to.order.is_big() && bits != from.bits {
         let said =
             format!("tensor {name:?}: big-endian elements keep their width of {} bits", from.bits);
         return Err(Error::usage(said));
     }
-    to.order = from.order;
     Ok(Ok(to))
 }
 

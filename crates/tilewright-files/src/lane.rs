@@ -128,6 +128,7 @@ impl<'c, 'b> Lane<'c, 'b> {
         let len = plan.src_bytes() as usize;
         let bytes = src.get_mut(..len).ok_or_else(|| short(part, len))?;
         self.read(part, bytes, 0)?;
+        part.reverse(bytes, 0)?;
         for range in plan.ranges(piece) {
             self.go_on()?;
             let pool = self.road.pool;
@@ -145,8 +146,10 @@ impl<'c, 'b> Lane<'c, 'b> {
             let chunk = part.chunk(range.clone())?;
             let len = range.end - range.start;
             let (src, list) = (chunk.buffer_len() as u64, chunk.overhead_bytes());
-            if len > 1 && self.road.shares.held(src, list, len) > self.road.shares.share {
-                let middle = range.start + len / 2;
+            // An element whose bytes are reversed is read whole.
+            let unit = part.job.reversed() as u64;
+            if len > unit && self.road.shares.held(src, list, len) > self.road.shares.share {
+                let middle = range.start + (len / 2).next_multiple_of(unit);
                 pending.extend([middle..range.end, range.start..middle]);
                 continue;
             }
@@ -164,6 +167,7 @@ impl<'c, 'b> Lane<'c, 'b> {
             let end = read.at.saturating_add(read.len);
             let bytes = src.get_mut(read.at..end).ok_or_else(|| short(part, end))?;
             self.read(part, bytes, read.src)?;
+            part.reverse(bytes, read.src)?;
         }
         let threads = self.road.pool.threads();
         let out = self.room(len as usize)?;

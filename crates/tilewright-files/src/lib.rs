@@ -51,6 +51,7 @@ mod input;
 mod job;
 mod journal;
 mod lane;
+mod metadata;
 mod names;
 mod npy;
 mod open_array;

@@ -8,7 +8,7 @@ use crate::{
     input::{Container, Shard},
     npy,
     source::Source,
-    tensor::Held,
+    tensor::{Held, check_width},
 };
 
 /// What the only array of a file is called.
@@ -36,7 +36,7 @@ pub(crate) fn npy(source: Source, reading: &Reading) -> Result<Input, Error> {
     let plain = Held::new(order, layout, dtype, bits, Fill::Unspecified);
     let mut held = reread(&plain, NAME, header.len, reading)
         .map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
-    held.order = header.descr.order;
+    held.order = reading.order.unwrap_or(header.descr.order);
     let (dtype, shape) = (header.descr.text.clone(), header.shape);
     let file = Stored { dtype, shape, at: header.at, len: header.len };
     Ok(input(source, Container::Npy(header.descr), held, file))
@@ -77,7 +77,9 @@ pub(crate) fn raw(source: Source, reading: &Reading) -> Result<Input, Error> {
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
         return Err(wrong(format!("{spec} says no element type")).with(&[Remedy::Dtype]));
     };
-    let held = Held::of(&named, dtype, bits, named.fill());
+    check_width(dtype, bits).map_err(|said| wrong(format!("{spec} says {said}")))?;
+    let mut held = Held::of(&named, dtype, bits, named.fill());
+    held.order = reading.order.unwrap_or_default();
     check_bytes(&held, len).map_err(wrong)?;
     Ok(input(source, Container::Raw, held, Stored::bytes(len)))
 }
@@ -117,6 +119,8 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             }
             let named = spec.resolve(dims, Some(dtype)).map_err(wrong)?;
             let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));
+            check_width(dtype, bits)
+                .map_err(|said| format!("tensor {name:?}: {spec} says {said}"))?;
             Held::of(&named, dtype, bits, named.fill())
         }
         None => {
@@ -128,7 +132,7 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             Held::new(order, layout, dtype, own_bits(own, dtype), own.named.fill())
         }
     };
-    held.order = own.order;
+    held.order = reading.order.unwrap_or(own.order);
     check_bytes(&held, len).map_err(|said| format!("tensor {name:?}: {said}"))?;
     Ok(held)
 }

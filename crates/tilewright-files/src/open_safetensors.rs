@@ -7,7 +7,7 @@ use std::{
 
 use safetensors::Dtype as FileType;
 use tilewright_core::{ByteOrder, Fill, TensorLayout};
-use tilewright_notation::Spec;
+use tilewright_notation::{Named, Spec};
 
 use crate::{
     Error, Input, Tensor, dtype,
@@ -15,7 +15,7 @@ use crate::{
     names, order,
     safetensors::{Entry, Header, Index},
     source::Source,
-    tensor::Held,
+    tensor::{Held, bytes_of, check_width},
 };
 
 /// Under this prefix and its name, the metadata keeps the layout of a tensor.
@@ -148,9 +148,9 @@ fn plain(entry: &Entry) -> Result<Held, String> {
 /// The layout that a file's metadata notes for a tensor, if it can be that of this tensor.
 fn of_note(note: &str, fill: Option<&str>, entry: &Entry) -> Result<Held, String> {
     let text = names::clipped(note);
-    let named = Spec::parse(note)
-        .and_then(|spec| spec.resolve(None, None))
-        .map_err(|error| format!(" is {text:?}: {error}"))?;
+    let spec = Spec::parse(note).map_err(|error| format!(" is {text:?}: {error}"))?;
+    let named = spec.resolve(None, None).map_err(|error| format!(" is {text:?}: {error}"))?;
+    let named = as_written(&spec, named, entry.len);
     let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
         return Err(format!(
             " is {text:?}, without an element type; it starts like `bf16[528,200]`"
@@ -162,6 +162,11 @@ fn of_note(note: &str, fill: Option<&str>, entry: &Entry) -> Result<Held, String
         })?,
         None => named.fill(),
     };
+    if named.fill() != Fill::Unspecified && named.fill() != fill {
+        let noted = dtype::fill_text(fill);
+        return Err(format!(" is {text:?}, and {FILL_KEY:?} notes a fill of {noted}"));
+    }
+    check_width(dtype, bits).map_err(|said| format!(" is {text:?}, which says {said}"))?;
     let held = Held::of(&named, dtype, bits, fill);
     dtype.stored_fill(fill, bits, ByteOrder::Little).map_err(|error| {
         format!(" is {text:?}, with a fill of {}: {error}", dtype::fill_text(fill))
@@ -170,6 +175,20 @@ fn of_note(note: &str, fill: Option<&str>, entry: &Entry) -> Result<Held, String
     check_map(&held).map_err(|said| format!(" is {text:?}, which {said}"))?;
     check_storage(&held, entry).map_err(|said| format!(" is {text:?}, which {said}"))?;
     Ok(held)
+}
+
+/// The layout of a note that leaves the width of packed elements to its format's name, as notes did before
+/// names implied it: where there are as many bytes as whole bytes for each take, it is these.
+fn as_written(spec: &Spec, named: Named, len: u64) -> Named {
+    let implied = spec.packed_by_name(None, None);
+    let whole = named.dtype().and_then(|dtype| dtype.storage_bits());
+    let (Some(bits), Some(whole)) = (implied, whole) else { return named };
+    let takes = |bits| bytes_of(named.layout().capacity(), bits) == Some(len);
+    if takes(bits) || !takes(whole) {
+        return named;
+    }
+    let (name, layout) = (named.name().to_owned(), named.layout().clone());
+    Named::new(name, layout, named.dtype(), Some(whole), named.fill())
 }
 
 fn check_bytes(held: &Held, len: u64) -> Result<(), String> {

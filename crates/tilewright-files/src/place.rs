@@ -46,10 +46,11 @@ impl Place {
         if let Some((path, kind)) = said {
             return Place { path, kind: Some(kind) };
         }
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
         let ends = |end: &str| {
             let at = name.len().checked_sub(end.len());
-            at.and_then(|at| name.get(at..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end))
+            let tail = at.and_then(|at| name.get(at..));
+            tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
         };
         let kinds = [
             (".safetensors", Kind::Safetensors),

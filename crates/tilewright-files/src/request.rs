@@ -1,6 +1,6 @@
 //! What to do with the tensors of a file.
 
-use tilewright_core::{Dtype, Fill, Remedy};
+use tilewright_core::{ByteOrder, Dtype, Fill, Remedy};
 use tilewright_notation::Spec;
 
 use crate::{Error, Reading, Tensor, budget, globs::Pattern};
@@ -218,6 +218,24 @@ impl Request {
     #[must_use]
     pub fn dtype(mut self, dtype: Dtype) -> Request {
         self.reading.dtype = Some(dtype);
+        self
+    }
+
+    /// The order of an element's bytes, as in [`Reading::order`].
+    ///
+    /// ```
+    /// # use tilewright_files::{Request, open};
+    /// # use tilewright_notation::dtype;
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// use tilewright_core::ByteOrder;
+    /// let request = Request::new().dims(&[2, 3]).dtype(dtype("f32").unwrap()).order(ByteOrder::Big);
+    /// assert!(open(format!("raw:{}", path.display()), request.reading()).is_ok());
+    /// ```
+    #[must_use]
+    pub fn order(mut self, order: ByteOrder) -> Request {
+        self.reading.order = Some(order);
         self
     }
 

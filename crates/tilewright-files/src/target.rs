@@ -27,12 +27,18 @@ pub(crate) struct Target {
 /// The kind of `out`, where this input can become it.
 pub(crate) fn kind_of(input: &Input, out: &Place) -> Result<Kind, Error> {
     let from = input.kind();
-    let kind = out.kind.unwrap_or(from);
     let legal = match from {
         Kind::Safetensors => "a .safetensors file",
         Kind::Sharded => "the .safetensors.index.json of a new checkpoint",
         Kind::Npy | Kind::Raw => ".npy or raw:PATH",
     };
+    if let (None, Some(end)) = (out.kind, out.path.extension()) {
+        let (path, end, from) = (out.path.display(), end.to_string_lossy(), from.name());
+        return Err(Error::usage(format!(
+            "{path}: a {from} file becomes {legal}, and .{end} is the end of another one's name; before a path, raw:, npy: and safetensors: say what it is"
+        )));
+    }
+    let kind = out.kind.unwrap_or(from);
     let arrays = |kind| matches!(kind, Kind::Npy | Kind::Raw);
     if kind == from || arrays(kind) && arrays(from) {
         return Ok(kind);

@@ -244,6 +244,16 @@ impl Held {
     }
 }
 
+/// An error for elements that are stored in fewer bits than their values have.
+pub(crate) fn check_width(dtype: Dtype, bits: u32) -> Result<(), String> {
+    match dtype.bits() {
+        Some(least) if bits < least => Err(format!(
+            "a width of {bits} bits for elements of {dtype}, whose values have {least}; legal are {least} bits or more"
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The bytes of so many elements of so many bits, rounded up; `None` beyond 2⁶³ − 1.
 pub(crate) fn bytes_of(elements: u64, bits: u32) -> Option<u64> {
     let bytes = (u128::from(elements) * u128::from(bits)).div_ceil(8);

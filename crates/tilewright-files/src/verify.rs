@@ -4,11 +4,7 @@
 //! Nothing here asks a relayout plan about an element. Offsets come from `TensorLayout::offset` and
 //! `TensorLayout::run`, walked in logical order.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, HashSet},
-    path::Path,
-};
+use std::{collections::BTreeMap, path::Path};
 
 use tilewright_core::{Fill, Remedy};
 
@@ -16,13 +12,9 @@ use crate::{
     Conversion, Error, Input, Job, Reading, Request, Tensor, Watch,
     budget::Budget,
     compare::{self, Side},
-    conversion, dtype,
-    input::{Container, Shard},
-    job, names, npy, open, open_array, open_as, open_safetensors,
-    open_safetensors::{FILL_KEY, LAYOUT_KEY},
+    conversion, dtype, job, metadata, names, npy, open, open_array, open_as, open_safetensors,
     place::{Kind, Place},
     request::{self, check_memory},
-    set,
     source::Source,
     target,
     temporary::Temporary,
@@ -79,8 +71,10 @@ pub fn verify(
 ) -> Result<Verdict, Error> {
     check_memory(request.memory)?;
     let against = open(against, &request.reading)?;
-    let expected = expected(&against, request)?;
-    let out = match open_result(&Place::parse(out.as_ref()), &against, &expected)? {
+    let out = Place::parse(out.as_ref());
+    let kind = out.kind.unwrap_or(against.kind());
+    let expected = expected(&against, kind, request)?;
+    let out = match open_result(&out, &against, &expected)? {
         Ok(out) => out,
         Err(said) => return Ok(Verdict::Differs(said)),
     };
@@ -105,9 +99,12 @@ impl Expected {
 }
 
 /// What is expected of every tensor of the original, in its order.
-fn expected(against: &Input, request: &Request) -> Result<Vec<Expected>, Error> {
+fn expected(against: &Input, kind: Kind, request: &Request) -> Result<Vec<Expected>, Error> {
     if request.asks() {
-        return Ok(conversion::jobs(against, request)?.into_iter().map(Expected::of).collect());
+        return Ok(conversion::jobs(against, kind, request)?
+            .into_iter()
+            .map(Expected::of)
+            .collect());
     }
     let only = request::only(request, &against.tensors)?;
     let read = |tensor: &Tensor| {
@@ -230,7 +227,7 @@ fn compared(
     watch: &dyn Watch,
     budget: &Budget,
 ) -> Result<Verdict, Error> {
-    if let Some(said) = different_metadata(out, against) {
+    if let Some(said) = metadata::difference(out, against) {
         return Ok(Verdict::Differs(said));
     }
     let mut bytes = 0;
@@ -319,56 +316,6 @@ fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     Ok(Some(format!("it lies as {}, expected {}", is.named.to_spec(), to.named.to_spec())))
-}
-
-/// A tensor, and its shard's name without a mark.
-fn unmarked((tensor, shard): &(String, String)) -> (&str, Cow<'_, str>) {
-    (tensor, set::usual(shard))
-}
-
-/// The metadata that a conversion passes through.
-fn different_metadata(out: &Input, against: &Input) -> Option<String> {
-    if let (Container::Sharded(written), Container::Sharded(original)) =
-        (&out.container, &against.container)
-    {
-        if written.rest() != original.rest() {
-            return Some("the indices differ beside their weight maps".into());
-        }
-        // A mark in the name of a shard is new each time, and means nothing.
-        let known: HashSet<(&str, Cow<'_, str>)> = original.map.iter().map(unmarked).collect();
-        if let Some(moved) = written.map.iter().find(|entry| !known.contains(&unmarked(entry))) {
-            return Some(format!(
-                "the index puts {:?} into {:?}, the original does not",
-                moved.0, moved.1
-            ));
-        }
-    }
-    let merged = |input: &Input| -> BTreeMap<String, String> {
-        input.shards.iter().flat_map(kept).collect()
-    };
-    let (written, original) = (merged(out), merged(against));
-    for key in written.keys().chain(original.keys()) {
-        let (is, was) = (written.get(key), original.get(key));
-        if is != was {
-            let words = |value: Option<&String>| match value {
-                Some(value) => format!("{value:?}"),
-                None => "not there".into(),
-            };
-            return Some(format!("metadata {key:?} is {}, was {}", words(is), words(was)));
-        }
-    }
-    None
-}
-
-/// The metadata of a shard but for what this crate notes of its tensors, under the shard's name.
-fn kept(shard: &Shard) -> impl Iterator<Item = (String, String)> {
-    let noted = |key: &str| key.starts_with(LAYOUT_KEY) || key.starts_with(FILL_KEY);
-    let pairs = shard.metadata.iter().flatten().filter(move |(key, _)| !noted(key));
-    let place = |key: &str| match shard.name.as_str() {
-        "" => key.to_owned(),
-        name => format!("{name}: {key}"),
-    };
-    pairs.map(move |(key, value)| (place(key), value.clone()))
 }
 
 /// Reads back what a conversion has written, before it gets its name; a difference is an error.

@@ -68,6 +68,21 @@ impl Part<'_> {
         }
     }
 
+    /// Reverses the bytes of the numbers in `bytes`, which begin at byte `from` of the tensor, where the
+    /// result has them in another order.
+    pub(crate) fn reverse(&self, bytes: &mut [u8], from: u64) -> Result<(), Error> {
+        let unit = self.job.reversed();
+        if unit == 1 {
+            return Ok(());
+        }
+        if !from.is_multiple_of(unit as u64) || !bytes.len().is_multiple_of(unit) {
+            let said = format!("tensor {:?} is read by parts of its elements", self.job.name);
+            return Err(Error::unsupported(self.source.path(), said));
+        }
+        bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+        Ok(())
+    }
+
     pub(crate) fn chunk(&self, range: Range<u64>) -> Result<Chunk, Error> {
         self.plan.chunk(range).map_err(|error| self.failed(&error))
     }

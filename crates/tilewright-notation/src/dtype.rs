@@ -50,6 +50,27 @@ pub fn dtype(text: &str) -> Result<Dtype, Error> {
     refused(format!("no element type is called `{name}`{code}{nearest}"))
 }
 
+/// The element type with this name, and the order of an element's bytes, where the name is a NumPy code that
+/// says it (`>f4`).
+///
+/// # Errors
+/// As [`dtype`].
+///
+/// ```
+/// use tilewright_core::ByteOrder;
+/// use tilewright_notation::dtype_in_order;
+/// let named = |text| dtype_in_order(text).map(|(dtype, order)| (dtype.name(), order)).unwrap();
+/// assert_eq!(named(">f4"), ("f32", Some(ByteOrder::Big)));
+/// assert_eq!(named("<f4"), ("f32", Some(ByteOrder::Little)));
+/// assert_eq!(named("f32"), ("f32", None));
+/// ```
+pub fn dtype_in_order(text: &str) -> Result<(Dtype, Option<ByteOrder>), Error> {
+    match marked(text.trim()) {
+        Some((order, dtype)) => Ok((dtype, Some(order))),
+        None => dtype(text).map(|found| (found, None)),
+    }
+}
+
 /// The types that a misspelled name may mean, all of one kind if one is near: what its letters say, or what
 /// the nearest spelling is.
 fn candidates(name: &str) -> Vec<Dtype> {

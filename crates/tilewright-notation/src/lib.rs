@@ -45,8 +45,8 @@ mod recognise;
 mod scan;
 mod spec;
 
-pub use catalogue::{Constant, Format, Preset, Units, add_formats, catalogue};
-pub use dtype::dtype;
+pub use catalogue::{Constant, Format, Preset, Units, Width, add_formats, catalogue};
+pub use dtype::{dtype, dtype_in_order};
 pub use error::Error;
 pub use named::Named;
 pub use notation::{Notation, notation, notations};

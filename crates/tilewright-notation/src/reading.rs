@@ -21,6 +21,10 @@ pub(crate) trait Reading: fmt::Debug + fmt::Display + Send + Sync {
     fn fits(&self, rank: usize) -> bool;
     /// The layout of the given array.
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error>;
+    /// The width below a byte in which this array's elements are stored where nothing else is said.
+    fn packs(&self, _given: &Given<'_>) -> Option<u32> {
+        None
+    }
     /// Which element each register of each thread holds, where the text spreads an array over threads.
     fn distribution(&self, _given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
         Ok(None)

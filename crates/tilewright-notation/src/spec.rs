@@ -114,12 +114,28 @@ impl Spec {
     /// assert!(error.is_mismatch() && error.to_string().contains("(5,3)"));
     /// ```
     pub fn resolve(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Result<Named, Error> {
-        let resolved = self.reading.resolve(&Given { dims, dtype }).map_err(|e| self.point(e))?;
+        let given = Given { dims, dtype };
+        let mut resolved = self.reading.resolve(&given).map_err(|e| self.point(e))?;
+        resolved.bits = resolved.bits.or_else(|| self.reading.packs(&given));
         if let Some(dtype) = resolved.dtype.filter(|dtype| dtype.block().is_some()) {
             // The dims count elements, and the last is whole blocks.
             dtype.packed_bytes(resolved.layout.extents())?;
         }
         Ok(Named::of(self.text.to_string(), resolved))
+    }
+
+    /// The width below a byte in which the elements of such an array are packed because the name says so,
+    /// while the text says no width.
+    ///
+    /// ```
+    /// use tilewright_notation::{Spec, dtype};
+    /// let bits = |text| Spec::parse(text).unwrap().packed_by_name(None, None);
+    /// assert_eq!((bits("u4[3,64] AWQ"), bits("u4[3,64]E(4) AWQ")), (Some(4), None));
+    /// // A format of elements of any width keeps them in bytes of their own.
+    /// assert_eq!(bits("s4[64,64] zN"), None);
+    /// ```
+    pub fn packed_by_name(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Option<u32> {
+        self.reading.packs(&Given { dims, dtype })
     }
 
     /// An overflow at the number of the text that most likely is its cause, where one is large.

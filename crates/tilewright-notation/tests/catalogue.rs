@@ -215,8 +215,9 @@ fn leading_dims_are_outermost_where_they_are_allowed() {
         if !spec.fits(rank + 1) {
             continue;
         }
-        let (one, many) =
-            (resolve(format.name, &[20, 30], "f16"), resolve(format.name, &[2, 3, 20, 30], "f16"));
+        let element = if format.widths.is_empty() { "f16" } else { "u4" };
+        let of = |dims: &[u64]| resolve(format.name, dims, element);
+        let (one, many) = (of(&[20, 30]), of(&[2, 3, 20, 30]));
         for (batch, element) in [(0u64, 7u64), (1, 599), (5, 31)] {
             let offset = one.offset_of(element).unwrap() + (batch * one.capacity()) as i64;
             assert_eq!(many.offset_of(batch * 600 + element), Ok(offset));
@@ -393,4 +394,41 @@ fn the_storage_of_a_batch_of_matrices() {
     let tensor = resolve("NZ", &[8, 100, 30], "f16");
     assert_eq!(tensor.capacity(), 8 * 2 * 112 * 16);
     assert_eq!(tensor.offset(&[7, 99, 29]), Ok(((7 * 2 + 1) * 112 + 99) * 16 + 13));
+}
+
+#[test]
+fn elements_of_another_width_are_refused_with_what_to_say_instead() {
+    for (format, elements) in [
+        ("MARLIN", &["bf16", "s32", "s2"][..]),
+        ("AWQ", &["u8", "bf16", "s32"]),
+        ("GGML_QS4", &["u8", "f16"]),
+        ("MMA_M16N8K64_4BIT_A", &["s8"]),
+    ] {
+        for element in elements {
+            let spec = Spec::parse(format).unwrap();
+            let error = spec.resolve(Some(&[64, 128]), dtype(element).ok()).unwrap_err();
+            let said = error.to_string();
+            assert!(error.is_mismatch() && said.contains("4") && said.contains("u4"), "{said}");
+            assert!(said.contains(element) && said.contains("->"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_width_below_a_byte_that_a_name_states_is_implied_and_printed() {
+    for (text, bits, printed) in [
+        ("u4[3,64] AWQ", Some(4), "u4[3,64]E(4) AWQ"),
+        ("u4[3,64]E(4) AWQ", Some(4), "u4[3,64]E(4) AWQ"),
+        ("u4[3,64]E(8) AWQ", Some(8), "u4[3,64]E(8) AWQ"),
+        ("[3,64] AWQ", Some(4), "[3,64]E(4) AWQ"),
+        ("u4[32,128] MARLIN_8BIT", Some(4), "u4[32,128]E(4) MARLIN"),
+        ("u8[32,128] MARLIN", Some(8), "u8[32,128] MARLIN"),
+        ("s4[64,64] zN", Some(8), "s4[64,64] zN"),
+        ("s4[64,64]E(4) zN", Some(4), "s4[64,64]E(4) zN"),
+    ] {
+        let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
+        assert_eq!((named.element_bits(), named.to_spec().as_str()), (bits, printed), "{text}");
+        let again = Spec::parse(printed).unwrap().resolve(None, None).unwrap();
+        assert_eq!((again.layout(), again.element_bits()), (named.layout(), bits), "{text}");
+    }
 }

@@ -108,10 +108,13 @@ pub fn format(format: &Format) -> Value {
         let by_bits: Map<_, _> = by_bits.collect();
         json!({ "name": constant.name, "by_bits": by_bits, "presets": presets })
     });
+    let widths = format.widths.iter();
+    let widths = widths.map(|one| json!({ "bits": one.bits, "pattern": one.pattern }));
     json!({
         "name": format.name,
         "aliases": format.aliases,
         "pattern": format.pattern,
+        "widths": widths.collect::<Vec<_>>(),
         "constants": constants.collect::<Vec<_>>(),
         "source": format.source,
         "example": format.example,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tilewright::{
     Explanation, Named, Spec,
     json::format as value,
-    notation::{Constant, Format, catalogue},
+    notation::{Constant, Format, Width, catalogue},
     picture::{Cells, Limits, Picture},
 };
 
@@ -24,7 +24,7 @@ fn list(out: &mut Output) -> Result<(), Failure> {
     let width = catalogue().map(|format| format.name.len()).max().unwrap_or(0);
     let mut text = String::new();
     for format in catalogue() {
-        let _ = write!(text, "{:width$}  {}", format.name, format.pattern);
+        let _ = write!(text, "{:width$}  {}", format.name, patterns(format).join("; "));
         for constant in format.constants {
             let _ = write!(text, "  {}", constant_words(constant));
         }
@@ -50,7 +50,7 @@ fn one(name: &str, out: &mut Output) -> Result<(), Failure> {
     if !format.aliases.is_empty() {
         line("aliases", &format.aliases.join(", "));
     }
-    line("pattern", format.pattern);
+    patterns(format).iter().for_each(|pattern| line("pattern", pattern));
     for constant in format.constants {
         line("constant", &constant_words(constant));
         for preset in constant.presets {
@@ -71,6 +71,15 @@ fn one(name: &str, out: &mut Output) -> Result<(), Failure> {
     let picture = Picture::new(example.layout(), example.fill()).within(limits);
     let _ = write!(text, "\n{}", picture.grid(Cells::Offsets));
     Ok(out.answer(&text, value(format))?)
+}
+
+/// The pattern, or that of each width of elements that there is one for.
+fn patterns(format: &Format) -> Vec<String> {
+    if format.widths.is_empty() {
+        return vec![format.pattern.to_owned()];
+    }
+    let one = |width: &Width| format!("{} (of {} bits)", width.pattern, width.bits);
+    format.widths.iter().map(one).collect()
 }
 
 /// The format of this name; the parser of layouts knows what is near to a wrong one.

@@ -20,8 +20,8 @@ const MOST: u64 = 1 << 30;
 pub(super) fn run(args: &Infer, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
     let original = original(args)?;
     let packed = packed(args)?;
-    let answer = infer(&original.bytes, &original.dims, &packed, original.width);
-    let (text, value, code) = match &answer {
+    let (answer, reversed) = inferred(&original, &packed);
+    let (mut text, mut value, code) = match &answer {
         Inference::Found(found) => found_words(&original, found, quiet),
         Inference::Ambiguous { layouts, why } => {
             let layouts: Vec<Named> = layouts.iter().map(|one| original.named(one)).collect();
@@ -42,8 +42,26 @@ pub(super) fn run(args: &Infer, quiet: bool, out: &mut Output) -> Result<ExitCod
         // open set
         _ => return Err(Failure::usage("no answer")),
     };
+    if reversed {
+        text += "  the bytes of each number are in the other order\n";
+    }
+    if let Inference::Found(_) = answer {
+        value["reversed"] = json!(reversed);
+    }
     out.answer(&text, value)?;
     Ok(code)
+}
+
+/// What was found, and whether it was with the bytes of each number in the other order.
+fn inferred(original: &Original, packed: &[u8]) -> (Inference, bool) {
+    let Original { dims, width, .. } = original;
+    let answer = infer(&original.bytes, dims, packed, *width);
+    if let Inference::None { .. } = answer
+        && let Inference::Found(found) = infer(&original.reversed(), dims, packed, *width)
+    {
+        return (Inference::Found(found), true);
+    }
+    (answer, false)
 }
 
 /// The array as it is known.
@@ -61,6 +79,15 @@ impl Original {
         let bits = known.explicit_bits();
         Named::new("", layout.clone(), known.dtype(), bits, Fill::Unspecified)
     }
+
+    /// The elements with the bytes of each number in the other order.
+    fn reversed(&self) -> Vec<u8> {
+        let complex = self.known.dtype().is_some_and(|dtype| dtype.name().starts_with('c'));
+        let number = if complex { self.width / 2 } else { self.width };
+        let mut bytes = self.bytes.clone();
+        bytes.chunks_exact_mut(number.max(1)).for_each(<[u8]>::reverse);
+        bytes
+    }
 }
 
 fn original(args: &Infer) -> Result<Original, Failure> {
@@ -68,8 +95,9 @@ fn original(args: &Infer) -> Result<Original, Failure> {
     if let Some(dims) = args.array.dims()? {
         reading = reading.dims(&dims);
     }
-    if let Some(dtype) = args.array.dtype()? {
+    if let Some((dtype, order)) = args.array.dtype_in_order()? {
         reading = reading.dtype(dtype);
+        reading = order.map_or(reading.clone(), |order| reading.order(order));
     }
     let input = streams::open(&args.original, &reading)?;
     let tensor = tensor(&input, args)?;

@@ -27,8 +27,9 @@ pub(super) fn run(args: &Info, out: &mut Output) -> Result<ExitCode, Failure> {
     if let Some(dims) = args.array.dims()? {
         reading = reading.dims(&dims);
     }
-    if let Some(dtype) = args.array.dtype()? {
+    if let Some((dtype, order)) = args.array.dtype_in_order()? {
         reading = reading.dtype(dtype);
+        reading = order.map_or(reading.clone(), |order| reading.order(order));
     }
     let input = streams::open(&args.file, &reading).map_err(refused)?;
     out.answer(&table(&input), value(args, &input))?;

@@ -72,8 +72,9 @@ fn request(job: &Job) -> Result<Request, Failure> {
     if let Some(dims) = job.array.dims()? {
         request = request.dims(&dims);
     }
-    if let Some(dtype) = job.array.dtype()? {
+    if let Some((dtype, order)) = job.array.dtype_in_order()? {
         request = request.dtype(dtype);
+        request = order.map_or(request.clone(), |order| request.order(order));
     }
     Ok(request)
 }

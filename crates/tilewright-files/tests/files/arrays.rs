@@ -236,3 +236,45 @@ fn kinds_that_do_not_become_each_other_are_refused() {
     let error = convert(corpus(CNN), folder.path().join("a.safetensors"), request).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("4096"));
 }
+
+#[test]
+fn raw_bytes_have_the_lowest_byte_first_whatever_the_input_has() {
+    let folder = folder();
+    // Types of numbers of 2 to 8 bytes, complex ones among them, at tight and at wide memory.
+    for (code, name, unit, number) in [
+        ("f4", "f32", 4usize, 4usize),
+        ("i2", "s16", 2, 2),
+        ("f8", "f64", 8, 8),
+        ("c8", "c64", 8, 4),
+    ] {
+        let dtype = dtype(name).unwrap();
+        let (rows, columns) = (37, 53);
+        let little = noise(rows * columns * unit);
+        let big: Vec<u8> = little.chunks(number).flat_map(|it| it.iter().rev().copied()).collect();
+        let shape = format!("({rows}, {columns})");
+        let little = write(&folder, "little.npy", npy(&format!("<{code}"), false, &shape, &little));
+        let npy = write(&folder, "big.npy", npy(&format!(">{code}"), false, &shape, &big));
+        let raw = format!("raw:{}", write(&folder, "big.bin", &big).display());
+        for (order, memory) in
+            [("row-major", 1 << 20), ("col-major", 4096), ("zN[M0=4,C0=4]", 4096)]
+        {
+            let (one, two) = (folder.path().join("one.bin"), folder.path().join("two.bin"));
+            let out = |path: &std::path::Path| format!("raw:{}", path.display());
+            let request = || to(order).memory(memory).force(true).verify(true);
+            convert(&little, out(&one), request()).unwrap();
+            convert(&npy, out(&two), request()).unwrap();
+            let what = format!("{name} {order}");
+            assert!(fs::read(&one).unwrap() == fs::read(&two).unwrap(), "{what}");
+            let verdict = verify(out(&two), &npy, &to(order).memory(memory), &()).unwrap();
+            assert!(matches!(verdict, Verdict::Same { .. }), "{what}: {verdict:?}");
+            let request =
+                request().dims(&[37, 53]).dtype(dtype).order(tilewright_core::ByteOrder::Big);
+            convert(&raw, out(&two), request).unwrap();
+            assert!(fs::read(&one).unwrap() == fs::read(&two).unwrap(), "{what}");
+        }
+        // A file that says the order keeps it.
+        let kept = folder.path().join("kept.npy");
+        convert(&npy, &kept, to("col-major").force(true).verify(true)).unwrap();
+        assert!(fs::read(&kept).unwrap().windows(3).any(|it| it == format!(">{code}").as_bytes()));
+    }
+}

@@ -216,3 +216,80 @@ fn packed_elements_that_end_within_a_byte_are_kept_as_bytes() {
     assert_eq!(tensor(&b, "t"), (Dtype::F4, vec![2], vec![0x21]));
     assert!(parts(&b).0.get("__metadata__").is_none());
 }
+
+#[test]
+fn a_width_below_that_of_the_values_is_refused_with_both() {
+    let folder = folder();
+    let path = write(&folder, "in.safetensors", one("F16", &[4, 8], &noise(64)));
+    let out = folder.path().join("out.safetensors");
+    for (text, widths) in
+        [("{1,0:E(8)}", [8, 16]), ("f16[4,8]E(8) zN", [8, 16]), ("{0,1:E(4)}", [4, 16])]
+    {
+        let error = convert(&path, &out, to(text)).unwrap_err();
+        let said = error.to_string();
+        assert!(error.is_usage(), "{said}");
+        assert!(widths.iter().all(|width| said.contains(&width.to_string())), "{said}");
+        let raw = write(&folder, "raw", noise(32));
+        let request = to("row-major").from(spec(text)).dims(&[4, 8]).dtype(f16());
+        let raw = format!("raw:{}", raw.display());
+        assert!(convert(raw, folder.path().join("o.npy"), request).unwrap_err().is_usage());
+    }
+    assert!(convert(&path, &out, to("{1,0:E(32)}")).is_ok());
+}
+
+fn f16() -> tilewright_core::Dtype {
+    tilewright_notation::dtype("f16").unwrap()
+}
+
+#[test]
+fn a_format_of_four_bits_is_packed_and_refuses_wider_elements() {
+    let folder = folder();
+    let bytes: Vec<u8> = (0..192).map(|i| i % 16).collect();
+    let path = write(&folder, "in.safetensors", one("U8", &[3, 64], &bytes));
+    let out = folder.path().join("out.safetensors");
+    let error = convert(&path, &out, to("AWQ")).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("u8 has 8"), "{error}");
+    let u4 = tilewright_notation::dtype("u4").unwrap();
+    let request = || to("AWQ").from(spec("row-major")).dtype(u4);
+    convert(&path, &out, request().verify(true)).unwrap();
+    let (header, data) = parts(&out);
+    assert_eq!(header["__metadata__"]["tilewright.layout.t"], "u4[3,64]E(4) AWQ");
+    let order = [0, 2, 4, 6, 1, 3, 5, 7];
+    let nibble = |at: usize| data[at / 2] >> (4 * (at % 2)) & 15;
+    assert_eq!(data.len(), 96);
+    assert!((0..192).all(|at| nibble(at) == bytes[at / 8 * 8 + order[at % 8]]));
+    // Notes of before, whose elements took a byte each, and those that ask for it.
+    for (note, packed) in
+        [("u4[3,64] AWQ", false), ("u4[3,64]E(8) AWQ", false), ("u4[3,64] AWQ", true)]
+    {
+        let (dtype, shape, data) = if packed {
+            ("U8", "[96]", data.clone())
+        } else {
+            ("U8", "[3,8,2,4]", (0..192).map(nibble).collect())
+        };
+        let len = data.len();
+        let header = format!(
+            r#"{{"__metadata__":{{"tilewright.layout.t":"{note}"}},"t":{{"dtype":"{dtype}","shape":{shape},"data_offsets":[0,{len}]}}}}"#
+        );
+        let old = write(&folder, "old.safetensors", safetensors(&header, &data));
+        let back = folder.path().join("back.safetensors");
+        match convert(&old, &back, to("{1,0:E(8)}").force(true).verify(true)) {
+            Ok(_) => assert_eq!(parts(&back).1, bytes, "{note} {packed}"),
+            Err(error) => panic!("{note} {packed}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn the_name_of_a_result_says_what_it_is() {
+    let folder = folder();
+    let path = write(&folder, "in.safetensors", one("F16", &[4, 8], &noise(64)));
+    for (name, part) in [("x.pt", ".pt"), ("x.bin", ".bin"), ("x.npy", "not .npy")] {
+        let error = convert(&path, folder.path().join(name), to("col-major")).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains(part), "{error}");
+    }
+    let said = format!("safetensors:{}", folder.path().join("x.pt").display());
+    convert(&path, said, to("col-major")).unwrap();
+    convert(&path, folder.path().join("plain"), to("col-major")).unwrap();
+    assert_eq!(names(&folder), ["in.safetensors", "plain", "x.pt"]);
+}

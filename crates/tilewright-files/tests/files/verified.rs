@@ -5,7 +5,7 @@ use std::fs;
 use crate::common::*;
 use tempfile::TempDir;
 use tilewright_core::Fill;
-use tilewright_files::{Request, Verdict, verify};
+use tilewright_files::{Reading, Request, Tensor, Verdict, open, verify};
 
 /// A 5×6 tensor of 16-bit elements in tiles of 4×4, and its original.
 fn pair(folder: &TempDir, fill: Fill) -> (std::path::PathBuf, std::path::PathBuf) {
@@ -258,4 +258,63 @@ fn arrays_that_say_otherwise_than_asked_differ() {
         error.is_usage() && error.remedies().contains(&tilewright_core::Remedy::Target),
         "{error}"
     );
+}
+
+/// Everything that a file says of its tensors and beside them.
+fn meaning(path: &std::path::Path) -> Option<Vec<String>> {
+    let input = open(path, &Reading::default()).ok()?;
+    let tensor = |it: &Tensor| {
+        let (layout, fill) = (it.layout().layout(), it.fill());
+        let facts = (it.name(), it.dtype(), it.file_dtype(), it.bits(), it.storage());
+        format!("{facts:?} {layout:?} {fill:?} {:?}", input.bytes(it, 1 << 20).unwrap())
+    };
+    let mut said: Vec<String> = input.tensors().iter().map(tensor).collect();
+    let notes = ["tilewright.layout.", "tilewright.fill."];
+    let own = input.metadata().filter(|(key, _)| notes.iter().all(|note| !key.starts_with(note)));
+    said.extend(own.map(|pair| format!("{pair:?}")));
+    Some(said)
+}
+
+#[test]
+fn every_bit_of_a_header_that_means_something_is_compared() {
+    let folder = folder();
+    let header = r#"{"__metadata__":{"format":"pt"},"p":{"dtype":"U8","shape":[3,5],"data_offsets":[0,15]},"q":{"dtype":"F16","shape":[4],"data_offsets":[15,23]}}"#;
+    let input = write(&folder, "in.safetensors", safetensors(header, &noise(23)));
+    let out = folder.path().join("out.safetensors");
+    let request = to("row-major").rule("p", spec("zN[M0=2,C0=4]")).fill(Fill::Bits(0x2a));
+    convert(&input, &out, request).unwrap();
+    let bytes = fs::read(&out).unwrap();
+    let len = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let text = String::from_utf8(bytes[8..len].to_vec()).unwrap();
+    assert!(text.contains("fill(0x2a)") && text.contains("tilewright.fill.p"), "{text}");
+    let own = meaning(&out).unwrap();
+    let (mut found, mut alike) = (0, 0);
+    let flipped = folder.path().join("flipped.safetensors");
+    for bit in 0..8 * len {
+        let mut bytes = bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&flipped, &bytes).unwrap();
+        match verify(&flipped, &input, &Request::new(), &()) {
+            Ok(Verdict::Same { .. }) => {
+                assert_eq!(meaning(&flipped).as_ref(), Some(&own), "bit {bit} of {text}");
+                alike += 1;
+            }
+            _ => found += 1,
+        }
+    }
+    println!("{found} flips found, {alike} without a meaning");
+    assert!(found > 100 * alike, "{found} {alike}");
+    // What people did to such a file.
+    for (from, to) in [
+        ("fill(0x2a)", "fill(0x3a)"),
+        ("tilewright.fill.p", "tilewright.fill.x"),
+        ("tilewright.fill.p", "tilewright.fill.q"),
+        ("tilewright.fill.p\":\"0x2A", "tilewright.fill.p\":\"0x3A"),
+    ] {
+        let changed = [&bytes[..8], text.replace(from, to).as_bytes(), &bytes[len..]].concat();
+        assert!(changed.len() == bytes.len() && changed != bytes, "{from} to {to}");
+        fs::write(&flipped, changed).unwrap();
+        let verdict = verify(&flipped, &input, &Request::new(), &()).unwrap();
+        assert!(matches!(verdict, Verdict::Differs(_)), "{from} to {to}: {verdict:?}");
+    }
 }

@@ -4,7 +4,7 @@
 //! threads wrote their registers one after the other; tiles follow row by row. So a fragment is a
 //! permutation of its tile, and `make_layout_tv` is its inverse.
 
-use super::{Format, row};
+use super::{Format, Width, row};
 
 const MMA: &str =
     "PTX ISA, matrix fragments of mma; offset = lane * values + value, tiles row by row";
@@ -28,8 +28,8 @@ pub(super) static ROWS: &[Format] = &[
     row("MMA_M16N8K16_8BIT_B", &["MMA_M8N8K16_8BIT_B"], "(k2 k1:4 k0:4) (n1 n0:8) -> k2 n1 n0 k1 k0", &[], MMA, "s8[32,16] MMA_M16N8K16_8BIT_B"),
     row("MMA_M16N8K32_8BIT_A", &[], "(m2 m1:2 m0:8) (k3 k2:2 k1:4 k0:4) -> m2 k3 m0 k1 k2 m1 k0", &[], MMA, "s8[16,64] MMA_M16N8K32_8BIT_A"),
     row("MMA_M16N8K32_8BIT_B", &[], "(k3 k2:2 k1:4 k0:4) (n1 n0:8) -> k3 n1 n0 k1 k2 k0", &[], MMA, "s8[64,16] MMA_M16N8K32_8BIT_B"),
-    row("MMA_M16N8K64_4BIT_A", &[], "(m2 m1:2 m0:8) (k3 k2:2 k1:4 k0:8) -> m2 k3 m0 k1 k2 m1 k0", &[], MMA, "s4[16,64] MMA_M16N8K64_4BIT_A"),
-    row("MMA_M16N8K64_4BIT_B", &[], "(k3 k2:2 k1:4 k0:8) (n1 n0:8) -> k3 n1 n0 k1 k2 k0", &[], MMA, "s4[64,16] MMA_M16N8K64_4BIT_B"),
+    row("MMA_M16N8K64_4BIT_A", &[], "(m2 m1:2 m0:8) (k3 k2:2 k1:4 k0:8) -> m2 k3 m0 k1 k2 m1 k0", &[], MMA, "s4[16,64]E(4) MMA_M16N8K64_4BIT_A").with_widths(&[Width::new(4, "(m2 m1:2 m0:8) (k3 k2:2 k1:4 k0:8) -> m2 k3 m0 k1 k2 m1 k0")]),
+    row("MMA_M16N8K64_4BIT_B", &[], "(k3 k2:2 k1:4 k0:8) (n1 n0:8) -> k3 n1 n0 k1 k2 k0", &[], MMA, "s4[64,16]E(4) MMA_M16N8K64_4BIT_B").with_widths(&[Width::new(4, "(k3 k2:2 k1:4 k0:8) (n1 n0:8) -> k3 n1 n0 k1 k2 k0")]),
     row("MMA_M8N8K16_8BIT_A", &[], "(m1 m0:8) (k2 k1:4 k0:4) -> m1 k2 m0 k1 k0", &[], MMA, "s8[16,32] MMA_M8N8K16_8BIT_A"),
     row("MMA_M8N8K4_F64_A", &[], "(m1 m0:8) (k1 k0:4) -> m1 k1 m0 k0", &[], MMA, "f64[16,8] MMA_M8N8K4_F64_A"),
     row("MMA_M8N8_C", &["MMA_M8N8_D"], "(m1 m0:8) (n2 n1:4 n0:2) -> m1 n2 m0 n1 n0", &[], MMA, "s32[16,16] MMA_M8N8_C"),

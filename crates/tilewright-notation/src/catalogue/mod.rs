@@ -37,8 +37,11 @@ pub struct Format {
     pub name: &'static str,
     /// Other names, matched exactly.
     pub aliases: &'static [&'static str],
-    /// How it is stored, in the pattern notation; a size that is no integer is a constant.
+    /// How it is stored, in the pattern notation; a size that is no integer is a constant. Of a format of
+    /// elements of several widths, the pattern of the first.
     pub pattern: &'static str,
+    /// The widths of elements that it is for, each with its pattern; empty where it is for any.
+    pub widths: &'static [Width],
     /// The constants of the pattern.
     pub constants: &'static [&'static Constant],
     /// Who defines it, and where.
@@ -69,6 +72,28 @@ pub struct Constant {
     pub units: &'static [Units],
     /// Other values by element width, where vendors disagree.
     pub presets: &'static [Preset],
+}
+
+/// The order of elements of one width, in a format that is not for any width. Elements narrower than a
+/// byte are packed unless the layout says another width: `u4[32,128] MARLIN` stores two in a byte, and
+/// `u4[32,128]E(8) MARLIN` one.
+///
+/// ```
+/// use tilewright_notation::{Spec, catalogue};
+/// let marlin = catalogue().find(|format| format.name == "MARLIN").unwrap();
+/// assert_eq!(marlin.widths.iter().map(|width| width.bits).collect::<Vec<_>>(), [4, 8]);
+/// let named = Spec::parse("u4[32,128] MARLIN").unwrap().resolve(None, None).unwrap();
+/// assert_eq!((named.element_bits(), named.to_spec()), (Some(4), "u4[32,128]E(4) MARLIN".into()));
+/// // Other elements are refused.
+/// assert!(Spec::parse("bf16[32,128] MARLIN").unwrap().resolve(None, None).unwrap_err().is_mismatch());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Width {
+    /// The width of an element, in bits.
+    pub bits: u32,
+    /// How elements of this width are stored.
+    pub pattern: &'static str,
 }
 
 /// The value of a constant for elements of one width.
@@ -136,14 +161,27 @@ const fn row(
     source: &'static str,
     example: &'static str,
 ) -> Format {
-    Format { name, aliases, pattern, constants, source, example, leading: false }
+    let widths = &[];
+    Format { name, aliases, pattern, widths, constants, source, example, leading: false }
 }
 
 impl Format {
+    /// The same line of a format for elements of these widths alone.
+    const fn with_widths(mut self, widths: &'static [Width]) -> Format {
+        self.widths = widths;
+        self
+    }
+
     /// The same line of a format that has a leading dimension.
     const fn with_leading(mut self) -> Format {
         self.leading = true;
         self
+    }
+}
+
+impl Width {
+    const fn new(bits: u32, pattern: &'static str) -> Width {
+        Width { bits, pattern }
     }
 }
 

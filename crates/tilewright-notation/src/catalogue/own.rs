@@ -179,6 +179,7 @@ impl Row {
             name: keep(self.name.into_inner()),
             aliases: aliases.leak(),
             pattern: keep(self.pattern.into_inner()),
+            widths: &[],
             constants: constants.leak(),
             source: keep(self.source.unwrap_or_else(|| "your own".to_owned())),
             example: keep(self.example.map_or(example, Spanned::into_inner)),

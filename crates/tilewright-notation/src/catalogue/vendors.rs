@@ -1,7 +1,7 @@
 //! Formats of other makers: libraries of NVIDIA, AMD, Intel and Tenstorrent, XLA, and quantized weights.
 
 use super::{
-    Format,
+    Format, Width,
     constants::{ROW_64, V},
     row,
 };
@@ -14,10 +14,7 @@ const TENSORRT: &str = "TensorRT, TensorFormat";
 const TENSTORRENT: &str = "Tenstorrent, tiles of faces of 16x16";
 const VNNI: &str = "Intel 64, dot products of 4 bytes: V rows side by side";
 const AMX: &str = "Intel 64, AMX: tiles of 16 rows of 64 bytes";
-const MARLIN: &str =
-    "IST-DASLab/marlin, _get_perms; 4-bit values, low bits first in each 32-bit word";
-const MARLIN_8: &str =
-    "vLLM, get_weight_perm of 8 bits; values lowest byte first in each 32-bit word";
+const MARLIN: &str = "IST-DASLab/marlin, _get_perms, for 4 bits; vLLM, get_weight_perm, for 8 bits; lowest values first in each 32-bit word";
 const MARLIN_SCALES: &str = "IST-DASLab/marlin, _scale_perm; one row a group";
 const MARLIN_SINGLE: &str = "IST-DASLab/marlin, _scale_perm_single; one row for all of k";
 const AWQ: &str =
@@ -25,6 +22,12 @@ const AWQ: &str =
 const GGML_4: &str =
     "llama.cpp, the 4-bit values (qs) of blocks of 32, deltas apart: Q4_0, Q4_1, IQ4_NL";
 const GGML_X4: &str = "llama.cpp, repack: the bytes (qs) of four rows' blocks, deltas apart";
+
+const MARLIN_4BITS: &str = "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 n3 n0 k1 n2 k0 n1 k2";
+const MARLIN_8BITS: &str = "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 n3 n0 k1 n2 n1 k0 k2";
+const MARLIN_WIDTHS: &[Width] = &[Width::new(4, MARLIN_4BITS), Width::new(8, MARLIN_8BITS)];
+const AWQ_4BITS: &str = "k (n2 n1:4 n0:2) -> k n2 n0 n1";
+const GGML_4BITS: &str = "… (k2 k1:2 k0:16) -> … k2 k0 k1";
 
 #[rustfmt::skip]
 pub(super) static ROWS: &[Format] = &[
@@ -56,12 +59,11 @@ pub(super) static ROWS: &[Format] = &[
     row("AMX_B", &[], "(k2 k1:16 k0:V) (n1 n0:16) -> n1 k2 k1 n0 k0", &[&V], AMX, "bf16[40,20] AMX_B"),
     row("AMX_C", &[], "(m1 m0:16) (n1 n0:16) -> m1 n1 m0 n0", &[], AMX, "f32[20,20] AMX_C"),
     // Quantized weights (k, n) and (rows, k), and their scales.
-    row("MARLIN", &["MARLIN_4BIT"], "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 n3 n0 k1 n2 k0 n1 k2", &[], MARLIN, "u4[32,128] MARLIN"),
-    row("MARLIN_8BIT", &[], "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 n3 n0 k1 n2 n1 k0 k2", &[], MARLIN_8, "u8[32,128] MARLIN_8BIT"),
+    row("MARLIN", &["MARLIN_4BIT", "MARLIN_8BIT"], MARLIN_4BITS, &[], MARLIN, "u4[32,128]E(4) MARLIN").with_widths(MARLIN_WIDTHS),
     row("MARLIN_SCALE", &[], "g (n2 n1:8 n0:8) -> g n2 n0 n1", &[], MARLIN_SCALES, "f16[3,128] MARLIN_SCALE"),
     row("MARLIN_SCALE_SINGLE", &[], "g (n3 n2:4 n1:4 n0:2) -> g n3 n1 n2 n0", &[], MARLIN_SINGLE, "f16[1,64] MARLIN_SCALE_SINGLE"),
-    row("AWQ", &[], "k (n2 n1:4 n0:2) -> k n2 n0 n1", &[], AWQ, "u4[3,64] AWQ"),
-    row("GGML_QS4", &[], "… (k2 k1:2 k0:16) -> … k2 k0 k1", &[], GGML_4, "u4[3,64] GGML_QS4"),
+    row("AWQ", &[], AWQ_4BITS, &[], AWQ, "u4[3,64]E(4) AWQ").with_widths(&[Width::new(4, AWQ_4BITS)]),
+    row("GGML_QS4", &[], GGML_4BITS, &[], GGML_4, "u4[3,64]E(4) GGML_QS4").with_widths(&[Width::new(4, GGML_4BITS)]),
     row("IQ4_NLx4_QS", &["Q8_0x4_QS_4"], "(m1 m0:4) (b1 b0:4) -> m1 b1 m0 b0", &[], GGML_X4, "u8[8,48] IQ4_NLx4_QS"),
     row("Q8_0x4_QS_8", &[], "(m1 m0:4) (b1 b0:8) -> m1 b1 m0 b0", &[], GGML_X4, "s8[8,64] Q8_0x4_QS_8"),
 ];

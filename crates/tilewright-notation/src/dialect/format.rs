@@ -27,17 +27,23 @@
 //! | `zN` | `f16[32]` | error: the array has 1: n is missing |
 //! | `Q4_0_4_4` | | error: flips the top bit |
 //! | `acl:99` | | error: no format is called `acl:99` |
+//! | `AWQ` | `bf16[3,64]` | error: of elements of 4 bits, and bf16 has 16 |
+//! | `MARLIN` | `s32[32,128]` | error: of elements of 4 or 8 bits, and s32 has 32 |
+//! | `MARLIN` | `[32,128]` | error: needs the array's dtype |
 //! | `zN[K0=4]` | | error: legal are M0, C0 (or N0), preset |
 
 use std::{fmt, sync::Arc};
 
+use tilewright_core::Dtype;
+
 use super::{
     leading,
-    template::{Size, Template, Written},
+    template::{Size, Template},
+    units::{Parameter, Unit, both},
 };
 use crate::{
     Format, Named, catalogue,
-    catalogue::{Constant, is_own, refused},
+    catalogue::{Width, is_own, refused},
     error::{Error, Kind},
     nearest::did_you_mean,
     notation::Notation,
@@ -117,57 +123,6 @@ fn mixed_case(name: &str) -> Option<[&'static str; 2]> {
         "zn" => Some(["zN", "FRACTAL_ZN"]),
         _ => None,
     }
-}
-
-/// A sized digit of a format.
-#[derive(Debug)]
-struct Unit {
-    digit: String,
-    constant: Option<&'static Constant>,
-    /// The size in the pattern.
-    usual: Option<u64>,
-    /// The size that a parameter sets.
-    set: Option<u64>,
-}
-
-impl Unit {
-    fn of(format: &Format, digit: &Written) -> Option<Unit> {
-        let (constant, usual) = match &digit.size {
-            Size::Rest => return None,
-            Size::Fixed(size) => (None, Some(*size)),
-            Size::Constant(name) => {
-                (format.constants.iter().copied().find(|c| c.name == name), None)
-            }
-        };
-        Some(Unit { digit: digit.name.to_ascii_uppercase(), constant, usual, set: None })
-    }
-
-    fn name(&self) -> &str {
-        self.constant.map_or(&self.digit, |constant| constant.name)
-    }
-
-    fn is_called(&self, name: &str) -> bool {
-        name.eq_ignore_ascii_case(self.name()) || name.eq_ignore_ascii_case(&self.digit)
-    }
-
-    /// The size for the elements of an array.
-    fn size(&self, spec: &Chosen, given: &Given<'_>) -> Result<u64, Error> {
-        if let Some(size) = self.set.or(self.usual) {
-            return Ok(size);
-        }
-        let dtype = given.need_dtype(spec, self.name())?;
-        match self.constant {
-            Some(constant) => constant.units_for(spec.preset, dtype),
-            None => Err(Error::new(Kind::Unsupported, format!("{} has no size", self.name()))),
-        }
-    }
-}
-
-/// A size as the user gives it.
-struct Parameter<'t> {
-    name: &'t str,
-    span: (usize, usize),
-    size: u64,
 }
 
 /// A format with its parameters.
@@ -311,6 +266,34 @@ impl Chosen {
         names.join(", ")
     }
 
+    /// The width of these elements, and its pattern, for a format that is not of any width.
+    fn width(&self, given: &Given<'_>) -> Result<Option<&'static Width>, Error> {
+        match (self.format.widths, given.dtype) {
+            ([], _) => Ok(None),
+            ([one], None) => Ok(Some(one)),
+            (_, None) => given.need_dtype(self, "its order").map(|_| None),
+            (all, Some(dtype)) => {
+                match all.iter().find(|legal| Some(legal.bits) == dtype.packed_bits()) {
+                    Some(found) => Ok(Some(found)),
+                    None => Err(self.no_width(dtype)),
+                }
+            }
+        }
+    }
+
+    /// The error of elements of another width.
+    fn no_width(&self, dtype: Dtype) -> Error {
+        let all = self.format.widths.iter();
+        let widths: Vec<String> = all.clone().map(|legal| legal.bits.to_string()).collect();
+        let patterns: Vec<&str> = all.map(|legal| legal.pattern).collect();
+        let (least, bits) = (&widths[0], dtype.packed_bits().unwrap_or(0));
+        let (widths, patterns) = (widths.join(" or "), patterns.join("` or `"));
+        let message = format!(
+            "{self} is of elements of {widths} bits, and {dtype} has {bits}; words that hold such elements are read as these, such as u{least}, and a pattern puts elements of any width into this order: `{patterns}`"
+        );
+        Error::new(Kind::Mismatch, message)
+    }
+
     /// Refuses a format whose parameters have no usual value and are not set.
     fn check_required(&self, end: usize) -> Result<(), Error> {
         let open = |unit: &&Unit| {
@@ -325,15 +308,6 @@ impl Chosen {
         let missing = missing.join(" and ");
         let message = format!("{name} needs {missing}, as in `{name}[{example}]`");
         Err(Error::parse((end, end), message))
-    }
-}
-
-/// Both names of a unit.
-fn both(unit: &Unit) -> String {
-    if unit.name() == unit.digit {
-        unit.digit.clone()
-    } else {
-        format!("{} (or {})", unit.name(), unit.digit)
     }
 }
 
@@ -361,17 +335,24 @@ impl Reading for Chosen {
         self.template.rank_fits(rank)
     }
 
+    fn packs(&self, given: &Given<'_>) -> Option<u32> {
+        self.width(given).ok()?.map(|width| width.bits).filter(|bits| *bits < 8)
+    }
+
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
         self.template.check_rank(self, dims.len())?;
-        let pattern = self.template.pattern(&|digit| {
+        let width = self.width(given)?;
+        let own = width.map(|width| Template::read(width.pattern)).transpose()?;
+        let pattern = own.as_ref().unwrap_or(&self.template).pattern(&|digit| {
             let name = digit.name.to_ascii_uppercase();
             match self.units.iter().find(|unit| unit.digit == name) {
-                Some(unit) => unit.size(self, given).map(Some),
+                Some(unit) => unit.size(self, self.preset, given).map(Some),
                 None => Ok(None),
             }
         })?;
-        let about = |error: Error| error.about(&format!("{self} ({})", self.format.pattern));
+        let written = width.map_or(self.format.pattern, |width| width.pattern);
+        let about = |error: Error| error.about(&format!("{self} ({written})"));
         let layout = pattern.layout(dims).map_err(|error| about(error.into()))?;
         Ok(Resolved::plain(
             match self.leading {

@@ -33,6 +33,7 @@ mod strided;
 mod template;
 mod torch;
 mod triton;
+mod units;
 
 use std::sync::Arc;
 

@@ -140,7 +140,9 @@ pub(crate) fn spell(dtype: Option<Dtype>, dims: &[u64], bits: Option<u32>, fill:
 
 impl fmt::Display for Shaped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shape = spell(self.dtype, &self.dims, self.bits, self.fill);
+        // A width that a name implies is said, for those who do not know the name.
+        let bits = self.bits.or_else(|| self.packs(&Given { dims: None, dtype: None }));
+        let shape = spell(self.dtype, &self.dims, bits, self.fill);
         write!(f, "{shape} {}", self.inner_text)
     }
 }
@@ -175,6 +177,12 @@ impl Reading for Shaped {
             resolved.fill = self.fill;
         }
         Ok(resolved)
+    }
+
+    fn packs(&self, given: &Given<'_>) -> Option<u32> {
+        let dtype = given.agree_dtype(self, self.dtype).ok()?;
+        let given = Given { dims: Some(&self.dims), dtype };
+        self.inner.packs(&given).filter(|_| self.bits.is_none())
     }
 
     fn distribution(&self, given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {

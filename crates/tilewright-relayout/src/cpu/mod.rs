@@ -13,6 +13,7 @@ pub(crate) mod pool;
 pub(crate) mod rows;
 pub(crate) mod run;
 pub(crate) mod scratch;
+pub(crate) mod shape;
 pub(crate) mod share;
 pub(crate) mod way;
 pub(crate) mod ways;

@@ -9,7 +9,7 @@
 //! continued by one that begins where it ends.
 
 use crate::{
-    cpu::{cost, lines},
+    cpu::{cost, lines, shape::even},
     program::region::{Loop, RegionRef},
 };
 
@@ -371,10 +371,4 @@ impl Blocks {
     pub(crate) fn is_end(block: &Block, segment: &Segment) -> bool {
         !block.is_continued && (block.unfinished | segment.unfinished) == 0
     }
-}
-
-/// The turns of a block: at most `wanted`, and nearly the same number in all blocks of `extent` turns.
-fn even(extent: u64, wanted: u64) -> u64 {
-    let blocks = extent.div_ceil(wanted.max(1));
-    extent.div_ceil(blocks.max(1)).max(1)
 }

@@ -16,6 +16,7 @@ use crate::{
         cost,
         kernel::{self, Ask, Isa, Tools},
         lines,
+        shape::{self, DST, FEW, SRC, Side, moved},
         weave::Reach,
     },
     program::region::{Loop, Region, RegionRef},
@@ -81,12 +82,6 @@ impl Hop {
     }
 }
 
-/// Which side of a loop a stride is taken from.
-type Side = fn(&Loop) -> i64;
-
-const SRC: Side = |turn| turn.src;
-const DST: Side = |turn| turn.dst;
-
 /// Runs of at least this many bytes are moved whole.
 const WHOLE: u64 = 64;
 
@@ -104,7 +99,7 @@ impl Hops {
             return None;
         }
         let (loops, run) = (region.loops, region.run);
-        let shape = |most: u64| {
+        let taken_of = |most: u64| {
             let mut taken = vec![1; loops.len()];
             // What the destination takes leaves room for a row of the source that is worth reading.
             let long = (2 * most / cost::LEAST_READ_RUN).max(cost::WRITE_RUN);
@@ -115,7 +110,7 @@ impl Hops {
             enlarge((loops, run), &mut taken, (&src, &dst), most);
             (taken, src, dst)
         };
-        let (taken, src, dst) = shape(cost::HOP_BLOCK);
+        let (taken, src, dst) = taken_of(cost::HOP_BLOCK);
         let without = |all: &[usize], others: &[usize]| -> Vec<usize> {
             all.iter().copied().filter(|i| !others.contains(i)).collect()
         };
@@ -132,7 +127,7 @@ impl Hops {
         };
         let whole = run.is_power_of_two().then(|| of(isa.register())).flatten();
         whole
-            .or_else(|| Hops::staged(region, &shape(cost::STAGED_BLOCK).0, terms))
+            .or_else(|| Hops::staged(region, &taken_of(cost::STAGED_BLOCK).0, terms))
             .or_else(|| run.is_power_of_two().then(|| of(isa.register() / 2)).flatten())
     }
 
@@ -244,9 +239,7 @@ impl Hops {
         f: &mut dyn FnMut(i64, i64),
     ) {
         let Some(turn) = part.loops.get(i) else { return f(src, dst) };
-        let (taken, last) = (self.taken[i], turn.extent - self.taken[i]);
-        for n in 0..turn.extent.div_ceil(taken) {
-            let at = (n * taken).min(last) as i64;
+        for at in shape::firsts(turn.extent, self.taken[i]) {
             self.block(part, i + 1, (src + at * turn.src, dst + at * turn.dst), f);
         }
     }
@@ -300,7 +293,7 @@ fn grown(
         let (extent, line) = (loops[i].extent, whole_lines(together));
         let others = taken.iter().product::<u64>() / taken[i] * run;
         let room = (most / others.max(1)).max(least.div_ceil(together));
-        let take = even(extent, target.div_ceil(together).min(room), room);
+        let take = fitting(extent, target.div_ceil(together).min(room), room);
         let take = in_lines(extent, take, line, room).max(taken[i]);
         taken[i] = take;
         grown.push(i);
@@ -312,9 +305,6 @@ fn grown(
     grown
 }
 
-/// Parts of a loop of which the last must not overlap the others by much.
-const FEW: u64 = 8;
-
 /// The turns of a loop of this stride that are whole lines.
 fn whole_lines(stride: u64) -> u64 {
     cost::LINE >> stride.trailing_zeros().min(cost::LINE.trailing_zeros())
@@ -322,7 +312,7 @@ fn whole_lines(stride: u64) -> u64 {
 
 /// About so many turns of a loop, or a few more if there is room: parts of even size, if they are few, of
 /// which the last does not move much twice.
-fn even(extent: u64, wanted: u64, room: u64) -> u64 {
+fn fitting(extent: u64, wanted: u64, room: u64) -> u64 {
     let count = (extent / wanted.max(1)).max(1);
     if count >= FEW {
         return wanted;
@@ -342,11 +332,6 @@ fn in_lines(extent: u64, taken: u64, line: u64, room: u64) -> u64 {
     if lines <= room && is_worth { lines } else { taken }
 }
 
-/// The turns of a loop that are moved in blocks of so many.
-fn moved(extent: u64, taken: u64) -> u64 {
-    extent.div_ceil(taken).saturating_mul(taken)
-}
-
 /// Lengthens a block along its last loop on either side, as long as it is small.
 fn enlarge(
     (loops, run): (&[Loop], u64),
@@ -363,7 +348,7 @@ fn enlarge(
         let room = most / bytes.max(1);
         if room >= 2 {
             let (extent, room) = (loops[i].extent, taken[i] * room);
-            let even = extent.div_ceil(extent.div_ceil(room));
+            let even = shape::even(extent, room);
             let longer = in_lines(extent, even, line, room).max(taken[i]);
             if moved(extent, longer) <= moved(extent, taken[i]).max(extent + extent / 8) {
                 taken[i] = longer;

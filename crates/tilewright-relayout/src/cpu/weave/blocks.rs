@@ -1,7 +1,13 @@
 //! The shape of a block, and the loops over blocks.
 
 use super::{Lanes, Reach};
-use crate::{cpu::cost, program::region::Loop};
+use crate::{
+    cpu::{
+        cost,
+        shape::{DST, FEW, SRC, Side},
+    },
+    program::region::Loop,
+};
 
 /// A loop over blocks. The block of turn `i` begins at turn `min(i · step, last)` of the part's loop.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,12 +26,6 @@ struct Walk {
 
 /// The least blocks of a part, if they go through a scratch buffer.
 const SOME: u64 = 32;
-
-/// Which side of a loop a stride is taken from.
-type Side = fn(&Loop) -> i64;
-
-const SRC: Side = |turn| turn.src;
-const DST: Side = |turn| turn.dst;
 
 /// The turns of each loop that a block takes: at least those of a unit, and so many that it reads and
 /// writes long runs. Strides and runs count bits.
@@ -96,9 +96,6 @@ fn grow(
         together = together.saturating_mul(extent);
     }
 }
-
-/// Blocks along a loop of which the last must not overlap the others by much.
-const FEW: u64 = 8;
 
 /// The turns that a block takes of a loop, about `wanted` or somewhat more than there is `room` for: few
 /// blocks are of even size, since the last one begins early and would move much twice.

@@ -13,7 +13,10 @@ mod unit;
 mod wholes;
 
 use super::{Tools, enter::enter, isa::Isa};
-use crate::program::region::{Loop, RegionRef, for_each};
+use crate::{
+    cpu::shape::firsts,
+    program::region::{Loop, RegionRef, for_each},
+};
 use runs::Runs;
 use sides::{Inside, Insides, Side};
 use squares::Squares;
@@ -128,7 +131,7 @@ impl Panel {
             None => f(from, to),
             Some(((_, rest), None)) => self.each(rest, (from, to), f),
             Some(((turn, rest), Some(inside))) => {
-                for at in inside.firsts(turn.extent) {
+                for at in firsts(turn.extent, inside.taken) {
                     self.each(rest, (from + at * turn.src, to + at * turn.dst), f);
                 }
             }

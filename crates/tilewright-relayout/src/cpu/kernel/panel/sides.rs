@@ -1,6 +1,9 @@
 //! The rows and the columns of a panel.
 
-use crate::program::region::{Loop, RegionRef};
+use crate::{
+    cpu::shape::even,
+    program::region::{Loop, RegionRef},
+};
 
 /// The most rows or columns of a panel: tables stay in the first cache.
 const MOST: u64 = 2048;
@@ -54,14 +57,6 @@ pub(super) struct Inside {
     pub(super) taken: u64,
 }
 
-impl Inside {
-    /// The first turn of each panel along a loop of this many turns; the last begins earlier.
-    pub(super) fn firsts(self, extent: u64) -> impl Iterator<Item = i64> {
-        let last = extent - self.taken;
-        (0..extent.div_ceil(self.taken)).map(move |n| (n * self.taken).min(last) as i64)
-    }
-}
-
 /// A side, while its loops are found.
 struct Growing {
     side: Side,
@@ -92,7 +87,7 @@ impl Growing {
         let Some(i) = found else { return false };
         let (turn, room) = (loops[i], MOST / self.side.len() as u64);
         // Parts of even size where the table has no room for all turns; nothing follows them.
-        let taken = turn.extent.div_ceil(turn.extent.div_ceil(room.max(1)).max(1)).max(1);
+        let taken = even(turn.extent, room);
         if self.is_whole && taken > 1 && self.side.grow(taken, (self.other)(&turn)).is_some() {
             if first {
                 self.side.step = (self.own)(&turn) as usize;
