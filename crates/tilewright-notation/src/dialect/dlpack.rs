@@ -186,7 +186,6 @@ mod tests {
         for dtype in Dtype::all() {
             let Some(code) = dtype.dlpack_code() else { continue };
             let (_, name) = CODES.iter().find(|(number, _)| *number == u64::from(code)).unwrap();
-            let array = dtype.array_name().unwrap_or(dtype.name());
             // A code of one type is called as that type; the others are kinds of all widths.
             let own = name.strip_prefix("kDL").unwrap().to_lowercase();
             let kind = match dtype.kind() {
