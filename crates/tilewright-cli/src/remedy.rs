@@ -20,7 +20,33 @@ pub(crate) fn option(remedy: Remedy) -> String {
         Remedy::OtherLayout => "give it another layout by --rule",
         Remedy::LeaveOut => "leave it out by --tensor",
         Remedy::SkipUnfit => "pass over such tensors by --skip-unfit",
+        Remedy::File => "name a file",
+        Remedy::Unverified => "leave --verify out",
         other => return other.to_string(),
     }
     .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn every_option_that_is_advised_is_one_of_the_program() {
+        let program = crate::args::Cli::command();
+        let known = |name: &str| {
+            program.get_subcommands().any(|command| {
+                command.get_arguments().any(|argument| argument.get_long() == Some(name))
+            })
+        };
+        for remedy in Remedy::ALL {
+            let text = option(*remedy);
+            for word in text.split([' ', ',']).filter_map(|word| word.strip_prefix("--")) {
+                assert!(known(word), "{text}");
+            }
+            let plain = [Remedy::File].contains(remedy);
+            assert_eq!(text == remedy.to_string(), plain, "{text} is not spelled");
+        }
+    }
 }

@@ -46,6 +46,37 @@ pub enum Remedy {
     LeaveOut,
     /// Pass over the tensors that the layout does not fit.
     SkipUnfit,
+    /// Name a file for the output, not a stream.
+    File,
+    /// Do without reading the result back.
+    Unverified,
+}
+
+impl Remedy {
+    /// One of each kind, with numbers and without.
+    ///
+    /// ```
+    /// use tilewright_core::Remedy;
+    /// // A client checks that it spells every one of them.
+    /// assert!(Remedy::ALL.iter().all(|remedy| !remedy.to_string().is_empty()));
+    /// ```
+    pub const ALL: &[Remedy] = &[
+        Remedy::Overwrite,
+        Remedy::MoreMemory { least: None },
+        Remedy::MoreMemory { least: Some(4096) },
+        Remedy::LessMemory,
+        Remedy::Dims,
+        Remedy::Dtype,
+        Remedy::DimsAndDtype,
+        Remedy::Source,
+        Remedy::Target,
+        Remedy::Rule,
+        Remedy::OtherLayout,
+        Remedy::LeaveOut,
+        Remedy::SkipUnfit,
+        Remedy::File,
+        Remedy::Unverified,
+    ];
 }
 
 impl fmt::Display for Remedy {
@@ -66,6 +97,23 @@ impl fmt::Display for Remedy {
             Remedy::OtherLayout => "give it another layout",
             Remedy::LeaveOut => "leave it out",
             Remedy::SkipUnfit => "pass over tensors that do not fit",
+            Remedy::File => "name a file",
+            Remedy::Unverified => "do without verification",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn each_remedy_says_something_else() {
+        for (i, remedy) in Remedy::ALL.iter().enumerate() {
+            let text = remedy.to_string();
+            assert!(text.starts_with(|c: char| c.is_ascii_lowercase()), "{text}");
+            assert!(Remedy::ALL[..i].iter().all(|other| other.to_string() != text), "{text}");
+        }
     }
 }

@@ -9,6 +9,8 @@ use std::{
     path::{Component, Path},
 };
 
+use tilewright_core::Remedy;
+
 use crate::{
     Error, Input, Request,
     place::{Kind, is_standard},
@@ -38,10 +40,12 @@ pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<()
 
 /// Whether a result of this kind can be written in order, to something that is not read back.
 pub(crate) fn check_stream(kind: Kind, request: &Request) -> Result<(), Error> {
-    let refused = |said: &str| Err(Error::usage(format!("{STREAM} {said}; name a file")));
+    let refused = |said: &str| Error::usage(format!("{STREAM} {said}")).with(&[Remedy::File]);
     match kind {
-        Kind::Sharded => refused("is one file, and a checkpoint with its index is several"),
-        _ if request.verify => refused("cannot be read back to be verified"),
+        Kind::Sharded => Err(refused("is one file, and a checkpoint with its index is several")),
+        _ if request.verify => {
+            Err(refused("cannot be read back to be verified").with(&[Remedy::Unverified]))
+        }
         _ => Ok(()),
     }
 }

@@ -39,7 +39,12 @@ pub(crate) fn number_bytes(dtype: Dtype, bits: u32) -> usize {
 
 /// A fill as the metadata spells it, like the argument of `fill(…)`.
 pub(crate) fn fill_text(fill: Fill) -> String {
-    if fill == Fill::Unspecified { "none".into() } else { fill.to_string() }
+    match fill {
+        Fill::Unspecified => "none".into(),
+        // The digits of metadata are capitals, also in files of earlier versions.
+        Fill::Bits(bits) => format!("0x{bits:X}"),
+        Fill::Zero | Fill::One | Fill::Lowest | Fill::Highest | Fill::Unknown => fill.to_string(),
+    }
 }
 
 /// Reads what [`fill_text`] writes.
@@ -75,7 +80,9 @@ mod tests {
             assert_eq!(fill_of(&fill_text(fill)), Some(fill));
         }
         assert_eq!((fill_of("0xG"), fill_of("1"), fill_of("")), (None, None, None));
-        // As earlier versions wrote it.
-        assert_eq!(fill_of("0x7FC0"), Some(Fill::Bits(0x7fc0)));
+        assert_eq!(
+            (fill_text(Fill::Bits(0x7fc0)), fill_of("0x7fc0")),
+            ("0x7FC0".into(), Some(Fill::Bits(0x7fc0)))
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! The contract of a SPEC: every example, every error.
 
-use tilewright_core::{Fill, Place};
+use tilewright_core::{Dtype, Fill, Place};
 use tilewright_notation::{Error, Named, Spec, dtype, notations};
 
 fn resolve(text: &str, dims: Option<&[u64]>, element: Option<&str>) -> Result<Named, Error> {
@@ -505,4 +505,36 @@ fn a_name_that_no_longer_says_the_layout_is_dropped() {
         (named.layout(), named.dtype(), Fill::Highest)
     );
     assert_eq!(again.explicit_bits(), Some(16));
+}
+
+#[test]
+fn every_element_type_is_said_by_the_shape_before_a_layout() {
+    for element in Dtype::all() {
+        let unit = u64::from(element.unit().elements);
+        let text = format!("{element}[3,{}] col-major", 2 * unit);
+        let named = resolve(&text, None, None).unwrap();
+        assert_eq!((named.dtype(), named.to_spec()), (Some(element), text));
+        assert_eq!(named.element_bits(), element.storage_bits());
+        // What a notation says of it is read back with the same type, and blocks have no place in bytes.
+        for notation in notations() {
+            let Ok(printed) = notation.print(&named) else { continue };
+            let again = resolve(&printed, Some(&[3, 2 * unit]), Some(element.name())).unwrap();
+            assert_eq!(again.dtype(), Some(element), "{printed}");
+        }
+        let shared = print(&named, "numpy").is_err_and(|e| e.to_string().contains("share"));
+        assert_eq!(shared, element.block().is_some(), "{element}");
+    }
+}
+
+#[test]
+fn the_last_dim_of_blocks_is_whole() {
+    for element in Dtype::all().filter(|element| element.block().is_some()) {
+        let unit = u64::from(element.unit().elements);
+        for dim in [0, 1, unit - 1, unit, unit + 1, 4 * unit] {
+            let resolved = resolve("row-major", Some(&[2, dim]), Some(element.name()));
+            assert_eq!(resolved.is_ok(), dim % unit == 0, "{element} {dim}");
+        }
+        let error = resolve("row-major", Some(&[unit, 1]), Some(element.name())).unwrap_err();
+        assert!(error.is_mismatch() && error.to_string().contains(&unit.to_string()), "{error}");
+    }
 }

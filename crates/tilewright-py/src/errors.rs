@@ -76,6 +76,8 @@ fn argument(remedy: Remedy) -> String {
         Remedy::OtherLayout => "give it another layout by rules",
         Remedy::LeaveOut => "leave it out by tensors",
         Remedy::SkipUnfit => "pass over such tensors by skip_unfit=True",
+        Remedy::File => "name a file",
+        Remedy::Unverified => "leave verify out",
         other => return other.to_string(),
     }
     .to_owned()

@@ -142,9 +142,9 @@ def test_errors_say_where() -> None:
     assert type(again) is type(error) and (again.span, again.kind, str(again)) == (error.span, "parse", str(error))
     with pytest.raises(tw.AmbiguousError):
         tw.parse("nz")
-    with pytest.raises(tw.NeedsDimsError):
+    with pytest.raises(tw.NeedsDimsError, match=r"dims=\(100, 100\)"):
         tw.parse("zN")
-    with pytest.raises(tw.NeedsDtypeError):
+    with pytest.raises(tw.NeedsDtypeError, match='dtype="bf16"'):
         tw.parse("zN", dims=(3, 5))
     with pytest.raises(tw.MismatchError):
         tw.parse("NHWC", dims=(3, 5))

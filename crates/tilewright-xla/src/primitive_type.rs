@@ -274,17 +274,21 @@ impl PrimitiveType {
         self.dtype().is_some()
     }
 
-    /// The name closest to a word that is none: other case, `i` for `s`, or one edit away (a letter
-    /// added, dropped or replaced, or two neighbours swapped).
+    /// The name closest to a word that is none: that of another spelling of the type, in either case, `i` for
+    /// `s`, or one edit away (a letter added, dropped or replaced, or two neighbours swapped) among the types of
+    /// the kind that the letters say.
     pub(crate) fn nearest(word: &str) -> Option<&'static str> {
         let lower = word.to_ascii_lowercase();
         let signed = lower.strip_prefix('i').map(|width| format!("s{width}"));
-        [Some(lower.clone()), signed]
-            .into_iter()
-            .flatten()
-            .find_map(|name| PrimitiveType::from_name(&name))
-            .or_else(|| PrimitiveType::all().find(|primitive| is_near(primitive.name(), &lower)))
-            .filter(|primitive| primitive.is_array())
+        let words = [word.to_owned(), lower.clone()].into_iter().chain(signed);
+        words
+            .filter_map(|word| Dtype::spelled(&word).and_then(PrimitiveType::of_dtype))
+            .chain(
+                Dtype::like(&lower)
+                    .filter_map(PrimitiveType::of_dtype)
+                    .filter(|primitive| is_near(primitive.name(), &lower)),
+            )
+            .next()
             .map(PrimitiveType::name)
     }
 }
@@ -368,6 +372,11 @@ mod tests {
             ("f33", "f32"),
             ("f3", "f32"),
             ("BF16", "bf16"),
+            ("float32", "f32"),
+            ("fp8", "f8e4m3fn"),
+            // `s8` is as near, and of another kind.
+            ("f8", ""),
+            ("q4_0", ""),
         ] {
             let error = wrong.parse::<PrimitiveType>().unwrap_err();
             assert_eq!(error.nearest().unwrap_or(""), right, "{wrong}");

@@ -175,3 +175,30 @@ fn print(named: &Named) -> Result<String, Error> {
     array.strides = Some((strided.strides, Unit::Elements));
     Ok(format!("dlpack:{}", spell(&array)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::DtypeKind;
+
+    #[test]
+    fn every_code_of_an_element_type_has_a_name() {
+        for dtype in Dtype::all() {
+            let Some(code) = dtype.dlpack_code() else { continue };
+            let (_, name) = CODES.iter().find(|(number, _)| *number == u64::from(code)).unwrap();
+            // A code of one type is called as that type; the others are kinds of all widths.
+            let own = name.strip_prefix("kDL").unwrap().to_lowercase();
+            let kind = match dtype.kind() {
+                DtypeKind::Bool => "bool",
+                DtypeKind::Signed => "int",
+                DtypeKind::Unsigned => "uint",
+                DtypeKind::Float if dtype == Dtype::Bf16 => "bfloat",
+                DtypeKind::Float if dtype.bits() >= Some(16) => "float",
+                DtypeKind::Float => dtype.array_name().unwrap(),
+                DtypeKind::Complex => "complex",
+                DtypeKind::Codebook | DtypeKind::Block => "",
+            };
+            assert_eq!(own, kind, "{dtype}");
+        }
+    }
+}

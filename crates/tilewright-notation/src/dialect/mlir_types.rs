@@ -114,3 +114,34 @@ pub(super) fn array(
     }
     Ok((dims.to_vec(), dtype))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        let named = Dtype::all().filter_map(|dtype| Some((dtype, mlir_name(dtype)?)));
+        let mut count = 0;
+        for (dtype, name) in named {
+            assert_eq!(type_of(&name), Some(dtype), "{name}");
+            count += 1;
+        }
+        assert_eq!(count, 30);
+        for (name, dtype) in [
+            ("i1", Dtype::Pred),
+            ("si8", Dtype::S8),
+            ("index", Dtype::S64),
+            ("ui4", Dtype::U4),
+            ("f8E4M3FN", Dtype::F8e4m3fn),
+            ("f6E2M3FN", Dtype::F6e2m3fn),
+            ("complex<f64>", Dtype::C128),
+        ] {
+            assert_eq!(type_of(name), Some(dtype), "{name}");
+        }
+        assert_eq!(
+            (type_of("f8e4m3fn"), type_of("u8"), mlir_name(Dtype::Q4_0)),
+            (None, None, None)
+        );
+    }
+}

@@ -17,7 +17,7 @@ impl From<core::Error> for Error {
     fn from(error: core::Error) -> Error {
         let mut own = of(error.kind(), error.to_string());
         own.0.numbers = error.numbers().to_vec();
-        own.from_source(error)
+        own.with_source(error)
     }
 }
 
@@ -26,7 +26,7 @@ impl From<ParseError> for Error {
         let mut own = of(error.cause().map_or("parse", core::Error::kind), error.to_string());
         own.0.span = Some(error.span());
         own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().to_vec());
-        own.from_source(error)
+        own.with_source(error)
     }
 }
 
@@ -36,7 +36,7 @@ impl From<notation::Error> for Error {
         own.0.span = error.span();
         own.0.rendered = error.span().map(|_| error.render());
         own.0.remedies = error.remedy().into_iter().collect();
-        own.from_source(error)
+        own.with_source(error)
     }
 }
 
@@ -45,7 +45,7 @@ impl From<eval::Error> for Error {
         let mut own = of(error.kind(), error.to_string());
         own.0.span = Some(error.span());
         own.0.rendered = Some(error.render());
-        own.from_source(error)
+        own.with_source(error)
     }
 }
 
@@ -60,7 +60,7 @@ impl From<Refusal> for Error {
 
 impl From<relayout::Error> for Error {
     fn from(error: relayout::Error) -> Error {
-        of(error.kind(), error.to_string()).from_source(error)
+        of(error.kind(), error.to_string()).with_source(error)
     }
 }
 
@@ -71,7 +71,7 @@ impl From<files::Error> for Error {
         own.0.file = true;
         let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
         own.0.io = cause.map(io::Error::kind);
-        own.from_source(error)
+        own.with_source(error)
     }
 }
 
@@ -80,7 +80,7 @@ impl From<ShapeError> for Error {
     fn from(error: ShapeError) -> Error {
         let mut own = of(error.cause().map_or("illegal", core::Error::kind), error.to_string());
         own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().to_vec());
-        own.from_source(error)
+        own.with_source(error)
     }
 }
 
@@ -89,14 +89,14 @@ impl From<ProtoError> for Error {
     fn from(error: ProtoError) -> Error {
         let mut own = of(error.cause().map_or("parse", core::Error::kind), error.to_string());
         own.0.numbers = error.cause().map_or(Vec::new(), |cause| cause.numbers().to_vec());
-        own.from_source(error)
+        own.with_source(error)
     }
 }
 
 /// The text of a module; the message shows its line.
 impl From<HloError> for Error {
     fn from(error: HloError) -> Error {
-        Error::new(Kind::Parse, error.to_string()).from_source(error)
+        Error::new(Kind::Parse, error.to_string()).with_source(error)
     }
 }
 
@@ -106,7 +106,7 @@ impl From<HloSourceError> for Error {
             HloSourceError::Text(_) => Kind::Parse,
             HloSourceError::Proto(proto) => Error::from(proto.clone()).0.kind,
         };
-        Error::new(kind, error.to_string()).from_source(error)
+        Error::new(kind, error.to_string()).with_source(error)
     }
 }
 
@@ -118,13 +118,13 @@ impl From<module::Error> for Error {
             module::Error::Read { error, .. } => Some(error.kind()),
             module::Error::TooLarge { .. } | module::Error::NoModule { .. } => None,
         };
-        own.from_source(error)
+        own.with_source(error)
     }
 }
 
 impl From<picture::Unequal> for Error {
     fn from(error: picture::Unequal) -> Error {
-        Error::new(Kind::Mismatch, error.to_string()).from_source(error)
+        Error::new(Kind::Mismatch, error.to_string()).with_source(error)
     }
 }
 
@@ -134,6 +134,6 @@ impl From<io::Error> for Error {
         let mut own = Error::new(Kind::Io, error.to_string());
         own.0.file = true;
         own.0.io = Some(error.kind());
-        own.from_source(error)
+        own.with_source(error)
     }
 }

@@ -67,7 +67,7 @@ impl Error {
     }
 
     /// The same error, made from this one.
-    fn from_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
+    fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Error {
         self.0.source = Some(Box::new(source));
         self
     }
