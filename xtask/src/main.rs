@@ -7,6 +7,7 @@
 
 mod bench;
 mod ci;
+mod faults;
 mod oracles;
 mod python;
 mod shell;

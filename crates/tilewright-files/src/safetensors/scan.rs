@@ -86,7 +86,9 @@ impl<'de> Visitor<'de> for InfoVisitor {
                 "dtype" => dtype = Some(map.next_value()?),
                 "shape" => shape = Some(map.next_value::<Shape>()?.0),
                 "data_offsets" => offsets = Some(map.next_value()?),
-                _ => drop(map.next_value::<Skipped>()?),
+                _ => {
+                    let Skipped = map.next_value()?;
+                }
             }
             if !seen.insert(key.clone()) {
                 return Err(A::Error::custom(format!("the key {key:?} stands there twice")));
