@@ -1,37 +1,54 @@
 //! `cargo xtask ci`: everything that decides whether a change lands, the first failure last.
+//!
+//! Steps whose tools are missing and cannot be fetched are named and left out; with `CI=true` in the
+//! environment that is a failure.
 
-use std::path::Path;
+use std::{env, path::Path};
 
 use crate::{
     python,
-    shell::{Outcome, Steps, command, run as sh, target},
-    tidy, web, wheel,
+    shell::{Outcome, command, run as sh, target},
+    steps::Steps,
+    tidy,
+    tools::Tool,
+    web, wheel,
 };
 
 /// All steps in order; the error names the command that failed.
 pub(crate) fn run(root: &Path) -> Outcome {
-    let mut steps = Steps::new();
+    let mut steps = Steps::new(root);
     let outcome = all(root, &mut steps);
-    steps.summary();
-    outcome
+    let strict = env::var_os("CI").is_some_and(|value| value == "true");
+    let whole = steps.summary(strict);
+    outcome.and(whole)
 }
 
-fn all(root: &Path, steps: &mut Steps) -> Outcome {
+/// Formatting, lints and the project's own rules.
+pub(crate) fn look(root: &Path, steps: &mut Steps) -> Outcome {
     let cargo = |words: &[&str]| command(root, &[&["cargo"], words].concat());
     steps.step("formatting", || sh(&mut cargo(&["fmt", "--all", "--check"])))?;
     let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     steps.step("clippy", || sh(&mut cargo(&clippy)))?;
-    steps.step("tidy", || tidy::run(root))?;
+    steps.step("tidy", || tidy::run(root))
+}
+
+fn all(root: &Path, steps: &mut Steps) -> Outcome {
+    look(root, steps)?;
+    let cargo = |words: &[&str]| command(root, &[&["cargo"], words].concat());
     steps.step("tests", || sh(&mut cargo(&["test", "--workspace"])))?;
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
     steps.step("program", || build(root))?;
-    steps.step("python", || reference(root))?;
+    steps.step_with(&[Tool::Python], "python", || reference(root))?;
     let mut wheel = None;
-    steps.step("wheel", || wheel::build(root).map(|made| wheel = Some(made)))?;
-    steps.step("python package", || wheel.map_or(Ok(()), |wheel| wheel::test(root, &wheel)))?;
-    steps.step("page", || web::build(root))?;
-    steps.step("page's tests", || web::test(root))
+    let built = || wheel::build(root).map(|made| wheel = Some(made));
+    steps.step_with(&[Tool::Python], "wheel", built)?;
+    let tested = || wheel.map_or(Ok(()), |wheel| wheel::test(root, &wheel));
+    steps.step_with(&[Tool::Python], "python package", tested)?;
+    let page = [Tool::Node, Tool::Wasm];
+    steps.step_with(&page, "page", || web::build(root))?;
+    let tools = [&page[..], &[Tool::Browser]].concat();
+    steps.step_with(&tools, "page's tests", || web::test(root))
 }
 
 /// Builds the program as it is handed out.

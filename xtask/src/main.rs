@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask ci`, `tidy`, `bench`, `wheel`, `oracles`, `web`.
+//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `bench`, `wheel`, `oracles`, `web`.
 //!
 //! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
 //! them. Nothing here depends on the crates it checks.
@@ -6,12 +6,15 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod check;
 mod ci;
 mod faults;
 mod oracles;
 mod python;
 mod shell;
+mod steps;
 mod tidy;
+mod tools;
 mod web;
 mod wheel;
 
@@ -31,6 +34,8 @@ struct Args {
 enum Command {
     /// Everything that decides whether a change lands
     Ci,
+    /// The quick loop: formatting, lints, rules, and the fast tests of what changed
+    Check,
     /// The rules that keep the architecture, over every tracked file
     Tidy,
     /// The relayout benchmark next to memcpy
@@ -58,6 +63,7 @@ fn main() -> ExitCode {
     let root = shell::root();
     let outcome = match Args::parse().command {
         Command::Ci => ci::run(&root),
+        Command::Check => check::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(args) => return bench::run(&root, &args),
         Command::Web { test } => {

@@ -54,7 +54,7 @@ pub(crate) fn check(root: &Path, python: &Path, program: &Path) -> Command {
 }
 
 /// The first Python on the path that is new enough.
-fn system(root: &Path) -> Outcome<&'static str> {
+pub(crate) fn system(root: &Path) -> Outcome<&'static str> {
     let names = ["python3", "python3.11", "python3.12", "python3.13", "python"];
     let found = names.into_iter().find(|name| works(&mut command(root, &[*name, "-c", PROBE])));
     found.ok_or_else(|| "no Python from 3.11 on with `venv` and `pip` is on the path (Debian: apt-get install python3-venv)".into())

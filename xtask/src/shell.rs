@@ -1,11 +1,10 @@
-//! Running programs: announced, timed, without standard input, stopping at the first failure.
+//! Running programs: without standard input, and named as typed where they fail.
 
 use std::{
     env,
     ffi::OsStr,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
-    time::{Duration, Instant},
 };
 
 use serde_json::Value;
@@ -83,39 +82,6 @@ pub(crate) fn target(root: &Path) -> Outcome<PathBuf> {
     target.map(PathBuf::from).ok_or_else(|| "`cargo metadata` names no target directory".into())
 }
 
-/// Steps in order, each announced and timed.
-pub(crate) struct Steps {
-    began: Instant,
-    done: Vec<(&'static str, Duration)>,
-}
-
-impl Steps {
-    pub(crate) fn new() -> Steps {
-        Steps { began: Instant::now(), done: Vec::new() }
-    }
-
-    /// Announces `name`, does it, and says how long it took.
-    pub(crate) fn step(&mut self, name: &'static str, work: impl FnOnce() -> Outcome) -> Outcome {
-        println!("\n==> {name}");
-        let began = Instant::now();
-        let outcome = work();
-        let took = began.elapsed();
-        let word = if outcome.is_ok() { "ok" } else { "FAILED" };
-        println!("    {name}: {word} in {:.1} s", took.as_secs_f64());
-        self.done.push((name, took));
-        outcome.map_err(|message| format!("{name}: {message}"))
-    }
-
-    /// The table of all steps.
-    pub(crate) fn summary(&self) {
-        println!();
-        for (name, took) in &self.done {
-            println!("{:>8.1} s  {name}", took.as_secs_f64());
-        }
-        println!("{:>8.1} s  in all", self.began.elapsed().as_secs_f64());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,12 +103,5 @@ mod tests {
         let message = run(&mut command(&env::temp_dir(), &["no-such-program-here"])).unwrap_err();
         assert!(message.starts_with("`no-such-program-here` did not start"), "{message}");
         assert!(!works(&mut command(&env::temp_dir(), &["no-such-program-here"])));
-    }
-
-    #[test]
-    fn a_failed_step_is_named_in_the_message() {
-        let mut steps = Steps::new();
-        assert_eq!(steps.step("one", || Ok(())), Ok(()));
-        assert_eq!(steps.step("two", || Err("no".into())), Err("two: no".into()));
     }
 }

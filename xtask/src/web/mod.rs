@@ -28,6 +28,16 @@ pub(crate) fn build(root: &Path) -> Outcome {
     run(&mut command(&web, &["node", "build.mjs"]))
 }
 
+/// Whether the library can be compiled; fetches what that takes.
+pub(crate) fn has_compiler(root: &Path) -> Outcome {
+    wasm::fetch(root)
+}
+
+/// Whether there is a browser for the tests; installs one where there is none.
+pub(crate) fn has_browser(root: &Path) -> Outcome {
+    browser::find(root).map(|_| ())
+}
+
 /// Asks the page what the corpus holds, in Node, and uses it in a browser.
 pub(crate) fn test(root: &Path) -> Outcome {
     let (browser, web) = (browser::find(root)?, root.join("web"));

@@ -14,6 +14,11 @@ use crate::shell::{Outcome, command, output, run, target, works};
 const TARGET: &str = "wasm32-unknown-unknown";
 const PACKAGES: [&str; 3] = ["rustc-web", "cargo-web", "rust-web-src"];
 
+/// Finds or fetches a compiler that has a standard library for the target.
+pub(super) fn fetch(root: &Path) -> Outcome {
+    if has_target(root) || adds_target(root) { Ok(()) } else { debian(root) }
+}
+
 /// The compiled library.
 pub(crate) fn compile(root: &Path) -> Outcome<PathBuf> {
     let folder = target(root)?;

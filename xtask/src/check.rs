@@ -1,0 +1,116 @@
+//! `cargo xtask check`: the quick loop. Formatting, lints, the project's rules, and the fast tests of what changed.
+//!
+//! What changed is what differs from where this branch left `main`, committed or not. The fast tests of a
+//! package are those beside its code; of its other test files, those that changed run too.
+
+use std::{collections::BTreeMap, path::Path};
+
+use crate::{
+    ci,
+    shell::{Outcome, command, metadata, output, run as sh},
+    steps::Steps,
+};
+
+/// All steps in order; the error names the command that failed.
+pub(crate) fn run(root: &Path) -> Outcome {
+    let mut steps = Steps::new(root);
+    let outcome = all(root, &mut steps);
+    let whole = steps.summary(true);
+    outcome.and(whole)
+}
+
+fn all(root: &Path, steps: &mut Steps) -> Outcome {
+    ci::look(root, steps)?;
+    let packages = packages(root)?;
+    let changed = changed(root)?;
+    for (package, tests) in touched(&packages, &changed) {
+        let mut cargo = command(root, &["cargo", "test", "--quiet", "--package", &package]);
+        cargo.args(["--lib", "--bins"]);
+        tests.iter().for_each(|test| {
+            cargo.args(["--test", test]);
+        });
+        println!("\n    {package}");
+        steps.step("tests", || sh(&mut cargo))?;
+    }
+    Ok(())
+}
+
+/// The folder of each package, from the root, and its name.
+fn packages(root: &Path) -> Outcome<BTreeMap<String, String>> {
+    let metadata = metadata(root)?;
+    let all = metadata["packages"].as_array().into_iter().flatten();
+    let folder = |package: &serde_json::Value| {
+        let manifest = Path::new(package["manifest_path"].as_str()?).parent()?;
+        let folder = manifest.strip_prefix(root).ok()?.to_str()?.to_owned();
+        Some((folder, package["name"].as_str()?.to_owned()))
+    };
+    Ok(all.filter_map(folder).collect())
+}
+
+/// The files that differ from where this branch left `main`, from the root.
+fn changed(root: &Path) -> Outcome<Vec<String>> {
+    let git = |words: &[&str]| output(&mut command(root, &[&["git"], words].concat()));
+    let base = git(&["merge-base", "HEAD", "main"]).unwrap_or_else(|_| "HEAD".into());
+    let differ = git(&["diff", "--name-only", base.trim()])?;
+    let new = git(&["ls-files", "--others", "--exclude-standard"])?;
+    Ok(differ.lines().chain(new.lines()).map(str::to_owned).collect())
+}
+
+/// The packages that have some of the files, and which of these are test files of theirs.
+fn touched(
+    packages: &BTreeMap<String, String>,
+    changed: &[String],
+) -> BTreeMap<String, Vec<String>> {
+    let mut touched: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in changed {
+        let owner = packages.iter().find_map(|(folder, name)| {
+            let rest = path.strip_prefix(folder.as_str())?.strip_prefix('/')?;
+            Some((name, rest))
+        });
+        let Some((name, rest)) = owner else { continue };
+        let tests = touched.entry(name.clone()).or_default();
+        if let Some(test) = test_of(rest)
+            && !tests.contains(&test)
+        {
+            tests.push(test);
+        }
+    }
+    touched
+}
+
+/// The test that a file of a package belongs to: `tests/plan.rs` and `tests/files/main.rs` are tests.
+fn test_of(path: &str) -> Option<String> {
+    let rest = path.strip_prefix("tests/")?;
+    match rest.split_once('/') {
+        None => rest.strip_suffix(".rs").map(str::to_owned),
+        Some((folder, file)) => {
+            (folder != "common" && file.ends_with(".rs")).then(|| folder.to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_files_belong_to_packages_and_tests() {
+        let packages = [("crates/a", "a"), ("crates/ab", "ab"), ("bench", "bench")]
+            .map(|(folder, name)| (folder.to_owned(), name.to_owned()))
+            .into();
+        let changed = [
+            "crates/ab/src/lib.rs",
+            "crates/ab/tests/plan.rs",
+            "crates/ab/tests/files/one.rs",
+            "crates/ab/tests/files/two.rs",
+            "crates/ab/tests/common/mod.rs",
+            "bench/README.md",
+            "README.md",
+        ]
+        .map(str::to_owned);
+        let touched = touched(&packages, &changed);
+        let of = |name: &str| touched.get(name).map(|tests| tests.join(" "));
+        assert_eq!(of("ab").as_deref(), Some("plan files"));
+        assert_eq!((of("bench").as_deref(), of("a")), (Some(""), None));
+    }
+}
