@@ -8,6 +8,7 @@
 mod bench;
 mod check;
 mod ci;
+mod faults;
 mod oracles;
 mod python;
 mod shell;

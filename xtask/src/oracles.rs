@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    python,
+    faults, python,
     shell::{Outcome, command, output, run as sh, target, works},
     wheel,
 };
@@ -21,13 +21,14 @@ type Oracle = fn(&Path) -> Verdict;
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str) -> Outcome {
-    let oracles: [(&str, Oracle); 6] = [
+    let oracles: [(&str, Oracle); 7] = [
         ("safetensors and torch", torch),
         ("arrays of numpy, torch and jax", arrays),
         ("the package with torch and jax", package),
         ("oneDNN", onednn),
         ("NEON, emulated", neon),
         ("miri", miri),
+        ("faults", faults),
     ];
     let mut failed = Vec::new();
     for (name, oracle) in oracles.into_iter().filter(|(name, _)| name.contains(only)) {
@@ -211,6 +212,25 @@ fn neon(root: &Path) -> Verdict {
             format!("{EMULATOR} -L /usr/aarch64-linux-gnu"),
         );
     verdict(sh(&mut tests))
+}
+
+/// The program killed and its calls failed, one by one.
+fn faults(root: &Path) -> Verdict {
+    if !works(&mut command(root, &["strace", "-o", "/dev/null", "true"])) {
+        return Verdict::Skipped("strace is not installed, or may not trace here".into());
+    }
+    let done = sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))
+        .and_then(|()| target(root))
+        .and_then(|target| {
+            faults::run(&target.join("debug/tilewright"), &target.join("oracles/faults"))
+        });
+    match done {
+        Ok(count) => {
+            println!("    {count} faults, nothing lost");
+            Verdict::Passed
+        }
+        Err(why) => Verdict::Failed(why),
+    }
 }
 
 /// The folder that holds all `unsafe` code, interpreted.

@@ -80,7 +80,7 @@ fn what_cannot_go_through_a_stream_is_refused() {
     refusal(
         &["convert", &input, "-", "--to", "zN", "--verify"],
         2,
-        &["standard output", "--verify"],
+        &["standard output", "read back"],
     );
     let shard = r#"{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}"#;
     folder.write("s.safetensors", &safetensors(shard, 4));

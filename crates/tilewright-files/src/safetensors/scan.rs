@@ -3,7 +3,7 @@
 use std::{collections::HashSet, fmt};
 
 use safetensors::Dtype;
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// The key under which a header keeps its metadata.
 pub(crate) const METADATA: &str = "__metadata__";
@@ -86,7 +86,9 @@ impl<'de> Visitor<'de> for InfoVisitor {
                 "dtype" => dtype = Some(map.next_value()?),
                 "shape" => shape = Some(map.next_value::<Shape>()?.0),
                 "data_offsets" => offsets = Some(map.next_value()?),
-                _ => drop(map.next_value::<IgnoredAny>()?),
+                _ => {
+                    let Skipped = map.next_value()?;
+                }
             }
             if !seen.insert(key.clone()) {
                 return Err(A::Error::custom(format!("the key {key:?} stands there twice")));
@@ -97,6 +99,58 @@ impl<'de> Visitor<'de> for InfoVisitor {
             shape: shape.ok_or_else(|| A::Error::missing_field("shape"))?,
             offsets: offsets.ok_or_else(|| A::Error::missing_field("data_offsets"))?,
         })
+    }
+}
+
+/// A value that is read over. The parser bounds the depth of what a visitor looks into, and not of what it
+/// ignores by itself.
+struct Skipped;
+
+impl<'de> Deserialize<'de> for Skipped {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Skipped, D::Error> {
+        deserializer.deserialize_any(Skipped)
+    }
+}
+
+impl<'de> Visitor<'de> for Skipped {
+    type Value = Skipped;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Skipped, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Skipped, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Skipped, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Skipped, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Skipped, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Skipped, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Skipped, A::Error> {
+        while seq.next_element::<Skipped>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Skipped, A::Error> {
+        while map.next_entry::<Skipped, Skipped>()?.is_some() {}
+        Ok(self)
     }
 }
 
@@ -158,5 +212,30 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PairsVisitor<T> {
             pairs.push((key, map.next_value()?));
         }
         Ok(Pairs(pairs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_read_over_to_a_bounded_depth() {
+        let header = |extra: &str| {
+            let text = format!(
+                r#"{{"a":{{"dtype":"U8","shape":[4],"data_offsets":[0,4],"more":{extra}}}}}"#
+            );
+            serde_json::from_str::<Scan>(&text).map(|scan| scan.tensors.len())
+        };
+        for extra in ["1", "-1", "1.5", "true", "null", r#""x""#, r#"{"a":[1,{"b":[]}]}"#] {
+            assert_eq!(header(extra).unwrap(), 1, "{extra}");
+        }
+        let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(header(&nested(100)).is_ok());
+        for depth in [200, 3_000_000] {
+            let error = header(&nested(depth)).unwrap_err().to_string();
+            assert!(error.contains("recursion limit"), "{error}");
+            assert!(header(&"{\"a\":".repeat(depth)).is_err());
+        }
     }
 }

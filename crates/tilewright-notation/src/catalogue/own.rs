@@ -13,7 +13,7 @@
 //! A constant that has no table is given by whoever uses the format, `mine[C0=4]`.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     sync::{Mutex, PoisonError, RwLock},
 };
 
@@ -94,16 +94,18 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
         wrong(text, (span.start, span.end), error.message())
     })?;
     let _adding = ADDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let (before, more) = (formats().len(), file.format.len());
+    if before + more > MOST_FORMATS {
+        let message = format!("{more} formats beside {before}; at most {MOST_FORMATS} are kept");
+        return Err(Error::new(Kind::Limit, message));
+    }
+    let known = catalogue().flat_map(|format| format.aliases.iter().chain([&format.name]));
+    let mut taken: HashSet<String> = known.map(|name| (*name).to_owned()).collect();
     let mut added: Vec<Format> = Vec::new();
     let mut examples = Vec::new();
     for row in file.format {
         examples.push(span(row.example.as_ref().unwrap_or(&row.name)));
-        added.push(row.format(text, &added)?);
-    }
-    let before = formats().len();
-    if before + added.len() > MOST_FORMATS {
-        let message = format!("more than {MOST_FORMATS} formats");
-        return Err(Error::new(Kind::Limit, message));
+        added.push(row.format(text, &mut taken)?);
     }
     let added: Vec<&'static Format> =
         added.into_iter().map(|format| &*Box::leak(Box::new(format))).collect();
@@ -146,12 +148,11 @@ fn keep(text: String) -> &'static str {
 }
 
 impl Row {
-    fn format(self, text: &str, before: &[Format]) -> Result<Format, Error> {
-        let mut names: Vec<&str> = Vec::new();
+    /// The format, whose names are then taken.
+    fn format(self, text: &str, taken: &mut HashSet<String>) -> Result<Format, Error> {
         for name in std::iter::once(&self.name).chain(&self.aliases) {
-            check_name(name.as_ref(), &names, before)
-                .map_err(|said| wrong(text, span(name), said))?;
-            names.push(name.as_ref());
+            check_name(name.as_ref(), taken).map_err(|said| wrong(text, span(name), said))?;
+            taken.insert(name.as_ref().clone());
         }
         let at = span(&self.pattern);
         let (dims, needed) = dialect::parts_of(self.pattern.as_ref())
@@ -189,19 +190,14 @@ impl Row {
 }
 
 /// A name that no notation reads yet.
-fn check_name(name: &str, own: &[&str], before: &[Format]) -> Result<(), String> {
+fn check_name(name: &str, taken: &HashSet<String>) -> Result<(), String> {
     let legal = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(legal) {
         return Err(format!(
             "`{name}` is no name: a letter, then letters, digits, `_`, `-` and `.`"
         ));
     }
-    let taken = |format: &Format| format.name == name || format.aliases.contains(&name);
-    if own.contains(&name)
-        || before.iter().any(taken)
-        || catalogue().any(taken)
-        || Spec::parse(name).is_ok()
-    {
+    if taken.contains(name) || dialect::is_read(name) {
         return Err(format!("`{name}` is a layout already"));
     }
     Ok(())

@@ -92,6 +92,11 @@ pub(crate) fn read(text: &str) -> Result<(Arc<dyn Reading>, String), Error> {
     Ok((reading, canonical))
 }
 
+/// Whether some notation reads a text that has no prefix, without the words for why not.
+pub(crate) fn is_read(text: &str) -> bool {
+    DIALECTS.iter().any(|dialect| (dialect.claims)(text) && (dialect.read)(text).is_ok())
+}
+
 /// The text of a reading: with its prefix only where it would not be recognised without.
 fn spelled(dialect: &Notation, reading: &dyn Reading) -> String {
     let text = reading.to_string();
