@@ -5,6 +5,7 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use tempfile::TempDir;
@@ -23,6 +24,13 @@ const KILLED: i32 = 77;
 const CALL: &str = "TILEWRIGHT_FAULT_CALL";
 const FOLDER: &str = "TILEWRIGHT_FAULT_FOLDER";
 const CASE: &str = "TILEWRIGHT_FAULT_CASE";
+
+/// Held by each test: a process that is being started holds, for a moment, the locks of this one.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// One kind of run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +174,7 @@ fn child() {
 
 #[test]
 fn a_killed_run_leaves_the_new_result_or_the_old_one_whole() {
+    let _alone = alone();
     for (number, case) in CASES.into_iter().enumerate() {
         let (before, after, calls) = states(case);
         let (mut old, mut new) = (0, 0);
@@ -195,6 +204,7 @@ fn a_killed_run_leaves_the_new_result_or_the_old_one_whole() {
 
 #[test]
 fn a_failing_call_is_an_error_and_leaves_the_new_result_or_the_old_one_whole() {
+    let _alone = alone();
     for case in CASES {
         let (before, after, calls) = states(case);
         for (call, more) in (0..calls).flat_map(|call| [(call, 0), (call, u64::MAX)]) {
@@ -224,6 +234,7 @@ fn a_failing_call_is_an_error_and_leaves_the_new_result_or_the_old_one_whole() {
 
 #[test]
 fn files_that_another_index_names_stay() {
+    let _alone = alone();
     let folder = prepare(Case::OldSet);
     let out = folder.path().join("out");
     let other = r#"{"weight_map":{"b":"other.safetensors"}}"#;
@@ -238,6 +249,7 @@ fn files_that_another_index_names_stay() {
 
 #[test]
 fn a_journal_never_takes_what_an_index_names_or_what_is_another_file() {
+    let _alone = alone();
     // Killed before the index has its name: the fourth rename of the protocol does not come.
     for call in 0..states(Case::NewSet).2 {
         let folder = prepare(Case::NewSet);

@@ -9,6 +9,7 @@
 use std::{
     collections::HashSet,
     fs::{self, File},
+    io,
     path::{Path, PathBuf},
 };
 
@@ -78,16 +79,19 @@ impl Journal {
 
     /// Ends the set as the index decides. If what stands there is no index any more, nothing goes.
     pub(crate) fn finish(self, keep: &dyn Fn(&Path) -> bool) -> Result<(), Error> {
-        if self.index.exists() && members(&self.index)?.is_none() {
+        let looked =
+            |path: &Path| Stamp::at(path).map_err(|cause| Error::io(path, "look at", cause));
+        let index = looked(&self.index)?;
+        if index.is_some() && members(&self.index)?.is_none() {
             return Ok(());
         }
-        let committed = Stamp::at(&self.index).is_ok_and(|stamp| stamp == self.plan.index);
+        let committed = index == Some(self.plan.index);
         let away = if committed { &self.plan.old } else { &self.plan.new };
         let named = named(temporary::folder(&self.index), &self.index)?;
         let folder = temporary::folder(&self.index);
         for member in away.iter().filter(|member| !named.contains(&member.name)) {
             let path = folder.join(&member.name);
-            if Stamp::at(&path).is_ok_and(|stamp| stamp == member.stamp) && !keep(&path) {
+            if looked(&path)? == Some(member.stamp) && !keep(&path) {
                 let said = if committed { "remove the old file" } else { "take the new file back" };
                 disk::remove(&path).map_err(|cause| Error::io(&path, said, cause))?;
             }
@@ -111,7 +115,11 @@ pub(crate) fn named(folder: &Path, own: &Path) -> Result<HashSet<String>, Error>
     };
     let mut named = HashSet::new();
     for path in names.iter().map(|name| folder.join(name)).filter(is_index) {
-        if fs::metadata(&path).is_ok_and(|facts| facts.is_file()) {
+        let facts = match fs::metadata(&path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
+            facts => facts.map_err(|cause| Error::io(&path, "look at", cause))?,
+        };
+        if facts.is_file() {
             named.extend(members(&path)?.into_iter().flatten());
         }
     }

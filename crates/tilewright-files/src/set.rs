@@ -19,7 +19,7 @@ use crate::{
     input::Container,
     job::total_bytes,
     journal::{self, Journal, Member, Plan},
-    stamp::Stamp,
+    stamp::{self, Stamp},
     target::Target,
     temporary::{self, Temporary},
 };
@@ -125,15 +125,18 @@ fn member(shard: &Temporary) -> Result<Member, Error> {
 
 /// The files of the set whose index is replaced; none where a link leads to an index elsewhere.
 fn old(index: &Path) -> Result<Vec<Member>, Error> {
-    if !fs::symlink_metadata(index).is_ok_and(|facts| facts.is_file()) {
+    let failed = |path: &Path, cause| Error::io(path, "look at", cause);
+    let facts = stamp::look(index).map_err(|cause| failed(index, cause))?;
+    if !facts.is_some_and(|facts| facts.is_file()) {
         return Ok(Vec::new());
     }
     let folder = temporary::folder(index);
     let member = |name: String| {
-        let stamp = Stamp::at(&folder.join(&name)).ok()?;
-        Some(Member { name, stamp })
+        let path = folder.join(&name);
+        let stamp = Stamp::at(&path).map_err(|cause| failed(&path, cause)).transpose()?;
+        Some(stamp.map(|stamp| Member { name, stamp }))
     };
-    Ok(journal::members(index)?.into_iter().flatten().filter_map(member).collect())
+    journal::members(index)?.into_iter().flatten().filter_map(member).collect()
 }
 
 /// The path after which the temporary of a file is named: that of its usual name.

@@ -24,9 +24,18 @@ impl Stamp {
         Stamp { number: number(facts), len: facts.len(), changed: changed(facts) }
     }
 
-    /// The stamp of what a path names; a link has its own.
-    pub(crate) fn at(path: &Path) -> io::Result<Stamp> {
-        fs::symlink_metadata(path).map(|facts| Stamp::of(&facts))
+    /// The stamp of what a path names, if it names anything; a link has its own.
+    pub(crate) fn at(path: &Path) -> io::Result<Option<Stamp>> {
+        look(path).map(|facts| facts.map(|facts| Stamp::of(&facts)))
+    }
+}
+
+/// What the system says of a path, links not followed; `None` where nothing is.
+pub(crate) fn look(path: &Path) -> io::Result<Option<Metadata>> {
+    match fs::symlink_metadata(path) {
+        Ok(facts) => Ok(Some(facts)),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(cause),
     }
 }
 
@@ -69,13 +78,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (a, b) = (folder.path().join("a"), folder.path().join("b"));
         fs::write(&a, "1").unwrap();
-        let stamp = Stamp::at(&a).unwrap();
+        let stamp = Stamp::at(&a).unwrap().unwrap();
         fs::rename(&a, &b).unwrap();
-        assert_eq!(Stamp::at(&b).unwrap(), stamp);
+        assert_eq!(Stamp::at(&b).unwrap(), Some(stamp));
         let text = serde_json::to_string(&stamp).unwrap();
         assert_eq!(serde_json::from_str::<Stamp>(&text).unwrap(), stamp);
         fs::write(&b, "12").unwrap();
-        assert_ne!(Stamp::at(&b).unwrap(), stamp);
-        assert!(Stamp::at(&a).is_err());
+        assert_ne!(Stamp::at(&b).unwrap(), Some(stamp));
+        assert_eq!(Stamp::at(&a).unwrap(), None);
     }
 }
