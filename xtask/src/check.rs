@@ -24,27 +24,48 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     let packages = packages(root)?;
     let changed = changed(root)?;
     for (package, tests) in touched(&packages, &changed) {
-        let mut cargo = command(root, &["cargo", "test", "--quiet", "--package", &package]);
-        cargo.args(["--lib", "--bins"]);
+        let mut cargo = command(root, &["cargo", "test", "--quiet", "--package", &package.name]);
+        cargo.args(if package.has_library { &["--lib", "--bins"][..] } else { &["--bins"] });
         tests.iter().for_each(|test| {
             cargo.args(["--test", test]);
         });
+        let package = &package.name;
         println!("\n    {package}");
         steps.step("tests", || sh(&mut cargo))?;
     }
     Ok(())
 }
 
-/// The folder of each package, from the root, and its name.
-fn packages(root: &Path) -> Outcome<BTreeMap<String, String>> {
+/// A package of the workspace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Package {
+    name: String,
+    /// Whether it has a library with tests beside its code.
+    has_library: bool,
+}
+
+/// The folder of each package, from the root.
+fn packages(root: &Path) -> Outcome<BTreeMap<String, Package>> {
     let metadata = metadata(root)?;
     let all = metadata["packages"].as_array().into_iter().flatten();
     let folder = |package: &serde_json::Value| {
         let manifest = Path::new(package["manifest_path"].as_str()?).parent()?;
         let folder = manifest.strip_prefix(root).ok()?.to_str()?.to_owned();
-        Some((folder, package["name"].as_str()?.to_owned()))
+        let name = package["name"].as_str()?.to_owned();
+        let targets = package["targets"].as_array()?;
+        let is_tested_library = |target: &serde_json::Value| {
+            let kinds = target["kind"].as_array().into_iter().flatten();
+            target["test"] == true && kinds.filter_map(|kind| kind.as_str()).any(is_library)
+        };
+        let has_library = targets.iter().any(is_tested_library);
+        Some((folder, Package { name, has_library }))
     };
     Ok(all.filter_map(folder).collect())
+}
+
+/// Whether cargo calls a target of this kind a library.
+fn is_library(kind: &str) -> bool {
+    matches!(kind, "lib" | "rlib" | "dylib" | "cdylib" | "staticlib" | "proc-macro")
 }
 
 /// The files that differ from where this branch left `main`, from the root.
@@ -58,17 +79,17 @@ fn changed(root: &Path) -> Outcome<Vec<String>> {
 
 /// The packages that have some of the files, and which of these are test files of theirs.
 fn touched(
-    packages: &BTreeMap<String, String>,
+    packages: &BTreeMap<String, Package>,
     changed: &[String],
-) -> BTreeMap<String, Vec<String>> {
-    let mut touched: BTreeMap<String, Vec<String>> = BTreeMap::new();
+) -> BTreeMap<Package, Vec<String>> {
+    let mut touched: BTreeMap<Package, Vec<String>> = BTreeMap::new();
     for path in changed {
-        let owner = packages.iter().find_map(|(folder, name)| {
+        let owner = packages.iter().find_map(|(folder, package)| {
             let rest = path.strip_prefix(folder.as_str())?.strip_prefix('/')?;
-            Some((name, rest))
+            Some((package, rest))
         });
-        let Some((name, rest)) = owner else { continue };
-        let tests = touched.entry(name.clone()).or_default();
+        let Some((package, rest)) = owner else { continue };
+        let tests = touched.entry(package.clone()).or_default();
         if let Some(test) = test_of(rest)
             && !tests.contains(&test)
         {
@@ -96,7 +117,9 @@ mod tests {
     #[test]
     fn changed_files_belong_to_packages_and_tests() {
         let packages = [("crates/a", "a"), ("crates/ab", "ab"), ("bench", "bench")]
-            .map(|(folder, name)| (folder.to_owned(), name.to_owned()))
+            .map(|(folder, name)| {
+                (folder.to_owned(), Package { name: name.to_owned(), has_library: true })
+            })
             .into();
         let changed = [
             "crates/ab/src/lib.rs",
@@ -109,7 +132,10 @@ mod tests {
         ]
         .map(str::to_owned);
         let touched = touched(&packages, &changed);
-        let of = |name: &str| touched.get(name).map(|tests| tests.join(" "));
+        let of = |name: &str| {
+            let found = touched.iter().find(|(package, _)| package.name == name);
+            found.map(|(_, tests)| tests.join(" "))
+        };
         assert_eq!(of("ab").as_deref(), Some("plan files"));
         assert_eq!((of("bench").as_deref(), of("a")), (Some(""), None));
     }

@@ -145,8 +145,8 @@ impl<'a> Conversion<'a> {
     /// Decides what happens to every tensor, and checks that the result may be written to `out`
     /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint).
     ///
-    /// Nothing is written; what a killed run to the same checkpoint left is taken away. A link at `out` would be replaced by a file; a device, or a link to the open
-    /// file of a process, is refused.
+    /// Nothing is written, but what a killed run to the same checkpoint left is taken away. A link at `out`
+    /// would be replaced by a file; a device, or a link to the open file of a process, is refused.
     ///
     /// # Errors
     /// [usage](Error::is_usage) for a layout that does not fit a tensor, a pattern that matches none,
@@ -273,7 +273,8 @@ impl<'a> Conversion<'a> {
     }
 
     /// Writes the result: to temporary files beside `out`, synced, verified if asked, then renamed;
-    /// the index of a checkpoint last. On any error nothing of it is left.
+    /// the index of a checkpoint last. After an error before that rename nothing of it is left; where the
+    /// folder cannot be synced afterwards, or old files cannot be removed, the result stands.
     ///
     /// # Errors
     /// [i/o](Error::is_io) if reading or writing fails, or if verification finds a difference;
@@ -325,17 +326,18 @@ pub(crate) fn jobs(input: &Input, kind: Kind, request: &Request) -> Result<Vec<J
     let choice = Choice::new(request, &input.tensors)?;
     let mut jobs = Vec::with_capacity(input.tensors.len());
     for (number, tensor) in input.tensors.iter().enumerate() {
-        jobs.push(match choice.of(&tensor.name) {
+        let job = match choice.of(&tensor.name) {
             Some(spec) => Job::new(number, (input, kind), tensor, spec, request)?,
-            None if tensor.held.order.is_big() && (kind, input.kind()) != (Kind::Npy, Kind::Npy) => {
-                return Err(Error::usage(format!(
-                    "tensor {:?}: its elements have the highest byte first, which {} cannot say; convert it",
-                    tensor.name,
-                    kind.name()
-                )));
-            }
             None => Job::copy(number, tensor, Action::Copy),
-        });
+        };
+        if job.to.order.is_big() && (kind, input.kind()) != (Kind::Npy, Kind::Npy) {
+            return Err(Error::usage(format!(
+                "tensor {:?}: its elements have the highest byte first, which {} cannot say; convert it",
+                tensor.name,
+                kind.name()
+            )));
+        }
+        jobs.push(job);
     }
     Ok(jobs)
 }

@@ -63,6 +63,11 @@ impl Error {
         Error { kind: Kind::SameFile, ..Error::usage(message) }
     }
 
+    /// Whether the system says that it is not allowed.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        self.cause.as_ref().is_some_and(|cause| cause.kind() == io::ErrorKind::PermissionDenied)
+    }
+
     pub(crate) fn io(path: &Path, doing: &str, cause: io::Error) -> Error {
         let message = format!("{}: cannot {doing}", path.display());
         Error { kind: Kind::Io, cause: Some(cause), ..Error::usage(message) }

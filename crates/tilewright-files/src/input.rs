@@ -127,7 +127,7 @@ impl Reading {
 
     /// Whether nothing is said.
     pub(crate) fn is_silent(&self) -> bool {
-        self.from.is_none() && self.dims.is_none() && self.dtype.is_none()
+        self.from.is_none() && self.dims.is_none() && self.dtype.is_none() && self.order.is_none()
     }
 }
 
@@ -353,7 +353,7 @@ pub fn open_stream(
 fn open_source(source: Source, place: &Place, reading: &Reading) -> Result<Input, Error> {
     let shown = || place::by_magic(source.path(), &source.head(64)?, source.len());
     let kind = match place.kind.map_or_else(shown, Ok) {
-        Err(_) if !reading.is_silent() => Kind::Raw,
+        Err(_) | Ok(Kind::Sharded) if place.kind.is_none() && !reading.is_silent() => Kind::Raw,
         kind => kind?,
     };
     if kind == Kind::Sharded {

@@ -38,6 +38,16 @@ pub(crate) struct Plan {
     pub(crate) old: Vec<Member>,
 }
 
+impl Plan {
+    /// Whether every file of it is named by a file name beside the index, and by no path out of the folder.
+    fn is_beside(&self) -> bool {
+        let plain = |member: &Member| {
+            Path::new(&member.name).file_name().is_some_and(|name| name == member.name.as_str())
+        };
+        self.new.iter().chain(&self.old).all(plain)
+    }
+}
+
 /// A plan that is on the disk, beside the index that it is about.
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -68,7 +78,9 @@ impl Journal {
             let Some(file) = temporary::unlocked(&path) else { continue };
             let source = Source::open(&path)?;
             let text = source.head(source.len().min(LONGEST))?;
-            match serde_json::from_slice(&text) {
+            match serde_json::from_slice::<Plan>(&text) {
+                // Nobody's run writes such a name: this is no journal of ours.
+                Ok(plan) if !plan.is_beside() => continue,
                 Ok(plan) => journals.push(Journal { _file: file, path, index: index.into(), plan }),
                 Err(_) => disk::remove(&path)
                     .map_err(|cause| Error::io(&path, "remove what a killed run left", cause))?,
@@ -87,13 +99,20 @@ impl Journal {
         }
         let committed = index == Some(self.plan.index);
         let away = if committed { &self.plan.old } else { &self.plan.new };
-        let named = named(temporary::folder(&self.index), &self.index)?;
+        // Where an index cannot be read, it may name any file.
+        let Some(named) = named(temporary::folder(&self.index), &self.index)? else {
+            return Ok(());
+        };
         let folder = temporary::folder(&self.index);
         for member in away.iter().filter(|member| !named.contains(&member.name)) {
             let path = folder.join(&member.name);
             if looked(&path)? == Some(member.stamp) && !keep(&path) {
                 let said = if committed { "remove the old file" } else { "take the new file back" };
-                disk::remove(&path).map_err(|cause| Error::io(&path, said, cause))?;
+                match disk::remove(&path) {
+                    // The new set is there and true; an old file that may not go is no reason to stop.
+                    Err(cause) if committed && is_forbidden(&cause) => {}
+                    removed => removed.map_err(|cause| Error::io(&path, said, cause))?,
+                }
             }
         }
         temporary::sync_folder(&self.index)?;
@@ -106,12 +125,14 @@ pub(crate) fn recover(index: &Path, keep: &dyn Fn(&Path) -> bool) -> Result<(), 
     Journal::left(index)?.into_iter().try_for_each(|journal| journal.finish(keep))
 }
 
-/// The files that the indices of a folder name; `own` is one of them whatever its name ends in.
-pub(crate) fn named(folder: &Path, own: &Path) -> Result<HashSet<String>, Error> {
+/// The files that the indices of a folder name; `own` is one of them whatever its name ends in. `None` where
+/// another may not be read.
+pub(crate) fn named(folder: &Path, own: &Path) -> Result<Option<HashSet<String>>, Error> {
     let names = disk::names(folder)
         .map_err(|cause| Error::io(own, "list the folder that holds it", cause))?;
     let is_index = |path: &PathBuf| {
-        path == own || path.as_os_str().as_encoded_bytes().ends_with(b".index.json")
+        path.file_name() == own.file_name()
+            || path.as_os_str().as_encoded_bytes().ends_with(b".index.json")
     };
     let mut named = HashSet::new();
     for path in names.iter().map(|name| folder.join(name)).filter(is_index) {
@@ -120,15 +141,27 @@ pub(crate) fn named(folder: &Path, own: &Path) -> Result<HashSet<String>, Error>
             facts => facts.map_err(|cause| Error::io(&path, "look at", cause))?,
         };
         if facts.is_file() {
-            named.extend(members(&path)?.into_iter().flatten());
+            match Source::open(&path) {
+                Err(error) if error.is_forbidden() => return Ok(None),
+                source => named.extend(members_of(&source?)?.into_iter().flatten()),
+            }
         }
     }
-    Ok(named)
+    Ok(Some(named))
 }
 
 /// The files that an index names; `None` if it is not one.
 pub(crate) fn members(index: &Path) -> Result<Option<Vec<String>>, Error> {
-    match Index::read(&Source::open(index)?) {
+    members_of(&Source::open(index)?)
+}
+
+/// Whether the system says that this is not allowed.
+fn is_forbidden(cause: &io::Error) -> bool {
+    cause.kind() == io::ErrorKind::PermissionDenied
+}
+
+fn members_of(index: &Source) -> Result<Option<Vec<String>>, Error> {
+    match Index::read(index) {
         Ok(index) => Ok(Some(index.shards().into_iter().map(str::to_owned).collect())),
         Err(error) if error.kind() == "corrupt" => Ok(None),
         Err(error) => Err(error),

@@ -10,6 +10,7 @@ use crate::{
     job::total_bytes,
     output::Output,
     pipeline,
+    place::Kind,
     pool::Pool,
     set,
     sink::{Sink, Stream, Wrap},
@@ -110,8 +111,11 @@ fn files(
 fn access(conversion: &Conversion<'_>, number: usize, usual: &Path) -> Access {
     let input = conversion.input;
     let shard = input.shards.get(number).map(|shard| &shard.source);
-    let old = if usual.exists() { usual } else { &conversion.out };
-    Access::of(old, shard.or(input.index.as_ref()).and_then(Source::facts))
+    let old = match conversion.kind {
+        Kind::Sharded if number < input.shards.len() => set::predecessor(&conversion.out, usual),
+        _ => conversion.out.clone(),
+    };
+    Access::of(&old, shard.or(input.index.as_ref()).and_then(Source::facts))
 }
 
 /// Writes header and tensors of a target, and brings them to the disk.

@@ -19,6 +19,8 @@ use crate::{
     input::Container,
     job::total_bytes,
     journal::{self, Journal, Member, Plan},
+    place::{self, Kind},
+    source::Source,
     stamp::{self, Stamp},
     target::Target,
     temporary::{self, Temporary},
@@ -65,11 +67,15 @@ pub(crate) fn targets<'a>(conversion: &'a Conversion<'_>) -> Result<Cow<'a, [Tar
     let own = &conversion.targets;
     let Container::Sharded(index) = &conversion.input.container else { return Ok(own.into()) };
     let folder = temporary::folder(&conversion.out);
-    let known = journal::named(folder, &conversion.out)?;
+    if !conversion.request.force {
+        return Ok(own.into());
+    }
     let names = usual_names(conversion.input);
-    let taken =
-        |name: &String| known.contains(name) || fs::symlink_metadata(folder.join(name)).is_ok();
-    if !conversion.request.force || !names.iter().any(taken) {
+    // Where an index cannot be read, it may know any name.
+    let known = journal::named(folder, &conversion.out)?;
+    let is_known = |name: &String| known.as_ref().is_none_or(|known| known.contains(name));
+    let taken = |name: &String| is_known(name) || fs::symlink_metadata(folder.join(name)).is_ok();
+    if !names.iter().any(taken) {
         return Ok(own.into());
     }
     let mark = RandomState::new().build_hasher().finish();
@@ -133,10 +139,33 @@ fn old(index: &Path) -> Result<Vec<Member>, Error> {
     let folder = temporary::folder(index);
     let member = |name: String| {
         let path = folder.join(&name);
+        // An index may name anything; only what is a shard goes.
+        if !is_shard(&path) {
+            return None;
+        }
         let stamp = Stamp::at(&path).map_err(|cause| failed(&path, cause)).transpose()?;
         Some(stamp.map(|stamp| Member { name, stamp }))
     };
     journal::members(index)?.into_iter().flatten().filter_map(member).collect()
+}
+
+/// Whether a file begins as a shard does.
+fn is_shard(path: &Path) -> bool {
+    let looked = || {
+        let source = Source::open(path).ok()?;
+        place::by_magic(path, &source.head(64).ok()?, source.len()).ok()
+    };
+    looked() == Some(Kind::Safetensors)
+}
+
+/// The shard that one of this usual path takes the place of in the set at `index`: the file of that name, or the
+/// one whose name is that with a mark.
+pub(crate) fn predecessor(index: &Path, usual_path: &Path) -> PathBuf {
+    let name = usual_path.file_name().unwrap_or_default();
+    let members = || journal::members(index).ok().flatten().unwrap_or_default();
+    let marked = || members().into_iter().find(|member| usual(member).as_ref() == name);
+    let found = if usual_path.exists() { None } else { marked() };
+    found.map_or_else(|| usual_path.into(), |member| temporary::folder(index).join(member))
 }
 
 /// The path after which the temporary of a file is named: that of its usual name.

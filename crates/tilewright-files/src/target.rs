@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use safetensors::Dtype;
+use tilewright_core::ByteOrder;
 
 use crate::{
     Action, Error, Input, Job, dtype,
@@ -33,9 +34,16 @@ pub(crate) fn kind_of(input: &Input, out: &Place) -> Result<Kind, Error> {
         Kind::Npy | Kind::Raw => ".npy or raw:PATH",
     };
     if let (None, Some(end)) = (out.kind, out.path.extension()) {
-        let (path, end, from) = (out.path.display(), end.to_string_lossy(), from.name());
+        let (path, end) = (out.path.display(), end.to_string_lossy());
+        let hint = match from {
+            Kind::Sharded => "",
+            Kind::Safetensors | Kind::Npy | Kind::Raw => {
+                "; before a path, raw:, npy: and safetensors: say what it is"
+            }
+        };
+        let from = from.name();
         return Err(Error::usage(format!(
-            "{path}: a {from} file becomes {legal}, and .{end} is the end of another one's name; before a path, raw:, npy: and safetensors: say what it is"
+            "{path}: a {from} file becomes {legal}, and this name ends in .{end}{hint}"
         )));
     }
     let kind = out.kind.unwrap_or(from);
@@ -82,7 +90,7 @@ pub(crate) fn npy_facts(input: &Input, to: &Held, len: u64) -> (String, bool, Ve
         return ("|u1".into(), false, vec![len]);
     }
     let own = match &input.container {
-        Container::Npy(descr) => descr.text.clone(),
+        Container::Npy(descr) => ordered(&descr.text, to.order),
         _ => npy::default_descr(to.dtype, u64::from(bits / 8)),
     };
     if order::is_row_major(layout) {
@@ -91,6 +99,15 @@ pub(crate) fn npy_facts(input: &Input, to: &Held, len: u64) -> (String, bool, Ve
         (own, true, layout.extents().to_vec())
     } else {
         (own, false, order::storage_shape(layout))
+    }
+}
+
+/// A type as NumPy writes it, with its elements' bytes in this order.
+fn ordered(descr: &str, order: ByteOrder) -> String {
+    let mark = if order.is_big() { '>' } else { '<' };
+    match descr.strip_prefix(['<', '>']) {
+        Some(rest) => format!("{mark}{rest}"),
+        None => descr.to_owned(),
     }
 }
 

@@ -293,3 +293,26 @@ fn the_name_of_a_result_says_what_it_is() {
     convert(&path, folder.path().join("plain"), to("col-major")).unwrap();
     assert_eq!(names(&folder), ["in.safetensors", "plain", "x.pt"]);
 }
+
+#[test]
+fn bytes_of_the_other_order_are_never_mislabelled() {
+    let folder = folder();
+    let raw = write(&folder, "in.bin", [0x3f, 0x80, 0, 0, 0x40, 0, 0, 0]);
+    let raw = format!("raw:{}", raw.display());
+    let f32 = tilewright_notation::dtype("f32").unwrap();
+    let read =
+        |request: Request| request.dims(&[2]).dtype(f32).order(tilewright_core::ByteOrder::Big);
+    // A tensor that the layout does not fit would be copied as it is.
+    let error = convert(&raw, folder.path().join("o.npy"), read(to("zN").skip_unfit(true)));
+    assert!(error.unwrap_err().to_string().contains("highest byte first"));
+    convert(&raw, folder.path().join("o.npy"), read(to("row-major"))).unwrap();
+    let npy = std::fs::read(folder.path().join("o.npy")).unwrap();
+    assert!(npy.ends_with(&[0, 0, 0x80, 0x3f, 0, 0, 0, 0x40]));
+    assert!(npy.windows(3).any(|mark| mark == b"<f4"));
+    // What is read as of the other order keeps its bytes, and its header says so.
+    let little = folder.path().join("o.npy");
+    let order = to("col-major").order(tilewright_core::ByteOrder::Big);
+    convert(&little, folder.path().join("b.npy"), order).unwrap();
+    let big = std::fs::read(folder.path().join("b.npy")).unwrap();
+    assert!(big.windows(3).any(|mark| mark == b">f4") && big.ends_with(&npy[npy.len() - 8..]));
+}

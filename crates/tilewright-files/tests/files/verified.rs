@@ -309,7 +309,7 @@ fn every_bit_of_a_header_that_means_something_is_compared() {
         ("fill(0x2a)", "fill(0x3a)"),
         ("tilewright.fill.p", "tilewright.fill.x"),
         ("tilewright.fill.p", "tilewright.fill.q"),
-        ("tilewright.fill.p\":\"0x2a", "tilewright.fill.p\":\"0x3a"),
+        ("tilewright.fill.p\":\"0x2A", "tilewright.fill.p\":\"0x3A"),
     ] {
         let changed = [&bytes[..8], text.replace(from, to).as_bytes(), &bytes[len..]].concat();
         assert!(changed.len() == bytes.len() && changed != bytes, "{from} to {to}");

@@ -99,6 +99,7 @@ impl Panel {
         let along = around.pop().unwrap_or(Loop { extent: 1, src: 0, dst: 0 });
         let reads = self.rows.furthest() + self.columns.span(self.width());
         let reads = reads + self.unit.beyond(self.width(), &self.columns);
+        let mut done = true;
         let mut along_one = |from: i64, to: i64| {
             let panels = Panels {
                 panel: self,
@@ -114,13 +115,13 @@ impl Panel {
             // of the region's loops that are inside, as `is_of` found, and `whole` says where units lie
             // within the source. The machine has the instruction set, as `Isa::chosen` and its callers
             // make sure.
-            unsafe { panels.run(isa) };
+            done &= unsafe { panels.run(isa) };
         };
         self.each(region.loops, (region.src, region.dst), &mut |from, to| {
             for_each(&around, from, to, &mut along_one);
         });
         tools.scratch.give_loops(around);
-        true
+        done
     }
 
     /// Calls `f` with the places of each panel of these loops, from a first one on, but not along the loops
@@ -161,11 +162,11 @@ struct Panels<'a> {
 }
 
 impl Panels<'_> {
-    /// Moves the panels.
+    /// Moves the panels. Returns whether the instruction set has their registers.
     ///
     /// # Safety
     /// What `Panels` says holds, and nobody else uses what is written; the machine has the instruction set.
-    unsafe fn run(self, isa: Isa) {
+    unsafe fn run(self, isa: Isa) -> bool {
         macro_rules! go {
             ($register:expr, $work:expr) => {
                 // SAFETY: the caller's promise; the unit was made for registers of this instruction set.
@@ -194,7 +195,7 @@ impl Panels<'_> {
                 32 => go!(isa.register(), Runs::<32>(self)),
                 _ => go!(isa.register(), Runs::<64>(self)),
             },
-        };
+        }
     }
 
     /// The places of panel `i`, if its units lie within the source; otherwise its runs are copied one by one.
@@ -270,7 +271,7 @@ mod tests {
             (&[2, 33, 3, 12], &[0, 3, 1, 2]),
             (&[40, 3, 90], &[2, 0, 1]),
         ];
-        let mut found = 0;
+        let (mut found, mut tried) = (0, 0_usize);
         for isa in Isa::ALL.iter().copied().filter(|isa| isa.is_here()) {
             for (extents, order) in some(&cases, 7) {
                 for (width, gap) in some(
@@ -279,13 +280,24 @@ mod tests {
                 )
                 .flatten()
                 {
-                    let loops = region(extents, order, width, gap);
+                    let mut loops = region(extents, order, width, gap);
+                    // Some loops run backward in the source.
+                    tried += 1;
+                    let flipped = tried % 8;
+                    let mut first = 5;
+                    let turned =
+                        loops.iter_mut().enumerate().filter(|(i, _)| flipped >> i & 1 == 1);
+                    for (_, turn) in turned {
+                        first += turn.src_reach();
+                        turn.src = -turn.src;
+                    }
                     let part =
-                        RegionRef { packed: false, src: 5, dst: 9, run: width, loops: &loops };
+                        RegionRef { packed: false, src: first, dst: 9, run: width, loops: &loops };
                     let Some(panel) = Panel::of(isa, &part) else { continue };
                     found += 1;
                     let reach = |of: fn(&Loop) -> i64| {
-                        (loops.iter().map(of).sum::<i64>() + width as i64) as usize
+                        (loops.iter().map(|turn| of(turn).abs()).sum::<i64>() + width as i64)
+                            as usize
                     };
                     let (src, dst) = (reach(Loop::src_reach) + 5, reach(Loop::dst_reach) + 9);
                     let source: Vec<u8> = (0..src).map(|i| ((i * 167) >> 3) as u8).collect();
