@@ -9,7 +9,7 @@ use pyo3::{
     ffi, intern,
     prelude::*,
     sync::PyOnceLock,
-    types::{PyMemoryView, PySlice, PyTuple, PyWeakrefReference},
+    types::{PyMemoryView, PySlice, PyString, PyTuple, PyWeakrefReference},
 };
 use tilewright::{Dtype, notation};
 
@@ -96,8 +96,8 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
     }
     // Before the address is read, so that it stays.
     let pins = pins(array)?;
-    let own_dtype = attribute(array, "dtype")?;
-    let capsule = attribute(array, "__array_struct__")?;
+    let own_dtype = attribute(array, intern!(py, "dtype"))?;
+    let capsule = attribute(array, intern!(py, "__array_struct__"))?;
     // SAFETY: `attribute` asked NumPy itself, whose `__array_struct__` is a capsule without a name; a null answer is
     // looked at below.
     let raw = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), std::ptr::null()) };
@@ -114,7 +114,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
     // Of elements with fields NumPy drops the flags.
     let fields = !interface.descr.is_null();
     let writable = match fields {
-        true => attribute(array, "flags")?.getattr("writeable")?.is_truthy()?,
+        true => attribute(array, intern!(py, "flags"))?.getattr("writeable")?.is_truthy()?,
         false => interface.flags & WRITEABLE != 0,
     };
     let facts = Facts {
@@ -138,7 +138,10 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
 }
 
 /// An attribute as NumPy defines it. A subclass may define another, which could speak of another array's memory.
-fn attribute<'py>(array: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+fn attribute<'py>(
+    array: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
     let base = ours(array.py(), &ARRAY, "numpy", "ndarray")?;
     match array.get_type().is(base) {
         true => array.getattr(name),
@@ -160,7 +163,7 @@ fn pins(array: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyAny>>> {
 
 /// The array whose memory this one is a view of, directly or by a buffer.
 fn viewed<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
-    let base = attribute(array, "base")?;
+    let base = attribute(array, intern!(array.py(), "base"))?;
     if base.is_none() {
         return Ok(None);
     }
