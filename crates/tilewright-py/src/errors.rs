@@ -2,7 +2,7 @@
 
 use std::io;
 
-use pyo3::{exceptions::PyRuntimeError, prelude::*, sync::PyOnceLock};
+use pyo3::{panic::PanicException, prelude::*, sync::PyOnceLock};
 use tilewright::{Error, ParseError, Remedy};
 
 static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -33,7 +33,18 @@ pub(crate) fn refused(kind: &str, message: impl AsRef<str>) -> PyErr {
 
 /// What was never expected to fail.
 pub(crate) fn broken(what: &str) -> PyErr {
-    PyRuntimeError::new_err(format!("{what}; this is a mistake of tilewright"))
+    refused("internal", format!("{what}; this is a mistake of tilewright, please report it"))
+}
+
+/// Makes every panic an exception of the package.
+///
+/// PyO3 catches the panics of whatever Python calls in this module, and raises its `PanicException` with the
+/// message. That class is no `Exception`, so `except Exception` misses it. Its `__new__` is replaced by one that raises
+/// the package's `InternalError`.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let panicked = py.import("tilewright._errors")?.getattr("panicked")?;
+    py.get_type::<PanicException>().setattr("__new__", panicked)
 }
 
 /// An error of the library as an exception.

@@ -29,6 +29,7 @@ use pyo3::prelude::*;
 /// Everything the package takes from here; its Python files say what is public.
 #[pymodule]
 fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    errors::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<layout::PyLayout>()?;
     module.add_class::<tensor::PyTensorLayout>()?;

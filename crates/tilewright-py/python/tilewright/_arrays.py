@@ -40,7 +40,9 @@ def relayout(
 
     ``array`` is NumPy's, a torch tensor on the CPU, or whatever has ``__dlpack__``, ``__array_interface__`` or a
     buffer. It is read where it is, whatever its strides: what could only be done by way of a copy raises
-    ``CopyError``. The interpreter is free while bytes move.
+    ``CopyError``. The interpreter is free while bytes move. Meanwhile NumPy refuses to resize the arrays, and a
+    buffer stays exported. No other thread may write to them, nor move their memory in a way that nothing can hold:
+    ``ndarray.__setstate__``, torch's ``resize_`` and ``set_``, an ``__array_interface__`` whose object frees it.
 
     - Without ``from_``, the array's shape are the logical dims, and its strides are followed: negative ones and
       those of broadcast dims too.

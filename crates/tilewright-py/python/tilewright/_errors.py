@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from typing import NoReturn
 
 # What Python has a name for, too, is not among them: an import of everything hides nothing.
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Error",
     "FileError",
     "IllegalError",
+    "InternalError",
     "LimitError",
     "MismatchError",
     "NeedsDimsError",
@@ -92,6 +94,10 @@ class IllegalError(Error):
     """The numbers make no layout."""
 
 
+class InternalError(Error, RuntimeError):
+    """A mistake of the package or of a library it uses: a panic in the native module becomes this. Please report it."""
+
+
 class UndecidedError(Error):
     """The question was not decided within a fixed budget. Never a guess."""
 
@@ -148,6 +154,7 @@ _KINDS: dict[str, type[Error]] = {
     "file-exists": FileExistsError,
     "file-missing": FileNotFoundError,
     "illegal": IllegalError,
+    "internal": InternalError,
     "limit": LimitError,
     "mismatch": MismatchError,
     "needs-dims": NeedsDimsError,
@@ -172,3 +179,11 @@ def make(kind: str, message: str, span: tuple[int, int] | None, rendered: str | 
     error.message = message
     error.span = span
     return error
+
+
+def panicked(_cls: type[BaseException], message: object = "panic", /) -> NoReturn:
+    """Raises the exception for a panic: the native module makes this the ``__new__`` of PyO3's ``PanicException``.
+
+    It raises and does not return: Python 3.10 takes an exception that is returned for one of the class that was called.
+    """
+    raise make("internal", f"{message}; this is a mistake of tilewright, please report it", None, None)

@@ -13,7 +13,7 @@ use pyo3::{
 use tilewright::Dtype;
 
 use super::{Facts, Family, Owner, Said};
-use crate::errors::{broken, refused};
+use crate::errors::refused;
 
 #[repr(C)]
 struct Device {
@@ -114,15 +114,30 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
         Managed::Versioned(raw) => unsafe { &(*raw.cast::<Versioned>()).tensor },
     };
     let facts = facts(tensor)?;
-    let ahead = usize::try_from(tensor.byte_offset).map_err(|_| broken("an offset of DLPack"))?;
     Ok(Said {
-        data: tensor.data.cast::<u8>().wrapping_add(ahead),
+        data: first(tensor)?,
         facts,
         writable,
         family: Family::Other,
         own_dtype: None,
         owner: Owner::Capsule(managed),
     })
+}
+
+/// The address of element 0; null where the tensor has no memory, whatever its offset.
+fn first(tensor: &Tensor) -> PyResult<*const u8> {
+    let data = tensor.data.cast::<u8>();
+    if data.is_null() {
+        return Ok(data);
+    }
+    let ahead = usize::try_from(tensor.byte_offset).ok();
+    let ahead = ahead.filter(|ahead| data.addr().checked_add(*ahead).is_some());
+    let ahead = ahead.ok_or_else(|| {
+        let says =
+            format!("a byte_offset of {} leaves this machine's addresses", tensor.byte_offset);
+        refused("array", says)
+    })?;
+    Ok(data.wrapping_add(ahead))
 }
 
 /// The capsule, without a copy where the library can promise that.

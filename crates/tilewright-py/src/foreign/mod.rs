@@ -7,8 +7,12 @@
 //! | `dlpack.rs` | all others, jax's among them, by a DLPack capsule |
 //!
 //! Each gives a [`Memory`]: where the elements lie and who keeps them alive. This folder is the only place of
-//! the package where memory is read that Rust did not make. Python gives no promise that nobody else writes to
-//! an array meanwhile; as for every extension, two threads that share one see to that themselves.
+//! the package where memory is read that Rust did not make.
+//!
+//! An owner is held from before the facts are read until after the bytes are: a buffer's export, a DLPack tensor,
+//! an array of NumPy's with a weak reference, because of which NumPy refuses to resize it. What no owner can hold
+//! is left to the caller, and the documentation of `relayout` says so: another thread that writes the same
+//! elements, `ndarray.__setstate__`, torch's `resize_` and `set_`, and the memory behind an `__array_interface__`.
 
 mod dlpack;
 mod facts;
@@ -58,6 +62,8 @@ pub(crate) struct Memory {
 #[allow(dead_code, reason = "an owner is there to be dropped")]
 enum Owner {
     Object(Py<PyAny>),
+    /// An array of NumPy's, what it says of itself, and what keeps its memory in place.
+    Array(Py<PyAny>, Py<PyAny>, Vec<Py<PyAny>>),
     Capsule(dlpack::Managed),
 }
 
@@ -75,6 +81,15 @@ struct Said {
     family: Family,
     own_dtype: Option<Py<PyAny>>,
     owner: Owner,
+}
+
+const BEYOND: &str = "the array reaches beyond this machine's addresses";
+
+/// The address of the lowest element, where all of `span` bytes from there on have addresses.
+fn lowest(data: *const u8, origin: usize, span: usize) -> PyResult<*const u8> {
+    let low = data.addr().checked_sub(origin).filter(|low| *low > 0);
+    let fits = low.is_some_and(|low| low.checked_add(span).is_some());
+    fits.then(|| data.wrapping_sub(origin)).ok_or_else(|| refused("array", BEYOND))
 }
 
 impl Memory {
@@ -113,13 +128,13 @@ impl Memory {
         }
         facts.settle();
         let Some((origin, span)) = facts.reach() else {
-            return Err(refused("array", "the array is larger than this machine's addresses"));
+            return Err(refused("array", BEYOND));
         };
         if data.is_null() && span > 0 {
             return Err(refused("array", "the array has no memory: it is a description only"));
         }
         let nowhere = std::ptr::NonNull::<u8>::dangling().as_ptr().cast_const();
-        let low = if span == 0 { nowhere } else { data.wrapping_sub(origin) };
+        let low = if span == 0 { nowhere } else { lowest(data, origin, span)? };
         Ok(Memory { facts, low, span, origin, writable, family, own_dtype, _owner: owner })
     }
 

@@ -9,7 +9,7 @@ use pyo3::{
     ffi, intern,
     prelude::*,
     sync::PyOnceLock,
-    types::{PySlice, PyTuple},
+    types::{PyMemoryView, PySlice, PyString, PyTuple, PyWeakrefReference},
 };
 use tilewright::{Dtype, notation};
 
@@ -33,6 +33,8 @@ const NOT_SWAPPED: c_int = 0x200;
 const WRITEABLE: c_int = 0x400;
 /// The most dims of an array, in any version of NumPy.
 const MOST_DIMS: c_int = 64;
+/// The longest chain of views that is followed; NumPy makes chains of two.
+const MOST_VIEWS: usize = 64;
 
 static ARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static MASKED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -50,7 +52,8 @@ fn ours<'py>(
 }
 
 pub(super) fn is_array(array: &Bound<'_, PyAny>) -> PyResult<bool> {
-    array.is_instance(ours(array.py(), &ARRAY, "numpy", "ndarray")?)
+    // By the type itself: `isinstance` would believe an object's `__class__`.
+    array.get_type().is_subclass(ours(array.py(), &ARRAY, "numpy", "ndarray")?)
 }
 
 /// An array over the memory of an object with a buffer or `__array_interface__`; `None` for others.
@@ -91,14 +94,18 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
         let says = "a masked array has two buffers; pass its .data, or .filled()";
         return Err(refused("array", says));
     }
-    let own_dtype = array.getattr(intern!(py, "dtype"))?;
-    let capsule = array.getattr(intern!(py, "__array_struct__"))?;
-    // SAFETY: NumPy's `__array_struct__` is a capsule without a name; a null answer is looked at below.
+    // Before the address is read, so that it stays.
+    let pins = pins(array)?;
+    let own_dtype = attribute(array, intern!(py, "dtype"))?;
+    let capsule = attribute(array, intern!(py, "__array_struct__"))?;
+    // SAFETY: `attribute` asked NumPy itself, whose `__array_struct__` is a capsule without a name; a null answer is
+    // looked at below.
     let raw = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), std::ptr::null()) };
     if raw.is_null() {
         return Err(PyErr::fetch(py));
     }
-    // SAFETY: by the protocol it points at a `PyArrayInterface`, alive as long as the capsule, which is held here.
+    // SAFETY: by the protocol it points at a `PyArrayInterface`, alive as long as the capsule, which is held here and
+    // by the owner.
     let interface = unsafe { &*raw.cast::<ArrayInterface>() };
     if interface.two != 2 || !(0..=MOST_DIMS).contains(&interface.nd) {
         return Err(broken("NumPy's array struct is not as documented"));
@@ -107,7 +114,7 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
     // Of elements with fields NumPy drops the flags.
     let fields = !interface.descr.is_null();
     let writable = match fields {
-        true => array.getattr("flags")?.getattr("writeable")?.is_truthy()?,
+        true => attribute(array, intern!(py, "flags"))?.getattr("writeable")?.is_truthy()?,
         false => interface.flags & WRITEABLE != 0,
     };
     let facts = Facts {
@@ -126,8 +133,45 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
         writable,
         family: Family::Numpy,
         own_dtype: Some(own_dtype.unbind()),
-        owner: Owner::Object(array.clone().unbind()),
+        owner: Owner::Array(array.clone().unbind(), capsule.unbind(), pins),
     })
+}
+
+/// An attribute as NumPy defines it. A subclass may define another, which could speak of another array's memory.
+fn attribute<'py>(
+    array: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let base = ours(array.py(), &ARRAY, "numpy", "ndarray")?;
+    match array.get_type().is(base) {
+        true => array.getattr(name),
+        false => base.getattr(name)?.call_method1(intern!(array.py(), "__get__"), (array,)),
+    }
+}
+
+/// Weak references to the array and to those whose memory it is a view of. NumPy moves the memory of no array that
+/// has one: `resize` refuses, with `refcheck=False` too. An export of its buffer does not prevent that.
+fn pins(array: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyAny>>> {
+    let mut pins = Vec::new();
+    let mut next = Some(array.clone());
+    while let Some(array) = next.filter(|_| pins.len() < MOST_VIEWS) {
+        pins.push(PyWeakrefReference::new(&array)?.into_any().unbind());
+        next = viewed(&array)?;
+    }
+    Ok(pins)
+}
+
+/// The array whose memory this one is a view of, directly or by a buffer.
+fn viewed<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let base = attribute(array, intern!(array.py(), "base"))?;
+    if base.is_none() {
+        return Ok(None);
+    }
+    let base = match base.cast_into::<PyMemoryView>() {
+        Ok(buffer) => buffer.getattr("obj")?,
+        Err(other) => other.into_inner(),
+    };
+    Ok(is_array(&base)?.then_some(base))
 }
 
 /// The integers of a list in the struct.

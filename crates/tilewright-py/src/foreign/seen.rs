@@ -5,7 +5,7 @@ use pyo3::{prelude::*, types::PyTuple};
 use super::{Facts, Memory};
 
 /// What the library sees of an array: where it is, its shape, its strides. Nothing is copied; the array is kept
-/// alive.
+/// alive, and NumPy refuses to resize it meanwhile.
 ///
 /// Raises ``ArrayError`` where there is no memory to share, ``DeviceError`` where it is not this machine's.
 ///
