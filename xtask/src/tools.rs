@@ -21,7 +21,7 @@ pub(crate) enum Tool {
 }
 
 /// Whether this Node is new enough.
-const NODE: &str = "process.exit(Number(process.versions.node.split('.')[0]) < 20)";
+const NODE: &str = "process.exit(Number(process.versions.node.split('.')[0]) < 20 ? 1 : 0)";
 
 impl Tool {
     /// Finds the tool, or fetches it where that is possible; the error names what is missing.
