@@ -56,9 +56,13 @@ impl Panel {
         self.inside[i].map_or(1, |inside| inside.taken)
     }
 
-    /// Whether registers move several runs at a time.
+    /// Whether registers are full of runs that it moves.
     pub(crate) fn is_dense(&self) -> bool {
-        !matches!(self.unit, Unit::Run { .. })
+        match self.unit {
+            Unit::Square { count, .. } => count <= self.rows.len().min(self.columns.len()),
+            Unit::Whole { .. } => true,
+            Unit::Run { .. } => false,
+        }
     }
 
     /// Whether a region has the rows and columns of this one.
