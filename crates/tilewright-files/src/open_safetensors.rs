@@ -178,7 +178,7 @@ fn of_note(note: &str, fill: Option<&str>, entry: &Entry) -> Result<Held, String
 }
 
 /// The layout of a note that leaves the width of packed elements to its format's name, as notes did before
-/// names implied it: where there are as many bytes as whole bytes for each take, it is these.
+/// names implied it: where the tensor has the length of elements in whole bytes, they are in whole bytes.
 fn as_written(spec: &Spec, named: Named, len: u64) -> Named {
     let implied = spec.packed_by_name(None, None);
     let whole = named.dtype().and_then(|dtype| dtype.storage_bits());

@@ -15,7 +15,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// 0 threads stand for one per core. Where the system does not start so many, there is one.
+    /// 0 threads stand for one per core. Where the system does not start `threads` of them, there is one.
     pub(crate) fn new(threads: usize) -> Pool {
         let pool = (threads != 1)
             .then(|| ThreadPoolBuilder::new().num_threads(threads.min(1024)).build().ok())

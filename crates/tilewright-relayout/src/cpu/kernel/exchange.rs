@@ -5,7 +5,7 @@
 use super::vector::Vector;
 use crate::cpu::weave::NONE;
 
-/// The first `N` of a list, which has as many.
+/// The first `N` of a list of at least `N`.
 #[inline(always)]
 pub(super) fn exact<T, const N: usize>(list: &[T]) -> &[T; N] {
     list.first_chunk().expect("a step has as many registers as bits select")

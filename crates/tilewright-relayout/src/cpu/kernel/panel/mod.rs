@@ -239,7 +239,7 @@ mod tests {
     };
 
     /// A region of these extents, the outermost of the source first, whose destination has its loops in this
-    /// order; behind each outermost turn are so many bytes of nothing.
+    /// order; behind each outermost turn lie `gap` bytes that are not used.
     fn region(extents: &[u64], order: &[usize], width: u64, gap: i64) -> Vec<Loop> {
         let mut loops: Vec<Loop> =
             extents.iter().map(|extent| Loop { extent: *extent, src: 0, dst: 0 }).collect();
