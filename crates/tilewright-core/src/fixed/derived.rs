@@ -10,7 +10,7 @@
 use core::{fmt, marker::PhantomData};
 
 use super::{Expr, Int, IntTuple, Integer, Operation, StaticLayout, fit::dot};
-use crate::{Error, algebra::tuple_text::write_leaves};
+use crate::Error;
 
 /// The layout that the operation `O` makes of the static layouts `A` and `B`. Takes no memory.
 ///
@@ -122,9 +122,9 @@ where
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let layout = &Self::LAYOUT;
         let modes = layout.modes();
-        write_leaves(f, layout.profile(), |f, leaf| write!(f, "_{}", modes[leaf].extent()))?;
+        layout.profile().write(f, |f, leaf| write!(f, "_{}", modes[leaf].extent()))?;
         f.write_str(":")?;
-        write_leaves(f, layout.profile(), |f, leaf| write!(f, "_{}", modes[leaf].stride()))?;
+        layout.profile().write(f, |f, leaf| write!(f, "_{}", modes[leaf].stride()))?;
         if layout.offset() == 0 { Ok(()) } else { write!(f, "{:+}", layout.offset()) }
     }
 }

@@ -8,7 +8,7 @@
 use core::fmt;
 
 use super::{At, Calc, Get, Int, Integer, StaticKind, arity::arities, op, operation::calc};
-use crate::{Error, MAX_MODES, algebra::tuple_text::write_leaves};
+use crate::{Error, MAX_MODES};
 
 /// An integer, static or dynamic, or a tuple of up to 12 IntTuples, nested to any depth: a shape, a
 /// stride, a coordinate. Only its dynamic integers take memory.
@@ -343,7 +343,7 @@ pub struct Printed<T>(T);
 impl<T: IntTuple> fmt::Display for Printed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = List::of(self.0);
-        write_leaves(f, T::TUPLE.profile(), |f, leaf| {
+        T::TUPLE.profile().write(f, |f, leaf| {
             f.write_str(if list.is_static[leaf] { "_" } else { "" })?;
             write!(f, "{}", list.values[leaf])
         })
