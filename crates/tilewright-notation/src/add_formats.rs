@@ -14,16 +14,17 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    sync::{Mutex, PoisonError, RwLock},
+    sync::{Mutex, PoisonError},
 };
 
 use serde::Deserialize;
 use tilewright_core::Dtype;
 use toml::Spanned;
 
-use super::{Constant, Format, Units, catalogue};
 use crate::{
-    Spec, dialect,
+    Spec,
+    catalogue::{Constant, Format, Units, catalogue, own},
+    dialect,
     error::{Error, Kind},
 };
 
@@ -32,8 +33,6 @@ const MOST_TEXT: usize = 1 << 20;
 /// The most formats of users in one process.
 const MOST_FORMATS: usize = 1000;
 
-/// What was added; it stays as long as the process.
-static OWN: RwLock<Vec<&'static Format>> = RwLock::new(Vec::new());
 /// Held by whoever adds, from the check of the names on.
 static ADDING: Mutex<()> = Mutex::new(());
 
@@ -55,16 +54,6 @@ struct Row {
     constants: BTreeMap<Spanned<String>, BTreeMap<String, u64>>,
     source: Option<String>,
     example: Option<Spanned<String>>,
-}
-
-/// The formats that users added.
-pub(super) fn formats() -> Vec<&'static Format> {
-    OWN.read().unwrap_or_else(PoisonError::into_inner).clone()
-}
-
-/// Whether a format is a user's, so that its name means nothing elsewhere.
-pub(crate) fn is_own(format: &Format) -> bool {
-    formats().iter().any(|own| std::ptr::eq(*own, format))
 }
 
 /// Adds the formats of a TOML text to the catalogue of this process, and gives their names. If one is wrong,
@@ -94,7 +83,7 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
         wrong(text, (span.start, span.end), error.message())
     })?;
     let _adding = ADDING.lock().unwrap_or_else(PoisonError::into_inner);
-    let (before, more) = (formats().len(), file.format.len());
+    let (before, more) = (own::formats().len(), file.format.len());
     if before + more > MOST_FORMATS {
         let message = format!("{more} formats beside {before}; at most {MOST_FORMATS} are kept");
         return Err(Error::new(Kind::Limit, message));
@@ -109,7 +98,7 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
     }
     let added: Vec<&'static Format> =
         added.into_iter().map(|format| &*Box::leak(Box::new(format))).collect();
-    OWN.write().unwrap_or_else(PoisonError::into_inner).extend(&added);
+    own::keep(&added);
     let wrong_example = added.iter().zip(examples).find_map(|(format, at)| {
         let why = example_of(format).err()?;
         Some(wrong(text, at, format!("the example `{}`: {why}", format.example)))
@@ -117,7 +106,7 @@ pub fn add_formats(text: &str) -> Result<Vec<&'static str>, Error> {
     match wrong_example {
         None => Ok(added.iter().map(|format| format.name).collect()),
         Some(error) => {
-            OWN.write().unwrap_or_else(PoisonError::into_inner).truncate(before);
+            own::leave(before);
             Err(error)
         }
     }

@@ -1,0 +1,28 @@
+//! The formats that users added to the catalogue of this process.
+
+use std::sync::{PoisonError, RwLock};
+
+use super::Format;
+
+/// What was added; it stays as long as the process.
+static OWN: RwLock<Vec<&'static Format>> = RwLock::new(Vec::new());
+
+/// The formats that users added.
+pub(crate) fn formats() -> Vec<&'static Format> {
+    OWN.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Whether a format is a user's, so that its name means nothing elsewhere.
+pub(crate) fn is_own(format: &Format) -> bool {
+    formats().iter().any(|own| std::ptr::eq(*own, format))
+}
+
+/// Adds formats behind those that are there.
+pub(crate) fn keep(more: &[&'static Format]) {
+    OWN.write().unwrap_or_else(PoisonError::into_inner).extend(more);
+}
+
+/// Leaves the first `count` formats.
+pub(crate) fn leave(count: usize) {
+    OWN.write().unwrap_or_else(PoisonError::into_inner).truncate(count);
+}
