@@ -64,7 +64,19 @@ impl IntTuple {
     }
 
     /// The tuple of these parts.
-    pub(crate) const fn of(parts: &[&IntTuple]) -> Result<IntTuple, Error> {
+    ///
+    /// # Errors
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`] integers or [`MAX_DEPTH`](crate::MAX_DEPTH) brackets;
+    /// [illegal](Error::is_illegal) for an empty part.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let block = IntTuple::parse("(4,2)").unwrap();
+    /// let shape = IntTuple::of(&[&block, &IntTuple::integer(12)]).unwrap();
+    /// assert_eq!(shape.to_string(), "((4,2),12)");
+    /// assert!(IntTuple::of(&[&IntTuple::of(&[]).unwrap()]).unwrap_err().is_illegal());
+    /// ```
+    pub const fn of(parts: &[&IntTuple]) -> Result<IntTuple, Error> {
         let (mut values, mut profile, mut i) = ([0; MAX_MODES], Profile::EMPTY, 0);
         while i < parts.len() {
             let (part, mut leaf) = (parts[i], 0);
