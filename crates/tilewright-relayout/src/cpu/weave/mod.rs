@@ -11,12 +11,14 @@
 mod blocks;
 mod lanes;
 mod stage;
+mod step;
 mod steps;
 
 pub(crate) use blocks::{Block, Blocks};
 pub(crate) use lanes::{Lanes, NONE};
 pub(crate) use stage::Stage;
-pub(crate) use steps::{Steps, Write};
+pub(crate) use step::Write;
+pub(crate) use steps::Steps;
 
 use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
 
