@@ -7,8 +7,7 @@ use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
 use crate::{
-    Error, Input, Reading, Request, Tensor, dtype, open_array, order,
-    place::Kind,
+    Error, Reading, Request, Tensor, dtype, order, reading,
     tensor::{Held, check_width},
 };
 
@@ -250,23 +249,22 @@ impl Job {
         }
     }
 
-    /// A tensor for which `spec` was asked.
+    /// A tensor of the file at `path` for which `spec` was asked; its bytes keep their order where the result
+    /// can say it.
     pub(crate) fn new(
         number: usize,
-        (input, kind): (&Input, Kind),
-        tensor: &Tensor,
+        (path, tensor): (&Path, &Tensor),
         spec: &Spec,
         request: &Request,
+        ordered: bool,
     ) -> Result<Job, Error> {
         let name = &tensor.name;
-        // Only the header of an .npy file says a byte order.
-        let ordered = kind == Kind::Npy && input.kind() == Kind::Npy;
         let (from, to) = match ends(tensor, spec, request, ordered)? {
             Ok(ends) => ends,
             Err(unfit) if request.skip_unfit => {
                 return Ok(Job::copy(number, tensor, Action::Skip(unfit.said)));
             }
-            Err(unfit) => return Err(unfit.error(&input.path)),
+            Err(unfit) => return Err(unfit.error(path)),
         };
         let fill = to.dtype.stored_fill(to.named.fill(), to.bits, to.order).map_err(|error| {
             let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
@@ -301,6 +299,12 @@ impl Job {
         }
     }
 
+    /// Whether something is to be said of the result that its file did not say: also where only the words
+    /// for the same bytes are others.
+    pub(crate) fn says_anew(&self, tensor: &Tensor) -> bool {
+        self.action == Action::Convert || self.to.named.to_spec() != tensor.held.named.to_spec()
+    }
+
     /// Whether the result is what a file without notes holds: dense and row-major.
     pub(crate) fn is_plain(&self) -> bool {
         order::is_row_major(self.to.layout())
@@ -331,7 +335,7 @@ pub(crate) fn read_as(tensor: &Tensor, reading: &Reading) -> Result<Held, Unfit>
     if let Some(refusal) = &tensor.refusal {
         return Err(Unfit { said: format!("tensor {name:?}: {refusal}"), refused: true });
     }
-    open_array::reread(&tensor.held, name, tensor.len, reading)
+    reading::reread(&tensor.held, name, tensor.len, reading)
         .map_err(|said| Unfit { said, refused: false })
 }
 

@@ -22,12 +22,104 @@ pub struct Tensor {
     pub(crate) held: Held,
     /// Why no layout can be given to it; it is then held as its bytes.
     pub(crate) refusal: Option<String>,
-    /// Which file of the input holds it, where there are several.
-    pub(crate) shard: usize,
-    /// The first byte in that file.
-    pub(crate) at: u64,
+    /// Where its bytes are.
+    pub(crate) pieces: Vec<Piece>,
     /// The length in bytes.
     pub(crate) len: u64,
+}
+
+/// A box of a tensor's coordinates, and where its bytes lie.
+///
+/// ```
+/// use tilewright_files::{Reading, open};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// let tensor = input.tensors().iter().find(|tensor| tensor.name() == "scale.e4m3").unwrap();
+/// // The whole tensor, in the only file.
+/// let [piece] = tensor.pieces() else { panic!() };
+/// assert_eq!((piece.origin(), piece.dims()), (&[0, 0][..], &[64, 48][..]));
+/// assert_eq!((piece.file(), piece.bytes()), (0, 64 * 48));
+/// assert!(input.files().nth(piece.file()).unwrap().ends_with("tiny_llm_mixed.safetensors"));
+/// assert!(piece.at() > 0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub(crate) file: usize,
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+    pub(crate) origin: Vec<u64>,
+    pub(crate) dims: Vec<u64>,
+}
+
+impl Piece {
+    /// The only piece of a tensor that lies so.
+    pub(crate) fn whole(file: usize, at: u64, len: u64, held: &Held) -> Piece {
+        let dims = held.dims().to_vec();
+        Piece { file, at, len, origin: vec![0; dims.len()], dims }
+    }
+
+    /// Which of [`Input::files`](crate::Input::files) holds it.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.tensors()[0].pieces()[0].file(), 0);
+    /// ```
+    pub fn file(&self) -> usize {
+        self.file
+    }
+
+    /// Its first byte in the file.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let [first, second] = [0, 1].map(|i| &input.tensors()[i].pieces()[0]);
+    /// assert_eq!(second.at(), first.at() + first.bytes());
+    /// ```
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Its length in bytes.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let tensor = &input.tensors()[0];
+    /// assert_eq!(tensor.pieces()[0].bytes(), tensor.bytes());
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// The first coordinate of the box.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors()[0].pieces()[0].origin().iter().all(|first| *first == 0));
+    /// ```
+    pub fn origin(&self) -> &[u64] {
+        &self.origin
+    }
+
+    /// The extents of the box.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let tensor = &input.tensors()[0];
+    /// assert_eq!(tensor.pieces()[0].dims(), tensor.dims());
+    /// ```
+    pub fn dims(&self) -> &[u64] {
+        &self.dims
+    }
 }
 
 impl Tensor {
@@ -82,7 +174,25 @@ impl Tensor {
     /// assert_eq!(named("scale.e4m3").dims(), [64, 48]);
     /// ```
     pub fn dims(&self) -> &[u64] {
-        if self.refusal.is_some() { &self.storage } else { self.held.layout().extents() }
+        if self.refusal.is_some() { &self.storage } else { self.held.dims() }
+    }
+
+    /// Where its bytes are: boxes that cover it, one in most files.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors().iter().all(|tensor| tensor.pieces().len() == 1));
+    /// ```
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The file that holds it, where it is one.
+    pub(crate) fn file(&self) -> Option<usize> {
+        let [piece] = self.pieces.as_slice() else { return None };
+        Some(piece.file)
     }
 
     /// Why no layout can be given to the tensor: 6-bit floats, which straddle bytes, or a shape beyond
@@ -227,6 +337,11 @@ impl Held {
 
     pub(crate) fn layout(&self) -> &TensorLayout {
         self.named.layout()
+    }
+
+    /// The logical dims.
+    pub(crate) fn dims(&self) -> &[u64] {
+        self.named.layout().extents()
     }
 
     /// The length of the storage in bytes; `None` beyond 2⁶³ − 1.
