@@ -8,7 +8,7 @@ use tilewright_relayout::{Elements, Extend, Plan};
 
 use crate::{
     Error, Reading, Request, Tensor, dtype, order, reading,
-    tensor::{Held, check_width},
+    held::{Held, check_width, width_in},
 };
 
 /// What happens to a tensor.
@@ -307,7 +307,7 @@ impl Job {
 
     /// Whether the result is what a file without notes holds: dense and row-major.
     pub(crate) fn is_plain(&self) -> bool {
-        order::is_row_major(self.to.layout())
+        order::is_row_major(self.to.named.layout())
     }
 }
 
@@ -363,7 +363,7 @@ pub(crate) fn target(
     fill: Option<Fill>,
     ordered: bool,
 ) -> Result<Result<Held, String>, Error> {
-    let dims = from.layout().extents();
+    let dims = from.dims();
     if !spec.fits(dims.len()) {
         let rank = dims.len();
         return Ok(Err(format!(
@@ -383,13 +383,16 @@ pub(crate) fn target(
     let bits = match named.explicit_bits() {
         Some(bits) => bits,
         // A layout that names its own element type says its width as well; any other keeps the width.
-        None if names_dtype(spec) => named.element_bits().unwrap_or(from.bits),
+        None if names_dtype(spec) => width_in(&named).unwrap_or(from.bits),
         None => from.bits,
     };
     check_width(from.dtype, bits)
         .map_err(|said| Error::usage(format!("tensor {name:?}: {spec} asks for {said}")))?;
     let fill = one_fill(name, spec, named.fill(), fill)?;
-    let mut to = Held::of(&named, from.dtype, bits, fill);
+    let mut to = match Held::of(&named, from.dtype, bits, fill) {
+        Ok(to) => to,
+        Err(said) => return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {said}"))),
+    };
     to.order = if ordered { from.order } else { ByteOrder::Little };
     if to.order.is_big() && bits != from.bits {
         let said =

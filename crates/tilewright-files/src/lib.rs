@@ -48,6 +48,7 @@ mod error;
 #[cfg(test)]
 mod faults;
 mod globs;
+mod held;
 mod input;
 mod job;
 mod journal;

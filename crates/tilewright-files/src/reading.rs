@@ -1,9 +1,9 @@
 //! How tensors are read where a caller says more than their file.
 
 use tilewright_core::{ByteOrder, Dtype, TensorLayout};
-use tilewright_notation::Spec;
+use tilewright_notation::{Named, Spec};
 
-use crate::tensor::{Held, check_width};
+use crate::held::{Held, check_width, width};
 
 /// What a file cannot say about itself: raw bytes need a layout, raw elements a type.
 ///
@@ -126,15 +126,16 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
         return Ok(own.clone());
     }
     let wrong = |error: tilewright_notation::Error| format!("tensor {name:?}: {error}");
+    let about = |said: String| format!("tensor {name:?}: {said}");
     let dtype = reading.dtype.unwrap_or(own.dtype);
     let dims = reading.dims.as_deref();
-    let mut held = match &reading.from {
+    let held = match &reading.from {
         Some(spec) => {
             let dims =
-                if spec.is_concrete() { dims } else { dims.or(Some(own.layout().extents())) };
+                if spec.is_concrete() { dims } else { dims.or(Some(own.dims())) };
             let rank = dims.map_or(0, <[u64]>::len);
             if dims.is_some() && !spec.fits(rank) {
-                let own = own.layout().extents();
+                let own = own.dims();
                 return Err(format!(
                     "tensor {name:?} of dims {own:?} is read as of rank {rank}, which {spec} does not fit"
                 ));
@@ -142,27 +143,28 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             let named = spec.resolve(dims, Some(dtype)).map_err(wrong)?;
             let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));
             check_width(dtype, bits)
-                .map_err(|said| format!("tensor {name:?}: {spec} says {said}"))?;
-            Held::of(&named, dtype, bits, named.fill())
+                .map_err(|said| about(format!("{spec} says {said}")))?;
+            Held::of(&named, dtype, bits, named.fill()).map_err(about)?
         }
         None => {
             let layout = match dims {
                 Some(dims) => TensorLayout::row_major(dims).map_err(|error| error.to_string())?,
-                None => own.layout().clone(),
+                None => own.named.layout().clone(),
             };
             let order = if dims.is_some() { "row-major" } else { own.named.name() };
-            Held::new(order, layout, dtype, own_bits(own, dtype), own.named.fill())
+            let named = Named::new(order, layout, Some(dtype), None, own.named.fill());
+            Held::of(&named, dtype, own_bits(own, dtype), named.fill()).map_err(about)?
         }
     };
-    held.order = reading.order.unwrap_or(own.order);
-    check_bytes(&held, len).map_err(|said| format!("tensor {name:?}: {said}"))?;
+    let held = held.ordered(reading.order.unwrap_or(own.order)).map_err(about)?;
+    check_bytes(&held, len).map_err(about)?;
     Ok(held)
 }
 
 /// The stored width of elements read as another type: that of the file, where the type fits into it.
 fn own_bits(own: &Held, dtype: Dtype) -> u32 {
     match dtype.bits() {
-        Some(least) if least <= own.bits => own.bits,
-        _ => dtype.storage_bits().unwrap_or(own.bits),
+        Some(least) if least <= own.bits && own.together() == 1 => own.bits,
+        _ => width(dtype).unwrap_or(own.bits),
     }
 }

@@ -1,7 +1,9 @@
 //! One tensor of a file: what it is, how it lies, and where its bytes are.
 
-use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
+use tilewright_core::{Dtype, Fill};
 use tilewright_notation::Named;
+
+use crate::held::Held;
 
 /// A tensor as a file holds it.
 ///
@@ -242,7 +244,7 @@ impl Tensor {
         &self.storage
     }
 
-    /// The stored width of an element, in bits.
+    /// The stored width of an element, in bits; of a block of elements where the type has such.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -293,84 +295,4 @@ impl Tensor {
     pub fn fill(&self) -> Fill {
         self.held.named.fill()
     }
-}
-
-/// A layout, the type and width of its elements, and their byte order.
-#[derive(Clone, Debug)]
-pub(crate) struct Held {
-    pub(crate) named: Named,
-    pub(crate) dtype: Dtype,
-    pub(crate) bits: u32,
-    pub(crate) order: ByteOrder,
-}
-
-impl Held {
-    /// Elements of `bits` bits; the layout's text mentions the width where it is not the type's own.
-    pub(crate) fn new(
-        name: &str,
-        layout: TensorLayout,
-        dtype: Dtype,
-        bits: u32,
-        fill: Fill,
-    ) -> Held {
-        let explicit = (dtype.storage_bits() != Some(bits)).then_some(bits);
-        let named = Named::new(name, layout, Some(dtype), explicit, fill);
-        Held { named, dtype, bits, order: ByteOrder::Little }
-    }
-
-    /// So many bytes of which nothing more is known; `None` beyond 2⁶³ − 1.
-    pub(crate) fn bytes_alone(len: u64) -> Option<Held> {
-        let layout = TensorLayout::row_major(&[len]).ok()?;
-        Some(Held::new("row-major", layout, Dtype::U8, 8, Fill::Unspecified))
-    }
-
-    /// A resolved SPEC, of elements of this type and width.
-    pub(crate) fn of(named: &Named, dtype: Dtype, bits: u32, fill: Fill) -> Held {
-        let held = Held::new(named.name(), named.layout().clone(), dtype, bits, fill);
-        if named.explicit_bits() != Some(bits) {
-            return held;
-        }
-        // The text keeps a width that was said, needed or not.
-        let layout = named.layout().clone();
-        Held { named: Named::new(named.name(), layout, Some(dtype), Some(bits), fill), ..held }
-    }
-
-    pub(crate) fn layout(&self) -> &TensorLayout {
-        self.named.layout()
-    }
-
-    /// The logical dims.
-    pub(crate) fn dims(&self) -> &[u64] {
-        self.named.layout().extents()
-    }
-
-    /// The length of the storage in bytes; `None` beyond 2⁶³ − 1.
-    pub(crate) fn bytes(&self) -> Option<u64> {
-        bytes_of(self.layout().capacity(), self.bits)
-    }
-
-    /// Whether the elements end where a byte ends, as safetensors demands.
-    pub(crate) fn ends_with_a_byte(&self) -> bool {
-        u128::from(self.layout().capacity()) * u128::from(self.bits) % 8 == 0
-    }
-
-    pub(crate) fn padding_bytes(&self) -> u64 {
-        bytes_of(self.layout().padding(), self.bits).unwrap_or(0)
-    }
-}
-
-/// An error for elements that are stored in fewer bits than their values have.
-pub(crate) fn check_width(dtype: Dtype, bits: u32) -> Result<(), String> {
-    match dtype.bits() {
-        Some(least) if bits < least => Err(format!(
-            "a width of {bits} bits for elements of {dtype}, whose values have {least}; legal are {least} bits or more"
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// The bytes of so many elements of so many bits, rounded up; `None` beyond 2⁶³ − 1.
-pub(crate) fn bytes_of(elements: u64, bits: u32) -> Option<u64> {
-    let bytes = (u128::from(elements) * u128::from(bits)).div_ceil(8);
-    u64::try_from(bytes).ok().filter(|bytes| *bytes <= i64::MAX as u64)
 }

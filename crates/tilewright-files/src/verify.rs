@@ -22,7 +22,7 @@ use crate::{
     request::{self, check_memory},
     source::Source,
     temporary::{self, Temporary},
-    tensor::Held,
+    held::Held,
 };
 
 /// The answer of a verification.
@@ -266,7 +266,7 @@ fn different_facts(pair: &Pair<'_>) -> Option<String> {
     if out.held.dtype != from.dtype {
         return Some(format!("elements are {}, were {}", out.held.dtype, from.dtype));
     }
-    let extents = from.layout().extents();
+    let extents = from.dims();
     if out.dims() != extents {
         return Some(format!(
             "logical dims are {:?}, were {extents:?}; of a file that cannot say its dims, give the layout that it was converted to, or that of the original",

@@ -4,7 +4,8 @@ use super::{Container, Member, Opened};
 use crate::{
     Tensor,
     source::Source,
-    tensor::{Held, Piece},
+    held::Held,
+    tensor::Piece,
 };
 
 /// What the only array of a file is called.

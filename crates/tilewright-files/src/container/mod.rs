@@ -25,7 +25,8 @@ pub(crate) use target::{Section, Target};
 use crate::{
     Error, Job, Reading, Tensor,
     source::Source,
-    tensor::{Held, Piece},
+    held::Held,
+    tensor::Piece,
 };
 
 /// Every format. Where several recognise the first bytes of a file, the first of them opens it.

@@ -8,7 +8,7 @@ use tilewright_notation::{Named, Spec};
 
 use crate::{
     Job, dtype, names,
-    tensor::{Held, bytes_of, check_width},
+    held::{Held, bytes_of, check_width, width_in},
 };
 
 /// Under this prefix and its name, metadata keeps the layout of a tensor.
@@ -41,14 +41,15 @@ impl Note<'_> {
         let spec = Spec::parse(self.layout).map_err(|error| format!(" is {text:?}: {error}"))?;
         let named = spec.resolve(None, None).map_err(|error| format!(" is {text:?}: {error}"))?;
         let named = as_written(&spec, named, len);
-        let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
+        let (Some(dtype), Some(bits)) = (named.dtype(), width_in(&named)) else {
             return Err(format!(
                 " is {text:?}, without an element type; it starts like `bf16[528,200]`"
             ));
         };
         let fill = self.fill(&text, named.fill())?;
         check_width(dtype, bits).map_err(|said| format!(" is {text:?}, which says {said}"))?;
-        let held = Held::of(&named, dtype, bits, fill);
+        let held = Held::of(&named, dtype, bits, fill)
+            .map_err(|said| format!(" is {text:?}: {said}"))?;
         dtype.stored_fill(fill, bits, ByteOrder::Little).map_err(|error| {
             format!(" is {text:?}, with a fill of {}: {error}", dtype::fill_text(fill))
         })?;

@@ -13,7 +13,7 @@ use crate::{
     Error, Job, Reading,
     reading::check_bytes,
     source::Source,
-    tensor::{Held, check_width},
+    held::{Held, check_width, width_in},
 };
 
 pub(crate) const FORMAT: Format = Format {
@@ -65,12 +65,13 @@ fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
     let named = spec
         .resolve(dims, reading.dtype)
         .map_err(|error| wrong(error.to_string()).with(error.remedy().as_slice()))?;
-    let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
+    let (Some(dtype), Some(bits)) = (named.dtype(), width_in(&named)) else {
         return Err(wrong(format!("{spec} says no element type")).with(&[Remedy::Dtype]));
     };
     check_width(dtype, bits).map_err(|said| wrong(format!("{spec} says {said}")))?;
-    let mut held = Held::of(&named, dtype, bits, named.fill());
-    held.order = reading.order.unwrap_or_default();
+    let held = Held::of(&named, dtype, bits, named.fill())
+        .and_then(|held| held.ordered(reading.order.unwrap_or_default()))
+        .map_err(wrong)?;
     check_bytes(&held, source.len()).map_err(wrong)?;
     Ok(held)
 }

@@ -20,7 +20,7 @@ use crate::{
     Error, Job, Reading, Tensor, order,
     reading::{check_bytes, reread},
     source::Source,
-    tensor::Held,
+    held::Held,
 };
 use descr::{Descr, default_descr};
 use header::Header;

@@ -17,7 +17,8 @@ use crate::{
     },
     dtype, order,
     source::Source,
-    tensor::{Held, Piece},
+    held::Held,
+    tensor::Piece,
 };
 
 /// Opens the file of this number and name.
@@ -98,10 +99,7 @@ fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
 /// The element type and the shape under which elements of a layout are stored in `len` bytes.
 pub(super) fn stored(held: &Held, len: u64) -> (FileType, Vec<u64>) {
     match dtype::carrier(held.dtype, held.bits).filter(|_| held.ends_with_a_byte()) {
-        Some(carrier) if order::is_row_major(held.layout()) => {
-            (carrier, held.layout().extents().to_vec())
-        }
-        Some(carrier) => (carrier, order::storage_shape(held.layout())),
+        Some(carrier) => (carrier, order::shape_in_file(held.named.layout())),
         None => (FileType::U8, vec![len]),
     }
 }
