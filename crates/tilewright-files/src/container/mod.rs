@@ -22,12 +22,7 @@ use std::{
 pub(crate) use raw::FORMAT as RAW;
 pub(crate) use target::{Section, Target};
 
-use crate::{
-    Error, Job, Reading, Tensor,
-    source::Source,
-    held::Held,
-    tensor::Piece,
-};
+use crate::{Error, Job, Reading, Tensor, held::Held, source::Source, tensor::Piece};
 
 /// Every format. Where several recognise the first bytes of a file, the first of them opens it.
 pub(crate) const FORMATS: &[&Format] =
