@@ -111,6 +111,14 @@ impl Weave {
         })
     }
 
+    /// About how many instructions a line takes: loads, exchanges, rearrangements and stores, with what is
+    /// moved twice.
+    pub(crate) fn instructions(&self) -> f64 {
+        let exchanges = self.lanes.levels.iter().flatten().filter(|level| **level != NONE).count();
+        let each = 2 + exchanges + usize::from(self.lanes.table.is_some());
+        each as f64 * self.lanes.moved(&self.loops) * cost::LINE as f64 / self.register as f64
+    }
+
     /// Whether this is a weave of the part: of the same loops, as long as a block at least.
     pub(crate) fn fits(&self, part: &RegionRef<'_>, bits: u32, reach: Reach) -> bool {
         let bits = i64::from(bits);

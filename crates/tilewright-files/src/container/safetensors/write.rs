@@ -5,7 +5,7 @@ use std::path::Path;
 use safetensors::Dtype;
 use serde_json::{Map, Value, json};
 
-use super::{Header, scan::METADATA};
+use super::{header::Header, scan::METADATA};
 use crate::Error;
 
 /// The order in which tensors of these element widths (bits) and lengths (bytes) are stored: as they

@@ -4,8 +4,7 @@ use std::{collections::HashMap, path::Path};
 
 use serde_json::{Map, Value};
 
-use super::scan::Pairs;
-use crate::{Error, source::Source};
+use crate::{Error, container::safetensors::scan::Pairs, source::Source};
 
 /// The longest index that is read, in bytes.
 const LONGEST: u64 = 100_000_000;
