@@ -95,14 +95,11 @@ fn names_and_files_are_one() {
     }
 }
 
-/// A text with one character left out, doubled, or replaced, and what is left of it when it ends early.
+/// A text with one character left out, or replaced by one of two bytes, and what is left of it when it ends early.
 fn near(text: &str) -> Vec<String> {
-    let places: Vec<(usize, char)> = text.char_indices().collect();
-    let edits = places.iter().flat_map(|&(at, c)| {
+    let edits = text.char_indices().flat_map(|(at, c)| {
         let (head, tail) = (&text[..at], &text[at + c.len_utf8()..]);
-        let others = [',', 'é'].map(|other| format!("{head}{other}{tail}"));
-        let doubled = format!("{head}{c}{c}{tail}");
-        [head.to_owned(), format!("{head}{tail}"), doubled].into_iter().chain(others)
+        [head.to_owned(), format!("{head}{tail}"), format!("{head}é{tail}")]
     });
     edits.collect()
 }
@@ -136,7 +133,7 @@ fn what_is_nearly_an_example_is_read_or_pointed_at() {
             }
         }
     }
-    assert!(refused > 5000, "{refused}");
+    assert!(refused > 3000, "{refused}");
 }
 
 #[test]
