@@ -1,12 +1,7 @@
 //! What formats of one array share: the array has no name, and is all that a file holds.
 
 use super::{Container, Member, Opened};
-use crate::{
-    Tensor,
-    source::Source,
-    held::Held,
-    tensor::Piece,
-};
+use crate::{Tensor, held::Held, source::Source, tensor::Piece};
 
 /// What the only array of a file is called.
 pub(super) const NAME: &str = "array";

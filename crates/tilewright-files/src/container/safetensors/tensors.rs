@@ -15,9 +15,10 @@ use crate::{
         Member,
         notes::{self, LAYOUT_KEY, Note},
     },
-    dtype, order,
-    source::Source,
+    dtype,
     held::Held,
+    order,
+    source::Source,
     tensor::Piece,
 };
 
