@@ -182,6 +182,17 @@ fn tikz_places(tikz: &str) -> Vec<[String; 2]> {
     places
 }
 
+/// Whether a line has these words, each behind the one before.
+fn in_order(line: &str, words: &[&str]) -> bool {
+    let behind = |rest: &mut &str, word: &&str| {
+        let (_, tail) = rest.split_once(word)?;
+        *rest = tail;
+        Some(())
+    };
+    let mut rest = line;
+    words.iter().all(|word| behind(&mut rest, word).is_some())
+}
+
 /// A line of a terminal without its colours.
 fn colourless(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
@@ -206,6 +217,45 @@ proptest! {
     #[test]
     fn svg_and_tikz_put_the_same_texts_at_the_same_places(scene in scene()) {
         prop_assert_eq!(svg_places(&scene.to_svg()), tikz_places(&scene.to_tikz()));
+    }
+
+    #[test]
+    fn rows_of_a_terminal_say_their_cells_in_order(panel in panel()) {
+        let lines: Vec<String> = {
+            let bands = vec![Band { panels: vec![panel.clone()], joints: Vec::new() }];
+            let text = Scene { bands, ..Scene::default() }.to_terminal(false);
+            text.lines().map(String::from).collect()
+        };
+        let mut from = 0;
+        for row in 0..panel.rows.len() {
+            let drawn = |cell: &&Cell| !matches!(cell.paint, Paint::Absent | Paint::Gap);
+            let cells = (0..panel.columns.len()).filter_map(|column| panel.cell(row, column));
+            let words: Vec<String> =
+                cells.filter(drawn).map(|cell| cell.text.replace('\n', " ")).collect();
+            let words: Vec<&str> = words.iter().flat_map(|text| text.split_whitespace()).collect();
+            // Some line from here on has them all, one behind the other.
+            let found = lines[from..].iter().position(|line| in_order(line, &words));
+            prop_assert!(found.is_some(), "{words:?} of row {row} in {lines:#?}");
+            from += found.unwrap_or(0);
+        }
+    }
+
+    #[test]
+    fn svg_says_every_caption_and_margin(panel in panel()) {
+        let bands = vec![Band { panels: vec![panel.clone()], joints: Vec::new() }];
+        let svg = Scene { bands, ..Scene::default() }.to_svg();
+        let document = Document::parse(&svg).unwrap();
+        let said: String = named(&document.root_element(), "text")
+            .iter()
+            .flat_map(|node| node.descendants().filter_map(|part| part.text()))
+            .flat_map(|text| text.chars().filter(|c| !c.is_whitespace()).chain(['\n']))
+            .collect();
+        let margins = panel.rows.iter().chain(&panel.columns);
+        let texts = margins.flat_map(|margin| [&margin.head, &margin.tail]).chain([&panel.caption]);
+        for text in texts {
+            let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+            prop_assert!(said.contains(&text), "{text:?} in {said:?}");
+        }
     }
 
     #[test]
