@@ -67,6 +67,7 @@ mod request;
 mod rows;
 mod run;
 mod set;
+mod shares;
 mod sink;
 mod source;
 mod space;
