@@ -81,7 +81,7 @@ impl Rgb {
         })
     }
 
-    /// So many percent of the colour, the rest white.
+    /// `percent` percent of the colour, the rest white.
     fn mixed(self, percent: u16) -> Rgb {
         let mix = |channel: u8| (255 - (255 - u16::from(channel)) * percent / 100) as u8;
         Rgb(mix(self.0), mix(self.1), mix(self.2))

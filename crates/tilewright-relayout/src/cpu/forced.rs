@@ -180,7 +180,7 @@ fn tables_of_degenerate_arrays() {
     check(&of(&[], "()", 2), &of(&[], "()", 5), Elements::same(8), &[1, 3]);
 }
 
-/// Scattered reads far apart, and so many that the list of them is cut short.
+/// Scattered reads far apart, more of them than their list may hold.
 #[test]
 fn tables_of_long_arrays_with_distant_reads() {
     let of = |text: &str, capacity| {

@@ -52,9 +52,9 @@ pub(crate) fn fill_gaps(
     }
 }
 
-/// Whether it is less work to fill the gaps of a destination of so many bytes than to fill all of it before its
-/// elements are written. A run shorter than a line costs the line twice: it is read to be written, and the
-/// elements beside it come later.
+/// Whether it is less work to fill the gaps of a destination of `bytes` bytes than to fill all of it before
+/// its elements are written. A run shorter than a line costs the line twice: it is read to be written, and
+/// the elements beside it come later.
 pub(crate) fn are_sparse(gaps: &[Gap], elements: Elements, bytes: u64) -> bool {
     let line = u128::from(cost::LINE);
     let cost = |gap: &Gap| {

@@ -85,7 +85,7 @@ pub(crate) enum Before {
     Nothing,
     /// A segment of a block before, whose last part of a line was kept.
     Carried,
-    /// A run that begins so many bytes from the segment in the source.
+    /// A run that begins this number of bytes from the segment in the source.
     Run(i64),
 }
 

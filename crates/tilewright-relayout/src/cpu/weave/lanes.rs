@@ -126,7 +126,7 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Whether the highest bits inside a register of so many bytes are exchanged in order, and nothing
+    /// Whether the highest bits inside a register of `register` bytes are exchanged in order, and nothing
     /// else is done: the transpose of a square.
     pub(crate) fn is_transpose(&self, register: usize) -> bool {
         let low = (8 * register).ilog2() as usize - self.levels.len();

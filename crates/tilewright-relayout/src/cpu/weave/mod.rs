@@ -39,7 +39,7 @@ pub(crate) struct Weave {
     run: u64,
 }
 
-/// Where the data of a part is, for all one knows.
+/// Where the data of a part is assumed to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// In memory: blocks are long, read ahead and written past the caches.
@@ -81,7 +81,8 @@ impl Weave {
         })
     }
 
-    /// The same with blocks of any shape, given the turns of a unit, each at least as many.
+    /// The same with blocks of the shape that `shape` makes of the turns of a unit: at least those of each
+    /// loop.
     #[cfg(test)]
     pub(crate) fn shaped(
         part: &RegionRef<'_>,

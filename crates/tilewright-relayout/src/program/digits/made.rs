@@ -233,7 +233,7 @@ impl Size {
         (quotient, Size { extent: by, low, reach, origin: self.origin % by })
     }
 
-    /// From where to where the digit of the cut `at` goes, of so many turns.
+    /// The least value, and the one behind the greatest, of the digit of `turns` turns that is cut at `at`.
     fn digit(self, at: u64, turns: u64) -> (u64, u64) {
         let (low, high) = (self.low / at, self.reach.saturating_sub(1) / at);
         if low / turns == high / turns { (low % turns, high % turns + 1) } else { (0, turns) }

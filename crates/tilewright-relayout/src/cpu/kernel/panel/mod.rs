@@ -205,7 +205,9 @@ impl Panels<'_> {
     unsafe fn run(self, isa: Isa) -> bool {
         macro_rules! go {
             ($register:expr, $work:expr) => {
-                // SAFETY: the caller's promise; the unit was made for registers of this instruction set.
+                // SAFETY: `# Safety` of `Panels::run`: what `Panels` says holds, and the machine has the
+                // instruction set. Each kind of work asks for no more than that and the counts of its unit,
+                // which `Unit::of` chose.
                 unsafe { enter(isa, $register, $work) }
             };
         }
