@@ -1,4 +1,4 @@
-//! memcpy with some number of threads: what every case is held against.
+//! memcpy on a given number of threads: the baseline of every case.
 
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 

@@ -1,4 +1,4 @@
-//! What was measured, and what it comes to.
+//! The measured times of one case, and the ratios that follow from them.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Plans that keep no boxes, cut among threads and into chunks, against a naive loop.
+//! Tests of plans that use tables instead of boxes, in threads and in chunks, against a naive loop.
 
 use crate::{Elements, Extend, Plan};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The fill: what destination elements outside the image hold.
+//! Fills the padding: the places of the destination that hold no element.
 
 use crate::{Elements, Gap, Program, cpu::cost};
 use core::ops::Range;

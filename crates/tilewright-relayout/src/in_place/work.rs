@@ -1,4 +1,4 @@
-//! What a thread works with: buffers that are kept from run to run.
+//! The scratch buffers of a thread, which are kept from run to run.
 
 use crate::{cpu::scratch::Scratch, program::region::Loop};
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! The way into an instruction set: work over any register is run in a function that has the
-//! instructions, one for each kind of work, so that the compiler sees each kind alone.
+//! Runs generic work in a function that is compiled for an instruction set (`#[target_feature]`). Each kind
+//! of work has a function of its own for each instruction set, so the compiler optimises each kind alone.
 
 use super::{isa::Isa, vector::Vector};
 

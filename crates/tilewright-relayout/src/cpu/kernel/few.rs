@@ -1,6 +1,6 @@
-//! A few rows joined element by element into one, or one row dealt out to a few, in registers: the bytes
-//! of `n` registers in are those of `n` registers out, so that each of these takes, by a table, its part
-//! of each of those.
+//! Kernels for 3, 5, 6 or 7 rows: the rows are interleaved element by element into one row (*join*), or one
+//! row is split into them (*deal*). The bytes of `n` registers that are read are the bytes of `n` registers
+//! that are written. Each register written takes its bytes from each register read by a table.
 
 use super::{
     Tools,

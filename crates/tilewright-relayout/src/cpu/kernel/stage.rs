@@ -1,5 +1,6 @@
-//! A stage: a stretch of each row of the destination, on the line it lies on, whose whole lines are written
-//! past the caches when it is full and whose last, partial line stays.
+//! The stage of a strip: a small buffer for each row of the destination, with the alignment that the row has
+//! to cache lines. When a buffer is full its whole lines are written past the caches; its last, partial line
+//! stays.
 
 use super::{
     enter::{Work, enter},

@@ -1,4 +1,4 @@
-//! Elements one by one, at offsets from tables.
+//! Moves elements one by one: tables say the offset of each in the source and in the destination.
 
 use super::{Codec, bits, line};
 use crate::{

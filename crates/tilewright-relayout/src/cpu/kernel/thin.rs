@@ -1,5 +1,5 @@
-//! Every `n`th element of a row, side by side, in registers: each register out takes, by a table, its
-//! part of each of `n` registers in.
+//! Packs every `n`th element of a row, in registers: each register written takes its bytes from `n` registers
+//! read, by a table for each of them.
 
 use super::{
     Isa, Tools,

@@ -1,4 +1,5 @@
-//! Parts of one region, moved by several threads at the same time.
+//! Moves parts of one region in several threads at the same time, where it is proved that they write
+//! different bytes.
 
 use super::{Isa, weave};
 use crate::{

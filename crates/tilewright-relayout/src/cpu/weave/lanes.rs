@@ -1,4 +1,4 @@
-//! From the loops of a part to the exchanges that permute the bits of an address.
+//! Finds the exchanges of address bits that move a part, from the strides of its loops.
 //!
 //! A *unit* is a few registers of the source that hold the same elements as equally many registers of
 //! the destination. The address of an element within it is a number of bits on either side: those

@@ -1,10 +1,11 @@
-//! A part as blocks of register permutations: what the kernel of [`weave`](crate::cpu::kernel) runs.
+//! A *weave*: a part of a region as blocks of register permutations, which the kernel
+//! [`weave`](crate::cpu::kernel) runs.
 //!
-//! A block is a part of the part that fits into a cache and is long enough on both sides for memory to be
-//! fast: it is read along the source's contiguous loops and written along the destination's. Between
-//! the two lie [`Lanes`]: the permutation of address bits that turns a few registers of the source into
-//! a few of the destination. Everything a block does is two lists of steps, the same for every block;
-//! blocks at the end of a loop that they do not divide begin earlier, and move some elements twice.
+//! A block fits into a cache and is long enough on both sides for memory to be fast: it is read along the
+//! source's contiguous loops and written along the destination's. Between the two lie [`Lanes`]: the
+//! permutation of address bits that turns a few registers of the source into a few of the destination.
+//! Everything a block does is two lists of steps, the same for every block; blocks at the end of a loop that
+//! they do not divide begin earlier, and move some elements twice.
 //!
 //! Law: the steps of all blocks move every element of the part to its place, and nothing else.
 

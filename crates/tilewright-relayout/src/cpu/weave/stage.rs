@@ -1,5 +1,5 @@
-//! How written registers become whole lines where they do not lie on lines themselves: a few steps fill a
-//! small buffer that holds contiguous runs of the destination, from which lines are written later.
+//! The stage of a weave, for registers that are not aligned to lines of the destination. A few steps fill a
+//! small buffer with contiguous runs of the destination; its whole lines are written later.
 //!
 //! The runs of a filling go on where those of the one before ended, or of another block. What is left of
 //! a line at the end of a run is carried there, so that every line is written whole, and once.

@@ -1,4 +1,5 @@
-//! How the digits of two layouts are found.
+//! Builds the digits of two layouts: the groups of dims, their digits, and the programs that compute offsets
+//! from them.
 
 use super::{Digit, Digits, Group};
 use crate::program::{

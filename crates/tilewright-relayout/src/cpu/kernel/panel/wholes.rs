@@ -1,5 +1,5 @@
-//! Small panels that lie together on both sides, moved as a whole: each register out takes, by a table, its
-//! part of each register in.
+//! Small panels that are contiguous on both sides, moved as a whole: each register written takes its bytes
+//! from each register read, by a table.
 
 use super::{
     super::{enter::Work, few, vector::Vector},

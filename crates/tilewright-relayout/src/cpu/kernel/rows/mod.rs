@@ -1,4 +1,4 @@
-//! Contiguous runs.
+//! Copies contiguous runs: one by one, or in blocks past the caches.
 
 mod write;
 

@@ -1,4 +1,5 @@
-//! A block of runs, written: whole lines past the caches, lines over two runs put together of both.
+//! Writes a block of runs. Whole cache lines are written past the caches. A line with the end of one run and
+//! the beginning of the next is put together from both first.
 
 use crate::cpu::{
     cost,

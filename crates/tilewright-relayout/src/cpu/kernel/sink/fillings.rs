@@ -1,4 +1,4 @@
-//! The fillings of a stage that wait to be written, and their lines.
+//! The filled buffers of a stage that are not written yet, and how they are written line by line.
 
 use super::LINE;
 use crate::{

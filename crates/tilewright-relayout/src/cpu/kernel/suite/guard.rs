@@ -1,5 +1,5 @@
-//! Buffers that end, or begin, where memory does: an access beyond faults, and what lies beside them on
-//! their own pages is watched.
+//! Buffers next to unmapped pages, so that an access beyond them faults. The bytes around a buffer on its own
+//! pages are checked, too.
 
 /// Where a buffer lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! The kernels of every instruction set this machine has, as wide as they are and narrower, on data near
-//! and far, in blocks of every shape, against a naive loop; between pages that are not mapped.
+//! Tests of the kernels against a naive loop: every instruction set that this machine has, every register
+//! size, data in caches and out of them, blocks of every shape, and buffers between unmapped pages.
 #![cfg(test)]
 
 mod cases;

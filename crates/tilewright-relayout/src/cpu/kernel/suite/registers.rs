@@ -1,4 +1,4 @@
-//! Every operation of every kind of register against a model of bits.
+//! Tests of every operation of every kind of register against a model of its bits.
 
 use super::{
     super::{Isa, portable::Words, vector::Vector},

@@ -1,4 +1,4 @@
-//! Contiguous runs, moved in blocks, against one run after the other.
+//! Tests of runs moved in blocks, against one run copied after the other.
 
 use super::{
     super::{Isa, Scratch, rows},
