@@ -11,9 +11,9 @@ use crate::{
     Error, Watch,
     blocks::Blocks,
     budget::{Budget, Buffer},
+    held::Held,
     rows::{Rows, Stretch},
     source::Source,
-    held::Held,
     watch::go_on,
 };
 

@@ -180,11 +180,14 @@ mod tests {
         ];
         let mut whole = 0;
         for (text, n) in texts.iter().flat_map(|text| [32, 96, 160].map(|n| (text, n))) {
-            let named = Spec::parse(text).unwrap().resolve(Some(&[5, n]), Some(Dtype::Q4_0)).unwrap();
+            let named =
+                Spec::parse(text).unwrap().resolve(Some(&[5, n]), Some(Dtype::Q4_0)).unwrap();
             let layout = named.layout();
             let at = |m, n| layout.offset(&[m, n]).unwrap();
             let together = (0..5).all(|m| {
-                (0..n).all(|k| at(m, k) == at(m, k / 32 * 32) + (k % 32) as i64 && at(m, k / 32 * 32) % 32 == 0)
+                (0..n).all(|k| {
+                    at(m, k) == at(m, k / 32 * 32) + (k % 32) as i64 && at(m, k / 32 * 32) % 32 == 0
+                })
             });
             let held = Held::of(&named, Dtype::Q4_0, 144, Fill::Unspecified);
             assert_eq!(held.is_ok(), together, "{text} of {n}");
@@ -210,6 +213,11 @@ mod tests {
         assert!(of(&[3, 256], 8).unwrap_err().contains("256 are a block of 144 bytes"));
         let bare = Layout::parse("(2,(32,2)):(32,(1,64))").unwrap();
         let named = Named::new("x", TensorLayout::of(&bare), Some(Dtype::Q8_0), None, Fill::Zero);
-        assert!(Held::of(&named, Dtype::Q8_0, 272, Fill::Zero).unwrap().ordered(ByteOrder::Big).is_err());
+        assert!(
+            Held::of(&named, Dtype::Q8_0, 272, Fill::Zero)
+                .unwrap()
+                .ordered(ByteOrder::Big)
+                .is_err()
+        );
     }
 }

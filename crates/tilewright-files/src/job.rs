@@ -7,8 +7,9 @@ use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
 use crate::{
-    Error, Reading, Request, Tensor, dtype, order, reading,
+    Error, Reading, Request, Tensor, dtype,
     held::{Held, check_width, width_in},
+    order, reading,
 };
 
 /// What happens to a tensor.

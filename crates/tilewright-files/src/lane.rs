@@ -28,6 +28,8 @@ pub(crate) enum Said<'c, 'b> {
     Piece(Buffer<'b>, usize),
     /// Bytes that belong to no tensor.
     Bytes(&'c [u8]),
+    /// Zeros between tensors.
+    Zeros(u64),
     /// Bytes of the input as they are.
     Copy { source: &'c Source, at: u64, len: u64 },
     /// Nothing more of this number.
@@ -116,6 +118,10 @@ impl<'c, 'b> Lane<'c, 'b> {
                 Work::Bytes(bytes) => {
                     self.send()?;
                     self.say(Said::Bytes(bytes))?;
+                }
+                Work::Zeros(len) => {
+                    self.send()?;
+                    self.say(Said::Zeros(len))?;
                 }
                 Work::Copy { source, at, len } => {
                     self.send()?;

@@ -63,6 +63,17 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
+    /// Appends zeros.
+    pub(crate) fn zeros(&mut self, mut len: u64) -> Result<(), Error> {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        while len > 0 {
+            let step = len.min(ZEROS.len() as u64);
+            self.write(&ZEROS[..step as usize])?;
+            len -= step;
+        }
+        Ok(())
+    }
+
     /// Appends the bytes `at..at + len` of a file.
     pub(crate) fn copy(&mut self, from: &Source, mut at: u64, len: u64) -> Result<(), Error> {
         let end = at.saturating_add(len);

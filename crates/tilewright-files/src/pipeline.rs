@@ -87,6 +87,7 @@ fn in_order<'b>(
                     let _ = homes.get(message.lane).map(|home| home.send(buffer));
                 }
                 Said::Bytes(bytes) => output.write(bytes)?,
+                Said::Zeros(len) => output.zeros(len)?,
                 Said::Copy { source, at, len } => output.copy(source, at, len)?,
                 Said::Failed(error) => return Err(error),
                 Said::Done => {

@@ -131,8 +131,7 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
     let dims = reading.dims.as_deref();
     let held = match &reading.from {
         Some(spec) => {
-            let dims =
-                if spec.is_concrete() { dims } else { dims.or(Some(own.dims())) };
+            let dims = if spec.is_concrete() { dims } else { dims.or(Some(own.dims())) };
             let rank = dims.map_or(0, <[u64]>::len);
             if dims.is_some() && !spec.fits(rank) {
                 let own = own.dims();
@@ -142,8 +141,7 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             }
             let named = spec.resolve(dims, Some(dtype)).map_err(wrong)?;
             let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));
-            check_width(dtype, bits)
-                .map_err(|said| about(format!("{spec} says {said}")))?;
+            check_width(dtype, bits).map_err(|said| about(format!("{spec} says {said}")))?;
             Held::of(&named, dtype, bits, named.fill()).map_err(about)?
         }
         None => {

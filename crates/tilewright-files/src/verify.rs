@@ -16,13 +16,14 @@ use crate::{
     budget::Budget,
     compare::{self, Side},
     container::{self, Format},
-    conversion, dtype, job, metadata, names,
+    conversion, dtype,
+    held::Held,
+    job, metadata, names,
     open::{open, open_with},
     place::Place,
     request::{self, check_memory},
     source::Source,
     temporary::{self, Temporary},
-    held::Held,
 };
 
 /// The answer of a verification.

@@ -92,6 +92,8 @@ impl Part<'_> {
 pub(crate) enum Work<'c> {
     /// Bytes that belong to no tensor.
     Bytes(&'c [u8]),
+    /// Zeros between tensors.
+    Zeros(u64),
     /// These bytes of the input as they are.
     Copy { source: &'c Source, at: u64, len: u64 },
     /// A tensor that is read whole.
@@ -105,7 +107,7 @@ impl Work<'_> {
     fn len(&self) -> u64 {
         match self {
             Work::Bytes(bytes) => bytes.len() as u64,
-            Work::Copy { len, .. } => *len,
+            Work::Zeros(len) | Work::Copy { len, .. } => *len,
             Work::Whole(part) => part.plan.dst_bytes(),
             Work::Range(_, range) => range.end - range.start,
         }
@@ -186,6 +188,7 @@ impl<'c> Queue<'c> {
             let number = match self.sections.next() {
                 None => return Ok(None),
                 Some(Section::Bytes(bytes)) => return Ok(Some(Work::Bytes(bytes))),
+                Some(Section::Zeros(len)) => return Ok(Some(Work::Zeros(*len))),
                 Some(Section::Tensor(number)) => *number,
             };
             let Some(job) = conversion.jobs.get(number) else { continue };

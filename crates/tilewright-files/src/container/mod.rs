@@ -6,6 +6,7 @@
 //! tensors in order. Conversion, verification, the commit of files and the bound on memory know no format.
 
 mod array;
+mod gguf;
 mod notes;
 pub(crate) mod npy;
 mod raw;
@@ -22,16 +23,11 @@ use std::{
 pub(crate) use raw::FORMAT as RAW;
 pub(crate) use target::{Section, Target};
 
-use crate::{
-    Error, Job, Reading, Tensor,
-    source::Source,
-    held::Held,
-    tensor::Piece,
-};
+use crate::{Error, Job, Reading, Tensor, held::Held, source::Source, tensor::Piece};
 
 /// Every format. Where several recognise the first bytes of a file, the first of them opens it.
 pub(crate) const FORMATS: &[&Format] =
-    &[&safetensors::FORMAT, &npy::FORMAT, &sharded::FORMAT, &raw::FORMAT];
+    &[&safetensors::FORMAT, &npy::FORMAT, &gguf::FORMAT, &sharded::FORMAT, &raw::FORMAT];
 
 /// A format of files.
 pub(crate) struct Format {

@@ -7,8 +7,9 @@ use tilewright_core::{ByteOrder, Fill};
 use tilewright_notation::{Named, Spec};
 
 use crate::{
-    Job, dtype, names,
+    Job, dtype,
     held::{Held, bytes_of, check_width, width_in},
+    names,
 };
 
 /// Under this prefix and its name, metadata keeps the layout of a tensor.
@@ -48,8 +49,8 @@ impl Note<'_> {
         };
         let fill = self.fill(&text, named.fill())?;
         check_width(dtype, bits).map_err(|said| format!(" is {text:?}, which says {said}"))?;
-        let held = Held::of(&named, dtype, bits, fill)
-            .map_err(|said| format!(" is {text:?}: {said}"))?;
+        let held =
+            Held::of(&named, dtype, bits, fill).map_err(|said| format!(" is {text:?}: {said}"))?;
         dtype.stored_fill(fill, bits, ByteOrder::Little).map_err(|error| {
             format!(" is {text:?}, with a fill of {}: {error}", dtype::fill_text(fill))
         })?;

@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{
     Error, Job, Reading,
+    held::{Held, check_width, width_in},
     reading::check_bytes,
     source::Source,
-    held::{Held, check_width, width_in},
 };
 
 pub(crate) const FORMAT: Format = Format {

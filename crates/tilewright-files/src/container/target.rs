@@ -14,6 +14,8 @@ pub(crate) struct Target {
 pub(crate) enum Section {
     /// These bytes.
     Bytes(Vec<u8>),
+    /// Zeros, this many.
+    Zeros(u64),
     /// The result of the job of this number.
     Tensor(usize),
 }
@@ -36,6 +38,7 @@ impl Target {
     pub(crate) fn overhead(&self) -> u64 {
         let len = |part: &Section| match part {
             Section::Bytes(bytes) => bytes.len() as u64,
+            Section::Zeros(len) => *len,
             Section::Tensor(_) => 0,
         };
         self.sections.iter().map(len).sum()

@@ -17,10 +17,11 @@ use super::{
     array::{self, Stored},
 };
 use crate::{
-    Error, Job, Reading, Tensor, order,
+    Error, Job, Reading, Tensor,
+    held::Held,
+    order,
     reading::{check_bytes, reread},
     source::Source,
-    held::Held,
 };
 use descr::{Descr, default_descr};
 use header::Header;

@@ -15,9 +15,10 @@ use crate::{
         Member,
         notes::{self, LAYOUT_KEY, Note},
     },
-    dtype, order,
-    source::Source,
+    dtype,
     held::Held,
+    order,
+    source::Source,
     tensor::Piece,
 };
 
@@ -57,7 +58,7 @@ fn tensor(
     let pieces = vec![Piece::whole(file, entry.at, entry.len, &held)];
     let (name, storage) = (entry.name.clone(), entry.shape.clone());
     let (file_dtype, len) = (format!("{:?}", entry.dtype), entry.len);
-    Ok(Tensor { name, file_dtype, storage, held, refusal, pieces, len })
+    Ok(Tensor { name, file_dtype, storage, file_dims: None, held, refusal, pieces, len })
 }
 
 /// The layout that is noted for a tensor.
