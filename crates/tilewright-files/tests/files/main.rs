@@ -6,6 +6,7 @@ mod common;
 mod corpus;
 mod corrupt;
 mod dtypes;
+mod gguf;
 mod memory;
 mod output;
 mod overlap;
