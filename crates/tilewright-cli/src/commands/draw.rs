@@ -15,7 +15,6 @@ use tilewright::{
     notation,
 };
 
-use super::show;
 use crate::{
     args::{Colour, Show},
     failure::Failure,
@@ -184,7 +183,7 @@ fn subject<'a>(args: &Show, named: &'a Named, on_screen: bool) -> Subject<'a> {
     let mut subject = draw::subject(named);
     let plain = on_screen && args.threads.is_none() && args.banks.is_none();
     if plain {
-        subject = subject.named(show::title(named));
+        subject = subject.named(title(named));
     }
     if plain && !args.tiles {
         subject = subject.boxed();
@@ -204,4 +203,10 @@ fn access(named: &Named, vector: u64) -> Result<Access, Failure> {
         };
         Failure::usage(format!("--banks: {refused}{legal}"))
     })
+}
+
+/// The layout in CuTe text, or as it was asked for where that cannot say it.
+pub(super) fn title(named: &Named) -> String {
+    let cute = notation::notations().iter().find(|notation| notation.name() == "cute");
+    cute.and_then(|cute| cute.print(named).ok()).unwrap_or_else(|| named.name().to_owned())
 }

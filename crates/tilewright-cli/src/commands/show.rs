@@ -4,11 +4,11 @@ use std::io::IsTerminal as _;
 
 use serde_json::json;
 use tilewright::{
-    Named, notation,
+    Named,
     picture::{Cells, Limits, Picture},
 };
 
-use super::draw;
+use super::draw::{self, title};
 use crate::{args::Show, exit::ExitCode, failure::Failure, output::Output, spec};
 
 pub(super) fn run(args: &Show, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -60,12 +60,6 @@ fn cells(args: &Show, in_memory: Cells) -> Cells {
         (false, false, true) => in_memory,
         (false, false, false) => Cells::Offsets,
     }
-}
-
-/// The layout in CuTe text, or as it was asked for where that cannot say it.
-pub(super) fn title(named: &Named) -> String {
-    let cute = notation::notations().iter().find(|notation| notation.name() == "cute");
-    cute.and_then(|cute| cute.print(named).ok()).unwrap_or_else(|| named.name().to_owned())
 }
 
 /// What fits the terminal; into a file, more.

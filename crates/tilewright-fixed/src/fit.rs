@@ -1,16 +1,13 @@
 //! Offsets in a layout that the compiler computed: which integer of a coordinate falls to which mode.
 //!
-//! Law: inside the layout, `dot` is the run-time [`Layout::crd2idx`](crate::Layout::crd2idx). The last
+//! Law: inside the layout, `dot` is the run-time [`Layout::crd2idx`](tilewright_core::Layout::crd2idx). The last
 //! mode of a part that an integer stands for takes what is left unreduced.
 
 use core::marker::PhantomData;
 
-use super::{IntTuple, StaticLayout};
-use crate::{
-    Error, MAX_MODES,
-    algebra::{coordinates::unlike, walk::Walk},
-    macros::tri,
-};
+use tilewright_core::{Error, IntTuple, Layout, MAX_MODES};
+
+use super::{FixedTuple, StaticLayout};
 
 /// What a mode takes of the integer `leaf` of a coordinate: its digits from `divisor` on.
 #[derive(Clone, Copy)]
@@ -25,20 +22,22 @@ struct Share {
 /// The shares of the modes of `L` in a coordinate `C`.
 struct Fit<C, L>(PhantomData<(C, L)>);
 
-impl<C: IntTuple, L: StaticLayout> Fit<C, L> {
+impl<C: FixedTuple, L: StaticLayout> Fit<C, L> {
     const SHARES: [Share; MAX_MODES] = match shares(&C::TUPLE, &L::LAYOUT) {
         Ok(shares) => shares,
         Err(error) => error.panic_const(),
     };
 }
 
-const fn shares(
-    coord: &crate::IntTuple,
-    layout: &crate::Layout,
-) -> Result<[Share; MAX_MODES], Error> {
+const fn shares(coord: &IntTuple, layout: &Layout) -> Result<[Share; MAX_MODES], Error> {
     let mut shares = [Share { leaf: 0, divisor: 1, extent: 0, stride: 0 }; MAX_MODES];
     let (mut leaf, mut i) = (0, 0);
-    while let Some((_, to)) = tri!(part(coord, layout, leaf)) {
+    loop {
+        let to = match layout.modes_under(coord, leaf) {
+            Ok(Some((_, to))) => to,
+            Ok(None) => return Ok(shares),
+            Err(error) => return Err(error),
+        };
         let mut divisor = 1;
         while i < to {
             let (extent, stride) = (layout.modes()[i].extent(), layout.modes()[i].stride());
@@ -49,41 +48,11 @@ const fn shares(
         }
         leaf += 1;
     }
-    Ok(shares)
-}
-
-/// The modes `from..to` that the integer `leaf` of a coordinate stands for; `None` past the last.
-const fn part(
-    coord: &crate::IntTuple,
-    layout: &crate::Layout,
-    leaf: usize,
-) -> Result<Option<(usize, usize)>, Error> {
-    let (mut c, mut l) = (Walk::new(coord.profile()), Walk::new(layout.profile()));
-    let mut found = None;
-    while !c.end() {
-        let fits = if c.open() {
-            l.open()
-        } else if c.close() {
-            l.close()
-        } else {
-            let (at, node) = (c.leaf(), l.node());
-            if let Some(at) = at
-                && at == leaf
-            {
-                found = node;
-            }
-            node.is_some()
-        };
-        if !fits {
-            return Err(unlike(coord, &layout.shape()));
-        }
-    }
-    if l.end() { Ok(found) } else { Err(unlike(coord, &layout.shape())) }
 }
 
 /// The offset of a coordinate, in elements; some number outside the layout.
 #[inline]
-pub(crate) fn dot<C: IntTuple, L: StaticLayout>(coord: C) -> i64 {
+pub(crate) fn dot<C: FixedTuple, L: StaticLayout>(coord: C) -> i64 {
     let (mut offset, mut i) = (const { L::LAYOUT.offset() }, 0);
     while i < const { L::LAYOUT.modes().len() } {
         let share = Fit::<C, L>::SHARES[i];
@@ -92,5 +61,9 @@ pub(crate) fn dot<C: IntTuple, L: StaticLayout>(coord: C) -> i64 {
         offset = offset.wrapping_add((digit as i64).wrapping_mul(share.stride));
         i += 1;
     }
-    if const { L::LAYOUT.swizzle().is_identity() } { offset } else { L::LAYOUT.swizzled(offset) }
+    if const { L::LAYOUT.swizzle().is_identity() } {
+        offset
+    } else {
+        L::LAYOUT.swizzle().apply(offset as u64) as i64
+    }
 }

@@ -53,7 +53,7 @@ const CASES: &[[&str; 4]] = &[
 ];
 
 fn program(body: usize) -> String {
-    let head = "#![allow(unused_imports)]\nuse tilewright_core::fixed::{*, format};\n".to_owned();
+    let head = "#![allow(unused_imports)]\nuse tilewright_fixed::{*, format};\n".to_owned();
     CASES.iter().fold(head, |text, case| {
         let [name, parameters, ..] = case;
         let body = case[body];

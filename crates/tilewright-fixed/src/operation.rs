@@ -9,10 +9,11 @@
 //!
 //! Source: CATLASS `include/tla/numeric/integral_constant.hpp`.
 
-use core::{marker::PhantomData, ops};
+use core::{fmt, marker::PhantomData, ops};
 
-use super::{Int, Integer, Kind};
-use crate::Error;
+use tilewright_core::Error;
+
+use super::{Int, Integer, Kind, StaticKind, integer::by_value};
 
 /// What a dynamic result is that 64 bits do not hold or that divides by zero: the least `i64`.
 ///
@@ -21,7 +22,7 @@ use crate::Error;
 /// panic nor a `Result`, and the error comes where the layout is lowered or asked with a check.
 ///
 /// ```
-/// use tilewright_core::fixed::{_4, NO_INTEGER, make_layout};
+/// use tilewright_fixed::{_4, NO_INTEGER, make_layout};
 /// let huge = _4 * i64::MAX;
 /// assert_eq!((huge, huge + _4), (NO_INTEGER, NO_INTEGER));
 /// assert!(make_layout(huge, 1).lower().unwrap_err().is_overflow());
@@ -31,13 +32,13 @@ pub const NO_INTEGER: i64 = i64::MIN;
 /// The static result of `O` between static integers. Takes no memory; prints `_N`.
 ///
 /// ```
-/// use tilewright_core::fixed::{_4, _12, _16};
+/// use tilewright_fixed::{_4, _12, _16};
 /// let sum = _4 + _12;
 /// assert_eq!((size_of_val(&sum), sum.to_string().as_str()), (0, "_16"));
 /// assert!(sum == _16);
 /// ```
 /// ```compile_fail
-/// use tilewright_core::fixed::{_0, _4};
+/// use tilewright_fixed::{_0, _4};
 /// // error[E0080]: … 4 / 0 …
 /// assert_eq!((_4 / _0).to_string(), "");
 /// ```
@@ -47,6 +48,18 @@ impl<O: Operation, A: Integer, B: Integer> Expr<O, A, B> {
     /// The value.
     pub const VALUE: i64 = evaluated(O::CODE, A::VALUE, B::VALUE);
 }
+
+impl<O: Operation, A: Integer, B: Integer> Integer for Expr<O, A, B> {
+    type Kind = StaticKind;
+    const VALUE: Option<i64> = Some(evaluated(O::CODE, A::VALUE, B::VALUE));
+
+    #[inline]
+    fn value(self) -> i128 {
+        i128::from(Self::VALUE)
+    }
+}
+
+by_value!(Expr<O, A, B>, O: Operation, A: Integer, B: Integer);
 
 impl<O, A, B> Clone for Expr<O, A, B> {
     fn clone(&self) -> Self {
@@ -100,7 +113,7 @@ pub(crate) const fn evaluated(code: Code, a: Option<i64>, b: Option<i64>) -> i64
 /// An operation between integers, by name: the types of [`op`].
 ///
 /// ```
-/// use tilewright_core::fixed::{Calc, Int, Operation, op};
+/// use tilewright_fixed::{Calc, Int, Operation, op};
 /// fn is_static<O: Operation>() -> bool {
 ///     size_of::<Calc<O, Int<4>, Int<2>>>() == 0 && size_of::<Calc<O, Int<4>, u8>>() == 8
 /// }
@@ -211,7 +224,7 @@ functions! {
     /// The greater of two integers.
     ///
     /// ```
-    /// use tilewright_core::fixed::{_4, _8, max};
+    /// use tilewright_fixed::{_4, _8, max};
     /// assert_eq!((max(_4, _8).to_string().as_str(), max(_4, 3)), ("_8", 4_i64));
     /// ```
     max Max;
@@ -220,7 +233,7 @@ functions! {
     /// ⌈a/b⌉ for a ≥ 0 and b ≥ 1.
     ///
     /// ```
-    /// use tilewright_core::fixed::{_4, NO_INTEGER, ceil_div};
+    /// use tilewright_fixed::{_4, NO_INTEGER, ceil_div};
     /// assert_eq!((ceil_div(9, _4), ceil_div(9, 0)), (3_i64, NO_INTEGER));
     /// ```
     ceil_div CeilDiv;

@@ -2,10 +2,9 @@
 //! mixed ones with every small value, and the examples of the TLA document.
 
 use tilewright_core::{
-    Error, Fractal, IntTuple, Layout as RunTime, LayoutTile, TensorLayout, expect_const,
-    fixed::{self, IntTuple as _, format, *},
-    layout,
+    Error, Fractal, IntTuple, Layout, LayoutTile, TensorLayout, expect_const, layout,
 };
+use tilewright_fixed::{format, *};
 
 /// What a layout answers, index by index: the coordinate, and the offsets by index and by coordinate,
 /// unchecked and checked.
@@ -14,17 +13,17 @@ struct Answers {
     size: i128,
     rank: usize,
     depth: usize,
-    run_time: RunTime,
+    run_time: Layout,
     #[allow(clippy::type_complexity)]
     at: Vec<(Result<IntTuple, Error>, [i64; 2], [Result<i64, Error>; 2])>,
     beyond: [bool; 2],
 }
 
 /// The answers of a layout; what is generic ends here.
-fn answers<S, D>(layout: Layout<S, D>) -> Answers
+fn answers<S, D>(layout: FixedLayout<S, D>) -> Answers
 where
     S: Congruent<D>,
-    D: fixed::IntTuple,
+    D: FixedTuple,
     u64: Coordinate<S, D>,
     S::Digits: Coordinate<S, D>,
 {
@@ -53,7 +52,7 @@ where
 }
 
 /// Every answer is the run-time layout's.
-fn check(answers: Answers) -> RunTime {
+fn check(answers: Answers) -> Layout {
     let (run_time, text) = (answers.run_time, answers.text);
     assert_eq!(text.replace('_', ""), run_time.to_string());
     assert_eq!(answers.size, i128::from(run_time.size()), "{text}");
@@ -71,7 +70,7 @@ fn check(answers: Answers) -> RunTime {
 /// A static layout's answers, by little code of its own: hundreds of them are compiled.
 struct StaticAnswers {
     bytes: usize,
-    layout: RunTime,
+    layout: Layout,
     by_index: fn(u64) -> i64,
     by_coord: fn(u64) -> i64,
 }
@@ -84,10 +83,10 @@ where
     S::Digits: Coordinate<S, D>,
 {
     StaticAnswers {
-        bytes: size_of::<Layout<S, D>>(),
-        layout: Layout::<S, D>::default().into(),
-        by_index: |index| Layout::<S, D>::default().offset(index),
-        by_coord: |index| Layout::<S, D>::default().offset(idx2crd(index, S::default())),
+        bytes: size_of::<FixedLayout<S, D>>(),
+        layout: FixedLayout::<S, D>::default().into(),
+        by_index: |index| FixedLayout::<S, D>::default().offset(index),
+        by_coord: |index| FixedLayout::<S, D>::default().offset(idx2crd(index, S::default())),
     }
 }
 
@@ -116,7 +115,7 @@ fn every_small_static_layout() {
 fn static_layouts_answer_everything() {
     let tiled = make_layout(((_4, _2), (_4, _3)), ((_4, _16), (_1, _32)));
     let run_time = check(answers(tiled));
-    assert_eq!((RunTime::from(tiled), size_of_val(&tiled)), (run_time, 0));
+    assert_eq!((Layout::from(tiled), size_of_val(&tiled)), (run_time, 0));
     check(answers(make_layout((_3, _1, (_2, (_2,))), (_0, _9, (Int::<-3>, (_7,))))));
     check(answers(make_layout(_5, Int::<-1>)));
     check(answers(make_layout((), ())));
@@ -157,12 +156,12 @@ fn ranks_to_twelve_and_their_parts() {
 }
 
 /// The tile at the origin, against the run-time tile.
-fn check_tile<S, D, T>(layout: Layout<S, D>, shape: T)
+fn check_tile<S, D, T>(layout: FixedLayout<S, D>, shape: T)
 where
     S: Congruent<D> + TileBy<T>,
     S::Shape: Congruent<D>,
-    D: fixed::IntTuple,
-    T: fixed::IntTuple,
+    D: FixedTuple,
+    T: FixedTuple,
 {
     let tile = make_layout_tile(layout, shape);
     let extents: Vec<u64> = shape.lower().unwrap().values().iter().map(|&x| x as u64).collect();
@@ -251,7 +250,7 @@ fn formats_are_those_of_the_run_time_patterns() {
     all!(Weight4BitnZ |r, c, _: u64| Fractal::NZ.pattern(32, 16).layout(&[r, c]));
     all!(RowMajor |r, c, _: u64| TensorLayout::row_major(&[r, c]));
     all!(ColumnMajor |r: u64, c: u64, _: u64| {
-        let layout = RunTime::parse(&std::format!("({r},{c}):(1,{r})")).unwrap();
+        let layout = Layout::parse(&std::format!("({r},{c}):(1,{r})")).unwrap();
         TensorLayout::new(&[r, c], &layout, r * c)
     });
 }
@@ -276,7 +275,7 @@ fn a_format_that_64_bits_do_not_hold_is_an_error() {
 fn check_derived<L: StaticLayout + std::fmt::Display>(
     derived: L,
     offset: impl Fn(L, u64) -> i64,
-    run_time: Result<RunTime, Error>,
+    run_time: Result<Layout, Error>,
 ) {
     let run_time = run_time.unwrap();
     assert_eq!((size_of::<L>(), &L::LAYOUT), (0, &run_time));
@@ -290,12 +289,12 @@ fn check_derived<L: StaticLayout + std::fmt::Display>(
 fn the_algebra_is_the_run_time_algebra() {
     macro_rules! unary {
         ($a:expr; $($op:ident)*) => { $(
-            check_derived($a.$op(), |l, i| l.offset(i), RunTime::from($a).$op().into_result());
+            check_derived($a.$op(), |l, i| l.offset(i), Layout::from($a).$op().into_result());
         )* };
     }
     macro_rules! binary {
         ($a:expr, $b:expr; $($op:ident)*) => { $(
-            let (a, b) = (RunTime::from($a), RunTime::from($b));
+            let (a, b) = (Layout::from($a), Layout::from($b));
             check_derived($a.$op($b), |l, i| l.offset(i), a.$op(&b));
         )* };
     }
@@ -311,26 +310,26 @@ fn the_algebra_is_the_run_time_algebra() {
     binary!(rows, make_layout((_2, _2), (_1, _4)); logical_divide zipped_divide tiled_divide flat_divide
         logical_product zipped_product tiled_product flat_product blocked_product raked_product);
     let (a, n) = (make_layout((_2, _2), (_1, _6)), _24);
-    check_derived(a.complement(n), |l, i| l.offset(i), RunTime::from(a).complement(24));
-    check_derived(a.complement(_4 * _6), |l, i| l.offset(i), RunTime::from(a).complement(24));
+    check_derived(a.complement(n), |l, i| l.offset(i), Layout::from(a).complement(24));
+    check_derived(a.complement(_4 * _6), |l, i| l.offset(i), Layout::from(a).complement(24));
     // Results are operands again, and a whole integer is the layout N:1.
     let tiled = compact.logical_divide(_4).coalesce().composition(_8);
-    assert_eq!(RunTime::from(tiled).to_string(), "8:1");
+    assert_eq!(Layout::from(tiled).to_string(), "8:1");
     assert!(tiled == make_layout(_8, _1));
 }
 
 trait IntoResult {
-    fn into_result(self) -> Result<RunTime, Error>;
+    fn into_result(self) -> Result<Layout, Error>;
 }
 
-impl IntoResult for RunTime {
-    fn into_result(self) -> Result<RunTime, Error> {
+impl IntoResult for Layout {
+    fn into_result(self) -> Result<Layout, Error> {
         Ok(self)
     }
 }
 
-impl IntoResult for Result<RunTime, Error> {
-    fn into_result(self) -> Result<RunTime, Error> {
+impl IntoResult for Result<Layout, Error> {
+    fn into_result(self) -> Result<Layout, Error> {
         self
     }
 }
@@ -338,7 +337,7 @@ impl IntoResult for Result<RunTime, Error> {
 #[test]
 fn coordinates_of_derived_layouts_in_any_spelling() {
     let tiled = make_layout((_8, _12), (_12, _1)).zipped_divide(make_layout(_4, _1));
-    let run_time = RunTime::from(tiled);
+    let run_time = Layout::from(tiled);
     for index in 0..run_time.size() {
         let whole = run_time.shape().idx2crd(index as i64).unwrap();
         assert_eq!(tiled.checked_offset(index), run_time.crd2idx(&whole));
@@ -363,7 +362,7 @@ fn the_documents_numbers() {
     assert_eq!(layout.offset((8, 0)), 32);
     assert!(layout.checked_offset((8, 0)).unwrap_err().is_out_of_range());
 
-    let w2xh4 = make_layout(make_shape((_2, 4)), make_stride((_12, _1)));
+    let w2xh4 = make_layout((_2, 4), (_12, _1));
     assert_eq!(w2xh4.to_string(), "(_2,4):(_12,_1)");
     let w32xh48 = make_layout(((16, 2), (16, 3)), ((16, 256), (1, 512)));
     assert_eq!(w32xh48.to_string(), "((16,2),(16,3)):((16,256),(1,512))");
@@ -380,20 +379,20 @@ fn the_documents_numbers() {
 #[test]
 fn three_strengths_with_the_same_answers() {
     const ZN: TensorLayout = expect_const!(Fractal::ZN.format(100, 40, 16));
-    const BY: RunTime = layout!("(16,2):(1,2)");
-    const COMPOSED: RunTime = expect_const!(ZN.layout().composition(&BY));
+    const BY: Layout = layout!("(16,2):(1,2)");
+    const COMPOSED: Layout = expect_const!(ZN.layout().composition(&BY));
     const TILE: LayoutTile = expect_const!(ZN.layout().tile(&[20, 30]));
 
     let zn = format::<zN, _, _, _>(Int::<100>, _40, _16);
     assert_eq!(zn.tensor(), Ok(ZN));
-    assert_eq!(RunTime::from(zn.layout().composition(make_layout((_16, _2), (_1, _2)))), COMPOSED);
+    assert_eq!(Layout::from(zn.layout().composition(make_layout((_16, _2), (_1, _2)))), COMPOSED);
     let tile = make_layout_tile(zn.layout(), (_20, _30));
     assert_eq!(tile.to_string().replace('_', ""), TILE.to_string());
 
     let run_time = Fractal::ZN.format(100, 40, 16).unwrap();
     assert_eq!(run_time, ZN);
     assert_eq!(
-        run_time.layout().composition(&RunTime::parse("(16,2):(1,2)").unwrap()),
+        run_time.layout().composition(&Layout::parse("(16,2):(1,2)").unwrap()),
         Ok(COMPOSED)
     );
     assert_eq!(run_time.layout().tile(&[20, 30]), Ok(TILE));

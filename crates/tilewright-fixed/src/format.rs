@@ -1,6 +1,6 @@
 //! Named formats of matrices as fixed layouts: `format::<zN, …>(rows, cols, element_bits)`.
 //!
-//! Law: the layout is the run-time [`Fractal::format`](crate::Fractal::format)'s, static where rows,
+//! Law: the layout is the run-time [`Fractal::format`](tilewright_core::Fractal::format)'s, static where rows,
 //! columns and element width are; its valid extents are (rows, columns).
 //!
 //! A format is a padded shape and an order. Each axis splits into a block and the number of blocks, ⌈r/m0⌉
@@ -11,13 +11,13 @@
 //! Source: CATLASS `include/tla/layout.hpp` (`MakeLayout<Element, LayoutTag>`), `catlass/layout/matrix.hpp`.
 
 use super::{
-    Calc, Congruent, Int, IntTuple, Integer, LayoutTile, make_layout, op, operation::calc,
+    Calc, Congruent, FixedLayoutTile, FixedTuple, Int, Integer, make_layout, op, operation::calc,
 };
 
 /// A named format of matrices.
 ///
 /// ```
-/// use tilewright_core::fixed::{Format, IntTuple, RowMajor, zN};
+/// use tilewright_fixed::{Format, FixedTuple, RowMajor, zN};
 /// let (rows, cols, bits) = (20, 20, 8);
 /// assert_eq!(zN::shape(rows, cols, bits).display().to_string(), "((_16,2),(32,1))");
 /// assert_eq!(RowMajor::stride(rows, cols, bits).display().to_string(), "(20,_1)");
@@ -27,7 +27,7 @@ pub trait Format {
     type Shape<R: Integer, C: Integer, E: Integer>: Congruent<Self::Stride<R, C, E>>;
 
     /// The strides.
-    type Stride<R: Integer, C: Integer, E: Integer>: IntTuple;
+    type Stride<R: Integer, C: Integer, E: Integer>: FixedTuple;
 
     /// The extents.
     fn shape<R: Integer, C: Integer, E: Integer>(
@@ -46,7 +46,7 @@ pub trait Format {
 
 /// The layout of `R` rows and `C` columns of elements of `E` bits in the format `F`.
 pub type Formatted<F, R, C, E> =
-    LayoutTile<<F as Format>::Shape<R, C, E>, <F as Format>::Stride<R, C, E>, (R, C)>;
+    FixedLayoutTile<<F as Format>::Shape<R, C, E>, <F as Format>::Stride<R, C, E>, (R, C)>;
 
 /// The layout of a matrix in the format `F`. `element_bits` divides 256.
 ///
@@ -55,7 +55,7 @@ pub type Formatted<F, R, C, E> =
 /// [`NO_INTEGER`](super::NO_INTEGER): lowering refuses it.
 ///
 /// ```
-/// use tilewright_core::fixed::{_8, _16, _32, _48, format, nZ, zN};
+/// use tilewright_fixed::{_8, _16, _32, _48, format, nZ, zN};
 /// let zn = format::<zN, _, _, _>(_32, _48, _16);
 /// assert_eq!(zn.to_string(), "((_16,_2),(_16,_3)):((_16,_256),(_1,_512))");
 /// assert_eq!((size_of_val(&zn), zn.layout().offset((17, 33))), (0, 1297));
@@ -66,7 +66,7 @@ pub type Formatted<F, R, C, E> =
 /// assert!(format::<zN, _, _, _>(20, 20, 24).layout().lower().unwrap_err().is_overflow());
 /// ```
 /// ```compile_fail
-/// use tilewright_core::fixed::{_24, _32, format, zN};
+/// use tilewright_fixed::{_24, _32, format, zN};
 /// // error[E0080]: … the whole number 256 / 24 …
 /// format::<zN, _, _, _>(_32, _32, _24).to_string();
 /// ```
@@ -79,13 +79,13 @@ pub fn format<F: Format, R: Integer, C: Integer, E: Integer>(
 ) -> Formatted<F, R, C, E> {
     let shape = F::shape(rows, cols, element_bits);
     let stride = F::stride(rows, cols, element_bits);
-    LayoutTile { layout: make_layout(shape, stride), valid: (rows, cols) }
+    FixedLayoutTile { layout: make_layout(shape, stride), valid: (rows, cols) }
 }
 
 /// Row after row, without padding; the element width is of no account.
 ///
 /// ```
-/// use tilewright_core::fixed::{RowMajor, _2, _3, _8, format};
+/// use tilewright_fixed::{RowMajor, _2, _3, _8, format};
 /// assert_eq!(format::<RowMajor, _, _, _>(_2, _3, _8).to_string(), "(_2,_3):(_3,_1)");
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +109,7 @@ impl Format for RowMajor {
 /// Column after column, without padding; the element width is of no account.
 ///
 /// ```
-/// use tilewright_core::fixed::{ColumnMajor, _2, _3, _8, format};
+/// use tilewright_fixed::{ColumnMajor, _2, _3, _8, format};
 /// assert_eq!(format::<ColumnMajor, _, _, _>(_2, _3, _8).to_string(), "(_2,_3):(_1,_2)");
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +133,7 @@ impl Format for ColumnMajor {
 /// The size of one axis of a block, by the element width.
 ///
 /// ```
-/// use tilewright_core::fixed::{Int, format::{C0, Extent}};
+/// use tilewright_fixed::{Int, format::{C0, Extent}};
 /// assert_eq!((C0::of(8), Int::<16>::of(8).to_string().as_str()), (32_i64, "_16"));
 /// ```
 pub trait Extent {
@@ -147,7 +147,7 @@ pub trait Extent {
 /// The number of elements in 32 bytes.
 ///
 /// ```
-/// use tilewright_core::fixed::{_16, format::{C0, Extent}};
+/// use tilewright_fixed::{_16, format::{C0, Extent}};
 /// assert_eq!(C0::of(_16).to_string(), "_16");
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -174,7 +174,7 @@ impl<const N: i64> Extent for Int<N> {
 /// An order of the rows and columns of a matrix of `R` rows and `C` columns in blocks of `M` by `N`.
 ///
 /// ```
-/// use tilewright_core::fixed::{IntTuple, _4, _8, format::{ByColumns, ByRows, Order}};
+/// use tilewright_fixed::{FixedTuple, _4, _8, format::{ByColumns, ByRows, Order}};
 /// // Blocks of 4 rows and 8 columns, in 20 rows and 20 columns.
 /// assert_eq!(ByRows::inside(_4, _8).display().to_string(), "(_8,_1)");
 /// assert_eq!(ByColumns::between(20, 20, _4, _8).display().to_string(), "(_32,160)");
@@ -201,10 +201,10 @@ pub trait Order {
 /// The strides of rows and of columns.
 ///
 /// ```
-/// use tilewright_core::fixed::{_1, _8, format::Strides};
+/// use tilewright_fixed::{_1, _8, format::Strides};
 /// assert!((_8, _1).both() == (_8, _1));
 /// ```
-pub trait Strides: IntTuple {
+pub trait Strides: FixedTuple {
     /// From a row to the next.
     type Row: Integer;
     /// From a column to the next.
@@ -227,7 +227,7 @@ impl<R: Integer, C: Integer> Strides for (R, C) {
 /// Row by row: z inside a block, Z between blocks.
 ///
 /// ```
-/// use tilewright_core::fixed::{_4, _8, format::{ByRows, Order}};
+/// use tilewright_fixed::{_4, _8, format::{ByRows, Order}};
 /// assert!(ByRows::inside(_4, _8).0 == _8);
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -236,7 +236,7 @@ pub enum ByRows {}
 /// Column by column: n inside a block, N between blocks.
 ///
 /// ```
-/// use tilewright_core::fixed::{_4, _8, format::{ByColumns, Order}};
+/// use tilewright_fixed::{_4, _8, format::{ByColumns, Order}};
 /// assert!(ByColumns::inside(_4, _8).1 == _4);
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -296,7 +296,7 @@ impl Order for ByColumns {
 /// A format in blocks: their sizes, and the orders inside and between them.
 ///
 /// ```
-/// use tilewright_core::fixed::{Int, _8, _12, _16, format, format::{ByColumns, ByRows, Fractal}};
+/// use tilewright_fixed::{Int, _8, _12, _16, format, format::{ByColumns, ByRows, Fractal}};
 /// /// Blocks of 4×4, row-major, stored column by column of blocks.
 /// enum Small {}
 ///

@@ -1,28 +1,29 @@
 //! `make_layout_tile`: the layout of a tile that keeps the whole's blocks and strides.
 //!
-//! Laws: of the run-time [`Layout::tile`](crate::Layout::tile), static where layout and tile are: an axis
+//! Laws: of the run-time [`Layout::tile`](tilewright_core::Layout::tile), static where layout and tile are: an axis
 //! (s0,…,sk) under a tile t becomes (s0,…,s(k−1), ⌈t/(s0⋯s(k−1))⌉), a flat axis becomes t, and valid is
 //! min(t, size of the axis).
 //!
 //! A nested layout is not translation-invariant: a tile that does not begin on whole blocks is not a
-//! pointer and a layout. So a [`LayoutTile`] begins at the origin, and a [`Tile`](super::Tile) carries where
+//! pointer and a layout. So a [`FixedLayoutTile`] begins at the origin, and a [`FixedTile`](super::FixedTile) carries where
 //! it begins.
 //!
 //! Source: CATLASS `include/tla/layout.hpp` (`MakeLayoutTile`, `GetTileLayout`), of any rank here.
 
 use core::fmt;
 
+use tilewright_core::{Coord, Error, Layout, MAX_MODES, TensorLayout};
+
 use super::{
-    Calc, Congruent, Expr, Int, IntTuple, Integer, Layout, Operation, arity::arities,
+    Calc, Congruent, Expr, FixedLayout, FixedTuple, Int, Integer, Operation, arity::arities,
     coordinate::Nothing, layout::same, op, operation::calc,
 };
-use crate::{Coord, Error};
 
 /// A layout of which only the coordinates below `valid` are meant, one integer per axis: a tile at the
 /// edge, or a format whose blocks the matrix does not fill. TLA's *originShape*.
 ///
 /// ```
-/// use tilewright_core::fixed::{_1, _2, _3, _4, _16, _32, make_layout, make_layout_tile};
+/// use tilewright_fixed::{_1, _2, _3, _4, _16, _32, make_layout, make_layout_tile};
 /// let whole = make_layout(((_4, _2), (_4, _3)), ((_4, _16), (_1, _32)));
 /// let tile = make_layout_tile(whole, (_4, _4));
 /// assert_eq!(tile.to_string(), "((_4,_1),(_4,_1)):((_4,_16),(_1,_32))");
@@ -31,28 +32,28 @@ use crate::{Coord, Error};
 /// assert_eq!(tile.to_string(), "((_4,1),(_4,_1)):((_4,_16),(_1,_32)) valid (2,_3)");
 /// ```
 #[derive(Clone, Copy)]
-pub struct LayoutTile<S, D, V> {
-    pub(crate) layout: Layout<S, D>,
+pub struct FixedLayoutTile<S, D, V> {
+    pub(crate) layout: FixedLayout<S, D>,
     pub(crate) valid: V,
 }
 
-impl<S: Congruent<D>, D: IntTuple, V: IntTuple> LayoutTile<S, D, V> {
+impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
     /// The layout.
     ///
     /// ```
-    /// use tilewright_core::fixed::{_1, _3, _4, _8, _12, IntTuple, make_layout, make_layout_tile};
+    /// use tilewright_fixed::{_1, _3, _4, _8, _12, FixedTuple, make_layout, make_layout_tile};
     /// let tile = make_layout_tile(make_layout((_8, _12), (_12, _1)), (_3, 16));
     /// assert_eq!(tile.layout().to_string(), "(_3,16):(_12,_1)");
     /// ```
     #[inline]
-    pub fn layout(self) -> Layout<S, D> {
+    pub fn layout(self) -> FixedLayout<S, D> {
         self.layout
     }
 
     /// How many coordinates of each axis are meant.
     ///
     /// ```
-    /// use tilewright_core::fixed::{_1, _3, _4, _8, _12, IntTuple, make_layout, make_layout_tile};
+    /// use tilewright_fixed::{_1, _3, _4, _8, _12, FixedTuple, make_layout, make_layout_tile};
     /// let tile = make_layout_tile(make_layout((_8, _12), (_12, _1)), (_3, 16));
     /// assert_eq!(tile.valid().display().to_string(), "(_3,12)");
     /// ```
@@ -67,9 +68,9 @@ impl<S: Congruent<D>, D: IntTuple, V: IntTuple> LayoutTile<S, D, V> {
     /// # Errors
     /// [illegal](Error::is_illegal) for a negative one; [mismatch](Error::is_mismatch) for one beyond its
     /// axis.
-    pub(crate) fn lower_valid(self, layout: &crate::Layout) -> Result<Coord, Error> {
-        let mut coord = Coord::EMPTY;
-        for (axis, &extent) in self.valid.lower()?.values().iter().enumerate() {
+    pub(crate) fn lower_valid(self, layout: &Layout) -> Result<Coord, Error> {
+        let (valid, mut extents) = (self.valid.lower()?, [0; MAX_MODES]);
+        for (axis, &extent) in valid.values().iter().enumerate() {
             let extent = u64::try_from(extent).map_err(|_| {
                 Error::illegal(
                     "a valid extent {} of axis {}",
@@ -85,27 +86,27 @@ impl<S: Congruent<D>, D: IntTuple, V: IntTuple> LayoutTile<S, D, V> {
                     "an axis covers its valid extent",
                 ));
             }
-            coord.push(extent);
+            extents[axis] = extent;
         }
-        Ok(coord)
+        Coord::new(&extents[..valid.values().len()])
     }
 
     /// The layout as a run-time value with the valid extents as its logical ones; the capacity is the
     /// layout's size.
     ///
     /// # Errors
-    /// As [`Layout::lower`]; [mismatch](Error::is_mismatch) where the layout reaches beyond its size, as a
-    /// tile of a larger matrix does: lower its [`LayoutTile::layout`] instead.
+    /// As [`FixedLayout::lower`]; [mismatch](Error::is_mismatch) where the layout reaches beyond its size, as a
+    /// tile of a larger matrix does: lower its [`FixedLayoutTile::layout`] instead.
     ///
     /// ```
-    /// use tilewright_core::fixed::{format, zN};
+    /// use tilewright_fixed::{format, zN};
     /// let tensor = format::<zN, _, _, _>(100, 100, 16).tensor().unwrap();
     /// assert_eq!((tensor.extents(), tensor.capacity()), (&[100, 100][..], 12544));
     /// ```
-    pub fn tensor(self) -> Result<crate::TensorLayout, Error> {
+    pub fn tensor(self) -> Result<TensorLayout, Error> {
         let layout = self.layout.lower()?;
         let valid = self.lower_valid(&layout)?;
-        crate::TensorLayout::new(valid.as_slice(), &layout, layout.size())
+        TensorLayout::new(valid.as_slice(), &layout, layout.size())
     }
 }
 
@@ -115,14 +116,14 @@ impl<S: Congruent<D>, D: IntTuple, V: IntTuple> LayoutTile<S, D, V> {
 /// compile error; an empty dynamic one has no coordinates.
 ///
 /// ```
-/// use tilewright_core::fixed::{_1, _8, _12, make_layout, make_layout_tile};
+/// use tilewright_fixed::{_1, _8, _12, make_layout, make_layout_tile};
 /// // Of any rank: the last tile of a batch of 5.
 /// let whole = make_layout((5, _8, _12), (96, _12, _1));
 /// let tile = make_layout_tile(whole, (_1 + _1, _8, 16));
 /// assert_eq!(tile.to_string(), "(_2,_8,16):(96,_12,_1) valid (2,_8,12)");
 /// ```
 /// ```compile_fail
-/// use tilewright_core::fixed::{_1, _4, _8, _12, make_layout, make_layout_tile};
+/// use tilewright_fixed::{_1, _4, _8, _12, make_layout, make_layout_tile};
 /// // error[E0277]: the tile `(Int<4>,)` does not fit the shape `(Int<8>, Int<12>)`
 /// make_layout_tile(make_layout((_8, _12), (_12, _1)), (_4,));
 /// ```
@@ -130,35 +131,35 @@ impl<S: Congruent<D>, D: IntTuple, V: IntTuple> LayoutTile<S, D, V> {
 #[doc(alias = "GetTileLayout")]
 #[inline]
 pub fn make_layout_tile<S, D, T>(
-    layout: Layout<S, D>,
+    layout: FixedLayout<S, D>,
     shape: T,
-) -> LayoutTile<S::Shape, D, S::Valid>
+) -> FixedLayoutTile<S::Shape, D, S::Valid>
 where
     S: Congruent<D> + TileBy<T>,
     S::Shape: Congruent<D>,
-    D: IntTuple,
-    T: IntTuple,
+    D: FixedTuple,
+    T: FixedTuple,
 {
     const { legal::<S, T>() };
     let (tiled, valid) = layout.shape().tile(shape);
-    LayoutTile { layout: super::make_layout(tiled, layout.stride()), valid }
+    FixedLayoutTile { layout: super::make_layout(tiled, layout.stride()), valid }
 }
 
 /// A compile error for a static tile that the run-time algebra refuses.
-const fn legal<S: IntTuple, T: IntTuple>() {
+const fn legal<S: FixedTuple, T: FixedTuple>() {
     if !S::STATIC || !T::STATIC {
         return;
     }
-    let (mut shape, mut i, extents) = (Coord::EMPTY, 0, T::TUPLE.values());
+    let (mut shape, mut i, extents) = ([0; MAX_MODES], 0, T::TUPLE.values());
     while i < extents.len() {
-        shape.push(if extents[i] < 0 { 0 } else { extents[i] as u64 });
+        shape[i] = if extents[i] < 0 { 0 } else { extents[i] as u64 };
         i += 1;
     }
-    let whole = match crate::Layout::compact_col_major(&S::TUPLE) {
+    let whole = match Layout::compact_col_major(&S::TUPLE) {
         Ok(whole) => whole,
         Err(error) => error.panic_const(),
     };
-    if let Err(error) = whole.tile(shape.as_slice()) {
+    if let Err(error) = whole.tile(shape.split_at(extents.len()).0) {
         error.panic_const();
     }
 }
@@ -166,7 +167,7 @@ const fn legal<S: IntTuple, T: IntTuple>() {
 /// A shape of which `T` is a tile: one integer per axis.
 ///
 /// ```
-/// use tilewright_core::fixed::{IntTuple, TileBy, _4, _8};
+/// use tilewright_fixed::{FixedTuple, TileBy, _4, _8};
 /// fn depth<S: TileBy<(u8, u8)>>(_: S) -> usize {
 ///     S::Shape::DEPTH
 /// }
@@ -176,12 +177,12 @@ const fn legal<S: IntTuple, T: IntTuple>() {
     message = "the tile `{T}` does not fit the shape `{Self}`",
     label = "a tile has one integer per axis"
 )]
-pub trait TileBy<T>: IntTuple {
+pub trait TileBy<T>: FixedTuple {
     /// The tile's shape.
-    type Shape: IntTuple;
+    type Shape: FixedTuple;
 
     /// The tile's valid extents.
-    type Valid: IntTuple;
+    type Valid: FixedTuple;
 
     #[doc(hidden)]
     fn tile(self, by: T) -> (Self::Shape, Self::Valid);
@@ -190,15 +191,15 @@ pub trait TileBy<T>: IntTuple {
 /// An axis of which a tile may be cut, `T` coordinates long.
 ///
 /// ```
-/// use tilewright_core::fixed::{Axis, IntTuple, _4, _8};
+/// use tilewright_fixed::{Axis, FixedTuple, _4, _8};
 /// fn rank<S: Axis<u8>>(_: S) -> usize {
 ///     S::Cut::RANK
 /// }
 /// assert_eq!((rank((_4, _8)), rank(9)), (2, 1));
 /// ```
-pub trait Axis<T>: IntTuple {
+pub trait Axis<T>: FixedTuple {
     /// The axis with as many of its blocks as hold the tile.
-    type Cut: IntTuple;
+    type Cut: FixedTuple;
 
     #[doc(hidden)]
     fn cut(self, by: T) -> Self::Cut;
@@ -238,7 +239,7 @@ bare! {
 macro_rules! blocks {
     ($t:ty;) => { $t };
     ($t:ty; $s:ident $(, $rest:ident)*) => {
-        blocks!(Calc<op::CeilDiv, $t, <$s as IntTuple>::Size>; $($rest),*)
+        blocks!(Calc<op::CeilDiv, $t, <$s as FixedTuple>::Size>; $($rest),*)
     };
     (@ $axis:ident, $t:expr;) => { $t };
     (@ $axis:ident, $t:expr; $i:tt $(, $rest:tt)*) => {
@@ -248,7 +249,7 @@ macro_rules! blocks {
 
 macro_rules! tiles {
     ($($s:ident $d:ident $c:ident $i:tt),*; $s0:ident $d0:ident $c0:ident $i0:tt) => {
-        impl<T: Integer, $($s: IntTuple,)* $s0: Axis<blocks!(T; $($s),*)>> Axis<T> for ($($s,)* $s0,) {
+        impl<T: Integer, $($s: FixedTuple,)* $s0: Axis<blocks!(T; $($s),*)>> Axis<T> for ($($s,)* $s0,) {
             type Cut = ($($s,)* $s0::Cut,);
 
             #[inline]
@@ -279,7 +280,7 @@ arities!(tiles);
 
 macro_rules! no_tiles {
     ($($s:ident $d:ident $c:ident $i:tt),*; $s0:ident $d0:ident $c0:ident $i0:tt) => {
-        impl<$($s: IntTuple,)* $s0: IntTuple> TileBy<Nothing> for ($($s,)* $s0,) {
+        impl<$($s: FixedTuple,)* $s0: FixedTuple> TileBy<Nothing> for ($($s,)* $s0,) {
             type Shape = Self;
             type Valid = Self;
 
@@ -291,7 +292,7 @@ macro_rules! no_tiles {
 }
 arities!(no_tiles);
 
-impl<S: Congruent<D>, D: IntTuple, V: IntTuple> fmt::Display for LayoutTile<S, D, V> {
+impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> fmt::Display for FixedLayoutTile<S, D, V> {
     /// The layout, and `valid (…)` where that is not all of it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.layout, f)?;
@@ -308,22 +309,22 @@ impl<S: Congruent<D>, D: IntTuple, V: IntTuple> fmt::Display for LayoutTile<S, D
     }
 }
 
-impl<S: Congruent<D>, D: IntTuple, V: IntTuple> fmt::Debug for LayoutTile<S, D, V> {
+impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> fmt::Debug for FixedLayoutTile<S, D, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl<S, D, V, T, E, W> PartialEq<LayoutTile<T, E, W>> for LayoutTile<S, D, V>
+impl<S, D, V, T, E, W> PartialEq<FixedLayoutTile<T, E, W>> for FixedLayoutTile<S, D, V>
 where
     S: Congruent<D>,
     T: Congruent<E>,
-    D: IntTuple,
-    E: IntTuple,
-    V: IntTuple,
-    W: IntTuple,
+    D: FixedTuple,
+    E: FixedTuple,
+    V: FixedTuple,
+    W: FixedTuple,
 {
-    fn eq(&self, other: &LayoutTile<T, E, W>) -> bool {
+    fn eq(&self, other: &FixedLayoutTile<T, E, W>) -> bool {
         self.layout == other.layout && same(self.valid, other.valid)
     }
 }

@@ -1,5 +1,5 @@
-//! This crate and small programs over it, given to the compiler alone: it has no dependencies, so neither
-//! cargo nor a network is needed.
+//! This crate, core below it and small programs over both, given to the compiler alone: core has no dependencies,
+//! so neither cargo nor a network is needed.
 
 use std::{
     env, fs,
@@ -7,10 +7,19 @@ use std::{
     process::Command,
 };
 
-/// A folder of its own with this crate compiled in it, removed at the end.
+/// A folder of its own with both crates compiled in it, removed at the end.
 pub(crate) struct Compiler {
     folder: PathBuf,
 }
+
+/// The sources and names of both, in the order of their dependencies.
+const CRATES: [[&str; 2]; 2] = [
+    [
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../tilewright-core/src/lib.rs"),
+        "--crate-name=tilewright_core",
+    ],
+    [concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs"), "--crate-name=tilewright_fixed"],
+];
 
 /// What the compiler said, and the assembly it wrote.
 #[derive(Debug)]
@@ -37,37 +46,38 @@ impl Compiler {
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let compiler = Compiler { folder };
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs");
-        let outcome = compiler.run(source, &[options, &["--crate-name=tilewright_core"]].concat());
-        assert!(outcome.ok, "{}", outcome.messages);
+        for [source, name] in CRATES {
+            let outcome = compiler.compile(source, &[options, &[name]].concat());
+            assert!(outcome.ok, "{}", outcome.messages);
+        }
         compiler
     }
 
     /// What `cargo check` does with this program.
     pub(crate) fn check(&self, program: &str) -> Outcome {
-        self.compile(program, &["--emit=metadata"])
+        self.program(program, &["--emit=metadata"])
     }
 
     /// What a release build does with this program.
     pub(crate) fn build(&self, program: &str) -> Outcome {
-        self.compile(program, &["--emit=asm", "-O", "-Cdebuginfo=0"])
+        self.program(program, &["--emit=asm", "-O", "-Cdebuginfo=0"])
     }
 
-    fn compile(&self, program: &str, options: &[&str]) -> Outcome {
+    fn program(&self, program: &str, options: &[&str]) -> Outcome {
         let source = self.folder.join("program.rs");
         fs::write(&source, program).unwrap();
-        let library = format!("-L{}", self.folder.display());
-        let options = [options, &["--extern=tilewright_core", "--crate-name=program", &library]];
-        self.run(source.to_str().unwrap(), &options.concat())
+        let options = [options, &["--crate-name=program", "--extern=tilewright_fixed"]];
+        self.compile(source.to_str().unwrap(), &options.concat())
     }
 
-    fn run(&self, source: &str, options: &[&str]) -> Outcome {
+    /// Core is there when it is compiled itself too, which names nothing.
+    fn compile(&self, source: &str, options: &[&str]) -> Outcome {
         let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let out = Command::new(rustc)
             .args(["--edition=2024", "--crate-type=lib", "--cap-lints=warn", source])
             .args(options)
-            .arg("--out-dir")
-            .arg(&self.folder)
+            .args(["--extern=tilewright_core".as_ref(), "-L".as_ref(), self.folder.as_os_str()])
+            .args(["--out-dir".as_ref(), self.folder.as_os_str()])
             .output()
             .unwrap();
         Outcome {

@@ -1,7 +1,7 @@
 //! How long layouts in types and in constants take to compile: 500 static layouts and 250 static
 //! compositions, each different, the compiler computing the run-time value of every one.
 //!
-//! `cargo run --release -p tilewright-core --example compile_time` prints the seconds of a check and of an
+//! `cargo run --release -p tilewright-fixed --example compile_time` prints the seconds of a check and of an
 //! optimised build of such a file, and of an empty one, which is what the compiler takes to start.
 
 use std::{env, error::Error, fs, path::Path, process::Command, time::Instant};
@@ -29,17 +29,17 @@ fn types() -> String {
     let layout = |i| {
         let (shape, stride) = modes(i);
         format!(
-            "type T{i} = Layout<({}), ({})>; pub static L{i}: L = T{i}::LAYOUT;",
+            "type T{i} = FixedLayout<({}), ({})>; pub static L{i}: L = T{i}::LAYOUT;",
             four(shape),
             four(stride)
         )
     };
     let composition = |i| {
         let (shape, stride) = every_second(i);
-        let by = format!("Layout<({}), ({})>", two(shape), two(stride));
+        let by = format!("FixedLayout<({}), ({})>", two(shape), two(stride));
         format!("pub static C{i}: L = Derived::<algebra::Composition, T{i}, {by}>::LAYOUT;")
     };
-    let head = "use tilewright_core::{Layout as L, fixed::*};".to_owned();
+    let head = "use tilewright_core::Layout as L; use tilewright_fixed::*;".to_owned();
     lines(head, layout, composition)
 }
 
@@ -91,7 +91,7 @@ fn compile(folder: &Path, source: &Path, options: &[&str]) -> Result<f64, Box<dy
 fn best(folder: &Path, text: &str, emit: &str) -> Result<f64, Box<dyn Error>> {
     let source = folder.join("layouts.rs");
     fs::write(&source, text)?;
-    let options = ["--extern=tilewright_core", "-O", emit];
+    let options = ["--extern=tilewright_core", "--extern=tilewright_fixed", "-O", emit];
     let mut least = f64::INFINITY;
     for _ in 0..3 {
         least = least.min(compile(folder, &source, &options)?);
@@ -100,8 +100,11 @@ fn best(folder: &Path, text: &str, emit: &str) -> Result<f64, Box<dyn Error>> {
 }
 
 fn measure(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let core = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs");
+    let core = concat!(env!("CARGO_MANIFEST_DIR"), "/../tilewright-core/src/lib.rs");
     compile(folder, Path::new(core), &["--crate-name=tilewright_core", "-O"])?;
+    let fixed = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs");
+    let on_core = ["--crate-name=tilewright_fixed", "--extern=tilewright_core", "-O"];
+    compile(folder, Path::new(fixed), &on_core)?;
     println!("{LAYOUTS} layouts and {COMPOSITIONS} compositions, seconds, least of 3 runs");
     println!("{:24}  check  build", "");
     for (name, text) in [

@@ -8,8 +8,8 @@ type Cases = [(&'static str, &'static str)];
 
 const HEAD: &str = "
     #![allow(unused_imports)]
-    use tilewright_core::{Layout, LayoutTile, expect_const, fixed, layout};
-    use tilewright_core::fixed::{*, format};
+    use tilewright_core::{Layout, LayoutTile, expect_const, layout};
+    use tilewright_fixed::{*, format};
 ";
 
 /// Const items.
@@ -38,12 +38,12 @@ const CONST_ITEMS: &Cases = &[
     ),
     (
         "pub const STATIC: Layout =
-             <fixed::Layout<(C<4>, C<2>), (C<1>, C<{ i64::MAX }>)> as StaticLayout>::LAYOUT;",
+             <FixedLayout<(C<4>, C<2>), (C<1>, C<{ i64::MAX }>)> as StaticLayout>::LAYOUT;",
         "the strides up to mode 1 reach offset 9223372036854775810; offsets stay below 2^63",
     ),
     (
-        "type ByFour = fixed::Layout<(C<6>, C<2>), (C<1>, C<7>)>;
-         type Ragged = fixed::Layout<(C<3>, C<2>), (C<2>, C<3>)>;
+        "type ByFour = FixedLayout<(C<6>, C<2>), (C<1>, C<7>)>;
+         type Ragged = FixedLayout<(C<3>, C<2>), (C<2>, C<3>)>;
          pub const DERIVED: Layout =
              <Derived<algebra::Composition, ByFour, Ragged> as StaticLayout>::LAYOUT;",
         "at (2,1): A(B) is 8, the only candidate gives 7",
@@ -82,7 +82,7 @@ const TYPES: &Cases = &[
         "not every integer of `(Int<8>, u32)` is static",
     ),
     (
-        "pub fn text() { make_shape((_8, \"12\")); }",
+        "pub fn text() { checked_idx2crd(0, (_8, \"12\")); }",
         "`(Int<8>, &str)` is neither an integer nor a tuple of such",
     ),
 ];

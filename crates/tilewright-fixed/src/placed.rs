@@ -6,16 +6,17 @@
 //!
 //! Source: CATLASS `include/tla/tensor.hpp` (`GetTile`).
 
+use tilewright_core::Error;
+
 use super::{
-    Calc, Congruent, Coordinate, Int, IntTuple, Integer, Layout, arity::arities, op,
+    Calc, Congruent, Coordinate, FixedLayout, FixedTuple, Int, Integer, arity::arities, op,
     operation::calc,
 };
-use crate::Error;
 
 /// A part of a layout: where it begins, and how much of it lies inside.
 ///
 /// ```
-/// use tilewright_core::fixed::{_1, _7, _8, _13, _16, _32, _128, Int, make_layout, make_tile};
+/// use tilewright_fixed::{_1, _7, _8, _13, _16, _32, _128, Int, make_layout, make_tile};
 /// // TLA's zN of 4-byte elements, 100×100, and a tile from (6,10) on: element (10,6) of it is (16,16) of
 /// // the whole, at 1920. Pointer plus layout would say 946 + 86.
 /// let zn = make_layout(((_16, _7), (_8, _13)), ((_8, _128), (_1, Int::<896>)));
@@ -24,7 +25,7 @@ use crate::Error;
 /// assert!(tile.checked_offset((32, 0)).unwrap_err().is_out_of_range());
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Tile<L, O, V> {
+pub struct FixedTile<L, O, V> {
     layout: L,
     origin: O,
     valid: V,
@@ -33,47 +34,47 @@ pub struct Tile<L, O, V> {
 /// The tile of `shape` coordinates from `origin` on, one integer per axis each.
 ///
 /// ```
-/// use tilewright_core::fixed::{_0, _1, _5, _8, _12, IntTuple, make_layout, make_tile};
+/// use tilewright_fixed::{_0, _1, _5, _8, _12, FixedTuple, make_layout, make_tile};
 /// let tile = make_tile(make_layout((_8, _12), (_12, _1)), (_5, _0), (_5, _5));
 /// assert_eq!((tile.valid().display().to_string().as_str(), size_of_val(&tile)), ("(_3,_5)", 0));
 /// ```
 #[doc(alias = "GetTile")]
 #[inline]
-pub fn make_tile<S, D, O: IntTuple, T>(
-    layout: Layout<S, D>,
+pub fn make_tile<S, D, O: FixedTuple, T>(
+    layout: FixedLayout<S, D>,
     origin: O,
     shape: T,
-) -> Tile<Layout<S, D>, O, S::Left>
+) -> FixedTile<FixedLayout<S, D>, O, S::Left>
 where
     S: Congruent<D> + PlaceBy<O, T>,
-    D: IntTuple,
+    D: FixedTuple,
 {
-    Tile { layout, origin, valid: layout.shape().left(origin, shape) }
+    FixedTile { layout, origin, valid: layout.shape().left(origin, shape) }
 }
 
-impl<S, D, O, V> Tile<Layout<S, D>, O, V>
+impl<S, D, O, V> FixedTile<FixedLayout<S, D>, O, V>
 where
     S: Congruent<D>,
-    D: IntTuple,
-    O: IntTuple,
-    V: IntTuple,
+    D: FixedTuple,
+    O: FixedTuple,
+    V: FixedTuple,
 {
     /// The layout the tile is a part of.
     ///
     /// ```
-    /// use tilewright_core::fixed::{_1, _4, _8, _12, IntTuple, make_layout, make_tile};
+    /// use tilewright_fixed::{_1, _4, _8, _12, FixedTuple, make_layout, make_tile};
     /// let tile = make_tile(make_layout((_8, _12), (_12, _1)), (6, _8), (_4, _4));
     /// assert_eq!(tile.layout().to_string(), "(_8,_12):(_12,_1)");
     /// ```
     #[inline]
-    pub fn layout(self) -> Layout<S, D> {
+    pub fn layout(self) -> FixedLayout<S, D> {
         self.layout
     }
 
     /// The coordinate of the tile's first element in the whole.
     ///
     /// ```
-    /// use tilewright_core::fixed::{_1, _4, _8, _12, IntTuple, make_layout, make_tile};
+    /// use tilewright_fixed::{_1, _4, _8, _12, FixedTuple, make_layout, make_tile};
     /// let tile = make_tile(make_layout((_8, _12), (_12, _1)), (6, _8), (_4, _4));
     /// assert_eq!(tile.origin().display().to_string(), "(6,_8)");
     /// ```
@@ -85,7 +86,7 @@ where
     /// How many coordinates of each axis lie inside the tile and the whole.
     ///
     /// ```
-    /// use tilewright_core::fixed::{_1, _4, _8, _12, IntTuple, make_layout, make_tile};
+    /// use tilewright_fixed::{_1, _4, _8, _12, FixedTuple, make_layout, make_tile};
     /// let tile = make_tile(make_layout((_8, _12), (_12, _1)), (6, _8), (_4, _4));
     /// assert_eq!(tile.valid().display().to_string(), "(2,_4)");
     /// ```
@@ -97,7 +98,7 @@ where
     /// The offset of a coordinate of the tile, in elements of the whole; some number outside of it.
     ///
     /// ```
-    /// use tilewright_core::fixed::{_1, _4, _8, _12, make_layout, make_tile};
+    /// use tilewright_fixed::{_1, _4, _8, _12, make_layout, make_tile};
     /// let tile = make_tile(make_layout((_8, _12), (_12, _1)), (6, _8), (_4, _4));
     /// assert_eq!(tile.offset((1, 2)), 7 * 12 + 10);
     /// ```
@@ -114,10 +115,10 @@ where
     ///
     /// # Errors
     /// [out of range](Error::is_out_of_range) outside the valid extents, or for an origin outside the
-    /// layout; those of [`Layout::lower`].
+    /// layout; those of [`FixedLayout::lower`].
     ///
     /// ```
-    /// use tilewright_core::fixed::{_1, _4, _8, _12, make_layout, make_tile};
+    /// use tilewright_fixed::{_1, _4, _8, _12, make_layout, make_tile};
     /// let tile = make_tile(make_layout((_8, _12), (_12, _1)), (6, _8), (_4, _4));
     /// assert_eq!(tile.checked_offset((1, 2)), Ok(94));
     /// assert!(tile.checked_offset((2, 2)).unwrap_err().is_out_of_range());
@@ -137,9 +138,9 @@ where
 /// A shape in which a tile `T` may stand at `O`: one integer per axis each.
 ///
 /// ```
-/// use tilewright_core::fixed::{IntTuple, PlaceBy, _4, _8};
+/// use tilewright_fixed::{FixedTuple, PlaceBy, _4, _8};
 /// fn inside<S: PlaceBy<(u8, u8), (u8, u8)>>(shape: S) -> usize {
-///     <S::Left as IntTuple>::RANK
+///     <S::Left as FixedTuple>::RANK
 /// }
 /// assert_eq!(inside(((_4, _8), 9)), 2);
 /// ```
@@ -147,9 +148,9 @@ where
     message = "a tile `{T}` at `{O}` does not fit the shape `{Self}`",
     label = "origin and tile have one integer per axis"
 )]
-pub trait PlaceBy<O, T>: IntTuple {
+pub trait PlaceBy<O, T>: FixedTuple {
     /// The valid extents.
-    type Left: IntTuple;
+    type Left: FixedTuple;
 
     #[doc(hidden)]
     fn left(self, origin: O, by: T) -> Self::Left;
@@ -158,7 +159,7 @@ pub trait PlaceBy<O, T>: IntTuple {
 /// A coordinate of one integer per axis, relative to `O`.
 ///
 /// ```
-/// use tilewright_core::fixed::{IntTuple, ShiftBy, _4};
+/// use tilewright_fixed::{FixedTuple, ShiftBy, _4};
 /// fn rank<C: ShiftBy<(u8, u8)>>(_: C) -> usize {
 ///     C::Sum::RANK
 /// }
@@ -168,9 +169,9 @@ pub trait PlaceBy<O, T>: IntTuple {
     message = "the coordinate `{Self}` does not fit a tile at `{O}`",
     label = "a coordinate of a tile has one integer per axis"
 )]
-pub trait ShiftBy<O>: IntTuple {
+pub trait ShiftBy<O>: FixedTuple {
     /// The coordinate in the whole.
-    type Sum: IntTuple;
+    type Sum: FixedTuple;
 
     #[doc(hidden)]
     fn shifted(self, origin: O) -> Self::Sum;
@@ -178,10 +179,10 @@ pub trait ShiftBy<O>: IntTuple {
 
 /// min(t, max(size − origin, 0)).
 type Left<S, O, T> =
-    Calc<op::Min, T, Calc<op::Max, Calc<op::Sub, <S as IntTuple>::Size, O>, Int<0>>>;
+    Calc<op::Min, T, Calc<op::Max, Calc<op::Sub, <S as FixedTuple>::Size, O>, Int<0>>>;
 
 #[inline]
-fn left<S: IntTuple, O: Integer, T: Integer>(shape: S, origin: O, by: T) -> Left<S, O, T> {
+fn left<S: FixedTuple, O: Integer, T: Integer>(shape: S, origin: O, by: T) -> Left<S, O, T> {
     let behind = calc::<op::Sub, _, _>(shape.size(), origin);
     calc::<op::Min, _, _>(by, calc::<op::Max, _, _>(behind, Int::<0>))
 }
@@ -201,7 +202,7 @@ macro_rules! sum {
 
 macro_rules! places {
     ($($s:ident $o:ident $c:ident $i:tt),*; $s0:ident $o0:ident $c0:ident $i0:tt) => {
-        impl<$($s: IntTuple, $o: Integer, $c: Integer,)* $s0: IntTuple, $o0: Integer, $c0: Integer>
+        impl<$($s: FixedTuple, $o: Integer, $c: Integer,)* $s0: FixedTuple, $o0: Integer, $c0: Integer>
             PlaceBy<($($o,)* $o0,), ($($c,)* $c0,)> for ($($s,)* $s0,)
         {
             type Left = ($(Left<$s, $o, $c>,)* Left<$s0, $o0, $c0>,);

@@ -4,13 +4,11 @@
 
 use core::fmt;
 
-use super::{Expr, Operation, operation::evaluated};
-
 /// A static integer: the value is in the type, so it takes no memory. Prints `_N`. [`C`](super::C) is its
 /// shorter name.
 ///
 /// ```
-/// use tilewright_core::fixed::{_4, Int};
+/// use tilewright_fixed::{_4, Int};
 /// assert_eq!(size_of_val(&_4), 0);
 /// assert_eq!((_4.to_string().as_str(), Int::<-3>::VALUE), ("_4", -3));
 /// assert!(_4 == 4 && _4 == Int::<4>);
@@ -26,7 +24,7 @@ impl<const N: i64> Int<N> {
 /// An integer, static or dynamic: [`Int`], an expression of such ([`Expr`]), or any integer type of Rust.
 ///
 /// ```
-/// use tilewright_core::fixed::{Integer, _4};
+/// use tilewright_fixed::{Integer, _4};
 /// fn double<N: Integer>(n: N) -> (i128, bool) {
 ///     (2 * n.value(), N::VALUE.is_some())
 /// }
@@ -57,16 +55,6 @@ impl<const N: i64> Integer for Int<N> {
     }
 }
 
-impl<O: Operation, A: Integer, B: Integer> Integer for Expr<O, A, B> {
-    type Kind = StaticKind;
-    const VALUE: Option<i64> = Some(evaluated(O::CODE, A::VALUE, B::VALUE));
-
-    #[inline]
-    fn value(self) -> i128 {
-        i128::from(Self::VALUE)
-    }
-}
-
 macro_rules! dynamic {
     ($($integer:ty)*) => { $(
         impl Integer for $integer {
@@ -87,9 +75,9 @@ dynamic!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 /// its operands.
 ///
 /// ```
-/// use tilewright_core::fixed::{Calc, Integer, _4, op};
+/// use tilewright_fixed::{Calc, Integer, _4, op};
 /// // The sum of a static and a dynamic integer is dynamic, an `i64`.
-/// let sum: Calc<op::Add, tilewright_core::fixed::C<4>, u8> = _4 + 1u8;
+/// let sum: Calc<op::Add, tilewright_fixed::C<4>, u8> = _4 + 1u8;
 /// assert_eq!(sum, 5_i64);
 /// ```
 pub trait Kind {
@@ -106,7 +94,7 @@ pub trait Kind {
 /// The kind of [`Int`] and [`Expr`].
 ///
 /// ```
-/// use tilewright_core::fixed::{Int, Integer, StaticKind};
+/// use tilewright_fixed::{Int, Integer, StaticKind};
 /// fn known<N: Integer<Kind = StaticKind> + Default>() -> i128 {
 ///     N::default().value()
 /// }
@@ -118,7 +106,7 @@ pub enum StaticKind {}
 /// The kind of Rust's integers.
 ///
 /// ```
-/// use tilewright_core::fixed::{DynamicKind, Integer};
+/// use tilewright_fixed::{DynamicKind, Integer};
 /// fn bytes<N: Integer<Kind = DynamicKind>>(_: N) -> usize {
 ///     size_of::<N>()
 /// }
@@ -179,12 +167,12 @@ macro_rules! by_value {
     };
 }
 by_value!(Int<N>, const N: i64);
-by_value!(Expr<O, A, B>, O: Operation, A: Integer, B: Integer);
+pub(super) use by_value;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixed::{_0, _64, _65536};
+    use crate::{_0, _64, _65536};
     use std::{string::ToString, vec::Vec};
 
     #[test]
@@ -235,6 +223,6 @@ mod tests {
         assert_eq!((_0.value(), _64.value(), _65536.value()), (0, 64, 65536));
         assert_eq!(Int::<-3>.to_string(), "_-3");
         assert!(Int::<5> == 5u8 && Int::<5> != 6i128 && Int::<-1> != u64::MAX);
-        assert_eq!(i64::from(crate::fixed::C::<12>), 12);
+        assert_eq!(i64::from(crate::C::<12>), 12);
     }
 }

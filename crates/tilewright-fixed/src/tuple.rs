@@ -1,20 +1,21 @@
-//! The IntTuple: an integer, or a tuple of IntTuples.
+//! The FixedTuple: an integer, or a tuple of IntTuples.
 //!
-//! Law: rank, depth, size, parts and text are those of the run-time [`IntTuple`](crate::IntTuple) that
-//! [`IntTuple::lower`] gives.
+//! Law: rank, depth, size, parts and text are those of the run-time [`IntTuple`](tilewright_core::IntTuple) that
+//! [`FixedTuple::lower`] gives.
 //!
 //! Source: CATLASS `include/tla/int_tuple.hpp`; CUTLASS `include/cute/int_tuple.hpp`.
 
 use core::fmt;
 
-use super::{At, Calc, Get, Int, Integer, StaticKind, arity::arities, op, operation::calc};
-use crate::{Error, MAX_MODES, algebra::tuple_text::write_leaves};
+use tilewright_core::{Error, IntTuple, MAX_MODES};
+
+use super::{Integer, StaticKind};
 
 /// An integer, static or dynamic, or a tuple of up to 12 IntTuples, nested to any depth: a shape, a
 /// stride, a coordinate. Only its dynamic integers take memory.
 ///
 /// ```
-/// use tilewright_core::fixed::{_2, _4, IntTuple};
+/// use tilewright_fixed::{_2, _4, FixedTuple};
 /// let tuple = ((_4, 3), _2);
 /// assert_eq!((tuple.rank(), tuple.depth(), tuple.size()), (2, 2, 24_i64));
 /// assert_eq!(tuple.display().to_string(), "((_4,3),_2)");
@@ -24,7 +25,7 @@ use crate::{Error, MAX_MODES, algebra::tuple_text::write_leaves};
 /// assert_eq!(size_of_val(&((_4, 3u32), _2)), 4);
 /// ```
 /// ```compile_fail
-/// use tilewright_core::fixed::{_2, _4, IntTuple};
+/// use tilewright_fixed::{_2, _4, FixedTuple};
 /// // error[E0277]: `(Int<4>, Int<2>)` has no part at position 2
 /// (_4, _2).get::<2>();
 /// ```
@@ -32,18 +33,18 @@ use crate::{Error, MAX_MODES, algebra::tuple_text::write_leaves};
     message = "`{Self}` is neither an integer nor a tuple of such",
     label = "an integer, or a tuple of up to 12 integers and tuples, stands here"
 )]
-pub trait IntTuple: Leaves {
+pub trait FixedTuple: Leaves {
     /// The number of top-level positions; 1 for an integer.
     const RANK: usize;
 
     /// The depth of nesting; 0 for an integer.
     const DEPTH: usize;
 
-    /// The type of [`IntTuple::size`].
+    /// The type of [`FixedTuple::size`].
     type Size: Integer;
 
     /// A coordinate of this shape: bracketed as it is, each integer a `u64`.
-    type Digits: IntTuple;
+    type Digits: FixedTuple;
 
     /// The product of all integers; 1 for `()`. [`NO_INTEGER`](super::NO_INTEGER) beyond 64 bits.
     fn size(self) -> Self::Size;
@@ -52,13 +53,13 @@ pub trait IntTuple: Leaves {
     #[doc(hidden)]
     fn unpack(self, index: u64) -> Self::Digits;
 
-    /// [`IntTuple::RANK`].
+    /// [`FixedTuple::RANK`].
     #[inline]
     fn rank(self) -> usize {
         Self::RANK
     }
 
-    /// [`IntTuple::DEPTH`].
+    /// [`FixedTuple::DEPTH`].
     #[inline]
     fn depth(self) -> usize {
         Self::DEPTH
@@ -76,7 +77,7 @@ pub trait IntTuple: Leaves {
     /// The part at a path of positions, each within the part before.
     ///
     /// ```
-    /// use tilewright_core::fixed::{_0, _1, IntTuple};
+    /// use tilewright_fixed::{_0, _1, FixedTuple};
     /// let tuple = ((1, 2), (3, (4, 5)));
     /// assert_eq!(tuple.at((_1, _1)).display().to_string(), "(4,5)");
     /// assert_eq!(tuple.at((_1, _1, _0)), 4);
@@ -96,7 +97,7 @@ pub trait IntTuple: Leaves {
     /// # Errors
     /// [overflow](Error::is_overflow) for an integer that 64 bits do not hold. More than [`MAX_MODES`]
     /// integers are a compile error.
-    fn lower(self) -> Result<crate::IntTuple, Error> {
+    fn lower(self) -> Result<IntTuple, Error> {
         let list = List::of(self);
         let (mut values, mut i) = ([0; MAX_MODES], 0);
         while i < list.len {
@@ -109,7 +110,7 @@ pub trait IntTuple: Leaves {
             })?;
             i += 1;
         }
-        crate::IntTuple::new(&values[..list.len], Self::TUPLE.profile())
+        IntTuple::new(&values[..list.len], Self::TUPLE.profile())
     }
 
     /// The tuple as text, static integers as `_N`: `((_4,3),_2)`.
@@ -119,10 +120,10 @@ pub trait IntTuple: Leaves {
     }
 }
 
-/// An IntTuple of static integers: it is made from its type by `Default` and takes no memory.
+/// An FixedTuple of static integers: it is made from its type by `Default` and takes no memory.
 ///
 /// ```
-/// use tilewright_core::fixed::{C, IntTuple, Static};
+/// use tilewright_fixed::{C, FixedTuple, Static};
 /// fn text<T: Static>() -> String {
 ///     T::default().display().to_string()
 /// }
@@ -132,19 +133,19 @@ pub trait IntTuple: Leaves {
     message = "not every integer of `{Self}` is static",
     label = "static integers, such as `_4`, stand here"
 )]
-pub trait Static: IntTuple + Default {}
+pub trait Static: FixedTuple + Default {}
 
 impl<T: Integer<Kind = StaticKind> + Default> Static for T {}
 impl Static for () {}
 
-/// An IntTuple as a list of integers, with its brackets known to the compiler.
+/// An FixedTuple as a list of integers, with its brackets known to the compiler.
 #[doc(hidden)]
 pub trait Leaves: Copy {
     /// Whether all integers are static.
     const STATIC: bool;
 
     /// The static integers, and 0 for each dynamic one.
-    const TUPLE: crate::IntTuple;
+    const TUPLE: IntTuple;
 
     /// Appends the integers.
     fn push(self, list: &mut List);
@@ -164,7 +165,7 @@ pub struct List {
 
 impl List {
     #[inline]
-    pub(crate) fn of(tuple: impl IntTuple) -> List {
+    pub(crate) fn of(tuple: impl FixedTuple) -> List {
         let mut list = List { values: [0; MAX_MODES], is_static: [false; MAX_MODES], len: 0 };
         tuple.push(&mut list);
         list
@@ -173,7 +174,7 @@ impl List {
 
 impl<T: Integer> Leaves for T {
     const STATIC: bool = T::VALUE.is_some();
-    const TUPLE: crate::IntTuple = crate::IntTuple::integer(match T::VALUE {
+    const TUPLE: IntTuple = IntTuple::integer(match T::VALUE {
         Some(value) => value,
         None => 0,
     });
@@ -194,7 +195,7 @@ impl<T: Integer> Leaves for T {
     }
 }
 
-impl<T: Integer> IntTuple for T {
+impl<T: Integer> FixedTuple for T {
     const RANK: usize = 1;
     const DEPTH: usize = 0;
     type Size = T;
@@ -211,147 +212,72 @@ impl<T: Integer> IntTuple for T {
     }
 }
 
-impl Leaves for () {
-    const STATIC: bool = true;
-    const TUPLE: crate::IntTuple = bracketed(&[]);
-
-    #[inline]
-    fn push(self, _: &mut List) {}
-
-    #[inline]
-    fn leaf(self, _: usize) -> u64 {
-        0
-    }
-}
-
-impl IntTuple for () {
-    const RANK: usize = 0;
-    const DEPTH: usize = 1;
-    type Size = Int<1>;
-    type Digits = ();
-
-    #[inline]
-    fn size(self) -> Int<1> {
-        Int
-    }
-
-    #[inline]
-    fn unpack(self, _: u64) {}
-}
-
-/// The parts, in brackets.
-const fn bracketed(parts: &[&crate::IntTuple]) -> crate::IntTuple {
-    match crate::IntTuple::of(parts) {
-        Ok(tuple) => tuple,
-        Err(error) => error.panic_const(),
-    }
-}
-
-/// The deepest of the parts, and the brackets around them.
-const fn around(depths: &[usize]) -> usize {
-    let (mut deepest, mut i) = (0, 0);
-    while i < depths.len() {
-        deepest = if depths[i] > deepest { depths[i] } else { deepest };
-        i += 1;
-    }
-    deepest + 1
-}
-
-/// `x mod n` and `x div n`, where no extent is 0: with a static n, no division is left of it.
-#[inline]
-pub(crate) fn digit(x: u64, n: impl Integer) -> (u64, u64) {
-    let n = n.value() as u64;
-    (x.checked_rem(n).unwrap_or(0), x.checked_div(n).unwrap_or(0))
-}
-
-/// The product of the sizes of all parts, as a type or as a value.
-macro_rules! product {
-    (; $last:ident) => { $last::Size };
-    ($s:ident $(, $rest:ident)*; $last:ident) => {
-        Calc<op::Mul, $s::Size, product!($($rest),*; $last)>
-    };
-    ($tuple:ident; ; $last:tt) => { $tuple.$last.size() };
-    ($tuple:ident; $i:tt $(, $rest:tt)*; $last:tt) => {
-        calc::<op::Mul, _, _>($tuple.$i.size(), product!($tuple; $($rest),*; $last))
-    };
-}
-
-macro_rules! tuples {
-    ($($s:ident $d:ident $c:ident $i:tt),*; $last:ident $last_d:ident $last_c:ident $last_i:tt) => {
-        impl<$($s: IntTuple,)* $last: IntTuple> Leaves for ($($s,)* $last,) {
-            const STATIC: bool = $($s::STATIC &&)* $last::STATIC;
-            const TUPLE: crate::IntTuple = bracketed(&[$(&$s::TUPLE,)* &$last::TUPLE]);
-
-            #[inline]
-            fn push(self, list: &mut List) {
-                $(self.$i.push(list);)*
-                self.$last_i.push(list);
-            }
-
-            #[inline]
-            #[allow(unused_mut)]
-            fn leaf(self, at: usize) -> u64 {
-                let mut at = at;
-                $(
-                    let leaves = const { $s::TUPLE.values().len() };
-                    if at < leaves {
-                        return self.$i.leaf(at);
-                    }
-                    at -= leaves;
-                )*
-                self.$last_i.leaf(at)
-            }
-        }
-
-        impl<$($s: IntTuple,)* $last: IntTuple> IntTuple for ($($s,)* $last,) {
-            const RANK: usize = $last_i + 1;
-            const DEPTH: usize = around(&[$($s::DEPTH,)* $last::DEPTH]);
-            type Size = product!($($s),*; $last);
-            type Digits = ($($s::Digits,)* $last::Digits,);
-
-            #[inline]
-            fn size(self) -> Self::Size {
-                product!(self; $($i),*; $last_i)
-            }
-
-            #[inline]
-            fn unpack(self, index: u64) -> Self::Digits {
-                #[allow(unused_mut)]
-                let mut rest = index;
-                ($({
-                    let (x, next) = digit(rest, self.$i.size());
-                    rest = next;
-                    self.$i.unpack(x)
-                },)* self.$last_i.unpack(rest),)
-            }
-        }
-
-        impl<$($s: Static,)* $last: Static> Static for ($($s,)* $last,) {}
-    };
-}
-arities!(tuples);
-
-/// An IntTuple as text; see [`IntTuple::display`].
+/// An FixedTuple as text; see [`FixedTuple::display`].
 ///
 /// ```
-/// use tilewright_core::fixed::{_4, IntTuple};
+/// use tilewright_fixed::{_4, FixedTuple};
 /// assert_eq!(format!("{}", ((_4, 2), 3).display()), "((_4,2),3)");
 /// ```
 #[derive(Clone, Copy)]
 pub struct Printed<T>(T);
 
-impl<T: IntTuple> fmt::Display for Printed<T> {
+impl<T: FixedTuple> fmt::Display for Printed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = List::of(self.0);
-        write_leaves(f, T::TUPLE.profile(), |f, leaf| {
+        T::TUPLE.profile().write(f, |f, leaf| {
             f.write_str(if list.is_static[leaf] { "_" } else { "" })?;
             write!(f, "{}", list.values[leaf])
         })
     }
 }
 
-impl<T: IntTuple> fmt::Debug for Printed<T> {
+impl<T: FixedTuple> fmt::Debug for Printed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+/// What stands at position `I`, from 0 on.
+///
+/// ```
+/// use tilewright_fixed::{Get, FixedTuple, _4};
+/// fn first<T: Get<0>>(tuple: T) -> String {
+///     tuple.get::<0>().display().to_string()
+/// }
+/// assert_eq!((first(((_4, 2), 3)), first(7)), ("(_4,2)".into(), "7".into()));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no part at position {I}",
+    label = "no such position",
+    note = "positions run from 0 to the rank less one"
+)]
+pub trait Get<const I: i64>: FixedTuple {
+    /// The type of the part.
+    type Part: FixedTuple;
+
+    /// The part.
+    fn part(self) -> Self::Part;
+}
+
+/// What stands at the path `P`: a position as a static integer, or up to 6 positions in a tuple, each
+/// within the part before.
+///
+/// ```
+/// use tilewright_fixed::{At, Int, FixedTuple, _4};
+/// fn second_of_first<T: At<(Int<0>, Int<1>)>>(tuple: T) -> String {
+///     tuple.part_at().display().to_string()
+/// }
+/// assert_eq!(second_of_first(((_4, 2), 3)), "2");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no part at the path `{P}`",
+    label = "no such path",
+    note = "a path is a static integer, or a tuple of up to 6: `(_1, _0)`"
+)]
+pub trait At<P>: FixedTuple {
+    /// The type of the part.
+    type Part: FixedTuple;
+
+    /// The part.
+    fn part_at(self) -> Self::Part;
 }
