@@ -1,18 +1,14 @@
 //! A conversion: everything decided before a byte is written.
 
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
-    Action, Error, Input, Job, Request, Watch,
+    Action, Error, Input, Job, Request,
     container::{Format, Target},
     destination, journal,
     open::check_reading,
     place::Place,
     request::{Choice, check_memory},
-    run, sink,
 };
 
 /// A checked conversion of one file, ready to run.
@@ -45,102 +41,6 @@ pub struct Conversion<'a> {
     pub(crate) request: Request,
     pub(crate) jobs: Vec<Job>,
     pub(crate) targets: Vec<Target>,
-}
-
-/// What a run did.
-///
-/// ```
-/// # use tilewright_files::{Conversion, Reading, Request, open};
-/// # use tilewright_notation::Spec;
-/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
-/// # let input = open(path, &Reading::default()).unwrap();
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let out = folder.path().join("zn.safetensors");
-/// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
-/// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
-/// let report = conversion.run(&()).unwrap();
-/// assert!(report.bytes_written() > report.bytes_read() && report.verified().is_some());
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
-    pub(crate) bytes_read: u64,
-    pub(crate) bytes_written: u64,
-    pub(crate) verified: Option<u64>,
-    pub(crate) peak: u64,
-}
-
-impl Report {
-    /// Bytes of tensors read, those read again for verification not counted.
-    ///
-    /// ```
-    /// # use tilewright_files::{Conversion, Reading, Request, open};
-    /// # use tilewright_notation::Spec;
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
-    /// # let input = open(path, &Reading::default()).unwrap();
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let out = folder.path().join("zn.safetensors");
-    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
-    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
-    /// let read: u64 = conversion.jobs().iter().map(|job| job.bytes_in()).sum();
-    /// assert_eq!(conversion.run(&()).unwrap().bytes_read(), read);
-    /// ```
-    pub fn bytes_read(&self) -> u64 {
-        self.bytes_read
-    }
-
-    /// Bytes written, headers included.
-    ///
-    /// ```
-    /// # use tilewright_files::{Conversion, Reading, Request, open};
-    /// # use tilewright_notation::Spec;
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
-    /// # let input = open(path, &Reading::default()).unwrap();
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let out = folder.path().join("zn.safetensors");
-    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
-    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
-    /// let report = conversion.run(&()).unwrap();
-    /// assert_eq!(report.bytes_written(), std::fs::metadata(&out).unwrap().len());
-    /// ```
-    pub fn bytes_written(&self) -> u64 {
-        self.bytes_written
-    }
-
-    /// Bytes compared, where verification was asked for.
-    ///
-    /// ```
-    /// # use tilewright_files::{Conversion, Reading, Request, open};
-    /// # use tilewright_notation::Spec;
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
-    /// # let input = open(path, &Reading::default()).unwrap();
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let out = folder.path().join("zn.safetensors");
-    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
-    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
-    /// let written: u64 = conversion.jobs().iter().map(|job| job.bytes_out()).sum();
-    /// assert_eq!(conversion.run(&()).unwrap().verified(), Some(written));
-    /// ```
-    pub fn verified(&self) -> Option<u64> {
-        self.verified
-    }
-
-    /// The most bytes of buffers that were in use at once.
-    ///
-    /// ```
-    /// # use tilewright_files::{Conversion, Reading, Request, open};
-    /// # use tilewright_notation::Spec;
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
-    /// # let input = open(path, &Reading::default()).unwrap();
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let out = folder.path().join("zn.safetensors");
-    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
-    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
-    /// let peak = conversion.run(&()).unwrap().peak_memory();
-    /// assert!(peak > 0 && peak <= tilewright_files::DEFAULT_MEMORY);
-    /// ```
-    pub fn peak_memory(&self) -> u64 {
-        self.peak
-    }
 }
 
 impl<'a> Conversion<'a> {
@@ -284,54 +184,6 @@ impl<'a> Conversion<'a> {
     /// ```
     pub fn out(&self) -> &Path {
         &self.out
-    }
-
-    /// Writes the result: to temporary files beside `out`, synced, verified if asked, then renamed;
-    /// the index of a checkpoint last. After an error before that rename nothing of it is left; where the
-    /// folder cannot be synced afterwards, or old files cannot be removed, the result stands.
-    ///
-    /// # Errors
-    /// [i/o](Error::is_io) if reading or writing fails, or if verification finds a difference;
-    /// [cancelled](Error::is_cancelled) if `watch` says so.
-    ///
-    /// ```
-    /// # use tilewright_files::{Conversion, Reading, Request, open};
-    /// # use tilewright_notation::Spec;
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
-    /// # let input = open(path, &Reading::default()).unwrap();
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let out = folder.path().join("zn.safetensors");
-    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
-    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
-    /// conversion.run(&()).unwrap();
-    /// assert!(out.exists());
-    ///
-    /// // What has appeared meanwhile is not replaced.
-    /// assert_eq!(conversion.run(&()).unwrap_err().kind(), "exists");
-    /// ```
-    pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
-        run::run(self, watch, &sink::plain)
-    }
-
-    /// Writes the result of [`prepare_stream`](Conversion::prepare_stream), in order. An error leaves a part
-    /// of it.
-    ///
-    /// # Errors
-    /// As [`run`](Conversion::run); [usage](Error::is_usage) where the result goes to files.
-    ///
-    /// ```
-    /// # use tilewright_files::{Conversion, Reading, Request, open};
-    /// # use tilewright_notation::Spec;
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
-    /// # let input = open(path, &Reading::default()).unwrap();
-    /// let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
-    /// let conversion = Conversion::prepare_stream(&input, "-", request).unwrap();
-    /// let mut out = Vec::new();
-    /// let report = conversion.run_to(&mut out, &()).unwrap();
-    /// assert_eq!(report.bytes_written(), out.len() as u64);
-    /// ```
-    pub fn run_to(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<Report, Error> {
-        run::run_to(self, out, watch)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// The name of standard input, or output.
-const STANDARD: &str = "-";
-
-use crate::container::Format;
+use crate::{
+    container::{self, Format},
+    source::is_standard,
+};
 
 /// A path without its prefix, and the format that prefix or extension names.
 #[derive(Clone, Debug)]
@@ -17,16 +17,11 @@ pub(crate) struct Place {
 impl Place {
     /// Reads `raw:PATH`, `npy:PATH` …, or a path whose name may end as a format's do.
     pub(crate) fn parse(path: &Path) -> Place {
-        match Format::by_prefix(path) {
+        match container::by_prefix(path) {
             Some((format, path)) => Place { path, format: Some(format) },
-            None => Place { path: path.into(), format: Format::by_ending(path) },
+            None => Place { path: path.into(), format: container::by_ending(path) },
         }
     }
-}
-
-/// Whether a path without its prefix is standard input or output; a file of that name is `./-`.
-pub(crate) fn is_standard(path: &Path) -> bool {
-    path.as_os_str() == STANDARD
 }
 
 /// Whether a path names standard input or output: `-`, also with its kind before it, `raw:-`. Libraries
@@ -51,7 +46,7 @@ pub fn is_stream(path: &Path) -> bool {
 /// assert!(!tilewright_files::has_prefix(Path::new("./raw:a.txt")));
 /// ```
 pub fn has_prefix(path: &Path) -> bool {
-    Format::by_prefix(path).is_some()
+    container::by_prefix(path).is_some()
 }
 
 #[cfg(test)]

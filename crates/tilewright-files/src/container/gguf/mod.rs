@@ -29,7 +29,11 @@ use std::{
     path::Path,
 };
 
-use super::{Container, Fact, Format, Member, Opened, Opening, Target, notes};
+use super::{
+    notes,
+    seam::{Container, Fact, Format, Member, Opened, Opening},
+    target::Target,
+};
 use crate::{Error, Job, names};
 use header::Header;
 use value::Pair;

@@ -11,7 +11,11 @@ use super::{
 };
 use crate::{
     Error, Job, Tensor,
-    container::{Opened, Section, Target, notes},
+    container::{
+        notes,
+        seam::Opened,
+        target::{Section, Target},
+    },
 };
 
 /// The one file that holds the results of all jobs.

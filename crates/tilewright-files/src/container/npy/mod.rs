@@ -13,8 +13,9 @@ use std::path::Path;
 pub(crate) use header::header_bytes;
 
 use super::{
-    Container, Expected, Format, OneArray, Opened, Opening, Target,
     array::{self, Stored},
+    seam::{Container, Expected, Format, OneArray, Opened, Opening},
+    target::Target,
 };
 use crate::{
     Error, Job, Reading, Tensor,

@@ -10,9 +10,9 @@ use std::{
 pub(crate) use index::Index;
 
 use super::{
-    Container, Fact, Format, Opened, Opening, Target,
     safetensors::{self, Metadata},
-    target::Section,
+    seam::{Container, Fact, Format, Opened, Opening},
+    target::{Section, Target},
 };
 use crate::{Error, Job, Tensor, job::total_bytes, mark, names, source::Source, temporary};
 
