@@ -14,6 +14,7 @@ use tilewright_relayout::Chunk;
 use crate::{
     Error,
     budget::{Budget, Buffer},
+    container::Section,
     pool::Pool,
     source::Source,
     work::{Part, Queue, Shares, Work},
@@ -26,10 +27,8 @@ const STEP: usize = 1 << 20;
 pub(crate) enum Said<'c, 'b> {
     /// The first bytes of a buffer, which goes back when they are written.
     Piece(Buffer<'b>, usize),
-    /// Bytes that belong to no tensor.
-    Bytes(&'c [u8]),
-    /// Zeros between tensors.
-    Zeros(u64),
+    /// What belongs to no tensor.
+    Section(&'c Section),
     /// Bytes of the input as they are.
     Copy { source: &'c Source, at: u64, len: u64 },
     /// Nothing more of this number.
@@ -115,13 +114,9 @@ impl<'c, 'b> Lane<'c, 'b> {
     fn batch(&mut self, batch: Vec<Work<'c>>) -> Result<(), End> {
         for work in batch {
             match work {
-                Work::Bytes(bytes) => {
+                Work::Section(section) => {
                     self.send()?;
-                    self.say(Said::Bytes(bytes))?;
-                }
-                Work::Zeros(len) => {
-                    self.send()?;
-                    self.say(Said::Zeros(len))?;
+                    self.say(Said::Section(section))?;
                 }
                 Work::Copy { source, at, len } => {
                     self.send()?;

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use flate2::Crc;
+
 use crate::{
     Error, Watch,
     budget::{Budget, Buffer},
+    container::Section,
     sink::Sink,
     source::Source,
     watch::go_on,
@@ -26,6 +29,9 @@ pub(crate) struct Output<'a> {
     watch: &'a dyn Watch,
     budget: &'a Budget,
     through: Option<Buffer<'a>>,
+    /// The checksum of what is written, while one is made, and those that are made.
+    sum: Option<Crc>,
+    sums: Vec<u32>,
     written: u64,
     begun: u64,
 }
@@ -37,7 +43,8 @@ impl<'a> Output<'a> {
         watch: &'a dyn Watch,
         budget: &'a Budget,
     ) -> Output<'a> {
-        Output { sink, path, watch, budget, through: None, written: 0, begun: 0 }
+        let (through, sum, sums) = (None, None, Vec::new());
+        Output { sink, path, watch, budget, through, sum, sums, written: 0, begun: 0 }
     }
 
     /// What an output may hold of the budget.
@@ -58,13 +65,32 @@ impl<'a> Output<'a> {
         for step in bytes.chunks(STEP as usize) {
             self.go_on()?;
             self.sink.write(step).map_err(|cause| Error::io(self.path, "write", cause))?;
+            if let Some(sum) = &mut self.sum {
+                sum.update(step);
+            }
             self.advance(step.len() as u64);
         }
         Ok(())
     }
 
+    /// Appends what belongs to no tensor.
+    pub(crate) fn section(&mut self, section: &Section) -> Result<(), Error> {
+        match section {
+            Section::Bytes(bytes) => self.write(bytes)?,
+            Section::Zeros(len) => self.zeros(*len)?,
+            Section::Begin => self.sum = Some(Crc::new()),
+            Section::End => self.sums.extend(self.sum.take().map(|sum| sum.sum())),
+            Section::Late(_, make) => {
+                let bytes = make(&self.sums);
+                self.write(&bytes)?;
+            }
+            Section::Tensor(_) => {}
+        }
+        Ok(())
+    }
+
     /// Appends zeros.
-    pub(crate) fn zeros(&mut self, mut len: u64) -> Result<(), Error> {
+    fn zeros(&mut self, mut len: u64) -> Result<(), Error> {
         const ZEROS: [u8; 4096] = [0; 4096];
         while len > 0 {
             let step = len.min(ZEROS.len() as u64);
@@ -77,6 +103,10 @@ impl<'a> Output<'a> {
     /// Appends the bytes `at..at + len` of a file.
     pub(crate) fn copy(&mut self, from: &Source, mut at: u64, len: u64) -> Result<(), Error> {
         let end = at.saturating_add(len);
+        // A checksum is made of bytes in memory.
+        if self.sum.is_some() {
+            return self.copy_through(from, at, end);
+        }
         while at < end {
             self.go_on()?;
             let step = (end - at).min(STEP);

@@ -80,6 +80,7 @@ pub(crate) fn run(
     if conversion.streamed {
         return Err(Error::usage("the result goes to a stream, which run_to is given"));
     }
+    conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
     let verified = files(conversion, means.bytes, wrap, &means)?;
     Ok(means.report(conversion, verified))
@@ -94,6 +95,7 @@ pub(crate) fn run_to(
     if !conversion.streamed {
         return Err(Error::usage("the result goes to a file, which run writes"));
     }
+    conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
     for target in &conversion.targets {
         write_to(conversion, target, Path::new(STREAM), Box::new(Stream(out)), &means)?;

@@ -61,6 +61,11 @@ impl Source {
         Ok(Source { own: false, ..Source::of(file, path)? })
     }
 
+    /// A file without a name that holds what was unpacked from the file at `path`.
+    pub(crate) fn unpacked(file: File, path: &Path) -> Result<Source, Error> {
+        Ok(Source { own: false, ..Source::of(file, path)? })
+    }
+
     /// An open regular file.
     pub(crate) fn given(file: File) -> Result<Source, Error> {
         Source::of(file, Path::new(STREAM))

@@ -9,6 +9,7 @@ mod array;
 mod gguf;
 mod notes;
 pub(crate) mod npy;
+mod npz;
 mod raw;
 pub(crate) mod safetensors;
 mod seam;
@@ -24,8 +25,14 @@ pub(crate) use target::{Section, Target};
 use crate::{Error, source::Source};
 
 /// Every format. Where several recognise the first bytes of a file, the first of them opens it.
-pub(crate) const FORMATS: &[&Format] =
-    &[&safetensors::FORMAT, &npy::FORMAT, &gguf::FORMAT, &sharded::FORMAT, &raw::FORMAT];
+pub(crate) const FORMATS: &[&Format] = &[
+    &safetensors::FORMAT,
+    &npy::FORMAT,
+    &gguf::FORMAT,
+    &npz::FORMAT,
+    &sharded::FORMAT,
+    &raw::FORMAT,
+];
 
 /// The format that names its files so, before the path.
 pub(crate) fn by_prefix(path: &Path) -> Option<(&'static Format, PathBuf)> {
