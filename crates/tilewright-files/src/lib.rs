@@ -8,9 +8,9 @@
 //! | whether a result is right | [`verify`] |
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
 //!
-//! Read and written are safetensors files, checkpoints of several such files by their index, NumPy's
-//! `.npy`, and bytes without a header. A safetensors file keeps what its tensors are in its metadata,
-//! so a conversion back gives the original bit for bit:
+//! Read and written are safetensors files, checkpoints of several such files by their index, GGUF, NumPy's
+//! `.npy` and `.npz`, and bytes without a header. Formats of named tensors keep in their metadata how these
+//! lie, so a conversion back gives the original bit for bit:
 //!
 //! ```
 //! use tilewright_files::{Conversion, Reading, Request, open};

@@ -16,7 +16,7 @@ use crate::{
     temporary,
 };
 
-/// Opens a file: `raw:PATH`, `npy:PATH` or `safetensors:PATH`, or what its extension names, or else what
+/// Opens a file: by the prefix of its format (`raw:PATH`, `npy:PATH` …), or by what its extension names, or else what
 /// its first bytes show. Headers are read and checked, tensors are not.
 ///
 /// A file of one array (npy, raw) is read as `reading` says. In safetensors files every tensor says

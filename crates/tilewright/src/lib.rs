@@ -10,7 +10,7 @@
 //! | [`xla`] | XLA's [`ArrayShape`], [`Shape`], [`HloModule`]: texts, protos, exact sizes and addresses |
 //! | [`notation`] | [`Spec`]: any notation in, any notation out; the catalogue of named formats |
 //! | [`relayout`] | moves array data from any layout to any other |
-//! | [`files`] | `.safetensors`, `.npy` and raw files, rewritten with bounded memory |
+//! | [`files`] | `.safetensors`, GGUF, `.npy`, `.npz` and raw files, rewritten with bounded memory |
 //! | [`draw`] | layouts and conversions as pictures: SVG, HTML, TikZ, terminals |
 //! | [`explain`](mod@explain), [`picture`] | a layout in words, and drawn |
 //! | [`compare`](mod@compare), [`eval`] | whether two layouts are one; expressions of the algebra |

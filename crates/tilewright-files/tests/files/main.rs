@@ -8,6 +8,7 @@ mod corrupt;
 mod dtypes;
 mod gguf;
 mod memory;
+mod npz;
 mod output;
 mod overlap;
 mod sharded;

@@ -201,3 +201,59 @@ fn central(bytes: &mut Vec<u8>, entry: &Entry, sum: u32) {
         bytes.extend_from_slice(&large);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{container::npz::archive::Archive as Read, source::Source};
+    use std::io::{Seek, SeekFrom, Write};
+
+    /// Plans entries with results of these lengths, and reads the archive back, whose results are holes.
+    fn read_back(lens: &[u64]) -> Vec<(String, u64, u32)> {
+        let mut archive = Archive::default();
+        for (number, len) in lens.iter().enumerate() {
+            archive.entry(format!("{number}.npy"), vec![7; 10], Some((number, *len))).unwrap();
+        }
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let sums: Vec<u32> = (0..lens.len() as u32).collect();
+        for section in archive.finished() {
+            match &section {
+                Section::Bytes(bytes) => file.write_all(bytes).unwrap(),
+                Section::Late(len, make) => {
+                    assert_eq!(make(&sums).len() as u64, *len);
+                    file.write_all(&make(&sums)).unwrap();
+                }
+                Section::Tensor(number) => {
+                    file.seek(SeekFrom::Current(lens[*number] as i64)).unwrap();
+                }
+                Section::Begin | Section::End | Section::Zeros(_) => {}
+            }
+        }
+        let source = Source::open(file.path()).unwrap();
+        let entries = Read::read(&source).unwrap().entries;
+        for entry in &entries {
+            let mut first = [0; 10];
+            source.read(&mut first, entry.at).unwrap();
+            assert_eq!(first, [7; 10]);
+        }
+        entries.into_iter().map(|entry| (entry.name, entry.size, entry.sum)).collect()
+    }
+
+    #[test]
+    fn what_is_planned_is_read_back_beyond_the_fields_of_32_bits() {
+        let large = 1u64 << 32;
+        for lens in [
+            &[][..],
+            &[0],
+            &[5, 0, 1000],
+            &[large, 3],
+            &[large - 11, large - 10, 7],
+            &[1, 5 * large, 2],
+        ] {
+            let expected: Vec<_> =
+                (0..).zip(lens).map(|(i, len)| (format!("{i}.npy"), len + 10, i)).collect();
+            assert_eq!(read_back(lens), expected);
+        }
+        assert_eq!(read_back(&vec![1; 65_535]).len(), 65_535);
+    }
+}
