@@ -16,8 +16,9 @@ use crate::{
     budget::{Budget, Buffer},
     container::Section,
     pool::Pool,
+    shares::Shares,
     source::Source,
-    work::{Part, Queue, Shares, Work},
+    work::{Part, Queue, Work},
 };
 
 /// The most bytes read between two looks at whether to stop.

@@ -8,6 +8,7 @@ use crate::{
     Error, Watch,
     budget::{Budget, Buffer},
     container::Section,
+    shares::of_output,
     sink::Sink,
     source::Source,
     watch::go_on,
@@ -18,9 +19,6 @@ const STEP: u64 = 8 << 20;
 
 /// So many bytes are written between two words to the system that they are final.
 const FINAL: u64 = 32 << 20;
-
-/// The most bytes that are copied through memory at once.
-const COPY: u64 = 64 << 10;
 
 /// The output of one target.
 pub(crate) struct Output<'a> {
@@ -45,11 +43,6 @@ impl<'a> Output<'a> {
     ) -> Output<'a> {
         let (through, sum, sums) = (None, None, Vec::new());
         Output { sink, path, watch, budget, through, sum, sums, written: 0, begun: 0 }
-    }
-
-    /// What an output may hold of the budget.
-    pub(crate) fn needs(limit: u64) -> u64 {
-        COPY.min(limit / 8)
     }
 
     pub(crate) fn path(&self) -> &'a Path {
@@ -125,7 +118,7 @@ impl<'a> Output<'a> {
     fn copy_through(&mut self, from: &Source, mut at: u64, end: u64) -> Result<(), Error> {
         let mut through = match self.through.take() {
             Some(buffer) => buffer,
-            None => self.budget.buffer(Output::needs(self.budget.limit()))?,
+            None => self.budget.buffer(of_output(self.budget.limit()))?,
         };
         while at < end {
             let step = (end - at).min(through.len() as u64) as usize;

@@ -19,7 +19,8 @@ use crate::{
     lane::{Lane, Message, Road, Said},
     output::Output,
     pool::Pool,
-    work::{Queue, Shares},
+    shares::Shares,
+    work::Queue,
 };
 
 /// How long the watcher is not asked while nothing comes.
@@ -33,7 +34,7 @@ pub(crate) fn write(
     budget: &Budget,
     pool: &Pool,
 ) -> Result<(), Error> {
-    let shares = Shares::of(budget.limit(), Output::needs(budget.limit()));
+    let shares = Shares::of(budget.limit());
     let queue = Mutex::new(Queue::new(conversion, sections, shares));
     let stop = AtomicBool::new(false);
     let road = Road { queue: &queue, stop: &stop, shares, pool, budget };

@@ -5,47 +5,15 @@ use std::ops::Range;
 
 use tilewright_relayout::{Chunk, Plan};
 
-use crate::{Action, Conversion, Error, Job, container::Section, source::Source};
-
-/// The bytes of a piece where memory allows: what is made stays in the processor's cache until it is
-/// written.
-const PIECE: u64 = 1 << 20;
-
-/// Reads of this length are as good as one long read.
-const LONG: u64 = 64 << 10;
+use crate::{
+    Action, Conversion, Error, Job,
+    container::Section,
+    shares::{PIECE, Shares},
+    source::Source,
+};
 
 /// Pieces of work smaller than this are handed out together.
 const BATCH: u64 = PIECE / 4;
-
-/// Budgets smaller than this are not divided: long reads are worth more than work side by side.
-const DIVIDED: u64 = 8 << 20;
-
-/// How the budget is shared out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shares {
-    /// How many lanes read and move at the same time.
-    pub(crate) lanes: usize,
-    /// How many pieces a lane may have on their way to the file, that which it fills among them.
-    pub(crate) slots: usize,
-    /// What a lane may hold, in bytes.
-    pub(crate) share: u64,
-    /// The bytes of a piece.
-    pub(crate) piece: u64,
-}
-
-impl Shares {
-    /// Of a bound on memory, `reserved` bytes of which are taken.
-    pub(crate) fn of(limit: u64, reserved: u64) -> Shares {
-        let (lanes, slots) = if limit < DIVIDED { (1, 1) } else { (2, 2) };
-        let share = limit.saturating_sub(reserved) / lanes as u64;
-        Shares { lanes, slots, share, piece: PIECE.min(share / 8).max(1) }
-    }
-
-    /// What a lane holds that reads `src` bytes, with a list of `list`, for pieces of `dst` bytes.
-    pub(crate) fn held(&self, src: u64, list: u64, dst: u64) -> u64 {
-        src.saturating_add(list).saturating_add(dst.saturating_mul(self.slots as u64))
-    }
-}
 
 /// A tensor that is converted.
 #[derive(Clone)]
@@ -195,7 +163,7 @@ impl<'c> Queue<'c> {
                 return Ok(Some(Work::Copy { source, at, len: job.bytes_in }));
             }
             let part = Part { source, at, job, plan: job.plan()? };
-            match self.range_len(&part)? {
+            match self.shares.range_len(&part.plan).map_err(|error| part.failed(&error))? {
                 None => return Ok(Some(Work::Whole(part))),
                 Some(len) => {
                     let ranges: Ranges = Box::new(part.plan.ranges(len));
@@ -204,54 +172,4 @@ impl<'c> Queue<'c> {
             }
         }
     }
-
-    /// The length of the ranges in which a tensor is converted; `None` where it is read whole.
-    fn range_len(&self, part: &Part<'_>) -> Result<Option<u64>, Error> {
-        let (plan, Shares { share, piece, .. }) = (&part.plan, self.shares);
-        let whole = self.shares.held(plan.src_bytes(), 0, piece.min(plan.dst_bytes()));
-        if whole <= share && plan.src_bytes() <= piece {
-            return Ok(None);
-        }
-        if plan.list_bytes(piece) == 0
-            && let Some(range) = plan.ranges(piece).next()
-        {
-            let chunk = part.chunk(range)?;
-            if self.needed(&chunk) <= share && reads_on(&chunk) {
-                return Ok(Some(piece));
-            }
-        }
-        if whole <= share { Ok(None) } else { self.chunk_len(part).map(Some) }
-    }
-
-    /// What a lane holds that runs this chunk.
-    fn needed(&self, chunk: &Chunk) -> u64 {
-        let range = chunk.range();
-        let len = range.end - range.start;
-        self.shares.held(chunk.buffer_len() as u64, chunk.overhead_bytes(), len)
-    }
-
-    /// The length of ranges that fit into the share, judged by the first of them.
-    fn chunk_len(&self, part: &Part<'_>) -> Result<u64, Error> {
-        let share = self.shares.share;
-        let mut len = share / (self.shares.slots as u64 + 1);
-        // The list of reads is made before its length is known.
-        while len > 64 && len.saturating_add(part.plan.list_bytes(len)) > share {
-            len /= 2;
-        }
-        while let Some(range) = part.plan.ranges(len).next() {
-            let chunk = part.chunk(range)?;
-            if len <= 64 || self.needed(&chunk) <= share {
-                break;
-            }
-            len /= 2;
-        }
-        Ok(len)
-    }
-}
-
-/// Whether a chunk reads long stretches, and little that it does not need.
-fn reads_on(chunk: &Chunk) -> bool {
-    let (range, buffer) = (chunk.range(), chunk.buffer_len() as u64);
-    let reads = chunk.reads().count() as u64;
-    buffer >= reads.saturating_mul(LONG) && buffer <= 2 * (range.end - range.start)
 }
