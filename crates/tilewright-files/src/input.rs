@@ -38,7 +38,7 @@ impl Input {
         &self.path
     }
 
-    /// What kind of file it is: `safetensors`, `sharded safetensors`, `npy` or `raw`.
+    /// What kind of file it is: `safetensors`, `sharded safetensors`, `GGUF`, `npy`, `npz` or `raw`.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};

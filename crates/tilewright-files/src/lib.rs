@@ -86,7 +86,7 @@ pub use error::Error;
 pub use input::Input;
 pub use job::{Action, Job};
 pub use open::{open, open_file, open_stream};
-pub use place::{has_prefix, is_stream};
+pub use place::{has_ending, has_prefix, is_stream};
 pub use reading::Reading;
 pub use report::Report;
 pub use request::{DEFAULT_MEMORY, Request};

@@ -49,6 +49,18 @@ pub fn has_prefix(path: &Path) -> bool {
     container::by_prefix(path).is_some()
 }
 
+/// Whether the name of a path ends as those of a format do, as `a.npy` does.
+///
+/// ```
+/// use std::path::Path;
+/// assert!(tilewright_files::has_ending(Path::new("a.npy")));
+/// assert!(tilewright_files::has_ending(Path::new("model.GGUF")));
+/// assert!(!tilewright_files::has_ending(Path::new("a.bin")));
+/// ```
+pub fn has_ending(path: &Path) -> bool {
+    container::by_ending(path).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
