@@ -81,11 +81,16 @@ fn environment(root: &Path) -> Outcome<(std::process::Command, bool)> {
 
 /// A Python with the libraries installed, and whether torch is one of them.
 fn libraries(root: &Path) -> Outcome<(PathBuf, bool)> {
-    let pins = root.join("tests/python/requirements.txt");
-    let python = python::venv(root, &target(root)?.join("oracles/venv"), &pins)?;
+    let python = pinned(root)?;
     let has_torch =
         has_torch(root, &python) || (python::torch(root, &python) && has_torch(root, &python));
     Ok((python, has_torch))
+}
+
+/// A Python with the libraries that install everywhere.
+fn pinned(root: &Path) -> Outcome<PathBuf> {
+    let pins = root.join("tests/python/requirements.txt");
+    python::venv(root, &target(root)?.join("oracles/venv"), &pins)
 }
 
 fn has_torch(root: &Path, python: &Path) -> bool {
@@ -148,8 +153,8 @@ fn npz(root: &Path) -> Verdict {
 
 /// A script that gives the program files to convert, and reads the results by a package.
 fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
-    let python = match libraries(root) {
-        Ok((python, _)) => python,
+    let python = match pinned(root) {
+        Ok(python) => python,
         Err(why) => return Verdict::Skipped(why),
     };
     if !has(root, &python, package) {

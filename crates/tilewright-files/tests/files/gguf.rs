@@ -443,6 +443,23 @@ fn a_broken_file_is_an_error_that_says_so() {
     }
 }
 
+/// A file with holes may be as long as its header says, and still takes no memory.
+#[test]
+fn a_header_that_is_too_long_is_an_error_before_it_is_read() {
+    let folder = folder();
+    let long = 1u64 << 29;
+    let pairs = [pair("a", 8, &long.to_le_bytes()), pair("b", 0, &[0])];
+    let path = write(&folder, "t.gguf", file(3, &pairs, &[], &[]));
+    fs::File::options().write(true).open(&path).unwrap().set_len(2 * long).unwrap();
+    let said = open(&path, &Reading::default()).unwrap_err().to_string();
+    assert!(said.contains("at most 268435456 are read"), "{said}");
+    let counts = [&b"GGUF\x03\0\0\0"[..], &((1u64 << 20) + 1).to_le_bytes(), &[0; 8]].concat();
+    fs::write(&path, counts).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_len(long).unwrap();
+    let said = open(&path, &Reading::default()).unwrap_err().to_string();
+    assert!(said.contains("1048577 entries; at most 1048576 are read"), "{said}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
