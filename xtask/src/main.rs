@@ -11,6 +11,7 @@ mod ci;
 mod faults;
 mod oracles;
 mod python;
+mod release;
 mod shell;
 mod steps;
 mod tidy;

@@ -1,6 +1,6 @@
 //! What formats of one array share: the array has no name, and is all that a file holds.
 
-use super::seam::{Container, Member, Opened};
+use super::format::{Container, Member, Opened};
 use crate::{Tensor, held::Held, source::Source, tensor::Piece};
 
 /// What the only array of a file is called.

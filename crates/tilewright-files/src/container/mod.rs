@@ -6,20 +6,20 @@
 //! tensors in order. Conversion, verification, the commit of files and the bound on memory know no format.
 
 mod array;
+mod format;
 mod gguf;
 mod notes;
 pub(crate) mod npy;
 mod npz;
 mod raw;
 pub(crate) mod safetensors;
-mod seam;
 pub(crate) mod sharded;
 mod target;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use format::{Expected, Fact, Format, Opened, Opening};
 pub(crate) use raw::FORMAT as RAW;
-pub(crate) use seam::{Expected, Fact, Format, Opened, Opening};
 pub(crate) use target::{Section, Target};
 
 use crate::{Error, source::Source};

@@ -7,7 +7,7 @@ use tilewright_notation::Spec;
 
 use super::{
     array::{self, Stored},
-    seam::{Container, Expected, Format, OneArray, Opened, Opening},
+    format::{Container, Expected, Format, OneArray, Opened, Opening},
     target::Target,
 };
 use crate::{

@@ -3,10 +3,18 @@
 use std::io;
 
 use tilewright_core::{self as core, ParseError};
-use tilewright_xla::{HloError, HloSourceError, ShapeError, proto::ProtoError};
+use tilewright_xla::ShapeError;
+#[cfg(feature = "xla")]
+use tilewright_xla::{HloError, HloSourceError, proto::ProtoError};
 
 use super::{Error, Kind};
-use crate::{eval, files, input::Refusal, module, notation, picture, relayout};
+#[cfg(feature = "files")]
+use crate::files;
+#[cfg(feature = "xla")]
+use crate::module;
+#[cfg(feature = "relayout")]
+use crate::relayout;
+use crate::{eval, input::Refusal, notation, picture};
 
 /// An error with the kind of this word, which its crate has too.
 fn of(word: &str, message: impl Into<String>) -> Error {
@@ -58,12 +66,14 @@ impl From<Refusal> for Error {
     }
 }
 
+#[cfg(feature = "relayout")]
 impl From<relayout::Error> for Error {
     fn from(error: relayout::Error) -> Error {
         of(error.kind(), error.to_string()).with_source(error)
     }
 }
 
+#[cfg(feature = "files")]
 impl From<files::Error> for Error {
     fn from(error: files::Error) -> Error {
         let mut own = of(error.kind(), error.message());
@@ -84,6 +94,7 @@ impl From<ShapeError> for Error {
     }
 }
 
+#[cfg(feature = "xla")]
 /// The bytes of a proto: the field that is refused, or no proto at all.
 impl From<ProtoError> for Error {
     fn from(error: ProtoError) -> Error {
@@ -93,6 +104,7 @@ impl From<ProtoError> for Error {
     }
 }
 
+#[cfg(feature = "xla")]
 /// The text of a module; the message shows its line.
 impl From<HloError> for Error {
     fn from(error: HloError) -> Error {
@@ -100,6 +112,7 @@ impl From<HloError> for Error {
     }
 }
 
+#[cfg(feature = "xla")]
 impl From<HloSourceError> for Error {
     fn from(error: HloSourceError) -> Error {
         let kind = match &error {
@@ -110,6 +123,7 @@ impl From<HloSourceError> for Error {
     }
 }
 
+#[cfg(feature = "xla")]
 impl From<module::Error> for Error {
     fn from(error: module::Error) -> Error {
         let mut own = of(error.kind(), error.to_string());

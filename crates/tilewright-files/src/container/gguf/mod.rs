@@ -30,8 +30,8 @@ use std::{
 };
 
 use super::{
+    format::{Container, Fact, Format, Member, Opened, Opening},
     notes,
-    seam::{Container, Fact, Format, Member, Opened, Opening},
     target::Target,
 };
 use crate::{Error, Job, names};

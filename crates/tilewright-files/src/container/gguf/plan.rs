@@ -12,8 +12,8 @@ use super::{
 use crate::{
     Error, Job, Tensor,
     container::{
+        format::Opened,
         notes,
-        seam::Opened,
         target::{Section, Target},
     },
 };

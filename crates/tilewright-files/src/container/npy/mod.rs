@@ -16,7 +16,7 @@ pub(crate) use header::header_bytes;
 
 use super::{
     array::{self, Stored},
-    seam::{Container, Expected, Format, OneArray, Opened, Opening},
+    format::{Container, Expected, Format, OneArray, Opened, Opening},
     target::Target,
 };
 use crate::{

@@ -21,9 +21,9 @@ use std::{
 use tilewright_core::Dtype;
 
 use super::{
+    format::{Container, Format, Member, Opened, Opening},
     notes::{self, LAYOUT_KEY},
     npy::{self, Descr, Header},
-    seam::{Container, Format, Member, Opened, Opening},
     target::Target,
 };
 use crate::{Error, Job, Tensor, Watch, held::Held, source::Source, tensor::Piece};

@@ -14,9 +14,9 @@ use super::{
 use crate::{
     Error, Job, Tensor,
     container::{
+        format::Opened,
         notes,
         npy::{self, Descr, header_bytes},
-        seam::Opened,
         target::{Section, Target},
     },
     held, order,

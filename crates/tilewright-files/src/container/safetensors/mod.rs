@@ -19,8 +19,8 @@ pub(super) use plan::target;
 pub(super) use tensors::file;
 
 use super::{
+    format::{Container, Fact, Format, Opened, Opening},
     notes,
-    seam::{Container, Fact, Format, Opened, Opening},
     target::Target,
 };
 use crate::{Error, Job, mark};

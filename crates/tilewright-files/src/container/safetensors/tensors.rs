@@ -12,8 +12,8 @@ use super::{
 use crate::{
     Error, Tensor,
     container::{
+        format::Member,
         notes::{self, LAYOUT_KEY, Note},
-        seam::Member,
     },
     dtype,
     held::Held,

@@ -10,8 +10,8 @@ use std::{
 pub(crate) use index::Index;
 
 use super::{
+    format::{Container, Fact, Format, Opened, Opening},
     safetensors::{self, Metadata},
-    seam::{Container, Fact, Format, Opened, Opening},
     target::{Section, Target},
 };
 use crate::{Error, Job, Tensor, job::total_bytes, mark, names, source::Source, temporary};
