@@ -37,7 +37,7 @@
 //! | [`explain`](mod@explain), [`compare`](mod@compare), [`picture`] | a layout in words; whether two are one; layouts drawn in text | |
 //! | [`eval`], [`infer`](mod@infer), [`input`], [`json`] | expressions; the layout between two buffers; what a person typed; answers for machines | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
-//! | [`files`] | safetensors, npy, raw and others, with bounded memory | `files` |
+//! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
 //! | [`xla`], [`module`] | XLA's shapes and sizes; HLO modules in files | `xla` |
 //!
