@@ -45,9 +45,9 @@
 //! [`_design`] and [`_compare`] are the project's design and its comparison with other libraries.
 #![forbid(unsafe_code)]
 
-#[cfg(doc)]
+#[cfg(all(doc, not(doctest)))]
 pub mod _compare;
-#[cfg(doc)]
+#[cfg(all(doc, not(doctest)))]
 pub mod _design;
 pub mod compare;
 #[cfg(feature = "draw")]

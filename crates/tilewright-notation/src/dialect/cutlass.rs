@@ -136,6 +136,9 @@ impl Pointed {
 
     /// The swizzle of offsets that a swizzle of byte addresses is.
     fn of_elements(&self, bits: Option<u64>) -> Result<Swizzle, Error> {
+        if self.swizzle.is_identity() {
+            return Ok(Swizzle::IDENTITY);
+        }
         let bits = bits.filter(|bits| bits.is_power_of_two()).ok_or_else(|| {
             let said =
                 format!("`{self}` needs elements of a power of two of bits, for its swizzle");
