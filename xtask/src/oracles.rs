@@ -21,10 +21,12 @@ type Oracle = fn(&Path) -> Verdict;
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str) -> Outcome {
-    let oracles: [(&str, Oracle); 7] = [
+    let oracles: [(&str, Oracle); 9] = [
         ("safetensors and torch", torch),
         ("arrays of numpy, torch and jax", arrays),
         ("the package with torch and jax", package),
+        ("GGUF files", gguf),
+        ("npz files", npz),
         ("oneDNN", onednn),
         ("NEON, emulated", neon),
         ("miri", miri),
@@ -79,11 +81,16 @@ fn environment(root: &Path) -> Outcome<(std::process::Command, bool)> {
 
 /// A Python with the libraries installed, and whether torch is one of them.
 fn libraries(root: &Path) -> Outcome<(PathBuf, bool)> {
-    let pins = root.join("tests/python/requirements.txt");
-    let python = python::venv(root, &target(root)?.join("oracles/venv"), &pins)?;
+    let python = pinned(root)?;
     let has_torch =
         has_torch(root, &python) || (python::torch(root, &python) && has_torch(root, &python));
     Ok((python, has_torch))
+}
+
+/// A Python with the libraries that install everywhere.
+fn pinned(root: &Path) -> Outcome<PathBuf> {
+    let pins = root.join("tests/python/requirements.txt");
+    python::venv(root, &target(root)?.join("oracles/venv"), &pins)
 }
 
 fn has_torch(root: &Path, python: &Path) -> bool {
@@ -124,8 +131,42 @@ fn package(root: &Path) -> Verdict {
 
 /// Whether jax is there, or can be.
 fn has_jax(root: &Path, python: &Path) -> bool {
-    works(&mut command(root, &[&*python.to_string_lossy(), "-c", "import jax"]))
-        || sh(python::pip(root, python).arg("jax")).is_ok()
+    has(root, python, "jax")
+}
+
+/// Whether a package is there, or can be.
+fn has(root: &Path, python: &Path, package: &str) -> bool {
+    let import = format!("import {package}");
+    works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
+        || sh(python::pip(root, python).arg(package)).is_ok()
+}
+
+/// GGUF files converted there and back, each step read by the reference library.
+fn gguf(root: &Path) -> Verdict {
+    read_back(root, "tests/oracle/gguf_files.py", "gguf")
+}
+
+/// The same of NumPy's archives.
+fn npz(root: &Path) -> Verdict {
+    read_back(root, "tests/oracle/npz_files.py", "numpy")
+}
+
+/// A script that gives the program files to convert, and reads the results by a package.
+fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
+    let python = match pinned(root) {
+        Ok(python) => python,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    if !has(root, &python, package) {
+        return Verdict::Skipped(format!("{package} does not install here"));
+    }
+    let checked = sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))
+        .and_then(|()| target(root))
+        .and_then(|target| {
+            let program = target.join("debug/tilewright").to_string_lossy().into_owned();
+            sh(&mut command(root, &[&*python.to_string_lossy(), script, "check", &program]))
+        });
+    verdict(checked)
 }
 
 /// Where oneDNN puts the elements of an array, for every tag it has.

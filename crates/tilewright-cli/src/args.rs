@@ -50,10 +50,11 @@ pub(crate) enum Command {
 Examples:
   tilewright convert model.safetensors ascend.safetensors --to zN --tensor '*proj.weight' --verify
   tilewright convert ascend.safetensors back.safetensors --to row-major
-  tilewright convert conv.npy nhwc.npy --to NHWC --dry-run
+  tilewright convert model-Q4_0.gguf tiled.gguf --rule '*ffn*=(m m0:16) (n n0:32) -> n m m0 n0' --dry-run
 
 - is standard input, or output, and ./- a file of that name: `convert - raw:- --to zN < in.npy > out.bin`.
-raw:, npy: and safetensors: before a path say what the file is, whatever its name ends in.")]
+raw:, npy:, npz:, gguf: and safetensors: before a path say what the file is, whatever its name ends in.
+Quantised types of GGUF move by whole blocks: a layout keeps the elements of a block together.")]
     Convert(Convert),
     /// Check a converted file against the file it was made from
     #[command(after_help = "\
@@ -69,7 +70,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   tilewright info model.safetensors
-  tilewright info weights.npy --json
+  tilewright info model-00001-of-00003.gguf --json
   tilewright info module.txt --layout 'T(8,128)'")]
     Info(Info),
     /// Draw a layout
@@ -201,7 +202,7 @@ pub(crate) struct Array {
 
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// A .safetensors file, a *.safetensors.index.json, a .npy file, raw:PATH, or - for standard input
+    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, raw:PATH, or - for standard input
     #[arg(value_name = "IN", value_parser = path())]
     pub(crate) input: PathBuf,
     /// Where the result goes; - for standard output
@@ -265,7 +266,7 @@ pub(crate) struct Verify {
 
 #[derive(Args, Debug)]
 pub(crate) struct Info {
-    /// A .safetensors file, a *.safetensors.index.json, a .npy file, raw:PATH, or an HLO module
+    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, raw:PATH, or an HLO module
     /// (.txt, .hlo, .pb)
     #[arg(value_parser = path())]
     pub(crate) file: PathBuf,

@@ -337,3 +337,17 @@ fn pictures_keep_to_their_limits() {
         }
     }
 }
+
+/// What holds nothing is printed as nothing, in every language, and still as a whole document.
+#[test]
+fn empty_scenes_are_documents() {
+    let empty = Panel::default();
+    let band = |panels: Vec<Panel>| Band { panels, joints: Vec::new() };
+    for bands in [vec![], vec![band(vec![])], vec![band(vec![empty.clone()]), band(vec![empty])]] {
+        let scene = Scene { bands, ..Scene::default() };
+        assert!(Document::parse(&scene.to_svg()).is_ok() && Document::parse(&html(&scene)).is_ok());
+        assert!(fills(&scene.to_svg()).is_empty() && svg_places(&scene.to_svg()).is_empty());
+        assert!(tikz_places(&scene.to_tikz()).is_empty());
+        assert!(scene.to_terminal(false).trim().is_empty(), "{}", scene.to_terminal(false));
+    }
+}

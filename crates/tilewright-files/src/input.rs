@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    Error, Job, Tensor,
+    Error, Job, Tensor, Watch,
     container::{Format, Opened, Target},
     source::Source,
 };
@@ -38,7 +38,7 @@ impl Input {
         &self.path
     }
 
-    /// What kind of file it is: `safetensors`, `sharded safetensors`, `npy` or `raw`.
+    /// What kind of file it is: `safetensors`, `sharded safetensors`, `GGUF`, `npy`, `npz` or `raw`.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -137,6 +137,11 @@ impl Input {
     /// Whether a path names one of the files that are read.
     pub(crate) fn holds(&self, path: &Path) -> bool {
         self.sources().any(|source| source.is_at(path))
+    }
+
+    /// An error if the bytes of tensors are not those that the file's checksums were made of.
+    pub(crate) fn check_sums(&self, watch: &dyn Watch) -> Result<(), Error> {
+        self.opened.container.check(&self.opened, watch)
     }
 
     /// An error if one of the files is not as it was when it was opened.

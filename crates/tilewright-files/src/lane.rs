@@ -14,6 +14,7 @@ use tilewright_relayout::Chunk;
 use crate::{
     Error,
     budget::{Budget, Buffer},
+    container::Section,
     pool::Pool,
     shares::Shares,
     source::Source,
@@ -27,8 +28,8 @@ const STEP: usize = 1 << 20;
 pub(crate) enum Said<'c, 'b> {
     /// The first bytes of a buffer, which goes back when they are written.
     Piece(Buffer<'b>, usize),
-    /// Bytes that belong to no tensor.
-    Bytes(&'c [u8]),
+    /// What belongs to no tensor.
+    Section(&'c Section),
     /// Bytes of the input as they are.
     Copy { source: &'c Source, at: u64, len: u64 },
     /// Nothing more of this number.
@@ -114,9 +115,9 @@ impl<'c, 'b> Lane<'c, 'b> {
     fn batch(&mut self, batch: Vec<Work<'c>>) -> Result<(), End> {
         for work in batch {
             match work {
-                Work::Bytes(bytes) => {
+                Work::Section(section) => {
                     self.send()?;
-                    self.say(Said::Bytes(bytes))?;
+                    self.say(Said::Section(section))?;
                 }
                 Work::Copy { source, at, len } => {
                     self.send()?;

@@ -8,9 +8,9 @@
 //! | whether a result is right | [`verify`] |
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
 //!
-//! Read and written are safetensors files, checkpoints of several such files by their index, NumPy's
-//! `.npy`, and bytes without a header. A safetensors file keeps what its tensors are in its metadata,
-//! so a conversion back gives the original bit for bit:
+//! Read and written are safetensors files, checkpoints of several such files by their index, GGUF, NumPy's
+//! `.npy` and `.npz`, and bytes without a header. Formats of named tensors keep in their metadata how these
+//! lie, so a conversion back gives the original bit for bit:
 //!
 //! ```
 //! use tilewright_files::{Conversion, Reading, Request, open};
@@ -63,6 +63,7 @@ mod pipeline;
 mod place;
 mod pool;
 mod reading;
+mod report;
 mod request;
 mod rows;
 mod run;
@@ -80,13 +81,14 @@ mod whole;
 mod work;
 
 pub use bytes::bytes;
-pub use conversion::{Conversion, Report};
+pub use conversion::Conversion;
 pub use error::Error;
 pub use input::Input;
 pub use job::{Action, Job};
 pub use open::{open, open_file, open_stream};
-pub use place::{has_prefix, is_stream};
+pub use place::{has_ending, has_prefix, is_stream};
 pub use reading::Reading;
+pub use report::Report;
 pub use request::{DEFAULT_MEMORY, Request};
 pub use tensor::{Piece, Tensor};
 pub use verify::{Verdict, verify};

@@ -1,6 +1,6 @@
 //! Names that nearly match, for messages.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 /// So many letters of a name and so many names are compared, which bounds the time.
 const LETTERS: usize = 200;
@@ -15,6 +15,12 @@ pub(crate) fn near<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Stri
     ranked.sort();
     let near: Vec<String> = ranked.iter().take(3).map(|(_, name)| format!("{name:?}")).collect();
     if near.is_empty() { String::new() } else { format!("; near are {}", near.join(", ")) }
+}
+
+/// The first name that stands among `names` for the second time.
+pub(crate) fn twice<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut seen = HashSet::new();
+    names.find(|name| !seen.insert(*name))
 }
 
 /// Edits from the one to the other; a name that contains the word counts as one edit away.

@@ -10,13 +10,13 @@ use tilewright_core::Remedy;
 
 use crate::{
     Error, Input, Reading,
-    container::{Format, Opening, RAW},
+    container::{self, Format, Opening, RAW},
     place::Place,
     source::Source,
     temporary,
 };
 
-/// Opens a file: `raw:PATH`, `npy:PATH` or `safetensors:PATH`, or what its extension names, or else what
+/// Opens a file: by the prefix of its format (`raw:PATH`, `npy:PATH` …), or by what its extension names, or else what
 /// its first bytes show. Headers are read and checked, tensors are not.
 ///
 /// A file of one array (npy, raw) is read as `reading` says. In safetensors files every tensor says
@@ -43,7 +43,7 @@ pub fn open(path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
 /// Opens what a path names.
 pub(crate) fn open_place(place: &Place, reading: &Reading) -> Result<Input, Error> {
     let source = Source::open(&place.path)?;
-    let format = place.format.map_or_else(|| Format::of(&source), Ok)?;
+    let format = place.format.map_or_else(|| container::recognised(&source), Ok)?;
     open_as(format, source, reading)
 }
 
@@ -88,7 +88,7 @@ pub fn open_stream(
 /// What lies in no folder: it is of the format that its place or its first bytes show, else bytes, where
 /// `reading` says which.
 fn open_source(source: Source, place: &Place, reading: &Reading) -> Result<Input, Error> {
-    let shown = place.format.map_or_else(|| Format::of(&source), Ok);
+    let shown = place.format.map_or_else(|| container::recognised(&source), Ok);
     let alone = shown.as_ref().is_ok_and(|format| !format.several);
     let format = match shown {
         _ if !alone && place.format.is_none() && !reading.is_silent() => &RAW,

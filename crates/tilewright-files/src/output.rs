@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
+use flate2::Crc;
+
 use crate::{
     Error, Watch,
     budget::{Budget, Buffer},
+    container::Section,
+    shares::of_output,
     sink::Sink,
     source::Source,
     watch::go_on,
@@ -16,9 +20,6 @@ const STEP: u64 = 8 << 20;
 /// So many bytes are written between two words to the system that they are final.
 const FINAL: u64 = 32 << 20;
 
-/// The most bytes that are copied through memory at once.
-const COPY: u64 = 64 << 10;
-
 /// The output of one target.
 pub(crate) struct Output<'a> {
     sink: Box<dyn Sink + 'a>,
@@ -26,6 +27,9 @@ pub(crate) struct Output<'a> {
     watch: &'a dyn Watch,
     budget: &'a Budget,
     through: Option<Buffer<'a>>,
+    /// The checksum of what is written, while one is made, and those that are made.
+    sum: Option<Crc>,
+    sums: Vec<u32>,
     written: u64,
     begun: u64,
 }
@@ -37,12 +41,8 @@ impl<'a> Output<'a> {
         watch: &'a dyn Watch,
         budget: &'a Budget,
     ) -> Output<'a> {
-        Output { sink, path, watch, budget, through: None, written: 0, begun: 0 }
-    }
-
-    /// What an output may hold of the budget.
-    pub(crate) fn needs(limit: u64) -> u64 {
-        COPY.min(limit / 8)
+        let (through, sum, sums) = (None, None, Vec::new());
+        Output { sink, path, watch, budget, through, sum, sums, written: 0, begun: 0 }
     }
 
     pub(crate) fn path(&self) -> &'a Path {
@@ -58,7 +58,37 @@ impl<'a> Output<'a> {
         for step in bytes.chunks(STEP as usize) {
             self.go_on()?;
             self.sink.write(step).map_err(|cause| Error::io(self.path, "write", cause))?;
+            if let Some(sum) = &mut self.sum {
+                sum.update(step);
+            }
             self.advance(step.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Appends what belongs to no tensor.
+    pub(crate) fn section(&mut self, section: &Section) -> Result<(), Error> {
+        match section {
+            Section::Bytes(bytes) => self.write(bytes)?,
+            Section::Zeros(len) => self.zeros(*len)?,
+            Section::Begin => self.sum = Some(Crc::new()),
+            Section::End => self.sums.extend(self.sum.take().map(|sum| sum.sum())),
+            Section::Late(_, make) => {
+                let bytes = make(&self.sums);
+                self.write(&bytes)?;
+            }
+            Section::Tensor(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Appends zeros.
+    fn zeros(&mut self, mut len: u64) -> Result<(), Error> {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        while len > 0 {
+            let step = len.min(ZEROS.len() as u64);
+            self.write(&ZEROS[..step as usize])?;
+            len -= step;
         }
         Ok(())
     }
@@ -66,6 +96,10 @@ impl<'a> Output<'a> {
     /// Appends the bytes `at..at + len` of a file.
     pub(crate) fn copy(&mut self, from: &Source, mut at: u64, len: u64) -> Result<(), Error> {
         let end = at.saturating_add(len);
+        // A checksum is made of bytes in memory.
+        if self.sum.is_some() {
+            return self.copy_through(from, at, end);
+        }
         while at < end {
             self.go_on()?;
             let step = (end - at).min(STEP);
@@ -84,7 +118,7 @@ impl<'a> Output<'a> {
     fn copy_through(&mut self, from: &Source, mut at: u64, end: u64) -> Result<(), Error> {
         let mut through = match self.through.take() {
             Some(buffer) => buffer,
-            None => self.budget.buffer(Output::needs(self.budget.limit()))?,
+            None => self.budget.buffer(of_output(self.budget.limit()))?,
         };
         while at < end {
             let step = (end - at).min(through.len() as u64) as usize;

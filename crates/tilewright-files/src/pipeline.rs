@@ -87,7 +87,7 @@ fn in_order<'b>(
                     // A lane that has ended needs no buffers.
                     let _ = homes.get(message.lane).map(|home| home.send(buffer));
                 }
-                Said::Bytes(bytes) => output.write(bytes)?,
+                Said::Section(section) => output.section(section)?,
                 Said::Copy { source, at, len } => output.copy(source, at, len)?,
                 Said::Failed(error) => return Err(error),
                 Said::Done => {

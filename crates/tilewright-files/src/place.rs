@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{container::Format, source::is_standard};
+use crate::{
+    container::{self, Format},
+    source::is_standard,
+};
 
 /// A path without its prefix, and the format that prefix or extension names.
 #[derive(Clone, Debug)]
@@ -14,9 +17,9 @@ pub(crate) struct Place {
 impl Place {
     /// Reads `raw:PATH`, `npy:PATH` …, or a path whose name may end as a format's do.
     pub(crate) fn parse(path: &Path) -> Place {
-        match Format::by_prefix(path) {
+        match container::by_prefix(path) {
             Some((format, path)) => Place { path, format: Some(format) },
-            None => Place { path: path.into(), format: Format::by_ending(path) },
+            None => Place { path: path.into(), format: container::by_ending(path) },
         }
     }
 }
@@ -43,7 +46,19 @@ pub fn is_stream(path: &Path) -> bool {
 /// assert!(!tilewright_files::has_prefix(Path::new("./raw:a.txt")));
 /// ```
 pub fn has_prefix(path: &Path) -> bool {
-    Format::by_prefix(path).is_some()
+    container::by_prefix(path).is_some()
+}
+
+/// Whether the name of a path ends as those of a format do, as `a.npy` does.
+///
+/// ```
+/// use std::path::Path;
+/// assert!(tilewright_files::has_ending(Path::new("a.npy")));
+/// assert!(tilewright_files::has_ending(Path::new("model.GGUF")));
+/// assert!(!tilewright_files::has_ending(Path::new("a.bin")));
+/// ```
+pub fn has_ending(path: &Path) -> bool {
+    container::by_ending(path).is_some()
 }
 
 #[cfg(test)]

@@ -72,17 +72,22 @@ impl Conversion<'_> {
 }
 
 /// Runs a conversion to files, written through `wrap`.
-fn run(conversion: &Conversion<'_>, watch: &dyn Watch, wrap: Wrap<'_>) -> Result<Report, Error> {
+pub(crate) fn run(
+    conversion: &Conversion<'_>,
+    watch: &dyn Watch,
+    wrap: Wrap<'_>,
+) -> Result<Report, Error> {
     if conversion.streamed {
         return Err(Error::usage("the result goes to a stream, which run_to is given"));
     }
+    conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
     let verified = files(conversion, means.bytes, wrap, &means)?;
     Ok(means.report(conversion, verified))
 }
 
 /// Runs a conversion to a stream.
-fn run_to(
+pub(crate) fn run_to(
     conversion: &Conversion<'_>,
     out: &mut dyn Write,
     watch: &dyn Watch,
@@ -90,6 +95,7 @@ fn run_to(
     if !conversion.streamed {
         return Err(Error::usage("the result goes to a file, which run writes"));
     }
+    conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
     for target in &conversion.targets {
         write_to(conversion, target, Path::new(STREAM), Box::new(Stream(out)), &means)?;

@@ -15,7 +15,7 @@ use std::{
 
 use crate::{
     Conversion, Error,
-    container::{Format, Section, Target, safetensors},
+    container::{self, Section, Target, safetensors},
     job::total_bytes,
     journal::{self, Journal, Member, Plan},
     mark,
@@ -119,7 +119,7 @@ fn old(index: &Path) -> Result<Vec<Member>, Error> {
 fn is_shard(path: &Path) -> bool {
     let looked = || {
         let source = Source::open(path).ok()?;
-        Format::of(&source).ok()
+        container::recognised(&source).ok()
     };
     looked() == Some(&safetensors::FORMAT)
 }

@@ -1,8 +1,6 @@
-//! How the bound on memory is shared out, and in which ranges it lets a tensor be converted.
+//! How the bound on memory is shared out among those that read, move and write.
 
 use tilewright_relayout::{Chunk, Plan};
-
-use crate::output::Output;
 
 /// The bytes of a piece where memory allows: what is made stays in the processor's cache until it is
 /// written.
@@ -30,7 +28,7 @@ pub(crate) struct Shares {
 impl Shares {
     /// Of a bound on memory, what an output needs of which is taken.
     pub(crate) fn of(limit: u64) -> Shares {
-        let reserved = Output::needs(limit);
+        let reserved = of_output(limit);
         let (lanes, slots) = if limit < DIVIDED { (1, 1) } else { (2, 2) };
         let share = limit.saturating_sub(reserved) / lanes as u64;
         Shares { lanes, slots, share, piece: PIECE.min(share / 8).max(1) }
@@ -91,6 +89,14 @@ impl Shares {
         }
         Ok(len)
     }
+}
+
+/// The most bytes that are copied through memory at once.
+const COPY: u64 = 64 << 10;
+
+/// What an output may hold of the bound.
+pub(crate) fn of_output(limit: u64) -> u64 {
+    COPY.min(limit / 8)
 }
 
 /// Whether a chunk reads long stretches, and little that it does not need.

@@ -25,6 +25,9 @@ pub(crate) struct Source {
     own: bool,
 }
 
+/// What is read without a path is called so in messages.
+const STREAM: &str = "standard input";
+
 /// The name of standard input, or output.
 const STANDARD: &str = "-";
 
@@ -32,9 +35,6 @@ const STANDARD: &str = "-";
 pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == STANDARD
 }
-
-/// What is read without a path is called so in messages.
-const STREAM: &str = "standard input";
 
 impl Source {
     /// Opens a regular file.
@@ -58,6 +58,11 @@ impl Source {
         let failed = |cause| Error::io(path, "copy it to a temporary file", cause);
         let mut file = tempfile::tempfile().map_err(failed)?;
         io::copy(&mut from, &mut file).map_err(failed)?;
+        Ok(Source { own: false, ..Source::of(file, path)? })
+    }
+
+    /// A file without a name that holds what was unpacked from the file at `path`.
+    pub(crate) fn unpacked(file: File, path: &Path) -> Result<Source, Error> {
         Ok(Source { own: false, ..Source::of(file, path)? })
     }
 

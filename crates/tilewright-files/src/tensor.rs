@@ -21,6 +21,8 @@ pub struct Tensor {
     pub(crate) name: String,
     pub(crate) file_dtype: String,
     pub(crate) storage: Vec<u64>,
+    /// The same as the file has it, where that is another order.
+    pub(crate) file_dims: Option<Vec<u64>>,
     pub(crate) held: Held,
     /// Why no layout can be given to it; it is then held as its bytes.
     pub(crate) refusal: Option<String>,
@@ -242,6 +244,21 @@ impl Tensor {
     /// ```
     pub fn storage(&self) -> &[u64] {
         &self.storage
+    }
+
+    /// The shape as the file writes it, where it does so in another order than the outermost dim first: GGUF
+    /// puts the fastest first.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_quantised.gguf");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let named = |name: &str| input.tensors().iter().find(|tensor| tensor.name() == name).unwrap();
+    /// let tensor = named("blk.0.ffn_up.weight");
+    /// assert_eq!((tensor.dims(), tensor.file_dims()), (&[24, 64][..], Some(&[64, 24][..])));
+    /// ```
+    pub fn file_dims(&self) -> Option<&[u64]> {
+        self.file_dims.as_deref()
     }
 
     /// The stored width of an element, in bits; of a block of elements where the type has such.

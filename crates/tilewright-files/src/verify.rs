@@ -199,6 +199,8 @@ fn compared(
     watch: &dyn Watch,
     budget: &Budget,
 ) -> Result<Verdict, Error> {
+    against.check_sums(watch)?;
+    out.check_sums(watch)?;
     if let Some(said) = metadata::difference(out, against) {
         return Ok(Verdict::Differs(said));
     }

@@ -58,8 +58,8 @@ impl Part<'_> {
 
 /// What is done next, for the next bytes of the output.
 pub(crate) enum Work<'c> {
-    /// Bytes that belong to no tensor.
-    Bytes(&'c [u8]),
+    /// What belongs to no tensor.
+    Section(&'c Section),
     /// These bytes of the input as they are.
     Copy { source: &'c Source, at: u64, len: u64 },
     /// A tensor that is read whole.
@@ -72,7 +72,7 @@ impl Work<'_> {
     /// The bytes of output.
     fn len(&self) -> u64 {
         match self {
-            Work::Bytes(bytes) => bytes.len() as u64,
+            Work::Section(section) => section.len(),
             Work::Copy { len, .. } => *len,
             Work::Whole(part) => part.plan.dst_bytes(),
             Work::Range(_, range) => range.end - range.start,
@@ -153,8 +153,8 @@ impl<'c> Queue<'c> {
             let conversion = self.conversion;
             let number = match self.sections.next() {
                 None => return Ok(None),
-                Some(Section::Bytes(bytes)) => return Ok(Some(Work::Bytes(bytes))),
                 Some(Section::Tensor(number)) => *number,
+                Some(section) => return Ok(Some(Work::Section(section))),
             };
             let Some(job) = conversion.jobs.get(number) else { continue };
             let Some(tensor) = conversion.input.tensors().get(job.tensor) else { continue };

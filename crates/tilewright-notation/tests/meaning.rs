@@ -23,7 +23,8 @@ fn coords(dims: &[u64]) -> Vec<Vec<u64>> {
 /// One of each list, in every way.
 fn boxes<T: Clone>(lists: &[Vec<T>]) -> Vec<Vec<T>> {
     let Some((last, before)) = lists.split_last() else { return vec![Vec::new()] };
-    let longer = |head: Vec<T>| last.iter().map(move |x| [&head[..], &[x.clone()]].concat());
+    let longer =
+        |head: Vec<T>| last.iter().map(move |x| [&head[..], std::slice::from_ref(x)].concat());
     boxes(before).into_iter().flat_map(longer).collect()
 }
 

@@ -63,7 +63,13 @@ fn a_name_is_of_one_layout() {
 /// A layout that is moved by an element has no name.
 #[test]
 fn layouts_that_begin_elsewhere_have_none() {
-    for text in ["[32,48] (32,48):(48,1)+1 capacity 2000", "[32,48] (32,48):(96,2)"] {
+    let texts = [
+        "[32,48] (32,48):(48,1)+1 capacity 2000",
+        "[32,48] (32,48):(96,2)",
+        "[32,48] (32,48):(-48,1)+1488",
+        "[32,48] (32,48):(0,1)",
+    ];
+    for text in texts {
         let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
         assert!(recognise(&named).is_empty(), "{text}: {:?}", recognise(&named));
     }

@@ -37,7 +37,7 @@
 //! | [`explain`](mod@explain), [`compare`](mod@compare), [`picture`] | a layout in words; whether two are one; layouts drawn in text | |
 //! | [`eval`], [`infer`](mod@infer), [`input`], [`json`] | expressions; the layout between two buffers; what a person typed; answers for machines | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
-//! | [`files`] | safetensors, npy, raw and others, with bounded memory | `files` |
+//! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
 //! | [`xla`], [`module`] | XLA's shapes and sizes; HLO modules in files | `xla` |
 //!
@@ -45,9 +45,9 @@
 //! [`_design`] and [`_compare`] are the project's design and its comparison with other libraries.
 #![forbid(unsafe_code)]
 
-#[cfg(doc)]
+#[cfg(all(doc, not(doctest)))]
 pub mod _compare;
-#[cfg(doc)]
+#[cfg(all(doc, not(doctest)))]
 pub mod _design;
 pub mod compare;
 #[cfg(feature = "draw")]

@@ -88,8 +88,16 @@ fn row(tensor: &Tensor) -> [String; 5] {
         Some(refusal) => (tensor.file_dtype().to_owned(), format!("no layout: {refusal}")),
         None => (tensor.dtype().to_string(), layout(tensor)),
     };
-    let (dims, bytes) = (format!("{:?}", tensor.dims()), tensor.bytes().to_string());
-    [name(tensor.name()), dtype, dims, bytes, printable(&layout).into_owned()]
+    let bytes = tensor.bytes().to_string();
+    [name(tensor.name()), dtype, dims(tensor), bytes, printable(&layout).into_owned()]
+}
+
+/// The logical dims; beside them those of the file, where it has them in another order.
+fn dims(tensor: &Tensor) -> String {
+    match tensor.file_dims() {
+        Some(own) => format!("{:?} (file: {own:?})", tensor.dims()),
+        None => format!("{:?}", tensor.dims()),
+    }
 }
 
 /// The name as it can be shown.
@@ -123,6 +131,7 @@ fn value(args: &Info, input: &Input) -> Value {
                 "layout": tensor.refusal().is_none().then(|| tensor.layout().to_spec()),
                 "refusal": tensor.refusal(),
                 "shape": tensor.storage(),
+                "file_dims": tensor.file_dims(),
                 "bytes": tensor.bytes(),
                 "padding_bytes": tensor.padding(),
             })

@@ -1,6 +1,7 @@
 //! The program on files: the main job, and everything that can be wrong with input and output.
 
 mod checked;
+mod containers;
 mod conversion;
 mod interrupted;
 mod printed;

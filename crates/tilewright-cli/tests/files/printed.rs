@@ -34,6 +34,7 @@ fn json_shapes_are_those_of_the_document() {
         "layout",
         "refusal",
         "shape",
+        "file_dims",
         "bytes",
         "padding_bytes",
     ];

@@ -1,6 +1,6 @@
 //! What formats of one array share: the array has no name, and is all that a file holds.
 
-use super::{Container, Member, Opened};
+use super::format::{Container, Member, Opened};
 use crate::{Tensor, held::Held, source::Source, tensor::Piece};
 
 /// What the only array of a file is called.
@@ -33,7 +33,15 @@ pub(super) fn opened(
 ) -> Opened {
     let Stored { dtype: file_dtype, shape: storage, at, len } = stored;
     let pieces = vec![Piece::whole(0, at, len, &held)];
-    let tensor =
-        Tensor { name: NAME.into(), file_dtype, storage, held, refusal: None, pieces, len };
+    let tensor = Tensor {
+        name: NAME.into(),
+        file_dtype,
+        storage,
+        file_dims: None,
+        held,
+        refusal: None,
+        pieces,
+        len,
+    };
     Opened { container, index: None, files: vec![Member::alone(source)], tensors: vec![tensor] }
 }

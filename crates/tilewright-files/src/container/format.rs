@@ -1,4 +1,4 @@
-//! The seam: what every format is, what an opened file is, and what a result is planned by.
+//! What a format of files is, and what an opened file is, to everything that is done with tensors.
 
 use std::{
     collections::HashMap,
@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::Target;
-use crate::{Error, Job, Reading, Tensor, held::Held, source::Source, tensor::Piece};
+use super::target::Target;
+use crate::{Error, Job, Reading, Tensor, Watch, held::Held, source::Source, tensor::Piece};
 
 /// A format of files.
 pub(crate) struct Format {
@@ -92,6 +92,11 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
 
     /// The files of a result of this format at `path`; the last is `path` itself.
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error>;
+
+    /// An error if the bytes of tensors are not those that the file's checksums were made of.
+    fn check(&self, _opened: &Opened, _watch: &dyn Watch) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// What the file says beside its tensors, as key and text.
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {

@@ -1,14 +1,16 @@
 //! Formats of files: the seam between a format and everything that is done with tensors.
 //!
-//! The seam is `format.rs`. A format is a [`Format`] in a file or folder of its own, and a line in [`FORMATS`]. It says how files of
+//! A format is a [`Format`] in a file or folder of its own, and a line in [`FORMATS`]. It says how files of
 //! it are named and recognised, opens one as [`Opened`] (which tensors it holds, each with its layout and
-//! the pieces of files that hold its bytes), and plans the files of a result as [`Target`]s: bytes and
+//! the pieces of files that hold its bytes), and plans the files of a result as [`target::Target`]s: bytes and
 //! tensors in order. Conversion, verification, the commit of files and the bound on memory know no format.
 
 mod array;
 mod format;
+mod gguf;
 mod notes;
 pub(crate) mod npy;
+mod npz;
 mod raw;
 pub(crate) mod safetensors;
 pub(crate) mod sharded;
@@ -16,46 +18,50 @@ mod target;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use format::{Container, Expected, Fact, Format, Member, OneArray, Opened, Opening};
+pub(crate) use format::{Expected, Fact, Format, Opened, Opening};
 pub(crate) use raw::FORMAT as RAW;
 pub(crate) use target::{Section, Target};
 
 use crate::{Error, source::Source};
 
 /// Every format. Where several recognise the first bytes of a file, the first of them opens it.
-pub(crate) const FORMATS: &[&Format] =
-    &[&safetensors::FORMAT, &npy::FORMAT, &sharded::FORMAT, &raw::FORMAT];
+pub(crate) const FORMATS: &[&Format] = &[
+    &safetensors::FORMAT,
+    &npy::FORMAT,
+    &gguf::FORMAT,
+    &npz::FORMAT,
+    &sharded::FORMAT,
+    &raw::FORMAT,
+];
 
-impl Format {
-    /// The format that names its files so, before the path.
-    pub(crate) fn by_prefix(path: &Path) -> Option<(&'static Format, PathBuf)> {
-        FORMATS.iter().find_map(|format| Some((*format, behind(path, format.prefix?)?)))
-    }
+/// The format that names its files so, before the path.
+pub(crate) fn by_prefix(path: &Path) -> Option<(&'static Format, PathBuf)> {
+    FORMATS.iter().find_map(|format| Some((*format, behind(path, format.prefix?)?)))
+}
 
-    /// The format whose files' names end so.
-    pub(crate) fn by_ending(path: &Path) -> Option<&'static Format> {
-        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        let ends = |end: &str| {
-            let at = name.len().checked_sub(end.len());
-            let tail = at.and_then(|at| name.get(at..));
-            tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
-        };
-        FORMATS.iter().copied().find(|format| format.ending.is_some_and(ends))
-    }
+/// The format whose files' names end so.
+pub(crate) fn by_ending(path: &Path) -> Option<&'static Format> {
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let ends = |end: &str| {
+        let at = name.len().checked_sub(end.len());
+        let tail = at.and_then(|at| name.get(at..));
+        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
+    };
+    FORMATS.iter().copied().find(|format| format.ending.is_some_and(ends))
+}
 
-    /// The format that recognises the first bytes of a file.
-    pub(crate) fn of(source: &Source) -> Result<&'static Format, Error> {
-        let (head, len) = (source.head(64)?, source.len());
-        let found = FORMATS.iter().copied().find(|format| (format.recognises)(&head, len));
-        found.ok_or_else(|| {
-            let known: Vec<&str> = FORMATS.iter().filter_map(|format| format.ending).collect();
-            let said = format!(
-                "neither a safetensors file nor another whose first bytes are known ({}); bytes without a header are named raw:PATH",
-                known.join(", ")
-            );
-            Error::unrecognised(source.path(), said)
-        })
-    }
+/// The format that recognises the first bytes of a file.
+pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
+    let (head, len) = (source.head(64)?, source.len());
+    let found = FORMATS.iter().copied().find(|format| (format.recognises)(&head, len));
+    found.ok_or_else(|| {
+        let known: Vec<&str> = FORMATS.iter().filter_map(|format| format.ending).collect();
+        let said = format!(
+            "neither a safetensors file nor another whose first bytes are known ({}); bytes without a header are named raw:PATH",
+            known.join(", ")
+        );
+        Error::unrecognised(source.path(), said)
+    })
 }
 
 /// The path behind a prefix, which may be no UTF-8.

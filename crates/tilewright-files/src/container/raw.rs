@@ -6,8 +6,9 @@ use tilewright_core::Remedy;
 use tilewright_notation::Spec;
 
 use super::{
-    Container, Expected, Format, OneArray, Opened, Opening, Target,
     array::{self, Stored},
+    format::{Container, Expected, Format, OneArray, Opened, Opening},
+    target::Target,
 };
 use crate::{
     Error, Job, Reading,

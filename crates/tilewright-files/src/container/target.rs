@@ -1,6 +1,10 @@
 //! The files of a result, as they are planned: bytes and tensors in order.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// One file to write.
 #[derive(Clone, Debug)]
@@ -10,12 +14,47 @@ pub(crate) struct Target {
 }
 
 /// A section of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) enum Section {
     /// These bytes.
     Bytes(Vec<u8>),
+    /// Zeros, this many.
+    Zeros(u64),
     /// The result of the job of this number.
     Tensor(usize),
+    /// Nothing: what follows goes into a checksum, a CRC-32.
+    Begin,
+    /// Nothing: the checksum ends.
+    End,
+    /// This many bytes, made of the checksums so far.
+    Late(u64, Arc<Late>),
+}
+
+/// What is made of checksums.
+type Late = dyn Fn(&[u32]) -> Vec<u8> + Send + Sync;
+
+impl fmt::Debug for Section {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Section::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
+            Section::Zeros(len) => write!(f, "Zeros({len})"),
+            Section::Tensor(number) => write!(f, "Tensor({number})"),
+            Section::Begin => f.write_str("Begin"),
+            Section::End => f.write_str("End"),
+            Section::Late(len, _) => write!(f, "Late({len})"),
+        }
+    }
+}
+
+impl Section {
+    /// The bytes that belong to no tensor.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Section::Bytes(bytes) => bytes.len() as u64,
+            Section::Zeros(len) | Section::Late(len, _) => *len,
+            Section::Tensor(_) | Section::Begin | Section::End => 0,
+        }
+    }
 }
 
 impl Target {
@@ -34,10 +73,6 @@ impl Target {
 
     /// The bytes that belong to no tensor.
     pub(crate) fn overhead(&self) -> u64 {
-        let len = |part: &Section| match part {
-            Section::Bytes(bytes) => bytes.len() as u64,
-            Section::Tensor(_) => 0,
-        };
-        self.sections.iter().map(len).sum()
+        self.sections.iter().map(Section::len).sum()
     }
 }

@@ -136,7 +136,7 @@ pub struct Preset {
     pub source: &'static str,
 }
 
-/// Every named format, those that were [added](add_formats) last.
+/// Every named format, those that were [added](crate::add_formats) last.
 ///
 /// ```
 /// use tilewright_notation::catalogue;

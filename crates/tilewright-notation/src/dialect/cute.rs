@@ -49,7 +49,7 @@ fn claims(text: &str) -> bool {
     let integer = first.starts_with(|c: char| c.is_ascii_digit() || "_-,)?".contains(c));
     let open = text.starts_with('(') && first.is_empty();
     let swizzle = text.starts_with("S<") || text.starts_with("Sw<");
-    (integer || open || swizzle) && !text.contains("->")
+    (integer || open || swizzle) && !text.contains("->") && !text.contains("smem_ptr")
 }
 
 /// A layout with the extents of an array.

@@ -9,6 +9,7 @@ mod arrow;
 mod blocked;
 mod canonical;
 mod cute;
+mod cutlass;
 mod dlpack;
 mod einops;
 mod format;
@@ -47,6 +48,7 @@ use crate::{
 /// Every dialect. A new one is a file and a line here.
 static DIALECTS: &[Notation] = &[
     cute::DIALECT,
+    cutlass::DIALECT,
     hlo::DIALECT,
     order::DIALECT,
     pattern::DIALECT,

@@ -71,8 +71,8 @@ def convert(
 ) -> Report:
     """Rewrites the tensors of a file in another layout: what ``tilewright convert`` does.
 
-    Files are ``.safetensors``, also a sharded checkpoint by its ``.safetensors.index.json``, ``.npy``, and bytes
-    without a header as ``raw:PATH``. The output is whole or absent, also after the interrupt key or an exception
+    Files are ``.safetensors``, also a sharded checkpoint by its ``.safetensors.index.json``, ``.gguf``, ``.npy``,
+    ``.npz``, and bytes without a header as ``raw:PATH``. The output is whole or absent, also after the interrupt key or an exception
     of ``progress``; the input is never touched. Memory is bounded by ``memory`` whatever the file's size.
 
     :param to: the layout of every tensor that no rule names

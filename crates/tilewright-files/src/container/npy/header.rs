@@ -1,7 +1,7 @@
 //! Reading and writing the header of an `.npy` file.
 
 use super::{Descr, literal};
-use crate::{Error, source::Source};
+use crate::{Error, budget::zeros, source::Source};
 use literal::Value;
 
 /// The first bytes of every `.npy` file.
@@ -26,12 +26,18 @@ pub(crate) struct Header {
 impl Header {
     /// Reads and checks the header of a file, and that the elements fill the rest of it.
     pub(crate) fn read(source: &Source) -> Result<Header, Error> {
-        let head = source.head(12 + LONGEST)?;
+        Header::within(source, 0, source.len())
+    }
+
+    /// The same of the `len` bytes from byte `from` of a file on.
+    pub(crate) fn within(source: &Source, from: u64, len: u64) -> Result<Header, Error> {
+        let mut head = zeros(len.min(12 + LONGEST))?;
+        source.read(&mut head, from)?;
         let header = Header::parse(&head).map_err(|refusal| match refusal {
             Refusal::Corrupt(said) => Error::corrupt(source.path(), said),
             Refusal::Unsupported(said) => Error::unsupported(source.path(), said),
         })?;
-        let rest = source.len() - header.at.min(source.len());
+        let rest = len - header.at.min(len);
         if rest != header.len {
             let (shape, len) = (&header.shape, header.len);
             return Err(Error::corrupt(
@@ -42,7 +48,7 @@ impl Header {
                 ),
             ));
         }
-        Ok(header)
+        Ok(Header { at: from.saturating_add(header.at), ..header })
     }
 
     /// The header at the start of `bytes`.

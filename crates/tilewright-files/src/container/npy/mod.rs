@@ -10,21 +10,23 @@ mod literal;
 
 use std::path::Path;
 
+pub(super) use descr::Descr;
+pub(super) use header::Header;
 pub(crate) use header::header_bytes;
 
 use super::{
-    Container, Expected, Format, OneArray, Opened, Opening, Target,
     array::{self, Stored},
+    format::{Container, Expected, Format, OneArray, Opened, Opening},
+    target::Target,
 };
 use crate::{
-    Error, Job, Reading, Tensor,
+    Error, Job, Reading,
     held::Held,
     order,
     reading::{check_bytes, reread},
     source::Source,
 };
-use descr::{Descr, default_descr};
-use header::Header;
+use descr::default_descr;
 use tilewright_core::{ByteOrder, Dtype, Fill, Remedy, TensorLayout};
 
 pub(crate) const FORMAT: Format = Format {
@@ -51,7 +53,7 @@ impl Container for Npy {
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
         let header = match (input.tensors.first(), jobs.first()) {
             (Some(tensor), Some(job)) => {
-                let (descr, fortran, shape) = facts(tensor, &job.to, job.bytes_out);
+                let (descr, fortran, shape) = facts(&tensor.file_dtype, &job.to, job.bytes_out);
                 header_bytes(&descr, fortran, &shape)
             }
             _ => Vec::new(),
@@ -84,7 +86,10 @@ fn held(source: &Source, header: &Header, reading: &Reading) -> Result<Held, Err
 }
 
 /// The array of a header, of elements of `dtype`; the inner error says why these have another width.
-fn plain(header: &Header, dtype: Dtype) -> Result<Result<Held, String>, tilewright_core::Error> {
+pub(super) fn plain(
+    header: &Header,
+    dtype: Dtype,
+) -> Result<Result<Held, String>, tilewright_core::Error> {
     let bits = match width(dtype, &header.descr) {
         Ok(bits) => bits,
         Err(said) => return Ok(Err(said)),
@@ -120,7 +125,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
     let header = Header::read(&source)?;
     let to = expected.to.unwrap_or(expected.from);
     let len = to.bytes().unwrap_or(header.len);
-    let (descr, fortran, shape) = facts(expected.tensor, to, len);
+    let (descr, fortran, shape) = facts(&expected.tensor.file_dtype, to, len);
     let is = &header.descr.text;
     if *is != descr {
         return Ok(Err(format!("the header says elements of {is:?}, expected {descr:?}")));
@@ -141,14 +146,15 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
     Ok(Ok(opened(source, header, to.clone())))
 }
 
-/// What a header says of elements made from this tensor: type, whether the first dim is fastest, shape.
-fn facts(tensor: &Tensor, to: &Held, len: u64) -> (String, bool, Vec<u64>) {
+/// What a header says of elements made from those that a file spelled so: type, whether the first dim is
+/// fastest, shape.
+pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec<u64>) {
     let (layout, bits) = (to.layout(), to.bits);
     if to.dtype.storage_bits() != Some(bits) {
         // No NumPy type has this width: the bytes are what they are.
         return ("|u1".into(), false, vec![len]);
     }
-    let own = match Descr::parse(&tensor.file_dtype) {
+    let own = match Descr::parse(file_dtype) {
         Ok(descr) => ordered(&descr.text, to.order),
         Err(_) => default_descr(to.dtype, u64::from(bits / 8)),
     };

@@ -18,7 +18,11 @@ use std::{
 pub(super) use plan::target;
 pub(super) use tensors::file;
 
-use super::{Container, Fact, Format, Opened, Opening, Target, notes};
+use super::{
+    format::{Container, Fact, Format, Opened, Opening},
+    notes,
+    target::Target,
+};
 use crate::{Error, Job, mark};
 
 pub(crate) const FORMAT: Format = Format {

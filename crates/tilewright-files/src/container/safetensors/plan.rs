@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Error, Job, Tensor,
-    container::{Opened, Target},
+    container::{format::Opened, target::Target},
     dtype,
 };
 

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Error, Tensor,
     container::{
-        Member,
+        format::Member,
         notes::{self, LAYOUT_KEY, Note},
     },
     dtype,
@@ -58,7 +58,7 @@ fn tensor(
     let pieces = vec![Piece::whole(file, entry.at, entry.len, &held)];
     let (name, storage) = (entry.name.clone(), entry.shape.clone());
     let (file_dtype, len) = (format!("{:?}", entry.dtype), entry.len);
-    Ok(Tensor { name, file_dtype, storage, held, refusal, pieces, len })
+    Ok(Tensor { name, file_dtype, storage, file_dims: None, held, refusal, pieces, len })
 }
 
 /// The layout that is noted for a tensor.

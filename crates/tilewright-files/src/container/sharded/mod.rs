@@ -10,9 +10,9 @@ use std::{
 pub(crate) use index::Index;
 
 use super::{
-    Container, Fact, Format, Opened, Opening, Target,
+    format::{Container, Fact, Format, Opened, Opening},
     safetensors::{self, Metadata},
-    target::Section,
+    target::{Section, Target},
 };
 use crate::{Error, Job, Tensor, job::total_bytes, mark, names, source::Source, temporary};
 

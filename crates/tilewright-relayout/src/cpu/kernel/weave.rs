@@ -284,10 +284,8 @@ impl Run<'_> {
                     let Some(Block { src, .. }) = next else { continue };
                     let soon = after.map_or(src, |after| after.src);
                     while (step + 1) * G <= written {
-                        // SAFETY: `# Safety` of `Run::all`: what step `step` of the next block reads lies in
-                        // the source. `step` is below the number of reading steps: each reads `G` registers,
-                        // and together they read those that the writing steps write. `other` is the half of
-                        // the scratch buffer that is not being written.
+                        // SAFETY: `# Safety` of `Run::all`: the step reads within the source. There is a
+                        // reading step for each `G` registers written. `other` holds a block.
                         unsafe { read.step::<V, T>(self, src, soon, step, other) };
                         step += 1;
                     }

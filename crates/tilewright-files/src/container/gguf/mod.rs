@@ -1,0 +1,136 @@
+//! GGUF: a header of metadata and tensor entries, then the tensors at multiples of an alignment.
+//!
+//! ```text
+//! file   := "GGUF" version:u32 tensors:u64 pairs:u64 pair… entry… padding (tensor padding)…
+//! pair   := key:string type:u32 value
+//! string := length:u64 bytes
+//! array  := type:u32 count:u64 value…
+//! entry  := name:string rank:u32 dim:u64… type:u32 offset:u64        (dims fastest first)
+//! ```
+//!
+//! Source: ggml, `docs/gguf.md`; versions 2 and 3, the lowest byte first. Metadata goes to a result byte for
+//! byte. A file that says it is one of several (`split.count`) is read together with the others, and a
+//! result is one file.
+//!
+//! Other readers find a tensor by its name and take its elements to be row-major. So a tensor that lies
+//! otherwise has another name in the file, `tilewright:NAME`, its storage's dims, and its layout in the
+//! metadata, under `tilewright.layout.NAME`.
+
+mod header;
+mod plan;
+mod reader;
+mod split;
+mod tensors;
+mod types;
+mod value;
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
+
+use super::{
+    format::{Container, Fact, Format, Member, Opened, Opening},
+    notes,
+    target::Target,
+};
+use crate::{Error, Job, names};
+use header::Header;
+use value::Pair;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "GGUF",
+    shown: ".gguf",
+    becomes: "a .gguf file",
+    prefix: Some("gguf:"),
+    ending: Some(".gguf"),
+    recognises: |head, _| head.starts_with(header::MAGIC),
+    several: false,
+    orders: false,
+    open,
+    array: None,
+};
+
+/// What the name of a tensor that is not row-major begins with in a file.
+const MARK: &str = "tilewright:";
+
+#[derive(Debug)]
+struct Gguf {
+    /// The header of the first file.
+    header: Header,
+    /// The metadata as texts, but for what says that a file is one of several.
+    texts: Vec<(String, String)>,
+}
+
+impl Gguf {
+    fn new(header: Header) -> Gguf {
+        let text = |pair: &Pair| (header.key(pair).to_owned(), header.value(pair).text());
+        let texts = header.pairs.iter().map(text).collect();
+        Gguf { header, texts }
+    }
+
+    /// The pairs that a result keeps: all but notes of tensors, and what says that a file is one of several.
+    fn kept<'a>(&'a self, opened: &'a Opened) -> impl Iterator<Item = &'a Pair> {
+        let tensors: HashSet<&str> =
+            opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        let known: HashSet<&str> =
+            self.header.pairs.iter().map(|pair| self.header.key(pair)).collect();
+        let is_kept = move |pair: &&Pair| {
+            let key = self.header.key(pair);
+            !split::is_key(key) && !notes::is_note(key, &tensors, &known)
+        };
+        self.header.pairs.iter().filter(is_kept)
+    }
+}
+
+impl Container for Gguf {
+    fn format(&self) -> &'static Format {
+        &FORMAT
+    }
+
+    fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
+        Ok(vec![plan::target(self, input, path, jobs)?])
+    }
+
+    fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
+        Box::new(self.texts.iter().map(|(key, text)| (key.as_str(), text.as_str())))
+    }
+
+    fn facts(&self, opened: &Opened) -> Vec<Fact> {
+        let fact = |pair: &Pair| {
+            let (key, value) = (self.header.key(pair), self.header.value(pair));
+            Fact {
+                about: format!("metadata {key:?}"),
+                exact: [&value.kind.to_le_bytes()[..], value.bytes].concat(),
+                said: format!("{:?}", names::clipped(&value.text())),
+            }
+        };
+        self.kept(opened).map(fact).collect()
+    }
+}
+
+fn open(opening: Opening<'_>) -> Result<Opened, Error> {
+    let header = Header::read(&opening.source)?;
+    let parts = split::parts(opening.source, header, opening.beside)?;
+    let (mut files, mut tensors, mut headers) = (Vec::new(), Vec::new(), Vec::new());
+    for (source, header) in parts {
+        headers.push(header);
+        files.push(Member::alone(source));
+    }
+    let known: HashMap<&str, &str> = headers.first().map(Header::strings).unwrap_or_default();
+    for (number, (file, header)) in files.iter().zip(&headers).enumerate() {
+        for entry in &header.entries {
+            tensors.push(tensors::tensor(file.source.path(), entry, number, &known)?);
+        }
+    }
+    drop(known);
+    if let Some(file) = files.first() {
+        let twice = names::twice(tensors.iter().map(|tensor| tensor.name.as_str()));
+        if let Some(name) = twice {
+            let said = format!("the tensor {name:?} stands there twice");
+            return Err(Error::corrupt(file.source.path(), said));
+        }
+    }
+    let header = headers.into_iter().next().unwrap_or_default();
+    Ok(Opened { container: Box::new(Gguf::new(header)), index: None, files, tensors })
+}

@@ -1,0 +1,97 @@
+//! The header of a file that is to hold the results of jobs.
+
+use std::path::Path;
+
+use super::{
+    Gguf, MARK,
+    header::MAGIC,
+    tensors::{says_itself, stored},
+    types,
+    value::STRING,
+};
+use crate::{
+    Error, Job, Tensor,
+    container::{
+        format::Opened,
+        notes,
+        target::{Section, Target},
+    },
+};
+
+/// The one file that holds the results of all jobs.
+pub(super) fn target(
+    gguf: &Gguf,
+    input: &Opened,
+    path: &Path,
+    jobs: &[Job],
+) -> Result<Target, Error> {
+    let noted = jobs.iter().filter(|job| !is_plain(job, input)).flat_map(notes::of_job);
+    let noted: Vec<(String, String)> = noted.collect();
+    let kept: Vec<_> = gguf.kept(input).collect();
+    let header = &gguf.header;
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend_from_slice(&header.version.to_le_bytes());
+    bytes.extend_from_slice(&(jobs.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&((kept.len() + noted.len()) as u64).to_le_bytes());
+    for pair in kept {
+        bytes.extend_from_slice(header.bytes(&pair.whole));
+    }
+    for (key, text) in &noted {
+        string(&mut bytes, key);
+        bytes.extend_from_slice(&STRING.to_le_bytes());
+        string(&mut bytes, text);
+    }
+    let large =
+        || Error::usage(format!("{}: the tensors fill more than 2^64 bytes", path.display()));
+    let padded = |at: u64| at.checked_next_multiple_of(header.alignment).ok_or_else(large);
+    let (mut at, mut data) = (0u64, Vec::new());
+    for (number, job) in jobs.iter().enumerate() {
+        entry(&mut bytes, job, input, at);
+        let end = at.checked_add(job.bytes_out).ok_or_else(large)?;
+        at = padded(end)?;
+        data.extend([Section::Tensor(number), Section::Zeros(at - end)]);
+    }
+    let gap = padded(bytes.len() as u64)? - bytes.len() as u64;
+    let mut sections = vec![Section::Bytes(bytes), Section::Zeros(gap)];
+    sections.extend(data);
+    if !header.is_padded {
+        sections.pop();
+    }
+    Ok(Target { path: path.into(), sections })
+}
+
+/// Whether the result of a job lies as other readers expect.
+fn is_plain(job: &Job, input: &Opened) -> bool {
+    refused(job, input).is_some() || says_itself(&job.to)
+}
+
+/// The tensor of a job, where no layout can be given to it.
+fn refused<'a>(job: &Job, input: &'a Opened) -> Option<&'a Tensor> {
+    input.tensors.get(job.tensor).filter(|tensor| tensor.refusal.is_some())
+}
+
+/// The entry of the result of a job, which begins at byte `at` of the data.
+fn entry(bytes: &mut Vec<u8>, job: &Job, input: &Opened, at: u64) {
+    let (number, shape) = match refused(job, input) {
+        Some(tensor) => {
+            (types::named(&tensor.file_dtype).unwrap_or(types::BYTES), tensor.storage.clone())
+        }
+        None => stored(&job.to, job.bytes_out),
+    };
+    match is_plain(job, input) {
+        true => string(bytes, &job.name),
+        false => string(bytes, &format!("{MARK}{}", job.name)),
+    }
+    bytes.extend_from_slice(&(shape.len() as u32).to_le_bytes());
+    for extent in shape.iter().rev() {
+        bytes.extend_from_slice(&extent.to_le_bytes());
+    }
+    bytes.extend_from_slice(&number.to_le_bytes());
+    bytes.extend_from_slice(&at.to_le_bytes());
+}
+
+/// A length and a text.
+fn string(bytes: &mut Vec<u8>, text: &str) {
+    bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(text.as_bytes());
+}

@@ -1,0 +1,113 @@
+//! Tensors of GGUF files: row-major, or in the layout that the metadata keeps for them.
+
+use std::{collections::HashMap, path::Path};
+
+use tilewright_core::{Dtype, Fill, TensorLayout};
+use tilewright_notation::Named;
+
+use super::{
+    MARK,
+    header::{Entry, MOST_DIMS},
+    types,
+};
+use crate::{
+    Error, Tensor,
+    container::notes::{self, LAYOUT_KEY, Note},
+    held::{self, Held},
+    order,
+    tensor::Piece,
+};
+
+/// A tensor of the file of this number, whose metadata has these strings.
+pub(super) fn tensor(
+    path: &Path,
+    entry: &Entry,
+    file: usize,
+    known: &HashMap<&str, &str>,
+) -> Result<Tensor, Error> {
+    let marked = entry.name.strip_prefix(MARK);
+    let name = marked.unwrap_or(&entry.name);
+    let storage: Vec<u64> = entry.dims.iter().rev().copied().collect();
+    let contradiction =
+        |said: String| Error::contradiction(path, format!("tensor {name:?}: {said}"));
+    let (held, refusal) = match (marked, notes::of(known, name)) {
+        (Some(_), Some(note)) => {
+            (of_note(&note, entry, &storage, name).map_err(contradiction)?, None)
+        }
+        (None, None) => match plain(entry.dtype, &storage) {
+            Ok(held) => (held, None),
+            Err(refusal) => {
+                let held = Held::bytes_alone(entry.len).ok_or_else(|| {
+                    Error::unsupported(path, format!("tensor {name:?}: {refusal}"))
+                })?;
+                (held, Some(refusal))
+            }
+        },
+        (Some(_), None) => {
+            let own = &entry.name;
+            let said = format!(
+                "it is called {own:?}, as tensors are that are not row-major, and no metadata keeps its layout"
+            );
+            return Err(contradiction(said));
+        }
+        (None, Some(_)) => {
+            let said = format!(
+                "the metadata keeps a layout of it, and its name does not begin with {MARK:?}, as then it would; convert the original again, or remove the key {:?}",
+                format!("{LAYOUT_KEY}{name}")
+            );
+            return Err(contradiction(said));
+        }
+    };
+    Ok(Tensor {
+        name: name.into(),
+        file_dtype: entry.type_name.into(),
+        storage,
+        file_dims: Some(entry.dims.clone()),
+        refusal,
+        pieces: vec![Piece::whole(file, entry.at, entry.len, &held)],
+        held,
+        len: entry.len,
+    })
+}
+
+/// A row-major array.
+fn plain(dtype: Dtype, dims: &[u64]) -> Result<Held, String> {
+    let layout = TensorLayout::row_major(dims).map_err(|error| error.to_string())?;
+    let named = Named::new("row-major", layout, Some(dtype), None, Fill::Unspecified);
+    let bits = held::width(dtype).ok_or_else(|| format!("elements of {dtype} have no width"))?;
+    Held::of(&named, dtype, bits, Fill::Unspecified)
+}
+
+/// The layout that is noted for a tensor.
+fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Result<Held, String> {
+    let is_stored = |held: &Held| {
+        let (number, shape) = stored(held, entry.len);
+        if types::named(entry.type_name) == Some(number) && shape == storage {
+            return Ok(());
+        }
+        let name = types::of(number).map_or("?", |(name, _)| name);
+        Err(format!("is stored as {name} {shape:?}, the file has {} {storage:?}", entry.type_name))
+    };
+    note.read(entry.len, is_stored).map_err(|said| {
+        let key = format!("{LAYOUT_KEY}{name}");
+        format!("the metadata {key:?}{said}; convert the original again")
+    })
+}
+
+/// The number of the type and the shape, outermost first, under which elements of a layout are stored in
+/// `len` bytes.
+pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
+    let own = types::number(held.dtype).filter(|_| held::width(held.dtype) == Some(held.bits));
+    let carrier = own.or_else(|| (held.bits == 8).then_some(types::BYTES));
+    let Some(carrier) = carrier else { return (types::BYTES, vec![len]) };
+    let shape = order::shape_in_file(held.named.layout());
+    let last = shape.last().copied().unwrap_or(1);
+    let fits = shape.len() <= MOST_DIMS && last.is_multiple_of(held.together());
+    (carrier, if fits { shape } else { vec![held.named.layout().capacity()] })
+}
+
+/// Whether the file itself says all there is to say of elements that lie so.
+pub(super) fn says_itself(held: &Held) -> bool {
+    let own = types::number(held.dtype).is_some() && held::width(held.dtype) == Some(held.bits);
+    own && held.dims().len() <= MOST_DIMS && order::is_row_major(held.named.layout())
+}

@@ -1,0 +1,182 @@
+//! Values of metadata: their types, how long they are, and as text.
+
+use std::{fmt::Write as _, ops::Range};
+
+use super::reader::{Reader, number};
+use crate::{Error, names};
+
+pub(super) const U16: u32 = 2;
+pub(super) const U32: u32 = 4;
+pub(super) const I32: u32 = 5;
+pub(super) const STRING: u32 = 8;
+const ARRAY: u32 = 9;
+
+/// Arrays within arrays are read to this depth.
+const DEEPEST: u32 = 8;
+
+/// The elements of an array that a text lists.
+const LISTED: u64 = 8;
+
+/// A key with its value: where both stand in a header.
+#[derive(Clone, Debug)]
+pub(super) struct Pair {
+    pub(super) key: Range<usize>,
+    pub(super) kind: u32,
+    pub(super) value: Range<usize>,
+    /// The whole pair, with the key's length and the value's type.
+    pub(super) whole: Range<usize>,
+}
+
+/// The bytes of a number or truth value of this type.
+fn width(kind: u32) -> Option<u64> {
+    match kind {
+        0 | 1 | 7 => Some(1),
+        2 | 3 => Some(2),
+        4..=6 => Some(4),
+        10..=12 => Some(8),
+        _ => None,
+    }
+}
+
+/// Reads over a value of this type, which stands at `depth` arrays; `what` is the key in messages.
+pub(super) fn skip(
+    reader: &mut Reader<'_>,
+    kind: u32,
+    depth: u32,
+    what: &str,
+    wrong: &dyn Fn(String) -> Error,
+) -> Result<(), Error> {
+    match kind {
+        STRING => reader.string(what).map(drop),
+        ARRAY if depth == DEEPEST => {
+            Err(wrong(format!("GGUF header: {what} has arrays within more than {DEEPEST} arrays")))
+        }
+        ARRAY => {
+            let kind = reader.u32(what)?;
+            let least = width(kind).unwrap_or(if kind == ARRAY { 12 } else { 8 });
+            let count = reader.count(least, &format!("the length of {what}"))?;
+            if let Some(width) = width(kind) {
+                return reader.take(count.saturating_mul(width), what).map(drop);
+            }
+            check(kind, what, wrong)?;
+            (0..count).try_for_each(|_| skip(reader, kind, depth + 1, what, wrong))
+        }
+        _ => match width(kind) {
+            Some(width) => reader.take(width, what).map(drop),
+            None => check(kind, what, wrong),
+        },
+    }
+}
+
+/// An error for a type that is none.
+fn check(kind: u32, what: &str, wrong: &dyn Fn(String) -> Error) -> Result<(), Error> {
+    match kind {
+        0..=12 => Ok(()),
+        _ => Err(wrong(format!("GGUF header: {what} has the type {kind}; legal are 0 to 12"))),
+    }
+}
+
+/// A value that was read over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Value<'a> {
+    pub(super) kind: u32,
+    pub(super) bytes: &'a [u8],
+}
+
+impl<'a> Value<'a> {
+    /// The value as an unsigned number, where it is one.
+    pub(super) fn unsigned(&self) -> Option<u64> {
+        matches!(self.kind, 0 | U16 | U32 | 10).then(|| number(self.bytes))
+    }
+
+    /// The value as a signed number that is not below zero, or as an unsigned one.
+    pub(super) fn count(&self) -> Option<u64> {
+        let signed = || match self.kind {
+            I32 => u64::try_from(number(self.bytes) as u32 as i32).ok(),
+            _ => None,
+        };
+        self.unsigned().or_else(signed)
+    }
+
+    /// The text of a string, where it is one.
+    pub(super) fn string(&self) -> Option<&'a str> {
+        let text = self.bytes.get(8..).filter(|_| self.kind == STRING)?;
+        std::str::from_utf8(text).ok()
+    }
+
+    /// The value for people; of a long array its first elements.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        let mut rest = self.bytes;
+        spell(self.kind, &mut rest, &mut text);
+        text
+    }
+}
+
+/// The first `len` bytes, which are taken off.
+fn split<'a>(bytes: &mut &'a [u8], len: u64) -> &'a [u8] {
+    let at = usize::try_from(len).unwrap_or(usize::MAX).min(bytes.len());
+    let (first, rest) = bytes.split_at(at);
+    *bytes = rest;
+    first
+}
+
+/// Spells the first value of `bytes`, which is taken off.
+fn spell(kind: u32, bytes: &mut &[u8], text: &mut String) {
+    match kind {
+        STRING => {
+            let len = number(split(bytes, 8));
+            text.push_str(&String::from_utf8_lossy(split(bytes, len)));
+        }
+        ARRAY => spell_array(bytes, text),
+        _ => {
+            let _ = write!(
+                text,
+                "{}",
+                Number { kind, bits: number(split(bytes, width(kind).unwrap_or(0))) }
+            );
+        }
+    }
+}
+
+fn spell_array(bytes: &mut &[u8], text: &mut String) {
+    let (kind, count) = (number(split(bytes, 4)) as u32, number(split(bytes, 8)));
+    text.push('[');
+    for i in 0..count.min(LISTED) {
+        text.push_str(if i > 0 { ", " } else { "" });
+        let mut element = String::new();
+        spell(kind, bytes, &mut element);
+        match kind {
+            STRING => {
+                let _ = write!(text, "{:?}", names::clipped(&element));
+            }
+            _ => text.push_str(&element),
+        }
+    }
+    if count > LISTED {
+        let _ = write!(text, ", … {count} in all");
+    }
+    text.push(']');
+}
+
+/// A number of some type.
+struct Number {
+    kind: u32,
+    bits: u64,
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Number { kind, bits } = *self;
+        match kind {
+            1 => write!(f, "{}", bits as i8),
+            3 => write!(f, "{}", bits as i16),
+            I32 => write!(f, "{}", bits as i32),
+            6 => write!(f, "{}", f32::from_bits(bits as u32)),
+            7 => write!(f, "{}", bits != 0),
+            11 => write!(f, "{}", bits as i64),
+            12 => write!(f, "{}", f64::from_bits(bits)),
+            _ => write!(f, "{bits}"),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! `.npz`: a ZIP archive of `.npy` files, one an array, as `numpy.savez` writes it.
+//!
+//! Format: <https://numpy.org/doc/stable/reference/generated/numpy.savez.html>. Stored arrays are read where
+//! they are; deflated ones (`numpy.savez_compressed`) are unpacked to a file without a name first. Every
+//! checksum is verified before a result is written. Results are stored, never deflated.
+//!
+//! An array keeps its name, and has the shape of its storage, as in an `.npy` file. Its layout is kept in an
+//! entry of its own, `tilewright.json`, an object of texts as the metadata of safetensors files is. Raw
+//! elements (`|V2`, as NumPy writes bf16) are moved as unsigned integers of their length.
+
+mod archive;
+mod plan;
+mod unpack;
+mod zip;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+};
+
+use tilewright_core::Dtype;
+
+use super::{
+    format::{Container, Format, Member, Opened, Opening},
+    notes::{self, LAYOUT_KEY},
+    npy::{self, Descr, Header},
+    target::Target,
+};
+use crate::{Error, Job, Tensor, Watch, held::Held, source::Source, tensor::Piece};
+use archive::{Archive, Entry};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "npz",
+    shown: ".npz",
+    becomes: "an .npz file",
+    prefix: Some("npz:"),
+    ending: Some(".npz"),
+    recognises: |head, _| head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06"),
+    several: false,
+    orders: true,
+    open,
+    array: None,
+};
+
+/// The entry that keeps layouts.
+const NOTES: &str = "tilewright.json";
+
+/// The longest entry of layouts that is read, in bytes.
+const LONGEST_NOTES: u64 = 1 << 26;
+
+/// How the names of entries end that are arrays.
+const ENDING: &str = ".npy";
+
+#[derive(Debug)]
+struct Npz {
+    notes: BTreeMap<String, String>,
+    /// The stored entries, whose checksums are still to be verified.
+    stored: Vec<Entry>,
+}
+
+impl Container for Npz {
+    fn format(&self) -> &'static Format {
+        &FORMAT
+    }
+
+    fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
+        Ok(vec![plan::target(input, path, jobs)?])
+    }
+
+    fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
+        Box::new(self.notes.iter().map(|(key, value)| (key.as_str(), value.as_str())))
+    }
+
+    fn check(&self, opened: &Opened, watch: &dyn Watch) -> Result<(), Error> {
+        let Some(file) = opened.files.first() else { return Ok(()) };
+        self.stored.iter().try_for_each(|entry| entry.check_sum(&file.source, watch))
+    }
+}
+
+fn open(opening: Opening<'_>) -> Result<Opened, Error> {
+    let archive = Archive::read(&opening.source)?;
+    let (notes, arrays): (Vec<Entry>, Vec<Entry>) =
+        archive.entries.into_iter().partition(|entry| entry.name == NOTES);
+    let mut stored: Vec<Entry> =
+        arrays.iter().filter(|entry| !entry.is_deflated).cloned().collect();
+    stored.extend(notes.iter().cloned());
+    let notes = match notes.first() {
+        Some(entry) => read_notes(&opening.source, entry)?,
+        None => BTreeMap::new(),
+    };
+    let unpacked = unpack::all(&opening.source, &arrays)?;
+    let mut files = vec![Member::alone(opening.source)];
+    let (unpacked, mut places) = match unpacked {
+        Some((source, places)) => (Some(source), places.into_iter()),
+        None => (None, Vec::new().into_iter()),
+    };
+    files.extend(unpacked.map(Member::alone));
+    let known = notes.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
+    let mut tensors = Vec::new();
+    for entry in &arrays {
+        let (file, at) = match entry.is_deflated {
+            true => (1, places.next().unwrap_or(0)),
+            false => (0, entry.at),
+        };
+        let Some(member) = files.get(file) else { continue };
+        tensors.push(tensor(&member.source, entry, (file, at), &known)?);
+    }
+    let container = Box::new(Npz { notes, stored });
+    Ok(Opened { container, index: None, files, tensors })
+}
+
+/// The texts of the entry that keeps layouts.
+fn read_notes(source: &Source, entry: &Entry) -> Result<BTreeMap<String, String>, Error> {
+    let wrong = |said: String| Error::corrupt(source.path(), format!("{NOTES}: {said}"));
+    if entry.is_deflated || entry.size > LONGEST_NOTES {
+        let size = entry.size;
+        return Err(wrong(format!("it is stored, in at most {LONGEST_NOTES} bytes, here {size}")));
+    }
+    let mut text = crate::budget::zeros(entry.size)?;
+    source.read(&mut text, entry.at)?;
+    serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))
+}
+
+/// An array, whose `.npy` file begins at byte `at` of the file of this number.
+fn tensor(
+    source: &Source,
+    entry: &Entry,
+    (file, at): (usize, u64),
+    known: &HashMap<&str, &str>,
+) -> Result<Tensor, Error> {
+    let about = |said: String| format!("entry {:?}: {said}", entry.name);
+    let Some(name) = entry.name.strip_suffix(ENDING) else {
+        let said = format!("it is no array, whose name ends in {ENDING}");
+        return Err(Error::unsupported(source.path(), about(said)));
+    };
+    let header = match Header::within(source, at, entry.size) {
+        Ok(header) => header,
+        // What its header does not say in numbers is kept as it is.
+        Err(error) if error.kind() == "unsupported" => {
+            return refused(source, entry, (name, file, at), error.message());
+        }
+        Err(error) => return Err(error),
+    };
+    let contradiction = |said: String| Error::contradiction(source.path(), about(said));
+    let held = match notes::of(known, name) {
+        Some(note) => note
+            .read(header.len, |held| check_storage(held, &header))
+            .map_err(|said| contradiction(format!("{:?}{said}", format!("{LAYOUT_KEY}{name}"))))?,
+        None => plain(&header).map_err(|said| Error::unsupported(source.path(), about(said)))?,
+    };
+    let Header { descr, shape, at, len, .. } = header;
+    Ok(Tensor {
+        name: name.into(),
+        file_dtype: descr.text,
+        storage: shape,
+        file_dims: None,
+        refusal: None,
+        pieces: vec![Piece::whole(file, at, len, &held)],
+        held,
+        len,
+    })
+}
+
+/// An entry of which no layout is known: it is kept with its header.
+fn refused(
+    source: &Source,
+    entry: &Entry,
+    (name, file, at): (&str, usize, u64),
+    refusal: String,
+) -> Result<Tensor, Error> {
+    let len = entry.size;
+    let held = Held::bytes_alone(len).ok_or_else(|| {
+        Error::unsupported(source.path(), format!("entry {:?}: {refusal}", entry.name))
+    })?;
+    Ok(Tensor {
+        name: name.into(),
+        file_dtype: "npy".into(),
+        storage: vec![len],
+        file_dims: None,
+        refusal: Some(refusal),
+        pieces: vec![Piece::whole(file, at, len, &held)],
+        held,
+        len,
+    })
+}
+
+/// The element type of a header; raw elements are unsigned integers of their length.
+fn dtype_of(descr: &Descr) -> Option<Dtype> {
+    let raw = match descr.bytes {
+        1 => Some(Dtype::U8),
+        2 => Some(Dtype::U16),
+        4 => Some(Dtype::U32),
+        8 => Some(Dtype::U64),
+        _ => None,
+    };
+    descr.dtype.or(raw)
+}
+
+/// The array as its header says it lies.
+fn plain(header: &Header) -> Result<Held, String> {
+    let Descr { text, order, .. } = &header.descr;
+    let dtype = dtype_of(&header.descr)
+        .ok_or_else(|| format!("dtype {text:?} is raw bytes that no integer has"))?;
+    let held = npy::plain(header, dtype).map_err(|error| error.to_string())??;
+    held.ordered(*order)
+}
+
+/// The header stores an array of this layout as we store it.
+fn check_storage(held: &Held, header: &Header) -> Result<(), String> {
+    let (descr, fortran, shape) = npy::facts(&header.descr.text, held, header.len);
+    if (&descr, fortran, &shape) == (&header.descr.text, header.fortran, &header.shape) {
+        return Ok(());
+    }
+    let (is, storage) = (&header.descr.text, &header.shape);
+    Err(format!("is stored as {descr:?} {shape:?}, the file has {is:?} {storage:?}"))
+}

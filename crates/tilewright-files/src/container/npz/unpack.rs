@@ -1,0 +1,63 @@
+//! Deflated entries, unpacked to a file without a name: arrays are read at positions, which a deflated one has
+//! none of.
+
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+};
+
+use flate2::{Crc, read::DeflateDecoder};
+
+use super::archive::Entry;
+use crate::{Error, source::Source, space};
+
+/// The deflated ones among entries, one behind the other in a file, and where each begins; `None` where
+/// there is none.
+pub(super) fn all(source: &Source, entries: &[Entry]) -> Result<Option<(Source, Vec<u64>)>, Error> {
+    let deflated = || entries.iter().filter(|entry| entry.is_deflated);
+    if deflated().next().is_none() {
+        return Ok(None);
+    }
+    let total = deflated().map(|entry| entry.size).fold(0, u64::saturating_add);
+    space::check(&std::env::temp_dir().join("unpacked"), total)?;
+    let failed = |cause| Error::io(source.path(), "unpack it to a temporary file", cause);
+    let mut file = tempfile::tempfile().map_err(failed)?;
+    let (mut places, mut at) = (Vec::new(), 0);
+    for entry in deflated() {
+        places.push(at);
+        one(source, entry, &mut file)?;
+        at += entry.size;
+    }
+    Ok(Some((Source::unpacked(file, source.path())?, places)))
+}
+
+/// Appends what an entry was before it was deflated: as many bytes as it says, of its checksum.
+fn one(source: &Source, entry: &Entry, file: &mut File) -> Result<(), Error> {
+    let failed = |cause| Error::io(source.path(), "unpack it to a temporary file", cause);
+    let mut sum = Crc::new();
+    let mut decoder = DeflateDecoder::new(entry.reader(source));
+    let (mut buffer, mut written) = (vec![0; 1 << 16], 0u64);
+    loop {
+        let step = match decoder.read(&mut buffer) {
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
+            step => step.map_err(|cause| {
+                let name = &entry.name;
+                Error::corrupt(source.path(), format!("ZIP: the entry {name:?}: {cause}"))
+            })?,
+        };
+        let bytes = buffer.get(..step).unwrap_or_default();
+        written += step as u64;
+        if step == 0 || written > entry.size {
+            break;
+        }
+        sum.update(bytes);
+        file.write_all(bytes).map_err(failed)?;
+    }
+    if written != entry.size {
+        let (name, size) = (&entry.name, entry.size);
+        let said =
+            format!("ZIP: the entry {name:?} unpacks to other than the {size} bytes it says");
+        return Err(Error::corrupt(source.path(), said));
+    }
+    entry.agrees(source, sum.sum())
+}
