@@ -8,7 +8,7 @@ use std::ops::Range;
 use tilewright_core::ByteOrder;
 
 use crate::{
-    Error, Watch,
+    Difference, Error, Watch,
     blocks::Blocks,
     budget::{Budget, Buffer},
     rows::{Rows, Stretch},
@@ -22,6 +22,8 @@ const PATIENCE: u32 = 1 << 16;
 
 /// One file's side of a comparison.
 pub(crate) struct Side<'a> {
+    /// The tensor.
+    pub(crate) name: &'a str,
     pub(crate) source: &'a Source,
     pub(crate) at: u64,
     pub(crate) len: u64,
@@ -36,7 +38,7 @@ pub(crate) fn tensors(
     from: &Side<'_>,
     watch: &dyn Watch,
     budget: &Budget,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<Difference>, Error> {
     check(to)?;
     check(from)?;
     let alike = to.held.layout() == from.held.layout()
@@ -58,11 +60,11 @@ pub(crate) fn tensors(
     while start < to.len {
         let len = step.min(to.len - start);
         let mut window = Window::read(to, start, len, budget)?;
-        if let Some(said) = window.elements(to.held, from.held, &mut original, watch)? {
-            return Ok(Some(said));
+        if let Some(found) = window.elements(to, from.held, &mut original, watch)? {
+            return Ok(Some(found));
         }
-        if let Some(said) = window.padding(to) {
-            return Ok(Some(said));
+        if let Some(found) = window.padding(to) {
+            return Ok(Some(found));
         }
         watch.advance(len);
         start += len;
@@ -141,18 +143,27 @@ impl<'b> Window<'b> {
     /// Compares every element that lies in the window.
     fn elements(
         &mut self,
-        to: &Held,
+        to: &Side<'_>,
         from: &Held,
         original: &mut Blocks<'_, '_>,
         watch: &dyn Watch,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Option<Difference>, Error> {
+        let (name, to) = (to.name, to.held);
         if to.layout().size() == 0 {
             return Ok(None);
         }
         let failed = |error: tilewright_core::Error| Error::usage(format!("comparing: {error}"));
         let rows = Rows::new(to.layout(), from.layout()).map_err(failed)?;
-        let mut pair =
-            Pair { window: self, to, from, original, watch, patience: PATIENCE, answer: Ok(None) };
+        let mut pair = Pair {
+            window: self,
+            name,
+            to,
+            from,
+            original,
+            watch,
+            patience: PATIENCE,
+            answer: Ok(None),
+        };
         let mut coord = vec![0; to.layout().rank()];
         loop {
             let start = coord.clone();
@@ -195,7 +206,7 @@ impl<'b> Window<'b> {
     }
 
     /// Compares everything that no element was seen at.
-    fn padding(&self, to: &Side<'_>) -> Option<String> {
+    fn padding(&self, to: &Side<'_>) -> Option<Difference> {
         let full = (self.end - self.first) / 8;
         for (byte, seen) in (0u64..).zip(self.seen.iter()) {
             if *seen == u8::MAX && byte < full {
@@ -206,14 +217,17 @@ impl<'b> Window<'b> {
             {
                 let value = element(&self.bytes, offset - self.first, self.bits);
                 if value != to.fill {
-                    let fill = to.fill;
-                    return Some(format!(
-                        "has {value:#x} in the padding at offset {offset}, expected {fill:#x}"
-                    ));
+                    return Some(Difference::Padding {
+                        tensor: to.name.to_owned(),
+                        offset,
+                        is: value,
+                        expected: to.fill,
+                    });
                 }
             }
         }
-        self.tail()
+        let text = self.tail()?;
+        Some(Difference::Said { tensor: Some(to.name.to_owned()), text })
     }
 
     /// The bits behind the last element of a packed storage.
@@ -225,7 +239,7 @@ impl<'b> Window<'b> {
             return None;
         }
         Some(format!(
-            "has {last:#x} in its last byte, whose high {} bits hold no element",
+            "it has {last:#x} in its last byte, whose high {} bits hold no element",
             8 - used
         ))
     }
@@ -234,12 +248,13 @@ impl<'b> Window<'b> {
 /// A window next to the original, while elements are compared.
 struct Pair<'p, 'w, 's, 'b> {
     window: &'p mut Window<'w>,
+    name: &'p str,
     to: &'p Held,
     from: &'p Held,
     original: &'p mut Blocks<'s, 'b>,
     watch: &'p dyn Watch,
     patience: u32,
-    answer: Result<Option<String>, Error>,
+    answer: Result<Option<Difference>, Error>,
 }
 
 impl Pair<'_, '_, '_, '_> {
@@ -258,7 +273,15 @@ impl Pair<'_, '_, '_, '_> {
                 if let Some(dim) = dim {
                     coord[dim] = stretch.from + i;
                 }
-                format!("has {is:#x} at {coord:?}, expected {was:#x}")
+                let [offset, original] = [stretch.a, stretch.b].map(|(at, by)| at + i as i64 * by);
+                Difference::Element {
+                    tensor: self.name.to_owned(),
+                    coord,
+                    offset,
+                    original,
+                    is,
+                    was,
+                }
             })
         });
         matches!(self.answer, Ok(None))

@@ -41,6 +41,7 @@ mod bytes;
 mod compare;
 mod conversion;
 mod destination;
+mod difference;
 mod disk;
 mod dtype;
 mod error;
@@ -80,6 +81,7 @@ mod work;
 
 pub use bytes::bytes;
 pub use conversion::{Conversion, Report};
+pub use difference::Difference;
 pub use error::Error;
 pub use input::{Input, Reading, open, open_file, open_stream};
 pub use job::{Action, Job};

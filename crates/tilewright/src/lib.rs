@@ -12,10 +12,10 @@
 //! | [`relayout`] | moves array data from any layout to any other |
 //! | [`files`] | `.safetensors`, `.npy` and raw files, rewritten with bounded memory |
 //! | [`draw`] | layouts and conversions as pictures: SVG, HTML, TikZ, terminals |
-//! | [`explain`](mod@explain), [`picture`] | a layout in words, and drawn |
-//! | [`compare`](mod@compare), [`eval`] | whether two layouts are one; expressions of the algebra |
+//! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON |
+//! | [`picture`], [`eval`] | layouts drawn in text; expressions of the algebra |
 //! | [`infer`](mod@infer) | the layout that maps one buffer to another |
-//! | [`input`], [`json`] | what a person typed, read; answers for machines |
+//! | [`input`] | what a person typed, read |
 //! | [`module`] | HLO modules in files |
 //!
 //! ```
@@ -45,14 +45,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod compare;
+pub mod ask;
 pub mod draw;
 mod error;
 pub mod eval;
-pub mod explain;
 pub mod infer;
 pub mod input;
-pub mod json;
 pub mod module;
 pub mod picture;
 
@@ -63,9 +61,8 @@ pub use tilewright_notation as notation;
 pub use tilewright_relayout as relayout;
 pub use tilewright_xla as xla;
 
-pub use compare::{Comparison, compare};
+pub use ask::{Comparison, Explanation, compare};
 pub use error::Error;
-pub use explain::Explanation;
 pub use tilewright_core::{
     BasisLayout, Block, Blocks, ByteOrder, Coord, Difference, Digit, Dtype, DtypeKind,
     ElementBlock, Fill, Fractal, IntTuple, Layout, LayoutTile, LayoutTv, LeftInverse, LinearDim,

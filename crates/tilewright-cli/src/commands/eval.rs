@@ -4,22 +4,24 @@ use std::io::{self, BufRead, Read as _};
 
 use serde_json::{Value as Json, json};
 use tilewright::{
-    eval::{Error, MAX_TEXT, Value, evaluate, functions},
-    json::function,
+    Error,
+    ask::{Answer as _, Question},
+    eval::{MAX_TEXT, evaluate},
 };
 
-use super::NO;
-use crate::{args::Eval, exit::ExitCode, failure::Failure, output::Output};
+use super::question::ask;
+use crate::{
+    args::Eval,
+    exit::ExitCode,
+    failure::{Failure, NO},
+    output::Output,
+};
 
 pub(super) fn run(args: &Eval, out: &mut Output) -> Result<ExitCode, Failure> {
     match args.expr.as_deref() {
-        None => list(out),
+        None => ask(&Question::Functions, out),
         Some("-") => batch(&mut io::stdin().lock(), out),
-        Some(text) => {
-            let value = evaluate(text).map_err(Failure::of)?;
-            out.answer(&format!("{value}\n"), shape(&value))?;
-            Ok(ExitCode::SUCCESS)
-        }
+        Some(text) => ask(&Question::Eval(text.to_owned()), out),
     }
 }
 
@@ -31,8 +33,8 @@ fn batch(input: &mut impl BufRead, out: &mut Output) -> Result<ExitCode, Failure
             Err(refusal) => Err((refusal.clone(), json!({ "kind": "parse", "message": refusal }))),
             Ok(text) if text.trim().is_empty() => Ok((String::new(), json!({ "kind": "nothing" }))),
             Ok(text) => evaluate(text)
-                .map(|value| (value.to_string(), shape(&value)))
-                .map_err(|error| (said(&error), fault(&error))),
+                .map(|value| (value.to_string(), value.to_json()))
+                .map_err(|error| (said(&error, text), fault(&error))),
         };
         match outcome {
             Ok((text, value)) => out.answer(&format!("{text}\n"), value)?,
@@ -70,62 +72,16 @@ fn line(input: &mut impl BufRead) -> io::Result<Option<Result<String, String>>> 
 }
 
 /// The message on one line, with the column where the text itself is at fault.
-fn said(error: &Error) -> String {
+fn said(error: &Error, text: &str) -> String {
     let message = error.to_string().replace(['\n', '\r'], " ");
-    match error.kind() {
-        "parse" => format!("column {}: {message}", error.column()),
-        _ => message,
+    match error.column(text).filter(|_| error.is_parse()) {
+        Some(column) => format!("column {column}: {message}"),
+        None => message,
     }
 }
 
 fn fault(error: &Error) -> Json {
-    let (from, to) = error.span();
-    json!({ "kind": error.kind(), "message": error.to_string(), "span": [from, to] })
-}
-
-/// The answer for machines: its kind, its text, and where it has one, its value.
-fn shape(value: &Value) -> Json {
-    let mut answer = json!({ "kind": value.kind(), "text": value.to_string() });
-    if let Some(truth) = value.as_bool() {
-        answer["value"] = json!(truth);
-    }
-    if let Some(list) = value.as_list() {
-        answer["value"] = json!(list);
-    }
-    if let Some(tuple) = value.as_tuple() {
-        answer["value"] = nested(&tuple.to_string());
-    }
-    if let Some(layout) = value.as_layout() {
-        answer["shape"] = nested(&layout.shape().to_string());
-        answer["stride"] = nested(&layout.stride().to_string());
-        answer["offset"] = json!(layout.offset());
-        let axes = (0..layout.rank()).map_while(|axis| layout.axis_size(axis));
-        if let Some(named) = value.to_named()
-            && !axes.eq(named.layout().extents().iter().copied())
-        {
-            answer["valid"] = json!(named.layout().extents());
-        }
-        let swizzle = layout.swizzle();
-        if !swizzle.is_identity() {
-            answer["swizzle"] = json!([swizzle.bits(), swizzle.base(), swizzle.shift()]);
-        }
-    }
-    answer
-}
-
-/// A tuple as nested arrays: its text with other brackets.
-fn nested(tuple: &str) -> Json {
-    serde_json::from_str(&tuple.replace('(', "[").replace(')', "]")).unwrap_or(Json::Null)
-}
-
-fn list(out: &mut Output) -> Result<ExitCode, Failure> {
-    let mut text = String::new();
-    for function in functions() {
-        text += &format!("{function:?}\n    {}\n", function.doc());
-    }
-    let all: Vec<Json> = functions().map(function).collect();
-    out.answer(&text, json!({ "functions": all }))?;
-    Ok(ExitCode::SUCCESS)
+    json!({ "kind": error.kind(), "message": error.to_string(), "span": error.span() })
 }
 
 #[cfg(test)]

@@ -40,9 +40,9 @@ mod parser;
 mod run;
 mod value;
 
+use crate::Error;
 use lexer::Word;
 
-pub use error::Error;
 pub use functions::{Function, functions};
 pub use limits::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
 pub use operation::{Operation, operation};
@@ -53,7 +53,7 @@ use tilewright_notation::Named;
 /// The value of an expression.
 ///
 /// # Errors
-/// An [`Error`] with a span: the text does not parse, a function is not given what it takes, or what is
+/// An [`Error`](crate::Error) with a span: the text does not parse, a function is not given what it takes, or what is
 /// asked for does not exist.
 ///
 /// ```
@@ -105,6 +105,6 @@ pub fn layout_of(text: &str) -> Result<Named, Error> {
     let integer = value.kind() == "integer";
     value.to_named().filter(|_| !integer).ok_or_else(|| {
         let message = format!("the expression is {}, no layout", value.0.described());
-        Error::new("arguments", (0, text.len()), message).in_text(text)
+        Error::at("arguments", (0, text.len()), message).in_text(text)
     })
 }

@@ -1,11 +1,11 @@
 //! Evaluation: from the tree of an expression to its value.
 
+use crate::Error;
 use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, LinearLayout, Swizzle, TensorLayout};
 use tilewright_notation::{Named, Spec};
 
 use super::{
     dims::Dims,
-    error::Error,
     functions::{self, Argument, Call},
     items::Items,
     parser::{Expr, Node},
@@ -55,7 +55,7 @@ fn evaluated(name: &str, arguments: &[Expr<'_>]) -> Result<Vec<Argument>, Error>
     let one = |expr: &Expr<'_>| match run(expr)? {
         form @ (Form::Boolean(_) | Form::List(_) | Form::Padding) => {
             let message = format!("{name}: {} is no argument of a function", form.described());
-            Err(Error::new("arguments", expr.span, message))
+            Err(Error::at("arguments", expr.span, message))
         }
         form => Ok(Argument { form, span: expr.span }),
     };
@@ -67,7 +67,7 @@ fn tuple(expr: &Expr<'_>, parts: &[Expr<'_>]) -> Result<Form, Error> {
     let one = |part: &Expr<'_>| match run(part)? {
         Form::Tuple(tuple) => Ok(Items::of(&tuple)),
         Form::Slicer(items) => Ok(items),
-        other => Err(Error::new(
+        other => Err(Error::at(
             "arguments",
             part.span,
             format!(
@@ -92,17 +92,17 @@ fn part(expr: &Expr<'_>) -> Result<Part, Error> {
         Form::Tuple(tuple) if tuple.as_integer().is_some() => {
             let extent = tuple.as_integer().and_then(|extent| u64::try_from(extent).ok());
             extent.map(Part::Extent).ok_or_else(|| {
-                Error::new("illegal", expr.span, "an extent below 0; extents are 0 or more")
+                Error::at("illegal", expr.span, "an extent below 0; extents are 0 or more")
             })
         }
         Form::Slicer(items) if *items == Items::leaf(None) => Ok(Part::Keep),
         Form::Layout(_) | Form::Cut(_) => {
             let layout = Value(form).as_layout().cloned();
             layout.map(|layout| Part::Layout(Box::new(layout))).ok_or_else(|| {
-                Error::new("unsupported", expr.span, "this is no layout of modes and strides")
+                Error::at("unsupported", expr.span, "this is no layout of modes and strides")
             })
         }
-        other => Err(Error::new(
+        other => Err(Error::at(
             "arguments",
             expr.span,
             format!(
@@ -144,7 +144,7 @@ fn quoted(expr: &Expr<'_>, text: &str) -> Result<Form, Error> {
 fn integers(expr: &Expr<'_>, what: &str) -> Result<IntTuple, Error> {
     match run(expr)? {
         Form::Tuple(tuple) => Ok(tuple),
-        other => Err(Error::new(
+        other => Err(Error::at(
             "arguments",
             expr.span,
             format!("{} for {what}; expected an integer or a tuple of integers", other.described()),
@@ -156,12 +156,12 @@ fn integers(expr: &Expr<'_>, what: &str) -> Result<IntTuple, Error> {
 fn moved(expr: &Expr<'_>, inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
     let Form::Layout(from) = run(inner)? else {
         let message = "`+` and `-` put an offset behind a layout, such as (4,8):(8,1)+3";
-        return Err(Error::new("arguments", inner.span, message));
+        return Err(Error::at("arguments", inner.span, message));
     };
     let offset = from
         .offset()
         .checked_add(by)
-        .ok_or_else(|| Error::new("overflow", expr.span, "the offsets add up beyond 64 bits"))?;
+        .ok_or_else(|| Error::at("overflow", expr.span, "the offsets add up beyond 64 bits"))?;
     let moved = from.with_offset(offset);
     moved.map(layout).map_err(|error| Error::core(expr.span, "", &error))
 }
@@ -192,7 +192,7 @@ fn natural(tuple: &IntTuple, span: (usize, usize)) -> Result<Vec<u64>, Error> {
         tuple.values().iter().map(|&value| u64::try_from(value).ok()).collect();
     match all {
         Some(all) if tuple.depth() <= 1 && Coord::new(&all).is_ok() => Ok(all),
-        _ => Err(Error::new(
+        _ => Err(Error::at(
             "illegal",
             span,
             format!("{tuple}: expected one extent per axis, each 0 or more"),
@@ -224,7 +224,7 @@ fn moved_layout(inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
     let offset = from
         .offset()
         .checked_add(by)
-        .ok_or_else(|| Error::new("overflow", inner.span, "the offsets add up beyond 64 bits"))?;
+        .ok_or_else(|| Error::at("overflow", inner.span, "the offsets add up beyond 64 bits"))?;
     let moved = from.with_offset(offset);
     moved.map(layout).map_err(|error| Error::core(inner.span, "", &error))
 }

@@ -12,12 +12,10 @@ mod observe;
 mod product;
 mod structure;
 
+use crate::Error;
 use std::fmt;
 
-use super::{
-    error::{Error, shortened},
-    value::Form,
-};
+use super::{error::shortened, value::Form};
 
 pub(super) use algebra::composition;
 pub(super) use arguments::{Argument, Call, Refusal};
@@ -85,7 +83,7 @@ impl Function {
         if arguments.len() < least || arguments.len() > most {
             let message =
                 format!("{} arguments for {}({})", arguments.len(), self.name, self.arguments);
-            return Err(Error::new("arguments", span, message));
+            return Err(Error::at("arguments", span, message));
         }
         let call = Call::new(self.name, arguments, span);
         (self.run)(&call).map_err(|refusal| refusal.at(self.name, span))
