@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tilewright_core::{Error, Mode, TensorLayout};
-use tilewright_notation::{Named, notations};
+use tilewright_notation::{Named, Notation, notations};
 
 use super::{Advice, Answer, words::counted};
 
@@ -54,7 +54,8 @@ pub struct Explanation {
     pub order: Order,
     /// Why the storage is longer than the elements, and which order of the dims pads least; where there is padding.
     pub advice: Option<Advice>,
-    /// The same layout in every notation, or why it cannot be said there.
+    /// The same layout in every notation, or why it cannot be said there. A text comes from the layout alone, and from
+    /// its name only where the layout alone cannot be said.
     pub notations: Vec<(&'static str, Result<String, String>)>,
 }
 
@@ -139,12 +140,7 @@ impl Explanation {
             axes: axes(layout),
             order: order(layout),
             advice: Advice::of(layout),
-            notations: notations()
-                .iter()
-                .map(|notation| {
-                    (notation.name(), notation.print(named).map_err(|error| error.to_string()))
-                })
-                .collect(),
+            notations: said(named),
         }
     }
 
@@ -226,6 +222,17 @@ impl Explanation {
         let said = |(title, text): (&str, Option<String>)| Some((title.to_owned(), text?));
         lines.into_iter().filter_map(said).collect()
     }
+}
+
+/// The layout in every notation: as the layout alone is said there, or else as its name says it.
+fn said(named: &Named) -> Vec<(&'static str, Result<String, String>)> {
+    let (dtype, bits) = (named.dtype(), named.explicit_bits());
+    let alone = Named::new("", named.layout().clone(), dtype, bits, named.fill());
+    let text = |notation: &Notation| {
+        let text = notation.print(&alone);
+        text.or_else(|refusal| notation.print(named).map_err(|_| refusal.to_string()))
+    };
+    notations().iter().map(|notation| (notation.name(), text(notation))).collect()
 }
 
 fn axes(layout: &TensorLayout) -> Vec<Axis> {
