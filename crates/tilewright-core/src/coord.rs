@@ -1,6 +1,8 @@
 //! A coordinate: one integer per axis.
 
-use crate::{Error, MAX_MODES};
+use core::fmt;
+
+use crate::MAX_MODES;
 
 /// A coordinate of one integer per axis or logical dim; heap-free, at most
 /// [`MAX_MODES`] integers.
@@ -21,33 +23,6 @@ pub struct Coord {
 impl Coord {
     /// The coordinate of rank 0.
     pub const EMPTY: Coord = Coord { axes: [0; MAX_MODES], len: 0 };
-
-    /// The coordinate with these integers.
-    ///
-    /// # Errors
-    /// [limit](Error::is_limit) beyond [`MAX_MODES`] integers.
-    ///
-    /// ```
-    /// use tilewright_core::{Coord, expect_const};
-    /// const ORIGIN: Coord = expect_const!(Coord::new(&[0, 0, 0]));
-    /// assert_eq!(ORIGIN.to_string(), "(0,0,0)");
-    /// assert!(Coord::new(&[0; 33]).unwrap_err().is_limit());
-    /// ```
-    pub const fn new(axes: &[u64]) -> Result<Coord, Error> {
-        if axes.len() > MAX_MODES {
-            return Err(Error::limit(
-                "a coordinate of {} integers",
-                [axes.len() as i128],
-                "a coordinate has at most 32",
-            ));
-        }
-        let (mut coord, mut i) = (Coord::EMPTY, 0);
-        while i < axes.len() {
-            coord.push(axes[i]);
-            i += 1;
-        }
-        Ok(coord)
-    }
 
     /// `rank` zeros; cut off at [`MAX_MODES`].
     pub(crate) const fn origin(rank: usize) -> Coord {
@@ -111,14 +86,18 @@ impl PartialEq for Coord {
 
 impl Eq for Coord {}
 
-impl core::fmt::Display for Coord {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        crate::layout_print::write_tuple(f, self.as_slice())
+impl fmt::Display for Coord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (i, value) in self.as_slice().iter().enumerate() {
+            write!(f, "{}{value}", if i == 0 { "" } else { "," })?;
+        }
+        f.write_str(")")
     }
 }
 
-impl core::fmt::Debug for Coord {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        core::fmt::Display::fmt(self, f)
+impl fmt::Debug for Coord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }

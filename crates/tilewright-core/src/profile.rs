@@ -2,13 +2,7 @@
 //!
 //! Law: [`Profile::push`] of the pieces of a profile gives it back; `9` ≠ `(9)`.
 
-use crate::{Error, macros::tri};
-
-/// The most leaves a [`Layout`](crate::Layout) has.
-pub const MAX_MODES: usize = 32;
-
-/// The deepest nesting of brackets.
-pub const MAX_DEPTH: usize = 32;
+use crate::{Error, MAX_DEPTH, MAX_MODES, macros::tri};
 
 /// How the leaves of a nested tuple are bracketed: `((4,2),(4,3))` and `(8,12)` differ only by this.
 ///

@@ -8,7 +8,7 @@
 //! Law: the blocks visit every logical coordinate exactly once, with its offset in both layouts.
 
 use crate::{
-    Blocks, Coord, Error, MAX_MODES, TensorLayout,
+    Coord, Error, MAX_MODES, TensorLayout,
     cuts::{modes, next_cut, stride_at},
     macros::tri,
 };
@@ -288,27 +288,6 @@ impl<'a> Refinement<'a> {
             }
             level -= 1;
         }
-    }
-
-    /// The blocks, one by one.
-    ///
-    /// ```
-    /// use tilewright_core::{Refinement, TensorLayout};
-    /// // A copy in plain loops, box by box.
-    /// let src = TensorLayout::row_major(&[2, 3]).unwrap();
-    /// let dst = TensorLayout::col_major(&[2, 3]).unwrap();
-    /// let (from, mut to) = (['a', 'b', 'c', 'd', 'e', 'f'], ['?'; 6]);
-    /// for block in Refinement::new(&src, &dst).unwrap().blocks() {
-    ///     let [rows, columns] = block.loops() else { panic!("two loops") };
-    ///     for (i, j) in (0..rows.extent as i64).flat_map(|i| (0..3).map(move |j| (i, j))) {
-    ///         let at = block.src() + i * rows.src + j * columns.src;
-    ///         to[(block.dst() + i * rows.dst + j * columns.dst) as usize] = from[at as usize];
-    ///     }
-    /// }
-    /// assert_eq!(to, ['a', 'd', 'b', 'e', 'c', 'f']);
-    /// ```
-    pub const fn blocks(&self) -> Blocks<'_> {
-        Blocks::new(self)
     }
 }
 

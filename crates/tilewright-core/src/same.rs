@@ -10,7 +10,7 @@
 //! (`witness.rs`) ends the search, or bounds it: the first one does not come behind it.
 
 use crate::{
-    Block, Coord, Error, Refinement, TensorLayout,
+    Block, Difference, Error, Refinement, TensorLayout,
     macros::tri,
     same_axes::{first_by_axis, is_by_axis},
     witness::{keep, witness},
@@ -24,26 +24,6 @@ const FEW_BLOCKS: u32 = 1 << 8;
 
 /// The number of boxes that are compared where [`SEARCH_BLOCKS`] are known not to suffice.
 const VAIN_BLOCKS: u32 = 1 << 15;
-
-/// A coordinate that two layouts send to different offsets.
-///
-/// ```
-/// use tilewright_core::{Difference, TensorLayout};
-/// // NCHW against NHWC: which element moves first?
-/// let nchw = TensorLayout::row_major(&[1, 2, 2, 2]).unwrap();
-/// let nhwc = TensorLayout::ordered(&[1, 2, 2, 2], &[1, 3, 2, 0]).unwrap();
-/// let Difference { coord, left, right } = nchw.first_difference(&nhwc).unwrap().unwrap();
-/// assert_eq!((coord.to_string(), left, right), ("(0,0,0,1)".into(), 1, 2));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// The logical coordinate: of all that differ, the first in row-major order.
-    pub coord: Coord,
-    /// Its offset in the one layout, in elements.
-    pub left: i64,
-    /// Its offset in the other, in elements.
-    pub right: i64,
-}
 
 impl TensorLayout {
     /// Whether both send every logical coordinate to the same offset. Capacity is no part of the map.

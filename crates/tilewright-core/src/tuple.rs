@@ -9,7 +9,7 @@ use crate::{
     Error, Layout, MAX_MODES, Mode, ParseError, Profile,
     algebra::{
         build::Builder,
-        tuple_text::{Reader, whole, write_leaves},
+        tuple_text::{Reader, whole},
         walk::Node,
     },
     macros::tri,
@@ -64,7 +64,19 @@ impl IntTuple {
     }
 
     /// The tuple of these parts.
-    pub(crate) const fn of(parts: &[&IntTuple]) -> Result<IntTuple, Error> {
+    ///
+    /// # Errors
+    /// [limit](Error::is_limit) beyond [`MAX_MODES`] integers or [`MAX_DEPTH`](crate::MAX_DEPTH) brackets;
+    /// [illegal](Error::is_illegal) for an empty part.
+    ///
+    /// ```
+    /// use tilewright_core::IntTuple;
+    /// let block = IntTuple::parse("(4,2)").unwrap();
+    /// let shape = IntTuple::of(&[&block, &IntTuple::integer(12)]).unwrap();
+    /// assert_eq!(shape.to_string(), "((4,2),12)");
+    /// assert!(IntTuple::of(&[&IntTuple::of(&[]).unwrap()]).unwrap_err().is_illegal());
+    /// ```
+    pub const fn of(parts: &[&IntTuple]) -> Result<IntTuple, Error> {
         let (mut values, mut profile, mut i) = ([0; MAX_MODES], Profile::EMPTY, 0);
         while i < parts.len() {
             let (part, mut leaf) = (parts[i], 0);
@@ -136,7 +148,7 @@ impl IntTuple {
                 [],
             ));
         }
-        match reader.builder.tuple() {
+        match IntTuple::built(&reader.builder) {
             Ok(tuple) => Ok(tuple),
             Err(error) => Err(whole(text, error)),
         }
@@ -213,7 +225,17 @@ impl IntTuple {
         let node = tri!(Node::at(&self.profile, path));
         let mut builder = Builder::new();
         tri!(self.put(&mut builder, node));
-        builder.tuple()
+        IntTuple::built(&builder)
+    }
+
+    /// The tuple that a builder was told, integer by integer.
+    pub(crate) const fn built(builder: &Builder) -> Result<IntTuple, Error> {
+        let (modes, mut values, mut i) = (builder.modes(), [0; MAX_MODES], 0);
+        while i < modes.len() {
+            values[i] = modes[i].stride();
+            i += 1;
+        }
+        IntTuple::new(values.split_at(modes.len()).0, &tri!(builder.profile()))
     }
 
     /// Appends a part of this tuple.
@@ -333,7 +355,7 @@ impl Layout {
 
 impl fmt::Display for IntTuple {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_leaves(f, &self.profile, |f, leaf| write!(f, "{}", self.values[leaf]))
+        self.profile.write(f, |f, leaf| write!(f, "{}", self.values[leaf]))
     }
 }
 

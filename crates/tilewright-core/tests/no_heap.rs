@@ -6,8 +6,8 @@ use std::hint::black_box;
 use allocation_counter::measure;
 use tilewright_core::{
     BasisLayout, Coord, Digit, Error, Fill, Fractal, IntTuple, Layout, LayoutTv, LeftInverse, Mode,
-    ParseError, Pattern, Profile, Refinement, Slicer, Step, Swizzle, TensorLayout, Tile, Tiler,
-    View, ViewMut,
+    ParseError, Pattern, Profile, Refinement, Slicer, Step, Swizzle, TensorLayout, Tiler, View,
+    ViewMut,
 };
 
 /// Plain, nested, of either sign, with offset, swizzle and holes, empty, of rank 0, and two that searches
@@ -133,9 +133,6 @@ fn one_layout() {
             let _ = (ask(l.upcast(2)), ask(l.downcast(4)), ask(l.recast(4, 6)));
             let _ = (ask(l.with_offset(3)), ask(l.with_swizzle(Swizzle::new(1, 2, 1).unwrap())));
             let _ = (ask(l.tile(&[2, 3])), ask(l.tile_at(&[1, 2], &[2, 2])));
-            if let Some(tile) = ask(Tile::new(l, &[0, 1], &[2, 2], &[2, 1])) {
-                black_box((ask(tile.offset(&[0, 0])), tile.layout(), tile.origin(), tile.valid()));
-            }
         }
     });
 }
@@ -289,30 +286,6 @@ fn the_small_values() {
         let digits = [Digit::rest(0, 1), Digit::fixed(0, 0, 16)];
         black_box(digits.map(|digit| (digit.axis(), digit.level(), digit.size())));
         let _ = (ask(Pattern::new(1, &digits)), Fractal::ZN.pattern(16, 16));
-    });
-}
-
-#[test]
-fn layouts_in_types() {
-    use tilewright_core::fixed::{self, _1, _4, _8, _12, make_layout, make_layout_tile, make_tile};
-    let (rows, cols, from, far) = black_box((100, 40, 5, 99));
-    without_heap(|| {
-        let mixed = make_layout((_8, rows), (_1, _8));
-        black_box((mixed.offset((1, from)), mixed.rank(), mixed.depth(), mixed.size()));
-        let _ = (ask(mixed.checked_offset((1, from))), ask(mixed.checked_offset((9, far))));
-        let _ = (ask(mixed.lower()), ask(make_layout((_8, -far), (_1, _8)).lower()));
-        shown(&mixed);
-        let (shape, stride) = (fixed::make_shape((_8, rows)), fixed::make_stride((_1, _8)));
-        let coord = fixed::make_coord((3, from));
-        black_box((fixed::crd2offset(coord, shape, stride), fixed::idx2crd(far, shape)));
-        let _ = ask(fixed::checked_crd2offset(coord, shape, stride));
-        let _ = (ask(fixed::checked_idx2crd(far, shape)), ask(fixed::checked_idx2crd(-far, shape)));
-        let zn = fixed::format::<fixed::zN, _, _, _>(rows, cols, 16);
-        let _ = (ask(zn.tensor()), ask(zn.layout().lower()));
-        shown(&make_layout_tile(zn.layout(), (_8, from)));
-        let tile = make_tile(make_layout((_8, _12), (_12, _1)), (from, _4), (_4, _4));
-        black_box((tile.offset((1, 1)), tile.layout(), tile.valid(), tile.origin()));
-        let _ = (ask(tile.checked_offset((0, 1))), ask(tile.checked_offset((far, 1))));
     });
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tilewright_core::{
     Coord, Digit, Fractal, Layout, Mode, Pattern, Profile, Refinement, Step, Swizzle, TensorLayout,
-    Tile, View, ViewMut,
+    View, ViewMut,
 };
 
 /// Numbers that hurt: small ones mostly, then powers of two and the ends of the range.
@@ -107,7 +107,6 @@ proptest! {
         if let Ok(line) = TensorLayout::linear(&layout) {
             interrogate(&line, &coord, offset);
         }
-        let _ = Tile::new(&layout, &coord, &coord, &coord).map(|tile| tile.offset(&coord));
     }
 
     #[test]

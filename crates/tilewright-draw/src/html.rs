@@ -12,8 +12,39 @@ use crate::{
     palette::{HATCH, HUES, INK, PADDED, PAPER, tint},
 };
 
+impl Scene {
+    /// The picture as a page that answers the pointer and the keyboard: what an element is, and the other
+    /// cells of the same element. It takes nothing from elsewhere.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 2])?;
+    /// let html = grid(&Subject::new(&layout), &Limits::default())?.to_html();
+    /// assert!(html.starts_with("<!DOCTYPE html>") && html.contains("aria-label=\"(1,0): offset 2\""));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_html(&self) -> String {
+        page(self)
+    }
+
+    /// The same as a part of a page, for notebooks; several of them stand in one page.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 2])?;
+    /// let part = grid(&Subject::new(&layout), &Limits::default())?.to_html_part();
+    /// assert!(part.starts_with("<section ") && part.ends_with("</section>\n"));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_html_part(&self) -> String {
+        part(self)
+    }
+}
+
 /// A page of its own.
-pub(crate) fn page(scene: &Scene) -> String {
+fn page(scene: &Scene) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -25,7 +56,7 @@ pub(crate) fn page(scene: &Scene) -> String {
 }
 
 /// A part of a page.
-pub(crate) fn part(scene: &Scene) -> String {
+fn part(scene: &Scene) -> String {
     let title = xml(&scene.title);
     let mut html = format!("<section class=\"tw-scene\" aria-label=\"{title}\">\n");
     let _ = write!(html, "<style>\n{}{STYLE}</style>\n", colours());

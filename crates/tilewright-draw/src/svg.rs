@@ -21,7 +21,23 @@ const SANS: &str = "'DejaVu Sans',Verdana,system-ui,sans-serif";
 /// The distance of the lines of a hatching.
 const HATCHING: i64 = 70;
 
-pub(crate) fn print(scene: &Scene) -> String {
+impl Scene {
+    /// The picture as an SVG document.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 2])?;
+    /// let svg = grid(&Subject::new(&layout), &Limits::default())?.to_svg();
+    /// assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_svg(&self) -> String {
+        print(self)
+    }
+}
+
+fn print(scene: &Scene) -> String {
     let page = place(scene);
     let (width, height) = (tenths(page.width), tenths(page.height));
     let mut svg = format!(

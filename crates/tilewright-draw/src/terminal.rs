@@ -17,7 +17,27 @@ struct Span {
 /// A line of spans.
 type Line = Vec<Span>;
 
-pub(crate) fn print(scene: &Scene, colours: bool) -> String {
+impl Scene {
+    /// The picture as text for a terminal, with its colours (the 256 of ECMA-48) or without. Panels that
+    /// have only a gap between them go below one another beyond 100 characters.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 2])?;
+    /// let scene = grid(&Subject::new(&layout), &Limits::default())?;
+    /// assert!(scene.to_terminal(true).contains("\u{1b}[30;48;5;"));
+    /// let lines = ["      0  1", "    +------+", " 0  | 0  1 |", " 1  | 2  3 |", "    +------+"];
+    /// let text = scene.to_terminal(false);
+    /// assert_eq!(text.lines().skip(2).take(5).collect::<Vec<_>>(), lines);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_terminal(&self, colours: bool) -> String {
+        print(self, colours)
+    }
+}
+
+fn print(scene: &Scene, colours: bool) -> String {
     let mut lines: Vec<Line> = Vec::new();
     lines.extend(
         [&scene.title, &scene.subtitle]

@@ -14,7 +14,23 @@ use crate::{
     svg::diagonals,
 };
 
-pub(crate) fn print(scene: &Scene) -> String {
+impl Scene {
+    /// The picture as a `tikzpicture`, for a document that says `\usepackage{tikz}`.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, grid};
+    /// let layout = TensorLayout::row_major(&[2, 2])?;
+    /// let tikz = grid(&Subject::new(&layout), &Limits::default())?.to_tikz();
+    /// assert!(tikz.ends_with("\\end{tikzpicture}\n"));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_tikz(&self) -> String {
+        print(self)
+    }
+}
+
+fn print(scene: &Scene) -> String {
     let page = place(scene);
     let mut tikz = String::from(
         "% Needs \\usepackage{tikz} in the preamble.\n\\begin{tikzpicture}[x=0.75pt,y=-0.75pt,line cap=rect]\n",

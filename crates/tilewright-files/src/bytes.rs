@@ -19,7 +19,8 @@ impl Input {
     /// assert!(input.bytes(ids, 3).unwrap_err().is_usage());
     /// ```
     pub fn bytes(&self, tensor: &Tensor, most: u64) -> Result<Vec<u8>, Error> {
-        read(self.source(tensor)?, tensor.at, tensor.len, most)
+        let (source, at) = self.place(tensor)?;
+        read(source, at, tensor.len, most)
     }
 }
 

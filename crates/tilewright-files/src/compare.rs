@@ -11,14 +11,17 @@ use crate::{
     Difference, Error, Watch,
     blocks::Blocks,
     budget::{Budget, Buffer},
+    held::Held,
     rows::{Rows, Stretch},
     source::Source,
-    tensor::Held,
     watch::go_on,
 };
 
 /// So many stretches are looked at between two looks at the watch.
 const PATIENCE: u32 = 1 << 16;
+
+/// The bytes of a word.
+const WORD: u32 = 16;
 
 /// One file's side of a comparison.
 pub(crate) struct Side<'a> {
@@ -77,12 +80,11 @@ fn step_unit(side: &Side<'_>) -> u64 {
     u64::from(side.held.bits.div_ceil(8))
 }
 
-/// Elements are compared as numbers of up to 128 bits, and lie at offsets from 0 on.
+/// Elements are compared as numbers of 128 bits, the widest of them word by word, and lie at offsets from 0 on.
 fn check(side: &Side<'_>) -> Result<(), Error> {
     let bits = side.held.bits;
-    if !(matches!(bits, 1 | 2 | 4) || bits > 0 && bits <= 128 && bits.is_multiple_of(8)) {
-        let said =
-            format!("elements of {bits} bits; compared are 1, 2, 4 and whole bytes up to 128 bits");
+    if !(matches!(bits, 1 | 2 | 4) || bits > 0 && bits.is_multiple_of(8)) {
+        let said = format!("elements of {bits} bits; compared are 1, 2, 4 and whole bytes");
         return Err(Error::unsupported(side.source.path(), said));
     }
     match side.held.layout().layout().bounds() {
@@ -215,19 +217,24 @@ impl<'b> Window<'b> {
             let from = self.first + byte * 8;
             for offset in (from..(from + 8).min(self.end)).filter(|at| seen >> (at - from) & 1 == 0)
             {
-                let value = element(&self.bytes, offset - self.first, self.bits);
-                if value != to.fill {
+                let index = offset - self.first;
+                let differs = |word: &u32| self.word(index, *word) != fill_word(to.fill, *word);
+                if let Some(word) = (0..words(self.bits)).find(differs) {
                     return Some(Difference::Padding {
                         tensor: to.name.to_owned(),
                         offset,
-                        is: value,
-                        expected: to.fill,
+                        is: self.word(index, word),
+                        expected: fill_word(to.fill, word),
                     });
                 }
             }
         }
         let text = self.tail()?;
         Some(Difference::Said { tensor: Some(to.name.to_owned()), text })
+    }
+
+    fn word(&self, index: u64, word: u32) -> u128 {
+        element(&self.bytes, index, self.bits, word)
     }
 
     /// The bits behind the last element of a packed storage.
@@ -273,6 +280,10 @@ impl Pair<'_, '_, '_, '_> {
                 if let Some(dim) = dim {
                     coord[dim] = stretch.from + i;
                 }
+                // A block is named by its first element.
+                if let Some(last) = coord.last_mut() {
+                    *last *= self.to.together();
+                }
                 let [offset, original] = [stretch.a, stretch.b].map(|(at, by)| at + i as i64 * by);
                 Difference::Element {
                     tensor: self.name.to_owned(),
@@ -302,10 +313,11 @@ impl Pair<'_, '_, '_, '_> {
             let a = stretch.a.0 + i as i64 * stretch.a.1;
             let b = stretch.b.0 + i as i64 * stretch.b.1;
             let index = (a - self.window.first as i64) as u64;
-            let value = element(&self.window.bytes, index, self.window.bits);
-            let expected = self.expected(b)?;
-            if value != expected {
-                return Ok(Some((i, value, expected)));
+            for word in 0..words(self.to.bits) {
+                let (value, expected) = (self.window.word(index, word), self.expected(b, word)?);
+                if value != expected {
+                    return Ok(Some((i, value, expected)));
+                }
             }
             self.window.saw(index, 1);
         }
@@ -335,16 +347,16 @@ impl Pair<'_, '_, '_, '_> {
         Ok(range)
     }
 
-    /// The original's element at an offset, in the width of the result.
-    fn expected(&mut self, offset: i64) -> Result<u128, Error> {
+    /// A word of the original's element at an offset, in the width of the result.
+    fn expected(&mut self, offset: i64, word: u32) -> Result<u128, Error> {
         let (from, to) = (self.from.bits, self.to.bits);
         let offset = u64::try_from(offset).unwrap_or(u64::MAX);
         let value = if from >= 8 {
             let width = u64::from(from / 8);
-            element(self.original.get(offset.saturating_mul(width), width as usize)?, 0, from)
+            element(self.original.get(offset.saturating_mul(width), width as usize)?, 0, from, word)
         } else {
             let each = u64::from(8 / from);
-            element(self.original.get(offset / each, 1)?, offset % each, from)
+            element(self.original.get(offset / each, 1)?, offset % each, from, word)
         };
         let value = match self.from.order == self.to.order {
             true => value,
@@ -359,8 +371,18 @@ impl Pair<'_, '_, '_, '_> {
     }
 }
 
-/// Element `index` of elements of `bits` bits, the low bits of a byte first.
-fn element(bytes: &[u8], index: u64, bits: u32) -> u128 {
+/// The words of 128 bits of an element.
+fn words(bits: u32) -> u32 {
+    bits.div_ceil(WORD * 8)
+}
+
+/// A word of what padding holds: elements of several words have zeros above the first.
+fn fill_word(fill: u128, word: u32) -> u128 {
+    if word == 0 { fill } else { 0 }
+}
+
+/// A word of element `index` of elements of `bits` bits, the low bits of a byte first.
+fn element(bytes: &[u8], index: u64, bits: u32, word: u32) -> u128 {
     // The commonest widths first.
     let at = |width: usize| bytes.get(index as usize * width..).and_then(|rest| rest.get(..width));
     match bits {
@@ -376,9 +398,11 @@ fn element(bytes: &[u8], index: u64, bits: u32) -> u128 {
         let byte = bytes.get((bit / 8) as usize).copied().unwrap_or(0);
         return u128::from(byte >> (bit % 8)) & ((1 << bits) - 1);
     }
-    let (width, mut value) = ((bits / 8) as usize, [0; 16]);
-    if let Some(part) = at(width) {
-        value[..width].copy_from_slice(part);
+    let mut value = [0; WORD as usize];
+    let element = at((bits / 8) as usize).unwrap_or_default();
+    let part = element.get((word * WORD) as usize..).unwrap_or_default();
+    for (byte, from) in value.iter_mut().zip(part) {
+        *byte = *from;
     }
     u128::from_le_bytes(value)
 }

@@ -6,11 +6,13 @@ use std::{
 };
 
 use crate::{
-    Action, Error, Input, Job, Request, Watch, destination, journal,
-    place::{Kind, Place},
+    Action, Error, Input, Job, Request, Watch,
+    container::{Format, Target},
+    destination, journal,
+    open::check_reading,
+    place::Place,
     request::{Choice, check_memory},
     run, sink,
-    target::{self, Target},
 };
 
 /// A checked conversion of one file, ready to run.
@@ -39,7 +41,7 @@ pub struct Conversion<'a> {
     pub(crate) out: PathBuf,
     /// Whether the result goes to a stream.
     pub(crate) streamed: bool,
-    pub(crate) kind: Kind,
+    pub(crate) format: &'static Format,
     pub(crate) request: Request,
     pub(crate) jobs: Vec<Job>,
     pub(crate) targets: Vec<Target>,
@@ -172,19 +174,17 @@ impl<'a> Conversion<'a> {
         out: impl AsRef<Path>,
         request: Request,
     ) -> Result<Conversion<'a>, Error> {
-        check_memory(request.memory)?;
-        request.reading.check(input.kind())?;
         let out = Place::parse(out.as_ref());
         destination::check_name(&out.path)?;
-        let kind = target::kind_of(input, &out)?;
-        if kind == Kind::Sharded {
+        let conversion = Conversion::decided(input, out, request, |format, out, _| {
+            if !format.several {
+                return Ok(());
+            }
             destination::check_folder(&out.path)?;
-            journal::recover(&out.path, &|path| input.holds(path))?;
-        }
-        let jobs = jobs(input, kind, &request)?;
-        let targets = target::targets(input, &out, &jobs)?;
-        destination::check(input, &targets, request.force)?;
-        Ok(Conversion { input, out: out.path, streamed: false, kind, request, jobs, targets })
+            journal::recover(&out.path, &|path| input.holds(path))
+        })?;
+        destination::check(input, &conversion.targets, conversion.request.force)?;
+        Ok(conversion)
     }
 
     /// Decides what happens to every tensor of a result that is written in order to a stream, by
@@ -211,14 +211,28 @@ impl<'a> Conversion<'a> {
         out: impl AsRef<Path>,
         request: Request,
     ) -> Result<Conversion<'a>, Error> {
-        check_memory(request.memory)?;
-        request.reading.check(input.kind())?;
         let out = Place::parse(out.as_ref());
-        let kind = target::kind_of(input, &out)?;
-        destination::check_stream(kind, &request)?;
-        let jobs = jobs(input, kind, &request)?;
-        let targets = target::targets(input, &out, &jobs)?;
-        Ok(Conversion { input, out: out.path, streamed: true, kind, request, jobs, targets })
+        let to_stream = |format: &Format, _: &Place, request: &Request| {
+            destination::check_stream(format, request)
+        };
+        let conversion = Conversion::decided(input, out, request, to_stream)?;
+        Ok(Conversion { streamed: true, ..conversion })
+    }
+
+    /// What both ways to prepare share: all but what `may_go` says of the destination.
+    fn decided(
+        input: &'a Input,
+        out: Place,
+        request: Request,
+        may_go: impl FnOnce(&'static Format, &Place, &Request) -> Result<(), Error>,
+    ) -> Result<Conversion<'a>, Error> {
+        check_memory(request.memory)?;
+        check_reading(input.container_format(), &request.reading)?;
+        let format = destination::format_of(input, &out)?;
+        may_go(format, &out, &request)?;
+        let jobs = jobs(input, format, &request)?;
+        let targets = input.plan(format, &out.path, &jobs)?;
+        Ok(Conversion { input, out: out.path, streamed: false, format, request, jobs, targets })
     }
 
     /// What happens to each tensor, in the order of the input.
@@ -321,20 +335,25 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// What a request does with every tensor of an input that becomes a file of this kind.
-pub(crate) fn jobs(input: &Input, kind: Kind, request: &Request) -> Result<Vec<Job>, Error> {
-    let choice = Choice::new(request, &input.tensors)?;
-    let mut jobs = Vec::with_capacity(input.tensors.len());
-    for (number, tensor) in input.tensors.iter().enumerate() {
+/// What a request does with every tensor of an input that becomes a file of this format.
+pub(crate) fn jobs(
+    input: &Input,
+    format: &'static Format,
+    request: &Request,
+) -> Result<Vec<Job>, Error> {
+    let choice = Choice::new(request, input.tensors())?;
+    // Both say a byte order, or the lowest byte comes first.
+    let ordered = format.orders && input.container_format().orders;
+    let mut jobs = Vec::with_capacity(input.tensors().len());
+    for (number, tensor) in input.tensors().iter().enumerate() {
         let job = match choice.of(&tensor.name) {
-            Some(spec) => Job::new(number, (input, kind), tensor, spec, request)?,
+            Some(spec) => Job::new(number, (&input.path, tensor), spec, request, ordered)?,
             None => Job::copy(number, tensor, Action::Copy),
         };
-        if job.to.order.is_big() && (kind, input.kind()) != (Kind::Npy, Kind::Npy) {
+        if job.to.order.is_big() && !ordered {
             return Err(Error::usage(format!(
                 "tensor {:?}: its elements have the highest byte first, which {} cannot say; convert it",
-                tensor.name,
-                kind.name()
+                tensor.name, format.shown
             )));
         }
         jobs.push(job);

@@ -13,9 +13,9 @@ use tilewright_core::Remedy;
 
 use crate::{
     Error, Input, Request,
-    place::{Kind, is_standard},
+    container::{FORMATS, Format, Target},
+    place::{Place, is_standard},
     source::unusual_kind,
-    target::Target,
     temporary,
 };
 
@@ -24,6 +24,37 @@ pub(crate) const STREAM: &str = "standard output";
 
 /// The most links that lead from one to the next, as on Linux.
 const LINKS: usize = 40;
+
+/// The format of `out`, where this input can become it.
+pub(crate) fn format_of(input: &Input, out: &Place) -> Result<&'static Format, Error> {
+    let from = input.container_format();
+    let (shown, legal) = (from.shown, from.becomes);
+    let path = out.path.display();
+    if let (None, Some(end)) = (out.format, out.path.extension()) {
+        let end = end.to_string_lossy();
+        let hint = if from.several { String::new() } else { prefixes() };
+        return Err(Error::usage(format!(
+            "{path}: a {shown} file becomes {legal}, and this name ends in .{end}{hint}"
+        )));
+    }
+    let format = out.format.unwrap_or(from);
+    if format == from || format.array.is_some() && from.array.is_some() {
+        return Ok(format);
+    }
+    let said = format!("{path}: a {shown} file becomes {legal}, not {}", format.shown);
+    Err(Error::usage(said))
+}
+
+/// What can stand before a path, as the end of a sentence.
+fn prefixes() -> String {
+    let known: Vec<&str> = FORMATS.iter().filter_map(|format| format.prefix).collect();
+    match known.split_last() {
+        Some((last, others)) => {
+            format!("; before a path, {} and {last} say what it is", others.join(", "))
+        }
+        None => String::new(),
+    }
+}
 
 /// Whether every file may be written: none is part of the input, none exists unless `force`, every
 /// folder is there.
@@ -39,15 +70,15 @@ pub(crate) fn check(input: &Input, targets: &[Target], force: bool) -> Result<()
 }
 
 /// Whether a result of this kind can be written in order, to something that is not read back.
-pub(crate) fn check_stream(kind: Kind, request: &Request) -> Result<(), Error> {
+pub(crate) fn check_stream(format: &Format, request: &Request) -> Result<(), Error> {
     let refused = |said: &str| Error::usage(format!("{STREAM} {said}")).with(&[Remedy::File]);
-    match kind {
-        Kind::Sharded => Err(refused("is one file, and a checkpoint with its index is several")),
-        _ if request.verify => {
-            Err(refused("cannot be read back to be verified").with(&[Remedy::Unverified]))
-        }
-        _ => Ok(()),
+    if format.several {
+        return Err(refused("is one file, and a checkpoint with its index is several"));
     }
+    if request.verify {
+        return Err(refused("cannot be read back to be verified").with(&[Remedy::Unverified]));
+    }
+    Ok(())
 }
 
 /// The path can name a file.

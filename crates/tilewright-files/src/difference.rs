@@ -19,13 +19,13 @@ pub enum Difference {
     Element {
         /// The tensor.
         tensor: String,
-        /// The coordinate of the element.
+        /// The coordinate of the element; of a block of elements that of its first.
         coord: Vec<u64>,
-        /// Its offset in the result, in elements.
+        /// Its offset in the result, in elements or blocks.
         offset: i64,
-        /// Its offset in the original, in elements.
+        /// Its offset in the original, in elements or blocks.
         original: i64,
-        /// The bits of the element in the result.
+        /// The bits of the element in the result; of a block the first 128 that differ.
         is: u128,
         /// The bits that were expected.
         was: u128,
@@ -34,7 +34,7 @@ pub enum Difference {
     Padding {
         /// The tensor.
         tensor: String,
-        /// The offset of the padding in the result, in elements.
+        /// The offset of the padding in the result, in elements or blocks.
         offset: u64,
         /// The bits of the element there.
         is: u128,

@@ -74,7 +74,7 @@ fn safetensors(name: &str, seed: u8) -> Vec<u8> {
 fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
     fs::create_dir_all(folder).unwrap();
     if !case.is_set() {
-        let mut bytes = crate::npy::header_bytes("|u1", false, &[2, 6]);
+        let mut bytes = crate::container::npy::header_bytes("|u1", false, &[2, 6]);
         bytes.extend((0..12).map(|i| seed + i));
         return fs::write(folder.join(case.file()), bytes).unwrap();
     }
@@ -132,7 +132,7 @@ fn rest(folder: &Path, case: Case) -> Vec<PathBuf> {
     let mut own = vec![folder.join("out").join(case.file())];
     if case.is_set() && own[0].exists() {
         let input = open(&own[0], &Reading::default()).unwrap();
-        own.extend(input.shards.iter().map(|shard| shard.source.path().to_path_buf()));
+        own.extend(input.files().map(Path::to_path_buf));
     }
     let entries = fs::read_dir(folder.join("out")).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| !own.contains(path)).collect()

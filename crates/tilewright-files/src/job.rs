@@ -7,9 +7,9 @@ use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
 use crate::{
-    Error, Input, Reading, Request, Tensor, dtype, open_array, order,
-    place::Kind,
-    tensor::{Held, check_width},
+    Error, Reading, Request, Tensor, dtype,
+    held::{Held, check_width, width_in},
+    order, reading,
 };
 
 /// What happens to a tensor.
@@ -250,23 +250,22 @@ impl Job {
         }
     }
 
-    /// A tensor for which `spec` was asked.
+    /// A tensor of the file at `path` for which `spec` was asked; its bytes keep their order where the result
+    /// can say it.
     pub(crate) fn new(
         number: usize,
-        (input, kind): (&Input, Kind),
-        tensor: &Tensor,
+        (path, tensor): (&Path, &Tensor),
         spec: &Spec,
         request: &Request,
+        ordered: bool,
     ) -> Result<Job, Error> {
         let name = &tensor.name;
-        // Only the header of an .npy file says a byte order.
-        let ordered = kind == Kind::Npy && input.kind() == Kind::Npy;
         let (from, to) = match ends(tensor, spec, request, ordered)? {
             Ok(ends) => ends,
             Err(unfit) if request.skip_unfit => {
                 return Ok(Job::copy(number, tensor, Action::Skip(unfit.said)));
             }
-            Err(unfit) => return Err(unfit.error(&input.path)),
+            Err(unfit) => return Err(unfit.error(path)),
         };
         let fill = to.dtype.stored_fill(to.named.fill(), to.bits, to.order).map_err(|error| {
             let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
@@ -301,9 +300,15 @@ impl Job {
         }
     }
 
+    /// Whether something is to be said of the result that its file did not say: also where only the words
+    /// for the same bytes are others.
+    pub(crate) fn says_anew(&self, tensor: &Tensor) -> bool {
+        self.action == Action::Convert || self.to.named.to_spec() != tensor.held.named.to_spec()
+    }
+
     /// Whether the result is what a file without notes holds: dense and row-major.
     pub(crate) fn is_plain(&self) -> bool {
-        order::is_row_major(self.to.layout())
+        order::is_row_major(self.to.named.layout())
     }
 }
 
@@ -331,7 +336,7 @@ pub(crate) fn read_as(tensor: &Tensor, reading: &Reading) -> Result<Held, Unfit>
     if let Some(refusal) = &tensor.refusal {
         return Err(Unfit { said: format!("tensor {name:?}: {refusal}"), refused: true });
     }
-    open_array::reread(&tensor.held, name, tensor.len, reading)
+    reading::reread(&tensor.held, name, tensor.len, reading)
         .map_err(|said| Unfit { said, refused: false })
 }
 
@@ -359,7 +364,7 @@ pub(crate) fn target(
     fill: Option<Fill>,
     ordered: bool,
 ) -> Result<Result<Held, String>, Error> {
-    let dims = from.layout().extents();
+    let dims = from.dims();
     if !spec.fits(dims.len()) {
         let rank = dims.len();
         return Ok(Err(format!(
@@ -379,13 +384,16 @@ pub(crate) fn target(
     let bits = match named.explicit_bits() {
         Some(bits) => bits,
         // A layout that names its own element type says its width as well; any other keeps the width.
-        None if names_dtype(spec) => named.element_bits().unwrap_or(from.bits),
+        None if names_dtype(spec) => width_in(&named).unwrap_or(from.bits),
         None => from.bits,
     };
     check_width(from.dtype, bits)
         .map_err(|said| Error::usage(format!("tensor {name:?}: {spec} asks for {said}")))?;
     let fill = one_fill(name, spec, named.fill(), fill)?;
-    let mut to = Held::of(&named, from.dtype, bits, fill);
+    let mut to = match Held::of(&named, from.dtype, bits, fill) {
+        Ok(to) => to,
+        Err(said) => return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {said}"))),
+    };
     to.order = if ordered { from.order } else { ByteOrder::Little };
     if to.order.is_big() && bits != from.bits {
         let said =

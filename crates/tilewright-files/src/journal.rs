@@ -15,7 +15,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, disk, safetensors::Index, source::Source, stamp::Stamp, temporary};
+use crate::{Error, container::sharded::Index, disk, source::Source, stamp::Stamp, temporary};
 
 /// How the name of a journal ends.
 const ENDING: &str = ".set";

@@ -26,6 +26,8 @@ const STEP: usize = 1 << 20;
 pub(crate) enum Said<'c, 'b> {
     /// The first bytes of a buffer, which goes back when they are written.
     Piece(Buffer<'b>, usize),
+    /// Bytes that belong to no tensor.
+    Bytes(&'c [u8]),
     /// Bytes of the input as they are.
     Copy { source: &'c Source, at: u64, len: u64 },
     /// Nothing more of this number.
@@ -111,6 +113,10 @@ impl<'c, 'b> Lane<'c, 'b> {
     fn batch(&mut self, batch: Vec<Work<'c>>) -> Result<(), End> {
         for work in batch {
             match work {
+                Work::Bytes(bytes) => {
+                    self.send()?;
+                    self.say(Said::Bytes(bytes))?;
+                }
                 Work::Copy { source, at, len } => {
                     self.send()?;
                     self.say(Said::Copy { source, at, len })?;

@@ -45,6 +45,15 @@ fn is_dense(layout: &TensorLayout, dims: &mut dyn Iterator<Item = usize>) -> boo
     true
 }
 
+/// The shape under which a file stores an array of this layout: its dims, where it says of itself how it
+/// lies, else those of the storage.
+pub(crate) fn shape_in_file(layout: &TensorLayout) -> Vec<u64> {
+    match is_row_major(layout) {
+        true => layout.extents().to_vec(),
+        false => storage_shape(layout),
+    }
+}
+
 /// The extents of the storage, outermost first: of its digits where it is a box of them, else its
 /// length.
 pub(crate) fn storage_shape(layout: &TensorLayout) -> Vec<u64> {

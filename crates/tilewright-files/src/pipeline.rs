@@ -15,6 +15,7 @@ use std::{
 use crate::{
     Conversion, Error,
     budget::{Budget, Buffer},
+    container::Section,
     lane::{Lane, Message, Road, Said},
     output::Output,
     pool::Pool,
@@ -24,16 +25,16 @@ use crate::{
 /// How long the watcher is not asked while nothing comes.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Writes the results of `jobs`.
+/// Writes the sections of a file.
 pub(crate) fn write(
     conversion: &Conversion<'_>,
-    jobs: &[usize],
+    sections: &[Section],
     output: &mut Output<'_>,
     budget: &Budget,
     pool: &Pool,
 ) -> Result<(), Error> {
     let shares = Shares::of(budget.limit(), Output::needs(budget.limit()));
-    let queue = Mutex::new(Queue::new(conversion, jobs, shares));
+    let queue = Mutex::new(Queue::new(conversion, sections, shares));
     let stop = AtomicBool::new(false);
     let road = Road { queue: &queue, stop: &stop, shares, pool, budget };
     let written = thread::scope(|scope| {
@@ -85,6 +86,7 @@ fn in_order<'b>(
                     // A lane that has ended needs no buffers.
                     let _ = homes.get(message.lane).map(|home| home.send(buffer));
                 }
+                Said::Bytes(bytes) => output.write(bytes)?,
                 Said::Copy { source, at, len } => output.copy(source, at, len)?,
                 Said::Failed(error) => return Err(error),
                 Said::Done => {

@@ -1,64 +1,26 @@
-//! What a path names: which kind of file, and where.
+//! What a path names: a file of which format, and where.
 
 use std::path::{Path, PathBuf};
 
 /// The name of standard input, or output.
 const STANDARD: &str = "-";
 
-use crate::Error;
+use crate::container::Format;
 
-/// The kinds of file this crate reads and writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Safetensors,
-    Sharded,
-    Npy,
-    Raw,
-}
-
-impl Kind {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Safetensors => ".safetensors",
-            Kind::Sharded => ".safetensors.index.json",
-            Kind::Npy => ".npy",
-            Kind::Raw => "raw:PATH",
-        }
-    }
-}
-
-/// What names a kind before a path, whatever the path's own end says.
-const PREFIXES: [(&str, Kind); 3] =
-    [("raw:", Kind::Raw), ("npy:", Kind::Npy), ("safetensors:", Kind::Safetensors)];
-
-/// A path without its prefix, and the kind that prefix or extension names.
+/// A path without its prefix, and the format that prefix or extension names.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
-    pub(crate) kind: Option<Kind>,
+    pub(crate) format: Option<&'static Format>,
 }
 
 impl Place {
-    /// Reads `raw:PATH`, `npy:PATH` or `safetensors:PATH`, or a path whose name may end in
-    /// `.safetensors`, `.index.json` or `.npy`.
+    /// Reads `raw:PATH`, `npy:PATH` …, or a path whose name may end as a format's do.
     pub(crate) fn parse(path: &Path) -> Place {
-        let said = PREFIXES.iter().find_map(|(prefix, kind)| Some((behind(path, prefix)?, *kind)));
-        if let Some((path, kind)) = said {
-            return Place { path, kind: Some(kind) };
+        match Format::by_prefix(path) {
+            Some((format, path)) => Place { path, format: Some(format) },
+            None => Place { path: path.into(), format: Format::by_ending(path) },
         }
-        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        let ends = |end: &str| {
-            let at = name.len().checked_sub(end.len());
-            let tail = at.and_then(|at| name.get(at..));
-            tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
-        };
-        let kinds = [
-            (".safetensors", Kind::Safetensors),
-            (".index.json", Kind::Sharded),
-            (".npy", Kind::Npy),
-        ];
-        let kind = kinds.iter().find(|(end, _)| ends(end)).map(|(_, kind)| *kind);
-        Place { path: path.into(), kind }
     }
 }
 
@@ -89,63 +51,34 @@ pub fn is_stream(path: &Path) -> bool {
 /// assert!(!tilewright_files::has_prefix(Path::new("./raw:a.txt")));
 /// ```
 pub fn has_prefix(path: &Path) -> bool {
-    PREFIXES.iter().any(|(prefix, _)| behind(path, prefix).is_some())
-}
-
-/// The path behind a prefix, which may be no UTF-8.
-#[cfg(unix)]
-fn behind(path: &Path, prefix: &str) -> Option<PathBuf> {
-    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
-    let rest = path.as_os_str().as_bytes().strip_prefix(prefix.as_bytes())?;
-    Some(OsStr::from_bytes(rest).into())
-}
-
-#[cfg(not(unix))]
-fn behind(path: &Path, prefix: &str) -> Option<PathBuf> {
-    path.to_str()?.strip_prefix(prefix).map(PathBuf::from)
-}
-
-/// The kind that a file's first bytes and length show.
-pub(crate) fn by_magic(path: &Path, head: &[u8], len: u64) -> Result<Kind, Error> {
-    if head.starts_with(crate::npy::MAGIC) {
-        return Ok(Kind::Npy);
-    }
-    if let [a, b, c, d, e, f, g, h, b'{', ..] = *head
-        && u64::from_le_bytes([a, b, c, d, e, f, g, h]) <= len
-    {
-        return Ok(Kind::Safetensors);
-    }
-    if head.trim_ascii_start().starts_with(b"{") {
-        return Ok(Kind::Sharded);
-    }
-    Err(Error::unrecognised(
-        path,
-        "neither a safetensors file, nor the index of a checkpoint, nor an .npy file; bytes without a header are named raw:PATH",
-    ))
+    Format::by_prefix(path).is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::container::FORMATS;
 
     #[test]
-    fn kinds_are_told_by_prefix_then_extension_then_magic() {
-        let kind = |path: &str| Place::parse(Path::new(path)).kind;
-        assert_eq!(kind("raw:a.npy"), Some(Kind::Raw));
-        assert_eq!((kind("npy:a.bin"), kind("npy:raw:a")), (Some(Kind::Npy), Some(Kind::Npy)));
-        assert_eq!(kind("safetensors:-"), Some(Kind::Safetensors));
+    fn formats_are_told_by_prefix_then_extension_then_first_bytes() {
+        let format = |path: &str| Place::parse(Path::new(path)).format.map(|format| format.name);
+        assert_eq!(format("raw:a.npy"), Some("raw"));
+        assert_eq!((format("npy:a.bin"), format("npy:raw:a")), (Some("npy"), Some("npy")));
+        assert_eq!(format("safetensors:-"), Some("safetensors"));
         let standard = |path: &str| is_stream(Path::new(path));
         assert!(standard("-") && standard("raw:-") && !standard("./-") && !standard("raw:./-"));
-        assert_eq!(kind("model.safetensors.index.json"), Some(Kind::Sharded));
-        assert_eq!(kind("d/MODEL.SAFETENSORS"), Some(Kind::Safetensors));
+        assert_eq!(format("model.safetensors.index.json"), Some("sharded safetensors"));
+        assert_eq!(format("d/MODEL.SAFETENSORS"), Some("safetensors"));
         assert_eq!(
-            (kind("a.npy"), kind("a.bin"), kind(""), kind("ü")),
-            (Some(Kind::Npy), None, None, None)
+            (format("a.npy"), format("a.bin"), format(""), format("ü")),
+            (Some("npy"), None, None, None)
         );
-        let magic = |head: &[u8]| by_magic(Path::new("x"), head, 100).ok();
-        assert_eq!(magic(b"\x93NUMPY\x01\0"), Some(Kind::Npy));
-        assert_eq!(magic(b"\x08\0\0\0\0\0\0\0{}"), Some(Kind::Safetensors));
-        assert_eq!(magic(b" {\"weight_map\":{}}"), Some(Kind::Sharded));
-        assert_eq!(magic(b"\xff\xff\0\0\0\0\0\0{}"), None);
+        let recognised = |head: &[u8]| {
+            FORMATS.iter().find(|format| (format.recognises)(head, 100)).map(|format| format.name)
+        };
+        assert_eq!(recognised(b"\x93NUMPY\x01\0"), Some("npy"));
+        assert_eq!(recognised(b"\x08\0\0\0\0\0\0\0{}"), Some("safetensors"));
+        assert_eq!(recognised(b" {\"weight_map\":{}}"), Some("sharded safetensors"));
+        assert_eq!(recognised(b"\xff\xff\0\0\0\0\0\0{}"), None);
     }
 }

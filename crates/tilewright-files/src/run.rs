@@ -6,17 +6,16 @@ use crate::{
     Conversion, Error, Report, Watch,
     access::Access,
     budget::Budget,
+    container::Target,
     destination::STREAM,
     job::total_bytes,
     output::Output,
     pipeline,
-    place::Kind,
     pool::Pool,
     set,
     sink::{Sink, Stream, Wrap},
     source::Source,
     space,
-    target::Target,
     temporary::{self, Temporary},
     verify,
     watch::go_on,
@@ -64,7 +63,7 @@ struct Means<'a> {
 impl<'a> Means<'a> {
     fn new(conversion: &Conversion<'_>, watch: &'a dyn Watch) -> Means<'a> {
         let payload = total_bytes(&conversion.jobs);
-        let headers: u64 = conversion.targets.iter().map(|target| target.header.len() as u64).sum();
+        let headers: u64 = conversion.targets.iter().map(Target::overhead).sum();
         let times = if conversion.request.verify { 2 } else { 1 };
         watch.total(headers.saturating_add(payload.saturating_mul(times)));
         let budget = Budget::new(conversion.request.memory);
@@ -109,13 +108,13 @@ fn files(
 
 /// Who may read and write a target: as its predecessor, else as the file of its number in the input.
 fn access(conversion: &Conversion<'_>, number: usize, usual: &Path) -> Access {
-    let input = conversion.input;
-    let shard = input.shards.get(number).map(|shard| &shard.source);
-    let old = match conversion.kind {
-        Kind::Sharded if number < input.shards.len() => set::predecessor(&conversion.out, usual),
-        _ => conversion.out.clone(),
+    let opened = &conversion.input.opened;
+    let file = opened.files.get(number).map(|file| &file.source);
+    let old = match conversion.format.several && number < opened.files.len() {
+        true => set::predecessor(&conversion.out, usual),
+        false => conversion.out.clone(),
     };
-    Access::of(&old, shard.or(input.index.as_ref()).and_then(Source::facts))
+    Access::of(&old, file.or(opened.index.as_ref()).and_then(Source::facts))
 }
 
 /// Writes header and tensors of a target, and brings them to the disk.
@@ -127,8 +126,7 @@ fn write_to(
     means: &Means<'_>,
 ) -> Result<(), Error> {
     let mut output = Output::new(sink, path, means.watch, &means.budget);
-    output.write(&target.header)?;
-    pipeline::write(conversion, &target.jobs, &mut output, &means.budget, &means.pool)?;
+    pipeline::write(conversion, &target.sections, &mut output, &means.budget, &means.pool)?;
     output.sync()
 }
 
@@ -162,7 +160,7 @@ mod tests {
     fn a_full_disk_is_an_error_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let (path, out) = (folder.path().join("in.npy"), folder.path().join("out.npy"));
-        let mut bytes = crate::npy::header_bytes("<f4", false, &[64, 64]);
+        let mut bytes = crate::container::npy::header_bytes("<f4", false, &[64, 64]);
         let whole = bytes.len() + 64 * 64 * 4;
         bytes.resize(whole, 7);
         fs::write(&path, &bytes).unwrap();
@@ -209,7 +207,7 @@ mod tests {
     fn verification_looks_at_what_was_written_before_it_gets_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let (path, out) = (folder.path().join("in.npy"), folder.path().join("out.npy"));
-        let mut bytes = crate::npy::header_bytes("<f4", false, &[6, 5]);
+        let mut bytes = crate::container::npy::header_bytes("<f4", false, &[6, 5]);
         bytes.resize(bytes.len() + 120, 7);
         fs::write(&path, &bytes).unwrap();
         let input = open(&path, &Reading::default()).unwrap();

@@ -8,86 +8,52 @@
 
 use std::{
     borrow::Cow,
-    collections::HashSet,
     fs,
     hash::{BuildHasher, Hasher, RandomState},
     path::{Path, PathBuf},
 };
 
 use crate::{
-    Conversion, Error, Input,
-    input::Container,
+    Conversion, Error,
+    container::{Format, Section, Target, safetensors},
     job::total_bytes,
     journal::{self, Journal, Member, Plan},
-    place::{self, Kind},
+    mark,
     source::Source,
     stamp::{self, Stamp},
-    target::Target,
     temporary::{self, Temporary},
 };
-
-/// What begins a mark; 16 hexadecimal digits follow.
-const MARK: &str = ".tilewright-";
-
-/// The digits of a mark.
-const DIGITS: usize = 16;
-
-/// A shard's name without a mark.
-pub(crate) fn usual(name: &str) -> Cow<'_, str> {
-    let Some(at) = name.rfind(MARK) else { return name.into() };
-    let (head, tail) = (&name[..at], &name[at + MARK.len()..]);
-    let hex = |digits: &str| digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    match (tail.get(..DIGITS), tail.get(DIGITS..)) {
-        (Some(digits), Some(rest)) if hex(digits) && (rest.is_empty() || rest.starts_with('.')) => {
-            format!("{head}{rest}").into()
-        }
-        _ => name.into(),
-    }
-}
-
-/// A usual name with a mark, before its extension.
-fn marked(name: &str, mark: u64) -> String {
-    let at = name.rfind('.').filter(|at| *at > 0).unwrap_or(name.len());
-    format!("{}{MARK}{mark:016x}{}", &name[..at], &name[at..])
-}
-
-/// The usual names of an input's shards, in their order; their own names if two would be one.
-pub(crate) fn usual_names(input: &Input) -> Vec<String> {
-    let own = || input.shards.iter().map(|shard| shard.name.as_str());
-    let usual: Vec<String> = own().map(|name| usual(name).into_owned()).collect();
-    match usual.iter().collect::<HashSet<_>>().len() == usual.len() {
-        true => usual,
-        false => own().map(str::to_owned).collect(),
-    }
-}
 
 /// The files of a conversion under the names they get: with a mark if an index knows one of the usual
 /// ones, or a file has it.
 pub(crate) fn targets<'a>(conversion: &'a Conversion<'_>) -> Result<Cow<'a, [Target]>, Error> {
     let own = &conversion.targets;
-    let Container::Sharded(index) = &conversion.input.container else { return Ok(own.into()) };
+    if !conversion.format.several {
+        return Ok(own.into());
+    }
     let folder = temporary::folder(&conversion.out);
     if !conversion.request.force {
         return Ok(own.into());
     }
-    let names = usual_names(conversion.input);
+    let names = || conversion.input.opened.files.iter().map(|file| file.name.as_str());
+    let usual = mark::usual_names(names());
     // Where an index cannot be read, it may know any name.
     let known = journal::named(folder, &conversion.out)?;
     let is_known = |name: &String| known.as_ref().is_none_or(|known| known.contains(name));
     let taken = |name: &String| is_known(name) || fs::symlink_metadata(folder.join(name)).is_ok();
-    if !names.iter().any(taken) {
+    if !usual.iter().any(taken) {
         return Ok(own.into());
     }
-    let mark = RandomState::new().build_hasher().finish();
-    let names: Vec<String> = names.iter().map(|name| marked(name, mark)).collect();
+    let digits = RandomState::new().build_hasher().finish();
+    let marked: Vec<String> = usual.iter().map(|name| mark::marked(name, digits)).collect();
     let mut targets = own.clone();
-    for (target, name) in targets.iter_mut().zip(&names) {
+    for (target, name) in targets.iter_mut().zip(&marked) {
         target.path = folder.join(name);
     }
-    if let Some(last) = targets.last_mut() {
-        let own = conversion.input.shards.iter().map(|shard| shard.name.as_str());
-        let renamed = own.zip(names.iter().map(String::as_str)).collect();
-        last.header = index.text(total_bytes(&conversion.jobs), &renamed).into_bytes();
+    let renamed = names().zip(marked.iter().map(String::as_str)).collect();
+    let index = conversion.input.opened.container.index(total_bytes(&conversion.jobs), &renamed);
+    if let (Some(last), Some(text)) = (targets.last_mut(), index) {
+        last.sections = vec![Section::Bytes(text.into_bytes())];
     }
     Ok(targets.into())
 }
@@ -153,9 +119,9 @@ fn old(index: &Path) -> Result<Vec<Member>, Error> {
 fn is_shard(path: &Path) -> bool {
     let looked = || {
         let source = Source::open(path).ok()?;
-        place::by_magic(path, &source.head(64).ok()?, source.len()).ok()
+        Format::of(&source).ok()
     };
-    looked() == Some(Kind::Safetensors)
+    looked() == Some(&safetensors::FORMAT)
 }
 
 /// The shard that one of this usual path takes the place of in the set at `index`: the file of that name, or the
@@ -163,7 +129,7 @@ fn is_shard(path: &Path) -> bool {
 pub(crate) fn predecessor(index: &Path, usual_path: &Path) -> PathBuf {
     let name = usual_path.file_name().unwrap_or_default();
     let members = || journal::members(index).ok().flatten().unwrap_or_default();
-    let marked = || members().into_iter().find(|member| usual(member).as_ref() == name);
+    let marked = || members().into_iter().find(|member| mark::usual(member).as_ref() == name);
     let found = if usual_path.exists() { None } else { marked() };
     found.map_or_else(|| usual_path.into(), |member| temporary::folder(index).join(member))
 }
@@ -171,27 +137,7 @@ pub(crate) fn predecessor(index: &Path, usual_path: &Path) -> PathBuf {
 /// The path after which the temporary of a file is named: that of its usual name.
 pub(crate) fn usual_path(path: &Path) -> PathBuf {
     match path.file_name().and_then(|name| name.to_str()) {
-        Some(name) => path.with_file_name(usual(name).as_ref()),
+        Some(name) => path.with_file_name(mark::usual(name).as_ref()),
         None => path.into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mark_is_put_on_and_taken_off() {
-        for name in ["model-00001-of-00002.safetensors", "a", ".hidden", "ü.b.c"] {
-            let marked = marked(name, 0xABC);
-            assert!(marked.contains(".tilewright-0000000000000abc"), "{marked}");
-            assert_eq!((usual(&marked), usual(name)), (name.into(), name.into()));
-        }
-        assert_eq!(marked("m.safetensors", 1), "m.tilewright-0000000000000001.safetensors");
-        for name in
-            ["m.tilewright-1.safetensors", "m.tilewright-000000000000000G.s", ".tilewright-"]
-        {
-            assert_eq!(usual(name), name);
-        }
     }
 }

@@ -1,7 +1,9 @@
 //! One tensor of a file: what it is, how it lies, and where its bytes are.
 
-use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
+use tilewright_core::{Dtype, Fill};
 use tilewright_notation::Named;
+
+use crate::held::Held;
 
 /// A tensor as a file holds it.
 ///
@@ -22,12 +24,104 @@ pub struct Tensor {
     pub(crate) held: Held,
     /// Why no layout can be given to it; it is then held as its bytes.
     pub(crate) refusal: Option<String>,
-    /// Which file of the input holds it, where there are several.
-    pub(crate) shard: usize,
-    /// The first byte in that file.
-    pub(crate) at: u64,
+    /// Where its bytes are.
+    pub(crate) pieces: Vec<Piece>,
     /// The length in bytes.
     pub(crate) len: u64,
+}
+
+/// A box of a tensor's coordinates, and where its bytes lie.
+///
+/// ```
+/// use tilewright_files::{Reading, open};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// let tensor = input.tensors().iter().find(|tensor| tensor.name() == "scale.e4m3").unwrap();
+/// // The whole tensor, in the only file.
+/// let [piece] = tensor.pieces() else { panic!() };
+/// assert_eq!((piece.origin(), piece.dims()), (&[0, 0][..], &[64, 48][..]));
+/// assert_eq!((piece.file(), piece.bytes()), (0, 64 * 48));
+/// assert!(input.files().nth(piece.file()).unwrap().ends_with("tiny_llm_mixed.safetensors"));
+/// assert!(piece.at() > 0);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub(crate) file: usize,
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+    pub(crate) origin: Vec<u64>,
+    pub(crate) dims: Vec<u64>,
+}
+
+impl Piece {
+    /// The only piece of a tensor that lies so.
+    pub(crate) fn whole(file: usize, at: u64, len: u64, held: &Held) -> Piece {
+        let dims = held.dims().to_vec();
+        Piece { file, at, len, origin: vec![0; dims.len()], dims }
+    }
+
+    /// Which of [`Input::files`](crate::Input::files) holds it.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.tensors()[0].pieces()[0].file(), 0);
+    /// ```
+    pub fn file(&self) -> usize {
+        self.file
+    }
+
+    /// Its first byte in the file.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let [first, second] = [0, 1].map(|i| &input.tensors()[i].pieces()[0]);
+    /// assert_eq!(second.at(), first.at() + first.bytes());
+    /// ```
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Its length in bytes.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let tensor = &input.tensors()[0];
+    /// assert_eq!(tensor.pieces()[0].bytes(), tensor.bytes());
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// The first coordinate of the box.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors()[0].pieces()[0].origin().iter().all(|first| *first == 0));
+    /// ```
+    pub fn origin(&self) -> &[u64] {
+        &self.origin
+    }
+
+    /// The extents of the box.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let tensor = &input.tensors()[0];
+    /// assert_eq!(tensor.pieces()[0].dims(), tensor.dims());
+    /// ```
+    pub fn dims(&self) -> &[u64] {
+        &self.dims
+    }
 }
 
 impl Tensor {
@@ -82,7 +176,25 @@ impl Tensor {
     /// assert_eq!(named("scale.e4m3").dims(), [64, 48]);
     /// ```
     pub fn dims(&self) -> &[u64] {
-        if self.refusal.is_some() { &self.storage } else { self.held.layout().extents() }
+        if self.refusal.is_some() { &self.storage } else { self.held.dims() }
+    }
+
+    /// Where its bytes are: boxes that cover it, one in most files.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors().iter().all(|tensor| tensor.pieces().len() == 1));
+    /// ```
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The file that holds it, where it is one.
+    pub(crate) fn file(&self) -> Option<usize> {
+        let [piece] = self.pieces.as_slice() else { return None };
+        Some(piece.file)
     }
 
     /// Why no layout can be given to the tensor: 6-bit floats, which straddle bytes, or a shape beyond
@@ -132,7 +244,7 @@ impl Tensor {
         &self.storage
     }
 
-    /// The stored width of an element, in bits.
+    /// The stored width of an element, in bits; of a block of elements where the type has such.
     ///
     /// ```
     /// # use tilewright_files::{Reading, open};
@@ -183,79 +295,4 @@ impl Tensor {
     pub fn fill(&self) -> Fill {
         self.held.named.fill()
     }
-}
-
-/// A layout, the type and width of its elements, and their byte order.
-#[derive(Clone, Debug)]
-pub(crate) struct Held {
-    pub(crate) named: Named,
-    pub(crate) dtype: Dtype,
-    pub(crate) bits: u32,
-    pub(crate) order: ByteOrder,
-}
-
-impl Held {
-    /// Elements of `bits` bits; the layout's text mentions the width where it is not the type's own.
-    pub(crate) fn new(
-        name: &str,
-        layout: TensorLayout,
-        dtype: Dtype,
-        bits: u32,
-        fill: Fill,
-    ) -> Held {
-        let explicit = (dtype.storage_bits() != Some(bits)).then_some(bits);
-        let named = Named::new(name, layout, Some(dtype), explicit, fill);
-        Held { named, dtype, bits, order: ByteOrder::Little }
-    }
-
-    /// So many bytes of which nothing more is known; `None` beyond 2⁶³ − 1.
-    pub(crate) fn bytes_alone(len: u64) -> Option<Held> {
-        let layout = TensorLayout::row_major(&[len]).ok()?;
-        Some(Held::new("row-major", layout, Dtype::U8, 8, Fill::Unspecified))
-    }
-
-    /// A resolved SPEC, of elements of this type and width.
-    pub(crate) fn of(named: &Named, dtype: Dtype, bits: u32, fill: Fill) -> Held {
-        let held = Held::new(named.name(), named.layout().clone(), dtype, bits, fill);
-        if named.explicit_bits() != Some(bits) {
-            return held;
-        }
-        // The text keeps a width that was said, needed or not.
-        let layout = named.layout().clone();
-        Held { named: Named::new(named.name(), layout, Some(dtype), Some(bits), fill), ..held }
-    }
-
-    pub(crate) fn layout(&self) -> &TensorLayout {
-        self.named.layout()
-    }
-
-    /// The length of the storage in bytes; `None` beyond 2⁶³ − 1.
-    pub(crate) fn bytes(&self) -> Option<u64> {
-        bytes_of(self.layout().capacity(), self.bits)
-    }
-
-    /// Whether the elements end where a byte ends, as safetensors demands.
-    pub(crate) fn ends_with_a_byte(&self) -> bool {
-        u128::from(self.layout().capacity()) * u128::from(self.bits) % 8 == 0
-    }
-
-    pub(crate) fn padding_bytes(&self) -> u64 {
-        bytes_of(self.layout().padding(), self.bits).unwrap_or(0)
-    }
-}
-
-/// An error for elements that are stored in fewer bits than their values have.
-pub(crate) fn check_width(dtype: Dtype, bits: u32) -> Result<(), String> {
-    match dtype.bits() {
-        Some(least) if bits < least => Err(format!(
-            "a width of {bits} bits for elements of {dtype}, whose values have {least}; legal are {least} bits or more"
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// The bytes of so many elements of so many bits, rounded up; `None` beyond 2⁶³ − 1.
-pub(crate) fn bytes_of(elements: u64, bits: u32) -> Option<u64> {
-    let bytes = (u128::from(elements) * u128::from(bits)).div_ceil(8);
-    u64::try_from(bytes).ok().filter(|bytes| *bytes <= i64::MAX as u64)
 }

@@ -4,21 +4,26 @@
 //! Nothing here asks a relayout plan about an element. Offsets come from `TensorLayout::offset` and
 //! `TensorLayout::run`, walked in logical order.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
-use tilewright_core::{Fill, Remedy};
+use tilewright_core::Fill;
 
 use crate::{
     Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Watch,
     budget::Budget,
     compare::{self, Side},
-    conversion, dtype, job, metadata, names, npy, open, open_array, open_as, open_safetensors,
-    place::{Kind, Place},
+    container::{self, Format},
+    conversion, dtype,
+    held::Held,
+    job, metadata, names,
+    open::{open, open_with},
+    place::Place,
     request::{self, check_memory},
     source::Source,
-    target,
-    temporary::Temporary,
-    tensor::Held,
+    temporary::{self, Temporary},
 };
 
 /// The answer of a verification.
@@ -72,13 +77,14 @@ pub fn verify(
     check_memory(request.memory)?;
     let against = open(against, &request.reading)?;
     let out = Place::parse(out.as_ref());
-    let kind = out.kind.unwrap_or(against.kind());
-    let expected = expected(&against, kind, request)?;
-    let out = match open_result(&out, &against, &expected)? {
+    let format = out.format.unwrap_or(against.container_format());
+    let expected = expected(&against, format, request)?;
+    let (source, folder) = (Source::open(&out.path)?, temporary::folder(&out.path));
+    let out = match open_result(format, source, &|name| folder.join(name), &against, &expected)? {
         Ok(out) => out,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
     };
-    watch.total(out.tensors.iter().map(|tensor| tensor.len).sum());
+    watch.total(out.tensors().iter().map(|tensor| tensor.len).sum());
     let pairs = match paired(&out, &against, &expected) {
         Ok(pairs) => pairs,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
@@ -99,14 +105,18 @@ impl Expected {
 }
 
 /// What is expected of every tensor of the original, in its order.
-fn expected(against: &Input, kind: Kind, request: &Request) -> Result<Vec<Expected>, Error> {
+fn expected(
+    against: &Input,
+    format: &'static Format,
+    request: &Request,
+) -> Result<Vec<Expected>, Error> {
     if request.asks() {
-        return Ok(conversion::jobs(against, kind, request)?
+        return Ok(conversion::jobs(against, format, request)?
             .into_iter()
             .map(Expected::of)
             .collect());
     }
-    let only = request::only(request, &against.tensors)?;
+    let only = request::only(request, against.tensors())?;
     let read = |tensor: &Tensor| {
         let silent = request.reading.is_silent() || !request::is_meant(&only, &tensor.name);
         let from = match job::read_as(tensor, &request.reading) {
@@ -116,69 +126,31 @@ fn expected(against: &Input, kind: Kind, request: &Request) -> Result<Vec<Expect
         };
         Ok(Expected { from, to: None })
     };
-    against.tensors.iter().map(read).collect()
+    against.tensors().iter().map(read).collect()
 }
 
-/// Opens a result: as what it says it is, or, where it cannot say it, as what was asked for. The inner
-/// error is a difference.
+/// Opens a result: as what it says it is, or, where it cannot say it, as what was asked for; `beside` knows
+/// the paths of the files beside it. The inner error is a difference.
 fn open_result(
-    place: &Place,
+    format: &'static Format,
+    source: Source,
+    beside: &dyn Fn(&str) -> PathBuf,
     against: &Input,
     expected: &[Expected],
 ) -> Result<Result<Input, String>, Error> {
-    let kind = place.kind.unwrap_or(against.kind());
-    let source = Source::open(&place.path)?;
-    match (kind, expected.first()) {
-        (Kind::Npy, Some(expected)) if against.is_array() => npy_result(source, against, expected),
-        (Kind::Raw, Some(expected)) if against.is_array() => raw_result(source, expected),
-        _ => match open_as(kind, source, &Reading::default()) {
-            Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),
-            opened => opened.map(Ok),
-        },
+    let array = format.array.as_ref().filter(|_| against.is_array());
+    if let (Some(array), Some(expected), Some(tensor)) =
+        (array, expected.first(), against.tensors().first())
+    {
+        let path = source.path().to_path_buf();
+        let Expected { from, to } = expected;
+        let expected = container::Expected { tensor, from, to: to.as_ref() };
+        let opened = (array.result)(source, expected)?;
+        return Ok(opened.map(|opened| Input { path, opened }));
     }
-}
-
-/// An `.npy` file, whose header must say what a conversion would have written.
-fn npy_result(
-    source: Source,
-    against: &Input,
-    expected: &Expected,
-) -> Result<Result<Input, String>, Error> {
-    let header = npy::Header::read(&source)?;
-    let to = expected.to.as_ref().unwrap_or(&expected.from);
-    let len = to.bytes().unwrap_or(header.len);
-    let (descr, fortran, shape) = target::npy_facts(against, to, len);
-    let is = &header.descr.text;
-    if *is != descr {
-        return Ok(Err(format!("the header says elements of {is:?}, expected {descr:?}")));
-    }
-    let Some(to) = &expected.to else {
-        return open_array::npy(source, &Reading::default().dtype(to.dtype)).map(Ok);
-    };
-    if (header.fortran, &header.shape) != (fortran, &shape) {
-        let order = |fortran| if fortran { "Fortran" } else { "C" };
-        let (is, was) = (order(header.fortran), order(fortran));
-        return Ok(Err(format!(
-            "the header says {:?} in {is} order, expected {shape:?} in {was} order",
-            header.shape
-        )));
-    }
-    open_array::known_npy(source, to.clone()).map(Ok)
-}
-
-/// Bytes without a header, which must be as many as were asked for.
-fn raw_result(source: Source, expected: &Expected) -> Result<Result<Input, String>, Error> {
-    let Some(to) = &expected.to else {
-        let path = source.path().display();
-        let said = format!("raw:{path}: bytes without a header do not say how they lie");
-        return Err(Error::usage(said).with(&[Remedy::Target]));
-    };
-    match to.bytes() {
-        Some(bytes) if bytes != source.len() => {
-            let (len, spec) = (source.len(), to.named.to_spec());
-            Ok(Err(format!("the file has {len} bytes, {spec} takes {bytes}")))
-        }
-        _ => open_array::known_raw(source, to.clone()).map(Ok),
+    match open_with(format, source, &Reading::default(), Some(beside)) {
+        Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),
+        opened => opened.map(Ok),
     }
 }
 
@@ -196,9 +168,9 @@ fn paired<'a>(
     expected: &'a [Expected],
 ) -> Result<Vec<Pair<'a>>, String> {
     let written: BTreeMap<&str, &Tensor> =
-        out.tensors.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
+        out.tensors().iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
     let original: BTreeMap<&str, (&Tensor, &Expected)> = against
-        .tensors
+        .tensors()
         .iter()
         .zip(expected)
         .map(|(tensor, expected)| (tensor.name.as_str(), (tensor, expected)))
@@ -216,7 +188,7 @@ fn paired<'a>(
         let (against, expected) = *original.get(out.name.as_str())?;
         Some(Pair { out, against, expected })
     };
-    Ok(out.tensors.iter().filter_map(pair).collect())
+    Ok(out.tensors().iter().filter_map(pair).collect())
 }
 
 fn compared(
@@ -285,8 +257,8 @@ fn side<'a>(
     let fill = held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {
         Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
     })?;
-    let (name, source) = (tensor.name.as_str(), input.source(tensor)?);
-    Ok(Side { name, source, at: tensor.at, len: tensor.len, held, fill })
+    let (name, (source, at)) = (tensor.name.as_str(), input.place(tensor)?);
+    Ok(Side { name, source, at, len: tensor.len, held, fill })
 }
 
 /// What the files say of a tensor, apart from its layout.
@@ -300,7 +272,7 @@ fn different_facts(pair: &Pair<'_>) -> Option<String> {
     if out.held.dtype != from.dtype {
         return Some(format!("elements are {}, were {}", out.held.dtype, from.dtype));
     }
-    let extents = from.layout().extents();
+    let extents = from.dims();
     if out.dims() != extents {
         return Some(format!(
             "logical dims are {:?}, were {extents:?}; of a file that cannot say its dims, give the layout that it was converted to, or that of the original",
@@ -334,7 +306,7 @@ pub(crate) fn written(
     let wrong =
         |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
     let expected: Vec<Expected> = conversion.jobs.iter().cloned().map(Expected::of).collect();
-    let out = reopened(conversion, done)?;
+    let out = reopened(conversion, done, &expected)?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
     match compared(&out, conversion.input, &pairs, None, watch, budget)? {
         Verdict::Same { bytes } => Ok(bytes),
@@ -343,17 +315,15 @@ pub(crate) fn written(
 }
 
 /// The written files, opened where they are now.
-fn reopened(conversion: &Conversion<'_>, done: &[Temporary]) -> Result<Input, Error> {
+fn reopened(
+    conversion: &Conversion<'_>,
+    done: &[Temporary],
+    expected: &[Expected],
+) -> Result<Result<Input, String>, Error> {
     let last = done.last().map_or(conversion.out.as_path(), Temporary::path);
-    let source = Source::open(last)?;
-    let locate = |shard: &str| {
-        let named = |file: &&Temporary| file.out().file_name().is_some_and(|name| name == shard);
-        done.iter().find(named).map_or_else(|| shard.into(), |file| file.path().into())
+    let beside = |name: &str| {
+        let named = |file: &&Temporary| file.out().file_name().is_some_and(|own| own == name);
+        done.iter().find(named).map_or_else(|| name.into(), |file| file.path().into())
     };
-    match (conversion.kind, conversion.jobs.first()) {
-        (Kind::Sharded, _) => open_safetensors::sharded(source, &locate),
-        (Kind::Npy, Some(job)) => open_array::known_npy(source, job.to.clone()),
-        (Kind::Raw, Some(job)) => open_array::known_raw(source, job.to.clone()),
-        (kind, _) => open_as(kind, source, &Reading::default()),
-    }
+    open_result(conversion.format, Source::open(last)?, &beside, conversion.input, expected)
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use tilewright_relayout::{Chunk, Plan};
 
-use crate::{Action, Conversion, Error, Job, source::Source};
+use crate::{Action, Conversion, Error, Job, container::Section, source::Source};
 
 /// The bytes of a piece where memory allows: what is made stays in the processor's cache until it is
 /// written.
@@ -90,6 +90,8 @@ impl Part<'_> {
 
 /// What is done next, for the next bytes of the output.
 pub(crate) enum Work<'c> {
+    /// Bytes that belong to no tensor.
+    Bytes(&'c [u8]),
     /// These bytes of the input as they are.
     Copy { source: &'c Source, at: u64, len: u64 },
     /// A tensor that is read whole.
@@ -102,6 +104,7 @@ impl Work<'_> {
     /// The bytes of output.
     fn len(&self) -> u64 {
         match self {
+            Work::Bytes(bytes) => bytes.len() as u64,
             Work::Copy { len, .. } => *len,
             Work::Whole(part) => part.plan.dst_bytes(),
             Work::Range(_, range) => range.end - range.start,
@@ -116,7 +119,7 @@ type Ranges = Box<dyn Iterator<Item = Range<u64>> + Send>;
 pub(crate) struct Queue<'c> {
     conversion: &'c Conversion<'c>,
     shares: Shares,
-    jobs: std::slice::Iter<'c, usize>,
+    sections: std::slice::Iter<'c, Section>,
     /// What is left of the tensor begun last.
     ranges: Option<(Part<'c>, Ranges)>,
     /// What was taken and did not fit into the last batch.
@@ -125,9 +128,13 @@ pub(crate) struct Queue<'c> {
 }
 
 impl<'c> Queue<'c> {
-    pub(crate) fn new(conversion: &'c Conversion<'c>, jobs: &'c [usize], shares: Shares) -> Self {
-        let (jobs, ranges, next) = (jobs.iter(), None, None);
-        Queue { conversion, shares, jobs, ranges, next, number: 0 }
+    pub(crate) fn new(
+        conversion: &'c Conversion<'c>,
+        sections: &'c [Section],
+        shares: Shares,
+    ) -> Self {
+        let (sections, ranges, next) = (sections.iter(), None, None);
+        Queue { conversion, shares, sections, ranges, next, number: 0 }
     }
 
     /// The next batch and its number; `None` behind the last, and behind an error.
@@ -137,7 +144,7 @@ impl<'c> Queue<'c> {
             return None;
         }
         if batch.is_err() {
-            (self.jobs, self.ranges, self.next) = ([].iter(), None, None);
+            (self.sections, self.ranges, self.next) = ([].iter(), None, None);
         }
         self.number += 1;
         Some((self.number - 1, batch))
@@ -176,10 +183,14 @@ impl<'c> Queue<'c> {
                 self.ranges = None;
             }
             let conversion = self.conversion;
-            let Some(number) = self.jobs.next() else { return Ok(None) };
-            let Some(job) = conversion.jobs.get(*number) else { continue };
-            let Some(tensor) = conversion.input.tensors.get(job.tensor) else { continue };
-            let (source, at) = (conversion.input.source(tensor)?, tensor.at);
+            let number = match self.sections.next() {
+                None => return Ok(None),
+                Some(Section::Bytes(bytes)) => return Ok(Some(Work::Bytes(bytes))),
+                Some(Section::Tensor(number)) => *number,
+            };
+            let Some(job) = conversion.jobs.get(number) else { continue };
+            let Some(tensor) = conversion.input.tensors().get(job.tensor) else { continue };
+            let (source, at) = conversion.input.place(tensor)?;
             if job.action != Action::Convert {
                 return Ok(Some(Work::Copy { source, at, len: job.bytes_in }));
             }

@@ -32,6 +32,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod add_formats;
 mod catalogue;
 mod dialect;
 mod dtype;
@@ -44,11 +45,14 @@ mod reading;
 mod recognise;
 mod scan;
 mod spec;
+mod to_spec;
 
-pub use catalogue::{Constant, Format, Preset, Units, Width, add_formats, catalogue};
+pub use add_formats::add_formats;
+pub use catalogue::{Constant, Format, Preset, Units, Width, catalogue};
+pub use dialect::{notation, notations};
 pub use dtype::{dtype, dtype_in_order};
 pub use error::Error;
 pub use named::Named;
-pub use notation::{Notation, notation, notations};
+pub use notation::Notation;
 pub use recognise::{Recognised, recognise};
 pub use spec::{MAX_TEXT, Spec};

@@ -2,7 +2,7 @@
 
 use tilewright_core::{Dtype, Fill, TensorLayout};
 
-use crate::{Spec, dialect, reading::Resolved};
+use crate::reading::Resolved;
 
 /// A resolved SPEC: a [`TensorLayout`], the name it was given, and the facts about its elements that
 /// are no part of the map.
@@ -139,54 +139,5 @@ impl Named {
     /// ```
     pub fn is_bare(&self) -> bool {
         self.bare
-    }
-
-    /// One concrete SPEC with dims, dtype, layout, capacity, element width and fill: parsed and
-    /// resolved, it gives the same layout. It keeps the name where the name still says the layout, to
-    /// everybody: not that of a format that a user [added](crate::add_formats).
-    ///
-    /// ```
-    /// use tilewright_notation::{Spec, dtype};
-    /// let zn = Spec::parse("zN").unwrap();
-    /// let named = zn.resolve(Some(&[528, 200]), dtype("bf16").ok()).unwrap();
-    /// assert_eq!(named.to_spec(), "bf16[528,200] zN");
-    /// let again = Spec::parse("bf16[528,200] zN").unwrap().resolve(None, None).unwrap();
-    /// assert_eq!(again.layout(), named.layout());
-    /// ```
-    pub fn to_spec(&self) -> String {
-        let shape = self.shape(self.bits, self.fill);
-        // The name may say width and fill itself.
-        let short = self.shape(None, Fill::Unspecified);
-        let name = &self.name;
-        let candidates = [
-            name.clone(),
-            format!("{short}{name}"),
-            format!("{short} {name}"),
-            format!("{shape} {name}"),
-        ];
-        candidates
-            .into_iter()
-            .find_map(|text| self.canonical(&text))
-            .unwrap_or_else(|| self.plain(&shape))
-    }
-
-    /// The SPEC without the name: CuTe text behind the shape where one is needed.
-    fn plain(&self, shape: &str) -> String {
-        let text = dialect::spell_cute(&self.layout);
-        if self.bare { text } else { format!("{shape} {text}") }
-    }
-
-    /// `bf16[528,200]E(8)fill(0)`.
-    fn shape(&self, bits: Option<u32>, fill: Fill) -> String {
-        dialect::spell_shape(self.dtype, self.layout.extents(), bits, fill)
-    }
-
-    /// The canonical form of a text, if it is a concrete SPEC of just this layout.
-    fn canonical(&self, text: &str) -> Option<String> {
-        let spec = Spec::parse(text).ok().filter(Spec::is_known_everywhere)?;
-        let again = spec.resolve(None, None).ok()?;
-        let facts = |named: &Named| (named.dtype, named.bits, named.fill, named.bare);
-        let same = again.layout == self.layout && facts(&again) == facts(self);
-        same.then(|| spec.to_string())
     }
 }

@@ -4,9 +4,8 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    Named, dialect,
+    Named,
     error::Error,
-    nearest::did_you_mean,
     reading::{Given, Reading},
 };
 
@@ -113,48 +112,4 @@ impl fmt::Debug for Notation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Notation({})", self.name)
     }
-}
-
-/// Every notation that is read and printed.
-///
-/// ```
-/// use tilewright_notation::{Spec, notations};
-/// let named = Spec::parse("f32[3,5]{1,0:T(2,2)}").unwrap().resolve(None, None).unwrap();
-/// let said = |name| {
-///     let notation = notations().iter().find(|notation| notation.name() == name).unwrap();
-///     notation.print(&named).unwrap_or_else(|_| "cannot say it".to_owned())
-/// };
-/// assert_eq!(said("cute"), "((2,2),(2,3)):((2,12),(1,4)) valid (3,5)");
-/// assert_eq!(said("hlo"), "f32[3,5]{1,0:T(2,2)}");
-/// assert_eq!(said("pattern"), "(m1 m0:2) (n1 n0:2) -> m1 n1 m0 n0");
-/// assert_eq!(said("numpy"), "cannot say it");
-/// assert_eq!(said("onednn"), "AB2a2b");
-/// ```
-pub fn notations() -> &'static [Notation] {
-    dialect::DIALECTS
-}
-
-/// The notation of this name.
-///
-/// # Errors
-/// [parse](Error::is_parse) with the nearest name.
-///
-/// ```
-/// use tilewright_notation::{Spec, notation};
-/// let named = Spec::parse("f16[32,32] zN").unwrap().resolve(None, None).unwrap();
-/// assert_eq!(notation("onednn").unwrap().print(&named).unwrap(), "BA16a16b");
-/// assert_eq!(notation("xla").unwrap().name(), "hlo");
-/// let error = notation("onedn").unwrap_err();
-/// assert!(error.to_string().contains("did you mean `onednn`?"));
-/// ```
-pub fn notation(name: &str) -> Result<&'static Notation, Error> {
-    let name = name.trim();
-    notations().iter().find(|notation| notation.is_called(name)).ok_or_else(|| {
-        let names: Vec<&str> = notations().iter().map(|notation| notation.name).collect();
-        let others = notations().iter().flat_map(|notation| notation.aliases).copied();
-        let nearest = did_you_mean(name, names.iter().copied().chain(others));
-        let list = names.join(", ");
-        let message = format!("no notation is called `{name}`; there are {list}{nearest}");
-        Error::parse((0, name.len()), message).in_text(name)
-    })
 }

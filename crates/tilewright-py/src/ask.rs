@@ -5,7 +5,8 @@ use tilewright::{Dtype, Fill, Named, Spec, TensorLayout, notation};
 
 use crate::{
     integer::{Integer, Integers, given},
-    tensor::{PyTensorLayout, dtype_of, spec_of},
+    spec::{dtype_of, spec_of},
+    values::PyTensorLayout,
 };
 
 /// The arguments of a move, but for the arrays.

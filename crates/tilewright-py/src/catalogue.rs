@@ -6,7 +6,7 @@ use tilewright::{
     notation::{self, Format},
 };
 
-use crate::{errors::Raised, tensor::PyTensorLayout};
+use crate::{errors::Raised, values::PyTensorLayout};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(formats, module)?)?;

@@ -18,7 +18,8 @@ use tilewright::files::{self, Action, Conversion, Job, Request, Tensor, Watch, o
 use crate::{
     errors::{Raised, parse, refused},
     integer::{Integer, Integers},
-    tensor::{PyTensorLayout, dtype_of, spec_of},
+    spec::{dtype_of, spec_of},
+    values::PyTensorLayout,
 };
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -16,9 +16,8 @@ use tilewright::{
 use crate::{
     drawing::PyDrawing,
     errors::{Raised, refused},
-    layout::{PyLayout, from_tuple},
     swizzle::PySwizzle,
-    tensor::PyTensorLayout,
+    values::{PyLayout, PyTensorLayout, from_tuple},
 };
 
 /// The deepest nesting of an argument.

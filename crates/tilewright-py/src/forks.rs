@@ -5,20 +5,12 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use pyo3::prelude::*;
-
 /// How many forks lie between this process and the one that loaded the module.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(forked, module)?)
-}
-
-/// Called in a child, first.
-#[pyfunction]
-fn forked() {
+/// Counts a fork: called in a child, before anything else.
+pub(crate) fn count() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
-    crate::relayout::forget();
 }
 
 /// Which process this is.

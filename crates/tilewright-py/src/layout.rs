@@ -1,10 +1,6 @@
 //! `Layout`: CuTe's layout, a function from coordinates to offsets in elements.
 
-use pyo3::{
-    exceptions::PyIndexError,
-    prelude::*,
-    types::{PyAny, PyTuple},
-};
+use pyo3::{exceptions::PyIndexError, prelude::*, types::PyAny};
 use tilewright::{IntTuple, Layout, Spec};
 
 use crate::{
@@ -13,26 +9,8 @@ use crate::{
     expression,
     integer::Integers,
     swizzle::PySwizzle,
+    values::{PyLayout, PyTensorLayout, from_tuple},
 };
-
-/// A layout: a function from a coordinate to an offset, in elements.
-///
-/// ``Layout("((4,2),(4,3)):((4,16),(1,32))")`` reads CuTe's text, ``Layout(shape, stride)`` takes nested tuples of
-/// integers, ``Layout(shape)`` is compact with its first mode fastest, as in CuTe.
-///
-/// Two layouts are equal when they are the same form; ``tilewright.same`` compares them as functions.
-///
-/// Raises ``ParseError`` for a text that is no layout, ``Error`` for shapes and strides that do not fit.
-///
-/// >>> from tilewright import Layout
-/// >>> layout = Layout((4, 8), (8, 1))
-/// >>> layout
-/// Layout('(4,8):(8,1)')
-/// >>> layout((1, 2)), layout.size, layout.shape
-/// (10, 32, (4, 8))
-#[pyclass(name = "Layout", module = "tilewright", frozen, eq, hash)]
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct PyLayout(pub(crate) Layout);
 
 #[pymethods]
 impl PyLayout {
@@ -127,9 +105,9 @@ impl PyLayout {
     }
 
     /// The layout as that of an array whose dims are its axes.
-    fn tensor(&self) -> PyResult<crate::tensor::PyTensorLayout> {
+    fn tensor(&self) -> PyResult<PyTensorLayout> {
         let spec = Spec::parse(&format!("cute:{}", self.0)).raised()?;
-        spec.resolve(None, None).raised().map(crate::tensor::PyTensorLayout)
+        spec.resolve(None, None).raised().map(PyTensorLayout)
     }
 
     fn __len__(&self) -> usize {
@@ -193,13 +171,4 @@ impl PyLayout {
 pub(crate) fn tuple(value: &Bound<'_, PyAny>) -> PyResult<IntTuple> {
     let text = expression::argument(value)?;
     IntTuple::parse(&text).map_err(|error| errors::parse(&text, &error))
-}
-
-/// The same as Python's nested tuples; an integer stays one.
-pub(crate) fn from_tuple<'py>(py: Python<'py>, tuple: &IntTuple) -> PyResult<Bound<'py, PyAny>> {
-    if let Some(value) = tuple.as_integer() {
-        return Ok(value.into_pyobject(py)?.into_any());
-    }
-    let parts = (0..tuple.rank()).map(|at| from_tuple(py, &tuple.get(&[at]).raised()?));
-    Ok(PyTuple::new(py, parts.collect::<PyResult<Vec<_>>>()?)?.into_any())
 }

@@ -20,8 +20,11 @@ mod prepare;
 mod program;
 mod relayout;
 mod result;
+mod spec;
+mod step;
 mod swizzle;
 mod tensor;
+mod values;
 mod words;
 
 use pyo3::prelude::*;
@@ -31,8 +34,8 @@ use pyo3::prelude::*;
 fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<layout::PyLayout>()?;
-    module.add_class::<tensor::PyTensorLayout>()?;
+    module.add_class::<values::PyLayout>()?;
+    module.add_class::<values::PyTensorLayout>()?;
     module.add_class::<swizzle::PySwizzle>()?;
     module.add_class::<expression::PyValue>()?;
     module.add_class::<words::PyExplanation>()?;
@@ -42,12 +45,11 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<foreign::PyMemory>()?;
     module.add_class::<plan::PyPlan>()?;
     module.add_class::<drawing::PyDrawing>()?;
-    drawing::register(module)?;
+    step::register(module)?;
     expression::register(module)?;
     words::register(module)?;
     catalogue::register(module)?;
     relayout::register(module)?;
     convert::register(module)?;
-    program::register(module)?;
-    forks::register(module)
+    program::register(module)
 }

@@ -11,7 +11,7 @@ use crate::{
     forks,
     integer::{Integer, Integers, given},
     prepare::{Prepared, Source},
-    tensor::PyTensorLayout,
+    values::PyTensorLayout,
 };
 
 /// Fewer bytes than this are moved by the thread that asks.

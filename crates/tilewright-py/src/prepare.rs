@@ -15,7 +15,7 @@ use crate::{
     foreign::{Facts, Memory},
     forks,
     result::Form,
-    tensor::storage_shape,
+    spec::storage_shape,
 };
 
 /// A plan with what it expects and gives.

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use crate::{
     ask::Ask,
     foreign::{Facts, Memory},
+    forks,
     integer::{Integer, Integers, given},
     plan,
     prepare::Prepared,
@@ -46,7 +47,8 @@ fn with<T>(work: impl FnOnce(&mut Cache) -> T) -> T {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relayout, module)?)?;
     module.add_function(wrap_pyfunction!(plan_cache_info, module)?)?;
-    module.add_function(wrap_pyfunction!(plan_cache_clear, module)?)
+    module.add_function(wrap_pyfunction!(plan_cache_clear, module)?)?;
+    module.add_function(wrap_pyfunction!(forked, module)?)
 }
 
 impl Cache {
@@ -80,7 +82,7 @@ impl Cache {
 }
 
 /// Forgets all plans, but not how often they were of use.
-pub(crate) fn forget() {
+fn forget() {
     with(|cache| cache.plans = None);
 }
 
@@ -127,4 +129,11 @@ fn plan_cache_info() -> (u64, u64, usize, usize) {
 #[pyfunction]
 fn plan_cache_clear() {
     with(|cache| *cache = Cache::default());
+}
+
+/// Called in a child, first.
+#[pyfunction]
+fn forked() {
+    forks::count();
+    forget();
 }

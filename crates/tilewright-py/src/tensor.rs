@@ -1,13 +1,11 @@
 //! `TensorLayout`: a layout of an array with its name and what is known of its elements.
 
 use pyo3::{
-    PyTypeInfo,
-    exceptions::PyTypeError,
     prelude::*,
-    types::{PyAny, PyBool, PyComplex, PyFloat, PyInt, PyString, PyTuple, PyType},
+    types::{PyAny, PyInt, PyTuple, PyType},
 };
 use tilewright::{
-    Dtype, Fill, Named, Pattern, Place, Spec, TensorLayout, notation,
+    Dtype, Fill, Named, Place, TensorLayout, notation,
     picture::{Cells, Picture},
 };
 
@@ -16,30 +14,10 @@ use crate::{
     errors::{Raised, refused},
     foreign::Memory,
     integer::{Integer, Integers, given},
-    layout::PyLayout,
+    spec::{dtype_of, resolve, storage_shape},
+    values::{PyLayout, PyTensorLayout},
     words::{PyComparison, PyExplanation, compared},
 };
-
-/// Where each element of an array lives: logical extents, a layout of the padded array, a capacity, and what is
-/// known of the elements.
-///
-/// ``TensorLayout(spec, dims=None, dtype=None)`` reads a SPEC in any notation; ``TensorLayout.of(array)`` is the
-/// layout of an array that exists. Two are equal when dims, map, capacity, dtype, width and padding are the same;
-/// ``same`` compares the maps alone.
-///
-/// Raises ``ParseError`` with ``span`` and a caret, ``NeedsDimsError``, ``NeedsDtypeError``, ``MismatchError``.
-///
-/// >>> from tilewright import TensorLayout
-/// >>> zn = TensorLayout("zN", dims=(100, 30), dtype="f16")
-/// >>> zn
-/// TensorLayout('f16[100,30] zN')
-/// >>> zn.storage_shape, zn.capacity, zn.nbytes
-/// ((2, 7, 16, 16), 3584, 7168)
-/// >>> zn.offset((16, 0)), zn.coord(256)
-/// (256, (16, 0))
-#[pyclass(name = "TensorLayout", module = "tilewright", frozen)]
-#[derive(Clone)]
-pub(crate) struct PyTensorLayout(pub(crate) Named);
 
 #[pymethods]
 impl PyTensorLayout {
@@ -310,69 +288,10 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// The extents of the storage, outermost first, where it is a box of digits; else its length.
-pub(crate) fn storage_shape(layout: &TensorLayout) -> Vec<u64> {
-    let digits = Pattern::of(layout).and_then(|pattern| pattern.storage(layout.extents()));
-    digits.map_or_else(|_| vec![layout.capacity()], |digits| digits.as_slice().to_vec())
-}
-
 /// An integer, or a sequence of such.
 fn coordinate(coord: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
     if coord.is_instance_of::<PyInt>() {
         return coord.extract::<Integer<u64>>().map(|one| vec![one.0]);
     }
     coord.extract::<Integers>().map(|all| all.0)
-}
-
-/// A SPEC, read: a text, or what is a layout already.
-pub(crate) fn spec_of(value: &Bound<'_, PyAny>) -> PyResult<Spec> {
-    if let Ok(text) = value.cast::<PyString>() {
-        return Spec::parse(&text.to_cow()?).raised();
-    }
-    if let Ok(tensor) = value.cast::<PyTensorLayout>() {
-        return Spec::parse(&tensor.get().0.to_spec()).raised();
-    }
-    if let Ok(layout) = value.cast::<PyLayout>() {
-        return Spec::parse(&format!("cute:{}", layout.get().0)).raised();
-    }
-    let found = value.get_type().name()?.to_string();
-    Err(PyTypeError::new_err(format!("a layout is text, a Layout or a TensorLayout; not {found}")))
-}
-
-/// A SPEC with the array it is resolved for.
-pub(crate) fn resolve(
-    value: &Bound<'_, PyAny>,
-    dims: Option<&[u64]>,
-    dtype: Option<Dtype>,
-) -> PyResult<Named> {
-    if let (Ok(tensor), None, None) = (value.cast::<PyTensorLayout>(), dims, dtype) {
-        return Ok(tensor.get().0.clone());
-    }
-    spec_of(value)?.resolve(dims, dtype).raised()
-}
-
-/// What NumPy makes of Python's own types. By their names, `float` and `int` are C's.
-fn python_type(value: &Bound<'_, PyAny>) -> Option<Dtype> {
-    let py = value.py();
-    let types = [
-        (PyFloat::type_object(py), Dtype::F64),
-        (PyInt::type_object(py), Dtype::S64),
-        (PyBool::type_object(py), Dtype::Pred),
-        (PyComplex::type_object(py), Dtype::C128),
-    ];
-    types.into_iter().find(|(own, _)| value.is(own)).map(|(_, dtype)| dtype)
-}
-
-/// An element type: by a name in any spelling, or NumPy's, ml_dtypes' or torch's own.
-pub(crate) fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<Dtype> {
-    if let Ok(text) = value.cast::<PyString>() {
-        return notation::dtype(&text.to_cow()?).raised();
-    }
-    if let Some(dtype) = python_type(value) {
-        return Ok(dtype);
-    }
-    // A class such as `numpy.float32`, a `numpy.dtype`, or a `torch.dtype`.
-    let name = value.getattr("name").or_else(|_| value.getattr("__name__"));
-    let text = name.and_then(|name| name.extract::<String>());
-    notation::dtype(&text.unwrap_or(value.str()?.to_string())).raised()
 }

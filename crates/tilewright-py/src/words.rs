@@ -11,7 +11,8 @@ use crate::{
     errors::{Raised, refused},
     foreign::Memory,
     integer::Integers,
-    tensor::{PyTensorLayout, dtype_of, spec_of},
+    spec::{dtype_of, spec_of},
+    values::PyTensorLayout,
 };
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

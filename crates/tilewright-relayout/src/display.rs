@@ -24,7 +24,7 @@ impl Plan {
     /// ```
     pub fn kernel_name(&self) -> String {
         match (self.0.program.main(), self.0.program.regions()) {
-            (Some((i, region)), _) => name(region, &self.0.ways[i]),
+            (Some((i, region)), _) => self.0.ways[i].name(region),
             (None, Some(_)) => "fill".to_string(),
             (None, None) => "tables".to_string(),
         }
@@ -52,7 +52,7 @@ impl Plan {
         };
         for (region, ways) in self.regions() {
             let (first, others) = ways.ran();
-            add(name(region, ways), first);
+            add(ways.name(region), first);
             add("other".to_string(), others);
         }
         add("tables".to_string(), self.0.tables.get());
@@ -86,7 +86,7 @@ impl Plan {
         ways: &Ways,
     ) -> fmt::Result {
         let details = ways.first().details(&region.whole(), ways.terms());
-        let way = format!("{}{details}, ", name(region, ways));
+        let way = format!("{}{details}, ", ways.name(region));
         self.0.program.write_region(f, region, &way)
     }
 
@@ -132,11 +132,6 @@ impl fmt::Display for Shared<'_> {
             }
         })
     }
-}
-
-/// The name of the way of a region.
-fn name(region: &Region, ways: &Ways) -> String {
-    ways.first().name(&region.whole(), ways.terms())
 }
 
 impl fmt::Display for Plan {

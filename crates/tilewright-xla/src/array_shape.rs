@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use tilewright_core::{Error, ParseError, TensorLayout};
+use tilewright_core::{Error, TensorLayout};
 
-use crate::{Layout, PrimitiveType, text};
+use crate::{Layout, PrimitiveType, list::write_list};
 
 /// One dim of an [`ArrayShape`].
 ///
@@ -68,45 +68,6 @@ impl ArrayShape {
         let dims: Vec<Dim> = dims.iter().map(|&extent| Dim::Static(extent)).collect();
         let layout = Some(Layout::descending(dims.len()));
         ArrayShape { element_type, dims, layout }
-    }
-
-    /// Reads an array's shape; white space and comments may stand between tokens.
-    ///
-    /// # Errors
-    /// Where and why the text is no array shape. A layout must name each dim once, a size stays below
-    /// 2⁶³.
-    ///
-    /// ```
-    /// use tilewright_xla::ArrayShape;
-    /// let text = "f32[10]{0,1}";
-    /// let error = ArrayShape::parse(text).unwrap_err();
-    /// assert_eq!(
-    ///     error.render(text).to_string(),
-    ///     "the shape has 1 dims, the layout's minor_to_major 2\n  f32[10]{0,1}\n         ^^^^^"
-    /// );
-    /// ```
-    pub fn parse(text: &str) -> Result<ArrayShape, ParseError> {
-        text::whole(text, text::array)
-    }
-
-    /// Reads an array's shape from the start of a text, and how many bytes it took. As in XLA, a `{`
-    /// begins a layout only if an integer, `:` or `}` follows.
-    ///
-    /// # Errors
-    /// As [`ArrayShape::parse`].
-    ///
-    /// ```
-    /// use tilewright_xla::ArrayShape;
-    /// // An instruction: the shape, then its opcode.
-    /// let text = "f32[2,3]{0,1} transpose(x)";
-    /// let (shape, taken) = ArrayShape::parse_prefix(text).unwrap();
-    /// assert_eq!((shape.to_string().as_str(), &text[taken..]), ("f32[2,3]{0,1}", " transpose(x)"));
-    /// // Not a layout: the shape ends before the brace.
-    /// assert_eq!(ArrayShape::parse_prefix("f32[2]{x}").unwrap().1, 6);
-    /// assert!(ArrayShape::parse_prefix("f32[2").is_err());
-    /// ```
-    pub fn parse_prefix(text: &str) -> Result<(ArrayShape, usize), ParseError> {
-        text::prefix(text, text::array_prefix)
     }
 
     /// The extents that storage is laid out for: a bounded dim counts its bound.
@@ -212,7 +173,7 @@ impl ArrayShape {
     /// Writes the type and the dims.
     pub(crate) fn write_dims(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}[", self.element_type)?;
-        text::write_list(f, &self.dims)?;
+        write_list(f, &self.dims)?;
         f.write_str("]")
     }
 }
@@ -244,13 +205,5 @@ impl fmt::Display for ArrayShape {
             Some(layout) => layout.fmt(f),
             None => Ok(()),
         }
-    }
-}
-
-impl std::str::FromStr for ArrayShape {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<ArrayShape, ParseError> {
-        ArrayShape::parse(text)
     }
 }

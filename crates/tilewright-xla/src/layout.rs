@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use tilewright_core::{Error, ParseError};
+use tilewright_core::Error;
 
-use crate::{Tile, text};
+use crate::{Tile, list::write_list};
 
 /// How one *physical* dim (major first) is spread over several memories.
 ///
@@ -117,40 +117,6 @@ impl Layout {
             splits: Vec::new(),
             dynamic_metadata_prefix_bytes: 0,
         }
-    }
-
-    /// Reads a layout such as `{0,1:T(8,128)(2,1)}`; white space and comments may stand between
-    /// tokens. `D(…)`, the sparse leftover that XLA ignores, is dropped; `#(…)`, `*(…)` and `P(…)`
-    /// are refused, because no array may have them.
-    ///
-    /// # Errors
-    /// Where and why the text is no layout.
-    ///
-    /// ```
-    /// use tilewright_xla::Layout;
-    /// assert_eq!(Layout::parse("{ 0, 1 : T(5, 3) }").unwrap().to_string(), "{0,1:T(5,3)}");
-    /// let text = "{0,1:T(5,0)}";
-    /// let error = Layout::parse(text).unwrap_err();
-    /// assert_eq!(error.span(), (9, 10));
-    /// ```
-    pub fn parse(text: &str) -> Result<Layout, ParseError> {
-        text::whole(text, text::layout)
-    }
-
-    /// Reads a layout from the start of a text, and how many bytes it took.
-    ///
-    /// # Errors
-    /// As [`Layout::parse`].
-    ///
-    /// ```
-    /// use tilewright_xla::Layout;
-    /// let text = "{1,0:T(8,128)} add(a, b)";
-    /// let (layout, taken) = Layout::parse_prefix(text).unwrap();
-    /// assert_eq!((layout.rank(), &text[taken..]), (2, " add(a, b)"));
-    /// assert!(Layout::parse_prefix("{1,0 add(a, b)").is_err());
-    /// ```
-    pub fn parse_prefix(text: &str) -> Result<(Layout, usize), ParseError> {
-        text::prefix(text, text::layout)
     }
 
     /// The same layout with these tiles, the outermost first.
@@ -418,7 +384,7 @@ fn property(f: &mut fmt::Formatter<'_>, name: &str, value: u64, default: u64) ->
 impl fmt::Display for Split {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({}:", self.dimension)?;
-        text::write_list(f, &self.indices)?;
+        write_list(f, &self.indices)?;
         f.write_str(")")
     }
 }
@@ -426,20 +392,12 @@ impl fmt::Display for Split {
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
-        text::write_list(f, &self.minor_to_major)?;
+        write_list(f, &self.minor_to_major)?;
         if !self.is_plain() {
             f.write_str(":")?;
             self.properties(f)?;
         }
         f.write_str("}")
-    }
-}
-
-impl std::str::FromStr for Layout {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Layout, ParseError> {
-        Layout::parse(text)
     }
 }
 

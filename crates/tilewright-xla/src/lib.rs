@@ -49,6 +49,7 @@ mod hlo;
 pub mod index_util;
 mod layout;
 pub mod layout_util;
+mod list;
 mod lower;
 pub mod packing;
 mod padding;

@@ -6,7 +6,7 @@ use std::fmt;
 
 use tilewright_core::{Error, Fill, ParseError, TensorLayout};
 
-use crate::{Layout, text, text::Cursor};
+use crate::{Layout, list, text, text::Cursor};
 
 /// The width in memory of each logical dim, and what the cells behind a dim's data hold.
 ///
@@ -205,7 +205,7 @@ fn fill(cursor: &mut Cursor<'_>) -> Result<Fill, ParseError> {
 impl fmt::Display for Padded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("pad(")?;
-        text::write_list(f, &self.widths)?;
+        list::write_list(f, &self.widths)?;
         f.write_str(")")?;
         match fill_text(self.fill) {
             Some(fill) => write!(f, "fill({fill})"),

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use tilewright_core::ParseError;
-
-use crate::{Shape, text};
+use crate::Shape;
 
 /// What a computation takes and gives.
 ///
@@ -49,22 +47,6 @@ pub struct Parameter {
 }
 
 impl ProgramShape {
-    /// Reads a program's shape; white space and comments may stand between tokens.
-    ///
-    /// # Errors
-    /// Where and why the text is no program's shape.
-    ///
-    /// ```
-    /// use tilewright_xla::ProgramShape;
-    /// assert_eq!(ProgramShape::parse("() -> ()").unwrap().to_string(), "() -> ()");
-    /// let text = "(x f32[2]) -> f32[2]";
-    /// let error = ProgramShape::parse(text).unwrap_err();
-    /// assert_eq!(error.span(), (3, 6));
-    /// ```
-    pub fn parse(text: &str) -> Result<ProgramShape, ParseError> {
-        text::whole(text, text::program)
-    }
-
     /// The program's shape without layouts, as XLA's `ToString` writes it; [`fmt::Display`] writes the
     /// layouts that are there.
     ///
@@ -106,13 +88,5 @@ impl fmt::Display for Printed<'_> {
 impl fmt::Display for ProgramShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Printed { program: self, layouts: true }.fmt(f)
-    }
-}
-
-impl std::str::FromStr for ProgramShape {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<ProgramShape, ParseError> {
-        ProgramShape::parse(text)
     }
 }

@@ -3,11 +3,9 @@
 //! Law: `depth ≤ MAX_DEPTH`, kept by the one constructor of tuples. So printing, cloning, comparing
 //! and dropping a shape recurse at most that deep, and no shape can exhaust the stack.
 
-use std::fmt;
+use tilewright_core::Error;
 
-use tilewright_core::{Error, ParseError};
-
-use crate::{ArrayShape, text};
+use crate::ArrayShape;
 
 /// Any shape of XLA: what an instruction's value is.
 ///
@@ -454,55 +452,6 @@ impl Shape {
             }
         });
     }
-
-    /// Reads a shape; white space and comments may stand between tokens. A tiled one takes
-    /// 0.40 µs, an untiled one 0.21 µs (bench `shapes`, medians on an x86-64 machine).
-    ///
-    /// # Errors
-    /// Where and why the text is no shape; as [`ArrayShape::parse`] for arrays.
-    ///
-    /// ```
-    /// use tilewright_xla::Shape;
-    /// let text = "(f32[2], token[2])";
-    /// let error = Shape::parse(text).unwrap_err();
-    /// assert_eq!(
-    ///     error.render(text).to_string(),
-    ///     "a token has no dims; write `token[]`\n  (f32[2], token[2])\n                 ^"
-    /// );
-    /// ```
-    pub fn parse(text: &str) -> Result<Shape, ParseError> {
-        text::whole(text, text::shape)
-    }
-
-    /// Reads a shape from the start of a text, and how many bytes it took; see
-    /// [`ArrayShape::parse_prefix`].
-    ///
-    /// # Errors
-    /// As [`Shape::parse`].
-    ///
-    /// ```
-    /// use tilewright_xla::Shape;
-    /// let text = "(f32[2], token[]) tuple(a, b)";
-    /// let (shape, taken) = Shape::parse_prefix(text).unwrap();
-    /// assert_eq!((shape.tuple_shapes().unwrap().len(), &text[taken..]), (2, " tuple(a, b)"));
-    /// assert!(Shape::parse_prefix("(f32[2], ").is_err());
-    /// ```
-    pub fn parse_prefix(text: &str) -> Result<(Shape, usize), ParseError> {
-        text::prefix(text, text::shape_prefix)
-    }
-
-    /// The shape as XLA's `ToString` writes it, without layouts; [`fmt::Display`] writes the layouts
-    /// that are there, as `HumanStringWithLayout` does.
-    ///
-    /// ```
-    /// use tilewright_xla::Shape;
-    /// let shape = Shape::parse("(f32[2,3]{0,1:T(2)}, b(s32[4]{0}))").unwrap();
-    /// assert_eq!(shape.without_layouts().to_string(), "(f32[2,3], b(s32[4]))");
-    /// ```
-    #[doc(alias = "HumanString")]
-    pub fn without_layouts(&self) -> impl fmt::Display + '_ {
-        text::Printed::without_layouts(self)
-    }
 }
 
 /// The refusal of a tuple inside too many others.
@@ -542,19 +491,5 @@ fn no_member(member: u64, count: usize, level: usize) -> Error {
 impl From<ArrayShape> for Shape {
     fn from(array: ArrayShape) -> Shape {
         Shape::array(array)
-    }
-}
-
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text::Printed::with_layouts(self).fmt(f)
-    }
-}
-
-impl std::str::FromStr for Shape {
-    type Err = ParseError;
-
-    fn from_str(text: &str) -> Result<Shape, ParseError> {
-        Shape::parse(text)
     }
 }

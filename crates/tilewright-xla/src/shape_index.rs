@@ -88,7 +88,7 @@ impl From<Vec<u64>> for ShapeIndex {
 impl fmt::Display for ShapeIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("{")?;
-        crate::text::write_list(f, &self.members)?;
+        crate::list::write_list(f, &self.members)?;
         f.write_str("}")
     }
 }

@@ -122,7 +122,7 @@ impl fmt::Display for TileDim {
 impl fmt::Display for Tile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
-        crate::text::write_list(f, &self.dims)?;
+        crate::list::write_list(f, &self.dims)?;
         f.write_str(")")
     }
 }

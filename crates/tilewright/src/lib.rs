@@ -55,8 +55,8 @@ pub mod module;
 pub mod picture;
 
 pub use tilewright_core as core;
-pub use tilewright_core::fixed;
 pub use tilewright_files as files;
+pub use tilewright_fixed as fixed;
 pub use tilewright_notation as notation;
 pub use tilewright_relayout as relayout;
 pub use tilewright_xla as xla;
@@ -67,7 +67,7 @@ pub use tilewright_core::{
     BasisLayout, Block, Blocks, ByteOrder, Coord, Difference, Digit, Dtype, DtypeKind,
     ElementBlock, Fill, Fractal, IntTuple, Layout, LayoutTile, LayoutTv, LeftInverse, LinearDim,
     LinearLayout, Loop, Mode, ParseError, Pattern, Place, Profile, Refinement, Remedy, Run, Slicer,
-    Step, Swizzle, TensorLayout, Tile, Tiler, View, ViewMut, expect_const, layout,
+    Step, Swizzle, TensorLayout, Tiler, View, ViewMut, expect_const, layout,
 };
 pub use tilewright_notation::{Named, Spec, recognise};
 pub use tilewright_xla::{ArrayShape, HloModule, PrimitiveType, Shape};

@@ -29,7 +29,7 @@ pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     if WITHOUT_XLA.iter().any(|name| source.is_in(name)) {
         return xla_model(source);
     }
-    let core = source.is_in("tilewright-core");
+    let core = ["tilewright-core", "tilewright-fixed"].iter().any(|name| source.is_in(name));
     let files = source.is_in("tilewright-files");
     let consumer = ["tilewright-relayout", "tilewright-draw"].iter().any(|name| source.is_in(name));
     if !(core || files || consumer) || source.path == CORE_TEXT {

@@ -12,8 +12,9 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "tilewright-core",
+    "tilewright-fixed",
     "tilewright-xla",
     "tilewright-notation",
     "tilewright-relayout",

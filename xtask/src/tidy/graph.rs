@@ -5,8 +5,9 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 12] = [
+const MAY: [(&str, &[&str]); 13] = [
     ("tilewright-core", &[]),
+    ("tilewright-fixed", &["tilewright-core"]),
     ("tilewright-xla", &["tilewright-core"]),
     ("tilewright-notation", &["tilewright-core", "tilewright-xla"]),
     ("tilewright-relayout", &["tilewright-core"]),
@@ -16,6 +17,7 @@ const MAY: [(&str, &[&str]); 12] = [
         "tilewright",
         &[
             "tilewright-core",
+            "tilewright-fixed",
             "tilewright-xla",
             "tilewright-notation",
             "tilewright-relayout",

@@ -6,6 +6,7 @@
 //! | file | keeps |
 //! |---|---|
 //! | `graph.rs` | A1, A2: what each crate may depend on |
+//! | `circles.rs` | no circles of files; `modules.rs` and `paths.rs` say which file needs which |
 //! | `features.rs` | A1: no `cfg(feature …)` in core |
 //! | `dialects.rs` | A3: consumers and core name no notation |
 //! | `open_arms.rs` | A5: no catch-all arm over core enums |
@@ -19,6 +20,7 @@
 //! | `links.rs` | links in the documents lead somewhere |
 //! | `map.rs` | `ARCHITECTURE.md` names files that exist |
 
+mod circles;
 mod console;
 mod corpus;
 mod dialects;
@@ -29,8 +31,10 @@ mod graph;
 mod length;
 mod links;
 mod map;
+mod modules;
 mod open_arms;
 mod options;
+mod paths;
 mod source;
 mod tree;
 mod unsafety;
@@ -84,8 +88,10 @@ fn over_tree(tree: &Tree) -> Vec<Finding> {
             findings.extend(links::findings(path, text, &|target| tree.holds(target)));
         }
     }
-    for source in tree.sources() {
-        findings.extend(RULES.iter().flat_map(|rule| rule(&source)));
+    let sources = tree.sources();
+    findings.extend(circles::findings(&sources));
+    for source in &sources {
+        findings.extend(RULES.iter().flat_map(|rule| rule(source)));
     }
     findings
 }

@@ -4,8 +4,9 @@
 use super::{finding::Finding, source::Source};
 
 /// The libraries below the program. The pictures are not among them: style sheets have names with dashes.
-const LIBRARIES: [&str; 6] = [
+const LIBRARIES: [&str; 7] = [
     "tilewright-core",
+    "tilewright-fixed",
     "tilewright-xla",
     "tilewright-notation",
     "tilewright-relayout",

@@ -4,7 +4,7 @@
 //! [`Chain`] is the concatenation of what was pushed, coalesced.
 
 use super::walk::Node;
-use crate::{Error, IntTuple, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
+use crate::{Error, Layout, MAX_DEPTH, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
 
 /// A nested tuple under construction. The leaves are modes; a tuple of integers rides in the strides.
 pub(crate) struct Builder {
@@ -25,6 +25,10 @@ impl Builder {
             len: 0,
             pending: 0,
         }
+    }
+
+    pub(crate) const fn modes(&self) -> &[Mode] {
+        self.modes.split_at(self.len).0
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -114,7 +118,7 @@ impl Builder {
         Ok(())
     }
 
-    const fn profile(&self) -> Result<Profile, Error> {
+    pub(crate) const fn profile(&self) -> Result<Profile, Error> {
         let (mut profile, mut i) = (Profile::EMPTY, 0);
         while i < self.len {
             tri!(profile.push(self.opened[i], self.closed[i]));
@@ -124,16 +128,7 @@ impl Builder {
     }
 
     pub(crate) const fn layout(&self, offset: i64, swizzle: Swizzle) -> Result<Layout, Error> {
-        Layout::new(self.modes.split_at(self.len).0, &tri!(self.profile()), offset, swizzle)
-    }
-
-    pub(crate) const fn tuple(&self) -> Result<IntTuple, Error> {
-        let (mut values, mut i) = ([0; MAX_MODES], 0);
-        while i < self.len {
-            values[i] = self.modes[i].stride();
-            i += 1;
-        }
-        IntTuple::new(values.split_at(self.len).0, &tri!(self.profile()))
+        Layout::new(self.modes(), &tri!(self.profile()), offset, swizzle)
     }
 }
 

@@ -218,6 +218,52 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// The modes `from..to` that an integer of a coordinate stands for, the coordinate's integers counted
+    /// from the left; `None` behind the last one.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) if the coordinate is not bracketed as the layout is, or less.
+    ///
+    /// ```
+    /// use tilewright_core::{IntTuple, Layout};
+    /// let layout = Layout::parse("((4,2),(4,3)):((4,16),(1,32))").unwrap();
+    /// let coord = IntTuple::parse("((0,1),5)").unwrap();
+    /// assert_eq!(layout.modes_under(&coord, 1), Ok(Some((1, 2))));
+    /// assert_eq!(layout.modes_under(&coord, 2), Ok(Some((2, 4))));
+    /// assert_eq!(layout.modes_under(&coord, 3), Ok(None));
+    /// let other = IntTuple::parse("(0,1,2)").unwrap();
+    /// assert!(layout.modes_under(&other, 0).unwrap_err().is_mismatch());
+    /// ```
+    pub const fn modes_under(
+        &self,
+        coord: &IntTuple,
+        leaf: usize,
+    ) -> Result<Option<(usize, usize)>, Error> {
+        let (mut c, mut l) = (Walk::new(coord.profile()), Walk::new(self.profile()));
+        let mut found = None;
+        while !c.end() {
+            let fits = if c.open() {
+                l.open()
+            } else if c.close() {
+                l.close()
+            } else {
+                let (at, node) = (c.leaf(), l.node());
+                if let Some(at) = at
+                    && at == leaf
+                {
+                    found = node;
+                }
+                node.is_some()
+            };
+            if !fits {
+                return Err(unlike(coord, &self.shape()));
+            }
+        }
+        if l.end() { Ok(found) } else { Err(unlike(coord, &self.shape())) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ use core::fmt;
 use super::{
     build::Builder,
     coordinates::{unlike, unpack},
-    tuple_text::{Reader, whole, write_leaves},
+    tuple_text::{Reader, whole},
     walk::{Node, Walk},
 };
 use crate::{Error, IntTuple, Layout, MAX_MODES, ParseError, macros::tri};
@@ -83,7 +83,7 @@ impl Slicer {
     /// ```
     pub const fn parse(text: &str) -> Result<Slicer, ParseError> {
         let reader = tri!(Reader::read(text));
-        match reader.builder.tuple() {
+        match IntTuple::built(&reader.builder) {
             Ok(coord) => Ok(Slicer { coord, kept: reader.kept }),
             Err(error) => Err(whole(text, error)),
         }
@@ -96,7 +96,7 @@ impl Slicer {
 
 impl fmt::Display for Slicer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_leaves(f, self.coord.profile(), |f, leaf| {
+        self.coord.profile().write(f, |f, leaf| {
             if self.keeps(leaf) {
                 f.write_str("_")
             } else {

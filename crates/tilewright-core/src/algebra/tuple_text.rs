@@ -7,10 +7,8 @@
 //!
 //! Law: `parse(print(T)) = T`. `()` stands alone: an empty tuple among others cannot be said.
 
-use core::fmt;
-
 use super::build::Builder;
-use crate::{Error, MAX_DEPTH, ParseError, Profile, macros::tri};
+use crate::{Error, MAX_DEPTH, ParseError, macros::tri};
 
 /// The longest text that is read, in bytes.
 pub(crate) const MAX_TEXT: usize = 4096;
@@ -151,23 +149,4 @@ impl<'a> Reader<'a> {
 /// The error of a builder, on the whole text.
 pub(crate) const fn whole(text: &str, error: Error) -> ParseError {
     ParseError::refused((0, text.len()), error)
-}
-
-/// Writes the brackets of `profile`, and each leaf by `leaf`.
-pub(crate) fn write_leaves(
-    f: &mut fmt::Formatter<'_>,
-    profile: &Profile,
-    leaf: impl Fn(&mut fmt::Formatter<'_>, usize) -> fmt::Result,
-) -> fmt::Result {
-    if profile.leaves() == 0 {
-        return f.write_str("()");
-    }
-    for i in 0..profile.leaves() {
-        let (opened, closed) = profile.brackets(i).unwrap_or((0, 0));
-        f.write_str(if i == 0 { "" } else { "," })?;
-        (0..opened).try_for_each(|_| f.write_str("("))?;
-        leaf(f, i)?;
-        (0..closed).try_for_each(|_| f.write_str(")"))?;
-    }
-    Ok(())
 }

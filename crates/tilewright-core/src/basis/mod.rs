@@ -317,7 +317,7 @@ impl BasisLayout {
             i += 1;
         }
         tri!(at.leave(&mut builder));
-        builder.tuple()
+        IntTuple::built(&builder)
     }
 
     /// Whether both send every index (colexicographic) to one coordinate.

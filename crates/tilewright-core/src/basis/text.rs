@@ -12,10 +12,7 @@ use core::fmt;
 use super::{BasisLayout, path::Path};
 use crate::{
     Error, IntTuple, MAX_DEPTH, MAX_MODES, ParseError,
-    algebra::{
-        build::Builder,
-        tuple_text::{MAX_TEXT, write_leaves},
-    },
+    algebra::{build::Builder, tuple_text::MAX_TEXT},
     macros::tri,
 };
 
@@ -118,7 +115,7 @@ impl Cursor<'_> {
                 break;
             }
         }
-        match builder.tuple() {
+        match IntTuple::built(&builder) {
             Ok(strides) if strides.congruent(shape) => Ok(map),
             Ok(_) => Err(ParseError::new(
                 (from, self.at),
@@ -224,7 +221,7 @@ impl Cursor<'_> {
 impl fmt::Display for BasisLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.shape)?;
-        write_leaves(f, self.shape.profile(), |f, leaf| {
+        self.shape.profile().write(f, |f, leaf| {
             let mut first = true;
             for i in 0..self.len {
                 if self.strides[i][leaf] != 0 {

@@ -1,21 +1,7 @@
 //! Bytes of elements that lie side by side: blocks, and the bytes of a dense array.
 
-use super::{Dtype, DtypeKind};
+use super::{Dtype, DtypeKind, ElementBlock};
 use crate::Error;
-
-/// Bytes with the elements that they hold.
-///
-/// ```
-/// use tilewright_core::{Dtype, ElementBlock};
-/// assert_eq!(Dtype::Q8_0.block(), Some(ElementBlock { bytes: 34, elements: 32 }));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ElementBlock {
-    /// The bytes of one block.
-    pub bytes: u32,
-    /// The elements in it.
-    pub elements: u32,
-}
 
 impl Dtype {
     /// The block of a block type; `None` for types whose elements each have bits of their own.

@@ -7,6 +7,7 @@
 //!
 //! `table.rs` is the one place where names, widths and spellings are listed.
 
+mod block;
 mod byte_order;
 mod bytes;
 mod codes;
@@ -17,8 +18,8 @@ mod values;
 
 use core::fmt;
 
+pub use block::ElementBlock;
 pub use byte_order::ByteOrder;
-pub use bytes::ElementBlock;
 pub use table::Dtype;
 
 /// What kind of values an element type has.

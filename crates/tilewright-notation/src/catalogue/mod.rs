@@ -7,7 +7,7 @@
 
 mod constants;
 mod fragments;
-mod own;
+pub(crate) mod own;
 mod refused;
 mod rows;
 mod vendors;
@@ -17,8 +17,6 @@ use tilewright_core::Dtype;
 use crate::error::{Error, Kind};
 
 pub(crate) use constants::C0;
-pub use own::add_formats;
-pub(crate) use own::is_own;
 pub(crate) use refused::refused;
 
 /// A named format: a pattern and its constants.

@@ -43,7 +43,7 @@ use super::{
 };
 use crate::{
     Format, Named, catalogue,
-    catalogue::{Width, is_own, refused},
+    catalogue::{Width, own::is_own, refused},
     error::{Error, Kind},
     nearest::did_you_mean,
     notation::Notation,

@@ -38,14 +38,14 @@ mod units;
 use std::sync::Arc;
 
 use crate::{
-    Notation,
     error::{Error, Kind},
     nearest::{did_you_mean, distance},
+    notation::Notation,
     reading::Reading,
 };
 
 /// Every dialect. A new one is a file and a line here.
-pub(crate) static DIALECTS: &[Notation] = &[
+static DIALECTS: &[Notation] = &[
     cute::DIALECT,
     hlo::DIALECT,
     order::DIALECT,
@@ -71,6 +71,50 @@ pub(crate) static DIALECTS: &[Notation] = &[
 pub(crate) use cute::spell as spell_cute;
 pub(crate) use format::{parts_of, units};
 pub(crate) use shape::spell as spell_shape;
+
+/// Every notation that is read and printed.
+///
+/// ```
+/// use tilewright_notation::{Spec, notations};
+/// let named = Spec::parse("f32[3,5]{1,0:T(2,2)}").unwrap().resolve(None, None).unwrap();
+/// let said = |name| {
+///     let notation = notations().iter().find(|notation| notation.name() == name).unwrap();
+///     notation.print(&named).unwrap_or_else(|_| "cannot say it".to_owned())
+/// };
+/// assert_eq!(said("cute"), "((2,2),(2,3)):((2,12),(1,4)) valid (3,5)");
+/// assert_eq!(said("hlo"), "f32[3,5]{1,0:T(2,2)}");
+/// assert_eq!(said("pattern"), "(m1 m0:2) (n1 n0:2) -> m1 n1 m0 n0");
+/// assert_eq!(said("numpy"), "cannot say it");
+/// assert_eq!(said("onednn"), "AB2a2b");
+/// ```
+pub fn notations() -> &'static [Notation] {
+    DIALECTS
+}
+
+/// The notation of this name.
+///
+/// # Errors
+/// [parse](Error::is_parse) with the nearest name.
+///
+/// ```
+/// use tilewright_notation::{Spec, notation};
+/// let named = Spec::parse("f16[32,32] zN").unwrap().resolve(None, None).unwrap();
+/// assert_eq!(notation("onednn").unwrap().print(&named).unwrap(), "BA16a16b");
+/// assert_eq!(notation("xla").unwrap().name(), "hlo");
+/// let error = notation("onedn").unwrap_err();
+/// assert!(error.to_string().contains("did you mean `onednn`?"));
+/// ```
+pub fn notation(name: &str) -> Result<&'static Notation, Error> {
+    let name = name.trim();
+    notations().iter().find(|notation| notation.is_called(name)).ok_or_else(|| {
+        let names: Vec<&str> = notations().iter().map(|notation| notation.name).collect();
+        let others = notations().iter().flat_map(|notation| notation.aliases).copied();
+        let nearest = did_you_mean(name, names.iter().copied().chain(others));
+        let list = names.join(", ");
+        let message = format!("no notation is called `{name}`; there are {list}{nearest}");
+        Error::parse((0, name.len()), message).in_text(name)
+    })
+}
 
 /// The dialect a text names by prefix, and where its own text starts.
 fn prefix(text: &str) -> Option<(&'static Notation, usize)> {
@@ -174,7 +218,7 @@ fn unknown(text: &str) -> Error {
     let is_name =
         |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
     if text[len..].starts_with(':') && !word.is_empty() && is_name(word) {
-        return crate::notation(word).err().unwrap_or_else(|| Error::parse((0, len), "no layout"));
+        return notation(word).err().unwrap_or_else(|| Error::parse((0, len), "no layout"));
     }
     if text.starts_with(['{', '[', '(']) {
         let message = "no notation reads this as a layout; a prefix says whose fields these are, such as `numpy:`, `dlpack:` or `safetensors:`";

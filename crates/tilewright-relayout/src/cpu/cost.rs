@@ -63,6 +63,9 @@ pub(crate) const NEAR_SCRATCH_BLOCK: u64 = 2 << 10;
 /// Where a register size moves this multiple of the data, registers of half the size cost less.
 pub(crate) const BADLY: f64 = 1.25;
 
+/// Runs of this many bytes fill the shortest registers.
+pub(crate) const LANE: u64 = 16;
+
 /// Runs of more bytes than this are copied one by one.
 pub(crate) const MAX_LANE: u64 = 32;
 

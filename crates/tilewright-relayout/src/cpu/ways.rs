@@ -66,6 +66,11 @@ impl Ways {
         &self.first
     }
 
+    /// The name of the way of the whole region, which they were made for.
+    pub(crate) fn name(&self, region: &Region) -> String {
+        self.first.name(&region.whole(), self.terms)
+    }
+
     /// What runs them, beside the data.
     pub(crate) fn tools<'a>(&self, scratch: &'a mut Scratch) -> Tools<'a> {
         let Terms { elements, isa, reach } = self.terms;

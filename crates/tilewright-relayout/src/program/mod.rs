@@ -396,10 +396,8 @@ impl Program {
 
     /// The region that moves most, and its number; `None` for an empty array, or where regions are too many.
     pub(crate) fn main(&self) -> Option<(usize, &Region)> {
-        let bits = |(_, region): &(usize, &Region)| {
-            u128::from(region.size()) * u128::from(region.dst_unit(self.elements))
-        };
-        self.regions.as_ref()?.iter().enumerate().max_by_key(bits)
+        let regions = self.regions.as_ref()?.iter().enumerate();
+        regions.max_by_key(|(_, region)| region.dst_bits(self.elements))
     }
 }
 

@@ -214,6 +214,11 @@ impl Region {
         self.loops.iter().map(|turn| turn.extent).product::<u64>() * self.run
     }
 
+    /// The bits that it writes.
+    pub(crate) fn dst_bits(&self, elements: Elements) -> u128 {
+        u128::from(self.size()) * u128::from(self.dst_unit(elements))
+    }
+
     /// The same with borrowed loops.
     pub(crate) fn whole(&self) -> RegionRef<'_> {
         let Region { packed, src, dst, run, ref loops } = *self;

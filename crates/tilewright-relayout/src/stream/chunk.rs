@@ -276,6 +276,28 @@ impl Chunk {
         regular.chain(scattered)
     }
 
+    /// What moves most of the bytes, in the words of [`Plan::kernel_name`]: the range is cut from the
+    /// regions of the plan, and what is left of them may be moved another way.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[200, 300]).unwrap();
+    /// let dst = TensorLayout::col_major(&[200, 300]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+    /// assert_eq!(plan.kernel_name(), "transpose 1B");
+    /// assert_eq!(plan.chunk(0..60_000).unwrap().kernel_name(), "transpose 1B");
+    /// // One column: nothing is left to transpose.
+    /// assert_eq!(plan.chunk(0..200).unwrap().kernel_name(), "gather 1B");
+    /// ```
+    pub fn kernel_name(&self) -> String {
+        let Needs::Pieces(pieces) = &self.needs else { return "tables".to_string() };
+        let terms = self.plan.0.terms;
+        let main = pieces.iter().max_by_key(|piece| piece.region.dst_bits(terms.elements));
+        let name = |piece: &Piece| piece.ways(terms).name(&piece.region);
+        main.map_or_else(|| "fill".to_string(), name)
+    }
+
     /// Writes the destination bytes to `out`, from the buffer that the reads filled, with this many
     /// threads; 0 for one per core.
     ///

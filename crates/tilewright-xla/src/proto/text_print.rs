@@ -105,7 +105,7 @@ impl Fields<'_, '_> {
         }
         self.name(name)?;
         self.f.write_str(": [")?;
-        crate::text::write_list(self.f, items)?;
+        crate::list::write_list(self.f, items)?;
         self.f.write_str("]")
     }
 

@@ -2,11 +2,58 @@
 
 use tilewright_core::{Error, ParseError};
 
-use super::cursor::{Cursor, Span};
+use super::{
+    cursor::{Cursor, Span},
+    prefix, whole,
+};
 use crate::{
     ArrayShape, Layout, Split, Tile, TileDim, layout::misplaced, shape::too_many_dims,
     tile::check_dim,
 };
+
+impl Layout {
+    /// Reads a layout such as `{0,1:T(8,128)(2,1)}`; white space and comments may stand between
+    /// tokens. `D(…)`, the sparse leftover that XLA ignores, is dropped; `#(…)`, `*(…)` and `P(…)`
+    /// are refused, because no array may have them.
+    ///
+    /// # Errors
+    /// Where and why the text is no layout.
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// assert_eq!(Layout::parse("{ 0, 1 : T(5, 3) }").unwrap().to_string(), "{0,1:T(5,3)}");
+    /// let text = "{0,1:T(5,0)}";
+    /// let error = Layout::parse(text).unwrap_err();
+    /// assert_eq!(error.span(), (9, 10));
+    /// ```
+    pub fn parse(text: &str) -> Result<Layout, ParseError> {
+        whole(text, layout)
+    }
+
+    /// Reads a layout from the start of a text, and how many bytes it took.
+    ///
+    /// # Errors
+    /// As [`Layout::parse`].
+    ///
+    /// ```
+    /// use tilewright_xla::Layout;
+    /// let text = "{1,0:T(8,128)} add(a, b)";
+    /// let (layout, taken) = Layout::parse_prefix(text).unwrap();
+    /// assert_eq!((layout.rank(), &text[taken..]), (2, " add(a, b)"));
+    /// assert!(Layout::parse_prefix("{1,0 add(a, b)").is_err());
+    /// ```
+    pub fn parse_prefix(text: &str) -> Result<(Layout, usize), ParseError> {
+        prefix(text, layout)
+    }
+}
+
+impl std::str::FromStr for Layout {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Layout, ParseError> {
+        Layout::parse(text)
+    }
+}
 
 /// The properties, in the order in which they must come.
 const ORDER: [&str; 10] = ["D", "T", "L", "#", "*", "E", "S", "SC", "P", "M"];

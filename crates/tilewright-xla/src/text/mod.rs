@@ -23,16 +23,11 @@ mod print;
 mod program;
 mod shape;
 
-use std::fmt;
-
 use tilewright_core::ParseError;
 
-pub(crate) use array::{array, array_prefix};
 pub(crate) use cursor::{Cursor, is_name};
 pub(crate) use layout::{layout, layout_properties};
-pub(crate) use print::Printed;
-pub(crate) use program::program;
-pub(crate) use shape::{shape, shape_prefix};
+pub(crate) use shape::shape_prefix;
 
 /// One production of the grammar.
 type Production<T> = fn(&mut Cursor<'_>) -> Result<T, ParseError>;
@@ -50,15 +45,4 @@ pub(crate) fn prefix<T>(text: &str, read: Production<T>) -> Result<(T, usize), P
     let mut cursor = Cursor::new(text);
     let value = read(&mut cursor)?;
     Ok((value, cursor.at()))
-}
-
-/// Writes items with commas between them.
-pub(crate) fn write_list<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt::Result {
-    for (i, item) in items.iter().enumerate() {
-        if i > 0 {
-            f.write_str(",")?;
-        }
-        item.fmt(f)?;
-    }
-    Ok(())
 }

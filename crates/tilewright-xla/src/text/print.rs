@@ -7,22 +7,35 @@ use crate::{ArrayShape, Shape, ShapeKind};
 /// Tuple members this often are preceded by their number in a comment.
 const NUMBERED: usize = 5;
 
+impl Shape {
+    /// The shape as XLA's `ToString` writes it, without layouts; [`fmt::Display`] writes the layouts
+    /// that are there, as `HumanStringWithLayout` does.
+    ///
+    /// ```
+    /// use tilewright_xla::Shape;
+    /// let shape = Shape::parse("(f32[2,3]{0,1:T(2)}, b(s32[4]{0}))").unwrap();
+    /// assert_eq!(shape.without_layouts().to_string(), "(f32[2,3], b(s32[4]))");
+    /// ```
+    #[doc(alias = "HumanString")]
+    pub fn without_layouts(&self) -> impl fmt::Display + '_ {
+        Printed { shape: self, layouts: false }
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Printed { shape: self, layouts: true }.fmt(f)
+    }
+}
+
 /// A shape to print.
 #[derive(Clone, Copy)]
-pub(crate) struct Printed<'a> {
+struct Printed<'a> {
     shape: &'a Shape,
     layouts: bool,
 }
 
 impl<'a> Printed<'a> {
-    pub(crate) fn with_layouts(shape: &'a Shape) -> Printed<'a> {
-        Printed { shape, layouts: true }
-    }
-
-    pub(crate) fn without_layouts(shape: &'a Shape) -> Printed<'a> {
-        Printed { shape, layouts: false }
-    }
-
     fn array(&self, f: &mut fmt::Formatter<'_>, array: &ArrayShape) -> fmt::Result {
         if self.layouts { write!(f, "{array}") } else { array.write_dims(f) }
     }

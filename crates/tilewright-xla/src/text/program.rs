@@ -2,14 +2,40 @@
 
 use tilewright_core::ParseError;
 
-use super::{cursor::Cursor, shape::shape};
+use super::{cursor::Cursor, shape::shape, whole};
 use crate::{Parameter, ProgramShape};
+
+impl ProgramShape {
+    /// Reads a program's shape; white space and comments may stand between tokens.
+    ///
+    /// # Errors
+    /// Where and why the text is no program's shape.
+    ///
+    /// ```
+    /// use tilewright_xla::ProgramShape;
+    /// assert_eq!(ProgramShape::parse("() -> ()").unwrap().to_string(), "() -> ()");
+    /// let text = "(x f32[2]) -> f32[2]";
+    /// let error = ProgramShape::parse(text).unwrap_err();
+    /// assert_eq!(error.span(), (3, 6));
+    /// ```
+    pub fn parse(text: &str) -> Result<ProgramShape, ParseError> {
+        whole(text, program)
+    }
+}
+
+impl std::str::FromStr for ProgramShape {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<ProgramShape, ParseError> {
+        ProgramShape::parse(text)
+    }
+}
 
 /// What stands for a name that a parameter does not have.
 const UNKNOWN: &str = "unknown";
 
 /// Reads a program's shape.
-pub(crate) fn program(cursor: &mut Cursor<'_>) -> Result<ProgramShape, ParseError> {
+fn program(cursor: &mut Cursor<'_>) -> Result<ProgramShape, ParseError> {
     let parameters = parameters(cursor)?;
     cursor.expect("->", "expected `->` and the shape of the result")?;
     Ok(ProgramShape { parameters, result: shape(cursor)? })

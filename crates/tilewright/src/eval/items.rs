@@ -2,7 +2,7 @@
 
 use tilewright_core::{Error, IntTuple, Profile, Slicer};
 
-use super::value::Part;
+use super::part::Part;
 
 /// The leaves of a tuple in the order of its text: brackets opened before, the leaf, brackets closed
 /// behind. `None` is `_`.

@@ -37,6 +37,7 @@ mod lexer;
 mod limits;
 mod operation;
 mod parser;
+mod part;
 mod run;
 mod value;
 

@@ -5,6 +5,7 @@ use std::fmt;
 use tilewright_core::{BasisLayout, IntTuple, Layout, LayoutTile, LinearLayout, Swizzle, Tiler};
 use tilewright_notation::{self as notation, Named, Spec};
 
+pub(super) use super::part::Part;
 use super::{dims::Dims, items::Items};
 
 /// The value of an expression. `Display` prints the answer.
@@ -41,14 +42,6 @@ pub(super) enum Form {
     Spec(Box<Named>),
     /// An offset that holds no element.
     Padding,
-}
-
-/// What a tiler says of one axis.
-#[derive(Clone, Debug)]
-pub(super) enum Part {
-    Layout(Box<Layout>),
-    Extent(u64),
-    Keep,
 }
 
 impl Part {

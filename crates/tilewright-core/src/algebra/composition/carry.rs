@@ -4,7 +4,7 @@
 //! walk ends in a refusal. Every refusal is right: up to the step it names, A(B) and the candidate agree,
 //! and there they differ.
 
-use super::{Problem, jumps::Walker, refusal, runs::Runs};
+use super::{Problem, jumps::Walker, runs::Runs};
 use crate::{Error, MAX_MODES, macros::tri};
 
 /// The number of crossings that cancel before a walk gives up.
@@ -40,7 +40,7 @@ impl Problem<'_> {
                 digits[m] += count;
                 left -= count;
                 if walker.advance(&self.jumps, &step, count) != 0 {
-                    return Err(refusal::carry(self, runs, &digits));
+                    return Err(refused(self, runs, &digits));
                 }
                 crossings += 1;
                 if crossings > CROSSINGS {
@@ -50,5 +50,53 @@ impl Problem<'_> {
             m += 1;
         }
         Ok(())
+    }
+}
+
+/// At these digits of the runs, carries do not cancel.
+pub(super) const fn refused(
+    problem: &Problem<'_>,
+    runs: &Runs,
+    digits: &[u64; MAX_MODES],
+) -> Error {
+    let (mut leaves, mut from, mut leaf) = ([0; MAX_MODES], 0, 0);
+    let (mut candidate, modes) = (problem.start.value, runs.modes());
+    while leaf < problem.b.modes().len() {
+        let (to, mut scale) = (runs.ends[leaf] as usize, 1);
+        while from < to {
+            leaves[leaf] += digits[from] * scale;
+            scale *= modes[from].extent();
+            let part = digits[from] as i128 * modes[from].stride() as i128;
+            candidate = candidate.wrapping_add(part);
+            from += 1;
+        }
+        leaf += 1;
+    }
+    let (value, at) = problem.value(&leaves);
+    Error::no_layout(
+        "A(B) is {}, the only candidate gives {}: the modes of B together carry across {} in A",
+        [value, candidate, problem.crossed(runs, digits) as i128],
+        "compose with the modes of B one by one, or with a B whose modes do not carry in A",
+    )
+    .at(at)
+}
+
+impl Problem<'_> {
+    /// The first boundary across which these digits carry.
+    const fn crossed(&self, runs: &Runs, digits: &[u64; MAX_MODES]) -> u64 {
+        let mut j = 0;
+        while j < self.jumps.len {
+            let (mut residue, mut m) = (self.start.residue[j] as i128, 0);
+            while m < runs.len {
+                let turn = self.jumps.step(&self.start, runs.step[m]).turn[j];
+                residue += digits[m] as i128 * turn as i128;
+                m += 1;
+            }
+            if residue < 0 || residue >= self.jumps.at[j] as i128 {
+                return self.jumps.at[j];
+            }
+            j += 1;
+        }
+        1
     }
 }

@@ -5,7 +5,7 @@
 //! runs that carry, or over the residues that B can leave past the greatest boundary concerned, in units
 //! of the divisor common to all steps. Residues decide, because what a step crosses depends on them alone.
 
-use super::{Problem, jumps::Step, refusal, runs::Runs};
+use super::{Problem, carry, jumps::Step, runs::Runs};
 use crate::{Error, MAX_MODES, observe::gcd};
 
 /// The number of coordinates, or of residues, that [`Layout::composition`](crate::Layout::composition)
@@ -45,7 +45,7 @@ impl Problem<'_> {
             ));
         };
         match found {
-            Some(digits) => Err(refusal::carry(self, runs, &search.of_all(&digits))),
+            Some(digits) => Err(carry::refused(self, runs, &search.of_all(&digits))),
             None => Ok(()),
         }
     }

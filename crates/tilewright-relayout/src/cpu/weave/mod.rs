@@ -11,12 +11,14 @@
 mod blocks;
 mod lanes;
 mod stage;
+mod step;
 mod steps;
 
 pub(crate) use blocks::{Block, Blocks};
 pub(crate) use lanes::{Lanes, NONE};
 pub(crate) use stage::Stage;
-pub(crate) use steps::{Steps, Write};
+pub(crate) use step::Write;
+pub(crate) use steps::Steps;
 
 use crate::{cpu::cost, program::region::Loop, program::region::RegionRef};
 
@@ -107,6 +109,14 @@ impl Weave {
             let (runs, loops) = (blocks::runs(loops, run, &shape), loops.to_vec());
             Some(Weave { register, reach, lanes, steps, shape, runs, loops, run })
         })
+    }
+
+    /// About how many instructions a line takes: loads, exchanges, rearrangements and stores, with what is
+    /// moved twice.
+    pub(crate) fn instructions(&self) -> f64 {
+        let exchanges = self.lanes.levels.iter().flatten().filter(|level| **level != NONE).count();
+        let each = 2 + exchanges + usize::from(self.lanes.table.is_some());
+        each as f64 * self.lanes.moved(&self.loops) * cost::LINE as f64 / self.register as f64
     }
 
     /// Whether this is a weave of the part: of the same loops, as long as a block at least.

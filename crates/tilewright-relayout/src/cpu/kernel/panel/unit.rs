@@ -26,12 +26,28 @@ impl Unit {
         let copied = run.next_power_of_two();
         // What a run writes beyond its end must be written again.
         let follows = rows.step == run || copied == run;
-        let each = follows.then_some((Unit::Run { copied }, 2 * rows.len() * columns.len()));
+        let each = follows.then_some(Unit::Run { copied });
         let joined = rows.step == run && columns.step == run;
         let sizes = || [64, 32, 16].into_iter().filter(|size| joined && *size <= isa.register());
-        let squares = sizes().filter_map(|register| square(register, run, rows, columns));
+        let squares = sizes().filter_map(|register| square(register, run));
         let wholes = sizes().filter_map(|register| whole(register, run, rows, columns));
-        squares.chain(wholes).chain(each).min_by_key(|(_, cost)| *cost).map(|(unit, _)| unit)
+        let units = squares.chain(wholes).chain(each);
+        units.min_by_key(|unit| unit.instructions(rows.len(), columns.len()))
+    }
+
+    /// About how many instructions a panel of these rows and columns takes: loads, exchanges or picks, and
+    /// stores.
+    pub(super) fn instructions(self, rows: usize, columns: usize) -> usize {
+        match self {
+            Unit::Square { count, .. } => {
+                let squares = rows.div_ceil(count) * columns.div_ceil(count);
+                // A register that is written in part takes about two stores.
+                let stores = columns.min(count) * if rows < count { 2 } else { 1 };
+                squares * (count * (1 + count.ilog2() as usize) + stores)
+            }
+            Unit::Whole { count, .. } => count * (2 + 2 * count),
+            Unit::Run { .. } => 2 * rows * columns,
+        }
     }
 
     /// The bytes that it reads of a row beyond its end.
@@ -70,24 +86,18 @@ impl Unit {
     }
 }
 
-/// Squares of registers of this size, if there are any, and the loads, exchanges and stores they take.
-fn square(register: usize, run: usize, rows: &Side, columns: &Side) -> Option<(Unit, usize)> {
+/// Squares of registers of this size, if there are any.
+fn square(register: usize, run: usize) -> Option<Unit> {
     let count = register / run;
-    if !run.is_power_of_two() || !matches!(count, 2 | 4 | 8 | 16) {
-        return None;
-    }
-    let squares = rows.len().div_ceil(count) * columns.len().div_ceil(count);
-    // A register that is written in part takes about two stores.
-    let stores = columns.len().min(count) * if rows.len() < count { 2 } else { 1 };
-    let one = count * (1 + count.ilog2() as usize) + stores;
-    Some((Unit::Square { register, count }, squares * one))
+    let is_square = run.is_power_of_two() && matches!(count, 2 | 4 | 8 | 16);
+    is_square.then_some(Unit::Square { register, count })
 }
 
-/// The whole panel in registers of this size, if it is small, and the loads, picks and stores it takes.
-fn whole(register: usize, run: usize, rows: &Side, columns: &Side) -> Option<(Unit, usize)> {
+/// The whole panel in registers of this size, if it is small.
+fn whole(register: usize, run: usize, rows: &Side, columns: &Side) -> Option<Unit> {
     let bytes = rows.len() * columns.len() * run;
     let count = bytes.div_ceil(register);
     let together = register <= bytes && count <= REGISTERS;
     let fills = || rows.are_apart(columns.len() * run) && columns.are_apart(rows.len() * run);
-    (together && fills()).then_some((Unit::Whole { register, count }, count * (2 + 2 * count)))
+    (together && fills()).then_some(Unit::Whole { register, count })
 }

@@ -1,0 +1,171 @@
+//! `.npy`: a magic, a version, a header that is a Python dictionary, the elements.
+//!
+//! Format: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>, versions 1 to 3.
+//! The header is read by a small parser of our own, so that no file makes it recurse, overflow or
+//! allocate beyond a bound.
+
+mod descr;
+mod header;
+mod literal;
+
+use std::path::Path;
+
+pub(crate) use header::header_bytes;
+
+use super::{
+    Container, Expected, Format, OneArray, Opened, Opening, Target,
+    array::{self, Stored},
+};
+use crate::{
+    Error, Job, Reading, Tensor,
+    held::Held,
+    order,
+    reading::{check_bytes, reread},
+    source::Source,
+};
+use descr::{Descr, default_descr};
+use header::Header;
+use tilewright_core::{ByteOrder, Dtype, Fill, Remedy, TensorLayout};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "npy",
+    shown: ".npy",
+    becomes: array::BECOMES,
+    prefix: Some("npy:"),
+    ending: Some(".npy"),
+    recognises: |head, _| head.starts_with(header::MAGIC),
+    several: false,
+    orders: true,
+    open,
+    array: Some(OneArray { container: || Box::new(Npy), result }),
+};
+
+#[derive(Debug)]
+struct Npy;
+
+impl Container for Npy {
+    fn format(&self) -> &'static Format {
+        &FORMAT
+    }
+
+    fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
+        let header = match (input.tensors.first(), jobs.first()) {
+            (Some(tensor), Some(job)) => {
+                let (descr, fortran, shape) = facts(tensor, &job.to, job.bytes_out);
+                header_bytes(&descr, fortran, &shape)
+            }
+            _ => Vec::new(),
+        };
+        Ok(vec![Target::new(path, header, 0..jobs.len())])
+    }
+}
+
+fn open(opening: Opening<'_>) -> Result<Opened, Error> {
+    let Opening { source, reading, .. } = opening;
+    let header = Header::read(&source)?;
+    let held = held(&source, &header, reading)?;
+    Ok(opened(source, header, held))
+}
+
+/// How the elements lie: as the header says, unless the caller says otherwise.
+fn held(source: &Source, header: &Header, reading: &Reading) -> Result<Held, Error> {
+    let path = source.path();
+    let wrong = |said: String| Error::usage(format!("{}: {said}", path.display()));
+    let Some(dtype) = reading.dtype.or(header.descr.dtype) else {
+        let Descr { text, bytes, .. } = &header.descr;
+        let said = format!("dtype {text:?} is raw bytes, {bytes} to an element of any type");
+        return Err(wrong(said).with(&[Remedy::Dtype]));
+    };
+    let plain =
+        plain(header, dtype).map_err(|error| Error::unsupported(path, error))?.map_err(wrong)?;
+    let mut held = reread(&plain, array::NAME, header.len, reading).map_err(wrong)?;
+    held.order = reading.order.unwrap_or(header.descr.order);
+    Ok(held)
+}
+
+/// The array of a header, of elements of `dtype`; the inner error says why these have another width.
+fn plain(header: &Header, dtype: Dtype) -> Result<Result<Held, String>, tilewright_core::Error> {
+    let bits = match width(dtype, &header.descr) {
+        Ok(bits) => bits,
+        Err(said) => return Ok(Err(said)),
+    };
+    let (order, layout) = if header.fortran {
+        ("col-major", TensorLayout::col_major(&header.shape)?)
+    } else {
+        ("row-major", TensorLayout::row_major(&header.shape)?)
+    };
+    Ok(Ok(Held::new(order, layout, dtype, bits, Fill::Unspecified)))
+}
+
+/// The stored width of elements of `dtype` in a file whose elements have a length of their own.
+fn width(dtype: Dtype, descr: &Descr) -> Result<u32, String> {
+    match dtype.storage_bits() {
+        Some(bits) if u64::from(bits) == descr.bytes * 8 => Ok(bits),
+        bits => Err(format!(
+            "{} elements take {} bytes, {dtype} takes {}",
+            descr.text,
+            descr.bytes,
+            bits.unwrap_or(0) / 8
+        )),
+    }
+}
+
+fn opened(source: Source, header: Header, held: Held) -> Opened {
+    let Header { descr, shape, at, len, .. } = header;
+    array::opened(source, Box::new(Npy), held, Stored { dtype: descr.text, shape, at, len })
+}
+
+/// A file whose header must say what a conversion would have written.
+fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
+    let header = Header::read(&source)?;
+    let to = expected.to.unwrap_or(expected.from);
+    let len = to.bytes().unwrap_or(header.len);
+    let (descr, fortran, shape) = facts(expected.tensor, to, len);
+    let is = &header.descr.text;
+    if *is != descr {
+        return Ok(Err(format!("the header says elements of {is:?}, expected {descr:?}")));
+    }
+    let Some(to) = expected.to else {
+        let held = held(&source, &header, &Reading::default().dtype(to.dtype))?;
+        return Ok(Ok(opened(source, header, held)));
+    };
+    if (header.fortran, &header.shape) != (fortran, &shape) {
+        let order = |fortran| if fortran { "Fortran" } else { "C" };
+        let (is, was) = (order(header.fortran), order(fortran));
+        return Ok(Err(format!(
+            "the header says {:?} in {is} order, expected {shape:?} in {was} order",
+            header.shape
+        )));
+    }
+    check_bytes(to, header.len).map_err(|said| Error::corrupt(source.path(), said))?;
+    Ok(Ok(opened(source, header, to.clone())))
+}
+
+/// What a header says of elements made from this tensor: type, whether the first dim is fastest, shape.
+fn facts(tensor: &Tensor, to: &Held, len: u64) -> (String, bool, Vec<u64>) {
+    let (layout, bits) = (to.layout(), to.bits);
+    if to.dtype.storage_bits() != Some(bits) {
+        // No NumPy type has this width: the bytes are what they are.
+        return ("|u1".into(), false, vec![len]);
+    }
+    let own = match Descr::parse(&tensor.file_dtype) {
+        Ok(descr) => ordered(&descr.text, to.order),
+        Err(_) => default_descr(to.dtype, u64::from(bits / 8)),
+    };
+    if order::is_row_major(layout) {
+        (own, false, layout.extents().to_vec())
+    } else if order::is_col_major(layout) {
+        (own, true, layout.extents().to_vec())
+    } else {
+        (own, false, order::storage_shape(layout))
+    }
+}
+
+/// A type as NumPy writes it, with its elements' bytes in this order.
+fn ordered(descr: &str, order: ByteOrder) -> String {
+    let mark = if order.is_big() { '>' } else { '<' };
+    match descr.strip_prefix(['<', '>']) {
+        Some(rest) => format!("{mark}{rest}"),
+        None => descr.to_owned(),
+    }
+}

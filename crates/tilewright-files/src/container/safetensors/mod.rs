@@ -1,0 +1,116 @@
+//! safetensors: an 8-byte little-endian length, a JSON header of that length, the tensors' bytes.
+//!
+//! Format: <https://github.com/huggingface/safetensors>. The header is read in one pass of our own, which
+//! names the tensor at fault and finds what the reference accepts in silence (a name twice); the tests
+//! hold it against the `safetensors` crate, which also gives the element types.
+
+mod header;
+mod plan;
+pub(super) mod scan;
+mod tensors;
+mod write;
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::Path,
+};
+
+pub(super) use plan::target;
+pub(super) use tensors::file;
+
+use super::{Container, Fact, Format, Opened, Opening, Target, notes};
+use crate::{Error, Job, mark};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "safetensors",
+    shown: ".safetensors",
+    becomes: "a .safetensors file",
+    prefix: Some("safetensors:"),
+    ending: Some(".safetensors"),
+    recognises,
+    several: false,
+    orders: false,
+    open,
+    array: None,
+};
+
+/// Whether a length that the file has is followed by an object.
+fn recognises(head: &[u8], len: u64) -> bool {
+    match *head {
+        [a, b, c, d, e, f, g, h, b'{', ..] => u64::from_le_bytes([a, b, c, d, e, f, g, h]) <= len,
+        _ => false,
+    }
+}
+
+/// The metadata of a file, keys sorted; `None` where its header has none.
+pub(super) type Metadata = Option<Vec<(String, String)>>;
+
+#[derive(Debug)]
+struct Safetensors {
+    metadata: Metadata,
+}
+
+impl Container for Safetensors {
+    fn format(&self) -> &'static Format {
+        &FORMAT
+    }
+
+    fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
+        Ok(vec![target(input, &self.metadata, 0, path, jobs)?])
+    }
+
+    fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
+        Box::new(pairs(&self.metadata))
+    }
+
+    fn facts(&self, opened: &Opened) -> Vec<Fact> {
+        facts(opened, 0, &self.metadata).collect()
+    }
+}
+
+fn open(opening: Opening<'_>) -> Result<Opened, Error> {
+    let (member, metadata, tensors) = file(opening.source, String::new(), 0)?;
+    let container = Box::new(Safetensors { metadata });
+    Ok(Opened { container, index: None, files: vec![member], tensors })
+}
+
+/// Metadata as pairs of texts.
+pub(super) fn pairs(metadata: &Metadata) -> impl Iterator<Item = (&str, &str)> {
+    metadata.iter().flatten().map(|(key, value)| (key.as_str(), value.as_str()))
+}
+
+/// The metadata of a file but for notes of its tensors, under the file's name without a mark.
+pub(super) fn facts(
+    opened: &Opened,
+    number: usize,
+    metadata: &Metadata,
+) -> impl Iterator<Item = Fact> {
+    let own: HashSet<&str> = opened.tensors_of(number).map(|tensor| tensor.name.as_str()).collect();
+    let known: HashSet<&str> = pairs(metadata).map(|(key, _)| key).collect();
+    let name = opened.files.get(number).map_or("", |file| file.name.as_str());
+    let place = move |key: &str| match mark::usual(name).as_ref() {
+        "" => key.to_owned(),
+        name => format!("{name}: {key}"),
+    };
+    let kept = pairs(metadata).filter(move |(key, _)| !notes::is_note(key, &own, &known));
+    kept.map(move |(key, value)| Fact {
+        about: format!("metadata {:?}", place(key)),
+        exact: value.as_bytes().to_vec(),
+        said: format!("{value:?}"),
+    })
+}
+
+/// Metadata with what is to be said of some tensors; a file that had none but notes has none without them.
+pub(super) fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Metadata {
+    let mut pairs: BTreeMap<String, String> = own.iter().flatten().cloned().collect();
+    for (job, says_itself) in jobs {
+        for key in notes::keys(&job.name) {
+            pairs.remove(&key);
+        }
+        if !says_itself {
+            pairs.extend(notes::of_job(job));
+        }
+    }
+    let kept = own.as_ref().is_some_and(Vec::is_empty) || !pairs.is_empty();
+    kept.then(|| pairs.into_iter().collect())
+}

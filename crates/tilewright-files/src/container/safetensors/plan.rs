@@ -1,0 +1,79 @@
+//! The header of a safetensors file that is to hold the results of jobs.
+
+use std::path::Path;
+
+use safetensors::Dtype;
+
+use super::{
+    Metadata, noted,
+    tensors::stored,
+    write::{header_bytes, order_by_alignment},
+};
+use crate::{
+    Error, Job, Tensor,
+    container::{Opened, Target},
+    dtype,
+};
+
+/// A tensor of the file.
+struct Entry<'a> {
+    number: usize,
+    job: &'a Job,
+    /// Whether the file says of it what the input did not.
+    anew: bool,
+    dtype: Dtype,
+    shape: Vec<u64>,
+}
+
+impl<'a> Entry<'a> {
+    fn of(path: &Path, number: usize, job: &'a Job, tensor: &Tensor) -> Result<Entry<'a>, Error> {
+        let anew = job.says_anew(tensor);
+        let (dtype, shape) = match anew {
+            true => stored(&job.to, job.bytes_out),
+            false => (file_dtype(path, &tensor.file_dtype)?, tensor.storage.clone()),
+        };
+        Ok(Entry { number, job, anew, dtype, shape })
+    }
+}
+
+/// The file of this number, which holds the tensors of the input's file of that number.
+pub(in crate::container) fn target(
+    input: &Opened,
+    metadata: &Metadata,
+    file: usize,
+    path: &Path,
+    jobs: &[Job],
+) -> Result<Target, Error> {
+    let mut entries = Vec::new();
+    for (number, job) in jobs.iter().enumerate() {
+        let tensor = input.tensors.get(job.tensor);
+        if let Some(tensor) = tensor.filter(|tensor| tensor.file() == Some(file)) {
+            entries.push(Entry::of(path, number, job, tensor)?);
+        }
+    }
+    let widths: Vec<(u64, u64)> =
+        entries.iter().map(|entry| (entry.dtype.bitsize() as u64, entry.job.bytes_out)).collect();
+    let order = order_by_alignment(&widths);
+    let sorted: Vec<&Entry<'_>> = order.iter().filter_map(|&i| entries.get(i)).collect();
+    let described: Vec<_> = sorted
+        .iter()
+        .map(|entry| {
+            (entry.job.name.as_str(), entry.dtype, entry.shape.as_slice(), entry.job.bytes_out)
+        })
+        .collect();
+    let new = entries.iter().filter(|entry| entry.anew);
+    let new: Vec<_> = new.map(|entry| (entry.job, says_itself(entry.job))).collect();
+    let metadata = noted(metadata, &new);
+    let header = header_bytes(path, &described, metadata.as_deref())?;
+    Ok(Target::new(path, header, sorted.iter().map(|entry| entry.number)))
+}
+
+/// Whether the file itself says all there is to say of a result.
+fn says_itself(job: &Job) -> bool {
+    job.is_plain() && dtype::is_named(job.to.dtype, job.to.bits) && job.to.ends_with_a_byte()
+}
+
+/// The type that a file spelled so.
+fn file_dtype(path: &Path, text: &str) -> Result<Dtype, Error> {
+    serde_json::from_value(text.into()).map_err(|error| Error::corrupt(path, error))
+}

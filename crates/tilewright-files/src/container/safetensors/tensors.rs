@@ -1,0 +1,106 @@
+//! Tensors of safetensors files: row-major, or in the layout that the metadata keeps for them.
+
+use std::{collections::HashMap, path::Path};
+
+use safetensors::Dtype as FileType;
+use tilewright_core::{Fill, TensorLayout};
+
+use super::{
+    Metadata,
+    header::{Entry, Header},
+};
+use crate::{
+    Error, Tensor,
+    container::{
+        Member,
+        notes::{self, LAYOUT_KEY, Note},
+    },
+    dtype,
+    held::Held,
+    order,
+    source::Source,
+    tensor::Piece,
+};
+
+/// Opens the file of this number and name.
+pub(in crate::container) fn file(
+    source: Source,
+    name: String,
+    number: usize,
+) -> Result<(Member, Metadata, Vec<Tensor>), Error> {
+    let Header { entries, metadata } = Header::read(&source)?;
+    let pairs = metadata.iter().flatten();
+    let known: HashMap<&str, &str> =
+        pairs.map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    let read = |entry| tensor(source.path(), entry, number, &known);
+    let tensors = entries.iter().map(read).collect::<Result<_, _>>()?;
+    Ok((Member { name, source }, metadata, tensors))
+}
+
+fn tensor(
+    path: &Path,
+    entry: &Entry,
+    file: usize,
+    known: &HashMap<&str, &str>,
+) -> Result<Tensor, Error> {
+    let (held, refusal) = match notes::of(known, &entry.name) {
+        Some(note) => (of_note(path, &note, entry)?, None),
+        None => match plain(entry) {
+            Ok(held) => (held, None),
+            Err(refusal) => {
+                let held = Held::bytes_alone(entry.len).ok_or_else(|| {
+                    Error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name))
+                })?;
+                (held, Some(refusal))
+            }
+        },
+    };
+    let pieces = vec![Piece::whole(file, entry.at, entry.len, &held)];
+    let (name, storage) = (entry.name.clone(), entry.shape.clone());
+    let (file_dtype, len) = (format!("{:?}", entry.dtype), entry.len);
+    Ok(Tensor { name, file_dtype, storage, held, refusal, pieces, len })
+}
+
+/// The layout that is noted for a tensor.
+fn of_note(path: &Path, note: &Note<'_>, entry: &Entry) -> Result<Held, Error> {
+    note.read(entry.len, |held| check_storage(held, entry)).map_err(|said| {
+        let (name, key) = (&entry.name, format!("{LAYOUT_KEY}{}", entry.name));
+        let legal = "convert the original again, or remove the key";
+        let said = format!("tensor {name:?}: the metadata {key:?}{said}; {legal}");
+        Error::contradiction(path, said)
+    })
+}
+
+/// The layout of a tensor of which nothing is noted, or why none can be given to it.
+fn plain(entry: &Entry) -> Result<Held, String> {
+    let file = entry.dtype;
+    let Some(dtype) = dtype::of_safetensors(file) else {
+        return Err(format!("its type is {file:?}, which is not known here"));
+    };
+    let bits = file.bitsize() as u32;
+    if bits < 8 && !bits.is_power_of_two() {
+        return Err(format!(
+            "its type is {file:?}; {bits}-bit floats straddle bytes, and no layout is defined for them"
+        ));
+    }
+    let layout = TensorLayout::row_major(&entry.shape).map_err(|error| error.to_string())?;
+    Ok(Held::new("row-major", layout, dtype, bits, Fill::Unspecified))
+}
+
+/// The header stores a tensor of this layout as we store it.
+fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
+    let (dtype, shape) = stored(held, entry.len);
+    if dtype == entry.dtype && shape == entry.shape {
+        return Ok(());
+    }
+    let (is, storage) = (entry.dtype, &entry.shape);
+    Err(format!("is stored as {dtype:?} {shape:?}, the file has {is:?} {storage:?}"))
+}
+
+/// The element type and the shape under which elements of a layout are stored in `len` bytes.
+pub(super) fn stored(held: &Held, len: u64) -> (FileType, Vec<u64>) {
+    match dtype::carrier(held.dtype, held.bits).filter(|_| held.ends_with_a_byte()) {
+        Some(carrier) => (carrier, order::shape_in_file(held.named.layout())),
+        None => (FileType::U8, vec![len]),
+    }
+}

@@ -1,0 +1,146 @@
+//! A checkpoint of several safetensors files, by the index that names them.
+
+mod index;
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
+
+pub(crate) use index::Index;
+
+use super::{
+    Container, Fact, Format, Opened, Opening, Target,
+    safetensors::{self, Metadata},
+    target::Section,
+};
+use crate::{Error, Job, Tensor, job::total_bytes, mark, names, source::Source, temporary};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "sharded safetensors",
+    shown: ".safetensors.index.json",
+    becomes: "the .safetensors.index.json of a new checkpoint",
+    prefix: None,
+    ending: Some(".index.json"),
+    recognises: |head, _| head.trim_ascii_start().starts_with(b"{"),
+    several: true,
+    orders: false,
+    open,
+    array: None,
+};
+
+#[derive(Debug)]
+struct Sharded {
+    index: Index,
+    /// The metadata of each file.
+    metadata: Vec<Metadata>,
+}
+
+impl Container for Sharded {
+    fn format(&self) -> &'static Format {
+        &FORMAT
+    }
+
+    fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
+        let folder = temporary::folder(path);
+        let names = mark::usual_names(input.files.iter().map(|file| file.name.as_str()));
+        let mut targets = Vec::new();
+        for (number, (name, metadata)) in names.iter().zip(&self.metadata).enumerate() {
+            targets.push(safetensors::target(input, metadata, number, &folder.join(name), jobs)?);
+        }
+        let own = input.files.iter().map(|file| file.name.as_str());
+        let renamed = own.zip(names.iter().map(String::as_str)).collect();
+        let text = self.index.text(total_bytes(jobs), &renamed);
+        targets
+            .push(Target { path: path.into(), sections: vec![Section::Bytes(text.into_bytes())] });
+        Ok(targets)
+    }
+
+    fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
+        Box::new(self.metadata.iter().flat_map(safetensors::pairs))
+    }
+
+    fn facts(&self, opened: &Opened) -> Vec<Fact> {
+        let rest = serde_json::Value::Object(self.index.rest()).to_string();
+        let index = Fact {
+            about: "the index beside its weight map".into(),
+            exact: rest.clone().into_bytes(),
+            said: names::clipped(&rest).into_owned(),
+        };
+        // A mark in the name of a file is new each time, and means nothing.
+        let place = |(tensor, file): &(String, String)| Fact {
+            about: format!("the file that the index says for {tensor:?}"),
+            exact: mark::usual(file).as_bytes().to_vec(),
+            said: format!("{:?}", mark::usual(file)),
+        };
+        let own = (0..).zip(&self.metadata);
+        let own = own.flat_map(|(number, metadata)| safetensors::facts(opened, number, metadata));
+        [index].into_iter().chain(self.index.map.iter().map(place)).chain(own).collect()
+    }
+
+    fn index(&self, total: u64, names: &HashMap<&str, &str>) -> Option<String> {
+        Some(self.index.text(total, names))
+    }
+}
+
+fn open(opening: Opening<'_>) -> Result<Opened, Error> {
+    let Opening { source, beside, .. } = opening;
+    let Some(beside) = beside else {
+        let said = "the index of a checkpoint names files beside it, and standard input lies in no folder; name the file";
+        return Err(Error::usage(said));
+    };
+    let path = source.path().to_path_buf();
+    let index = Index::read(&source)?;
+    let (mut files, mut metadata, mut tensors) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, name) in index.shards().into_iter().enumerate() {
+        let opened = Source::open(&beside(name))?;
+        let (member, said, own) = safetensors::file(opened, name.into(), number)?;
+        check_shard(&path, &index, name, &own)?;
+        files.push(member);
+        metadata.push(said);
+        tensors.extend(own);
+    }
+    check_index(&path, &index, &tensors)?;
+    let container = Box::new(Sharded { index, metadata });
+    Ok(Opened { container, index: Some(source), files, tensors })
+}
+
+/// Every tensor of a shard is one that the index puts there.
+fn check_shard(path: &Path, index: &Index, holder: &str, own: &[Tensor]) -> Result<(), Error> {
+    let map: HashMap<&str, &str> =
+        index.map.iter().map(|(tensor, shard)| (tensor.as_str(), shard.as_str())).collect();
+    for tensor in own {
+        let name = &tensor.name;
+        match map.get(name.as_str()) {
+            Some(shard) if *shard == holder => {}
+            Some(other) => {
+                let said =
+                    format!("the index puts tensor {name:?} into {other:?}, {holder:?} holds it");
+                return Err(Error::corrupt(path, said));
+            }
+            None => {
+                let near = names::near(name, map.keys().copied());
+                let said = format!(
+                    "{holder:?} holds tensor {name:?}, which the index does not name{near}"
+                );
+                return Err(Error::corrupt(path, said));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Every tensor of the index is there.
+fn check_index(path: &Path, index: &Index, tensors: &[Tensor]) -> Result<(), Error> {
+    let held: HashSet<&str> = tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+    match index.map.iter().find(|(name, _)| !held.contains(name.as_str())) {
+        None => Ok(()),
+        Some((name, shard)) => {
+            let near = names::near(name, held.iter().copied());
+            let said = format!(
+                "the index puts tensor {name:?} into {shard:?}, which does not hold it{near}"
+            );
+            Err(Error::corrupt(path, said))
+        }
+    }
+}

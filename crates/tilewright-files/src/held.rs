@@ -1,0 +1,223 @@
+//! How the elements of a tensor lie: what is read, moved and compared.
+//!
+//! Elements of a type with blocks are moved by whole blocks. The layout that has a name counts elements; the
+//! one that moves counts blocks: where n elements are a block, element n·i + j of the last dim lies j
+//! places behind element n·i, so a block has one place, and the offsets of blocks are those of their first
+//! elements over n.
+
+use tilewright_core::{ByteOrder, Dtype, ElementBlock, Fill, TensorLayout};
+use tilewright_notation::Named;
+
+/// A layout, the type and width of what it places, and their byte order.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    /// The layout of the elements, with its name.
+    pub(crate) named: Named,
+    pub(crate) dtype: Dtype,
+    /// The width of an element, or of a block of them.
+    pub(crate) bits: u32,
+    pub(crate) order: ByteOrder,
+    /// The layout of the blocks, for a type that has such.
+    blocks: Option<TensorLayout>,
+}
+
+impl Held {
+    /// Elements of `bits` bits each; the layout's text mentions the width where it is not the type's own.
+    pub(crate) fn new(
+        name: &str,
+        layout: TensorLayout,
+        dtype: Dtype,
+        bits: u32,
+        fill: Fill,
+    ) -> Held {
+        let explicit = dtype.storage_bits().is_some_and(|own| own != bits).then_some(bits);
+        let named = Named::new(name, layout, Some(dtype), explicit, fill);
+        Held { named, dtype, bits, order: ByteOrder::Little, blocks: None }
+    }
+
+    /// So many bytes of which nothing more is known; `None` beyond 2⁶³ − 1.
+    pub(crate) fn bytes_alone(len: u64) -> Option<Held> {
+        let layout = TensorLayout::row_major(&[len]).ok()?;
+        Some(Held::new("row-major", layout, Dtype::U8, 8, Fill::Unspecified))
+    }
+
+    /// A resolved SPEC, of elements of this type and width.
+    pub(crate) fn of(named: &Named, dtype: Dtype, bits: u32, fill: Fill) -> Result<Held, String> {
+        let mut held = Held::new(named.name(), named.layout().clone(), dtype, bits, fill);
+        if named.explicit_bits() == Some(bits) {
+            // The text keeps a width that was said, needed or not.
+            let layout = named.layout().clone();
+            held.named = Named::new(named.name(), layout, Some(dtype), Some(bits), fill);
+        }
+        let Some(block) = dtype.block() else { return Ok(held) };
+        if bits != block.bytes * 8 {
+            let ElementBlock { bytes, elements } = block;
+            return Err(format!(
+                "a width of {bits} bits for elements of {dtype}, of which {elements} are a block of {bytes} bytes"
+            ));
+        }
+        held.blocks = Some(of_blocks(named, u64::from(block.elements))?);
+        Ok(held)
+    }
+
+    /// The same in this order of bytes.
+    pub(crate) fn ordered(mut self, order: ByteOrder) -> Result<Held, String> {
+        if order.is_big() && self.blocks.is_some() {
+            return Err(format!("blocks of {} have no order of bytes", self.dtype));
+        }
+        self.order = order;
+        Ok(self)
+    }
+
+    /// The layout of what is moved: of elements, or of blocks of them.
+    pub(crate) fn layout(&self) -> &TensorLayout {
+        self.blocks.as_ref().unwrap_or(self.named.layout())
+    }
+
+    /// The elements along the last dim that are moved as one.
+    pub(crate) fn together(&self) -> u64 {
+        self.dtype.block().map_or(1, |block| u64::from(block.elements))
+    }
+
+    /// The logical dims.
+    pub(crate) fn dims(&self) -> &[u64] {
+        self.named.layout().extents()
+    }
+
+    /// The length of the storage in bytes; `None` beyond 2⁶³ − 1.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        bytes_of(self.layout().capacity(), self.bits)
+    }
+
+    /// Whether the elements end where a byte ends, as safetensors demands.
+    pub(crate) fn ends_with_a_byte(&self) -> bool {
+        u128::from(self.layout().capacity()) * u128::from(self.bits) % 8 == 0
+    }
+
+    pub(crate) fn padding_bytes(&self) -> u64 {
+        bytes_of(self.layout().padding(), self.bits).unwrap_or(0)
+    }
+}
+
+/// The layout of blocks of `n` neighbours along the last dim, where the layout keeps these together.
+fn of_blocks(named: &Named, n: u64) -> Result<TensorLayout, String> {
+    let layout = named.layout();
+    let apart = || {
+        format!(
+            "{} takes blocks of {n} elements apart; a layout of {} keeps {n} neighbours of the last dim together, as row-major and `(m) (n n0:{n}) -> n m n0` do",
+            named.name(),
+            named.dtype().map_or("blocks".into(), |dtype| dtype.to_string()),
+        )
+    };
+    let mut extents = layout.extents().to_vec();
+    let last = extents.last_mut().ok_or_else(apart)?;
+    let bare = layout.layout();
+    let axis = bare.axis(layout.rank().saturating_sub(1)).unwrap_or_default();
+    // Among all modes the innermost of the last dim alone may have a stride that is no multiple of n.
+    let inner = axis.iter().find(|mode| mode.extent() > 1);
+    let together = inner.is_some_and(|mode| mode.stride() == 1 && mode.extent().is_multiple_of(n));
+    let within = |stride: i64| !stride.unsigned_abs().is_multiple_of(n);
+    let others = bare.modes().iter().filter(|mode| mode.extent() > 1 && within(mode.stride()));
+    let whole = last.is_multiple_of(n) && layout.capacity().is_multiple_of(n);
+    if layout.size() > 0 && (!together || others.count() != 1 || !layout.is_strided()) || !whole {
+        return Err(apart());
+    }
+    *last /= n;
+    if layout.size() == 0 {
+        return TensorLayout::row_major(&extents).map_err(|error| error.to_string());
+    }
+    let blocks = bare.upcast(n).map_err(|_| apart())?;
+    TensorLayout::new(&extents, &blocks, layout.capacity() / n).map_err(|error| error.to_string())
+}
+
+/// The width of an element of this type where nothing is said of its storage, or of a block of them.
+pub(crate) fn width(dtype: Dtype) -> Option<u32> {
+    dtype.storage_bits().or_else(|| Some(dtype.block()?.bytes * 8))
+}
+
+/// The width of what a layout places: of an element, or of a block of them.
+pub(crate) fn width_in(named: &Named) -> Option<u32> {
+    named.element_bits().or_else(|| width(named.dtype()?))
+}
+
+/// An error for elements that are stored in fewer bits than their values have.
+pub(crate) fn check_width(dtype: Dtype, bits: u32) -> Result<(), String> {
+    match dtype.bits() {
+        Some(least) if bits < least => Err(format!(
+            "a width of {bits} bits for elements of {dtype}, whose values have {least}; legal are {least} bits or more"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The bytes of so many elements of so many bits, rounded up; `None` beyond 2⁶³ − 1.
+pub(crate) fn bytes_of(elements: u64, bits: u32) -> Option<u64> {
+    let bytes = (u128::from(elements) * u128::from(bits)).div_ceil(8);
+    u64::try_from(bytes).ok().filter(|bytes| *bytes <= i64::MAX as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::Layout;
+    use tilewright_notation::Spec;
+
+    /// Every layout of an array of blocks is that of the blocks' first elements, and elements of a block
+    /// follow each other; every other layout is refused.
+    #[test]
+    fn blocks_lie_where_their_first_elements_do() {
+        let texts = [
+            "row-major",
+            "col-major",
+            "(m) (n n0:32) -> n m n0",
+            "(m m0:3) (n n0:64) -> n m m0 n0",
+            "(m) (n n0:16) -> n m n0",
+            "(m m0:2) (n n0:32) -> m n n0 m0",
+            "zN[C0=32]",
+            "zN[C0=96]",
+            "{1,0:T(2,64)}",
+            "{0,1:T(32,2)}",
+        ];
+        let mut whole = 0;
+        for (text, n) in texts.iter().flat_map(|text| [32, 96, 160].map(|n| (text, n))) {
+            let named =
+                Spec::parse(text).unwrap().resolve(Some(&[5, n]), Some(Dtype::Q4_0)).unwrap();
+            let layout = named.layout();
+            let at = |m, n| layout.offset(&[m, n]).unwrap();
+            let together = (0..5).all(|m| {
+                (0..n).all(|k| {
+                    at(m, k) == at(m, k / 32 * 32) + (k % 32) as i64 && at(m, k / 32 * 32) % 32 == 0
+                })
+            });
+            let held = Held::of(&named, Dtype::Q4_0, 144, Fill::Unspecified);
+            assert_eq!(held.is_ok(), together, "{text} of {n}");
+            let Ok(held) = held else { continue };
+            whole += 1;
+            assert_eq!(held.layout().extents(), [5, n / 32]);
+            assert_eq!(held.layout().capacity() * 32, layout.capacity());
+            for (m, k) in (0..5).flat_map(|m| (0..n / 32).map(move |k| (m, k))) {
+                assert_eq!(held.layout().offset(&[m, k]).unwrap() * 32, at(m, k * 32), "{text}");
+            }
+        }
+        assert!(whole > 10);
+    }
+
+    #[test]
+    fn an_array_of_no_blocks_and_a_width_of_elements_are_told() {
+        let named = |dims: &[u64]| {
+            Spec::parse("row-major").unwrap().resolve(Some(dims), Some(Dtype::Q4K)).unwrap()
+        };
+        let of = |dims: &[u64], bits| Held::of(&named(dims), Dtype::Q4K, bits, Fill::Unspecified);
+        assert_eq!(of(&[0, 256], 1152).unwrap().layout().extents(), [0, 1]);
+        assert_eq!(of(&[3, 0], 1152).unwrap().bytes(), Some(0));
+        assert!(of(&[3, 256], 8).unwrap_err().contains("256 are a block of 144 bytes"));
+        let bare = Layout::parse("(2,(32,2)):(32,(1,64))").unwrap();
+        let named = Named::new("x", TensorLayout::of(&bare), Some(Dtype::Q8_0), None, Fill::Zero);
+        assert!(
+            Held::of(&named, Dtype::Q8_0, 272, Fill::Zero)
+                .unwrap()
+                .ordered(ByteOrder::Big)
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! Opening files: of the format that a path names, or that the first bytes show.
+
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use tilewright_core::Remedy;
+
+use crate::{
+    Error, Input, Reading,
+    container::{Format, Opening, RAW},
+    place::Place,
+    source::Source,
+    temporary,
+};
+
+/// Opens a file: `raw:PATH`, `npy:PATH` or `safetensors:PATH`, or what its extension names, or else what
+/// its first bytes show. Headers are read and checked, tensors are not.
+///
+/// A file of one array (npy, raw) is read as `reading` says. In safetensors files every tensor says
+/// itself what it is, and is opened as that; a conversion may still read some of them otherwise
+/// (see [`Request`](crate::Request)), if `reading` says in which layout.
+///
+/// # Errors
+/// [i/o](Error::is_io) for files that are missing, truncated, corrupt or hold what no layout can be
+/// given to; [usage](Error::is_usage) where `reading` does not fit the file.
+///
+/// ```
+/// use tilewright_files::{Reading, open};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// assert_eq!(input.format(), "safetensors");
+/// assert!(input.tensors().iter().all(|tensor| tensor.dtype().name() == "f32"));
+/// let error = open(env!("CARGO_MANIFEST_DIR"), &Reading::default()).unwrap_err();
+/// assert!(error.is_io() && error.to_string().contains("directory"));
+/// ```
+pub fn open(path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
+    open_place(&Place::parse(path.as_ref()), reading)
+}
+
+/// Opens what a path names.
+pub(crate) fn open_place(place: &Place, reading: &Reading) -> Result<Input, Error> {
+    let source = Source::open(&place.path)?;
+    let format = place.format.map_or_else(|| Format::of(&source), Ok)?;
+    open_as(format, source, reading)
+}
+
+/// Opens a regular file that is open already, as standard input may be; `path` says its kind, or does not,
+/// as `-` and `raw:-` do.
+///
+/// # Errors
+/// As [`open`]; a checkpoint's index is refused, for it names files beside itself.
+///
+/// ```
+/// use tilewright_files::{Reading, open_file};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let input = open_file(std::fs::File::open(path)?, "-", &Reading::default()).unwrap();
+/// assert_eq!(input.tensors().len(), 8);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn open_file(file: File, path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
+    open_source(Source::given(file)?, &Place::parse(path.as_ref()), reading)
+}
+
+/// Opens what a stream has, all of which is copied to a temporary file first; `path` says its kind, or does
+/// not.
+///
+/// # Errors
+/// As [`open_file`].
+///
+/// ```
+/// use tilewright_files::{Reading, open_stream};
+/// use tilewright_notation::dtype;
+/// let reading = Reading::default().dims(&[2, 3]).dtype(dtype("u8").unwrap());
+/// let input = open_stream(&[1, 2, 3, 4, 5, 6][..], "-", &reading).unwrap();
+/// assert_eq!((input.format(), input.tensors()[0].dims()), ("raw", &[2, 3][..]));
+/// ```
+pub fn open_stream(
+    stream: impl Read,
+    path: impl AsRef<Path>,
+    reading: &Reading,
+) -> Result<Input, Error> {
+    open_source(Source::copied(stream)?, &Place::parse(path.as_ref()), reading)
+}
+
+/// What lies in no folder: it is of the format that its place or its first bytes show, else bytes, where
+/// `reading` says which.
+fn open_source(source: Source, place: &Place, reading: &Reading) -> Result<Input, Error> {
+    let shown = place.format.map_or_else(|| Format::of(&source), Ok);
+    let alone = shown.as_ref().is_ok_and(|format| !format.several);
+    let format = match shown {
+        _ if !alone && place.format.is_none() && !reading.is_silent() => &RAW,
+        shown => shown?,
+    };
+    open_with(format, source, reading, None)
+}
+
+/// Opens a file as one of this format.
+pub(crate) fn open_as(
+    format: &'static Format,
+    source: Source,
+    reading: &Reading,
+) -> Result<Input, Error> {
+    let folder = temporary::folder(source.path()).to_path_buf();
+    open_with(format, source, reading, Some(&|name| folder.join(name)))
+}
+
+/// The same, where `beside` knows the paths of the files beside it.
+pub(crate) fn open_with(
+    format: &'static Format,
+    source: Source,
+    reading: &Reading,
+    beside: Option<&dyn Fn(&str) -> PathBuf>,
+) -> Result<Input, Error> {
+    let path = source.path().to_path_buf();
+    check_reading(format, reading)?;
+    let opened = (format.open)(Opening { source, reading, beside })?;
+    Ok(Input { path, opened })
+}
+
+/// An error if dims or a type are said that nothing would ask for: most formats say them, unless the
+/// tensors are read in another layout.
+pub(crate) fn check_reading(format: &Format, reading: &Reading) -> Result<(), Error> {
+    if !format.says_all() || reading.from.is_some() || reading.is_silent() {
+        return Ok(());
+    }
+    let given = if reading.dims.is_some() { "dims are" } else { "an element type is" };
+    let name = format.name;
+    let said = format!(
+        "{given} given, but the tensors of a {name} file say their dims and types themselves; to be read otherwise, they need a layout too"
+    );
+    Err(Error::usage(said).with(&[Remedy::Source]))
+}

@@ -1,0 +1,168 @@
+//! How tensors are read where a caller says more than their file.
+
+use tilewright_core::{ByteOrder, Dtype, TensorLayout};
+use tilewright_notation::{Named, Spec};
+
+use crate::held::{Held, check_width, width};
+
+/// What a file cannot say about itself: raw bytes need a layout, raw elements a type.
+///
+/// ```
+/// use tilewright_files::Reading;
+/// use tilewright_notation::{Spec, dtype};
+/// let reading = Reading::default().dims(&[100, 100]).dtype(dtype("bf16").unwrap());
+/// let reading = reading.from(Spec::parse("zN").unwrap());
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    pub(crate) from: Option<Spec>,
+    pub(crate) dims: Option<Vec<u64>>,
+    pub(crate) dtype: Option<Dtype>,
+    pub(crate) order: Option<ByteOrder>,
+}
+
+impl Reading {
+    /// The layout of the elements; row-major where nothing says another.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// # let raw = format!("raw:{}", path.display());
+    /// let reading = Reading::default().from(Spec::parse("f32[2,3]{0,1}").unwrap());
+    /// assert_eq!(open(&raw, &reading).unwrap().tensors()[0].dims(), [2, 3]);
+    /// // Bytes of another number are not read so.
+    /// let reading = Reading::default().from(Spec::parse("f32[2,4]{0,1}").unwrap());
+    /// assert!(open(&raw, &reading).unwrap_err().is_usage());
+    /// ```
+    #[must_use]
+    pub fn from(mut self, spec: Spec) -> Reading {
+        self.from = Some(spec);
+        self
+    }
+
+    /// The logical dims, where neither the file nor the layout carries them.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// # let raw = format!("raw:{}", path.display());
+    /// let reading = Reading::default().dims(&[2, 6]).dtype(dtype("bf16").unwrap());
+    /// assert_eq!(open(&raw, &reading).unwrap().tensors()[0].dims(), [2, 6]);
+    /// ```
+    #[must_use]
+    pub fn dims(mut self, dims: &[u64]) -> Reading {
+        self.dims = Some(dims.to_vec());
+        self
+    }
+
+    /// The type of the elements, where the file does not say it, or another of the same width.
+    ///
+    /// ```
+    /// use tilewright_core::Remedy;
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("bytes");
+    /// # std::fs::write(&path, [7; 24]).unwrap();
+    /// # let raw = format!("raw:{}", path.display());
+    /// let reading = Reading::default().dims(&[24]);
+    /// assert!(open(&raw, &reading).unwrap_err().remedies().contains(&Remedy::Dtype));
+    /// assert!(open(&raw, &reading.dtype(dtype("u8").unwrap())).is_ok());
+    /// ```
+    #[must_use]
+    pub fn dtype(mut self, dtype: Dtype) -> Reading {
+        self.dtype = Some(dtype);
+        self
+    }
+
+    /// The order of an element's bytes, instead of what the file says; the lowest first where nothing says it.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open_stream};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// use tilewright_core::ByteOrder;
+    /// let reading = Reading::default().dims(&[2]).dtype(dtype("u16").unwrap());
+    /// let input = open_stream(&[1, 2, 3, 4][..], "raw:-", &reading.order(ByteOrder::Big)).unwrap();
+    /// let request = Request::new().to(Spec::parse("row-major").unwrap());
+    /// let mut out = Vec::new();
+    /// Conversion::prepare_stream(&input, "raw:-", request).unwrap().run_to(&mut out, &()).unwrap();
+    /// assert_eq!(out, [2, 1, 4, 3]);
+    /// ```
+    #[must_use]
+    pub fn order(mut self, order: ByteOrder) -> Reading {
+        self.order = Some(order);
+        self
+    }
+
+    /// Whether nothing is said.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.from.is_none() && self.dims.is_none() && self.dtype.is_none() && self.order.is_none()
+    }
+}
+
+/// The bytes of a layout are those of the file.
+pub(crate) fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
+    match held.bytes() {
+        Some(bytes) if bytes == len => Ok(()),
+        bytes => Err(format!(
+            "{} stores {} elements of {} bits in {} bytes, {len} bytes are there",
+            held.named.name(),
+            held.layout().capacity(),
+            held.bits,
+            bytes.map_or("more than 2^63".into(), |bytes| bytes.to_string())
+        )),
+    }
+}
+
+/// A tensor of `len` bytes read as the request says, where it says anything.
+pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Result<Held, String> {
+    if reading.is_silent() {
+        return Ok(own.clone());
+    }
+    let wrong = |error: tilewright_notation::Error| format!("tensor {name:?}: {error}");
+    let about = |said: String| format!("tensor {name:?}: {said}");
+    let dtype = reading.dtype.unwrap_or(own.dtype);
+    let dims = reading.dims.as_deref();
+    let held = match &reading.from {
+        Some(spec) => {
+            let dims = if spec.is_concrete() { dims } else { dims.or(Some(own.dims())) };
+            let rank = dims.map_or(0, <[u64]>::len);
+            if dims.is_some() && !spec.fits(rank) {
+                let own = own.dims();
+                return Err(format!(
+                    "tensor {name:?} of dims {own:?} is read as of rank {rank}, which {spec} does not fit"
+                ));
+            }
+            let named = spec.resolve(dims, Some(dtype)).map_err(wrong)?;
+            let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));
+            check_width(dtype, bits).map_err(|said| about(format!("{spec} says {said}")))?;
+            Held::of(&named, dtype, bits, named.fill()).map_err(about)?
+        }
+        None => {
+            let layout = match dims {
+                Some(dims) => TensorLayout::row_major(dims).map_err(|error| error.to_string())?,
+                None => own.named.layout().clone(),
+            };
+            let order = if dims.is_some() { "row-major" } else { own.named.name() };
+            let named = Named::new(order, layout, Some(dtype), None, own.named.fill());
+            Held::of(&named, dtype, own_bits(own, dtype), named.fill()).map_err(about)?
+        }
+    };
+    let held = held.ordered(reading.order.unwrap_or(own.order)).map_err(about)?;
+    check_bytes(&held, len).map_err(about)?;
+    Ok(held)
+}
+
+/// The stored width of elements read as another type: that of the file, where the type fits into it.
+fn own_bits(own: &Held, dtype: Dtype) -> u32 {
+    match dtype.bits() {
+        Some(least) if least <= own.bits && own.together() == 1 => own.bits,
+        _ => width(dtype).unwrap_or(own.bits),
+    }
+}

@@ -1,0 +1,201 @@
+//! Coordinate → offset, and index → coordinate.
+//!
+//! Laws: inside the shape, `crd2offset(c, s, d)` is the run-time
+//! [`crd2offset`](tilewright_core::IntTuple::crd2offset); `checked_crd2offset` is it everywhere;
+//! `crd2offset(idx2crd(i, s), s, compact strides) = i`.
+//!
+//! An integer that stands for a whole part is unpacked into it, the first integer fastest; the last one
+//! takes what is left unreduced, as in TLA.
+//!
+//! Source: CATLASS `include/tla/layout.hpp` (`crd2offset`), for coordinates of any rank and nesting here.
+
+use tilewright_core::{Error, IntTuple};
+
+use super::{FixedTuple, Integer, arity::arities, nested::digit};
+
+/// A shape whose strides are bracketed as it is.
+///
+/// ```
+/// use tilewright_fixed::{Congruent, FixedTuple, _2, _4, make_layout};
+/// fn text<S: Congruent<D>, D: FixedTuple>(shape: S, stride: D) -> String {
+///     make_layout(shape, stride).to_string()
+/// }
+/// assert_eq!(text((_4, _2), (1, 4)), "(_4,_2):(1,4)");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the strides `{D}` are bracketed unlike the extents `{Self}`",
+    label = "shape and stride have the same brackets"
+)]
+pub trait Congruent<D>: FixedTuple {}
+
+/// No tuple. Where only one type would fit, the compiler takes it for meant and reports a mismatch of types;
+/// a second one, which nobody has, makes it report the trait instead, and with that our sentence.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub enum Nothing {}
+
+impl<S: Integer, D: Integer> Congruent<D> for S {}
+impl Congruent<()> for () {}
+
+/// A coordinate of the shape `S` with the strides `D`: bracketed as they are, or with an integer in place
+/// of a part.
+///
+/// ```
+/// use tilewright_fixed::{Coordinate, _1, _4, _8, crd2offset};
+/// fn third<C: Coordinate<((i8, i8), i8), ((i8, i8), i8)>>(coord: C) -> i64 {
+///     crd2offset(coord, ((2, 3), 4), ((1, 8), 2))
+/// }
+/// assert_eq!((third((5, 3)), third(((_1, 2), 3u8)), third(23)), (23, 23, 23));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the coordinate `{Self}` does not fit the shape `{S}` with strides `{D}`",
+    label = "a coordinate is bracketed as its shape is, or has an integer in place of a part"
+)]
+pub trait Coordinate<S, D>: FixedTuple {
+    /// Σ coordinate·stride, in elements; anything outside the shape.
+    #[doc(hidden)]
+    fn dot(self, shape: S, stride: D) -> i64;
+}
+
+impl<C: Integer, S: Integer, D: Integer> Coordinate<S, D> for C {
+    #[inline]
+    fn dot(self, _: S, stride: D) -> i64 {
+        (self.value() as i64).wrapping_mul(stride.value() as i64)
+    }
+}
+
+impl<C: Integer> Coordinate<(), ()> for C {
+    #[inline]
+    fn dot(self, (): (), (): ()) -> i64 {
+        0
+    }
+}
+
+impl Coordinate<(), ()> for () {
+    #[inline]
+    fn dot(self, (): (), (): ()) -> i64 {
+        0
+    }
+}
+
+macro_rules! coordinates {
+    ($($s:ident $d:ident $c:ident $i:tt),*; $s0:ident $d0:ident $c0:ident $i0:tt) => {
+        impl<$($s: Congruent<$d>, $d,)* $s0: Congruent<$d0>, $d0> Congruent<($($d,)* $d0,)>
+            for ($($s,)* $s0,) {}
+
+        impl<$($s: FixedTuple,)* $s0: FixedTuple> Congruent<Nothing> for ($($s,)* $s0,) {}
+
+        impl<C: Integer, $($s: FixedTuple, $d,)* $s0, $d0> Coordinate<($($s,)* $s0,), ($($d,)* $d0,)> for C
+        where
+            $(u64: Coordinate<$s, $d>,)*
+            u64: Coordinate<$s0, $d0>,
+        {
+            #[inline]
+            #[allow(unused_mut)]
+            fn dot(self, shape: ($($s,)* $s0,), stride: ($($d,)* $d0,)) -> i64 {
+                let (mut rest, mut sum) = (self.value() as u64, 0i64);
+                $(
+                    let (x, next) = digit(rest, shape.$i.size());
+                    rest = next;
+                    sum = sum.wrapping_add(x.dot(shape.$i, stride.$i));
+                )*
+                sum.wrapping_add(rest.dot(shape.$i0, stride.$i0))
+            }
+        }
+
+        impl<$($s, $d, $c: Coordinate<$s, $d>,)* $s0, $d0, $c0: Coordinate<$s0, $d0>>
+            Coordinate<($($s,)* $s0,), ($($d,)* $d0,)> for ($($c,)* $c0,)
+        {
+            #[inline]
+            #[allow(unused_mut)]
+            fn dot(self, shape: ($($s,)* $s0,), stride: ($($d,)* $d0,)) -> i64 {
+                let mut sum = 0i64;
+                $(sum = sum.wrapping_add(self.$i.dot(shape.$i, stride.$i));)*
+                sum.wrapping_add(self.$i0.dot(shape.$i0, stride.$i0))
+            }
+        }
+
+        impl<$($c: FixedTuple,)* $c0: FixedTuple> Coordinate<Nothing, Nothing> for ($($c,)* $c0,) {
+            fn dot(self, shape: Nothing, _: Nothing) -> i64 {
+                match shape {}
+            }
+        }
+    };
+}
+arities!(coordinates);
+
+/// Σ coordinate·stride in elements, unchecked: straight-line code where shape and stride are static.
+///
+/// Outside the shape the result is some number, as in TLA; [`checked_crd2offset`] refuses instead.
+///
+/// ```
+/// use tilewright_fixed::{_1, _2, _3, _4, _16, _32, crd2offset};
+/// let (shape, stride) = (((_4, _2), (_4, _3)), ((_4, _16), (_1, _32)));
+/// assert_eq!(crd2offset((1, 5), shape, stride), 37);
+/// assert_eq!(crd2offset(((3, 1), (2, 2)), shape, stride), 94);
+/// assert_eq!(crd2offset(13, shape, stride), 21);
+/// // A dynamic shape of rank 3, and a coordinate that is partly static.
+/// assert_eq!(crd2offset((_1, 2u8, (0, 1)), (2, 3, (4, 5)), (60, 20, (5, 1))), 101);
+/// ```
+/// ```compile_fail
+/// use tilewright_fixed::{_1, _2, _4, crd2offset};
+/// // error[E0277]: the coordinate `(i32, i32, i32)` does not fit the shape `(Int<4>, Int<2>)` …
+/// crd2offset((1, 0, 0), (_4, _2), (_1, _4));
+/// ```
+#[inline]
+pub fn crd2offset<C: Coordinate<S, D>, S, D>(coord: C, shape: S, stride: D) -> i64 {
+    coord.dot(shape, stride)
+}
+
+/// [`crd2offset`] inside the shape, and an error outside of it or where the brackets do not fit.
+///
+/// # Errors
+/// As [`IntTuple::crd2offset`](tilewright_core::IntTuple::crd2offset).
+///
+/// ```
+/// use tilewright_fixed::{_1, _2, _3, _4, _16, _32, checked_crd2offset};
+/// let (shape, stride) = (((_4, _2), (_4, _3)), ((_4, _16), (_1, _32)));
+/// assert_eq!(checked_crd2offset((1, 5), shape, stride), Ok(37));
+/// assert!(checked_crd2offset((8, 0), shape, stride).unwrap_err().is_out_of_range());
+/// assert!(checked_crd2offset((1, 0, 0), shape, stride).unwrap_err().is_mismatch());
+/// ```
+pub fn checked_crd2offset<C: FixedTuple, S: FixedTuple, D: FixedTuple>(
+    coord: C,
+    shape: S,
+    stride: D,
+) -> Result<i64, Error> {
+    IntTuple::crd2offset(&coord.lower()?, &shape.lower()?, &stride.lower()?)
+}
+
+/// The coordinate of `shape` with this index, the first integer fastest, unchecked: an index beyond the
+/// shape leaves its last integer too large.
+///
+/// ```
+/// use tilewright_fixed::{_2, _3, FixedTuple, idx2crd};
+/// assert_eq!(idx2crd(16, (3, (_2, _3))), (1, (1, 2)));
+/// assert_eq!(idx2crd(18, (3, (_2, _3))), (0, (0, 3)));
+/// ```
+#[inline]
+pub fn idx2crd<S: FixedTuple>(index: impl Integer, shape: S) -> S::Digits {
+    shape.unpack(index.value() as u64)
+}
+
+/// [`idx2crd`] inside the shape, and an error outside of it.
+///
+/// # Errors
+/// [out of range](Error::is_out_of_range) unless `0 ≤ index < size`; [overflow](Error::is_overflow) for a
+/// shape beyond 64 bits.
+///
+/// ```
+/// use tilewright_fixed::{_2, _3, checked_idx2crd};
+/// assert_eq!(checked_idx2crd(17, (3, (_2, _3))), Ok((2, (1, 2))));
+/// assert!(checked_idx2crd(18, (3, (_2, _3))).unwrap_err().is_out_of_range());
+/// assert!(checked_idx2crd(-1, (3, (_2, _3))).unwrap_err().is_out_of_range());
+/// ```
+pub fn checked_idx2crd<S: FixedTuple>(index: impl Integer, shape: S) -> Result<S::Digits, Error> {
+    let run_time = shape.lower()?;
+    let whole = index.lower()?;
+    // The run-time algebra decides what is inside.
+    run_time.crd2idx(&whole)?;
+    Ok(idx2crd(index, shape))
+}

@@ -1,0 +1,393 @@
+//! Named formats of matrices as fixed layouts: `format::<zN, …>(rows, cols, element_bits)`.
+//!
+//! Law: the layout is the run-time [`Fractal::format`](tilewright_core::Fractal::format)'s, static where rows,
+//! columns and element width are; its valid extents are (rows, columns).
+//!
+//! A format is a padded shape and an order. Each axis splits into a block and the number of blocks, ⌈r/m0⌉
+//! and ⌈c/n0⌉; the small first letter of a name is the order inside a block, the capital one the order
+//! between blocks: z and Z row by row, n and N column by column. C0, the elements in 32 bytes, is
+//! 256 / element bits.
+//!
+//! Source: CATLASS `include/tla/layout.hpp` (`MakeLayout<Element, LayoutTag>`), `catlass/layout/matrix.hpp`.
+
+use super::{
+    Calc, Congruent, FixedLayoutTile, FixedTuple, Int, Integer, make_layout, op, operation::calc,
+};
+
+/// A named format of matrices.
+///
+/// ```
+/// use tilewright_fixed::{Format, FixedTuple, RowMajor, zN};
+/// let (rows, cols, bits) = (20, 20, 8);
+/// assert_eq!(zN::shape(rows, cols, bits).display().to_string(), "((_16,2),(32,1))");
+/// assert_eq!(RowMajor::stride(rows, cols, bits).display().to_string(), "(20,_1)");
+/// ```
+pub trait Format {
+    /// The extents of `R` rows and `C` columns of elements of `E` bits.
+    type Shape<R: Integer, C: Integer, E: Integer>: Congruent<Self::Stride<R, C, E>>;
+
+    /// The strides.
+    type Stride<R: Integer, C: Integer, E: Integer>: FixedTuple;
+
+    /// The extents.
+    fn shape<R: Integer, C: Integer, E: Integer>(
+        rows: R,
+        cols: C,
+        element_bits: E,
+    ) -> Self::Shape<R, C, E>;
+
+    /// The strides, in elements.
+    fn stride<R: Integer, C: Integer, E: Integer>(
+        rows: R,
+        cols: C,
+        element_bits: E,
+    ) -> Self::Stride<R, C, E>;
+}
+
+/// The layout of `R` rows and `C` columns of elements of `E` bits in the format `F`.
+pub type Formatted<F, R, C, E> =
+    FixedLayoutTile<<F as Format>::Shape<R, C, E>, <F as Format>::Stride<R, C, E>, (R, C)>;
+
+/// The layout of a matrix in the format `F`. `element_bits` divides 256.
+///
+/// The formats are [`RowMajor`], [`ColumnMajor`], [`zN`], [`nZ`], [`zZ`], [`nN`], [`L0C`],
+/// [`Weight4BitnZ`]. What cannot be computed of static integers is a compile error, of dynamic ones
+/// [`NO_INTEGER`](super::NO_INTEGER): lowering refuses it.
+///
+/// ```
+/// use tilewright_fixed::{_8, _16, _32, _48, format, nZ, zN};
+/// let zn = format::<zN, _, _, _>(_32, _48, _16);
+/// assert_eq!(zn.to_string(), "((_16,_2),(_16,_3)):((_16,_256),(_1,_512))");
+/// assert_eq!((size_of_val(&zn), zn.layout().offset((17, 33))), (0, 1297));
+/// // Columns known at run time, 8-bit elements: C0 is 32.
+/// let nz = format::<nZ, _, _, _>(_48, 20u32, _8);
+/// assert_eq!(nz.to_string(), "((_32,_2),(_16,2)):((_1,1024),(_32,_512)) valid (_48,20)");
+/// // 24 bits do not divide 32 bytes.
+/// assert!(format::<zN, _, _, _>(20, 20, 24).layout().lower().unwrap_err().is_overflow());
+/// ```
+/// ```compile_fail
+/// use tilewright_fixed::{_24, _32, format, zN};
+/// // error[E0080]: … the whole number 256 / 24 …
+/// format::<zN, _, _, _>(_32, _32, _24).to_string();
+/// ```
+#[doc(alias = "MakeLayout")]
+#[inline]
+pub fn format<F: Format, R: Integer, C: Integer, E: Integer>(
+    rows: R,
+    cols: C,
+    element_bits: E,
+) -> Formatted<F, R, C, E> {
+    let shape = F::shape(rows, cols, element_bits);
+    let stride = F::stride(rows, cols, element_bits);
+    FixedLayoutTile { layout: make_layout(shape, stride), valid: (rows, cols) }
+}
+
+/// Row after row, without padding; the element width is of no account.
+///
+/// ```
+/// use tilewright_fixed::{RowMajor, _2, _3, _8, format};
+/// assert_eq!(format::<RowMajor, _, _, _>(_2, _3, _8).to_string(), "(_2,_3):(_3,_1)");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum RowMajor {}
+
+impl Format for RowMajor {
+    type Shape<R: Integer, C: Integer, E: Integer> = (R, C);
+    type Stride<R: Integer, C: Integer, E: Integer> = (C, Int<1>);
+
+    #[inline]
+    fn shape<R: Integer, C: Integer, E: Integer>(rows: R, cols: C, _: E) -> (R, C) {
+        (rows, cols)
+    }
+
+    #[inline]
+    fn stride<R: Integer, C: Integer, E: Integer>(_: R, cols: C, _: E) -> (C, Int<1>) {
+        (cols, Int)
+    }
+}
+
+/// Column after column, without padding; the element width is of no account.
+///
+/// ```
+/// use tilewright_fixed::{ColumnMajor, _2, _3, _8, format};
+/// assert_eq!(format::<ColumnMajor, _, _, _>(_2, _3, _8).to_string(), "(_2,_3):(_1,_2)");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum ColumnMajor {}
+
+impl Format for ColumnMajor {
+    type Shape<R: Integer, C: Integer, E: Integer> = (R, C);
+    type Stride<R: Integer, C: Integer, E: Integer> = (Int<1>, R);
+
+    #[inline]
+    fn shape<R: Integer, C: Integer, E: Integer>(rows: R, cols: C, _: E) -> (R, C) {
+        (rows, cols)
+    }
+
+    #[inline]
+    fn stride<R: Integer, C: Integer, E: Integer>(rows: R, _: C, _: E) -> (Int<1>, R) {
+        (Int, rows)
+    }
+}
+
+/// The size of one axis of a block, by the element width.
+///
+/// ```
+/// use tilewright_fixed::{Int, format::{C0, Extent}};
+/// assert_eq!((C0::of(8), Int::<16>::of(8).to_string().as_str()), (32_i64, "_16"));
+/// ```
+pub trait Extent {
+    /// The size for elements of `E` bits.
+    type Of<E: Integer>: Integer;
+
+    /// The size.
+    fn of<E: Integer>(element_bits: E) -> Self::Of<E>;
+}
+
+/// The number of elements in 32 bytes.
+///
+/// ```
+/// use tilewright_fixed::{_16, format::{C0, Extent}};
+/// assert_eq!(C0::of(_16).to_string(), "_16");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum C0 {}
+
+impl Extent for C0 {
+    type Of<E: Integer> = Calc<op::ExactDiv, Int<256>, E>;
+
+    #[inline]
+    fn of<E: Integer>(element_bits: E) -> Self::Of<E> {
+        calc::<op::ExactDiv, _, _>(Int::<256>, element_bits)
+    }
+}
+
+impl<const N: i64> Extent for Int<N> {
+    type Of<E: Integer> = Int<N>;
+
+    #[inline]
+    fn of<E: Integer>(_: E) -> Int<N> {
+        Int
+    }
+}
+
+/// An order of the rows and columns of a matrix of `R` rows and `C` columns in blocks of `M` by `N`.
+///
+/// ```
+/// use tilewright_fixed::{FixedTuple, _4, _8, format::{ByColumns, ByRows, Order}};
+/// // Blocks of 4 rows and 8 columns, in 20 rows and 20 columns.
+/// assert_eq!(ByRows::inside(_4, _8).display().to_string(), "(_8,_1)");
+/// assert_eq!(ByColumns::between(20, 20, _4, _8).display().to_string(), "(_32,160)");
+/// ```
+pub trait Order {
+    /// The strides of the rows and columns of a block.
+    type Inside<M: Integer, N: Integer>: Strides;
+
+    /// The strides of the rows and columns of blocks.
+    type Between<R: Integer, C: Integer, M: Integer, N: Integer>: Strides;
+
+    /// The strides inside a block.
+    fn inside<M: Integer, N: Integer>(m: M, n: N) -> Self::Inside<M, N>;
+
+    /// The strides between blocks.
+    fn between<R: Integer, C: Integer, M: Integer, N: Integer>(
+        rows: R,
+        cols: C,
+        m: M,
+        n: N,
+    ) -> Self::Between<R, C, M, N>;
+}
+
+/// The strides of rows and of columns.
+///
+/// ```
+/// use tilewright_fixed::{_1, _8, format::Strides};
+/// assert!((_8, _1).both() == (_8, _1));
+/// ```
+pub trait Strides: FixedTuple {
+    /// From a row to the next.
+    type Row: Integer;
+    /// From a column to the next.
+    type Col: Integer;
+
+    /// Both.
+    fn both(self) -> (Self::Row, Self::Col);
+}
+
+impl<R: Integer, C: Integer> Strides for (R, C) {
+    type Row = R;
+    type Col = C;
+
+    #[inline]
+    fn both(self) -> (R, C) {
+        self
+    }
+}
+
+/// Row by row: z inside a block, Z between blocks.
+///
+/// ```
+/// use tilewright_fixed::{_4, _8, format::{ByRows, Order}};
+/// assert!(ByRows::inside(_4, _8).0 == _8);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum ByRows {}
+
+/// Column by column: n inside a block, N between blocks.
+///
+/// ```
+/// use tilewright_fixed::{_4, _8, format::{ByColumns, Order}};
+/// assert!(ByColumns::inside(_4, _8).1 == _4);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum ByColumns {}
+
+/// The elements of a block.
+type Block<M, N> = Calc<op::Mul, M, N>;
+
+/// The elements of a row of blocks (`X` columns in blocks of `N` by `M`), or of a column of blocks.
+type Line<X, N, M> = Calc<op::Mul, Calc<op::RoundUp, X, N>, M>;
+
+#[inline]
+fn line<X: Integer, N: Integer, M: Integer>(x: X, n: N, m: M) -> Line<X, N, M> {
+    calc::<op::Mul, _, _>(calc::<op::RoundUp, _, _>(x, n), m)
+}
+
+impl Order for ByRows {
+    type Inside<M: Integer, N: Integer> = (N, Int<1>);
+    type Between<R: Integer, C: Integer, M: Integer, N: Integer> = (Line<C, N, M>, Block<M, N>);
+
+    #[inline]
+    fn inside<M: Integer, N: Integer>(_: M, n: N) -> (N, Int<1>) {
+        (n, Int)
+    }
+
+    #[inline]
+    fn between<R: Integer, C: Integer, M: Integer, N: Integer>(
+        _: R,
+        cols: C,
+        m: M,
+        n: N,
+    ) -> Self::Between<R, C, M, N> {
+        (line(cols, n, m), calc::<op::Mul, _, _>(m, n))
+    }
+}
+
+impl Order for ByColumns {
+    type Inside<M: Integer, N: Integer> = (Int<1>, M);
+    type Between<R: Integer, C: Integer, M: Integer, N: Integer> = (Block<M, N>, Line<R, M, N>);
+
+    #[inline]
+    fn inside<M: Integer, N: Integer>(m: M, _: N) -> (Int<1>, M) {
+        (Int, m)
+    }
+
+    #[inline]
+    fn between<R: Integer, C: Integer, M: Integer, N: Integer>(
+        rows: R,
+        _: C,
+        m: M,
+        n: N,
+    ) -> Self::Between<R, C, M, N> {
+        (calc::<op::Mul, _, _>(m, n), line(rows, m, n))
+    }
+}
+
+/// A format in blocks: their sizes, and the orders inside and between them.
+///
+/// ```
+/// use tilewright_fixed::{Int, _8, _12, _16, format, format::{ByColumns, ByRows, Fractal}};
+/// /// Blocks of 4×4, row-major, stored column by column of blocks.
+/// enum Small {}
+///
+/// impl Fractal for Small {
+///     type M = Int<4>;
+///     type N = Int<4>;
+///     type Inside = ByRows;
+///     type Between = ByColumns;
+/// }
+///
+/// let small = format::<Small, _, _, _>(_8, _12, _16);
+/// assert_eq!(small.to_string(), "((_4,_2),(_4,_3)):((_4,_16),(_1,_32))");
+/// ```
+pub trait Fractal {
+    /// The rows of a block.
+    type M: Extent;
+    /// The columns of a block.
+    type N: Extent;
+    /// The order inside a block.
+    type Inside: Order;
+    /// The order of the blocks.
+    type Between: Order;
+}
+
+type Rows<F, E> = <<F as Fractal>::M as Extent>::Of<E>;
+type Columns<F, E> = <<F as Fractal>::N as Extent>::Of<E>;
+type Inside<F, E> = <<F as Fractal>::Inside as Order>::Inside<Rows<F, E>, Columns<F, E>>;
+type Between<F, R, C, E> =
+    <<F as Fractal>::Between as Order>::Between<R, C, Rows<F, E>, Columns<F, E>>;
+
+impl<F: Fractal> Format for F {
+    type Shape<R: Integer, C: Integer, E: Integer> = (
+        (Rows<F, E>, Calc<op::CeilDiv, R, Rows<F, E>>),
+        (Columns<F, E>, Calc<op::CeilDiv, C, Columns<F, E>>),
+    );
+    type Stride<R: Integer, C: Integer, E: Integer> = (
+        (<Inside<F, E> as Strides>::Row, <Between<F, R, C, E> as Strides>::Row),
+        (<Inside<F, E> as Strides>::Col, <Between<F, R, C, E> as Strides>::Col),
+    );
+
+    #[inline]
+    fn shape<R: Integer, C: Integer, E: Integer>(
+        rows: R,
+        cols: C,
+        element_bits: E,
+    ) -> Self::Shape<R, C, E> {
+        let (m, n) = (F::M::of(element_bits), F::N::of(element_bits));
+        ((m, calc::<op::CeilDiv, _, _>(rows, m)), (n, calc::<op::CeilDiv, _, _>(cols, n)))
+    }
+
+    #[inline]
+    fn stride<R: Integer, C: Integer, E: Integer>(
+        rows: R,
+        cols: C,
+        element_bits: E,
+    ) -> Self::Stride<R, C, E> {
+        let (m, n) = (F::M::of(element_bits), F::N::of(element_bits));
+        let (row, col) = F::Inside::inside(m, n).both();
+        let (block_row, block_col) = F::Between::between(rows, cols, m, n).both();
+        ((row, block_row), (col, block_col))
+    }
+}
+
+macro_rules! fractals {
+    ($($(#[$doc:meta])* $name:ident $m:ty, $n:ty, $inside:ident, $between:ident;)*) => { $(
+        $(#[$doc])*
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug)]
+        pub enum $name {}
+
+        impl Fractal for $name {
+            type M = $m;
+            type N = $n;
+            type Inside = $inside;
+            type Between = $between;
+        }
+    )* };
+}
+
+fractals! {
+    /// Blocks of 16 rows and C0 columns, row-major, stored column by column of blocks: FRACTAL_NZ.
+    zN Int<16>, C0, ByRows, ByColumns;
+    /// Blocks of C0 rows and 16 columns, column-major, stored row by row of blocks.
+    nZ C0, Int<16>, ByColumns, ByRows;
+    /// Blocks of 16 rows and C0 columns, row-major, stored row by row of blocks.
+    zZ Int<16>, C0, ByRows, ByRows;
+    /// Blocks of C0 rows and 16 columns, column-major, stored column by column of blocks.
+    nN C0, Int<16>, ByColumns, ByColumns;
+    /// The accumulator: blocks of 16×16, row-major, stored column by column of blocks, whatever the
+    /// element width.
+    L0C Int<16>, Int<16>, ByRows, ByColumns;
+    /// nZ with blocks of 32 rows, for packed 4-bit weights.
+    Weight4BitnZ Int<32>, Int<16>, ByColumns, ByRows;
+}

@@ -1,0 +1,228 @@
+//! Integers of which the compiler knows the value, and those of which it does not.
+//!
+//! Law: an integer prints, compares and computes by its value, whichever of the two it is.
+
+use core::fmt;
+
+/// A static integer: the value is in the type, so it takes no memory. Prints `_N`. [`C`](super::C) is its
+/// shorter name.
+///
+/// ```
+/// use tilewright_fixed::{_4, Int};
+/// assert_eq!(size_of_val(&_4), 0);
+/// assert_eq!((_4.to_string().as_str(), Int::<-3>::VALUE), ("_4", -3));
+/// assert!(_4 == 4 && _4 == Int::<4>);
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct Int<const N: i64>;
+
+impl<const N: i64> Int<N> {
+    /// The integer.
+    pub const VALUE: i64 = N;
+}
+
+/// An integer, static or dynamic: [`Int`], an expression of such ([`Expr`]), or any integer type of Rust.
+///
+/// ```
+/// use tilewright_fixed::{Integer, _4};
+/// fn double<N: Integer>(n: N) -> (i128, bool) {
+///     (2 * n.value(), N::VALUE.is_some())
+/// }
+/// assert_eq!((double(_4), double(4u8)), ((8, true), (8, false)));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no integer",
+    label = "a static integer such as `_4`, or any integer type of Rust, stands here"
+)]
+pub trait Integer: Copy + fmt::Display {
+    /// [`StaticKind`] or [`DynamicKind`].
+    type Kind: Kind;
+
+    /// The value, if the compiler knows it.
+    const VALUE: Option<i64>;
+
+    /// The value. Of a `u128` at most `i128::MAX`, which no layout reaches.
+    fn value(self) -> i128;
+}
+
+impl<const N: i64> Integer for Int<N> {
+    type Kind = StaticKind;
+    const VALUE: Option<i64> = Some(N);
+
+    #[inline]
+    fn value(self) -> i128 {
+        i128::from(N)
+    }
+}
+
+macro_rules! dynamic {
+    ($($integer:ty)*) => { $(
+        impl Integer for $integer {
+            type Kind = DynamicKind;
+            const VALUE: Option<i64> = None;
+
+            #[inline]
+            fn value(self) -> i128 {
+                #[allow(clippy::unnecessary_cast, clippy::cast_lossless)]
+                if self as u128 > i128::MAX as u128 && self > 0 { i128::MAX } else { self as i128 }
+            }
+        }
+    )* };
+}
+dynamic!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+
+/// What is static is known to the compiler, what is dynamic is not: the type of a result by the kinds of
+/// its operands.
+///
+/// ```
+/// use tilewright_fixed::{Calc, Integer, _4, op};
+/// // The sum of a static and a dynamic integer is dynamic, an `i64`.
+/// let sum: Calc<op::Add, tilewright_fixed::C<4>, u8> = _4 + 1u8;
+/// assert_eq!(sum, 5_i64);
+/// ```
+pub trait Kind {
+    /// Static if both are.
+    type And<K: Kind>: Kind;
+
+    /// The expression itself if it is static, an `i64` if not.
+    type Of<E: Integer + Default>: Integer;
+
+    /// The expression, or the value computed for it.
+    fn of<E: Integer + Default>(value: impl FnOnce() -> i64) -> Self::Of<E>;
+}
+
+/// The kind of [`Int`] and [`Expr`].
+///
+/// ```
+/// use tilewright_fixed::{Int, Integer, StaticKind};
+/// fn known<N: Integer<Kind = StaticKind> + Default>() -> i128 {
+///     N::default().value()
+/// }
+/// assert_eq!(known::<Int<7>>(), 7);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum StaticKind {}
+
+/// The kind of Rust's integers.
+///
+/// ```
+/// use tilewright_fixed::{DynamicKind, Integer};
+/// fn bytes<N: Integer<Kind = DynamicKind>>(_: N) -> usize {
+///     size_of::<N>()
+/// }
+/// assert_eq!(bytes(7u16), 2);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub enum DynamicKind {}
+
+impl Kind for StaticKind {
+    type And<K: Kind> = K;
+    type Of<E: Integer + Default> = E;
+
+    #[inline]
+    fn of<E: Integer + Default>(_: impl FnOnce() -> i64) -> E {
+        E::default()
+    }
+}
+
+impl Kind for DynamicKind {
+    type And<K: Kind> = DynamicKind;
+    type Of<E: Integer + Default> = i64;
+
+    #[inline]
+    fn of<E: Integer + Default>(value: impl FnOnce() -> i64) -> i64 {
+        value()
+    }
+}
+
+macro_rules! by_value {
+    ($type:ty, $($generics:tt)*) => {
+        impl<$($generics)*> fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "_{}", self.value())
+            }
+        }
+
+        impl<$($generics)*> fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl<T: Integer, $($generics)*> PartialEq<T> for $type {
+            #[inline]
+            fn eq(&self, other: &T) -> bool {
+                self.value() == other.value()
+            }
+        }
+
+        impl<$($generics)*> Eq for $type {}
+
+        impl<$($generics)*> From<$type> for i64 {
+            #[inline]
+            fn from(_: $type) -> i64 {
+                <$type>::VALUE
+            }
+        }
+    };
+}
+by_value!(Int<N>, const N: i64);
+pub(super) use by_value;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{_0, _64, _65536};
+    use std::{string::ToString, vec::Vec};
+
+    #[test]
+    fn every_type_of_rust_is_an_integer_by_value() {
+        fn value(integer: impl Integer) -> i128 {
+            integer.value()
+        }
+        let values: Vec<i128> = [
+            value(-1i8),
+            value(i16::MIN),
+            value(-1i32),
+            value(i64::MIN),
+            value(i128::MIN),
+            value(-1isize),
+            value(u8::MAX),
+            value(u16::MAX),
+            value(u32::MAX),
+            value(u64::MAX),
+            value(u128::MAX),
+            value(7usize),
+            value(Int::<-9>),
+            value(_0),
+        ]
+        .into();
+        assert_eq!(
+            values,
+            [
+                -1,
+                -32768,
+                -1,
+                i128::from(i64::MIN),
+                i128::MIN,
+                -1,
+                255,
+                65535,
+                4294967295,
+                18446744073709551615,
+                i128::MAX,
+                7,
+                -9,
+                0,
+            ]
+        );
+    }
+
+    #[test]
+    fn names_are_values() {
+        assert_eq!((_0.value(), _64.value(), _65536.value()), (0, 64, 65536));
+        assert_eq!(Int::<-3>.to_string(), "_-3");
+        assert!(Int::<5> == 5u8 && Int::<5> != 6i128 && Int::<-1> != u64::MAX);
+        assert_eq!(i64::from(crate::C::<12>), 12);
+    }
+}

@@ -1,0 +1,81 @@
+//! Layouts in types: TLA's tuples of integers, each static or dynamic on its own.
+//!
+//! Law: whatever is asked here has the answer of the run-time [`Layout`](tilewright_core::Layout) that
+//! [`FixedLayout::lower`] gives. What is static takes no memory and is computed by the compiler, by the same
+//! `const fn`; an offset in an all-static layout is the code one would write by hand.
+//!
+//! A layout has the same answers in three strengths:
+//!
+//! | | made by | wrong ones are |
+//! |---|---|---|
+//! | run time | [`Layout::parse`](tilewright_core::Layout::parse) and its neighbours | values, [`Error`](tilewright_core::Error) |
+//! | constant | [`layout!`](tilewright_core::layout), [`expect_const!`](tilewright_core::expect_const) | compile errors, of const items already in `cargo check` |
+//! | in types | [`make_layout`] and the other functions here | compile errors: brackets in `cargo check`, integers in a build |
+//!
+//! ```
+//! use tilewright_fixed::{_1, _2, _3, _4, _12, _16, _32, make_layout, make_layout_tile};
+//! // The TLA document's example: 8×12 in blocks of 4×4.
+//! let tiled = make_layout(((_4, _2), (_4, _3)), ((_4, _16), (_1, _32)));
+//! assert_eq!((tiled.offset((1, 5)), size_of_val(&tiled)), (37, 0));
+//! // Outside it is some number; the checked form refuses.
+//! assert!(tiled.checked_offset((8, 0)).unwrap_err().is_out_of_range());
+//! // A tile of it keeps blocks and strides.
+//! let tile = make_layout_tile(tiled, (_4, _4));
+//! assert_eq!(tile.to_string(), "((_4,_1),(_4,_1)):((_4,_16),(_1,_32))");
+//! // Only what is dynamic takes memory.
+//! let mixed = make_layout((_2, 4u32), (_12, _1));
+//! assert_eq!((mixed.to_string().as_str(), size_of_val(&mixed)), ("(_2,4):(_12,_1)", 4));
+//! ```
+//! ```compile_fail
+//! use tilewright_fixed::{_1, _2, _4, make_layout};
+//! // error[E0277]: the strides `(Int<1>,)` are bracketed unlike the extents `(Int<4>, Int<2>)`
+//! make_layout((_4, _2), (_1,));
+//! ```
+//!
+//! | TLA | here |
+//! |---|---|
+//! | `Int<4>`, `C<4>`, `_4` | [`Int`], [`C`], `_4` as a type and as a value; arithmetic between them in [`op`] |
+//! | `tla::tuple`, `IntTuple` | Rust's tuples, and the trait [`FixedTuple`] |
+//! | `MakeShape(4, 3)`, `MakeStride`, `MakeCoord` | the tuple itself: `(4, 3)` |
+//! | `get<1, 0>(t)`, `rank<1>(t)` | [`t.at((_1, _0))`](FixedTuple::at), `t.at(_1).rank()`; [`t.get::<1>()`](FixedTuple::get) |
+//! | `MakeLayout(shape, stride)` | [`make_layout`] |
+//! | `crd2offset(coord, shape, stride)` | [`crd2offset`], of any rank and nesting, and [`checked_crd2offset`] |
+//! | `MakeLayoutTile`, `GetTile` | [`make_layout_tile`], [`make_tile`] |
+//! | `MakeLayout<half, zN>(rows, cols)` | [`format::<zN, _, _, _>(rows, cols, 16)`](format()) |
+//! | (not there) | the algebra: [`StaticLayout`] |
+//!
+//! Source: CATLASS, `include/tla/`.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod arity;
+mod coordinate;
+mod derived;
+mod fit;
+pub mod format;
+mod integer;
+mod layout;
+mod nested;
+mod numbers;
+mod operand;
+mod operation;
+mod path;
+mod placed;
+mod tile;
+mod tuple;
+
+pub use coordinate::{
+    Congruent, Coordinate, checked_crd2offset, checked_idx2crd, crd2offset, idx2crd,
+};
+pub use format::{ColumnMajor, Format, L0C, RowMajor, Weight4BitnZ, format, nN, nZ, zN, zZ};
+pub use integer::{DynamicKind, Int, Int as C, Integer, Kind, StaticKind};
+pub use layout::{FixedLayout, make_layout};
+pub use numbers::*;
+pub use operand::{Derived, LayoutOperation, StaticLayout, algebra};
+pub use operation::{Calc, Expr, NO_INTEGER, Operation, ceil_div, max, min, op, round_up};
+pub use placed::{FixedTile, PlaceBy, ShiftBy, make_tile};
+pub use tile::{Axis, FixedLayoutTile, TileBy, make_layout_tile};
+pub use tuple::{At, FixedTuple, Get, Printed, Static};

@@ -1,0 +1,330 @@
+//! `make_layout_tile`: the layout of a tile that keeps the whole's blocks and strides.
+//!
+//! Laws: of the run-time [`Layout::tile`](tilewright_core::Layout::tile), static where layout and tile are: an axis
+//! (s0,…,sk) under a tile t becomes (s0,…,s(k−1), ⌈t/(s0⋯s(k−1))⌉), a flat axis becomes t, and valid is
+//! min(t, size of the axis).
+//!
+//! A nested layout is not translation-invariant: a tile that does not begin on whole blocks is not a
+//! pointer and a layout. So a [`FixedLayoutTile`] begins at the origin, and a [`FixedTile`](super::FixedTile) carries where
+//! it begins.
+//!
+//! Source: CATLASS `include/tla/layout.hpp` (`MakeLayoutTile`, `GetTileLayout`), of any rank here.
+
+use core::fmt;
+
+use tilewright_core::{Coord, Error, Layout, MAX_MODES, TensorLayout};
+
+use super::{
+    Calc, Congruent, Expr, FixedLayout, FixedTuple, Int, Integer, Operation, arity::arities,
+    coordinate::Nothing, layout::same, op, operation::calc,
+};
+
+/// A layout of which only the coordinates below `valid` are meant, one integer per axis: a tile at the
+/// edge, or a format whose blocks the matrix does not fill. TLA's *originShape*.
+///
+/// ```
+/// use tilewright_fixed::{_1, _2, _3, _4, _16, _32, make_layout, make_layout_tile};
+/// let whole = make_layout(((_4, _2), (_4, _3)), ((_4, _16), (_1, _32)));
+/// let tile = make_layout_tile(whole, (_4, _4));
+/// assert_eq!(tile.to_string(), "((_4,_1),(_4,_1)):((_4,_16),(_1,_32))");
+/// assert_eq!(size_of_val(&tile), 0);
+/// let tile = make_layout_tile(whole, (2, _3));
+/// assert_eq!(tile.to_string(), "((_4,1),(_4,_1)):((_4,_16),(_1,_32)) valid (2,_3)");
+/// ```
+#[derive(Clone, Copy)]
+pub struct FixedLayoutTile<S, D, V> {
+    pub(crate) layout: FixedLayout<S, D>,
+    pub(crate) valid: V,
+}
+
+impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> FixedLayoutTile<S, D, V> {
+    /// The layout.
+    ///
+    /// ```
+    /// use tilewright_fixed::{_1, _3, _4, _8, _12, FixedTuple, make_layout, make_layout_tile};
+    /// let tile = make_layout_tile(make_layout((_8, _12), (_12, _1)), (_3, 16));
+    /// assert_eq!(tile.layout().to_string(), "(_3,16):(_12,_1)");
+    /// ```
+    #[inline]
+    pub fn layout(self) -> FixedLayout<S, D> {
+        self.layout
+    }
+
+    /// How many coordinates of each axis are meant.
+    ///
+    /// ```
+    /// use tilewright_fixed::{_1, _3, _4, _8, _12, FixedTuple, make_layout, make_layout_tile};
+    /// let tile = make_layout_tile(make_layout((_8, _12), (_12, _1)), (_3, 16));
+    /// assert_eq!(tile.valid().display().to_string(), "(_3,12)");
+    /// ```
+    #[doc(alias = "originShape")]
+    #[inline]
+    pub fn valid(self) -> V {
+        self.valid
+    }
+
+    /// The valid extents as a run-time value.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) for a negative one; [mismatch](Error::is_mismatch) for one beyond its
+    /// axis.
+    pub(crate) fn lower_valid(self, layout: &Layout) -> Result<Coord, Error> {
+        let (valid, mut extents) = (self.valid.lower()?, [0; MAX_MODES]);
+        for (axis, &extent) in valid.values().iter().enumerate() {
+            let extent = u64::try_from(extent).map_err(|_| {
+                Error::illegal(
+                    "a valid extent {} of axis {}",
+                    [i128::from(extent), axis as i128],
+                    "extents are 0 or more",
+                )
+            })?;
+            let size = layout.axis_size(axis).unwrap_or(0);
+            if extent > size {
+                return Err(Error::mismatch(
+                    "a valid extent {} of axis {}, which has {}",
+                    [i128::from(extent), axis as i128, i128::from(size)],
+                    "an axis covers its valid extent",
+                ));
+            }
+            extents[axis] = extent;
+        }
+        Coord::new(&extents[..valid.values().len()])
+    }
+
+    /// The layout as a run-time value with the valid extents as its logical ones; the capacity is the
+    /// layout's size.
+    ///
+    /// # Errors
+    /// As [`FixedLayout::lower`]; [mismatch](Error::is_mismatch) where the layout reaches beyond its size, as a
+    /// tile of a larger matrix does: lower its [`FixedLayoutTile::layout`] instead.
+    ///
+    /// ```
+    /// use tilewright_fixed::{format, zN};
+    /// let tensor = format::<zN, _, _, _>(100, 100, 16).tensor().unwrap();
+    /// assert_eq!((tensor.extents(), tensor.capacity()), (&[100, 100][..], 12544));
+    /// ```
+    pub fn tensor(self) -> Result<TensorLayout, Error> {
+        let layout = self.layout.lower()?;
+        let valid = self.lower_valid(&layout)?;
+        TensorLayout::new(valid.as_slice(), &layout, layout.size())
+    }
+}
+
+/// The tile of `shape` coordinates at the origin of a layout: inner blocks and strides kept.
+///
+/// `shape` has one integer per axis. A static tile of a static layout is static, and an empty one a
+/// compile error; an empty dynamic one has no coordinates.
+///
+/// ```
+/// use tilewright_fixed::{_1, _8, _12, make_layout, make_layout_tile};
+/// // Of any rank: the last tile of a batch of 5.
+/// let whole = make_layout((5, _8, _12), (96, _12, _1));
+/// let tile = make_layout_tile(whole, (_1 + _1, _8, 16));
+/// assert_eq!(tile.to_string(), "(_2,_8,16):(96,_12,_1) valid (2,_8,12)");
+/// ```
+/// ```compile_fail
+/// use tilewright_fixed::{_1, _4, _8, _12, make_layout, make_layout_tile};
+/// // error[E0277]: the tile `(Int<4>,)` does not fit the shape `(Int<8>, Int<12>)`
+/// make_layout_tile(make_layout((_8, _12), (_12, _1)), (_4,));
+/// ```
+#[doc(alias = "MakeLayoutTile")]
+#[doc(alias = "GetTileLayout")]
+#[inline]
+pub fn make_layout_tile<S, D, T>(
+    layout: FixedLayout<S, D>,
+    shape: T,
+) -> FixedLayoutTile<S::Shape, D, S::Valid>
+where
+    S: Congruent<D> + TileBy<T>,
+    S::Shape: Congruent<D>,
+    D: FixedTuple,
+    T: FixedTuple,
+{
+    const { legal::<S, T>() };
+    let (tiled, valid) = layout.shape().tile(shape);
+    FixedLayoutTile { layout: super::make_layout(tiled, layout.stride()), valid }
+}
+
+/// A compile error for a static tile that the run-time algebra refuses.
+const fn legal<S: FixedTuple, T: FixedTuple>() {
+    if !S::STATIC || !T::STATIC {
+        return;
+    }
+    let (mut shape, mut i, extents) = ([0; MAX_MODES], 0, T::TUPLE.values());
+    while i < extents.len() {
+        shape[i] = if extents[i] < 0 { 0 } else { extents[i] as u64 };
+        i += 1;
+    }
+    let whole = match Layout::compact_col_major(&S::TUPLE) {
+        Ok(whole) => whole,
+        Err(error) => error.panic_const(),
+    };
+    if let Err(error) = whole.tile(shape.split_at(extents.len()).0) {
+        error.panic_const();
+    }
+}
+
+/// A shape of which `T` is a tile: one integer per axis.
+///
+/// ```
+/// use tilewright_fixed::{FixedTuple, TileBy, _4, _8};
+/// fn depth<S: TileBy<(u8, u8)>>(_: S) -> usize {
+///     S::Shape::DEPTH
+/// }
+/// assert_eq!(depth(((_4, _8), 9)), 2);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the tile `{T}` does not fit the shape `{Self}`",
+    label = "a tile has one integer per axis"
+)]
+pub trait TileBy<T>: FixedTuple {
+    /// The tile's shape.
+    type Shape: FixedTuple;
+
+    /// The tile's valid extents.
+    type Valid: FixedTuple;
+
+    #[doc(hidden)]
+    fn tile(self, by: T) -> (Self::Shape, Self::Valid);
+}
+
+/// An axis of which a tile may be cut, `T` coordinates long.
+///
+/// ```
+/// use tilewright_fixed::{Axis, FixedTuple, _4, _8};
+/// fn rank<S: Axis<u8>>(_: S) -> usize {
+///     S::Cut::RANK
+/// }
+/// assert_eq!((rank((_4, _8)), rank(9)), (2, 1));
+/// ```
+pub trait Axis<T>: FixedTuple {
+    /// The axis with as many of its blocks as hold the tile.
+    type Cut: FixedTuple;
+
+    #[doc(hidden)]
+    fn cut(self, by: T) -> Self::Cut;
+}
+
+impl<S: Integer, T: Integer> Axis<T> for S {
+    type Cut = T;
+
+    #[inline]
+    fn cut(self, by: T) -> T {
+        by
+    }
+}
+
+/// A layout of one bare mode. Not for all integers at once: the compiler would then report of a tuple that it
+/// is none.
+macro_rules! bare {
+    ($([$($generics:tt)*] $integer:ty;)*) => { $(
+        impl<T: Integer, $($generics)*> TileBy<T> for $integer {
+            type Shape = T;
+            type Valid = Calc<op::Min, T, $integer>;
+
+            #[inline]
+            fn tile(self, by: T) -> (T, Self::Valid) {
+                (by, calc::<op::Min, T, $integer>(by, self))
+            }
+        }
+    )* };
+}
+bare! {
+    [const N: i64] Int<N>; [O: Operation, A: Integer, B: Integer] Expr<O, A, B>;
+    [] i8; [] i16; [] i32; [] i64; [] i128; [] isize;
+    [] u8; [] u16; [] u32; [] u64; [] u128; [] usize;
+}
+
+/// `t` divided by the sizes of all parts before the last, one after the other: as a type and as a value.
+macro_rules! blocks {
+    ($t:ty;) => { $t };
+    ($t:ty; $s:ident $(, $rest:ident)*) => {
+        blocks!(Calc<op::CeilDiv, $t, <$s as FixedTuple>::Size>; $($rest),*)
+    };
+    (@ $axis:ident, $t:expr;) => { $t };
+    (@ $axis:ident, $t:expr; $i:tt $(, $rest:tt)*) => {
+        blocks!(@ $axis, calc::<op::CeilDiv, _, _>($t, $axis.$i.size()); $($rest),*)
+    };
+}
+
+macro_rules! tiles {
+    ($($s:ident $d:ident $c:ident $i:tt),*; $s0:ident $d0:ident $c0:ident $i0:tt) => {
+        impl<T: Integer, $($s: FixedTuple,)* $s0: Axis<blocks!(T; $($s),*)>> Axis<T> for ($($s,)* $s0,) {
+            type Cut = ($($s,)* $s0::Cut,);
+
+            #[inline]
+            fn cut(self, by: T) -> Self::Cut {
+                ($(self.$i,)* self.$i0.cut(blocks!(@ self, by; $($i),*)),)
+            }
+        }
+
+        impl<$($s: Axis<$c>, $c: Integer,)* $s0: Axis<$c0>, $c0: Integer> TileBy<($($c,)* $c0,)>
+            for ($($s,)* $s0,)
+        {
+            type Shape = ($($s::Cut,)* $s0::Cut,);
+            type Valid = ($(Calc<op::Min, $c, $s::Size>,)* Calc<op::Min, $c0, $s0::Size>,);
+
+            #[inline]
+            fn tile(self, by: ($($c,)* $c0,)) -> (Self::Shape, Self::Valid) {
+                let shape = ($(self.$i.cut(by.$i),)* self.$i0.cut(by.$i0),);
+                let valid = (
+                    $(calc::<op::Min, _, _>(by.$i, self.$i.size()),)*
+                    calc::<op::Min, _, _>(by.$i0, self.$i0.size()),
+                );
+                (shape, valid)
+            }
+        }
+    };
+}
+arities!(tiles);
+
+macro_rules! no_tiles {
+    ($($s:ident $d:ident $c:ident $i:tt),*; $s0:ident $d0:ident $c0:ident $i0:tt) => {
+        impl<$($s: FixedTuple,)* $s0: FixedTuple> TileBy<Nothing> for ($($s,)* $s0,) {
+            type Shape = Self;
+            type Valid = Self;
+
+            fn tile(self, by: Nothing) -> (Self, Self) {
+                match by {}
+            }
+        }
+    };
+}
+arities!(no_tiles);
+
+impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> fmt::Display for FixedLayoutTile<S, D, V> {
+    /// The layout, and `valid (…)` where that is not all of it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.layout, f)?;
+        let whole = self.layout.lower().and_then(|layout| {
+            let valid = self.lower_valid(&layout)?;
+            let mut axes = valid.as_slice().iter().enumerate();
+            Ok(axes.all(|(axis, &extent)| layout.axis_size(axis) == Some(extent)))
+        });
+        match (whole, V::DEPTH) {
+            (Ok(true), _) => Ok(()),
+            (_, 0) => write!(f, " valid ({})", self.valid.display()),
+            (_, _) => write!(f, " valid {}", self.valid.display()),
+        }
+    }
+}
+
+impl<S: Congruent<D>, D: FixedTuple, V: FixedTuple> fmt::Debug for FixedLayoutTile<S, D, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<S, D, V, T, E, W> PartialEq<FixedLayoutTile<T, E, W>> for FixedLayoutTile<S, D, V>
+where
+    S: Congruent<D>,
+    T: Congruent<E>,
+    D: FixedTuple,
+    E: FixedTuple,
+    V: FixedTuple,
+    W: FixedTuple,
+{
+    fn eq(&self, other: &FixedLayoutTile<T, E, W>) -> bool {
+        self.layout == other.layout && same(self.valid, other.valid)
+    }
+}

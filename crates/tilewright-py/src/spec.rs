@@ -1,0 +1,73 @@
+//! What arguments say of a layout: a SPEC, an element type, the layout of an array.
+
+use pyo3::{
+    PyTypeInfo,
+    exceptions::PyTypeError,
+    prelude::*,
+    types::{PyAny, PyBool, PyComplex, PyFloat, PyInt, PyString},
+};
+use tilewright::{Dtype, Named, Pattern, Spec, TensorLayout, notation};
+
+use crate::{
+    errors::Raised,
+    values::{PyLayout, PyTensorLayout},
+};
+
+/// The extents of the storage, outermost first, where it is a box of digits; else its length.
+pub(crate) fn storage_shape(layout: &TensorLayout) -> Vec<u64> {
+    let digits = Pattern::of(layout).and_then(|pattern| pattern.storage(layout.extents()));
+    digits.map_or_else(|_| vec![layout.capacity()], |digits| digits.as_slice().to_vec())
+}
+
+/// A SPEC, read: a text, or what is a layout already.
+pub(crate) fn spec_of(value: &Bound<'_, PyAny>) -> PyResult<Spec> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Spec::parse(&text.to_cow()?).raised();
+    }
+    if let Ok(tensor) = value.cast::<PyTensorLayout>() {
+        return Spec::parse(&tensor.get().0.to_spec()).raised();
+    }
+    if let Ok(layout) = value.cast::<PyLayout>() {
+        return Spec::parse(&format!("cute:{}", layout.get().0)).raised();
+    }
+    let found = value.get_type().name()?.to_string();
+    Err(PyTypeError::new_err(format!("a layout is text, a Layout or a TensorLayout; not {found}")))
+}
+
+/// A SPEC with the array it is resolved for.
+pub(crate) fn resolve(
+    value: &Bound<'_, PyAny>,
+    dims: Option<&[u64]>,
+    dtype: Option<Dtype>,
+) -> PyResult<Named> {
+    if let (Ok(tensor), None, None) = (value.cast::<PyTensorLayout>(), dims, dtype) {
+        return Ok(tensor.get().0.clone());
+    }
+    spec_of(value)?.resolve(dims, dtype).raised()
+}
+
+/// What NumPy makes of Python's own types. By their names, `float` and `int` are C's.
+fn python_type(value: &Bound<'_, PyAny>) -> Option<Dtype> {
+    let py = value.py();
+    let types = [
+        (PyFloat::type_object(py), Dtype::F64),
+        (PyInt::type_object(py), Dtype::S64),
+        (PyBool::type_object(py), Dtype::Pred),
+        (PyComplex::type_object(py), Dtype::C128),
+    ];
+    types.into_iter().find(|(own, _)| value.is(own)).map(|(_, dtype)| dtype)
+}
+
+/// An element type: by a name in any spelling, or NumPy's, ml_dtypes' or torch's own.
+pub(crate) fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<Dtype> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return notation::dtype(&text.to_cow()?).raised();
+    }
+    if let Some(dtype) = python_type(value) {
+        return Ok(dtype);
+    }
+    // A class such as `numpy.float32`, a `numpy.dtype`, or a `torch.dtype`.
+    let name = value.getattr("name").or_else(|_| value.getattr("__name__"));
+    let text = name.and_then(|name| name.extract::<String>());
+    notation::dtype(&text.unwrap_or(value.str()?.to_string())).raised()
+}

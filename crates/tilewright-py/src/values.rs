@@ -1,0 +1,59 @@
+//! The values that Python holds, and tuples of integers as Python's; their methods stand with what they need,
+//! in `layout.rs` and `tensor.rs`.
+
+use pyo3::{
+    prelude::*,
+    types::{PyAny, PyTuple},
+};
+use tilewright::{IntTuple, Layout, Named};
+
+use crate::errors::Raised;
+
+/// A layout: a function from a coordinate to an offset, in elements.
+///
+/// ``Layout("((4,2),(4,3)):((4,16),(1,32))")`` reads CuTe's text, ``Layout(shape, stride)`` takes nested tuples of
+/// integers, ``Layout(shape)`` is compact with its first mode fastest, as in CuTe.
+///
+/// Two layouts are equal when they are the same form; ``tilewright.same`` compares them as functions.
+///
+/// Raises ``ParseError`` for a text that is no layout, ``Error`` for shapes and strides that do not fit.
+///
+/// >>> from tilewright import Layout
+/// >>> layout = Layout((4, 8), (8, 1))
+/// >>> layout
+/// Layout('(4,8):(8,1)')
+/// >>> layout((1, 2)), layout.size, layout.shape
+/// (10, 32, (4, 8))
+#[pyclass(name = "Layout", module = "tilewright", frozen, eq, hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct PyLayout(pub(crate) Layout);
+
+/// Where each element of an array lives: logical extents, a layout of the padded array, a capacity, and what is
+/// known of the elements.
+///
+/// ``TensorLayout(spec, dims=None, dtype=None)`` reads a SPEC in any notation; ``TensorLayout.of(array)`` is the
+/// layout of an array that exists. Two are equal when dims, map, capacity, dtype, width and padding are the same;
+/// ``same`` compares the maps alone.
+///
+/// Raises ``ParseError`` with ``span`` and a caret, ``NeedsDimsError``, ``NeedsDtypeError``, ``MismatchError``.
+///
+/// >>> from tilewright import TensorLayout
+/// >>> zn = TensorLayout("zN", dims=(100, 30), dtype="f16")
+/// >>> zn
+/// TensorLayout('f16[100,30] zN')
+/// >>> zn.storage_shape, zn.capacity, zn.nbytes
+/// ((2, 7, 16, 16), 3584, 7168)
+/// >>> zn.offset((16, 0)), zn.coord(256)
+/// (256, (16, 0))
+#[pyclass(name = "TensorLayout", module = "tilewright", frozen)]
+#[derive(Clone)]
+pub(crate) struct PyTensorLayout(pub(crate) Named);
+
+/// The same as Python's nested tuples; an integer stays one.
+pub(crate) fn from_tuple<'py>(py: Python<'py>, tuple: &IntTuple) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(value) = tuple.as_integer() {
+        return Ok(value.into_pyobject(py)?.into_any());
+    }
+    let parts = (0..tuple.rank()).map(|at| from_tuple(py, &tuple.get(&[at]).raised()?));
+    Ok(PyTuple::new(py, parts.collect::<PyResult<Vec<_>>>()?)?.into_any())
+}
