@@ -24,8 +24,6 @@ pub(crate) struct Failure {
 
 /// The most characters of a line of a message.
 const LONGEST: usize = 1000;
-/// The answer is no.
-pub(crate) const NO: u8 = 1;
 /// Bad usage, or a layout that does not parse or is not legal.
 const USAGE: u8 = 2;
 /// Reading or writing failed.
@@ -87,7 +85,7 @@ impl Failure {
 
     /// An error that is the answer: no.
     pub(crate) fn no(error: tilewright::Error) -> Failure {
-        Failure { code: NO, ..Failure::of(error) }
+        Failure { code: ExitCode::NO.0, ..Failure::of(error) }
     }
 
     /// The same failure, about this argument.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 use tilewright::ask::Answer;
 
-use crate::{exit::ExitCode, failure::NO};
+use crate::exit::ExitCode;
 
 /// The version of the JSON shapes (`docs/json.md`).
 const VERSION: u32 = 1;
@@ -36,7 +36,7 @@ impl Output {
         }
         let text = self.said(answer);
         self.text(&text)?;
-        Ok(if answer.is_no() { ExitCode::from(NO) } else { ExitCode::SUCCESS })
+        Ok(if answer.is_no() { ExitCode::NO } else { ExitCode::SUCCESS })
     }
 
     /// The same on stderr, where standard output has been given to something else.

@@ -77,6 +77,7 @@ mod tensor;
 mod verify;
 mod watch;
 mod whole;
+mod word;
 mod work;
 
 pub use bytes::bytes;

@@ -43,7 +43,7 @@ const USUAL_BITS: u32 = 32;
 /// ```
 /// use tilewright_web::ask;
 /// let answer = ask(r#"{"ask": "same", "a": "f32[2,3]{0,1}", "b": "(2,3):(1,2)"}"#);
-/// assert_eq!(answer, r#"{"notes":[],"same":true}"#);
+/// assert_eq!(answer, r#"{"same":true,"notes":[]}"#);
 ///
 /// let answer = ask(r#"{"ask": "view", "spec": "(2,3):(1,x)"}"#);
 /// assert!(answer.contains(r#""kind":"parse""#) && answer.contains(r#""span":[9,10]"#));

@@ -10,12 +10,7 @@ use tilewright::{
 };
 
 use super::question::ask;
-use crate::{
-    args::Eval,
-    exit::ExitCode,
-    failure::{Failure, NO},
-    output::Output,
-};
+use crate::{args::Eval, exit::ExitCode, failure::Failure, output::Output};
 
 pub(super) fn run(args: &Eval, out: &mut Output) -> Result<ExitCode, Failure> {
     match args.expr.as_deref() {
@@ -44,7 +39,7 @@ fn batch(input: &mut impl BufRead, out: &mut Output) -> Result<ExitCode, Failure
             }
         }
     }
-    Ok(if failed { ExitCode::from(NO) } else { ExitCode::SUCCESS })
+    Ok(if failed { ExitCode::NO } else { ExitCode::SUCCESS })
 }
 
 /// The next line without its end, or why it is no text; `None` behind the last. What is too long is

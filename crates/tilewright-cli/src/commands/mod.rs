@@ -16,7 +16,7 @@ use tilewright::{Error, ParseError, files::Request};
 use crate::{
     args::{Cli, Command, Job},
     exit::ExitCode,
-    failure::{Failure, NO},
+    failure::Failure,
     output::Output,
     size, spec,
 };
