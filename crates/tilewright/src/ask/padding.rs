@@ -98,7 +98,7 @@ impl Advice {
     ///     let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
     ///     Advice::of(named.layout()).unwrap().suggestion()
     /// };
-    /// let says = "(m1 m0:128) (n1 n0:8) -> n1 m1 n0 m0 would be ×1 instead of ×16";
+    /// let says = "(m1 m0:128) (n1 n0:8) -> m1 n1 n0 m0 would be ×1 instead of ×16";
     /// assert_eq!(suggestion("f32[128,8]{1,0:T(8,128)}").as_deref(), Some(says));
     /// assert_eq!(suggestion("f32[8,100]{1,0:T(8,128)}").as_deref(), Some("no order of the dims pads less"));
     /// // Rows with gaps between them have no tiles.

@@ -97,7 +97,7 @@ impl Question {
     /// let asked = |text| Question::from_json(&serde_json::from_str(text).unwrap());
     /// let offset = asked(r#"{"ask": "offset", "spec": "row-major", "dims": [4, 8], "coord": [1, 2]}"#)?;
     /// assert_eq!(offset.unwrap().answer()?.to_string(), "10");
-    /// assert_eq!(asked(r#"{"ask": "eval"}"#)?.unwrap().answer().unwrap_err().field(), Some("text"));
+    /// assert_eq!(asked(r#"{"ask": "offset", "coord": 5}"#).unwrap_err().field(), Some("spec"));
     /// assert!(asked(r#"{"ask": "sing"}"#)?.is_none());
     /// # Ok::<(), tilewright::Error>(())
     /// ```

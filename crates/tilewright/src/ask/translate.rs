@@ -46,9 +46,8 @@ impl Translation {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn of(named: &Named, to: &Notation) -> Result<Translation, Error> {
-        let refused = |error| {
-            Error::from(error).prefixed(&format!("{} cannot say it: ", to.name())).in_field("spec")
-        };
+        let refused =
+            |error| Error::from(error).prefixed(&format!("{} cannot say it: ", to.name()));
         Ok(Translation {
             notation: to.name(),
             text: to.print(named).map_err(refused)?,

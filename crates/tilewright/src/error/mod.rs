@@ -155,6 +155,12 @@ impl Error {
         self
     }
 
+    /// The same error without a place: there is no text.
+    pub(crate) fn without_span(mut self) -> Error {
+        (self.0.span, self.0.rendered) = (None, None);
+        self
+    }
+
     /// The same error, with these words before its message.
     pub(crate) fn prefixed(mut self, words: &str) -> Error {
         self.0.message.insert_str(0, words);

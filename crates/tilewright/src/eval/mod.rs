@@ -29,6 +29,7 @@
 //! assert!(error.to_string().contains("at (2,1): A(B) is 8, the only candidate gives 7"));
 //! ```
 
+mod call;
 mod dims;
 mod error;
 mod functions;
@@ -44,6 +45,7 @@ mod value;
 use crate::Error;
 use lexer::Word;
 
+pub use call::call;
 pub use functions::{Function, functions};
 pub use limits::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
 pub use operation::{Operation, operation};

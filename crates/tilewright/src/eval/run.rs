@@ -18,8 +18,13 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
     match &expr.node {
         Node::Integer(value) => Ok(Form::Tuple(IntTuple::integer(*value))),
         Node::Keep => Ok(Form::Slicer(Items::leaf(None))),
-        Node::Tuple(parts) => tuple(expr, parts),
-        Node::Tiler(parts) => parts.iter().map(part).collect::<Result<_, _>>().map(Form::Tiler),
+        Node::Tuple(parts) => {
+            tuple(parts.iter().map(placed).collect::<Result<_, Error>>()?, expr.span)
+        }
+        Node::Tiler(parts) => {
+            let parts = parts.iter().map(|one| part(placed(one)?));
+            parts.collect::<Result<_, _>>().map(Form::Tiler)
+        }
         Node::Swizzle(numbers) => swizzle(*numbers).map(Form::Swizzle).map_err(refused),
         Node::Quoted(text) => quoted(expr, text),
         Node::Linear(text) => LinearLayout::parse(text)
@@ -49,22 +54,30 @@ fn layout(layout: Layout) -> Form {
     Form::Layout(Box::new(layout))
 }
 
-/// The arguments of a call, as far as they are some function's: an answer is none, and what stands behind
-/// it is not computed.
+/// The arguments of a call.
 fn evaluated(name: &str, arguments: &[Expr<'_>]) -> Result<Vec<Argument>, Error> {
-    let one = |expr: &Expr<'_>| match run(expr)? {
+    arguments.iter().map(|expr| argument(name, placed(expr)?)).collect()
+}
+
+/// The value of an expression with its place.
+fn placed(expr: &Expr<'_>) -> Result<Argument, Error> {
+    Ok(Argument { form: run(expr)?, span: expr.span })
+}
+
+/// An argument, if it is one of some function: an answer is none, and what stands behind it is not computed.
+pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error> {
+    match &argument.form {
         form @ (Form::Boolean(_) | Form::List(_) | Form::Padding) => {
             let message = format!("{name}: {} is no argument of a function", form.described());
-            Err(Error::at("arguments", expr.span, message))
+            Err(Error::at("arguments", argument.span, message))
         }
-        form => Ok(Argument { form, span: expr.span }),
-    };
-    arguments.iter().map(one).collect()
+        _ => Ok(argument),
+    }
 }
 
 /// Integers, tuples and `_` under one more bracket.
-fn tuple(expr: &Expr<'_>, parts: &[Expr<'_>]) -> Result<Form, Error> {
-    let one = |part: &Expr<'_>| match run(part)? {
+pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, Error> {
+    let one = |part: Argument| match part.form {
         Form::Tuple(tuple) => Ok(Items::of(&tuple)),
         Form::Slicer(items) => Ok(items),
         other => Err(Error::at(
@@ -76,35 +89,35 @@ fn tuple(expr: &Expr<'_>, parts: &[Expr<'_>]) -> Result<Form, Error> {
             ),
         )),
     };
-    let items = Items::tuple(parts.iter().map(one).collect::<Result<_, Error>>()?);
+    let items = Items::tuple(parts.into_iter().map(one).collect::<Result<_, Error>>()?);
     let form = items.and_then(|items| {
         // A tuple that has a slicer's brackets and `_` is legal iff its integers are.
         items.slicer()?;
         Ok(items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
     });
-    form.map_err(|error| Error::core(expr.span, "", &error))
+    form.map_err(|error| Error::core(span, "", &error))
 }
 
 /// What a tiler says of an axis.
-fn part(expr: &Expr<'_>) -> Result<Part, Error> {
-    let form = run(expr)?;
+pub(super) fn part(of: Argument) -> Result<Part, Error> {
+    let Argument { form, span } = of;
     match &form {
         Form::Tuple(tuple) if tuple.as_integer().is_some() => {
             let extent = tuple.as_integer().and_then(|extent| u64::try_from(extent).ok());
             extent.map(Part::Extent).ok_or_else(|| {
-                Error::at("illegal", expr.span, "an extent below 0; extents are 0 or more")
+                Error::at("illegal", span, "an extent below 0; extents are 0 or more")
             })
         }
         Form::Slicer(items) if *items == Items::leaf(None) => Ok(Part::Keep),
         Form::Layout(_) | Form::Cut(_) => {
             let layout = Value(form).as_layout().cloned();
             layout.map(|layout| Part::Layout(Box::new(layout))).ok_or_else(|| {
-                Error::at("unsupported", expr.span, "this is no layout of modes and strides")
+                Error::at("unsupported", span, "this is no layout of modes and strides")
             })
         }
         other => Err(Error::at(
             "arguments",
-            expr.span,
+            span,
             format!(
                 "{} in a tiler, which holds a layout, an integer or `_` per axis",
                 other.described()
@@ -131,13 +144,15 @@ fn quoted(expr: &Expr<'_>, text: &str) -> Result<Form, Error> {
     if let Some(map) = spec.distribution(None, None).map_err(refused)? {
         return Ok(Form::Linear(Box::new(map)));
     }
-    let named = spec.resolve(None, None).map_err(refused)?;
-    // A bare layout is just that, wherever its text stood.
-    Ok(if named.is_bare() {
-        layout(named.layout().layout().clone())
-    } else {
-        Form::Spec(Box::new(named))
-    })
+    spec.resolve(None, None).map(named).map_err(refused)
+}
+
+/// The layout of an array. A bare layout is just that, wherever its text stood.
+pub(super) fn named(named: Named) -> Form {
+    match named.is_bare() {
+        true => layout(named.layout().layout().clone()),
+        false => Form::Spec(Box::new(named)),
+    }
 }
 
 /// A tuple of integers, where a layout's text asks for one.
