@@ -6,7 +6,7 @@
 use std::{env, path::Path};
 
 use crate::{
-    python,
+    algebra, python,
     shell::{Outcome, command, run as sh, target},
     steps::Steps,
     tidy,
@@ -39,6 +39,7 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
     steps.step("program", || build(root))?;
+    steps.step("algebra", || algebra::run(root, true))?;
     steps.step_with(&[Tool::Python], "python", || reference(root))?;
     let mut wheel = None;
     let built = || wheel::build(root).map(|made| wheel = Some(made));

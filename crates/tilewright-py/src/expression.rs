@@ -24,7 +24,7 @@ const DEEPEST: usize = 64;
 /// A value of the expression language that Python has no type of its own for: a tiler, a map to coordinates, a
 /// linear layout, a coordinate with ``_``. It prints as its text and is taken as an argument again.
 ///
-/// >>> from tilewright import linear
+/// >>> from tilewright.algebra import linear
 /// >>> linear("(4,4):(4,1)")
 /// Value('{dim0=[4,8],dim1=[1,2]} -> (offset:16)')
 #[pyclass(name = "Value", module = "tilewright", frozen, eq, hash)]

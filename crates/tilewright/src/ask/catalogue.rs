@@ -212,13 +212,27 @@ pub struct Functions;
 
 impl fmt::Display for Functions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        eval::functions().try_for_each(|one| writeln!(f, "{one:?}\n    {}", one.doc()))
+        eval::functions().try_for_each(|one| {
+            let example = one.example();
+            let value =
+                eval::evaluate(&example).map_or_else(|no| no.to_string(), |yes| yes.to_string());
+            writeln!(f, "{one:?}\n    {}\n    {example} = {value}", one.doc())
+        })
     }
 }
 
 impl Answer for Functions {
     fn to_json(&self) -> Value {
-        let one = |one: &Function| json!({ "name": one.name(), "arguments": one.arguments(), "doc": one.doc() });
+        let one = |one: &Function| {
+            json!({
+                "name": one.name(),
+                "arguments": one.arguments(),
+                "doc": one.doc(),
+                "python": one.python(),
+                "example": one.example(),
+                "answer": eval::evaluate(&one.example()).ok().map(|value| value.to_json()),
+            })
+        };
         json!({ "functions": eval::functions().map(one).collect::<Vec<_>>() })
     }
 }

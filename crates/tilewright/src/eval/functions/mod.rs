@@ -35,6 +35,10 @@ pub struct Function {
     name: &'static str,
     arguments: &'static str,
     doc: &'static str,
+    /// Its parameters and result in Python; empty where Python has it otherwise.
+    python: &'static str,
+    /// Arguments to try it with.
+    example: &'static str,
     /// The fewest and the most arguments.
     counts: (usize, usize),
     run: fn(&Call<'_>) -> Answer,
@@ -75,6 +79,29 @@ impl Function {
     /// ```
     pub fn doc(&self) -> &'static str {
         self.doc
+    }
+
+    /// Its parameters and result as Python declares them; `None` for what Python's values answer by methods.
+    ///
+    /// ```
+    /// use tilewright::eval::functions;
+    /// let cosize = functions().find(|function| function.name() == "cosize").unwrap();
+    /// assert_eq!(cosize.python(), Some("(layout: LayoutLike, /) -> int"));
+    /// ```
+    pub fn python(&self) -> Option<&'static str> {
+        Some(self.python).filter(|text| !text.is_empty())
+    }
+
+    /// A call of it that has a value.
+    ///
+    /// ```
+    /// use tilewright::eval::{evaluate, functions};
+    /// for function in functions() {
+    ///     assert!(evaluate(&function.example()).is_ok(), "{}", function.example());
+    /// }
+    /// ```
+    pub fn example(&self) -> String {
+        format!("{}({})", self.name, self.example)
     }
 
     /// The value of a call.
