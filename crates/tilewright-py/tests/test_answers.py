@@ -82,7 +82,6 @@ def inferred(question: dict[str, Any]) -> Any:
     return {
         "answer": "found",
         "pattern": found.layout.translate("pattern"),
-        "layout": found.layout.spec,
         "padding": found.layout.padding,
         "only": found.only,
         "reversed": found.reversed,
