@@ -10,6 +10,7 @@ use crate::{
     Error, Reading, Request, Tensor, dtype,
     held::{Held, check_width, width_in},
     order, reading,
+    work::Shares,
 };
 
 /// What happens to a tensor.
@@ -174,7 +175,8 @@ impl Job {
         self.to.padding_bytes()
     }
 
-    /// The kernel that moves the elements; `copy` where none is needed.
+    /// What moves most of the elements, in the words of [`Plan::kernel_name`]; `copy` where nothing moves.
+    /// Where memory allows only ranges of the result, that of the first range.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -272,7 +274,9 @@ impl Job {
             Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
         })?;
         let plan = plan(name, &from, &to, fill)?;
-        let (bytes_out, kernel) = (plan.dst_bytes(), plan.kernel_name().to_string());
+        let bytes_out = plan.dst_bytes();
+        let kernel =
+            Shares::of(request.memory).kernel(&plan).map_err(|error| unplanned(name, &error))?;
         let same = from.layout() == to.layout() && (from.bits, from.order) == (to.bits, to.order);
         let already_so = same && to.padding_bytes() == 0;
         let (action, kernel) =
@@ -430,6 +434,10 @@ pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
 fn plan(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Plan, Error> {
     let extend = if from.dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero };
     let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
-    Plan::new(from.layout(), to.layout(), elements, fill)
-        .map_err(|error| Error::usage(format!("tensor {name:?}: {error}")))
+    Plan::new(from.layout(), to.layout(), elements, fill).map_err(|error| unplanned(name, &error))
+}
+
+/// No plan moves a tensor.
+fn unplanned(name: &str, error: &tilewright_relayout::Error) -> Error {
+    Error::usage(format!("tensor {name:?}: {error}"))
 }

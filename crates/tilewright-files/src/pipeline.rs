@@ -33,7 +33,7 @@ pub(crate) fn write(
     budget: &Budget,
     pool: &Pool,
 ) -> Result<(), Error> {
-    let shares = Shares::of(budget.limit(), Output::needs(budget.limit()));
+    let shares = Shares::of(budget.limit());
     let queue = Mutex::new(Queue::new(conversion, sections, shares));
     let stop = AtomicBool::new(false);
     let road = Road { queue: &queue, stop: &stop, shares, pool, budget };

@@ -76,7 +76,7 @@ fn way_back(needs: &Needs, start: &Module) -> Option<Vec<Module>> {
                 return Some(way);
             }
             if seen.insert(next.clone()) {
-                open.push_back([way.as_slice(), &[next.clone()]].concat());
+                open.push_back([way.as_slice(), std::slice::from_ref(next)].concat());
             }
         }
     }
