@@ -1,15 +1,13 @@
 //! `show` into files and in colour: pictures instead of plain text.
 
 use std::{
-    borrow::Cow,
     io::IsTerminal as _,
     path::{Path, PathBuf},
 };
 
-use serde_json::{Value, json};
 use tilewright::{
     LinearLayout, Named, Spec,
-    ask::title,
+    ask::{Drawn, title},
     draw::{self, Label, Limits, Scene, Subject},
     files,
     input::expression,
@@ -64,11 +62,12 @@ pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
         (None, true) => Some(scene.to_terminal(coloured(args) && !out.is_json())),
         (None, false) => None,
     };
-    let files: Vec<Cow<'_, str>> = there.iter().map(|(place, _)| place.to_string_lossy()).collect();
-    let answer: Value = json!({
-        "title": scene.title, "notes": scene.notes, "files": files, "picture": text,
-    });
-    Ok(out.answer(&text.unwrap_or_default(), answer)?)
+    let files = there.iter().map(|(place, _)| place.to_string_lossy().into_owned()).collect();
+    let drawn = Drawn::of(&scene, files, text);
+    if drawn.picture.is_some() || out.is_json() {
+        out.say(&drawn)?;
+    }
+    Ok(())
 }
 
 /// The expression that a text is of what is no layout of an array, and has a picture all the same.

@@ -2,11 +2,9 @@
 
 use std::io::{self, BufRead, Read as _};
 
-use serde_json::{Value as Json, json};
 use tilewright::{
-    Error,
-    ask::{Answer as _, Question},
-    eval::{MAX_TEXT, evaluate},
+    ask::{Answer as _, Line, Question},
+    eval::MAX_TEXT,
 };
 
 use super::question::ask;
@@ -24,20 +22,9 @@ pub(super) fn run(args: &Eval, out: &mut Output) -> Result<ExitCode, Failure> {
 fn batch(input: &mut impl BufRead, out: &mut Output) -> Result<ExitCode, Failure> {
     let mut failed = false;
     while let Some(line) = line(input)? {
-        let outcome = match &line {
-            Err(refusal) => Err((refusal.clone(), json!({ "kind": "parse", "message": refusal }))),
-            Ok(text) if text.trim().is_empty() => Ok((String::new(), json!({ "kind": "nothing" }))),
-            Ok(text) => evaluate(text)
-                .map(|value| (value.to_string(), value.to_json()))
-                .map_err(|error| (said(&error, text), fault(&error))),
-        };
-        match outcome {
-            Ok((text, value)) => out.answer(&format!("{text}\n"), value)?,
-            Err((text, error)) => {
-                failed = true;
-                out.answer(&format!("error: {text}\n"), json!({ "error": error }))?;
-            }
-        }
+        let answer = line.map_or_else(|why| Line::unread(&why), |text| Line::of(&text));
+        failed |= answer.is_no();
+        out.say(&answer)?;
     }
     Ok(if failed { ExitCode::NO } else { ExitCode::SUCCESS })
 }
@@ -64,19 +51,6 @@ fn line(input: &mut impl BufRead) -> io::Result<Option<Result<String, String>>> 
     let text = std::str::from_utf8(text)
         .map_err(|error| format!("byte {} of the line is no UTF-8", error.valid_up_to()));
     Ok(Some(text.map(str::to_owned)))
-}
-
-/// The message on one line, with the column where the text itself is at fault.
-fn said(error: &Error, text: &str) -> String {
-    let message = error.to_string().replace(['\n', '\r'], " ");
-    match error.column(text).filter(|_| error.is_parse()) {
-        Some(column) => format!("column {column}: {message}"),
-        None => message,
-    }
-}
-
-fn fault(error: &Error) -> Json {
-    json!({ "kind": error.kind(), "message": error.to_string(), "span": error.span() })
 }
 
 #[cfg(test)]

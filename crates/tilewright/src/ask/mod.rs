@@ -15,9 +15,9 @@
 //! | the layout between two buffers | [`Inferred`] |
 //! | who holds what of an array spread over threads | [`Distribution`] |
 //! | the bytes of an array, moved | [`Moved`] |
-//! | the value of an expression | [`Value`](crate::eval::Value) |
+//! | the value of an expression, of one line of many | [`Value`](crate::eval::Value), [`Line`] |
 //! | named formats, notations, functions | [`Formats`], [`Example`], [`Notations`], [`Functions`] |
-//! | a layout, or two, as a grid or as memory | [`Shown`] |
+//! | a layout, or two, as a grid or as memory; as a picture | [`Shown`], [`Drawn`] |
 //! | what is in a file | [`Info`], [`ModuleInfo`] |
 //! | what a conversion does and did; whether a file is what it should be | [`Converted`], [`Verified`] |
 //!
@@ -36,6 +36,7 @@
 mod catalogue;
 mod convert;
 mod distribution;
+mod draw;
 mod eval;
 pub mod explain;
 mod fields;
@@ -61,6 +62,8 @@ use serde_json::Value;
 pub use catalogue::{Example, Formats, Functions, Notations};
 pub use convert::Converted;
 pub use distribution::Distribution;
+pub use draw::Drawn;
+pub use eval::Line;
 pub use explain::Explanation;
 pub use fields::Fields;
 pub use index::{Contents, Offset};
