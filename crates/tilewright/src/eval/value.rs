@@ -158,7 +158,7 @@ impl Value {
     ///
     /// ```
     /// use tilewright::eval::evaluate;
-    /// assert_eq!(evaluate("Sw<3,4,2>").unwrap().as_swizzle().unwrap().base(), 4);
+    /// assert_eq!(evaluate("Sw<2,4,3>").unwrap().as_swizzle().unwrap().base(), 4);
     /// assert!(evaluate("4:1").unwrap().as_swizzle().is_none());
     /// ```
     pub fn as_swizzle(&self) -> Option<Swizzle> {
