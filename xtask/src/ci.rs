@@ -6,7 +6,7 @@
 use std::{env, path::Path};
 
 use crate::{
-    algebra, python,
+    algebra, python, release,
     shell::{Outcome, command, run as sh, target},
     steps::Steps,
     tidy,
@@ -36,6 +36,11 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     look(root, steps)?;
     let cargo = |words: &[&str]| command(root, &[&["cargo"], words].concat());
     steps.step("tests", || sh(&mut cargo(&["test", "--workspace"])))?;
+    steps.step("features", || release::features(root))?;
+    steps.step("packages", || release::packages(root))?;
+    steps.step_with(&[Tool::Deny], "licences", || release::licences(root))?;
+    let tools = [Tool::Deny, Tool::Advisories];
+    steps.step_with(&tools, "advisories", || release::advisories(root))?;
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
     steps.step("program", || build(root))?;

@@ -12,6 +12,7 @@ mod ci;
 mod faults;
 mod oracles;
 mod python;
+mod release;
 mod shell;
 mod steps;
 mod tidy;

@@ -65,7 +65,7 @@ mod layout;
 mod layout_print;
 mod layout_text;
 mod limits;
-mod linear;
+pub mod linear;
 mod macros;
 mod mode;
 mod observe;

@@ -1,18 +1,14 @@
 //! A conversion: everything decided before a byte is written.
 
-use std::{
-    io::Write,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use crate::{
-    Action, Error, Input, Job, Request, Watch,
+    Action, Error, Input, Job, Request,
     container::{Format, Target},
     destination, journal,
     open::check_reading,
     place::Place,
     request::{Choice, check_memory},
-    run, sink,
 };
 
 /// A checked conversion of one file, ready to run.
@@ -284,54 +280,6 @@ impl<'a> Conversion<'a> {
     /// ```
     pub fn out(&self) -> &Path {
         &self.out
-    }
-
-    /// Writes the result: to temporary files beside `out`, synced, verified if asked, then renamed;
-    /// the index of a checkpoint last. After an error before that rename nothing of it is left; where the
-    /// folder cannot be synced afterwards, or old files cannot be removed, the result stands.
-    ///
-    /// # Errors
-    /// [i/o](Error::is_io) if reading or writing fails, or if verification finds a difference;
-    /// [cancelled](Error::is_cancelled) if `watch` says so.
-    ///
-    /// ```
-    /// # use tilewright_files::{Conversion, Reading, Request, open};
-    /// # use tilewright_notation::Spec;
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
-    /// # let input = open(path, &Reading::default()).unwrap();
-    /// # let folder = tempfile::tempdir().unwrap();
-    /// # let out = folder.path().join("zn.safetensors");
-    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
-    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
-    /// conversion.run(&()).unwrap();
-    /// assert!(out.exists());
-    ///
-    /// // What has appeared meanwhile is not replaced.
-    /// assert_eq!(conversion.run(&()).unwrap_err().kind(), "exists");
-    /// ```
-    pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
-        run::run(self, watch, &sink::plain)
-    }
-
-    /// Writes the result of [`prepare_stream`](Conversion::prepare_stream), in order. An error leaves a part
-    /// of it.
-    ///
-    /// # Errors
-    /// As [`run`](Conversion::run); [usage](Error::is_usage) where the result goes to files.
-    ///
-    /// ```
-    /// # use tilewright_files::{Conversion, Reading, Request, open};
-    /// # use tilewright_notation::Spec;
-    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
-    /// # let input = open(path, &Reading::default()).unwrap();
-    /// let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
-    /// let conversion = Conversion::prepare_stream(&input, "-", request).unwrap();
-    /// let mut out = Vec::new();
-    /// let report = conversion.run_to(&mut out, &()).unwrap();
-    /// assert_eq!(report.bytes_written(), out.len() as u64);
-    /// ```
-    pub fn run_to(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<Report, Error> {
-        run::run_to(self, out, watch)
     }
 }
 

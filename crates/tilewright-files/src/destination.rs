@@ -14,8 +14,8 @@ use tilewright_core::Remedy;
 use crate::{
     Error, Input, Request,
     container::{FORMATS, Format, Target},
-    place::{Place, is_standard},
-    source::unusual_kind,
+    place::Place,
+    source::{is_standard, unusual_kind},
     temporary,
 };
 

@@ -10,7 +10,7 @@ use crate::{
     Error, Reading, Request, Tensor, dtype,
     held::{Held, check_width, width_in},
     order, reading,
-    work::Shares,
+    shares::Shares,
 };
 
 /// What happens to a tensor.

@@ -15,8 +15,9 @@ use crate::{
     Error,
     budget::{Budget, Buffer},
     pool::Pool,
+    shares::Shares,
     source::Source,
-    work::{Part, Queue, Shares, Work},
+    work::{Part, Queue, Work},
 };
 
 /// The most bytes read between two looks at whether to stop.

@@ -68,6 +68,7 @@ mod request;
 mod rows;
 mod run;
 mod set;
+mod shares;
 mod sink;
 mod source;
 mod space;

@@ -19,7 +19,8 @@ use crate::{
     lane::{Lane, Message, Road, Said},
     output::Output,
     pool::Pool,
-    work::{Queue, Shares},
+    shares::Shares,
+    work::Queue,
 };
 
 /// How long the watcher is not asked while nothing comes.

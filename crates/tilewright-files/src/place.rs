@@ -2,10 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The name of standard input, or output.
-const STANDARD: &str = "-";
-
-use crate::container::Format;
+use crate::{container::Format, source::is_standard};
 
 /// A path without its prefix, and the format that prefix or extension names.
 #[derive(Clone, Debug)]
@@ -22,11 +19,6 @@ impl Place {
             None => Place { path: path.into(), format: Format::by_ending(path) },
         }
     }
-}
-
-/// Whether a path without its prefix is standard input or output; a file of that name is `./-`.
-pub(crate) fn is_standard(path: &Path) -> bool {
-    path.as_os_str() == STANDARD
 }
 
 /// Whether a path names standard input or output: `-`, also with its kind before it, `raw:-`. Libraries

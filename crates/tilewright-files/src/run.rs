@@ -13,7 +13,7 @@ use crate::{
     pipeline,
     pool::Pool,
     set,
-    sink::{Sink, Stream, Wrap},
+    sink::{self, Sink, Stream, Wrap},
     source::Source,
     space,
     temporary::{self, Temporary},
@@ -21,12 +21,58 @@ use crate::{
     watch::go_on,
 };
 
+impl Conversion<'_> {
+    /// Writes the result: to temporary files beside `out`, synced, verified if asked, then renamed;
+    /// the index of a checkpoint last. After an error before that rename nothing of it is left; where the
+    /// folder cannot be synced afterwards, or old files cannot be removed, the result stands.
+    ///
+    /// # Errors
+    /// [i/o](Error::is_io) if reading or writing fails, or if verification finds a difference;
+    /// [cancelled](Error::is_cancelled) if `watch` says so.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let out = folder.path().join("zn.safetensors");
+    /// # let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// # let conversion = Conversion::prepare(&input, &out, request.verify(true)).unwrap();
+    /// conversion.run(&()).unwrap();
+    /// assert!(out.exists());
+    ///
+    /// // What has appeared meanwhile is not replaced.
+    /// assert_eq!(conversion.run(&()).unwrap_err().kind(), "exists");
+    /// ```
+    pub fn run(&self, watch: &dyn Watch) -> Result<Report, Error> {
+        run(self, watch, &sink::plain)
+    }
+
+    /// Writes the result of [`prepare_stream`](Conversion::prepare_stream), in order. An error leaves a part
+    /// of it.
+    ///
+    /// # Errors
+    /// As [`run`](Conversion::run); [usage](Error::is_usage) where the result goes to files.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN").unwrap());
+    /// let conversion = Conversion::prepare_stream(&input, "-", request).unwrap();
+    /// let mut out = Vec::new();
+    /// let report = conversion.run_to(&mut out, &()).unwrap();
+    /// assert_eq!(report.bytes_written(), out.len() as u64);
+    /// ```
+    pub fn run_to(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<Report, Error> {
+        run_to(self, out, watch)
+    }
+}
+
 /// Runs a conversion to files, written through `wrap`.
-pub(crate) fn run(
-    conversion: &Conversion<'_>,
-    watch: &dyn Watch,
-    wrap: Wrap<'_>,
-) -> Result<Report, Error> {
+fn run(conversion: &Conversion<'_>, watch: &dyn Watch, wrap: Wrap<'_>) -> Result<Report, Error> {
     if conversion.streamed {
         return Err(Error::usage("the result goes to a stream, which run_to is given"));
     }
@@ -36,7 +82,7 @@ pub(crate) fn run(
 }
 
 /// Runs a conversion to a stream.
-pub(crate) fn run_to(
+fn run_to(
     conversion: &Conversion<'_>,
     out: &mut dyn Write,
     watch: &dyn Watch,

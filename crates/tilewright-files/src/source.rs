@@ -12,7 +12,6 @@ use same_file::Handle;
 use crate::{
     Error,
     budget::zeros,
-    place::is_standard,
     stamp::{self, Stamp},
 };
 
@@ -24,6 +23,14 @@ pub(crate) struct Source {
     facts: fs::Metadata,
     /// Whether it is a file of the user, and no copy of a stream.
     own: bool,
+}
+
+/// The name of standard input, or output.
+const STANDARD: &str = "-";
+
+/// Whether a path without its prefix is standard input or output; a file of that name is `./-`.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == STANDARD
 }
 
 /// What is read without a path is called so in messages.

@@ -432,3 +432,34 @@ fn a_width_below_a_byte_that_a_name_states_is_implied_and_printed() {
         assert_eq!((again.layout(), again.element_bits()), (named.layout(), bits), "{text}");
     }
 }
+
+/// A format with its constants set is its pattern with these numbers in their places.
+#[test]
+fn parameters_are_the_constants_of_the_pattern() {
+    let mut checked = 0;
+    for format in catalogue().filter(|format| format.widths.is_empty()) {
+        let named: Vec<&str> = format.constants.iter().map(|constant| constant.name).collect();
+        let dims = Spec::parse(format.example).unwrap().resolve(None, None).unwrap();
+        let dims = dims.layout().extents();
+        for sizes in [[2, 3, 4, 6], [1, 5, 2, 3]] {
+            let set = named.iter().zip(sizes).map(|(name, size)| format!("{name}={size}"));
+            let spec = format!("{}[{}]", format.name, set.collect::<Vec<_>>().join(","));
+            let put = |text: String, (name, size): (&&str, u64)| {
+                text.replace(&format!(":{name}"), &format!(":{size}"))
+            };
+            let pattern = named.iter().zip(sizes).fold(format.pattern.to_owned(), put);
+            if named.is_empty() || named.len() > sizes.len() {
+                continue;
+            }
+            let by_name = Spec::parse(&spec).and_then(|spec| spec.resolve(Some(dims), None));
+            let by_pattern = Spec::parse(&pattern).and_then(|spec| spec.resolve(Some(dims), None));
+            let layouts =
+                [by_name, by_pattern].map(|read| read.map(|named| named.layout().clone()));
+            let [by_name, by_pattern] = layouts.map(|read| read.map_err(|error| error.to_string()));
+            assert!(by_name.is_ok(), "{spec}: {by_name:?}");
+            assert_eq!(by_name, by_pattern, "{spec} is {pattern}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 10, "{checked}");
+}

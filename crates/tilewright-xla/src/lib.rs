@@ -26,6 +26,9 @@
 //! assert_eq!(shape.to_string(), "f32[3,5]{1,0:T(2,2)}");
 //! ```
 //!
+//! The feature `proto`, on by default, is for what a module holds: [`HloModule`] and the values made of it, and
+//! [`proto`]. Without it shapes and layouts are read and printed as text, and nothing depends on `prost`.
+//!
 //! # Speed
 //!
 //! `cargo bench -p tilewright-xla --bench shapes`, medians on one core of an x86-64 server:
@@ -45,6 +48,7 @@
 #![forbid(unsafe_code)]
 
 mod array_shape;
+#[cfg(feature = "proto")]
 mod hlo;
 pub mod index_util;
 mod layout;
@@ -57,6 +61,7 @@ pub mod permutation;
 mod primitive_type;
 mod primitive_values;
 mod program;
+#[cfg(feature = "proto")]
 pub mod proto;
 mod raise;
 mod semantic;
@@ -70,6 +75,7 @@ mod validate;
 mod validate_shape;
 
 pub use array_shape::{ArrayShape, Dim};
+#[cfg(feature = "proto")]
 pub use hlo::{
     Buffer, Buffers, HloComputation, HloError, HloInstruction, HloModule, HloSourceError, Tiling,
     Unsized,

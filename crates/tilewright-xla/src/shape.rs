@@ -445,6 +445,7 @@ impl Shape {
     }
 
     /// Gives scalars their one plain layout, which text does not show.
+    #[cfg(feature = "proto")]
     pub(crate) fn fill_scalar_layouts(&mut self) {
         self.for_each_array_mut(&mut |array| {
             if array.dims.is_empty() && array.layout.is_none() {

@@ -1,32 +1,22 @@
 //! Tensor layouts as values: parse one from the notation you already use, ask it anything, prove two of
 //! them equal, print it in another notation, and move real data from one to another.
 //!
-//! This crate is the door to the house; each room is a crate of its own, re-exported here. In reading
-//! order:
-//!
-//! | room | what is in it |
-//! |---|---|
-//! | [`core`] | [`Layout`], [`TensorLayout`], the algebra: values without a heap |
-//! | [`xla`] | XLA's [`ArrayShape`], [`Shape`], [`HloModule`]: texts, protos, exact sizes and addresses |
-//! | [`notation`] | [`Spec`]: any notation in, any notation out; the catalogue of named formats |
-//! | [`relayout`] | moves array data from any layout to any other |
-//! | [`files`] | `.safetensors`, `.npy` and raw files, rewritten with bounded memory |
-//! | [`draw`] | layouts and conversions as pictures: SVG, HTML, TikZ, terminals |
-//! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON |
-//! | [`picture`], [`eval`] | layouts drawn in text; expressions of the algebra |
-//! | [`infer`](mod@infer) | the layout that maps one buffer to another |
-//! | [`input`] | what a person typed, read |
-//! | [`module`] | HLO modules in files |
-//!
 //! ```
-//! use tilewright::{Spec, TensorLayout};
-//! use tilewright::relayout::{Elements, Plan};
+//! use tilewright::{Elements, Plan, TensorLayout, parse};
 //!
-//! // Ascend's zN of a 3×5 matrix of 16-bit elements, in blocks of 2×2 for the example.
-//! let zn = Spec::parse("zN[M0=2,C0=2]")?.resolve(Some(&[3, 5]), None)?;
+//! // A layout is written in any notation: here Ascend's zN, in blocks of 2×2, of a matrix of 3×5.
+//! let zn = parse("zN[M0=2,C0=2]")?.resolve(Some(&[3, 5]), None)?;
+//!
+//! // It says where each element is, and what is at each place.
+//! assert_eq!(zn.layout().offset(&[1, 2])?, 10);
+//! assert_eq!(zn.layout().capacity(), 24);
+//!
+//! // It is one value, whatever notation it came from; another notation says the same.
 //! assert_eq!(zn.layout().layout().to_string(), "((2,2),(2,3)):((2,4),(1,8))");
+//! let tags = parse("BA2a2b")?.resolve(Some(&[3, 5]), None)?;
+//! assert!(zn.layout().same_function(tags.layout())?);
 //!
-//! // Move data into it: 15 elements of 2 bytes, padding zero.
+//! // Data moves from any layout to any other: 15 elements of 2 bytes, padding zero.
 //! let rows = TensorLayout::row_major(&[3, 5])?;
 //! let plan = Plan::new(&rows, zn.layout(), Elements::same(16), 0)?;
 //! let source: Vec<u8> = (0..15u16).flat_map(u16::to_le_bytes).collect();
@@ -34,42 +24,74 @@
 //! plan.run(&source, &mut packed, 1)?;
 //! let words: Vec<u16> = packed.chunks(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect();
 //! assert_eq!(words[..8], [0, 1, 5, 6, 10, 11, 0, 0]);
-//!
-//! // What would XLA's array take under TPU tiles, and why?
-//! use tilewright::{ArrayShape, xla::Tiling};
-//! let array = Tiling::parse("T(8,128)")?.apply(&ArrayShape::parse("f32[8,100,3]{2,1,0}")?)?;
-//! assert_eq!((array.bytes()?, array.unpadded_bytes()?), (425_984, 9600));
-//! let advice = array.layout_or_default().padding_advice(&[8, 100, 3])?;
-//! assert_eq!(advice.suggestion(), "{1,0,2:T(8,128)} would be ×1.3 instead of ×44.4");
 //! # Ok::<(), tilewright::Error>(())
 //! ```
+//!
+//! [`open`] and [`convert`] do it to files. What the lesson leaves out is in modules:
+//!
+//! | module | what is in it | feature |
+//! |---|---|---|
+//! | [`core`] | the values and their algebra; no heap | |
+//! | [`notation`] | the notations, the catalogue of named formats | |
+//! | [`fixed`] | layouts in types | |
+//! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | |
+//! | [`eval`], [`picture`] | expressions of the algebra; layouts drawn in text | |
+//! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
+//! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
+//! | [`files`] | safetensors, npy, raw and others, with bounded memory | `files` |
+//! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
+//! | [`xla`], [`module`] | XLA's shapes and sizes; HLO modules in files | `xla` |
+//!
+//! All features are on by default. Without them a layout is still read, asked and printed in every notation.
+//! [`_design`] and [`_compare`] are the project's design and its comparison with other libraries.
 #![forbid(unsafe_code)]
 
+#[cfg(doc)]
+pub mod _compare;
+#[cfg(doc)]
+pub mod _design;
 pub mod ask;
+#[cfg(feature = "draw")]
 pub mod draw;
 mod error;
 pub mod eval;
+mod front;
 pub mod infer;
 pub mod input;
+#[cfg(feature = "xla")]
 pub mod module;
 pub mod picture;
 
 pub use tilewright_core as core;
+#[cfg(feature = "files")]
 pub use tilewright_files as files;
 pub use tilewright_fixed as fixed;
 pub use tilewright_notation as notation;
+#[cfg(feature = "relayout")]
 pub use tilewright_relayout as relayout;
+#[cfg(feature = "xla")]
 pub use tilewright_xla as xla;
 
 pub use ask::{Comparison, Explanation, compare};
 pub use error::Error;
-pub use tilewright_core::{
-    BasisLayout, Block, Blocks, ByteOrder, Coord, Difference, Digit, Dtype, DtypeKind,
-    ElementBlock, Fill, Fractal, IntTuple, Layout, LayoutTile, LayoutTv, LeftInverse, LinearDim,
-    LinearLayout, Loop, Mode, ParseError, Pattern, Place, Profile, Refinement, Remedy, Run, Slicer,
-    Step, Swizzle, TensorLayout, Tiler, View, ViewMut, expect_const, layout,
-};
+pub use front::parse;
+#[cfg(feature = "files")]
+pub use front::{convert, open};
+pub use tilewright_core::{Dtype, Fill, Layout, TensorLayout, expect_const, layout};
 pub use tilewright_notation::{Named, Spec, recognise};
+#[cfg(feature = "relayout")]
+pub use tilewright_relayout::{Elements, Plan};
+
+// What else was at the root is in `core` and `xla`; the names stay where they were.
+#[doc(hidden)]
+pub use tilewright_core::{
+    BasisLayout, Block, Blocks, ByteOrder, Coord, Difference, Digit, DtypeKind, ElementBlock,
+    Fractal, IntTuple, LayoutTile, LayoutTv, LeftInverse, LinearDim, LinearLayout, Loop, Mode,
+    ParseError, Pattern, Place, Profile, Refinement, Remedy, Run, Slicer, Step, Swizzle, Tiler,
+    View, ViewMut,
+};
+#[cfg(feature = "xla")]
+#[doc(hidden)]
 pub use tilewright_xla::{ArrayShape, HloModule, PrimitiveType, Shape};
 
 /// The README's examples, run as doctests.

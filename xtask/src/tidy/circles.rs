@@ -16,10 +16,7 @@ type Needs = BTreeMap<Module, BTreeMap<Module, usize>>;
 
 /// The circles among all Rust files, a finding for each set of files that all need each other.
 pub(crate) fn findings(sources: &[Source]) -> Vec<Finding> {
-    let crates = Modules::of_crates(sources);
-    // The crate of files is next.
-    let crates = crates.iter().filter(|modules| !modules.file(&[]).contains("tilewright-files"));
-    crates.flat_map(of_crate).collect()
+    Modules::of_crates(sources).iter().flat_map(of_crate).collect()
 }
 
 fn of_crate(modules: &Modules) -> Vec<Finding> {

@@ -28,8 +28,11 @@ impl Tree {
         }
         let mut tree = Tree::default();
         for path in paths {
-            // A tracked file may have been deleted and the deletion not committed yet.
-            if let Ok(bytes) = fs::read(root.join(&path)) {
+            // A link says nothing that the file behind it does not; a tracked file may have been deleted
+            // and the deletion not committed yet.
+            if root.join(&path).is_symlink() {
+                tree.files.insert(path, None);
+            } else if let Ok(bytes) = fs::read(root.join(&path)) {
                 tree.files.insert(path, String::from_utf8(bytes).ok());
             }
         }

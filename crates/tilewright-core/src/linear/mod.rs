@@ -1,10 +1,97 @@
-//! Maps that are linear over bits: Triton's `LinearLayout`.
+//! Linear layouts: maps between coordinates that are linear over bits.
 //!
-//! Law: `L(x ⊕ y) = L(x) ⊕ L(y)`, so `L(0) = 0`, and the images of the powers of two, the *bases*, say
-//! all. Sides are lists of named dims, each of a power of two; the first dim of a side has the lowest
-//! bits.
+//! Law: `L(x ⊕ y) = L(x) ⊕ L(y)`.
 //!
-//! Source: `include/triton/Tools/LinearLayout.h`.
+//! # Numbers as vectors
+//!
+//! A number below 2ⁿ has n bits. Read as a vector of n entries, each 0 or 1, two numbers are added by xor (⊕),
+//! entry by entry, and nothing carries. With this addition a map `L` is *linear* if the law above holds.
+//! Then `L(0) = 0`, and `L` is known from n numbers, its values at 1, 2, 4 … 2ⁿ⁻¹. These are its *bases*.
+//! The value at any other number is the xor of the bases of its bits:
+//!
+//! ```
+//! use tilewright_core::LinearLayout;
+//! let map = LinearLayout::parse("{in=[3,4,1]} -> (out:8)").unwrap();
+//! // 6 is 2 + 4: its bits 1 and 2 are set, whose bases are 4 and 1.
+//! assert_eq!(map.apply_index(6), Ok(4 ^ 1));
+//! assert_eq!(map.apply_index(7), Ok(3 ^ 4 ^ 1));
+//! ```
+//!
+//! The bases are the columns of a matrix of zeros and ones, and everything that linear algebra says of
+//! matrices holds: over the field of two elements, with ⊕ for + and "and" for ·.
+//!
+//! # Coordinates
+//!
+//! Both sides are lists of named dims, each of a power of two. A coordinate is one number whose lowest bits
+//! are those of the first dim. A basis is a coordinate of the output. A row-major matrix of 4×4, from
+//! row and column to the offset, has these:
+//!
+//! ```
+//! use tilewright_core::LinearLayout;
+//! let rows = LinearLayout::parse("{row=[4,8],column=[1,2]} -> (offset:16)").unwrap();
+//! assert_eq!(rows.apply(&[2, 3]).unwrap().as_slice(), [2 * 4 + 3]);
+//! ```
+//!
+//! Bit 1 of the row, the row 2, has the basis 8. That is stride times row, and stays a stride as long as no
+//! sum carries. A *swizzle* is the same map with more bits in some bases, and no stride says it:
+//!
+//! ```
+//! use tilewright_core::{LinearLayout, layout};
+//! let swizzled = LinearLayout::parse("{row=[5,10],column=[1,2]} -> (offset:16)").unwrap();
+//! // Row 2 begins at 8 ⊕ 2: its columns are permuted by xor with 2.
+//! let row: Vec<u64> = (0..4).map(|column| swizzled.apply(&[2, column]).unwrap().as_slice()[0]).collect();
+//! assert_eq!(row, [10, 11, 8, 9]);
+//! // A layout with a swizzle says the same.
+//! let layout = LinearLayout::of_layout(&layout!("Sw<2,0,2> o (4,4):(4,1)")).unwrap();
+//! assert_eq!(layout.rename_ins(&["row", "column"]).unwrap(), swizzled);
+//! ```
+//!
+//! # Questions and their answers
+//!
+//! | question | answer in linear algebra | here |
+//! |---|---|---|
+//! | do two coordinates share a place? | the bases are dependent: the rank is below n | [`is_injective`](LinearLayout::is_injective), [`rank`](LinearLayout::rank) |
+//! | is every place reached? | the rank is the number of output bits | [`is_surjective`](LinearLayout::is_surjective) |
+//! | which coordinate is at a place? | the inverse matrix | [`inverse`](LinearLayout::inverse), [`pseudo_inverse`](LinearLayout::pseudo_inverse) |
+//! | first one map, then another | the product of the matrices | [`compose`](LinearLayout::compose) |
+//! | one map inside each part of another | a matrix of two blocks | [`product`](LinearLayout::product), [`divide_left`](LinearLayout::divide_left) |
+//! | for which `x` is `A(x) = B(y)`? | Gaussian elimination | [`invert_and_compose`](LinearLayout::invert_and_compose) |
+//! | what does a dim change? | some of the columns | [`sublayout`](LinearLayout::sublayout), [`free_bits`](LinearLayout::free_bits) |
+//!
+//! All of them are exact. Each works on a matrix of at most 62 × 62 bits; none goes through the coordinates.
+//!
+//! # Threads
+//!
+//! The notion is made for arrays spread over a processor. The input dims are the registers of a thread, the
+//! lanes of a warp, the warps; the output is the coordinate in the array. Who holds what, and what has to move
+//! between two such layouts, is one equation:
+//!
+//! ```
+//! use tilewright_core::LinearLayout;
+//! // 8 elements: two registers of four lanes hold neighbours …
+//! let pairs = LinearLayout::parse("{register=[1],lane=[2,4]} -> (x:8)").unwrap();
+//! // … or elements that are 4 apart.
+//! let halves = LinearLayout::parse("{register=[4],lane=[1,2]} -> (x:8)").unwrap();
+//! // Where in `halves` is what lies at a register and a lane of `pairs`?
+//! let moves = pairs.invert_and_compose(&halves).unwrap();
+//! assert_eq!(moves.to_string(), "{register=[[0,1]],lane=[[0,2],[1,0]]} -> (register:2,lane:4)");
+//! // Register 1 goes to another lane, so lanes have to exchange.
+//! assert_eq!(moves.apply(&[1, 0]).unwrap().as_slice(), [0, 1]);
+//!
+//! // A basis of 0: both values of the bit hold the same element.
+//! let copies = LinearLayout::parse("{register=[1],lane=[2,0]} -> (x:4)").unwrap();
+//! assert_eq!(copies.free_bits("lane"), Some(2));
+//! ```
+//!
+//! # Limits
+//!
+//! Every extent is a power of two, and there is no padding and no offset. Strides are linear where no two of
+//! the numbers stride · 2ⁱ share a bit, for then sums do not carry:
+//! [`of_layout`](LinearLayout::of_layout) and [`to_layout`](LinearLayout::to_layout) convert exactly these,
+//! and say which bits stand in the way of others.
+//!
+//! Sources: `include/triton/Tools/LinearLayout.h`; Zhou et al., "Linear Layouts: Robust Code Generation of
+//! Efficient Tensor Computation Using F₂", 2025.
 
 mod compose;
 mod convert;

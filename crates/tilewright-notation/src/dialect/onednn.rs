@@ -168,7 +168,7 @@ fn no_alphabet(text: &str, head: &str) -> Error {
     }
     if head.is_empty() {
         return Error::parse(
-            (0, text.len().min(1)),
+            (0, text.chars().next().map_or(0, char::len_utf8)),
             "expected the letters of the dims, as in `aBcd16b`",
         );
     }

@@ -94,3 +94,62 @@ fn names_and_files_are_one() {
         assert!(!dialect.about.is_empty());
     }
 }
+
+/// A text with one character left out, or replaced by one of two bytes, and what is left of it when it ends early.
+fn near(text: &str) -> Vec<String> {
+    let edits = text.char_indices().flat_map(|(at, c)| {
+        let (head, tail) = (&text[..at], &text[at + c.len_utf8()..]);
+        [head.to_owned(), format!("{head}{tail}"), format!("{head}é{tail}")]
+    });
+    edits.collect()
+}
+
+#[test]
+fn what_is_nearly_an_example_is_read_or_pointed_at() {
+    let mut refused = 0;
+    for dialect in DIALECTS {
+        for Example { text, array, .. } in examples(dialect.name) {
+            for text in near(&text) {
+                let error = match Spec::parse(&text) {
+                    Ok(spec) => {
+                        // What is read prints as what is read again.
+                        let canonical = spec.to_string();
+                        let again =
+                            Spec::parse(&canonical).unwrap_or_else(|e| panic!("{}", e.render()));
+                        assert_eq!(again.to_string(), canonical, "{text}");
+                        let _ = resolve(&text, &array);
+                        continue;
+                    }
+                    Err(error) => error,
+                };
+                let (from, to) = error.span().unwrap_or((0, 0));
+                assert!(from <= to && to <= text.len(), "{text}: {error}");
+                assert!(
+                    text.is_char_boundary(from) && text.is_char_boundary(to),
+                    "{text}: {error}"
+                );
+                assert!(error.render().contains(&error.to_string()), "{text}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 3000, "{refused}");
+}
+
+#[test]
+fn a_prefix_decides_and_changes_no_meaning() {
+    for dialect in DIALECTS {
+        for Example { text, array, layout } in examples(dialect.name) {
+            let bare = text.split_once(':').map_or(text.as_str(), |(name, rest)| {
+                if dialect.is_called(name.trim_end()) { rest } else { &text }
+            });
+            for name in [dialect.name].iter().chain(dialect.aliases) {
+                let prefixed = resolve(&format!("{name}:{bare}"), &array);
+                match prefixed {
+                    Ok(named) => assert_eq!(spell_cute(named.layout()), layout, "{name}:{bare}"),
+                    Err(error) => assert!(layout.starts_with("error:"), "{name}:{bare}: {error}"),
+                }
+            }
+        }
+    }
+}

@@ -18,6 +18,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reading from byte `at` on, which must stand between two characters.
+    #[cfg(feature = "proto")]
     pub(crate) fn starting(text: &'a str, at: usize) -> Cursor<'a> {
         Cursor { text, at }
     }

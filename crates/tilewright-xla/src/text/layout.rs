@@ -72,6 +72,7 @@ pub(crate) fn layout(cursor: &mut Cursor<'_>) -> Result<Layout, ParseError> {
 }
 
 /// Reads the properties of a layout alone, as `T(8,128)`: those of a layout of no dims.
+#[cfg(feature = "proto")]
 pub(crate) fn layout_properties(cursor: &mut Cursor<'_>) -> Result<Layout, ParseError> {
     if cursor.peek().is_none() {
         return Err(ParseError::new(

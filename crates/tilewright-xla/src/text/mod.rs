@@ -25,8 +25,12 @@ mod shape;
 
 use tilewright_core::ParseError;
 
-pub(crate) use cursor::{Cursor, is_name};
+pub(crate) use cursor::Cursor;
+#[cfg(feature = "proto")]
+pub(crate) use cursor::is_name;
+#[cfg(feature = "proto")]
 pub(crate) use layout::{layout, layout_properties};
+#[cfg(feature = "proto")]
 pub(crate) use shape::shape_prefix;
 
 /// One production of the grammar.

@@ -34,16 +34,21 @@
 //! ```
 
 mod catalogue;
+#[cfg(feature = "files")]
 mod convert;
 mod distribution;
+#[cfg(feature = "draw")]
 mod draw;
 mod eval;
 pub mod explain;
 mod fields;
 mod index;
 mod infer;
+#[cfg(feature = "files")]
 mod info;
+#[cfg(feature = "xla")]
 mod module;
+#[cfg(feature = "relayout")]
 mod moved;
 mod padding;
 mod parse;
@@ -52,6 +57,7 @@ mod recognise;
 pub mod same;
 mod show;
 mod translate;
+#[cfg(feature = "files")]
 mod verify;
 pub mod words;
 
@@ -60,16 +66,21 @@ use std::fmt;
 use serde_json::Value;
 
 pub use catalogue::{Example, Formats, Functions, Notations};
+#[cfg(feature = "files")]
 pub use convert::Converted;
 pub use distribution::Distribution;
+#[cfg(feature = "draw")]
 pub use draw::Drawn;
 pub use eval::Line;
 pub use explain::Explanation;
 pub use fields::Fields;
 pub use index::{Contents, Offset};
 pub use infer::{Inferred, Known};
+#[cfg(feature = "files")]
 pub use info::Info;
+#[cfg(feature = "xla")]
 pub use module::{LISTED, ModuleInfo};
+#[cfg(feature = "relayout")]
 pub use moved::Moved;
 pub use padding::{Advice, Cause};
 pub use parse::Parsed;
@@ -78,6 +89,7 @@ pub use recognise::Recognition;
 pub use same::{Comparison, compare};
 pub use show::{Look, Shown, title};
 pub use translate::Translation;
+#[cfg(feature = "files")]
 pub use verify::Verified;
 
 /// The answer of a question: text for people, JSON for machines.

@@ -2,9 +2,11 @@
 
 use tilewright_notation::{Named, Notation, notation};
 
+#[cfg(feature = "relayout")]
+use super::Moved;
 use super::{
     Answer, Contents, Distribution, Example, Explanation, Fields, Formats, Functions, Inferred,
-    Known, Moved, Notations, Offset, Parsed, Recognition, Translation, compare,
+    Known, Notations, Offset, Parsed, Recognition, Translation, compare,
 };
 use crate::{Error, eval::evaluate, input::Array};
 
@@ -65,6 +67,7 @@ pub enum Question {
         packed: Vec<u8>,
     },
     /// The bytes of an array, moved.
+    #[cfg(feature = "relayout")]
     Relayout {
         /// The layout of the source.
         from: Named,
@@ -127,6 +130,7 @@ impl Question {
                 dims: fields.integers("dims")?,
                 packed: fields.bytes("packed")?,
             },
+            #[cfg(feature = "relayout")]
             "relayout" => relayout(fields)?,
             "eval" => Question::Eval(fields.text("text").into()),
             "formats" => Question::Formats,
@@ -163,6 +167,7 @@ impl Question {
                 let known = Known { bytes: original, dims, width: 1, dtype: None, bits: None };
                 Box::new(Inferred::of(&known, packed))
             }
+            #[cfg(feature = "relayout")]
             Question::Relayout { from, to, bits } => Box::new(Moved::of(from, to, *bits)?),
             Question::Eval(text) => {
                 Box::new(evaluate(text).map_err(|error| error.in_field("text"))?)
@@ -176,6 +181,7 @@ impl Question {
 }
 
 /// The layout `to` is one of the array of `from`.
+#[cfg(feature = "relayout")]
 fn relayout(fields: Fields<'_>) -> Result<Question, Error> {
     let bits = u32::try_from(fields.integer("bits")?).unwrap_or(0);
     let from = fields.layout("from")?;

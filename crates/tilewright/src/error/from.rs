@@ -2,11 +2,23 @@
 
 use std::io;
 
-use tilewright_core::{self as core, ParseError, Remedy};
-use tilewright_xla::{HloError, HloSourceError, ShapeError, proto::ProtoError};
+#[cfg(feature = "draw")]
+use tilewright_core::Remedy;
+use tilewright_core::{self as core, ParseError};
+use tilewright_xla::ShapeError;
+#[cfg(feature = "xla")]
+use tilewright_xla::{HloError, HloSourceError, proto::ProtoError};
 
 use super::{Error, Kind};
-use crate::{draw::NoAccess, files, module, notation, picture, relayout};
+#[cfg(feature = "draw")]
+use crate::draw::NoAccess;
+#[cfg(feature = "files")]
+use crate::files;
+#[cfg(feature = "xla")]
+use crate::module;
+#[cfg(feature = "relayout")]
+use crate::relayout;
+use crate::{notation, picture};
 
 /// An error with the kind of this word, which its crate has too.
 fn of(word: &str, message: impl Into<String>) -> Error {
@@ -40,12 +52,14 @@ impl From<notation::Error> for Error {
     }
 }
 
+#[cfg(feature = "relayout")]
 impl From<relayout::Error> for Error {
     fn from(error: relayout::Error) -> Error {
         of(error.kind(), error.to_string()).with_source(error)
     }
 }
 
+#[cfg(feature = "files")]
 impl From<files::Error> for Error {
     fn from(error: files::Error) -> Error {
         let mut own = of(error.kind(), error.message());
@@ -66,6 +80,7 @@ impl From<ShapeError> for Error {
     }
 }
 
+#[cfg(feature = "xla")]
 /// The bytes of a proto: the field that is refused, or no proto at all.
 impl From<ProtoError> for Error {
     fn from(error: ProtoError) -> Error {
@@ -75,6 +90,7 @@ impl From<ProtoError> for Error {
     }
 }
 
+#[cfg(feature = "xla")]
 /// The text of a module; the message shows its line.
 impl From<HloError> for Error {
     fn from(error: HloError) -> Error {
@@ -82,6 +98,7 @@ impl From<HloError> for Error {
     }
 }
 
+#[cfg(feature = "xla")]
 impl From<HloSourceError> for Error {
     fn from(error: HloSourceError) -> Error {
         let kind = match &error {
@@ -92,6 +109,7 @@ impl From<HloSourceError> for Error {
     }
 }
 
+#[cfg(feature = "xla")]
 impl From<module::Error> for Error {
     fn from(error: module::Error) -> Error {
         let mut own = of(error.kind(), error.to_string());
@@ -112,6 +130,7 @@ impl From<picture::Unequal> for Error {
     }
 }
 
+#[cfg(feature = "draw")]
 impl From<NoAccess> for Error {
     fn from(error: NoAccess) -> Error {
         let (kind, remedies) = match error {

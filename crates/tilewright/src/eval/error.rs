@@ -27,6 +27,7 @@ impl Error {
     }
 
     /// Core refused the whole of an expression.
+    #[cfg(feature = "draw")]
     pub(crate) fn whole(text: &str, error: &core::Error) -> Error {
         Error::core((0, text.len()), "", error).in_text(text)
     }

@@ -9,12 +9,7 @@
 
 mod fillings;
 
-use super::{
-    ask::Requests,
-    exchange::exact,
-    vector::Vector,
-    woven::{Run, Store},
-};
+use super::{ask::Requests, exchange::exact, vector::Vector, woven::Run};
 use crate::{
     cpu::cost,
     cpu::weave::{Block, Stage, Write},
@@ -23,8 +18,8 @@ use fillings::{Filled, Fillings};
 
 const LINE: usize = cost::LINE as usize;
 
-/// Where the registers of blocks go, `W` at a time.
-pub(super) struct Sink<'a, const W: usize> {
+/// Where the registers of blocks go, `W` at a time; with `CACHED`, straight to their places, through the caches.
+pub(super) struct Sink<'a, const W: usize, const CACHED: bool> {
     run: &'a Run<'a>,
     /// The first byte of the current block, and how its registers go there.
     first: *mut u8,
@@ -35,10 +30,10 @@ pub(super) struct Sink<'a, const W: usize> {
     fillings: Fillings,
 }
 
-impl<'a, const W: usize> Sink<'a, W> {
+impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
     /// Where the registers of a run's blocks go.
     #[inline(always)]
-    pub(super) fn new(run: &'a Run<'a>) -> Sink<'a, W> {
+    pub(super) fn new(run: &'a Run<'a>) -> Self {
         let fillings = Fillings::new();
         let block = Block { src: 0, dst: 0, again: None, last: true, place: 0 };
         let (first, at) = (run.buffers.dst, *exact(&run.weave.steps.write_dst));
@@ -50,10 +45,12 @@ impl<'a, const W: usize> Sink<'a, W> {
     pub(super) fn begin<V: Vector>(&mut self, block: &Block) -> core::slice::Chunks<'a, Write> {
         let steps = &self.run.weave.steps;
         self.first = self.run.buffers.dst.wrapping_offset(block.dst as isize);
+        if CACHED {
+            return steps.write.chunks(steps.write.len().max(1));
+        }
         let lines = V::BYTES == LINE && steps.aligned && self.first.addr().is_multiple_of(LINE);
-        let far = self.run.buffers.store == Store::Streamed;
-        self.stage = steps.stage.as_ref().filter(|_| far && !lines);
-        self.streamed = lines && far;
+        self.stage = steps.stage.as_ref().filter(|_| !lines);
+        self.streamed = lines;
         self.block = *block;
         self.at = match self.stage {
             Some(stage) => *exact(&stage.at),
@@ -70,7 +67,8 @@ impl<'a, const W: usize> Sink<'a, W> {
     /// The steps are those of the filling; the machine has the instruction set.
     #[inline(always)]
     pub(super) unsafe fn open<V: Vector>(&mut self, number: usize, steps: &[Write]) -> *mut u8 {
-        let (Some(stage), Some(first)) = (self.stage, steps.first()) else { return self.first };
+        let stage = self.stage.filter(|_| !CACHED);
+        let (Some(stage), Some(first)) = (stage, steps.first()) else { return self.first };
         // SAFETY: the caller's promise.
         unsafe { self.fillings.make_room::<V>(stage) };
         let (buffer, filling) =
@@ -91,7 +89,7 @@ impl<'a, const W: usize> Sink<'a, W> {
     /// Ends the filling that was opened last, whose steps were run.
     #[inline(always)]
     pub(super) fn close(&mut self) {
-        self.fillings.filled += usize::from(self.stage.is_some());
+        self.fillings.filled += usize::from(!CACHED && self.stage.is_some());
     }
 
     /// Writes the registers of a step, to where it was [opened](Sink::open).
@@ -118,14 +116,14 @@ impl<'a, const W: usize> Sink<'a, W> {
             // SAFETY: the caller's promise; a stage holds what its steps write together, and registers
             // are streamed only if they are lines.
             unsafe {
-                if self.streamed {
+                if !CACHED && self.streamed {
                     held[k].stream(to);
                 } else {
                     held[k].store(to);
                 }
             }
         }
-        match self.stage {
+        match self.stage.filter(|_| !CACHED) {
             // SAFETY: the caller's promise.
             Some(stage) => unsafe { self.fillings.go_on::<V>(stage, W * V::BYTES, requests) },
             None => requests.some::<V>(W * V::BYTES / LINE),
@@ -138,7 +136,7 @@ impl<'a, const W: usize> Sink<'a, W> {
     /// As for [`Run::all`].
     #[inline(always)]
     pub(super) unsafe fn end<V: Vector>(&mut self) {
-        if let Some(stage) = self.run.weave.steps.stage.as_ref() {
+        if let Some(stage) = self.run.weave.steps.stage.as_ref().filter(|_| !CACHED) {
             // SAFETY: the caller's promise.
             unsafe { self.fillings.end::<V>(stage) };
         }

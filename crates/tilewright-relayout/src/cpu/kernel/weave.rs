@@ -91,7 +91,12 @@ impl<const T: bool, const W: usize> Work for Direct<'_, T, W> {
     unsafe fn with<V: Vector>(self) {
         let Direct(run, blocks) = self;
         // SAFETY: the caller's promise.
-        unsafe { run.direct::<V, T, W>(blocks) };
+        unsafe {
+            match run.buffers.store {
+                Store::Cached => run.direct::<V, T, W, true>(blocks),
+                Store::Streamed => run.direct::<V, T, W, false>(blocks),
+            }
+        }
         run.fence::<V>();
     }
 }
@@ -105,7 +110,12 @@ impl<const T: bool, const G: usize, const W: usize> Work for Through<'_, T, G, W
     unsafe fn with<V: Vector>(self) {
         let Through(run, blocks) = self;
         // SAFETY: the caller's promise.
-        unsafe { run.through::<V, T, G, W>(blocks) };
+        unsafe {
+            match run.buffers.store {
+                Store::Cached => run.through::<V, T, G, W, true>(blocks),
+                Store::Streamed => run.through::<V, T, G, W, false>(blocks),
+            }
+        }
         run.fence::<V>();
     }
 }
@@ -158,12 +168,15 @@ impl Run<'_> {
     /// # Safety
     /// As for [`Run::all`].
     #[inline(always)]
-    unsafe fn direct<V: Vector, const T: bool, const W: usize>(&self, mut blocks: Blocks) {
+    unsafe fn direct<V: Vector, const T: bool, const W: usize, const CACHED: bool>(
+        &self,
+        mut blocks: Blocks,
+    ) {
         let steps = &self.weave.steps;
         let registers: [i64; W] = *exact(&steps.write_src);
         let levels: [[u8; 2]; 4] = self.levels(0);
         let mut next = blocks.next();
-        let mut sink = Sink::<W>::new(self);
+        let mut sink = Sink::<W, CACHED>::new(self);
         while let Some(block) = next {
             let src = block.src;
             next = blocks.next();
@@ -223,7 +236,13 @@ impl Run<'_> {
     /// # Safety
     /// As for [`Run::all`].
     #[inline(always)]
-    unsafe fn through<V: Vector, const T: bool, const G: usize, const W: usize>(
+    unsafe fn through<
+        V: Vector,
+        const T: bool,
+        const G: usize,
+        const W: usize,
+        const CACHED: bool,
+    >(
         &self,
         mut blocks: Blocks,
     ) {
@@ -241,7 +260,7 @@ impl Run<'_> {
                 read.step::<V, T>(self, block.src, soon, step, current);
             }
         }
-        let mut sink = Sink::<W>::new(self);
+        let mut sink = Sink::<W, CACHED>::new(self);
         loop {
             let after = blocks.next();
             let (mut written, mut step) = (0, 0);

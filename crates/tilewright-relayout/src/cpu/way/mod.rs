@@ -89,7 +89,9 @@ impl Way {
         let dense = |panel: &Panel| terms.reach == Reach::Near && panel.is_dense();
         let best = |panel: &Panel| match &weave {
             Some(weave) if is_scattered(region, weave) => true,
-            Some(weave) => panel.is_compact() && panel.beats(weave.instructions()),
+            Some(weave) => {
+                panel.is_compact() && panel.beats(weave.instructions(), weave.moved() > 1.0)
+            }
             None => panel.is_compact() || dense(panel),
         };
         if panel.as_ref().is_some_and(best) {

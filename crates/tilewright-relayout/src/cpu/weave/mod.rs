@@ -116,7 +116,12 @@ impl Weave {
     pub(crate) fn instructions(&self) -> f64 {
         let exchanges = self.lanes.levels.iter().flatten().filter(|level| **level != NONE).count();
         let each = 2 + exchanges + usize::from(self.lanes.table.is_some());
-        each as f64 * self.lanes.moved(&self.loops) * cost::LINE as f64 / self.register as f64
+        each as f64 * self.moved() * cost::LINE as f64 / self.register as f64
+    }
+
+    /// What units move, as a multiple of what there is.
+    pub(crate) fn moved(&self) -> f64 {
+        self.lanes.moved(&self.loops)
     }
 
     /// Whether this is a weave of the part: of the same loops, as long as a block at least.

@@ -83,12 +83,18 @@ impl Panel {
             && columns.are_apart(rows.len() * self.width())
     }
 
-    /// Whether a compact panel is faster than a weave of this many instructions for a line.
-    pub(crate) fn beats(&self, instructions: f64) -> bool {
-        let bytes = (self.rows.len() * self.columns.len() * self.width()) as f64;
-        let line = cost::LINE as f64;
-        let own = self.unit.instructions(self.rows.len(), self.columns.len()) as f64 * line / bytes;
-        matches!(self.unit, Unit::Whole { .. }) || own * SURE <= instructions
+    /// Whether a compact panel is faster than a weave of this many instructions for a line, of which units
+    /// move some elements twice or not.
+    pub(crate) fn beats(&self, instructions: f64, twice: bool) -> bool {
+        let whole = matches!(self.unit, Unit::Whole { .. });
+        twice && whole || self.instructions() * SURE <= instructions
+    }
+
+    /// About how many instructions a line takes.
+    pub(crate) fn instructions(&self) -> f64 {
+        let (rows, columns) = self.size();
+        let lines = (rows * columns * self.width()) as f64 / cost::LINE as f64;
+        self.unit.instructions(rows, columns) as f64 / lines
     }
 
     /// Whether a region has the rows and columns of this one.

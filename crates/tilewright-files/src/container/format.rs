@@ -1,0 +1,164 @@
+//! The seam: what every format is, what an opened file is, and what a result is planned by.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use super::Target;
+use crate::{Error, Job, Reading, Tensor, held::Held, source::Source, tensor::Piece};
+
+/// A format of files.
+pub(crate) struct Format {
+    /// What [`Input::format`](crate::Input::format) says.
+    pub(crate) name: &'static str,
+    /// A file of it in messages: `.npy`, `raw:PATH`.
+    pub(crate) shown: &'static str,
+    /// What a file of it is converted to, in words.
+    pub(crate) becomes: &'static str,
+    /// What names it before a path, whatever the path's own end says.
+    pub(crate) prefix: Option<&'static str>,
+    /// How names of its files end, letters in either case.
+    pub(crate) ending: Option<&'static str>,
+    /// Whether the first 64 bytes of a file of this length are those of the format.
+    pub(crate) recognises: fn(&[u8], u64) -> bool,
+    /// Whether a result is several files, of which the named one comes last and names the others.
+    pub(crate) several: bool,
+    /// Whether the files say the order of an element's bytes.
+    pub(crate) orders: bool,
+    /// Opens a file.
+    pub(crate) open: fn(Opening<'_>) -> Result<Opened, Error>,
+    /// For formats of one array without a name, which can become one another.
+    pub(crate) array: Option<OneArray>,
+}
+
+/// What a format of one array without a name has besides.
+pub(crate) struct OneArray {
+    /// What plans a result, whatever the input was.
+    pub(crate) container: fn() -> Box<dyn Container>,
+    /// Opens a result, which cannot say itself how its array lies.
+    pub(crate) result: fn(Source, Expected<'_>) -> Result<Result<Opened, String>, Error>,
+}
+
+/// How an array must lie in a result that cannot say it.
+#[derive(Clone, Copy)]
+pub(crate) struct Expected<'a> {
+    /// The array of the original.
+    pub(crate) tensor: &'a Tensor,
+    /// What it is read as.
+    pub(crate) from: &'a Held,
+    /// How it must lie, where that was asked.
+    pub(crate) to: Option<&'a Held>,
+}
+
+/// What a file is opened with.
+pub(crate) struct Opening<'a> {
+    pub(crate) source: Source,
+    pub(crate) reading: &'a Reading,
+    /// The path of a file beside this one by its name; `None` for what lies in no folder.
+    pub(crate) beside: Option<&'a dyn Fn(&str) -> PathBuf>,
+}
+
+/// What an opened file holds.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) container: Box<dyn Container>,
+    /// The file that names the others, and holds no tensors.
+    pub(crate) index: Option<Source>,
+    /// The files that hold tensors.
+    pub(crate) files: Vec<Member>,
+    pub(crate) tensors: Vec<Tensor>,
+}
+
+/// One file that holds tensors.
+#[derive(Debug)]
+pub(crate) struct Member {
+    /// The name by which an index names the file; empty where nothing does.
+    pub(crate) name: String,
+    pub(crate) source: Source,
+}
+
+impl Member {
+    /// A file that no other names.
+    pub(crate) fn alone(source: Source) -> Member {
+        Member { name: String::new(), source }
+    }
+}
+
+/// What an opened file is, apart from its tensors.
+pub(crate) trait Container: fmt::Debug + Send + Sync {
+    fn format(&self) -> &'static Format;
+
+    /// The files of a result of this format at `path`; the last is `path` itself.
+    fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error>;
+
+    /// What the file says beside its tensors, as key and text.
+    fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
+        Box::new(std::iter::empty())
+    }
+
+    /// What a result must say as its original does, beside tensors and notes of their layouts.
+    fn facts(&self, _opened: &Opened) -> Vec<Fact> {
+        Vec::new()
+    }
+
+    /// The text of the index for tensors of `total` bytes in files of other names, where there is one.
+    fn index(&self, _total: u64, _names: &HashMap<&str, &str>) -> Option<String> {
+        None
+    }
+}
+
+/// One thing that a file says beside its tensors.
+pub(crate) struct Fact {
+    /// What it is about: ``metadata "format"``.
+    pub(crate) about: String,
+    /// What is compared.
+    pub(crate) exact: Vec<u8>,
+    /// The same for a message.
+    pub(crate) said: String,
+}
+
+impl Opened {
+    /// The file that holds a piece.
+    fn file(&self, path: &Path, tensor: &Tensor, piece: &Piece) -> Result<&Source, Error> {
+        let missing = || Error::corrupt(path, format!("no file holds {:?}", tensor.name));
+        self.files.get(piece.file).map(|file| &file.source).ok_or_else(missing)
+    }
+
+    /// Where the bytes of a tensor begin; `path` is that of the input.
+    pub(crate) fn place(&self, path: &Path, tensor: &Tensor) -> Result<(&Source, u64), Error> {
+        match tensor.pieces.as_slice() {
+            [piece] => Ok((self.file(path, tensor, piece)?, piece.at)),
+            pieces => {
+                let count = pieces.len();
+                let said = format!("tensor {:?} lies in {count} pieces; one is read", tensor.name);
+                Err(Error::unsupported(path, said))
+            }
+        }
+    }
+
+    /// The tensors of one of the files.
+    pub(crate) fn tensors_of(&self, file: usize) -> impl Iterator<Item = &Tensor> {
+        self.tensors.iter().filter(move |tensor| tensor.file() == Some(file))
+    }
+}
+
+impl Format {
+    /// Whether files say the dims and types of their tensors, so that nothing else needs to.
+    pub(crate) fn says_all(&self) -> bool {
+        self.array.is_none()
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Format) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}

@@ -1,0 +1,93 @@
+//! Names that a layout has: each of them, read again, is the layout, and no other layout of its dims has it.
+
+use std::collections::HashMap;
+
+use tilewright_core::Dtype;
+use tilewright_notation::{Named, Spec, catalogue, recognise};
+
+fn resolve(text: &str, dims: &[u64], dtype: Option<Dtype>) -> Option<Named> {
+    Spec::parse(text).ok()?.resolve(Some(dims), dtype).ok()
+}
+
+/// The dims that the example of a format is for, and some that its blocks do not divide.
+fn arrays(example: &Named) -> Vec<Vec<u64>> {
+    let dims = example.layout().extents();
+    let changed = |by: fn(u64) -> u64| dims.iter().map(|&dim| by(dim)).collect();
+    vec![dims.to_vec(), changed(|dim| dim + 1), changed(|dim| (dim / 2).max(1))]
+}
+
+#[test]
+fn every_name_reads_as_the_layout_that_has_it() {
+    let mut seen = 0;
+    for format in catalogue() {
+        let example = Spec::parse(format.example).unwrap().resolve(None, None).unwrap();
+        for dims in arrays(&example) {
+            let dtype = example.dtype();
+            let text = format!("format:{}", format.name);
+            let Some(named) = resolve(&text, &dims, dtype) else { continue };
+            let names = recognise(&named);
+            let own = names.iter().any(|known| std::ptr::eq(known.format, format));
+            assert!(own, "{} of {dims:?} is not recognised: {names:?}", format.name);
+            for known in &names {
+                let again = resolve(&format!("format:{}", known.name), &dims, dtype);
+                let again = again.unwrap_or_else(|| panic!("{} of {dims:?}", known.name));
+                let same = again.layout().same_function(named.layout());
+                assert_eq!(same, Ok(true), "{} is no {} of {dims:?}", known.name, format.name);
+                assert_eq!(again.layout().capacity(), named.layout().capacity(), "{}", known.name);
+            }
+            seen += names.len();
+        }
+    }
+    assert!(seen > 200, "{seen}");
+}
+
+/// The names of two layouts of one array are apart, if the layouts are.
+#[test]
+fn a_name_is_of_one_layout() {
+    let dims = [32, 48];
+    let mut layouts: HashMap<String, Named> = HashMap::new();
+    for format in catalogue() {
+        let Some(named) = resolve(&format!("format:{}", format.name), &dims, Some(Dtype::F16))
+        else {
+            continue;
+        };
+        for known in recognise(&named) {
+            let other = layouts.entry(known.name.clone()).or_insert_with(|| named.clone());
+            let same = other.layout().same_function(named.layout());
+            assert_eq!(same, Ok(true), "{} names two layouts", known.name);
+        }
+    }
+    assert!(layouts.len() > 10, "{}", layouts.len());
+}
+
+/// A layout that is moved by an element has no name.
+#[test]
+fn layouts_that_begin_elsewhere_have_none() {
+    for text in ["[32,48] (32,48):(48,1)+1 capacity 2000", "[32,48] (32,48):(96,2)"] {
+        let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
+        assert!(recognise(&named).is_empty(), "{text}: {:?}", recognise(&named));
+    }
+}
+
+/// A name without parameters is that of a layout, whatever notation said it.
+#[test]
+fn names_do_not_depend_on_the_notation() {
+    let mut seen = 0;
+    for format in catalogue() {
+        let named = Spec::parse(format.example).unwrap().resolve(None, None).unwrap();
+        let names = |named: &Named| -> Vec<String> {
+            let names = recognise(named).into_iter().map(|known| known.name);
+            names.filter(|name| !name.contains('[')).collect()
+        };
+        let own = names(&named);
+        for notation in ["cute", "hlo", "pattern", "onednn"] {
+            let notation = tilewright_notation::notation(notation).unwrap();
+            let Ok(text) = notation.print(&named) else { continue };
+            let dims = named.layout().extents();
+            let again = Spec::parse(&text).unwrap().resolve(Some(dims), named.dtype()).unwrap();
+            assert_eq!(names(&again), own, "{} as {text}", format.name);
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}

