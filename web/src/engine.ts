@@ -86,6 +86,11 @@ export interface Format {
   example: string;
 }
 
+/** The names of a layout in the catalogue. */
+export interface Recognition {
+  formats: { name: string }[];
+}
+
 /** Both sides of a conversion. */
 export interface Conversion {
   a: Facts;

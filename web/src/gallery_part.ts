@@ -55,8 +55,8 @@ export class GalleryPart implements PagePart {
 
   private build(): void {
     this.built = true;
-    const formats = ask<Format[]>({ ask: "formats" });
-    const catalogue = refused(formats) ? [] : formats;
+    const formats = ask<{ formats: Format[] }>({ ask: "formats" });
+    const catalogue = refused(formats) ? [] : formats.formats;
     this.element.append(
       h("div", { class: "search" }, this.filter),
       section("Conversions", "Source and destination side by side.", CONVERSIONS.map(([title, a, b, dims, dtype = ""]) => {

@@ -3,7 +3,7 @@
 import type { Colouring } from "./colours.js";
 import { gradient, isDark } from "./colours.js";
 import { h } from "./dom.js";
-import { type Assumed, ask, type Facts, type Refusal, refused } from "./engine.js";
+import { type Assumed, ask, type Facts, type Recognition, type Refusal, refused } from "./engine.js";
 import type { Field } from "./field.js";
 import type { Fields } from "./state.js";
 
@@ -119,8 +119,8 @@ export function legend(colouring: Colouring, facts: Facts): HTMLElement {
 
 /** The names that the catalogue has for a layout. */
 export function names(spec: string, dims: string, dtype: string): string[] {
-  const answer = ask<string[]>({ ask: "recognise", spec, dims, dtype });
-  return refused(answer) ? [] : answer;
+  const answer = ask<Recognition>({ ask: "recognise", spec, dims, dtype });
+  return refused(answer) ? [] : answer.formats.map((format) => format.name);
 }
 
 /** What the explanation of a layout says under a title. */

@@ -6,7 +6,7 @@
 use std::{env, path::Path};
 
 use crate::{
-    python, release,
+    algebra, python, release,
     shell::{Outcome, command, run as sh, target},
     steps::Steps,
     tidy,
@@ -38,12 +38,10 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     steps.step("tests", || sh(&mut cargo(&["test", "--workspace"])))?;
     steps.step("features", || release::features(root))?;
     steps.step("packages", || release::packages(root))?;
-    steps.step_with(&[Tool::Deny], "licences", || release::licences(root))?;
-    let tools = [Tool::Deny, Tool::Advisories];
-    steps.step_with(&tools, "advisories", || release::advisories(root))?;
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
     steps.step("program", || build(root))?;
+    steps.step("algebra", || algebra::run(root, true))?;
     steps.step_with(&[Tool::Python], "python", || reference(root))?;
     let mut wheel = None;
     let built = || wheel::build(root).map(|made| wheel = Some(made));

@@ -1,10 +1,11 @@
-//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `bench`, `wheel`, `oracles`, `web`.
+//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `bench`, `wheel`, `oracles`, `web`.
 //!
 //! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
 //! them. Nothing here depends on the crates it checks.
 
 #![forbid(unsafe_code)]
 
+mod algebra;
 mod bench;
 mod check;
 mod ci;
@@ -41,6 +42,12 @@ enum Command {
     Tidy,
     /// The relayout benchmark next to memcpy
     Bench(bench::Args),
+    /// Python's algebra from the table of functions; --check only says whether it is fresh
+    Algebra {
+        /// Writes nothing
+        #[arg(long)]
+        check: bool,
+    },
     /// The Python package, into the build folder's `wheels`
     Wheel {
         /// Its tests as well, in an environment made anew
@@ -70,6 +77,7 @@ fn main() -> ExitCode {
         Command::Web { test } => {
             web::build(&root).and_then(|()| if test { web::test(&root) } else { Ok(()) })
         }
+        Command::Algebra { check } => algebra::run(&root, check),
         Command::Wheel { test } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),
         Command::Oracles { name } => oracles::run(&root, name.as_deref().unwrap_or_default()),

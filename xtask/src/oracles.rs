@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    faults, python,
+    faults, python, release,
     shell::{Outcome, command, output, run as sh, target, works},
     wheel,
 };
@@ -21,7 +21,7 @@ type Oracle = fn(&Path) -> Verdict;
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str) -> Outcome {
-    let oracles: [(&str, Oracle); 9] = [
+    let oracles: [(&str, Oracle); 11] = [
         ("safetensors and torch", torch),
         ("arrays of numpy, torch and jax", arrays),
         ("the package with torch and jax", package),
@@ -31,6 +31,8 @@ pub(crate) fn run(root: &Path, only: &str) -> Outcome {
         ("NEON, emulated", neon),
         ("miri", miri),
         ("faults", faults),
+        ("licences", licences),
+        ("advisories", advisories),
     ];
     let mut failed = Vec::new();
     for (name, oracle) in oracles.into_iter().filter(|(name, _)| name.contains(only)) {
@@ -52,6 +54,17 @@ pub(crate) fn run(root: &Path, only: &str) -> Outcome {
 
 fn verdict(outcome: Outcome) -> Verdict {
     outcome.map_or_else(Verdict::Failed, |()| Verdict::Passed)
+}
+
+/// The licences, versions and sources of all dependencies.
+fn licences(root: &Path) -> Verdict {
+    release::has_deny(root).map_or_else(Verdict::Skipped, |()| verdict(release::licences(root)))
+}
+
+/// The advisories against dependencies, whose database is not on the registry.
+fn advisories(root: &Path) -> Verdict {
+    let here = release::has_deny(root).and_then(|()| release::has_advisories(root));
+    here.map_or_else(Verdict::Skipped, |()| verdict(release::advisories(root)))
 }
 
 /// The Python check, read back by torch as well where it installs.

@@ -51,7 +51,7 @@ fn heavy(tree: &str) -> Option<&'static str> {
 
 /// Checks licences, versions and sources of all dependencies, as `deny.toml` says.
 pub(crate) fn licences(root: &Path) -> Outcome {
-    sh(deny(root)?.args(["--offline", "check", "licenses", "bans", "sources"]))
+    sh(deny(root)?.args(["check", "licenses", "bans", "sources"]))
 }
 
 /// Checks that no dependency has an advisory against it.

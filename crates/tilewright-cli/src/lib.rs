@@ -44,7 +44,7 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     let json = arguments.iter().any(|argument| argument == "--json");
     let outcome = match Cli::try_parse_from(arguments) {
         Ok(cli) => own_formats::load(&cli)
-            .and_then(|()| commands::run(&cli, &mut Output::stdout(cli.json))),
+            .and_then(|()| commands::run(&cli, &mut Output::stdout(cli.json, cli.quiet))),
         Err(error) if error.use_stderr() && json => Err(Failure::command_line(&error)),
         Err(error) => return said(&error),
     };

@@ -1,11 +1,11 @@
 //! Results on stdout: text, or one JSON object a line.
 
-use std::{
-    borrow::Cow,
-    io::{self, Write},
-};
+use std::io::{self, Write};
 
 use serde_json::Value;
+use tilewright::ask::Answer;
+
+use crate::exit::ExitCode;
 
 /// The version of the JSON shapes (`docs/json.md`).
 const VERSION: u32 = 1;
@@ -16,16 +16,39 @@ const CHUNK: usize = 1 << 16;
 /// Where results go.
 pub(crate) struct Output {
     json: bool,
+    quiet: bool,
     out: Box<dyn Write>,
 }
 
 impl Output {
-    pub(crate) fn stdout(json: bool) -> Output {
-        Output { json, out: Box::new(io::BufWriter::new(io::stdout().lock())) }
+    pub(crate) fn stdout(json: bool, quiet: bool) -> Output {
+        Output { json, quiet, out: Box::new(io::BufWriter::new(io::stdout().lock())) }
     }
 
     pub(crate) fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// Prints an answer, its notes on stderr, and gives its exit code.
+    pub(crate) fn say(&mut self, answer: &dyn Answer) -> io::Result<ExitCode> {
+        if !self.json && !self.quiet {
+            answer.notes().iter().for_each(|note| complain(&format!("note: {note}\n")));
+        }
+        let text = self.said(answer);
+        self.text(&text)?;
+        Ok(if answer.is_no() { ExitCode::NO } else { ExitCode::SUCCESS })
+    }
+
+    /// The same on stderr, where standard output has been given to something else.
+    pub(crate) fn note(&self, answer: &dyn Answer) {
+        complain(&self.said(answer));
+    }
+
+    /// An answer with an end of line.
+    fn said(&self, answer: &dyn Answer) -> String {
+        let text =
+            if self.json { versioned(answer.to_json()).to_string() } else { answer.to_string() };
+        if text.ends_with('\n') { text } else { text + "\n" }
     }
 
     /// Prints `text`, or in JSON mode `value` with the version of its shape.
@@ -34,14 +57,6 @@ impl Output {
             return self.text(text);
         }
         self.text(&format!("{}\n", versioned(value)))
-    }
-
-    /// The same on stderr, where standard output has been given to something else.
-    pub(crate) fn note(&self, text: &str, value: Value) {
-        match self.json {
-            true => complain(&format!("{}\n", versioned(value))),
-            false => complain(text),
-        }
     }
 
     /// Prints `value`, an object, with a long list as its last member `name`, which is never all in
@@ -84,38 +99,4 @@ fn versioned(value: Value) -> Value {
         to.extend(from);
     }
     versioned
-}
-
-/// A text of a file or a user as one line that only shows letters: control characters, line ends and
-/// marks that reorder a line are escaped.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    let hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
-    };
-    if !text.contains(hidden) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        if hidden(c) { shown.extend(c.escape_debug()) } else { shown.push(c) }
-    }
-    Cow::Owned(shown)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_moves_the_cursor_is_escaped() {
-        for (text, shown) in [
-            ("model.é.\"w\"\\", "model.é.\"w\"\\"),
-            ("a\nb\tc\r\0", "a\\nb\\tc\\r\\0"),
-            ("\u{1b}[31mred", "\\u{1b}[31mred"),
-            ("\u{202e}drow\u{9b}", "\\u{202e}drow\\u{9b}"),
-        ] {
-            assert_eq!(printable(text), shown);
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! What to do about an error, as options of the program.
+//! What is wrong and what to do about it, in the words of the command line.
 
 use tilewright::Remedy;
 
@@ -25,6 +25,23 @@ pub(crate) fn option(remedy: Remedy) -> String {
         other => return other.to_string(),
     }
     .to_owned()
+}
+
+/// The argument that a part of a question is given by; `None` where it is the only one.
+pub(crate) fn argument(field: &str) -> Option<&'static str> {
+    Some(match field {
+        "spec" => "SPEC",
+        "a" => "A",
+        "b" => "B",
+        "dims" => "--dims",
+        "dtype" => "--dtype",
+        "coord" => "--coord",
+        "offset" => "--offset",
+        "to" => "--to",
+        "tile" => "--tile",
+        "layout" => "--layout",
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -35,11 +35,6 @@ pub(crate) fn count(what: &str, text: &str) -> Result<usize, Failure> {
     })
 }
 
-/// A size for people: `1.9 MiB`.
-pub(crate) fn words(bytes: u64) -> String {
-    indicatif::BinaryBytes(bytes).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -162,7 +162,7 @@ fn an_expression_stands_wherever_a_spec_does() {
     let (code, _, err) = ask(&["show", "eval:(4,8"], b"");
     assert_eq!(
         (code, err.as_str()),
-        (2, "error: expected `,` or `)`, found the end of the text\n  (4,8\n      ^\n")
+        (2, "error: SPEC: expected `,` or `)`, found the end of the text\n  (4,8\n      ^\n")
     );
     let (code, _, err) = ask(&["show", "eval:size(4:1)"], b"");
     assert!(code == 2 && err.contains("the expression is an integer, no layout"), "{err}");

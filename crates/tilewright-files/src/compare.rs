@@ -8,23 +8,23 @@ use std::ops::Range;
 use tilewright_core::ByteOrder;
 
 use crate::{
-    Error, Watch,
+    Difference, Error, Watch,
     blocks::Blocks,
     budget::{Budget, Buffer},
     held::Held,
     rows::{Rows, Stretch},
     source::Source,
     watch::go_on,
+    word::{element, fill_word, words},
 };
 
 /// So many stretches are looked at between two looks at the watch.
 const PATIENCE: u32 = 1 << 16;
 
-/// The bytes of a word.
-const WORD: u32 = 16;
-
 /// One file's side of a comparison.
 pub(crate) struct Side<'a> {
+    /// The tensor.
+    pub(crate) name: &'a str,
     pub(crate) source: &'a Source,
     pub(crate) at: u64,
     pub(crate) len: u64,
@@ -39,7 +39,7 @@ pub(crate) fn tensors(
     from: &Side<'_>,
     watch: &dyn Watch,
     budget: &Budget,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<Difference>, Error> {
     check(to)?;
     check(from)?;
     let alike = to.held.layout() == from.held.layout()
@@ -61,11 +61,11 @@ pub(crate) fn tensors(
     while start < to.len {
         let len = step.min(to.len - start);
         let mut window = Window::read(to, start, len, budget)?;
-        if let Some(said) = window.elements(to.held, from.held, &mut original, watch)? {
-            return Ok(Some(said));
+        if let Some(found) = window.elements(to, from.held, &mut original, watch)? {
+            return Ok(Some(found));
         }
-        if let Some(said) = window.padding(to) {
-            return Ok(Some(said));
+        if let Some(found) = window.padding(to) {
+            return Ok(Some(found));
         }
         watch.advance(len);
         start += len;
@@ -143,18 +143,27 @@ impl<'b> Window<'b> {
     /// Compares every element that lies in the window.
     fn elements(
         &mut self,
-        to: &Held,
+        to: &Side<'_>,
         from: &Held,
         original: &mut Blocks<'_, '_>,
         watch: &dyn Watch,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Option<Difference>, Error> {
+        let (name, to) = (to.name, to.held);
         if to.layout().size() == 0 {
             return Ok(None);
         }
         let failed = |error: tilewright_core::Error| Error::usage(format!("comparing: {error}"));
         let rows = Rows::new(to.layout(), from.layout()).map_err(failed)?;
-        let mut pair =
-            Pair { window: self, to, from, original, watch, patience: PATIENCE, answer: Ok(None) };
+        let mut pair = Pair {
+            window: self,
+            name,
+            to,
+            from,
+            original,
+            watch,
+            patience: PATIENCE,
+            answer: Ok(None),
+        };
         let mut coord = vec![0; to.layout().rank()];
         loop {
             let start = coord.clone();
@@ -197,7 +206,7 @@ impl<'b> Window<'b> {
     }
 
     /// Compares everything that no element was seen at.
-    fn padding(&self, to: &Side<'_>) -> Option<String> {
+    fn padding(&self, to: &Side<'_>) -> Option<Difference> {
         let full = (self.end - self.first) / 8;
         for (byte, seen) in (0u64..).zip(self.seen.iter()) {
             if *seen == u8::MAX && byte < full {
@@ -209,14 +218,17 @@ impl<'b> Window<'b> {
                 let index = offset - self.first;
                 let differs = |word: &u32| self.word(index, *word) != fill_word(to.fill, *word);
                 if let Some(word) = (0..words(self.bits)).find(differs) {
-                    let (value, fill) = (self.word(index, word), fill_word(to.fill, word));
-                    return Some(format!(
-                        "has {value:#x} in the padding at offset {offset}, expected {fill:#x}"
-                    ));
+                    return Some(Difference::Padding {
+                        tensor: to.name.to_owned(),
+                        offset,
+                        is: self.word(index, word),
+                        expected: fill_word(to.fill, word),
+                    });
                 }
             }
         }
-        self.tail()
+        let text = self.tail()?;
+        Some(Difference::Said { tensor: Some(to.name.to_owned()), text })
     }
 
     fn word(&self, index: u64, word: u32) -> u128 {
@@ -232,7 +244,7 @@ impl<'b> Window<'b> {
             return None;
         }
         Some(format!(
-            "has {last:#x} in its last byte, whose high {} bits hold no element",
+            "it has {last:#x} in its last byte, whose high {} bits hold no element",
             8 - used
         ))
     }
@@ -241,12 +253,13 @@ impl<'b> Window<'b> {
 /// A window next to the original, while elements are compared.
 struct Pair<'p, 'w, 's, 'b> {
     window: &'p mut Window<'w>,
+    name: &'p str,
     to: &'p Held,
     from: &'p Held,
     original: &'p mut Blocks<'s, 'b>,
     watch: &'p dyn Watch,
     patience: u32,
-    answer: Result<Option<String>, Error>,
+    answer: Result<Option<Difference>, Error>,
 }
 
 impl Pair<'_, '_, '_, '_> {
@@ -269,7 +282,15 @@ impl Pair<'_, '_, '_, '_> {
                 if let Some(last) = coord.last_mut() {
                     *last *= self.to.together();
                 }
-                format!("has {is:#x} at {coord:?}, expected {was:#x}")
+                let [offset, original] = [stretch.a, stretch.b].map(|(at, by)| at + i as i64 * by);
+                Difference::Element {
+                    tensor: self.name.to_owned(),
+                    coord,
+                    offset,
+                    original,
+                    is,
+                    was,
+                }
             })
         });
         matches!(self.answer, Ok(None))
@@ -346,40 +367,4 @@ impl Pair<'_, '_, '_, '_> {
         let wide = if negative && to > from { value | (u128::MAX << from) } else { value };
         Ok(if to < 128 { wide & ((1 << to) - 1) } else { wide })
     }
-}
-
-/// The words of 128 bits of an element.
-fn words(bits: u32) -> u32 {
-    bits.div_ceil(WORD * 8)
-}
-
-/// A word of what padding holds: elements of several words have zeros above the first.
-fn fill_word(fill: u128, word: u32) -> u128 {
-    if word == 0 { fill } else { 0 }
-}
-
-/// A word of element `index` of elements of `bits` bits, the low bits of a byte first.
-fn element(bytes: &[u8], index: u64, bits: u32, word: u32) -> u128 {
-    // The commonest widths first.
-    let at = |width: usize| bytes.get(index as usize * width..).and_then(|rest| rest.get(..width));
-    match bits {
-        16 => return at(2).map_or(0, |part| u16::from_le_bytes([part[0], part[1]]).into()),
-        32 => {
-            let word = at(4).map_or([0; 4], |part| [part[0], part[1], part[2], part[3]]);
-            return u32::from_le_bytes(word).into();
-        }
-        _ => {}
-    }
-    if bits < 8 {
-        let bit = index * u64::from(bits);
-        let byte = bytes.get((bit / 8) as usize).copied().unwrap_or(0);
-        return u128::from(byte >> (bit % 8)) & ((1 << bits) - 1);
-    }
-    let mut value = [0; WORD as usize];
-    let element = at((bits / 8) as usize).unwrap_or_default();
-    let part = element.get((word * WORD) as usize..).unwrap_or_default();
-    for (byte, from) in value.iter_mut().zip(part) {
-        *byte = *from;
-    }
-    u128::from_le_bytes(value)
 }

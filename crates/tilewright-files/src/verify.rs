@@ -12,7 +12,7 @@ use std::{
 use tilewright_core::Fill;
 
 use crate::{
-    Conversion, Error, Input, Job, Reading, Request, Tensor, Watch,
+    Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Watch,
     budget::Budget,
     compare::{self, Side},
     container::{self, Format},
@@ -41,8 +41,8 @@ pub enum Verdict {
         /// The bytes of tensors compared, padding included.
         bytes: u64,
     },
-    /// The first difference: which tensor, where, and both values.
-    Differs(String),
+    /// The first difference.
+    Differs(Difference),
 }
 
 /// Compares a finished file with the one it was made from: names, element types, logical dims, every
@@ -65,8 +65,8 @@ pub enum Verdict {
 /// assert!(matches!(verdict, Verdict::Same { bytes: 1.. }));
 ///
 /// let other = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
-/// let Verdict::Differs(said) = verify(other, path, &Request::new(), &()).unwrap() else { panic!() };
-/// assert!(said.contains("is missing"));
+/// let Verdict::Differs(found) = verify(other, path, &Request::new(), &()).unwrap() else { panic!() };
+/// assert!(found.to_string().contains("is missing"));
 /// ```
 pub fn verify(
     out: impl AsRef<Path>,
@@ -82,12 +82,12 @@ pub fn verify(
     let (source, folder) = (Source::open(&out.path)?, temporary::folder(&out.path));
     let out = match open_result(format, source, &|name| folder.join(name), &against, &expected)? {
         Ok(out) => out,
-        Err(said) => return Ok(Verdict::Differs(said)),
+        Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
     };
     watch.total(out.tensors().iter().map(|tensor| tensor.len).sum());
     let pairs = match paired(&out, &against, &expected) {
         Ok(pairs) => pairs,
-        Err(said) => return Ok(Verdict::Differs(said)),
+        Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
     };
     compared(&out, &against, &pairs, request.fill, watch, &Budget::new(request.memory))
 }
@@ -202,25 +202,29 @@ fn compared(
     against.check_sums(watch)?;
     out.check_sums(watch)?;
     if let Some(said) = metadata::difference(out, against) {
-        return Ok(Verdict::Differs(said));
+        return Ok(Verdict::Differs(Difference::said(said)));
     }
     let mut bytes = 0;
     for pair in pairs {
-        let name = &pair.out.name;
         let said = match different_facts(pair) {
             None => misplaced(pair)?,
             said => said,
         };
-        if let Some(said) = said {
-            return Ok(Verdict::Differs(format!("tensor {name:?}: {said}")));
+        if let Some(text) = said {
+            return Ok(Verdict::Differs(of_tensor(pair, text)));
         }
         let found = different_bytes(out, against, pair, fill, watch, budget)?;
-        if let Some(said) = found {
-            return Ok(Verdict::Differs(format!("tensor {name:?} {said}")));
+        if let Some(found) = found {
+            return Ok(Verdict::Differs(found));
         }
         bytes += pair.out.len;
     }
     Ok(Verdict::Same { bytes })
+}
+
+/// A difference in what is said of one tensor.
+fn of_tensor(pair: &Pair<'_>, text: String) -> Difference {
+    Difference::Said { tensor: Some(pair.out.name.clone()), text }
 }
 
 fn different_bytes(
@@ -230,7 +234,7 @@ fn different_bytes(
     fill: Option<Fill>,
     watch: &dyn Watch,
     budget: &Budget,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<Difference>, Error> {
     let (noted, from) = (pair.out.fill(), &pair.expected.from);
     let fill = match &pair.expected.to {
         Some(to) => to.named.fill(),
@@ -239,7 +243,8 @@ fn different_bytes(
     let to = side(out, pair.out, &pair.out.held, fill)?;
     if noted.is_promised() && side(out, pair.out, &pair.out.held, noted)?.fill != to.fill {
         let (noted, fill) = (dtype::fill_text(noted), dtype::fill_text(fill));
-        return Ok(Some(format!("promises padding of {noted}, expected {fill}")));
+        let text = format!("it promises padding of {noted}, expected {fill}");
+        return Ok(Some(of_tensor(pair, text)));
     }
     let from = side(against, pair.against, from, from.named.fill())?;
     compare::tensors(&to, &from, watch, budget)
@@ -247,15 +252,15 @@ fn different_bytes(
 
 fn side<'a>(
     input: &'a Input,
-    tensor: &Tensor,
+    tensor: &'a Tensor,
     held: &'a Held,
     fill: Fill,
 ) -> Result<Side<'a>, Error> {
     let fill = held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {
         Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
     })?;
-    let (source, at) = input.place(tensor)?;
-    Ok(Side { source, at, len: tensor.len, held, fill })
+    let (name, (source, at)) = (tensor.name.as_str(), input.place(tensor)?);
+    Ok(Side { name, source, at, len: tensor.len, held, fill })
 }
 
 /// What the files say of a tensor, apart from its layout.
@@ -301,13 +306,13 @@ pub(crate) fn written(
     budget: &Budget,
 ) -> Result<u64, Error> {
     let wrong =
-        |said: String| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
+        |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
     let expected: Vec<Expected> = conversion.jobs.iter().cloned().map(Expected::of).collect();
-    let out = reopened(conversion, done, &expected)?.map_err(wrong)?;
-    let pairs = paired(&out, conversion.input, &expected).map_err(wrong)?;
+    let out = reopened(conversion, done, &expected)?.map_err(|said| wrong(&said))?;
+    let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
     match compared(&out, conversion.input, &pairs, None, watch, budget)? {
         Verdict::Same { bytes } => Ok(bytes),
-        Verdict::Differs(said) => Err(wrong(said)),
+        Verdict::Differs(found) => Err(wrong(&found.to_string())),
     }
 }
 

@@ -13,7 +13,10 @@ use pyo3::{
     prelude::*,
     types::{PyDict, PyMapping},
 };
-use tilewright::files::{self, Action, Conversion, Job, Request, Tensor, Watch, open};
+use tilewright::{
+    ask::Converted,
+    files::{self, Conversion, Job, Request, Tensor, Watch, open},
+};
 
 use crate::{
     errors::{Raised, parse, refused},
@@ -100,10 +103,9 @@ fn convert<'py>(
     let report = PyDict::new(py);
     let jobs = conversion.jobs().iter().map(|job| described(py, job));
     report.set_item("tensors", jobs.collect::<PyResult<Vec<_>>>()?)?;
-    let sum =
-        |bytes: fn(&Job) -> u64| conversion.jobs().iter().map(bytes).fold(0, u64::saturating_add);
-    report.set_item("bytes_in", sum(Job::bytes_in))?;
-    report.set_item("bytes_out", sum(Job::bytes_out))?;
+    let (before, after) = Converted { conversion: &conversion, report: None }.bytes();
+    report.set_item("bytes_in", before)?;
+    report.set_item("bytes_out", after)?;
     report.set_item("dry_run", dry_run)?;
     if !dry_run {
         let watcher = Watcher::new(progress);
@@ -118,11 +120,7 @@ fn convert<'py>(
 
 /// One tensor of a conversion.
 fn described<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyDict>> {
-    let (action, reason) = match job.action() {
-        Action::Convert => ("convert", None),
-        Action::Copy => ("copy", job.is_already_so().then_some("already so")),
-        Action::Skip(reason) => ("skip", Some(reason.as_str())),
-    };
+    let (action, reason) = Converted::action(job);
     let row = PyDict::new(py);
     row.set_item("name", job.name())?;
     row.set_item("action", action)?;
@@ -151,7 +149,7 @@ fn verify(
     let done = py.detach(|| files::verify(&output, &against, &request, &watcher));
     Ok(match watcher.outcome(done)? {
         files::Verdict::Same { .. } => None,
-        files::Verdict::Differs(said) => Some(said),
+        files::Verdict::Differs(difference) => Some(difference.to_string()),
     })
 }
 

@@ -1,21 +1,19 @@
 //! Expressions: every operation of the algebra by its name, with Python's values as arguments.
 //!
 //! The operations are those of `tilewright::eval`, so there is one table of them for the program, the page and
-//! this package. A call is put together as text and its value taken apart again.
+//! this package. Arguments and results go as values, without text.
 
 use pyo3::{
     exceptions::PyTypeError,
     prelude::*,
     types::{PyBool, PyEllipsis, PyInt, PyList, PyString, PyTuple},
 };
-use tilewright::{
-    Layout,
-    eval::{self, Value},
-};
+use tilewright::eval::{self, Value};
 
 use crate::{
     drawing::PyDrawing,
     errors::{Raised, refused},
+    integer::Integer,
     swizzle::PySwizzle,
     values::{PyLayout, PyTensorLayout, from_tuple},
 };
@@ -26,20 +24,36 @@ const DEEPEST: usize = 64;
 /// A value of the expression language that Python has no type of its own for: a tiler, a map to coordinates, a
 /// linear layout, a coordinate with ``_``. It prints as its text and is taken as an argument again.
 ///
-/// >>> from tilewright import linear
+/// >>> from tilewright.algebra import linear
 /// >>> linear("(4,4):(4,1)")
 /// Value('{dim0=[4,8],dim1=[1,2]} -> (offset:16)')
 #[pyclass(name = "Value", module = "tilewright", frozen, eq, hash)]
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone)]
 pub(crate) struct PyValue {
-    /// ``basis``, ``linear``, ``dims``, ``tiler``, ``slicer`` or ``padding``.
-    #[pyo3(get)]
-    kind: String,
+    value: Value,
     text: String,
+}
+
+impl PartialEq for PyValue {
+    fn eq(&self, other: &PyValue) -> bool {
+        (self.value.kind(), &self.text) == (other.value.kind(), &other.text)
+    }
+}
+
+impl std::hash::Hash for PyValue {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
 }
 
 #[pymethods]
 impl PyValue {
+    /// ``basis``, ``linear``, ``dims``, ``tiler``, ``slicer`` or ``padding``.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.value.kind()
+    }
+
     /// The picture of a linear layout, by which place each coordinate comes from, or of strides such as ``1@0``, by
     /// the coordinates. Raises ``UnsupportedError`` for other values.
     ///
@@ -128,35 +142,34 @@ pub(crate) fn call(
     name: &str,
     arguments: &[Bound<'_, PyAny>],
 ) -> PyResult<Py<PyAny>> {
-    let arguments: PyResult<Vec<String>> = arguments.iter().map(argument).collect();
-    let text = format!("{name}({})", arguments?.join(", "));
-    let value = py.detach(|| eval::evaluate(&text)).raised()?;
+    let arguments = arguments.iter().map(argument).collect::<PyResult<Vec<Value>>>()?;
+    let value = py.detach(|| eval::call(name, arguments)).raised()?;
     python(py, &value)
 }
 
-/// A value of Python's as text of the expression language.
-pub(crate) fn argument(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    written(value, 0)
+/// A value of Python's as one of the expression language.
+pub(crate) fn argument(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    nested(value, 0)
 }
 
-fn written(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
+fn nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     if depth > DEEPEST {
         return Err(refused("limit", format!("an argument nested deeper than {DEEPEST}")));
     }
     if let Ok(layout) = value.cast::<PyLayout>() {
-        return Ok(layout.get().0.to_string());
+        return Ok(Value::from(&layout.get().0));
     }
     if let Ok(tensor) = value.cast::<PyTensorLayout>() {
-        return Ok(quoted(&tensor.get().0.to_spec()));
+        return Ok(Value::from(&tensor.get().0));
     }
     if let Ok(swizzle) = value.cast::<PySwizzle>() {
-        return Ok(swizzle.get().0.to_string());
+        return Ok(Value::from(swizzle.get().0));
     }
     if let Ok(value) = value.cast::<PyValue>() {
-        return Ok(value.get().text.clone());
+        return Ok(value.get().value.clone());
     }
     if value.is_none() || value.is_instance_of::<PyEllipsis>() {
-        return Ok("_".to_owned());
+        return Ok(Value::keep());
     }
     if let Ok(text) = value.cast::<PyString>() {
         return spelled(&text.to_cow()?);
@@ -168,12 +181,12 @@ fn written(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
 }
 
 /// An integer, also one of NumPy's.
-fn integer(value: &Bound<'_, PyAny>) -> PyResult<String> {
+fn integer(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if !value.is_instance_of::<PyBool>()
         && let Ok(index) = value.call_method0("__index__")
         && index.is_instance_of::<PyInt>()
     {
-        return Ok(index.str()?.to_string());
+        return index.extract::<Integer<i64>>().map(|index| Value::from(index.0));
     }
     let found = value.get_type().name()?.to_string();
     Err(PyTypeError::new_err(format!(
@@ -181,32 +194,26 @@ fn integer(value: &Bound<'_, PyAny>) -> PyResult<String> {
     )))
 }
 
-/// A text that is an expression stands as it is, any other is a SPEC.
-fn spelled(text: &str) -> PyResult<String> {
+/// A text that is an expression is its value, any other is a SPEC.
+fn spelled(text: &str) -> PyResult<Value> {
     match eval::evaluate(text) {
-        Ok(_) => Ok(text.to_owned()),
-        Err(_) if !text.contains('"') && tilewright::Spec::parse(text).is_ok() => Ok(quoted(text)),
+        Ok(value) => Ok(value),
+        Err(_) if !text.contains('"') && tilewright::Spec::parse(text).is_ok() => {
+            eval::evaluate(&format!("\"{text}\"")).raised()
+        }
         Err(error) => Err(error).raised(),
     }
 }
 
-fn quoted(spec: &str) -> String {
-    format!("\"{spec}\"")
-}
-
 /// A tuple of integers, or with layouts in it a tiler.
-fn sequence(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<String> {
+fn sequence(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     let (mut parts, mut tiler) = (Vec::new(), false);
     for part in value.try_iter()? {
         let part = part?;
         tiler |= part.is_instance_of::<PyLayout>() || part.is_instance_of::<PyString>();
-        parts.push(written(&part, depth + 1)?);
+        parts.push(nested(&part, depth + 1)?);
     }
-    Ok(match (tiler, &parts[..]) {
-        (true, parts) => format!("<{}>", parts.join(",")),
-        (false, [one]) => format!("({one},)"),
-        (false, parts) => format!("({})", parts.join(",")),
-    })
+    if tiler { Value::tiler(parts).raised() } else { Value::tuple(parts).raised() }
 }
 
 /// A value of the language as Python's.
@@ -228,15 +235,11 @@ fn python(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
             return Ok(Bound::new(py, PyLayout(layout.clone()))?.into_any().unbind());
         }
     }
-    if value.kind() == "swizzle" {
-        let layout = Layout::parse(&format!("{text} o 1:0"));
-        let swizzle =
-            layout.map_err(|_| crate::errors::broken("a swizzle does not parse"))?.swizzle();
+    if let Some(swizzle) = value.as_swizzle() {
         return Ok(Bound::new(py, PySwizzle(swizzle))?.into_any().unbind());
     }
     if let Some(named) = value.to_named() {
         return Ok(Bound::new(py, PyTensorLayout(named))?.into_any().unbind());
     }
-    let kind = value.kind().to_owned();
-    Ok(Bound::new(py, PyValue { kind, text })?.into_any().unbind())
+    Ok(Bound::new(py, PyValue { value: value.clone(), text })?.into_any().unbind())
 }

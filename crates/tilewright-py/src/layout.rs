@@ -169,6 +169,7 @@ impl PyLayout {
 
 /// Integers nested in tuples or lists.
 pub(crate) fn tuple(value: &Bound<'_, PyAny>) -> PyResult<IntTuple> {
-    let text = expression::argument(value)?;
-    IntTuple::parse(&text).map_err(|error| errors::parse(&text, &error))
+    let value = expression::argument(value)?;
+    let none = || errors::refused("parse", format!("{value} is no tuple of integers"));
+    value.as_tuple().cloned().ok_or_else(none)
 }

@@ -2,8 +2,8 @@
 
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
-    Comparison, Explanation, Fill, Named, TensorLayout, compare,
-    infer::{Inference, infer as search},
+    Comparison, Explanation, Named,
+    ask::{Answer as _, Inferred, Known, compare},
     input::both,
 };
 
@@ -56,6 +56,8 @@ pub(crate) struct PyExplanation {
     true_rank: usize,
     /// Row-major, column-major or neither, in words.
     order: String,
+    /// The sentences of the page with their titles, but for the notations.
+    lines: Vec<(String, String)>,
     /// What each notation calls it; None where it has no words for it.
     notations: Vec<(String, Option<String>)>,
     /// The page of text.
@@ -78,6 +80,7 @@ impl PyExplanation {
         let all = Explanation::of(named);
         PyExplanation {
             text: all.to_string(),
+            lines: all.lines(),
             padding_share: all.padding_share(),
             spec: all.name,
             dtype: all.dtype,
@@ -196,51 +199,68 @@ fn distribution(
     Ok(map.map(|map| map.to_string()))
 }
 
-/// What two buffers say about the layout between them.
+/// What two buffers say about the layout between them; ``str()`` gives the page that ``tilewright infer`` prints.
 #[pyclass(name = "Inference", module = "tilewright", frozen)]
-pub(crate) struct PyInference {
-    /// ``found``, ``ambiguous``, ``none`` or ``undecided``.
-    #[pyo3(get)]
-    answer: &'static str,
-    /// The layouts that fit: one where the answer is ``found``, some where it is ``ambiguous``.
-    layouts: Vec<Named>,
-    /// Why there is not one answer.
-    #[pyo3(get)]
-    why: Option<String>,
-    /// The bytes of every element of padding, where all of it is the same.
-    #[pyo3(get)]
-    padding: Option<Vec<u8>>,
-    /// Whether all other layouts were excluded.
-    #[pyo3(get)]
-    only: bool,
-}
+pub(crate) struct PyInference(Inferred);
 
 #[pymethods]
 impl PyInference {
+    /// ``found``, ``ambiguous``, ``none`` or ``undecided``.
+    #[getter]
+    fn answer(&self) -> &'static str {
+        self.0.answer
+    }
+
+    /// Why there is not one answer.
+    #[getter]
+    fn why(&self) -> Option<&str> {
+        self.0.why.as_deref()
+    }
+
+    /// The bytes of every element of padding, where all of it is the same.
+    #[getter]
+    fn padding(&self) -> Option<&[u8]> {
+        self.0.padding.as_deref()
+    }
+
+    /// Whether all other layouts were excluded.
+    #[getter]
+    fn only(&self) -> bool {
+        self.0.only
+    }
+
+    /// Whether the bytes of each number are in the other order.
+    #[getter]
+    fn reversed(&self) -> bool {
+        self.0.reversed
+    }
+
     /// The layout, where there is one.
     #[getter]
     fn layout(&self) -> Option<PyTensorLayout> {
-        match (&self.layouts[..], self.answer) {
-            ([one], "found") => Some(PyTensorLayout(one.clone())),
-            _ => None,
-        }
+        let found = self.0.layouts.first().filter(|_| !self.0.is_no());
+        found.cloned().map(PyTensorLayout)
     }
 
     /// All layouts that fit and were found.
     #[getter]
     fn layouts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.layouts.iter().cloned().map(PyTensorLayout))
+        PyTuple::new(py, self.0.layouts.iter().cloned().map(PyTensorLayout))
     }
 
     fn __bool__(&self) -> bool {
-        self.answer == "found"
+        !self.0.is_no()
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
     }
 
     fn __repr__(&self) -> String {
-        match (self.layout(), &self.why) {
+        match (self.layout(), &self.0.why) {
             (Some(layout), _) => format!("<Inference: {}>", layout.0.to_spec()),
-            (None, Some(why)) => format!("<Inference: {}, {why}>", self.answer),
-            (None, None) => format!("<Inference: {}>", self.answer),
+            (None, Some(why)) => format!("<Inference: {}, {why}>", self.0.answer),
+            (None, None) => format!("<Inference: {}>", self.0.answer),
         }
     }
 }
@@ -271,27 +291,7 @@ fn infer(
         return Err(refused("dtype", says));
     }
     let dims = dims.map_or_else(|| original.shape().to_vec(), |dims| dims.0);
-    let answer = py.detach(|| search(from, &dims, to, width));
-    let named = |layout: TensorLayout| {
-        let bits = original.facts.odd_bits();
-        Named::new("", layout, original.dtype(), bits, Fill::Unspecified)
-    };
-    let none =
-        |answer, why| PyInference { answer, layouts: Vec::new(), why, padding: None, only: false };
-    Ok(match answer {
-        Inference::Found(found) => PyInference {
-            layouts: vec![named(found.layout)],
-            padding: found.padding,
-            only: found.only,
-            ..none("found", None)
-        },
-        Inference::Ambiguous { layouts, why } => PyInference {
-            layouts: layouts.into_iter().map(named).collect(),
-            ..none("ambiguous", Some(why))
-        },
-        Inference::None { why } => none("none", Some(why)),
-        Inference::Undecided { why } => none("undecided", Some(why)),
-        // An open set: an answer that is newer than this file.
-        _ => none("undecided", None),
-    })
+    let (dtype, bits) = (original.dtype(), original.facts.odd_bits());
+    let known = Known { bytes: from, dims: &dims, width, dtype, bits };
+    Ok(PyInference(py.detach(|| Inferred::of(&known, to))))
 }

@@ -38,38 +38,86 @@ def coord(question: dict[str, Any]) -> Any:
     try:
         found = layout.coord(question["offset"])
     except tw.OutOfRangeError:
-        return "out of range"
-    return "padding" if found is None else list(found)
+        return {"place": "out of range", "coord": None}
+    if found is None:
+        return {"place": "padding", "coord": None}
+    return {"place": "element", "coord": list(found)}
+
+
+def explained(question: dict[str, Any]) -> Any:
+    said = tw.explain(question["spec"], **array(question))
+    return {
+        "layout": said.spec,
+        "dtype": said.dtype,
+        "element_bits": said.bits,
+        "dims": said.dims,
+        "size": said.size,
+        "cosize": said.cosize,
+        "capacity": said.capacity,
+        "bytes": said.nbytes,
+        "padding": said.padding,
+        "contiguous_run": said.contiguous_run,
+        "injective": said.injective,
+        "exhaustive": said.exhaustive,
+        "true_rank": said.true_rank,
+        "order": said.order,
+        "lines": [list(line) for line in said.lines],
+    }
+
+
+def compared(question: dict[str, Any]) -> Any:
+    said = tw.same(question["a"], question["b"])
+    if said.same:
+        return {"same": True, "notes": said.notes}
+    if said.coord is None:
+        return {"same": False}
+    return {"same": False, "coord": said.coord, "left": said.left, "right": said.right}
 
 
 def inferred(question: dict[str, Any]) -> Any:
     original, packed = (np.array(question[name], np.uint8) for name in ("original", "packed"))
     found = tw.infer(original, packed, dims=question["dims"])
     if found.layout is None:
-        return {"error": {"kind": found.answer, "span": None}}
-    return found.layout.translate("pattern")
+        return {"answer": found.answer, "why": found.why}
+    return {
+        "answer": "found",
+        "pattern": found.layout.translate("pattern"),
+        "padding": found.layout.padding,
+        "only": found.only,
+        "reversed": found.reversed,
+    }
 
 
-def moved(question: dict[str, Any]) -> str:
+def moved(question: dict[str, Any]) -> Any:
     dims = question.get("dims")
     plan = tw.Plan(question["from"], question["to"], dims=dims, bits=question["bits"])
     source = np.arange(plan.src_bytes, dtype=np.uint64) * 7 + 1
-    return bytes(plan.run(source.astype(np.uint8), bytearray(plan.dst_bytes))).hex()
+    moved = plan.run(source.astype(np.uint8), bytearray(plan.dst_bytes))
+    return {"bytes": bytes(moved).hex()}
 
 
+# What Python's values say of an answer; the recorded one may have more fields.
 ASK: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "eval": lambda question: tw.evaluate_text(question["text"]),
+    "eval": lambda question: {"text": tw.evaluate_text(question["text"])},
     "parse": lambda question: described(parsed(question)),
-    "translate": lambda question: parsed(question).translate(question["to"]),
-    "explain": lambda question: str(tw.explain(question["spec"], **array(question))),
+    "translate": lambda question: {"text": parsed(question).translate(question["to"])},
+    "explain": explained,
     "recognise": lambda question: tw.recognise(question["spec"], **array(question)),
-    "offset": lambda question: parsed(question).offset(question["coord"]),
+    "offset": lambda question: {"offset": parsed(question).offset(question["coord"])},
     "coord": coord,
-    "same": lambda question: str(parsed(question, "a").same(parsed(question, "b"))),
-    "distribution": lambda question: tw.distribution(question["spec"], **array(question)),
+    "same": compared,
+    "distribution": lambda question: {"map": tw.distribution(question["spec"], **array(question))},
     "infer": inferred,
     "relayout": moved,
 }
+
+
+def recorded(line: dict[str, Any], now: Any) -> Any:
+    """What was recorded, as far as the answer speaks of it."""
+    answer = line["answer"]
+    if line["ask"] == "recognise" and "error" not in answer:
+        return [found["name"] for found in answer["formats"]]
+    return {name: answer.get(name) for name in now} if "error" not in answer else answer
 
 
 def answer(question: dict[str, Any]) -> Any:
@@ -84,7 +132,7 @@ def answer(question: dict[str, Any]) -> Any:
 def test_answers(kind: str) -> None:
     lines = [line for line in LINES if line["ask"] == kind]
     assert len(lines) > 5
-    wrong = [(line, now) for line in lines if (now := answer(line)) != line["answer"]]
+    wrong = [(line, now) for line in lines if (now := answer(line)) != recorded(line, now)]
     assert not wrong, f"{len(wrong)} of {len(lines)}: {wrong[:5]}"
 
 
@@ -99,7 +147,7 @@ def test_operations_with_values_for_arguments() -> None:
     for line in LINES:
         text = line.get("text", "")
         name, _, rest = text.partition("(")
-        if name not in names or not text.endswith(")") or isinstance(line["answer"], dict):
+        if name not in names or not text.endswith(")") or "error" in line["answer"]:
             continue
         value = tw.evaluate(text)
         arguments = [tw.evaluate(part) for part in split(rest[:-1])]

@@ -1,36 +1,21 @@
 //! What a layout means, and what a picture of it needs.
 
 use serde_json::{Value, json};
-use tilewright::{Explanation, Named, TensorLayout, json::explanation};
+use tilewright::{Explanation, Named, TensorLayout, ask::Answer as _};
 
-/// The fields of `explain --json`; also `lines` (the explanation's sentences, titled), `padded` (the
+/// The fields of an [`Explanation`]; also `padded` (the
 /// extent of each dim with its padding), `cuts` (the sizes of tiles of each dim, inner first), `modes`
 /// (every mode of the storage as `[extent, stride]`) and `low` (the lowest offset).
 pub(crate) fn view(named: &Named) -> Value {
-    let explained = Explanation::of(named);
-    let mut facts = explanation(&explained);
+    let mut facts = Explanation::of(named).to_json();
     let layout = named.layout();
     let dims = 0..layout.rank();
-    facts["lines"] = json!(lines(&explained));
     facts["padded"] = json!(dims.clone().map(|dim| padded(layout, dim)).collect::<Vec<_>>());
     facts["cuts"] = json!(dims.map(|dim| cuts(layout, dim)).collect::<Vec<_>>());
     let modes = layout.layout().modes().iter().map(|mode| (mode.extent(), mode.stride()));
     facts["modes"] = json!(modes.collect::<Vec<_>>());
     facts["low"] = json!(layout.layout().bounds().map_or(0, |(low, _)| low.min(0)));
     facts
-}
-
-/// The sentences of the explanation with their titles, as far as they are not about notations.
-fn lines(explanation: &Explanation) -> Vec<(String, String)> {
-    let text = explanation.to_string();
-    // The name stands first, a line for each notation last.
-    let sentences = text.lines().count().saturating_sub(1 + explanation.notations.len());
-    let line = |line: &str| {
-        let line = line.strip_prefix("  ")?;
-        let (title, text) = line.split_at_checked(16).unwrap_or((line, ""));
-        Some((title.trim_end().to_owned(), text.trim().to_owned()))
-    };
-    text.lines().skip(1).take(sentences).filter_map(line).collect()
 }
 
 /// The extent of a dim, padding included where the dim is an axis of its own.
@@ -56,10 +41,10 @@ fn cuts(layout: &TensorLayout, dim: usize) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::{Array, resolve};
+    use tilewright::input::Array;
 
     fn facts(text: &str) -> Value {
-        view(&resolve("spec", text, Array { dims: &Value::Null, dtype: "" }).unwrap())
+        view(&Array::default().layout("spec", text).unwrap())
     }
 
     #[test]
@@ -70,14 +55,5 @@ mod tests {
         let nested = self::facts("((4,2,3),5):((1,8,16),48)");
         assert_eq!(nested["cuts"], json!([[4, 8], []]));
         assert_eq!(self::facts("4:-2")["low"], -6);
-    }
-
-    #[test]
-    fn the_sentences_end_where_the_notations_begin() {
-        for text in ["f32[3,5]{1,0:T(2,2)}", "f32[]", "f32[12,6]{1,0:T(3,4)(2,1)}", "(2,0):(1,2)"] {
-            let facts = facts(text);
-            let last = facts["lines"].as_array().unwrap().last().unwrap();
-            assert!(["order", "least padding"].contains(&last[0].as_str().unwrap()), "{last}");
-        }
     }
 }

@@ -8,19 +8,16 @@
 //! ```
 //! use tilewright_web::{View, ask};
 //! let answer = ask(r#"{"ask": "eval", "text": "size((4,8):(8,1))"}"#);
-//! assert_eq!(answer, r#""32""#);
+//! assert_eq!(answer, r#"{"kind":"integer","text":"32","value":32}"#);
 //!
 //! let tiled = View::open("f32[3,5]{1,0:T(2,2)}", "", "").unwrap();
 //! assert_eq!(tiled.grid(&[], 0.0, 2.0, 2, 2), [4.0, 5.0, 6.0, 7.0]);
 //! ```
 #![forbid(unsafe_code)]
 
-mod answers;
 mod facts;
-mod input;
 mod links;
 mod question;
-mod refusal;
 mod step;
 mod view;
 

@@ -2,14 +2,13 @@
 
 use serde_json::{Value, json};
 use tilewright::{
-    Layout, Spec,
+    Error, Layout, Spec,
     eval::{self, evaluate, functions},
 };
 
 use crate::{
     facts,
     links::{Links, Operation, Tile},
-    refusal::Refusal,
 };
 
 /// An operand as typed, as the evaluator reads it, and what it is.
@@ -25,7 +24,7 @@ fn is_drawn(text: &str, value: &eval::Value) -> bool {
 }
 
 /// Evaluates `op(a, b)`, or `op(a)` where `b` is empty; without an operation, `a` is any expression.
-pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Refusal> {
+pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Error> {
     if op.is_empty() {
         let whole = operand("a", a)?;
         let result = described(&whole.value, None);
@@ -35,13 +34,13 @@ pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Refusal> {
         }));
     }
     if !functions().any(|function| function.name() == op) {
-        return Err(Refusal::usage("op", format!("`{op}` is no function")));
+        return Err(Error::usage("op", format!("`{op}` is no function")));
     }
     let a = operand("a", a)?;
     let b = if b.trim().is_empty() { None } else { Some(operand("b", b)?) };
     let arguments = b.as_ref().map_or(a.text.clone(), |b| format!("{}, {}", a.text, b.text));
     let expression = format!("{op}({arguments})");
-    let result = evaluate(&expression).map_err(|e| Refusal::expression("result", 0, &e))?;
+    let result = evaluate(&expression).map_err(|error| error.in_field("result"))?;
     let tile = b.as_ref().and_then(|b| tile(&b.value));
     Ok(json!({
         "drawn": is_drawn(&expression, &result),
@@ -54,7 +53,7 @@ pub(crate) fn step(op: &str, a: &str, b: &str) -> Result<Value, Refusal> {
 }
 
 /// An expression; or any SPEC, which the evaluator takes in quotes.
-fn operand(field: &'static str, text: &str) -> Result<Operand, Refusal> {
+fn operand(field: &'static str, text: &str) -> Result<Operand, Error> {
     let text = text.trim();
     let error = match evaluate(text) {
         Ok(value) => return Ok(Operand { text: text.to_owned(), value }),
@@ -63,7 +62,7 @@ fn operand(field: &'static str, text: &str) -> Result<Operand, Refusal> {
     let quoted = format!("\"{text}\"");
     match (Spec::parse(text).is_ok_and(|spec| spec.is_concrete()), evaluate(&quoted)) {
         (true, Ok(value)) => Ok(Operand { text: quoted, value }),
-        _ => Err(Refusal::expression(field, 0, &error)),
+        _ => Err(error.in_field(field)),
     }
 }
 

@@ -3,11 +3,9 @@
 //! JavaScript's numbers are exact to 2⁵³: an offset beyond is the nearest number. What is no cell, or was
 //! not decided, is `NaN`.
 
-use serde_json::Value;
-use tilewright::{Place, TensorLayout};
+use serde_json::json;
+use tilewright::{Place, TensorLayout, ask::Fields};
 use wasm_bindgen::prelude::wasm_bindgen;
-
-use crate::input::{Array, resolve};
 
 /// The most numbers of one window.
 const MAX_CELLS: usize = 1 << 20;
@@ -37,8 +35,8 @@ impl View {
     /// assert!(View::open("row-major", "2,3,x", "").is_none());
     /// ```
     pub fn open(spec: &str, dims: &str, dtype: &str) -> Option<View> {
-        let array = Array { dims: &Value::from(dims), dtype };
-        let named = resolve("spec", spec, array).ok()?;
+        let question = json!({ "spec": spec, "dims": dims, "dtype": dtype });
+        let named = Fields(&question).layout("spec").ok()?;
         Some(View { layout: named.layout().clone() })
     }
 

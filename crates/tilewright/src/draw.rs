@@ -17,7 +17,10 @@ use std::fmt;
 
 use tilewright_notation::Named;
 
-use crate::eval::{self, Operation};
+use crate::{
+    Error,
+    eval::{self, Operation},
+};
 
 /// A layout to draw under the SPEC it is, its padding holding what that says.
 ///
@@ -100,9 +103,9 @@ impl fmt::Display for NoAccess {
 /// assert_eq!(draw("make_identity_layout((2,3))")?.unwrap().bands[0].panels[0].cell(1, 2).unwrap().text, "1,2");
 /// assert!(draw("coalesce((2,2):(1,2))")?.is_none());
 /// assert_eq!(draw("(6,2):(1,7) o (3,2):(2,3)").unwrap_err().kind(), "no-layout");
-/// # Ok::<(), tilewright::eval::Error>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
-pub fn expression(text: &str, limits: &Limits) -> Result<Option<Scene>, eval::Error> {
+pub fn expression(text: &str, limits: &Limits) -> Result<Option<Scene>, Error> {
     let scene = match eval::operation(text)? {
         None => match map(&eval::evaluate(text)?, limits) {
             Some(scene) => scene,
@@ -117,7 +120,7 @@ pub fn expression(text: &str, limits: &Limits) -> Result<Option<Scene>, eval::Er
         Some(Operation::Dealt { tv, tile }) => owners(&tv, &tile, limits),
     };
     let scene = scene.map(|scene| Scene { title: text.trim().to_owned(), ..scene });
-    scene.map(Some).map_err(|error| eval::Error::whole(text, &error))
+    scene.map(Some).map_err(|error| Error::whole(text, &error))
 }
 
 /// Whether a text is an expression of a map that [`expression`] draws and that is no layout of an array: a linear

@@ -3,29 +3,86 @@
 use tilewright_core::Dtype;
 use tilewright_notation::{self as notation, Named, Spec};
 
-use crate::eval::{self, is_expression, layout_of};
+use crate::{
+    Error,
+    eval::{is_expression, layout_of},
+};
 
 /// What an expression in place of a SPEC may begin with.
 const EVAL: &str = "eval:";
 
-/// Why a text is no layout.
+/// What is known of the array that layouts are of: a general SPEC needs the dims, and some the element type.
 ///
 /// ```
-/// use tilewright::input::{Refusal, read};
-/// assert!(matches!(read("row-mayor"), Err(Refusal::Layout(_))));
-/// assert!(matches!(read("eval: size(4:1)"), Err(Refusal::Expression { at: 5, .. })));
+/// use tilewright::input::Array;
+/// let array = Array::read(Some("100, 30"), Some("f16"))?;
+/// assert_eq!(array.layout("spec", "zN")?.to_spec(), "f16[100,30] zN");
+/// // An expression may stand for a layout, and what one of two layouts lacks it takes from the other.
+/// let [a, b] = Array::default().layouts("composition((4,8):(8,1), <2,4>)", "col-major")?;
+/// assert_eq!((a.to_spec(), b.layout().extents()), ("(2,4):(8,1)".into(), &[2, 4][..]));
+/// # Ok::<(), tilewright::Error>(())
 /// ```
-#[derive(Clone, Debug)]
-pub enum Refusal {
-    /// No SPEC.
-    Layout(notation::Error),
-    /// An expression without a layout for its value.
-    Expression {
-        /// The byte of the text that the expression begins at.
-        at: usize,
-        /// What is wrong with it; spans count from there.
-        error: eval::Error,
-    },
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Array {
+    /// The logical extents, where they are given.
+    pub dims: Option<Vec<u64>>,
+    /// The element type, where it is given.
+    pub dtype: Option<Dtype>,
+}
+
+impl Array {
+    /// Reads dims and element type as a person types them. A text without an element type is none.
+    ///
+    /// # Errors
+    /// As [`integers`] and [`notation::dtype`], in the fields `dims` and `dtype`.
+    ///
+    /// ```
+    /// use tilewright::input::Array;
+    /// assert_eq!(Array::read(Some("()"), None)?.dims, Some(vec![]));
+    /// assert_eq!(Array::read(None, Some("f17")).unwrap_err().field(), Some("dtype"));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn read(dims: Option<&str>, dtype: Option<&str>) -> Result<Array, Error> {
+        let refused = |error| Error::from(error).in_field("dtype");
+        Ok(Array {
+            dims: dims.map(|text| integers("dims", text)).transpose()?,
+            dtype: dtype.map(notation::dtype).transpose().map_err(refused)?,
+        })
+    }
+
+    /// The layout of this array that a text says: a SPEC, or an expression.
+    ///
+    /// # Errors
+    /// As [`read`] and [`Spec::resolve`], in this field of a question.
+    ///
+    /// ```
+    /// use tilewright::input::Array;
+    /// let error = Array::default().layout("to", "row-mayor").unwrap_err();
+    /// assert_eq!((error.field(), error.span()), (Some("to"), Some((0, 9))));
+    /// ```
+    pub fn layout(&self, field: &'static str, text: &str) -> Result<Named, Error> {
+        let spec = read(text).map_err(|error| error.in_field(field))?;
+        let named = spec.resolve(self.dims.as_deref(), self.dtype);
+        named.map_err(|error| Error::from(error).in_field(field))
+    }
+
+    /// Two layouts of this array; what one lacks it takes from the other.
+    ///
+    /// # Errors
+    /// As [`Array::layout`], in the fields `a` and `b`.
+    ///
+    /// ```
+    /// use tilewright::input::Array;
+    /// let error = Array::default().layouts("(2,3):(3,1)", "(2,x):(1,2)").unwrap_err();
+    /// assert_eq!((error.field(), error.span()), (Some("b"), Some((3, 4))));
+    /// ```
+    pub fn layouts(&self, a: &str, b: &str) -> Result<[Named; 2], Error> {
+        let first = read(a).map_err(|error| error.in_field("a"))?;
+        let second = read(b).map_err(|error| error.in_field("b"))?;
+        let [a, b] = both([&first, &second], self.dims.as_deref(), self.dtype);
+        let refused = |field| move |error| Error::from(error).in_field(field);
+        Ok([a.map_err(refused("a"))?, b.map_err(refused("b"))?])
+    }
 }
 
 /// Reads a SPEC, or the layout that an expression evaluates to, which `eval:` or its form tells.
@@ -39,14 +96,15 @@ pub enum Refusal {
 /// assert_eq!(spec("f32[2,3]{1,0}"), "f32[2,3]{1,0}");
 /// assert_eq!(spec("composition((4,8):(8,1), <2,4>)"), "(2,4):(8,1)");
 /// assert_eq!(spec("eval:(4,8):(8,1) o <2,4>"), "(2,4):(8,1)");
+/// assert_eq!(read("eval: size(4:1)").unwrap_err().span(), Some((5, 15)));
 /// ```
-pub fn read(text: &str) -> Result<Spec, Refusal> {
+pub fn read(text: &str) -> Result<Spec, Error> {
     let Some(expression) = expression(text) else {
-        return Spec::parse(text).map_err(Refusal::Layout);
+        return Ok(Spec::parse(text)?);
     };
     let at = text.len() - expression.len();
-    let named = layout_of(expression).map_err(|error| Refusal::Expression { at, error })?;
-    Spec::parse(&named.to_spec()).map_err(Refusal::Layout)
+    let named = layout_of(expression).map_err(|error| error.shifted(at))?;
+    Ok(Spec::parse(&named.to_spec())?)
 }
 
 /// The expression that a text is instead of a SPEC: the end of the text.
@@ -94,20 +152,20 @@ pub fn both(
 /// Reads `100,100`, also as `(100,100)` or `[100, 100]`; `()` are the dims of a scalar.
 ///
 /// # Errors
-/// The first part that is no integer from 0 to 2⁶⁴ − 1.
+/// The first part that is no integer from 0 to 2⁶⁴ − 1, in this field of a question.
 ///
 /// ```
 /// use tilewright::input::integers;
 /// for text in ["1,5", "(1,5)", "[1, 5]", " 1 , 5 ", "(1,5,)"] {
-///     assert_eq!(integers(text), Ok(vec![1, 5]));
+///     assert_eq!(integers("dims", text)?, [1, 5]);
 /// }
-/// assert_eq!((integers(""), integers("()")), (Ok(vec![]), Ok(vec![])));
-/// assert_eq!(integers("1,,5"), Err(""));
-/// for text in ["x", "-1", "1 5", "99999999999999999999", "(1,5"] {
-///     assert!(integers(text).is_err());
+/// assert!(integers("dims", "")?.is_empty() && integers("dims", "()")?.is_empty());
+/// for text in ["1,,5", "x", "-1", "1 5", "99999999999999999999", "(1,5"] {
+///     assert!(integers("dims", text).is_err());
 /// }
+/// # Ok::<(), tilewright::Error>(())
 /// ```
-pub fn integers(text: &str) -> Result<Vec<u64>, &str> {
+pub fn integers(field: &'static str, text: &str) -> Result<Vec<u64>, Error> {
     let text = text.trim();
     let bracketed = |open, close| text.strip_prefix(open)?.strip_suffix(close);
     let inner = bracketed('(', ')').or_else(|| bracketed('[', ']')).unwrap_or(text).trim();
@@ -115,5 +173,9 @@ pub fn integers(text: &str) -> Result<Vec<u64>, &str> {
     if inner.is_empty() {
         return Ok(Vec::new());
     }
-    inner.split(',').map(|part| part.trim().parse().map_err(|_| part.trim())).collect()
+    let refused = |part: &str| {
+        let says = "is no integer from 0 to 2^64 - 1; expected a list such as 100,100";
+        Error::usage(field, format!("`{part}` {says}"))
+    };
+    inner.split(',').map(|part| part.trim().parse().map_err(|_| refused(part.trim()))).collect()
 }

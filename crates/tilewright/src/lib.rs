@@ -34,8 +34,9 @@
 //! | [`core`] | the values and their algebra; no heap | |
 //! | [`notation`] | the notations, the catalogue of named formats | |
 //! | [`fixed`] | layouts in types | |
-//! | [`explain`](mod@explain), [`compare`](mod@compare), [`picture`] | a layout in words; whether two are one; layouts drawn in text | |
-//! | [`eval`], [`infer`](mod@infer), [`input`], [`json`] | expressions; the layout between two buffers; what a person typed; answers for machines | |
+//! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | |
+//! | [`eval`], [`picture`] | expressions of the algebra; layouts drawn in text | |
+//! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
@@ -49,16 +50,14 @@
 pub mod _compare;
 #[cfg(all(doc, not(doctest)))]
 pub mod _design;
-pub mod compare;
+pub mod ask;
 #[cfg(feature = "draw")]
 pub mod draw;
 mod error;
 pub mod eval;
-pub mod explain;
 mod front;
 pub mod infer;
 pub mod input;
-pub mod json;
 #[cfg(feature = "xla")]
 pub mod module;
 pub mod picture;
@@ -73,9 +72,8 @@ pub use tilewright_relayout as relayout;
 #[cfg(feature = "xla")]
 pub use tilewright_xla as xla;
 
-pub use compare::{Comparison, compare};
+pub use ask::{Comparison, Explanation, compare};
 pub use error::Error;
-pub use explain::Explanation;
 pub use front::parse;
 #[cfg(feature = "files")]
 pub use front::{convert, open};

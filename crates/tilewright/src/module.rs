@@ -48,6 +48,13 @@ pub enum Error {
         /// What it was taken for, and what is wrong with it.
         error: HloSourceError,
     },
+    /// The module has no entry computation.
+    NoEntry {
+        /// The file.
+        path: String,
+        /// The name of the module.
+        module: String,
+    },
 }
 
 impl Error {
@@ -61,7 +68,7 @@ impl Error {
         match self {
             Error::Read { .. } => "input",
             Error::TooLarge { .. } => "limit",
-            Error::NoModule { .. } => "module",
+            Error::NoModule { .. } | Error::NoEntry { .. } => "module",
         }
     }
 }
@@ -75,6 +82,9 @@ impl fmt::Display for Error {
                 "{path}: {bytes} bytes; a module is read up to {MAX_BYTES} bytes (dump it without large constants)"
             ),
             Error::NoModule { path, error } => write!(f, "{path}: {error}"),
+            Error::NoEntry { path, module } => {
+                write!(f, "{path}: module {module} has no entry computation")
+            }
         }
     }
 }

@@ -27,7 +27,7 @@ fn check(text: &str) {
             }
         }
         Err(error) => {
-            let (from, to) = error.span();
+            let (from, to) = error.span().unwrap();
             assert!(from <= to && to <= text.len(), "{text}: {error}");
             assert!(text.is_char_boundary(from) && text.is_char_boundary(to), "{text}: {error}");
             assert!(error.render().starts_with(&error.to_string()));

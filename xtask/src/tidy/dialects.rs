@@ -1,6 +1,9 @@
 //! A3: a consumer takes core's values and never learns in which notation they were written; core
 //! itself knows one notation, in one file, and of the notations only XLA's own two know XLA's model.
 //!
+//! A4: the facade and its callers ask a layout what it is. They know XLA's model only where a file of XLA's is read, and
+//! never read the name of a layout as a text again.
+//!
 //! Comments, `#[doc(…)]` attributes and tests may name what they like.
 
 use super::{finding::Finding, source::Source, source::is_word_byte};
@@ -20,14 +23,26 @@ const NOT_IN_CONSUMERS: [&str; 1] = ["fractal"];
 /// The one notation core reads and prints.
 const CORE_TEXT: &str = "crates/tilewright-core/src/layout_text.rs";
 
-/// The crates that read and write layouts without XLA's model, but for the dialects that are XLA's own.
-const WITHOUT_XLA: [&str; 2] = ["tilewright-notation", "tilewright-py"];
-const OF_XLA: [&str; 2] = ["/dialect/hlo.rs", "/dialect/jax.rs"];
+/// The crates that do without XLA's model, and the files of these that are about it: the dialects that are XLA's own,
+/// and in the facade what reads modules, what makes one error of all, and the root.
+const WITHOUT_XLA: [&str; 5] =
+    ["tilewright-notation", "tilewright-py", "tilewright", "tilewright-cli", "tilewright-web"];
+const OF_XLA: [&str; 6] = [
+    "/dialect/hlo.rs",
+    "/dialect/jax.rs",
+    "tilewright/src/lib.rs",
+    "tilewright/src/module.rs",
+    "tilewright/src/ask/module.rs",
+    "tilewright/src/error/from.rs",
+];
 
-/// Words of a dialect in the code of core, relayout, draw and files; XLA's model in notation and Python.
+/// Words of a dialect in the code of core, relayout, draw and files; XLA's model and names that are read again in
+/// notation, the facade and its callers.
 pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     if WITHOUT_XLA.iter().any(|name| source.is_in(name)) {
-        return xla_model(source);
+        let mut findings = xla_model(source);
+        findings.extend(names_read(source).filter(|_| !source.is_in("tilewright-notation")));
+        return findings;
     }
     let core = ["tilewright-core", "tilewright-fixed"].iter().any(|name| source.is_in(name));
     let files = source.is_in("tilewright-files");
@@ -47,15 +62,25 @@ pub(crate) fn findings(source: &Source) -> Vec<Finding> {
     named.map(|(number, word)| Finding::new(&source.path, number, "A3", says(&word))).collect()
 }
 
-/// Uses of XLA's model outside the dialects that are XLA's own.
+/// Where the name of a layout is read as a text again: what it is does not depend on how it was written.
+fn names_read(source: &Source) -> impl Iterator<Item = Finding> + '_ {
+    let reads = |line: &str| {
+        let read = ["parse(", "read("].iter().find_map(|call| line.find(call));
+        read.is_some_and(|at| line[at..].contains(".name()"))
+    };
+    let lines = source.shipped().filter(move |(_, line)| reads(&line.bare));
+    let says = "the name of a layout is read again; ask the layout, so that one that is written otherwise has the same answer";
+    lines.map(move |(number, _)| Finding::new(&source.path, number, "A4", says))
+}
+
+/// Uses of XLA's model outside the files that are about it.
 fn xla_model(source: &Source) -> Vec<Finding> {
     if OF_XLA.iter().any(|end| source.path.ends_with(end)) {
         return Vec::new();
     }
     let uses = |line: &str| line.contains("tilewright_xla") || line.contains("xla::");
     let lines = source.shipped().filter(|(_, line)| uses(&line.bare));
-    let says =
-        "XLA's model, outside the dialects that are XLA's own; element types and fills are core's";
+    let says = "XLA's model, outside the files that are about it; element types, fills and layouts are core's";
     lines.map(|(number, _)| Finding::new(&source.path, number, "A3", says)).collect()
 }
 
@@ -139,6 +164,14 @@ mod tests {
         assert_eq!(found("crates/tilewright-notation/src/dtype.rs", text), [1, 2]);
         assert_eq!(found("crates/tilewright-py/src/tensor.rs", text), [1, 2]);
         assert_eq!(found("crates/tilewright-notation/src/dialect/hlo.rs", text), NONE);
+    }
+
+    #[test]
+    fn the_facade_asks_layouts_and_not_their_names() {
+        let text = "use tilewright_xla::Layout;\nfn a() { ArrayShape::parse(named.name()) }\nlet a = to.name();\nlet b = Spec::parse(text);";
+        assert_eq!(found("crates/tilewright/src/ask/explain.rs", text), [1, 2]);
+        assert_eq!(found("crates/tilewright-cli/src/commands/info.rs", text), [1, 2]);
+        assert_eq!(found("crates/tilewright/src/ask/module.rs", text), [2]);
     }
 
     #[test]

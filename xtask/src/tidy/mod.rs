@@ -8,7 +8,7 @@
 //! | `graph.rs` | A1, A2: what each crate may depend on |
 //! | `circles.rs` | no circles of files; `modules.rs` and `paths.rs` say which file needs which |
 //! | `features.rs` | A1: no `cfg(feature …)` in core |
-//! | `dialects.rs` | A3: consumers and core name no notation |
+//! | `dialects.rs` | A3, A4: consumers and core name no notation, the facade asks no name |
 //! | `open_arms.rs` | A5: no catch-all arm over core enums |
 //! | `unsafety.rs` | A6: where `unsafe` may stand, and its proof |
 //! | `console.rs` | A7: who may print |

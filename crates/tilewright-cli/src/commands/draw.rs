@@ -1,15 +1,14 @@
 //! `show` into files and in colour: pictures instead of plain text.
 
 use std::{
-    borrow::Cow,
     io::IsTerminal as _,
     path::{Path, PathBuf},
 };
 
-use serde_json::{Value, json};
 use tilewright::{
-    Error, LinearLayout, Named, Spec,
-    draw::{self, Access, Label, Limits, NoAccess, Scene, Subject},
+    LinearLayout, Named, Spec,
+    ask::{Drawn, title},
+    draw::{self, Label, Limits, Scene, Subject},
     files,
     input::expression,
     notation,
@@ -63,11 +62,12 @@ pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
         (None, true) => Some(scene.to_terminal(coloured(args) && !out.is_json())),
         (None, false) => None,
     };
-    let files: Vec<Cow<'_, str>> = there.iter().map(|(place, _)| place.to_string_lossy()).collect();
-    let answer: Value = json!({
-        "title": scene.title, "notes": scene.notes, "files": files, "picture": text,
-    });
-    Ok(out.answer(&text.unwrap_or_default(), answer)?)
+    let files = there.iter().map(|(place, _)| place.to_string_lossy().into_owned()).collect();
+    let drawn = Drawn::of(&scene, files, text);
+    if drawn.picture.is_some() || out.is_json() {
+        out.say(&drawn)?;
+    }
+    Ok(())
 }
 
 /// The expression that a text is of what is no layout of an array, and has a picture all the same.
@@ -83,7 +83,8 @@ fn map(text: &str) -> Option<&str> {
 /// of offsets.
 fn shared(args: &Show) -> Option<LinearLayout> {
     let spec = Spec::parse(&args.spec).ok()?;
-    let (dims, dtype) = (args.array.dims().ok()?, args.array.dtype().ok()?);
+    let array = args.array.read().ok()?;
+    let (dims, dtype) = (array.dims, array.dtype);
     spec.resolve(dims.as_deref(), dtype).err().filter(notation::Error::is_unsupported)?;
     spec.distribution(dims.as_deref(), dtype).ok()?
 }
@@ -132,7 +133,7 @@ fn scene(args: &Show, on_screen: bool) -> Result<Scene, Failure> {
         false => Limits::default(),
     };
     if let Some(other) = &args.other {
-        let (a, b) = spec::both(&args.spec, other, &args.array)?;
+        let [a, b] = args.array.read()?.layouts(&args.spec, other)?;
         let [a, b] = [&a, &b].map(|named| subject(args, named, on_screen));
         return Ok(draw::conversion(&a, &b, &limits)?);
     }
@@ -141,16 +142,14 @@ fn scene(args: &Show, on_screen: bool) -> Result<Scene, Failure> {
     if let Some(text) = drawn.filter(|_| plain && !args.memory) {
         let before = args.spec.len() - text.len();
         let scene = draw::expression(text, &limits);
-        if let Some(scene) =
-            scene.map_err(|error| Failure::of(Error::from(error).shifted(before)))?
-        {
+        if let Some(scene) = scene.map_err(|error| Failure::of(error.shifted(before)))? {
             return Ok(scene);
         }
     }
     if let Some(map) = shared(args).filter(|_| plain && !args.memory) {
         return Ok(draw::distribution(&map, &limits)?);
     }
-    let named = spec::resolve("SPEC", &args.spec, &args.array)?;
+    let named = args.array.read()?.layout("spec", &args.spec)?;
     of_one(args, &named, &subject(args, &named, on_screen), &limits)
 }
 
@@ -167,11 +166,15 @@ fn of_one(
         return Ok(draw::fragment(subject, threads, values, limits)?);
     }
     if let Some(tile) = &args.tile {
-        let tile = spec::integers("--tile", tile)?;
+        let tile = spec::integers("tile", tile)?;
         return Ok(draw::owners(named.layout().layout(), &tile, limits)?);
     }
     Ok(match args.banks {
-        Some(vector) => draw::banks(subject, &access(named, vector)?, limits)?,
+        Some(vector) => {
+            let access = draw::access(named, vector);
+            let access = access.map_err(|refused| Failure::of(refused).about("--banks"))?;
+            draw::banks(subject, &access, limits)?
+        }
         None if args.memory => draw::memory(subject, limits)?,
         None => draw::grid(subject, limits)?,
     })
@@ -193,20 +196,4 @@ fn subject<'a>(args: &Show, named: &'a Named, on_screen: bool) -> Subject<'a> {
         (false, true) => subject.labelled(Label::Numbers),
         (false, false) => subject,
     }
-}
-
-fn access(named: &Named, vector: u64) -> Result<Access, Failure> {
-    draw::access(named, vector).map_err(|refused| {
-        let legal = match refused {
-            NoAccess::Unknown => "; give --dtype, such as --dtype f16",
-            NoAccess::Packed(_) => ", such as --dtype u8",
-        };
-        Failure::usage(format!("--banks: {refused}{legal}"))
-    })
-}
-
-/// The layout in CuTe text, or as it was asked for where that cannot say it.
-pub(super) fn title(named: &Named) -> String {
-    let cute = notation::notations().iter().find(|notation| notation.name() == "cute");
-    cute.and_then(|cute| cute.print(named).ok()).unwrap_or_else(|| named.name().to_owned())
 }

@@ -1,67 +1,21 @@
 //! `infer`: the layout that maps one file's array to another file's bytes.
 
-use std::fmt::Write as _;
-
-use serde_json::{Value, json};
 use tilewright::{
-    Fill, Named, TensorLayout,
+    Named, TensorLayout,
+    ask::{Inferred, Known},
     files::{self, Input, Reading, Tensor},
-    infer::{Found, Inference, infer},
-    notation::notation,
-    recognise,
 };
 
-use super::{NO, recognise as names};
 use crate::{args::Infer, exit::ExitCode, failure::Failure, output::Output, streams};
 
 /// The most bytes of one array.
 const MOST: u64 = 1 << 30;
 
-pub(super) fn run(args: &Infer, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
-    let original = original(args)?;
-    let packed = packed(args)?;
-    let (answer, reversed) = inferred(&original, &packed);
-    let (mut text, mut value, code) = match &answer {
-        Inference::Found(found) => found_words(&original, found, quiet),
-        Inference::Ambiguous { layouts, why } => {
-            let layouts: Vec<Named> = layouts.iter().map(|one| original.named(one)).collect();
-            let mut text = format!("ambiguous: {why}\n");
-            layouts.iter().for_each(|one| text += &format!("{}\n", pattern(one)));
-            let patterns: Vec<String> = layouts.iter().map(pattern).collect();
-            let value = json!({ "answer": "ambiguous", "why": why, "patterns": patterns });
-            (text, value, ExitCode::from(NO))
-        }
-        Inference::None { why } => {
-            let value = json!({ "answer": "none", "why": why });
-            (format!("none: {why}\n"), value, ExitCode::from(NO))
-        }
-        Inference::Undecided { why } => {
-            let value = json!({ "answer": "undecided", "why": why });
-            (format!("undecided: {why}\n"), value, ExitCode::from(NO))
-        }
-        // open set
-        _ => return Err(Failure::usage("no answer")),
-    };
-    if reversed {
-        text += "  the bytes of each number are in the other order\n";
-    }
-    if let Inference::Found(_) = answer {
-        value["reversed"] = json!(reversed);
-    }
-    out.answer(&text, value)?;
-    Ok(code)
-}
-
-/// What was found, and whether it was with the bytes of each number in the other order.
-fn inferred(original: &Original, packed: &[u8]) -> (Inference, bool) {
-    let Original { dims, width, .. } = original;
-    let answer = infer(&original.bytes, dims, packed, *width);
-    if let Inference::None { .. } = answer
-        && let Inference::Found(found) = infer(&original.reversed(), dims, packed, *width)
-    {
-        return (Inference::Found(found), true);
-    }
-    (answer, false)
+pub(super) fn run(args: &Infer, out: &mut Output) -> Result<ExitCode, Failure> {
+    let Original { bytes, dims, width, known } = original(args)?;
+    let (dtype, bits) = (known.dtype(), known.explicit_bits());
+    let known = Known { bytes: &bytes, dims: &dims, width, dtype, bits };
+    Ok(out.say(&Inferred::of(&known, &packed(args)?))?)
 }
 
 /// The array as it is known.
@@ -72,34 +26,8 @@ struct Original {
     known: Named,
 }
 
-impl Original {
-    /// A layout of this array.
-    fn named(&self, layout: &TensorLayout) -> Named {
-        let known = &self.known;
-        let bits = known.explicit_bits();
-        Named::new("", layout.clone(), known.dtype(), bits, Fill::Unspecified)
-    }
-
-    /// The elements with the bytes of each number in the other order.
-    fn reversed(&self) -> Vec<u8> {
-        let complex = self.known.dtype().is_some_and(|dtype| dtype.name().starts_with('c'));
-        let number = if complex { self.width / 2 } else { self.width };
-        let mut bytes = self.bytes.clone();
-        bytes.chunks_exact_mut(number.max(1)).for_each(<[u8]>::reverse);
-        bytes
-    }
-}
-
 fn original(args: &Infer) -> Result<Original, Failure> {
-    let mut reading = Reading::default();
-    if let Some(dims) = args.array.dims()? {
-        reading = reading.dims(&dims);
-    }
-    if let Some((dtype, order)) = args.array.dtype_in_order()? {
-        reading = reading.dtype(dtype);
-        reading = order.map_or(reading.clone(), |order| reading.order(order));
-    }
-    let input = streams::open(&args.original, &reading)?;
+    let input = streams::open(&args.original, &args.array.reading()?)?;
     let tensor = tensor(&input, args)?;
     let known = tensor.layout().clone();
     let width = match known.element_bits() {
@@ -154,41 +82,4 @@ fn packed(args: &Infer) -> Result<Vec<u8>, Failure> {
         return Ok(input.bytes(tensor(&input, args)?, MOST)?);
     }
     Ok(files::bytes(path, MOST)?)
-}
-
-fn found_words(original: &Original, found: &Found, quiet: bool) -> (String, Value, ExitCode) {
-    let named = original.named(&found.layout);
-    let mut text = format!("{}\n", pattern(&named));
-    let formats = recognise(&named);
-    for one in &formats {
-        let _ = writeln!(text, "  {}", names::line(one));
-    }
-    let cells = found.layout.padding();
-    let hex = found.padding.as_ref().map(|bytes| {
-        bytes.iter().rev().fold("0x".to_owned(), |text, byte| text + &format!("{byte:02x}"))
-    });
-    if cells > 0 {
-        let holds =
-            hex.as_deref().map_or("holds various values".into(), |hex| format!("holds {hex}"));
-        let _ = writeln!(text, "  {cells} elements of padding: it {holds}");
-    }
-    if !found.only && !quiet {
-        text += "  other layouts were not excluded: the values repeat often\n";
-    }
-    let value = json!({
-        "answer": "found",
-        "pattern": pattern(&named),
-        "layout": named.to_spec(),
-        "formats": names::values(&named),
-        "padding": cells,
-        "fill": hex,
-        "only": found.only,
-    });
-    (text, value, ExitCode::SUCCESS)
-}
-
-/// The layout as a pattern, which it has by the way it was found.
-fn pattern(named: &Named) -> String {
-    let printed = notation("pattern").and_then(|pattern| pattern.print(named));
-    printed.unwrap_or_else(|_| named.to_spec())
 }

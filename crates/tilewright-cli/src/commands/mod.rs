@@ -5,16 +5,10 @@ mod completions;
 mod convert;
 mod draw;
 mod eval;
-mod explain;
-mod formats;
-mod index;
 mod infer;
 mod info;
-mod module;
-mod recognise;
-mod same;
+mod question;
 mod show;
-mod translate;
 mod verify;
 
 use tilewright::{Error, ParseError, files::Request};
@@ -22,7 +16,7 @@ use tilewright::{Error, ParseError, files::Request};
 use crate::{
     args::{Cli, Command, Job},
     exit::ExitCode,
-    failure::{Failure, NO},
+    failure::Failure,
     output::Output,
     size, spec,
 };
@@ -34,14 +28,14 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Verify(args) => verify::run(args, cli.quiet, out),
         Command::Info(args) => info::run(args, out),
         Command::Show(args) => show::run(args, out),
-        Command::Explain(args) => explain::run(args, out),
-        Command::Translate(args) => translate::run(args, out),
-        Command::Index(args) => index::run(args, out),
-        Command::Same(args) => same::run(args, cli.quiet, out),
+        Command::Explain(args) => question::explain(args, out),
+        Command::Translate(args) => question::translate(args, out),
+        Command::Index(args) => question::index(args, out),
+        Command::Same(args) => question::same(args, out),
         Command::Eval(args) => eval::run(args, out),
-        Command::Formats(args) => formats::run(args, out),
-        Command::Recognise(args) => recognise::run(args, out),
-        Command::Infer(args) => infer::run(args, cli.quiet, out),
+        Command::Formats(args) => question::formats(args, out),
+        Command::Recognise(args) => question::recognise(args, out),
+        Command::Infer(args) => infer::run(args, out),
         Command::Bench(args) => bench::run(args, out),
         Command::Completions { shell } => completions::run(*shell, out),
     }

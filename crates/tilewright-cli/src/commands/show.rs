@@ -2,64 +2,37 @@
 
 use std::io::IsTerminal as _;
 
-use serde_json::json;
 use tilewright::{
-    Named,
-    picture::{Cells, Limits, Picture},
+    ask::{Look, Shown},
+    picture::{Cells, Limits},
 };
 
-use super::draw::{self, title};
-use crate::{args::Show, exit::ExitCode, failure::Failure, output::Output, spec};
+use super::draw;
+use crate::{args::Show, exit::ExitCode, failure::Failure, output::Output};
 
 pub(super) fn run(args: &Show, out: &mut Output) -> Result<ExitCode, Failure> {
-    match &args.other {
-        _ if draw::wanted(args, out) => draw::run(args, out)?,
-        Some(other) => two(args, other, out)?,
-        None => one(args, out)?,
+    if draw::wanted(args, out) {
+        draw::run(args, out)?;
+        return Ok(ExitCode::SUCCESS);
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn one(args: &Show, out: &mut Output) -> Result<(), Failure> {
-    let named = spec::resolve("SPEC", &args.spec, &args.array)?;
-    let picture = picture(args, &named, limits());
-    let cells = cells(args, Cells::Names);
-    let title = title(&named);
-    let text = match (args.memory, args.names && !args.tiles) {
-        (true, _) => picture.memory(cells)?,
-        (false, true) => picture.rows(cells),
-        (false, false) => format!("{title}\n{}", picture.grid(cells)),
+    let (array, look) = (args.array.read()?, look(args));
+    let shown = match &args.other {
+        None => Shown::one(&array.layout("spec", &args.spec)?, &look)?,
+        Some(other) => {
+            let [a, b] = array.layouts(&args.spec, other)?;
+            Shown::two(&a, &b, &look)?
+        }
     };
-    Ok(out.answer(&text, json!({ "layout": title, "picture": text }))?)
+    Ok(out.say(&shown)?)
 }
 
-/// Two layouts of one array side by side.
-fn two(args: &Show, other: &str, out: &mut Output) -> Result<(), Failure> {
-    let (a, b) = spec::both(&args.spec, other, &args.array)?;
-    let half = Limits { width: limits().width / 2, ..limits() };
-    let left = picture(args, &a, half);
-    let right = picture(args, &b, half);
-    let pair = left.beside(&right)?;
-    let cells = cells(args, Cells::Coords);
-    let drawn = if args.memory { pair.memory(cells)? } else { pair.grid(cells) };
-    let titles = [title(&a), title(&b)];
-    let text = format!("A  {}\nB  {}\n{drawn}", titles[0], titles[1]);
-    Ok(out.answer(&text, json!({ "layouts": titles, "picture": text }))?)
-}
-
-fn picture<'a>(args: &Show, named: &'a Named, limits: Limits) -> Picture<'a> {
-    let picture = Picture::new(named.layout(), named.fill()).within(limits);
-    if args.tiles { picture.with_tiles() } else { picture }
-}
-
-/// What was asked for, or offsets in a grid and `in_memory` in memory.
-fn cells(args: &Show, in_memory: Cells) -> Cells {
-    match (args.names, args.numbers, args.memory) {
-        (true, _, _) => Cells::Names,
-        (false, true, _) => Cells::Numbers,
-        (false, false, true) => in_memory,
-        (false, false, false) => Cells::Offsets,
-    }
+fn look(args: &Show) -> Look {
+    let cells = match (args.names, args.numbers) {
+        (true, _) => Some(Cells::Names),
+        (false, true) => Some(Cells::Numbers),
+        (false, false) => None,
+    };
+    Look { memory: args.memory, tiles: args.tiles, cells, limits: limits() }
 }
 
 /// What fits the terminal; into a file, more.

@@ -82,7 +82,7 @@ fn json_shapes_are_those_of_the_document() {
         run(&["verify", &out, "--against", &input, "--to", "row-major", "--skip-unfit", "--json"]);
     let differ = json(&String::from_utf8(output.stdout).unwrap());
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(keys(&differ), ["version", "same", "difference"]);
+    assert_eq!(keys(&differ), ["version", "same", "difference", "tensor"]);
     assert!(differ["difference"].as_str().unwrap().contains("it lies as s16[5,6]{1,0:T(4,4)}"));
     for (args, kind) in [
         (&["info", "no-such-file.npy", "--json"][..], "io"),

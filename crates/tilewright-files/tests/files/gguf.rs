@@ -194,7 +194,7 @@ fn verification_looks_into_blocks_padding_and_metadata() {
         bytes[at] ^= 1;
         let path = write(&folder, "changed.gguf", &bytes);
         match verify(path, corpus(WHOLE), &Request::new(), &()).unwrap() {
-            Verdict::Differs(said) => said,
+            Verdict::Differs(said) => said.to_string(),
             Verdict::Same { .. } => panic!("byte {at} was changed"),
         }
     };

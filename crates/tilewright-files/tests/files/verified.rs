@@ -22,7 +22,7 @@ fn differs(out: &std::path::Path, against: &std::path::Path, memory: u64) -> Opt
             assert_eq!(bytes, 64 * 2 + 4);
             None
         }
-        Verdict::Differs(said) => Some(said),
+        Verdict::Differs(found) => Some(found.to_string()),
     }
 }
 
@@ -132,7 +132,7 @@ fn stray_bits_behind_packed_elements_are_found() {
     fs::write(&out, bad).unwrap();
     let verdict = verify(&out, &path, &Request::new(), &()).unwrap();
     assert!(
-        matches!(&verdict, Verdict::Differs(said) if said.contains("last byte")),
+        matches!(&verdict, Verdict::Differs(found) if found.to_string().contains("last byte")),
         "{verdict:?}"
     );
 }
@@ -167,7 +167,7 @@ fn the_flags_of_a_conversion_verify_it() {
     for request in [Request::new(), Request::new().from(spec("col-major"))] {
         let verdict = verify(&out, &path, &request, &()).unwrap();
         assert!(
-            matches!(&verdict, Verdict::Differs(said) if said.contains(" has 0x")),
+            matches!(&verdict, Verdict::Differs(found) if found.to_string().contains(" has 0x")),
             "{verdict:?}"
         );
     }
@@ -193,7 +193,7 @@ fn a_result_that_lies_otherwise_than_asked_differs() {
     let (path, out) = pair(&folder, Fill::One);
     let said = |request: Request| match verify(&out, &path, &request, &()).unwrap() {
         Verdict::Same { .. } => "same".into(),
-        Verdict::Differs(said) => said,
+        Verdict::Differs(found) => found.to_string(),
     };
     assert_eq!(said(to("{1,0:T(4,4)}").only("t").fill(Fill::One)), "same");
     assert_eq!(said(to("(m1 m0:4) (n1 n0:4) -> m1 n1 m0 n0").only("t").fill(Fill::One)), "same");
@@ -224,7 +224,7 @@ fn arrays_that_say_otherwise_than_asked_differ() {
         .unwrap()
     {
         Verdict::Same { .. } => "same".into(),
-        Verdict::Differs(said) => said,
+        Verdict::Differs(found) => found.to_string(),
     };
     assert_eq!(said(&out, to("{1,0:T(2,4)}")), "same");
     assert_eq!(said(raw.as_ref(), to("{1,0:T(2,4)}")), "same");

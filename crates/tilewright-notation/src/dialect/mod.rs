@@ -121,6 +121,10 @@ pub fn notation(name: &str) -> Result<&'static Notation, Error> {
 /// The dialect a text names by prefix, and where its own text starts.
 fn prefix(text: &str) -> Option<(&'static Notation, usize)> {
     let (name, rest) = text.split_once(':')?;
+    // The names of C++ have two colons.
+    if rest.starts_with(':') {
+        return None;
+    }
     let dialect = DIALECTS.iter().find(|dialect| dialect.is_called(name.trim_end()))?;
     Some((dialect, text.len() - rest.trim_start().len()))
 }

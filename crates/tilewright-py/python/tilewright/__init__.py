@@ -24,8 +24,8 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Sequence as _Sequence
+from typing import Any as _Any
 
 from tilewright import _errors, algebra
 from tilewright._arrays import PlanCacheInfo, plan_cache_clear, plan_cache_info, relayout
@@ -59,13 +59,9 @@ from tilewright._tilewright import (
     notations,
     same,
 )
-from tilewright.algebra import *  # noqa: F403
-from tilewright.algebra import filter as filter  # noqa: A004
-from tilewright.algebra import slice as slice  # noqa: A004
 
 __all__ = [
     *_errors.__all__,
-    *algebra.__all__,
     "Comparison",
     "Drawing",
     "Explanation",
@@ -82,6 +78,7 @@ __all__ = [
     "Value",
     "__version__",
     "add_formats",
+    "algebra",
     "convert",
     "distribution",
     "draw_step",
@@ -99,6 +96,7 @@ __all__ = [
     "recognise",
     "relayout",
     "same",
+    "show",
     "verify",
 ]
 
@@ -106,8 +104,8 @@ __all__ = [
 def parse(
     spec: str | Layout | TensorLayout,
     /,
-    dims: Sequence[int] | None = None,
-    dtype: Any = None,
+    dims: _Sequence[int] | None = None,
+    dtype: _Any = None,
 ) -> TensorLayout:
     """The layout that a text in any notation says.
 
@@ -135,8 +133,8 @@ def parse(
 def explain(
     spec: str | Layout | TensorLayout,
     /,
-    dims: Sequence[int] | None = None,
-    dtype: Any = None,
+    dims: _Sequence[int] | None = None,
+    dtype: _Any = None,
 ) -> Explanation:
     """What a layout means, in words and numbers; ``print`` it for the page of text.
 
@@ -149,8 +147,8 @@ def explain(
 def recognise(
     spec: str | Layout | TensorLayout,
     /,
-    dims: Sequence[int] | None = None,
-    dtype: Any = None,
+    dims: _Sequence[int] | None = None,
+    dtype: _Any = None,
 ) -> list[str]:
     """The names of the catalogue that a layout has: those that give the same map with the same padding.
 
@@ -158,3 +156,23 @@ def recognise(
     True
     """
     return parse(spec, dims, dtype).recognise()
+
+
+def show(
+    spec: str | Layout | TensorLayout,
+    /,
+    dims: _Sequence[int] | None = None,
+    dtype: _Any = None,
+    *,
+    names: bool = False,
+) -> str:
+    """The grid of a layout as text: where each element is stored, or with ``names`` which element is where.
+
+    >>> print(show("(2,3):(3,1)"), end="")
+          0 1 2
+        +-------+
+     0  | 0 1 2 |
+     1  | 3 4 5 |
+        +-------+
+    """
+    return parse(spec, dims, dtype).show(names=names)

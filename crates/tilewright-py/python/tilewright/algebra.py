@@ -8,7 +8,8 @@ What does not exist raises an ``Error``: ``NoLayoutError`` where no layout is th
 that do not divide, ``UndecidedError`` where a question takes too long to decide. Never a wrong layout.
 """
 
-# Names of the algebra that Python uses otherwise are the algebra's here, and not in `__all__`.
+# Made by `cargo xtask algebra` from the table of functions in `crates/tilewright/src/eval/functions`.
+# Names that Python uses otherwise are not in `__all__`.
 from __future__ import annotations
 
 from typing import Any, TypeAlias
@@ -22,6 +23,14 @@ LayoutLike: TypeAlias = "Layout | TensorLayout | str | int | tuple[Any, ...] | l
 TilerLike: TypeAlias = "LayoutLike | Value"
 LinearLike: TypeAlias = "Value | str"
 Dims: TypeAlias = "Value | str"
+
+def _call(name: str, *arguments: Any) -> Any:
+    """The operation, without the arguments left out at the end."""
+    given = list(arguments)
+    while given and given[-1] is None:
+        given.pop()
+    return operation(name, *given)
+
 
 __all__ = [
     "append",
@@ -118,17 +127,6 @@ __all__ = [
 ]
 
 
-def _call(name: str, *arguments: Any) -> Any:
-    """The operation, without the arguments left out at the end."""
-    given = list(arguments)
-    while given and given[-1] is None:
-        given.pop()
-    return operation(name, *given)
-
-
-# One layout
-
-
 def size(x: Any, /, *path: int) -> int:
     """The number of coordinates; of the part at a path of positions, where one is given.
 
@@ -219,6 +217,16 @@ def offsets(layout: LayoutLike, /) -> list[int]:
     return result
 
 
+def swizzle(swizzle: Swizzle | str, n: int, /) -> list[int]:
+    """Where a swizzle puts 0 … n - 1: a list.
+
+    >>> swizzle("Sw<1,0,1>", 4)
+    [0, 1, 3, 2]
+    """
+    result: list[int] = operation("swizzle", swizzle, n)
+    return result
+
+
 def get(x: Any, /, *path: int) -> Any:
     """The part at a path of positions: of a layout a layout, of a tuple a tuple or integer.
 
@@ -228,7 +236,84 @@ def get(x: Any, /, *path: int) -> Any:
     return operation("get", x, *path)
 
 
-# The algebra
+def flatten(layout: LayoutLike, /) -> Layout:
+    """All modes side by side, without their brackets.
+
+    >>> flatten("((4,2),3):((1,12),4)")
+    Layout('(4,2,3):(1,12,4)')
+    """
+    result: Layout = operation("flatten", layout)
+    return result
+
+
+def select(layout: LayoutLike, /, *axes: int) -> Layout:
+    """The axes named, in that order.
+
+    >>> select("(2,3,4):(12,4,1)", 2, 0)
+    Layout('(4,2):(1,12)')
+    """
+    result: Layout = operation("select", layout, *axes)
+    return result
+
+
+def take(layout: LayoutLike, start: int, stop: int, /) -> Layout:
+    """The axes from … to - 1.
+
+    >>> take("(2,3,4):(12,4,1)", 1, 3)
+    Layout('(3,4):(4,1)')
+    """
+    result: Layout = operation("take", layout, start, stop)
+    return result
+
+
+def group(layout: LayoutLike, start: int, stop: int, /) -> Layout:
+    """The axes from … to - 1 as one axis.
+
+    >>> group("(2,3,4):(12,4,1)", 0, 2)
+    Layout('((2,3),4):((12,4),1)')
+    """
+    result: Layout = operation("group", layout, start, stop)
+    return result
+
+
+def append(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """A with B as one more axis behind.
+
+    >>> append("2:1", "3:4")
+    Layout('(2,3):(1,4)')
+    """
+    result: Layout = operation("append", a, b)
+    return result
+
+
+def prepend(a: LayoutLike, b: LayoutLike, /) -> Layout:
+    """A with B as one more axis before.
+
+    >>> prepend("2:1", "3:4")
+    Layout('(3,2):(4,1)')
+    """
+    result: Layout = operation("prepend", a, b)
+    return result
+
+
+def replace(a: LayoutLike, axis: int, b: LayoutLike, /) -> Layout:
+    """A with B in place of axis i.
+
+    >>> replace("(2,3,4):(12,4,1)", 1, "5:1")
+    Layout('(2,5,4):(12,1,1)')
+    """
+    result: Layout = operation("replace", a, axis, b)
+    return result
+
+
+def make_layout(*layouts: LayoutLike) -> Layout:
+    """The layouts side by side, an axis each.
+
+    >>> make_layout("2:1", "3:4")
+    Layout('(2,3):(1,4)')
+    """
+    result: Layout = operation("make_layout", *layouts)
+    return result
 
 
 def coalesce(layout: LayoutLike, profile: Shape | None = None, /) -> Layout:
@@ -341,9 +426,6 @@ def max_common_vector(a: LayoutLike, b: LayoutLike, /) -> int:
     return result
 
 
-# Tiles
-
-
 def logical_divide(a: LayoutLike, b: TilerLike, /) -> Layout:
     """A by tiles B: (tile, rest); with a tiler, that in each axis.
 
@@ -387,7 +469,7 @@ def flat_divide(a: LayoutLike, b: TilerLike, /) -> Layout:
 def logical_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
     """A repeated as B says: (A, repetition).
 
-    >>> logical_product("(2,2):(1,2)", "(3,2)")
+    >>> logical_product("(2,2):(1,2)", (3, 2))
     Layout('((2,2),(3,2)):((1,2),(4,12))')
     """
     result: Layout = operation("logical_product", a, b)
@@ -397,7 +479,7 @@ def logical_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
 def zipped_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
     """((axes of A), (axes of the repetition)).
 
-    >>> zipped_product("(2,2):(1,2)", "(3,2)")
+    >>> zipped_product("(2,2):(1,2)", (3, 2))
     Layout('((2,2),(3,2)):((1,2),(4,12))')
     """
     result: Layout = operation("zipped_product", a, b)
@@ -407,7 +489,7 @@ def zipped_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
 def tiled_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
     """(A, axis of the repetition, axis, …).
 
-    >>> tiled_product("(2,2):(1,2)", "(3,2)")
+    >>> tiled_product("(2,2):(1,2)", (3, 2))
     Layout('((2,2),3,2):((1,2),4,12)')
     """
     result: Layout = operation("tiled_product", a, b)
@@ -417,7 +499,7 @@ def tiled_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
 def flat_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
     """(axis of A, axis, …, axis of the repetition, axis, …).
 
-    >>> flat_product("(2,2):(1,2)", "(3,2)")
+    >>> flat_product("(2,2):(1,2)", (3, 2))
     Layout('(2,2,3,2):(1,2,4,12)')
     """
     result: Layout = operation("flat_product", a, b)
@@ -427,7 +509,7 @@ def flat_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
 def blocked_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
     """Axis by axis, A inside: blocks A laid out as B.
 
-    >>> blocked_product("(2,2):(1,2)", "(3,2)")
+    >>> blocked_product("(2,2):(1,2)", (3, 2))
     Layout('((2,3),(2,2)):((1,4),(2,12))')
     """
     result: Layout = operation("blocked_product", a, b)
@@ -437,7 +519,7 @@ def blocked_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
 def raked_product(a: LayoutLike, b: LayoutLike, /) -> Layout:
     """Axis by axis, B inside: A's elements spread, the repetitions between them.
 
-    >>> raked_product("(2,2):(1,2)", "(3,2)")
+    >>> raked_product("(2,2):(1,2)", (3, 2))
     Layout('((3,2),(2,2)):((4,1),(12,2))')
     """
     result: Layout = operation("raked_product", a, b)
@@ -472,132 +554,6 @@ def make_layout_tv(thr: LayoutLike, val: LayoutLike, /) -> Layout:
     """
     result: Layout = operation("make_layout_tv", thr, val)
     return result
-
-
-# Brackets and parts
-
-
-def flatten(layout: LayoutLike, /) -> Layout:
-    """All modes side by side, without their brackets.
-
-    >>> flatten("((4,2),3):((1,12),4)")
-    Layout('(4,2,3):(1,12,4)')
-    """
-    result: Layout = operation("flatten", layout)
-    return result
-
-
-def select(layout: LayoutLike, /, *axes: int) -> Layout:
-    """The axes named, in that order.
-
-    >>> select("(2,3,4):(12,4,1)", 2, 0)
-    Layout('(4,2):(1,12)')
-    """
-    result: Layout = operation("select", layout, *axes)
-    return result
-
-
-def take(layout: LayoutLike, start: int, stop: int, /) -> Layout:
-    """The axes from … to - 1.
-
-    >>> take("(2,3,4):(12,4,1)", 1, 3)
-    Layout('(3,4):(4,1)')
-    """
-    result: Layout = operation("take", layout, start, stop)
-    return result
-
-
-def group(layout: LayoutLike, start: int, stop: int, /) -> Layout:
-    """The axes from … to - 1 as one axis.
-
-    >>> group("(2,3,4):(12,4,1)", 0, 2)
-    Layout('((2,3),4):((12,4),1)')
-    """
-    result: Layout = operation("group", layout, start, stop)
-    return result
-
-
-def append(a: LayoutLike, b: LayoutLike, /) -> Layout:
-    """A with B as one more axis behind.
-
-    >>> append("2:1", "3:4")
-    Layout('(2,3):(1,4)')
-    """
-    result: Layout = operation("append", a, b)
-    return result
-
-
-def prepend(a: LayoutLike, b: LayoutLike, /) -> Layout:
-    """A with B as one more axis before.
-
-    >>> prepend("2:1", "3:4")
-    Layout('(3,2):(4,1)')
-    """
-    result: Layout = operation("prepend", a, b)
-    return result
-
-
-def replace(a: LayoutLike, axis: int, b: LayoutLike, /) -> Layout:
-    """A with B in place of axis i.
-
-    >>> replace("(2,3,4):(12,4,1)", 1, "5:1")
-    Layout('(2,5,4):(12,1,1)')
-    """
-    result: Layout = operation("replace", a, axis, b)
-    return result
-
-
-def make_layout(*layouts: LayoutLike) -> Layout:
-    """The layouts side by side, an axis each.
-
-    >>> make_layout("2:1", "3:4")
-    Layout('(2,3):(1,4)')
-    """
-    result: Layout = operation("make_layout", *layouts)
-    return result
-
-
-def slice(coord: Slicer, layout: LayoutLike, /) -> Layout:
-    """The parts of L at `_` of the coordinate, the others fixed at 0.
-
-    >>> slice((None, 1), "(4,8):(8,1)")
-    Layout('(4):(8)')
-    """
-    result: Layout = operation("slice", coord, layout)
-    return result
-
-
-def dice(coord: Slicer, layout: LayoutLike, /) -> Layout:
-    """The parts of L where the coordinate is no `_`.
-
-    >>> dice((None, 1), "(4,8):(8,1)")
-    Layout('(8):(1)')
-    """
-    result: Layout = operation("dice", coord, layout)
-    return result
-
-
-def slice_and_offset(coord: Slicer, layout: LayoutLike, /) -> Layout:
-    """The parts of L at `_`, from the offset of the coordinate on: layout+offset.
-
-    >>> slice_and_offset((2, None), "(4,8):(8,1)")
-    Layout('(8):(1)+16')
-    """
-    result: Layout = operation("slice_and_offset", coord, layout)
-    return result
-
-
-def domain_offset(coord: Coord, layout: LayoutLike, /) -> Layout:
-    """What is left of L from a coordinate on.
-
-    >>> domain_offset((1, 1), "(4,8):(8,1)")
-    Layout('(3,7):(8,1)+9')
-    """
-    result: Layout = operation("domain_offset", coord, layout)
-    return result
-
-
-# Layouts that are made
 
 
 def make_ordered_layout(shape: Shape, order: Shape, /) -> Layout:
@@ -650,9 +606,6 @@ def compact_row_major(shape: Shape, /) -> Shape:
     return result
 
 
-# Coordinates
-
-
 def crd2idx(coord: Coord, layout: Any, /) -> Any:
     """The offset of a coordinate; in a shape, its colexicographic index; under basis strides, the coordinate it is sent to.
 
@@ -690,17 +643,74 @@ def crd2offset(coord: Coord, shape: Shape, stride: Shape, /) -> int:
     return result
 
 
-def swizzle(swizzle: Swizzle | str, n: int, /) -> list[int]:
-    """Where a swizzle puts 0 … n - 1: a list.
+def slice(coord: Slicer, layout: LayoutLike, /) -> Layout:
+    """The parts of L at `_` of the coordinate, the others fixed at 0.
 
-    >>> swizzle("Sw<1,0,1>", 4)
-    [0, 1, 3, 2]
+    >>> slice((None, 1), "(4,8):(8,1)")
+    Layout('(4):(8)')
     """
-    result: list[int] = operation("swizzle", swizzle, n)
+    result: Layout = operation("slice", coord, layout)
     return result
 
 
-# Shapes
+def dice(coord: Slicer, layout: LayoutLike, /) -> Layout:
+    """The parts of L where the coordinate is no `_`.
+
+    >>> dice((None, 1), "(4,8):(8,1)")
+    Layout('(8):(1)')
+    """
+    result: Layout = operation("dice", coord, layout)
+    return result
+
+
+def slice_and_offset(coord: Slicer, layout: LayoutLike, /) -> Layout:
+    """The parts of L at `_`, from the offset of the coordinate on: layout+offset.
+
+    >>> slice_and_offset((2, None), "(4,8):(8,1)")
+    Layout('(8):(1)+16')
+    """
+    result: Layout = operation("slice_and_offset", coord, layout)
+    return result
+
+
+def domain_offset(coord: Coord, layout: LayoutLike, /) -> Layout:
+    """What is left of L from a coordinate on.
+
+    >>> domain_offset((1, 1), "(4,8):(8,1)")
+    Layout('(3,7):(8,1)+9')
+    """
+    result: Layout = operation("domain_offset", coord, layout)
+    return result
+
+
+def upcast(layout: LayoutLike, n: int, /) -> Layout:
+    """L seen as elements n times as large.
+
+    >>> upcast("(4,8):(8,1)", 2)
+    Layout('(4,4):(4,1)')
+    """
+    result: Layout = operation("upcast", layout, n)
+    return result
+
+
+def downcast(layout: LayoutLike, n: int, /) -> Layout:
+    """L seen as elements n times as small.
+
+    >>> downcast("(4,8):(8,1)", 2)
+    Layout('(4,16):(16,1)')
+    """
+    result: Layout = operation("downcast", layout, n)
+    return result
+
+
+def recast(layout: LayoutLike, from_bits: int, to_bits: int, /) -> Layout:
+    """L of elements of from_bits seen as elements of to_bits.
+
+    >>> recast("(4,8):(8,1)", 16, 8)
+    Layout('(4,16):(16,1)')
+    """
+    result: Layout = operation("recast", layout, from_bits, to_bits)
+    return result
 
 
 def congruent(a: Any, b: Any, /) -> bool:
@@ -751,42 +761,6 @@ def ceil_div(a: Shape, b: Shape, /) -> Shape:
     """
     result: Shape = operation("ceil_div", a, b)
     return result
-
-
-# Elements of another width
-
-
-def upcast(layout: LayoutLike, n: int, /) -> Layout:
-    """L seen as elements n times as large.
-
-    >>> upcast("(4,8):(8,1)", 2)
-    Layout('(4,4):(4,1)')
-    """
-    result: Layout = operation("upcast", layout, n)
-    return result
-
-
-def downcast(layout: LayoutLike, n: int, /) -> Layout:
-    """L seen as elements n times as small.
-
-    >>> downcast("(4,8):(8,1)", 2)
-    Layout('(4,16):(16,1)')
-    """
-    result: Layout = operation("downcast", layout, n)
-    return result
-
-
-def recast(layout: LayoutLike, from_bits: int, to_bits: int, /) -> Layout:
-    """L of elements of from_bits seen as elements of to_bits.
-
-    >>> recast("(4,8):(8,1)", 16, 8)
-    Layout('(4,16):(16,1)')
-    """
-    result: Layout = operation("recast", layout, from_bits, to_bits)
-    return result
-
-
-# Linear layouts
 
 
 def linear(layout: LayoutLike, /) -> Value:

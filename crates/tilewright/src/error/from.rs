@@ -2,19 +2,23 @@
 
 use std::io;
 
+#[cfg(feature = "draw")]
+use tilewright_core::Remedy;
 use tilewright_core::{self as core, ParseError};
 use tilewright_xla::ShapeError;
 #[cfg(feature = "xla")]
 use tilewright_xla::{HloError, HloSourceError, proto::ProtoError};
 
 use super::{Error, Kind};
+#[cfg(feature = "draw")]
+use crate::draw::NoAccess;
 #[cfg(feature = "files")]
 use crate::files;
 #[cfg(feature = "xla")]
 use crate::module;
 #[cfg(feature = "relayout")]
 use crate::relayout;
-use crate::{eval, input::Refusal, notation, picture};
+use crate::{notation, picture};
 
 /// An error with the kind of this word, which its crate has too.
 fn of(word: &str, message: impl Into<String>) -> Error {
@@ -45,24 +49,6 @@ impl From<notation::Error> for Error {
         own.0.rendered = error.span().map(|_| error.render());
         own.0.remedies = error.remedy().into_iter().collect();
         own.with_source(error)
-    }
-}
-
-impl From<eval::Error> for Error {
-    fn from(error: eval::Error) -> Error {
-        let mut own = of(error.kind(), error.to_string());
-        own.0.span = Some(error.span());
-        own.0.rendered = Some(error.render());
-        own.with_source(error)
-    }
-}
-
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Error {
-        match refusal {
-            Refusal::Layout(error) => error.into(),
-            Refusal::Expression { at, error } => Error::from(error).shifted(at),
-        }
     }
 }
 
@@ -130,7 +116,9 @@ impl From<module::Error> for Error {
         own.0.file = true;
         own.0.io = match &error {
             module::Error::Read { error, .. } => Some(error.kind()),
-            module::Error::TooLarge { .. } | module::Error::NoModule { .. } => None,
+            module::Error::TooLarge { .. }
+            | module::Error::NoModule { .. }
+            | module::Error::NoEntry { .. } => None,
         };
         own.with_source(error)
     }
@@ -139,6 +127,19 @@ impl From<module::Error> for Error {
 impl From<picture::Unequal> for Error {
     fn from(error: picture::Unequal) -> Error {
         Error::new(Kind::Mismatch, error.to_string()).with_source(error)
+    }
+}
+
+#[cfg(feature = "draw")]
+impl From<NoAccess> for Error {
+    fn from(error: NoAccess) -> Error {
+        let (kind, remedies) = match error {
+            NoAccess::Unknown => (Kind::NeedsDtype, vec![Remedy::Dtype]),
+            NoAccess::Packed(_) => (Kind::Unsupported, Vec::new()),
+        };
+        let mut own = Error::new(kind, error.to_string());
+        own.0.remedies = remedies;
+        own
     }
 }
 

@@ -42,6 +42,8 @@ struct Inner {
     /// The message above the text, with a caret, where a text is at fault.
     rendered: Option<String>,
     span: Option<(usize, usize)>,
+    /// The part of the question at fault.
+    field: Option<&'static str>,
     numbers: Vec<i128>,
     remedies: Vec<Remedy>,
     /// Whether it is about a file that is read or written.
@@ -58,12 +60,31 @@ impl Error {
             message: message.into(),
             rendered: None,
             span: None,
+            field: None,
             numbers: Vec::new(),
             remedies: Vec::new(),
             file: false,
             io: None,
             source: None,
         }))
+    }
+
+    /// An error of the kind with this word, about the bytes at `span`.
+    pub(crate) fn at(word: &str, span: (usize, usize), message: impl Into<String>) -> Error {
+        let mut error = Error::new(Kind::of(word).unwrap_or(Kind::Unsupported), message);
+        error.0.span = Some(span);
+        error
+    }
+
+    /// A question that is not understood, for what its part `field` says.
+    ///
+    /// ```
+    /// use tilewright::Error;
+    /// let error = Error::usage("vector", "expected an integer");
+    /// assert!(error.is_usage() && error.field() == Some("vector"));
+    /// ```
+    pub fn usage(field: &'static str, message: impl Into<String>) -> Error {
+        Error::new(Kind::Usage, message).in_field(field)
     }
 
     /// The same error, made from this one.
@@ -105,6 +126,74 @@ impl Error {
     /// ```
     pub fn span(&self) -> Option<(usize, usize)> {
         self.0.span
+    }
+
+    /// The part of a [question](crate::ask) at fault, such as `spec`, `dims` or `coord`; `None` where no question was
+    /// asked.
+    ///
+    /// ```
+    /// use tilewright::input::Array;
+    /// let error = Array::read(Some("100,x"), None).unwrap_err();
+    /// assert_eq!(error.field(), Some("dims"));
+    /// let error = Array::default().layout("spec", "zN").unwrap_err();
+    /// assert!(error.field() == Some("spec") && error.needs_dims());
+    /// ```
+    pub fn field(&self) -> Option<&'static str> {
+        self.0.field
+    }
+
+    /// The same error, about this part of a question.
+    ///
+    /// ```
+    /// use tilewright::{Error, Spec};
+    /// let error = Error::from(Spec::parse("zM").unwrap_err());
+    /// assert_eq!((error.field(), error.in_field("to").field()), (None, Some("to")));
+    /// ```
+    #[must_use]
+    pub fn in_field(mut self, field: &'static str) -> Error {
+        self.0.field = Some(field);
+        self
+    }
+
+    /// The same error without a place: there is no text.
+    pub(crate) fn without_span(mut self) -> Error {
+        (self.0.span, self.0.rendered) = (None, None);
+        self
+    }
+
+    /// The same error, with these words before its message.
+    pub(crate) fn prefixed(mut self, words: &str) -> Error {
+        self.0.message.insert_str(0, words);
+        self.0.rendered = self.0.rendered.map(|text| format!("{words}{text}"));
+        self
+    }
+
+    /// The error as the answer of a question: `{"error": {"kind", "message", "field", "span"}}`.
+    ///
+    /// ```
+    /// use tilewright::{Error, Spec};
+    /// let error = Error::from(Spec::parse("zM").unwrap_err()).to_json();
+    /// assert_eq!((&error["error"]["kind"], &error["error"]["span"]), (&"parse".into(), &[0, 2].into()));
+    /// ```
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({ "error": {
+            "kind": self.kind(),
+            "message": self.to_string(),
+            "field": self.field(),
+            "span": self.span(),
+        }})
+    }
+
+    /// The column of `text` at which the span begins, in characters, from 1.
+    ///
+    /// ```
+    /// let text = "size( (2,x))";
+    /// let error = tilewright::eval::evaluate(text).unwrap_err();
+    /// assert_eq!((error.span(), error.column(text)), (Some((9, 10)), Some(10)));
+    /// ```
+    pub fn column(&self, text: &str) -> Option<usize> {
+        let (from, _) = self.0.span?;
+        Some(1 + text.char_indices().take_while(|&(at, _)| at < from).count())
     }
 
     /// The numbers of the message in its order, of errors that the core made; empty for others.

@@ -1,8 +1,7 @@
 //! The names of dims, with or without their sizes, between brackets: `[row,column]`, `[row:8]`.
 
+use crate::Error;
 use std::fmt;
-
-use super::error::Error;
 
 /// Names of the dims of a linear layout, with sizes where they are given.
 #[derive(Clone, Debug, PartialEq, Eq)]

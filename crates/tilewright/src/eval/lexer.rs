@@ -1,6 +1,7 @@
 //! The words of an expression, each with the bytes it stands at.
 
-use super::{error::Error, limits::MAX_TEXT};
+use super::limits::MAX_TEXT;
+use crate::Error;
 
 /// One word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub(super) fn words(text: &str) -> Result<Vec<Token<'_>>, Error> {
     if text.len() > MAX_TEXT {
         let message =
             format!("an expression of {} bytes of text; at most {MAX_TEXT} are read", text.len());
-        return Err(Error::new("limit", (MAX_TEXT, text.len()), message));
+        return Err(Error::at("limit", (MAX_TEXT, text.len()), message));
     }
     let (mut tokens, mut at) = (Vec::new(), 0);
     loop {
@@ -158,7 +159,7 @@ mod tests {
             ("99999999999999999999:1", (0, 20)),
             ("4;", (1, 2)),
         ] {
-            assert_eq!(words(text).unwrap_err().span(), span, "{text}");
+            assert_eq!(words(text).unwrap_err().span(), Some(span), "{text}");
         }
         assert_eq!(words(&"1".repeat(MAX_TEXT + 1)).unwrap_err().kind(), "limit");
     }

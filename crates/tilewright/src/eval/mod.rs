@@ -29,6 +29,7 @@
 //! assert!(error.to_string().contains("at (2,1): A(B) is 8, the only candidate gives 7"));
 //! ```
 
+mod call;
 mod dims;
 mod error;
 mod functions;
@@ -41,9 +42,10 @@ mod part;
 mod run;
 mod value;
 
+use crate::Error;
 use lexer::Word;
 
-pub use error::Error;
+pub use call::call;
 pub use functions::{Function, functions};
 pub use limits::{MAX_LIST, MAX_NESTING, MAX_NODES, MAX_TEXT};
 pub use operation::{Operation, operation};
@@ -54,7 +56,7 @@ use tilewright_notation::Named;
 /// The value of an expression.
 ///
 /// # Errors
-/// An [`Error`] with a span: the text does not parse, a function is not given what it takes, or what is
+/// An [`Error`](crate::Error) with a span: the text does not parse, a function is not given what it takes, or what is
 /// asked for does not exist.
 ///
 /// ```
@@ -106,6 +108,6 @@ pub fn layout_of(text: &str) -> Result<Named, Error> {
     let integer = value.kind() == "integer";
     value.to_named().filter(|_| !integer).ok_or_else(|| {
         let message = format!("the expression is {}, no layout", value.0.described());
-        Error::new("arguments", (0, text.len()), message).in_text(text)
+        Error::at("arguments", (0, text.len()), message).in_text(text)
     })
 }

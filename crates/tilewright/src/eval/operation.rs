@@ -1,9 +1,9 @@
 //! An expression taken apart: the operation that makes its value, with the operands.
 
+use crate::Error;
 use tilewright_core::{Layout, LayoutTv, Mode};
 
 use super::{
-    error::Error,
     functions::Argument,
     parser::{self, Expr, Node},
     run,
@@ -17,7 +17,7 @@ use super::{
 /// let found = operation("logical_product((2,2):(4,1), 6:1)")?;
 /// let Some(Operation::Copied { sign, result, .. }) = found else { panic!() };
 /// assert_eq!((sign, result.to_string()), ("⊗", "((2,2),(2,3)):((4,1),(2,8))".to_owned()));
-/// # Ok::<(), tilewright::eval::Error>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -68,7 +68,7 @@ pub enum Operation {
 /// // One layout alone is no operation.
 /// assert_eq!(operation("(4,8):(8,1)")?, None);
 /// assert!(operation("8:2 o").is_err());
-/// # Ok::<(), tilewright::eval::Error>(())
+/// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn operation(text: &str) -> Result<Option<Operation>, Error> {
     let found = parser::parse(text).and_then(|expr| taken_apart(&expr));

@@ -17,10 +17,11 @@
 //! number of nodes are bounded, so that no text exhausts the stack or the memory.
 
 use super::{
-    error::{Error, shortened},
+    error::shortened,
     lexer::{Token, Word, words},
     limits::{MAX_NESTING, MAX_NODES},
 };
+use crate::Error;
 
 /// An expression and the bytes it stands at.
 #[derive(Debug)]
@@ -121,7 +122,7 @@ impl<'a> Parser<'a> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
             let message = format!("an expression of more than {MAX_NODES} parts");
-            return Err(Error::new("limit", (from, to), message));
+            return Err(Error::at("limit", (from, to), message));
         }
         Ok(Expr { node, span: (from, to) })
     }
@@ -131,7 +132,7 @@ impl<'a> Parser<'a> {
         self.depth += 1;
         if self.depth > MAX_NESTING {
             let message = format!("expressions nested deeper than {MAX_NESTING}");
-            return Err(Error::new("limit", self.here().span, message));
+            return Err(Error::at("limit", self.here().span, message));
         }
         let first = self.operand()?;
         let mut chain = vec![first];

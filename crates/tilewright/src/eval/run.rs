@@ -1,11 +1,11 @@
 //! Evaluation: from the tree of an expression to its value.
 
+use crate::Error;
 use tilewright_core::{BasisLayout, Coord, IntTuple, Layout, LinearLayout, Swizzle, TensorLayout};
 use tilewright_notation::{Named, Spec};
 
 use super::{
     dims::Dims,
-    error::Error,
     functions::{self, Argument, Call},
     items::Items,
     parser::{Expr, Node},
@@ -18,8 +18,13 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
     match &expr.node {
         Node::Integer(value) => Ok(Form::Tuple(IntTuple::integer(*value))),
         Node::Keep => Ok(Form::Slicer(Items::leaf(None))),
-        Node::Tuple(parts) => tuple(expr, parts),
-        Node::Tiler(parts) => parts.iter().map(part).collect::<Result<_, _>>().map(Form::Tiler),
+        Node::Tuple(parts) => {
+            tuple(parts.iter().map(placed).collect::<Result<_, Error>>()?, expr.span)
+        }
+        Node::Tiler(parts) => {
+            let parts = parts.iter().map(|one| part(placed(one)?));
+            parts.collect::<Result<_, _>>().map(Form::Tiler)
+        }
         Node::Swizzle(numbers) => swizzle(*numbers).map(Form::Swizzle).map_err(refused),
         Node::Quoted(text) => quoted(expr, text),
         Node::Linear(text) => LinearLayout::parse(text)
@@ -49,25 +54,33 @@ fn layout(layout: Layout) -> Form {
     Form::Layout(Box::new(layout))
 }
 
-/// The arguments of a call, as far as they are some function's: an answer is none, and what stands behind
-/// it is not computed.
+/// The arguments of a call.
 fn evaluated(name: &str, arguments: &[Expr<'_>]) -> Result<Vec<Argument>, Error> {
-    let one = |expr: &Expr<'_>| match run(expr)? {
+    arguments.iter().map(|expr| argument(name, placed(expr)?)).collect()
+}
+
+/// The value of an expression with its place.
+fn placed(expr: &Expr<'_>) -> Result<Argument, Error> {
+    Ok(Argument { form: run(expr)?, span: expr.span })
+}
+
+/// An argument, if it is one of some function: an answer is none, and what stands behind it is not computed.
+pub(super) fn argument(name: &str, argument: Argument) -> Result<Argument, Error> {
+    match &argument.form {
         form @ (Form::Boolean(_) | Form::List(_) | Form::Padding) => {
             let message = format!("{name}: {} is no argument of a function", form.described());
-            Err(Error::new("arguments", expr.span, message))
+            Err(Error::at("arguments", argument.span, message))
         }
-        form => Ok(Argument { form, span: expr.span }),
-    };
-    arguments.iter().map(one).collect()
+        _ => Ok(argument),
+    }
 }
 
 /// Integers, tuples and `_` under one more bracket.
-fn tuple(expr: &Expr<'_>, parts: &[Expr<'_>]) -> Result<Form, Error> {
-    let one = |part: &Expr<'_>| match run(part)? {
+pub(super) fn tuple(parts: Vec<Argument>, span: (usize, usize)) -> Result<Form, Error> {
+    let one = |part: Argument| match part.form {
         Form::Tuple(tuple) => Ok(Items::of(&tuple)),
         Form::Slicer(items) => Ok(items),
-        other => Err(Error::new(
+        other => Err(Error::at(
             "arguments",
             part.span,
             format!(
@@ -76,35 +89,35 @@ fn tuple(expr: &Expr<'_>, parts: &[Expr<'_>]) -> Result<Form, Error> {
             ),
         )),
     };
-    let items = Items::tuple(parts.iter().map(one).collect::<Result<_, Error>>()?);
+    let items = Items::tuple(parts.into_iter().map(one).collect::<Result<_, Error>>()?);
     let form = items.and_then(|items| {
         // A tuple that has a slicer's brackets and `_` is legal iff its integers are.
         items.slicer()?;
         Ok(items.integers()?.map_or(Form::Slicer(items), Form::Tuple))
     });
-    form.map_err(|error| Error::core(expr.span, "", &error))
+    form.map_err(|error| Error::core(span, "", &error))
 }
 
 /// What a tiler says of an axis.
-fn part(expr: &Expr<'_>) -> Result<Part, Error> {
-    let form = run(expr)?;
+pub(super) fn part(of: Argument) -> Result<Part, Error> {
+    let Argument { form, span } = of;
     match &form {
         Form::Tuple(tuple) if tuple.as_integer().is_some() => {
             let extent = tuple.as_integer().and_then(|extent| u64::try_from(extent).ok());
             extent.map(Part::Extent).ok_or_else(|| {
-                Error::new("illegal", expr.span, "an extent below 0; extents are 0 or more")
+                Error::at("illegal", span, "an extent below 0; extents are 0 or more")
             })
         }
         Form::Slicer(items) if *items == Items::leaf(None) => Ok(Part::Keep),
         Form::Layout(_) | Form::Cut(_) => {
             let layout = Value(form).as_layout().cloned();
             layout.map(|layout| Part::Layout(Box::new(layout))).ok_or_else(|| {
-                Error::new("unsupported", expr.span, "this is no layout of modes and strides")
+                Error::at("unsupported", span, "this is no layout of modes and strides")
             })
         }
-        other => Err(Error::new(
+        other => Err(Error::at(
             "arguments",
-            expr.span,
+            span,
             format!(
                 "{} in a tiler, which holds a layout, an integer or `_` per axis",
                 other.described()
@@ -131,20 +144,22 @@ fn quoted(expr: &Expr<'_>, text: &str) -> Result<Form, Error> {
     if let Some(map) = spec.distribution(None, None).map_err(refused)? {
         return Ok(Form::Linear(Box::new(map)));
     }
-    let named = spec.resolve(None, None).map_err(refused)?;
-    // A bare layout is just that, wherever its text stood.
-    Ok(if named.is_bare() {
-        layout(named.layout().layout().clone())
-    } else {
-        Form::Spec(Box::new(named))
-    })
+    spec.resolve(None, None).map(named).map_err(refused)
+}
+
+/// The layout of an array. A bare layout is just that, wherever its text stood.
+pub(super) fn named(named: Named) -> Form {
+    match named.is_bare() {
+        true => layout(named.layout().layout().clone()),
+        false => Form::Spec(Box::new(named)),
+    }
 }
 
 /// A tuple of integers, where a layout's text asks for one.
 fn integers(expr: &Expr<'_>, what: &str) -> Result<IntTuple, Error> {
     match run(expr)? {
         Form::Tuple(tuple) => Ok(tuple),
-        other => Err(Error::new(
+        other => Err(Error::at(
             "arguments",
             expr.span,
             format!("{} for {what}; expected an integer or a tuple of integers", other.described()),
@@ -156,12 +171,12 @@ fn integers(expr: &Expr<'_>, what: &str) -> Result<IntTuple, Error> {
 fn moved(expr: &Expr<'_>, inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
     let Form::Layout(from) = run(inner)? else {
         let message = "`+` and `-` put an offset behind a layout, such as (4,8):(8,1)+3";
-        return Err(Error::new("arguments", inner.span, message));
+        return Err(Error::at("arguments", inner.span, message));
     };
     let offset = from
         .offset()
         .checked_add(by)
-        .ok_or_else(|| Error::new("overflow", expr.span, "the offsets add up beyond 64 bits"))?;
+        .ok_or_else(|| Error::at("overflow", expr.span, "the offsets add up beyond 64 bits"))?;
     let moved = from.with_offset(offset);
     moved.map(layout).map_err(|error| Error::core(expr.span, "", &error))
 }
@@ -192,7 +207,7 @@ fn natural(tuple: &IntTuple, span: (usize, usize)) -> Result<Vec<u64>, Error> {
         tuple.values().iter().map(|&value| u64::try_from(value).ok()).collect();
     match all {
         Some(all) if tuple.depth() <= 1 && Coord::new(&all).is_ok() => Ok(all),
-        _ => Err(Error::new(
+        _ => Err(Error::at(
             "illegal",
             span,
             format!("{tuple}: expected one extent per axis, each 0 or more"),
@@ -224,7 +239,7 @@ fn moved_layout(inner: &Expr<'_>, by: i64) -> Result<Form, Error> {
     let offset = from
         .offset()
         .checked_add(by)
-        .ok_or_else(|| Error::new("overflow", inner.span, "the offsets add up beyond 64 bits"))?;
+        .ok_or_else(|| Error::at("overflow", inner.span, "the offsets add up beyond 64 bits"))?;
     let moved = from.with_offset(offset);
     moved.map(layout).map_err(|error| Error::core(inner.span, "", &error))
 }

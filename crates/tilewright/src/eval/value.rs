@@ -154,6 +154,20 @@ impl Value {
         }
     }
 
+    /// The swizzle.
+    ///
+    /// ```
+    /// use tilewright::eval::evaluate;
+    /// assert_eq!(evaluate("Sw<2,4,3>").unwrap().as_swizzle().unwrap().base(), 4);
+    /// assert!(evaluate("4:1").unwrap().as_swizzle().is_none());
+    /// ```
+    pub fn as_swizzle(&self) -> Option<Swizzle> {
+        match &self.0 {
+            Form::Swizzle(swizzle) => Some(*swizzle),
+            _ => None,
+        }
+    }
+
     /// The layout: of a tile its own, of a SPEC that of the padded array; a tuple is no layout here.
     ///
     /// ```

@@ -79,7 +79,7 @@ fn answer(
         out.text(&format!("\n{lines}{disturbed}{costs}{worst}"))?;
     }
     let right = rows.iter().all(Row::is_right);
-    Ok(if right { ExitCode::SUCCESS } else { ExitCode::from(super::NO) })
+    Ok(if right { ExitCode::SUCCESS } else { ExitCode::NO })
 }
 
 /// The cases, not measured.

@@ -1,10 +1,10 @@
 //! What a function is called with, and why it refuses.
 
+use crate::Error;
 use tilewright_core::{self as core, BasisLayout, IntTuple, Layout, LinearLayout, Slicer, Swizzle};
 
 use crate::eval::{
     dims::Dims,
-    error::Error,
     items::Items,
     value::{Form, Part, Value},
 };
@@ -41,13 +41,19 @@ impl From<core::Error> for Refusal {
     }
 }
 
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        Refusal::Said(error.kind(), error.message().to_owned())
+    }
+}
+
 impl Refusal {
     /// The refusal as an error of the call at `span`.
     pub(in crate::eval) fn at(self, name: &str, span: (usize, usize)) -> Error {
         match self {
             Refusal::Core(error) => Error::core(span, name, &error),
             Refusal::Argument(error) => error,
-            Refusal::Said(kind, message) => Error::new(kind, span, format!("{name}: {message}")),
+            Refusal::Said(kind, message) => Error::at(kind, span, format!("{name}: {message}")),
         }
     }
 }
@@ -69,7 +75,7 @@ impl Argument {
         match &self.form {
             Form::Tuple(shape) => Layout::compact_col_major(shape)
                 .map_err(|error| Error::core(self.span, caller, &error)),
-            Form::Spec(named) if !named.layout().is_strided() => Err(Error::new(
+            Form::Spec(named) if !named.layout().is_strided() => Err(Error::at(
                 "unsupported",
                 self.span,
                 format!(
@@ -86,7 +92,7 @@ impl Argument {
     /// The error of an argument that is something else than `expected`.
     fn is_not(&self, caller: &str, expected: &str) -> Error {
         let message = format!("{caller}: {} where {expected} is expected", self.form.described());
-        Error::new("arguments", self.span, message)
+        Error::at("arguments", self.span, message)
     }
 }
 
@@ -107,7 +113,7 @@ impl<'a> Call<'a> {
     fn argument(&self, i: usize) -> Result<&'a Argument, Refusal> {
         self.arguments.get(i).ok_or_else(|| {
             let message = format!("{}: argument {} is missing", self.name, i + 1);
-            Refusal::Argument(Error::new("arguments", self.span, message))
+            Refusal::Argument(Error::at("arguments", self.span, message))
         })
     }
 

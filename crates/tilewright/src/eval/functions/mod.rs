@@ -12,12 +12,10 @@ mod observe;
 mod product;
 mod structure;
 
+use crate::Error;
 use std::fmt;
 
-use super::{
-    error::{Error, shortened},
-    value::Form,
-};
+use super::{error::shortened, value::Form};
 
 pub(super) use algebra::composition;
 pub(super) use arguments::{Argument, Call, Refusal};
@@ -37,6 +35,10 @@ pub struct Function {
     name: &'static str,
     arguments: &'static str,
     doc: &'static str,
+    /// Its parameters and result in Python; empty where Python has it otherwise.
+    python: &'static str,
+    /// Arguments to try it with.
+    example: &'static str,
     /// The fewest and the most arguments.
     counts: (usize, usize),
     run: fn(&Call<'_>) -> Answer,
@@ -79,13 +81,36 @@ impl Function {
         self.doc
     }
 
+    /// Its parameters and result as Python declares them; `None` for what Python's values answer by methods.
+    ///
+    /// ```
+    /// use tilewright::eval::functions;
+    /// let cosize = functions().find(|function| function.name() == "cosize").unwrap();
+    /// assert_eq!(cosize.python(), Some("(layout: LayoutLike, /) -> int"));
+    /// ```
+    pub fn python(&self) -> Option<&'static str> {
+        Some(self.python).filter(|text| !text.is_empty())
+    }
+
+    /// A call of it that has a value.
+    ///
+    /// ```
+    /// use tilewright::eval::{evaluate, functions};
+    /// for function in functions() {
+    ///     assert!(evaluate(&function.example()).is_ok(), "{}", function.example());
+    /// }
+    /// ```
+    pub fn example(&self) -> String {
+        format!("{}({})", self.name, self.example)
+    }
+
     /// The value of a call.
     pub(super) fn call(&self, arguments: &[Argument], span: (usize, usize)) -> Result<Form, Error> {
         let (least, most) = self.counts;
         if arguments.len() < least || arguments.len() > most {
             let message =
                 format!("{} arguments for {}({})", arguments.len(), self.name, self.arguments);
-            return Err(Error::new("arguments", span, message));
+            return Err(Error::at("arguments", span, message));
         }
         let call = Call::new(self.name, arguments, span);
         (self.run)(&call).map_err(|refusal| refusal.at(self.name, span))

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use serde_json::{Map, Value, json};
 use tilewright_core::{Error, Mode, TensorLayout};
-use tilewright_notation::{Named, notations};
-use tilewright_xla::{ArrayShape, Layout as XlaLayout, shape_util::PaddingAdvice};
+use tilewright_notation::{Named, Notation, notations};
+
+use super::{Advice, Answer, words::counted};
 
 /// Everything that can be said of one layout; prints as a page of text.
 ///
@@ -50,9 +52,10 @@ pub struct Explanation {
     pub axes: Vec<Axis>,
     /// Row-major, column-major or neither.
     pub order: Order,
-    /// Why tiles pad, and which order of the dims pads least; of layouts in XLA's words that do pad.
-    pub advice: Option<PaddingAdvice>,
-    /// The same layout in every notation, or why it cannot be said there.
+    /// Why the storage is longer than the elements, and which order of the dims pads least; where there is padding.
+    pub advice: Option<Advice>,
+    /// The same layout in every notation, or why it cannot be said there. A text comes from the layout alone, and from
+    /// its name only where the layout alone cannot be said.
     pub notations: Vec<(&'static str, Result<String, String>)>,
 }
 
@@ -84,7 +87,7 @@ pub struct Axis {
 /// How the dims follow one another in memory.
 ///
 /// ```
-/// use tilewright::{Explanation, Spec, explain::Order};
+/// use tilewright::{Explanation, Spec, ask::explain::Order};
 /// let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
 /// let order = |text| Explanation::of(&named(text)).order;
 /// assert_eq!(order("f32[2,3]{1,0}"), Order::RowMajor);
@@ -136,13 +139,8 @@ impl Explanation {
             true_rank: layout.true_rank(),
             axes: axes(layout),
             order: order(layout),
-            advice: advice(named),
-            notations: notations()
-                .iter()
-                .map(|notation| {
-                    (notation.name(), notation.print(named).map_err(|error| error.to_string()))
-                })
-                .collect(),
+            advice: Advice::of(layout),
+            notations: said(named),
         }
     }
 
@@ -161,14 +159,80 @@ impl Explanation {
     pub fn padding_share(&self) -> f64 {
         if self.capacity == 0 { 0.0 } else { self.padding as f64 / self.capacity as f64 }
     }
+
+    /// The sentences with their titles, but for the name and the notations.
+    ///
+    /// ```
+    /// use tilewright::{Explanation, Spec};
+    /// let rows = Explanation::of(&Spec::parse("(2,3):(3,1)")?.resolve(None, None)?);
+    /// let lines = rows.lines();
+    /// assert_eq!(lines[0], ("dims".to_owned(), "[2, 3]".to_owned()));
+    /// assert_eq!(lines.last().unwrap().1, "row-major (dim 0 is major)");
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn lines(&self) -> Vec<(String, String)> {
+        let mut lines = self.numbers();
+        let rank = self.axes.len();
+        lines.extend(self.axes.iter().enumerate().map(|(dim, axis)| axis.line(dim, rank)));
+        let mut line = |title: &str, text: String| lines.push((title.to_owned(), text));
+        if self.axes.is_empty() && !self.dims.is_empty() {
+            let says = "merged or tiled unevenly: an offset is no sum of one term per dim";
+            line("dims", says.into());
+        }
+        line("order", self.order.to_string());
+        if let Some(advice) = &self.advice {
+            advice.causes.iter().for_each(|cause| line("why padded", cause.to_string()));
+            advice.suggestion().into_iter().for_each(|text| line("least padding", text));
+        }
+        lines
+    }
+
+    /// The lines of numbers.
+    fn numbers(&self) -> Vec<(String, String)> {
+        let elements = |count: u64| counted(count.into(), "element");
+        let element = self.dtype.as_ref().map(|dtype| match self.element_bits {
+            Some(bits) => format!("{dtype}, {bits} bits stored"),
+            None => dtype.clone(),
+        });
+        let capacity = match self.bytes {
+            Some(bytes) => format!("{} ({})", elements(self.capacity), counted(bytes, "byte")),
+            None => elements(self.capacity),
+        };
+        let share = 100.0 * self.padding_share();
+        let least = if self.contiguous_run_is_exact { "" } else { "at least " };
+        let injective = match &self.injective {
+            Ok(injective) => yes(*injective).to_owned(),
+            Err(error) => format!("undecided: {error}"),
+        };
+        let lines = [
+            ("dims", Some(format!("{:?}", self.dims))),
+            ("element", element),
+            ("size", Some(elements(self.size))),
+            ("cosize", Some(self.cosize.to_string())),
+            ("capacity", Some(capacity)),
+            ("padding", Some(format!("{} ({share:.1} % of the storage)", elements(self.padding)))),
+            (
+                "contiguous run",
+                Some(format!("{least}{} from the first on", elements(self.contiguous_run))),
+            ),
+            ("injective", Some(injective)),
+            ("exhaustive", Some(yes(self.exhaustive).to_owned())),
+            ("true rank", Some(self.true_rank.to_string())),
+        ];
+        let said = |(title, text): (&str, Option<String>)| Some((title.to_owned(), text?));
+        lines.into_iter().filter_map(said).collect()
+    }
 }
 
-/// The advice for a layout that is written as XLA writes it.
-fn advice(named: &Named) -> Option<PaddingAdvice> {
-    let of_shape = ArrayShape::parse(named.name()).ok().map(|shape| shape.layout_or_default());
-    let layout = of_shape.or_else(|| XlaLayout::parse(named.name()).ok())?;
-    let advice = layout.padding_advice(named.layout().extents()).ok()?;
-    (!advice.causes.is_empty()).then_some(advice)
+/// The layout in every notation: as the layout alone is said there, or else as its name says it.
+fn said(named: &Named) -> Vec<(&'static str, Result<String, String>)> {
+    let (dtype, bits) = (named.dtype(), named.explicit_bits());
+    let alone = Named::new("", named.layout().clone(), dtype, bits, named.fill());
+    let text = |notation: &Notation| {
+        let text = notation.print(&alone);
+        text.or_else(|refusal| notation.print(named).map_err(|_| refusal.to_string()))
+    };
+    notations().iter().map(|notation| (notation.name(), text(notation))).collect()
 }
 
 fn axes(layout: &TensorLayout) -> Vec<Axis> {
@@ -224,83 +288,48 @@ fn strides(layout: &TensorLayout, falling: bool) -> Result<bool, Error> {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.name)?;
-        self.write_numbers(f)?;
-        for (dim, axis) in self.axes.iter().enumerate() {
-            axis.write(f, dim, self.axes.len())?;
-        }
-        if self.axes.is_empty() && !self.dims.is_empty() {
-            line(f, "dims", "merged or tiled unevenly: an offset is no sum of one term per dim")?;
-        }
-        line(f, "order", self.order)?;
-        if let Some(advice) = &self.advice {
-            advice.causes.iter().try_for_each(|cause| line(f, "why padded", cause))?;
-            line(f, "least padding", advice.suggestion())?;
-        }
-        for (notation, text) in &self.notations {
-            match text {
-                Ok(text) => line(f, notation, text)?,
-                Err(reason) => line(f, notation, format_args!("cannot say it: {reason}"))?,
-            }
-        }
-        Ok(())
+        let line = |f: &mut fmt::Formatter<'_>, title: &str, text: &dyn fmt::Display| {
+            writeln!(f, "  {title:<16} {text}")
+        };
+        self.lines().iter().try_for_each(|(title, text)| line(f, title, text))?;
+        self.notations.iter().try_for_each(|(notation, text)| match text {
+            Ok(text) => line(f, notation, text),
+            Err(reason) => line(f, notation, &format_args!("cannot say it: {reason}")),
+        })
     }
 }
 
-impl Explanation {
-    fn write_numbers(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        line(f, "dims", format_args!("{:?}", self.dims))?;
-        match (&self.dtype, self.element_bits) {
-            (Some(dtype), Some(bits)) => {
-                line(f, "element", format_args!("{dtype}, {bits} bits stored"))?
-            }
-            (Some(dtype), None) => line(f, "element", dtype)?,
-            _ => {}
-        }
-        line(f, "size", counted(self.size.into(), "element"))?;
-        line(f, "cosize", self.cosize)?;
-        match self.bytes {
-            Some(bytes) => {
-                line(
-                    f,
-                    "capacity",
-                    format_args!(
-                        "{} ({})",
-                        counted(self.capacity.into(), "element"),
-                        counted(bytes, "byte")
-                    ),
-                )?;
-            }
-            None => line(f, "capacity", counted(self.capacity.into(), "element"))?,
-        }
-        let share = 100.0 * self.padding_share();
-        line(
-            f,
-            "padding",
-            format_args!(
-                "{} ({share:.1} % of the storage)",
-                counted(self.padding.into(), "element")
-            ),
-        )?;
-        line(
-            f,
-            "contiguous run",
-            format_args!(
-                "{}{} from the first on",
-                if self.contiguous_run_is_exact { "" } else { "at least " },
-                counted(self.contiguous_run.into(), "element")
-            ),
-        )?;
-        match &self.injective {
-            Ok(injective) => line(f, "injective", yes(*injective))?,
-            Err(error) => line(f, "injective", format_args!("undecided: {error}"))?,
-        }
-        line(f, "exhaustive", yes(self.exhaustive))?;
-        line(f, "true rank", self.true_rank)
+impl Answer for Explanation {
+    fn to_json(&self) -> Value {
+        let notations = self.notations.iter().map(|(name, text)| match text {
+            Ok(text) => ((*name).to_owned(), json!({ "text": text })),
+            Err(reason) => ((*name).to_owned(), json!({ "refused": reason })),
+        });
+        json!({
+            "layout": self.name,
+            "dtype": self.dtype,
+            "element_bits": self.element_bits,
+            "dims": self.dims,
+            "size": self.size,
+            "cosize": self.cosize,
+            "capacity": self.capacity,
+            "bytes": self.bytes.and_then(|bytes| u64::try_from(bytes).ok()),
+            "padding": self.padding,
+            "contiguous_run": self.contiguous_run,
+            "injective": self.injective.as_ref().ok(),
+            "exhaustive": self.exhaustive,
+            "true_rank": self.true_rank,
+            "axes": self.axes.iter().map(Axis::to_json).collect::<Vec<_>>(),
+            "order": self.order.to_string(),
+            "why_padded": self.advice.as_ref().map(Advice::to_json),
+            "lines": self.lines(),
+            "notations": notations.collect::<Map<_, _>>(),
+        })
     }
 }
 
 impl Axis {
-    fn write(&self, f: &mut fmt::Formatter<'_>, dim: usize, rank: usize) -> fmt::Result {
+    fn line(&self, dim: usize, rank: usize) -> (String, String) {
         let title = match self.letter {
             Some(letter) => format!("dim {dim} ({letter})"),
             None => format!("dim {dim}"),
@@ -310,7 +339,17 @@ impl Axis {
         } else {
             format!("{} padded to {}", self.extent, self.padded)
         };
-        line(f, &title, format_args!("{size}: {}", self.words(dim, rank)))
+        (title, format!("{size}: {}", self.words(dim, rank)))
+    }
+
+    fn to_json(&self) -> Value {
+        let digits = self.digits.iter().map(|mode| (mode.extent(), mode.stride()));
+        json!({
+            "letter": self.letter,
+            "extent": self.extent,
+            "padded": self.padded,
+            "digits": digits.collect::<Vec<_>>(),
+        })
     }
 
     /// "4 rows at stride 4, repeated 2× at stride 16".
@@ -337,16 +376,8 @@ fn noun(rank: usize, dim: usize) -> &'static str {
     }
 }
 
-fn counted(count: u128, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
-}
-
 fn yes(answer: bool) -> &'static str {
     if answer { "yes" } else { "no" }
-}
-
-fn line(f: &mut fmt::Formatter<'_>, title: &str, text: impl fmt::Display) -> fmt::Result {
-    writeln!(f, "  {title:<16} {text}")
 }
 
 impl fmt::Display for Order {

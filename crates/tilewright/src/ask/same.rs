@@ -2,8 +2,12 @@
 
 use std::fmt;
 
-use tilewright_core::{Coord, Difference, Error, TensorLayout};
+use serde_json::{Value, json};
+use tilewright_core::{self as core, Coord, Difference, TensorLayout};
 use tilewright_notation::Named;
+
+use super::Answer;
+use crate::Error;
 
 /// The answer of [`compare`].
 ///
@@ -47,7 +51,7 @@ pub enum Comparison {
 /// different shape as maps of their colexicographic index. The elements are not enumerated.
 ///
 /// # Errors
-/// [undecided](Error::is_undecided) as [`TensorLayout::any_difference`].
+/// [undecided](Error::is_undecided), in the field `b`, as [`TensorLayout::any_difference`].
 ///
 /// ```
 /// use tilewright::{Comparison, Spec, compare};
@@ -59,6 +63,10 @@ pub enum Comparison {
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 pub fn compare(a: &Named, b: &Named) -> Result<Comparison, Error> {
+    compared(a, b).map_err(|error| Error::from(error).in_field("b"))
+}
+
+fn compared(a: &Named, b: &Named) -> Result<Comparison, core::Error> {
     let (left, right) = (a.layout(), b.layout());
     let linear = a.is_bare() && b.is_bare() && left.size() == right.size();
     if left.extents() != right.extents() && !linear {
@@ -78,7 +86,10 @@ pub fn compare(a: &Named, b: &Named) -> Result<Comparison, Error> {
 }
 
 /// The first difference, or one of those behind it.
-fn difference(left: &TensorLayout, right: &TensorLayout) -> Result<Option<Difference>, Error> {
+fn difference(
+    left: &TensorLayout,
+    right: &TensorLayout,
+) -> Result<Option<Difference>, core::Error> {
     match left.first_difference(right) {
         Err(error) if error.is_undecided() => left.any_difference(right),
         decided => decided,
@@ -115,6 +126,31 @@ impl fmt::Display for Comparison {
                 write!(f, "differ at {coord}: {left} vs {right}")
             }
             Comparison::Extents { left, right } => write!(f, "differ: extents {left} vs {right}"),
+        }
+    }
+}
+
+impl Answer for Comparison {
+    fn to_json(&self) -> Value {
+        match self {
+            Comparison::Same { notes } => json!({ "same": true, "notes": notes }),
+            Comparison::Differ(Difference { coord, left, right }) => {
+                json!({ "same": false, "coord": coord.as_slice(), "left": left, "right": right })
+            }
+            Comparison::Extents { left, right } => {
+                json!({ "same": false, "extents": [left.as_slice(), right.as_slice()] })
+            }
+        }
+    }
+
+    fn is_no(&self) -> bool {
+        !matches!(self, Comparison::Same { .. })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self {
+            Comparison::Same { notes } => notes.clone(),
+            Comparison::Differ(_) | Comparison::Extents { .. } => Vec::new(),
         }
     }
 }

@@ -1,0 +1,244 @@
+//! The text of a layout in C++, read.
+
+use tilewright_core::{IntTuple, Layout, MAX_DEPTH, MAX_MODES, Mode, Swizzle};
+
+use super::pointed::{Over, Pointed};
+use crate::{error::Error, scan::Scanner};
+
+/// A whole text.
+pub(super) fn read(text: &str) -> Result<Pointed, Error> {
+    let mut scan = Scanner::new(text);
+    name(&mut scan, "");
+    let read = if scan.rest().starts_with('S') {
+        let swizzle = swizzle(&mut scan)?;
+        scan.expect("o")?;
+        let bits = pointer(&mut scan)?;
+        scan.expect("o")?;
+        Pointed::of(swizzle, bits, plain(&mut scan)?)
+    } else if eat(&mut scan, "ComposedLayout") {
+        composed(&mut scan, "<", ">")
+    } else if eat(&mut scan, "composition") {
+        composed(&mut scan, "(", ")")
+    } else {
+        plain(&mut scan).map(Pointed::plain)
+    }?;
+    scan.end("the layout")?;
+    Ok(read)
+}
+
+/// Takes `cute::`, if it is there, and then the name. Returns whether the name was there.
+fn name(scan: &mut Scanner<'_>, name: &str) -> bool {
+    scan.eat("cute::");
+    scan.eat(name)
+}
+
+/// Takes a whole name, not the beginning of a longer one.
+fn eat(scan: &mut Scanner<'_>, whole: &str) -> bool {
+    scan.skip();
+    let rest = scan.rest().strip_prefix("cute::").unwrap_or(scan.rest());
+    let behind = rest.strip_prefix(whole);
+    let is =
+        behind.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+    is && name(scan, whole)
+}
+
+/// What makes a value of a type.
+fn braces(scan: &mut Scanner<'_>) -> Result<(), Error> {
+    if scan.eat("{") { scan.expect("}") } else { Ok(()) }
+}
+
+fn swizzle(scan: &mut Scanner<'_>) -> Result<Swizzle, Error> {
+    scan.skip();
+    let from = scan.at();
+    if !["Swizzle", "Sw", "S"].iter().any(|name| eat(scan, name)) {
+        return Err(scan.expected("a swizzle such as `Sw<3,4,3>`"));
+    }
+    let numbers = scan.list(("<", ">"), 3, Scanner::signed)?;
+    braces(scan)?;
+    let [bits, base, shift] = numbers[..] else {
+        return Err(Error::parse(
+            (from, scan.at()),
+            "a swizzle has three numbers: bits, base, shift",
+        ));
+    };
+    let (bits, base, shift) = (u8::try_from(bits), u8::try_from(base), i8::try_from(shift));
+    let (Ok(bits), Ok(base), Ok(shift)) = (bits, base, shift) else {
+        return Err(Error::parse((from, scan.at()), "the numbers of a swizzle are below 64"));
+    };
+    Swizzle::new(bits, base, shift)
+        .map_err(|error| Error::parse((from, scan.at()), error.to_string()))
+}
+
+/// `smem_ptr`, and the width of its elements if it says one.
+fn pointer(scan: &mut Scanner<'_>) -> Result<Option<u64>, Error> {
+    if !eat(scan, "smem_ptr") {
+        return Err(scan.expected("`smem_ptr`"));
+    }
+    let mut bits = None;
+    if scan.eat("[") {
+        bits = Some(scan.integer()?);
+        scan.expect("b")?;
+        scan.expect("]")?;
+    }
+    if scan.eat("(") {
+        scan.expect("unset")?;
+        scan.expect(")")?;
+    }
+    Ok(bits)
+}
+
+/// What stands between the brackets of a `ComposedLayout` or a `composition`.
+fn composed(scan: &mut Scanner<'_>, open: &str, close: &str) -> Result<Pointed, Error> {
+    scan.expect(open)?;
+    let swizzle = swizzle(scan)?;
+    scan.expect(",")?;
+    let over = flag(scan)?;
+    let read = plain(scan)?;
+    scan.expect(close)?;
+    braces(scan)?;
+    let over = over.unwrap_or(Over::Offsets);
+    let pointed = Pointed { swizzle, over, layout: read }.alone()?;
+    match over {
+        Over::Offsets => Ok(Pointed::plain(pointed.layout(None)?)),
+        Over::Bytes(_) => Ok(pointed),
+    }
+}
+
+/// What a swizzle permutes, and the comma behind; none where a layout follows at once.
+fn flag(scan: &mut Scanner<'_>) -> Result<Option<Over>, Error> {
+    let over = if eat(scan, "smem_ptr_flag_bits") {
+        scan.expect("<")?;
+        let bits = scan.integer()?;
+        scan.expect(">")?;
+        Over::Bytes(Some(bits))
+    } else if eat(scan, "smem_ptr_flag") {
+        Over::Bytes(None)
+    } else if scan.peek().is_some_and(|c| c == '_' || c == 'I' || c.is_ascii_digit()) {
+        let from = scan.at();
+        if integer(scan)? != 0 {
+            return Err(Error::parse(
+                (from, scan.at()),
+                "an offset between swizzle and layout is 0",
+            ));
+        }
+        Over::Offsets
+    } else {
+        return Ok(None);
+    };
+    braces(scan)?;
+    scan.expect(",")?;
+    Ok(Some(over))
+}
+
+fn plain(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
+    let (open, close) = if eat(scan, "make_layout") {
+        ("(", ")")
+    } else if eat(scan, "Layout") {
+        ("<", ">")
+    } else {
+        return printed(scan);
+    };
+    scan.expect(open)?;
+    let from = scan.at();
+    let shape = tuple(scan, 0)?;
+    let layout = if scan.eat(",") { strided(scan, &shape) } else { compact(&shape, false) };
+    let layout = layout.map_err(|error| match error.span() {
+        Some(_) => error,
+        None => Error::parse((from, scan.at()), error.to_string()),
+    })?;
+    scan.expect(close)?;
+    braces(scan)?;
+    Ok(layout)
+}
+
+/// The layout of a shape and the strides or the order that follow.
+fn strided(scan: &mut Scanner<'_>, shape: &IntTuple) -> Result<Layout, Error> {
+    let orders = [
+        ("LayoutLeft", false),
+        ("GenColMajor", false),
+        ("LayoutRight", true),
+        ("GenRowMajor", true),
+    ];
+    if let Some((_, rows)) = orders.into_iter().find(|(name, _)| eat(scan, name)) {
+        braces(scan)?;
+        return compact(shape, rows);
+    }
+    let from = scan.at();
+    let stride = tuple(scan, 0)?;
+    if stride.profile() != shape.profile() {
+        let said = format!("the strides {stride} are bracketed unlike the shape {shape}");
+        return Err(Error::parse((from, scan.at()), said));
+    }
+    of(shape, stride.values())
+}
+
+fn compact(shape: &IntTuple, rows: bool) -> Result<Layout, Error> {
+    let stride = if rows { shape.compact_row_major() } else { shape.compact_col_major() }?;
+    of(shape, stride.values())
+}
+
+fn of(shape: &IntTuple, strides: &[i64]) -> Result<Layout, Error> {
+    let modes = shape.values().iter().zip(strides);
+    let modes: Vec<Mode> =
+        modes.map(|(&extent, &stride)| Mode::new(extent.max(0) as u64, stride)).collect();
+    Ok(Layout::new(&modes, shape.profile(), 0, Swizzle::IDENTITY)?)
+}
+
+/// A layout as CuTe prints it, up to the end or to the bracket that closes what it stands in.
+fn printed(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
+    scan.skip();
+    let (from, rest) = (scan.at(), scan.rest());
+    let mut open = 0usize;
+    let end = rest.find(|c| match c {
+        '(' | '<' => {
+            open += 1;
+            false
+        }
+        ')' | '>' => {
+            let closes = open == 0;
+            open = open.saturating_sub(1);
+            closes
+        }
+        _ => false,
+    });
+    let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest);
+    scan.advance(text.len());
+    Layout::parse(text.trim_end()).map_err(|error| Error::from(error).shifted(from))
+}
+
+fn tuple(scan: &mut Scanner<'_>, depth: usize) -> Result<IntTuple, Error> {
+    let named = [
+        ("make_shape", "("),
+        ("make_stride", "("),
+        ("make_tuple", "("),
+        ("Shape", "<"),
+        ("Stride", "<"),
+        ("tuple", "<"),
+    ];
+    let Some((_, open)) = named.into_iter().find(|(name, _)| eat(scan, name)) else {
+        return Ok(IntTuple::integer(integer(scan)?));
+    };
+    if depth == MAX_DEPTH {
+        return Err(scan.expected("no further bracket"));
+    }
+    let from = scan.at();
+    let close = if open == "(" { ")" } else { ">" };
+    let parts = scan.list((open, close), MAX_MODES, |scan| tuple(scan, depth + 1))?;
+    braces(scan)?;
+    let parts: Vec<&IntTuple> = parts.iter().collect();
+    IntTuple::of(&parts).map_err(|error| Error::parse((from, scan.at()), error.to_string()))
+}
+
+fn integer(scan: &mut Scanner<'_>) -> Result<i64, Error> {
+    let value = if eat(scan, "Int") || eat(scan, "C") {
+        scan.expect("<")?;
+        let value = scan.signed()?;
+        scan.expect(">")?;
+        value
+    } else {
+        scan.eat("_");
+        scan.signed()?
+    };
+    braces(scan)?;
+    Ok(value)
+}

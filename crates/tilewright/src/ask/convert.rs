@@ -1,0 +1,156 @@
+//! What a conversion does to every tensor of a file, before it runs and after.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use tilewright_files::{Action, Conversion, Job, Report};
+
+use super::{
+    Answer,
+    words::{bytes, printable},
+};
+
+/// A conversion: what it would do, or what it did.
+///
+/// ```
+/// use tilewright::{Spec, ask::{Answer, Converted}, files::{Conversion, Reading, Request, open}};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let input = open(path, &Reading::default())?;
+/// let folder = tempfile::tempdir()?;
+/// let request = Request::new().rule("*.k_proj.weight", Spec::parse("zN")?);
+/// let conversion = Conversion::prepare(&input, folder.path().join("zn.safetensors"), request)?;
+/// let plan = Converted { conversion: &conversion, report: None };
+/// assert!(plan.to_string().contains("-> bf16[50,200] zN, "));
+/// assert_eq!(plan.to_json()["dry_run"], true);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Converted<'a> {
+    /// What was asked for, tensor by tensor.
+    pub conversion: &'a Conversion<'a>,
+    /// What was done; `None` before.
+    pub report: Option<Report>,
+}
+
+impl Converted<'_> {
+    /// `convert`, `copy` or `skip`, and why where it is no conversion.
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::Converted, files::{Conversion, Reading, Request, open}};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let input = open(path, &Reading::default())?;
+    /// let folder = tempfile::tempdir()?;
+    /// let request = Request::new().to(Spec::parse("row-major")?);
+    /// let conversion = Conversion::prepare(&input, folder.path().join("a.safetensors"), request)?;
+    /// assert_eq!(Converted::action(&conversion.jobs()[0]), ("copy", Some("already so")));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn action(job: &Job) -> (&'static str, Option<&str>) {
+        match job.action() {
+            Action::Convert => ("convert", None),
+            Action::Copy => ("copy", job.is_already_so().then_some("already so")),
+            Action::Skip(reason) => ("skip", Some(reason)),
+        }
+    }
+
+    /// The bytes of all tensors, before and after.
+    ///
+    /// ```
+    /// # use tilewright::{Spec, ask::Converted, files::{Conversion, Reading, Request, open}};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default())?;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let request = Request::new().to(Spec::parse("row-major")?);
+    /// # let conversion = Conversion::prepare(&input, folder.path().join("a.safetensors"), request)?;
+    /// let (before, after) = Converted { conversion: &conversion, report: None }.bytes();
+    /// // Nothing is converted here.
+    /// assert_eq!(before, after);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn bytes(&self) -> (u64, u64) {
+        let jobs = self.conversion.jobs();
+        let sum = |bytes: fn(&Job) -> u64| jobs.iter().map(bytes).fold(0, u64::saturating_add);
+        (sum(Job::bytes_in), sum(Job::bytes_out))
+    }
+
+    /// "3 of 4 tensors converted, 1.00 MiB with 0 B of padding".
+    fn sums(&self) -> String {
+        let jobs = self.conversion.jobs();
+        let converted = jobs.iter().filter(|job| matches!(job.action(), Action::Convert));
+        let (count, padding) = converted.fold((0, 0), |(count, padding), job| {
+            (count + 1, job.padding().saturating_add(padding))
+        });
+        let so = match (count, jobs.iter().filter(|job| job.is_already_so()).count()) {
+            (0, 0) => ": nothing to convert".into(),
+            (0, so) => format!(": nothing to convert, {so} already so"),
+            (_, 0) => String::new(),
+            (_, so) => format!(" ({so} already so)"),
+        };
+        let (all, size, padding) = (jobs.len(), bytes(self.bytes().1), bytes(padding));
+        format!("{count} of {all} tensors converted{so}, {size} with {padding} of padding")
+    }
+}
+
+/// Before: a line for each tensor. After: one for each that was skipped. Then the sums.
+impl fmt::Display for Converted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_skip = |job: &Job| matches!(job.action(), Action::Skip(_));
+        let shown = |job: &&Job| self.report.is_none() || is_skip(job);
+        let mut jobs = self.conversion.jobs().iter().filter(shown);
+        jobs.try_for_each(|job| writeln!(f, "{}", line(job)))?;
+        f.write_str(&self.sums())?;
+        if let Some(verified) = self.report.as_ref().and_then(Report::verified) {
+            write!(f, ", {} verified", bytes(verified))?;
+        }
+        writeln!(f)
+    }
+}
+
+fn line(job: &Job) -> String {
+    let name = printable(job.name());
+    let (before, after) = (job.bytes_in(), job.bytes_out());
+    match job.action() {
+        Action::Copy if job.is_already_so() => format!("{name}: already so, {before} bytes"),
+        Action::Copy => format!("{name}: copied, {before} bytes"),
+        Action::Skip(reason) => format!("{name}: skipped, {}", printable(reason)),
+        Action::Convert => {
+            let padding = job.padding();
+            let share = if after == 0 { 0.0 } else { 100.0 * padding as f64 / after as f64 };
+            let [from, to] = [job.from(), job.to()].map(|layout| layout.to_spec());
+            format!(
+                "{name}: {} -> {}, {before} -> {after} bytes, {padding} of padding ({share:.1} %), {}",
+                printable(&from),
+                printable(&to),
+                job.kernel(),
+            )
+        }
+    }
+}
+
+impl Answer for Converted<'_> {
+    fn to_json(&self) -> Value {
+        let (before, after) = self.bytes();
+        json!({
+            "tensors": self.conversion.jobs().iter().map(job_json).collect::<Vec<_>>(),
+            "bytes_in": before,
+            "bytes_out": after,
+            "verified": self.report.as_ref().and_then(Report::verified).is_some(),
+            "dry_run": self.report.is_none(),
+        })
+    }
+}
+
+fn job_json(job: &Job) -> Value {
+    let (action, reason) = Converted::action(job);
+    json!({
+        "name": job.name(),
+        "action": action,
+        "from": job.from().to_spec(),
+        "to": job.to().to_spec(),
+        "bytes_in": job.bytes_in(),
+        "bytes_out": job.bytes_out(),
+        "padding_bytes": job.padding(),
+        "kernel": job.kernel(),
+        "reason": reason,
+    })
+}

@@ -1,0 +1,142 @@
+//! The value of an expression, alone or as one line of many.
+
+use std::fmt;
+
+use serde_json::{Value as Json, json};
+
+use super::Answer;
+use crate::{
+    Error,
+    eval::{Value, evaluate},
+};
+
+/// ```
+/// use tilewright::{ask::Answer, eval::evaluate};
+/// let answer = evaluate("logical_divide((4,8):(8,1), <2,4>)")?.to_json();
+/// assert_eq!((&answer["kind"], &answer["shape"]), (&"layout".into(), &serde_json::json!([[2, 2], [4, 2]])));
+/// assert_eq!(evaluate("size(4:1)")?.to_json()["value"], 4);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+impl Answer for Value {
+    fn to_json(&self) -> Json {
+        let mut answer = json!({ "kind": self.kind(), "text": self.to_string() });
+        if let Some(truth) = self.as_bool() {
+            answer["value"] = json!(truth);
+        }
+        if let Some(list) = self.as_list() {
+            answer["value"] = json!(list);
+        }
+        if let Some(tuple) = self.as_tuple() {
+            answer["value"] = nested(&tuple.to_string());
+        }
+        if let Some(layout) = self.as_layout() {
+            answer["shape"] = nested(&layout.shape().to_string());
+            answer["stride"] = nested(&layout.stride().to_string());
+            answer["offset"] = json!(layout.offset());
+            let axes = (0..layout.rank()).map_while(|axis| layout.axis_size(axis));
+            if let Some(named) = self.to_named()
+                && !axes.eq(named.layout().extents().iter().copied())
+            {
+                answer["valid"] = json!(named.layout().extents());
+            }
+            let swizzle = layout.swizzle();
+            if !swizzle.is_identity() {
+                answer["swizzle"] = json!([swizzle.bits(), swizzle.base(), swizzle.shift()]);
+            }
+        }
+        answer
+    }
+}
+
+/// A tuple as nested arrays: its text with other brackets.
+fn nested(tuple: &str) -> Json {
+    serde_json::from_str(&tuple.replace('(', "[").replace(')', "]")).unwrap_or(Json::Null)
+}
+
+/// The answer of one line, where each line is an expression and a wrong one does not end the run.
+///
+/// ```
+/// use tilewright::ask::{Answer, Line};
+/// assert_eq!(Line::of("size((4,8):(8,1))").to_string(), "32");
+/// assert_eq!(Line::of("  ").to_json()["kind"], "nothing");
+/// let wrong = Line::of("size((4,8)");
+/// assert!(wrong.is_no() && wrong.to_string().starts_with("error: column 11: expected"));
+/// ```
+#[derive(Debug)]
+pub enum Line {
+    /// The line is empty.
+    Nothing,
+    /// The value of its expression.
+    Value(Value),
+    /// There is none.
+    Refused {
+        /// Why not.
+        error: Error,
+        /// The column of the line at fault, from 1, where the text itself is at fault.
+        column: Option<usize>,
+    },
+}
+
+impl Line {
+    /// The answer of a line.
+    ///
+    /// ```
+    /// use tilewright::ask::Line;
+    /// let Line::Refused { error, column } = Line::of("siez(4:1)") else { panic!("no such function") };
+    /// assert_eq!((error.span(), column), (Some((0, 4)), Some(1)));
+    /// ```
+    pub fn of(text: &str) -> Line {
+        if text.trim().is_empty() {
+            return Line::Nothing;
+        }
+        match evaluate(text) {
+            Ok(value) => Line::Value(value),
+            Err(error) => {
+                let column = error.column(text).filter(|_| error.is_parse());
+                Line::Refused { error, column }
+            }
+        }
+    }
+
+    /// The answer of a line that is no text, or too long to be read.
+    ///
+    /// ```
+    /// use tilewright::ask::{Answer, Line};
+    /// let line = Line::unread("byte 0 of the line is no UTF-8");
+    /// assert_eq!(line.to_json()["error"]["kind"], "parse");
+    /// ```
+    pub fn unread(message: &str) -> Line {
+        let error = Error::at("parse", (0, 0), message).without_span();
+        Line::Refused { error, column: None }
+    }
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Line::Nothing => Ok(()),
+            Line::Value(value) => write!(f, "{value}"),
+            Line::Refused { error, column } => {
+                f.write_str("error: ")?;
+                if let Some(column) = column {
+                    write!(f, "column {column}: ")?;
+                }
+                f.write_str(&error.to_string().replace(['\n', '\r'], " "))
+            }
+        }
+    }
+}
+
+impl Answer for Line {
+    fn to_json(&self) -> Json {
+        match self {
+            Line::Nothing => json!({ "kind": "nothing" }),
+            Line::Value(value) => value.to_json(),
+            Line::Refused { error, .. } => error.to_json(),
+        }
+    }
+
+    fn is_no(&self) -> bool {
+        matches!(self, Line::Refused { .. })
+    }
+}

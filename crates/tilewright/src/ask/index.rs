@@ -1,0 +1,153 @@
+//! Where an element lies, and what lies at an offset.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use tilewright_core::Place;
+use tilewright_notation::Named;
+
+use super::Answer;
+use crate::Error;
+
+/// Where an element lies.
+///
+/// ```
+/// use tilewright::{Spec, ask::Offset};
+/// let nibbles = Spec::parse("s4[3,5]{1,0:E(4)}")?.resolve(None, None)?;
+/// let offset = Offset::of(&nibbles, &[2, 3])?;
+/// assert_eq!((offset.offset, offset.byte_and_bit()), (13, Some((6, 4))));
+/// assert_eq!(offset.to_string(), "13 (byte 6, bit 4)");
+/// assert!(Offset::of(&nibbles, &[3, 0]).unwrap_err().is_out_of_range());
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offset {
+    /// The offset, in elements.
+    pub offset: i64,
+    /// The width of a stored element in bits, where it is known.
+    pub bits: Option<u32>,
+}
+
+impl Offset {
+    /// The offset of a coordinate. One integer stands for the whole coordinate of a layout without dims of its own:
+    /// its colexicographic index.
+    ///
+    /// # Errors
+    /// As [`TensorLayout::offset`](crate::TensorLayout::offset), in the field `coord`.
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::Offset};
+    /// let tiled = Spec::parse("((4,2),(4,3)):((4,16),(1,32))")?.resolve(None, None)?;
+    /// assert_eq!(Offset::of(&tiled, &[1, 5])?.offset, 37);
+    /// assert_eq!(Offset::of(&tiled, &[37])?.offset, 52);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of(named: &Named, coord: &[u64]) -> Result<Offset, Error> {
+        let layout = named.layout();
+        let offset = match coord {
+            [index] if named.is_bare() && layout.rank() != 1 => layout.layout().offset_of(*index),
+            coord => layout.offset(coord),
+        };
+        let offset = offset.map_err(|error| Error::from(error).in_field("coord"))?;
+        Ok(Offset { offset, bits: named.element_bits() })
+    }
+
+    /// The byte in which the element begins, and its first bit there; `None` where its width is not known.
+    ///
+    /// ```
+    /// use tilewright::ask::Offset;
+    /// assert_eq!(Offset { offset: 17, bits: Some(32) }.byte_and_bit(), Some((68, 0)));
+    /// assert_eq!(Offset { offset: 17, bits: None }.byte_and_bit(), None);
+    /// ```
+    pub fn byte_and_bit(&self) -> Option<(i128, u8)> {
+        let bit = i128::from(self.offset) * i128::from(self.bits?);
+        Some((bit.div_euclid(8), bit.rem_euclid(8) as u8))
+    }
+}
+
+impl fmt::Display for Offset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.byte_and_bit(), self.bits.is_some_and(|bits| bits % 8 == 0)) {
+            (None, _) => write!(f, "{}", self.offset),
+            (Some((byte, _)), true) => write!(f, "{} (byte {byte})", self.offset),
+            (Some((byte, bit)), false) => write!(f, "{} (byte {byte}, bit {bit})", self.offset),
+        }
+    }
+}
+
+impl Answer for Offset {
+    fn to_json(&self) -> Value {
+        let mut value = json!({ "offset": self.offset });
+        if let Some((byte, bit)) = self.byte_and_bit() {
+            value["byte"] = json!(i64::try_from(byte).ok());
+            value["bit"] = json!(bit);
+        }
+        value
+    }
+}
+
+/// What lies at an offset.
+///
+/// ```
+/// use tilewright::{Place, Spec, ask::{Answer, Contents}};
+/// let tiled = Spec::parse("f32[3,5]{1,0:T(2,2)}")?.resolve(None, None)?;
+/// assert_eq!(Contents::of(&tiled, 9)?.place, Place::Padding);
+/// assert_eq!(Contents::of(&tiled, 17)?.to_string(), "(2,3)");
+/// assert!(Contents::of(&tiled, 24)?.is_no());
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// An element, padding, or nothing of the array.
+    pub place: Place,
+}
+
+impl Contents {
+    /// What a layout puts at an offset, in elements.
+    ///
+    /// # Errors
+    /// As [`TensorLayout::locate`](crate::TensorLayout::locate), in the field `offset`.
+    ///
+    /// ```
+    /// use tilewright::{Place, Spec, ask::Contents};
+    /// let rows = Spec::parse("(2,3):(3,1)")?.resolve(None, None)?;
+    /// let Place::Element(coord) = Contents::of(&rows, 4)?.place else { panic!("an element") };
+    /// assert_eq!(coord.as_slice(), [1, 1]);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of(named: &Named, offset: i64) -> Result<Contents, Error> {
+        let place = named.layout().locate(offset);
+        place.map(|place| Contents { place }).map_err(|error| Error::from(error).in_field("offset"))
+    }
+
+    fn word(&self) -> &'static str {
+        match self.place {
+            Place::Element(_) => "element",
+            Place::Padding => "padding",
+            Place::OutOfRange => "out of range",
+        }
+    }
+}
+
+impl fmt::Display for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Place::Element(coord) => write!(f, "{coord}"),
+            Place::Padding | Place::OutOfRange => write!(f, "{}", self.word()),
+        }
+    }
+}
+
+impl Answer for Contents {
+    fn to_json(&self) -> Value {
+        let coord = match &self.place {
+            Place::Element(coord) => Some(coord.as_slice()),
+            Place::Padding | Place::OutOfRange => None,
+        };
+        json!({ "place": self.word(), "coord": coord })
+    }
+
+    fn is_no(&self) -> bool {
+        matches!(self.place, Place::OutOfRange)
+    }
+}

@@ -1,0 +1,118 @@
+//! The tensors of a file.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+use tilewright_files::{Input, Tensor};
+
+use super::{
+    Answer,
+    words::{bytes, counted, printable},
+};
+
+/// No column is wider than this many characters: what is longer pushes its own row to the right.
+const WIDEST: usize = 60;
+
+/// A longer name is cut in the text; the JSON has it whole.
+const LONGEST: usize = 240;
+
+/// What is in a file.
+///
+/// ```
+/// use tilewright::{ask::{Answer, Info}, files::{Reading, open}};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let input = open(path, &Reading::default())?;
+/// let info = Info { file: "cnn.safetensors".into(), input: &input };
+/// assert!(info.to_string().ends_with("0 B of padding\n"));
+/// assert_eq!(info.to_json()["format"], "safetensors");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Info<'a> {
+    /// The name of the file as it was asked for.
+    pub file: String,
+    /// The file.
+    pub input: &'a Input,
+}
+
+/// A row for each tensor, then the sums.
+impl fmt::Display for Info<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tensors = self.input.tensors();
+        let rows: Vec<[String; 5]> = tensors.iter().map(row).collect();
+        let width = |column: usize| {
+            let widths = rows.iter().map(|row| row[column].chars().count());
+            widths.filter(|width| *width <= WIDEST).max().unwrap_or(0)
+        };
+        let [a, b, c, d] = [0, 1, 2, 3].map(width);
+        for [name, dtype, dims, bytes, layout] in &rows {
+            writeln!(f, "{name:a$}  {dtype:b$}  {dims:c$}  {bytes:>d$}  {layout}")?;
+        }
+        let sum = |of: fn(&Tensor) -> u64| tensors.iter().map(of).fold(0, u64::saturating_add);
+        let (all, padding) = (bytes(sum(Tensor::bytes)), bytes(sum(Tensor::padding)));
+        writeln!(f, "{}, {all}, {padding} of padding", counted(tensors.len() as u128, "tensor"))
+    }
+}
+
+fn row(tensor: &Tensor) -> [String; 5] {
+    let (dtype, layout) = match tensor.refusal() {
+        Some(refusal) => (tensor.file_dtype().to_owned(), format!("no layout: {refusal}")),
+        None => (tensor.dtype().to_string(), layout(tensor)),
+    };
+    let bytes = tensor.bytes().to_string();
+    [name(tensor.name()), dtype, dims(tensor), bytes, printable(&layout).into_owned()]
+}
+
+/// The logical dims; beside them those of the file, where it has them in another order.
+fn dims(tensor: &Tensor) -> String {
+    match tensor.file_dims() {
+        Some(own) => format!("{:?} (file: {own:?})", tensor.dims()),
+        None => format!("{:?}", tensor.dims()),
+    }
+}
+
+/// The name as it can be shown.
+fn name(name: &str) -> String {
+    let shown = printable(name);
+    match shown.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &shown[..at]),
+        None => shown.into_owned(),
+    }
+}
+
+/// The layout, and how much of it is padding.
+fn layout(tensor: &Tensor) -> String {
+    let share = match (tensor.padding(), tensor.bytes()) {
+        (0, _) | (_, 0) => String::new(),
+        (padding, bytes) => format!(", {:.1} % padding", 100.0 * padding as f64 / bytes as f64),
+    };
+    format!("{}{share}", tensor.layout().name())
+}
+
+impl Answer for Info<'_> {
+    fn to_json(&self) -> Value {
+        let tensors = self.input.tensors().iter().map(tensor_json);
+        let metadata = self.input.metadata().map(|(key, value)| (key.to_owned(), json!(value)));
+        json!({
+            "file": self.file,
+            "format": self.input.format(),
+            "tensors": tensors.collect::<Vec<_>>(),
+            "metadata": metadata.collect::<Map<_, _>>(),
+        })
+    }
+}
+
+fn tensor_json(tensor: &Tensor) -> Value {
+    json!({
+        "name": tensor.name(),
+        "dtype": tensor.dtype().name(),
+        "file_dtype": tensor.file_dtype(),
+        "dims": tensor.dims(),
+        "layout": tensor.refusal().is_none().then(|| tensor.layout().to_spec()),
+        "refusal": tensor.refusal(),
+        "shape": tensor.storage(),
+        "file_dims": tensor.file_dims(),
+        "bytes": tensor.bytes(),
+        "padding_bytes": tensor.padding(),
+    })
+}

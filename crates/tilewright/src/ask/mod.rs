@@ -1,0 +1,119 @@
+//! Questions and answers: everything that the program, the page in the browser, Python and the tests ask, in one place.
+//!
+//! A [`Question`] has typed fields, and each kind of question has a file here with the type of its answer. An
+//! [`Answer`] has public fields; it prints as the text that the program shows, and [`Answer::to_json`] is the JSON that
+//! `docs/json.md` lists. A caller only spells: it reads arguments, asks, and prints.
+//!
+//! | question | answer |
+//! |---|---|
+//! | what a layout means, in words and numbers | [`Explanation`] |
+//! | a layout read: its whole text and what is known of the array | [`Parsed`] |
+//! | where an element lies; what lies at an offset | [`Offset`], [`Contents`] |
+//! | whether two layouts are one map | [`Comparison`] |
+//! | a layout in another notation | [`Translation`] |
+//! | the names a layout has in the catalogue | [`Recognition`] |
+//! | the layout between two buffers | [`Inferred`] |
+//! | who holds what of an array spread over threads | [`Distribution`] |
+//! | the bytes of an array, moved | [`Moved`] |
+//! | the value of an expression, of one line of many | [`Value`](crate::eval::Value), [`Line`] |
+//! | named formats, notations, functions | [`Formats`], [`Example`], [`Notations`], [`Functions`] |
+//! | a layout, or two, as a grid or as memory; as a picture | [`Shown`], [`Drawn`] |
+//! | what is in a file | [`Info`], [`ModuleInfo`] |
+//! | what a conversion does and did; whether a file is what it should be | [`Converted`], [`Verified`] |
+//!
+//! What a layout means does not depend on how it was written: two layouts that are equal as values have equal answers,
+//! but for the name.
+//!
+//! ```
+//! use tilewright::{ask::{Answer, Question}, input::Array};
+//! let named = Array::default().layout("spec", "f32[3,5]{1,0:T(2,2)}")?;
+//! let answer = Question::Offset { of: named, coord: vec![2, 3] }.answer()?;
+//! assert_eq!(answer.to_string(), "17 (byte 68)");
+//! assert_eq!(answer.to_json(), serde_json::json!({ "offset": 17, "byte": 68, "bit": 0 }));
+//! # Ok::<(), tilewright::Error>(())
+//! ```
+
+mod catalogue;
+#[cfg(feature = "files")]
+mod convert;
+mod distribution;
+#[cfg(feature = "draw")]
+mod draw;
+mod eval;
+pub mod explain;
+mod fields;
+mod index;
+mod infer;
+#[cfg(feature = "files")]
+mod info;
+#[cfg(feature = "xla")]
+mod module;
+#[cfg(feature = "relayout")]
+mod moved;
+mod padding;
+mod parse;
+mod question;
+mod recognise;
+pub mod same;
+mod show;
+mod translate;
+#[cfg(feature = "files")]
+mod verify;
+pub mod words;
+
+use std::fmt;
+
+use serde_json::Value;
+
+pub use catalogue::{Example, Formats, Functions, Notations};
+#[cfg(feature = "files")]
+pub use convert::Converted;
+pub use distribution::Distribution;
+#[cfg(feature = "draw")]
+pub use draw::Drawn;
+pub use eval::Line;
+pub use explain::Explanation;
+pub use fields::Fields;
+pub use index::{Contents, Offset};
+pub use infer::{Inferred, Known};
+#[cfg(feature = "files")]
+pub use info::Info;
+#[cfg(feature = "xla")]
+pub use module::{LISTED, ModuleInfo};
+#[cfg(feature = "relayout")]
+pub use moved::Moved;
+pub use padding::{Advice, Cause};
+pub use parse::Parsed;
+pub use question::Question;
+pub use recognise::Recognition;
+pub use same::{Comparison, compare};
+pub use show::{Look, Shown, title};
+pub use translate::Translation;
+#[cfg(feature = "files")]
+pub use verify::Verified;
+
+/// The answer of a question: text for people, JSON for machines.
+///
+/// An answer of one line prints without a line end, one of several lines with all of theirs.
+///
+/// ```
+/// use tilewright::{Spec, ask::{Answer, compare}};
+/// let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+/// let answer = compare(&named("f32[2,3]{0,1}"), &named("(2,3):(1,2)"))?;
+/// assert!(!answer.is_no() && answer.to_json()["same"] == true);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub trait Answer: fmt::Display {
+    /// The fields that `docs/json.md` lists.
+    fn to_json(&self) -> Value;
+
+    /// Whether the honest answer is no: layouts differ, nothing was found.
+    fn is_no(&self) -> bool {
+        false
+    }
+
+    /// Sentences that are no part of the answer and worth reading beside it.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

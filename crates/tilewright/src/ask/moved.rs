@@ -1,0 +1,87 @@
+//! The bytes of an array in another layout, each element moved by itself.
+//!
+//! Law: the same bytes as [`Plan::run`](crate::relayout::Plan::run) writes with padding of zero. Nothing here is fast, and
+//! no kernel of the relayout is used: it is what tests and the page compare with.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use tilewright_notation::Named;
+use tilewright_relayout::{Elements, Plan};
+
+use super::Answer;
+use crate::Error;
+
+/// The most bytes that are moved, of both sides together.
+const MAX_BYTES: u128 = 1 << 20;
+
+/// What comes out where byte i of the source is 7·i + 1 modulo 256, and padding is zero.
+///
+/// ```
+/// use tilewright::{Spec, ask::Moved};
+/// let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+/// let moved = Moved::of(&named("[2,3] row-major"), &named("[2,3] col-major"), 8)?;
+/// assert_eq!(moved.bytes, [1, 22, 8, 29, 15, 36]);
+/// assert_eq!(moved.to_string(), "0116081d0f24");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The bytes in the second layout.
+    pub bytes: Vec<u8>,
+}
+
+impl Moved {
+    /// Moves elements of `bits` bits.
+    ///
+    /// # Errors
+    /// As [`Plan::new`], and [usage](Error::is_usage) beyond 1 MiB, in the field `to`.
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::Moved};
+    /// let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+    /// // Two elements in one place.
+    /// let error = Moved::of(&named("[2,2] row-major"), &named("(2,2):(0,1)"), 8).unwrap_err();
+    /// assert_eq!(error.field(), Some("to"));
+    /// ```
+    pub fn of(from: &Named, to: &Named, bits: u32) -> Result<Moved, Error> {
+        let refused = |error| Error::from(error).in_field("to");
+        let plan =
+            Plan::new(from.layout(), to.layout(), Elements::same(bits), 0).map_err(refused)?;
+        if u128::from(plan.src_bytes()) + u128::from(plan.dst_bytes()) > MAX_BYTES {
+            return Err(Error::usage("to", format!("more than {MAX_BYTES} bytes to move")));
+        }
+        let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (7 * i + 1) as u8).collect();
+        let mut bytes = vec![0u8; plan.dst_bytes() as usize];
+        for (coord, at) in from.layout().in_order() {
+            let goes = to.layout().offset(coord.as_slice());
+            let goes = goes.map_err(|error| Error::from(error).in_field("to"))?;
+            copy_bits(&source, at, &mut bytes, goes, bits as usize);
+        }
+        Ok(Moved { bytes })
+    }
+}
+
+/// Copies the element at one offset to another; the first bits of a byte are its lowest.
+fn copy_bits(source: &[u8], at: i64, out: &mut [u8], goes: i64, bits: usize) {
+    let first = |offset: i64| usize::try_from(offset).unwrap_or(usize::MAX).saturating_mul(bits);
+    let (at, goes) = (first(at), first(goes));
+    for bit in 0..bits {
+        let (read, write) = (at.saturating_add(bit), goes.saturating_add(bit));
+        if let (Some(from), Some(to)) = (source.get(read / 8), out.get_mut(write / 8)) {
+            *to |= (from >> (read % 8) & 1) << (write % 8);
+        }
+    }
+}
+
+impl fmt::Display for Moved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Answer for Moved {
+    fn to_json(&self) -> Value {
+        json!({ "bytes": self.to_string() })
+    }
+}

@@ -1,0 +1,303 @@
+//! Why an array takes more than its elements, and which order of its dims would take less under the same tiles.
+//!
+//! Everything is computed from the layout. The tile of an axis is the product of its inner digits, which its
+//! outermost digit repeats; an axis of one digit that is longer than the dim is one tile.
+//!
+//! Law: no other way to lay the dims along the axes of the layout has a smaller capacity than [`Advice::better`].
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use tilewright_core::{Digit, Error, Fill, Mode, Pattern, TensorLayout};
+use tilewright_notation::{Named, notation};
+
+use super::words::{factor, ratio};
+
+/// The search stops after it has tried this many orders of the dims.
+const BUDGET: u32 = 1 << 16;
+
+/// Why an array is padded, and what to do about it.
+///
+/// ```
+/// use tilewright::{Spec, ask::Advice};
+/// let tiled = Spec::parse("f32[8,100,3]{2,1,0:T(8,128)}")?.resolve(None, None)?;
+/// let advice = Advice::of(tiled.layout()).unwrap();
+/// assert_eq!(advice.causes[0].to_string(), "dim 2, 3, is padded to 128, ×42.7");
+/// assert_eq!(advice.causes[1].to_string(), "dim 1, 100, is padded to 104 by tiles of 8, ×1.040");
+/// // The dim of 100 under the tiles of 128, the dim of 8 under those of 8.
+/// let better = advice.better.unwrap().unwrap();
+/// assert_eq!((better.capacity(), advice.capacity), (3 * 8 * 128, 8 * 104 * 128));
+/// // Nothing is padded.
+/// let rows = Spec::parse("(2,3):(3,1)")?.resolve(None, None)?;
+/// assert!(Advice::of(rows.layout()).is_none());
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// The number of logical elements.
+    pub size: u64,
+    /// The length of the storage, in elements.
+    pub capacity: u64,
+    /// What is padded, the largest factor first.
+    pub causes: Vec<Cause>,
+    /// The layout that takes least of those with the dims in another order under the same tiles; `None` if no order
+    /// takes less. [Unsupported](Error::is_unsupported) where the layout is no box of digits,
+    /// [undecided](Error::is_undecided) if there are too many orders.
+    pub better: Result<Option<TensorLayout>, Error>,
+}
+
+/// One dim that is padded, or the storage as a whole.
+///
+/// ```
+/// use tilewright::{Spec, ask::Advice};
+/// // Eight rows of tiles, of which a vector fills one.
+/// let vector = Spec::parse("bf16[300]{0:T(8,128)}")?.resolve(None, None)?;
+/// let causes = Advice::of(vector.layout()).unwrap().causes;
+/// assert_eq!(causes[0].to_string(), "the storage of 384 elements is 3072 elements long, ×8");
+/// assert_eq!((causes[1].dim, causes[1].tile), (Some(0), Some(128)));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The dim; `None` for the storage as a whole.
+    pub dim: Option<usize>,
+    /// Its extent; of the storage, the elements of the padded array.
+    pub extent: u64,
+    /// The extent with padding; of the storage, its length.
+    pub padded: u64,
+    /// The extent of the tiles that the dim is cut into, where it is.
+    pub tile: Option<u64>,
+}
+
+impl Advice {
+    /// The advice for a layout; `None` where it has no padding.
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::Advice};
+    /// // The same layout in any words has the same advice.
+    /// let advice = |text| Advice::of(Spec::parse(text).unwrap().resolve(None, None).unwrap().layout());
+    /// assert_eq!(advice("f32[3,5]{1,0:T(2,2)}"), advice("((2,2),(2,3)):((2,12),(1,4)) valid (3,5)"));
+    /// ```
+    pub fn of(layout: &TensorLayout) -> Option<Advice> {
+        if layout.padding() == 0 || layout.size() == 0 {
+            return None;
+        }
+        Some(Advice {
+            size: layout.size(),
+            capacity: layout.capacity(),
+            causes: causes(layout),
+            better: better(layout),
+        })
+    }
+
+    /// What to do about it, where that is known.
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::Advice};
+    /// let suggestion = |text| {
+    ///     let named = Spec::parse(text).unwrap().resolve(None, None).unwrap();
+    ///     Advice::of(named.layout()).unwrap().suggestion()
+    /// };
+    /// let says = "(m1 m0:128) (n1 n0:8) -> m1 n1 n0 m0 would be ×1 instead of ×16";
+    /// assert_eq!(suggestion("f32[128,8]{1,0:T(8,128)}").as_deref(), Some(says));
+    /// assert_eq!(suggestion("f32[8,100]{1,0:T(8,128)}").as_deref(), Some("no order of the dims pads less"));
+    /// // Rows with gaps between them have no tiles.
+    /// assert_eq!(suggestion("(4,4):(8,1)"), None);
+    /// ```
+    pub fn suggestion(&self) -> Option<String> {
+        match &self.better {
+            Ok(Some(layout)) => {
+                let (now, then) = (self.capacity, layout.capacity());
+                let (now, then) = (factor(now, self.size), factor(then, self.size));
+                Some(format!("{} would be {then} instead of {now}", pattern(layout)))
+            }
+            Ok(None) => Some("no order of the dims pads less".into()),
+            Err(error) if error.is_undecided() => {
+                Some(format!("a better order is not decided: {error}"))
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// `factor`, `causes` and `better`, as `docs/json.md` lists them.
+    pub(super) fn to_json(&self) -> Value {
+        let better = self.better.as_ref().ok().and_then(Option::as_ref);
+        let better = better.map(|layout| {
+            json!({ "layout": pattern(layout), "factor": ratio(layout.capacity(), self.size) })
+        });
+        json!({
+            "factor": ratio(self.capacity, self.size),
+            "causes": self.causes.iter().map(Cause::to_json).collect::<Vec<_>>(),
+            "better": better,
+        })
+    }
+}
+
+impl Cause {
+    fn to_json(&self) -> Value {
+        json!({
+            "dims": self.dim.into_iter().collect::<Vec<_>>(),
+            "extent": self.extent,
+            "padded": self.padded,
+            "tile": self.tile,
+            "text": self.to_string(),
+        })
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cause { extent, padded, .. } = self;
+        match self.dim {
+            Some(dim) => write!(f, "dim {dim}, {extent}, is padded to {padded}")?,
+            None => write!(f, "the storage of {extent} elements is {padded} elements long")?,
+        }
+        if let Some(tile) = self.tile {
+            write!(f, " by tiles of {tile}")?;
+        }
+        write!(f, ", {}", factor(*padded, *extent))
+    }
+}
+
+/// The layout as a pattern, which it has by the way it was made.
+fn pattern(layout: &TensorLayout) -> String {
+    let named = Named::new("", layout.clone(), None, None, Fill::Unspecified);
+    let printed = notation("pattern").and_then(|pattern| pattern.print(&named));
+    printed.unwrap_or_else(|_| named.to_spec())
+}
+
+fn causes(layout: &TensorLayout) -> Vec<Cause> {
+    let mut array = layout.size();
+    let mut causes = Vec::new();
+    if layout.is_strided() {
+        for (dim, &extent) in layout.extents().iter().enumerate() {
+            let modes = layout.layout().axis(dim).unwrap_or(&[]);
+            let padded = layout.layout().axis_size(dim).unwrap_or(extent);
+            array = array / extent.max(1) * padded;
+            if padded > extent {
+                let tile = Some(tile(extent, modes)).filter(|_| modes.len() > 1);
+                causes.push(Cause { dim: Some(dim), extent, padded, tile });
+            }
+        }
+    }
+    if layout.capacity() > array {
+        let padded = layout.capacity();
+        causes.push(Cause { dim: None, extent: array, padded, tile: None });
+    }
+    // Of two fractions the one with the larger cross product is the larger.
+    let cross = |a: &Cause, b: &Cause| u128::from(a.padded) * u128::from(b.extent);
+    causes.sort_by(|a, b| cross(b, a).cmp(&cross(a, b)));
+    causes
+}
+
+/// The extent that an axis is padded to a multiple of; 1 where it is not cut.
+fn tile(extent: u64, modes: &[Mode]) -> u64 {
+    let Some((top, inner)) = modes.split_last() else { return 1 };
+    let inner = inner.iter().map(|mode| mode.extent()).fold(1, u64::saturating_mul).max(1);
+    let repeats = extent.div_ceil(inner) == top.extent();
+    if repeats { inner } else { inner.saturating_mul(top.extent()) }
+}
+
+/// The layout of least capacity with the dims in another order.
+fn better(layout: &TensorLayout) -> Result<Option<TensorLayout>, Error> {
+    let pattern = Pattern::of(layout)?;
+    let axes = 0..layout.rank();
+    let modes = |axis| layout.layout().axis(axis).unwrap_or(&[]);
+    let tiles: Vec<u64> =
+        axes.clone().map(|axis| tile(layout.extents()[axis], modes(axis))).collect();
+    let mut search = Search {
+        extents: layout.extents(),
+        tiled: axes.filter(|&axis| tiles[axis] > 1).collect(),
+        tiles,
+        chosen: Vec::new(),
+        budget: BUDGET,
+        least: layout.capacity().into(),
+        best: None,
+    };
+    search.choose()?;
+    search.best.map(|order| reordered(&pattern, &order, layout.extents())).transpose()
+}
+
+/// All choices of dims for the axes that have tiles.
+struct Search<'a> {
+    extents: &'a [u64],
+    tiles: Vec<u64>,
+    /// The axes with tiles, the first of which have the dims of `chosen`.
+    tiled: Vec<usize>,
+    chosen: Vec<usize>,
+    budget: u32,
+    least: u128,
+    /// For each axis the dim along it.
+    best: Option<Vec<usize>>,
+}
+
+impl Search<'_> {
+    /// Tries every dim along the next axis with tiles; as many calls within each other as there are axes.
+    fn choose(&mut self) -> Result<(), Error> {
+        if self.chosen.len() == self.tiled.len() {
+            return self.judge();
+        }
+        let mut tried = Vec::new();
+        for dim in 0..self.extents.len() {
+            let extent = self.extents[dim];
+            if self.chosen.contains(&dim) || tried.contains(&extent) {
+                continue;
+            }
+            tried.push(extent);
+            self.chosen.push(dim);
+            let done = self.choose();
+            self.chosen.pop();
+            done?;
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self) -> Result<(), Error> {
+        self.budget = self.budget.checked_sub(1).ok_or_else(|| {
+            Error::undecided(
+                "the orders of {} dims, {} of them under tiles",
+                [self.extents.len() as i128, self.tiled.len() as i128],
+                "65536 orders are tried",
+            )
+        })?;
+        let order = self.order();
+        let padded = |(axis, &dim): (usize, &usize)| {
+            u128::from(self.extents[dim]).next_multiple_of(u128::from(self.tiles[axis]))
+        };
+        let capacity = order.iter().enumerate().map(padded).fold(1, u128::saturating_mul);
+        if capacity < self.least {
+            (self.least, self.best) = (capacity, Some(order));
+        }
+        Ok(())
+    }
+
+    /// The chosen dims along their axes, the others along the rest of the axes in their own order.
+    fn order(&self) -> Vec<usize> {
+        let mut rest = (0..self.extents.len()).filter(|dim| !self.chosen.contains(dim));
+        let mut along = |axis| match self.tiled.iter().position(|&tiled| tiled == axis) {
+            Some(at) => self.chosen.get(at).copied(),
+            None => rest.next(),
+        };
+        (0..self.extents.len()).filter_map(&mut along).collect()
+    }
+}
+
+/// The layout of a pattern with dim `order[axis]` along each axis.
+fn reordered(pattern: &Pattern, order: &[usize], extents: &[u64]) -> Result<TensorLayout, Error> {
+    let digits = pattern.digits();
+    let of_axis = |axis: usize| digits.iter().filter(move |one| usize::from(one.axis()) == axis);
+    let dim = |axis: usize| order.get(axis).map_or(0, |&dim| dim as u8);
+    let renamed = digits.iter().map(|one| match one.size() {
+        Some(size) => Digit::fixed(dim(usize::from(one.axis())), one.level(), size),
+        None => Digit::rest(dim(usize::from(one.axis())), one.level()),
+    });
+    // An axis of one tile gets a digit that counts its tiles, outside all tiles.
+    let whole = |axis: &usize| of_axis(*axis).all(|one| one.size().is_some());
+    let counting = |axis: usize| {
+        let level = of_axis(axis).map(|one| one.level() + 1).max().unwrap_or(0);
+        Digit::rest(dim(axis), level)
+    };
+    let mut stored: Vec<Digit> = (0..order.len()).filter(whole).map(counting).collect();
+    stored.extend(renamed);
+    Pattern::new(order.len(), &stored)?.layout(extents)
+}

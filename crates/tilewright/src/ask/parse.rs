@@ -1,0 +1,69 @@
+//! A layout read: its whole text, and what is known of the array.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use tilewright_notation::Named;
+
+use super::Answer;
+
+/// A layout, read.
+///
+/// ```
+/// use tilewright::{Spec, ask::Parsed};
+/// let zn = Spec::parse("zN")?.resolve(Some(&[20, 40]), tilewright::notation::dtype("f16").ok())?;
+/// let parsed = Parsed::of(&zn);
+/// assert_eq!((parsed.spec.as_str(), parsed.capacity, parsed.bits), ("f16[20,40] zN", 1536, Some(16)));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parsed {
+    /// One SPEC that says all of it.
+    pub spec: String,
+    /// The logical extents.
+    pub dims: Vec<u64>,
+    /// The length of the storage, in elements.
+    pub capacity: u64,
+    /// The name of the element type, where it is known.
+    pub dtype: Option<&'static str>,
+    /// The width of a stored element in bits, where it is known.
+    pub bits: Option<u32>,
+}
+
+impl Parsed {
+    /// What a layout is.
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::Parsed};
+    /// let parsed = Parsed::of(&Spec::parse("6:2")?.resolve(None, None)?);
+    /// assert_eq!((parsed.dims, parsed.capacity, parsed.dtype), (vec![6], 11, None));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of(named: &Named) -> Parsed {
+        Parsed {
+            spec: named.to_spec(),
+            dims: named.layout().extents().to_vec(),
+            capacity: named.layout().capacity(),
+            dtype: named.dtype().map(|dtype| dtype.name()),
+            bits: named.element_bits(),
+        }
+    }
+}
+
+impl fmt::Display for Parsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.spec)
+    }
+}
+
+impl Answer for Parsed {
+    fn to_json(&self) -> Value {
+        json!({
+            "spec": self.spec,
+            "dims": self.dims,
+            "capacity": self.capacity,
+            "dtype": self.dtype,
+            "bits": self.bits,
+        })
+    }
+}

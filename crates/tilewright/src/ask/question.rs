@@ -1,0 +1,191 @@
+//! A question of any kind: typed, or read from JSON.
+
+use tilewright_notation::{Named, Notation, notation};
+
+#[cfg(feature = "relayout")]
+use super::Moved;
+use super::{
+    Answer, Contents, Distribution, Example, Explanation, Fields, Formats, Functions, Inferred,
+    Known, Notations, Offset, Parsed, Recognition, Translation, compare,
+};
+use crate::{Error, eval::evaluate, input::Array};
+
+/// What can be asked of layouts, without files.
+///
+/// ```
+/// use tilewright::ask::Question;
+/// let asked = serde_json::json!({ "ask": "same", "a": "f32[2,3]{0,1}", "b": "(2,3):(1,2)" });
+/// let question = Question::from_json(&asked)?.unwrap();
+/// assert_eq!(question.answer()?.to_string(), "same");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// The whole text of a layout, and what is known of the array.
+    Parse(Named),
+    /// What a layout means.
+    Explain(Named),
+    /// The names of a layout.
+    Recognise(Named),
+    /// A layout in another notation.
+    Translate {
+        /// The layout.
+        of: Named,
+        /// The notation.
+        to: &'static Notation,
+    },
+    /// Where an element lies.
+    Offset {
+        /// The layout.
+        of: Named,
+        /// The coordinate of the element, or its colexicographic index.
+        coord: Vec<u64>,
+    },
+    /// What lies at an offset.
+    Contents {
+        /// The layout.
+        of: Named,
+        /// The offset, in elements.
+        offset: i64,
+    },
+    /// Whether two layouts are one map.
+    Same(Named, Named),
+    /// Who holds what of an array that is spread over threads.
+    Distribution {
+        /// The layout, as text.
+        spec: String,
+        /// The array.
+        array: Array,
+    },
+    /// The layout between two buffers of bytes.
+    Infer {
+        /// The elements, row-major.
+        original: Vec<u8>,
+        /// The extents of the array.
+        dims: Vec<u64>,
+        /// The elements in the layout that is looked for.
+        packed: Vec<u8>,
+    },
+    /// The bytes of an array, moved.
+    #[cfg(feature = "relayout")]
+    Relayout {
+        /// The layout of the source.
+        from: Named,
+        /// The layout of the destination.
+        to: Named,
+        /// The width of an element.
+        bits: u32,
+    },
+    /// The value of an expression.
+    Eval(String),
+    /// The catalogue of named formats.
+    Formats,
+    /// One named format.
+    Format(String),
+    /// The notations.
+    Notations,
+    /// The functions of expressions.
+    Functions,
+}
+
+impl Question {
+    /// Reads a question: an object whose member `ask` names it, with the fields that `corpus/README.md` lists.
+    /// `None` where `ask` names none of these.
+    ///
+    /// # Errors
+    /// What [`Fields`] refuses; [`Error::field`] is the member at fault.
+    ///
+    /// ```
+    /// use tilewright::ask::Question;
+    /// let asked = |text| Question::from_json(&serde_json::from_str(text).unwrap());
+    /// let offset = asked(r#"{"ask": "offset", "spec": "row-major", "dims": [4, 8], "coord": [1, 2]}"#)?;
+    /// assert_eq!(offset.unwrap().answer()?.to_string(), "10");
+    /// assert_eq!(asked(r#"{"ask": "offset", "coord": 5}"#).unwrap_err().field(), Some("spec"));
+    /// assert!(asked(r#"{"ask": "sing"}"#)?.is_none());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn from_json(question: &serde_json::Value) -> Result<Option<Question>, Error> {
+        let fields = Fields(question);
+        let spec = || fields.layout("spec");
+        Ok(Some(match fields.text("ask") {
+            "parse" => Question::Parse(spec()?),
+            "explain" => Question::Explain(spec()?),
+            "recognise" => Question::Recognise(spec()?),
+            "translate" => {
+                let to = notation(fields.text("to"));
+                let to = to.map_err(|error| Error::from(error).in_field("to"))?;
+                Question::Translate { of: spec()?, to }
+            }
+            "offset" => Question::Offset { of: spec()?, coord: fields.integers("coord")? },
+            "coord" => Question::Contents { of: spec()?, offset: fields.integer("offset")? },
+            "same" => {
+                let [a, b] = fields.layouts()?;
+                Question::Same(a, b)
+            }
+            "distribution" => {
+                Question::Distribution { spec: fields.text("spec").into(), array: fields.array()? }
+            }
+            "infer" => Question::Infer {
+                original: fields.bytes("original")?,
+                dims: fields.integers("dims")?,
+                packed: fields.bytes("packed")?,
+            },
+            #[cfg(feature = "relayout")]
+            "relayout" => relayout(fields)?,
+            "eval" => Question::Eval(fields.text("text").into()),
+            "formats" => Question::Formats,
+            "format" => Question::Format(fields.text("name").into()),
+            "notations" => Question::Notations,
+            "functions" => Question::Functions,
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The answer.
+    ///
+    /// # Errors
+    /// Why there is none; [`Error::field`] is the part of the question at fault.
+    ///
+    /// ```
+    /// use tilewright::{ask::Question, input::Array};
+    /// let of = Array::default().layout("spec", "(2,3):(3,1)")?;
+    /// let error = Question::Offset { of, coord: vec![2, 0] }.answer().map(|_| ()).unwrap_err();
+    /// assert!(error.is_out_of_range() && error.field() == Some("coord"));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn answer(&self) -> Result<Box<dyn Answer>, Error> {
+        Ok(match self {
+            Question::Parse(of) => Box::new(Parsed::of(of)),
+            Question::Explain(of) => Box::new(Explanation::of(of)),
+            Question::Recognise(of) => Box::new(Recognition::of(of)),
+            Question::Translate { of, to } => Box::new(Translation::of(of, to)?),
+            Question::Offset { of, coord } => Box::new(Offset::of(of, coord)?),
+            Question::Contents { of, offset } => Box::new(Contents::of(of, *offset)?),
+            Question::Same(a, b) => Box::new(compare(a, b)?),
+            Question::Distribution { spec, array } => Box::new(Distribution::of(spec, array)?),
+            Question::Infer { original, dims, packed } => {
+                let known = Known { bytes: original, dims, width: 1, dtype: None, bits: None };
+                Box::new(Inferred::of(&known, packed))
+            }
+            #[cfg(feature = "relayout")]
+            Question::Relayout { from, to, bits } => Box::new(Moved::of(from, to, *bits)?),
+            Question::Eval(text) => {
+                Box::new(evaluate(text).map_err(|error| error.in_field("text"))?)
+            }
+            Question::Formats => Box::new(Formats),
+            Question::Format(name) => Box::new(Example::of(name)?),
+            Question::Notations => Box::new(Notations),
+            Question::Functions => Box::new(Functions),
+        })
+    }
+}
+
+/// The layout `to` is one of the array of `from`.
+#[cfg(feature = "relayout")]
+fn relayout(fields: Fields<'_>) -> Result<Question, Error> {
+    let bits = u32::try_from(fields.integer("bits")?).unwrap_or(0);
+    let from = fields.layout("from")?;
+    let array = Array { dims: Some(from.layout().extents().to_vec()), dtype: from.dtype() };
+    let to = array.layout("to", fields.text("to"))?;
+    Ok(Question::Relayout { from, to, bits })
+}

@@ -1,0 +1,139 @@
+//! A layout as a grid or as memory in text, alone or beside another.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use tilewright_notation::{Named, notations};
+
+use super::Answer;
+use crate::{
+    Error,
+    picture::{Cells, Limits, Picture},
+};
+
+/// What of a layout is shown.
+///
+/// ```
+/// use tilewright::{Spec, ask::{Look, Shown}};
+/// let columns = Spec::parse("{0,1}pad(3,5)fill(0)")?.resolve(Some(&[2, 3]), None)?;
+/// let memory = Look { memory: true, ..Look::default() };
+/// assert_eq!(Shown::one(&columns, &memory)?.picture, "a d 0 b e 0 c f 0 0 0 0 0 0 0\n");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Look {
+    /// Memory from its first offset on instead of a grid.
+    pub memory: bool,
+    /// Borders round tiles instead of cells.
+    pub tiles: bool,
+    /// What stands in a cell; by default offsets in a grid, and the elements in memory.
+    pub cells: Option<Cells>,
+    /// The most that is drawn.
+    pub limits: Limits,
+}
+
+impl Look {
+    fn picture<'a>(&self, named: &'a Named, limits: Limits) -> Picture<'a> {
+        let picture = Picture::new(named.layout(), named.fill()).within(limits);
+        if self.tiles { picture.with_tiles() } else { picture }
+    }
+
+    /// What was asked for, or offsets in a grid and `in_memory` in memory.
+    fn cells(&self, in_memory: Cells) -> Cells {
+        self.cells.unwrap_or(if self.memory { in_memory } else { Cells::Offsets })
+    }
+}
+
+/// One layout, or two of one array, in text.
+///
+/// ```
+/// use tilewright::{Spec, ask::{Answer, Look, Shown}};
+/// let rows = Spec::parse("(2,3):(3,1)")?.resolve(None, None)?;
+/// let shown = Shown::one(&rows, &Look::default())?;
+/// assert!(shown.to_string().starts_with("(2,3):(3,1)\n"));
+/// assert_eq!(shown.to_json()["layout"], "(2,3):(3,1)");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The text of each layout.
+    pub layouts: Vec<String>,
+    /// The picture with its titles.
+    pub picture: String,
+}
+
+impl Shown {
+    /// Draws one layout.
+    ///
+    /// # Errors
+    /// [undecided](Error::is_undecided) where an offset of the memory is not decided.
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::{Look, Shown}, picture::Cells};
+    /// let padded = Spec::parse("{0,1}pad(3,5)fill(0)")?.resolve(Some(&[2, 3]), None)?;
+    /// let names = Look { cells: Some(Cells::Names), ..Look::default() };
+    /// assert_eq!(Shown::one(&padded, &names)?.picture, "a b c 0 0\nd e f 0 0\n0 0 0 0 0\n");
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn one(named: &Named, look: &Look) -> Result<Shown, Error> {
+        let picture = look.picture(named, look.limits);
+        let (cells, title) = (look.cells(Cells::Names), title(named));
+        let picture = match (look.memory, cells == Cells::Names && !look.tiles) {
+            (true, _) => picture.memory(cells)?,
+            (false, true) => picture.rows(cells),
+            (false, false) => format!("{title}\n{}", picture.grid(cells)),
+        };
+        Ok(Shown { layouts: vec![title], picture })
+    }
+
+    /// Draws two layouts of one array side by side, in half the width each.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) where they are layouts of different arrays, and as [`Shown::one`].
+    ///
+    /// ```
+    /// use tilewright::{Spec, ask::{Look, Shown}};
+    /// let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+    /// let both = Shown::two(&named("(2,2):(2,1)"), &named("(2,2):(1,2)"), &Look::default())?;
+    /// assert_eq!(both.layouts, ["(2,2):(2,1)", "(2,2):(1,2)"]);
+    /// assert!(both.picture.starts_with("A  (2,2):(2,1)\nB  (2,2):(1,2)\n"));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn two(a: &Named, b: &Named, look: &Look) -> Result<Shown, Error> {
+        let half = Limits { width: look.limits.width / 2, ..look.limits };
+        let (left, right) = (look.picture(a, half), look.picture(b, half));
+        let (pair, cells) = (left.beside(&right)?, look.cells(Cells::Coords));
+        let drawn = if look.memory { pair.memory(cells)? } else { pair.grid(cells) };
+        let layouts = vec![title(a), title(b)];
+        let picture = format!("A  {}\nB  {}\n{drawn}", layouts[0], layouts[1]);
+        Ok(Shown { layouts, picture })
+    }
+}
+
+/// The layout in the first notation of the list, strides alone, or else as one SPEC.
+///
+/// ```
+/// use tilewright::{Spec, ask::title};
+/// let zn = Spec::parse("zN[M0=4,C0=4]")?.resolve(Some(&[8, 12]), None)?;
+/// assert_eq!(title(&zn), "((4,2),(4,3)):((4,16),(1,32))");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn title(named: &Named) -> String {
+    let first = notations().first().and_then(|notation| notation.print(named).ok());
+    first.unwrap_or_else(|| named.to_spec())
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.picture)
+    }
+}
+
+impl Answer for Shown {
+    fn to_json(&self) -> Value {
+        match &self.layouts[..] {
+            [one] => json!({ "layout": one, "picture": self.picture }),
+            several => json!({ "layouts": several, "picture": self.picture }),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Numbers and names in the words of answers.
+
+use std::borrow::Cow;
+
+/// `1 element`, `2 elements`.
+///
+/// ```
+/// use tilewright::ask::words::counted;
+/// assert_eq!((counted(1, "byte"), counted(0, "byte")), ("1 byte".into(), "0 bytes".into()));
+/// ```
+pub fn counted(count: u128, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// How many times larger storage is than what it holds: 1 where both are nothing.
+///
+/// ```
+/// use tilewright::ask::words::ratio;
+/// assert_eq!((ratio(96, 60), ratio(0, 0)), (1.6, 1.0));
+/// ```
+pub fn ratio(padded: u64, of: u64) -> f64 {
+    if of == 0 { 1.0 } else { padded as f64 / of as f64 }
+}
+
+/// The ratio as text: three digits behind the point where it is close to 1.
+///
+/// ```
+/// use tilewright::ask::words::factor;
+/// assert_eq!([factor(8, 4), factor(104, 100), factor(128, 3)], ["×2", "×1.040", "×42.7"]);
+/// ```
+pub fn factor(padded: u64, of: u64) -> String {
+    match ratio(padded, of) {
+        whole if whole.fract() == 0.0 => format!("×{whole}"),
+        little if little < 1.05 => format!("×{little:.3}"),
+        ratio => format!("×{ratio:.1}"),
+    }
+}
+
+/// A number of bytes for people, in units of powers of 1024.
+///
+/// ```
+/// use tilewright::ask::words::bytes;
+/// assert_eq!([bytes(0), bytes(1023), bytes(1536)], ["0 B", "1023 B", "1.50 KiB"]);
+/// assert_eq!(bytes(u64::MAX), "16.00 EiB");
+/// ```
+pub fn bytes(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let (mut size, mut unit) = (bytes as f64, None);
+    for next in UNITS.iter().take_while(|_| bytes >= 1024) {
+        if unit.is_some() && size < 1024.0 {
+            break;
+        }
+        (size, unit) = (size / 1024.0, Some(next));
+    }
+    unit.map_or_else(|| format!("{bytes} B"), |unit| format!("{size:.2} {unit}"))
+}
+
+/// A text of a file or a user as one line that only shows letters: control characters, line ends and
+/// marks that reorder a line are escaped.
+///
+/// ```
+/// use tilewright::ask::words::printable;
+/// assert_eq!(printable("model.é.\"w\"\\"), "model.é.\"w\"\\");
+/// assert_eq!(printable("a\nb\tc\r\0"), "a\\nb\\tc\\r\\0");
+/// assert_eq!(printable("\u{1b}[31m\u{202e}x\u{9b}"), "\\u{1b}[31m\\u{202e}x\\u{9b}");
+/// ```
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let hidden = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
+    };
+    if !text.contains(hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        if hidden(c) { shown.extend(c.escape_debug()) } else { shown.push(c) }
+    }
+    Cow::Owned(shown)
+}

@@ -1,0 +1,121 @@
+//! What a layout means does not depend on how it was written.
+
+use std::{fs, path::PathBuf};
+
+use serde_json::Value;
+use tilewright::{
+    Explanation, Named, Spec,
+    ask::{Advice, Answer as _},
+    notation::notations,
+    xla::Layout,
+};
+
+/// The layouts of the recorded questions, each once.
+fn layouts() -> Vec<Named> {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../corpus/answers.jsonl");
+    let text = fs::read_to_string(file).unwrap();
+    let parse = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let spec = line["answer"]["spec"].as_str().filter(|_| line["ask"] == "parse")?;
+        Some(Spec::parse(spec).unwrap().resolve(None, None).unwrap())
+    };
+    text.lines().filter_map(parse).collect()
+}
+
+/// All that is said of a layout but its name, and what only that name says: texts in notations that have no words for
+/// the layout alone.
+fn meaning(named: &Named) -> Value {
+    let mut meaning = Explanation::of(named).to_json();
+    meaning["layout"] = Value::Null;
+    let (dtype, bits) = (named.dtype(), named.explicit_bits());
+    let alone = Named::new("", named.layout().clone(), dtype, bits, named.fill());
+    for notation in notations() {
+        if notation.print(&alone).is_err() {
+            meaning["notations"][notation.name()] = Value::Null;
+        }
+    }
+    meaning
+}
+
+/// Law: layouts that are equal, with equal elements, have equal explanations but for the name.
+#[test]
+fn equal_layouts_have_equal_explanations() {
+    let (mut compared, mut advised) = (0, 0);
+    for named in layouts().iter().step_by(3) {
+        let facts = |named: &Named| (named.dtype(), named.element_bits(), named.fill());
+        let texts = notations().iter().filter_map(|notation| {
+            Some(format!("{}:{}", notation.name(), notation.print(named).ok()?))
+        });
+        let mut own = None;
+        for text in texts {
+            let dims = Some(named.layout().extents());
+            let Ok(other) = Spec::parse(&text).and_then(|spec| spec.resolve(dims, named.dtype()))
+            else {
+                continue;
+            };
+            if other.layout() != named.layout() || facts(&other) != facts(named) {
+                continue;
+            }
+            let own = own.get_or_insert_with(|| meaning(named));
+            assert_eq!(meaning(&other), *own, "{text} and {}", named.to_spec());
+            compared += 1;
+            advised += usize::from(!own["why_padded"].is_null());
+        }
+    }
+    assert!(compared > 1000 && advised > 100, "{compared} compared, {advised} with padding");
+}
+
+/// Dims and tiles of XLA's words, all tiles seen in the layout: none is as large as its dim.
+fn tiled() -> impl Iterator<Item = (Vec<u64>, [u64; 2])> {
+    let dims = (0..7u64.pow(3)).map(|i| vec![1 + i % 7, 1 + i / 7 % 7, 1 + i / 49]);
+    let tiles = (0..9).map(|i| [2 + i % 3, 2 + i / 3]);
+    dims.flat_map(move |dims| tiles.clone().map(move |tiles| (dims.clone(), tiles)))
+        .filter(|(dims, tiles)| dims[1] != tiles[0] && dims[2] != tiles[1])
+}
+
+/// Law: the better layout takes as much as the best order of the dims under XLA's tiles, which is found there by other
+/// means.
+#[test]
+fn the_better_layout_is_the_best_order_of_the_dims() {
+    let mut better = 0;
+    for (dims, [a, b]) in tiled() {
+        let text = format!("{{2,1,0:T({a},{b})}}");
+        let named = Spec::parse(&text).unwrap().resolve(Some(&dims), None).unwrap();
+        let least = Layout::parse(&text).unwrap().least_padding(&dims).unwrap().padded_elements;
+        let said = match Advice::of(named.layout()) {
+            None => named.layout().capacity(),
+            Some(advice) => match advice.better.unwrap() {
+                None => named.layout().capacity(),
+                Some(layout) => {
+                    assert_eq!(layout.extents(), dims, "{text}");
+                    assert_eq!(layout.injective(), Ok(true));
+                    better += 1;
+                    layout.capacity()
+                }
+            },
+        };
+        assert_eq!(said, least, "{text} {dims:?}");
+    }
+    assert!(better > 500, "{better}");
+}
+
+/// Law: the factors of the causes multiply to that of the storage, where the axes are apart.
+#[test]
+fn causes_account_for_the_whole_storage() {
+    let mut padded = 0;
+    for named in layouts() {
+        let Some(advice) = Advice::of(named.layout()) else { continue };
+        if !named.layout().is_strided() || named.layout().injective() != Ok(true) {
+            continue;
+        }
+        let factor = |(of, by): (u128, u128), cause: &tilewright::ask::Cause| {
+            (of * u128::from(cause.extent), by * u128::from(cause.padded))
+        };
+        let (of, by) = advice.causes.iter().fold((1, 1), factor);
+        let (size, capacity) = (u128::from(advice.size), u128::from(advice.capacity));
+        assert_eq!(capacity * of, size * by, "{}", named.to_spec());
+        assert!(!advice.causes.is_empty());
+        padded += 1;
+    }
+    assert!(padded > 100, "{padded}");
+}
