@@ -1,4 +1,4 @@
-//! A case as other libraries can be told it: boxes of elements with strides on both sides.
+//! A case in a form that other libraries can run: boxes of elements with strides on both sides.
 
 use tilewright::core::Refinement;
 

@@ -1,4 +1,4 @@
-//! Whether the right bytes came out, without a plan and without a refinement: every element is looked up by
+//! Checks the bytes that a run wrote, without a plan and without a refinement: every element is looked up by
 //! the layouts' own offsets, and padding by a sum.
 //!
 //! ```text

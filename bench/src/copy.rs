@@ -1,4 +1,4 @@
-//! memcpy with some number of threads: what every case is held against.
+//! memcpy on a given number of threads: the baseline of every case.
 
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
@@ -26,7 +26,7 @@ impl Copier {
         self.threads
     }
 
-    /// Copies all of `src`, each thread one part of as many pages.
+    /// Copies all of `src`, each thread one part, all parts of the same number of pages.
     pub(crate) fn copy(&self, src: &[u8], dst: &mut [u8]) {
         match &self.pool {
             None => dst.copy_from_slice(src),

@@ -1,4 +1,5 @@
-//! What must come out, one element at a time: by the offsets the layouts themselves give, without a plan.
+//! The expected bytes of a case, computed one element at a time from the offsets of its layouts, without a
+//! plan.
 
 use tilewright::relayout::Extend;
 

@@ -1,4 +1,4 @@
-//! On what was measured.
+//! The machine that a measurement ran on.
 
 use std::{fs, thread};
 

@@ -35,9 +35,9 @@ const STALE: u8 = 0xA5;
 pub struct Effort {
     /// After this time no turn is begun, but for those of `least`.
     pub time: Duration,
-    /// Each takes at least so many turns.
+    /// The least turns of each.
     pub least: usize,
-    /// And at most so many.
+    /// The most turns of each.
     pub most: usize,
 }
 
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Bench {
 }
 
 impl Bench {
-    /// Buffers for cases of at most so many [`bytes`](Case::bytes): two, and nothing else grows with it.
+    /// Two buffers for cases whose [`Case::bytes`] are at most `bytes`; nothing else grows with them.
     ///
     /// # Errors
     /// If the machine has no such memory.
@@ -106,7 +106,7 @@ impl Bench {
         Ok(Bench { filled: 0, src, dst, copiers: Vec::new() })
     }
 
-    /// Measures the plan of a case with so many threads; 0 for one per core.
+    /// Measures the plan of a case with `threads` threads; 0 for one per core.
     ///
     /// # Errors
     /// If the case is larger than the buffers, or threads cannot be started.

@@ -1,4 +1,4 @@
-//! What was measured, and what it comes to.
+//! The measured times of one case, and the ratios that follow from them.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub struct Row {
     pub seconds: f64,
     /// Seconds of a memcpy that reads and writes the same number of bytes together.
     pub memcpy_seconds: f64,
-    /// Seconds of relayout's own copy of as many bytes, from a layout to the same.
+    /// Seconds of relayout's own copy of the same number of bytes, from a layout to the same.
     pub copy_seconds: f64,
     /// Microseconds that making the plan took.
     pub plan_micros: f64,

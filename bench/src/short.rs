@@ -1,5 +1,5 @@
-//! What the rows come to: ratios by size and number of threads, what tiny arrays cost, and what planning
-//! costs.
+//! Summaries of the measured rows: ratios by size and number of threads, the cost of tiny arrays, and the
+//! cost of planning.
 
 use std::fmt;
 

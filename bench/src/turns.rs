@@ -1,4 +1,5 @@
-//! What takes turns with others: how many runs make a turn, and what a run took in each.
+//! Times one of several functions that run in turns: how many runs make a turn, and the seconds of a run in
+//! each turn.
 
 use std::{hint::black_box, time::Instant};
 

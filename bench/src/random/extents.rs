@@ -13,7 +13,7 @@ const TYPICAL: [u64; 66] = [
 /// The least extent.
 const LEAST: u64 = 2;
 
-/// As many extents, whose product is about `size`.
+/// `rank` extents, whose product is about `size`.
 ///
 /// Each takes a random share of the size's logarithm and is moved to a number people would have there; the
 /// largest then makes up for what is missing.

@@ -1,4 +1,4 @@
-//! Random cases, as people have them, and each the same on every machine: seed and index say it all.
+//! Random cases like those that people have. Seed and index determine a case, on every machine.
 //!
 //! | what | drawn from |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! The checked way to make a coordinate: apart from [`Coord`] itself, which errors contain.
+//! The checked constructor of [`Coord`]. It has a file of its own because errors contain a `Coord`, and this
+//! constructor returns errors.
 
 use crate::{Coord, Error, MAX_MODES};
 

@@ -168,8 +168,7 @@ impl Layout {
     }
 }
 
-/// The affine offset of a digit per mode, as many as there are modes; `None` if one is not below its
-/// extent.
+/// The affine offset of one digit for each mode; `None` if one is not below its extent.
 #[inline]
 const fn dot(modes: &[Mode], digits: &[u64], offset: i64) -> Option<i64> {
     // One length for both slices: no element needs a check of its own.

@@ -273,7 +273,7 @@ impl Profile {
     /// ```
     /// use tilewright_core::Profile;
     /// let nested = |leaves: &[usize]| Profile::nested(leaves).unwrap();
-    /// // As many leaves, bracketed otherwise; and 9 is not (9).
+    /// // The same number of leaves, bracketed otherwise; and 9 is not (9).
     /// assert!(!nested(&[2, 1]).same(&nested(&[1, 2])));
     /// assert!(!Profile::LEAF.same(&Profile::flat(1).unwrap()));
     /// ```

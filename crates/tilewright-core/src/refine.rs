@@ -406,7 +406,7 @@ const fn origin(
     Ok(coord_of(origin))
 }
 
-/// A coordinate of as many integers as an array has dims.
+/// The coordinate with these integers, one for each dim.
 const fn coord_of(axes: &[u64]) -> Coord {
     let (mut coord, mut dim) = (Coord::origin(axes.len()), 0);
     while dim < axes.len() {

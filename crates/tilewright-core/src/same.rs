@@ -4,10 +4,10 @@
 //! there is no such coordinate.
 //!
 //! Neither enumerates the elements. Strided maps without a swizzle are compared axis by axis
-//! (`same_axes.rs`), in as many steps as they have modes. Of others, the joint refinement makes both linear
-//! box by box, so a box differs at its origin, or first at one turn of the loop that is least significant
-//! among those with different strides. Where the boxes are many, a difference found by looking around
-//! (`witness.rs`) ends the search, or bounds it: the first one does not come behind it.
+//! (`same_axes.rs`), in one step for each mode. Of others, the joint refinement makes both linear box by box,
+//! so a box differs at its origin, or first at one turn of the loop that is least significant among those
+//! with different strides. Where the boxes are many, a difference found by looking around (`witness.rs`) ends
+//! the search, or bounds it: the first one does not come behind it.
 
 use crate::{
     Block, Difference, Error, Refinement, TensorLayout,

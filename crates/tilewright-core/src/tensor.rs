@@ -1,4 +1,5 @@
-//! What a framework calls a shape with its layout.
+//! [`TensorLayout`]: logical extents and where their elements are. Frameworks call it a shape with its
+//! layout.
 
 use crate::{
     Error, Layout, MAX_MODES, Mode, Profile, Step, Swizzle,

@@ -1,4 +1,4 @@
-//! What a tensor layout is asked about as a whole, over its logical coordinates.
+//! Properties of a tensor layout as a whole, over its logical coordinates.
 //!
 //! Laws (checked against brute force below): `injective` is "no two elements share an offset";
 //! `contiguous_run` is the number of consecutive offsets, from the first element's on, that hold

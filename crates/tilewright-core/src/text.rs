@@ -17,7 +17,7 @@ impl Text {
         Text { bytes: [0; ROOM], len: 0 }
     }
 
-    /// Appends a part, or as many of its characters as there is room for.
+    /// Appends `part`, cut to the whole characters that fit.
     pub(crate) const fn push(&mut self, part: &str) {
         self.push_bytes(part.as_bytes(), 0, part.len());
     }

@@ -2,9 +2,9 @@
 //!
 //! The model, after NVIDIA's CUDA C++ Programming Guide for compute capability 5.0 and later: there are
 //! 32 banks of words of 4 bytes, word w in bank w mod 32. The threads of a warp read together; where a thread
-//! reads more than 4 bytes, as many threads at a time as take 128 bytes, which is what shared memory gives
-//! in a cycle. Such a turn takes as many cycles as there are different words wanted of one bank; threads that
-//! want the same word share it.
+//! reads more than 4 bytes, the threads that take 128 bytes read in one turn, since shared memory gives 128
+//! bytes in a cycle. A turn takes one cycle for each different word wanted of the bank that has the most of
+//! them; threads that want the same word share it.
 //!
 //! Law: the degree of a turn is the greatest number, over the banks, of different words wanted of it; the
 //! degree of a read is the greatest of its turns'. 1 is free of conflicts.

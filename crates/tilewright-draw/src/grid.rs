@@ -59,7 +59,7 @@ pub(crate) fn cell(sheet: &Sheet<'_>, colouring: &Colouring, spot: &Spot<'_>) ->
     }
 }
 
-/// As many panels side by side as a page is wide.
+/// The panels in bands: side by side while the page is wide enough.
 pub(crate) fn bands(panels: Vec<Panel>) -> Vec<Band> {
     let (mut bands, mut used) = (Vec::<Band>::new(), 0);
     for panel in panels {

@@ -1,9 +1,9 @@
 //! Layouts drawn.
 //!
 //! A picture is made in two steps that know nothing of one another. What there is to see of a layout
-//! becomes a [`Scene`]: cells, margins, rules, colours, a legend. A scene is then printed, as SVG, as HTML
-//! that answers the pointer and the keyboard, as TikZ, or as text for a terminal. So k kinds of pictures
-//! and n ways to print them are k + n files.
+//! becomes a [`Scene`]: cells, margins, rules, colours, a legend. A scene is then printed, as SVG, as
+//! interactive HTML, as TikZ, or as text for a terminal. So k kinds of pictures and n ways to print them are
+//! k + n files.
 //!
 //! | picture | what it shows |
 //! |---|---|

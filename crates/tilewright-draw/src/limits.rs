@@ -46,7 +46,7 @@ impl Limits {
         Limits { rows, columns, panels: self.panels.clamp(1, cells), cells }
     }
 
-    /// How many grids of so many cells each are drawn.
+    /// The number of grids of `cells` cells each that are drawn.
     pub(crate) fn grids(&self, cells: u64) -> u64 {
         self.panels.min(self.cells / cells.max(1)).max(1)
     }

@@ -1,10 +1,10 @@
-//! The colours, chosen to be told apart by everyone.
+//! The colours, chosen so that colour-blind readers can tell them apart.
 //!
 //! They are tints of the palette of Masataka Okabe and Kei Ito, *Color Universal Design* (2002,
 //! revised 2008), whose colours are told apart under every common deficiency of sight; its black is
-//! replaced by a grey, since black is what is written in the cells. A tint is so much of the colour and
-//! the rest white, chosen so that all pairs stay apart for normal, red-blind, green-blind and blue-blind
-//! sight, and black text stays legible on all; tests keep both.
+//! replaced by a grey, since black is what is written in the cells. A tint is a colour mixed with white, in a
+//! proportion chosen so that all pairs stay apart for normal, red-blind, green-blind and blue-blind sight,
+//! and black text stays legible on all; tests keep both.
 
 /// The number of colours.
 pub const HUES: u8 = 8;
@@ -81,7 +81,7 @@ impl Rgb {
         })
     }
 
-    /// So many percent of the colour, the rest white.
+    /// `percent` percent of the colour, the rest white.
     fn mixed(self, percent: u16) -> Rgb {
         let mix = |channel: u8| (255 - (255 - u16::from(channel)) * percent / 100) as u8;
         Rgb(mix(self.0), mix(self.1), mix(self.2))

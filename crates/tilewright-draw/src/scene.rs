@@ -92,7 +92,7 @@ pub struct Panel {
     pub columns: Vec<Margin>,
     /// The weight of the rule around the grid.
     pub frame: u8,
-    /// Row by row, as many as rows times columns.
+    /// Row by row: rows times columns of them.
     pub cells: Vec<Cell>,
 }
 

@@ -148,7 +148,8 @@ fn beside(band: &Band) -> Vec<Line> {
     all
 }
 
-/// The lines of each panel, as many above the cells and between the rows as any of them has.
+/// The lines of each panel. Above the cells and between the rows, each has the number of lines of the panel
+/// that has the most there.
 fn aligned(band: &Band) -> Vec<Vec<Line>> {
     let panels: Vec<Rows<'_>> = band.panels.iter().map(Rows::new).collect();
     let most = panels.iter().map(|rows| rows.panel.rows.len()).max().unwrap_or(0);

@@ -70,7 +70,7 @@ fn outside(tv: &Layout, tile: &TensorLayout) -> Option<String> {
     })
 }
 
-/// So many of these.
+/// `number` of `what`, with the plural's s.
 fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
@@ -80,7 +80,8 @@ fn count(number: u64, what: &str) -> String {
 /// formats.
 ///
 /// # Errors
-/// [illegal](Error::is_illegal) if the storage is not whole tiles of so many threads and values.
+/// [illegal](Error::is_illegal) if the storage is not whole tiles of `threads` threads with `values` values
+/// each.
 ///
 /// ```
 /// use tilewright_core::{Layout, TensorLayout};

@@ -1,4 +1,5 @@
-//! The arities of tuples: what is implemented for tuples is a macro over their places, written once.
+//! `arities!` calls a macro once for each length of tuple, so that an implementation for tuples is written
+//! once.
 
 /// Calls `$make` for the tuples of 1 to 12 places: the names of the places before the last, with their
 /// numbers, then those of the last. A place has three names, for a shape, its stride and a coordinate.

@@ -1,4 +1,4 @@
-//! Integers of which the compiler knows the value, and those of which it does not.
+//! Static integers, whose value the compiler knows, and dynamic integers, whose value it does not.
 //!
 //! Law: an integer prints, compares and computes by its value, whichever of the two it is.
 

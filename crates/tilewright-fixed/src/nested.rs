@@ -1,4 +1,4 @@
-//! Rust's tuples as tuples of integers, of up to 12 parts.
+//! Implements the traits of integer tuples for Rust's tuples of up to 12 parts.
 
 use tilewright_core::IntTuple;
 

@@ -198,7 +198,7 @@ pub trait TileBy<T>: FixedTuple {
 /// assert_eq!((rank((_4, _8)), rank(9)), (2, 1));
 /// ```
 pub trait Axis<T>: FixedTuple {
-    /// The axis with as many of its blocks as hold the tile.
+    /// The axis cut to its first blocks, those that hold the tile.
     type Cut: FixedTuple;
 
     #[doc(hidden)]

@@ -1,5 +1,6 @@
 //! How fast plans run whose digits do not divide one another: GB/s read and written by one thread, by
-//! two, and in chunks, and the share of memcpy with one thread, next to a regular transpose of as many elements.
+//! two, and in chunks, and the share of memcpy with one thread, next to a regular transpose of the same
+//! number of elements.
 //!
 //! `cargo run --release -p tilewright-relayout --example irregular [-- --quick]`
 

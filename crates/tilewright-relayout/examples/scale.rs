@@ -14,7 +14,7 @@ const MIB: u64 = 1 << 20;
 /// Runs of each size, of which the fastest counts.
 const TURNS: usize = 3;
 
-/// The layouts of an array of so many bytes.
+/// A name, the bits of an element, and the layouts of an array of a given number of bytes.
 type Case = (&'static str, u32, fn(u64) -> (TensorLayout, TensorLayout));
 
 const CASES: [Case; 3] = [

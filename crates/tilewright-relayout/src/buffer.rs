@@ -11,7 +11,7 @@ use memmap2::MmapMut;
 /// The bytes of a huge page. Shorter buffers ask for none.
 const HUGE: usize = 2 << 20;
 
-/// Bytes that begin on a cache line: of a huge page, if there are as many as one has.
+/// Bytes that begin on a cache line: of a huge page, if they fill one (2 MiB).
 ///
 /// ```
 /// use tilewright_relayout::Buffer;
@@ -28,7 +28,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// So many zeros.
+    /// A buffer of `bytes` zeros.
     ///
     /// # Errors
     /// [buffer](Error::is_buffer) if the system has no such memory.

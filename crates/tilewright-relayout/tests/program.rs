@@ -443,7 +443,7 @@ fn a_part_of_a_large_array_touches_what_it_needs() {
     assert!(part.regions().is_none());
     assert_eq!(bytes(&mut part.source_ranges()), 160_000);
     assert_eq!(bytes(&mut part.destination_ranges()), 160_000);
-    // As many combinations of turns as a few times the elements.
+    // The combinations of turns are less than four times the elements.
     let turns = part.digits().digits().iter().map(|digit| digit.turns().end - digit.turns().start);
     assert!(turns.product::<u64>() < 4 * 160_000);
 }

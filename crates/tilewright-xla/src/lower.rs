@@ -3,11 +3,10 @@
 //! Law: for every coordinate, `lower(dims).offset(coord)` is the row-major index of the coordinate's
 //! image under the walk below in [`Layout::final_bounds`].
 //!
-//! The walk, as XLA defines it: write the dims major to minor; for each tile split off as many of the
-//! most minor ones as the tile has entries (missing ones count as 1), merge at each `*` into the next
-//! more minor one, then replace them by their quotients by the tile, rounded up, followed by the
-//! tile's extents. It is written once ([`Walk`]) and taken three times: over bounds, over digits
-//! (`strided`), and over steps (`stepped`).
+//! The walk, as XLA defines it: write the dims major to minor; for each tile split off one of the most minor
+//! dims per entry of the tile (missing ones count as 1), merge at each `*` into the next more minor one, then
+//! replace them by their quotients by the tile, rounded up, followed by the tile's extents. It is written
+//! once ([`Walk`]) and taken three times: over bounds, over digits (`strided`), and over steps (`stepped`).
 
 mod stepped;
 mod strided;

@@ -76,8 +76,8 @@ const fn check_plain(layout: &Layout) -> Result<(), Error> {
     Ok(())
 }
 
-/// As many modes of the inverse, the last cut short, as `layout` sends, each alone, on to the next
-/// offsets.
+/// The first modes of the inverse that `layout` sends, each alone, on to the next offsets; the last of them
+/// may be cut short.
 const fn side_by_side(layout: &Layout, inverse: &Layout) -> Result<Layout, Error> {
     let (mut chain, mut next, mut used, mut i) = (Chain::new(), 1, 0, 0);
     while i < inverse.modes().len() && inverse.size() > 1 {

@@ -1,4 +1,5 @@
-//! The unit of storage of types whose elements share their bytes.
+//! [`ElementBlock`]: the unit of storage of block types, whose elements share bytes, as in GGUF's quantised
+//! types.
 
 /// Bytes with the elements that they hold.
 ///

@@ -1,7 +1,7 @@
 //! The named dims of a linear layout, each of a power of two.
 //!
-//! Law: a list of dims cuts an integer of as many bits as they have together into one coordinate per
-//! dim, the first dim from the lowest bits.
+//! Law: a list of dims cuts an integer into one coordinate per dim, the first dim from the lowest bits. The
+//! integer has the bits of all dims together.
 
 use core::fmt;
 

@@ -125,7 +125,8 @@ const fn less(all: &Dims, part: &Dims) -> Result<Dims, Error> {
     Ok(rest)
 }
 
-/// The bits of each dim of `all` above those of `low`, as many as `to` has: the inverse of [`carried`].
+/// The bits of each dim of `all` above those of `low`, cut to the dim's size in `to`: the inverse of
+/// [`carried`].
 const fn shifted_down(value: u64, all: &Dims, to: &Dims, low: &Dims) -> u64 {
     let (mut rest, mut i) = (0, 0);
     while i < all.len() {

@@ -326,7 +326,7 @@ impl LinearLayout {
     /// Where the `index`-th coordinate is sent, as an index: the first dim varies fastest on both sides.
     ///
     /// # Errors
-    /// [out of range](Error::is_out_of_range) if there are not as many coordinates.
+    /// [out of range](Error::is_out_of_range) if `index` is not below the number of coordinates.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;

@@ -7,7 +7,7 @@ use super::{Dims, LinearLayout, bits_of_size, compose::carried};
 use crate::{Error, macros::tri};
 
 impl LinearLayout {
-    /// The same map of indices with other input dims, as many coordinates in all.
+    /// The same map of indices with other input dims of the same total size.
     ///
     /// # Errors
     /// [mismatch](Error::is_mismatch) if the sizes multiply to another number,
@@ -24,7 +24,7 @@ impl LinearLayout {
         Ok(LinearLayout { ins: tri!(reshaped(&self.ins, dims)), ..self.copied() })
     }
 
-    /// The same map of indices with other output dims, as many coordinates in all.
+    /// The same map of indices with other output dims of the same total size.
     ///
     /// # Errors
     /// As [`LinearLayout::reshape_ins`].

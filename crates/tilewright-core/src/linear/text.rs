@@ -8,7 +8,7 @@
 //! output := name [ ':' int ]            without its size: the smallest that holds all bases
 //! ```
 //!
-//! Without outputs they are `dim0`, `dim1` …, as many as the first basis has integers.
+//! Without `outputs` there is one output dim for each integer of the first basis: `dim0`, `dim1` …
 //! Law: `parse(print(L)) = L`.
 
 use core::fmt;
@@ -59,11 +59,10 @@ impl LinearLayout {
         Ok(layout)
     }
 
-    /// The `rank` output dims called `dim0`, `dim1` …, of the given sizes: what output dims are called that
-    /// have no other name.
+    /// The same map with its output dims called `dim0`, `dim1` …, as they are where a text gives no names.
     ///
     /// # Errors
-    /// [mismatch](Error::is_mismatch) unless there are as many output dims as sizes.
+    /// As [`LinearLayout::rename_outs`]; these names are legal, so there are none.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;

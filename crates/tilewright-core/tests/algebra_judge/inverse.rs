@@ -47,8 +47,8 @@ fn one_cut(facts: &Facts) -> bool {
     })
 }
 
-/// Linear equations for two whole numbers, kept solved: the unknowns are `basis` times `solved`, which
-/// are as many as are determined.
+/// Linear equations for two whole numbers, kept solved: the unknowns are `basis` times `solved`, which has
+/// one entry for each unknown that is determined.
 struct Equations {
     /// The columns of a matrix of determinant ±1.
     basis: [[i64; 2]; 2],

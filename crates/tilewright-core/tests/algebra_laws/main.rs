@@ -1,5 +1,5 @@
-//! The laws of the algebra's operations by enumeration, over as many small layouts as a test has time for
-//! (the example `algebra_laws` takes them all), and over the recorded operations.
+//! The laws of the algebra's operations by enumeration, over the small layouts that a test has time for (the
+//! example `algebra_laws` takes them all), and over the recorded operations.
 
 #[path = "../algebra_brute/mod.rs"]
 mod algebra_brute;

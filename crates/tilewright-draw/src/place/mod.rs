@@ -56,7 +56,7 @@ pub(crate) fn place(scene: &Scene) -> Page {
 }
 
 impl Page {
-    /// A text in as many lines as the page needs for it.
+    /// Puts a text on the page, broken into lines.
     fn lines(&mut self, text: &str, style: Style, inner: i64, step: i64) {
         for line in wrap(text, (inner / style.width(1).max(1)) as usize) {
             let y = self.height + style.size();

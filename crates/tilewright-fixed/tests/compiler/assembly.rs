@@ -1,5 +1,5 @@
-//! The offset of a static layout is the code one would write by hand: as many instructions, and among
-//! them no division, no call and no branch.
+//! The offset of a static layout is the code one would write by hand: the same number of instructions, and
+//! among them no division, no call and no branch.
 //!
 //! How the compiler multiplies in place of dividing depends on the order of the terms; in the two cases where
 //! that shows, ours may be shorter.

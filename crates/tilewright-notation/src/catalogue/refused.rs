@@ -1,4 +1,4 @@
-//! Names that people know and that are no layout: why not, as data.
+//! Well-known names that are not layouts, with the reason for each, as data.
 
 /// A name with the reason.
 const REFUSED: &[(&str, &str)] = &[

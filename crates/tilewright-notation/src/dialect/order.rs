@@ -214,10 +214,10 @@ fn print(named: &Named) -> Result<String, Error> {
     if let Some(axis) =
         (0..dims.len()).find(|axis| stored.iter().filter(|a| *a == axis).count() > 1)
     {
-        return unsupported(format!("dim {axis} is cut into digits, an order keeps dims whole"));
+        return unsupported(format!("dim {axis} is cut into digits, an order cannot split a dim"));
     }
     if let Some(digit) = pattern.digits().iter().find(|digit| digit.size().is_some()) {
-        return unsupported(format!("dim {} is padded, an order knows no padding", digit.axis()));
+        return unsupported(format!("dim {} is padded, an order has no padding", digit.axis()));
     }
     if stored.iter().copied().eq(0..dims.len()) {
         return Ok("row-major".to_owned());

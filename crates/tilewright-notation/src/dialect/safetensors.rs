@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Arrays are dense and row-major by definition; where one begins in its file is no part of its layout, but
-//! the offsets must span as many bytes as the array has. Source: safetensors, "Format".
+//! the offsets must span the bytes of the array exactly. Source: safetensors, "Format".
 //!
 //! | text | array | layout |
 //! |---|---|---|

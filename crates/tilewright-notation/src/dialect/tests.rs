@@ -1,4 +1,4 @@
-//! What every dialect owes: its header's examples are true, and what it prints reads back.
+//! Tests of every dialect: the examples in its header are true, and what it prints reads back.
 
 use std::{fs, path::PathBuf};
 

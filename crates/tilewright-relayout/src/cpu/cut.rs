@@ -216,7 +216,7 @@ mod tests {
         // One block of the outermost: the next one has enough, in parts of whole blocks.
         assert_eq!(along(&[96, 3, 96], 2, true), Some((Along::Loop(1), 8)));
         assert_eq!(along(&[96, 3, 96], 2, false), None);
-        // None has enough for so many, but one has more.
+        // No loop has enough blocks for four threads; the one with the most is cut.
         assert_eq!(along(&[96, 96, 32], 4, true), Some((Along::Loop(2), 3)));
         // Parts that would be too small are fewer.
         let few = Cut::of(&bytes(&loops), &|i| [1, 1, 96][i], (2, 3), true);

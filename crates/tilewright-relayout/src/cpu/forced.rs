@@ -1,4 +1,4 @@
-//! Plans that keep no boxes, cut among threads and into chunks, against a naive loop.
+//! Tests of plans that use tables instead of boxes, in threads and in chunks, against a naive loop.
 
 use crate::{Elements, Extend, Plan};
 use proptest::prelude::*;
@@ -180,7 +180,7 @@ fn tables_of_degenerate_arrays() {
     check(&of(&[], "()", 2), &of(&[], "()", 5), Elements::same(8), &[1, 3]);
 }
 
-/// Scattered reads far apart, and so many that the list of them is cut short.
+/// Scattered reads far apart, more of them than their list may hold.
 #[test]
 fn tables_of_long_arrays_with_distant_reads() {
     let of = |text: &str, capacity| {

@@ -1,4 +1,4 @@
-//! The lines of a source that a region reads.
+//! Lists the cache lines of the source that a region reads.
 //!
 //! Law: every byte that a region reads lies on a line of the list, wherever the source begins.
 

@@ -1,4 +1,4 @@
-//! The fill: what destination elements outside the image hold.
+//! Fills the padding: the places of the destination that hold no element.
 
 use crate::{Elements, Gap, Program, cpu::cost};
 use core::ops::Range;
@@ -52,9 +52,9 @@ pub(crate) fn fill_gaps(
     }
 }
 
-/// Whether it is less work to fill the gaps of a destination of so many bytes than to fill all of it before its
-/// elements are written. A run shorter than a line costs the line twice: it is read to be written, and the
-/// elements beside it come later.
+/// Whether it is less work to fill the gaps of a destination of `bytes` bytes than to fill all of it before
+/// its elements are written. A run shorter than a line costs the line twice: it is read to be written, and
+/// the elements beside it come later.
 pub(crate) fn are_sparse(gaps: &[Gap], elements: Elements, bytes: u64) -> bool {
     let line = u128::from(cost::LINE);
     let cost = |gap: &Gap| {

@@ -1,4 +1,5 @@
-//! How runs are visited: in blocks that read long runs of the source and write long ones of the destination.
+//! The order in which runs are copied: in blocks that read long stretches of the source and write long
+//! stretches of the destination.
 //!
 //! Runs that continue one another in the destination are a *chain*. Some loops make it, the innermost of the
 //! destination. A block is a box of the loops; what it has of a chain in one piece is a *segment*: the
@@ -85,7 +86,7 @@ pub(crate) enum Before {
     Nothing,
     /// A segment of a block before, whose last part of a line was kept.
     Carried,
-    /// A run that begins so many bytes from the segment in the source.
+    /// A run that begins this number of bytes from the segment in the source.
     Run(i64),
 }
 

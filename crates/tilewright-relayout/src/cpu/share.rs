@@ -221,7 +221,7 @@ mod tests {
         let long = [40, 60, 9, 52];
         assert!(shared(&TensorLayout::col_major(&long).unwrap(), &long, 2));
         assert!(!shared(&TensorLayout::col_major(&long).unwrap(), &long, 1));
-        // As many transposes as all threads need, and nothing to transpose.
+        // Enough transposes for all threads, and nothing to transpose.
         let batch = [15, 249, 284];
         assert!(!shared(&TensorLayout::ordered(&batch, &[1, 2, 0]).unwrap(), &batch, 2));
         assert!(!shared(&row(&long), &long, 2));

@@ -1,4 +1,4 @@
-//! A region of a plan with its way, and the ways of what cuts leave of it.
+//! A region of a plan with its way, and the ways of the parts of it that a range of the destination cuts off.
 //!
 //! A range of the destination cuts a region into parts that go along the last loops only, all of them, the
 //! first of which may be shorter. So there is a way for each number of last loops, chosen when a part first

@@ -11,7 +11,7 @@ use crate::{
 use core::{fmt, ops::Range};
 use rayon::prelude::*;
 
-/// Small chunks are moved together, about so many bytes at a time.
+/// Small chunks are moved together, in groups of about this size in bytes.
 const TOGETHER: u64 = 1 << 15;
 
 /// The buffer in chunks of one size.
@@ -43,7 +43,7 @@ fn is_common(turn: &Loop) -> bool {
 }
 
 impl Chunks {
-    /// The smallest closed chunks of at most so many bytes.
+    /// The smallest closed chunks of at most `most` bytes.
     pub(super) fn of(inner: &Inner, most: u64) -> Option<Chunks> {
         let whole = (inner.program.dst_bytes() <= most).then_some((inner.program.dst_bytes(), 0));
         let Some(regions) = inner.program.regions() else {

@@ -107,7 +107,7 @@ fn gathered(piece: u64, loops: &mut [Loop]) {
     }
 }
 
-/// The loops of a block from dense scratch to where it goes, around runs of so many bytes.
+/// The loops of a block from dense scratch to where it goes, around runs of `piece` bytes.
 fn scattered(piece: u64, loops: &mut Vec<Loop>) -> u64 {
     let (mut dense, mut run) = (piece as i64, piece);
     for turn in loops.iter_mut().rev() {

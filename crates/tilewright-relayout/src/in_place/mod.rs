@@ -22,7 +22,7 @@ use work::Works;
 /// The scratch of a thread, unless the caller says otherwise: within the second-level cache.
 const SCRATCH: u64 = 1 << 20;
 
-/// Chunks of so many bytes stay in the first caches: no other way is better.
+/// Chunks of at most this size, in bytes, stay in the first caches: no other way is better.
 const SMALL_CHUNK: u64 = 1 << 16;
 
 /// A plan that moves its elements within one buffer.
@@ -73,7 +73,7 @@ impl Plan {
         self.in_place_within(SCRATCH)
     }
 
-    /// The same plan within one buffer, with at most so many bytes of scratch for each thread.
+    /// The same plan within one buffer, with at most `scratch` bytes of scratch for each thread.
     ///
     /// # Errors
     /// As [`in_place`](Plan::in_place).

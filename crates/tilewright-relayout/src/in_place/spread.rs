@@ -1,4 +1,4 @@
-//! A swap among threads, each with parts of the buffer that no other has.
+//! Shares a swap among threads: at any time, each has parts of the buffer that no other has.
 //!
 //! Where the outermost loop stays, its turns are parts that exchange nothing. Where it swaps with
 //! another, the buffer is cut into panels of it: a thread takes two panels and swaps what each has of

@@ -1,4 +1,4 @@
-//! What a thread works with: buffers that are kept from run to run.
+//! The scratch buffers of a thread, which are kept from run to run.
 
 use crate::{cpu::scratch::Scratch, program::region::Loop};
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// At least so many bytes.
+    /// Makes the scratch buffer hold at least `bytes` bytes.
     pub(super) fn reserve(&mut self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         if self.bytes.len() < bytes {
@@ -35,7 +35,7 @@ impl Clone for Works {
 }
 
 impl Works {
-    /// Calls `f` with buffers that no one else uses, of at least so many bytes.
+    /// Calls `f` with buffers that no one else uses, of at least `bytes` bytes.
     pub(super) fn with(&self, bytes: u64, f: impl FnOnce(&mut Work)) {
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut work = held.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Boxes of one side: loops around runs, without what lies on the other side.
+//! Boxes of cells on one side, source or destination: loops around runs, with strides of that side only.
 
 use crate::program::MAX_REGIONS;
 use tilewright_core::{Block, Refinement};

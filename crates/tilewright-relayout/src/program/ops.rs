@@ -80,7 +80,7 @@ pub enum Op {
 /// A number and by how much it grows with the input that is walked.
 pub(crate) type Line = (u64, u64);
 
-/// A part of an offset that is arithmetic for `len` inputs, or padding for as many.
+/// A part of an offset that is arithmetic for `len` inputs, or padding for `len` inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) offset: i64,

@@ -1,10 +1,10 @@
 //! What a range of the destination reads: the source bytes of a box, as few long reads, and the same
 //! box over a buffer that holds just those.
 //!
-//! Laws: the positions of the boxes that [`cover`] yields include those of `clip`, and are at most
-//! twice as many; the reads of a [`Piece`] hold at most twice the units of its box, or 64 times where
-//! they would be shorter than 64 bytes. So a range reads at most four times what it needs where it
-//! needs 64 bytes together, and packed elements up to two bytes more for each read.
+//! Laws: the positions of the boxes that [`cover`] yields include those of `clip`, and are at most twice
+//! their number; the reads of a [`Piece`] hold at most twice the units of its box, or 64 times where they
+//! would be shorter than 64 bytes. So a range reads at most four times what it needs where it needs 64 bytes
+//! together, and packed elements up to two bytes more for each read.
 
 use crate::{
     Elements,

@@ -9,7 +9,7 @@ use crate::{
     stream::cover::{SHORT, STRETCH},
 };
 
-/// The list holds at most one stretch for so many bytes of the range, and half of that after joining.
+/// The list holds at most one stretch for this number of bytes of the range, and half of that after joining.
 const BYTES_PER_STRETCH: u64 = 6;
 
 /// The stretches that any list may hold.
@@ -42,7 +42,7 @@ pub(crate) struct Stretches {
     gap: u64,
 }
 
-/// The most bytes of the list of a range of so many bytes.
+/// The most bytes of the list of a range of `range` bytes.
 pub(crate) fn list_bytes(range: u64) -> u64 {
     (range / BYTES_PER_STRETCH).max(2 * LEAST as u64).saturating_mul(GAP)
 }
@@ -55,7 +55,7 @@ impl Stretches {
         Stretches { all: Vec::new(), bits, most: most.clamp(LEAST, usize::MAX / 64), gap: GAP }
     }
 
-    /// Adds what a leaf reads, and what lies between where that is no more than again as much.
+    /// Adds the elements that a leaf reads, and those between them where these are no more than its own.
     pub(crate) fn add(&mut self, leaf: &Leaf<'_>) {
         let (outer, inner) = (Bounds::of(leaf.outer), Bounds::of(leaf.inner));
         let (rows, cells, run) = (outer.count, inner.count, leaf.run);
@@ -114,7 +114,7 @@ impl Stretches {
         });
     }
 
-    /// The elements in so many bytes.
+    /// The elements in `bytes` bytes.
     fn elements(&self, bytes: u64) -> u64 {
         bytes.saturating_mul(8) / self.bits
     }

@@ -17,10 +17,10 @@ impl ShapeProto {
     /// The shape, every array of it valid ([`ArrayShape::validate`]).
     ///
     /// # Errors
-    /// The field at fault: an unknown element type, a negative dim, as many flags as dims unless
-    /// there are none, members of what is no tuple, a layout on what is no array or that does not fit,
-    /// a buffer without exactly one array, more than [`ArrayShape::MAX_RANK`] dims or
-    /// [`Shape::MAX_DEPTH`] tuples inside each other; as [`super::LayoutProto::to_layout`].
+    /// The field at fault: an unknown element type, a negative dim, dynamic flags whose number is neither 0
+    /// nor that of the dims, members of what is no tuple, a layout on what is no array or that does not fit,
+    /// a buffer without exactly one array, more than [`ArrayShape::MAX_RANK`] dims or [`Shape::MAX_DEPTH`]
+    /// tuples inside each other; as [`super::LayoutProto::to_layout`].
     ///
     /// ```
     /// use tilewright_xla::proto::ShapeProto;

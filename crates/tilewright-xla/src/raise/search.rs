@@ -2,7 +2,7 @@
 //!
 //! The working dims of XLA's walk are simulated as pieces: runs of digits of one dim. A tile takes the
 //! top digits of some pieces out to the left and leaves the rest to the right, in the same order. Each
-//! round takes as many of the next digits in storage order as one tile can.
+//! round takes the longest list of the next digits in storage order that one tile can take.
 
 use tilewright_core::TensorLayout;
 
@@ -199,7 +199,7 @@ impl Task {
         taken
     }
 
-    /// The tile that takes so many top digits, and the working dims behind it.
+    /// The tile that takes `taken[i]` top digits of piece `i`, and the working dims after it.
     fn apply(&self, active: Vec<Piece>, taken: &[usize]) -> (Vec<u64>, Vec<Piece>) {
         let (mut tile, mut outer, mut inner) = (Vec::new(), Vec::new(), Vec::new());
         for (piece, &count) in active.into_iter().zip(taken) {

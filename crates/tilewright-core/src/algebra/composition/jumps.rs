@@ -1,4 +1,4 @@
-//! A layout as what it does at its boundaries.
+//! A layout as a slope and a jump at each boundary between its modes.
 //!
 //! Law: `A(x) = A(0) + first·x + Σ_j by_j·⌊x / at_j⌋` for every x ≥ 0, the last mode as written running
 //! on; the boundaries `at_j` ascend, each divides the next, and no jump `by_j` is 0.

@@ -1,4 +1,5 @@
-//! Why there is no layout: a coordinate, what A(B) is there and what the only candidate gives.
+//! The error where A(B) is no layout: it names a coordinate, the value of A(B) there, and the different value
+//! of the only layout that could be the composition.
 
 use super::{Problem, jumps::Step};
 use crate::{Coord, Error, MAX_MODES, index::axes_of};

@@ -1,4 +1,4 @@
-//! Carries that may cancel: the one enumeration.
+//! Decides by enumeration whether carries cancel: the only place where composition enumerates.
 //!
 //! Law: accepts iff the weighted carries are 0 at every coordinate, and refuses with a coordinate where
 //! they are not. Two ways, whichever fits the budget of [`SEARCH_STATES`]: over the coordinates of the

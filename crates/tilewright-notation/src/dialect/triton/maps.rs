@@ -19,7 +19,7 @@ impl Encoding {
         spanning(&ins, &names(rank)).map(Some)
     }
 
-    /// The map of a tensor of these extents, powers of two, as many as [`Encoding::fits`].
+    /// The map of a tensor of these extents: powers of two, of a rank that [`Encoding::fits`].
     pub(super) fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
         match self {
             Encoding::Blocked { size, threads, warps, order, blocks } => {

@@ -1,4 +1,4 @@
-//! Layouts of memory as Triton's encodings of shared memory.
+//! Prints layouts of memory as Triton's encodings of shared memory.
 
 use tilewright_core::{Error as CoreError, LinearLayout};
 

@@ -1,4 +1,4 @@
-//! Lines of a source that are asked for while something else is moved.
+//! Prefetches lines of a source while another part is moved.
 
 use super::{
     enter::{Work, enter},

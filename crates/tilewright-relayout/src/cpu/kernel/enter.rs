@@ -1,5 +1,5 @@
-//! The way into an instruction set: work over any register is run in a function that has the
-//! instructions, one for each kind of work, so that the compiler sees each kind alone.
+//! Runs generic work in a function that is compiled for an instruction set (`#[target_feature]`). Each kind
+//! of work has a function of its own for each instruction set, so the compiler optimises each kind alone.
 
 use super::{isa::Isa, vector::Vector};
 
@@ -17,7 +17,8 @@ pub(super) trait Work {
 /// # Safety
 /// The machine has the instruction set, and what the work asks for holds.
 pub(super) unsafe fn enter<W: Work>(isa: Isa, register: usize, work: W) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: `# Safety` of `enter`: the machine has the instruction set `isa`, which each arm has matched,
+    // and what the work asks for holds. AVX-512 is used only where AVX2 is, too (`Isa::is_here`).
     unsafe {
         match (isa, register) {
             #[cfg(target_arch = "x86_64")]
@@ -40,7 +41,8 @@ pub(super) unsafe fn enter<W: Work>(isa: Isa, register: usize, work: W) -> bool 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 unsafe fn avx512<W: Work>(work: W) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `# Safety` of `avx512`: what `Work::with` asks for holds, and the machine has the instructions
+    // of `Zmm`.
     unsafe { work.with::<super::x86_64::avx512::Zmm>() }
 }
 
@@ -49,7 +51,8 @@ unsafe fn avx512<W: Work>(work: W) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn avx2<W: Work>(work: W) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `# Safety` of `avx2`: what `Work::with` asks for holds, and the machine has the instructions of
+    // `Ymm`.
     unsafe { work.with::<super::x86_64::avx2::Ymm>() }
 }
 
@@ -58,6 +61,7 @@ unsafe fn avx2<W: Work>(work: W) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn xmm<W: Work>(work: W) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `# Safety` of `xmm`: what `Work::with` asks for holds, and the machine has the instructions of
+    // `Xmm`.
     unsafe { work.with::<super::x86_64::xmm::Xmm>() }
 }

@@ -8,16 +8,17 @@ use crate::cpu::weave::NONE;
 /// The first `N` of a list of at least `N`.
 #[inline(always)]
 pub(super) fn exact<T, const N: usize>(list: &[T]) -> &[T; N] {
-    list.first_chunk().expect("a step has as many registers as bits select")
+    list.first_chunk().expect("the registers of a step fill the array")
 }
 
 /// Registers of a step.
 ///
 /// # Safety
-/// The machine has the instruction set; registers at these offsets are readable.
+/// The machine has the instruction set; a register at each of these offsets from `from` is readable.
 #[inline(always)]
 pub(super) unsafe fn load<V: Vector, const N: usize>(from: *const u8, at: &[i64; N]) -> [V; N] {
-    // SAFETY: the caller's promise.
+    // SAFETY: `# Safety` of `load`: a register at each offset of `at` from `from` is readable; the machine
+    // has the instruction set.
     unsafe {
         let mut held = [V::load(from.offset(at[0] as isize)); N];
         for k in 1..N {
@@ -33,7 +34,8 @@ pub(super) unsafe fn load<V: Vector, const N: usize>(from: *const u8, at: &[i64;
 /// The machine has the instruction set; `N` registers are readable.
 #[inline(always)]
 pub(super) unsafe fn load_lines<V: Vector, const N: usize>(from: *const u8) -> [V; N] {
-    // SAFETY: the caller's promise.
+    // SAFETY: `# Safety` of `load_lines`: `N` registers from `from` on are readable; the machine has the
+    // instruction set.
     unsafe {
         let mut held = [V::load(from); N];
         for k in 1..N {
@@ -60,7 +62,8 @@ pub(super) unsafe fn exchange<V: Vector, const T: bool, const N: usize, const AF
 ) {
     let of =
         |bit: u32| if T { [level_of::<V>(N * AFTER, bit), NONE] } else { levels[bit as usize] };
-    // SAFETY: the caller's promise.
+    // SAFETY: `# Safety` of `exchange`: the machine has the instruction set, and every level is one of `V`,
+    // which is all that `bit` asks for.
     unsafe {
         if N >= 2 {
             bit::<V, T, N, 1>(held, of(0));
@@ -86,7 +89,8 @@ unsafe fn bit<V: Vector, const T: bool, const N: usize, const S: usize>(
     held: &mut [V; N],
     levels: [u8; 2],
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `# Safety` of `exchange`, which `bit` shares: the machine has the instruction set, and both
+    // levels are levels of `V` where they are not `NONE`.
     unsafe {
         if T || levels[0] != NONE {
             level::<V, N, S>(held, levels[0]);
@@ -103,7 +107,8 @@ unsafe fn bit<V: Vector, const T: bool, const N: usize, const S: usize>(
 /// As for [`exchange`].
 #[inline(always)]
 unsafe fn level<V: Vector, const N: usize, const S: usize>(held: &mut [V; N], level: u8) {
-    // SAFETY: the caller's promise. The match makes the level a constant.
+    // SAFETY: `# Safety` of `exchange`: `level` is below log₂(8 · `V::BYTES`), which is at most 9, so the
+    // last arm is level 8. The match makes the level a constant.
     unsafe {
         match level {
             0 => pairs::<V, N, S>(held, 0),
@@ -125,7 +130,8 @@ unsafe fn level<V: Vector, const N: usize, const S: usize>(held: &mut [V; N], le
 unsafe fn pairs<V: Vector, const N: usize, const S: usize>(held: &mut [V; N], level: u8) {
     for i in 0..N / 2 {
         let low = i / S * 2 * S + i % S;
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `exchange`: the machine has the instruction set, and `level` is a level of
+        // `V`.
         (held[low], held[low + S]) = unsafe { V::exchange(level, held[low], held[low + S]) };
     }
 }

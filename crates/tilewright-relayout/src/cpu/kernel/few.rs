@@ -1,6 +1,6 @@
-//! A few rows joined element by element into one, or one row dealt out to a few, in registers: the bytes
-//! of `n` registers in are those of `n` registers out, so that each of these takes, by a table, its part
-//! of each of those.
+//! Kernels for 3, 5, 6 or 7 rows: the rows are interleaved element by element into one row (*join*), or one
+//! row is split into them (*deal*). The bytes of `n` registers that are read are the bytes of `n` registers
+//! that are written. Each register written takes its bytes from each register read by a table.
 
 use super::{
     Tools,
@@ -39,7 +39,7 @@ pub(super) fn tables(n: usize, width: usize, register: usize, joins: bool) -> Bo
     tables.into_boxed_slice()
 }
 
-/// The tables of `N` rows, of which there are as many as [`tables`] makes of them.
+/// The first `N * N` tables that [`tables`] made, as an array of `N` rows of `N`.
 pub(super) fn sized<const N: usize>(tables: &[[u8; 64]]) -> &Tables<N> {
     let rows = tables.as_chunks::<N>().0;
     rows.first_chunk().expect("there is a table for each register out and each register in")
@@ -53,7 +53,8 @@ pub(super) fn sized<const N: usize>(tables: &[[u8; 64]]) -> &Tables<N> {
 pub(super) unsafe fn spread<V: Vector, const N: usize>(rows: [V; N], tables: &Tables<N>) -> [V; N] {
     let mut out = rows;
     for k in 0..N {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `spread`: the tables were made for registers of `V`, and the machine has the
+        // instruction set.
         out[k] = unsafe { pick_all(rows, &tables[k]) };
     }
     out
@@ -89,7 +90,9 @@ impl<const N: usize> Make<N> for Rows<'_, N> {
     /// Reads a register at each of the distances from `from`.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; N] {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Make::make`: what this step reads is readable, a register at each multiple
+        // of `apart` below `N`. The tables were made for registers of `V`: `Few::of` makes both of `register`
+        // bytes.
         unsafe {
             let mut rows = [V::load(from); N];
             for (i, row) in rows.iter_mut().enumerate().skip(1) {
@@ -221,9 +224,9 @@ impl Few {
                 ahead,
             };
             // SAFETY: every byte of the region lies within the slices, one of which is exclusive, as
-            // `is_within` found. A step reads a register of each row, or as many of the one row, and
-            // writes one of each, or as many into one; the last step ends where the rows end, and rows
-            // are no shorter than a register. The machine has the instruction set, as `Isa::chosen` and
+            // `is_within` found. A step reads `N` registers, one of each row or all of the one row, and
+            // writes `N`, all into the one row or one into each; the last step ends where the rows end, and
+            // rows are no shorter than a register. The machine has the instruction set, as `Isa::chosen` and
             // its callers make sure.
             unsafe { strip::run((tools.isa, register), &make, &strip, stage.as_mut()) };
         };

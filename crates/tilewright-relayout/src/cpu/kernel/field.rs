@@ -37,7 +37,9 @@ impl<const F: usize> Make<F> for Unpack<'_, F> {
     /// Reads one register.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; F] {
-        // SAFETY: the caller's promise; a register of zeros is readable, and levels are below a byte's.
+        // SAFETY: `# Safety` of `Make::make`: what this step reads is readable, one register at `from`.
+        // `ZEROS` holds a register of any size, and `levels` are below 3, so levels of any register. The
+        // tables were made for registers of `V`: `Field::of` makes both of `register` bytes.
         unsafe {
             let zeros = V::load(ZEROS.as_ptr());
             let mut places = [zeros; F];
@@ -74,7 +76,9 @@ impl<const F: usize> Make<1> for Pack<'_, F> {
     /// Reads `F` registers.
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
-        // SAFETY: the caller's promise; levels are below a byte's.
+        // SAFETY: `# Safety` of `Make::make`: what this step reads is readable, `F` registers from `from` on.
+        // `levels` are below 3, so levels of any register. The tables were made for registers of `V`:
+        // `Field::of` makes both of `register` bytes.
         unsafe {
             let mut places = [V::load(from); F];
             for (i, place) in places.iter_mut().enumerate().skip(1) {

@@ -1,4 +1,5 @@
-//! Rows of elements: read from the source, written to the destination.
+//! Moves rows element by element: a row is read from the source at one stride, decoded where it is packed,
+//! and written to the destination at another stride.
 
 use super::Codec;
 use crate::cpu::scratch::Scratch;

@@ -22,20 +22,23 @@ unsafe impl Vector for Words {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Words {
-        // SAFETY: the caller's promise; an array of bytes has no alignment.
+        // SAFETY: `# Safety` of `Vector::load`: 16 bytes at `from` are readable. An array of bytes has no
+        // alignment.
         let bytes = unsafe { from.cast::<[[u8; 8]; 2]>().read() };
         Words(bytes.map(u64::from_le_bytes))
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's promise; an array of bytes has no alignment.
+        // SAFETY: `# Safety` of `Vector::store`: 16 bytes at `to` are writable. An array of bytes has no
+        // alignment.
         unsafe { to.cast::<[[u8; 8]; 2]>().write(self.0.map(u64::to_le_bytes)) }
     }
 
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
-        // SAFETY: the caller's promise covers that of `store`.
+        // SAFETY: `# Safety` of `Vector::stream`: 16 bytes at `to` are writable, which is what `store` asks
+        // for.
         unsafe { self.store(to) }
     }
 
@@ -52,7 +55,8 @@ unsafe impl Vector for Words {
 
     #[inline(always)]
     unsafe fn arrange(self, table: *const u8) -> Words {
-        // SAFETY: the caller's promise; an array of bytes has no alignment.
+        // SAFETY: `# Safety` of `Vector::arrange`: 16 bytes at `table` are readable. An array of bytes has no
+        // alignment.
         let table = unsafe { table.cast::<[u8; 16]>().read() };
         let bytes: [u8; 16] = bytemuck::cast(self.0.map(u64::to_le_bytes));
         let bytes = table.map(|from| bytes[usize::from(from) % 16]);
@@ -62,7 +66,8 @@ unsafe impl Vector for Words {
 
     #[inline(always)]
     unsafe fn pick(self, Words(from): Words, table: *const u8) -> Words {
-        // SAFETY: the caller's promise; an array of bytes has no alignment.
+        // SAFETY: `# Safety` of `Vector::pick`: 16 bytes at `table` are readable. An array of bytes has no
+        // alignment.
         let table = unsafe { table.cast::<[u8; 16]>().read() };
         let mut bytes: [u8; 16] = bytemuck::cast(self.0.map(u64::to_le_bytes));
         let from: [u8; 16] = bytemuck::cast(from.map(u64::to_le_bytes));

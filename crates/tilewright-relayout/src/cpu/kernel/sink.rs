@@ -60,16 +60,17 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         steps.write.chunks(together.max(1))
     }
 
-    /// Makes ready for the steps of the filling of this number: where a step writes is so many bytes behind
-    /// the result as it is behind the first byte of the block.
+    /// Prepares for the steps of filling `number`. Returns the place that stands for the first byte of the
+    /// block: a step with `dst` writes `dst` bytes behind it.
     ///
     /// # Safety
-    /// The steps are those of the filling; the machine has the instruction set.
+    /// As for [`Run::all`], of the fillings so far; the steps are those of the filling.
     #[inline(always)]
     pub(super) unsafe fn open<V: Vector>(&mut self, number: usize, steps: &[Write]) -> *mut u8 {
         let stage = self.stage.filter(|_| !CACHED);
         let (Some(stage), Some(first)) = (stage, steps.first()) else { return self.first };
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `open`: the fillings lie in the destination, and the machine has the
+        // instruction set. `close` counts only fillings whose steps were run.
         unsafe { self.fillings.make_room::<V>(stage) };
         let (buffer, filling) =
             (self.run.buffer(stage, self.fillings.filled), &stage.fillings[number]);
@@ -113,8 +114,10 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
         let to = open.wrapping_offset(step.dst as isize);
         for k in 0..W {
             let to = to.wrapping_offset(self.at[k] as isize);
-            // SAFETY: the caller's promise; a stage holds what its steps write together, and registers
-            // are streamed only if they are lines.
+            // SAFETY: `# Safety` of `Run::all`: every byte that the step writes lies in the destination.
+            // Where there is a stage, `open` lies in a buffer that holds what the steps of a filling write
+            // (`Stage::bytes`). `begin` sets `streamed` only where registers are lines, the block begins on a
+            // line, and so does every register of it (`Steps::aligned`).
             unsafe {
                 if !CACHED && self.streamed {
                     held[k].stream(to);
@@ -124,7 +127,8 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
             }
         }
         match self.stage.filter(|_| !CACHED) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `Run::all`: what was opened before this filling lies in the destination,
+            // and its buffer is full.
             Some(stage) => unsafe { self.fillings.go_on::<V>(stage, W * V::BYTES, requests) },
             None => requests.some::<V>(W * V::BYTES / LINE),
         }
@@ -137,7 +141,8 @@ impl<'a, const W: usize, const CACHED: bool> Sink<'a, W, CACHED> {
     #[inline(always)]
     pub(super) unsafe fn end<V: Vector>(&mut self) {
         if let Some(stage) = self.run.weave.steps.stage.as_ref().filter(|_| !CACHED) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `Run::all`: every filling lies in the destination. `close` counts only
+            // those whose steps were run.
             unsafe { self.fillings.end::<V>(stage) };
         }
     }

@@ -1,5 +1,6 @@
-//! A stage: a stretch of each row of the destination, on the line it lies on, whose whole lines are written
-//! past the caches when it is full and whose last, partial line stays.
+//! The stage of a strip: a small buffer for each row of the destination, with the alignment that the row has
+//! to cache lines. When a buffer is full its whole lines are written past the caches; its last, partial line
+//! stays.
 
 use super::{
     enter::{Work, enter},
@@ -50,7 +51,8 @@ impl Stage {
         if held.line.wrapping_add(held.fill) == to && held.fill > held.skip {
             return;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `begin`: what the row held before lies in the destination, and the machine
+        // has the instruction set, which is what `finish` asks for.
         unsafe { self.finish::<V>(k) };
         let phase = to.addr() % LINE;
         self.rows[k] = Held { line: to.wrapping_sub(phase), skip: phase, fill: phase };
@@ -94,7 +96,8 @@ impl Stage {
     /// As for [`Stage::flush`].
     #[inline(always)]
     unsafe fn finish<V: Vector>(&mut self, k: usize) {
-        // SAFETY: the caller's promise; what is left is shorter than a line.
+        // SAFETY: `# Safety` of `flush`, which `finish` shares: the row's bytes lie in the destination.
+        // `flush` leaves fewer of them than a line, which `copy_short` can copy.
         unsafe {
             self.flush::<V>(k);
             let Held { line, skip, fill } = self.rows[k];
@@ -112,7 +115,9 @@ impl Stage {
 /// # Safety
 /// As for [`super::strip::run`].
 pub(super) unsafe fn finish(isa: Isa, mut stage: Stage) {
-    // SAFETY: the caller's promise; lines of the stage hold whole registers of any size.
+    // SAFETY: `# Safety` of `finish`: what the stage holds lies in the destination, and the machine has the
+    // instruction set. Any register divides a line, so `Stage::flush` can copy lines in registers of any
+    // size.
     unsafe { enter(isa, isa.register(), Finish(&mut stage)) };
 }
 
@@ -124,7 +129,8 @@ impl Work for Finish<'_> {
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         for k in 0..ROWS {
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `Work::with`: what each row holds lies in the destination, as `finish`
+            // asks for.
             unsafe { self.0.finish::<V>(k) };
         }
         V::fence();

@@ -1,4 +1,5 @@
-//! Strips: a few registers in, a few out, the same again a register further on, until the end of a row.
+//! Strips: kernels that read a few registers, write a few, and move a register further on, until the end of a
+//! row.
 //!
 //! What is written past the caches goes through a [stage](Stage).
 
@@ -62,7 +63,7 @@ pub(super) unsafe fn run<M: Make<O>, const O: usize>(
     strip: &Strip,
     stage: Option<&mut Stage>,
 ) -> bool {
-    // SAFETY: the caller's promise.
+    // SAFETY: `# Safety` of `run` is what `Steps` asks for.
     unsafe { enter(isa, register, Steps { make, strip, stage }) }
 }
 
@@ -78,7 +79,8 @@ impl<M: Make<O>, const O: usize> Work for Steps<'_, M, O> {
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Steps { make, strip, stage } = self;
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Work::with`: what `run` asks for holds, and so it does for the part of it
+        // that each way does.
         unsafe {
             match (stage, strip.apart == 0) {
                 (None, _) => strip.cached::<V, M, O>(make),
@@ -115,8 +117,8 @@ pub(super) fn registers(isa: Isa) -> &'static [usize] {
     }
 }
 
-/// How far ahead a row of so many bytes is asked for where as many of them as `side` lie side by side:
-/// not beyond the next row, and not at all in a cache.
+/// How far ahead a row of `row` bytes is asked for, where `side` rows lie side by side: not beyond the next
+/// row, and not at all in a cache.
 pub(super) fn ahead(reach: Reach, row: usize, side: usize) -> usize {
     match reach {
         Reach::Far | Reach::Coming => (cost::AHEAD as usize / side).min(row / LINE) * LINE,
@@ -131,7 +133,7 @@ pub(super) fn ahead(reach: Reach, row: usize, side: usize) -> usize {
 #[inline(always)]
 unsafe fn put<V: Vector, const O: usize>(held: [V; O], to: *mut u8, apart: isize) {
     for (k, register) in held.into_iter().enumerate() {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `put`: a register is writable at each multiple of `apart` below `O`.
         unsafe { register.store(to.wrapping_offset(k as isize * apart)) };
     }
 }
@@ -163,7 +165,9 @@ impl Strip {
         let width = self.width::<V, O>();
         let apart = if self.apart == 0 { V::BYTES as isize } else { self.apart };
         let end = self.len / width * self.step;
-        // SAFETY: the caller's promise: steps, and the last one, begin within the rows.
+        // SAFETY: `# Safety` of `run`: what each step, and the last one at `last`, reads is readable, and
+        // what it writes lies in the rows. `len` is at least `width`, so the last step begins within the
+        // rows.
         unsafe {
             for i in 0..self.len / width {
                 self.ask::<V, M, O>(make, i * self.step, end);
@@ -193,20 +197,24 @@ impl Strip {
         let room = (PITCH - 2 * LINE) / width;
         for k in 0..R {
             let to = self.to.wrapping_offset(k as isize * self.apart);
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `run`: what the stage was given before lies in the destination, which
+            // `begin` asks for.
             unsafe { stage.begin::<V>(k, to) };
         }
         let mut done = 0;
         while done < steps {
             let count = room.min(steps - done);
-            // SAFETY: the caller's promise; every row holds less than a line and gets `count` steps.
+            // SAFETY: `# Safety` of `run` holds for these steps. Every row of the stage holds less than a
+            // line, since `begin` and `flush` leave no more, and `room` steps fit behind that.
             unsafe { self.fill::<V, M, O, R>(make, stage, done, count) };
             done += count;
         }
         if rest > 0 {
             let mut last = [0; 512];
-            // SAFETY: the caller's promise: the last step's registers, at most 8 of 64 bytes, of which
-            // each row lacks the last `rest` bytes, fewer than a step's.
+            // SAFETY: `# Safety` of `run`: what the step at `last` reads is readable, and what it writes lies
+            // in the rows. `O` is at most 8 and a register has at most 64 bytes, so `last` holds all
+            // registers. `rest` is below `width`, which is at most 512, and a row of the stage has room for
+            // it behind less than a line.
             unsafe {
                 let held = make.make::<V>(self.from.add(self.last));
                 for (k, register) in held.into_iter().enumerate() {
@@ -236,7 +244,8 @@ impl Strip {
         count: usize,
     ) {
         let is_phased = |held: &Held| !held.fill.is_multiple_of(V::BYTES);
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `fill` is what `steps` asks for: the steps may be run, and the rows have room
+        // for them.
         unsafe {
             if stage.rows[..R].iter().any(is_phased) {
                 self.steps::<V, M, O, R, true>(make, stage, done, count);
@@ -246,7 +255,7 @@ impl Strip {
         }
         for k in 0..R {
             stage.rows[k].fill += count * self.width::<V, O>();
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `run`: what `steps` wrote to the row lies in the destination.
             unsafe { stage.flush::<V>(k) };
         }
     }
@@ -271,8 +280,9 @@ impl Strip {
             core::array::from_fn(|k| stage.buffer.wrapping_add(k * PITCH + stage.rows[k].fill));
         let phases = ends.map(|end| if PHASED { end.addr() % V::BYTES } else { 0 });
         let tables = phases.map(|phase| turned::<V>(phase));
-        // SAFETY: a row begins a register or more behind readable bytes, and each has room for the steps.
-        // The steps read what the caller promises.
+        // SAFETY: the stage's buffer lies behind a line (`Stage::new`), so a register before the end of each
+        // row is readable. `# Safety` of `fill`: each row has room for `count` steps, and what `make` reads
+        // for them is readable.
         unsafe {
             let mut last = ends.map(|end| V::load(end.wrapping_sub(V::BYTES)));
             let end = self.len / width * self.step;

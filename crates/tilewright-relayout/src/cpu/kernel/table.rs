@@ -1,4 +1,4 @@
-//! Elements one by one, at offsets from tables.
+//! Moves elements one by one: tables say the offset of each in the source and in the destination.
 
 use super::{Codec, bits, line};
 use crate::{
@@ -91,8 +91,8 @@ unsafe fn moved<const N: usize>(width: usize, leaf: &Shifted<'_>, src: &[u8], ou
         let to = to.wrapping_offset(scaled(dst + leaf.shift.1));
         for &(src, dst) in leaf.leaf.inner {
             let (from, to) = (from.wrapping_offset(scaled(src)), to.wrapping_offset(scaled(dst)));
-            // SAFETY: the caller has `N` bytes at the sum of both entries on either side, and the sides
-            // are a shared and an exclusive slice.
+            // SAFETY: `# Safety` of `moved`: `N` bytes lie in `src` and in `out` from the sum of both entries
+            // on. The sides are a shared and an exclusive slice, so they do not overlap.
             unsafe {
                 to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned())
             };

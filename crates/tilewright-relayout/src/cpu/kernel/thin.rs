@@ -1,5 +1,5 @@
-//! Every `n`th element of a row, side by side, in registers: each register out takes, by a table, its
-//! part of each of `n` registers in.
+//! Packs every `n`th element of a row, in registers: each register written takes its bytes from `n` registers
+//! read, by a table for each of them.
 
 use super::{
     Isa, Tools,
@@ -55,7 +55,7 @@ impl Thin {
         self.n
     }
 
-    /// The least turns of the last loop, of runs of so many bytes.
+    /// The least turns of the last loop, of runs of `run` bytes.
     pub(crate) fn least(&self, run: u64) -> u64 {
         (self.register as u64).div_ceil(run) + 1
     }
@@ -145,7 +145,8 @@ struct Nth<'a, const N: usize> {
 impl<const N: usize> Make<1> for Nth<'_, N> {
     #[inline(always)]
     unsafe fn make<V: Vector>(&self, from: *const u8) -> [V; 1] {
-        // SAFETY: the caller's promise; the tables were made for registers of `V`.
+        // SAFETY: `# Safety` of `Make::make`: what this step reads is readable, `N` registers from `from` on.
+        // The tables were made for registers of `V`: `Thin::of` makes both of `register` bytes.
         unsafe {
             let mut held = [V::load(from); N];
             for (i, register) in held.iter_mut().enumerate().skip(1) {

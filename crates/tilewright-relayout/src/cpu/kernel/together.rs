@@ -1,4 +1,5 @@
-//! Parts of one region, moved by several threads at the same time.
+//! Moves parts of one region in several threads at the same time, where it is proved that they write
+//! different bytes.
 
 use super::{Isa, weave};
 use crate::{
@@ -24,7 +25,8 @@ pub(crate) struct Together<'a> {
 #[derive(Clone, Copy)]
 struct Shared(*mut u8, usize);
 
-// SAFETY: whoever writes through it promises to be alone with what it writes.
+// SAFETY: `Shared` gives out no access of its own. Every write through it is in an `unsafe` block, which says
+// why no other thread has the same bytes.
 unsafe impl Sync for Shared {}
 
 /// What calls a function with every number below another, in threads.

@@ -35,7 +35,8 @@ pub(super) unsafe trait Vector: Copy {
     unsafe fn store_first(self, to: *mut u8, len: usize) {
         let mut bytes = [0; 64];
         const { assert!(Self::BYTES <= 64) };
-        // SAFETY: the caller's promise; the array holds a register.
+        // SAFETY: `# Safety` of `store_first`: `len` is below `BYTES` and `len` bytes at `to` are writable.
+        // The array holds a register, so `len` bytes of it are readable.
         unsafe {
             self.store(bytes.as_mut_ptr());
             Self::copy_short(bytes.as_ptr(), to, len);
@@ -81,14 +82,15 @@ pub(super) unsafe trait Vector: Copy {
     /// The machine has the instruction set.
     unsafe fn extend(self, sign: u8) -> Self;
 
-    /// Copies fewer than 64 bytes.
+    /// Copies `len` bytes, fewer than 64.
     ///
     /// # Safety
-    /// `len` bytes at `from` are readable and at `to` writable, and the two do not overlap; the machine
-    /// has the instruction set.
+    /// `len` is below 64, `len` bytes at `from` are readable and at `to` writable, and the two do not
+    /// overlap; the machine has the instruction set.
     #[inline(always)]
     unsafe fn copy_short(from: *const u8, to: *mut u8, len: usize) {
-        // SAFETY: the caller's promise: both ends of what is copied are as long as the halves.
+        // SAFETY: `# Safety` of `copy_short`: `len` bytes at `from` are readable and at `to` writable, and
+        // the two do not overlap. Each arm's `N` is at most `len`, and `len` at most `2 * N`.
         unsafe {
             match len {
                 0 => {}
@@ -116,10 +118,11 @@ pub(super) unsafe trait Vector: Copy {
 ///
 /// # Safety
 /// `len` bytes at `from` are readable and at `to` writable, the two do not overlap, and `len` is at least `N`
-/// and at most twice as many.
+/// and at most `2 * N`.
 #[inline(always)]
 unsafe fn ends<const N: usize>(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: the caller's promise; an array of bytes has no alignment.
+    // SAFETY: `# Safety` of `ends`: `len` bytes at `from` are readable and at `to` writable, and `len` is at
+    // least `N`. An array of bytes has no alignment.
     unsafe {
         let first = from.cast::<[u8; N]>().read();
         let last = from.add(len - N).cast::<[u8; N]>().read();

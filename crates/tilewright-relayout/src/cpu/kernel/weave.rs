@@ -90,7 +90,8 @@ impl<const T: bool, const W: usize> Work for Direct<'_, T, W> {
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Direct(run, blocks) = self;
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Work::with`: what `Run::all` asks for holds, which is what `direct` asks
+        // for.
         unsafe {
             match run.buffers.store {
                 Store::Cached => run.direct::<V, T, W, true>(blocks),
@@ -109,7 +110,8 @@ impl<const T: bool, const G: usize, const W: usize> Work for Through<'_, T, G, W
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Through(run, blocks) = self;
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Work::with`: what `Run::all` asks for holds, which is what `through` asks
+        // for.
         unsafe {
             match run.buffers.store {
                 Store::Cached => run.through::<V, T, G, W, true>(blocks),
@@ -121,14 +123,14 @@ impl<const T: bool, const G: usize, const W: usize> Work for Through<'_, T, G, W
 }
 
 impl Run<'_> {
-    /// Moves all blocks. Returns whether the instruction set has such registers.
+    /// Moves all blocks. Returns whether the instruction set has registers of this size.
     ///
     /// # Safety
     /// Every byte that a step of a block reads lies in the source and every byte it writes in the
     /// destination, which no one else uses; the scratch buffer holds two blocks and a stage; the machine
     /// has the instruction set.
     unsafe fn all(&self, isa: Isa, blocks: Blocks) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `all` is what `sized` asks for.
         unsafe {
             if self.weave.lanes.is_transpose(self.weave.register) {
                 self.sized::<true>(isa, blocks)
@@ -146,7 +148,8 @@ impl Run<'_> {
         let (steps, register) = (&self.weave.steps, self.weave.register);
         macro_rules! go {
             ($work:expr) => {
-                // SAFETY: the caller's promise.
+                // SAFETY: `# Safety` of `all`, which `sized` shares: the machine has the instruction set, and
+                // what `Direct` and `Through` ask for holds.
                 unsafe { enter(isa, register, $work) }
             };
         }
@@ -254,7 +257,8 @@ impl Run<'_> {
         let mut next = blocks.next();
         let read = Reading::<G>::new(self, W);
         for step in 0..steps.gather.len() {
-            // SAFETY: as promised, for a buffer that holds a block.
+            // SAFETY: `# Safety` of `Run::all`: what step `step` of the block reads lies in the source.
+            // `current` is the first half of the scratch buffer, which holds two blocks.
             unsafe {
                 let soon = next.map_or(block.src, |next| next.src);
                 read.step::<V, T>(self, block.src, soon, step, current);
@@ -280,7 +284,8 @@ impl Run<'_> {
                     let Some(Block { src, .. }) = next else { continue };
                     let soon = after.map_or(src, |after| after.src);
                     while (step + 1) * G <= written {
-                        // SAFETY: as promised, for a buffer that holds a block.
+                        // SAFETY: `# Safety` of `Run::all`: the step reads within the source. There is a
+                        // reading step for each `G` registers written. `other` holds a block.
                         unsafe { read.step::<V, T>(self, src, soon, step, other) };
                         step += 1;
                     }
@@ -337,8 +342,9 @@ impl<const G: usize> Reading<G> {
         scratch: *mut u8,
     ) {
         let gather = &run.weave.steps.gather;
-        // SAFETY: a block has as many reading steps as are counted, and `ahead` is no more; the caller's
-        // promise.
+        // SAFETY: `# Safety` of `Reading::step`: `step` is one of the reading steps of a block. `later` is
+        // one of them, too: `ahead` is at most their number, and `turn` is their number less `ahead`. What
+        // the step reads lies in the source, and `scratch` holds a block.
         unsafe {
             if self.far {
                 let (block, later) = if step < self.turn {

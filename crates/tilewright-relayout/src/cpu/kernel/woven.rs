@@ -1,4 +1,4 @@
-//! One run of a weave: where its data is, and the buffers between.
+//! One run of a weave: pointers to its source, its destination and the scratch buffers between them.
 
 use super::ask::Ask;
 use crate::cpu::{

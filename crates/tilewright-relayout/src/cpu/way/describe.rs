@@ -1,4 +1,4 @@
-//! A way in words.
+//! Names a way in words, as plans print it.
 
 use super::{Terms, Way};
 use crate::{

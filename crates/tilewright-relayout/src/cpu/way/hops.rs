@@ -328,8 +328,8 @@ fn whole_lines(stride: u64) -> u64 {
     cost::LINE >> stride.trailing_zeros().min(cost::LINE.trailing_zeros())
 }
 
-/// About so many turns of a loop, or a few more if there is room: parts of even size, if they are few, of
-/// which the last does not move much twice.
+/// About `wanted` turns of a loop, or a few more, up to `room`. If the parts are few they are of even size,
+/// so that the last one moves few turns twice.
 fn fitting(extent: u64, wanted: u64, room: u64) -> u64 {
     let count = (extent / wanted.max(1)).max(1);
     if count >= FEW {

@@ -27,8 +27,8 @@ struct Walk {
 /// The least blocks of a part, if they go through a scratch buffer.
 const SOME: u64 = 32;
 
-/// The turns of each loop that a block takes: at least those of a unit, and so many that it reads and
-/// writes long runs. Strides and runs count bits.
+/// The turns of each loop that a block takes: at least those of a unit, and enough for long runs on both
+/// sides. Strides and runs count bits.
 pub(super) fn shape(
     loops: &[Loop],
     run: u64,
@@ -46,7 +46,7 @@ pub(super) fn shape(
             (cost::SCRATCH_BLOCK.min(some), cost::NEAR_SCRATCH_BLOCK)
         }
     };
-    // As many rows as leave room for a row of the source that is worth reading.
+    // The most rows that leave each of them a stretch of the source that is worth reading.
     let rows = far / cost::LEAST_READ_RUN * (run / 8).max(1);
     let crowded = loops.iter().any(|turn| turn.src != 0 && turn.src % cost::WAY == 0);
     let most_write = if crowded { cost::CROWDED_WRITE_RUN } else { cost::WRITE_RUN };
@@ -207,7 +207,7 @@ impl Blocks {
         Some(blocks)
     }
 
-    /// Lets blocks carry so many lines each to those that go on where their runs of so many bytes end.
+    /// Lets each block carry `lines` lines to the block that goes on where its runs of `chain` bytes end.
     fn carry(&mut self, chain: i64, lines: u64) {
         let walks = &mut self.walk[..self.loops];
         let goes_on =
@@ -251,7 +251,7 @@ impl Walk {
         let (step, last) = (taken as i64, (extent - taken) as i64);
         let whole = |stride: i64| [step, last].iter().all(|n| n * (stride % 8) % 8 == 0);
         (whole(turn.src) && whole(turn.dst)).then_some(())?;
-        // So many turns are whole bytes on both sides.
+        // `unit` turns are whole bytes on both sides.
         let unit = 8i64 >> (turn.src | turn.dst).trailing_zeros().min(3);
         Some(Walk {
             count: (last as u64).div_ceil(step as u64) + 1,

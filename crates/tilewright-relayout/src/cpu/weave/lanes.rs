@@ -1,4 +1,4 @@
-//! From the loops of a part to the exchanges that permute the bits of an address.
+//! Finds the exchanges of address bits that move a part, from the strides of its loops.
 //!
 //! A *unit* is a few registers of the source that hold the same elements as equally many registers of
 //! the destination. The address of an element within it is a number of bits on either side: those
@@ -126,7 +126,7 @@ impl Lanes {
 }
 
 impl Lanes {
-    /// Whether the highest bits inside a register of so many bytes are exchanged in order, and nothing
+    /// Whether the highest bits inside a register of `register` bytes are exchanged in order, and nothing
     /// else is done: the transpose of a square.
     pub(crate) fn is_transpose(&self, register: usize) -> bool {
         let low = (8 * register).ilog2() as usize - self.levels.len();

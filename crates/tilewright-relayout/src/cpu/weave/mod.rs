@@ -1,10 +1,11 @@
-//! A part as blocks of register permutations: what the kernel of [`weave`](crate::cpu::kernel) runs.
+//! A *weave*: a part of a region as blocks of register permutations, which the kernel
+//! [`weave`](crate::cpu::kernel) runs.
 //!
-//! A block is a part of the part that fits into a cache and is long enough on both sides for memory to be
-//! fast: it is read along the source's contiguous loops and written along the destination's. Between
-//! the two lie [`Lanes`]: the permutation of address bits that turns a few registers of the source into
-//! a few of the destination. Everything a block does is two lists of steps, the same for every block;
-//! blocks at the end of a loop that they do not divide begin earlier, and move some elements twice.
+//! A block fits into a cache and is long enough on both sides for memory to be fast: it is read along the
+//! source's contiguous loops and written along the destination's. Between the two lie [`Lanes`]: the
+//! permutation of address bits that turns a few registers of the source into a few of the destination.
+//! Everything a block does is two lists of steps, the same for every block; blocks at the end of a loop that
+//! they do not divide begin earlier, and move some elements twice.
 //!
 //! Law: the steps of all blocks move every element of the part to its place, and nothing else.
 
@@ -39,7 +40,7 @@ pub(crate) struct Weave {
     run: u64,
 }
 
-/// Where the data of a part is, for all one knows.
+/// Where the data of a part is assumed to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// In memory: blocks are long, read ahead and written past the caches.
@@ -81,7 +82,8 @@ impl Weave {
         })
     }
 
-    /// The same with blocks of any shape, given the turns of a unit, each at least as many.
+    /// The same with blocks of the shape that `shape` makes of the turns of a unit: at least those of each
+    /// loop.
     #[cfg(test)]
     pub(crate) fn shaped(
         part: &RegionRef<'_>,

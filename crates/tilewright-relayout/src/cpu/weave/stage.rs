@@ -1,5 +1,5 @@
-//! How written registers become whole lines where they do not lie on lines themselves: a few steps fill a
-//! small buffer that holds contiguous runs of the destination, from which lines are written later.
+//! The stage of a weave, for registers that are not aligned to lines of the destination. A few steps fill a
+//! small buffer with contiguous runs of the destination; its whole lines are written later.
 //!
 //! The runs of a filling go on where those of the one before ended, or of another block. What is left of
 //! a line at the end of a run is carried there, so that every line is written whole, and once.
@@ -50,8 +50,8 @@ impl Stage {
     /// The most buffers.
     pub(crate) const BUFFERS: usize = 8;
 
-    /// The stage of these steps, each of which writes registers so far from its place, if what some of
-    /// them write together are a few contiguous runs.
+    /// The stage of these steps, each of which writes a register at each offset of `registers` from its
+    /// place, if what some of them write together are a few contiguous runs.
     pub(super) fn of(steps: &[Write], registers: &[i64], register: usize) -> Option<Stage> {
         let starts: Vec<i64> = steps.iter().map(|step| step.dst).collect();
         let mut dst = Vec::new();
@@ -96,7 +96,7 @@ impl Stage {
     }
 }
 
-/// Whether all so many steps lie to one another as the first ones do.
+/// Whether each group of `count` steps has the distances of the first group.
 fn are_alike(starts: &[i64], count: usize) -> bool {
     starts.len().is_multiple_of(count)
         && starts.chunks(count).all(|chunk| {
@@ -135,8 +135,8 @@ fn linked(starts: &[i64], count: usize, run: i64, runs: usize) -> (Vec<Filling>,
     (fillings, chain.filter(|_| even))
 }
 
-/// Where registers at these offsets form contiguous runs of as many registers each: the run of each
-/// register and its place in it, and where the runs begin; `None` if runs are of different lengths.
+/// Where registers at these offsets form contiguous runs of equal length: the run of each register and its
+/// place in it, and where the runs begin; `None` if runs are of different lengths.
 fn joined(registers: &[i64], register: i64, runs: &mut Vec<i64>) -> Option<(Vec<usize>, Vec<i64>)> {
     let mut order: Vec<usize> = (0..registers.len()).collect();
     order.sort_by_key(|&k| registers[k]);

@@ -1,4 +1,4 @@
-//! What a block does: steps that read, and steps that write.
+//! The steps of a block: those that read registers, and those that write them.
 
 use super::{
     Lanes, Reach,

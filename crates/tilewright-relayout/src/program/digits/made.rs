@@ -1,4 +1,5 @@
-//! How the digits of two layouts are found.
+//! Builds the digits of two layouts: the groups of dims, their digits, and the programs that compute offsets
+//! from them.
 
 use super::{Digit, Digits, Group};
 use crate::program::{
@@ -233,7 +234,7 @@ impl Size {
         (quotient, Size { extent: by, low, reach, origin: self.origin % by })
     }
 
-    /// From where to where the digit of the cut `at` goes, of so many turns.
+    /// The least value, and the one behind the greatest, of the digit of `turns` turns that is cut at `at`.
     fn digit(self, at: u64, turns: u64) -> (u64, u64) {
         let (low, high) = (self.low / at, self.reach.saturating_sub(1) / at);
         if low / turns == high / turns { (low % turns, high % turns + 1) } else { (0, turns) }

@@ -7,8 +7,8 @@ use core::arch::aarch64::*;
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Quad(uint8x16_t);
 
-/// Which bytes of a register stay, for [`Vector::splice`]: as many as bytes are set from the place that the
-/// table is read at.
+/// Which bytes of a register stay, for [`Vector::splice`]: those that are set in the register read from this
+/// table `count` bytes before its first 0.
 static SPLICE: [[u8; 16]; 2] = [[0xFF; 16], [0; 16]];
 
 /// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
@@ -31,19 +31,20 @@ unsafe impl Vector for Quad {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Quad {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Vector::load`: 16 bytes at `from` are readable. NEON is part of 64-bit ARM.
         Quad(unsafe { vld1q_u8(from) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Vector::store`: 16 bytes at `to` are writable. NEON is part of 64-bit ARM.
         unsafe { vst1q_u8(to, self.0) }
     }
 
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
-        // SAFETY: the caller's promise covers that of `store`.
+        // SAFETY: `# Safety` of `Vector::stream`: 16 bytes at `to` are writable, which is what `store` asks
+        // for.
         unsafe { self.store(to) }
     }
 
@@ -75,19 +76,22 @@ unsafe impl Vector for Quad {
 
     #[inline(always)]
     unsafe fn arrange(self, table: *const u8) -> Quad {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Vector::arrange`: 16 bytes at `table` are readable. NEON is part of 64-bit
+        // ARM.
         Quad(unsafe { vqtbl1q_u8(self.0, vld1q_u8(table)) })
     }
 
     #[inline(always)]
     unsafe fn pick(self, from: Quad, table: *const u8) -> Quad {
-        // SAFETY: the caller's promise. What the table says beyond the register stays.
+        // SAFETY: `# Safety` of `Vector::pick`: 16 bytes at `table` are readable. NEON is part of 64-bit ARM.
+        // A byte whose index in the table is beyond the register stays.
         Quad(unsafe { vqtbx1q_u8(self.0, from.0, vld1q_u8(table)) })
     }
 
     #[inline(always)]
     unsafe fn splice(self, rest: Quad, count: usize) -> Quad {
-        // SAFETY: the caller's promise: 16 bytes from `16 - count` on are within the table.
+        // SAFETY: `# Safety` of `Vector::splice`: `count` is at most 16, so the 16 bytes from `16 - count` on
+        // lie within `SPLICE`. NEON is part of 64-bit ARM.
         unsafe {
             let own = vld1q_u8(SPLICE.as_flattened().as_ptr().add(16 - count));
             Quad(vbslq_u8(own, self.0, rest.0))

@@ -30,7 +30,7 @@ const LONGEST: u64 = 64;
 const COMPACT: usize = 16 << 10;
 
 /// Counts of instructions are rough: a weave gives way to a panel that needs fewer by this factor. Of eleven
-/// random cases with compact panels, five were faster as panels (1.1 to 2.9), and these five are taken.
+/// random cases with compact panels, five were 1.1 to 2.9 times as fast as panels, and these five are taken.
 const SURE: f64 = 1.25;
 
 /// A region of which some loops are rows and others columns.
@@ -205,7 +205,9 @@ impl Panels<'_> {
     unsafe fn run(self, isa: Isa) -> bool {
         macro_rules! go {
             ($register:expr, $work:expr) => {
-                // SAFETY: the caller's promise; the unit was made for registers of this instruction set.
+                // SAFETY: `# Safety` of `Panels::run`: what `Panels` says holds, and the machine has the
+                // instruction set. Each kind of work asks for no more than that and the counts of its unit,
+                // which `Unit::of` chose.
                 unsafe { enter(isa, $register, $work) }
             };
         }

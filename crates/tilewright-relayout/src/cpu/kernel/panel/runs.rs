@@ -20,7 +20,8 @@ impl<const N: usize> Work for Runs<'_, N> {
         let Runs(panels) = self;
         for i in 0..panels.along.extent as isize {
             let Some((from, to)) = panels.whole(i) else { continue };
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `Work::with`: what `Runs` asks for holds, and `Panels::whole` found that
+            // the units of panel `i` lie within the source.
             unsafe { panels.runs::<V, N>(from, to) }
         }
     }
@@ -49,8 +50,10 @@ impl Panels<'_> {
                         V::prefetch(from.cast::<u8>().wrapping_offset(self.ahead));
                     }
                     let to = to.wrapping_add(r * rows.step).cast::<[u8; N]>();
-                    // SAFETY: the caller's promise: what is written beyond a run, less than another one,
-                    // lies in the next row of the column.
+                    // SAFETY: `# Safety` of `runs`: `N` bytes are readable at each run. What is written
+                    // beyond a run is less than another run, and lies in the next row of the column:
+                    // `Unit::of` takes an `N` above the run only where rows lie together, and the last row is
+                    // not among these.
                     unsafe { to.write_unaligned(from.read_unaligned()) };
                 }
             }
@@ -59,7 +62,8 @@ impl Panels<'_> {
         for (c, column) in columns.table.iter().enumerate() {
             let from = from.wrapping_offset(*last as isize).wrapping_add(c * columns.step);
             let to = to.wrapping_offset(*column as isize);
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `runs`: every run of the panel is readable and writable. Exactly its
+            // bytes are copied.
             unsafe { core::ptr::copy_nonoverlapping(from, to, self.panel.width()) };
         }
     }

@@ -1,4 +1,5 @@
-//! The rows and the columns of a panel.
+//! The two sides of a panel, its rows and its columns: which loops of a region they are, and where each row
+//! and column begins.
 
 use crate::{
     cpu::shape::even,

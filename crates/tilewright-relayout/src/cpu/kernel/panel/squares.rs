@@ -26,7 +26,8 @@ impl<const N: usize> Work for Squares<'_, N> {
         // No closures here: they would be functions without the instruction set.
         for i in 0..panels.along.extent as isize {
             let Some((from, to)) = panels.whole(i) else { continue };
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `Work::with`: what `Squares` asks for holds, and `Panels::whole` found
+            // that the units of panel `i` lie within the source.
             unsafe {
                 if rows < N || columns < N {
                     panels.squares::<V, N, true>(from, to);
@@ -70,7 +71,10 @@ impl Panels<'_> {
                         V::prefetch(from.wrapping_offset(*start as isize + self.ahead));
                     }
                 }
-                // SAFETY: the caller's promise; the levels of a transpose are below those of a register.
+                // SAFETY: `# Safety` of `squares`: a register at each row is readable, since `Unit::beyond`
+                // counts what it reads behind the columns. `N` runs of a column are writable, or all of its
+                // rows where there are fewer, whose bytes are then fewer than a register's. The levels of a
+                // transpose are below those of a register.
                 unsafe {
                     let mut held = load::<V, N>(from, &starts);
                     exchange::<V, true, N, 1>(&mut held, &[[0; 2]; 4]);

@@ -1,4 +1,5 @@
-//! What a panel moves at a time.
+//! The unit of a panel, which is what one step of it moves: a square of registers, the whole panel, or one
+//! run.
 
 use super::{
     super::{few, isa::Isa},

@@ -1,5 +1,5 @@
-//! Small panels that lie together on both sides, moved as a whole: each register out takes, by a table, its
-//! part of each register in.
+//! Small panels that are contiguous on both sides, moved as a whole: each register written takes its bytes
+//! from each register read, by a table.
 
 use super::{
     super::{enter::Work, few, vector::Vector},
@@ -25,7 +25,9 @@ impl<const N: usize> Work for Wholes<'_, N> {
                     V::prefetch(from.wrapping_offset(panels.ahead).wrapping_add(k * V::BYTES));
                 }
             }
-            // SAFETY: the caller's promise: every register ends within the panel.
+            // SAFETY: `# Safety` of `Work::with`: what `Wholes` asks for holds, and a panel is no shorter
+            // than a register, as `unit::whole` makes sure. `last` is where the last register that ends
+            // within the panel begins, and none begins behind it.
             unsafe {
                 let mut held = [V::load(from); N];
                 for (k, register) in held.iter_mut().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! Contiguous runs.
+//! Copies contiguous runs: one by one, or in blocks past the caches.
 
 mod write;
 
@@ -54,7 +54,8 @@ impl Work for Short<'_> {
         for i in 0..turn.extent as isize {
             let from = from.wrapping_offset(i * turn.src as isize);
             let to = to.wrapping_offset(i * turn.dst as isize);
-            // SAFETY: the caller's promise; a run is shorter than a line.
+            // SAFETY: `# Safety` of `Work::with`: `run` bytes are readable and writable at every turn, as
+            // `Short` asks for. `rows` makes a `Short` only of runs below a line, 64 bytes.
             unsafe { V::copy_short(from, to, run) };
         }
     }

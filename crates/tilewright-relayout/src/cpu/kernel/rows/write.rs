@@ -1,4 +1,5 @@
-//! A block of runs, written: whole lines past the caches, lines over two runs put together of both.
+//! Writes a block of runs. Whole cache lines are written past the caches. A line with the end of one run and
+//! the beginning of the next is put together from both first.
 
 use crate::cpu::{
     cost,
@@ -68,7 +69,8 @@ impl Work for Write<'_> {
         let from = self.next.unwrap_or(self.from);
         let mut asking = Asking { lines: lines.iter(), from };
         for (i, segment) in self.blocks.segments.iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `Work::with`: what `Write` asks for holds of the block, so of each of its
+            // segments; segment `i` has line `i` of `carried`.
             unsafe {
                 if self.streams {
                     self.segment::<V>(segment, self.carried.wrapping_add(i * LINE), &mut asking);
@@ -96,10 +98,11 @@ impl Write<'_> {
         let over = to.addr() % LINE;
         let mut line = to.wrapping_sub(over);
         let mut at = 0;
-        // SAFETY: the caller's promise: a run is no shorter than a line, so that the first line of the
-        // segment has no bytes of other runs but of that before it, and neither has any other line of more
-        // than two runs. Of a line, what other segments have of it is written by those, or its chain
-        // begins or ends here and nobody else's bytes are touched.
+        // SAFETY: `# Safety` of `segment`: every byte of its runs is readable and writable, and a run is no
+        // shorter than a line. So the first line of the segment has bytes of one other run at most, the one
+        // before it, and every other line has bytes of two runs at most. `over` and `count` are below a line.
+        // A part of a line is written here only where the chain begins (`Before::Nothing`) or ends (`close`):
+        // nobody else's bytes are touched.
         unsafe {
             if over > 0 {
                 let second = from.wrapping_sub(over);
@@ -171,7 +174,8 @@ impl Write<'_> {
             } else {
                 V::prefetch(asking.from.wrapping_add(at + AHEAD - self.run));
             }
-            // SAFETY: the caller's promise: a line of the run is left.
+            // SAFETY: `# Safety` of `lines`: byte `at` of the run belongs at `to`, which is on a line. The
+            // condition of the loop says that a line of the run is left.
             unsafe { stream_line::<V>(row.wrapping_add(at), to.wrapping_add(at - begin)) };
             at += LINE;
         }
@@ -187,7 +191,8 @@ impl Write<'_> {
         if rest.count == 0 {
             return;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `close`: the first `rest.count` bytes of `rest` are readable and belong at
+        // `line`; `count` is below a line. `carried` is a line of this segment's own.
         unsafe {
             if self.block.is_continued {
                 self.join::<V, false>(rest, carried);
@@ -200,20 +205,22 @@ impl Write<'_> {
     /// Writes a line over two runs, past the caches or, if not `STREAMS`, to where it is carried.
     ///
     /// # Safety
-    /// The first bytes of `first`, and those of `second` behind as many, are readable, within the source but
-    /// for a carried line. `line` is writable and on a line. The machine has the instruction set of `V`.
+    /// `count` bytes are readable at `first`. Where `second` is not `first`, the bytes from `count` to the
+    /// end of a line are readable at `second`. Both lie within the source, unless `is_line` says that `first`
+    /// is a carried line. `line` is writable and on a line. The machine has the instruction set of `V`.
     #[inline(always)]
     unsafe fn join<V: Vector, const STREAMS: bool>(&self, meet: Meet, line: *mut u8) {
         let Meet { mut first, mut second, count, is_line } = meet;
         let held;
         if !(is_line || self.has_line(first)) || !self.has_line(second) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `join`: what `bytes` reads of both runs is readable.
             held = unsafe { bytes(meet) };
             (first, second) = (held.as_ptr(), held.as_ptr());
         }
         for at in (0..LINE).step_by(V::BYTES) {
-            // SAFETY: the caller's promise: there is a line at either place, which lies within the source,
-            // is carried or was put together above.
+            // SAFETY: `# Safety` of `join`: `line` is writable and on a line. A whole line is readable at
+            // `first` and at `second`: `is_line` says so, `has_line` found it within the source, or both were
+            // put together above in `held`.
             unsafe {
                 let own = V::load(first.wrapping_add(at));
                 let rest = V::load(second.wrapping_add(at));
@@ -242,7 +249,8 @@ impl Write<'_> {
         let mut to = self.to.wrapping_offset(own.dst as isize);
         for row in &self.blocks.rows {
             let from = self.from.wrapping_offset((own.src + *row) as isize);
-            // SAFETY: the caller's promise: runs are no shorter than a line.
+            // SAFETY: `# Safety` of `plain`: every run of the segment is readable and writable. `with` asks
+            // for runs that are no shorter than a line.
             unsafe { through::<V>(from, to, self.run, asking) };
             to = to.wrapping_add(self.run);
         }
@@ -252,12 +260,13 @@ impl Write<'_> {
 /// Copies at least a line through the caches.
 ///
 /// # Safety
-/// So many bytes at `from` are readable and at `to` writable, and the two do not overlap; the machine has
-/// the instruction set of `V`.
+/// `len` bytes, at least a line, at `from` are readable and at `to` writable, and the two do not overlap; the
+/// machine has the instruction set of `V`.
 #[inline(always)]
 unsafe fn through<V: Vector>(from: *const u8, to: *mut u8, len: usize, asking: &mut Asking<'_>) {
     let mut at = 0;
-    // SAFETY: the caller's promise: the last line overlaps the one before.
+    // SAFETY: `# Safety` of `through`: `len` bytes are readable and writable, and `len` is a line or more.
+    // The last line ends where they end, and may overlap the one before.
     unsafe {
         while at + LINE < len {
             asking.one::<V>();
@@ -272,12 +281,14 @@ unsafe fn through<V: Vector>(from: *const u8, to: *mut u8, len: usize, asking: &
 /// The bytes of a line over two runs.
 ///
 /// # Safety
-/// The first bytes of `first`, and those of `second` behind as many, are readable.
+/// `count` bytes are readable at `first`. Where `second` is not `first`, the bytes from `count` to the end of
+/// a line are readable at `second`.
 #[cold]
 unsafe fn bytes(meet: Meet) -> [u8; LINE] {
     let Meet { first, second, count, .. } = meet;
     let mut bytes = [0; LINE];
-    // SAFETY: the caller's promise; a run that nothing goes on with has no second.
+    // SAFETY: `# Safety` of `bytes`: `count` bytes at `first` are readable, and those from `count` on at
+    // `second`, where `second` is not `first`. `count` is below a line.
     unsafe {
         core::ptr::copy_nonoverlapping(first, bytes.as_mut_ptr(), count);
         if first != second {
@@ -296,7 +307,8 @@ unsafe fn bytes(meet: Meet) -> [u8; LINE] {
 #[inline(always)]
 pub(in super::super) unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut u8) {
     for at in (0..LINE).step_by(V::BYTES) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `stream_line`: a line at `from` is readable, one at `to` is writable, and
+        // `to` is on a line, so each part is aligned to a register.
         unsafe { V::load(from.add(at)).stream(to.add(at)) };
     }
 }
@@ -308,7 +320,7 @@ pub(in super::super) unsafe fn stream_line<V: Vector>(from: *const u8, to: *mut 
 #[inline(always)]
 unsafe fn copy_line<V: Vector>(from: *const u8, to: *mut u8) {
     for at in (0..LINE).step_by(V::BYTES) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `copy_line`: a line at `from` is readable, and one at `to` is writable.
         unsafe { V::load(from.add(at)).store(to.add(at)) };
     }
 }

@@ -1,4 +1,4 @@
-//! The fillings of a stage that wait to be written, and their lines.
+//! The filled buffers of a stage that are not written yet, and how they are written line by line.
 
 use super::LINE;
 use crate::{
@@ -80,7 +80,8 @@ impl Fillings {
     #[inline(always)]
     pub(super) unsafe fn end<V: Vector>(&mut self, stage: &Stage) {
         while self.written < self.filled {
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `make_room`, which `end` shares, is what `finish` asks for. A filling
+            // waits to be written: `written < filled`.
             unsafe { self.finish::<V>(stage) };
         }
     }
@@ -92,7 +93,8 @@ impl Fillings {
     #[inline(always)]
     pub(super) unsafe fn make_room<V: Vector>(&mut self, stage: &Stage) {
         while self.filled - self.written >= stage.buffers {
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `make_room` is what `finish` asks for. A filling waits to be written,
+            // since there are at least two buffers (`Stage::of`).
             unsafe { self.finish::<V>(stage) };
         }
     }
@@ -105,7 +107,7 @@ impl Fillings {
     unsafe fn finish<V: Vector>(&mut self, stage: &Stage) {
         let before = self.written;
         while self.written == before {
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `make_room`, which `finish` shares, is what `write` asks for.
             unsafe { self.write::<V>(stage, usize::MAX, &mut Requests::none()) };
         }
     }
@@ -123,14 +125,16 @@ impl Fillings {
     ) {
         self.due += bytes;
         while self.due >= LINE && self.filled - self.written + 1 >= stage.buffers {
-            // SAFETY: the caller's promise.
+            // SAFETY: `# Safety` of `make_room`, which `go_on` shares, is what `write` asks for. A filling
+            // waits to be written, since there are at least two buffers (`Stage::of`) and all but the one
+            // that is filled now wait.
             let lines = unsafe { self.write::<V>(stage, self.due / LINE, requests) };
             self.due -= lines * LINE;
         }
         self.due %= LINE;
     }
 
-    /// Writes so many lines, or fewer if a run ends. Returns how many.
+    /// Writes at most `most` lines, fewer if a run ends. Returns their number.
     ///
     /// # Safety
     /// As for [`Fillings::make_room`].
@@ -141,8 +145,9 @@ impl Fillings {
         most: usize,
         requests: &mut Requests<'_>,
     ) -> usize {
-        // SAFETY: lines lie in a buffer and in the destination, where they are whole; the caller's
-        // promise.
+        // SAFETY: `# Safety` of `make_room`: the fillings lie in the destination, and the machine has the
+        // instruction set. `Filled::lines` gave `count` whole lines and `tail` more bytes that lie in the
+        // buffer and in the destination. It put `to` on a line.
         unsafe {
             let lines = &mut self.lines;
             let count = lines.count.min(most);
@@ -170,8 +175,9 @@ impl Fillings {
     #[inline(always)]
     unsafe fn next_run<V: Vector>(&mut self, stage: &Stage) {
         let filled = &self.ring[self.written % stage.buffers];
-        // SAFETY: a run of the stage lies in the destination, and in its buffer behind a line that holds
-        // what was carried; the caller's promise.
+        // SAFETY: `# Safety` of `make_room`: the run of `stage.run` bytes at `stage.dst[next]` lies in the
+        // destination. In the buffer it begins a line behind `next * stage.pitch`, and `take` has put what
+        // was carried into that line.
         unsafe {
             match self.next.checked_sub(1) {
                 Some(before) => filled.carry::<V>(stage, before),
@@ -201,8 +207,8 @@ impl Filled {
             if self.to.wrapping_offset(*dst as isize).addr().is_multiple_of(LINE) {
                 continue;
             }
-            // SAFETY: as many lines are carried as a filling has runs, and before each run of a buffer
-            // lies a line; what is written behind it are the bytes that are there.
+            // SAFETY: `carried` has a line for each run of a filling, and before each run of a buffer lies a
+            // line. The copy ends `again` bytes into the run, and those bytes of it are already there.
             unsafe {
                 let run = self.buffer.add(k * stage.pitch + again as usize);
                 copy_line::<V>(self.carried.add(k * LINE), run);
@@ -218,8 +224,9 @@ impl Filled {
     unsafe fn carry<V: Vector>(&self, stage: &Stage, run: usize) {
         let end = self.to.wrapping_offset(stage.dst[run] as isize + stage.run as isize);
         if !self.last && !end.addr().is_multiple_of(LINE) {
-            // SAFETY: a run has at least a line's bytes, and begins a line behind its buffer; the caller's
-            // promise.
+            // SAFETY: `# Safety` of `carry`: the buffer and `carried` are those of the stage. A run has at
+            // least a line's bytes (`Stage::of`) and begins a line behind `run * stage.pitch`, so its last
+            // line begins `stage.run` bytes behind that. `carried` has a line for each run.
             unsafe {
                 let end = self.buffer.add(run * stage.pitch + stage.run);
                 copy_line::<V>(end, self.carried.add(run * LINE));
@@ -227,8 +234,8 @@ impl Filled {
         }
     }
 
-    /// The lines of a run of so many bytes: whole ones, where another run wrote the first part of one; the
-    /// part at the beginning, if none did, is written.
+    /// The whole lines of a run of `run` bytes. Where its first line was carried here in part, that line is
+    /// one of them. Where the run begins, its bytes before the first whole line are written at once.
     ///
     /// # Safety
     /// The run is readable at `from`, with a line before it, and writable at `to`; the machine has the
@@ -238,7 +245,9 @@ impl Filled {
         let phase = to.addr() % LINE;
         let before = self.again.is_some_and(|again| phase as i64 + again < LINE as i64);
         let skip = if before { 0 } else { phase.wrapping_neg() % LINE };
-        // SAFETY: the caller's promise; a run has at least as many bytes as a line.
+        // SAFETY: `# Safety` of `lines`: `run` bytes are readable at `from`, with a line before it, and
+        // writable at `to`. `phase` and `skip` are below a line, and a run has at least a line's bytes
+        // (`Stage::of`).
         unsafe {
             if self.again.is_none() && skip > 0 {
                 V::copy_short(from, to, skip);
@@ -261,7 +270,7 @@ impl Filled {
 #[inline(always)]
 unsafe fn copy_line<V: Vector>(from: *const u8, to: *mut u8) {
     for at in (0..LINE).step_by(V::BYTES) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `copy_line`: a line is readable at `from` and writable at `to`.
         unsafe { V::load(from.add(at)).store(to.add(at)) };
     }
 }

@@ -9,7 +9,7 @@ use crate::cpu::weave::Reach;
 use proptest::prelude::*;
 use tilewright_core::{Digit, Layout, Mode, Pattern, TensorLayout};
 
-/// As many cases as take seconds; a few where an interpreter runs them.
+/// The random cases of a test: some seconds of work; a few where an interpreter runs them.
 const CASES: u32 = if cfg!(miri) { 2 } else { 120 };
 
 /// The digits of a pattern, as (axis, level, size), outermost first; size 0 takes the rest.

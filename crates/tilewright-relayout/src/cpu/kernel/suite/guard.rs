@@ -1,5 +1,5 @@
-//! Buffers that end, or begin, where memory does: an access beyond faults, and what lies beside them on
-//! their own pages is watched.
+//! Buffers next to unmapped pages, so that an access beyond them faults. The bytes around a buffer on its own
+//! pages are checked, too.
 
 /// Where a buffer lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,14 +8,14 @@ pub(super) enum Place {
     Begins,
     /// Before an unmapped page.
     Ends,
-    /// So many bytes behind the beginning of a page.
+    /// This number of bytes behind the beginning of a page.
     Behind(usize),
 }
 
 /// What lies around a buffer.
 const AROUND: u8 = 0xC7;
 
-/// A buffer of exactly so many bytes.
+/// A buffer of exactly `len` bytes.
 pub(super) struct Guarded {
     pages: Pages,
     at: usize,
@@ -81,7 +81,8 @@ impl Pages {
 
     fn bytes(&mut self) -> &mut [u8] {
         let middle = self.first.wrapping_byte_add(rustix::param::page_size());
-        // SAFETY: so many bytes are mapped, readable, writable and zeroed; only `self` knows them.
+        // SAFETY: `len` bytes from `middle` on are mapped, readable, writable and zeroed, as `new` left them;
+        // only `self` has their address.
         unsafe { core::slice::from_raw_parts_mut(middle.cast(), self.len) }
     }
 }

@@ -1,5 +1,5 @@
-//! The kernels of every instruction set this machine has, as wide as they are and narrower, on data near
-//! and far, in blocks of every shape, against a naive loop; between pages that are not mapped.
+//! Tests of the kernels against a naive loop: every instruction set that this machine has, every register
+//! size, data in caches and out of them, blocks of every shape, and buffers between unmapped pages.
 #![cfg(test)]
 
 mod cases;
@@ -15,7 +15,7 @@ fn here() -> impl Iterator<Item = Isa> {
     Isa::ALL.iter().copied().filter(|isa| isa.is_here())
 }
 
-/// All of them, or, where each takes minutes, one of so many.
+/// All of them, or, where an interpreter takes minutes for each, every `of`th one.
 pub(super) fn some<T: Copy>(all: &[T], of: usize) -> impl Iterator<Item = T> + Clone + '_ {
     let step = if cfg!(miri) { of } else { 1 };
     all.iter().copied().skip(step / 2).step_by(step)

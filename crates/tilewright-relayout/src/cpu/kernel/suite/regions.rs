@@ -28,7 +28,7 @@ pub(super) struct Way {
     pub(super) isa: Isa,
     pub(super) register: usize,
     pub(super) reach: Reach,
-    /// The shape of blocks: as the planner has it, or each loop up to so many times a unit, of a seed.
+    /// The shape of blocks: as the planner has it or, with a seed, each loop a random multiple of a unit.
     pub(super) blocks: Option<u64>,
     pub(super) src: Place,
     pub(super) dst: Place,

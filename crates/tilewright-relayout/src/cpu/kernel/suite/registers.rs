@@ -1,4 +1,4 @@
-//! Every operation of every kind of register against a model of bits.
+//! Tests of every operation of every kind of register against a model of its bits.
 
 use super::{
     super::{Isa, portable::Words, vector::Vector},
@@ -12,13 +12,13 @@ fn bit(bytes: &[u8], at: usize) -> bool {
 
 fn load<V: Vector>(bytes: &[u8]) -> V {
     assert_eq!(bytes.len(), V::BYTES);
-    // SAFETY: as many bytes as a register has; callers checked the instruction set.
+    // SAFETY: `bytes` has the length of a register, as asserted; callers checked the instruction set.
     unsafe { V::load(bytes.as_ptr()) }
 }
 
 fn stored<V: Vector>(register: V, place: Place) -> Vec<u8> {
     let mut to = Guarded::new(V::BYTES, place);
-    // SAFETY: as many bytes as a register has; callers checked the instruction set.
+    // SAFETY: `to` has the length of a register; callers checked the instruction set.
     unsafe { register.store(to.bytes().as_mut_ptr()) };
     assert!(to.is_intact());
     to.bytes().to_vec()
@@ -56,7 +56,7 @@ fn arrangements<V: Vector>() {
     for (seed, table) in tables.into_iter().enumerate() {
         let from = noise(bytes, seed as u64 + 7);
         let mut held = Guarded::holding(&table, Place::Ends);
-        // SAFETY: the table has as many bytes as a register; callers checked the instruction set.
+        // SAFETY: the table has the length of a register; callers checked the instruction set.
         let found = unsafe { load::<V>(&from).arrange(held.bytes().as_ptr()) };
         let expected: Vec<u8> = table.iter().map(|at| from[usize::from(*at)]).collect();
         assert_eq!(stored(found, Place::Begins), expected, "{table:?}");
@@ -72,7 +72,7 @@ fn bounds<V: Vector>() {
         for len in 0..64 {
             let bytes = noise(len, 5);
             let (mut from, mut to) = (Guarded::holding(&bytes, place), Guarded::new(len, place));
-            // SAFETY: both have as many bytes; callers checked the instruction set.
+            // SAFETY: both have `len` bytes, below 64; callers checked the instruction set.
             unsafe { V::copy_short(from.bytes().as_ptr(), to.bytes().as_mut_ptr(), len) };
             assert!(to.bytes() == bytes && to.is_intact(), "{len} bytes");
         }

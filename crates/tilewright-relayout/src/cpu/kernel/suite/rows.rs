@@ -1,4 +1,4 @@
-//! Contiguous runs, moved in blocks, against one run after the other.
+//! Tests of runs moved in blocks, against one run copied after the other.
 
 use super::{
     super::{Isa, Scratch, rows},
@@ -21,9 +21,9 @@ struct Runs {
 }
 
 impl Runs {
-    /// Runs of so many bytes in loops of these extents, the outermost of the source first; `order` has the
-    /// loops of the destination, the outermost first. Behind each loop, from the innermost on, are so many
-    /// bytes of nothing, and some loops go backward in the source.
+    /// Runs of `run` bytes in loops of these extents, the outermost of the source first; `order` has the
+    /// loops of the destination, the outermost first. `gaps` has the unused bytes behind each loop on either
+    /// side, the innermost first; loops with `back` go backward in the source.
     fn of(run: u64, extents: &[u64], order: &[usize], gaps: &[(i64, i64)], back: &[bool]) -> Runs {
         let mut loops: Vec<Loop> =
             extents.iter().map(|extent| Loop { extent: *extent, src: 0, dst: 0 }).collect();

@@ -7,14 +7,14 @@ use core::arch::x86_64::*;
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Ymm(__m256i);
 
-/// Which bytes of a register stay, for [`Vector::splice`]: as many as bytes are set from the place that the
-/// table is read at.
+/// Which bytes of a register stay, for [`Vector::splice`]: those that are set in the register read from this
+/// table `count` bytes before its first 0.
 static SPLICE: [[u8; 32]; 2] = [[0xFF; 32], [0; 32]];
 
 /// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
 #[inline(always)]
 unsafe fn within<const SHIFT: i32>(low: u8, a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-    // SAFETY: the caller has AVX2.
+    // SAFETY: `exchange` alone calls this, and its `# Safety` says that the machine has AVX2.
     unsafe {
         let low = _mm256_set1_epi8(low.cast_signed());
         let up = _mm256_andnot_si256(low, _mm256_slli_epi16::<SHIFT>(b));
@@ -32,25 +32,26 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Ymm {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Vector::load`: 32 bytes at `from` are readable, and the machine has AVX2.
         Ymm(unsafe { _mm256_loadu_si256(from.cast()) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Vector::store`: 32 bytes at `to` are writable, and the machine has AVX2.
         unsafe { _mm256_storeu_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
-        // SAFETY: the caller's promise, with the alignment.
+        // SAFETY: `# Safety` of `Vector::stream`: 32 bytes at `to` are writable, `to` is a multiple of 32,
+        // and the machine has AVX2.
         unsafe { _mm256_stream_si256(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn exchange(level: u8, Ymm(a): Ymm, Ymm(b): Ymm) -> (Ymm, Ymm) {
-        // SAFETY: the caller has AVX2.
+        // SAFETY: `# Safety` of `Vector::exchange`: the machine has AVX2.
         let (a, b) = unsafe {
             match level {
                 0 => within::<1>(0x55, a, b),
@@ -83,9 +84,9 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn arrange(self, table: *const u8) -> Ymm {
-        // SAFETY: the caller's promise; the caller has AVX2. Shuffles work within lanes of 16 bytes and
-        // clear what has the top bit set: one shuffle takes what stays in its lane, the other, of the
-        // register with its lanes swapped, the rest.
+        // SAFETY: `# Safety` of `Vector::arrange`: 32 bytes at `table` are readable, and the machine has
+        // AVX2. Shuffles work within lanes of 16 bytes and clear what has the top bit set: one shuffle takes
+        // what stays in its lane, the other, of the register with its lanes swapped, the rest.
         unsafe {
             let table = _mm256_loadu_si256(table.cast());
             let lane = _mm256_set_epi64x(0x1010_1010_1010_1010, 0x1010_1010_1010_1010, 0, 0);
@@ -104,8 +105,8 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn pick(self, from: Ymm, table: *const u8) -> Ymm {
-        // SAFETY: the caller's promise; the caller has AVX2. What stays has the top bit set, and any
-        // byte arranged there is dropped.
+        // SAFETY: `# Safety` of `Vector::pick`: 32 bytes at `table` are readable, and the machine has AVX2.
+        // What stays has the top bit set, and any byte arranged there is dropped.
         unsafe {
             let taken = from.arrange(table);
             Ymm(_mm256_blendv_epi8(taken.0, self.0, _mm256_loadu_si256(table.cast())))
@@ -114,8 +115,8 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn splice(self, rest: Ymm, count: usize) -> Ymm {
-        // SAFETY: the caller's promise: 32 bytes from `32 - count` on are within the table; the caller has
-        // AVX2.
+        // SAFETY: `# Safety` of `Vector::splice`: `count` is at most 32, so the 32 bytes from `32 - count` on
+        // lie within `SPLICE`. The machine has AVX2.
         unsafe {
             let own = _mm256_loadu_si256(SPLICE.as_flattened().as_ptr().add(32 - count).cast());
             Ymm(_mm256_blendv_epi8(rest.0, self.0, own))
@@ -124,7 +125,7 @@ unsafe impl Vector for Ymm {
 
     #[inline(always)]
     unsafe fn extend(self, sign: u8) -> Ymm {
-        // SAFETY: the caller has AVX2.
+        // SAFETY: `# Safety` of `Vector::extend`: the machine has AVX2.
         unsafe {
             let sign = _mm256_set1_epi8(sign.cast_signed());
             Ymm(_mm256_sub_epi8(_mm256_xor_si256(self.0, sign), sign))

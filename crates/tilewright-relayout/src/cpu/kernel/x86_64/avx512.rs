@@ -16,14 +16,15 @@ const DOWN_16: [u8; 16] = [2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 1
 /// The same 16 bytes in every lane.
 #[inline(always)]
 unsafe fn lanes(bytes: &[u8; 16]) -> __m512i {
-    // SAFETY: an array of 16 bytes is readable; the caller has AVX-512.
+    // SAFETY: an array of 16 bytes is readable. `exchange` alone calls this, and its `# Safety` says that the
+    // machine has AVX-512.
     unsafe { _mm512_broadcast_i32x4(_mm_loadu_si128(bytes.as_ptr().cast())) }
 }
 
 /// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
 #[inline(always)]
 unsafe fn within<const SHIFT: u32>(low: u8, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-    // SAFETY: the caller has AVX-512.
+    // SAFETY: `exchange` alone calls this, and its `# Safety` says that the machine has AVX-512.
     unsafe {
         let low = _mm512_set1_epi8(low.cast_signed());
         // 0xCA: where the first operand is set take the second, else the third.
@@ -39,31 +40,33 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Zmm {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Vector::load`: 64 bytes at `from` are readable, and the machine has AVX-512.
         Zmm(unsafe { _mm512_loadu_si512(from.cast()) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Vector::store`: 64 bytes at `to` are writable, and the machine has AVX-512.
         unsafe { _mm512_storeu_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_first(self, to: *mut u8, len: usize) {
-        // SAFETY: the caller's promise; the mask keeps all else untouched.
+        // SAFETY: `# Safety` of `Vector::store_first`: `len` is below 64 and `len` bytes at `to` are
+        // writable. The mask keeps all else untouched. The machine has AVX-512 with BW.
         unsafe { _mm512_mask_storeu_epi8(to.cast(), (1u64 << len) - 1, self.0) }
     }
 
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
-        // SAFETY: the caller's promise, with the alignment.
+        // SAFETY: `# Safety` of `Vector::stream`: 64 bytes at `to` are writable, `to` is a multiple of 64,
+        // and the machine has AVX-512.
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn exchange(level: u8, Zmm(a): Zmm, Zmm(b): Zmm) -> (Zmm, Zmm) {
-        // SAFETY: the caller has AVX-512 with BW.
+        // SAFETY: `# Safety` of `Vector::exchange`: the machine has AVX-512 with BW.
         let (a, b) = unsafe {
             match level {
                 0 => within::<1>(0x55, a, b),
@@ -94,13 +97,15 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn arrange(self, table: *const u8) -> Zmm {
-        // SAFETY: the caller's promise; the caller has VBMI.
+        // SAFETY: `# Safety` of `Vector::arrange`: 64 bytes at `table` are readable, and the machine has
+        // AVX-512 with VBMI.
         Zmm(unsafe { _mm512_permutexvar_epi8(_mm512_loadu_si512(table.cast()), self.0) })
     }
 
     #[inline(always)]
     unsafe fn copy_short(from: *const u8, to: *mut u8, len: usize) {
-        // SAFETY: the caller's promise; the mask keeps all else untouched.
+        // SAFETY: `# Safety` of `Vector::copy_short`: `len` is below 64, and `len` bytes at `from` are
+        // readable and at `to` writable. The mask keeps all else untouched. The machine has AVX-512 with BW.
         unsafe {
             let mask = (1u64 << len) - 1;
             _mm512_mask_storeu_epi8(to.cast(), mask, _mm512_maskz_loadu_epi8(mask, from.cast()));
@@ -109,7 +114,8 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn pick(self, from: Zmm, table: *const u8) -> Zmm {
-        // SAFETY: the caller's promise; the caller has BW and VBMI.
+        // SAFETY: `# Safety` of `Vector::pick`: 64 bytes at `table` are readable, and the machine has AVX-512
+        // with BW and VBMI.
         unsafe {
             let table = _mm512_loadu_si512(table.cast());
             let taken = _knot_mask64(_mm512_movepi8_mask(table));
@@ -119,7 +125,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn splice(self, rest: Zmm, count: usize) -> Zmm {
-        // SAFETY: the caller has AVX-512 with BW.
+        // SAFETY: `# Safety` of `Vector::splice`: the machine has AVX-512 with BW.
         unsafe {
             let own = if count == 64 { u64::MAX } else { (1 << count) - 1 };
             Zmm(_mm512_mask_mov_epi8(rest.0, own, self.0))
@@ -128,7 +134,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn extend(self, sign: u8) -> Zmm {
-        // SAFETY: the caller has AVX-512 with BW.
+        // SAFETY: `# Safety` of `Vector::extend`: the machine has AVX-512 with BW.
         unsafe {
             let sign = _mm512_set1_epi8(sign.cast_signed());
             Zmm(_mm512_sub_epi8(_mm512_xor_si512(self.0, sign), sign))

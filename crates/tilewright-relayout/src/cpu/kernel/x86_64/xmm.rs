@@ -7,14 +7,14 @@ use core::arch::x86_64::*;
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Xmm(__m128i);
 
-/// Which bytes of a register stay, for [`Vector::splice`]: as many as bytes are set from the place that the
-/// table is read at.
+/// Which bytes of a register stay, for [`Vector::splice`]: those that are set in the register read from this
+/// table `count` bytes before its first 0.
 static SPLICE: [[u8; 16]; 2] = [[0xFF; 16], [0; 16]];
 
 /// Exchanges bits within bytes: `low` masks those whose address has the level's bit clear.
 #[inline(always)]
 unsafe fn within<const SHIFT: i32>(low: u8, a: __m128i, b: __m128i) -> (__m128i, __m128i) {
-    // SAFETY: the caller has AVX2.
+    // SAFETY: `exchange` alone calls this, and its `# Safety` says that the machine has AVX2.
     unsafe {
         let low = _mm_set1_epi8(low.cast_signed());
         let up = _mm_andnot_si128(low, _mm_slli_epi16::<SHIFT>(b));
@@ -29,25 +29,26 @@ unsafe impl Vector for Xmm {
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Xmm {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Vector::load`: 16 bytes at `from` are readable, and the machine has AVX2.
         Xmm(unsafe { _mm_loadu_si128(from.cast()) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `# Safety` of `Vector::store`: 16 bytes at `to` are writable, and the machine has AVX2.
         unsafe { _mm_storeu_si128(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
-        // SAFETY: the caller's promise, with the alignment.
+        // SAFETY: `# Safety` of `Vector::stream`: 16 bytes at `to` are writable, `to` is a multiple of 16,
+        // and the machine has AVX2.
         unsafe { _mm_stream_si128(to.cast(), self.0) }
     }
 
     #[inline(always)]
     unsafe fn exchange(level: u8, Xmm(a): Xmm, Xmm(b): Xmm) -> (Xmm, Xmm) {
-        // SAFETY: the caller has AVX2.
+        // SAFETY: `# Safety` of `Vector::exchange`: the machine has AVX2.
         let (a, b) = unsafe {
             match level {
                 0 => within::<1>(0x55, a, b),
@@ -76,13 +77,15 @@ unsafe impl Vector for Xmm {
 
     #[inline(always)]
     unsafe fn arrange(self, table: *const u8) -> Xmm {
-        // SAFETY: the caller's promise; the caller has AVX2.
+        // SAFETY: `# Safety` of `Vector::arrange`: 16 bytes at `table` are readable, and the machine has
+        // AVX2.
         Xmm(unsafe { _mm_shuffle_epi8(self.0, _mm_loadu_si128(table.cast())) })
     }
 
     #[inline(always)]
     unsafe fn pick(self, from: Xmm, table: *const u8) -> Xmm {
-        // SAFETY: the caller's promise; the caller has AVX2. Both look at the top bit of the table.
+        // SAFETY: `# Safety` of `Vector::pick`: 16 bytes at `table` are readable, and the machine has AVX2.
+        // The shuffle and the blend both look at the top bit of the table.
         unsafe {
             let table = _mm_loadu_si128(table.cast());
             Xmm(_mm_blendv_epi8(_mm_shuffle_epi8(from.0, table), self.0, table))
@@ -91,8 +94,8 @@ unsafe impl Vector for Xmm {
 
     #[inline(always)]
     unsafe fn splice(self, rest: Xmm, count: usize) -> Xmm {
-        // SAFETY: the caller's promise: 16 bytes from `16 - count` on are within the table; the caller has
-        // AVX2.
+        // SAFETY: `# Safety` of `Vector::splice`: `count` is at most 16, so the 16 bytes from `16 - count` on
+        // lie within `SPLICE`. The machine has AVX2.
         unsafe {
             let own = _mm_loadu_si128(SPLICE.as_flattened().as_ptr().add(16 - count).cast());
             Xmm(_mm_blendv_epi8(rest.0, self.0, own))
@@ -101,7 +104,7 @@ unsafe impl Vector for Xmm {
 
     #[inline(always)]
     unsafe fn extend(self, sign: u8) -> Xmm {
-        // SAFETY: the caller has AVX2.
+        // SAFETY: `# Safety` of `Vector::extend`: the machine has AVX2.
         unsafe {
             let sign = _mm_set1_epi8(sign.cast_signed());
             Xmm(_mm_sub_epi8(_mm_xor_si128(self.0, sign), sign))
