@@ -273,27 +273,23 @@ impl Job {
             let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
             Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
         })?;
-        let plan = plan(name, &from, &to, fill)?;
-        let bytes_out = plan.dst_bytes();
+        let same = from.layout() == to.layout() && (from.bits, from.order) == (to.bits, to.order);
+        if same && to.padding_bytes() == 0 {
+            let copy = Job::copy(number, tensor, Action::Copy);
+            return Ok(Job { from, to, fill, already_so: true, ..copy });
+        }
+        let plan = match plan(name, &from, &to, fill) {
+            Ok(plan) => plan,
+            Err(error) if request.skip_unfit => {
+                return Ok(Job::copy(number, tensor, Action::Skip(error.to_string())));
+            }
+            Err(error) => return Err(error),
+        };
         let kernel =
             Shares::of(request.memory).kernel(&plan).map_err(|error| unplanned(name, &error))?;
-        let same = from.layout() == to.layout() && (from.bits, from.order) == (to.bits, to.order);
-        let already_so = same && to.padding_bytes() == 0;
-        let (action, kernel) =
-            if already_so { (Action::Copy, "copy".into()) } else { (Action::Convert, kernel) };
-        let name = name.clone();
-        Ok(Job {
-            tensor: number,
-            name,
-            from,
-            to,
-            fill,
-            bytes_in: tensor.len,
-            bytes_out,
-            kernel,
-            action,
-            already_so,
-        })
+        let bytes_out = plan.dst_bytes();
+        let moved = Job::copy(number, tensor, Action::Convert);
+        Ok(Job { from, to, fill, bytes_out, kernel, ..moved })
     }
 
     /// The bytes whose order is reversed as they are read; 1 for none.

@@ -51,6 +51,12 @@ fn what_cute_prints_and_what_its_code_writes_is_read() {
             "(8,(2,4)):(1,(32,8))",
         ),
         ("Layout<_8,_1>", None, "8:1"),
+        ("composition(Swizzle<1,0,1>{},8:1)", None, "Sw<1,0,1> o 8:1"),
+        (
+            "Sw<1,4,3> o smem_ptr[32b](0x7f0000400) o (_8,_8):(_8,_1)",
+            None,
+            "Sw<1,2,3> o (8,8):(8,1)",
+        ),
         (
             "composition(Swizzle<3,3,3>{}, Layout<Shape<_8,_64>,Stride<_64,_1>>{})",
             None,
@@ -87,7 +93,9 @@ fn what_is_no_layout_is_refused_with_its_reason() {
         ("make_layout(make_shape(4,8),make_stride(8))", None, "bracketed unlike"),
         ("make_layout(make_shape(4,8)", None, "`)`"),
         ("Layout<Shape<_8,_64>,Stride<_64,_1>", None, "`>`"),
-        ("make_layout(make_shape(-4,8))", None, ""),
+        ("make_layout(make_shape(-4,8))", None, "-4"),
+        ("make_layout(make_shape(-4,8),make_stride(1,4))", None, "negative"),
+        ("Layout<Shape<Int<-4>,_8>,Stride<_1,_4>>", None, "negative"),
         ("ComposedLayout<Swizzle<2,2,3>,_4,Layout<Shape<_8,_16>,Stride<_16,_1>>>", None, "is 0"),
         ("composition(Swizzle<2,2>{}, Layout<_8,_1>{})", None, "three numbers"),
     ] {

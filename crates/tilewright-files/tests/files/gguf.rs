@@ -485,3 +485,44 @@ proptest! {
         }
     }
 }
+
+/// The bytes of a GGUF file without tensors and with one piece of metadata, `k`.
+fn one_pair(kind: u32, value: &[u8]) -> Vec<u8> {
+    let mut bytes = b"GGUF".to_vec();
+    bytes.extend(3u32.to_le_bytes());
+    bytes.extend(0u64.to_le_bytes());
+    bytes.extend(1u64.to_le_bytes());
+    bytes.extend(1u64.to_le_bytes());
+    bytes.push(b'k');
+    bytes.extend(kind.to_le_bytes());
+    bytes.extend(value);
+    bytes
+}
+
+/// An array of this type, count and content.
+fn array(kind: u32, count: u64, content: &[u8]) -> Vec<u8> {
+    [&kind.to_le_bytes()[..], &count.to_le_bytes(), content].concat()
+}
+
+#[test]
+fn arrays_within_arrays_are_spelled_from_where_each_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let numbers = |all: &[u32]| {
+        let content: Vec<u8> = all.iter().flat_map(|number| number.to_le_bytes()).collect();
+        array(4, all.len() as u64, &content)
+    };
+    let two = [numbers(&(1..=10).collect::<Vec<_>>()), numbers(&[77, 88])].concat();
+    let path = write(&folder, "two.gguf", &one_pair(9, &array(9, 2, &two)));
+    let input = open(path, &Reading::default()).unwrap();
+    let text = input.metadata().find(|(key, _)| *key == "k").unwrap().1.to_owned();
+    assert_eq!(text, "[[1, 2, 3, 4, 5, 6, 7, 8, … 10 in all], [77, 88]]");
+
+    // Bytes that look like arrays of arrays, within the part of an array that is not spelled.
+    let nested = [9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0].repeat(200_000);
+    let bytes = array(0, 8 + nested.len() as u64, &[vec![0; 8], nested].concat());
+    let both = [bytes, array(0, 0, &[])].concat();
+    let path = write(&folder, "deep.gguf", &one_pair(9, &array(9, 2, &both)));
+    let input = open(path, &Reading::default()).unwrap();
+    let text = input.metadata().find(|(key, _)| *key == "k").unwrap().1.to_owned();
+    assert_eq!(text, "[[0, 0, 0, 0, 0, 0, 0, 0, … 2400008 in all], []]");
+}

@@ -305,3 +305,37 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn arrays_with_the_highest_byte_first_come_back_from_layouts_with_notes() {
+    let folder = tempfile::tempdir().unwrap();
+    for (descr, width) in [(">f4", 4), (">u2", 2), (">c8", 8), ("<f4", 4)] {
+        let data: Vec<u8> = (0..20 * 30 * width).map(|i| (i * 7 % 251) as u8).collect();
+        let path = write(
+            &folder,
+            "in.npz",
+            &archive(&[stored("a.npy", &npy(descr, false, "(20, 30)", &data))]),
+        );
+        let (relaid, back) = (folder.path().join("zn.npz"), folder.path().join("back.npz"));
+        let request = |spec| Request::new().to(spec).force(true).verify(true);
+        convert(&path, &relaid, request(spec("zN"))).unwrap();
+        convert(&relaid, &back, request(spec("row-major"))).unwrap();
+        let whole = |path: &std::path::Path| arrays(path);
+        assert_eq!(whole(&back), whole(&path), "{descr}");
+    }
+}
+
+#[test]
+fn an_array_that_no_layout_can_be_given_to_leaves_the_others_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let shape = format!("({})", "1, ".repeat(40));
+    let entries = [
+        stored("a.npy", &npy("<f4", false, "(2,)", &[0; 8])),
+        stored("b.npy", &npy("|V16", false, "(2,)", &[0; 32])),
+        stored("c.npy", &npy("<f4", false, &shape, &[0; 4])),
+    ];
+    let input = open(write(&folder, "odd.npz", &archive(&entries)), &Reading::default()).unwrap();
+    let refused: Vec<bool> =
+        input.tensors().iter().map(|tensor| tensor.refusal().is_some()).collect();
+    assert_eq!(refused, [false, true, true]);
+}

@@ -6,7 +6,7 @@
 //!           | 'composition' '(' swizzle ',' [ flag ',' ] plain ')'
 //!           | plain
 //! swizzle  := ('Sw' | 'S' | 'Swizzle') '<' int ',' int ',' int '>' [ '{}' ]
-//! pointer  := 'smem_ptr' [ '[' int 'b' ']' ] [ '(' 'unset' ')' ]
+//! pointer  := 'smem_ptr' [ '[' int 'b' ']' ] [ '(' ('unset' | '0x' hex) ')' ]
 //! flag     := ('smem_ptr_flag' | 'smem_ptr_flag_bits' '<' int '>' | integer that is 0) [ '{}' ]
 //! plain    := 'make_layout' '(' tuple [ ',' (tuple | order) ] ')'
 //!           | 'Layout' '<' tuple [ ',' (tuple | order) ] '>' [ '{}' ]

@@ -103,6 +103,11 @@ impl Header {
         self.pairs.iter().find(|pair| self.key(pair) == key).map(|pair| self.value(pair))
     }
 
+    /// All values of the metadata by key.
+    pub(super) fn values(&self) -> HashMap<&str, Value<'_>> {
+        self.pairs.iter().map(|pair| (self.key(pair), self.value(pair))).collect()
+    }
+
     /// The strings of the metadata by key.
     pub(super) fn strings(&self) -> HashMap<&str, &str> {
         let string = |pair| Some((self.key(pair), self.value(pair).string()?));

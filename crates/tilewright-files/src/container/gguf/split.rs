@@ -89,9 +89,10 @@ fn check(
         ));
     }
     let Some((_, first)) = first else { return Ok(()) };
+    let known = first.values();
     let other = |pair: &&Pair| {
         let key = header.key(pair);
-        !is_key(key) && first.get(key) != Some(header.value(pair))
+        !is_key(key) && known.get(key) != Some(&header.value(pair))
     };
     match header.pairs.iter().find(other) {
         Some(pair) => {

@@ -108,7 +108,7 @@ impl<'a> Value<'a> {
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let mut rest = self.bytes;
-        spell(self.kind, &mut rest, &mut text);
+        spell(self.kind, 0, &mut rest, &mut Some(&mut text));
         text
     }
 }
@@ -121,42 +121,61 @@ fn split<'a>(bytes: &mut &'a [u8], len: u64) -> &'a [u8] {
     first
 }
 
-/// Spells the first value of `bytes`, which is taken off.
-fn spell(kind: u32, bytes: &mut &[u8], text: &mut String) {
+/// Takes the first value off `bytes`, and spells it where there is a text for it. Arrays deeper than a header
+/// may have them are not walked: `skip` has refused them.
+fn spell(kind: u32, depth: u32, bytes: &mut &[u8], text: &mut Option<&mut String>) {
     match kind {
         STRING => {
             let len = number(split(bytes, 8));
-            text.push_str(&String::from_utf8_lossy(split(bytes, len)));
+            let string = split(bytes, len);
+            if let Some(text) = text {
+                text.push_str(&String::from_utf8_lossy(string));
+            }
         }
-        ARRAY => spell_array(bytes, text),
+        ARRAY if depth < DEEPEST => spell_array(depth + 1, bytes, text),
+        ARRAY => *bytes = &[],
         _ => {
-            let _ = write!(
-                text,
-                "{}",
-                Number { kind, bits: number(split(bytes, width(kind).unwrap_or(0))) }
-            );
+            let bits = number(split(bytes, width(kind).unwrap_or(0)));
+            if let Some(text) = text {
+                let _ = write!(text, "{}", Number { kind, bits });
+            }
         }
     }
 }
 
-fn spell_array(bytes: &mut &[u8], text: &mut String) {
+/// The same of an array: the first elements are spelled, the others are taken off alone.
+fn spell_array(depth: u32, bytes: &mut &[u8], text: &mut Option<&mut String>) {
     let (kind, count) = (number(split(bytes, 4)) as u32, number(split(bytes, 8)));
-    text.push('[');
-    for i in 0..count.min(LISTED) {
-        text.push_str(if i > 0 { ", " } else { "" });
-        let mut element = String::new();
-        spell(kind, bytes, &mut element);
-        match kind {
-            STRING => {
-                let _ = write!(text, "{:?}", names::clipped(&element));
+    if let Some(text) = text {
+        text.push('[');
+        for i in 0..count.min(LISTED) {
+            text.push_str(if i > 0 { ", " } else { "" });
+            let mut element = String::new();
+            spell(kind, depth, bytes, &mut Some(&mut element));
+            match kind {
+                STRING => {
+                    let _ = write!(text, "{:?}", names::clipped(&element));
+                }
+                _ => text.push_str(&element),
             }
-            _ => text.push_str(&element),
+        }
+        if count > LISTED {
+            let _ = write!(text, ", … {count} in all");
+        }
+        text.push(']');
+    }
+    let rest = if text.is_some() { count.saturating_sub(LISTED) } else { count };
+    match width(kind) {
+        Some(width) => drop(split(bytes, width.saturating_mul(rest))),
+        None => {
+            for _ in 0..rest {
+                if bytes.is_empty() {
+                    break;
+                }
+                spell(kind, depth, bytes, &mut None);
+            }
         }
     }
-    if count > LISTED {
-        let _ = write!(text, ", … {count} in all");
-    }
-    text.push(']');
 }
 
 /// A number of some type.

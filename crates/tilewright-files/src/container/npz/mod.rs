@@ -143,10 +143,19 @@ fn tensor(
     };
     let contradiction = |said: String| Error::contradiction(source.path(), about(said));
     let held = match notes::of(known, name) {
-        Some(note) => note
-            .read(header.len, |held| check_storage(held, &header))
-            .map_err(|said| contradiction(format!("{:?}{said}", format!("{LAYOUT_KEY}{name}"))))?,
-        None => plain(&header).map_err(|said| Error::unsupported(source.path(), about(said)))?,
+        Some(note) => {
+            // A note says no order of bytes, the header does.
+            let ordered = |held: &Held| held.clone().ordered(header.descr.order);
+            note.read(header.len, |held| check_storage(&ordered(held)?, &header))
+                .and_then(|held| ordered(&held))
+                .map_err(|said| {
+                    contradiction(format!("{:?}{said}", format!("{LAYOUT_KEY}{name}")))
+                })?
+        }
+        None => match plain(&header) {
+            Ok(held) => held,
+            Err(said) => return refused(source, entry, (name, file, at), said),
+        },
     };
     let Header { descr, shape, at, len, .. } = header;
     Ok(Tensor {

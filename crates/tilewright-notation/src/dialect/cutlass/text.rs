@@ -3,7 +3,10 @@
 use tilewright_core::{IntTuple, Layout, MAX_DEPTH, MAX_MODES, Mode, Swizzle};
 
 use super::pointed::{Over, Pointed};
-use crate::{error::Error, scan::Scanner};
+use crate::{
+    error::{Error, Kind},
+    scan::Scanner,
+};
 
 /// A whole text.
 pub(super) fn read(text: &str) -> Result<Pointed, Error> {
@@ -81,7 +84,12 @@ fn pointer(scan: &mut Scanner<'_>) -> Result<Option<u64>, Error> {
         scan.expect("]")?;
     }
     if scan.eat("(") {
-        scan.expect("unset")?;
+        // An address: what it points at begins on a window of the swizzle, which shared memory must keep.
+        if scan.eat("0x") {
+            scan.take(|c| c.is_ascii_hexdigit());
+        } else {
+            scan.expect("unset")?;
+        }
         scan.expect(")")?;
     }
     Ok(bits)
@@ -113,7 +121,7 @@ fn flag(scan: &mut Scanner<'_>) -> Result<Option<Over>, Error> {
         Over::Bytes(Some(bits))
     } else if eat(scan, "smem_ptr_flag") {
         Over::Bytes(None)
-    } else if scan.peek().is_some_and(|c| c == '_' || c == 'I' || c.is_ascii_digit()) {
+    } else if is_offset(scan) {
         let from = scan.at();
         if integer(scan)? != 0 {
             return Err(Error::parse(
@@ -128,6 +136,12 @@ fn flag(scan: &mut Scanner<'_>) -> Result<Option<Over>, Error> {
     braces(scan)?;
     scan.expect(",")?;
     Ok(Some(over))
+}
+
+/// Whether an integer and a comma follow, and not a layout that begins with an integer.
+fn is_offset(scan: &Scanner<'_>) -> bool {
+    let mut ahead = Scanner::new(scan.rest());
+    integer(&mut ahead).is_ok() && braces(&mut ahead).is_ok() && ahead.peek() == Some(',')
 }
 
 fn plain(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
@@ -178,9 +192,11 @@ fn compact(shape: &IntTuple, rows: bool) -> Result<Layout, Error> {
 }
 
 fn of(shape: &IntTuple, strides: &[i64]) -> Result<Layout, Error> {
-    let modes = shape.values().iter().zip(strides);
-    let modes: Vec<Mode> =
-        modes.map(|(&extent, &stride)| Mode::new(extent.max(0) as u64, stride)).collect();
+    let mode = |(&extent, &stride): (&i64, &i64)| {
+        let negative = || Error::new(Kind::Illegal, format!("the extent {extent} is negative"));
+        u64::try_from(extent).map(|extent| Mode::new(extent, stride)).map_err(|_| negative())
+    };
+    let modes = shape.values().iter().zip(strides).map(mode).collect::<Result<Vec<_>, _>>()?;
     Ok(Layout::new(&modes, shape.profile(), 0, Swizzle::IDENTITY)?)
 }
 
