@@ -512,7 +512,7 @@ fn arrays_within_arrays_are_spelled_from_where_each_begins() {
         array(4, all.len() as u64, &content)
     };
     let two = [numbers(&(1..=10).collect::<Vec<_>>()), numbers(&[77, 88])].concat();
-    let path = write(&folder, "two.gguf", &one_pair(9, &array(9, 2, &two)));
+    let path = write(&folder, "two.gguf", one_pair(9, &array(9, 2, &two)));
     let input = open(path, &Reading::default()).unwrap();
     let text = input.metadata().find(|(key, _)| *key == "k").unwrap().1.to_owned();
     assert_eq!(text, "[[1, 2, 3, 4, 5, 6, 7, 8, … 10 in all], [77, 88]]");
@@ -521,7 +521,7 @@ fn arrays_within_arrays_are_spelled_from_where_each_begins() {
     let nested = [9, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0].repeat(200_000);
     let bytes = array(0, 8 + nested.len() as u64, &[vec![0; 8], nested].concat());
     let both = [bytes, array(0, 0, &[])].concat();
-    let path = write(&folder, "deep.gguf", &one_pair(9, &array(9, 2, &both)));
+    let path = write(&folder, "deep.gguf", one_pair(9, &array(9, 2, &both)));
     let input = open(path, &Reading::default()).unwrap();
     let text = input.metadata().find(|(key, _)| *key == "k").unwrap().1.to_owned();
     assert_eq!(text, "[[0, 0, 0, 0, 0, 0, 0, 0, … 2400008 in all], []]");

@@ -314,7 +314,7 @@ fn arrays_with_the_highest_byte_first_come_back_from_layouts_with_notes() {
         let path = write(
             &folder,
             "in.npz",
-            &archive(&[stored("a.npy", &npy(descr, false, "(20, 30)", &data))]),
+            archive(&[stored("a.npy", &npy(descr, false, "(20, 30)", &data))]),
         );
         let (relaid, back) = (folder.path().join("zn.npz"), folder.path().join("back.npz"));
         let request = |spec| Request::new().to(spec).force(true).verify(true);
@@ -334,7 +334,7 @@ fn an_array_that_no_layout_can_be_given_to_leaves_the_others_readable() {
         stored("b.npy", &npy("|V16", false, "(2,)", &[0; 32])),
         stored("c.npy", &npy("<f4", false, &shape, &[0; 4])),
     ];
-    let input = open(write(&folder, "odd.npz", &archive(&entries)), &Reading::default()).unwrap();
+    let input = open(write(&folder, "odd.npz", archive(&entries)), &Reading::default()).unwrap();
     let refused: Vec<bool> =
         input.tensors().iter().map(|tensor| tensor.refusal().is_some()).collect();
     assert_eq!(refused, [false, true, true]);
