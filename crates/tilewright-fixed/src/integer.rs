@@ -21,7 +21,7 @@ impl<const N: i64> Int<N> {
     pub const VALUE: i64 = N;
 }
 
-/// An integer, static or dynamic: [`Int`], an expression of such ([`Expr`]), or any integer type of Rust.
+/// An integer, static or dynamic: [`Int`], an expression of such ([`Expr`](crate::Expr)), or any integer type of Rust.
 ///
 /// ```
 /// use tilewright_fixed::{Integer, _4};
@@ -91,7 +91,7 @@ pub trait Kind {
     fn of<E: Integer + Default>(value: impl FnOnce() -> i64) -> Self::Of<E>;
 }
 
-/// The kind of [`Int`] and [`Expr`].
+/// The kind of [`Int`] and [`Expr`](crate::Expr).
 ///
 /// ```
 /// use tilewright_fixed::{Int, Integer, StaticKind};

@@ -56,7 +56,7 @@ use tilewright_notation::Named;
 /// The value of an expression.
 ///
 /// # Errors
-/// An [`Error`](crate::Error) with a span: the text does not parse, a function is not given what it takes, or what is
+/// An [`Error`] with a span: the text does not parse, a function is not given what it takes, or what is
 /// asked for does not exist.
 ///
 /// ```
