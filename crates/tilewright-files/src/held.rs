@@ -150,7 +150,7 @@ pub(crate) fn check_width(dtype: Dtype, bits: u32) -> Result<(), String> {
     }
 }
 
-/// The bytes of so many elements of so many bits, rounded up; `None` beyond 2⁶³ − 1.
+/// The bytes of `elements` elements of `bits` bits each, rounded up; `None` beyond 2⁶³ − 1.
 pub(crate) fn bytes_of(elements: u64, bits: u32) -> Option<u64> {
     let bytes = (u128::from(elements) * u128::from(bits)).div_ceil(8);
     u64::try_from(bytes).ok().filter(|bytes| *bytes <= i64::MAX as u64)

@@ -82,7 +82,7 @@ fn opened(source: Source, held: Held) -> Opened {
     array::opened(source, Box::new(Raw), held, stored)
 }
 
-/// Bytes without a header, which must be as many as were asked for.
+/// Bytes without a header. Their number must be that of the array asked for.
 fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
     let Some(to) = expected.to else {
         let path = source.path().display();

@@ -232,7 +232,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries every dim along the next axis with tiles; as many calls within each other as there are axes.
+    /// Tries every dim along the next axis with tiles. Calls nest once for each axis.
     fn choose(&mut self) -> Result<(), Error> {
         if self.chosen.len() == self.tiled.len() {
             return self.judge();

@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// A length and as many bytes.
+    /// A length, and the bytes of that length behind it.
     pub(super) fn string(&mut self, what: &str) -> Result<Range<usize>, Error> {
         let len = self.u64(what)?;
         self.take(len, what)

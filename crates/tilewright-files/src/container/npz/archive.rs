@@ -191,7 +191,7 @@ impl Entry {
                 Err(format!("is stored in {len} bytes, and said to have {size}"))
             }
             true if size > len.saturating_mul(MOST_TIMES) => Err(format!(
-                "is said to have {size} bytes, deflated to {len}; these give at most {MOST_TIMES} times as many"
+                "is said to have {size} bytes, deflated to {len}; deflated bytes give at most {MOST_TIMES} times their number"
             )),
             _ => Ok(()),
         }

@@ -31,7 +31,8 @@ pub(super) fn all(source: &Source, entries: &[Entry]) -> Result<Option<(Source, 
     Ok(Some((Source::unpacked(file, source.path())?, places)))
 }
 
-/// Appends what an entry was before it was deflated: as many bytes as it says, of its checksum.
+/// Appends the bytes of an entry before it was deflated. Their number and their checksum are those that the
+/// archive says.
 fn one(source: &Source, entry: &Entry, file: &mut File) -> Result<(), Error> {
     let failed = |cause| Error::io(source.path(), "unpack it to a temporary file", cause);
     let mut sum = Crc::new();
