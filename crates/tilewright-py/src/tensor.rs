@@ -217,7 +217,8 @@ impl PyTensorLayout {
         rows: Option<Integer<u64>>,
     ) -> PyResult<String> {
         let usual = Limits::default();
-        let width = given(width).map_or(usual.width, |width| usize::try_from(width).unwrap_or(usize::MAX));
+        let width =
+            given(width).map_or(usual.width, |width| usize::try_from(width).unwrap_or(usize::MAX));
         let limits = Limits { width, rows: given(rows).unwrap_or(usual.rows), ..usual };
         let look = Look { memory, tiles, limits, ..Look::default() }.labelled(names, numbers);
         let shown = match other {
@@ -298,7 +299,10 @@ impl PyTensorLayout {
     pub(crate) fn html(&self) -> String {
         let escape =
             |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        let shown = || Shown::one(&self.0, &Look::default()).map_or_else(|_| self.0.to_spec(), |one| one.picture);
+        let shown = || {
+            Shown::one(&self.0, &Look::default())
+                .map_or_else(|_| self.0.to_spec(), |one| one.picture)
+        };
         let text = || format!("<pre>{}</pre>", escape(&shown()));
         self.grid().map_or_else(|_| text(), |drawing| drawing.part())
     }
