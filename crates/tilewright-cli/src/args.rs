@@ -96,7 +96,7 @@ Examples:
 Examples:
   tilewright show '((4,2),(4,3)):((4,16),(1,32))'
   tilewright show 'f16[8,12] row-major' 'zN[M0=4,C0=4]' --svg conversion.svg
-  tilewright show 'Sw<3,3,3> o (8,64):(64,1)' --banks 8 --dtype f16 --html banks.html")]
+  tilewright show 'f16[8,64] Sw<3,3,3> o (8,64):(64,1)' --banks 8")]
     Show(Show),
     /// Say what a layout means, in words, numbers and every other notation
     #[command(after_help = "\
@@ -424,7 +424,7 @@ pub(crate) struct Formats {
 }
 
 /// What the options of a conversion mean to `verify`, which reads what a conversion wrote.
-const VERIFIED: [(&str, &str); 8] = [
+const VERIFIED: [(&str, &str); 9] = [
     ("to", "The layout that the converted file must have"),
     ("from", "The layout of the original, where the file does not say it"),
     (
@@ -442,6 +442,7 @@ const VERIFIED: [(&str, &str); 8] = [
         "dtype",
         "The element type of the original, such as f16; of bytes also >f4, the highest byte first",
     ),
+    ("memory", "The most memory for buffers, such as 512M"),
 ];
 
 /// The command line, with help for so many characters across.

@@ -253,7 +253,7 @@ const STYLE: &str = "\
 .tw-scene{font:14px/1.45 system-ui,sans-serif;color:#1a1a1a;background:#fff;padding:16px;position:relative}
 .tw-scene h2{font:bold 17px/1.3 ui-monospace,Menlo,Consolas,monospace;margin:0;overflow-wrap:anywhere}
 .tw-scene p{margin:2px 0 0;color:#5a5f66}
-.tw-band{display:flex;flex-wrap:wrap;align-items:center;gap:16px 20px;margin:16px 0;overflow-x:auto}
+.tw-band{display:flex;flex-wrap:wrap;align-items:start;gap:16px 20px;margin:16px 0;overflow-x:auto}
 .tw-aligned{display:grid;grid-template-columns:repeat(var(--tw-n),max-content);align-items:start;gap:16px 20px;margin:16px 0;overflow-x:auto}
 .tw-aligned .tw-band{display:contents}
 .tw-joint{font-size:30px;align-self:center}
@@ -264,6 +264,7 @@ const STYLE: &str = "\
 .tw-scene table{border-collapse:separate;border-spacing:0;font:13px/1.2 ui-monospace,Menlo,Consolas,monospace;margin:0}
 .tw-scene caption{text-align:left;padding:0 0 4px 4px;color:#5a5f66;font:13px/1.3 system-ui,sans-serif}
 .tw-scene caption b{color:#1a1a1a}
+@media (min-width:701px){.tw-scene caption{white-space:nowrap}}
 .tw-scene th{font-weight:normal;color:#5a5f66;padding:2px 6px;text-align:center;background:none;border:0}
 .tw-scene tbody th{text-align:right;min-width:var(--tw-h)}
 .tw-scene th.tw-tail{text-align:left}

@@ -521,8 +521,8 @@ fn as_many_offsets_have_as_many_colours() {
 /// The panels of all bands stand in the columns of one table, with as much room for the heads of their rows.
 #[test]
 fn panels_below_one_another_are_aligned_on_a_page() {
-    let rows = TensorLayout::row_major(&[12, 12]).unwrap();
-    let columns = TensorLayout::col_major(&[12, 12]).unwrap();
+    let rows = TensorLayout::row_major(&[12, 2]).unwrap();
+    let columns = TensorLayout::col_major(&[12, 2]).unwrap();
     let scene =
         conversion(&Subject::new(&rows), &Subject::new(&columns), &Limits::default()).unwrap();
     assert!(scene.bands.len() > 1 && scene.bands.iter().all(|band| band.panels.len() == 2));

@@ -53,8 +53,14 @@ pub(crate) struct Show {
     /// The banks of shared memory, and the conflicts of threads that read so many elements at once
     #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads", "tile"], help_heading = "Other pictures")]
     pub(crate) banks: Option<u64>,
-    /// Colours in a terminal
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    /// Colours: auto, on a terminal unless NO_COLOR says otherwise; always, also in files and pipes; or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto",
+        hide_possible_values = true
+    )]
     pub(crate) color: Colour,
 }
 
