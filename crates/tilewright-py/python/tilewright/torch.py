@@ -58,21 +58,21 @@ def _fake(array: Any, to: str, **asked: Any) -> Any:
     return array.new_empty(shape, dtype=dtype)
 
 
-def _setup(context: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[str, Any], output: Any) -> None:
+def _setup(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[str, Any], output: Any) -> None:
     array, to = inputs
     asked = keyword_only_inputs
-    _, _, context.source, context.target = _described(array, to, asked)
-    context.order = asked.get("order", "C")
-    context.threads = asked.get("threads")
+    _, _, ctx.source, ctx.target = _described(array, to, asked)
+    ctx.order = asked.get("order", "C")
+    ctx.threads = asked.get("threads")
     # A storage in Fortran's order gets its gradient in that order.
-    context.turned = asked.get("from_") is not None and not array.is_contiguous()
+    ctx.turned = asked.get("from_") is not None and not array.is_contiguous()
 
 
-def _backward(context: Any, gradient: Any) -> tuple[Any, None]:
-    storage = _turned(gradient) if context.order == "F" else gradient
-    order = "F" if context.turned else "C"
+def _backward(ctx: Any, gradient: Any) -> tuple[Any, None]:
+    storage = _turned(gradient) if ctx.order == "F" else gradient
+    order = "F" if ctx.turned else "C"
     back = relayout(
-        storage.contiguous(), context.source, from_=context.target, threads=context.threads, order=order
+        storage.contiguous(), ctx.source, from_=ctx.target, threads=ctx.threads, order=order
     )
     return back, None
 
