@@ -31,7 +31,7 @@ const USUAL_BITS: u32 = 32;
 /// | `view` | `spec`, `dims`, `dtype` | what the program explains with `--json`, and what a picture needs |
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
 /// | `plan` | `a`, `b`, `dims`, `dtype` | how the bytes would be moved: `text`, `kernel`, and the width `bits` of the elements, `assumed` where neither side says it |
-/// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of so many elements at once: `svg`, `notes`, and the width `bits`, `assumed` where it is not known |
+/// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of `vector` elements at once: `svg`, `notes`, and the width `bits`, `assumed` where it is not known |
 /// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads, and for maps that are no layouts, the `map`, what its picture shows as `title`, and the picture as `svg`; null for others |
 /// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype`; `expression` of `text` | an SVG file, or null |
 /// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links` |

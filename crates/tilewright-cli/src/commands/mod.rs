@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, a file each.
 
 mod bench;
 mod completions;
