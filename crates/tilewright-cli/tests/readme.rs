@@ -41,7 +41,11 @@ fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let (path, to) = (entry.path(), to.join(entry.file_name()));
-        if path.is_dir() { copy(&path, &to) } else { drop(fs::copy(&path, &to).unwrap()) }
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::copy(&path, &to).unwrap();
+        }
     }
 }
 
@@ -168,8 +172,7 @@ fn pictures(path: &str) -> Vec<(PathBuf, String)> {
 fn the_pictures_are_those_that_their_commands_draw() {
     let folder = clone();
     let mut seen = BTreeSet::new();
-    let documents =
-        ["README.md", "docs/algebra.md", "docs/kernel-writers.md", "docs/python.md"];
+    let documents = ["README.md", "docs/algebra.md", "docs/kernel-writers.md", "docs/python.md"];
     for (path, command) in documents.iter().flat_map(|path| pictures(path)) {
         let output = shell(folder.path(), &format!("{command} --svg -"));
         let stderr = String::from_utf8_lossy(&output.stderr);

@@ -8,24 +8,33 @@ use super::{Document, PAGE, START, Site, address, relative};
 
 /// The documents of the navigation in the order of use, each with its name there.
 const PARTS: [(&str, &[(&str, &str)]); 3] = [
-    ("Use", &[
-        (START, "Start"),
-        ("docs/recipes.md", "Recipes"),
-        ("docs/python.md", "Python"),
-        ("docs/json.md", "JSON"),
-    ]),
-    ("Learn", &[
-        ("docs/algebra.md", "The layout algebra"),
-        ("docs/kernel-writers.md", "For kernel writers"),
-        ("docs/compiler-writers.md", "For compiler writers"),
-        ("COMPARE.md", "Compare"),
-    ]),
-    ("Develop", &[
-        ("ARCHITECTURE.md", "Architecture"),
-        ("DESIGN.md", "Design"),
-        ("CONTRIBUTING.md", "Contributing"),
-        ("CHANGELOG.md", "Changes"),
-    ]),
+    (
+        "Use",
+        &[
+            (START, "Start"),
+            ("docs/recipes.md", "Recipes"),
+            ("docs/python.md", "Python"),
+            ("docs/json.md", "JSON"),
+        ],
+    ),
+    (
+        "Learn",
+        &[
+            ("docs/algebra.md", "The layout algebra"),
+            ("docs/kernel-writers.md", "For kernel writers"),
+            ("docs/compiler-writers.md", "For compiler writers"),
+            ("COMPARE.md", "Compare"),
+        ],
+    ),
+    (
+        "Develop",
+        &[
+            ("ARCHITECTURE.md", "Architecture"),
+            ("DESIGN.md", "Design"),
+            ("CONTRIBUTING.md", "Contributing"),
+            ("CHANGELOG.md", "Changes"),
+        ],
+    ),
 ];
 
 /// A page of the site.
@@ -95,7 +104,10 @@ impl Frame<'_> {
         if items.len() < 2 {
             return String::new();
         }
-        format!("<nav class=\"here\" aria-label=\"On this page\"><p>On this page</p><ul>{}</ul></nav>", items.concat())
+        format!(
+            "<nav class=\"here\" aria-label=\"On this page\"><p>On this page</p><ul>{}</ul></nav>",
+            items.concat()
+        )
     }
 }
 

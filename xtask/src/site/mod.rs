@@ -175,7 +175,10 @@ mod tests {
     #[test]
     fn links_lead_to_pages_and_files_of_the_site() {
         let made = site(&[
-            ("README.md", "# A\n[b](docs/b.md#c-d) [l](LICENSE) ![p](p.svg) [x](https://x.example)"),
+            (
+                "README.md",
+                "# A\n[b](docs/b.md#c-d) [l](LICENSE) ![p](p.svg) [x](https://x.example)",
+            ),
             ("docs/b.md", "# B\n\n## C `d`\n[a](../README.md) [c](#c-d)"),
             ("LICENSE", "free"),
             ("p.svg", "<svg/>"),
