@@ -1,4 +1,4 @@
-//! What is asked of a move, as values that can be compared: the key of the plan cache.
+//! The arguments of a move as values that can be compared: the key of the plan cache.
 
 use pyo3::{prelude::*, types::PyString};
 use tilewright::{Dtype, Fill, Named, Spec, TensorLayout, notation};

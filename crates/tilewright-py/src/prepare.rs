@@ -1,4 +1,5 @@
-//! From what is asked and an array's facts to a plan, a form of source, and a form of result.
+//! Prepares a move: the arguments and an array's facts become a plan, what a source must look like, and the form of
+//! the result.
 //!
 //! The array's dims and strides are the source's layout, or, where `from_` is given, its bytes are a storage in
 //! that layout. Everything is decided here; a run only checks that the arrays are those that were planned for.
@@ -39,7 +40,7 @@ pub(crate) struct Prepared {
 pub(crate) enum Source {
     /// This very shape and these strides.
     Array(Facts),
-    /// This number of bytes side by side, which an array of this shape lists outermost first, or in Fortran's order the
+    /// `bytes` bytes side by side, which an array of this shape lists outermost first, or in Fortran's order the
     /// other way round; of elements of this type, their bytes in the other order if swapped.
     Storage { bytes: u64, shape: Vec<u64>, dtype: Option<Dtype>, bits: u32, swapped: bool },
 }

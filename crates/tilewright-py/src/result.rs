@@ -1,4 +1,4 @@
-//! The array that a move gives: its shape and its element type.
+//! The array that a move returns: its shape and its element type.
 
 use pyo3::{
     prelude::*,

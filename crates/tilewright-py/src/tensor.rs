@@ -5,8 +5,10 @@ use pyo3::{
     types::{PyAny, PyTuple, PyType},
 };
 use tilewright::{
-    Dtype, Fill, Named, Place, TensorLayout, notation,
-    picture::{Cells, Picture},
+    Dtype, Fill, Named, Place, TensorLayout,
+    ask::{Look, Shown},
+    notation,
+    picture::Limits,
 };
 
 use crate::{
@@ -215,11 +217,34 @@ impl PyTensorLayout {
         tilewright::recognise(&self.0).into_iter().map(|found| found.name).collect()
     }
 
-    /// The grid as text: coordinates on both margins, an offset in each cell; ``names`` for letters instead.
-    #[pyo3(signature = (*, names = false))]
-    fn show(&self, names: bool) -> String {
-        let cells = if names { Cells::Names } else { Cells::Numbers };
-        Picture::new(self.0.layout(), self.0.fill()).with_tiles().grid(cells)
+    /// The layout as text, as ``tilewright show`` prints it: coordinates on both margins, an offset in each cell.
+    /// ``names`` draws the elements as a, b, c … instead, ``numbers`` their row-major numbers; ``tiles`` has borders
+    /// round tiles instead of cells; ``memory`` is memory in a line instead of a grid. With ``other``, a layout of the
+    /// same array, both side by side. What goes beyond ``width`` characters and ``rows`` rows is left out, and said.
+    #[pyo3(signature = (other = None, /, *, names = false, numbers = false, memory = false, tiles = false, width = None, rows = None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python, each with a default")]
+    fn show(
+        &self,
+        other: Option<&Bound<'_, PyAny>>,
+        names: bool,
+        numbers: bool,
+        memory: bool,
+        tiles: bool,
+        width: Option<Integer<u64>>,
+        rows: Option<Integer<u64>>,
+    ) -> PyResult<String> {
+        let usual = Limits::default();
+        let width = given("width", width)?.map_or(usual.width, |width| usize::try_from(width).unwrap_or(usize::MAX));
+        let limits = Limits { width, rows: given("rows", rows)?.unwrap_or(usual.rows), ..usual };
+        let look = Look { memory, tiles, limits, ..Look::default() }.labelled(names, numbers);
+        let shown = match other {
+            None => Shown::one(&self.0, &look),
+            Some(other) => {
+                let other = resolve("other", other, Some(self.0.layout().extents()), self.0.dtype())?;
+                Shown::two(&self.0, &other, &look)
+            }
+        };
+        Ok(shown.raised()?.picture)
     }
 
     /// A picture. ``grid``: where each element is stored; ``memory``: what each offset stores; with ``to`` the
@@ -288,7 +313,8 @@ impl PyTensorLayout {
 
     /// The picture for a notebook: drawn, or as text where it cannot be.
     pub(crate) fn html(&self) -> String {
-        let text = || format!("<pre>{}\n{}</pre>", html(&self.0.to_spec()), html(&self.show(false)));
+        let shown = || Shown::one(&self.0, &Look::default()).map_or_else(|_| self.0.to_spec(), |one| one.picture);
+        let text = || format!("<pre>{}</pre>", html(&shown()));
         self.grid().map_or_else(|_| text(), |drawing| drawing.part())
     }
 }

@@ -61,10 +61,11 @@ def test_the_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 subprocess.run([sys.executable, *command[1:]], check=True, stdout=subprocess.DEVNULL)
 
 
-def test_the_readme() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("path", ["README.md", "docs/recipes.md"])
+def test_other_documents(path: str) -> None:
+    text = (ROOT / path).read_text(encoding="utf-8")
     examples = "\n".join(part.partition("```")[0] for part in text.split("```python\n")[1:])
-    test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", None, None)
+    test = doctest.DocTestParser().get_doctest(examples, {}, path, None, None)
     ran = doctest.DocTestRunner(optionflags=OPTIONS).run(test)
     assert ran.failed == 0 and ran.attempted > 3
 

@@ -103,7 +103,18 @@ class TensorLayout:
     def explain(self) -> Explanation: ...
     def same(self, other: _Spec) -> Comparison: ...
     def recognise(self) -> list[str]: ...
-    def show(self, *, names: bool = False) -> str: ...
+    def show(
+        self,
+        other: _Spec | None = None,
+        /,
+        *,
+        names: bool = False,
+        numbers: bool = False,
+        memory: bool = False,
+        tiles: bool = False,
+        width: int | None = None,
+        rows: int | None = None,
+    ) -> str: ...
     def draw(
         self,
         kind: str = "grid",

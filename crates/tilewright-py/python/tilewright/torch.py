@@ -64,6 +64,7 @@ def _setup(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[str, Any
     _, _, ctx.source, ctx.target = _described(array, to, asked)
     ctx.order = asked.get("order", "C")
     ctx.threads = asked.get("threads")
+    ctx.shape = array.shape
     # A storage in Fortran's order gets its gradient in that order.
     ctx.turned = asked.get("from_") is not None and not array.is_contiguous()
 
@@ -74,7 +75,8 @@ def _backward(ctx: Any, gradient: Any) -> tuple[Any, None]:
     back = relayout(
         storage.contiguous(), ctx.source, from_=ctx.target, threads=ctx.threads, order=order
     )
-    return back, None
+    # A storage may have come as bytes side by side, in any shape.
+    return back.reshape(ctx.shape), None
 
 
 _operation = _torch.library.custom_op("tilewright::relayout", _move, mutates_args=(), schema=_SCHEMA)

@@ -1,4 +1,4 @@
-//! What decides how an array is read: everything but where it is.
+//! What decides how an array is read, apart from its address: shape, strides and element type.
 
 use pyo3::PyResult;
 use tilewright::{Dtype, Layout, Mode, TensorLayout};

@@ -66,10 +66,11 @@ enum Owner {
     Capsule(dlpack::Managed),
 }
 
-// SAFETY: the pointer is read and written only through `bytes` and `bytes_mut`, for whose time `_owner` is held;
-// Python's objects may be held by any thread, and a capsule's deleter may run on any.
+// SAFETY: the field `low` is read and written only through `bytes` and `bytes_mut`, which borrow the value and so keep
+// `_owner`, whose memory `low` points to. `_owner` may be dropped by any thread: a Python object may be released from
+// any, and `Managed::drop` attaches to the interpreter before it calls a deleter.
 unsafe impl Send for Memory {}
-// SAFETY: as above; `&Memory` gives shared bytes only.
+// SAFETY: through `&Memory` only `bytes` can be called, which gives a shared slice; `bytes_mut` takes `&mut Memory`.
 unsafe impl Sync for Memory {}
 
 /// What an array says of itself.
@@ -167,9 +168,9 @@ impl Memory {
 
     /// The bytes from the lowest element to the highest.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: `Facts::reach` computed `span` and where `low` is from shape, strides and element size as the smallest
-        // range that holds every element, all of which the exporting library says to be readable; `_owner` keeps
-        // them so.
+        // SAFETY: `low` and `span` are the smallest range that holds every element, computed by `Facts::reach` from the
+        // shape, strides and element size that the exporting library gave for readable memory; where `span` is 0,
+        // `low` is not null. `_owner` keeps the memory alive while the value is borrowed.
         unsafe { std::slice::from_raw_parts(self.low, self.span) }
     }
 
@@ -178,8 +179,8 @@ impl Memory {
         if !self.writable {
             return Err(refused("read-only", "the output is read-only"));
         }
-        // SAFETY: as in `bytes`; `writable` is the exporting library's word that they may be written, and
-        // `prepare.rs` refuses a source that overlaps them.
+        // SAFETY: `low` and `span` as in `bytes`; `writable`, checked above, is what the exporting library said of the
+        // memory; `fits` of `plan.rs` refuses an output that overlaps its source, and a new result overlaps nothing.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.low.cast_mut(), self.span) })
     }
 
