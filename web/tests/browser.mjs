@@ -71,3 +71,10 @@ export async function open(context, address) {
 export async function drawn(page) {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
 }
+
+/** Waits until nothing is drawn any more: what is asked for once typing pauses is there, and pictures are loaded. */
+export async function settled(page) {
+  await page.waitForTimeout(150);
+  await page.waitForFunction(() => [...document.images].every((image) => image.complete));
+  await drawn(page);
+}

@@ -1,0 +1,36 @@
+// Takes a picture of everything the page shows, on every screen, dark and light: `cargo xtask web --shots`.
+
+import { mkdir } from "node:fs/promises";
+import { launch, open, serve, settled } from "./browser.mjs";
+import { SCREENS, VIEWS } from "./views.mjs";
+
+const FOLDER = process.env["SCREENSHOTS"] ?? "screenshots";
+/** The least and the most of the names, where only some are wanted. */
+const wanted = process.argv.slice(2);
+
+await mkdir(FOLDER, { recursive: true });
+const [server, browser] = [await serve(), await launch()];
+const faults = [];
+let count = 0;
+for (const colorScheme of ["light", "dark"]) {
+  for (const viewport of SCREENS) {
+    for (const [name, hash] of VIEWS) {
+      if (wanted.length > 0 && !wanted.includes(name)) continue;
+      const context = await browser.newContext({ viewport, colorScheme });
+      const { page, faults: own } = await open(context, server.address + hash);
+      await settled(page);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      const title = `${name}-${viewport.width}-${colorScheme}`;
+      if (over > 0) faults.push(`${title}: ${over} pixels wider than the screen`);
+      faults.push(...own.map((fault) => `${title}: ${fault}`));
+      await page.screenshot({ path: `${FOLDER}/${title}.png`, fullPage: true });
+      count += 1;
+      await context.close();
+    }
+  }
+}
+await browser.close();
+await server.stop();
+console.log(`${count} screenshots in ${FOLDER}`);
+for (const fault of faults) console.error(fault);
+process.exitCode = faults.length > 0 ? 1 : 0;
