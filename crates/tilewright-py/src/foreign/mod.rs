@@ -23,8 +23,9 @@ mod torch;
 use pyo3::prelude::*;
 use tilewright::{Dtype, TensorLayout};
 
-use crate::errors::refused;
+use crate::{errors::refused, spelling::tuple};
 
+use facts::BEYOND;
 pub(crate) use facts::Facts;
 pub(crate) use numpy::empty as numpy_empty;
 pub(crate) use seen::PyMemory;
@@ -47,8 +48,6 @@ pub(crate) struct Memory {
     low: *const u8,
     /// The bytes from there to behind the highest.
     span: usize,
-    /// The bytes from `low` to element 0.
-    origin: usize,
     pub(crate) writable: bool,
     pub(crate) family: Family,
     /// The element type as the array has it.
@@ -83,8 +82,6 @@ struct Said {
     own_dtype: Option<Py<PyAny>>,
     owner: Owner,
 }
-
-const BEYOND: &str = "the array reaches beyond this machine's addresses";
 
 /// The address of the lowest element, where all of `span` bytes from there on have addresses.
 fn lowest(data: *const u8, origin: usize, span: usize) -> PyResult<*const u8> {
@@ -136,7 +133,7 @@ impl Memory {
         }
         let nowhere = std::ptr::NonNull::<u8>::dangling().as_ptr().cast_const();
         let low = if span == 0 { nowhere } else { lowest(data, origin, span)? };
-        Ok(Memory { facts, low, span, origin, writable, family, own_dtype, _owner: owner })
+        Ok(Memory { facts, low, span, writable, family, own_dtype, _owner: owner })
     }
 
     pub(crate) fn shape(&self) -> &[u64] {
@@ -166,7 +163,7 @@ impl Memory {
 
     /// The layout over these very bytes: dims are the array's, offset 0 is the lowest element.
     pub(crate) fn layout(&self) -> PyResult<TensorLayout> {
-        self.facts.layout(self.origin, self.span)
+        self.facts.layout()
     }
 
     /// The bytes from the lowest element to the highest.
@@ -187,16 +184,23 @@ impl Memory {
         Ok(unsafe { std::slice::from_raw_parts_mut(self.low.cast_mut(), self.span) })
     }
 
+    /// The bytes of a storage of these extents, outermost first, which the array lists so or, in Fortran's order, the
+    /// other way round.
+    pub(crate) fn storage_bytes(&self, shape: &[u64]) -> PyResult<&[u8]> {
+        let turned = self.facts.shape.iter().rev().eq(shape);
+        if turned && self.facts.is_col_major() { Ok(self.bytes()) } else { self.row_major_bytes() }
+    }
+
     /// The bytes of an array whose elements lie densely, the last dim fastest.
     pub(crate) fn row_major_bytes(&self) -> PyResult<&[u8]> {
         if self.facts.is_row_major() {
             return Ok(self.bytes());
         }
-        let Facts { shape, strides, .. } = &self.facts;
+        let (shape, strides) = (tuple(&self.facts.shape), tuple(&self.facts.strides));
         Err(refused(
             "copy",
             format!(
-                "an array of shape {shape:?} and strides {strides:?} bytes is not contiguous, and is not \
+                "an array of shape {shape} and strides {strides} bytes is not contiguous, and is not \
                  copied in silence; pass numpy.ascontiguousarray(array)"
             ),
         ))
