@@ -133,8 +133,7 @@ fn seen(facts: &Facts, ask: &Ask) -> PyResult<Side> {
         && *dims != facts.shape
     {
         let (dims, shape) = (tuple(dims), tuple(&facts.shape));
-        let says =
-            format!("dims={dims} of an array of shape {shape}; for a storage, give from_=");
+        let says = format!("dims={dims} of an array of shape {shape}; for a storage, give from_=");
         return Err(refused("mismatch", says));
     }
     let bits = facts.bits();
