@@ -64,6 +64,9 @@ enum Command {
         /// Tests it as well: in Node, and in a browser
         #[arg(long)]
         test: bool,
+        /// Takes screenshots of all it shows, on four screens, dark and light, into target/screenshots
+        #[arg(long)]
+        shots: bool,
     },
 }
 
@@ -74,9 +77,9 @@ fn main() -> ExitCode {
         Command::Check => check::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(args) => return bench::run(&root, &args),
-        Command::Web { test } => {
-            web::build(&root).and_then(|()| if test { web::test(&root) } else { Ok(()) })
-        }
+        Command::Web { test, shots } => web::build(&root)
+            .and_then(|()| if shots { web::shots(&root) } else { Ok(()) })
+            .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
         Command::Algebra { check } => algebra::run(&root, check),
         Command::Wheel { test } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),
