@@ -47,8 +47,11 @@ function bank(facts: Facts, offset: number): number {
 
 /** The most windows that are kept. */
 const KEPT = 64;
-/** A vector of more elements than this is folded into rows. */
-const FOLDED = 32;
+/** A vector of more elements than fit in a row is folded into rows. */
+function foldOf(size: number): number {
+  const row = innerWidth < 500 ? 8 : innerWidth < 1000 ? 16 : 32;
+  return size > row ? row : 0;
+}
 
 /** Coordinates of the dims before the last two, row-major. */
 function outerOf(dims: readonly number[], panel: number): number[] {
@@ -92,7 +95,7 @@ export class LayoutSource implements Source {
     const panels = outer.reduce((all, size) => all * size, 1);
     this.across = Math.max(outer.length > 0 ? outer[outer.length - 1]! : 1, 1);
     this.down = panels === 0 ? 0 : Math.min(panels / this.across, MOST);
-    this.fold = rank === 1 && padded[0]! > FOLDED ? (innerWidth < 700 ? FOLDED / 2 : FOLDED) : 0;
+    this.fold = rank === 1 ? foldOf(padded[0]!) : 0;
     const whole = rank === 0 ? [1, 1] : rank === 1 ? [1, padded[0]!] : [padded[rank - 2]!, padded[rank - 1]!];
     const [rows, columns] = this.fold ? [Math.ceil(padded[0]! / this.fold), this.fold] : (whole as [number, number]);
     this.rows = Math.min(rows, MOST);

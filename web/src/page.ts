@@ -70,13 +70,15 @@ export class Later {
 
 /** An SVG file as a picture: the browser runs nothing in it and loads nothing for it. */
 export class Drawn {
-  readonly element = h("img", { class: "drawn", alt: "" });
+  private readonly image = h("img", { class: "drawn", alt: "" });
+  /** Scrolls where it is too small to be read at the width there is. */
+  readonly element = h("div", { class: "scroller", hidden: true }, this.image);
 
   show(svg: string | null, says: string): void {
-    URL.revokeObjectURL(this.element.src);
+    URL.revokeObjectURL(this.image.src);
     this.element.hidden = svg === null;
-    this.element.alt = says;
-    if (svg !== null) this.element.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    this.image.alt = says;
+    if (svg !== null) this.image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   }
 }
 
@@ -126,9 +128,9 @@ export function legend(colouring: Colouring, facts: Facts): HTMLElement {
     const colours = bankColours(isDark()).map((colour, bank) => h("i", { style: `background: ${colour}` }, bank % 4 === 0 ? `${bank}` : ""));
     parts.push(h("span", { class: "swatch" }, term("bank"), h("span", { class: "banks", "aria-hidden": "true" }, ...colours), `0 to 31${assumed}`));
   }
-  if (tiled(facts)) parts.push(swatch("border: 2px solid var(--tile-line)", term("tile"), colouring === "tile" ? ", each with a colour" : ""));
+  if (tiled(facts)) parts.push(swatch("border: 2px solid var(--tile-line)", h("span", {}, term("tile", "tiles"), colouring === "tile" ? ", each in a colour" : "")));
   if (facts.padding > 0 || facts.padded.some((size, dim) => size > facts.dims[dim]!)) parts.push(swatch("background: var(--hatch)", term("padding")));
-  if (facts.swizzled) parts.push(h("span", { class: "swatch" }, "with a ", term("swizzle")));
+  if (facts.swizzled) parts.push(h("span", {}, "with a ", term("swizzle")));
   return h("p", { class: "legend" }, ...parts);
 }
 

@@ -65,6 +65,9 @@ enum Command {
         /// Tests it as well: in Node, and in a browser
         #[arg(long)]
         test: bool,
+        /// Takes screenshots of all it shows, on four screens, dark and light, into target/screenshots
+        #[arg(long)]
+        shots: bool,
     },
     /// The documents and the page as a site of files, into the build folder's `site`
     Site,
@@ -77,9 +80,9 @@ fn main() -> ExitCode {
         Command::Check => check::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(args) => return bench::run(&root, &args),
-        Command::Web { test } => {
-            web::build(&root).and_then(|()| if test { web::test(&root) } else { Ok(()) })
-        }
+        Command::Web { test, shots } => web::build(&root)
+            .and_then(|()| if shots { web::shots(&root) } else { Ok(()) })
+            .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
         Command::Site => site::run(&root),
         Command::Algebra { check } => algebra::run(&root, check),
         Command::Wheel { test } => wheel::build(&root)
