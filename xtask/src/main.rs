@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `bench`, `wheel`, `oracles`, `web`.
+//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `bench`, `wheel`, `oracles`, `web`, `site`.
 //!
 //! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
 //! them. Nothing here depends on the crates it checks.
@@ -16,6 +16,7 @@ mod platforms;
 mod python;
 mod release;
 mod shell;
+mod site;
 mod steps;
 mod tidy;
 mod tools;
@@ -70,6 +71,8 @@ enum Command {
         #[arg(long)]
         test: bool,
     },
+    /// The documents and the page as a site of files, into the build folder's `site`
+    Site,
 }
 
 fn main() -> ExitCode {
@@ -82,6 +85,7 @@ fn main() -> ExitCode {
         Command::Web { test } => {
             web::build(&root).and_then(|()| if test { web::test(&root) } else { Ok(()) })
         }
+        Command::Site => site::run(&root),
         Command::Algebra { check } => algebra::run(&root, check),
         Command::Wheel { all: true, .. } => wheel::build_all(&root),
         Command::Wheel { test, .. } => wheel::build(&root)

@@ -1,5 +1,5 @@
-//! Random reads of a tensor within a bound: whole where it fits, else by blocks, the oldest making
-//! room for the next.
+//! Reads at any position of a tensor, with bounded memory: the whole tensor is held where it fits, else
+//! blocks of it, of which a new one replaces the oldest.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ impl<'a, 'b> Blocks<'a, 'b> {
         Ok(Blocks { source, at, len, block, slots, held, holds, next, last })
     }
 
-    /// At most `len` bytes from byte `from` on: as many as its block holds, at least one. An error
+    /// The bytes from byte `from` on that its block holds: at least one, at most `len`. An error
     /// beyond the tensor.
     pub(crate) fn get(&mut self, from: u64, len: usize) -> Result<&[u8], Error> {
         let (start, end, _) = self.last;

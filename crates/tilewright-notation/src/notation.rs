@@ -62,8 +62,8 @@ impl Notation {
         read: Read,
         print: Print,
     ) -> Notation {
-        let (claims, words): (fn(&str) -> bool, fn() -> Vec<&'static str>) = (|_| false, Vec::new);
-        Notation { name, aliases: &[], about, claims, read, words, print, own: false }
+        let words: fn() -> Vec<&'static str> = Vec::new;
+        Notation { name, aliases: &[], about, claims: |_| false, read, words, print, own: false }
     }
 
     /// With other names, each of them a prefix too.
@@ -127,9 +127,10 @@ impl Notation {
         self.name
     }
 
-    /// Whether this is its name or another name of it.
+    /// Whether this is its name or another name of it, in small letters or capitals.
     pub(crate) fn is_called(&self, name: &str) -> bool {
-        self.name == name || self.aliases.contains(&name)
+        let same = |own: &&str| own.eq_ignore_ascii_case(name);
+        same(&self.name) || self.aliases.iter().any(same)
     }
 
     /// Whose notation it is and what it says of a layout, in a few words.
