@@ -1,5 +1,5 @@
-//! Runs that end, or calls that fail, at every call that changes a folder or brings bytes to the disk: the
-//! result is whole, or what was there before is, and the next run removes what the last one left.
+//! Tests: a run ends, or a call fails, at each call that changes a folder or syncs a file. Afterwards either the
+//! result or what was there before is whole, and the next run removes what the last one left.
 
 use std::{
     env, fs,
