@@ -62,7 +62,7 @@ fn spec(bytes: &[u8]) {
     ];
     for (dims, dtype) in arrays {
         let Ok(named) = spec.resolve(dims, dtype) else { continue };
-        let said = named.to_spec().to_string();
+        let said = named.to_spec();
         let again = Spec::parse(&said).and_then(|spec| spec.resolve(None, None));
         let again = again.unwrap_or_else(|error| panic!("{text:?} is {said:?}: {error}"));
         let facts = (named.layout(), named.element_bits(), named.fill());
