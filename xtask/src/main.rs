@@ -7,10 +7,13 @@
 
 mod algebra;
 mod bench;
+mod bounds;
 mod check;
 mod ci;
 mod emulated;
 mod faults;
+mod fuzz;
+mod memory;
 mod oracles;
 mod platforms;
 mod python;
@@ -64,6 +67,11 @@ enum Command {
     Oracles {
         /// Only those whose name contains this
         name: Option<String>,
+        /// Of the search by coverage only the targets whose names contain this
+        target: Option<String>,
+        /// How long each target is searched
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
     },
     /// The page in the browser, built into web/dist
     Web {
@@ -93,7 +101,10 @@ fn main() -> ExitCode {
         Command::Wheel { all: true, .. } => wheel::build_all(&root),
         Command::Wheel { test, .. } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),
-        Command::Oracles { name } => oracles::run(&root, name.as_deref().unwrap_or_default()),
+        Command::Oracles { name, target, seconds } => {
+            let searched = oracles::Searched { target: target.unwrap_or_default(), seconds };
+            oracles::run(&root, name.as_deref().unwrap_or_default(), &searched)
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
