@@ -57,6 +57,7 @@ mod lane;
 mod mark;
 mod metadata;
 mod names;
+mod note;
 mod open;
 mod order;
 mod output;
