@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `bench`, `wheel`, `oracles`, `web`.
+//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `bench`, `wheel`, `oracles`, `web`, `site`.
 //!
 //! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
 //! them. Nothing here depends on the crates it checks.
@@ -14,6 +14,7 @@ mod oracles;
 mod python;
 mod release;
 mod shell;
+mod site;
 mod steps;
 mod tidy;
 mod tools;
@@ -64,7 +65,12 @@ enum Command {
         /// Tests it as well: in Node, and in a browser
         #[arg(long)]
         test: bool,
+        /// Takes screenshots of all it shows, on four screens, dark and light, into target/screenshots
+        #[arg(long)]
+        shots: bool,
     },
+    /// The documents and the page as a site of files, into the build folder's `site`
+    Site,
 }
 
 fn main() -> ExitCode {
@@ -74,9 +80,10 @@ fn main() -> ExitCode {
         Command::Check => check::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(args) => return bench::run(&root, &args),
-        Command::Web { test } => {
-            web::build(&root).and_then(|()| if test { web::test(&root) } else { Ok(()) })
-        }
+        Command::Web { test, shots } => web::build(&root)
+            .and_then(|()| if shots { web::shots(&root) } else { Ok(()) })
+            .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
+        Command::Site => site::run(&root),
         Command::Algebra { check } => algebra::run(&root, check),
         Command::Wheel { test } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),
