@@ -54,12 +54,13 @@ Examples:
 
 - is standard input, or output, and ./- a file of that name: `convert - raw:- --to zN < in.npy > out.bin`.
 raw:, npy:, npz:, gguf: and safetensors: before a path say what the file is, whatever its name ends in.
+How a .npy or raw result lies is noted beside it, in OUT.tilewright.json, where its own header does not say it.
 Quantised types of GGUF move by whole blocks: a layout keeps the elements of a block together.")]
     Convert(Convert),
     /// Check a converted file against the file it was made from
     #[command(after_help = "\
 With the options of the conversion the original is read as then, and the result must lie as asked;
-.npy and raw files need --to, since they cannot say how they lie.
+.npy and raw files say how they lie in a note beside them, NAME.tilewright.json; without it they need --to.
 
 Examples:
   tilewright verify ascend.safetensors --against model.safetensors

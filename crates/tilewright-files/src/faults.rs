@@ -12,9 +12,9 @@ use tempfile::TempDir;
 use tilewright_notation::Spec;
 
 use crate::{
-    Conversion, Error, Reading, Report, Request,
+    Conversion, Error, Reading, Report, Request, Tensor,
     disk::fault::{self, Fault},
-    open,
+    note, open,
 };
 
 /// The exit code of a process that a fault ended.
@@ -45,10 +45,24 @@ pub(crate) enum Case {
     NewFile,
     /// One array over another.
     OldFile,
+    /// One array with a note beside it where nothing is.
+    NewNote,
+    /// One array with a note beside it over another with its own.
+    OldNote,
+    /// One array that needs no note over one with its own.
+    NoNote,
 }
 
-pub(crate) const CASES: [Case; 5] =
-    [Case::NewSet, Case::OldSet, Case::MarkedSet, Case::NewFile, Case::OldFile];
+pub(crate) const CASES: [Case; 8] = [
+    Case::NewSet,
+    Case::OldSet,
+    Case::MarkedSet,
+    Case::NewFile,
+    Case::OldFile,
+    Case::NewNote,
+    Case::OldNote,
+    Case::NoNote,
+];
 
 impl Case {
     fn is_set(self) -> bool {
@@ -56,11 +70,15 @@ impl Case {
     }
 
     fn force(self) -> bool {
-        !matches!(self, Case::NewSet | Case::NewFile)
+        !matches!(self, Case::NewSet | Case::NewFile | Case::NewNote)
     }
 
     fn file(self) -> &'static str {
         if self.is_set() { "m.safetensors.index.json" } else { "a.npy" }
+    }
+
+    fn to(self) -> &'static str {
+        if matches!(self, Case::NewNote | Case::OldNote) { "{0,1:T(2,2)}" } else { "col-major" }
     }
 }
 
@@ -92,7 +110,14 @@ pub(crate) fn prepare(case: Case) -> TempDir {
     make(&input, case, ["1.safetensors", "2.safetensors"], 1);
     fs::create_dir(&out).unwrap();
     match case {
-        Case::NewSet | Case::NewFile => {}
+        Case::NewSet | Case::NewFile | Case::NewNote => {}
+        Case::OldNote | Case::NoNote => {
+            make(&folder.path().join("old"), case, ["", ""], 50);
+            let old = open(folder.path().join("old").join(case.file()), &Reading::default());
+            let request = Request::new().to(Spec::parse("{1,0:T(2,4)}").unwrap());
+            let (old, path) = (old.unwrap(), out.join(case.file()));
+            Conversion::prepare(&old, path, request).unwrap().run(&()).unwrap();
+        }
         Case::OldSet => make(&out, case, ["1.safetensors", "other.safetensors"], 50),
         Case::MarkedSet => {
             let marked = ["1.tilewright-0123456789abcdef.safetensors", "2.safetensors"];
@@ -105,7 +130,7 @@ pub(crate) fn prepare(case: Case) -> TempDir {
 
 pub(crate) fn run(folder: &Path, case: Case) -> Result<Report, Error> {
     let input = open(folder.join("in").join(case.file()), &Reading::default())?;
-    let request = Request::new().to(Spec::parse("col-major").unwrap()).force(case.force());
+    let request = Request::new().to(Spec::parse(case.to()).unwrap()).force(case.force());
     let out = folder.join("out").join(case.file());
     Conversion::prepare(&input, out, request.memory(4096))?.run(&())
 }
@@ -114,7 +139,7 @@ pub(crate) fn run(folder: &Path, case: Case) -> Result<Report, Error> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Nothing,
-    Tensors(Vec<(String, Vec<u8>)>),
+    Tensors(Vec<(String, String, Vec<u8>)>),
 }
 
 pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
@@ -124,12 +149,18 @@ pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
     }
     let input = open(&out, &Reading::default()).unwrap();
     let bytes = |tensor| input.bytes(tensor, 100).unwrap();
-    Seen::Tensors(input.tensors().iter().map(|it| (it.name().into(), bytes(it))).collect())
+    let layout = |tensor: &Tensor| tensor.layout().to_spec();
+    Seen::Tensors(
+        input.tensors().iter().map(|it| (it.name().into(), layout(it), bytes(it))).collect(),
+    )
 }
 
 /// Everything that lies beside the result and is no part of it.
 fn rest(folder: &Path, case: Case) -> Vec<PathBuf> {
     let mut own = vec![folder.join("out").join(case.file())];
+    if !case.is_set() && own[0].exists() && !matches!(case, Case::NoNote) {
+        own.push(note::path_of(&own[0]));
+    }
     if case.is_set() && own[0].exists() {
         let input = open(&own[0], &Reading::default()).unwrap();
         own.extend(input.files().map(Path::to_path_buf));

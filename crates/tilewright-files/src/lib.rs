@@ -60,6 +60,7 @@ mod losses;
 mod mark;
 mod metadata;
 mod names;
+mod note;
 mod open;
 mod order;
 mod output;

@@ -140,6 +140,11 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// The last checksum that was made.
+    pub(crate) fn last_sum(&self) -> Option<u32> {
+        self.sums.last().copied()
+    }
+
     pub(crate) fn sync(&mut self) -> Result<(), Error> {
         self.sink.sync().map_err(|cause| Error::io(self.path, "bring it to the disk", cause))
     }

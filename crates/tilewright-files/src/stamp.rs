@@ -24,6 +24,11 @@ impl Stamp {
         Stamp { number: number(facts), len: facts.len(), changed: changed(facts) }
     }
 
+    /// Whether both are of files of one length.
+    pub(crate) fn has_length_of(&self, other: &Stamp) -> bool {
+        self.len == other.len
+    }
+
     /// The stamp of what a path names, if it names anything; a link has its own.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Stamp>> {
         look(path).map(|facts| facts.map(|facts| Stamp::of(&facts)))

@@ -127,6 +127,11 @@ impl Piece {
 }
 
 impl Tensor {
+    /// Whether it is something that no format of arrays means as one.
+    pub(crate) fn is_other(&self) -> bool {
+        self.file_dtype == crate::container::OTHER
+    }
+
     /// The name; `array` in files of one array without a name.
     ///
     /// ```

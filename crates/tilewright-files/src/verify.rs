@@ -19,6 +19,7 @@ use crate::{
     conversion, dtype,
     held::Held,
     job, metadata, names,
+    note::{self, Found},
     open::{open, open_with},
     patch::Side,
     place::Place,
@@ -145,9 +146,10 @@ fn open_result(
     {
         let path = source.path().to_path_buf();
         let Expected { from, to } = expected;
-        let expected = container::Expected { tensor, from, to: to.as_ref() };
+        let Found { texts, warning } = note::of(&source)?;
+        let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let opened = (array.result)(source, expected)?;
-        return Ok(opened.map(|opened| Input { path, opened }));
+        return Ok(opened.map(|opened| Input { path, opened, warning }));
     }
     match open_with(format, source, &Reading::default(), Some(beside)) {
         Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),
