@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{
-    Args, Parser, Subcommand,
+    Args, CommandFactory as _, Parser, Subcommand,
     builder::{OsStringValueParser, TypedValueParser},
 };
 use clap_complete::Shell;
@@ -20,24 +20,31 @@ pub(crate) use show::{Colour, Show};
 #[command(
     name = "tilewright",
     version,
-    max_term_width = 100,
     after_help = "\
-A SPEC is a layout in any notation: ((4,2),(4,3)):((4,16),(1,32)), f32[3,5]{1,0:T(2,2)}, row-major,
-zN, NHWC, {0,1:T(8,128)(2,1)}, (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0. General ones need --dims, and
---dtype where they depend on the element. An expression is one too, logical_divide((6,8):(8,1), <3,4>);
-eval: before it says that it is.
+A SPEC is a layout in any notation: ((4,2),(4,3)):((4,16),(1,32)), row-major,
+f32[3,5]{1,0:T(2,2)}, zN, NHWC, {0,1:T(8,128)(2,1)}, (m m0:16) n -> m n m0.
+NAME^T is a named format of the array with its last two dims exchanged. General
+ones need --dims, and --dtype where they depend on the element. An expression
+is a SPEC too, logical_divide((6,8):(8,1), <3,4>); eval: before it says so.
 
-Exit codes: 0 done; 1 the answer is no; 2 bad usage or layout; 3 input or output failed."
+Exit codes: 0 done; 1 the answer is no; 2 bad usage or layout; 3 input or
+output failed."
 )]
 pub(crate) struct Cli {
     /// Print results as JSON, one object a line; errors too
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "General options", display_order = 900)]
     pub(crate) json: bool,
     /// No progress, no notes
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = "General options", display_order = 901)]
     pub(crate) quiet: bool,
     /// Your own named formats, a TOML file; else ~/.config/tilewright/formats.toml, if there is one
-    #[arg(long = "formats", global = true, value_name = "FILE")]
+    #[arg(
+        long = "formats",
+        global = true,
+        value_name = "FILE",
+        help_heading = "General options",
+        display_order = 902
+    )]
     pub(crate) own: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -47,31 +54,44 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Rewrite the tensors of a file in another layout
     #[command(after_help = "\
-Examples:
-  tilewright convert model.safetensors ascend.safetensors --to zN --tensor '*proj.weight' --verify
-  tilewright convert ascend.safetensors back.safetensors --to row-major
-  tilewright convert model-Q4_0.gguf tiled.gguf --rule '*ffn*=(m m0:16) (n n0:32) -> n m m0 n0' --dry-run
+The result is a file of the kind of the input, but that npy and raw bytes can
+become each other: safetensors, npz and GGUF stay what they are, and keep what
+else is in them. raw:, npy:, npz:, gguf: and safetensors: before a path say what
+a file is, whatever its name ends in; - is standard input, or output, and ./- a
+file of that name. Quantised types of GGUF move by whole blocks: a layout keeps
+the elements of a block together.
 
-- is standard input, or output, and ./- a file of that name: `convert - raw:- --to zN < in.npy > out.bin`.
-raw:, npy:, npz:, gguf: and safetensors: before a path say what the file is, whatever its name ends in.
-How a .npy or raw result lies is noted beside it, in OUT.tilewright.json, where its own header does not say it.
-Quantised types of GGUF move by whole blocks: a layout keeps the elements of a block together.")]
+A .npy or raw result whose own header cannot say how it lies has a note beside
+it, OUT.tilewright.json, which is read back.
+
+Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
+VNNI, are then --to MARLIN^T and --to VNNI^T.
+
+Examples:
+  tilewright convert model.safetensors zn.safetensors --to zN --verify
+  tilewright convert zn.safetensors back.safetensors --to row-major
+  tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' --dry-run")]
     Convert(Convert),
     /// Check a converted file against the file it was made from
     #[command(after_help = "\
-With the options of the conversion the original is read as then, and the result must lie as asked;
-.npy and raw files say how they lie in a note beside them, NAME.tilewright.json; without it they need --to.
+With the options of the conversion the original is read as then, and the result
+must lie as asked; .npy and raw files say how they lie in a note beside them,
+NAME.tilewright.json, and need --to without it. Files are of any kind that `convert` writes: .safetensors, .gguf, .npy,
+.npz, a sharded *.safetensors.index.json, raw:PATH.
 
 Examples:
-  tilewright verify ascend.safetensors --against model.safetensors
+  tilewright verify zn.safetensors --against model.safetensors
   tilewright verify nhwc.npy --against conv.npy --to NHWC
-  tilewright verify out/model.safetensors.index.json --against in/model.safetensors.index.json --json")]
+  tilewright verify zn.npz --against arrays.npz --json")]
     Verify(Verify),
     /// List the tensors of a file with their layouts
     #[command(after_help = "\
+Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json,
+raw:PATH with --dims and --dtype, or an HLO module (.txt, .hlo, .pb).
+
 Examples:
   tilewright info model.safetensors
-  tilewright info model-00001-of-00003.gguf --json
+  tilewright info arrays.npz --json
   tilewright info module.txt --layout 'T(8,128)'")]
     Info(Info),
     /// Draw a layout
@@ -79,7 +99,7 @@ Examples:
 Examples:
   tilewright show '((4,2),(4,3)):((4,16),(1,32))'
   tilewright show 'f16[8,12] row-major' 'zN[M0=4,C0=4]' --svg conversion.svg
-  tilewright show 'Sw<3,3,3> o (8,64):(64,1)' --banks 8 --dtype f16 --html banks.html")]
+  tilewright show 'f16[8,64] Sw<3,3,3> o (8,64):(64,1)' --banks 8")]
     Show(Show),
     /// Say what a layout means, in words, numbers and every other notation
     #[command(after_help = "\
@@ -90,8 +110,8 @@ Examples:
     Explain(Explain),
     /// Print a layout in another notation
     #[command(after_help = "\
-`tilewright explain` prints a layout in every notation, by name. What a notation has no words for is
-refused with the reason, exit code 1.
+`tilewright explain` prints a layout in every notation, by name. What a notation has
+no words for is refused with the reason, exit code 1.
 
 Examples:
   tilewright translate 'f16[32,32] zN' --to onednn
@@ -119,25 +139,31 @@ Examples:
   tilewright eval 'zipped_divide((6,8):(8,1), <3,4>)'
   tilewright eval - < expressions.txt
 
-Values: integers, tuples (1,(2,3)), _, layouts ((4,2),(4,3)):((4,16),(1,32)), a SPEC in quotes, tilers
-<3:3,(2,4):(1,8)>, swizzles Sw<2,0,2>. A o B is composition. Where a layout is expected, a tuple is the
-compact layout of its shape; where a tiler is, one extent per axis. `tilewright eval --functions` lists
-the functions. Any command that takes a SPEC also takes an expression, or eval:EXPR.
+Values: integers, tuples (1,(2,3)), _, layouts ((4,2),3):((1,12),4), a SPEC in
+quotes, tilers <3:3,(2,4):(1,8)>, swizzles Sw<2,0,2>. A o B is composition.
+Where a layout is expected, a tuple is the compact layout of its shape; where a
+tiler is, one extent per axis. CuTe's C++ is read as it stands:
+make_layout(make_shape(Int<4>{}, 8), LayoutRight{}). `tilewright eval
+--functions` lists the functions. Any command that takes a SPEC also takes an
+expression, or eval:EXPR.
 
-With - every line of stdin is an expression and every line of stdout its answer, or begins with
-`error:`; then the exit code is 1.")]
+With - every line of stdin is an expression and every line of stdout its
+answer, or begins with `error:`; then the exit code is 1.")]
     Eval(Eval),
-    /// List the named formats, or explain one
+    /// List the named formats, find some, or explain one
     #[command(after_help = "\
+A name or an alias explains that format. Any other word lists the formats that
+have it in a name, in an alias, or in their maker or purpose.
+
 Examples:
   tilewright formats
   tilewright formats zN
-  tilewright formats --json")]
+  tilewright formats nvidia")]
     Formats(Formats),
     /// Which named formats a layout is
     #[command(after_help = "\
-Extents, padding and the element type decide, never strides alone; all names are listed, one a line. Exit
-code 1 if there is none.
+Extents, padding and the element type decide, never strides alone; all names are
+listed, one a line. Exit code 1 if there is none.
 
 Examples:
   tilewright recognise 'bf16[32,48] ((16,2),(16,3)):((16,256),(1,512))'
@@ -146,27 +172,33 @@ Examples:
     Recognise(Recognise),
     /// Find the layout that maps one file's array to another file's bytes
     #[command(after_help = "\
-The layouts looked for are boxes of digits, padded or not: what a pattern says. Elements that differ from
-one another decide; an array of numbered elements decides everything. Exit code 1 if there is no such
-layout, or more than one.
+The layouts looked for are boxes of digits, padded or not: what a pattern says.
+Elements that differ from one another decide; an array of numbered elements
+decides everything. Exit code 1 if there is no such layout, or more than one.
+
+Either file is .npy, .safetensors, .npz, .gguf, raw:PATH, or any other file,
+which is bytes; of several tensors, --tensor says which.
 
 Examples:
   tilewright infer --original weights.npy --packed weights.bin
-  tilewright infer --original raw:a.bin --dims 100,100 --dtype bf16 --packed b.bin
+  tilewright infer --original raw:a.bin --dims 100,100 --dtype bf16 --packed b
   tilewright infer --original weights.npy --packed weights.bin --json")]
     Infer(Infer),
     /// Measure relayout on this machine, next to memcpy
     #[command(after_help = "\
-Every case moves one array, checks the checksum of what came out, and takes turns with a memcpy that moves
-the same number of bytes, padding included, in the same buffers with the same threads. All cases take minutes
-and two buffers of 340 MB; --quick a part of them and seconds.
+Every case moves one array, checks the checksum of what came out, and takes
+turns with a memcpy that moves the same number of bytes, padding included, in
+the same buffers with the same threads. All cases take minutes and two buffers
+of 340 MB; --quick a part of them and seconds.
 
---size tiny says what a call costs: nanoseconds over memcpy up to 4096 bytes, the ratio beyond. --offset
-puts the buffers past a cache line, as malloc and NumPy do by 16 bytes; --paired says what that costs.
+--size tiny says what a call costs: nanoseconds over memcpy up to 4096 bytes,
+the ratio beyond. --offset puts the buffers past a cache line, as malloc and
+NumPy do by 16 bytes; --paired says what that costs.
 
---random draws cases as people have them; seed and number say it all, on every machine. --seed 7:12 goes on
-at case 12 of seed 7: --random 1 --seed 7:12 measures that case again. --from row-major --to zN
---dims 4096,4096 --dtype bf16 measures any case.
+--random draws cases as people have them; seed and number say it all, on every
+machine. --seed 7:12 goes on at case 12 of seed 7: --random 1 --seed 7:12
+measures that case again. --from row-major --to zN --dims 4096,4096
+--dtype bf16 measures any case.
 
 Examples:
   tilewright bench --quick
@@ -176,7 +208,7 @@ Examples:
     /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
-  tilewright completions bash > ~/.local/share/bash-completion/completions/tilewright
+  tilewright completions bash > tilewright.bash
   tilewright completions zsh > ~/.zfunc/_tilewright
   tilewright completions fish > ~/.config/fish/completions/tilewright.fish")]
     Completions {
@@ -194,10 +226,10 @@ fn path() -> impl TypedValueParser<Value = PathBuf> {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Array {
     /// The logical dims, such as 100,100
-    #[arg(long, value_name = "N,N,…", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N,N,…", allow_hyphen_values = true, help_heading = "The array")]
     pub(crate) dims: Option<String>,
     /// The element type, such as f16, bf16, s8, f8e4m3fn; of bytes also >f4, the highest byte first
-    #[arg(long, value_name = "TYPE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TYPE", allow_hyphen_values = true, help_heading = "The array")]
     pub(crate) dtype: Option<String>,
 }
 
@@ -212,42 +244,59 @@ pub(crate) struct Convert {
     #[command(flatten)]
     pub(crate) job: Job,
     /// Read the result back and compare every element and every padding byte
-    #[arg(long)]
+    #[arg(long, help_heading = "The run")]
     pub(crate) verify: bool,
-    /// Threads; 0 means all cores
-    #[arg(long, value_name = "N", default_value = "0", allow_hyphen_values = true)]
-    pub(crate) threads: String,
-    /// Replace OUT if it exists
-    #[arg(long)]
-    pub(crate) force: bool,
     /// Print the plan for each tensor and write nothing
-    #[arg(long)]
+    #[arg(long, help_heading = "The run")]
     pub(crate) dry_run: bool,
+    /// Replace OUT if it exists
+    #[arg(long, help_heading = "The run")]
+    pub(crate) force: bool,
+    /// Threads; 0 means all cores
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        allow_hyphen_values = true,
+        help_heading = "The run"
+    )]
+    pub(crate) threads: String,
 }
 
 /// What a conversion is told, and `verify` again.
 #[derive(Args, Debug)]
 pub(crate) struct Job {
     /// The layout of the result
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
     pub(crate) to: Option<String>,
     /// The layout of the input, where the file does not say it
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
     pub(crate) from: Option<String>,
     /// Convert only tensors whose name matches; may be repeated
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", help_heading = "Layouts and tensors")]
     pub(crate) tensor: Vec<String>,
     /// A layout for the tensors whose name matches; the first rule that matches wins, then --to
-    #[arg(long, value_name = "GLOB=SPEC")]
+    #[arg(long, value_name = "GLOB=SPEC", help_heading = "Layouts and tensors")]
     pub(crate) rule: Vec<String>,
     /// What padding holds: 0, one, lowest, highest or 0xHEX
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "VALUE",
+        allow_hyphen_values = true,
+        help_heading = "Layouts and tensors"
+    )]
     pub(crate) fill: Option<String>,
     /// Leave tensors as they are that a SPEC does not fit, and list them
-    #[arg(long)]
+    #[arg(long, help_heading = "Layouts and tensors")]
     pub(crate) skip_unfit: bool,
     /// The most memory for buffers, such as 512M
-    #[arg(long, value_name = "SIZE", default_value = "1G", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "1G",
+        allow_hyphen_values = true,
+        help_heading = "The run"
+    )]
     pub(crate) memory: String,
     #[command(flatten)]
     pub(crate) array: Array,
@@ -285,6 +334,9 @@ pub(crate) struct Explain {
     /// The layout
     #[arg(allow_hyphen_values = true)]
     pub(crate) spec: String,
+    /// List every notation, each with its reason where it has no words for the layout
+    #[arg(long)]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) array: Array,
 }
@@ -312,10 +364,10 @@ pub(crate) struct Recognise {
 
 #[derive(Args, Debug)]
 pub(crate) struct Infer {
-    /// The array as it is known: a .npy file, raw:PATH, or a .safetensors file
+    /// The array as it is known: a .npy, .npz, .safetensors or .gguf file, or raw:PATH
     #[arg(long, value_name = "FILE", value_parser = path())]
     pub(crate) original: PathBuf,
-    /// The same elements in the layout that is wanted: a .npy or .safetensors file, or bytes
+    /// The same elements in the layout that is wanted: such a file, or bytes
     #[arg(long, value_name = "FILE", value_parser = path())]
     pub(crate) packed: PathBuf,
     /// The tensor of both, in files of several
@@ -370,6 +422,39 @@ pub(crate) struct Eval {
 
 #[derive(Args, Debug)]
 pub(crate) struct Formats {
-    /// The format to explain
+    /// The format to explain, or a word to look for
     pub(crate) name: Option<String>,
+}
+
+/// What the options of a conversion mean to `verify`, which reads what a conversion wrote.
+const VERIFIED: [(&str, &str); 9] = [
+    ("to", "The layout that the converted file must have"),
+    ("from", "The layout of the original, where the file does not say it"),
+    (
+        "tensor",
+        "Tensors of other names were not converted and must be as they were; may be repeated",
+    ),
+    (
+        "rule",
+        "The layout that tensors of a matching name must have; the first that matches, then --to",
+    ),
+    ("fill", "What padding must hold: 0, one, lowest, highest or 0xHEX"),
+    ("skip_unfit", "Tensors that a SPEC does not fit were left as they are"),
+    ("dims", "The logical dims of the original, such as 100,100"),
+    (
+        "dtype",
+        "The element type of the original, such as f16; of bytes also >f4, the highest byte first",
+    ),
+    ("memory", "The most memory for buffers, such as 512M"),
+];
+
+/// The command line, with help for so many characters across.
+pub(crate) fn command(width: usize) -> clap::Command {
+    const WIDEST: usize = 100;
+    let verify = |command: clap::Command| {
+        VERIFIED.iter().fold(command, |command, (option, help)| {
+            command.mut_arg(option, |argument| argument.help(*help))
+        })
+    };
+    Cli::command().term_width(width.min(WIDEST)).mut_subcommand("verify", verify)
 }

@@ -21,7 +21,7 @@ use std::ffi::OsString;
 #[cfg(unix)]
 use std::sync::{Arc, Once, atomic::AtomicBool};
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
 use args::Cli;
 use failure::Failure;
@@ -43,7 +43,9 @@ pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     // Errors are JSON wherever `--json` stands, also when the arguments do not parse.
     let json = arguments.iter().any(|argument| argument == "--json");
-    let outcome = match Cli::try_parse_from(arguments) {
+    let command = args::command(screen::width());
+    let parsed = command.try_get_matches_from(arguments);
+    let outcome = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => own_formats::load(&cli)
             .and_then(|()| commands::run(&cli, &mut Output::stdout(cli.json, cli.quiet))),
         Err(error) if error.use_stderr() && json => Err(Failure::command_line(&error)),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::Value;
 use tilewright::ask::Answer;
 
-use crate::exit::ExitCode;
+use crate::{exit::ExitCode, screen};
 
 /// The version of the JSON shapes (`docs/json.md`).
 const VERSION: u32 = 1;
@@ -57,8 +57,10 @@ impl Output {
 
     /// An answer with an end of line.
     fn said(&self, answer: &dyn Answer) -> String {
-        let text =
-            if self.json { versioned(answer.to_json()).to_string() } else { answer.to_string() };
+        let text = match self.json {
+            true => versioned(answer.to_json()).to_string(),
+            false => answer.within(screen::width()),
+        };
         if text.ends_with('\n') { text } else { text + "\n" }
     }
 

@@ -120,9 +120,9 @@ fn without_swizzle(layout: &TensorLayout) -> Result<Option<TensorLayout>, Error>
 
 fn legend() -> Vec<Key> {
     let group = BANKS / u64::from(HUES);
-    let key = |hue: u64| Key {
-        paint: Paint::colour(hue),
-        text: format!("banks {}–{}", hue * group, (hue + 1) * group - 1),
+    let key = |hue: u64| {
+        let text = format!("banks {}–{}", hue * group, (hue + 1) * group - 1);
+        Key::one(Paint::colour(hue), text)
     };
     (0..u64::from(HUES)).map(key).collect()
 }

@@ -78,17 +78,26 @@ impl Colouring {
     /// What the colours mean.
     pub(crate) fn legend(&self) -> Vec<Key> {
         let rank = self.dims.len();
-        let text = match self.kind {
-            Kind::Tiles => format!("one colour per tile of {}", self.tile(|dim| dim.cuts.last())),
-            Kind::Lines(dim) if dim + 1 == rank => format!("one colour per column, dim {dim}"),
-            Kind::Lines(dim) => format!("one colour per row, dim {dim}"),
+        let key = match self.kind {
+            Kind::Tiles => {
+                let tiles = self.dims.iter().map(|dim| dim.tile(dim.extent.saturating_sub(1)) + 1);
+                let size = self.tile(|dim| dim.cuts.last());
+                Key::each(&format!("tile of {size}"), tiles.fold(1, u64::saturating_mul))
+            }
+            Kind::Lines(dim) => {
+                let line = if dim + 1 == rank { "column" } else { "row" };
+                Key::each(&format!("{line}, dim {dim}"), self.dims[dim].extent)
+            }
             Kind::One => return Vec::new(),
         };
-        let mut keys = vec![Key { paint: Paint::colour(0), text }];
+        let mut keys = vec![key];
         if self.kind == Kind::Tiles && self.dims.iter().any(|dim| dim.cuts.len() > 1) {
-            let paint = Paint::Colour { hue: 0, light: true };
-            let size = self.tile(|dim| dim.cuts.first());
-            keys.push(Key { paint, text: format!("tiles within, of {size}, alternate in tint") });
+            let paints = [false, true].map(|light| Paint::Colour { hue: 0, light });
+            let text = format!(
+                "tiles within, of {}, alternate in tint",
+                self.tile(|dim| dim.cuts.first())
+            );
+            keys.push(Key { paints: paints.into(), text });
         }
         keys
     }
@@ -181,6 +190,13 @@ mod tests {
         assert_eq!(colouring("(4,3):(3,1)").legend()[0].text, "one colour per row, dim 0");
         assert_eq!(colouring("(4,3):(1,4)").legend()[0].text, "one colour per column, dim 1");
         assert!(colouring("12:1").legend().is_empty());
+        let key = |text| colouring(text).legend()[0].clone();
+        assert_eq!(key("(4,3):(3,1)").paints, [0, 1, 2, 3].map(Paint::colour));
+        let many = key("(9,3):(3,1)");
+        assert_eq!(
+            (many.paints.len(), many.text.as_str()),
+            (8, "one colour per row, dim 0, these 8 in turn")
+        );
         let nested = colouring("((2,4,2),(4,8,2)):((128,4,256),(1,16,512))");
         assert_eq!(nested.paint(&[2, 0]), Paint::Colour { hue: 0, light: true });
         assert_eq!(nested.paint(&[2, 4]), Paint::colour(0));

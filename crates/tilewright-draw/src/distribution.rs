@@ -12,6 +12,7 @@ use crate::{
     Cell, Key, Limits, MOST, Paint, Scene, Subject,
     colouring::Colouring,
     grid::bands,
+    palette::HUES,
     sheet::{Sheet, Spot},
     subject::join,
 };
@@ -49,7 +50,10 @@ pub fn distribution(map: &LinearLayout, limits: &Limits) -> Result<Scene, Error>
         title: map.to_string(),
         subtitle: holders.says(&outs.join(" × ")),
         bands: bands(panels),
-        legend: vec![Key { paint: Paint::colour(0), text: holders.key().into() }],
+        legend: vec![Key {
+            paints: (0..u64::from(HUES)).map(Paint::colour).collect(),
+            text: holders.key().into(),
+        }],
         notes: sheet.notes(left_out),
     };
     if holders.copies > 1 {
@@ -161,7 +165,7 @@ impl<'a> Holders<'a> {
     fn key(&self) -> &'static str {
         match self.named {
             true => "T lane, V register, W warp, B block; threads apart by 8 have one colour",
-            false => "one colour for one coordinate but its last dim",
+            false => "one colour for one coordinate but its last dim, these 8 in turn",
         }
     }
 }

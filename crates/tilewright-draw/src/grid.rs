@@ -86,7 +86,7 @@ pub(crate) fn padding(scene: &Scene, subjects: &[&Subject<'_>]) -> Option<Key> {
     let mut says: Vec<String> = subjects.iter().map(|subject| subject.padding_says()).collect();
     says.dedup();
     let text = if says.len() == 1 { says.remove(0) } else { "padding".into() };
-    Some(Key { paint: Paint::Padding, text })
+    Some(Key::one(Paint::Padding, text))
 }
 
 /// A word on an array without elements.

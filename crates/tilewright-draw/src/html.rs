@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use crate::{
     Band, Cell, Joint, Key, Paint, Panel, Scene,
     escape::xml,
-    palette::{HATCH, HUES, INK, PADDED, PAPER, tint},
+    palette::{HATCH, HUES, INK, PADDED, PAPER, shade, tint},
 };
 
 impl Scene {
@@ -64,22 +64,68 @@ fn part(scene: &Scene) -> String {
     if !scene.subtitle.is_empty() {
         let _ = writeln!(html, "<p>{}</p>", xml(&scene.subtitle));
     }
+    let columns = Columns::of(&scene.bands);
+    let _ = writeln!(html, "<div class=\"tw-bands{}\"{}>", columns.class(), columns.style());
     for (at, band) in scene.bands.iter().enumerate() {
-        print_band(&mut html, band, at == 0);
+        print_band(&mut html, band, &columns, at == 0);
     }
+    html += "</div>\n";
     list(&mut html, "tw-legend", scene.legend.iter().map(key));
     list(&mut html, "tw-notes", scene.notes.iter().map(|note| xml(note)));
     let _ = write!(html, "<div class=\"tw-tip\" aria-hidden=\"true\" hidden=\"\"></div>\n{SCRIPT}");
     html + "</section>\n"
 }
 
-fn print_band(html: &mut String, band: &Band, first: bool) {
+/// What the panels of several bands have in common that stand below one another, as on the page of the SVG: their
+/// columns, and the room left of their cells.
+struct Columns {
+    /// The most characters of a row's head, by panel; of the first panel alone where bands have unlike numbers.
+    heads: Vec<usize>,
+    /// Whether all bands have as many panels, one below the other.
+    aligned: bool,
+}
+
+impl Columns {
+    fn of(bands: &[Band]) -> Columns {
+        let most = bands.iter().map(|band| band.panels.len()).max().unwrap_or(0);
+        let aligned = bands.len() > 1 && bands.iter().all(|band| band.panels.len() == most);
+        let head = |at: usize| {
+            let panels = bands.iter().filter_map(|band| band.panels.get(at));
+            let rows = panels.flat_map(|panel| &panel.rows);
+            rows.map(|row| row.head.chars().count()).max().unwrap_or(0)
+        };
+        Columns {
+            heads: (0..if aligned { most } else { most.min(1) }).map(head).collect(),
+            aligned,
+        }
+    }
+
+    fn class(&self) -> &'static str {
+        if self.aligned { " tw-aligned" } else { "" }
+    }
+
+    /// The panels and what stands between them.
+    fn style(&self) -> String {
+        match self.aligned {
+            true => format!(" style=\"--tw-n:{}\"", 2 * self.heads.len() - 1),
+            false => String::new(),
+        }
+    }
+
+    fn head(&self, at: usize) -> usize {
+        self.heads.get(at).copied().unwrap_or(0)
+    }
+}
+
+fn print_band(html: &mut String, band: &Band, columns: &Columns, first: bool) {
     *html += "<div class=\"tw-band\">\n";
     for (at, panel) in band.panels.iter().enumerate() {
-        print_panel(html, panel, first && at == 0);
+        print_panel(html, panel, columns.head(at), first && at == 0);
         let sign = match band.joints.get(at) {
             Some(Joint::Arrow) => "→",
             Some(Joint::Sign(sign)) => sign,
+            // The place of a sign in other bands.
+            Some(Joint::Gap) | None if columns.aligned && at + 1 < band.panels.len() => "",
             Some(Joint::Gap) | None => continue,
         };
         let _ = writeln!(html, "<div class=\"tw-joint\">{}</div>", xml(sign));
@@ -87,8 +133,9 @@ fn print_band(html: &mut String, band: &Band, first: bool) {
     *html += "</div>\n";
 }
 
-fn print_panel(html: &mut String, panel: &Panel, first: bool) {
-    let _ = writeln!(html, "<table role=\"grid\" style=\"--tw-w:{}ch\">", panel.width());
+fn print_panel(html: &mut String, panel: &Panel, head: usize, first: bool) {
+    let width = panel.width();
+    let _ = writeln!(html, "<table role=\"grid\" style=\"--tw-w:{width}ch;--tw-h:{head}ch\">");
     let (caption, detail) = (xml(&panel.caption), xml(&panel.detail));
     if !(caption.is_empty() && detail.is_empty()) {
         let _ = writeln!(html, "<caption><b>{caption}</b> {detail}</caption>");
@@ -138,6 +185,7 @@ fn print_cell(html: &mut String, panel: &Panel, row: usize, column: usize, first
         let tab = if first { 0 } else { -1 };
         let _ = write!(html, " tabindex=\"{tab}\" aria-label=\"{}\"", xml(&cell.tip));
     }
+    *html += &tone(cell.paint);
     if let Some(link) = cell.link {
         let _ = write!(html, " data-k=\"{link}\"");
     }
@@ -155,13 +203,23 @@ fn class(paint: Paint) -> String {
         Paint::Colour { hue, light } => {
             format!("tw-c{}{}", hue % HUES, if light { "x" } else { "" })
         }
+        Paint::Shade(_) => "tw-s".into(),
         Paint::Padding => "tw-pad".into(),
         Paint::Gap | Paint::Absent => "tw-none".into(),
     }
 }
 
+/// The colour of a shade, which has no class of its own.
+fn tone(paint: Paint) -> String {
+    match paint {
+        Paint::Shade(place) => format!(" style=\"--tw-s:{}\"", shade(place).hex()),
+        _ => String::new(),
+    }
+}
+
 fn key(key: &Key) -> String {
-    format!("<i class=\"{}\"></i>{}", class(key.paint), xml(&key.text))
+    let swatch = |&paint: &Paint| format!("<i class=\"{}\"{}></i>", class(paint), tone(paint));
+    key.paints.iter().map(swatch).collect::<String>() + "<span></span>" + &xml(&key.text)
 }
 
 fn list(html: &mut String, name: &str, items: impl Iterator<Item = String>) {
@@ -180,6 +238,7 @@ fn colours() -> String {
                 writeln!(css, ".tw-scene .tw-c{hue}{x}{{background:{}}}", tint(hue, light).hex());
         }
     }
+    css += ".tw-scene .tw-s{background:var(--tw-s)}\n";
     let (hatch, padded) = (HATCH.hex(), PADDED.hex());
     let _ = writeln!(
         css,
@@ -194,13 +253,20 @@ const STYLE: &str = "\
 .tw-scene{font:14px/1.45 system-ui,sans-serif;color:#1a1a1a;background:#fff;padding:16px;position:relative}
 .tw-scene h2{font:bold 17px/1.3 ui-monospace,Menlo,Consolas,monospace;margin:0;overflow-wrap:anywhere}
 .tw-scene p{margin:2px 0 0;color:#5a5f66}
-.tw-band{display:flex;flex-wrap:wrap;align-items:center;gap:16px 20px;margin:16px 0;overflow-x:auto}
-.tw-joint{font-size:30px}
+.tw-band{display:flex;flex-wrap:wrap;align-items:start;gap:16px 20px;margin:16px 0;overflow-x:auto}
+.tw-aligned{display:grid;grid-template-columns:repeat(var(--tw-n),max-content);align-items:start;gap:16px 20px;margin:16px 0;overflow-x:auto}
+.tw-aligned .tw-band{display:contents}
+.tw-joint{font-size:30px;align-self:center}
+@media (max-width:700px){
+.tw-aligned{display:block}
+.tw-aligned .tw-band{display:flex}
+}
 .tw-scene table{border-collapse:separate;border-spacing:0;font:13px/1.2 ui-monospace,Menlo,Consolas,monospace;margin:0}
 .tw-scene caption{text-align:left;padding:0 0 4px 4px;color:#5a5f66;font:13px/1.3 system-ui,sans-serif}
 .tw-scene caption b{color:#1a1a1a}
+@media (min-width:701px){.tw-scene caption{white-space:nowrap}}
 .tw-scene th{font-weight:normal;color:#5a5f66;padding:2px 6px;text-align:center;background:none;border:0}
-.tw-scene tbody th{text-align:right}
+.tw-scene tbody th{text-align:right;min-width:var(--tw-h)}
 .tw-scene th.tw-tail{text-align:left}
 .tw-scene thead td,.tw-scene tfoot td,.tw-scene td.tw-none{background:none;color:#5a5f66}
 .tw-scene td{padding:3px 4px;min-width:max(1.9em,var(--tw-w));height:1.2em;text-align:center;border:0 solid #1a1a1a}
@@ -220,7 +286,8 @@ const STYLE: &str = "\
 .tw-scene td.tw-on{background:#1a1a1a;color:#fff;box-shadow:inset 0 0 0 2px #fff8}
 .tw-scene td:focus{outline:3px solid #0b57d0;outline-offset:-3px}
 .tw-scene ul{list-style:none;display:flex;flex-wrap:wrap;gap:4px 24px;margin:8px 0 0;padding:0;color:#5a5f66}
-.tw-scene i{display:inline-block;width:14px;height:14px;border:1px solid #0005;margin-right:6px;vertical-align:-2px}
+.tw-scene i{display:inline-block;width:14px;height:14px;border:1px solid #0005;margin-right:-1px;vertical-align:-2px}
+.tw-scene ul span{margin-right:7px}
 .tw-tip{position:fixed;z-index:9;border:1px solid #fff8;max-width:40em;background:#1a1a1a;color:#fff;padding:3px 8px;border-radius:4px;pointer-events:none}
 .tw-tip[hidden]{display:none}
 @media (prefers-color-scheme:dark){

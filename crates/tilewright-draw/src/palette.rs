@@ -44,6 +44,11 @@ const SOURCE: [(Rgb, u16); HUES as usize] = [
     (Rgb(0x99, 0x99, 0x99), 33),
 ];
 
+/// The stops of the scale, from its first colour to its last: darker to lighter, blue to yellow, which every
+/// deficiency of sight keeps in order.
+const SCALE: [Rgb; 4] =
+    [Rgb(0x6a, 0x8c, 0xd8), Rgb(0x7f, 0xb6, 0xd0), Rgb(0xc9, 0xd3, 0xa8), Rgb(0xff, 0xee, 0x80)];
+
 impl Rgb {
     /// As it is written in style sheets.
     ///
@@ -101,6 +106,23 @@ pub fn tint(hue: u8, light: bool) -> Rgb {
     colour.mixed(if light { percent / 2 } else { percent })
 }
 
+/// The colour of a place on the scale, from 0 to 255. The scale is for what is too much for [`tint`]s: its colours
+/// grow lighter from place to place and do not come again.
+///
+/// ```
+/// use tilewright_draw::palette::{INK, shade};
+/// assert_eq!((shade(0).hex(), shade(255).hex()), ("#6a8cd8".to_owned(), "#ffee80".to_owned()));
+/// assert!((0..=255).all(|place| shade(place).contrast(INK) > 4.5));
+/// ```
+pub fn shade(place: u8) -> Rgb {
+    let at = usize::from(place) * (SCALE.len() - 1);
+    let stop = (at / 255).min(SCALE.len() - 2);
+    let part = (at - 255 * stop) as u32;
+    let (from, to) = (SCALE[stop], SCALE[stop + 1]);
+    let mix = |a: u8, b: u8| ((u32::from(a) * (255 - part) + u32::from(b) * part) / 255) as u8;
+    Rgb(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,6 +172,21 @@ mod tests {
                     let [a, b] = [a, b].map(|hue| lab(seen(tint(hue, false), sight)));
                     let apart: f64 = a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum();
                     assert!(apart.sqrt() > 12.0, "{}", apart.sqrt());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_scale_grows_lighter_and_twelve_places_of_it_are_told_apart_by_every_sight() {
+        let light: Vec<f64> = (0..=255).map(|place| shade(place).luminance()).collect();
+        assert!(light.windows(2).all(|pair| pair[1] > pair[0] - 0.001));
+        for (sight, least) in SIGHTS.iter().zip([8.0, 7.0, 7.0, 1.7]) {
+            for a in 0..12u8 {
+                for b in 0..a {
+                    let [a, b] = [a, b].map(|at| lab(seen(shade(at * 23), sight)));
+                    let apart: f64 = a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum();
+                    assert!(apart.sqrt() > least, "{}", apart.sqrt());
                 }
             }
         }

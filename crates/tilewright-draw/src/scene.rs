@@ -154,6 +154,8 @@ pub enum Paint {
         /// The lighter tint.
         light: bool,
     },
+    /// A place on the scale of the [palette](crate::palette::shade), where there are more things than colours.
+    Shade(u8),
     /// Padding: hatched.
     Padding,
     /// Left out: neither filled nor framed.
@@ -174,21 +176,70 @@ impl Paint {
         let hue = (number % u64::from(crate::palette::HUES)) as u8;
         Paint::Colour { hue, light: false }
     }
+
+    /// The colour of the thing of this number among `count`: one of the palette's where there are enough, else its
+    /// place on the scale. No two of eight things have one colour, and of more the later is the lighter.
+    ///
+    /// ```
+    /// use tilewright_draw::Paint;
+    /// assert_eq!(Paint::among(5, 8), Paint::colour(5));
+    /// assert_eq!((Paint::among(0, 12), Paint::among(11, 12)), (Paint::Shade(0), Paint::Shade(255)));
+    /// let twelve: std::collections::HashSet<_> = (0..12).map(|number| format!("{:?}", Paint::among(number, 12))).collect();
+    /// assert_eq!(twelve.len(), 12);
+    /// ```
+    pub fn among(number: u64, count: u64) -> Paint {
+        if count <= u64::from(crate::palette::HUES) {
+            return Paint::colour(number);
+        }
+        let last = u128::from(count - 1);
+        Paint::Shade((u128::from(number.min(count - 1)) * 255 / last) as u8)
+    }
 }
 
 /// A line of the legend.
 ///
 /// ```
 /// use tilewright_draw::{Key, Paint};
-/// let key = Key { paint: Paint::Padding, text: "padding".into() };
+/// let key = Key { paints: vec![Paint::Padding], text: "padding".into() };
 /// assert_eq!(key.text, "padding");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The paint it explains.
-    pub paint: Paint,
-    /// What the paint means.
+    /// The paints it explains, side by side: each that there is, or some of a scale.
+    pub paints: Vec<Paint>,
+    /// What they mean.
     pub text: String,
+}
+
+impl Key {
+    /// The key of one paint.
+    pub(crate) fn one(paint: Paint, text: impl Into<String>) -> Key {
+        Key { paints: vec![paint], text: text.into() }
+    }
+
+    /// The key of `count` things, each in the next colour of the palette, which begin again after the last.
+    pub(crate) fn each(what: &str, count: u64) -> Key {
+        let hues = u64::from(crate::palette::HUES);
+        let text = match count <= hues {
+            true => format!("one colour per {what}"),
+            false => format!("one colour per {what}, these {hues} in turn"),
+        };
+        Key { paints: (0..count.min(hues)).map(Paint::colour).collect(), text }
+    }
+
+    /// The colours of `count` things that [`Paint::among`] gives them.
+    pub(crate) fn among(count: u64, text: impl Into<String>) -> Key {
+        let count = count.max(1);
+        let shown = count.min(u64::from(crate::palette::HUES));
+        let number = |at: u64| match shown == count {
+            true => at,
+            false => (u128::from(at) * u128::from(count - 1) / u128::from(shown - 1)) as u64,
+        };
+        Key {
+            paints: (0..shown).map(|at| Paint::among(number(at), count)).collect(),
+            text: text.into(),
+        }
+    }
 }
 
 impl Panel {

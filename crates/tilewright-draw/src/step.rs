@@ -33,6 +33,7 @@ pub enum Relation {
 /// A, B and the result of an operation, `sign` standing between A and B. In a step
 /// [through](Relation::Through) B, one colour is one place of the result, or one tile where B divides all
 /// of A into tiles; where the result has [copies](Relation::Copies) of A, one colour is one copy.
+/// Where there are more of these than colours, they are shades of a scale, in their order.
 ///
 /// # Errors
 /// [undecided](Error::is_undecided) as [`Layout::locate`]; for copies, what
@@ -94,7 +95,7 @@ pub fn step(
 /// What a cell is painted and linked by.
 #[derive(Clone, Copy)]
 struct Number {
-    paint: u64,
+    paint: Paint,
     link: u64,
 }
 
@@ -109,6 +110,8 @@ struct Colours<'a> {
     whole: Layout,
     /// How many have one colour.
     unit: u64,
+    /// How many colours there are.
+    count: u64,
     relation: Relation,
 }
 
@@ -128,7 +131,9 @@ impl<'a> Colours<'a> {
                 _ => (result.clone(), 1),
             },
         };
-        Ok(Colours { a, whole, unit: unit.max(1), relation })
+        let unit = unit.max(1);
+        let count = whole.size().div_ceil(unit);
+        Ok(Colours { a, whole, unit, count, relation })
     }
 
     fn legend(&self) -> Key {
@@ -139,20 +144,27 @@ impl<'a> Colours<'a> {
             }
             (Relation::Through, _) => "one colour per tile, B being the first",
         };
-        Key { paint: Paint::colour(0), text: text.into() }
+        let scale = matches!(Paint::among(0, self.count), Paint::Shade(_));
+        let order = if scale { ", darker to lighter from the first to the last" } else { "" };
+        let (what, rest) = text.split_once(';').unwrap_or((text, ""));
+        let rest = if rest.is_empty() { String::new() } else { format!(";{rest}") };
+        Key::among(self.count, format!("{what}{order}{rest}"))
     }
 
     /// The number of what is stored at an offset of A or of the result.
     fn of_offset(&self, offset: i64) -> Result<Option<Number>, Error> {
         let place = self.whole.locate(offset)?.map(|coord| index(&self.whole, coord.as_slice()));
-        Ok(place.map(|link| Number { paint: link / self.unit, link }))
+        Ok(place.map(|link| Number { paint: Paint::among(link / self.unit, self.count), link }))
     }
 
     /// The number of a cell of B: the index of A it names, or the copy it is.
     fn of_index(&self, value: i64, own: u64) -> Result<Option<Number>, Error> {
         if self.relation == Relation::Copies {
             // Linked with the first element of the copy.
-            return Ok(Some(Number { paint: own, link: own.wrapping_mul(self.unit) }));
+            return Ok(Some(Number {
+                paint: Paint::among(own, self.count),
+                link: own.wrapping_mul(self.unit),
+            }));
         }
         match u64::try_from(value).ok().filter(|&index| index < self.a.size()) {
             Some(index) => self.of_offset(self.a.offset_of(index)?),
@@ -188,7 +200,7 @@ fn panel(
         });
         Cell {
             text: offset.to_string(),
-            paint: number.map_or(Paint::Plain, |number| Paint::colour(number.paint)),
+            paint: number.map_or(Paint::Plain, |number| number.paint),
             tip: format!("({}): {offset}", join(spot.coord)),
             link: number.map(|number| number.link),
             marked: false,

@@ -1,7 +1,11 @@
 //! A scene as text: cells in columns, borders of ASCII, and where the terminal has colours, grounds of
 //! the 256 of ECMA-48 (xterm's palette: a cube of six levels).
 
-use crate::{Band, Joint, Margin, Paint, Panel, Scene, escape, palette::Rgb, place::ground};
+use crate::{
+    Band, Joint, Margin, Paint, Panel, Scene, escape,
+    palette::Rgb,
+    place::{ground, shape::wrap},
+};
 
 /// About how many characters stand side by side.
 const WIDTH: usize = 100;
@@ -33,36 +37,61 @@ impl Scene {
     /// # Ok::<(), tilewright_core::Error>(())
     /// ```
     pub fn to_terminal(&self, colours: bool) -> String {
-        print(self, colours)
+        self.to_terminal_within(colours, WIDTH)
+    }
+
+    /// The same for so many characters across: panels that have no room beside one another stand below one another,
+    /// and texts are broken into lines. A single panel is as wide as its cells; [`Limits`](crate::Limits) bound these.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_draw::{Limits, Subject, conversion};
+    /// let layout = TensorLayout::row_major(&[4, 8])?;
+    /// let subject = Subject::new(&layout);
+    /// let scene = conversion(&subject, &subject, &Limits::default())?;
+    /// let widest = |width| scene.to_terminal_within(false, width).lines().map(|line| line.chars().count()).max();
+    /// assert!(widest(120) > Some(60) && widest(60) <= Some(60));
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn to_terminal_within(&self, colours: bool, width: usize) -> String {
+        print(self, colours, width)
     }
 }
 
-fn print(scene: &Scene, colours: bool) -> String {
+fn print(scene: &Scene, colours: bool, most: usize) -> String {
     let mut lines: Vec<Line> = Vec::new();
-    lines.extend(
-        [&scene.title, &scene.subtitle]
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .map(|text| vec![plain(text)]),
-    );
-    for (at, band) in scene.bands.iter().flat_map(broken).enumerate() {
+    lines.extend([&scene.title, &scene.subtitle].into_iter().flat_map(|text| texts(text, most)));
+    for (at, band) in scene.bands.iter().flat_map(|band| broken(band, most)).enumerate() {
         if at > 0 {
             lines.push(Vec::new());
         }
         lines.extend(beside(&band));
     }
     for key in &scene.legend {
-        match key.paint {
-            Paint::Padding => lines.push(vec![plain(&format!(".  {}", key.text))]),
-            paint if colours => {
-                let swatch = Span { text: "  ".into(), ground: ground(paint), strong: false };
-                lines.push(vec![swatch, plain(&format!(" {}", key.text))]);
+        match key.paints[..] {
+            [Paint::Padding] => lines.extend(texts(&format!(".  {}", key.text), most)),
+            _ if colours => {
+                let swatch =
+                    |&paint| Span { text: "  ".into(), ground: ground(paint), strong: false };
+                let swatches: Line = key.paints.iter().map(swatch).collect();
+                let room = width(&swatches) + 1;
+                for (at, text) in wrap(&key.text, most.saturating_sub(room)).iter().enumerate() {
+                    let blank = vec![plain(&" ".repeat(room - 1))];
+                    let mut line = if at == 0 { swatches.clone() } else { blank };
+                    line.push(plain(&format!(" {text}")));
+                    lines.push(line);
+                }
             }
             _ => {}
         }
     }
-    lines.extend(scene.notes.iter().map(|note| vec![plain(note)]));
+    lines.extend(scene.notes.iter().flat_map(|note| texts(note, most)));
     lines.iter().map(|line| render(line, colours)).collect()
+}
+
+/// A text in lines.
+fn texts(text: &str, most: usize) -> Vec<Line> {
+    wrap(text, most).iter().map(|line| vec![plain(line)]).collect()
 }
 
 fn plain(text: &str) -> Span {
@@ -100,28 +129,41 @@ fn width(line: &Line) -> usize {
     line.iter().map(|span| span.text.chars().count()).sum()
 }
 
-/// A band in several, where nothing but a gap stands between its panels and they are too wide together.
-fn broken(band: &Band) -> Vec<Band> {
-    if band.joints.iter().any(|joint| *joint != Joint::Gap) {
+/// A band in several, where its panels are too wide together: what has only a gap between goes below as far as it
+/// must, what a sign joins goes below the sign.
+fn broken(band: &Band, most: usize) -> Vec<Band> {
+    let own = |panel| Rows::new(panel).width() + GAP;
+    let signed = band.joints.iter().any(|joint| *joint != Joint::Gap);
+    let all: usize = band.panels.iter().map(own).sum();
+    if signed && all + GAP * band.joints.len() <= most {
         return vec![band.clone()];
     }
     let (mut bands, mut used) = (Vec::<Band>::new(), 0);
-    for panel in &band.panels {
-        let own = width(&Rows::new(panel).names(|column| &column.head)) + 3;
+    for (at, panel) in band.panels.iter().enumerate() {
         match bands.last_mut() {
-            Some(last) if used + own <= WIDTH => {
+            Some(last) if used + own(panel) <= most && !signed => {
                 last.panels.push(panel.clone());
                 last.joints.push(Joint::Gap);
             }
             _ => {
-                bands.push(Band { panels: vec![panel.clone()], joints: Vec::new() });
+                let mut panel = panel.clone();
+                let joint = at.checked_sub(1).and_then(|before| band.joints.get(before));
+                panel.caption = match joint {
+                    Some(Joint::Arrow) => format!("--> {}", panel.caption),
+                    Some(Joint::Sign(sign)) => format!("{sign} {}", panel.caption),
+                    Some(Joint::Gap) | None => panel.caption,
+                };
+                bands.push(Band { panels: vec![panel], joints: Vec::new() });
                 used = 0;
             }
         }
-        used += own;
+        used += own(panel);
     }
     bands
 }
+
+/// The characters between two panels.
+const GAP: usize = 3;
 
 /// The panels of a band, equal rows on one line, with what stands between them in the middle.
 fn beside(band: &Band) -> Vec<Line> {
@@ -199,6 +241,14 @@ impl<'a> Rows<'a> {
             width: texts.chain(heads).max().unwrap_or(1).max(1),
             bars: (0..=panel.columns.len()).map(|column| bar(column).unwrap_or(0)).collect(),
         }
+    }
+
+    /// The characters across, the tails of rows among them.
+    fn width(&self) -> usize {
+        let tails = self.panel.rows.iter().map(|row| row.tail.chars().count());
+        let above = self.above().iter().map(width).max().unwrap_or(0);
+        let tail = tails.max().filter(|&tail| tail > 0).map_or(0, |tail| tail + 1);
+        (width(&self.names(|column| &column.head)) + 1 + tail).max(above)
     }
 
     /// What stands above the columns' names.

@@ -10,6 +10,7 @@ use crate::{
     Cell, Key, Limits, Paint, Scene, Subject,
     colouring::Colouring,
     grid::{bands, empty, padding},
+    palette::HUES,
     sheet::{Sheet, Spot},
     subject::join,
 };
@@ -151,7 +152,10 @@ fn draw(
     let mut scene = Scene {
         title: subject.name.clone(),
         bands: bands(panels),
-        legend: vec![Key { paint: Paint::colour(0), text: text.into() }],
+        legend: vec![Key {
+            paints: (0..u64::from(HUES)).map(Paint::colour).collect(),
+            text: text.into(),
+        }],
         notes: sheet.notes(left_out),
         ..Scene::default()
     };

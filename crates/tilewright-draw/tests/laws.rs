@@ -487,3 +487,92 @@ fn cells_name_the_coordinates_they_are_sent_to() {
     let scene = coordinates(&huge, &Limits::default()).unwrap();
     assert!(scene.notes[0].contains("left out") && scene.to_svg().len() < 1_000_000);
 }
+
+/// Law: in a step through B, cells of the result have one colour iff they have one offset, as far as a scale has places.
+#[test]
+fn as_many_offsets_have_as_many_colours() {
+    let parse = |text| Layout::parse(text).unwrap();
+    for (a, b, count) in [
+        ("(6,2):(8,2)", "(4,3):(3,1)", 12),
+        ("(4,2):(1,4)", "(2,2):(2,4)", 4),
+        ("(4,2):(0,4)", "(2,2):(1,4)", 2),
+        ("(16,16):(16,1)", "(16,8):(1,16)", 128),
+    ] {
+        let (a, b) = (parse(a), parse(b));
+        let result = a.composition(&b).unwrap();
+        let limits = Limits { rows: 16, columns: 16, ..Limits::default() };
+        let scene = step("∘", &a, &b, &result, Relation::Through, &limits).unwrap();
+        let cells = &scene.bands[0].panels[2].cells;
+        let mut colours: HashMap<&str, Paint> = HashMap::new();
+        for cell in cells {
+            assert_eq!(*colours.entry(&cell.text).or_insert(cell.paint), cell.paint);
+        }
+        let mut all: Vec<String> = colours.values().map(|paint| format!("{paint:?}")).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!((colours.len(), all.len()), (count, count), "{a} {b}");
+        let scale = matches!(scene.legend[0].paints[0], Paint::Shade(_));
+        assert_eq!(scene.legend[0].text.contains("darker to lighter"), scale);
+        // A key shows each paint that there is, or eight of a scale.
+        assert_eq!(scene.legend[0].paints.len() as u64, result.size().min(8));
+    }
+}
+
+/// The panels of all bands stand in the columns of one table, with as much room for the heads of their rows.
+#[test]
+fn panels_below_one_another_are_aligned_on_a_page() {
+    let rows = TensorLayout::row_major(&[12, 2]).unwrap();
+    let columns = TensorLayout::col_major(&[12, 2]).unwrap();
+    let scene =
+        conversion(&Subject::new(&rows), &Subject::new(&columns), &Limits::default()).unwrap();
+    assert!(scene.bands.len() > 1 && scene.bands.iter().all(|band| band.panels.len() == 2));
+    let html = scene.to_html_part();
+    assert!(html.contains("<div class=\"tw-bands tw-aligned\" style=\"--tw-n:3\">"));
+    assert_eq!(html.matches("<div class=\"tw-joint\">").count(), scene.bands.len());
+    let heads = |at: usize| {
+        let tables = html.split("<table ").skip(1).skip(at).step_by(2);
+        tables
+            .map(|table| {
+                table
+                    .split("--tw-h:")
+                    .nth(1)
+                    .unwrap()
+                    .split(';')
+                    .next()
+                    .unwrap()
+                    .split('"')
+                    .next()
+                    .unwrap()
+            })
+            .collect::<Vec<_>>()
+    };
+    for at in [0, 1] {
+        assert!(heads(at).windows(2).all(|pair| pair[0] == pair[1]), "{:?}", heads(at));
+    }
+}
+
+/// Law: within a width, no line of text is longer, where a single panel is not.
+#[test]
+fn text_fits_the_width_it_is_printed_in() {
+    let limits = Limits { rows: 8, columns: 8, ..Limits::default() };
+    let parse = |text| Layout::parse(text).unwrap();
+    let (a, b) = (parse("(6,2):(8,2)"), parse("(4,3):(3,1)"));
+    let result = a.composition(&b).unwrap();
+    let swizzled = TensorLayout::of(&parse("Sw<3,3,3> o (8,64):(64,1)"));
+    let tiles = TensorLayout::of(&parse("((4,2),(4,3)):((4,16),(1,32))"));
+    let subject = Subject::new(&tiles);
+    let access = Access { element_bytes: 2, vector: 8 };
+    let scenes = [
+        step("∘", &a, &b, &result, Relation::Through, &limits),
+        banks(&Subject::new(&swizzled), &access, &limits),
+        conversion(&subject, &subject, &limits),
+        grid(&subject, &limits),
+    ];
+    for scene in scenes.map(Result::unwrap) {
+        for width in [80, 100, 120, 200] {
+            let text = scene.to_terminal_within(false, width);
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(width), "{width}: {text}");
+        }
+    }
+}

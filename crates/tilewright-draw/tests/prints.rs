@@ -23,6 +23,7 @@ fn paint() -> impl Strategy<Value = Paint> {
         Just(Paint::Gap),
         Just(Paint::Absent),
         (0u8..8, any::<bool>()).prop_map(|(hue, light)| Paint::Colour { hue, light }),
+        any::<u8>().prop_map(Paint::Shade),
     ]
 }
 
@@ -63,7 +64,8 @@ fn band() -> impl Strategy<Value = Band> {
 }
 
 fn scene() -> impl Strategy<Value = Scene> {
-    let keys = (paint(), text(9)).prop_map(|(paint, text)| Key { paint, text });
+    let paints = prop::collection::vec(paint(), 0..4);
+    let keys = (paints, text(9)).prop_map(|(paints, text)| Key { paints, text });
     let bands = prop::collection::vec(band(), 1..=2);
     (
         text(12),

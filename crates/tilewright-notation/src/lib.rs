@@ -49,7 +49,7 @@ mod spec;
 mod to_spec;
 
 pub use add_formats::add_formats;
-pub use catalogue::{Constant, Format, Preset, Units, Width, catalogue};
+pub use catalogue::{Constant, Format, Group, Preset, Units, Width, catalogue, groups};
 pub use dialect::{add_notation, notation, notations};
 pub use dtype::{dtype, dtype_in_order};
 pub use error::Error;

@@ -5,6 +5,7 @@ use tilewright::{
     Comparison, Explanation, Named,
     ask::{Answer as _, Inferred, Known, compare},
     input::both,
+    picture::Limits,
 };
 
 use crate::{
@@ -92,7 +93,7 @@ impl PyExplanation {
     pub(crate) fn of(named: &Named) -> PyExplanation {
         let all = Explanation::of(named);
         PyExplanation {
-            text: all.to_string(),
+            text: all.within(Limits::default().width),
             lines: all.lines(),
             padding_share: all.padding_share(),
             spec: all.name,

@@ -320,7 +320,8 @@ impl<'a> Picture<'a> {
         let mut text = self.cells(cells, &panel);
         let width = text.iter().flatten().map(|cell| cell.chars().count()).max().unwrap_or(1);
         let width = width.max(panel.columns.0.saturating_sub(1).to_string().len());
-        let fits = (self.limits.width.saturating_sub(5) / (width + 3)).max(1) as u64;
+        let margin = drawn.saturating_sub(1).to_string().len() + 4;
+        let fits = (self.limits.width.saturating_sub(margin) / (width + 3)).max(1) as u64;
         if fits < panel.columns.0 {
             panel.columns.0 = fits;
             text.iter_mut().for_each(|row| row.truncate(fits as usize));

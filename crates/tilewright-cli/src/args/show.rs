@@ -17,44 +17,50 @@ pub(crate) struct Show {
     #[command(flatten)]
     pub(crate) array: Array,
     /// Name the elements a, b, c … in the padded array
-    #[arg(long, conflicts_with = "numbers")]
+    #[arg(long, conflicts_with = "numbers", help_heading = "In the cells")]
     pub(crate) names: bool,
     /// Print memory order on one line instead of a grid
-    #[arg(long)]
+    #[arg(long, help_heading = "In the cells")]
     pub(crate) memory: bool,
     /// Number the elements in row-major order
-    #[arg(long)]
+    #[arg(long, help_heading = "In the cells")]
     pub(crate) numbers: bool,
     /// Draw borders round tiles instead of cells
-    #[arg(long, conflicts_with = "memory")]
+    #[arg(long, conflicts_with = "memory", help_heading = "In the cells")]
     pub(crate) tiles: bool,
     /// Draw it as SVG into FILE, or - for stdout
-    #[arg(long, value_name = "FILE", value_parser = path())]
+    #[arg(long, value_name = "FILE", value_parser = path(), help_heading = "Into files")]
     pub(crate) svg: Option<PathBuf>,
     /// Draw it as a page that answers the pointer and the keyboard
-    #[arg(long, value_name = "FILE", value_parser = path())]
+    #[arg(long, value_name = "FILE", value_parser = path(), help_heading = "Into files")]
     pub(crate) html: Option<PathBuf>,
     /// Draw it as a tikzpicture
-    #[arg(long, value_name = "FILE", value_parser = path())]
+    #[arg(long, value_name = "FILE", value_parser = path(), help_heading = "Into files")]
     pub(crate) tikz: Option<PathBuf>,
     /// Replace files that exist
-    #[arg(long)]
+    #[arg(long, help_heading = "Into files")]
     pub(crate) force: bool,
-    /// Which of N threads holds each element, where each stores its values behind those of the thread
-    /// before
-    #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers"])]
+    /// Which of N threads holds each element, where each stores its values behind those of the
+    /// thread before
+    #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers"], help_heading = "Other pictures")]
     pub(crate) threads: Option<u64>,
     /// How many values a thread holds of a tile; else the array is one tile
-    #[arg(long, value_name = "N", requires = "threads")]
+    #[arg(long, value_name = "N", requires = "threads", help_heading = "Other pictures")]
     pub(crate) values: Option<u64>,
     /// The layout maps (thread, value) to the cells of a tile of these extents: which thread holds each
-    #[arg(long, value_name = "M,N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads"])]
+    #[arg(long, value_name = "M,N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads"], help_heading = "Other pictures")]
     pub(crate) tile: Option<String>,
     /// The banks of shared memory, and the conflicts of threads that read N elements at once
-    #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads", "tile"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads", "tile"], help_heading = "Other pictures")]
     pub(crate) banks: Option<u64>,
-    /// Colours in a terminal
-    #[arg(long, value_name = "WHEN", value_enum, default_value = "auto")]
+    /// Colours: auto, on a terminal unless NO_COLOR says otherwise; always, also in files and pipes; or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto",
+        hide_possible_values = true
+    )]
     pub(crate) color: Colour,
 }
 

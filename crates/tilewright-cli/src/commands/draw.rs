@@ -19,7 +19,7 @@ use crate::{
     args::{Colour, Show},
     failure::Failure,
     output::Output,
-    spec,
+    screen, spec,
 };
 
 /// What prints a scene.
@@ -54,13 +54,17 @@ pub(super) fn run(args: &Show, out: &mut Output) -> Result<(), Failure> {
         return Err(Failure::usage(says));
     }
     let on_screen = here.is_empty() && there.is_empty();
-    let scene = scene(args, on_screen)?;
+    let (coloured, width) = (coloured(args) && !out.is_json(), screen::width());
+    let scene = match on_screen {
+        true => fitted(args, width)?,
+        false => scene(args, &Limits::default(), false)?,
+    };
     for (place, print) in &there {
         files::write(place, print(&scene).as_bytes(), args.force)?;
     }
     let text = match (here.first(), there.is_empty()) {
         (Some((_, print)), _) => Some(print(&scene)),
-        (None, true) => Some(scene.to_terminal(coloured(args) && !out.is_json())),
+        (None, true) => Some(scene.to_terminal_within(coloured, width)),
         (None, false) => None,
     };
     let files = there.iter().map(|(place, _)| place.to_string_lossy().into_owned()).collect();
@@ -112,46 +116,45 @@ fn coloured(args: &Show) -> bool {
     }
 }
 
-/// What fits the terminal with `panels` panels side by side; elsewhere, what fits a file.
-fn fitting(panels: u16) -> Limits {
-    let size = std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
-    match size {
-        // A cell takes some five characters, the margins ten.
-        Some((width, height)) => Limits {
-            columns: u64::from((width.0 / panels).saturating_sub(10) / 5).max(4),
-            rows: u64::from(height.0.saturating_sub(8)).max(4),
-            panels: 4,
-            ..Limits::default()
-        },
-        None => Limits::default(),
+/// What there is to see with as many columns as a screen has room for.
+fn fitted(args: &Show, width: usize) -> Result<Scene, Failure> {
+    let rows = screen::terminal().map(|(_, height)| (height as u64).saturating_sub(8).max(4));
+    let usual = Limits { panels: 4, ..Limits::default() };
+    let mut limits = Limits { rows: rows.unwrap_or(usual.rows), ..usual };
+    loop {
+        let scene = scene(args, &limits, true)?;
+        let text = scene.to_terminal_within(false, width);
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        if widest <= width || limits.columns <= 1 {
+            return Ok(scene);
+        }
+        // Margins stay, so fewer columns than in proportion may be left out; the next round sees.
+        let fewer = limits.columns * width as u64 / widest as u64;
+        limits.columns = fewer.clamp(1, limits.columns - 1);
     }
 }
 
 /// What there is to see, on a screen or in files.
-fn scene(args: &Show, on_screen: bool) -> Result<Scene, Failure> {
-    let limits = match on_screen {
-        true => fitting(if args.other.is_some() { 2 } else { 1 }),
-        false => Limits::default(),
-    };
+fn scene(args: &Show, limits: &Limits, on_screen: bool) -> Result<Scene, Failure> {
     if let Some(other) = &args.other {
         let [a, b] = args.array.read()?.layouts(&args.spec, other)?;
         let [a, b] = [&a, &b].map(|named| subject(args, named, on_screen));
-        return Ok(draw::conversion(&a, &b, &limits)?);
+        return Ok(draw::conversion(&a, &b, limits)?);
     }
     let plain = args.threads.is_none() && args.tile.is_none() && args.banks.is_none();
     let drawn = expression(&args.spec).or_else(|| map(&args.spec));
     if let Some(text) = drawn.filter(|_| plain && !args.memory) {
         let before = args.spec.len() - text.len();
-        let scene = draw::expression(text, &limits);
+        let scene = draw::expression(text, limits);
         if let Some(scene) = scene.map_err(|error| Failure::of(error.shifted(before)))? {
             return Ok(scene);
         }
     }
     if let Some(map) = shared(args).filter(|_| plain && !args.memory) {
-        return Ok(draw::distribution(&map, &limits)?);
+        return Ok(draw::distribution(&map, limits)?);
     }
     let named = args.array.read()?.layout("spec", &args.spec)?;
-    of_one(args, &named, &subject(args, &named, on_screen), &limits)
+    of_one(args, &named, &subject(args, &named, on_screen), limits)
 }
 
 /// The kind of picture of one layout that is asked for.

@@ -1,9 +1,15 @@
 //! `explain`, `index`, `same`, `translate`, `recognise` and `formats`: arguments become a question, its answer is printed.
 
-use tilewright::{ask::Question, notation::notation};
+use std::fmt;
+
+use serde_json::Value;
+use tilewright::{
+    ask::{Answer, Example, Explanation, Formats, Question},
+    notation::notation,
+};
 
 use crate::{
-    args::{Explain, Formats, Index, Recognise, Same, Translate},
+    args::{self, Explain, Index, Recognise, Same, Translate},
     exit::ExitCode,
     failure::Failure,
     output::Output,
@@ -11,7 +17,40 @@ use crate::{
 };
 
 pub(super) fn explain(args: &Explain, out: &mut Output) -> Result<ExitCode, Failure> {
-    ask(&Question::Explain(args.array.read()?.layout("spec", &args.spec)?), out)
+    let explained = Explanation::of(&args.array.read()?.layout("spec", &args.spec)?);
+    Ok(out.say(&Explained { explained, all: args.all })?)
+}
+
+/// An explanation with the word of how to see what it folds.
+struct Explained {
+    explained: Explanation,
+    /// Whether nothing is folded.
+    all: bool,
+}
+
+impl fmt::Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.explained)
+    }
+}
+
+impl Answer for Explained {
+    fn to_json(&self) -> Value {
+        self.explained.to_json()
+    }
+
+    fn within(&self, width: usize) -> String {
+        if self.all {
+            return self.explained.whole(width);
+        }
+        let folds = self.explained.notations.iter().any(|(_, text)| text.is_err());
+        let hint = if folds {
+            format!("  {:17}{}\n", "", "--all says why, of each")
+        } else {
+            String::new()
+        };
+        self.explained.within(width) + &hint
+    }
 }
 
 pub(super) fn recognise(args: &Recognise, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -41,8 +80,13 @@ pub(super) fn translate(args: &Translate, out: &mut Output) -> Result<ExitCode, 
     Ok(out.say(&*answer)?)
 }
 
-pub(super) fn formats(args: &Formats, out: &mut Output) -> Result<ExitCode, Failure> {
-    ask(&args.name.clone().map_or(Question::Formats, Question::Format), out)
+pub(super) fn formats(args: &args::Formats, out: &mut Output) -> Result<ExitCode, Failure> {
+    let Some(word) = &args.name else { return ask(&Question::Formats, out) };
+    let found = Formats { word: word.clone() };
+    match Example::of(word) {
+        Err(_) if !found.is_no() => Ok(out.say(&found)?),
+        example => Ok(out.say(&example?)?),
+    }
 }
 
 /// Prints the answer of a question.

@@ -9,20 +9,26 @@ use self::{
 };
 use crate::{
     Band, Joint, Key, Paint, Scene,
-    palette::{PADDED, Rgb, tint},
+    palette::{PADDED, Rgb, shade, tint},
 };
 
 const MARGIN: i64 = 160;
 /// The least width of a page, and of one with long texts.
 const NARROW: i64 = 3000;
 const WIDE: i64 = 7200;
-/// The room of a swatch in the legend.
-const SWATCH: i64 = 220;
+/// The side of a swatch in the legend.
+const SWATCH: i64 = 150;
+
+/// The room of a key's swatches, and between them and its text.
+fn room(key: &Key) -> i64 {
+    SWATCH * key.paints.len().max(1) as i64 + 70
+}
 
 /// The colour behind a cell, `None` for the paper's.
 pub(crate) fn ground(paint: Paint) -> Option<Rgb> {
     match paint {
         Paint::Colour { hue, light } => Some(tint(hue, light)),
+        Paint::Shade(place) => Some(shade(place)),
         Paint::Padding => Some(PADDED),
         Paint::Plain | Paint::Gap | Paint::Absent => None,
     }
@@ -35,7 +41,7 @@ pub(crate) fn place(scene: &Scene) -> Page {
     let long = [(&scene.title, Style::Title), (&scene.subtitle, Style::Subtitle)];
     let long = long.map(|(text, style)| style.width(text.chars().count()));
     let keys =
-        scene.legend.iter().map(|key| SWATCH + Style::Legend.width(key.text.chars().count()));
+        scene.legend.iter().map(|key| room(key) + Style::Legend.width(key.text.chars().count()));
     let texts = keys.chain(long).max().unwrap_or(0).min(WIDE);
     let inner = widest.max(NARROW).max(texts);
     let mut page = Page { width: inner + 2 * MARGIN, height: MARGIN, shapes: Vec::new() };
@@ -69,7 +75,7 @@ impl Page {
     fn legend(&mut self, keys: &[Key], inner: i64) {
         let mut x = 0;
         for (at, key) in keys.iter().enumerate() {
-            let width = SWATCH + Style::Legend.width(key.text.chars().count());
+            let width = room(key) + Style::Legend.width(key.text.chars().count());
             if at > 0 && x + width > inner {
                 x = 0;
                 self.height += 200;
@@ -83,11 +89,15 @@ impl Page {
     }
 
     fn swatch(&mut self, x: i64, key: &Key, inner: i64) {
-        let area = Area { x, y: self.height, width: 150, height: 150 };
-        self.shapes.extend(ground(key.paint).map(|colour| Shape::Fill(area, colour)));
-        if key.paint == Paint::Padding {
-            self.shapes.push(Shape::Hatch(area));
+        for (at, paint) in (0..).zip(&key.paints) {
+            let area = Area { x: x + at * SWATCH, y: self.height, width: SWATCH, height: SWATCH };
+            self.shapes.extend(ground(*paint).map(|colour| Shape::Fill(area, colour)));
+            if *paint == Paint::Padding {
+                self.shapes.push(Shape::Hatch(area));
+            }
         }
+        let room = room(key);
+        let area = Area { x, y: self.height, width: room - 70, height: SWATCH };
         let (right, low) = (area.x + area.width, area.y + area.height);
         let frame = vec![
             [area.x, area.y, right, area.y],
@@ -96,10 +106,10 @@ impl Page {
             [area.x, low, area.x, area.y],
         ];
         self.shapes.push(Shape::Rules(0, frame));
-        let most = (inner - SWATCH) / Style::Legend.width(1);
+        let most = (inner - room) / Style::Legend.width(1);
         for (at, line) in wrap(&key.text, most as usize).into_iter().enumerate() {
             self.height += if at > 0 { 160 } else { 0 };
-            let (x, y) = (x + SWATCH - 10, self.height + 115);
+            let (x, y) = (x + room - 10, self.height + 115);
             self.shapes.push(Shape::Text(x, y, Anchor::Start, Style::Legend, line));
         }
     }

@@ -136,6 +136,58 @@ pub struct Preset {
     pub source: &'static str,
 }
 
+/// Formats of one maker for one purpose.
+///
+/// ```
+/// use tilewright_notation::groups;
+/// let of = |name: &str| groups().into_iter().find(|group| group.formats.iter().any(|one| one.name == name)).unwrap();
+/// assert_eq!((of("zN").maker, of("zN").purpose), ("Ascend", "matrices in fractals"));
+/// assert_eq!((of("MARLIN").maker, of("VNNI").maker), ("Quantised weights", "Intel"));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Group {
+    /// Who defines them.
+    pub maker: &'static str,
+    /// What they are for.
+    pub purpose: &'static str,
+    /// The formats.
+    pub formats: Vec<&'static Format>,
+}
+
+/// A group as it is written.
+struct Rows {
+    maker: &'static str,
+    purpose: &'static str,
+    formats: &'static [Format],
+}
+
+const fn rows(maker: &'static str, purpose: &'static str, formats: &'static [Format]) -> Rows {
+    Rows { maker, purpose, formats }
+}
+
+/// The groups that are known.
+fn known() -> impl Iterator<Item = &'static Rows> + Clone {
+    [rows::ROWS, vendors::ROWS, fragments::ROWS].into_iter().flatten()
+}
+
+/// The named formats by maker and purpose, those that were [added](crate::add_formats) last.
+///
+/// ```
+/// use tilewright_notation::{catalogue, groups};
+/// let all = groups().into_iter().flat_map(|group| group.formats).map(|format| format.name);
+/// assert!(all.eq(catalogue().map(|format| format.name)));
+/// ```
+pub fn groups() -> Vec<Group> {
+    let group = |rows: &Rows| Group {
+        maker: rows.maker,
+        purpose: rows.purpose,
+        formats: rows.formats.iter().collect(),
+    };
+    let own = Group { maker: "Yours", purpose: "formats that were added", formats: own::formats() };
+    known().map(group).chain((!own.formats.is_empty()).then_some(own)).collect()
+}
+
 /// Every named format, those that were [added](crate::add_formats) last.
 ///
 /// ```
@@ -143,8 +195,7 @@ pub struct Preset {
 /// assert!(catalogue().any(|format| format.name == "COL4_4R2_8C"));
 /// ```
 pub fn catalogue() -> impl Iterator<Item = &'static Format> + Clone {
-    let known = [rows::ROWS, vendors::ROWS, fragments::ROWS].into_iter().flatten();
-    known.chain(own::formats())
+    known().flat_map(|rows| rows.formats).chain(own::formats())
 }
 
 type Names = &'static [&'static str];

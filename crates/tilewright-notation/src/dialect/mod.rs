@@ -102,7 +102,8 @@ pub fn notation(name: &str) -> Result<&'static Notation, Error> {
         let others = notations().iter().flat_map(|notation| notation.aliases).copied();
         let nearest = did_you_mean(name, names.iter().copied().chain(others));
         let list = names.join(", ");
-        let message = format!("no notation is called `{name}`; there are {list}{nearest}");
+        let layout = but_a_layout(name);
+        let message = format!("no notation is called `{name}`{layout}; there are {list}{nearest}");
         Error::parse((0, name.len()), message).in_text(name)
     })
 }
@@ -110,6 +111,15 @@ pub fn notation(name: &str) -> Result<&'static Notation, Error> {
 /// The notation of this name among some.
 fn named(all: &'static [Notation], name: &str) -> Option<&'static Notation> {
     all.iter().find(|notation| notation.is_called(name))
+}
+
+/// What a text is that names no notation but is a layout.
+fn but_a_layout(name: &str) -> &'static str {
+    if is_read(name) {
+        ", which is a layout, and a notation is a way to write any layout"
+    } else {
+        ""
+    }
 }
 
 /// The dialect a text names by prefix, and where its own text starts.
@@ -229,6 +239,13 @@ fn unknown(text: &str) -> Error {
         |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
     if text[len..].starts_with(':') && !word.is_empty() && is_name(word) {
         return notation(word).err().unwrap_or_else(|| Error::parse((0, len), "no layout"));
+    }
+    if let Some(notation) = DIALECTS.iter().find(|notation| notation.is_called(text)) {
+        let message = format!(
+            "`{text}` is a notation, a way to write layouts ({}), and no layout; behind `{}:` stands one",
+            notation.about, notation.name
+        );
+        return Error::parse((0, text.len()), message);
     }
     if text.starts_with(['{', '[', '(']) {
         let message = "no notation reads this as a layout; a prefix says whose fields these are, such as `numpy:`, `dlpack:` or `safetensors:`";

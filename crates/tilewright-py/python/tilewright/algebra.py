@@ -306,13 +306,13 @@ def replace(a: LayoutLike, axis: int, b: LayoutLike, /) -> Layout:
     return result
 
 
-def make_layout(*layouts: LayoutLike) -> Layout:
-    """The layouts side by side, an axis each.
+def make_layout(*parts: LayoutLike | Shape) -> Layout:
+    """The layout of a shape, compact where no strides are given; layouts side by side, an axis each.
 
-    >>> make_layout("2:1", "3:4")
-    Layout('(2,3):(1,4)')
+    >>> make_layout((4, 2), (1, 4))
+    Layout('(4,2):(1,4)')
     """
-    result: Layout = operation("make_layout", *layouts)
+    result: Layout = operation("make_layout", *parts)
     return result
 
 

@@ -3,48 +3,104 @@
 use std::fmt;
 
 use serde_json::{Map, Value, json};
-use tilewright_notation::{Constant, Format, Spec, Units, Width, catalogue, notations};
+use tilewright_notation::{
+    Constant, Format, Group, Named, Spec, Units, Width, catalogue, groups, notations,
+};
 
-use super::{Answer, Explanation};
+use super::{
+    Answer, Explanation,
+    words::{row, shortened},
+};
 use crate::{
     Error,
     eval::{self, Function},
     picture::{Cells, Limits, Picture},
 };
 
-/// Every named format, a line each.
+/// The named formats, by maker and purpose, a line each: all, or those that a word finds in their names, makers and
+/// purposes, in small letters or capitals.
 ///
 /// ```
 /// use tilewright::ask::{Answer, Formats};
-/// assert!(Formats.to_string().contains("(m1 m0:16) (n1 n0:C0) -> … n1 m1 m0 n0  C0 = "));
-/// let all = Formats.to_json()["formats"].clone();
-/// assert_eq!(all.as_array().unwrap().len(), tilewright::notation::catalogue().count());
+/// let all = Formats::default();
+/// assert!(all.to_string().contains("\n  zN                     … (m1 m0:16) (n1 n0:C0) -> … n1 m1 m0 n0  = NZ, "));
+/// let count = all.to_json()["formats"].as_array().unwrap().len();
+/// assert_eq!(count, tilewright::notation::catalogue().count());
+/// let ascend = Formats { word: "ascend".into() };
+/// assert!(ascend.to_string().starts_with("Ascend: matrices in fractals\n  zN "));
+/// assert!(Formats { word: "toaster".into() }.is_no());
 /// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Formats;
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Formats {
+    /// What is looked for; empty for all.
+    pub word: String,
+}
+
+impl Formats {
+    /// The groups with what of them is looked for.
+    fn found(&self) -> Vec<Group> {
+        let word = self.word.to_lowercase();
+        let has = |text: &str| text.to_lowercase().contains(&word);
+        let mut groups = groups();
+        for group in &mut groups {
+            let all = has(group.maker) || has(group.purpose);
+            let named =
+                |format: &&Format| has(format.name) || format.aliases.iter().any(|name| has(name));
+            group.formats.retain(|format| all || named(format));
+        }
+        groups.retain(|group| !group.formats.is_empty());
+        groups
+    }
+}
 
 impl fmt::Display for Formats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = catalogue().map(|format| format.name.len()).max().unwrap_or(0);
-        for format in catalogue() {
-            write!(f, "{:width$}  {}", format.name, patterns(format).join("; "))?;
-            format.constants.iter().try_for_each(|one| write!(f, "  {}", constant_words(one)))?;
-            if format.leading {
-                f.write_str("  LD")?;
-            }
-            if !format.aliases.is_empty() {
-                write!(f, "  = {}", format.aliases.join(", "))?;
-            }
-            writeln!(f)?;
-        }
-        Ok(())
+        f.write_str(&self.within(usize::MAX))
     }
 }
 
 impl Answer for Formats {
     fn to_json(&self) -> Value {
-        json!({ "formats": catalogue().map(format_json).collect::<Vec<_>>() })
+        let found = self.found();
+        let formats = found.iter().flat_map(|group| &group.formats);
+        json!({ "formats": formats.map(|format| format_json(format)).collect::<Vec<_>>() })
     }
+
+    fn within(&self, width: usize) -> String {
+        let found = self.found();
+        let formats = || found.iter().flat_map(|group| &group.formats);
+        let names = formats().map(|format| format.name.len()).max().unwrap_or(0);
+        let mut text = String::new();
+        for group in &found {
+            text += &format!("{}: {}\n", group.maker, group.purpose);
+            for format in &group.formats {
+                text += &format!("  {:names$}  ", format.name);
+                text += &listed(format, width.saturating_sub(names + 4));
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    fn is_no(&self) -> bool {
+        self.found().is_empty()
+    }
+}
+
+/// A format's pattern and other names in so many characters; of names that have no room, how many there are.
+fn listed(format: &Format, width: usize) -> String {
+    let mut text = shortened(&patterns(format).join("; "), width);
+    let more = |left: usize| if left > 0 { format!(" … {left} more") } else { String::new() };
+    let length = |text: &str| text.chars().count();
+    for shown in (1..=format.aliases.len()).rev() {
+        let (names, rest) = (&format.aliases[..shown], format.aliases.len() - shown);
+        let behind = format!("  = {}{}", names.join(", "), more(rest));
+        if length(&text) + length(&behind) <= width {
+            text += &behind;
+            break;
+        }
+    }
+    text
 }
 
 /// One named format with an array in it.
@@ -60,10 +116,8 @@ impl Answer for Formats {
 pub struct Example {
     /// The format.
     pub format: &'static Format,
-    /// What an array in it is.
-    pub explanation: Explanation,
-    /// The grid of that array.
-    pub picture: String,
+    /// An array in it.
+    pub array: Named,
 }
 
 impl Example {
@@ -79,10 +133,7 @@ impl Example {
     pub fn of(name: &str) -> Result<Example, Error> {
         let format = find(name)?;
         let named = Spec::parse(format.example)?.resolve(None, None)?;
-        let limits = Limits { width: 100, rows: 16, panels: 1, ..Limits::default() };
-        let picture = Picture::new(named.layout(), named.fill()).within(limits);
-        let picture = picture.grid(Cells::Offsets);
-        Ok(Example { format, explanation: Explanation::of(&named), picture })
+        Ok(Example { format, array: named })
     }
 }
 
@@ -103,28 +154,7 @@ fn find(name: &str) -> Result<&'static Format, Error> {
 
 impl fmt::Display for Example {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let format = self.format;
-        let mut lines: Vec<(&str, String)> = Vec::new();
-        if !format.aliases.is_empty() {
-            lines.push(("aliases", format.aliases.join(", ")));
-        }
-        lines.extend(patterns(format).into_iter().map(|pattern| ("pattern", pattern)));
-        for constant in format.constants {
-            lines.push(("constant", constant_words(constant)));
-            let presets = constant.presets.iter();
-            lines.extend(presets.map(|preset| {
-                let (name, words) = (format.name, units(preset.units));
-                ("", format!("{name}[preset={}]: {words} ({})", preset.name, preset.source))
-            }));
-        }
-        if format.leading {
-            let says = "LD, the stride of the outermost digit, in elements";
-            lines.push(("parameter", says.into()));
-        }
-        lines.push(("source", format.source.into()));
-        writeln!(f, "{}", format.name)?;
-        lines.iter().try_for_each(|(title, words)| writeln!(f, "  {title:<10} {words}"))?;
-        write!(f, "\nFor example {}\n{}", self.explanation, self.picture)
+        f.write_str(&self.within(Limits::default().width))
     }
 }
 
@@ -132,6 +162,61 @@ impl Answer for Example {
     fn to_json(&self) -> Value {
         format_json(self.format)
     }
+
+    fn within(&self, width: usize) -> String {
+        let mut text = format!("{}\n", self.format.name);
+        for (title, words) in described(self.format) {
+            text += &row(&format!("  {title}"), 13, &words, width);
+        }
+        let limits = Limits { width, rows: 16, panels: 1, ..Limits::default() };
+        let picture = Picture::new(self.array.layout(), self.array.fill()).within(limits);
+        let explained = Explanation::of(&self.array).within(width);
+        text + &format!("\nFor example {explained}\n{}", picture.grid(Cells::Offsets))
+    }
+}
+
+/// What is known of a format, with titles.
+fn described(format: &Format) -> Vec<(&'static str, String)> {
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    let group =
+        groups().into_iter().find(|group| group.formats.iter().any(|one| one.name == format.name));
+    lines.extend(group.map(|group| ("maker", format!("{}: {}", group.maker, group.purpose))));
+    if !format.aliases.is_empty() {
+        lines.push(("aliases", format.aliases.join(", ")));
+    }
+    lines.extend(patterns(format).into_iter().map(|pattern| ("pattern", pattern)));
+    for constant in format.constants {
+        lines.push(("constant", constant_words(constant)));
+        let presets = constant.presets.iter();
+        lines.extend(presets.map(|preset| {
+            let (name, words) = (format.name, units(preset.units));
+            ("", format!("{name}[preset={}]: {words} ({})", preset.name, preset.source))
+        }));
+    }
+    if format.leading {
+        lines.push(("parameter", "LD, the stride of the outermost digit, in elements".into()));
+    }
+    lines.extend(weights(format).map(|text| ("weights", text)));
+    lines.push(("source", format.source.into()));
+    lines
+}
+
+/// What is to be known of a format whose array has k rows: of a weight as most frameworks store it, it is the format
+/// of the transposed array.
+fn weights(format: &Format) -> Option<String> {
+    let axes = format.pattern.split("->").next()?.replace('…', " ");
+    let mut inside = false;
+    let mut firsts = axes.split_whitespace().filter(|word| {
+        let first = !inside;
+        inside = (inside || word.starts_with('(')) && !word.ends_with(')');
+        first
+    });
+    let letters =
+        [firsts.next()?, firsts.next()?].map(|word| word.trim_start_matches('(').chars().next());
+    let name = format.name;
+    (letters == [Some('k'), Some('n')] && firsts.next().is_none()).then(|| {
+        format!("the dims are [K, N]; a weight stored [out, in], as PyTorch and Hugging Face do, is [N, K]: {name}^T")
+    })
 }
 
 /// The pattern, or that of each width of elements that there is one for.
@@ -158,6 +243,8 @@ fn units(units: &[Units]) -> String {
 }
 
 fn format_json(format: &Format) -> Value {
+    let group =
+        groups().into_iter().find(|group| group.formats.iter().any(|one| one.name == format.name));
     let constants = format.constants.iter().map(|constant| {
         let by_bits = constant.units.iter().map(|one| (one.bits.to_string(), json!(one.units)));
         let presets: Vec<&str> = constant.presets.iter().map(|preset| preset.name).collect();
@@ -168,6 +255,8 @@ fn format_json(format: &Format) -> Value {
     let widths = widths.map(|one| json!({ "bits": one.bits, "pattern": one.pattern }));
     json!({
         "name": format.name,
+        "maker": group.as_ref().map(|group| group.maker),
+        "purpose": group.as_ref().map(|group| group.purpose),
         "aliases": format.aliases,
         "pattern": format.pattern,
         "widths": widths.collect::<Vec<_>>(),

@@ -7,7 +7,7 @@ use tilewright_files::{Action, Conversion, Job, Report};
 
 use super::{
     Answer,
-    words::{bytes, printable},
+    words::{bytes, counted, printable},
 };
 
 /// A conversion: what it would do, or what it did.
@@ -86,8 +86,9 @@ impl Converted<'_> {
             (_, 0) => String::new(),
             (_, so) => format!(" ({so} already so)"),
         };
-        let (all, size, padding) = (jobs.len(), bytes(self.bytes().1), bytes(padding));
-        format!("{count} of {all} tensors converted{so}, {size} with {padding} of padding")
+        let (size, padding) = (bytes(self.bytes().1), bytes(padding));
+        let all = counted(jobs.len() as u128, "tensor");
+        format!("{count} of {all} converted{so}, {size} with {padding} of padding")
     }
 }
 

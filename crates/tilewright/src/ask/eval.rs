@@ -17,8 +17,8 @@ use crate::{
 /// let answer = evaluate("logical_divide((4,8):(8,1), <2,4>)")?.to_json();
 /// assert_eq!((&answer["kind"], &answer["shape"]), (&"layout".into(), &serde_json::json!([[2, 2], [4, 2]])));
 /// assert_eq!(evaluate("size(4:1)")?.to_json()["value"], 4);
-/// let array = evaluate("\"f16[3,5] ROW[LD=8]\"")?.to_json();
-/// assert_eq!((&array["dtype"], &array["capacity"]), (&"f16".into(), &21.into()));
+/// assert_eq!(evaluate("\"f16[3,5] row-major\"")?.to_json()["dtype"], "f16");
+/// assert_eq!(evaluate("(4,2):(1,4) valid (3,2) capacity 64")?.to_json()["capacity"], 64);
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 impl Answer for Value {

@@ -6,7 +6,13 @@ use serde_json::{Map, Value, json};
 use tilewright_core::{Error, Mode, TensorLayout};
 use tilewright_notation::{Named, Notation, notations, recognise};
 
-use super::{Advice, Answer, words::counted};
+use super::{
+    Advice, Answer,
+    words::{counted, row, shortened},
+};
+
+/// The characters of the titles of a page, with the blanks around them.
+const HEAD: usize = 19;
 
 /// Everything that can be said of one layout; prints as a page of text.
 ///
@@ -164,71 +170,117 @@ impl Explanation {
         if self.capacity == 0 { 0.0 } else { self.padding as f64 / self.capacity as f64 }
     }
 
-    /// The sentences with their titles, but for the name and the notations.
+    /// The sentences with their titles, but for the name and the notations; what is asked most comes first.
     ///
     /// ```
     /// use tilewright::{Explanation, Spec};
     /// let rows = Explanation::of(&Spec::parse("(2,3):(3,1)")?.resolve(None, None)?);
     /// let lines = rows.lines();
     /// assert_eq!(lines[0], ("dims".to_owned(), "[2, 3]".to_owned()));
-    /// assert_eq!(lines.last().unwrap().1, "row-major (dim 0 is major)");
+    /// assert_eq!(lines[1].1, "row-major (dim 0 is major)");
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn lines(&self) -> Vec<(String, String)> {
-        let mut lines = self.numbers();
+        let mut lines = self.array();
         let rank = self.axes.len();
         lines.extend(self.axes.iter().enumerate().map(|(dim, axis)| axis.line(dim, rank)));
-        let mut line = |title: &str, text: String| lines.push((title.to_owned(), text));
         if self.axes.is_empty() && !self.dims.is_empty() {
             let says = "merged or tiled unevenly: an offset is no sum of one term per dim";
-            line("dims", says.into());
+            lines.push(("dims".into(), says.into()));
         }
-        line("order", self.order.to_string());
-        if !self.formats.is_empty() {
-            line("named formats", self.formats.join(", "));
-        }
+        lines.extend(self.storage());
         if let Some(advice) = &self.advice {
-            advice.causes.iter().for_each(|cause| line("why padded", cause.to_string()));
-            advice.suggestion().into_iter().for_each(|text| line("least padding", text));
+            let causes = advice.causes.iter().map(ToString::to_string);
+            lines.extend(causes.map(|cause| ("why padded".to_owned(), cause)));
+            let least = advice.suggestion().into_iter();
+            lines.extend(least.map(|text| ("least padding".to_owned(), text)));
         }
+        lines.extend(self.map());
         lines
     }
 
-    /// The lines of numbers.
-    fn numbers(&self) -> Vec<(String, String)> {
-        let elements = |count: u64| counted(count.into(), "element");
+    /// What array it is, and in which order it lies.
+    fn array(&self) -> Vec<(String, String)> {
         let element = self.dtype.as_ref().map(|dtype| match self.element_bits {
             Some(bits) => format!("{dtype}, {bits} bits stored"),
             None => dtype.clone(),
         });
+        let formats = (!self.formats.is_empty()).then(|| self.formats.join(", "));
+        titled([
+            ("dims", Some(format!("{:?}", self.dims))),
+            ("element", element),
+            ("order", Some(self.order.to_string())),
+            ("named formats", formats),
+        ])
+    }
+
+    /// How much memory it takes.
+    fn storage(&self) -> Vec<(String, String)> {
+        let elements = |count: u64| counted(count.into(), "element");
         let capacity = match self.bytes {
             Some(bytes) => format!("{} ({})", elements(self.capacity), counted(bytes, "byte")),
             None => elements(self.capacity),
         };
         let share = 100.0 * self.padding_share();
+        titled([
+            ("size", Some(elements(self.size))),
+            ("capacity", Some(capacity)),
+            ("padding", Some(format!("{} ({share:.1} % of the storage)", elements(self.padding)))),
+        ])
+    }
+
+    /// What kind of map it is.
+    fn map(&self) -> Vec<(String, String)> {
         let least = if self.contiguous_run_is_exact { "" } else { "at least " };
         let injective = match &self.injective {
             Ok(injective) => yes(*injective).to_owned(),
             Err(error) => format!("undecided: {error}"),
         };
-        let lines = [
-            ("dims", Some(format!("{:?}", self.dims))),
-            ("element", element),
-            ("size", Some(elements(self.size))),
-            ("cosize", Some(self.cosize.to_string())),
-            ("capacity", Some(capacity)),
-            ("padding", Some(format!("{} ({share:.1} % of the storage)", elements(self.padding)))),
-            (
-                "contiguous run",
-                Some(format!("{least}{} from the first on", elements(self.contiguous_run))),
-            ),
+        let run = counted(self.contiguous_run.into(), "element");
+        titled([
+            ("contiguous run", Some(format!("{least}{run} from the first on"))),
             ("injective", Some(injective)),
             ("exhaustive", Some(yes(self.exhaustive).to_owned())),
             ("true rank", Some(self.true_rank.to_string())),
-        ];
-        let said = |(title, text): (&str, Option<String>)| Some((title.to_owned(), text?));
-        lines.into_iter().filter_map(said).collect()
+            ("cosize", Some(self.cosize.to_string())),
+        ])
     }
+
+    /// The page, each line within the width but texts of notations, which are whole, with the reason of each notation
+    /// that has no words for the layout.
+    ///
+    /// ```
+    /// use tilewright::{Explanation, Spec};
+    /// let zn = Explanation::of(&Spec::parse("f16[100,30] zN")?.resolve(None, None)?);
+    /// assert!(zn.whole(80).contains("  numpy            cannot say it: dim 1 steps by 1 within"));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn whole(&self, width: usize) -> String {
+        let mut page = self.facts(width);
+        for (notation, text) in &self.notations {
+            page += &match text {
+                Ok(text) => format!("{:HEAD$}{text}\n", format!("  {notation}")),
+                Err(reason) => {
+                    row(&format!("  {notation}"), HEAD, &format!("cannot say it: {reason}"), width)
+                }
+            };
+        }
+        page
+    }
+
+    /// The name, the sentences, and the title of the notations.
+    fn facts(&self, width: usize) -> String {
+        let mut page = shortened(&self.name, width) + "\n";
+        for (title, text) in self.lines() {
+            page += &row(&format!("  {title}"), HEAD, &text, width);
+        }
+        page + "in other notations\n"
+    }
+}
+
+/// Lines with their titles, without those that there are not.
+fn titled<const N: usize>(lines: [(&str, Option<String>); N]) -> Vec<(String, String)> {
+    lines.into_iter().filter_map(|(title, text)| Some((title.to_owned(), text?))).collect()
 }
 
 /// The layout in every notation. Its own name is not asked for: what is said depends on the layout alone.
@@ -289,19 +341,28 @@ fn strides(layout: &TensorLayout, falling: bool) -> Result<bool, Error> {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.name)?;
-        let line = |f: &mut fmt::Formatter<'_>, title: &str, text: &dyn fmt::Display| {
-            writeln!(f, "  {title:<16} {text}")
-        };
-        self.lines().iter().try_for_each(|(title, text)| line(f, title, text))?;
-        self.notations.iter().try_for_each(|(notation, text)| match text {
-            Ok(text) => line(f, notation, text),
-            Err(reason) => line(f, notation, &format_args!("cannot say it: {reason}")),
-        })
+        f.write_str(&self.whole(usize::MAX))
     }
 }
 
 impl Answer for Explanation {
+    /// The page, long texts shortened, and in one line the notations that have no words for the layout.
+    fn within(&self, width: usize) -> String {
+        let mut page = self.facts(width);
+        let said =
+            self.notations.iter().filter_map(|(name, text)| Some((name, text.as_ref().ok()?)));
+        for (notation, text) in said {
+            let text = shortened(text, width.saturating_sub(HEAD));
+            page += &format!("{:HEAD$}{text}\n", format!("  {notation}"));
+        }
+        let silent = self.notations.iter().filter(|(_, text)| text.is_err());
+        let silent: Vec<&str> = silent.map(|(name, _)| *name).collect();
+        if !silent.is_empty() {
+            page += &row("  cannot say it", HEAD, &silent.join(", "), width);
+        }
+        page
+    }
+
     fn to_json(&self) -> Value {
         let notations = self.notations.iter().map(|(name, text)| match text {
             Ok(text) => ((*name).to_owned(), json!({ "text": text })),

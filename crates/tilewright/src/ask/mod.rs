@@ -107,6 +107,12 @@ pub trait Answer: fmt::Display {
     /// The fields that `docs/json.md` lists.
     fn to_json(&self) -> Value;
 
+    /// The text for a place of so many characters across. What does not fit is left out and said; an answer that says
+    /// nothing of its own is the same everywhere.
+    fn within(&self, _width: usize) -> String {
+        self.to_string()
+    }
+
     /// Whether the honest answer is no: layouts differ, nothing was found.
     fn is_no(&self) -> bool {
         false

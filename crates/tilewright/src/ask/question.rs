@@ -172,7 +172,7 @@ impl Question {
             Question::Eval(text) => {
                 Box::new(evaluate(text).map_err(|error| error.in_field("text"))?)
             }
-            Question::Formats => Box::new(Formats),
+            Question::Formats => Box::new(Formats::default()),
             Question::Format(name) => Box::new(Example::of(name)?),
             Question::Notations => Box::new(Notations),
             Question::Functions => Box::new(Functions),

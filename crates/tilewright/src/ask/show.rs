@@ -5,11 +5,14 @@ use std::fmt;
 use serde_json::{Value, json};
 use tilewright_notation::{Named, notations};
 
-use super::Answer;
+use super::{Answer, words::shortened};
 use crate::{
     Error,
     picture::{Cells, Limits, Picture},
 };
+
+/// The characters between two pictures, and before the text of each.
+const GAP: usize = 3;
 
 /// What of a layout is shown.
 ///
@@ -95,10 +98,11 @@ impl Shown {
     pub fn one(named: &Named, look: &Look) -> Result<Shown, Error> {
         let picture = look.picture(named, look.limits);
         let (cells, title) = (look.cells(Cells::Names), title(named));
+        let line = shortened(&title, look.limits.width);
         let picture = match (look.memory, cells == Cells::Names && !look.tiles) {
             (true, _) => picture.memory(cells)?,
             (false, true) => picture.rows(cells),
-            (false, false) => format!("{title}\n{}", picture.grid(cells)),
+            (false, false) => format!("{line}\n{}", picture.grid(cells)),
         };
         Ok(Shown { layouts: vec![title], picture })
     }
@@ -117,12 +121,13 @@ impl Shown {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn two(a: &Named, b: &Named, look: &Look) -> Result<Shown, Error> {
-        let half = Limits { width: look.limits.width / 2, ..look.limits };
+        let half = Limits { width: look.limits.width.saturating_sub(GAP) / 2, ..look.limits };
         let (left, right) = (look.picture(a, half), look.picture(b, half));
         let (pair, cells) = (left.beside(&right)?, look.cells(Cells::Coords));
         let drawn = if look.memory { pair.memory(cells)? } else { pair.grid(cells) };
         let layouts = vec![title(a), title(b)];
-        let picture = format!("A  {}\nB  {}\n{drawn}", layouts[0], layouts[1]);
+        let short = |at: usize| shortened(&layouts[at], look.limits.width.saturating_sub(GAP));
+        let picture = format!("A  {}\nB  {}\n{drawn}", short(0), short(1));
         Ok(Shown { layouts, picture })
     }
 }

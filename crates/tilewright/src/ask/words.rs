@@ -12,6 +12,62 @@ pub fn counted(count: u128, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// A text that is longer than `width` characters: its beginning, and how many characters are left out.
+///
+/// ```
+/// use tilewright::ask::words::shortened;
+/// assert_eq!(shortened("0123456789", 10), "0123456789");
+/// let short = shortened(&"0123456789".repeat(5), 40);
+/// assert_eq!(short, "01234567890123456… 33 characters more");
+/// // There is always a word of what is missing.
+/// assert_eq!(shortened("0123456789", 3), "… 10 characters more");
+/// ```
+pub fn shortened(text: &str, width: usize) -> String {
+    let whole = text.chars().count();
+    if whole <= width {
+        return text.to_owned();
+    }
+    let said = |kept: usize| format!("… {} characters more", whole - kept);
+    let kept = (0..width).rev().find(|&kept| kept + said(kept).chars().count() <= width);
+    let kept = kept.unwrap_or(0);
+    text.chars().take(kept).collect::<String>() + &said(kept)
+}
+
+/// A text in lines of at most `width` characters, broken between words; a longer word stands alone.
+///
+/// ```
+/// use tilewright::ask::words::lines;
+/// assert_eq!(lines("a bc def ghijklmn", 8), ["a bc def", "ghijklmn"]);
+/// assert_eq!(lines("", 8), [""]);
+/// ```
+pub fn lines(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.pop().unwrap_or_default();
+        match line.is_empty() || line.chars().count() + 1 + word.chars().count() <= width {
+            true if line.is_empty() => lines.push(word.to_owned()),
+            true => lines.push(format!("{line} {word}")),
+            false => lines.extend([line, word.to_owned()]),
+        }
+    }
+    lines
+}
+
+/// A row of a table of two columns, the first `head` characters wide: a long text goes on below itself.
+///
+/// ```
+/// use tilewright::ask::words::row;
+/// assert_eq!(row("  size", 8, "1 element or many", 18), "  size  1 element\n        or many\n");
+/// ```
+pub fn row(title: &str, head: usize, text: &str, width: usize) -> String {
+    let lines = lines(text, width.saturating_sub(head).max(8));
+    let row = |(at, line): (usize, &String)| {
+        let title = if at == 0 { title } else { "" };
+        format!("{title:<head$}{line}\n")
+    };
+    lines.iter().enumerate().map(row).collect()
+}
+
 /// How many times larger storage is than what it holds: 1 where both are nothing.
 ///
 /// ```

@@ -1,0 +1,192 @@
+//! What is printed fits the width it is printed in: that of `COLUMNS`, of the terminal, or 100 characters.
+
+use std::process::Command;
+
+const COMMANDS: [&str; 14] = [
+    "convert",
+    "verify",
+    "info",
+    "show",
+    "explain",
+    "translate",
+    "index",
+    "same",
+    "eval",
+    "formats",
+    "recognise",
+    "infer",
+    "bench",
+    "completions",
+];
+
+/// Stdout in a place of so many columns; none are a pipe.
+fn printed(columns: Option<usize>, args: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+    command.args(args).env_remove("COLUMNS");
+    columns.map(|columns| command.env("COLUMNS", columns.to_string()));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn widest(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+/// Every command line fits 80, 100 and 120 columns, and a pipe 100.
+fn fits(args: &[&str]) {
+    for columns in [Some(80), Some(100), Some(120), None] {
+        let text = printed(columns, args);
+        let most = columns.unwrap_or(100);
+        assert!(widest(&text) <= most && !text.is_empty(), "{columns:?} {args:?}:\n{text}");
+    }
+}
+
+const SPECS: [&str; 7] = [
+    "f16[4096,4096] zN",
+    "bf16[20,200]{1,0:T(8,128)(2,1)}",
+    "f32[2,3,4,5] row-major",
+    "((2,2,2,2,2),(2,2,2,2,2)):((1,4,16,64,256),(2,8,32,128,512))",
+    "f16[100,100] zN^T",
+    "(3,2):(-1,3)",
+    "u4[128,256] MARLIN",
+];
+
+#[test]
+fn layouts_fit_their_width() {
+    for spec in SPECS {
+        fits(&["explain", spec]);
+        fits(&["show", spec]);
+        fits(&["show", spec, "--tiles"]);
+        fits(&["show", spec, "--color", "always", "--color", "never"]);
+    }
+    fits(&["show", "f16[64,64] row-major", "f16[64,64] zN"]);
+    fits(&["show", "f16[64,64] row-major", "f16[64,64] zN", "--tiles"]);
+    fits(&["show", "Sw<3,3,3> o (8,64):(64,1)", "--banks", "8", "--dtype", "f16"]);
+    fits(&["show", "f16[64,256] zN", "--banks", "8"]);
+    fits(&["show", "(6,2):(8,2) o (4,3):(3,1)"]);
+    fits(&["show", "((4,8),(2,2,2)):((32,1),(16,8,128))", "--tile", "16,16"]);
+    // Nothing is as long as the array.
+    assert!(printed(None, &["show", "f16[4096,4096] zN"]).len() < 20_000);
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let grid = printed(Some(80), &["show", "f16[4096,4096] zN"]);
+    assert!(grid.trim_end().lines().last().unwrap().contains("more columns"), "{grid}");
+    let long = "((2,2,2,2,2),(2,2,2,2,2)):((1,4,16,64,256),(2,8,32,128,512))";
+    let explained = printed(Some(80), &["explain", long]);
+    assert!(explained.contains(" characters more\n"), "{explained}");
+    let formats = printed(Some(80), &["formats", "ascend"]);
+    assert!(formats.contains("… 1 more"), "{formats}");
+}
+
+#[test]
+fn an_explanation_begins_with_the_array_and_folds_what_cannot_say_it() {
+    let text = printed(Some(100), &["explain", "f16[100,100] zN"]);
+    let titles: Vec<&str> =
+        text.lines().skip(1).map(|line| line.get(..19).unwrap_or(line).trim()).collect();
+    assert_eq!(titles[..3], ["dims", "element", "order"]);
+    let (facts, others) = text.split_once("in other notations\n").unwrap();
+    assert!(facts.lines().skip(1).all(|line| line.starts_with("  ")), "{facts}");
+    assert!(!others.contains("one stride a dim"), "{others}");
+    let folded = others.split("cannot say it").nth(1).unwrap();
+    assert!(
+        ["numpy", "torch", "order", "--all"].iter().all(|word| folded.contains(word)),
+        "{folded}"
+    );
+    let all = printed(Some(100), &["explain", "f16[100,100] zN", "--all"]);
+    assert_eq!(
+        all.matches("cannot say it: ").count(),
+        folded.split("--all").next().unwrap().matches(", ").count() + 1
+    );
+    assert!(all.contains("NumPy has one"), "{all}");
+}
+
+#[test]
+fn formats_are_grouped_and_found() {
+    fits(&["formats"]);
+    let all = printed(Some(120), &["formats"]);
+    for group in [
+        "Ascend: matrices in fractals",
+        "NVIDIA: matrices of cuBLASLt",
+        "Intel: operands of VNNI and AMX",
+    ] {
+        assert!(all.contains(&format!("{group}\n  ")), "{group}");
+    }
+    let found = |word| {
+        let text = printed(Some(120), &["formats", word]);
+        text.lines()
+            .filter(|line| line.starts_with("  "))
+            .map(|line| line.split_whitespace().next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("tenstorrent"), ["TT_TILE", "TT_TILE_16x32", "TT_TILE_32x16"]);
+    assert_eq!(found("marlin"), found("Marlin"));
+    assert!(found("marlin").contains(&"MARLIN".to_owned()));
+    fits(&["formats", "zN"]);
+    let marlin = printed(Some(100), &["formats", "MARLIN"]);
+    assert!(marlin.contains("MARLIN^T") && marlin.contains("[out, in]"), "{marlin}");
+    assert!(!printed(Some(100), &["formats", "zN"]).contains("^T"));
+}
+
+#[test]
+fn help_fits_and_its_examples_are_whole() {
+    fits(&["--help"]);
+    let wide = |command: &str| printed(Some(200), &[command, "--help"]);
+    for command in COMMANDS {
+        fits(&[command, "--help"]);
+        let narrow = printed(Some(80), &[command, "--help"]);
+        let examples = wide(command);
+        let examples = examples.split("Examples:\n").nth(1).unwrap();
+        assert!(narrow.contains(examples), "{narrow}");
+    }
+    let verify = printed(None, &["verify", "--help"]);
+    assert!(verify.contains("The layout that the converted file must have"), "{verify}");
+    assert!(!verify.contains("The layout of the result"), "{verify}");
+    for command in ["info", "infer", "verify", "convert"] {
+        let help = printed(None, &[command, "--help"]);
+        assert!(help.contains("npz") && help.to_lowercase().contains("gguf"), "{help}");
+    }
+    let convert = printed(None, &["convert", "--help"]);
+    let headings = ["Layouts and tensors:", "The array:", "The run:", "General options:"];
+    let at = headings.map(|heading| convert.find(heading).expect(heading));
+    assert!(at.is_sorted(), "{convert}");
+}
+
+#[test]
+fn columns_that_are_no_number_are_ignored() {
+    let text = |columns: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+        let output = command.args(["show", "(4,100):(100,1)"]).env("COLUMNS", columns).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    for columns in ["", "0", "wide", "-3"] {
+        assert_eq!(text(columns), printed(None, &["show", "(4,100):(100,1)"]), "{columns}");
+    }
+    assert!(widest(&text("1")) > 1);
+}
+
+#[test]
+fn a_format_may_be_transposed_everywhere() {
+    let said = |args: &[&str]| printed(None, args).trim().to_owned();
+    assert_eq!(said(&["translate", "bf16[20,8] VNNI^T", "--to", "CUTE"]), "(20,(2,4)):(2,(1,40))");
+    assert_eq!(said(&["translate", "bf16[20,8] VNNI^T", "--to", "format"]), "VNNI^T");
+    assert_eq!(said(&["same", "f16[32,48] zN^T", "f16[32,48] nZ"]), "same");
+    assert_eq!(
+        said(&["recognise", "u4[128,64]E(4) MARLIN^T"]).split_whitespace().next(),
+        Some("MARLIN^T")
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    let [tiled, back] =
+        ["a", "b"].map(|name| folder.path().join(name).with_extension("safetensors"));
+    let [tiled, back] = [&tiled, &back].map(|path| path.to_str().unwrap());
+    printed(
+        None,
+        &["convert", data, tiled, "--rule", "*proj.weight=zN^T", "--skip-unfit", "--verify", "-q"],
+    );
+    assert!(printed(None, &["info", tiled]).contains("zN^T"));
+    printed(None, &["convert", tiled, back, "--to", "row-major", "--verify", "-q"]);
+    assert!(printed(None, &["verify", back, "--against", data, "-q"]).contains("same"));
+}
