@@ -73,7 +73,7 @@ export const NOTATIONS: readonly (readonly [title: string, spec: string, dims?: 
   ["a billion", "bf16[32768,32768]{1,0:T(8,128)(2,1)}"],
 ];
 
-/** Tiles of shared memory under the reads of a warp: so many elements a thread at once. */
+/** Tiles of shared memory under the reads of a warp: a number of elements a thread at once. */
 export const BANKS: readonly (readonly [title: string, spec: string, dtype: string, vector: string])[] = [
   ["Rows of 128 bytes, read by ldmatrix", "(8,64):(64,1)", "f16", "8"],
   ["The same with a swizzle", "Sw<3,3,3> o (8,64):(64,1)", "f16", "8"],

@@ -15,7 +15,7 @@ export interface Drawn {
   labels: number;
 }
 
-/** Browsers lay out no more than so many pixels; beyond, the scroll bar is a scale. */
+/** The most pixels that browsers lay out; beyond, the scroll bar is a scale. */
 const LONGEST = 8_000_000;
 
 interface Options {

@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: everything that decides whether a change lands, the first failure last.
+//! `cargo xtask ci`: everything that decides whether a change lands. It stops at the first failure.
 //!
 //! Steps whose tools are missing and cannot be fetched are named and left out; with `CI=true` in the
 //! environment that is a failure.

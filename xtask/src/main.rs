@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `bench`, `wheel`, `oracles`, `web`.
+//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `bench`, `wheel`, `oracles`, `web`, `site`.
 //!
 //! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
 //! them. Nothing here depends on the crates it checks.
@@ -14,6 +14,7 @@ mod oracles;
 mod python;
 mod release;
 mod shell;
+mod site;
 mod steps;
 mod tidy;
 mod tools;
@@ -68,6 +69,8 @@ enum Command {
         #[arg(long)]
         shots: bool,
     },
+    /// The documents and the page as a site of files, into the build folder's `site`
+    Site,
 }
 
 fn main() -> ExitCode {
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Command::Web { test, shots } => web::build(&root)
             .and_then(|()| if shots { web::shots(&root) } else { Ok(()) })
             .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
+        Command::Site => site::run(&root),
         Command::Algebra { check } => algebra::run(&root, check),
         Command::Wheel { test } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),

@@ -12,6 +12,7 @@ mod output;
 mod own_formats;
 mod progress;
 mod remedy;
+mod screen;
 mod size;
 mod spec;
 mod streams;

@@ -90,7 +90,7 @@ mod tuple;
 mod view;
 mod witness;
 
-pub use algebra::{LayoutTile, LayoutTv, LeftInverse, SEARCH_STATES, Slicer, Tiler};
+pub use algebra::{LayoutPart, LayoutTile, LayoutTv, LeftInverse, SEARCH_STATES, Slicer, Tiler};
 pub use basis::{BasisLayout, MAX_BASES};
 pub use block::{Block, Loop, MAX_LOOPS};
 pub use blocks::Blocks;

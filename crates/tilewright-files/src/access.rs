@@ -1,4 +1,4 @@
-//! Who may read and write a result: those who could with the file that it replaces, or with the input.
+//! The permissions of a result: those of the file that it replaces, else those of the input.
 
 use std::{
     fs::{self, File, Metadata},

@@ -1,7 +1,7 @@
-//! How the elements of a tensor lie: what is read, moved and compared.
+//! A layout with the type and width of its elements: how a tensor lies in a file.
 //!
-//! Elements of a type with blocks are moved by whole blocks. The layout that has a name counts elements; the
-//! one that moves counts blocks: where n elements are a block, element n·i + j of the last dim lies j
+//! Types with blocks, such as GGUF's `q4_0`, are moved by whole blocks. The layout that is shown counts elements; the
+//! one that is moved counts blocks: where n elements are a block, element n·i + j of the last dim lies j
 //! places behind element n·i, so a block has one place, and the offsets of blocks are those of their first
 //! elements over n.
 
@@ -35,7 +35,7 @@ impl Held {
         Held { named, dtype, bits, order: ByteOrder::Little, blocks: None }
     }
 
-    /// So many bytes of which nothing more is known; `None` beyond 2⁶³ − 1.
+    /// A tensor of `len` bytes whose type has no layout; `None` beyond 2⁶³ − 1.
     pub(crate) fn bytes_alone(len: u64) -> Option<Held> {
         let layout = TensorLayout::row_major(&[len]).ok()?;
         Some(Held::new("row-major", layout, Dtype::U8, 8, Fill::Unspecified))

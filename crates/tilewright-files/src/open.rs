@@ -1,4 +1,4 @@
-//! Opening files: of the format that a path names, or that the first bytes show.
+//! Opens files. The format is the one that the path names, else the one that the first bytes show.
 
 use std::{
     fs::File,

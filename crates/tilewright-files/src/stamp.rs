@@ -1,4 +1,4 @@
-//! What the system says of a file without reading it: enough to see that it is another, or was changed.
+//! A file's stamp: what the system says of it without reading it, enough to see that it was replaced or changed.
 
 use std::{
     fs::{self, Metadata},

@@ -58,9 +58,10 @@ impl Notation {
         self.name
     }
 
-    /// Whether this is its name or another name of it.
+    /// Whether this is its name or another name of it, in small letters or capitals.
     pub(crate) fn is_called(&self, name: &str) -> bool {
-        self.name == name || self.aliases.contains(&name)
+        let same = |own: &&str| own.eq_ignore_ascii_case(name);
+        same(&self.name) || self.aliases.iter().any(|alias| same(alias))
     }
 
     /// Whose notation it is and what it says of a layout, in a few words.

@@ -1,7 +1,8 @@
 //! Which names of the catalogue a layout has.
 //!
 //! A name is found iff it gives the same map with the same padding for the same extents and elements:
-//! strides alone are no name. Where several are the same, all are listed.
+//! strides alone are no name. Where several are the same, all are listed; names of the transposed array, such as
+//! `MARLIN^T`, only where there is no other.
 
 use tilewright_core::{Dtype, TensorLayout};
 
@@ -49,34 +50,52 @@ pub struct Recognised {
 /// assert!(!names("s8[32,48] ((16,2),(16,3)):((16,256),(1,512))").contains(&"zN".to_owned()));
 /// assert!(names("[8,12] ((4,2),(4,3)):((4,16),(1,32))").contains(&"zN[M0=4,C0=4]".to_owned()));
 /// assert!(names("[8,12] (8,12):(1,9)").is_empty());
+/// // A weight as PyTorch stores it, [N, K], in a format of [K, N].
+/// let kn = "(n3 n2:4 n1:2 n0:8) (k3 k2:2 k1:4 k0:2) -> k3 n3 n0 k1 n2 k0 n1 k2";
+/// assert_eq!(names(&format!("u4[128,64]E(4) {kn}")), ["MARLIN^T"]);
 /// // Blocks of 32 columns, 512 elements from one to the next.
 /// assert!(names("[8,64] (8,(32,2)):(32,(1,512))").contains(&"COL32[LD=512]".to_owned()));
 /// ```
 pub fn recognise(named: &Named) -> Vec<Recognised> {
-    let name = |format| {
-        usual(format, named).or_else(|| set(format, named)).or_else(|| spread(format, named))
+    let names = |behind| {
+        let asked = Asked { named, behind };
+        let name = |format| {
+            usual(format, asked).or_else(|| set(format, asked)).or_else(|| spread(format, asked))
+        };
+        catalogue().filter_map(name).collect::<Vec<_>>()
     };
-    catalogue().filter_map(name).collect()
+    match names("") {
+        none if none.is_empty() => names("^T"),
+        found => found,
+    }
+}
+
+/// What a name is looked for.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    named: &'a Named,
+    /// What stands behind each name that is tried.
+    behind: &'static str,
 }
 
 /// The format as it is, or else by a vendor's preset.
-fn usual(format: &'static Format, named: &Named) -> Option<Recognised> {
+fn usual(format: &'static Format, asked: Asked<'_>) -> Option<Recognised> {
     let presets = format.constants.iter().flat_map(|constant| constant.presets);
     let texts = presets.map(|preset| format!("format:{}[preset={}]", format.name, preset.name));
     std::iter::once(format!("format:{}", format.name))
         .chain(texts)
-        .find_map(|text| matches(format, &text, named))
+        .find_map(|text| matches(format, &text, asked))
 }
 
 /// The format with sizes for what depends on the element or the user.
-fn set(format: &'static Format, named: &Named) -> Option<Recognised> {
+fn set(format: &'static Format, asked: Asked<'_>) -> Option<Recognised> {
     let vary =
         |constant: &&crate::Constant| constant.units.is_empty() || !constant.presets.is_empty();
     if !format.constants.iter().any(vary) {
         return None;
     }
     let units = dialect::units(format);
-    let sizes = blocks(named.layout());
+    let sizes = blocks(asked.named.layout());
     let texts: Vec<String> = match &units[..] {
         [one] => sizes.iter().map(|size| format!("{one}={size}")).collect(),
         [one, two] => sizes
@@ -85,17 +104,17 @@ fn set(format: &'static Format, named: &Named) -> Option<Recognised> {
             .collect(),
         _ => Vec::new(),
     };
-    texts.iter().find_map(|text| matches(format, &format!("format:{}[{text}]", format.name), named))
+    texts.iter().find_map(|text| matches(format, &format!("format:{}[{text}]", format.name), asked))
 }
 
 /// The format with a leading dimension: one of the layout's strides. Without blocks that would name any matrix.
-fn spread(format: &'static Format, named: &Named) -> Option<Recognised> {
+fn spread(format: &'static Format, asked: Asked<'_>) -> Option<Recognised> {
     if !format.leading || dialect::units(format).is_empty() {
         return None;
     }
-    let mut modes = named.layout().layout().modes().iter();
+    let mut modes = asked.named.layout().layout().modes().iter();
     modes.find_map(|mode| {
-        matches(format, &format!("format:{}[LD={}]", format.name, mode.stride()), named)
+        matches(format, &format!("format:{}[LD={}]", format.name, mode.stride()), asked)
     })
 }
 
@@ -117,8 +136,9 @@ fn blocks(layout: &TensorLayout) -> Vec<u64> {
 }
 
 /// The name, if this SPEC is the layout.
-fn matches(format: &'static Format, text: &str, named: &Named) -> Option<Recognised> {
-    let spec = Spec::parse(text).ok()?;
+fn matches(format: &'static Format, text: &str, asked: Asked<'_>) -> Option<Recognised> {
+    let Asked { named, behind } = asked;
+    let spec = Spec::parse(&format!("{text}{behind}")).ok()?;
     let dims = Some(named.layout().extents());
     if !spec.fits(named.layout().rank()) {
         return None;

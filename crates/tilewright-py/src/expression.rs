@@ -186,7 +186,7 @@ fn integer(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         && let Ok(index) = value.call_method0("__index__")
         && index.is_instance_of::<PyInt>()
     {
-        return index.extract::<Integer<i64>>().map(|index| Value::from(index.0));
+        return index.extract::<Integer<i64>>()?.of("argument").map(Value::from);
     }
     let found = value.get_type().name()?.to_string();
     Err(PyTypeError::new_err(format!(
@@ -205,13 +205,14 @@ fn spelled(text: &str) -> PyResult<Value> {
     }
 }
 
-/// A tuple of integers, or with layouts in it a tiler.
+/// A tuple of integers, or with a layout of any class in it a tiler.
 fn sequence(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     let (mut parts, mut tiler) = (Vec::new(), false);
     for part in value.try_iter()? {
         let part = part?;
-        tiler |= part.is_instance_of::<PyLayout>() || part.is_instance_of::<PyString>();
-        parts.push(nested(&part, depth + 1)?);
+        let part = nested(&part, depth + 1)?;
+        tiler |= !matches!(part.kind(), "integer" | "tuple" | "slicer");
+        parts.push(part);
     }
     if tiler { Value::tiler(parts).raised() } else { Value::tuple(parts).raised() }
 }

@@ -1,7 +1,7 @@
 //! Integers of Python's, which have no bounds, as those of the library, which have.
 //!
 //! Law: what is no integer is a `TypeError`, as everywhere in Python; an integer out of bounds is the
-//! package's `ArgumentError`, with the number and the bounds.
+//! package's `ArgumentError`, with the argument's name, the number and the bounds.
 
 use std::fmt::Display;
 
@@ -31,32 +31,53 @@ macro_rules! bounded {
 
 bounded!(u8 u32 u64 usize i8 i64);
 
-/// An integer within the bounds of its type.
-pub(crate) struct Integer<T>(pub(crate) T);
+/// An integer that was given. Its bounds are looked at where the name of the argument is known.
+pub(crate) struct Integer<T>(Result<T, String>);
 
-impl<'a, 'py, T> FromPyObject<'a, 'py> for Integer<T>
-where
-    T: FromPyObject<'a, 'py, Error = PyErr> + Bounded,
-{
-    type Error = PyErr;
-
-    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Integer<T>> {
-        value.extract::<T>().map(Integer).map_err(|error| {
-            if !error.is_instance_of::<PyOverflowError>(value.py()) {
-                return error;
-            }
-            // Python refuses to write integers of thousands of digits.
-            let found = value.str().map_or_else(|_| "another".into(), |text| text.to_string());
-            refused(
-                "arguments",
-                format!("an integer from {} to {} is expected, not {found}", T::LEAST, T::MOST),
-            )
+impl<T: Bounded> Integer<T> {
+    /// The integer; out of bounds, an error that names the argument.
+    pub(crate) fn of(self, argument: &str) -> PyResult<T> {
+        self.0.map_err(|found| {
+            let (least, most) = (T::LEAST, T::MOST);
+            let says = format!("{argument}= takes an integer from {least} to {most}, not {found}");
+            refused("arguments", says)
         })
     }
 }
 
+impl<'a, 'py, T> FromPyObject<'a, 'py> for Integer<T>
+where
+    T: FromPyObject<'a, 'py, Error = PyErr>,
+{
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Integer<T>> {
+        match value.extract::<T>() {
+            Ok(integer) => Ok(Integer(Ok(integer))),
+            Err(error) if !error.is_instance_of::<PyOverflowError>(value.py()) => Err(error),
+            // Python refuses to write integers of thousands of digits.
+            Err(_) => {
+                let found = value.str().map_or_else(|_| "another".into(), |text| text.to_string());
+                Ok(Integer(Err(found)))
+            }
+        }
+    }
+}
+
 /// The extents of an array, a coordinate of it, or a tile: a sequence of integers.
-pub(crate) struct Integers(pub(crate) Vec<u64>);
+pub(crate) struct Integers(Vec<Integer<u64>>);
+
+impl Integers {
+    /// The integers; out of bounds, an error that names the argument.
+    pub(crate) fn of(self, argument: &str) -> PyResult<Vec<u64>> {
+        self.0.into_iter().map(|one| one.of(argument)).collect()
+    }
+
+    /// What was given of them.
+    pub(crate) fn given(argument: &str, all: Option<Integers>) -> PyResult<Option<Vec<u64>>> {
+        all.map(|all| all.of(argument)).transpose()
+    }
+}
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Integers {
     type Error = PyErr;
@@ -68,12 +89,14 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Integers {
                 format!("a sequence of integers is expected, such as (100, 30); not {found}");
             return Err(PyTypeError::new_err(says));
         }
-        let all: Vec<Integer<u64>> = value.extract()?;
-        Ok(Integers(all.into_iter().map(|one| one.0).collect()))
+        value.extract().map(Integers)
     }
 }
 
-/// What was given of them.
-pub(crate) fn given<T>(integer: Option<Integer<T>>) -> Option<T> {
-    integer.map(|integer| integer.0)
+/// What was given of an integer.
+pub(crate) fn given<T: Bounded>(
+    argument: &str,
+    integer: Option<Integer<T>>,
+) -> PyResult<Option<T>> {
+    integer.map(|integer| integer.of(argument)).transpose()
 }

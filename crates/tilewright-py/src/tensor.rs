@@ -2,11 +2,13 @@
 
 use pyo3::{
     prelude::*,
-    types::{PyAny, PyInt, PyTuple, PyType},
+    types::{PyAny, PyTuple, PyType},
 };
 use tilewright::{
-    Dtype, Fill, Named, Place, TensorLayout, notation,
-    picture::{Cells, Picture},
+    Dtype, Fill, Named, Place, TensorLayout,
+    ask::{Look, Shown},
+    notation,
+    picture::Limits,
 };
 
 use crate::{
@@ -15,7 +17,8 @@ use crate::{
     foreign::Memory,
     integer::{Integer, Integers, given},
     spec::{dtype_of, resolve, storage_shape},
-    values::{PyLayout, PyTensorLayout},
+    spelling::{html, quoted},
+    values::{PyLayout, PyTensorLayout, alone},
     words::{PyComparison, PyExplanation, compared},
 };
 
@@ -29,7 +32,8 @@ impl PyTensorLayout {
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyTensorLayout> {
         let dtype = dtype.map(dtype_of).transpose()?;
-        resolve(spec, dims.as_ref().map(|dims| &*dims.0), dtype).map(PyTensorLayout)
+        let dims = Integers::given("dims", dims)?;
+        resolve("spec", spec, dims.as_deref(), dtype).map(PyTensorLayout)
     }
 
     /// The layout of an array: its dims, its strides, its element type. Nothing is copied.
@@ -64,6 +68,18 @@ impl PyTensorLayout {
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.0.layout().extents())
+    }
+
+    /// The logical extents, by NumPy's name; the extents of the storage are ``storage_shape``.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.dims(py)
+    }
+
+    /// The number of logical dims, by NumPy's name.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.rank()
     }
 
     /// The number of logical dims.
@@ -144,9 +160,11 @@ impl PyTensorLayout {
         self.0.layout().injective().raised()
     }
 
-    /// The offset of a coordinate, in elements. Raises ``OutOfRangeError`` outside the dims.
-    fn offset(&self, coord: &Bound<'_, PyAny>) -> PyResult<i64> {
-        self.0.layout().offset(&coordinate(coord)?).raised()
+    /// The offset of a coordinate, in elements: ``offset(16, 0)``, or as one sequence ``offset((16, 0))``. Raises
+    /// ``OutOfRangeError`` outside the dims.
+    #[pyo3(signature = (*coord))]
+    fn offset(&self, coord: &Bound<'_, PyTuple>) -> PyResult<i64> {
+        self.0.layout().offset(&coordinate(&alone(coord))?).raised()
     }
 
     /// The coordinate at an offset of the storage, in elements; None for padding. Raises ``OutOfRangeError``
@@ -156,7 +174,7 @@ impl PyTensorLayout {
         py: Python<'py>,
         offset: Integer<i64>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let offset = offset.0;
+        let offset = offset.of("offset")?;
         match self.0.layout().locate(offset).raised()? {
             Place::Element(coord) => PyTuple::new(py, coord.as_slice()).map(Some),
             Place::Padding => Ok(None),
@@ -189,7 +207,8 @@ impl PyTensorLayout {
         let (dims, dtype) = (self.0.layout().extents(), self.0.dtype());
         compared(
             &self.0,
-            &resolve(other, None, None).or_else(|_| resolve(other, Some(dims), dtype))?,
+            &resolve("other", other, None, None)
+                .or_else(|_| resolve("other", other, Some(dims), dtype))?,
         )
     }
 
@@ -198,11 +217,36 @@ impl PyTensorLayout {
         tilewright::recognise(&self.0).into_iter().map(|found| found.name).collect()
     }
 
-    /// The grid as text: coordinates on both margins, an offset in each cell; ``names`` for letters instead.
-    #[pyo3(signature = (*, names = false))]
-    fn show(&self, names: bool) -> String {
-        let cells = if names { Cells::Names } else { Cells::Numbers };
-        Picture::new(self.0.layout(), self.0.fill()).with_tiles().grid(cells)
+    /// The layout as text, as ``tilewright show`` prints it: coordinates on both margins, an offset in each cell.
+    /// ``names`` draws the elements as a, b, c … instead, ``numbers`` their row-major numbers; ``tiles`` has borders
+    /// round tiles instead of cells; ``memory`` is memory in a line instead of a grid. With ``other``, a layout of the
+    /// same array, both side by side. What goes beyond ``width`` characters and ``rows`` rows is left out, and said.
+    #[pyo3(signature = (other = None, /, *, names = false, numbers = false, memory = false, tiles = false, width = None, rows = None))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python, each with a default")]
+    fn show(
+        &self,
+        other: Option<&Bound<'_, PyAny>>,
+        names: bool,
+        numbers: bool,
+        memory: bool,
+        tiles: bool,
+        width: Option<Integer<u64>>,
+        rows: Option<Integer<u64>>,
+    ) -> PyResult<String> {
+        let usual = Limits::default();
+        let width = given("width", width)?
+            .map_or(usual.width, |width| usize::try_from(width).unwrap_or(usize::MAX));
+        let limits = Limits { width, rows: given("rows", rows)?.unwrap_or(usual.rows), ..usual };
+        let look = Look { memory, tiles, limits, ..Look::default() }.labelled(names, numbers);
+        let shown = match other {
+            None => Shown::one(&self.0, &look),
+            Some(other) => {
+                let other =
+                    resolve("other", other, Some(self.0.layout().extents()), self.0.dtype())?;
+                Shown::two(&self.0, &other, &look)
+            }
+        };
+        Ok(shown.raised()?.picture)
     }
 
     /// A picture. ``grid``: where each element is stored; ``memory``: what each offset stores; with ``to`` the
@@ -218,12 +262,12 @@ impl PyTensorLayout {
         values: Option<Integer<u64>>,
         vector: Option<Integer<u64>>,
     ) -> PyResult<PyDrawing> {
-        let to = to.map(|to| resolve(to, Some(self.0.layout().extents()), self.0.dtype()));
+        let to = to.map(|to| resolve("to", to, Some(self.0.layout().extents()), self.0.dtype()));
         let to = to.transpose()?;
-        let vector = given(vector);
-        let threads = match (given(threads), given(values)) {
+        let vector = given("vector", vector)?;
+        let threads = match (given("threads", threads)?, given("values", values)?) {
             (Some(threads), values) => Some((threads, values.unwrap_or(1))),
-            (None, Some(_)) => return Err(refused("arguments", "values of how many threads?")),
+            (None, Some(_)) => return Err(refused("arguments", "values= needs threads=")),
             (None, None) => None,
         };
         PyDrawing::of(&self.0, &Kind { name: kind, to: to.as_ref(), threads, vector })
@@ -271,27 +315,19 @@ impl PyTensorLayout {
 
     /// The picture for a notebook: drawn, or as text where it cannot be.
     pub(crate) fn html(&self) -> String {
-        let escape =
-            |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-        let text =
-            || format!("<pre>{}\n{}</pre>", escape(&self.0.to_spec()), escape(&self.show(false)));
+        let shown = || {
+            Shown::one(&self.0, &Look::default())
+                .map_or_else(|_| self.0.to_spec(), |one| one.picture)
+        };
+        let text = || format!("<pre>{}</pre>", html(&shown()));
         self.grid().map_or_else(|_| text(), |drawing| drawing.part())
-    }
-}
-
-/// A text between quotes, as Python writes it.
-fn quoted(text: &str) -> String {
-    if text.contains('\'') {
-        format!("\"{}\"", text.replace('"', "\\\""))
-    } else {
-        format!("'{text}'")
     }
 }
 
 /// An integer, or a sequence of such.
 fn coordinate(coord: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    if coord.is_instance_of::<PyInt>() {
-        return coord.extract::<Integer<u64>>().map(|one| vec![one.0]);
+    match coord.extract::<Integer<u64>>() {
+        Ok(one) => one.of("coord").map(|one| vec![one]),
+        Err(_) => coord.extract::<Integers>()?.of("coord"),
     }
-    coord.extract::<Integers>().map(|all| all.0)
 }

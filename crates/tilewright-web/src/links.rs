@@ -78,7 +78,8 @@ impl Links {
         let mut links = Links { a: Vec::new(), b: Vec::new(), tiles: Vec::new() };
         for i in 0..result.size() {
             let (left, right) = cell(operation, a, b, result, i);
-            let copies = matches!(operation, Operation::Product | Operation::Blocked | Operation::Raked);
+            let copies =
+                matches!(operation, Operation::Product | Operation::Blocked | Operation::Raked);
             links.a.push(number(left));
             links.b.push(number(right));
             links.tiles.push(number(if copies { right } else { rest(operation, b, result, i) }));

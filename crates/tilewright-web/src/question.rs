@@ -32,7 +32,7 @@ const USUAL_BITS: u32 = 32;
 /// | `view` | `spec`, `dims`, `dtype` | what the program explains with `--json`, and what a picture needs |
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
 /// | `plan` | `a`, `b`, `dims`, `dtype` | how the bytes would be moved: `text`, `kernel`, and the width `bits` of the elements, `assumed` where neither side says it |
-/// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of so many elements at once: `svg`, `notes`, and the width `bits`, `assumed` where it is not known |
+/// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of `vector` elements at once: `svg`, `notes`, and the width `bits`, `assumed` where it is not known |
 /// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads, and for maps that are no layouts, the `map`, what its picture shows as `title`, the picture as `svg`, and `lines`: the map in words, as `[title, text]`; null for others |
 /// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype`; `expression` of `text` | an SVG file, or null |
 /// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links`: for each cell of the result that of `a`, that of `b`, and the number of its tile or copy of `a` |
@@ -70,14 +70,14 @@ struct Page<'a>(Fields<'a>);
 impl Page<'_> {
     fn answer(&self) -> Answer {
         let Page(fields) = self;
-        match fields.text("ask") {
+        match fields.text("ask")? {
             "view" => Ok(facts::view(&fields.layout("spec")?)),
             "convert" => self.convert(),
             "plan" => self.plan(),
             "banks" => self.banks(),
             "spread" => self.spread(),
             "picture" => self.picture(),
-            "step" => step::step(fields.text("op"), fields.text("a"), fields.text("b")),
+            "step" => step::step(fields.text("op")?, fields.text("a")?, fields.text("b")?),
             other => match Question::from_json(fields.0)? {
                 Some(question) => Ok(question.answer()?.to_json()),
                 None => Err(Error::usage("ask", format!("`{other}` is no question"))),
@@ -113,7 +113,7 @@ impl Page<'_> {
     /// The banks of shared memory that reads of a matrix meet, and how often they collide.
     fn banks(&self) -> Answer {
         let named = self.0.layout("spec")?;
-        let vector = u64::try_from(self.0.integer("vector")?).unwrap_or(0);
+        let vector = u64::from(self.0.natural("vector")?);
         let usual = Access { element_bytes: u64::from(USUAL_BITS / 8), vector };
         let read = access(&named, vector);
         let access = match read {
@@ -130,17 +130,17 @@ impl Page<'_> {
     /// What is no layout of an array in memory: who holds what of one that is spread over threads, a linear map,
     /// coordinates for values.
     fn spread(&self) -> Answer {
-        let text = self.0.text("spec");
+        let text = self.0.text("spec")?;
         let text = input::expression(text).unwrap_or(text);
         if is_map(text) {
             let scene = expression(text, &Limits::default());
             let scene = scene.map_err(|error| error.in_field("spec"))?;
             let svg = scene.map(|scene| scene.to_svg());
-            let lines = json!([["map", evaluate(text).map_or_else(|_| text.trim().to_owned(), |map| map.to_string())]]);
-            let title = "Where each cell is sent";
+            let map = evaluate(text).map_or_else(|_| text.trim().to_owned(), |map| map.to_string());
+            let (title, lines) = ("Where each cell is sent", json!([["map", map]]));
             return Ok(json!({ "title": title, "map": text.trim(), "svg": svg, "lines": lines }));
         }
-        let spread = Distribution::of(self.0.text("spec"), &self.0.array()?)?;
+        let spread = Distribution::of(self.0.text("spec")?, &self.0.array()?)?;
         let Some(map) = spread.map else {
             return Ok(Value::Null);
         };
@@ -153,9 +153,9 @@ impl Page<'_> {
 
     /// A picture to keep: of one layout, its memory, or a conversion.
     fn picture(&self) -> Answer {
-        let svg = match self.0.text("kind") {
+        let svg = match self.0.text("kind")? {
             "expression" => {
-                let scene = expression(self.0.text("text"), &Limits::default());
+                let scene = expression(self.0.text("text")?, &Limits::default());
                 let scene = scene.map_err(|error| error.in_field("text"))?;
                 return Ok(json!(scene.map(|scene| scene.to_svg())));
             }

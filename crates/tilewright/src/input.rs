@@ -1,5 +1,7 @@
 //! What a person typed, read: a SPEC or an expression in its place, two layouts of one array, a list of integers.
 
+use std::cmp::Reverse;
+
 use tilewright_core::Dtype;
 use tilewright_notation::{self as notation, Named, Spec};
 
@@ -96,15 +98,36 @@ impl Array {
 /// assert_eq!(spec("f32[2,3]{1,0}"), "f32[2,3]{1,0}");
 /// assert_eq!(spec("composition((4,8):(8,1), <2,4>)"), "(2,4):(8,1)");
 /// assert_eq!(spec("eval:(4,8):(8,1) o <2,4>"), "(2,4):(8,1)");
+/// assert_eq!(spec("make_layout((4,2), (1,4))"), spec("make_layout(make_shape(4,2), make_stride(1,4))"));
 /// assert_eq!(read("eval: size(4:1)").unwrap_err().span(), Some((5, 15)));
+/// // Of a text that neither reads, the error is that of the reading that gets further.
+/// let error = read("make_layout(make_shape(4,8), make_stride(8,1)").unwrap_err();
+/// assert_eq!(error.span(), Some((45, 45)));
 /// ```
 pub fn read(text: &str) -> Result<Spec, Error> {
-    let Some(expression) = expression(text) else {
-        return Ok(Spec::parse(text)?);
-    };
-    let at = text.len() - expression.len();
-    let named = layout_of(expression).map_err(|error| error.shifted(at))?;
-    Ok(Spec::parse(&named.to_spec())?)
+    if let Some(expression) = text.trim_start().strip_prefix(EVAL) {
+        let at = text.len() - expression.len();
+        return evaluated(expression).map_err(|error| error.shifted(at));
+    }
+    match Spec::parse(text) {
+        Ok(spec) => Ok(spec),
+        Err(error) if is_expression(text) => {
+            evaluated(text).map_err(|other| further(Error::from(error), other))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The layout that an expression evaluates to.
+fn evaluated(expression: &str) -> Result<Spec, Error> {
+    Ok(Spec::parse(&layout_of(expression)?.to_spec())?)
+}
+
+/// Of two readings of one text the error of the one that gets further, for that is how the text was meant: an
+/// expression that parses is one.
+fn further(spec: Error, expression: Error) -> Error {
+    let at = |error: &Error| error.span().map(|(from, to)| (from, Reverse(to)));
+    if expression.is_parse() && at(&spec) > at(&expression) { spec } else { expression }
 }
 
 /// The expression that a text is instead of a SPEC: the end of the text.

@@ -77,22 +77,14 @@ pub use error::Error;
 pub use front::parse;
 #[cfg(feature = "files")]
 pub use front::{convert, open};
-pub use tilewright_core::{Dtype, Fill, Layout, TensorLayout, expect_const, layout};
+pub use tilewright_core::{Dtype, Fill, Layout, Remedy, TensorLayout, expect_const, layout};
 pub use tilewright_notation::{Named, Spec, recognise};
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout::{Elements, Plan};
 
-// What else was at the root is in `core` and `xla`; the names stay where they were.
+// These names belong to `core`; the Python package takes them from here.
 #[doc(hidden)]
-pub use tilewright_core::{
-    BasisLayout, Block, Blocks, ByteOrder, Coord, Difference, Digit, DtypeKind, ElementBlock,
-    Fractal, IntTuple, LayoutTile, LayoutTv, LeftInverse, LinearDim, LinearLayout, Loop, Mode,
-    ParseError, Pattern, Place, Profile, Refinement, Remedy, Run, Slicer, Step, Swizzle, Tiler,
-    View, ViewMut,
-};
-#[cfg(feature = "xla")]
-#[doc(hidden)]
-pub use tilewright_xla::{ArrayShape, HloModule, PrimitiveType, Shape};
+pub use tilewright_core::{ByteOrder, IntTuple, Mode, ParseError, Pattern, Place, Swizzle};
 
 /// The README's examples, run as doctests.
 #[cfg(doctest)]

@@ -56,9 +56,29 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// For a file: 1024 characters across, 256 rows, 16 panels, 4096 cells of memory.
+    /// Where nobody says how wide a line may be: 100 characters across, 64 rows, 4 panels, 4096 cells of memory.
     fn default() -> Limits {
-        Limits { width: 1024, rows: 256, panels: 16, cells: 4096 }
+        Limits { width: 100, rows: 64, panels: 4, cells: 4096 }
+    }
+}
+
+impl Limits {
+    /// What fits a terminal of so many characters and lines.
+    ///
+    /// ```
+    /// use tilewright::picture::Limits;
+    /// let limits = Limits::terminal(80, 24);
+    /// assert_eq!((limits.width, limits.rows, limits.cells), (80, 12, 480));
+    /// // Something is drawn in the smallest.
+    /// assert!(Limits::terminal(0, 0).width > 0);
+    /// ```
+    pub fn terminal(width: usize, height: usize) -> Limits {
+        Limits {
+            width: width.max(20),
+            rows: (height as u64 / 2).max(4),
+            panels: 4,
+            cells: (width as u64).saturating_mul(height as u64) / 4,
+        }
     }
 }
 

@@ -73,8 +73,8 @@ fn tiled() -> impl Iterator<Item = (Vec<u64>, [u64; 2])> {
         .filter(|(dims, tiles)| dims[1] != tiles[0] && dims[2] != tiles[1])
 }
 
-/// Law: the better layout takes as much as the best order of the dims under XLA's tiles, which is found there by other
-/// means.
+/// Law: the better layout has the capacity of the best order of the dims under XLA's tiles, which XLA's own model
+/// finds.
 #[test]
 fn the_better_layout_is_the_best_order_of_the_dims() {
     let mut better = 0;

@@ -6,8 +6,9 @@ use std::{
 };
 
 use tilewright::{
-    LinearLayout, Named, Spec,
+    Named, Spec,
     ask::{Drawn, title},
+    core::LinearLayout,
     draw::{self, Label, Limits, Scene, Subject},
     files,
     input::expression,
@@ -111,7 +112,7 @@ fn coloured(args: &Show) -> bool {
     }
 }
 
-/// What fits the terminal, so many panels side by side; elsewhere, what fits a file.
+/// What fits the terminal with `panels` panels side by side; elsewhere, what fits a file.
 fn fitting(panels: u16) -> Limits {
     let size = std::io::stdout().is_terminal().then(terminal_size::terminal_size).flatten();
     match size {

@@ -1,4 +1,4 @@
-//! What formats of one array share: the array has no name, and is all that a file holds.
+//! What formats share whose files hold one array without a name: `.npy` and raw bytes.
 
 use super::format::{Container, Member, Opened};
 use crate::{Tensor, held::Held, source::Source, tensor::Piece};

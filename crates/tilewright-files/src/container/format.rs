@@ -1,4 +1,5 @@
-//! What a format of files is, and what an opened file is, to everything that is done with tensors.
+//! The interface between a file format and the rest of the crate: [`Format`] names, recognises and opens files,
+//! [`Opened`] is an open file with its tensors.
 
 use std::{
     collections::HashMap,

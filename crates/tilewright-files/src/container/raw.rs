@@ -1,4 +1,4 @@
-//! Bytes without a header: one array, of which the caller says everything.
+//! Raw bytes without a header: one array, whose dims, element type and layout the caller gives.
 
 use std::path::Path;
 

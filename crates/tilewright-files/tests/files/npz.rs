@@ -1,4 +1,4 @@
-//! `.npz`: arrays that NumPy stored or deflated are read and written; archives that lie are errors.
+//! `.npz`: arrays that NumPy stored or deflated are read and written; archives whose records contradict one another are errors.
 
 use std::{fs, io::Write};
 

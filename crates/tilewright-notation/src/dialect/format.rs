@@ -1,13 +1,16 @@
-//! Named formats with parameters: `zN`, `zN[M0=4,C0=4]`, `zN[preset=torch_npu]`.
+//! Named formats with parameters: `zN`, `zN[M0=4,C0=4]`, `zN[preset=torch_npu]`, `MARLIN^T`.
 //!
 //! ```text
-//! format := name [ '[' [ param { ',' param } ] ']' ]
+//! format := name [ '[' [ param { ',' param } ] ']' ] [ '^T' ]
 //! param  := unit '=' int | 'preset' '=' name | 'LD' '=' int
 //! ```
 //!
 //! The name is one of the catalogue. A *unit* is a sized digit of its pattern: `m0:16` is set as `M0`,
 //! `n0:C0` as `C0` or `N0`. A preset is a vendor's rule for the constants. LD, of the formats that have a leading
 //! dimension, is the stride of the outermost digit; the storage ends with the last element then.
+//!
+//! `^T` is the format of the transposed array: the last two dims of the array are exchanged, the storage is the same.
+//! So a weight that PyTorch stores `[out, in]` is `VNNI^T`, whose own dims are `[K, N]`.
 //!
 //! Case matters: CATLASS writes the order inside a block first (`zN`), CANN the order of the blocks
 //! first (`NZ`, the same format). So `nz` and `ZN` have two readings each, and are refused. The numbers
@@ -21,6 +24,9 @@
 //! | `acl:29` | `f16[32,32]` | `((16,2),(16,2)):((16,256),(1,512))` |
 //! | `COL32[LD=2048]` | `s8[33,40]` | `(33,(32,2)):(32,(1,2048)) valid (33,40)` |
 //! | `ROW[LD=8]` | `[3,5]` | `(3,5):(8,1)` |
+//! | `VNNI^T` | `bf16[20,8]` | `(20,(2,4)):(2,(1,40))` |
+//! | `zN[C0=8]^T` | `[16,32]` | `((8,2),(16,2)):((1,256),(8,128))` |
+//! | `GGML_QS4^T` | `u4[64]` | error: exchanges the last two dims |
 //! | `COL[LD=2]` | `[3,5]` | error: less than the 3 elements |
 //! | `zN[LD=8]` | | error: no parameter `LD` |
 //! | `nz` | | error: has two readings: `nZ` (CATLASS |
@@ -73,6 +79,15 @@ fn find(name: &str) -> Option<&'static Format> {
     catalogue().find(|format| names(format).any(|other| other == name))
 }
 
+/// What is written behind the name of a format whose last two dims are exchanged.
+const TRANSPOSED: &str = "^T";
+
+/// The text without the mark of a transposed format, and whether it was there.
+fn untransposed(text: &str) -> (&str, bool) {
+    let stripped = text.trim_end().strip_suffix(TRANSPOSED);
+    (stripped.unwrap_or(text), stripped.is_some())
+}
+
 /// The part of a text before its parameters.
 fn name_of(text: &str) -> &str {
     text.split_once('[').map_or(text, |(name, _)| name).trim_end()
@@ -80,8 +95,9 @@ fn name_of(text: &str) -> &str {
 
 /// Orders with names of their own are read as these; a prefix, or another name, means the format.
 fn claims(text: &str) -> bool {
+    let (text, transposed) = untransposed(text);
     let name = name_of(text);
-    let known = find(name).is_some() && !super::order::claims(name);
+    let known = find(name).is_some() && (transposed || !super::order::claims(name));
     known || refused(name).is_some() || mixed_case(name).is_some() || is_number(name)
 }
 
@@ -133,20 +149,38 @@ struct Chosen {
     preset: Option<&'static str>,
     units: Vec<Unit>,
     leading: Option<u64>,
+    /// Whether the array's last two dims are exchanged.
+    transposed: bool,
 }
 
 /// The parameter of the leading dimension.
 const LEADING: &str = "LD";
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    let whole = text;
+    let (text, transposed) = untransposed(text);
     let name = name_of(text);
     let format = find(name).ok_or_else(|| no_format(name).at((0, name.len())))?;
     let template = Template::read(format.pattern)?;
+    // Parameters have the order of the format's own dims.
     let units = template.digits().filter_map(|digit| Unit::of(format, digit)).collect();
-    let mut named = Chosen { format, template, preset: None, units, leading: None };
+    let template = turned(template, transposed, name)
+        .map_err(|error| error.at((text.len(), whole.trim_end().len())))?;
+    let mut named = Chosen { format, template, preset: None, units, leading: None, transposed };
     named.read_parameters(text, name.len())?;
     named.check_required(text.len())?;
     Ok(Arc::new(named))
+}
+
+/// The pattern, of the transposed array if that is asked for.
+fn turned(template: Template, transposed: bool, name: &str) -> Result<Template, Error> {
+    if !transposed {
+        return Ok(template);
+    }
+    template.transposed().ok_or_else(|| {
+        let message = format!("`{TRANSPOSED}` exchanges the last two dims, and {name} has one");
+        Error::new(Kind::Unsupported, message)
+    })
 }
 
 fn no_format(name: &str) -> Error {
@@ -318,7 +352,10 @@ impl fmt::Display for Chosen {
         let leading = self.leading.map(|stride| format!("{LEADING}={stride}"));
         let parameters: Vec<String> = preset.into_iter().chain(set).chain(leading).collect();
         f.write_str(self.format.name)?;
-        if parameters.is_empty() { Ok(()) } else { write!(f, "[{}]", parameters.join(",")) }
+        if !parameters.is_empty() {
+            write!(f, "[{}]", parameters.join(","))?;
+        }
+        f.write_str(if self.transposed { TRANSPOSED } else { "" })
     }
 }
 
@@ -343,16 +380,18 @@ impl Reading for Chosen {
         let dims = given.need_dims(self)?;
         self.template.check_rank(self, dims.len())?;
         let width = self.width(given)?;
-        let own = width.map(|width| Template::read(width.pattern)).transpose()?;
-        let pattern = own.as_ref().unwrap_or(&self.template).pattern(&|digit| {
+        let own = width
+            .map(|width| turned(Template::read(width.pattern)?, self.transposed, self.format.name));
+        let own = own.transpose()?;
+        let template = own.as_ref().unwrap_or(&self.template);
+        let pattern = template.pattern(&|digit| {
             let name = digit.name.to_ascii_uppercase();
             match self.units.iter().find(|unit| unit.digit == name) {
                 Some(unit) => unit.size(self, self.preset, given).map(Some),
                 None => Ok(None),
             }
         })?;
-        let written = width.map_or(self.format.pattern, |width| width.pattern);
-        let about = |error: Error| error.about(&format!("{self} ({written})"));
+        let about = |error: Error| error.about(&format!("{self} ({template})"));
         let layout = pattern.layout(dims).map_err(|error| about(error.into()))?;
         Ok(Resolved::plain(
             match self.leading {

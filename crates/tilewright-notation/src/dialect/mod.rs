@@ -103,6 +103,7 @@ pub fn notations() -> &'static [Notation] {
 /// let named = Spec::parse("f16[32,32] zN").unwrap().resolve(None, None).unwrap();
 /// assert_eq!(notation("onednn").unwrap().print(&named).unwrap(), "BA16a16b");
 /// assert_eq!(notation("xla").unwrap().name(), "hlo");
+/// assert_eq!(notation("CUTE").unwrap().name(), "cute");
 /// let error = notation("onedn").unwrap_err();
 /// assert!(error.to_string().contains("did you mean `onednn`?"));
 /// ```

@@ -66,6 +66,21 @@ impl Template {
         Ok(template)
     }
 
+    /// The same storage of an array whose last two dims are exchanged; `None` where there are not two.
+    pub(super) fn transposed(mut self) -> Option<Template> {
+        let last = self.axes.len().checked_sub(1)?;
+        let before = last.checked_sub(1)?;
+        self.axes.swap(before, last);
+        for (axis, _) in &mut self.order {
+            *axis = match *axis {
+                a if a == last => before,
+                a if a == before => last,
+                a => a,
+            };
+        }
+        Some(self)
+    }
+
     /// Every digit, in the order written.
     pub(super) fn digits(&self) -> impl Iterator<Item = &Written> {
         self.axes.iter().flat_map(|axis| &axis.digits)

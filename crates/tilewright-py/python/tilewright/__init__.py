@@ -8,7 +8,7 @@
 >>> zn.translate("pattern")
 '(m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0'
 >>> weights = np.arange(3000, dtype=np.float16).reshape(100, 30)
->>> packed = tw.relayout(weights, to="zN")
+>>> packed = tw.relayout(weights, "zN")
 >>> bool((tw.relayout(packed, from_=zn, to="row-major") == weights).all())
 True
 
@@ -20,6 +20,7 @@ True
 | the elements of an array somewhere else | ``relayout``, ``Plan`` |
 | a file of weights in another layout | ``convert``, ``verify``, ``info`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
+| the same in compiled torch programs | ``tilewright.torch`` |
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def parse(
     >>> parse("row-mayor")
     Traceback (most recent call last):
         ...
-    tilewright._errors.ParseError: no notation reads this as a layout; did you mean `row-major`?
+    tilewright.ParseError: no notation reads this as a layout; did you mean `row-major`?
       row-mayor
       ^^^^^^^^^
     """
@@ -165,14 +166,25 @@ def show(
     dtype: _Any = None,
     *,
     names: bool = False,
+    numbers: bool = False,
+    memory: bool = False,
+    tiles: bool = False,
+    width: int | None = None,
+    rows: int | None = None,
 ) -> str:
-    """The grid of a layout as text: where each element is stored, or with ``names`` which element is where.
+    """A layout as text, as ``tilewright show`` prints it: where each element is stored.
 
-    >>> print(show("(2,3):(3,1)"), end="")
+    ``names`` draws the elements as a, b, c … instead, ``numbers`` their row-major numbers; ``tiles`` has borders round
+    tiles instead of cells; ``memory`` is memory in a line instead of a grid. What goes beyond ``width`` characters and
+    ``rows`` rows is left out, and said.
+
+    >>> print(show("(2,3):(1,2)", tiles=True), end="")
+    (2,3):(1,2)
           0 1 2
         +-------+
-     0  | 0 1 2 |
-     1  | 3 4 5 |
+     0  | 0 2 4 |
+     1  | 1 3 5 |
         +-------+
     """
-    return parse(spec, dims, dtype).show(names=names)
+    layout = parse(spec, dims, dtype)
+    return layout.show(names=names, numbers=numbers, memory=memory, tiles=tiles, width=width, rows=rows)

@@ -3,6 +3,8 @@
 use std::fmt;
 
 use serde_json::{Value as Json, json};
+use tilewright_core::{Fill, TensorLayout};
+use tilewright_notation::Named;
 
 use super::Answer;
 use crate::{
@@ -15,6 +17,8 @@ use crate::{
 /// let answer = evaluate("logical_divide((4,8):(8,1), <2,4>)")?.to_json();
 /// assert_eq!((&answer["kind"], &answer["shape"]), (&"layout".into(), &serde_json::json!([[2, 2], [4, 2]])));
 /// assert_eq!(evaluate("size(4:1)")?.to_json()["value"], 4);
+/// let array = evaluate("\"f16[3,5] ROW[LD=8]\"")?.to_json();
+/// assert_eq!((&array["dtype"], &array["capacity"]), (&"f16".into(), &21.into()));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 impl Answer for Value {
@@ -33,18 +37,37 @@ impl Answer for Value {
             answer["shape"] = nested(&layout.shape().to_string());
             answer["stride"] = nested(&layout.stride().to_string());
             answer["offset"] = json!(layout.offset());
-            let axes = (0..layout.rank()).map_while(|axis| layout.axis_size(axis));
-            if let Some(named) = self.to_named()
-                && !axes.eq(named.layout().extents().iter().copied())
-            {
-                answer["valid"] = json!(named.layout().extents());
-            }
             let swizzle = layout.swizzle();
             if !swizzle.is_identity() {
                 answer["swizzle"] = json!([swizzle.bits(), swizzle.base(), swizzle.shift()]);
             }
         }
+        if let Some(named) = self.to_named().filter(|_| self.kind() == "layout") {
+            array(&named, &mut answer);
+        }
         answer
+    }
+}
+
+/// What is known of an array beyond its layout: the extents that are valid, the length of the storage, elements and
+/// padding, each where the layout's shape and strides do not say it.
+fn array(named: &Named, answer: &mut Json) {
+    let (tensor, layout) = (named.layout(), named.layout().layout());
+    let axes = (0..layout.rank()).map_while(|axis| layout.axis_size(axis));
+    if !tensor.is_strided() || !axes.eq(tensor.extents().iter().copied()) {
+        answer["valid"] = json!(tensor.extents());
+    }
+    if !tensor.is_strided() || tensor.capacity() != TensorLayout::of(layout).capacity() {
+        answer["capacity"] = json!(tensor.capacity());
+    }
+    if let Some(dtype) = named.dtype() {
+        answer["dtype"] = json!(dtype.to_string());
+    }
+    if let Some(bits) = named.explicit_bits() {
+        answer["element_bits"] = json!(bits);
+    }
+    if named.fill() != Fill::Unspecified {
+        answer["fill"] = json!(named.fill().to_string());
     }
 }
 

@@ -40,7 +40,7 @@ pub struct Explanation {
     pub padding: u64,
     /// Consecutive offsets that hold elements, from the first element on.
     pub contiguous_run: u64,
-    /// Whether that is the whole run, and not only as much as one dim shows.
+    /// Whether that is the whole run; false where only the part along one dim was computed.
     pub contiguous_run_is_exact: bool,
     /// Whether no two elements share an offset; an error where that was not decided.
     pub injective: Result<bool, Error>,

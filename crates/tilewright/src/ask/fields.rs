@@ -8,14 +8,15 @@ use crate::{
     input::{self, Array},
 };
 
-/// The fields of a question: an object, whose members are read as what they are asked for.
+/// The fields of a question: an object, whose members are read as what they are asked for. A member that is left out,
+/// or null, is an empty text and no integers; one of another type is an error that names it.
 ///
 /// ```
 /// use tilewright::ask::Fields;
 /// let question = serde_json::json!({ "spec": "zN", "dims": "32, 48", "dtype": "f16", "coord": [1, 2] });
 /// let fields = Fields(&question);
 /// assert_eq!(fields.layout("spec")?.to_spec(), "f16[32,48] zN");
-/// assert_eq!((fields.integers("coord")?, fields.text("to")), (vec![1, 2], ""));
+/// assert_eq!((fields.integers("coord")?, fields.text("to")?), (vec![1, 2], ""));
 /// assert_eq!(fields.integer("spec").unwrap_err().field(), Some("spec"));
 /// # Ok::<(), tilewright::Error>(())
 /// ```
@@ -25,12 +26,22 @@ pub struct Fields<'a>(pub &'a Value);
 impl<'a> Fields<'a> {
     /// A text; empty where there is none.
     ///
+    /// # Errors
+    /// [usage](Error::is_usage) for anything else.
+    ///
     /// ```
     /// # use tilewright::ask::Fields;
-    /// assert_eq!(Fields(&serde_json::json!({ "to": "cute" })).text("to"), "cute");
+    /// assert_eq!(Fields(&serde_json::json!({ "to": "cute" })).text("to")?, "cute");
+    /// let error = Fields(&serde_json::json!({ "to": 5 })).text("to").unwrap_err();
+    /// assert_eq!((error.field(), error.to_string().as_str()), (Some("to"), "expected a text, found 5"));
+    /// # Ok::<(), tilewright::Error>(())
     /// ```
-    pub fn text(&self, field: &str) -> &'a str {
-        self.0[field].as_str().unwrap_or_default()
+    pub fn text(&self, field: &'static str) -> Result<&'a str, Error> {
+        match &self.0[field] {
+            Value::Null => Ok(""),
+            Value::String(text) => Ok(text),
+            other => Err(is_not(field, "a text", other)),
+        }
     }
 
     /// The array of `dims`, a list or as typed, and `dtype`. An empty text is not given.
@@ -45,12 +56,13 @@ impl<'a> Fields<'a> {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn array(&self) -> Result<Array, Error> {
-        let given = |field| Some(self.text(field)).filter(|text| !text.trim().is_empty());
-        let array = Array::read(given("dims"), given("dtype").map(str::trim))?;
-        match self.0["dims"].is_array() {
-            true => Ok(Array { dims: Some(self.integers("dims")?), ..array }),
-            false => Ok(array),
-        }
+        let dtype = Some(self.text("dtype")?.trim()).filter(|text| !text.is_empty());
+        let dims = match &self.0["dims"] {
+            Value::Null => None,
+            Value::String(text) if text.trim().is_empty() => None,
+            _ => Some(self.integers("dims")?),
+        };
+        Ok(Array { dims, ..Array::read(None, dtype)? })
     }
 
     /// The layout of that array in this field.
@@ -64,7 +76,7 @@ impl<'a> Fields<'a> {
     /// assert_eq!((error.field(), error.span()), (Some("from"), Some((2, 2))));
     /// ```
     pub fn layout(&self, field: &'static str) -> Result<Named, Error> {
-        self.array()?.layout(field, self.text(field))
+        self.array()?.layout(field, self.text(field)?)
     }
 
     /// The layouts `a` and `b` of that array; what one lacks it takes from the other.
@@ -79,7 +91,7 @@ impl<'a> Fields<'a> {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn layouts(&self) -> Result<[Named; 2], Error> {
-        self.array()?.layouts(self.text("a"), self.text("b"))
+        self.array()?.layouts(self.text("a")?, self.text("b")?)
     }
 
     /// An integer.
@@ -93,7 +105,25 @@ impl<'a> Fields<'a> {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn integer(&self, field: &'static str) -> Result<i64, Error> {
-        self.0[field].as_i64().ok_or_else(|| Error::usage(field, "expected an integer"))
+        let value = &self.0[field];
+        value.as_i64().ok_or_else(|| is_not(field, "an integer", value))
+    }
+
+    /// An integer from 0 to 2³² − 1.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for anything else.
+    ///
+    /// ```
+    /// # use tilewright::ask::Fields;
+    /// assert_eq!(Fields(&serde_json::json!({ "bits": 16 })).natural("bits")?, 16);
+    /// assert!(Fields(&serde_json::json!({ "bits": -16 })).natural("bits").unwrap_err().is_usage());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn natural(&self, field: &'static str) -> Result<u32, Error> {
+        let value = &self.0[field];
+        let integer = value.as_u64().and_then(|integer| u32::try_from(integer).ok());
+        integer.ok_or_else(|| is_not(field, "an integer from 0 to 4294967295", value))
     }
 
     /// Integers from 0 on: a list, or as a person types it.
@@ -107,8 +137,11 @@ impl<'a> Fields<'a> {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn integers(&self, field: &'static str) -> Result<Vec<u64>, Error> {
-        let Some(list) = self.0[field].as_array() else {
-            return input::integers(field, self.text(field));
+        let list = match &self.0[field] {
+            Value::Null => return Ok(Vec::new()),
+            Value::String(text) => return input::integers(field, text),
+            Value::Array(list) => list,
+            other => return Err(is_not(field, "a list of integers", other)),
         };
         let says = |one: &Value| Error::usage(field, format!("{one} is no integer from 0 on"));
         list.iter().map(|one| one.as_u64().ok_or_else(|| says(one))).collect()
@@ -127,5 +160,66 @@ impl<'a> Fields<'a> {
         let says = |one| Error::usage(field, format!("{one} is no byte"));
         let byte = |one: u64| u8::try_from(one).map_err(|_| says(one));
         self.integers(field)?.into_iter().map(byte).collect()
+    }
+}
+
+/// The error of a member that is something else.
+fn is_not(field: &'static str, expected: &str, found: &Value) -> Error {
+    let found = match found {
+        Value::Null => "nothing".into(),
+        Value::Object(_) => "an object".into(),
+        Value::Array(_) => "a list".into(),
+        other => shortened(&other.to_string()),
+    };
+    Error::usage(field, format!("expected {expected}, found {found}"))
+}
+
+/// The beginning of a long text.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 40;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::ask::Question;
+
+    /// Every member of every question, given a value of every wrong type, is refused by its name.
+    #[test]
+    fn a_member_of_the_wrong_type_is_refused_by_its_name() {
+        let spec = json!("row-major");
+        let whole = [
+            json!({ "ask": "explain", "spec": spec, "dims": [2, 3], "dtype": "f16" }),
+            json!({ "ask": "translate", "spec": spec, "dims": "2,3", "to": "cute" }),
+            json!({ "ask": "offset", "spec": spec, "dims": [2, 3], "coord": [1, 2] }),
+            json!({ "ask": "coord", "spec": spec, "dims": [2, 3], "offset": 1 }),
+            json!({ "ask": "same", "a": spec, "b": spec, "dims": [2, 3] }),
+            json!({ "ask": "infer", "original": [1, 2], "dims": [2], "packed": [2, 1] }),
+            json!({ "ask": "relayout", "from": "(2,3):(3,1)", "to": spec, "bits": 8 }),
+            json!({ "ask": "eval", "text": "4:1" }),
+            json!({ "ask": "format", "name": "zN" }),
+        ];
+        for question in &whole {
+            Question::from_json(question).unwrap().unwrap();
+            for member in question.as_object().unwrap().keys().filter(|name| *name != "ask") {
+                for wrong in [json!(true), json!({ "a": 1 }), json!(-5.5), json!([[1]])] {
+                    let mut question = question.clone();
+                    question[member] = wrong;
+                    let error = Question::from_json(&question).unwrap_err();
+                    assert!(error.is_usage() && error.field() == Some(member), "{question}");
+                }
+            }
+        }
+        let negative = json!({ "ask": "relayout", "from": "(2,3):(3,1)", "to": spec, "bits": -8 });
+        let error = Question::from_json(&negative).unwrap_err();
+        assert_eq!(error.to_string(), "expected an integer from 0 to 4294967295, found -8");
+        let coord = json!({ "ask": "offset", "spec": spec, "dims": [6], "coord": 5 });
+        let error = Question::from_json(&coord).unwrap_err();
+        assert_eq!(error.to_string(), "expected a list of integers, found 5");
     }
 }

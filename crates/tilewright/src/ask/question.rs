@@ -107,12 +107,12 @@ impl Question {
     pub fn from_json(question: &serde_json::Value) -> Result<Option<Question>, Error> {
         let fields = Fields(question);
         let spec = || fields.layout("spec");
-        Ok(Some(match fields.text("ask") {
+        Ok(Some(match fields.text("ask")? {
             "parse" => Question::Parse(spec()?),
             "explain" => Question::Explain(spec()?),
             "recognise" => Question::Recognise(spec()?),
             "translate" => {
-                let to = notation(fields.text("to"));
+                let to = notation(fields.text("to")?);
                 let to = to.map_err(|error| Error::from(error).in_field("to"))?;
                 Question::Translate { of: spec()?, to }
             }
@@ -123,7 +123,7 @@ impl Question {
                 Question::Same(a, b)
             }
             "distribution" => {
-                Question::Distribution { spec: fields.text("spec").into(), array: fields.array()? }
+                Question::Distribution { spec: fields.text("spec")?.into(), array: fields.array()? }
             }
             "infer" => Question::Infer {
                 original: fields.bytes("original")?,
@@ -132,9 +132,9 @@ impl Question {
             },
             #[cfg(feature = "relayout")]
             "relayout" => relayout(fields)?,
-            "eval" => Question::Eval(fields.text("text").into()),
+            "eval" => Question::Eval(fields.text("text")?.into()),
             "formats" => Question::Formats,
-            "format" => Question::Format(fields.text("name").into()),
+            "format" => Question::Format(fields.text("name")?.into()),
             "notations" => Question::Notations,
             "functions" => Question::Functions,
             _ => return Ok(None),
@@ -183,9 +183,9 @@ impl Question {
 /// The layout `to` is one of the array of `from`.
 #[cfg(feature = "relayout")]
 fn relayout(fields: Fields<'_>) -> Result<Question, Error> {
-    let bits = u32::try_from(fields.integer("bits")?).unwrap_or(0);
+    let bits = fields.natural("bits")?;
     let from = fields.layout("from")?;
     let array = Array { dims: Some(from.layout().extents().to_vec()), dtype: from.dtype() };
-    let to = array.layout("to", fields.text("to"))?;
+    let to = array.layout("to", fields.text("to")?)?;
     Ok(Question::Relayout { from, to, bits })
 }

@@ -33,6 +33,23 @@ pub struct Look {
 }
 
 impl Look {
+    /// The same, with names of elements in the cells, or else their numbers; as callers' switches say it.
+    ///
+    /// ```
+    /// use tilewright::{ask::Look, picture::Cells};
+    /// let cells = |names, numbers| Look::default().labelled(names, numbers).cells;
+    /// assert_eq!([cells(true, false), cells(false, true), cells(false, false)], [Some(Cells::Names), Some(Cells::Numbers), None]);
+    /// ```
+    #[must_use]
+    pub fn labelled(self, names: bool, numbers: bool) -> Look {
+        let cells = match (names, numbers) {
+            (true, _) => Some(Cells::Names),
+            (false, true) => Some(Cells::Numbers),
+            (false, false) => None,
+        };
+        Look { cells, ..self }
+    }
+
     fn picture<'a>(&self, named: &'a Named, limits: Limits) -> Picture<'a> {
         let picture = Picture::new(named.layout(), named.fill()).within(limits);
         if self.tiles { picture.with_tiles() } else { picture }

@@ -1,4 +1,4 @@
-//! The words of an expression, each with the bytes it stands at.
+//! The tokens of an expression, each with the span of its bytes.
 
 use super::limits::MAX_TEXT;
 use crate::Error;
@@ -18,7 +18,7 @@ pub(super) enum Word<'a> {
     Linear(&'a str),
     /// What stands between brackets: the names of dims.
     Dims(&'a str),
-    /// One of `( ) < > , : + - @`.
+    /// One of `( ) < > , : + - @ ;`.
     Sign(char),
     /// Behind the last word.
     End,
@@ -56,7 +56,7 @@ fn next(text: &str, from: usize) -> Result<Token<'_>, Error> {
     let word = |word, len: usize| Ok(Token { word, span: (from, from + len) });
     let Some(first) = rest.chars().next() else { return word(Word::End, 0) };
     match first {
-        '(' | ')' | '<' | '>' | ',' | ':' | '+' | '-' | '@' => word(Word::Sign(first), 1),
+        '(' | ')' | '<' | '>' | ',' | ':' | '+' | '-' | '@' | ';' => word(Word::Sign(first), 1),
         '"' | '\'' => match rest[1..].find(first) {
             Some(len) => word(Word::Quoted(&rest[1..=len]), len + 2),
             None => Err(unclosed(from, text, first)),

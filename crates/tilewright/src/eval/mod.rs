@@ -11,7 +11,8 @@
 //!   and blocks to coordinates.
 //! - Where a tiler is expected, a tuple is one extent per axis; a layout tiles the layout as a whole.
 //! - Coordinates are integers (colexicographic), nested as the layout is, or any mixture.
-//! - `_4` is 4, `(3,)` a tuple of one.
+//! - `_4` is 4, `(3,)` a tuple of one. What CuTe's C++ writes is read as it stands: `cute::`, `Int<4>{}`,
+//!   `make_shape(…)`, `Layout<…>`, `LayoutRight{}`, a `;` at the end.
 //!
 //! Nothing is canonicalised but by the operations of the algebra, and every question is answered exactly
 //! or refused. Text, nesting and lists are bounded: [`MAX_TEXT`], [`MAX_NESTING`], [`MAX_NODES`],
@@ -79,6 +80,9 @@ pub fn evaluate(text: &str) -> Result<Value, Error> {
 /// ```
 pub fn is_expression(text: &str) -> bool {
     let Ok(words) = lexer::words(text) else { return false };
+    let cute = [Word::Name("cute"), Word::Sign(':'), Word::Sign(':')];
+    let qualified = words.iter().map(|token| token.word).take(3).eq(cute);
+    let words = &words[if qualified { 3 } else { 0 }..];
     let call = match words.get(..2) {
         Some([name, open]) => {
             let known = functions().any(|function| Word::Name(function.name()) == name.word);

@@ -13,8 +13,12 @@
 //! call     := name '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! ```
 //!
+//! CuTe's C++ says some of these with other words, which `cpp.rs` reads.
+//!
 //! Strides with `@`, such as `(1@0,1@1)`, are read by core, with the shape before them. Nesting and the
 //! number of nodes are bounded, so that no text exhausts the stack or the memory.
+
+mod cpp;
 
 use super::{
     error::shortened,
@@ -24,14 +28,14 @@ use super::{
 use crate::Error;
 
 /// An expression and the bytes it stands at.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Expr<'a> {
     pub(super) node: Node<'a>,
     pub(super) span: (usize, usize),
 }
 
 /// What an expression is made of.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Node<'a> {
     Integer(i64),
     Keep,
@@ -78,6 +82,7 @@ struct Parser<'a> {
 pub(super) fn parse(text: &str) -> Result<Expr<'_>, Error> {
     let mut parser = Parser { text, tokens: words(text)?, at: 0, depth: 0, nodes: 0 };
     let expr = parser.expr()?;
+    parser.eat(Word::Sign(';'));
     match parser.here().word {
         Word::End => Ok(expr),
         _ => {
@@ -224,12 +229,18 @@ impl<'a> Parser<'a> {
     }
 
     fn primary(&mut self) -> Result<Expr<'a>, Error> {
+        self.qualifier();
         let token = self.here();
         let from = token.span.0;
         let node = match token.word {
-            Word::Integer(_) | Word::Sign('-') => Node::Integer(self.integer()?),
+            Word::Integer(_) | Word::Sign('-') => {
+                let integer = self.integer()?;
+                self.braces();
+                Node::Integer(integer)
+            }
             Word::Keep => {
                 self.take();
+                self.braces();
                 Node::Keep
             }
             Word::Quoted(spec) => {
@@ -263,6 +274,9 @@ impl<'a> Parser<'a> {
     /// A function's call, or a swizzle.
     fn named(&mut self, name: &'a str) -> Result<Node<'a>, Error> {
         let name_span = self.take().span;
+        if let Some(node) = self.cpp(name)? {
+            return Ok(node);
+        }
         match (name, self.here().word) {
             ("Sw" | "S", Word::Sign('<')) => self.swizzle(),
             (_, Word::Sign('(')) => {

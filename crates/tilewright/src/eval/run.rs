@@ -109,7 +109,7 @@ pub(super) fn part(of: Argument) -> Result<Part, Error> {
             })
         }
         Form::Slicer(items) if *items == Items::leaf(None) => Ok(Part::Keep),
-        Form::Layout(_) | Form::Cut(_) => {
+        Form::Layout(_) | Form::Cut(_) | Form::Tile(_) | Form::Spec(_) => {
             let layout = Value(form).as_layout().cloned();
             layout.map(|layout| Part::Layout(Box::new(layout))).ok_or_else(|| {
                 Error::at("unsupported", span, "this is no layout of modes and strides")

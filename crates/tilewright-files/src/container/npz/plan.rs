@@ -1,4 +1,4 @@
-//! The archive that is to hold the results of jobs: stored entries, and the list behind them.
+//! Plans the archive that holds the results of a conversion's jobs: stored entries, and the list behind them.
 //!
 //! Checksums are known when the data are written, so they follow the data, and stand in the list.
 

@@ -31,6 +31,14 @@ impl Pointed {
         Pointed { swizzle: layout.swizzle(), over: Over::Offsets, layout }
     }
 
+    /// What a pointer to elements of `bits` bits points at.
+    pub(super) fn at(bits: Option<u64>, layout: Layout) -> Result<Pointed, Error> {
+        match layout.swizzle().is_identity() {
+            true => Pointed::of(Swizzle::IDENTITY, bits, layout),
+            false => Ok(Pointed::plain(layout)),
+        }
+    }
+
     /// The swizzle of addresses before a layout, which has none of its own.
     pub(super) fn of(
         swizzle: Swizzle,
@@ -118,6 +126,7 @@ impl Reading for Pointed {
                 let said = format!("elements of {bits} bits, but `{self}` points at {own} bits");
                 return Err(Error::new(Kind::Mismatch, said));
             }
+            Over::Bytes(_) if self.swizzle.is_identity() => None,
             Over::Bytes(own) => match own.or(stored) {
                 None => Some(bits_of(given.need_dtype(self, "the base of its swizzle")?)?),
                 bits => bits,

@@ -1,21 +1,26 @@
 //! The text of a layout in C++, read.
 
-use tilewright_core::{IntTuple, Layout, MAX_DEPTH, MAX_MODES, Mode, Swizzle};
+use tilewright_core::{IntTuple, Layout, LayoutPart, MAX_DEPTH, MAX_MODES, Swizzle};
 
-use super::pointed::{Over, Pointed};
-use crate::{
-    error::{Error, Kind},
-    scan::Scanner,
+use super::{
+    POINTERS,
+    pointed::{Over, Pointed},
 };
+use crate::{error::Error, scan::Scanner};
 
 /// A whole text.
 pub(super) fn read(text: &str) -> Result<Pointed, Error> {
     let mut scan = Scanner::new(text);
     name(&mut scan, "");
-    let read = if scan.rest().starts_with('S') {
+    let read = if let Some(bits) = pointer(&mut scan)? {
+        scan.expect("o")?;
+        plain(&mut scan).and_then(|layout| Pointed::at(bits, layout))
+    } else if scan.rest().starts_with('S') {
         let swizzle = swizzle(&mut scan)?;
         scan.expect("o")?;
-        let bits = pointer(&mut scan)?;
+        let Some(bits) = pointer(&mut scan)? else {
+            return Err(scan.expected("`smem_ptr`"));
+        };
         scan.expect("o")?;
         Pointed::of(swizzle, bits, plain(&mut scan)?)
     } else if eat(&mut scan, "ComposedLayout") {
@@ -25,6 +30,7 @@ pub(super) fn read(text: &str) -> Result<Pointed, Error> {
     } else {
         plain(&mut scan).map(Pointed::plain)
     }?;
+    scan.eat(";");
     scan.end("the layout")?;
     Ok(read)
 }
@@ -72,10 +78,10 @@ fn swizzle(scan: &mut Scanner<'_>) -> Result<Swizzle, Error> {
         .map_err(|error| Error::parse((from, scan.at()), error.to_string()))
 }
 
-/// `smem_ptr`, and the width of its elements if it says one.
-fn pointer(scan: &mut Scanner<'_>) -> Result<Option<u64>, Error> {
-    if !eat(scan, "smem_ptr") {
-        return Err(scan.expected("`smem_ptr`"));
+/// A pointer, if there is one, and the width of its elements if it says one.
+fn pointer(scan: &mut Scanner<'_>) -> Result<Option<Option<u64>>, Error> {
+    if !POINTERS.iter().any(|name| eat(scan, name)) {
+        return Ok(None);
     }
     let mut bits = None;
     if scan.eat("[") {
@@ -92,7 +98,7 @@ fn pointer(scan: &mut Scanner<'_>) -> Result<Option<u64>, Error> {
         }
         scan.expect(")")?;
     }
-    Ok(bits)
+    Ok(Some(bits))
 }
 
 /// What stands between the brackets of a `ComposedLayout` or a `composition`.
@@ -145,6 +151,10 @@ fn is_offset(scan: &Scanner<'_>) -> bool {
 }
 
 fn plain(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
+    nested(scan, 0)
+}
+
+fn nested(scan: &mut Scanner<'_>, depth: usize) -> Result<Layout, Error> {
     let (open, close) = if eat(scan, "make_layout") {
         ("(", ")")
     } else if eat(scan, "Layout") {
@@ -154,8 +164,7 @@ fn plain(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
     };
     scan.expect(open)?;
     let from = scan.at();
-    let shape = tuple(scan, 0)?;
-    let layout = if scan.eat(",") { strided(scan, &shape) } else { compact(&shape, false) };
+    let layout = if is_layout(scan) { joined(scan, depth) } else { of_shape(scan) };
     let layout = layout.map_err(|error| match error.span() {
         Some(_) => error,
         None => Error::parse((from, scan.at()), error.to_string()),
@@ -163,6 +172,36 @@ fn plain(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
     scan.expect(close)?;
     braces(scan)?;
     Ok(layout)
+}
+
+/// Whether the argument that follows is a layout and no tuple.
+fn is_layout(scan: &Scanner<'_>) -> bool {
+    let rest = scan.rest().trim_start();
+    let text = rest.strip_prefix("cute::").unwrap_or(rest);
+    let end = argument(text);
+    text.starts_with("make_layout") || text.starts_with("Layout<") || text[..end].contains(':')
+}
+
+/// Layouts side by side.
+fn joined(scan: &mut Scanner<'_>, depth: usize) -> Result<Layout, Error> {
+    if depth == MAX_DEPTH {
+        return Err(scan.expected("no further bracket"));
+    }
+    let mut layouts = vec![nested(scan, depth + 1)?];
+    while scan.eat(",") && layouts.len() <= MAX_MODES {
+        layouts.push(nested(scan, depth + 1)?);
+    }
+    let parts: Vec<LayoutPart<'_>> = layouts.iter().map(LayoutPart::Layout).collect();
+    Ok(Layout::make(&parts)?)
+}
+
+/// The layout of a shape, and of the strides or the order behind it.
+fn of_shape(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
+    let shape = tuple(scan, 0)?;
+    match scan.eat(",") {
+        true => strided(scan, &shape),
+        false => Ok(Layout::make(&[LayoutPart::Tuple(&shape)])?),
+    }
 }
 
 /// The layout of a shape and the strides or the order that follow.
@@ -175,7 +214,8 @@ fn strided(scan: &mut Scanner<'_>, shape: &IntTuple) -> Result<Layout, Error> {
     ];
     if let Some((_, rows)) = orders.into_iter().find(|(name, _)| eat(scan, name)) {
         braces(scan)?;
-        return compact(shape, rows);
+        let order = if rows { shape.compact_row_major() } else { shape.compact_col_major() };
+        return Ok(Layout::from_shape_stride(shape, &order?)?);
     }
     let from = scan.at();
     let stride = tuple(scan, 0)?;
@@ -183,29 +223,13 @@ fn strided(scan: &mut Scanner<'_>, shape: &IntTuple) -> Result<Layout, Error> {
         let said = format!("the strides {stride} are bracketed unlike the shape {shape}");
         return Err(Error::parse((from, scan.at()), said));
     }
-    of(shape, stride.values())
+    Ok(Layout::make(&[LayoutPart::Tuple(shape), LayoutPart::Tuple(&stride)])?)
 }
 
-fn compact(shape: &IntTuple, rows: bool) -> Result<Layout, Error> {
-    let stride = if rows { shape.compact_row_major() } else { shape.compact_col_major() }?;
-    of(shape, stride.values())
-}
-
-fn of(shape: &IntTuple, strides: &[i64]) -> Result<Layout, Error> {
-    let mode = |(&extent, &stride): (&i64, &i64)| {
-        let negative = || Error::new(Kind::Illegal, format!("the extent {extent} is negative"));
-        u64::try_from(extent).map(|extent| Mode::new(extent, stride)).map_err(|_| negative())
-    };
-    let modes = shape.values().iter().zip(strides).map(mode).collect::<Result<Vec<_>, _>>()?;
-    Ok(Layout::new(&modes, shape.profile(), 0, Swizzle::IDENTITY)?)
-}
-
-/// A layout as CuTe prints it, up to the end or to the bracket that closes what it stands in.
-fn printed(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
-    scan.skip();
-    let (from, rest) = (scan.at(), scan.rest());
+/// The bytes up to the comma or the bracket that ends an argument.
+fn argument(text: &str) -> usize {
     let mut open = 0usize;
-    let end = rest.find(|c| match c {
+    let ends = |c: char| match c {
         '(' | '<' => {
             open += 1;
             false
@@ -215,9 +239,17 @@ fn printed(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
             open = open.saturating_sub(1);
             closes
         }
+        ',' | ';' => open == 0,
         _ => false,
-    });
-    let text = rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest);
+    };
+    text.find(ends).unwrap_or(text.len())
+}
+
+/// A layout as CuTe prints it, up to the end or to the bracket that closes what it stands in.
+fn printed(scan: &mut Scanner<'_>) -> Result<Layout, Error> {
+    scan.skip();
+    let (from, rest) = (scan.at(), scan.rest());
+    let text = &rest[..argument(rest)];
     scan.advance(text.len());
     Layout::parse(text.trim_end()).map_err(|error| Error::from(error).shifted(from))
 }
@@ -231,8 +263,10 @@ fn tuple(scan: &mut Scanner<'_>, depth: usize) -> Result<IntTuple, Error> {
         ("Stride", "<"),
         ("tuple", "<"),
     ];
-    let Some((_, open)) = named.into_iter().find(|(name, _)| eat(scan, name)) else {
-        return Ok(IntTuple::integer(integer(scan)?));
+    let open = match named.into_iter().find(|(name, _)| eat(scan, name)) {
+        Some((_, open)) => open,
+        None if scan.peek() == Some('(') => "(",
+        None => return Ok(IntTuple::integer(integer(scan)?)),
     };
     if depth == MAX_DEPTH {
         return Err(scan.expected("no further bracket"));
@@ -250,8 +284,12 @@ fn integer(scan: &mut Scanner<'_>) -> Result<i64, Error> {
         scan.expect("<")?;
         let value = scan.signed()?;
         scan.expect(">")?;
+        if scan.eat("(") {
+            scan.expect(")")?;
+        }
         value
     } else {
+        scan.eat("cute::");
         scan.eat("_");
         scan.signed()?
     };

@@ -1,8 +1,8 @@
 //! Taking layouts apart and putting them together; no offset changes.
 
-use tilewright_core::Layout;
+use tilewright_core::{Layout, LayoutPart};
 
-use super::{Answer, Call, Function};
+use super::{Answer, Call, Function, Refusal};
 use crate::eval::value::Form;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -83,12 +83,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
     },
     Function {
         name: "make_layout",
-        arguments: "A, B, …",
-        doc: "The layouts side by side, an axis each.",
-        python: "(*layouts: LayoutLike) -> Layout",
-        example: "2:1, 3:4",
+        arguments: "shape[, stride] or A, B, …",
+        doc: "The layout of a shape, compact where no strides are given; layouts side by side, an axis each.",
+        python: "(*parts: LayoutLike | Shape) -> Layout",
+        example: "(4,2), (1,4)",
         counts: (1, usize::MAX),
-        run: concatenated,
+        run: made,
     },
 ];
 
@@ -96,7 +96,15 @@ pub(super) fn layout(layout: Layout) -> Answer {
     Ok(Form::Layout(Box::new(layout)))
 }
 
-fn concatenated(call: &Call<'_>) -> Answer {
-    let all = (0..call.count()).map(|i| call.layout(i)).collect::<Result<Vec<_>, _>>()?;
-    layout(Layout::from_layouts(&all.iter().collect::<Vec<_>>())?)
+fn made(call: &Call<'_>) -> Answer {
+    let all = (0..call.count()).map(|i| match call.form(i)? {
+        Form::Tuple(tuple) => Ok(Err(tuple.clone())),
+        _ => call.layout(i).map(Ok),
+    });
+    let all = all.collect::<Result<Vec<_>, Refusal>>()?;
+    let parts = all.iter().map(|part| match part {
+        Ok(layout) => LayoutPart::Layout(layout),
+        Err(tuple) => LayoutPart::Tuple(tuple),
+    });
+    layout(Layout::make(&parts.collect::<Vec<_>>())?)
 }

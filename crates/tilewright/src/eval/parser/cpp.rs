@@ -1,0 +1,169 @@
+//! The words of CuTe's C++ in expressions: what is copied from a kernel is read as it stands.
+//!
+//! ```text
+//! primary  := [ 'cute' '::' ] word [ '{' '}' ]
+//! word     := ('Int' | 'C') '<' integer '>' [ '(' ')' ]
+//!           | ('make_shape' | 'make_stride' | 'make_coord' | 'make_step' | 'make_tuple') '(' list ')'     a tuple
+//!           | ('Shape' | 'Stride' | 'Coord' | 'Step' | 'tuple') '<' list '>'                              a tuple
+//!           | 'make_tile' '(' list ')' | 'Tile' '<' list '>'                                              a tiler
+//!           | 'Swizzle' '<' integer ',' integer ',' integer '>'
+//!           | 'Layout' '<' shape [ ',' (stride | order) ] '>'
+//!           | 'make_layout' '(' shape ',' order ')'
+//! order    := ('LayoutLeft' | 'GenColMajor' | 'LayoutRight' | 'GenRowMajor') [ '{' '}' ]
+//! ```
+//!
+//! A `;` may end the text.
+
+use super::{Error, Expr, Node, Parser, Word};
+
+/// The function that compact strides in this order are asked from.
+fn order(name: &str) -> Option<&'static str> {
+    match name {
+        "LayoutLeft" | "GenColMajor" => Some("compact_col_major"),
+        "LayoutRight" | "GenRowMajor" => Some("compact_row_major"),
+        _ => None,
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// `cute::`, passed over.
+    pub(super) fn qualifier(&mut self) {
+        let ahead = self.tokens.get(self.at..self.at + 3);
+        let words = ahead.map(|tokens| [tokens[0].word, tokens[1].word, tokens[2].word]);
+        if words == Some([Word::Name("cute"), Word::Sign(':'), Word::Sign(':')]) {
+            self.at += 3;
+        }
+    }
+
+    /// `{}`, which makes a value of a type, passed over.
+    pub(super) fn braces(&mut self) {
+        if let Word::Linear(text) = self.here().word
+            && text.bytes().all(|byte| b"{} ".contains(&byte))
+        {
+            self.take();
+        }
+    }
+
+    /// What a name of C++ begins, if it is one; the name is taken already.
+    pub(super) fn cpp(&mut self, name: &'a str) -> Result<Option<Node<'a>>, Error> {
+        let node = match (name, self.here().word) {
+            ("Int" | "C", Word::Sign('<')) => self.constant()?,
+            (
+                "make_shape" | "make_stride" | "make_coord" | "make_step" | "make_tuple",
+                Word::Sign('('),
+            ) => Node::Tuple(self.list('(', ')')?),
+            ("Shape" | "Stride" | "Coord" | "Step" | "tuple", Word::Sign('<')) => {
+                Node::Tuple(self.list('<', '>')?)
+            }
+            ("make_tile", Word::Sign('(')) => Node::Tiler(self.list('(', ')')?),
+            ("Tile", Word::Sign('<')) => Node::Tiler(self.list('<', '>')?),
+            ("Swizzle", Word::Sign('<')) => self.swizzle()?,
+            ("make_layout", Word::Sign('(')) => self.made(('(', ')'))?,
+            ("Layout", Word::Sign('<')) => self.made(('<', '>'))?,
+            _ => return Ok(None),
+        };
+        self.braces();
+        Ok(Some(node))
+    }
+
+    /// `<8>` of `Int<8>`, and the brackets that make a value of it.
+    fn constant(&mut self) -> Result<Node<'a>, Error> {
+        self.take();
+        let value = self.integer()?;
+        if !self.eat(Word::Sign('>')) {
+            return self.expected("`>`");
+        }
+        if self.eat(Word::Sign('(')) && !self.eat(Word::Sign(')')) {
+            return self.expected("`)`");
+        }
+        Ok(Node::Integer(value))
+    }
+
+    /// The call of `make_layout`; an order stands for the compact strides of the shape before it.
+    fn made(&mut self, (open, close): (char, char)) -> Result<Node<'a>, Error> {
+        let name_span = self.tokens[self.at - 1].span;
+        self.eat(Word::Sign(open));
+        let mut arguments: Vec<Expr<'a>> = Vec::new();
+        while !self.eat(Word::Sign(close)) {
+            let argument = match self.order(&arguments)? {
+                Some(strides) => strides,
+                None => self.expr()?,
+            };
+            arguments.push(argument);
+            if self.here().word != Word::Sign(close) && !self.eat(Word::Sign(',')) {
+                return self.expected(&format!("`,` or `{close}`"));
+            }
+        }
+        Ok(Node::Call { name: "make_layout", name_span, arguments })
+    }
+
+    /// The strides that an order behind a shape says.
+    fn order(&mut self, before: &[Expr<'a>]) -> Result<Option<Expr<'a>>, Error> {
+        let from = self.at;
+        self.qualifier();
+        let (here, [shape]) = (self.here(), before) else {
+            self.at = from;
+            return Ok(None);
+        };
+        let name = if let Word::Name(name) = here.word { order(name) } else { None };
+        let Some(name) = name else {
+            self.at = from;
+            return Ok(None);
+        };
+        self.take();
+        self.braces();
+        let arguments = vec![shape.clone()];
+        let node = Node::Call { name, name_span: here.span, arguments };
+        self.node(node, here.span.0).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::eval::evaluate;
+
+    #[test]
+    fn what_is_copied_from_a_kernel_is_the_same_expression() {
+        for (cpp, own) in [
+            ("make_layout(make_shape(Int<4>{}, 8), make_stride(_8{}, Int<1>()));", "(4,8):(8,1)"),
+            ("cute::make_layout(cute::make_shape(cute::_4{}, cute::Int<8>{}))", "(4,8):(1,4)"),
+            ("make_layout(make_shape(4, make_shape(2,4)), LayoutRight{})", "(4,(2,4)):(8,(4,1))"),
+            ("make_layout((4,8), cute::LayoutLeft{})", "(4,8):(1,4)"),
+            ("make_layout(Int<5>{}, _2{})", "5:2"),
+            ("make_layout(4:1, 2:4)", "(4,2):(1,4)"),
+            ("Layout<Shape<_8,Shape<_2,_4>>,Stride<_1,Stride<_32,_8>>>{}", "(8,(2,4)):(1,(32,8))"),
+            ("Layout<Shape<_8,_64>,GenRowMajor>{}", "(8,64):(64,1)"),
+            (
+                "composition(Swizzle<3,3,3>{}, Layout<Shape<_8,_64>,Stride<_64,_1>>{})",
+                "Sw<3,3,3> o (8,64):(64,1)",
+            ),
+            (
+                "logical_divide(make_layout(make_shape(_6{},_8{}), LayoutRight{}), make_tile(_3{},_4{}))",
+                "logical_divide((6,8):(8,1), <3,4>)",
+            ),
+            ("logical_divide((6,8):(8,1), Tile<_3,_4>{})", "logical_divide((6,8):(8,1), <3,4>)"),
+            ("crd2idx(make_coord(1,2), make_shape(4,8))", "crd2idx((1,2), (4,8))"),
+            ("slice(make_coord(1,_), (4,8):(8,1));", "slice((1,_), (4,8):(8,1))"),
+            ("tile_to_shape(8:1, Shape<_16>{}, Step<_0>{})", "tile_to_shape(8:1, (16,), (0,))"),
+        ] {
+            let answer = |text| evaluate(text).map(|value| value.to_string());
+            assert_eq!(answer(cpp).unwrap(), answer(own).unwrap(), "{cpp}");
+        }
+    }
+
+    #[test]
+    fn malformed_cpp_is_refused_where_it_is_wrong() {
+        for (text, span, words) in [
+            ("make_layout(make_shape(4,8), make_stride(8,1)", (45, 45), "`,` or `)`"),
+            ("make_layout(make_shape(4,8), make_stide(8,1))", (29, 39), "make_stide"),
+            ("make_layout(make_shape(Int<4{},8))", (28, 29), "`>`"),
+            ("make_layout(make_shape(4,8), LayoutUp{})", (29, 37), "LayoutUp"),
+            ("make_layout(make_shape(4,8), make_stride(8))", (0, 44), "brackets"),
+            ("(4,8):(8,1); 3", (13, 14), "behind the expression"),
+        ] {
+            let error = evaluate(text).unwrap_err();
+            assert_eq!(error.span(), Some(span), "{text}: {error}");
+            assert!(error.to_string().contains(words), "{text}: {error}");
+        }
+    }
+}
