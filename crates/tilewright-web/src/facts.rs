@@ -1,7 +1,11 @@
 //! What a layout means, and what a picture of it needs.
 
 use serde_json::{Value, json};
-use tilewright::{Explanation, LinearDim, LinearLayout, Named, TensorLayout, ask::Answer as _};
+use tilewright::{
+    Explanation, Named, TensorLayout,
+    ask::Answer as _,
+    core::{LinearDim, LinearLayout},
+};
 
 /// The fields of an [`Explanation`]; also `padded` (the
 /// extent of each dim with its padding), `cuts` (the sizes of tiles of each dim, inner first), `modes`
