@@ -105,7 +105,7 @@ test("a division shows the tiles of A", async () => {
   await visit("#algebra?op=zipped_divide&a=(6,8):(8,1)&b=<3,4>", async (page) => {
     assert.deepEqual([await colours(page, 0), await colours(page, 2)], [4, 4]);
     assert.match(await page.locator(".about").textContent(), /Each tile or copy of A has a colour and a border/);
-    await page.locator("select").first().selectOption("coalesce");
+    await page.getByLabel("Operation").selectOption("coalesce");
     await drawn(page);
     assert.doesNotMatch(await page.locator(".about").textContent(), /Each tile/);
   });
@@ -114,7 +114,7 @@ test("a division shows the tiles of A", async () => {
 test("words of the field are explained on hover and on focus", async () => {
   await visit("#layout?spec=f32[6,10]{1,0:T(4,4)}", async (page) => {
     for (const word of ["padding", "tiles"]) {
-      const term = page.locator(".legend .term", { hasText: word });
+      const term = page.locator(".legend .term").filter({ has: page.getByRole("button", { name: word }) });
       const tip = term.locator(".tip");
       assert.equal(await tip.isVisible(), false);
       await term.hover();
@@ -127,8 +127,9 @@ test("words of the field are explained on hover and on focus", async () => {
     }
   });
   await visit("#layout?spec=Sw<3,3,3>+o+(8,64):(64,1)&dtype=f16", async (page) => {
-    await page.locator(".legend .term", { hasText: "swizzle" }).hover();
-    await page.getByText("exclusive or").waitFor();
+    const term = page.locator(".legend .term").filter({ has: page.getByRole("button", { name: "swizzle" }) });
+    await term.hover();
+    await term.getByText("exclusive or").waitFor();
   }, { viewport: { width: 390, height: 844 } });
 });
 
