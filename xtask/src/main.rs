@@ -9,8 +9,10 @@ mod algebra;
 mod bench;
 mod check;
 mod ci;
+mod emulated;
 mod faults;
 mod oracles;
+mod platforms;
 mod python;
 mod release;
 mod shell;
@@ -54,6 +56,9 @@ enum Command {
         /// Its tests as well, in an environment made anew
         #[arg(long)]
         test: bool,
+        /// For all machines that are built for, and the source distribution
+        #[arg(long, conflicts_with = "test")]
+        all: bool,
     },
     /// Heavy checks against other people's libraries; skips what does not install
     Oracles {
@@ -85,7 +90,8 @@ fn main() -> ExitCode {
             .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
         Command::Site => site::run(&root),
         Command::Algebra { check } => algebra::run(&root, check),
-        Command::Wheel { test } => wheel::build(&root)
+        Command::Wheel { all: true, .. } => wheel::build_all(&root),
+        Command::Wheel { test, .. } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),
         Command::Oracles { name } => oracles::run(&root, name.as_deref().unwrap_or_default()),
     };

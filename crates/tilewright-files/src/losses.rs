@@ -1,6 +1,6 @@
-//! Power lost at any moment: the calls of a run, replayed without some of what was not yet synced. Bytes
-//! written are lost unless the file is synced behind them, names unless the folder is; each on its own. What
-//! is read then is the old result whole, or the new one.
+//! Tests of a power loss at any moment: the calls of a run are replayed without some of those that were not yet
+//! synced. Written bytes may be lost until their file is synced, names until their folder is, each independently.
+//! Afterwards either the whole old result is read, or the whole new one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use crate::{
     faults::{CASES, alone, prepare, run, seen},
 };
 
-/// So many calls are lost in all combinations.
+/// Up to this number of calls, every combination of lost calls is tried.
 const FEW: usize = 10;
 
 /// Where there are more, this number of random combinations beside the plain ones.

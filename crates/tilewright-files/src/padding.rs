@@ -1,4 +1,4 @@
-//! What no element lies at, in one tensor: found window by window, and compared with what it must hold.
+//! The padding of one tensor: found window by window, and compared with the value that it must hold.
 //!
 //! A window is a stretch of the storage with a bit for each element, which is set where an element lies.
 //! Only padding is read.

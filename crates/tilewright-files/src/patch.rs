@@ -1,4 +1,4 @@
-//! The bytes of one tensor that a box of coordinates takes, read into a buffer.
+//! The bytes of one tensor that hold the elements of a box of coordinates, read into a buffer.
 //!
 //! Law: after [`Patch::read`], every element of the box is found, and holds what the file has at its offset.
 

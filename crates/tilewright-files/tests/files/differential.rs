@@ -220,7 +220,7 @@ fn layout(dice: &mut Dice, extents: &[u64], shared: bool, counts: &mut Counts) -
     TensorLayout::with_steps(extents, &steps, &layout, capacity).unwrap()
 }
 
-/// The digits of an axis, the least significant first, at least as many coordinates as it has.
+/// The digits of an axis, the least significant first; their product is at least `extent`.
 fn digits(dice: &mut Dice, extent: u64, tiled: bool) -> Vec<u64> {
     let (mut digits, mut left) = (vec![], extent);
     while tiled && left > 1 && digits.len() < 2 && !dice.one_in(3) {
