@@ -12,7 +12,7 @@ export interface Subject {
   dtype: string;
 }
 
-/** What a card shows: a layout, or two with an arrow between them; coloured as the last of them is. */
+/** What a card shows: a layout, or two with an arrow between them, in the colours of the second's tiles. */
 export interface Preview {
   subjects: readonly Subject[];
   colour?: Colouring;
@@ -38,7 +38,7 @@ export function thumbnail(canvas: HTMLCanvasElement, { subjects, colour }: Previ
     opened.forEach((one, i) => {
       const left = i * (width + ARROW);
       if (i > 0) arrow(context, left - ARROW / 2, canvas.height / 2);
-      draw(context, one!, opened.length > 1 && !colour ? last : one!, colour, [left, width]);
+      draw(context, one!, !colour && tiled(last.facts) ? last : one!, colour, [left, width]);
     });
   }
   for (const one of opened) one?.view.free();

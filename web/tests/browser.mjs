@@ -1,5 +1,6 @@
 // A browser without a screen, and the page's files served to it.
 
+import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
@@ -79,4 +80,25 @@ export async function settled(page) {
   await page.waitForTimeout(150);
   await page.waitForFunction(() => [...document.images].every((image) => image.complete));
   await drawn(page);
+}
+
+/** A server and a browser, and visits to pages of their own, each closed behind its test; none may complain. */
+export async function session() {
+  const [server, browser] = [await serve(), await launch()];
+  const visit = async (hash, use, options = {}) => {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    try {
+      const { page, faults } = await open(context, server.address + hash);
+      await drawn(page);
+      await use(page, context);
+      assert.deepEqual(faults, []);
+    } finally {
+      await context.close();
+    }
+  };
+  const stop = async () => {
+    await browser.close();
+    await server.stop();
+  };
+  return { server, browser, visit, stop };
 }

@@ -136,11 +136,8 @@ impl Page<'_> {
             let scene = expression(text, &Limits::default());
             let scene = scene.map_err(|error| error.in_field("spec"))?;
             let svg = scene.map(|scene| scene.to_svg());
-            let lines = json!([[
-                "map",
-                evaluate(text).map_or_else(|_| text.trim().to_owned(), |map| map.to_string())
-            ]]);
-            let title = "Where each cell is sent";
+            let map = evaluate(text).map_or_else(|_| text.trim().to_owned(), |map| map.to_string());
+            let (title, lines) = ("Where each cell is sent", json!([["map", map]]));
             return Ok(json!({ "title": title, "map": text.trim(), "svg": svg, "lines": lines }));
         }
         let spread = Distribution::of(self.0.text("spec")?, &self.0.array()?)?;
