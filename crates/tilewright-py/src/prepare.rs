@@ -55,7 +55,8 @@ impl Source {
     fn storage(side: &Side, facts: Option<&Facts>) -> PyResult<Source> {
         let (dtype, bits) = (side.named.dtype(), side.bits);
         let mut shape = storage_shape(side.named.layout());
-        if facts.is_some_and(|facts| facts.bits() != bits) {
+        // Elements of no whole bytes come as bytes, and any others may.
+        if facts.map_or(bits % 8 != 0, |facts| facts.bits() != bits) {
             shape = packed(&shape, bits);
         }
         let swapped = facts.is_some_and(|facts| facts.swapped);
