@@ -145,7 +145,8 @@ fn seen(facts: &Facts, ask: &Ask) -> PyResult<Side> {
         return Err(refused("dtype", says));
     }
     let dtype = ask.dtype.or(facts.dtype);
-    let named = Named::new("", facts.layout()?, dtype, Some(bits), Fill::Unspecified);
+    let odd = (dtype.and_then(Dtype::storage_bits) != Some(bits)).then_some(bits);
+    let named = Named::new("", facts.layout()?, dtype, odd, Fill::Unspecified);
     Ok(Side { named, bits })
 }
 
