@@ -9,8 +9,10 @@ mod algebra;
 mod bench;
 mod check;
 mod ci;
+mod emulated;
 mod faults;
 mod oracles;
+mod platforms;
 mod python;
 mod release;
 mod shell;
@@ -54,6 +56,9 @@ enum Command {
         /// Its tests as well, in an environment made anew
         #[arg(long)]
         test: bool,
+        /// For all machines that are built for, and the source distribution
+        #[arg(long, conflicts_with = "test")]
+        all: bool,
     },
     /// Heavy checks against other people's libraries; skips what does not install
     Oracles {
@@ -65,6 +70,9 @@ enum Command {
         /// Tests it as well: in Node, and in a browser
         #[arg(long)]
         test: bool,
+        /// Takes screenshots of all it shows, on four screens, dark and light, into target/screenshots
+        #[arg(long)]
+        shots: bool,
     },
     /// The documents and the page as a site of files, into the build folder's `site`
     Site,
@@ -77,12 +85,13 @@ fn main() -> ExitCode {
         Command::Check => check::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(args) => return bench::run(&root, &args),
-        Command::Web { test } => {
-            web::build(&root).and_then(|()| if test { web::test(&root) } else { Ok(()) })
-        }
+        Command::Web { test, shots } => web::build(&root)
+            .and_then(|()| if shots { web::shots(&root) } else { Ok(()) })
+            .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
         Command::Site => site::run(&root),
         Command::Algebra { check } => algebra::run(&root, check),
-        Command::Wheel { test } => wheel::build(&root)
+        Command::Wheel { all: true, .. } => wheel::build_all(&root),
+        Command::Wheel { test, .. } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),
         Command::Oracles { name } => oracles::run(&root, name.as_deref().unwrap_or_default()),
     };

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    faults, python, release,
+    faults, platforms, python, release,
     shell::{Outcome, command, output, run as sh, target, works},
     wheel,
 };
@@ -21,7 +21,7 @@ type Oracle = fn(&Path) -> Verdict;
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str) -> Outcome {
-    let oracles: [(&str, Oracle); 11] = [
+    let oracles: [(&str, Oracle); 15] = [
         ("safetensors and torch", torch),
         ("arrays of numpy, torch and jax", arrays),
         ("the package with torch and jax", package),
@@ -33,6 +33,10 @@ pub(crate) fn run(root: &Path, only: &str) -> Outcome {
         ("faults", faults),
         ("licences", licences),
         ("advisories", advisories),
+        ("packages", packages),
+        ("msrv", msrv),
+        ("platforms", other_platforms),
+        ("wheels", wheels),
     ];
     let mut failed = Vec::new();
     for (name, oracle) in oracles.into_iter().filter(|(name, _)| name.contains(only)) {
@@ -65,6 +69,51 @@ fn licences(root: &Path) -> Verdict {
 fn advisories(root: &Path) -> Verdict {
     let here = release::has_deny(root).and_then(|()| release::has_advisories(root));
     here.map_or_else(Verdict::Skipped, |()| verdict(release::advisories(root)))
+}
+
+/// Every crate built from its package alone.
+fn packages(root: &Path) -> Verdict {
+    verdict(release::packages(root, true))
+}
+
+/// The oldest compiler that is promised.
+fn msrv(root: &Path) -> Verdict {
+    let version = match platforms::oldest(root) {
+        Ok(version) => version,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let here = platforms::has_compiler(root, &version);
+    here.map_or_else(Verdict::Skipped, |()| verdict(platforms::check_with(root, &version)))
+}
+
+/// The libraries and the program checked for other systems, as far as their standard libraries can be fetched.
+fn other_platforms(root: &Path) -> Verdict {
+    let mut missing = Vec::new();
+    for triple in platforms::TARGETS {
+        match platforms::has(root, triple) {
+            Err(why) => missing.push(why),
+            Ok(()) => {
+                println!("    {triple}");
+                if let Err(why) = platforms::check(root, triple) {
+                    return Verdict::Failed(why);
+                }
+            }
+        }
+    }
+    missing.iter().for_each(|why| println!("    {why}"));
+    if missing.len() < platforms::TARGETS.len() {
+        Verdict::Passed
+    } else {
+        Verdict::Skipped("there is no standard library of another system".into())
+    }
+}
+
+/// The wheels of all machines and the source distribution, installed and used.
+fn wheels(root: &Path) -> Verdict {
+    match python::system(root) {
+        Err(why) => Verdict::Skipped(why),
+        Ok(_) => verdict(wheel::test_all(root)),
+    }
 }
 
 /// The Python check, read back by torch as well where it installs.

@@ -61,6 +61,8 @@ pub const MAX_TEXT: usize = 64 * 1024;
 pub struct Spec {
     reading: Arc<dyn Reading>,
     text: Arc<str>,
+    /// Whether others read the text as the same layout.
+    everywhere: bool,
     /// The text as it was written.
     written: Arc<str>,
 }
@@ -87,9 +89,10 @@ impl Spec {
             ));
         }
         let start = text.len() - text.trim_start().len();
-        let (reading, canonical) =
+        let read =
             dialect::read(text.trim()).map_err(|error| error.shifted(start).in_text(text))?;
-        Ok(Spec { reading, text: canonical.into(), written: text.into() })
+        let dialect::Read { reading, text: canonical, everywhere } = read;
+        Ok(Spec { reading, text: canonical.into(), everywhere, written: text.into() })
     }
 
     /// The layout of an array with these dims and this dtype. A concrete SPEC needs neither; what is
@@ -115,7 +118,7 @@ impl Spec {
     /// ```
     pub fn resolve(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Result<Named, Error> {
         let given = Given { dims, dtype };
-        let mut resolved = self.reading.resolve(&given).map_err(|e| self.point(e))?;
+        let mut resolved = self.reading.of_array(&given).map_err(|e| self.point(e))?;
         resolved.bits = resolved.bits.or_else(|| self.reading.packs(&given));
         if let Some(dtype) = resolved.dtype.filter(|dtype| dtype.block().is_some()) {
             // The dims count elements, and the last is whole blocks.
@@ -173,7 +176,7 @@ impl Spec {
 
     /// Whether others read the text as the same layout.
     pub(crate) fn is_known_everywhere(&self) -> bool {
-        self.reading.is_known_everywhere()
+        self.everywhere
     }
 
     /// Whether the SPEC carries its extents.

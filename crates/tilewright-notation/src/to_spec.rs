@@ -34,10 +34,16 @@ impl Named {
             .unwrap_or_else(|| self.plain(&shape))
     }
 
-    /// The SPEC without the name: CuTe text behind the shape where one is needed.
+    /// The SPEC without the name: CuTe text behind the shape where one is needed, with its prefix where a notation
+    /// that a user added reads it too.
     fn plain(&self, shape: &str) -> String {
         let text = dialect::spell_cute(self.layout());
-        if self.is_bare() { text } else { format!("{shape} {text}") }
+        let shape = if self.is_bare() { String::new() } else { format!("{shape} ") };
+        let plain = format!("{shape}{text}");
+        match Spec::parse(&plain) {
+            Err(error) if error.is_ambiguous() => format!("{shape}cute:{text}"),
+            _ => plain,
+        }
     }
 
     /// `bf16[528,200]E(8)fill(0)`.

@@ -6,7 +6,8 @@
 
 use pyo3::prelude::*;
 use tilewright::{
-    ByteOrder, Dtype, Fill, Named, TensorLayout,
+    Dtype, Fill, Named, TensorLayout,
+    core::ByteOrder,
     relayout::{Elements, Extend, Plan},
 };
 

@@ -5,8 +5,9 @@ use pyo3::{
     types::{PyAny, PyTuple, PyType},
 };
 use tilewright::{
-    Dtype, Fill, Named, Place, TensorLayout,
+    Dtype, Fill, Named, TensorLayout,
     ask::{Look, Shown},
+    core::Place,
     notation,
     picture::Limits,
 };

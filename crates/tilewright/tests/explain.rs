@@ -22,18 +22,10 @@ fn layouts() -> Vec<Named> {
     text.lines().filter_map(parse).collect()
 }
 
-/// All that is said of a layout but its name, and what only that name says: texts in notations that have no words for
-/// the layout alone.
+/// All that is said of a layout but its name.
 fn meaning(named: &Named) -> Value {
     let mut meaning = Explanation::of(named).to_json();
     meaning["layout"] = Value::Null;
-    let (dtype, bits) = (named.dtype(), named.explicit_bits());
-    let alone = Named::new("", named.layout().clone(), dtype, bits, named.fill());
-    for notation in notations() {
-        if notation.print(&alone).is_err() {
-            meaning["notations"][notation.name()] = Value::Null;
-        }
-    }
     meaning
 }
 

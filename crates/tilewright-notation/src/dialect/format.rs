@@ -57,15 +57,10 @@ use crate::{
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "format",
-    aliases: &[],
-    about: "a name of the catalogue, with its parameters",
-    claims,
-    read,
-    words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("format", "a name of the catalogue, with its parameters", read, print)
+        .with_form(claims)
+        .with_words(words);
 
 fn words() -> Vec<&'static str> {
     catalogue().flat_map(names).collect()
@@ -380,9 +375,8 @@ impl Reading for Chosen {
         let dims = given.need_dims(self)?;
         self.template.check_rank(self, dims.len())?;
         let width = self.width(given)?;
-        let own = width.map(|width| {
-            turned(Template::read(width.pattern)?, self.transposed, self.format.name)
-        });
+        let own = width
+            .map(|width| turned(Template::read(width.pattern)?, self.transposed, self.format.name));
         let own = own.transpose()?;
         let template = own.as_ref().unwrap_or(&self.template);
         let pattern = template.pattern(&|digit| {

@@ -1,7 +1,7 @@
 //! What decides how an array is read, apart from its address: shape, strides and element type.
 
 use pyo3::PyResult;
-use tilewright::{Dtype, Layout, Mode, TensorLayout};
+use tilewright::{Dtype, Layout, TensorLayout, core::Mode};
 
 use crate::{
     errors::{Raised, refused},

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tilewright_core::{Error, Mode, TensorLayout};
-use tilewright_notation::{Named, Notation, notations};
+use tilewright_notation::{Named, Notation, notations, recognise};
 
 use super::{Advice, Answer, words::counted};
 
@@ -54,8 +54,9 @@ pub struct Explanation {
     pub order: Order,
     /// Why the storage is longer than the elements, and which order of the dims pads least; where there is padding.
     pub advice: Option<Advice>,
-    /// The same layout in every notation, or why it cannot be said there. A text comes from the layout alone, and from
-    /// its name only where the layout alone cannot be said.
+    /// The names that the layout has in the catalogue, with their parameters.
+    pub formats: Vec<String>,
+    /// The layout in every notation, or why it cannot be said there.
     pub notations: Vec<(&'static str, Result<String, String>)>,
 }
 
@@ -122,6 +123,8 @@ impl Explanation {
     pub fn of(named: &Named) -> Explanation {
         let layout = named.layout();
         let bits = named.element_bits();
+        let (dtype, stored) = (named.dtype(), named.explicit_bits());
+        let alone = Named::new("", layout.clone(), dtype, stored, named.fill());
         Explanation {
             name: named.to_spec(),
             dtype: named.dtype().map(|dtype| dtype.to_string()),
@@ -140,7 +143,8 @@ impl Explanation {
             axes: axes(layout),
             order: order(layout),
             advice: Advice::of(layout),
-            notations: said(named),
+            formats: recognise(&alone).into_iter().map(|found| found.name).collect(),
+            notations: said(&alone),
         }
     }
 
@@ -180,6 +184,9 @@ impl Explanation {
             line("dims", says.into());
         }
         line("order", self.order.to_string());
+        if !self.formats.is_empty() {
+            line("named formats", self.formats.join(", "));
+        }
         if let Some(advice) = &self.advice {
             advice.causes.iter().for_each(|cause| line("why padded", cause.to_string()));
             advice.suggestion().into_iter().for_each(|text| line("least padding", text));
@@ -224,14 +231,9 @@ impl Explanation {
     }
 }
 
-/// The layout in every notation: as the layout alone is said there, or else as its name says it.
-fn said(named: &Named) -> Vec<(&'static str, Result<String, String>)> {
-    let (dtype, bits) = (named.dtype(), named.explicit_bits());
-    let alone = Named::new("", named.layout().clone(), dtype, bits, named.fill());
-    let text = |notation: &Notation| {
-        let text = notation.print(&alone);
-        text.or_else(|refusal| notation.print(named).map_err(|_| refusal.to_string()))
-    };
+/// The layout in every notation. Its own name is not asked for: what is said depends on the layout alone.
+fn said(alone: &Named) -> Vec<(&'static str, Result<String, String>)> {
+    let text = |notation: &Notation| notation.print(alone).map_err(|refusal| refusal.to_string());
     notations().iter().map(|notation| (notation.name(), text(notation))).collect()
 }
 
@@ -323,6 +325,7 @@ impl Answer for Explanation {
             "order": self.order.to_string(),
             "why_padded": self.advice.as_ref().map(Advice::to_json),
             "lines": self.lines(),
+            "formats": self.formats,
             "notations": notations.collect::<Map<_, _>>(),
         })
     }
