@@ -59,8 +59,8 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     if let Some(from) = value("from_")? {
         request = request.from(spec_of("from_", &from)?);
     }
-    if let Some(dims) = taken::<Integers>(job, "dims")? {
-        request = request.dims(&dims.of("dims")?);
+    if let Some(dims) = value("dims")? {
+        request = request.dims(&dims.extract::<Integers>()?.of("dims")?);
     }
     if let Some(dtype) = value("dtype")? {
         request = request.dtype(dtype_of(&dtype)?);
@@ -81,24 +81,12 @@ fn given<'py>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Bound<'py
     Ok(job.get_item(name)?.filter(|value| !value.is_none()))
 }
 
-/// The same as this type; what is none of it is an error that names the keyword, as PyO3's of arguments do.
-fn taken<'py, T>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>>
-where
-    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
-{
-    let named = |error: PyErr| match error.is_instance_of::<PyTypeError>(job.py()) {
-        true => PyTypeError::new_err(format!("{name}=: {}", error.value(job.py()))),
-        false => error,
-    };
-    given(job, name)?.map(|value| value.extract().map_err(named)).transpose()
-}
-
 /// An integer that a keyword was given.
 fn integer<'py, T>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr> + Bounded,
 {
-    taken::<Integer<T>>(job, name)?.map(|found| found.of(name)).transpose()
+    given(job, name)?.map(|value| value.extract::<Integer<T>>()?.of(name)).transpose()
 }
 
 fn flag(job: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {

@@ -9,7 +9,7 @@ use pyo3::{
     Borrowed,
     exceptions::{PyOverflowError, PyTypeError},
     prelude::*,
-    types::{PyInt, PyString},
+    types::PyString,
 };
 
 use crate::errors::refused;
@@ -31,16 +31,49 @@ macro_rules! bounded {
 
 bounded!(u8 u32 u64 usize i8 i64);
 
-/// An integer that was given. Its bounds are looked at where the name of the argument is known.
-pub(crate) struct Integer<T>(Result<T, String>);
+/// An integer that was given. What is wrong with it is said where the name of the argument is known.
+pub(crate) struct Integer<T>(Result<T, Not>);
+
+/// Why a value is no integer that the library takes.
+enum Not {
+    /// Out of bounds, as text.
+    Beyond(String),
+    /// Of this type.
+    Integer(String),
+    /// Python code that it calls failed.
+    Other(PyErr),
+}
+
+impl Not {
+    fn of(value: Borrowed<'_, '_, PyAny>, error: PyErr) -> Not {
+        if error.is_instance_of::<PyOverflowError>(value.py()) {
+            // Python refuses to write integers of thousands of digits.
+            let found = value.str().map_or_else(|_| "another".into(), |text| text.to_string());
+            return Not::Beyond(found);
+        }
+        match value.get_type().name() {
+            Ok(name) if error.is_instance_of::<PyTypeError>(value.py()) => {
+                Not::Integer(name.to_string())
+            }
+            _ => Not::Other(error),
+        }
+    }
+}
 
 impl<T: Bounded> Integer<T> {
-    /// The integer; out of bounds, an error that names the argument.
+    /// The integer, or an error that names the argument.
     pub(crate) fn of(self, argument: &str) -> PyResult<T> {
-        self.0.map_err(|found| {
-            let (least, most) = (T::LEAST, T::MOST);
-            let says = format!("{argument}= takes an integer from {least} to {most}, not {found}");
-            refused("arguments", says)
+        let (least, most) = (T::LEAST, T::MOST);
+        self.0.map_err(|not| match not {
+            Not::Beyond(found) => {
+                let says =
+                    format!("{argument}= takes an integer from {least} to {most}, not {found}");
+                refused("arguments", says)
+            }
+            Not::Integer(found) => {
+                PyTypeError::new_err(format!("{argument}= takes an integer, not {found}"))
+            }
+            Not::Other(error) => error,
         })
     }
 }
@@ -52,25 +85,21 @@ where
     type Error = PyErr;
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Integer<T>> {
-        match value.extract::<T>() {
-            Ok(integer) => Ok(Integer(Ok(integer))),
-            Err(error) if !error.is_instance_of::<PyOverflowError>(value.py()) => Err(error),
-            // Python refuses to write integers of thousands of digits.
-            Err(_) => {
-                let found = value.str().map_or_else(|_| "another".into(), |text| text.to_string());
-                Ok(Integer(Err(found)))
-            }
-        }
+        Ok(Integer(value.extract::<T>().map_err(|error| Not::of(value, error))))
     }
 }
 
-/// The extents of an array, a coordinate of it, or a tile: a sequence of integers.
-pub(crate) struct Integers(Vec<Integer<u64>>);
+/// The extents of an array, a coordinate of it, or a tile: a sequence of integers; or the type of what is none.
+pub(crate) struct Integers(Result<Vec<Integer<u64>>, String>);
 
 impl Integers {
-    /// The integers; out of bounds, an error that names the argument.
+    /// The integers, or an error that names the argument.
     pub(crate) fn of(self, argument: &str) -> PyResult<Vec<u64>> {
-        self.0.into_iter().map(|one| one.of(argument)).collect()
+        let all = self.0.map_err(|found| {
+            let says = "takes a sequence of integers, such as (100, 30)";
+            PyTypeError::new_err(format!("{argument}= {says}; not {found}"))
+        });
+        all?.into_iter().map(|one| one.of(argument)).collect()
     }
 
     /// What was given of them.
@@ -83,13 +112,17 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Integers {
     type Error = PyErr;
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Integers> {
-        if value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>() {
-            let found = value.get_type().name()?.to_string();
-            let says =
-                format!("a sequence of integers is expected, such as (100, 30); not {found}");
-            return Err(PyTypeError::new_err(says));
+        let found = || value.get_type().name().map(|name| name.to_string());
+        if value.is_instance_of::<PyString>() {
+            return Ok(Integers(Err(found()?)));
         }
-        value.extract().map(Integers)
+        match value.extract() {
+            Ok(all) => Ok(Integers(Ok(all))),
+            Err(error) if error.is_instance_of::<PyTypeError>(value.py()) => {
+                Ok(Integers(Err(found()?)))
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

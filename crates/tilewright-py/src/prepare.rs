@@ -56,7 +56,8 @@ impl Source {
     fn storage(side: &Side, facts: Option<&Facts>) -> PyResult<Source> {
         let (dtype, bits) = (side.named.dtype(), side.bits);
         let mut shape = storage_shape(side.named.layout());
-        if facts.is_some_and(|facts| facts.bits() != bits) {
+        // Elements of no whole bytes come as bytes, and any others may.
+        if facts.map_or(bits % 8 != 0, |facts| facts.bits() != bits) {
             shape = packed(&shape, bits);
         }
         let swapped = facts.is_some_and(|facts| facts.swapped);
@@ -145,7 +146,8 @@ fn seen(facts: &Facts, ask: &Ask) -> PyResult<Side> {
         return Err(refused("dtype", says));
     }
     let dtype = ask.dtype.or(facts.dtype);
-    let named = Named::new("", facts.layout()?, dtype, Some(bits), Fill::Unspecified);
+    let odd = (dtype.and_then(Dtype::storage_bits) != Some(bits)).then_some(bits);
+    let named = Named::new("", facts.layout()?, dtype, odd, Fill::Unspecified);
     Ok(Side { named, bits })
 }
 

@@ -327,8 +327,8 @@ impl PyTensorLayout {
 
 /// An integer, or a sequence of such.
 fn coordinate(coord: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    match coord.extract::<Integer<u64>>() {
-        Ok(one) => one.of("coord").map(|one| vec![one]),
-        Err(_) => coord.extract::<Integers>()?.of("coord"),
+    match coord.try_iter() {
+        Ok(_) => coord.extract::<Integers>()?.of("coord"),
+        Err(_) => coord.extract::<Integer<u64>>()?.of("coord").map(|one| vec![one]),
     }
 }

@@ -102,12 +102,12 @@ def declared(function: ast.FunctionDef) -> list[tuple[str, str, bool]]:
     """Names and kinds of a stub's parameters, and whether each has a default."""
     given = function.args
     positional = [*given.posonlyargs, *given.args]
-    kinds = ["positional only"] * len(given.posonlyargs) + ["positional or keyword"] * len(given.args)
+    kinds = ["positional-only"] * len(given.posonlyargs) + ["positional or keyword"] * len(given.args)
     defaults = [False] * (len(positional) - len(given.defaults)) + [True] * len(given.defaults)
     found = [(one.arg, kind, has) for one, kind, has in zip(positional, kinds, defaults, strict=True)]
     if given.vararg:
         found.append((given.vararg.arg, "variadic positional", False))
-    found += [(one.arg, "keyword only", has is not None) for one, has in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    found += [(one.arg, "keyword-only", has is not None) for one, has in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
     return [one for one in found if one[0] not in ("self", "cls")]
 
 

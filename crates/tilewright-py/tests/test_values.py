@@ -171,8 +171,12 @@ def test_errors_name_arguments() -> None:
         ("spec= takes a layout", lambda: tw.parse(5)),  # type: ignore[arg-type]
         ("give the layout as to=, or give layouts as rules=", lambda: tw.convert(MODEL, "x.safetensors")),
         ("rules= takes a mapping", lambda: tw.convert(__file__, "x.npy", rules=["zN"])),  # type: ignore[arg-type]
-        ("threads=: 'str' object", lambda: tw.convert(__file__, "x.npy", to="zN", threads="two")),  # type: ignore[arg-type]
-        ("dims=: a sequence of integers", lambda: tw.convert(__file__, "x.npy", to="zN", dims=3)),  # type: ignore[arg-type]
+        ("threads= takes an integer, not str", lambda: tw.convert(__file__, "x.npy", to="zN", threads="two")),  # type: ignore[arg-type]
+        ("dims= takes a sequence of integers, such as .*; not int", lambda: tw.convert(__file__, "x.npy", to="zN", dims=3)),  # type: ignore[arg-type]
+        ("threads= takes an integer, not str", lambda: tw.relayout(array, "zN", threads="two")),  # type: ignore[arg-type]
+        ("dims= takes a sequence of integers, such as .*; not str", lambda: tw.parse("zN", dims="34")),  # type: ignore[arg-type]
+        ("dims= takes an integer, not float", lambda: tw.parse("zN", dims=(3, 4.0))),  # type: ignore[arg-type]
+        ("coord= takes an integer, not float", lambda: tw.parse("f16[4,4]").offset(3, 0.5)),  # type: ignore[arg-type]
         ("values= needs threads=", lambda: tw.parse("f32[4,4]").draw(values=4)),
     ]:
         with pytest.raises((tw.Error, TypeError), match=says):
