@@ -183,10 +183,10 @@ impl Explanation {
             let says = "merged or tiled unevenly: an offset is no sum of one term per dim";
             line("dims", says.into());
         }
-        line("order", self.order.to_string());
         if !self.formats.is_empty() {
             line("named formats", self.formats.join(", "));
         }
+        line("order", self.order.to_string());
         if let Some(advice) = &self.advice {
             advice.causes.iter().for_each(|cause| line("why padded", cause.to_string()));
             advice.suggestion().into_iter().for_each(|text| line("least padding", text));
