@@ -28,13 +28,13 @@ const CASE: &str = "TILEWRIGHT_FAULT_CASE";
 /// Held by each test: a process that is being started holds, for a moment, the locks of this one.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One kind of run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Case {
+pub(crate) enum Case {
     /// A checkpoint where nothing is.
     NewSet,
     /// A checkpoint over another, of which one file has another name.
@@ -47,7 +47,7 @@ enum Case {
     OldFile,
 }
 
-const CASES: [Case; 5] =
+pub(crate) const CASES: [Case; 5] =
     [Case::NewSet, Case::OldSet, Case::MarkedSet, Case::NewFile, Case::OldFile];
 
 impl Case {
@@ -86,7 +86,7 @@ fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
 }
 
 /// The input and, where the case has one, the old result.
-fn prepare(case: Case) -> TempDir {
+pub(crate) fn prepare(case: Case) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (input, out) = (folder.path().join("in"), folder.path().join("out"));
     make(&input, case, ["1.safetensors", "2.safetensors"], 1);
@@ -103,7 +103,7 @@ fn prepare(case: Case) -> TempDir {
     folder
 }
 
-fn run(folder: &Path, case: Case) -> Result<Report, Error> {
+pub(crate) fn run(folder: &Path, case: Case) -> Result<Report, Error> {
     let input = open(folder.join("in").join(case.file()), &Reading::default())?;
     let request = Request::new().to(Spec::parse("col-major").unwrap()).force(case.force());
     let out = folder.join("out").join(case.file());
@@ -112,12 +112,12 @@ fn run(folder: &Path, case: Case) -> Result<Report, Error> {
 
 /// What a reader sees of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
+pub(crate) enum Seen {
     Nothing,
     Tensors(Vec<(String, Vec<u8>)>),
 }
 
-fn seen(folder: &Path, case: Case) -> Seen {
+pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
     let out = folder.join("out").join(case.file());
     if !out.exists() {
         return Seen::Nothing;

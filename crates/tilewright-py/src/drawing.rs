@@ -148,7 +148,8 @@ impl PyDrawing {
 
     /// A text for a notebook, above the picture of one array in two layouts where there is one.
     pub(crate) fn below(text: &str, from: &Named, to: &Named) -> String {
-        let picture = PyDrawing::of_conversion(from, to).map_or_else(|_| String::new(), |it| it.part());
+        let picture =
+            PyDrawing::of_conversion(from, to).map_or_else(|_| String::new(), |it| it.part());
         format!("<pre>{}</pre>{picture}", html(text))
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use pyo3::{panic::PanicException, prelude::*, sync::PyOnceLock};
-use tilewright::{Error, ParseError, Remedy};
+use tilewright::{Error, Remedy, core::ParseError};
 
 static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -75,7 +75,9 @@ fn exception(error: &Error) -> PyErr {
 fn argument(remedy: Remedy) -> String {
     match remedy {
         Remedy::Overwrite => "overwriting it needs force=True",
-        Remedy::MoreMemory { least: Some(least) } => return format!("memory= takes {least} at least"),
+        Remedy::MoreMemory { least: Some(least) } => {
+            return format!("memory= takes {least} at least");
+        }
         Remedy::MoreMemory { least: None } => "raise memory=",
         Remedy::LessMemory => "lower memory=",
         Remedy::Dims => "give dims, such as dims=(100, 100)",

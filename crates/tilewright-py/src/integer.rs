@@ -39,8 +39,7 @@ impl<T: Bounded> Integer<T> {
     pub(crate) fn of(self, argument: &str) -> PyResult<T> {
         self.0.map_err(|found| {
             let (least, most) = (T::LEAST, T::MOST);
-            let says =
-                format!("{argument}= takes an integer from {least} to {most}, not {found}");
+            let says = format!("{argument}= takes an integer from {least} to {most}, not {found}");
             refused("arguments", says)
         })
     }

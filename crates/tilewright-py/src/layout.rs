@@ -5,7 +5,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyTuple},
 };
-use tilewright::{IntTuple, Layout, Spec};
+use tilewright::{Layout, Spec, core::IntTuple};
 
 use crate::{
     drawing::PyDrawing,

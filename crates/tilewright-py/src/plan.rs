@@ -73,7 +73,8 @@ impl PyPlan {
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
         let out = out.map(Memory::of).transpose()?;
-        Prepared::new(&ask, &Memory::of(array)?.facts, out.as_ref()).map(|made| PyPlan(Arc::new(made)))
+        Prepared::new(&ask, &Memory::of(array)?.facts, out.as_ref())
+            .map(|made| PyPlan(Arc::new(made)))
     }
 
     /// Moves the elements of ``src``; gives ``out``, or a new array of the family of ``src`` and of the storage's

@@ -6,7 +6,8 @@
 
 use pyo3::prelude::*;
 use tilewright::{
-    ByteOrder, Dtype, Fill, Named, TensorLayout,
+    Dtype, Fill, Named, TensorLayout,
+    core::ByteOrder,
     relayout::{Elements, Extend, Plan},
 };
 
@@ -133,8 +134,7 @@ fn seen(facts: &Facts, ask: &Ask) -> PyResult<Side> {
         && *dims != facts.shape
     {
         let (dims, shape) = (tuple(dims), tuple(&facts.shape));
-        let says =
-            format!("dims={dims} of an array of shape {shape}; for a storage, give from_=");
+        let says = format!("dims={dims} of an array of shape {shape}; for a storage, give from_=");
         return Err(refused("mismatch", says));
     }
     let bits = facts.bits();

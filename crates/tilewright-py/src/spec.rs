@@ -6,7 +6,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyBool, PyComplex, PyFloat, PyInt, PyString},
 };
-use tilewright::{Dtype, Named, Pattern, Spec, TensorLayout, notation};
+use tilewright::{Dtype, Named, Spec, TensorLayout, core::Pattern, notation};
 
 use crate::{
     errors::Raised,

@@ -1,7 +1,7 @@
 //! `Swizzle`: CuTe's xor of address bits.
 
 use pyo3::prelude::*;
-use tilewright::Swizzle;
+use tilewright::core::Swizzle;
 
 use crate::{errors::Raised, integer::Integer};
 

@@ -5,8 +5,9 @@ use pyo3::{
     types::{PyAny, PyTuple, PyType},
 };
 use tilewright::{
-    Dtype, Fill, Named, Place, TensorLayout,
+    Dtype, Fill, Named, TensorLayout,
     ask::{Look, Shown},
+    core::Place,
     notation,
     picture::Limits,
 };
@@ -234,13 +235,15 @@ impl PyTensorLayout {
         rows: Option<Integer<u64>>,
     ) -> PyResult<String> {
         let usual = Limits::default();
-        let width = given("width", width)?.map_or(usual.width, |width| usize::try_from(width).unwrap_or(usize::MAX));
+        let width = given("width", width)?
+            .map_or(usual.width, |width| usize::try_from(width).unwrap_or(usize::MAX));
         let limits = Limits { width, rows: given("rows", rows)?.unwrap_or(usual.rows), ..usual };
         let look = Look { memory, tiles, limits, ..Look::default() }.labelled(names, numbers);
         let shown = match other {
             None => Shown::one(&self.0, &look),
             Some(other) => {
-                let other = resolve("other", other, Some(self.0.layout().extents()), self.0.dtype())?;
+                let other =
+                    resolve("other", other, Some(self.0.layout().extents()), self.0.dtype())?;
                 Shown::two(&self.0, &other, &look)
             }
         };
@@ -313,7 +316,10 @@ impl PyTensorLayout {
 
     /// The picture for a notebook: drawn, or as text where it cannot be.
     pub(crate) fn html(&self) -> String {
-        let shown = || Shown::one(&self.0, &Look::default()).map_or_else(|_| self.0.to_spec(), |one| one.picture);
+        let shown = || {
+            Shown::one(&self.0, &Look::default())
+                .map_or_else(|_| self.0.to_spec(), |one| one.picture)
+        };
         let text = || format!("<pre>{}</pre>", html(&shown()));
         self.grid().map_or_else(|_| text(), |drawing| drawing.part())
     }

@@ -5,7 +5,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyTuple},
 };
-use tilewright::{IntTuple, Layout, Named};
+use tilewright::{Layout, Named, core::IntTuple};
 
 use crate::errors::Raised;
 

@@ -8,9 +8,9 @@ use tilewright::{
 };
 
 use crate::{
+    drawing::PyDrawing,
     errors::{Raised, refused},
     foreign::Memory,
-    drawing::PyDrawing,
     integer::Integers,
     spec::{dtype_of, spec_of},
     spelling::html,
@@ -80,7 +80,8 @@ impl PyExplanation {
         let row = |(title, says): &(String, String)| {
             format!("<tr><th>{}</th><td>{}</td></tr>", html(title), html(says))
         };
-        let said = self.notations.iter().filter_map(|(name, text)| Some((name.clone(), text.clone()?)));
+        let said =
+            self.notations.iter().filter_map(|(name, text)| Some((name.clone(), text.clone()?)));
         let said: String = said.map(|one| row(&one)).collect();
         let lines: String = self.lines.iter().map(row).collect();
         format!("<table><caption>{}</caption>{lines}{said}</table>", html(&self.spec))

@@ -87,10 +87,6 @@ pub use tilewright_notation::{Named, Spec, recognise};
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout::{Elements, Plan};
 
-// These names belong to `core`; the Python package takes them from here.
-#[doc(hidden)]
-pub use tilewright_core::{ByteOrder, IntTuple, Mode, ParseError, Pattern, Place, Swizzle};
-
 /// The README's examples, run as doctests.
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]
 #[doc = include_str!("../../../README.md")]

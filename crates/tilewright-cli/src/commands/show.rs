@@ -22,6 +22,7 @@ pub(super) fn run(args: &Show, out: &mut Output) -> Result<ExitCode, Failure> {
 }
 
 fn look(args: &Show) -> Look {
-    let look = Look { memory: args.memory, tiles: args.tiles, limits: screen::text(), ..Look::default() };
+    let look =
+        Look { memory: args.memory, tiles: args.tiles, limits: screen::text(), ..Look::default() };
     look.labelled(args.names, args.numbers)
 }

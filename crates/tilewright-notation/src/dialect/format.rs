@@ -375,9 +375,8 @@ impl Reading for Chosen {
         let dims = given.need_dims(self)?;
         self.template.check_rank(self, dims.len())?;
         let width = self.width(given)?;
-        let own = width.map(|width| {
-            turned(Template::read(width.pattern)?, self.transposed, self.format.name)
-        });
+        let own = width
+            .map(|width| turned(Template::read(width.pattern)?, self.transposed, self.format.name));
         let own = own.transpose()?;
         let template = own.as_ref().unwrap_or(&self.template);
         let pattern = template.pattern(&|digit| {

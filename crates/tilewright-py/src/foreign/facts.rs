@@ -1,7 +1,7 @@
 //! What decides how an array is read, apart from its address: shape, strides and element type.
 
 use pyo3::PyResult;
-use tilewright::{Dtype, Layout, Mode, TensorLayout};
+use tilewright::{Dtype, Layout, TensorLayout, core::Mode};
 
 use crate::{
     errors::{Raised, refused},
@@ -111,8 +111,7 @@ impl Facts {
         let size = self.itemsize as i64;
         if self.strides.iter().any(|stride| stride % size != 0) {
             let (strides, item) = (tuple(&self.strides), self.itemsize);
-            let says =
-                format!("strides of {strides} bytes are no whole elements of {item} bytes");
+            let says = format!("strides of {strides} bytes are no whole elements of {item} bytes");
             return Err(refused("copy", format!("{says}; copy the array first")));
         }
         let modes = self.shape.iter().zip(&self.strides);

@@ -133,8 +133,14 @@ mod tests {
             ("make_layout(4:1, 2:4)", "(4,2):(1,4)"),
             ("Layout<Shape<_8,Shape<_2,_4>>,Stride<_1,Stride<_32,_8>>>{}", "(8,(2,4)):(1,(32,8))"),
             ("Layout<Shape<_8,_64>,GenRowMajor>{}", "(8,64):(64,1)"),
-            ("composition(Swizzle<3,3,3>{}, Layout<Shape<_8,_64>,Stride<_64,_1>>{})", "Sw<3,3,3> o (8,64):(64,1)"),
-            ("logical_divide(make_layout(make_shape(_6{},_8{}), LayoutRight{}), make_tile(_3{},_4{}))", "logical_divide((6,8):(8,1), <3,4>)"),
+            (
+                "composition(Swizzle<3,3,3>{}, Layout<Shape<_8,_64>,Stride<_64,_1>>{})",
+                "Sw<3,3,3> o (8,64):(64,1)",
+            ),
+            (
+                "logical_divide(make_layout(make_shape(_6{},_8{}), LayoutRight{}), make_tile(_3{},_4{}))",
+                "logical_divide((6,8):(8,1), <3,4>)",
+            ),
             ("logical_divide((6,8):(8,1), Tile<_3,_4>{})", "logical_divide((6,8):(8,1), <3,4>)"),
             ("crd2idx(make_coord(1,2), make_shape(4,8))", "crd2idx((1,2), (4,8))"),
             ("slice(make_coord(1,_), (4,8):(8,1));", "slice((1,_), (4,8):(8,1))"),
