@@ -177,7 +177,8 @@ impl Explanation {
     /// let rows = Explanation::of(&Spec::parse("(2,3):(3,1)")?.resolve(None, None)?);
     /// let lines = rows.lines();
     /// assert_eq!(lines[0], ("dims".to_owned(), "[2, 3]".to_owned()));
-    /// assert_eq!(lines[1].1, "row-major (dim 0 is major)");
+    /// assert!(lines.contains(&("order".into(), "row-major (dim 0 is major)".into())));
+    /// assert_eq!(lines.last().unwrap().0, "named formats");
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn lines(&self) -> Vec<(String, String)> {
@@ -196,6 +197,9 @@ impl Explanation {
             lines.extend(least.map(|text| ("least padding".to_owned(), text)));
         }
         lines.extend(self.map());
+        if !self.formats.is_empty() {
+            lines.push(("named formats".into(), self.formats.join(", ")));
+        }
         lines
     }
 
@@ -205,12 +209,10 @@ impl Explanation {
             Some(bits) => format!("{dtype}, {bits} bits stored"),
             None => dtype.clone(),
         });
-        let formats = (!self.formats.is_empty()).then(|| self.formats.join(", "));
         titled([
             ("dims", Some(format!("{:?}", self.dims))),
             ("element", element),
             ("order", Some(self.order.to_string())),
-            ("named formats", formats),
         ])
     }
 
