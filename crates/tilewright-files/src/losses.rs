@@ -1,6 +1,7 @@
 //! Power lost at any moment: the calls of a run, replayed without some of what was not yet synced. Bytes
 //! written are lost unless the file is synced behind them, names unless the folder is; each on its own. What
 //! is read then is the old result whole, or the new one.
+#![cfg(target_os = "linux")]
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +14,7 @@ use crate::{
     faults::{CASES, alone, prepare, run, seen},
 };
 
-/// So many calls are lost in all combinations.
+/// Up to this number of calls are lost in all combinations.
 const FEW: usize = 10;
 
 /// Where there are more, this number of random combinations beside the plain ones.
