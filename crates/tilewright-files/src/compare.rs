@@ -209,6 +209,19 @@ struct Both<'x, 's, 'b> {
     from: &'x Held,
 }
 
+/// The elements of a stretch that lie among the next `left` of a buffer, its first among them.
+fn together(left: u64, stride: i64) -> u64 {
+    match u64::try_from(stride) {
+        Ok(stride) if stride > 0 && stride < left => (left - 1) / stride + 1,
+        _ => 1,
+    }
+}
+
+/// The bytes from an element of `W` bytes on.
+fn tail<const W: usize>(bytes: &[u8], at: u64) -> &[u8] {
+    bytes.get(at as usize * W..).unwrap_or_default()
+}
+
 /// The error of an element that was not read.
 fn missing(held: &Held) -> Error {
     let said = format!("{} reaches an offset that its box does not", held.named.name());
@@ -228,6 +241,7 @@ impl Both<'_, '_, '_> {
                 16 => self.unequal::<2>(stretch),
                 32 => self.unequal::<4>(stretch),
                 64 => self.unequal::<8>(stretch),
+                128 => self.unequal::<16>(stretch),
                 _ => 0,
             },
         };
@@ -264,20 +278,32 @@ impl Both<'_, '_, '_> {
         Ok(i)
     }
 
-    /// How many elements of `W` bytes are in front of the first that differs.
+    /// How many elements of `W` bytes are in front of the first that differs, or of one that was not read.
     fn unequal<const W: usize>(&mut self, stretch: &Stretch) -> u64 {
-        let ((mut a, by_a), (mut b, by_b)) = (stretch.a, stretch.b);
-        for i in 0..stretch.len {
-            let (Some((at, _)), Some((was, _))) = (self.a.find(a), self.b.find(b)) else {
+        let mut i = 0;
+        while i < stretch.len {
+            let at = |(offset, stride): (i64, i64)| offset + i as i64 * stride;
+            let (Some(a), Some(b)) = (self.a.find(at(stretch.a)), self.b.find(at(stretch.b)))
+            else {
                 return i;
             };
-            let value = |bytes: &[u8], at: u64| -> Option<[u8; W]> {
-                bytes.get(at as usize * W..)?.first_chunk().copied()
+            let count = together(a.1, stretch.a.1).min(together(b.1, stretch.b.1));
+            let count = count.min(stretch.len - i);
+            let (a, b) = (tail::<W>(self.a.bytes(), a.0), tail::<W>(self.b.bytes(), b.0));
+            let steps = [stretch.a.1, stretch.b.1];
+            let steps = steps.map(|stride| (stride.max(1) as usize).saturating_mul(W));
+            let holds = |bytes: &[u8], step: usize| {
+                bytes.len() >= (count as usize - 1).saturating_mul(step).saturating_add(W)
             };
-            if value(self.a.bytes(), at) != value(self.b.bytes(), was) {
+            if !holds(a, steps[0]) || !holds(b, steps[1]) {
                 return i;
             }
-            (a, b) = (a + by_a, b + by_b);
+            let mut pairs = a.chunks(steps[0]).zip(b.chunks(steps[1])).take(count as usize);
+            let differs = |(a, b): (&[u8], &[u8])| a.first_chunk::<W>() != b.first_chunk::<W>();
+            if let Some(equal) = pairs.position(differs) {
+                return i + equal as u64;
+            }
+            i += count;
         }
         stretch.len
     }

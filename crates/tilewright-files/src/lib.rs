@@ -55,7 +55,7 @@ mod input;
 mod job;
 mod journal;
 mod lane;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod losses;
 mod mark;
 mod metadata;

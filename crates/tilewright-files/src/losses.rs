@@ -1,6 +1,7 @@
 //! Tests of a power loss at any moment: the calls of a run are replayed without some of those that were not yet
 //! synced. Written bytes may be lost until their file is synced, names until their folder is, each independently.
 //! Afterwards either the whole old result is read, or the whole new one.
+#![cfg(target_os = "linux")]
 
 use std::{
     collections::{BTreeMap, BTreeSet},
