@@ -1,10 +1,12 @@
 //! `cargo xtask oracles`: heavy checks against real libraries and the interpreter of undefined
 //! behaviour. What does not install is skipped, with the reason; what runs must pass.
 
+mod handed_out;
+
 use std::path::{Path, PathBuf};
 
 use crate::{
-    bounds, faults, fuzz, memory, platforms, python, release,
+    bounds, faults, fuzz, memory, python, release,
     shell::{Outcome, command, output, run as sh, target, works},
     wheel,
 };
@@ -44,10 +46,10 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("bounds", &bounds),
         ("licences", &licences),
         ("advisories", &advisories),
-        ("packages", &packages),
-        ("msrv", &msrv),
-        ("platforms", &other_platforms),
-        ("wheels", &wheels),
+        ("packages", &handed_out::packages),
+        ("msrv", &handed_out::msrv),
+        ("platforms", &handed_out::platforms),
+        ("wheels", &handed_out::wheels),
     ];
     let mut failed = Vec::new();
     for (name, oracle) in oracles.into_iter().filter(|(name, _)| name.contains(only)) {
@@ -80,51 +82,6 @@ fn licences(root: &Path) -> Verdict {
 fn advisories(root: &Path) -> Verdict {
     let here = release::has_deny(root).and_then(|()| release::has_advisories(root));
     here.map_or_else(Verdict::Skipped, |()| verdict(release::advisories(root)))
-}
-
-/// Every crate built from its package alone.
-fn packages(root: &Path) -> Verdict {
-    verdict(release::packages(root, true))
-}
-
-/// The oldest compiler that is promised.
-fn msrv(root: &Path) -> Verdict {
-    let version = match platforms::oldest(root) {
-        Ok(version) => version,
-        Err(why) => return Verdict::Failed(why),
-    };
-    let here = platforms::has_compiler(root, &version);
-    here.map_or_else(Verdict::Skipped, |()| verdict(platforms::check_with(root, &version)))
-}
-
-/// The libraries and the program checked for other systems, as far as their standard libraries can be fetched.
-fn other_platforms(root: &Path) -> Verdict {
-    let mut missing = Vec::new();
-    for triple in platforms::TARGETS {
-        match platforms::has(root, triple) {
-            Err(why) => missing.push(why),
-            Ok(()) => {
-                println!("    {triple}");
-                if let Err(why) = platforms::check(root, triple) {
-                    return Verdict::Failed(why);
-                }
-            }
-        }
-    }
-    missing.iter().for_each(|why| println!("    {why}"));
-    if missing.len() < platforms::TARGETS.len() {
-        Verdict::Passed
-    } else {
-        Verdict::Skipped("there is no standard library of another system".into())
-    }
-}
-
-/// The wheels of all machines and the source distribution, installed and used.
-fn wheels(root: &Path) -> Verdict {
-    match python::system(root) {
-        Err(why) => Verdict::Skipped(why),
-        Ok(_) => verdict(wheel::test_all(root)),
-    }
 }
 
 /// The Python check, read back by torch as well where it installs.
