@@ -3,15 +3,19 @@
 use std::path::PathBuf;
 
 use clap::{
-    Args, CommandFactory as _, Parser, Subcommand,
+    Args, Parser, Subcommand,
     builder::{OsStringValueParser, TypedValueParser},
 };
 use clap_complete::Shell;
 
 mod bench;
+mod convert;
+mod help;
 mod show;
 
 pub(crate) use bench::{Bench, MAX_BYTES};
+pub(crate) use convert::{Convert, Job, Verify};
+pub(crate) use help::command;
 pub(crate) use show::{Colour, Show};
 
 /// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
@@ -234,87 +238,6 @@ pub(crate) struct Array {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Convert {
-    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, raw:PATH, or - for standard input
-    #[arg(value_name = "IN", value_parser = path())]
-    pub(crate) input: PathBuf,
-    /// Where the result goes; - for standard output
-    #[arg(value_name = "OUT", value_parser = path())]
-    pub(crate) output: PathBuf,
-    #[command(flatten)]
-    pub(crate) job: Job,
-    /// Read the result back and compare every element and every padding byte
-    #[arg(long, help_heading = "The run")]
-    pub(crate) verify: bool,
-    /// Print the plan for each tensor and write nothing
-    #[arg(long, help_heading = "The run")]
-    pub(crate) dry_run: bool,
-    /// Replace OUT if it exists
-    #[arg(long, help_heading = "The run")]
-    pub(crate) force: bool,
-    /// Threads; 0 means all cores
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "0",
-        allow_hyphen_values = true,
-        help_heading = "The run"
-    )]
-    pub(crate) threads: String,
-}
-
-/// What a conversion is told, and `verify` again.
-#[derive(Args, Debug)]
-pub(crate) struct Job {
-    /// The layout of the result
-    #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
-    pub(crate) to: Option<String>,
-    /// The layout of the input, where the file does not say it
-    #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
-    pub(crate) from: Option<String>,
-    /// Convert only tensors whose name matches; may be repeated
-    #[arg(long, value_name = "GLOB", help_heading = "Layouts and tensors")]
-    pub(crate) tensor: Vec<String>,
-    /// A layout for the tensors whose name matches; the first rule that matches wins, then --to
-    #[arg(long, value_name = "GLOB=SPEC", help_heading = "Layouts and tensors")]
-    pub(crate) rule: Vec<String>,
-    /// What padding holds: 0, one, lowest, highest or 0xHEX
-    #[arg(
-        long,
-        value_name = "VALUE",
-        allow_hyphen_values = true,
-        help_heading = "Layouts and tensors"
-    )]
-    pub(crate) fill: Option<String>,
-    /// Leave tensors as they are that a SPEC does not fit, and list them
-    #[arg(long, help_heading = "Layouts and tensors")]
-    pub(crate) skip_unfit: bool,
-    /// The most memory for buffers, such as 512M
-    #[arg(
-        long,
-        value_name = "SIZE",
-        default_value = "1G",
-        allow_hyphen_values = true,
-        help_heading = "The run"
-    )]
-    pub(crate) memory: String,
-    #[command(flatten)]
-    pub(crate) array: Array,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Verify {
-    /// The converted file
-    #[arg(value_name = "OUT", value_parser = path())]
-    pub(crate) output: PathBuf,
-    /// The file it was made from
-    #[arg(long, value_name = "IN", value_parser = path())]
-    pub(crate) against: PathBuf,
-    #[command(flatten)]
-    pub(crate) job: Job,
-}
-
-#[derive(Args, Debug)]
 pub(crate) struct Info {
     /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, raw:PATH, or an HLO module
     /// (.txt, .hlo, .pb)
@@ -424,37 +347,4 @@ pub(crate) struct Eval {
 pub(crate) struct Formats {
     /// The format to explain, or a word to look for
     pub(crate) name: Option<String>,
-}
-
-/// What the options of a conversion mean to `verify`, which reads what a conversion wrote.
-const VERIFIED: [(&str, &str); 9] = [
-    ("to", "The layout that the converted file must have"),
-    ("from", "The layout of the original, where the file does not say it"),
-    (
-        "tensor",
-        "Tensors of other names were not converted and must be as they were; may be repeated",
-    ),
-    (
-        "rule",
-        "The layout that tensors of a matching name must have; the first that matches, then --to",
-    ),
-    ("fill", "What padding must hold: 0, one, lowest, highest or 0xHEX"),
-    ("skip_unfit", "Tensors that a SPEC does not fit were left as they are"),
-    ("dims", "The logical dims of the original, such as 100,100"),
-    (
-        "dtype",
-        "The element type of the original, such as f16; of bytes also >f4, the highest byte first",
-    ),
-    ("memory", "The most memory for buffers, such as 512M"),
-];
-
-/// The command line, with help for so many characters across.
-pub(crate) fn command(width: usize) -> clap::Command {
-    const WIDEST: usize = 100;
-    let verify = |command: clap::Command| {
-        VERIFIED.iter().fold(command, |command, (option, help)| {
-            command.mut_arg(option, |argument| argument.help(*help))
-        })
-    };
-    Cli::command().term_width(width.min(WIDEST)).mut_subcommand("verify", verify)
 }

@@ -38,9 +38,13 @@
 //! | `MARLIN` | `[32,128]` | error: needs the array's dtype |
 //! | `zN[K0=4]` | | error: legal are M0, C0 (or N0), preset |
 
+mod names;
+
 use std::{fmt, sync::Arc};
 
 use tilewright_core::Dtype;
+
+use names::{find, is_number, mixed_case, no_format, words};
 
 use super::{
     leading,
@@ -48,10 +52,9 @@ use super::{
     units::{Parameter, Unit, both},
 };
 use crate::{
-    Format, Named, catalogue,
+    Format, Named,
     catalogue::{Width, own::is_own, refused},
     error::{Error, Kind},
-    nearest::did_you_mean,
     notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,
@@ -61,18 +64,6 @@ pub(super) const DIALECT: Notation =
     Notation::new("format", "a name of the catalogue, with its parameters", read, print)
         .with_form(claims)
         .with_words(words);
-
-fn words() -> Vec<&'static str> {
-    catalogue().flat_map(names).collect()
-}
-
-fn names(format: &'static Format) -> impl Iterator<Item = &'static str> {
-    std::iter::once(format.name).chain(format.aliases.iter().copied())
-}
-
-fn find(name: &str) -> Option<&'static Format> {
-    catalogue().find(|format| names(format).any(|other| other == name))
-}
 
 /// What is written behind the name of a format whose last two dims are exchanged.
 const TRANSPOSED: &str = "^T";
@@ -96,13 +87,6 @@ fn claims(text: &str) -> bool {
     known || refused(name).is_some() || mixed_case(name).is_some() || is_number(name)
 }
 
-/// Whether a name is a vendor's number, known or not: `acl:99`.
-fn is_number(name: &str) -> bool {
-    let Some((vendor, number)) = name.split_once(':') else { return false };
-    let is_vendors = |other: &str| other.split_once(':').is_some_and(|(other, _)| other == vendor);
-    number.bytes().all(|b| b.is_ascii_digit() || b == b'-') && words().into_iter().any(is_vendors)
-}
-
 /// The digits of a format that a parameter can set.
 pub(crate) fn units(format: &Format) -> Vec<String> {
     let template = Template::read(format.pattern).ok();
@@ -122,18 +106,6 @@ pub(crate) fn parts_of(pattern: &str) -> Result<(Vec<u64>, Vec<String>), Error> 
         }
     }
     Ok((template.small_dims(), constants))
-}
-
-/// The two readings of a name whose case is neither CATLASS's nor CANN's.
-fn mixed_case(name: &str) -> Option<[&'static str; 2]> {
-    if find(name).is_some() {
-        return None;
-    }
-    match name.to_ascii_lowercase().as_str() {
-        "nz" => Some(["nZ", "NZ"]),
-        "zn" => Some(["zN", "FRACTAL_ZN"]),
-        _ => None,
-    }
 }
 
 /// A format with its parameters.
@@ -176,23 +148,6 @@ fn turned(template: Template, transposed: bool, name: &str) -> Result<Template, 
         let message = format!("`{TRANSPOSED}` exchanges the last two dims, and {name} has one");
         Error::new(Kind::Unsupported, message)
     })
-}
-
-fn no_format(name: &str) -> Error {
-    if let Some([catlass, cann]) = mixed_case(name) {
-        let same = find(cann).map_or("", |format| format.name);
-        return Error::new(
-            Kind::Ambiguous,
-            format!(
-                "`{name}` has two readings: `{catlass}` (CATLASS: order inside a block first) and `{cann}` (CANN: order of the blocks first; the same as `{same}`); write the one meant"
-            ),
-        );
-    }
-    if let Some(why) = refused(name) {
-        return Error::new(Kind::Unsupported, format!("`{name}` is no layout: {why}"));
-    }
-    let nearest = did_you_mean(name, words());
-    Error::parse((0, name.len()), format!("no format is called `{name}`{nearest}"))
 }
 
 impl Chosen {

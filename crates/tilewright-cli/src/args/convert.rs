@@ -1,0 +1,88 @@
+//! The options of `convert`, and of `verify`, which reads what a conversion wrote.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Array, path};
+
+#[derive(Args, Debug)]
+pub(crate) struct Convert {
+    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, raw:PATH, or - for standard input
+    #[arg(value_name = "IN", value_parser = path())]
+    pub(crate) input: PathBuf,
+    /// Where the result goes; - for standard output
+    #[arg(value_name = "OUT", value_parser = path())]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) job: Job,
+    /// Read the result back and compare every element and every padding byte
+    #[arg(long, help_heading = "The run")]
+    pub(crate) verify: bool,
+    /// Print the plan for each tensor and write nothing
+    #[arg(long, help_heading = "The run")]
+    pub(crate) dry_run: bool,
+    /// Replace OUT if it exists
+    #[arg(long, help_heading = "The run")]
+    pub(crate) force: bool,
+    /// Threads; 0 means all cores
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        allow_hyphen_values = true,
+        help_heading = "The run"
+    )]
+    pub(crate) threads: String,
+}
+
+/// What a conversion is told, and `verify` again.
+#[derive(Args, Debug)]
+pub(crate) struct Job {
+    /// The layout of the result
+    #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
+    pub(crate) to: Option<String>,
+    /// The layout of the input, where the file does not say it
+    #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
+    pub(crate) from: Option<String>,
+    /// Convert only tensors whose name matches; may be repeated
+    #[arg(long, value_name = "GLOB", help_heading = "Layouts and tensors")]
+    pub(crate) tensor: Vec<String>,
+    /// A layout for the tensors whose name matches; the first rule that matches wins, then --to
+    #[arg(long, value_name = "GLOB=SPEC", help_heading = "Layouts and tensors")]
+    pub(crate) rule: Vec<String>,
+    /// What padding holds: 0, one, lowest, highest or 0xHEX
+    #[arg(
+        long,
+        value_name = "VALUE",
+        allow_hyphen_values = true,
+        help_heading = "Layouts and tensors"
+    )]
+    pub(crate) fill: Option<String>,
+    /// Leave tensors as they are that a SPEC does not fit, and list them
+    #[arg(long, help_heading = "Layouts and tensors")]
+    pub(crate) skip_unfit: bool,
+    /// The most memory for buffers, such as 512M
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "1G",
+        allow_hyphen_values = true,
+        help_heading = "The run"
+    )]
+    pub(crate) memory: String,
+    #[command(flatten)]
+    pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Verify {
+    /// The converted file
+    #[arg(value_name = "OUT", value_parser = path())]
+    pub(crate) output: PathBuf,
+    /// The file it was made from
+    #[arg(long, value_name = "IN", value_parser = path())]
+    pub(crate) against: PathBuf,
+    #[command(flatten)]
+    pub(crate) job: Job,
+}
