@@ -55,7 +55,8 @@ pub(crate) fn shots(root: &Path) -> Outcome {
 /// A command in the page's folder that is told of a browser and where screenshots go.
 fn browsing(root: &Path, words: &[&str]) -> Outcome<Command> {
     let mut made = command(&root.join("web"), words);
-    made.env("CHROMIUM", browser::find(root)?).env("SCREENSHOTS", target(root)?.join("screenshots"));
+    made.env("CHROMIUM", browser::find(root)?)
+        .env("SCREENSHOTS", target(root)?.join("screenshots"));
     Ok(made)
 }
 
