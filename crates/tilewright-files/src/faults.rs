@@ -15,6 +15,7 @@ use crate::{
     Conversion, Error, Reading, Report, Request, Tensor,
     disk::fault::{self, Fault},
     note, open,
+    source::Source,
 };
 
 /// The exit code of a process that a fault ended.
@@ -158,7 +159,9 @@ pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
 /// Everything that lies beside the result and is no part of it.
 fn rest(folder: &Path, case: Case) -> Vec<PathBuf> {
     let mut own = vec![folder.join("out").join(case.file())];
-    if !case.is_set() && own[0].exists() && !matches!(case, Case::NoNote) {
+    // A note is part of the result that it is of.
+    let is_noted = |path: &Path| !note::of(&Source::open(path).unwrap()).unwrap().texts.is_empty();
+    if !case.is_set() && own[0].exists() && is_noted(&own[0]) {
         own.push(note::path_of(&own[0]));
     }
     if case.is_set() && own[0].exists() {

@@ -19,7 +19,6 @@ mod target;
 use std::path::{Path, PathBuf};
 
 pub(crate) use format::{Expected, Fact, Format, Opened, Opening};
-pub(crate) use npz::OTHER;
 pub(crate) use raw::FORMAT as RAW;
 pub(crate) use target::{Section, Target};
 

@@ -128,7 +128,6 @@ fn broken_headers_say_what_is_wrong() {
         (text("{'descr': '<f4', 'fortran_order': False, 'shape': [6]}"), "corrupt", "tuple"),
         (text("{'descr': '<f4', 'fortran_order': False, 'shape': ((((6))))}"), "corrupt", "extent"),
         (plain("<f4", "(-6,)"), "corrupt", "negative"),
-        (plain("<f4", "(5,)"), "corrupt", "20 bytes, the file has 24"),
         (plain("<f4", "(7,)"), "corrupt", "28 bytes, the file has 24"),
         (plain("<f4", "(99999999999999999999999,)"), "corrupt", "2^64"),
         (plain("<f4", "(4294967296, 4294967296)"), "corrupt", "2^63"),
@@ -455,7 +454,7 @@ fn a_fill_is_for_padding_that_there_is() {
 #[test]
 fn packed_bytes_are_told_by_their_length() {
     let folder = folder();
-    let path = write(&folder, "a.bin", noise(512));
+    let path = write(&folder, "a.bin", noise(1024));
     let raw = format!("raw:{}", path.display());
     let out = format!("raw:{}", folder.path().join("b.bin").display());
     let request = to("row-major").from(spec("zN")).dims(&[32, 32]).dtype(dtype("s4").unwrap());

@@ -27,7 +27,13 @@ use super::{
     npy::{self, Descr, Header},
     target::Target,
 };
-use crate::{Error, Job, Tensor, Watch, held::Held, names, source::Source, tensor::Piece};
+use crate::{
+    Error, Job, Tensor, Watch,
+    held::Held,
+    names,
+    source::Source,
+    tensor::{OTHER, Piece},
+};
 use archive::{Archive, Entry};
 
 pub(crate) const FORMAT: Format = Format {
@@ -48,9 +54,6 @@ const NOTES: &str = "tilewright.json";
 
 /// The longest entry of layouts that is read, in bytes.
 const LONGEST_NOTES: u64 = 1 << 26;
-
-/// What is said for an element type of an entry that is no array: it keeps its bytes and its name.
-pub(crate) const OTHER: &str = "bytes";
 
 /// How the names of entries end that are arrays.
 const ENDING: &str = ".npy";

@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use super::{
-    ENDING, NOTES, OTHER, dtype_of,
+    ENDING, NOTES, dtype_of,
     zip::{
         ALL_16, ALL_32, CENTRAL, DESCRIPTOR, END, END_64, END_64_LEN, EXTRA_64, FOLLOWS, LOCAL,
         LOCATOR_64, STORED, UTF_8,
@@ -19,6 +19,7 @@ use crate::{
         npy::{self, Descr, header_bytes},
         target::{Section, Target},
     },
+    tensor::OTHER,
 };
 
 /// The versions of the format that are needed to read an entry.
