@@ -110,10 +110,10 @@ pub(crate) fn run(root: &Path, program: &Path, folder: &Path) -> Outcome {
     }
 }
 
-fn worst_of(
-    inputs: &[Vec<u8>],
-    run: &mut dyn FnMut(&[u8]) -> Outcome<(f64, u64)>,
-) -> Outcome<Worst> {
+/// The seconds and mebibytes of a run on some input.
+type Run<'a> = dyn FnMut(&[u8]) -> Outcome<(f64, u64)> + 'a;
+
+fn worst_of(inputs: &[Vec<u8>], run: &mut Run<'_>) -> Outcome<Worst> {
     let mut worst = Worst::default();
     for input in inputs {
         let (seconds, mebibytes) = run(input)?;
@@ -209,7 +209,7 @@ fn handwritten() -> Vec<String> {
         format!("({}):({})", list("2", 200), list("3", 200)),
         format!("(3,3,3,3,3,3,3,3,3,3,3,3,3,3,3,3):({})", list("7", 16)),
         format!("f32[{}]", list("2", 300)),
-        format!("f32[100,100]{{1,0{}}}", ":T(2,3)".repeat(1) + &"(2,1)".repeat(190)),
+        format!("f32[100,100]{{1,0:T(2,3){}}}", "(2,1)".repeat(190)),
         format!("f32[{}]{{{}:T({})}}", list("7", 8), "7,6,5,4,3,2,1,0", list("3", 8)),
         "f32[2147483647,2147483647]{1,0:T(8,128)(2,1)}".into(),
         "f32[1000000,1000000,3]{2,1,0:T(7,11)(3,2)}".into(),
