@@ -74,7 +74,7 @@ VNNI, are then --to MARLIN^T and --to VNNI^T.
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
   tilewright convert zn.safetensors back.safetensors --to row-major
-  tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' --dry-run")]
+  tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q")]
     Convert(Convert),
     /// Check a converted file against the file it was made from
     #[command(after_help = "\

@@ -58,7 +58,6 @@ fn layouts_fit_their_width() {
         fits(&["explain", spec]);
         fits(&["show", spec]);
         fits(&["show", spec, "--tiles"]);
-        fits(&["show", spec, "--color", "always", "--color", "never"]);
     }
     fits(&["show", "f16[64,64] row-major", "f16[64,64] zN"]);
     fits(&["show", "f16[64,64] row-major", "f16[64,64] zN", "--tiles"]);
@@ -98,7 +97,7 @@ fn an_explanation_begins_with_the_array_and_folds_what_cannot_say_it() {
     let all = printed(Some(100), &["explain", "f16[100,100] zN", "--all"]);
     assert_eq!(
         all.matches("cannot say it: ").count(),
-        folded.split("--all").next().unwrap().matches(", ").count() + 1
+        folded.split("--all").next().unwrap().matches(',').count() + 1
     );
     assert!(all.contains("NumPy has one"), "{all}");
 }
@@ -171,7 +170,10 @@ fn columns_that_are_no_number_are_ignored() {
 fn a_format_may_be_transposed_everywhere() {
     let said = |args: &[&str]| printed(None, args).trim().to_owned();
     assert_eq!(said(&["translate", "bf16[20,8] VNNI^T", "--to", "CUTE"]), "(20,(2,4)):(2,(1,40))");
-    assert_eq!(said(&["translate", "bf16[20,8] VNNI^T", "--to", "format"]), "VNNI^T");
+    assert_eq!(
+        said(&["translate", "VNNI^T", "--dims", "20,8", "--dtype", "bf16", "--to", "format"]),
+        "VNNI^T"
+    );
     assert_eq!(said(&["same", "f16[32,48] zN^T", "f16[32,48] nZ"]), "same");
     assert_eq!(
         said(&["recognise", "u4[128,64]E(4) MARLIN^T"]).split_whitespace().next(),
