@@ -220,7 +220,7 @@ def jax_job(case, src, dst, _threads):
 
 
 class Turns:
-    """Seconds of a run, from turns of as many runs as take a millisecond; the first turn is not counted."""
+    """Seconds of a run, from turns of at least a millisecond of runs each; the first turn is not counted."""
 
     def __init__(self, run):
         self.run, self.runs, self.times = run, None, []

@@ -64,7 +64,7 @@ impl Case {
         if blocks.len() > MOST {
             return None;
         }
-        let boxed = |block: &tilewright::Block| {
+        let boxed = |block: &tilewright::core::Block| {
             let turns = block.loops().iter();
             let turns = turns.map(|l| Turn { extent: l.extent, src: l.src, dst: l.dst }).collect();
             Boxed { src: block.src(), dst: block.dst(), turns: merged(turns) }

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use crate::Error;
 
-/// An offset is less than this; buffers are longer by as much.
+/// An offset is less than this; buffers are longer by this number of bytes.
 pub(crate) const SPARE: usize = 4096;
 
 /// The bytes past a cache line at which source and destination begin.

@@ -1,4 +1,4 @@
-"""`.npz` files by NumPy: made for the corpus, and read back after a conversion.
+"""`.npy` and `.npz` files by NumPy: made for the corpus; the `.npz` files are read back after a conversion.
 
     python npz_files.py make FOLDER        writes the files of corpus/data
     python npz_files.py check PROGRAM      converts them there and back, and reads every step with NumPy
@@ -14,7 +14,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "..", "..", "corpus", "data")
-STORED, DEFLATED = "tiny_stored.npz", "tiny_deflated.npz"
+STORED, DEFLATED, CONVOLUTION = "tiny_stored.npz", "tiny_deflated.npz", "tiny_conv.npy"
 
 
 def arrays():
@@ -33,6 +33,8 @@ def arrays():
 def make(folder):
     np.savez(os.path.join(folder, STORED), **arrays())
     np.savez_compressed(os.path.join(folder, DEFLATED), **arrays())
+    numbered = np.arange(8 * 20 * 3 * 3, dtype=np.float32)
+    np.save(os.path.join(folder, CONVOLUTION), numbered.reshape(8, 20, 3, 3))
 
 
 def same(path, expected):

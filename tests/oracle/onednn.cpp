@@ -20,7 +20,7 @@ namespace {
 
 using Dims = memory::dims;
 
-// As many dims as the tag has letters.
+// A dim for each letter of the tag.
 size_t rank_of(const std::string &tag) {
     std::set<char> letters;
     for (char c : tag) {

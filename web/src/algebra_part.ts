@@ -4,8 +4,8 @@ import { isDark, paletteOf } from "./colours.js";
 import { copier, fill, h, saver, select } from "./dom.js";
 import { ask, type Facts, type Refusal, refused, type Step, type Value, View } from "./engine.js";
 import { Field } from "./field.js";
-import { LayoutSource } from "./layout_source.js";
-import { Drawn, Later, picture, point, Reader } from "./page.js";
+import { cellOf, index, LayoutSource } from "./layout_source.js";
+import { Drawn, intro, Later, picture, point, Reader } from "./page.js";
 import { Pane } from "./pane.js";
 import type { Cell } from "./source.js";
 import { type Fields, toHash } from "./state.js";
@@ -57,13 +57,14 @@ export class AlgebraPart extends Reader {
 
   constructor(told: () => void) {
     super(told);
-    this.panes = ["A", "B", "Result"].map((title, i) => new Pane({ title, kind: "main", base: 26, onPoint: (cell, chosen) => this.pointed(i, cell, chosen) }));
+    this.panes = ["A", "B", "Result"].map((title, i) => new Pane({ title, kind: "main", onPoint: (cell, chosen) => this.pointed(i, cell, chosen) }));
     const [a, b, result] = this.panes.map((pane) => pane.element);
     this.picture = h("div", { class: "picture" }, this.answer, this.drawn.element, this.row);
     this.row.append(h("div", { class: "picture" }, a!, b!), result!);
     this.element = h(
       "div",
       { class: "part" },
+      intro("algebra"),
       h("form", { class: "ask", "aria-label": "What to show", onsubmit: (event) => event.preventDefault() }, h("div", { class: "field" }, h("label", {}, "Operation"), this.op), this.a.element, this.b.element),
       this.about,
       this.picture,
@@ -103,9 +104,8 @@ export class AlgebraPart extends Reader {
   }
 
   protected update(): void {
-    const [op, example, about] = this.operation();
+    const [op, example] = this.operation();
     this.a.element.querySelector("label")!.textContent = op === ANY ? "Expression" : "A";
-    this.about.textContent = about;
     this.b.element.hidden = example === null;
     const answer = this.ask();
     const fields = { a: this.a, b: this.b };
@@ -142,7 +142,7 @@ export class AlgebraPart extends Reader {
   }
 
   protected draw(): void {
-    const palette = paletteOf("order", isDark());
+    const groups = this.groups();
     this.row.classList.toggle("alone", this.operands.slice(0, 2).every(({ view }) => !view));
     this.operands.forEach(({ value, view }, i) => {
       const pane = this.panes[i]!;
@@ -153,13 +153,22 @@ export class AlgebraPart extends Reader {
         pane.grid.clear();
         return;
       }
-      const source = new LayoutSource(facts, view, "offset", { by: "order", facts: this.scale(i, facts), view });
+      const own = groups[i];
+      const source = new LayoutSource(facts, view, "offset", { by: "order", facts: this.scale(i, facts), view, ...(own ? { groups: own } : {}) });
       this.operands[i]!.source = source;
       pane.title(`${["A", "B", "Result"][i]}  ${value!.text}`);
-      pane.grid.show(source, palette);
-      pane.height(70, i < 2 ? 280 : 620);
+      pane.grid.show(source, paletteOf(own ? "tile" : "order", isDark()));
+      pane.height(60, Math.max(innerHeight * (i < 2 ? 0.32 : 0.6), i < 2 ? 200 : 320));
       pane.say("");
     });
+    fill(this.about, this.operation()[2], ...(groups.some((own) => own) ? [" Each tile or copy of A has a colour and a border."] : []));
+  }
+
+  /** For each picture the tile or copy of A that its cells are in; none where a cell is in several, or all in one. */
+  private groups(): (number[] | null)[] {
+    const { links } = this.step ?? {};
+    if (!links || new Set(links.tiles).size < 2) return [null, null, null];
+    return [groupsOf(links.a, links.tiles), groupsOf(links.b, links.tiles), links.tiles];
   }
 
   /** A and the result share their offsets, and so their colours. */
@@ -199,23 +208,13 @@ export class AlgebraPart extends Reader {
   }
 }
 
-/** The number of a cell, the first axis fastest. */
-function index(source: LayoutSource, cell: Cell): number {
-  const coord = source.coord(cell);
-  let [weight, at] = [1, 0];
-  source.facts.padded.forEach((size, dim) => {
-    at += weight * coord[dim]!;
-    weight *= size;
-  });
-  return at;
-}
-
-function cellOf(source: LayoutSource, at: number): Cell {
-  return source.cell(
-    source.facts.padded.map((size) => {
-      const x = at % size;
-      at = Math.floor(at / size);
-      return x;
-    }),
-  );
+/** The tiles of cells that each have one: `from` tells the cell of each that is in a tile. */
+function groupsOf(from: readonly number[], tiles: readonly number[]): number[] | null {
+  const groups: number[] = [];
+  for (const [i, cell] of from.entries()) {
+    if (cell < 0) continue;
+    if (groups[cell] !== undefined && groups[cell] !== tiles[i]) return null;
+    groups[cell] = tiles[i]!;
+  }
+  return groups;
 }

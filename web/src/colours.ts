@@ -58,13 +58,24 @@ export function paletteOf(colouring: Colouring, dark: boolean): Palette {
   const paper = rgb(dark ? "#1a1e29" : "#ffffff");
   switch (colouring) {
     case "order":
-    case "bank":
       return palette(ramp(dark ? DARK : LIGHT));
+    case "bank":
+      return palette(banks(paper));
     case "tile":
       return palette(EIGHT.map((hex) => mix(rgb(hex), paper, dark ? 0.55 : 0.6)));
     case "none":
       return palette([paper]);
   }
+}
+
+/** A colour for each of the 32 banks: a hue for each four, and four shades of it. */
+function banks(paper: Rgb): Rgb[] {
+  return EIGHT.flatMap((hex) => [0.2, 0.38, 0.56, 0.74].map((part) => mix(rgb(hex), paper, part)));
+}
+
+/** The colours of the banks as the legend shows them. */
+export function bankColours(dark: boolean): string[] {
+  return Array.from(paletteOf("bank", dark).fills.subarray(0, 32), (fill) => `rgb(${fill & 255} ${(fill >> 8) & 255} ${(fill >> 16) & 255})`);
 }
 
 /** The ramp as the legend shows it. */

@@ -6,7 +6,7 @@ import { ask, askAssuming, type Conversion, type Facts, type Plan, refused, View
 import { Field } from "./field.js";
 import { LayoutSource, type Shading } from "./layout_source.js";
 import { MemorySource } from "./memory_source.js";
-import { assumes, Later, legend, line, picture, point, Reader } from "./page.js";
+import { assumes, intro, Later, legend, line, picture, point, Reader } from "./page.js";
 import { Pane } from "./pane.js";
 import type { Cell } from "./source.js";
 import type { Fields } from "./state.js";
@@ -48,7 +48,7 @@ export class ConvertPart extends Reader {
     const pane = (i: number) => {
       const [side, memory] = [i % 2, i > 1];
       const title = `${memory ? "Memory of the" : "The"} ${side === 0 ? "source" : "destination"}`;
-      return new Pane({ title, kind: memory ? "memory" : "main", base: memory ? 22 : 28, onPoint: (cell, chosen) => this.pointed(i, cell, chosen) });
+      return new Pane({ title, kind: memory ? "memory" : "main", onPoint: (cell, chosen) => this.pointed(i, cell, chosen) });
     };
     this.panes = [0, 1, 2, 3].map(pane);
     const [a, b, memoryA, memoryB] = this.panes.map((pane) => pane.element);
@@ -57,6 +57,7 @@ export class ConvertPart extends Reader {
     this.element = h(
       "div",
       { class: "part" },
+      intro("convert"),
       h("form", { class: "ask", "aria-label": "What to show", onsubmit: (event) => event.preventDefault() }, this.a.element, swap, this.b.element, this.dims.element, this.dtype.element),
       h("p", { class: "choices" }, this.colour, saver("SVG", "Save the conversion as SVG", "conversion.svg", () => this.svg())),
       this.picture,

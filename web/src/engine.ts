@@ -31,6 +31,8 @@ export interface Facts {
   padding: number;
   contiguous_run: number;
   injective: boolean | null;
+  /** Whether places are exchanged at the end. */
+  swizzled: boolean;
   lines: [title: string, text: string][];
   notations: Record<string, { text?: string; refused?: string }>;
 }
@@ -42,13 +44,20 @@ export interface Value {
   view: Facts | null;
 }
 
-/** Operands, result, and for each cell of the result those it comes from (-1: none). */
+/** For each cell of the result those it comes from, and the number of its tile (-1: none). */
+export interface Links {
+  a: number[];
+  b: number[];
+  tiles: number[];
+}
+
+/** Operands, result, and which of their cells belong together. */
 export interface Step {
   expression: string;
   a: Value | null;
   b: Value | null;
   result: Value;
-  links: { a: number[]; b: number[] } | null;
+  links: Links | null;
   /** Whether the expression has a picture of its own. */
   drawn: boolean;
 }
@@ -74,6 +83,7 @@ export interface Spread {
   title: string;
   map: string;
   svg: string;
+  lines: [title: string, text: string][];
 }
 
 /** A named format. */
@@ -84,6 +94,8 @@ export interface Format {
   constants: { name: string; by_bits: Record<string, number> }[];
   source: string;
   example: string;
+  maker?: string;
+  purpose?: string;
 }
 
 /** The names of a layout in the catalogue. */

@@ -1,4 +1,45 @@
-// What the gallery shows besides the catalogue: one text of each notation, conversions, and steps.
+// What the parts of the page begin with, and what the gallery shows besides the catalogue: one text of each
+// notation, conversions, and steps.
+
+import type { Fields, Part } from "./state.js";
+
+/** What a part is, in a sentence, and examples to begin with. */
+export const STARTS: Readonly<Record<Part, { says: string; chips: readonly (readonly [title: string, fields: Fields])[] }>> = {
+  layout: {
+    says: "Tilewright shows where each element of a tensor lies in memory. Type a layout in any notation you know, or begin with one of these.",
+    chips: [
+      ["Ascend zN", { spec: "f16[48,64] zN" }],
+      ["TPU tiles with padding", { spec: "f32[12,200]{1,0:T(8,128)}" }],
+      ["CuTe", { spec: "((4,2),(4,3)):((4,16),(1,32))" }],
+      ["Swizzle and banks", { spec: "Sw<3,3,3> o (8,64):(64,1)", dtype: "f16", colour: "bank", vector: "8" }],
+      ["NHWC", { spec: "NHWC", dims: "2,3,4,5" }],
+      ["oneDNN", { spec: "aBcd4b", dims: "2,10,3,4" }],
+      ["Threads of Triton", { spec: "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>", dims: "8,8", dtype: "f16" }],
+      ["A billion elements", { spec: "bf16[32768,32768]{1,0:T(8,128)(2,1)}" }],
+    ],
+  },
+  convert: {
+    says: "One array in two layouts: where each element goes, and how the bytes would be moved.",
+    chips: [
+      ["Weights for the NPU", { a: "row-major", b: "zN", dims: "32,48", dtype: "f16" }],
+      ["NCHW to NHWC", { a: "NCHW", b: "NHWC", dims: "2,3,4,5" }],
+      ["Tiles of a TPU, with padding", { a: "f32[6,10]{1,0}", b: "f32[6,10]{1,0:T(4,4)}" }],
+      ["A transposition", { a: "row-major", b: "col-major", dims: "6,8" }],
+      ["VNNI pairs", { a: "row-major", b: "VNNI", dims: "8,8", dtype: "bf16" }],
+    ],
+  },
+  algebra: {
+    says: "Layouts are functions from coordinates to offsets: combine two, and see which cells belong together.",
+    chips: [
+      ["Tiles of a matrix", { op: "zipped_divide", a: "(6,8):(8,1)", b: "<3,4>" }],
+      ["One layout through another", { op: "composition", a: "(6,8):(8,1)", b: "(3,4):(2,6)" }],
+      ["Blocks of a block", { op: "blocked_product", a: "(2,2):(2,1)", b: "(3,4):(4,1)" }],
+      ["Threads and their values", { op: "make_layout_tv", a: "(4,8):(8,1)", b: "(1,2):(2,1)" }],
+      ["The way back", { op: "right_inverse", a: "(3,4):(4,1)" }],
+    ],
+  },
+  gallery: { says: "Examples of everything the page shows, and the named formats of makers and libraries.", chips: [] },
+};
 
 /** A text in each notation, with the array where the text does not say it. */
 export const NOTATIONS: readonly (readonly [title: string, spec: string, dims?: string, dtype?: string])[] = [
@@ -32,7 +73,7 @@ export const NOTATIONS: readonly (readonly [title: string, spec: string, dims?: 
   ["a billion", "bf16[32768,32768]{1,0:T(8,128)(2,1)}"],
 ];
 
-/** Tiles of shared memory under the reads of a warp: so many elements a thread at once. */
+/** Tiles of shared memory under the reads of a warp: a number of elements a thread at once. */
 export const BANKS: readonly (readonly [title: string, spec: string, dtype: string, vector: string])[] = [
   ["Rows of 128 bytes, read by ldmatrix", "(8,64):(64,1)", "f16", "8"],
   ["The same with a swizzle", "Sw<3,3,3> o (8,64):(64,1)", "f16", "8"],

@@ -2,7 +2,13 @@
 
 import { copier, fill, h } from "./dom.js";
 import type { Facts } from "./engine.js";
+import { term } from "./help.js";
 import { toHash } from "./state.js";
+
+/** Sentences, each with its title; titles that are words of the field are explained. */
+export function words(lines: Facts["lines"]): HTMLElement[] {
+  return lines.map(([title, text]) => h("div", {}, h("dt", {}, term(title)), h("dd", {}, text)));
+}
 
 /** The column beside a picture. */
 export class FactsPanel {
@@ -23,7 +29,7 @@ export class FactsPanel {
   );
 
   show(facts: Facts): void {
-    fill(this.words, ...facts.lines.map(([title, text]) => h("div", {}, h("dt", {}, title), h("dd", {}, text))));
+    fill(this.words, ...words(facts.lines));
     const entries = Object.entries(facts.notations);
     const said = entries.filter(([, { text }]) => text !== undefined);
     const unsaid = entries.filter(([, { refused }]) => refused !== undefined);

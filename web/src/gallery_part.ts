@@ -1,29 +1,41 @@
 // The gallery: every format of the catalogue and a text of every notation, each a link into the page.
 
-import { isDark, paletteOf } from "./colours.js";
-import { h } from "./dom.js";
-import { ask, type Facts, type Format, refused, View } from "./engine.js";
+import { button, fill, h } from "./dom.js";
+import { ask, type Format, refused } from "./engine.js";
 import { BANKS, CONVERSIONS, NOTATIONS, STEPS } from "./examples.js";
-import { shader } from "./layout_source.js";
-import type { PagePart } from "./page.js";
+import { intro, type PagePart } from "./page.js";
 import { type Fields, toHash } from "./state.js";
+import { type Preview, thumbnail } from "./thumbnail.js";
 
 /** The pixels of a thumbnail. */
-const [WIDTH, HEIGHT] = [168, 84];
+const [WIDTH, HEIGHT] = [440, 176];
+/** The most other names of a format that a card lists. */
+const ALIASES = 4;
+
+/** A card: where it leads, and what it says and shows. */
+interface Card {
+  hash: string;
+  title: string;
+  text: string;
+  small: string;
+  preview: Preview;
+}
 
 /** The part of the page to choose from. */
 export class GalleryPart implements PagePart {
   readonly element = h("div", { class: "part gallery" });
   private built = false;
-  private readonly pictures = new Map<HTMLCanvasElement, { spec: string; dims: string; dtype: string }>();
+  private readonly pictures = new Map<HTMLCanvasElement, Preview>();
   private readonly seen = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       this.seen.unobserve(target);
-      this.thumbnail(target as HTMLCanvasElement);
+      thumbnail(target as HTMLCanvasElement, this.pictures.get(target as HTMLCanvasElement)!);
     }
   }, { rootMargin: "200px" });
-  private readonly filter = h("input", { type: "search", "aria-label": "Search the gallery", placeholder: "Search names, patterns, sources" });
+  private readonly filter = h("input", { type: "search", "aria-label": "Search the gallery", placeholder: "Search names, makers, patterns" });
+  private readonly ways = h("nav", { class: "chips", "aria-label": "Groups of the gallery" });
+  private readonly nothing = h("p", { class: "failed", hidden: true }, "Nothing here has all of these words.");
 
   restore(fields: Fields): void {
     if (!this.built) this.build();
@@ -56,103 +68,98 @@ export class GalleryPart implements PagePart {
   private build(): void {
     this.built = true;
     const formats = ask<{ formats: Format[] }>({ ask: "formats" });
-    const catalogue = refused(formats) ? [] : formats.formats;
-    this.element.append(
-      h("div", { class: "search" }, this.filter),
-      section("Conversions", "Source and destination side by side.", CONVERSIONS.map(([title, a, b, dims, dtype = ""]) => {
-        const hash = toHash({ part: "convert", fields: { a, b, dims, dtype } });
-        return this.card(hash, title, `${a} → ${b}`, `${dims}${dtype ? ` ${dtype}` : ""}`, { spec: b, dims, dtype });
-      })),
-      section("Steps of the algebra", "Operands and result, linked.", STEPS.map(([title, op, a, b]) => {
-        const hash = toHash({ part: "algebra", fields: { op, a, b } });
-        const text = op === "expression" ? a : `${op}(${b ? `${a}, ${b}` : a})`;
-        return this.card(hash, title, text, "", { spec: text, dims: "", dtype: "" });
-      })),
-      section("Banks of shared memory", "How often the reads of a warp collide.", BANKS.map(([title, spec, dtype, vector]) => {
-        const hash = toHash({ part: "layout", fields: { spec, dtype, colour: "bank", vector: vector === "1" ? "" : vector } });
-        const each = `${vector} element${vector === "1" ? "" : "s"} a thread`;
-        return this.card(hash, title, spec, `${dtype}, ${each}`, { spec, dims: "", dtype });
-      })),
-      section("Notations", "The same kind of thing in everybody's words.", NOTATIONS.map(([title, spec, dims = "", dtype = ""]) => {
-        const hash = toHash({ part: "layout", fields: { spec, dims, dtype } });
-        return this.card(hash, title, spec, [dims, dtype].filter(Boolean).join(" "), { spec, dims, dtype });
-      })),
-      section("Named formats", "Every format of the catalogue, with its pattern and its source.", catalogue.map((format) => {
-        const hash = toHash({ part: "layout", fields: { spec: format.example, colour: "tile" } });
-        const names = [format.source, ...format.aliases].join(" · ");
-        return this.card(hash, format.name, format.pattern, names, { spec: format.example, dims: "", dtype: "" });
-      })),
-    );
+    const sections = [
+      this.section("Conversions", "Source and destination side by side.", CONVERSIONS.map(conversion)),
+      this.section("Steps of the algebra", "The first operand, and the result.", STEPS.map(step)),
+      this.section("Banks of shared memory", "How often the reads of a warp collide.", BANKS.map(bank)),
+      this.section("Notations", "The same kind of thing in everybody's words.", NOTATIONS.map(notation)),
+      ...makers(refused(formats) ? [] : formats.formats).map(([maker, purposes]) => this.maker(maker, purposes)),
+    ];
+    const ways = sections.map((section) => button(section.dataset["title"]!, `Go to ${section.dataset["title"]!}`, () => section.scrollIntoView(), "chip"));
+    fill(this.ways, ...ways);
+    this.element.append(intro("gallery"), h("div", { class: "search" }, this.filter), this.ways, this.nothing, ...sections);
   }
 
-  private card(hash: string, title: string, text: string, small: string, picture: { spec: string; dims: string; dtype: string }): HTMLElement {
-    const canvas = h("canvas", { width: WIDTH * 2, height: HEIGHT * 2, "aria-hidden": "true" });
-    this.pictures.set(canvas, picture);
+  private section(title: string, about: string, cards: readonly Card[]): HTMLElement {
+    return h("section", { "data-title": title }, h("h2", {}, title), h("p", {}, about), this.cards(cards));
+  }
+
+  /** The formats of a maker, by what they are for. */
+  private maker(maker: string, purposes: ReadonlyMap<string, readonly Format[]>): HTMLElement {
+    const groups = [...purposes].flatMap(([purpose, formats]) => [purpose && h("h3", {}, purpose), this.cards(formats.map(format))]);
+    const count = [...purposes.values()].reduce((all, formats) => all + formats.length, 0);
+    return h("section", { "data-title": maker }, h("h2", {}, maker), h("p", {}, `${count} named format${count === 1 ? "" : "s"}.`), ...groups);
+  }
+
+  private cards(cards: readonly Card[]): HTMLElement {
+    return h("ul", { class: "cards" }, ...cards.map((card) => this.card(card)));
+  }
+
+  private card({ hash, title, text, small, preview }: Card): HTMLElement {
+    const canvas = h("canvas", { width: WIDTH, height: HEIGHT, "aria-hidden": "true" });
+    this.pictures.set(canvas, preview);
     this.seen.observe(canvas);
-    return h("li", {}, h("a", { class: "card", href: hash }, canvas, h("b", {}, title), h("code", {}, text), h("small", {}, small)));
+    return h("li", {}, h("a", { class: "card", href: hash }, canvas, h("b", {}, title), h("code", {}, text), small && h("small", {}, small)));
   }
 
   private search(): void {
     const words = this.filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-    for (const group of this.element.querySelectorAll("section")) {
-      let any = false;
-      for (const item of group.querySelectorAll("li")) {
-        const text = item.textContent!.toLowerCase();
-        item.hidden = !words.every((word) => text.includes(word));
-        any ||= !item.hidden;
+    const has = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+    for (const section of this.element.querySelectorAll("section")) {
+      for (const item of section.querySelectorAll("li")) item.hidden = !has(`${section.dataset["title"]} ${item.textContent}`);
+      for (const list of section.querySelectorAll("ul")) {
+        list.hidden = !list.querySelector("li:not([hidden])");
+        const title = list.previousElementSibling as HTMLElement;
+        if (title.tagName === "H3") title.hidden = list.hidden;
       }
-      group.hidden = !any;
+      section.hidden = !section.querySelector("li:not([hidden])");
     }
-  }
-
-  /** A small picture: the corner of the layout, coloured by the order in memory. */
-  private thumbnail(canvas: HTMLCanvasElement): void {
-    const { spec, dims, dtype } = this.pictures.get(canvas)!;
-    const facts = ask<Facts>({ ask: "view", spec, dims, dtype });
-    const view = View.open(spec, dims, dtype);
-    const context = canvas.getContext("2d")!;
-    context.clearRect(0, 0, canvas.width, canvas.height);
-    if (refused(facts) || !view) return;
-    draw(context, facts, view);
-    view.free();
+    this.ways.hidden = words.length > 0;
+    this.nothing.hidden = !!this.element.querySelector("section:not([hidden])");
   }
 }
 
-function section(title: string, about: string, cards: HTMLElement[]): HTMLElement {
-  return h("section", {}, h("h2", {}, title), h("p", {}, about), h("ul", { class: "cards" }, ...cards));
+function conversion([title, a, b, dims, dtype = ""]: (typeof CONVERSIONS)[number]): Card {
+  const subjects = [a, b].map((spec) => ({ spec, dims, dtype }));
+  return { hash: toHash({ part: "convert", fields: { a, b, dims, dtype } }), title, text: `${a} → ${b}`, small: array(dims, dtype), preview: { subjects } };
 }
 
-function draw(context: CanvasRenderingContext2D, facts: Facts, view: View): void {
-  const { padded, dims, cuts } = facts;
-  const rank = dims.length;
-  let [rows, columns] = [rank < 2 ? 1 : padded[rank - 2]!, rank < 1 ? 1 : padded[rank - 1]!];
-  [rows, columns] = [Math.min(rows, 48), Math.min(columns, 96)];
-  const { width, height } = context.canvas;
-  const size = Math.min(width / columns, height / rows, 30);
-  const offsets = view.grid(new Float64Array(Math.max(rank - 2, 0)), 0, 0, rows, columns);
-  const seen = Array.from(offsets).filter((offset) => !Number.isNaN(offset));
-  const [low, high] = [Math.min(...seen), Math.max(...seen)];
-  const shade = shader({ by: "order", facts: { ...facts, low, capacity: high + 1 }, view });
-  const palette = paletteOf("order", isDark());
-  const style = getComputedStyle(context.canvas);
-  for (let i = 0; i < rows * columns; i++) {
-    const [r, c] = [Math.floor(i / columns), i % columns];
-    const padding = (rank > 1 && r >= dims[rank - 2]!) || (rank > 0 && c >= dims[rank - 1]!);
-    if (Number.isNaN(offsets[i]!)) continue;
-    const fill = palette.fills[shade(0, r, c, offsets[i]!)]!;
-    context.fillStyle = padding ? style.getPropertyValue("--padding") : `rgb(${fill & 255} ${(fill >> 8) & 255} ${(fill >> 16) & 255})`;
-    context.fillRect(c * size, r * size, size - (size > 5 ? 1 : 0), size - (size > 5 ? 1 : 0));
+function step([title, op, a, b]: (typeof STEPS)[number]): Card {
+  const text = op === "expression" ? a : `${op}(${b ? `${a}, ${b}` : a})`;
+  const specs = op === "expression" ? [text] : [a, text];
+  const subjects = specs.map((spec) => ({ spec, dims: "", dtype: "" }));
+  return { hash: toHash({ part: "algebra", fields: { op, a, b } }), title, text, small: "", preview: { subjects, colour: "order" } };
+}
+
+function bank([title, spec, dtype, vector]: (typeof BANKS)[number]): Card {
+  const hash = toHash({ part: "layout", fields: { spec, dtype, colour: "bank", vector: vector === "1" ? "" : vector } });
+  const small = `${dtype}, ${vector} element${vector === "1" ? "" : "s"} a thread`;
+  return { hash, title, text: spec, small, preview: { subjects: [{ spec, dims: "", dtype }], colour: "bank" } };
+}
+
+function notation([title, spec, dims = "", dtype = ""]: (typeof NOTATIONS)[number]): Card {
+  return { hash: toHash({ part: "layout", fields: { spec, dims, dtype } }), title, text: spec, small: array(dims, dtype), preview: { subjects: [{ spec, dims, dtype }] } };
+}
+
+function format({ name, aliases, pattern, source, example: spec }: Format): Card {
+  const more = aliases.length > ALIASES ? ` and ${aliases.length - ALIASES} more` : "";
+  const names = aliases.length > 0 ? `Also ${aliases.slice(0, ALIASES).join(", ")}${more}. ` : "";
+  return { hash: toHash({ part: "layout", fields: { spec } }), title: name, text: pattern, small: `${names}${source}`, preview: { subjects: [{ spec, dims: "", dtype: "" }] } };
+}
+
+function array(dims: string, dtype: string): string {
+  return [dims && `[${dims}]`, dtype].filter(Boolean).join(" ");
+}
+
+/** The formats by maker, and of each by purpose; where the library says neither, by the first words of the source. */
+function makers(formats: readonly Format[]): [string, Map<string, Format[]>][] {
+  const groups = new Map<string, Map<string, Format[]>>();
+  for (const format of formats) {
+    const maker = format.maker ?? format.source.split(/[,;]/)[0]!;
+    const purposes = groups.get(maker) ?? new Map<string, Format[]>();
+    groups.set(maker, purposes);
+    const purpose = format.purpose ?? "";
+    purposes.set(purpose, [...(purposes.get(purpose) ?? []), format]);
   }
-  context.strokeStyle = style.getPropertyValue("--tile-line");
-  context.lineWidth = 1.5;
-  context.beginPath();
-  const [down, across] = [cuts[rank - 2]?.[0] ?? 0, cuts[rank - 1]?.[0] ?? 0];
-  for (let r = down; down > 0 && r < rows; r += down) line(context, 0, r * size, columns * size, r * size);
-  for (let c = across; across > 0 && c < columns; c += across) line(context, c * size, 0, c * size, rows * size);
-  if (Math.max(down, across) * size > 5) context.stroke();
-}
-
-function line(context: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
-  context.moveTo(x0, y0);
-  context.lineTo(x1, y1);
+  return [...groups];
 }

@@ -3,7 +3,9 @@
 
 import type { Palette } from "./colours.js";
 import { h, id, say } from "./dom.js";
-import { drawPanel, type Look, type Scene } from "./paint.js";
+import { fitting, type Look, lookOf, pitchOf, type Shape, wholeOf } from "./look.js";
+import { drawPanel, type Scene, SMALLEST } from "./paint.js";
+import { moved } from "./keys.js";
 import { type Cell, sameCell, type Source } from "./source.js";
 
 /** What was drawn, for tests: a count says more than a clock. */
@@ -13,24 +15,31 @@ export interface Drawn {
   labels: number;
 }
 
-/** Browsers lay out no more than so many pixels; beyond, the scroll bar is a scale. */
+/** The most pixels that browsers lay out; beyond, the scroll bar is a scale. */
 const LONGEST = 8_000_000;
-const GAP = 22;
 
 interface Options {
   label: string;
   /** The cell under the pointer or the cursor, or none; `chosen` is the cursor's. */
   onPoint: (cell: Cell | null, chosen: boolean) => void;
-  /** The height of a cell at a zoom of 1. */
-  base?: number;
-  zoom?: (zoom: number) => void;
+  /** The height of a cell at a zoom of 1, and the largest that is chosen by itself. */
+  base: number;
+  largest: number;
+  /** Whether all of it is made to fit, or its width only. */
+  whole: boolean;
+  zoomed: () => void;
 }
 
 /** A grid in the page. */
 export class Grid {
   readonly element: HTMLElement;
   readonly drawn: Drawn = { frames: 0, cells: 0, labels: 0 };
-  zoom = 1;
+  /** The zoom that was chosen; null for the one that uses the room. */
+  chosen: number | null = null;
+  /** The zoom there is. */
+  private zoom = 1;
+  /** The height there is room for. */
+  private most = 320;
   private readonly canvas = h("canvas", { "aria-hidden": "true" });
   private readonly sizer = h("div", { class: "sizer" });
   private readonly row: HTMLElement;
@@ -61,6 +70,7 @@ export class Grid {
     element.addEventListener("pointermove", (event) => this.point(this.at(event)));
     element.addEventListener("pointerleave", () => this.point(null));
     element.addEventListener("click", (event) => this.go(this.at(event), false));
+    element.addEventListener("dblclick", () => this.closer());
     element.addEventListener("focus", () => this.entered());
     element.addEventListener("blur", () => this.ask());
     element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
@@ -112,27 +122,49 @@ export class Grid {
     this.ask();
   }
 
-  /** Makes cells larger or smaller; where the whole fits there is no need to. */
-  scale(zoom: number): void {
-    this.zoom = Math.max(0.05, Math.min(3, zoom));
-    this.resize();
-    this.options.zoom?.(this.zoom);
+  /** Makes cells larger or smaller, around the middle of what can be seen. */
+  scale(factor: number): void {
+    const least = this.options.whole ? Math.min(fitting(this.source, this.room(), this.shape()), 0.05) : 4 / this.options.base;
+    this.set(Math.max(least, Math.min(3, this.zoom * factor)));
   }
 
-  /** Zooms so that a whole panel can be seen. */
+  /** Zooms so that the room is used. */
   fit(): void {
-    const { source } = this;
-    if (!source) return;
-    const look = this.look(1);
-    const across = (this.element.clientWidth - look.left - 2) / (source.columns * look.width);
-    const down = (this.element.clientHeight - look.top - 2) / (source.rows * look.height);
-    this.scale(Math.min(1, across, down));
+    this.set(null);
     this.element.scrollTo(0, 0);
   }
 
-  /** The height that shows all of it, with room for a scroll bar. */
-  get needed(): number {
-    return this.source ? this.whole()[1] + 14 : 0;
+  /** Shows the cell under the cursor at a size at which it can be read. */
+  closer(): void {
+    if (this.readable) return;
+    this.set(1);
+    if (this.cursor) this.reveal(this.cursor, true);
+  }
+
+  private set(zoom: number | null): void {
+    const [x, y] = this.origin();
+    const [width, height] = this.whole();
+    const middle = [(x + this.width / 2) / width, (y + this.height / 2) / height] as const;
+    this.chosen = zoom;
+    this.resize();
+    this.options.zoomed();
+    const [sx, sy] = this.scales();
+    const now = this.whole();
+    this.element.scrollTo((middle[0] * now[0] - this.width / 2) / sx, (middle[1] * now[1] - this.height / 2) / sy);
+  }
+
+  /** Whether what stands in the cells can be read. */
+  get readable(): boolean {
+    return !!this.source && this.look().font >= SMALLEST;
+  }
+
+  /** Says what height there is room for; the height that is needed of it, with room for a scroll bar. */
+  within(most: number): number {
+    this.most = most;
+    if (!this.source) return 0;
+    this.resize();
+    const [width, height] = this.whole();
+    return height + (width > this.width ? 16 : 4);
   }
 
   private exists(cell: Cell): boolean {
@@ -140,18 +172,16 @@ export class Grid {
     return !!source && cell.row < source.rows && cell.column < source.columns && cell.panel < source.across * source.down;
   }
 
-  /** The sizes of everything at a zoom. */
-  private look(zoom = this.zoom): Look {
-    const source = this.source!;
-    const height = Math.max((this.options.base ?? 30) * zoom, 1);
-    const font = Math.min(height * 0.42, 15);
-    const width = Math.max(height * 1.15, font >= 6.5 ? source.widest * font * 0.62 + 10 * zoom : 0);
-    const last = source.rowLabel(Math.max(source.rows - 1, 0));
-    const left = last ? Math.max(last.length * 7.2 + 14, 30) : 10;
-    const title = source.title(source.across * source.down - 1);
-    // The width of its title is the least of a panel.
-    const room = left + Math.max(source.columns * width, title.length * 7.4);
-    return { width, height, font, left, room, title: title ? 22 : 0, top: (title ? 22 : 0) + 22 };
+  private look(): Look {
+    return lookOf(this.source!, this.shape(), this.zoom);
+  }
+
+  private shape(): Shape {
+    return { base: this.options.base, largest: this.options.largest, whole: this.options.whole };
+  }
+
+  private room(): [number, number] {
+    return [this.element.clientWidth - 4, this.most - 6];
   }
 
   private resized(): void {
@@ -163,6 +193,7 @@ export class Grid {
     const { source, element, canvas } = this;
     if (!source) return;
     [this.width, this.height] = [element.clientWidth, element.clientHeight];
+    this.zoom = this.chosen ?? fitting(source, this.room(), this.shape());
     const ratio = devicePixelRatio || 1;
     canvas.width = Math.max(1, Math.round(this.width * ratio));
     canvas.height = Math.max(1, Math.round(this.height * ratio));
@@ -176,16 +207,12 @@ export class Grid {
 
   /** The size of the whole picture in pixels. */
   private whole(): [number, number] {
-    const [width, height] = this.pitch();
-    const { across, down } = this.source!;
-    return [across * width - GAP + 4, down * height - GAP + 4];
+    return wholeOf(this.source!, this.look());
   }
 
   /** How far panels are apart. */
   private pitch(): [number, number] {
-    const look = this.look();
-    const { rows } = this.source!;
-    return [look.room + GAP, look.top + rows * look.height + GAP];
+    return pitchOf(this.source!, this.look());
   }
 
   /** How many pixels of the picture one pixel of the scroll bar is. */
@@ -197,7 +224,10 @@ export class Grid {
 
   private origin(): [number, number] {
     const [sx, sy] = this.scales();
-    return [this.element.scrollLeft * sx, this.element.scrollTop * sy];
+    // What is smaller than the view stands in its middle.
+    const [width, height] = this.whole();
+    const [dx, dy] = [Math.max(0, (this.width - width) / 2), Math.max(0, (this.height - height) / 2)];
+    return [this.element.scrollLeft * sx - Math.floor(dx), this.element.scrollTop * sy - Math.floor(dy)];
   }
 
   private scrollBy(x: number, y: number): void {
@@ -205,7 +235,7 @@ export class Grid {
     this.element.scrollBy(x / sx, y / sy);
   }
 
-  private reveal(cell: Cell): void {
+  private reveal(cell: Cell, middle = false): void {
     const look = this.look();
     const [width, height] = this.pitch();
     const source = this.source!;
@@ -214,8 +244,8 @@ export class Grid {
     const top = Math.floor(cell.panel / source.across) * height + look.top + cell.row * look.height;
     const needed = (at: number, size: number, from: number, view: number, margin: number) =>
       at < from + margin ? at - from - margin : at + size > from + view ? at + size - from - view + 4 : 0;
-    const dx = needed(left, look.width, x, this.width, look.left);
-    const dy = needed(top, look.height, y, this.height, look.top);
+    const dx = middle ? left - x - this.width / 2 : needed(left, look.width, x, this.width, look.left);
+    const dy = middle ? top - y - this.height / 2 : needed(top, look.height, y, this.height, look.top);
     if (dx !== 0 || dy !== 0) this.scrollBy(dx, dy);
   }
 
@@ -251,7 +281,7 @@ export class Grid {
     const [sx, sy] = this.scales();
     if (event.ctrlKey) {
       event.preventDefault();
-      this.scale(this.zoom * Math.exp(-event.deltaY / 300));
+      this.scale(Math.exp(-event.deltaY / 300));
     } else if (sx !== 1 || sy !== 1) {
       event.preventDefault();
       this.scrollBy(event.deltaX, event.deltaY);
@@ -265,8 +295,9 @@ export class Grid {
     const page = Math.max(1, Math.floor((this.height - 40) / this.look().height));
     const next = moved(event, cell, source, page);
     if (next) this.go(next);
-    else if (event.key === "+" || event.key === "=") this.scale(this.zoom * 1.25);
-    else if (event.key === "-") this.scale(this.zoom / 1.25);
+    else if (event.key === "+" || event.key === "=") this.scale(1.25);
+    else if (event.key === "-") this.scale(1 / 1.25);
+    else if (event.key === "Enter") this.closer();
     else if (event.key === "0") this.fit();
     else if (event.key === "Escape") this.go(null);
     else return;
@@ -335,39 +366,5 @@ export class Grid {
         this.drawn.labels += labels;
       }
     }
-  }
-}
-
-/** Where a key leads from a cell. */
-function moved(event: KeyboardEvent, cell: Cell, source: Source, page: number): Cell | null {
-  const { rows, columns, across, down } = source;
-  const to = (row: number, column: number): Cell => ({
-    panel: cell.panel,
-    row: Math.max(0, Math.min(rows - 1, row)),
-    column: Math.max(0, Math.min(columns - 1, column)),
-  });
-  switch (event.key) {
-    case "ArrowLeft":
-      return to(cell.row, cell.column - 1);
-    case "ArrowRight":
-      return to(cell.row, cell.column + 1);
-    case "ArrowUp":
-      return to(cell.row - 1, cell.column);
-    case "ArrowDown":
-      return to(cell.row + 1, cell.column);
-    case "PageUp":
-      return to(cell.row - page, cell.column);
-    case "PageDown":
-      return to(cell.row + page, cell.column);
-    case "Home":
-      return to(event.ctrlKey ? 0 : cell.row, 0);
-    case "End":
-      return to(event.ctrlKey ? rows - 1 : cell.row, columns - 1);
-    case "[":
-      return { ...cell, panel: Math.max(0, cell.panel - 1) };
-    case "]":
-      return { ...cell, panel: Math.min(across * down - 1, cell.panel + 1) };
-    default:
-      return null;
   }
 }

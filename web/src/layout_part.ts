@@ -3,11 +3,11 @@
 import { type Colouring, isDark, paletteOf } from "./colours.js";
 import { fill, h, saver, select } from "./dom.js";
 import { ask, askAssuming, type Assumed, type Banks, type Facts, refused, type Spread, View } from "./engine.js";
-import { FactsPanel } from "./facts.js";
+import { FactsPanel, words } from "./facts.js";
 import { Field } from "./field.js";
 import { type Labels, LayoutSource } from "./layout_source.js";
 import { MemorySource } from "./memory_source.js";
-import { assumes, COLOURINGS, Drawn, Later, legend, names, picture, point, Reader } from "./page.js";
+import { assumes, COLOURINGS, Drawn, intro, Later, legend, names, picture, point, Reader, tiled } from "./page.js";
 import { Pane } from "./pane.js";
 import type { Cell } from "./source.js";
 import type { Fields } from "./state.js";
@@ -16,12 +16,14 @@ const LABELS: readonly (readonly [Labels, string])[] = [
   ["offset", "cells: offset"],
   ["coordinate", "cells: coordinate"],
   ["number", "cells: row-major number"],
+  ["bank", "cells: bank"],
   ["none", "empty cells"],
 ];
 
 const VECTORS = ["1", "2", "4", "8", "16"].map((count) => [count, `${count} element${count === "1" ? "" : "s"} a thread`] as const);
 
 const HINT = "Point at a cell, or walk with the arrow keys.";
+const FAR = "Too small to read: double-click a cell, or press + or Enter.";
 const FIRST = "((4,2),(4,3)):((4,16),(1,32))";
 
 /** The part of the page for one layout. */
@@ -30,8 +32,16 @@ export class LayoutPart extends Reader {
   private readonly spec = new Field({ label: "Layout, in any notation", kind: "wide", change: () => this.changed(), hint: FIRST });
   private readonly dims = new Field({ label: "Dims", kind: "narrow", hint: "as written", change: () => this.changed() });
   private readonly dtype = new Field({ label: "Element", kind: "narrow", hint: "as written", change: () => this.changed() });
-  private readonly labels = select("What stands in the cells", LABELS, () => this.recoloured());
-  private readonly colouring = select("What colours mean", COLOURINGS, () => this.recoloured());
+  private readonly labels = select("What stands in the cells", LABELS, (value) => {
+    this.chosen.cells = value as Labels;
+    this.recoloured();
+  });
+  private readonly colouring = select("What colours mean", COLOURINGS, (value) => {
+    this.chosen.colour = value as Colouring;
+    this.recoloured();
+  });
+  /** What was chosen of these; what was not fits the layout. */
+  private chosen: { cells: Labels | ""; colour: Colouring | "" } = { cells: "", colour: "" };
   private readonly grid: Pane;
   private readonly memory: Pane;
   private readonly facts = new FactsPanel();
@@ -46,25 +56,27 @@ export class LayoutPart extends Reader {
   private readonly holders: HTMLElement;
   private readonly holdersTitle = h("h2");
   private readonly holdersDrawn = new Drawn();
+  private readonly holdersWords = h("dl", { class: "words" });
   private readonly naming = new Later();
   private readonly counting = new Later();
 
   constructor(told: () => void) {
     super(told);
-    this.grid = new Pane({ title: "Grid", kind: "main", onPoint: (cell, chosen) => this.pointed(cell, chosen), zoom: () => this.moved(), tools: [this.labels, this.colouring] });
-    this.memory = new Pane({ title: "Memory", kind: "memory", base: 24, onPoint: (cell, chosen) => this.pointedInMemory(cell, chosen) });
+    this.grid = new Pane({ title: "Grid", kind: "main", onPoint: (cell, chosen) => this.pointed(cell, chosen), zoomed: () => this.zoomed(), tools: [this.labels, this.colouring] });
+    this.memory = new Pane({ title: "Memory", kind: "memory", onPoint: (cell, chosen) => this.pointedInMemory(cell, chosen) });
     const extra = (title: string, ...children: Node[]) => h("section", { class: "extra", "aria-label": title, hidden: true }, ...children);
     const banks = "Banks of shared memory";
     this.banks = extra(banks, h("header", {}, h("h2", {}, banks), this.vector), this.conflicts, this.banksDrawn.element);
-    this.holders = extra("", h("header", {}, this.holdersTitle), this.holdersDrawn.element);
-    this.picture = h("div", { class: "picture" }, this.grid.element, this.key, this.memory.element, this.banks);
+    this.holders = extra("", h("header", {}, this.holdersTitle), h("div", { class: "held" }, this.holdersDrawn.element, this.holdersWords));
+    this.picture = h("div", { class: "picture" }, this.grid.element, this.key, this.banks, this.memory.element);
     this.columns = h("div", { class: "columns" }, this.picture, this.facts.element);
     this.element = h(
       "div",
       { class: "part" },
+      intro("layout"),
       h("form", { class: "ask", "aria-label": "What to show", onsubmit: (event) => event.preventDefault() }, this.spec.element, this.dims.element, this.dtype.element),
-      this.columns,
       this.holders,
+      this.columns,
     );
     const svg = (kind: string) => () => {
       const { facts } = this.shown ?? {};
@@ -78,11 +90,13 @@ export class LayoutPart extends Reader {
     this.spec.value = fields["spec"] ?? FIRST;
     this.dims.value = fields["dims"] ?? "";
     this.dtype.value = fields["dtype"] ?? "";
-    this.labels.value = LABELS.some(([name]) => name === fields["cells"]) ? fields["cells"]! : "offset";
-    this.colouring.value = COLOURINGS.some(([name]) => name === fields["colour"]) ? fields["colour"]! : "order";
+    this.chosen = {
+      cells: LABELS.find(([name]) => name === fields["cells"])?.[0] ?? "",
+      colour: COLOURINGS.find(([name]) => name === fields["colour"])?.[0] ?? "",
+    };
     this.vector.value = VECTORS.some(([count]) => count === fields["vector"]) ? fields["vector"]! : VECTORS[0]![0];
-    const zoom = Number(fields["zoom"] ?? 1);
-    this.grid.grid.zoom = zoom > 0 && zoom <= 3 ? zoom : 1;
+    const zoom = Number(fields["zoom"] ?? 0);
+    this.grid.grid.chosen = zoom > 0 && zoom <= 3 ? zoom : null;
     this.update();
     const at = (fields["at"] ?? "").split(",").map(Number);
     const { shown } = this;
@@ -96,10 +110,9 @@ export class LayoutPart extends Reader {
       spec: this.spec.value,
       dims: this.dims.value,
       dtype: this.dtype.value,
-      cells: this.labels.value === "offset" ? "" : this.labels.value,
-      colour: this.colouring.value === "order" ? "" : this.colouring.value,
+      ...this.chosen,
       vector: this.vector.value === VECTORS[0]![0] ? "" : this.vector.value,
-      zoom: this.grid.grid.zoom === 1 ? "" : this.grid.grid.zoom.toFixed(2),
+      zoom: this.grid.grid.chosen === null ? "" : `${Number(this.grid.grid.chosen.toPrecision(3))}`,
       at: cursor && this.shown ? this.shown.layout.coord(cursor).join(",") : "",
     };
   }
@@ -146,6 +159,7 @@ export class LayoutPart extends Reader {
     this.holders.hidden = !found;
     this.holders.setAttribute("aria-label", title);
     this.holdersTitle.textContent = title;
+    fill(this.holdersWords, ...words(found?.lines ?? []));
     this.holdersDrawn.show(found?.svg ?? null, found ? `${title}: ${found.map}` : "");
   }
 
@@ -166,22 +180,35 @@ export class LayoutPart extends Reader {
   protected draw(): void {
     if (!this.shown) return;
     const { facts, view } = this.shown;
-    const by = this.colouring.value as Colouring;
+    const by = this.chosen.colour || (tiled(facts) ? "tile" : "order");
+    const cells = this.chosen.cells || (by === "bank" ? "bank" : "offset");
+    [this.colouring.value, this.labels.value] = [by, cells];
     const shading = { by, facts, view };
-    const layout = new LayoutSource(facts, view, this.labels.value as Labels, shading);
+    const layout = new LayoutSource(facts, view, cells, shading);
     const memory = new MemorySource(facts, view, shading, (widest) => this.fits(widest));
     this.shown = { facts, view, layout, memory };
     const palette = paletteOf(by, isDark());
     this.grid.grid.show(layout, palette);
     this.memory.grid.show(memory, palette);
     this.grid.title(layout.clipped ? "Grid (its first 2³¹ rows and columns)" : "Grid");
-    this.grid.height(90, Math.max(innerHeight * 0.58, 320));
-    this.memory.height(70, 220);
+    this.grid.height(70, Math.max(innerHeight * 0.58, 320));
+    this.memory.height(60, 240);
     fill(this.key, legend(by, facts));
     this.banks.hidden = by !== "bank";
     if (by === "bank") this.counting.do(() => this.counted(facts));
-    this.grid.say(facts.size === 0 ? "An array without elements." : HINT);
+    this.grid.say(this.hint());
     this.memory.say(sparse(facts));
+  }
+
+  private zoomed(): void {
+    if (!this.grid.grid.position) this.grid.say(this.hint());
+    this.moved();
+  }
+
+  /** What to do where nothing is pointed at. */
+  private hint(): string {
+    if (this.shown?.facts.size === 0) return "An array without elements.";
+    return this.grid.grid.readable || this.labels.value === "none" ? HINT : FAR;
   }
 
   /** How many cells of memory fit across. */
@@ -193,7 +220,7 @@ export class LayoutPart extends Reader {
   private pointed(cell: Cell | null, chosen: boolean): void {
     const { shown } = this;
     if (!shown) return;
-    this.grid.say(cell ? shown.layout.describe(cell) + shown.layout.sum(cell) : HINT);
+    this.grid.say(cell ? shown.layout.describe(cell) + shown.layout.sum(cell) : this.hint());
     const offset = cell ? shown.layout.offset(cell) : Number.NaN;
     this.memory.grid.mark(Number.isNaN(offset) || offset >= shown.facts.capacity ? [] : [shown.memory.cell(offset)], chosen);
     if (cell && document.activeElement === this.grid.grid.element) this.moved();

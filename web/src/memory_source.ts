@@ -60,6 +60,7 @@ export class MemorySource implements Source {
     return `+${column}`;
   }
 
+  /** Its cells are never so small that some are left out: memory fits in width, and scrolls. */
   window(_panel: number, row: number, column: number, rows: number, columns: number): Window {
     const { dims } = this.facts;
     const rank = dims.length;

@@ -1,11 +1,13 @@
 // What the parts of the page have in common.
 
 import type { Colouring } from "./colours.js";
-import { gradient, isDark } from "./colours.js";
+import { bankColours, gradient, isDark } from "./colours.js";
 import { h } from "./dom.js";
 import { type Assumed, ask, type Facts, type Recognition, type Refusal, refused } from "./engine.js";
 import type { Field } from "./field.js";
-import type { Fields } from "./state.js";
+import { STARTS } from "./examples.js";
+import { term } from "./help.js";
+import { type Fields, type Part, toHash } from "./state.js";
 
 /** A part of the page. */
 export interface PagePart {
@@ -68,22 +70,36 @@ export class Later {
 
 /** An SVG file as a picture: the browser runs nothing in it and loads nothing for it. */
 export class Drawn {
-  readonly element = h("img", { class: "drawn", alt: "" });
+  private readonly image = h("img", { class: "drawn", alt: "" });
+  /** Scrolls where it is too small to be read at the width there is. */
+  readonly element = h("div", { class: "scroller", hidden: true }, this.image);
 
   show(svg: string | null, says: string): void {
-    URL.revokeObjectURL(this.element.src);
+    URL.revokeObjectURL(this.image.src);
     this.element.hidden = svg === null;
-    this.element.alt = says;
-    if (svg !== null) this.element.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    this.image.alt = says;
+    if (svg !== null) this.image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   }
 }
 
 export const COLOURINGS: readonly (readonly [Colouring, string])[] = [
-  ["order", "colour: memory order"],
   ["tile", "colour: tile"],
+  ["order", "colour: memory order"],
   ["bank", "colour: bank (32 × 4 bytes)"],
   ["none", "no colour"],
 ];
+
+/** What a part is, in a sentence, and examples that fill its fields. */
+export function intro(part: Part): HTMLElement {
+  const { says, chips } = STARTS[part];
+  const links = chips.map(([title, fields]) => h("a", { class: "chip", href: toHash({ part, fields }) }, title));
+  return h("div", { class: "intro" }, h("p", {}, says), links.length > 0 && h("nav", { class: "chips", "aria-label": "Examples" }, ...links));
+}
+
+/** Whether a layout has tiles. */
+export function tiled(facts: Facts): boolean {
+  return facts.cuts.some((sizes) => sizes.length > 0);
+}
 
 /** Puts a refusal to the field it is about, and none to the others; the first one gets what fits nowhere. */
 export function point(fields: Readonly<Record<string, Field>>, refusal: Refusal | null): void {
@@ -102,18 +118,19 @@ export function assumes(dims: Field, dtype: Field, assumed: Assumed | null): voi
 
 /** What the colours mean. */
 export function legend(colouring: Colouring, facts: Facts): HTMLElement {
-  const swatch = (style: string, text: string) => h("span", { class: "swatch" }, h("i", { style, "aria-hidden": "true" }), text);
+  const swatch = (style: string, ...text: (Node | string)[]) => h("span", { class: "swatch" }, h("i", { style, "aria-hidden": "true" }), ...text);
   const parts: HTMLElement[] = [];
   if (colouring === "order") {
     parts.push(h("span", { class: "swatch" }, "first", h("i", { class: "ramp", style: `background: ${gradient(isDark())}`, "aria-hidden": "true" }), "last in memory"));
   }
   if (colouring === "bank") {
     const assumed = facts.element_bits ? "" : ", elements of 4 bytes";
-    parts.push(h("span", { class: "swatch" }, "bank 0", h("i", { class: "ramp", style: `background: ${gradient(isDark())}`, "aria-hidden": "true" }), `bank 31${assumed}`));
+    const colours = bankColours(isDark()).map((colour, bank) => h("i", { style: `background: ${colour}` }, bank % 4 === 0 ? `${bank}` : ""));
+    parts.push(h("span", { class: "swatch" }, term("bank"), h("span", { class: "banks", "aria-hidden": "true" }, ...colours), `0 to 31${assumed}`));
   }
-  if (colouring === "tile") parts.push(h("span", { class: "swatch" }, "a colour for each innermost tile"));
-  if (facts.padding > 0 || facts.padded.some((size, dim) => size > facts.dims[dim]!)) parts.push(swatch("background: var(--hatch)", "padding"));
-  if (facts.cuts.some((sizes) => sizes.length > 0)) parts.push(swatch("border: 2px solid var(--tile-line)", "tiles"));
+  if (tiled(facts)) parts.push(swatch("border: 2px solid var(--tile-line)", h("span", {}, term("tile", "tiles"), colouring === "tile" ? ", each in a colour" : "")));
+  if (facts.padding > 0 || facts.padded.some((size, dim) => size > facts.dims[dim]!)) parts.push(swatch("background: var(--hatch)", term("padding")));
+  if (facts.swizzled) parts.push(h("span", {}, "with a ", term("swizzle")));
   return h("p", { class: "legend" }, ...parts);
 }
 

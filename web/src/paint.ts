@@ -1,19 +1,8 @@
 // One panel of a grid on a canvas: cells as an image of one pixel each, then lines, labels and marks.
 
 import type { Palette } from "./colours.js";
+import type { Look } from "./look.js";
 import type { Cell, Source, Window } from "./source.js";
-
-/** The sizes of a grid, in pixels. */
-export interface Look {
-  width: number;
-  height: number;
-  font: number;
-  left: number;
-  /** The width of a panel with its margin. */
-  room: number;
-  top: number;
-  title: number;
-}
 
 /** What is drawn, and on what. */
 export interface Scene {
@@ -38,43 +27,64 @@ interface Part {
   column: number;
   rows: number;
   columns: number;
+  /** Of so many cells along each side one is drawn for all: they are smaller than a pixel. */
+  step: number;
   window: Window;
 }
 
 const MONO = "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
 /** Below this, labels cannot be read and are left out. */
-const SMALLEST = 6.5;
+export const SMALLEST = 6.5;
+/** The most cells of a panel that are drawn one by one. */
+const MOST_CELLS = 60_000;
 
 /** Draws a panel whose corner is at (x, y); counts cells and labels. */
 export function drawPanel(scene: Scene, panel: number, x: number, y: number): { cells: number; labels: number } {
   const { look, source, view } = scene;
   const [left, top] = [x + look.left, y + look.top];
-  const first = (from: number, start: number, size: number) => Math.max(0, Math.floor((from - start) / size));
-  const row = first(look.top, top, look.height);
-  const column = first(look.left, left, look.width);
-  const rows = Math.min(source.rows, first(view[1], top, look.height) + 1) - row;
-  const columns = Math.min(source.columns, first(view[0], left, look.width) + 1) - column;
+  const begin = (from: number, start: number, size: number) => Math.max(0, Math.floor((from - start) / size));
+  const row = begin(look.top, top, look.height);
+  const column = begin(look.left, left, look.width);
+  const rows = Math.min(source.rows, begin(view[1], top, look.height) + 1) - row;
+  const columns = Math.min(source.columns, begin(view[0], left, look.width) + 1) - column;
   if (rows <= 0 || columns <= 0) return { cells: 0, labels: 0 };
-  const part: Part = { panel, x: left, y: top, row, column, rows, columns, window: source.window(panel, row, column, rows, columns) };
+  const part = opened(source, { panel, x: left, y: top, row, column, rows, columns }, stepOf(look, rows * columns));
+  const [x0, y0] = [Math.max(left, Math.min(look.left, view[0])) - 2, Math.max(top, look.top) - 2];
   scene.context.save();
   scene.context.beginPath();
-  scene.context.rect(Math.max(left, Math.min(look.left, view[0])) - 2, Math.max(top, look.top) - 2, view[0], view[1]);
+  scene.context.rect(x0, y0, left + source.columns * look.width + 2 - x0, top + source.rows * look.height + 2 - y0);
   scene.context.clip();
   fills(scene, part);
   hatch(scene, part);
   lines(scene, part);
+  borders(scene, part);
   const labels = texts(scene, part);
   marks(scene, part);
   scene.context.restore();
   margins(scene, part, x, y);
-  return { cells: rows * columns, labels };
+  return { cells: part.window.states.length, labels };
+}
+
+/** How many cells apart those are that are drawn: a power of two, since tiles mostly are. */
+function stepOf(look: Look, cells: number): number {
+  let step = 1;
+  while (cells > MOST_CELLS * step * step && step * look.height < 4) step *= 2;
+  return step;
+}
+
+/** The part with its cells; those that are drawn stand at multiples of the step. */
+function opened(source: Source, { panel, x, y, row, column, rows, columns }: Omit<Part, "step" | "window">, step: number): Part {
+  const [r, c] = [row - (row % step), column - (column % step)];
+  const [height, width] = [Math.ceil((row + rows - r) / step), Math.ceil((column + columns - c) / step)];
+  return { panel, x, y, row: r, column: c, rows: height * step, columns: width * step, step, window: source.window(panel, r, c, height, width, step) };
 }
 
 const scratch = document.createElement("canvas");
 
 /** All cells at once: an image of a pixel for each, stretched. */
 function fills({ context, palette, look }: Scene, part: Part): void {
-  const { rows, columns, window } = part;
+  const { step, window } = part;
+  const [rows, columns] = [part.rows / step, part.columns / step];
   if (scratch.width < columns) scratch.width = columns;
   if (scratch.height < rows) scratch.height = rows;
   const image = new ImageData(columns, rows);
@@ -83,7 +93,7 @@ function fills({ context, palette, look }: Scene, part: Part): void {
   scratch.getContext("2d")!.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   const [x, y] = [part.x + part.column * look.width, part.y + part.row * look.height];
-  context.drawImage(scratch, 0, 0, columns, rows, x, y, columns * look.width, rows * look.height);
+  context.drawImage(scratch, 0, 0, columns, rows, x, y, part.columns * look.width, part.rows * look.height);
 }
 
 const patterns = new Map<string, HTMLCanvasElement>();
@@ -110,7 +120,9 @@ function slanted(context: CanvasRenderingContext2D, colour: string): CanvasPatte
 
 /** Padding, a run of cells at a time. */
 function hatch({ context, look, style }: Scene, part: Part): void {
-  const { rows, columns, window } = part;
+  const { step, window } = part;
+  const [rows, columns] = [part.rows / step, part.columns / step];
+  const [width, height] = [step * look.width, step * look.height];
   const paper = style.getPropertyValue("--padding-paper");
   const lines = look.height >= 5 ? slanted(context, style.getPropertyValue("--padding")) : style.getPropertyValue("--padding");
   for (let i = 0; i < rows; i++) {
@@ -118,7 +130,7 @@ function hatch({ context, look, style }: Scene, part: Part): void {
       if (window.states[i * columns + j] !== 2) continue;
       const from = j;
       while (j < columns && window.states[i * columns + j] === 2) j++;
-      const box = [part.x + (part.column + from) * look.width, part.y + (part.row + i) * look.height, (j - from) * look.width, look.height] as const;
+      const box = [part.x + part.column * look.width + from * width, part.y + part.row * look.height + i * height, (j - from) * width, height] as const;
       context.fillStyle = paper;
       context.fillRect(...box);
       context.fillStyle = lines;
@@ -129,40 +141,66 @@ function hatch({ context, look, style }: Scene, part: Part): void {
 
 /** Lines between cells, and heavier ones round tiles. */
 function lines(scene: Scene, part: Part): void {
-  const { context, look, style, source } = scene;
-  const { row, column, rows, columns } = part;
-  const [x0, x1] = [part.x + column * look.width, part.x + (column + columns) * look.width];
-  const [y0, y1] = [part.y + row * look.height, part.y + (row + rows) * look.height];
-  const draw = (width: number, colour: string, down: (i: number) => boolean, across: (j: number) => boolean) => {
-    context.strokeStyle = colour;
-    context.lineWidth = width;
-    context.beginPath();
-    for (let i = row; i <= row + rows; i++) {
-      if (!down(i)) continue;
-      const y = crisp(part.y + i * look.height, width);
-      context.moveTo(x0, y);
-      context.lineTo(x1, y);
-    }
-    for (let j = column; j <= column + columns; j++) {
-      if (!across(j)) continue;
-      const x = crisp(part.x + j * look.width, width);
-      context.moveTo(x, y0);
-      context.lineTo(x, y1);
-    }
-    context.stroke();
-  };
-  if (look.height >= 7) draw(1, style.getPropertyValue("--cell-line"), () => true, () => true);
+  const { look, style, source } = scene;
+  if (look.height >= 7) rule(scene, part, 1, style.getPropertyValue("--cell-line"), 1, 1);
   const tile = style.getPropertyValue("--tile-line");
   const [down, across] = source.cuts;
   for (let level = 0; level < Math.max(down.length, across.length); level++) {
     const [dr, dc] = [down[level] ?? 0, across[level] ?? 0];
     const room = Math.max(dr * look.height, dc * look.width);
     if (room < 5) continue;
-    context.globalAlpha = room < 48 ? 0.55 : 1;
-    draw(Math.min(1.4 + level * 1.1, Math.max(room / 24, 1)), tile, (i) => dr > 0 && i % dr === 0, (j) => dc > 0 && j % dc === 0);
+    scene.context.globalAlpha = room < 12 ? 0.3 : room < 48 ? 0.55 : 1;
+    rule(scene, part, Math.min(1.4 + level * 1.1, Math.max(room / 24, 1)), tile, dr, dc);
   }
-  context.globalAlpha = 1;
-  draw(1.4 + Math.max(down.length, across.length) * 0.8, tile, (i) => i === 0 || i === source.rows, (j) => j === 0 || j === source.columns);
+  scene.context.globalAlpha = 1;
+  rule(scene, part, 1.4 + Math.max(down.length, across.length) * 0.8, tile, source.rows, source.columns);
+}
+
+/** Lines in front of every so many rows and columns; 0 for none. */
+function rule({ context, look, source }: Scene, part: Part, width: number, colour: string, down: number, across: number): void {
+  const [row, column] = [Math.min(part.row + part.rows, source.rows), Math.min(part.column + part.columns, source.columns)];
+  const [x0, x1] = [part.x + part.column * look.width, part.x + column * look.width];
+  const [y0, y1] = [part.y + part.row * look.height, part.y + row * look.height];
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.beginPath();
+  for (let i = first(part.row, down); down > 0 && i <= row; i += down) {
+    const y = crisp(part.y + i * look.height, width);
+    context.moveTo(x0, y);
+    context.lineTo(x1, y);
+  }
+  for (let j = first(part.column, across); across > 0 && j <= column; j += across) {
+    const x = crisp(part.x + j * look.width, width);
+    context.moveTo(x, y0);
+    context.lineTo(x, y1);
+  }
+  context.stroke();
+}
+
+/** The first multiple from a number on. */
+function first(from: number, of: number): number {
+  return of > 0 ? Math.ceil(from / of) * of : from;
+}
+
+/** Lines between cells of different groups, wherever they are. */
+function borders({ context, look, style }: Scene, part: Part): void {
+  const { groups } = part.window;
+  if (!groups || part.step > 1) return;
+  const { rows, columns } = part;
+  context.strokeStyle = style.getPropertyValue("--tile-line");
+  context.lineWidth = 2.4;
+  context.beginPath();
+  const line = (r: number, c: number, down: number, across: number) => {
+    const [x, y] = [part.x + (part.column + c) * look.width, part.y + (part.row + r) * look.height];
+    context.moveTo(x, y);
+    context.lineTo(x + across * look.width, y + down * look.height);
+  };
+  for (let i = 0; i < rows * columns; i++) {
+    const [r, c] = [Math.floor(i / columns), i % columns];
+    if (c + 1 < columns && groups[i] !== groups[i + 1]) line(r, c + 1, 1, 0);
+    if (r + 1 < rows && groups[i] !== groups[i + columns]) line(r + 1, c, 0, 1);
+  }
+  context.stroke();
 }
 
 /** A line of odd width is sharp between pixels. */
@@ -171,7 +209,7 @@ function crisp(at: number, width: number): number {
 }
 
 function texts({ context, look, palette, style }: Scene, part: Part): number {
-  if (look.font < SMALLEST) return 0;
+  if (look.font < SMALLEST || part.step > 1) return 0;
   const { rows, columns, window } = part;
   const [light, dark, faint] = ["--on-dark", "--on-light", "--padding-text"].map((name) => style.getPropertyValue(name)) as [string, string, string];
   context.font = `${look.font}px ${MONO}`;
@@ -222,21 +260,25 @@ function margins(scene: Scene, part: Part, x: number, y: number): void {
   context.textBaseline = "middle";
   context.textAlign = "right";
   const down = every(look.height, 13, source.cuts[0]);
-  for (let i = row; i < row + rows; i++) {
+  const rowAt = (i: number) => {
     const at = part.y + (i + 0.5) * look.height;
-    if ((i % down !== 0 && here?.row !== i) || at < top + look.top - 2) continue;
+    if (i >= source.rows || at < top + look.top - 2) return;
     context.fillStyle = here?.row === i ? strong : faint;
     context.fillText(source.rowLabel(i), left + look.left - 7, at);
-  }
+  };
+  for (let i = first(row, down); i < row + rows; i += down) rowAt(i);
+  if (here && here.row % down !== 0) rowAt(here.row);
   context.textAlign = "center";
   const widest = source.columnLabel(source.columns - 1).length * 6.8 + 8;
   const across = every(look.width, widest, source.cuts[1]);
-  for (let j = column; j < column + columns; j++) {
+  const columnAt = (j: number) => {
     const at = part.x + (j + 0.5) * look.width;
-    if ((j % across !== 0 && here?.column !== j) || at < left + look.left - 2 || at > view[0]) continue;
+    if (j >= source.columns || at < left + look.left - 2 || at > view[0]) return;
     context.fillStyle = here?.column === j ? strong : faint;
     context.fillText(source.columnLabel(j), at, top + look.top - 10);
-  }
+  };
+  for (let j = first(column, across); j < column + columns; j += across) columnAt(j);
+  if (here && here.column % across !== 0) columnAt(here.column);
   if (look.title === 0) return;
   context.textAlign = "left";
   context.fillStyle = strong;

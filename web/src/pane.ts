@@ -6,38 +6,45 @@ import type { Cell } from "./source.js";
 
 interface Options {
   title: string;
-  kind?: string;
-  base?: number;
+  /** Of what it is a picture: cells of an array, all to be seen, or lines of memory. */
+  kind: "main" | "memory";
   onPoint: (cell: Cell | null, chosen: boolean) => void;
-  zoom?: (zoom: number) => void;
+  zoomed?: () => void;
   tools?: Node[];
 }
+
+/** The size of a cell, and the largest that is chosen to use the room. */
+const SIZES = { main: { base: 30, largest: 52, whole: true }, memory: { base: 24, largest: 32, whole: false } } as const;
 
 /** A titled grid. */
 export class Pane {
   readonly element: HTMLElement;
   readonly grid: Grid;
   private readonly heading: HTMLElement;
+  private bounds: readonly [number, number] = [70, 320];
   private readonly said = h("p", { class: "said" });
 
   constructor(options: Options) {
     this.grid = new Grid({
       label: options.title,
       onPoint: options.onPoint,
-      ...(options.base ? { base: options.base } : {}),
-      ...(options.zoom ? { zoom: options.zoom } : {}),
+      ...SIZES[options.kind],
+      zoomed: () => {
+        this.sized();
+        options.zoomed?.();
+      },
     });
     this.heading = h("h2", {}, options.title);
     const zoom = h(
       "span",
       { class: "zoom", role: "group", "aria-label": "Zoom" },
-      button("−", "Smaller", () => this.grid.scale(this.grid.zoom / 1.25), "sign"),
-      button("+", "Larger", () => this.grid.scale(this.grid.zoom * 1.25), "sign"),
+      button("−", "Smaller", () => this.grid.scale(1 / 1.25), "sign"),
+      button("+", "Larger", () => this.grid.scale(1.25), "sign"),
       button("Fit", "Fit to view", () => this.grid.fit(), "sign"),
     );
     this.element = h(
       "section",
-      { class: `pane ${options.kind ?? ""}` },
+      { class: `pane ${options.kind}` },
       h("header", {}, this.heading, h("span", { class: "tools" }, ...(options.tools ?? []), zoom)),
       this.grid.element,
       h("footer", {}, this.said),
@@ -62,6 +69,12 @@ export class Pane {
 
   /** As high as its picture, within bounds. */
   height(least: number, most: number): void {
-    this.grid.element.style.height = `${Math.max(least, Math.min(most, this.grid.needed))}px`;
+    this.bounds = [least, most];
+    this.sized();
+  }
+
+  private sized(): void {
+    const [least, most] = this.bounds;
+    this.grid.element.style.height = `${Math.max(least, Math.min(most, this.grid.within(most)))}px`;
   }
 }

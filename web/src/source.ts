@@ -12,6 +12,8 @@ export interface Window {
   /** 0 nothing, 1 an element, 2 padding. */
   states: Uint8Array;
   shades: Uint8Array;
+  /** Cells of another group have a border between them. */
+  groups?: Int32Array;
   label(i: number): string;
 }
 
@@ -30,7 +32,8 @@ export interface Source {
   title(panel: number): string;
   rowLabel(row: number): string;
   columnLabel(column: number): string;
-  window(panel: number, row: number, column: number, rows: number, columns: number): Window;
+  /** So many rows and columns from a cell on, `step` cells apart. */
+  window(panel: number, row: number, column: number, rows: number, columns: number, step: number): Window;
   /** A cell in words. */
   describe(cell: Cell): string;
 }

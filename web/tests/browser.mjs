@@ -1,5 +1,6 @@
 // A browser without a screen, and the page's files served to it.
 
+import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
@@ -15,13 +16,15 @@ const KINDS = {
   ".wasm": "application/wasm",
 };
 
-/** Serves the page on this machine; files only. */
+/** Serves the page on this machine: files only, compressed where the browser takes them so. */
 export async function serve() {
   const server = createServer(async (request, response) => {
     const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
+    const packed = /\bbr\b/.test(request.headers["accept-encoding"] ?? "");
     try {
-      const file = await readFile(join(DIST, path.endsWith("/") ? `${path}index.html` : path));
-      response.writeHead(200, { "content-type": KINDS[extname(path)] ?? KINDS[".html"] }).end(file);
+      const file = await readFile(join(DIST, path.endsWith("/") ? `${path}index.html` : path) + (packed ? ".br" : ""));
+      const headers = { "content-type": KINDS[extname(path)] ?? KINDS[".html"], ...(packed ? { "content-encoding": "br" } : {}) };
+      response.writeHead(200, headers).end(file);
     } catch {
       response.writeHead(404).end();
     }
@@ -70,4 +73,32 @@ export async function open(context, address) {
 /** Waits until what was asked for has been drawn. */
 export async function drawn(page) {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+}
+
+/** Waits until nothing is drawn any more: what is asked for once typing pauses is there, and pictures are loaded. */
+export async function settled(page) {
+  await page.waitForTimeout(150);
+  await page.waitForFunction(() => [...document.images].every((image) => image.complete));
+  await drawn(page);
+}
+
+/** A server and a browser, and visits to pages of their own, each closed behind its test; none may complain. */
+export async function session() {
+  const [server, browser] = [await serve(), await launch()];
+  const visit = async (hash, use, options = {}) => {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    try {
+      const { page, faults } = await open(context, server.address + hash);
+      await drawn(page);
+      await use(page, context);
+      assert.deepEqual(faults, []);
+    } finally {
+      await context.close();
+    }
+  };
+  const stop = async () => {
+    await browser.close();
+    await server.stop();
+  };
+  return { server, browser, visit, stop };
 }

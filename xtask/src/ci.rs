@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: everything that decides whether a change lands, the first failure last.
+//! `cargo xtask ci`: everything that decides whether a change lands. It stops at the first failure.
 //!
 //! Steps whose tools are missing and cannot be fetched are named and left out; with `CI=true` in the
 //! environment that is a failure.
@@ -37,7 +37,7 @@ fn all(root: &Path, steps: &mut Steps) -> Outcome {
     let cargo = |words: &[&str]| command(root, &[&["cargo"], words].concat());
     steps.step("tests", || sh(&mut cargo(&["test", "--workspace"])))?;
     steps.step("features", || release::features(root))?;
-    steps.step("packages", || release::packages(root))?;
+    steps.step("packages", || release::packages(root, false))?;
     let mut doc = cargo(&["doc", "--workspace", "--no-deps"]);
     steps.step("documentation", || sh(doc.env("RUSTDOCFLAGS", "-D warnings")))?;
     steps.step("program", || build(root))?;

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `bench`, `wheel`, `oracles`, `web`.
+//! The project's own commands: `cargo xtask ci`, `check`, `tidy`, `algebra`, `bench`, `wheel`, `oracles`, `web`, `site`.
 //!
 //! One file per command; `shell.rs` runs programs and `python.rs` prepares virtual environments for
 //! them. Nothing here depends on the crates it checks.
@@ -7,13 +7,19 @@
 
 mod algebra;
 mod bench;
+mod bounds;
 mod check;
 mod ci;
+mod emulated;
 mod faults;
+mod fuzz;
+mod memory;
 mod oracles;
+mod platforms;
 mod python;
 mod release;
 mod shell;
+mod site;
 mod steps;
 mod tidy;
 mod tools;
@@ -53,18 +59,31 @@ enum Command {
         /// Its tests as well, in an environment made anew
         #[arg(long)]
         test: bool,
+        /// For all machines that are built for, and the source distribution
+        #[arg(long, conflicts_with = "test")]
+        all: bool,
     },
     /// Heavy checks against other people's libraries; skips what does not install
     Oracles {
         /// Only those whose name contains this
         name: Option<String>,
+        /// Of the search by coverage only the targets whose names contain this
+        target: Option<String>,
+        /// How long each target is searched
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
     },
     /// The page in the browser, built into web/dist
     Web {
         /// Tests it as well: in Node, and in a browser
         #[arg(long)]
         test: bool,
+        /// Takes screenshots of all it shows, on four screens, dark and light, into target/screenshots
+        #[arg(long)]
+        shots: bool,
     },
+    /// The documents and the page as a site of files, into the build folder's `site`
+    Site,
 }
 
 fn main() -> ExitCode {
@@ -74,13 +93,18 @@ fn main() -> ExitCode {
         Command::Check => check::run(&root),
         Command::Tidy => tidy::run(&root),
         Command::Bench(args) => return bench::run(&root, &args),
-        Command::Web { test } => {
-            web::build(&root).and_then(|()| if test { web::test(&root) } else { Ok(()) })
-        }
+        Command::Web { test, shots } => web::build(&root)
+            .and_then(|()| if shots { web::shots(&root) } else { Ok(()) })
+            .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
+        Command::Site => site::run(&root),
         Command::Algebra { check } => algebra::run(&root, check),
-        Command::Wheel { test } => wheel::build(&root)
+        Command::Wheel { all: true, .. } => wheel::build_all(&root),
+        Command::Wheel { test, .. } => wheel::build(&root)
             .and_then(|wheel| if test { wheel::test(&root, &wheel) } else { Ok(()) }),
-        Command::Oracles { name } => oracles::run(&root, name.as_deref().unwrap_or_default()),
+        Command::Oracles { name, target, seconds } => {
+            let searched = oracles::Searched { target: target.unwrap_or_default(), seconds };
+            oracles::run(&root, name.as_deref().unwrap_or_default(), &searched)
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

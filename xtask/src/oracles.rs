@@ -1,10 +1,12 @@
 //! `cargo xtask oracles`: heavy checks against real libraries and the interpreter of undefined
 //! behaviour. What does not install is skipped, with the reason; what runs must pass.
 
+mod handed_out;
+
 use std::path::{Path, PathBuf};
 
 use crate::{
-    faults, python, release,
+    bounds, faults, fuzz, memory, python, release,
     shell::{Outcome, command, output, run as sh, target, works},
     wheel,
 };
@@ -17,22 +19,37 @@ enum Verdict {
 }
 
 /// One oracle over the workspace at this root.
-type Oracle = fn(&Path) -> Verdict;
+type Oracle<'a> = &'a dyn Fn(&Path) -> Verdict;
+
+/// What is searched by coverage: targets whose names contain `target`, each for `seconds` seconds.
+pub(crate) struct Searched {
+    pub(crate) target: String,
+    pub(crate) seconds: u64,
+}
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
-pub(crate) fn run(root: &Path, only: &str) -> Outcome {
-    let oracles: [(&str, Oracle); 11] = [
-        ("safetensors and torch", torch),
-        ("arrays of numpy, torch and jax", arrays),
-        ("the package with torch and jax", package),
-        ("GGUF files", gguf),
-        ("npz files", npz),
-        ("oneDNN", onednn),
-        ("NEON, emulated", neon),
-        ("miri", miri),
-        ("faults", faults),
-        ("licences", licences),
-        ("advisories", advisories),
+pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
+    let oracles: [(&str, Oracle<'_>); 20] = [
+        ("safetensors and torch", &torch),
+        ("arrays of numpy, torch and jax", &arrays),
+        ("the package with torch and jax", &package),
+        ("GGUF files", &gguf),
+        ("npz files", &npz),
+        ("readers", &readers),
+        ("oneDNN", &onednn),
+        ("NEON, emulated", &neon),
+        ("miri", &miri),
+        ("sanitizers", &sanitizers),
+        ("faults", &faults),
+        ("relayout", &relayout),
+        ("fuzz", &|root| fuzz(root, searched)),
+        ("bounds", &bounds),
+        ("licences", &licences),
+        ("advisories", &advisories),
+        ("packages", &handed_out::packages),
+        ("msrv", &handed_out::msrv),
+        ("platforms", &handed_out::platforms),
+        ("wheels", &handed_out::wheels),
     ];
     let mut failed = Vec::new();
     for (name, oracle) in oracles.into_iter().filter(|(name, _)| name.contains(only)) {
@@ -287,31 +304,60 @@ fn faults(root: &Path) -> Verdict {
     }
 }
 
+/// A check that something here may be missing for.
+fn unless(lacks: Option<String>, check: impl FnOnce() -> Outcome) -> Verdict {
+    lacks.map_or_else(|| verdict(check()), Verdict::Skipped)
+}
+
 /// The folder that holds all `unsafe` code, interpreted.
 fn miri(root: &Path) -> Verdict {
-    if !works(&mut command(root, &["rustup", "run", "nightly", "cargo", "miri", "--version"])) {
-        let how = "rustup toolchain install nightly --component miri,rust-src";
-        return Verdict::Skipped(format!("no Miri on a nightly toolchain here; `{how}` brings it"));
+    unless(memory::miri_lacks(root), || memory::miri(root))
+}
+
+/// The tests of the crates that move data, by the sanitizers of a nightly compiler.
+fn sanitizers(root: &Path) -> Verdict {
+    unless(memory::sanitizers_lack(root), || memory::sanitizers(root))
+}
+
+/// A million random jobs against a naive loop.
+fn relayout(root: &Path) -> Verdict {
+    let words =
+        ["cargo", "test", "--package", "tilewright-files", "--test", "files", "differential"];
+    let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();
+    let mut jobs = command(root, &words);
+    // A seed that is set, and a number of jobs, are the caller's.
+    if std::env::var_os("TILEWRIGHT_JOBS").is_none() {
+        jobs.env("TILEWRIGHT_JOBS", "1000000");
     }
-    let folder = match target(root) {
-        Ok(target) => target.join("oracles/miri"),
-        Err(why) => return Verdict::Failed(why),
+    verdict(sh(&mut jobs))
+}
+
+/// What is read, searched by coverage.
+fn fuzz(root: &Path, searched: &Searched) -> Verdict {
+    let lacks = "no nightly toolchain for Linux on x86-64 here";
+    let lacks = (!fuzz::is_possible(root)).then(|| lacks.to_owned());
+    unless(lacks, || fuzz::run(root, &searched.target, searched.seconds))
+}
+
+/// The program on a kilobyte of hostile text: with optimisation, and with its checks.
+fn bounds(root: &Path) -> Verdict {
+    let words = ["cargo", "build", "--profile", "test", "--package", "tilewright-cli"];
+    verdict(sh(&mut command(root, &words)).and_then(|()| target(root)).and_then(|target| {
+        bounds::run(root, &target.join("debug/tilewright"), &target.join("oracles/bounds"))
+    }))
+}
+
+/// Files with changed headers, read by the reference readers and here.
+fn readers(root: &Path) -> Verdict {
+    let python = match pinned(root) {
+        Ok(python) => python,
+        Err(why) => return Verdict::Skipped(why),
     };
-    // The queues of the thread pool's library obey the newer rules of borrowing only, and its threads are
-    // never joined: what uses them is a run of its own.
-    let runs = [
-        (&["kernel", "--", "--skip", "together"][..], "-Zmiri-disable-isolation"),
-        (&["together"], "-Zmiri-disable-isolation -Zmiri-tree-borrows -Zmiri-ignore-leaks"),
-    ];
-    for (tests, flags) in runs {
-        let words = ["rustup", "run", "nightly", "cargo", "miri", "test", "--lib", "--package"];
-        let words: Vec<&str> =
-            words.into_iter().chain(["tilewright-relayout"]).chain(tests.iter().copied()).collect();
-        let mut miri = command(root, &words);
-        miri.env("CARGO_TARGET_DIR", &folder).env("PROPTEST_CASES", "4").env("MIRIFLAGS", flags);
-        if let Err(why) = sh(&mut miri) {
-            return verdict(Err(why));
-        }
-    }
-    verdict(Ok(()))
+    let words = ["cargo", "build", "--package", "tilewright-files", "--example", "tensors"];
+    let read = sh(&mut command(root, &words)).and_then(|()| target(root)).and_then(|target| {
+        let ours = target.join("debug/examples/tensors").to_string_lossy().into_owned();
+        let python = python.to_string_lossy().into_owned();
+        sh(&mut command(root, &[&python, "tests/oracle/readers.py", &ours]))
+    });
+    verdict(read)
 }

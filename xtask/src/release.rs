@@ -17,24 +17,29 @@ const FEATURES: [&str; 4] = ["files", "relayout", "draw", "xla"];
 /// What nobody has to build who only reads layouts and asks.
 const LEFT_OUT: [&str; 3] = ["rayon", "prost", "safetensors"];
 
-/// Packs every crate that is published: its metadata is whole, and so are the files that it is made of.
-pub(crate) fn packages(root: &Path) -> Outcome {
-    let words = ["cargo", "package", "--workspace", "--no-verify", "--allow-dirty", "--quiet"];
+/// Packs every crate that is published: its metadata is whole, and so are the files that it is made of. With
+/// `build`, each is also built from its package alone.
+pub(crate) fn packages(root: &Path, build: bool) -> Outcome {
+    let words = ["cargo", "package", "--workspace", "--allow-dirty", "--quiet"];
     let mut pack = command(root, &words);
+    pack.args((!build).then_some("--no-verify"));
     UNPUBLISHED.iter().for_each(|name| {
         pack.args(["--exclude", name]);
     });
     sh(&mut pack)
 }
 
-/// Checks the facade without features, with each of them, and what it then depends on.
+/// Checks the facade without features, with each of them, its tests among them, and what it then depends on; runs
+/// the examples of its documentation without features.
 pub(crate) fn features(root: &Path) -> Outcome {
     let facade = ["--package", "tilewright", "--no-default-features"];
     let one = |feature: &str| {
-        let mut check = command(root, &[&["cargo", "clippy"], &facade[..]].concat());
+        let mut check =
+            command(root, &[&["cargo", "clippy", "--all-targets"], &facade[..]].concat());
         sh(check.args(["--features", feature, "--", "-D", "warnings"]))
     };
     [""].iter().chain(&FEATURES).try_for_each(|feature| one(feature))?;
+    sh(&mut command(root, &[&["cargo", "test", "--doc", "--quiet"], &facade[..]].concat()))?;
     let tree = ["--edges", "normal", "--prefix", "none"];
     let tree = output(&mut command(root, &[&["cargo", "tree"], &facade[..], &tree].concat()))?;
     match heavy(&tree) {

@@ -1,4 +1,5 @@
-//! `cargo xtask wheel`: the Python package, built by maturin and tested where nothing else is installed.
+//! `cargo xtask wheel`: the Python package, built by maturin and tested where nothing else is installed; with `--all`
+//! for other machines too.
 
 use std::{
     fs,
@@ -6,39 +7,119 @@ use std::{
 };
 
 use crate::{
-    python,
+    emulated::Emulated,
+    platforms, python,
     shell::{Outcome, command, run as sh, target},
 };
 
 /// The crate of the package.
 const CRATE: &str = "crates/tilewright-py";
 
+/// The machines that `--all` builds wheels for, each for Linux from 2014 on.
+const LINUX: [&str; 2] = ["x86_64-unknown-linux-gnu", ARM];
+const ARM: &str = "aarch64-unknown-linux-gnu";
+const OLDEST: &str = "manylinux2014";
+
+/// What an installed package is shown to do: data moved there and back.
+const PROBE: &str = "import numpy, platform, tilewright as tw
+rows = numpy.arange(3000, dtype='f2').reshape(100, 30)
+blocks = tw.relayout(rows, to='zN')
+back = tw.relayout(blocks, from_='zN', dims=(100, 30), to='row-major')
+assert (back == rows).all()
+print('    works on', platform.machine(), 'with Python', platform.python_version())";
+
+/// maturin in an environment of its own, and the folder of what it makes.
+struct Maturin {
+    python: PathBuf,
+    out: PathBuf,
+}
+
+impl Maturin {
+    /// maturin with what `pins` lists; what an earlier run made is removed.
+    fn prepare(root: &Path, folder: &str, pins: &str) -> Outcome<Maturin> {
+        let target = target(root)?;
+        let pins = root.join(CRATE).join(pins);
+        let python = python::venv(root, &target.join("python").join(folder), &pins)?;
+        let out = target.join("wheels");
+        if out.exists() {
+            fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
+        }
+        Ok(Maturin { python, out })
+    }
+
+    fn run(&self, root: &Path, words: &[&str]) -> Outcome {
+        let manifest = format!("{CRATE}/Cargo.toml");
+        let python = text(&self.python);
+        let mut maturin = command(root, &[&[&*python, "-m", "maturin"], words].concat());
+        maturin.args(["--quiet", "--manifest-path", &manifest, "--out"]).arg(&self.out);
+        // Zig is beside this interpreter.
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let own = self.python.parent().map(Path::to_path_buf);
+        let all = own.into_iter().chain(std::env::split_paths(&path));
+        let path = std::env::join_paths(all).map_err(|error| format!("PATH: {error}"))?;
+        sh(maturin.env("PATH", path))
+    }
+
+    /// What was made whose name contains `part`.
+    fn made(&self, part: &str) -> Outcome<PathBuf> {
+        let files = fs::read_dir(&self.out).into_iter().flatten().flatten();
+        let mut files = files.map(|file| file.path());
+        let found = files.find(|file| file.to_string_lossy().contains(part));
+        found.ok_or_else(|| format!("maturin left no {part} in {}", self.out.display()))
+    }
+}
+
 /// Builds the wheel and gives its path.
 pub(crate) fn build(root: &Path) -> Outcome<PathBuf> {
-    let target = target(root)?;
-    let pins = root.join(CRATE).join("requirements-build.txt");
-    let tools = python::venv(root, &target.join("python/tools"), &pins)?;
-    let (python, out) = (text(&tools), target.join("wheels"));
-    if out.exists() {
-        fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
-    }
-    let manifest = format!("{CRATE}/Cargo.toml");
-    let words = ["-m", "maturin", "build", "--quiet", "--locked", "--manifest-path", &manifest];
-    let mut maturin = command(root, &[&[&*python][..], &words].concat());
-    sh(maturin.args(["--interpreter", &python, "--out"]).arg(&out))?;
-    let wheel = fs::read_dir(&out).ok().and_then(|mut made| made.next()?.ok());
-    let wheel = wheel.ok_or_else(|| format!("maturin left no wheel in {}", out.display()))?.path();
+    let maturin = Maturin::prepare(root, "tools", "requirements-build.txt")?;
+    maturin.run(root, &["build", "--locked", "--interpreter", &text(&maturin.python)])?;
+    let wheel = maturin.made(".whl")?;
     println!("    {}", wheel.display());
     Ok(wheel)
 }
 
+/// Builds the wheels of all machines and the source distribution.
+pub(crate) fn build_all(root: &Path) -> Outcome {
+    all(root).map(|maturin| println!("    {}", maturin.out.display()))
+}
+
+fn all(root: &Path) -> Outcome<Maturin> {
+    let maturin = Maturin::prepare(root, "cross", "requirements-cross.txt")?;
+    maturin.run(root, &["sdist"])?;
+    for triple in LINUX {
+        platforms::has(root, triple)?;
+        let zig = ["--zig", "--target", triple, "--compatibility", OLDEST];
+        let python = text(&maturin.python);
+        let words = [&["build", "--locked", "--interpreter", &python], &zig[..]].concat();
+        maturin.run(root, &words)?;
+    }
+    Ok(maturin)
+}
+
+/// Builds all, installs the source distribution, and uses the wheel for ARM under an emulator where there is one.
+pub(crate) fn test_all(root: &Path) -> Outcome {
+    let maturin = all(root)?;
+    let target = target(root)?;
+    let python = fresh(root, &target.join("python/sdist"))?;
+    let install = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"];
+    let mut pip = command(root, &[&[&*text(&python)], &install[..]].concat());
+    sh(pip.arg(maturin.made(".tar.gz")?).env("CARGO_TARGET_DIR", target.join("oracles/sdist")))?;
+    println!("    the source distribution");
+    sh(&mut command(&target, &[&*text(&python), "-c", PROBE]))?;
+    match Emulated::fetch(root, &maturin.python) {
+        Err(why) => println!("    the wheel for ARM is built and not used: {why}"),
+        Ok(arm) => {
+            arm.install(root, &maturin.python, &maturin.made("aarch64")?)?;
+            println!("    the wheel for ARM");
+            sh(arm.python(root).args(["-c", PROBE]))?;
+        }
+    }
+    Ok(())
+}
+
 /// Installs a wheel in an environment made anew, and runs the package's tests there.
 pub(crate) fn test(root: &Path, wheel: &Path) -> Outcome {
-    let folder = target(root)?.join("python/fresh");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
-    let python = python::venv(root, &folder, &pins(root))?;
+    let python = fresh(root, &target(root)?.join("python/fresh"))?;
     sh(python::pip(root, &python).arg(wheel))?;
     tests(root, &python, &[])
 }
@@ -49,6 +130,14 @@ pub(crate) fn test_with(root: &Path, python: &Path, files: &[&str]) -> Outcome {
     sh(python::pip(root, python).arg("--requirement").arg(pins(root)))?;
     sh(python::pip(root, python).args(["--force-reinstall", "--no-deps"]).arg(wheel))?;
     tests(root, python, files)
+}
+
+/// An environment made anew, with what the package is tested with.
+fn fresh(root: &Path, folder: &Path) -> Outcome<PathBuf> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    python::venv(root, folder, &pins(root))
 }
 
 fn tests(root: &Path, python: &Path, files: &[&str]) -> Outcome {

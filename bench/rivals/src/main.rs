@@ -35,7 +35,7 @@ use tilewright_bench::{Bench, Boxed, Case, Effort, Size, definitions};
 /// What a library does with a case: none if it cannot say it.
 pub(crate) type Run = Box<dyn FnMut(&[u8], &mut [u8])>;
 
-/// A library: its name, and what it makes of a case with so many threads.
+/// A library: its name, and the run that it makes of a case, its boxes and a number of threads.
 type Rival = (&'static str, fn(&Case, Vec<Boxed>, usize) -> Option<Run>);
 
 const RIVALS: &[Rival] = &[

@@ -31,7 +31,7 @@ fn copies<T: Pod + Send + Sync>(boxes: Vec<Boxed>, pool: Option<Pool>, threads: 
             let view = StridedView::<T>::new(from, dims, src, *src_at).expect("a box inside");
             let mut out = StridedViewMut::<T>::new(to, dims, dst, *dst_at).expect("a box inside");
             let exec = match &pool {
-                Some(pool) => Exec::new(pool, threads).expect("as many threads as the pool has"),
+                Some(pool) => Exec::new(pool, threads).expect("the pool has `threads` threads"),
                 None => Exec::serial(),
             };
             copy_into(&mut out, &view, exec).expect("two views of one shape");

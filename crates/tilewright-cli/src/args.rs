@@ -65,6 +65,9 @@ a file is, whatever its name ends in; - is standard input, or output, and ./- a
 file of that name. Quantised types of GGUF move by whole blocks: a layout keeps
 the elements of a block together.
 
+A .npy or raw result whose own header cannot say how it lies has a note beside
+it, OUT.tilewright.json, which is read back.
+
 Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
 VNNI, are then --to MARLIN^T and --to VNNI^T.
 
@@ -76,8 +79,8 @@ Examples:
     /// Check a converted file against the file it was made from
     #[command(after_help = "\
 With the options of the conversion the original is read as then, and the result
-must lie as asked; .npy and raw files need --to, since they cannot say how they
-lie. Files are of any kind that `convert` writes: .safetensors, .gguf, .npy,
+must lie as asked; .npy and raw files say how they lie in a note beside them,
+NAME.tilewright.json, and need --to without it. Files are of any kind that `convert` writes: .safetensors, .gguf, .npy,
 .npz, a sharded *.safetensors.index.json, raw:PATH.
 
 Examples:

@@ -1,4 +1,4 @@
-//! The exit code of an answer, as a number: who calls the program as a function has no process to end.
+//! The program's exit codes, as numbers: Python calls the program as a function, which must not end the process.
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -72,7 +72,11 @@ fn limits_are_errors() {
 
 /// Prints what clap says of the arguments, which may be the help that was asked for.
 fn said(error: &clap::Error) -> u8 {
-    // A reader that has gone away is no error.
-    let _ = error.print();
-    u8::try_from(error.exit_code()).unwrap_or(2)
+    match error.print() {
+        // A reader that has gone away is no error.
+        Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
+            Failure::from(cause).report(false).0
+        }
+        _ => u8::try_from(error.exit_code()).unwrap_or(2),
+    }
 }

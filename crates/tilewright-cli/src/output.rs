@@ -31,9 +31,7 @@ impl Output {
 
     /// Prints an answer, its notes on stderr, and gives its exit code.
     pub(crate) fn say(&mut self, answer: &dyn Answer) -> io::Result<ExitCode> {
-        if !self.json && !self.quiet {
-            answer.notes().iter().for_each(|note| complain(&format!("note: {note}\n")));
-        }
+        self.notes(answer);
         let text = self.said(answer);
         self.text(&text)?;
         Ok(if answer.is_no() { ExitCode::NO } else { ExitCode::SUCCESS })
@@ -41,7 +39,20 @@ impl Output {
 
     /// The same on stderr, where standard output has been given to something else.
     pub(crate) fn note(&self, answer: &dyn Answer) {
+        self.notes(answer);
         complain(&self.said(answer));
+    }
+
+    /// Prints the notes of an answer on stderr.
+    fn notes(&self, answer: &dyn Answer) {
+        answer.notes().iter().for_each(|note| self.remark(note));
+    }
+
+    /// Prints a note on stderr, where notes are wanted.
+    pub(crate) fn remark(&self, note: &str) {
+        if !self.json && !self.quiet {
+            complain(&format!("note: {note}\n"));
+        }
     }
 
     /// An answer with an end of line.

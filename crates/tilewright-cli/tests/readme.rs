@@ -1,26 +1,112 @@
-//! The commands and the console examples of the documents, run.
+//! The documents, followed literally: their commands run in a shell, their console examples print what they say, and
+//! their pictures are those that the program draws today.
+//!
+//! A picture's command stands in its title: `![…](pictures/a.svg "tilewright show '…'")`. With `TILEWRIGHT_RECORD=1`
+//! in the environment the pictures are drawn anew instead.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    collections::BTreeSet,
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
 
-/// The words of a command line, single quotes removed.
-fn words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for (i, part) in line.split('\'').enumerate() {
-        if i % 2 == 1 {
-            words.push(part.to_owned());
-        } else {
-            words.extend(part.split_whitespace().map(str::to_owned));
-        }
-    }
-    words
+use tempfile::TempDir;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// What a document says to run that this test leaves to others: it builds, installs or tests the project.
+const LEFT_OUT: [&str; 4] = ["cargo xtask", "cargo install", "pip install", "python -m"];
+
+/// The text of a document, by its path from the root.
+fn document(path: &str) -> String {
+    fs::read_to_string(Path::new(ROOT).join(path)).unwrap()
 }
 
-/// The console blocks: each command with the lines it is said to print.
+/// The fenced blocks of one language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let start = format!("```{language}\n");
+    let blocks = text.split(&start).skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.map(str::to_owned).collect()
+}
+
+/// A folder like a fresh clone, as far as documents use it: the data of the corpus.
+fn clone() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&Path::new(ROOT).join("corpus/data"), &folder.path().join("corpus/data"));
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &to);
+        } else {
+            fs::copy(&path, &to).unwrap();
+        }
+    }
+}
+
+/// A line of shell, run in a folder with the program on the path.
+fn shell(folder: &Path, line: &str) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_tilewright")).parent().unwrap().to_owned();
+    let others = env::var_os("PATH").unwrap_or_default();
+    let paths = [program].into_iter().chain(env::split_paths(&others));
+    let mut shell = Command::new("sh");
+    shell.args(["-euc", line]).current_dir(folder).env("PATH", env::join_paths(paths).unwrap());
+    shell.output().unwrap()
+}
+
+/// The commands of the shell blocks, each on one line.
+fn commands(text: &str) -> Vec<String> {
+    let joined = blocks(text, "sh").concat().replace("\\\n", " ");
+    let lines = joined.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines
+        .map(|line| line.replace("cargo run --release -p tilewright-cli --", "tilewright"))
+        .collect()
+}
+
+#[test]
+fn the_readme_s_commands_do_what_they_say() {
+    let folder = clone();
+    let text = document("README.md");
+    let is_left_out = |line: &&String| LEFT_OUT.iter().any(|start| line.starts_with(start));
+    let all = commands(&text);
+    let (others, run): (Vec<_>, Vec<_>) = all.iter().partition(is_left_out);
+    for command in &run {
+        let output = shell(folder.path(), command);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {stderr}");
+        if command.contains(" infer ") {
+            let found = String::from_utf8(output.stdout).unwrap();
+            assert!(text.contains(&format!("It answers `{}`", found.lines().next().unwrap())));
+        }
+    }
+    let built = ["cargo xtask ci", "cargo install --path crates/tilewright-cli"];
+    assert_eq!(others, [&built[..], &["cargo xtask web", "cargo xtask site"]].concat());
+    assert_eq!(run.len(), 13);
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert!(read("tiny-zN.safetensors") == read("ascend.safetensors"));
+    assert!(read("tpu.safetensors") != read("model.safetensors"));
+    // The picture at the top is the one that the first drawing draws.
+    let top = fs::read(Path::new(ROOT).join("docs/pictures/conversion.svg")).unwrap();
+    assert!(env::var_os("TILEWRIGHT_RECORD").is_some() || read("conversion.svg") == top);
+    // What the commands leave behind lies where git does not look.
+    let ignored = document(".gitignore");
+    for entry in fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()) {
+        let Some(ending) = entry.extension() else { continue };
+        let line = format!("/*.{}", ending.to_string_lossy());
+        assert!(ignored.lines().any(|ignored| ignored == line), "{line}");
+    }
+}
+
+/// The commands of the console blocks, each with the lines that it is said to print.
 fn examples(text: &str) -> Vec<(String, Vec<String>)> {
     let mut examples: Vec<(String, Vec<String>)> = Vec::new();
-    let blocks = text.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next());
-    for line in blocks.flat_map(str::lines) {
-        match (line.strip_prefix("$ tilewright "), examples.last_mut()) {
+    for line in blocks(text, "console").iter().flat_map(|block| block.lines()) {
+        match (line.strip_prefix("$ "), examples.last_mut()) {
             (Some(command), _) => examples.push((command.to_owned(), Vec::new())),
             (None, Some((_, lines))) => lines.push(line.to_owned()),
             (None, None) => panic!("a console block begins with a command: {line}"),
@@ -29,99 +115,79 @@ fn examples(text: &str) -> Vec<(String, Vec<String>)> {
     examples
 }
 
-/// The commands of the shell blocks, each on one line and without its comment.
-fn commands(text: &str) -> Vec<String> {
-    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
-    let joined: String = blocks.map(|block| block.replace("\\\n", " ")).collect();
-    let lines = joined.lines().map(|line| line.split(" # ").next().unwrap_or(line).trim());
-    lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
-}
-
-/// What the examples read: a checkpoint and a convolution's weights.
-fn materials(folder: &Path) {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/data");
-    let data = folder.join("corpus/data");
-    fs::create_dir_all(&data).unwrap();
-    fs::create_dir(folder.join("docs")).unwrap();
-    for name in ["tiny_llm_mixed.safetensors", "tiny_cnn_f32.safetensors"] {
-        fs::copy(corpus.join(name), data.join(name)).unwrap();
-    }
-    fs::copy(data.join("tiny_llm_mixed.safetensors"), folder.join("model.safetensors")).unwrap();
-    let text = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3, 5, 5), }\n";
-    let mut npy = b"\x93NUMPY\x01\0".to_vec();
-    npy.extend((text.len() as u16).to_le_bytes());
-    npy.extend(text.as_bytes());
-    npy.extend([7; 4 * 3 * 5 * 5 * 4]);
-    fs::write(folder.join("conv.npy"), npy).unwrap();
-}
-
-#[test]
-fn the_readme_s_commands_do_what_they_say() {
-    let folder = tempfile::tempdir().unwrap();
-    materials(folder.path());
-    let mut others = Vec::new();
-    let mut count = 0;
-    for command in commands(include_str!("../../../README.md")) {
-        let Some(args) = command
-            .strip_prefix("tilewright ")
-            .or(command.strip_prefix("cargo run --release -p tilewright-cli -- "))
-        else {
-            others.push(command);
-            continue;
-        };
-        let mut program = Command::new(env!("CARGO_BIN_EXE_tilewright"));
-        let output = program.args(words(args)).current_dir(folder.path()).output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{command}: {stderr}");
-        count += 1;
-    }
-    // What builds and tests the project is run by whoever runs this.
-    let built = ["cargo xtask ci", "cargo xtask web"].map(String::from);
-    assert_eq!((others, count), (built.to_vec(), 8));
-    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-    assert!(read("model.safetensors") == read("back.safetensors"));
-    assert!(read("tiny-zN.safetensors") == read("ascend.safetensors"));
-    assert!(read("tpu.safetensors") != read("model.safetensors"));
-    // The picture at the top is the one that its command draws.
-    assert!(read("docs/conversion.svg") == include_bytes!("../../../docs/conversion.svg"));
-    // The first command leaves its result where git does not look.
-    let ignored = include_str!("../../../.gitignore");
-    assert!(ignored.lines().any(|line| line == "/*.safetensors"));
-}
-
-/// Every example shows what the program prints: its answers, then its errors.
-fn check(text: &str, least: usize) {
-    let examples = examples(text);
-    assert!(examples.len() >= least, "{}", examples.len());
+/// Every example of a document shows what its command prints: its answers, then its errors.
+fn check(path: &str, least: usize) {
+    let folder = clone();
+    let examples = examples(&document(path));
+    assert!(examples.len() >= least, "{path}: {}", examples.len());
     for (command, expected) in examples {
-        let output = Command::new(env!("CARGO_BIN_EXE_tilewright"))
-            .args(words(&command))
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-            .output()
-            .unwrap();
+        let output = shell(folder.path(), &command);
         let stdout = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         let printed: Vec<&str> = stdout.lines().collect();
         // A line `…` stands for all that follows.
         let cut = expected.iter().position(|line| line == "…");
         let shown = cut.unwrap_or(expected.len());
-        assert!(printed.len() >= shown, "{command}:\n{stdout}");
-        assert_eq!(printed[..shown], expected[..shown], "{command}");
-        assert!(cut.is_some() || printed.len() == shown, "{command}:\n{stdout}");
+        assert!(printed.len() >= shown, "{path}: {command}:\n{stdout}");
+        assert_eq!(printed[..shown], expected[..shown], "{path}: {command}");
+        assert!(cut.is_some() || printed.len() == shown, "{path}: {command}:\n{stdout}");
     }
 }
 
 #[test]
 fn the_readme_prints_what_the_program_prints() {
-    check(include_str!("../../../README.md"), 8);
+    check("README.md", 8);
 }
 
 #[test]
 fn the_chapter_on_the_algebra_prints_what_the_program_prints() {
-    check(include_str!("../../../docs/algebra.md"), 60);
+    check("docs/algebra.md", 60);
 }
 
 #[test]
 fn the_tutorials_print_what_the_program_prints() {
-    check(include_str!("../../../docs/kernel-writers.md"), 13);
-    check(include_str!("../../../docs/compiler-writers.md"), 12);
+    check("docs/kernel-writers.md", 13);
+    check("docs/compiler-writers.md", 12);
+}
+
+#[test]
+fn the_recipes_print_what_the_program_prints() {
+    check("docs/recipes.md", 20);
+}
+
+/// The pictures of a document: each file with the command in its title.
+fn pictures(path: &str) -> Vec<(PathBuf, String)> {
+    let text = document(path);
+    let folder = Path::new(path).parent().unwrap();
+    let images = text.split("](").skip(1).filter_map(|rest| rest.split_once(".svg \""));
+    let titled = images.filter(|(name, _)| !name.contains([')', '\n']));
+    titled
+        .map(|(name, rest)| {
+            let command = rest.split_once("\")").expect("a title ends with the link").0;
+            (folder.join(format!("{name}.svg")), command.to_owned())
+        })
+        .collect()
+}
+
+#[test]
+fn the_pictures_are_those_that_their_commands_draw() {
+    let folder = clone();
+    let mut seen = BTreeSet::new();
+    let documents = ["README.md", "docs/algebra.md", "docs/kernel-writers.md", "docs/python.md"];
+    for (path, command) in documents.iter().flat_map(|path| pictures(path)) {
+        let output = shell(folder.path(), &format!("{command} --svg -"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command}: {stderr}");
+        let file = Path::new(ROOT).join(&path);
+        if env::var_os("TILEWRIGHT_RECORD").is_some() {
+            fs::write(&file, &output.stdout).unwrap();
+        }
+        let kept = fs::read(&file).unwrap_or_default();
+        let again = "TILEWRIGHT_RECORD=1 draws it anew";
+        assert!(kept == output.stdout, "{} is not what `{command}` draws; {again}", path.display());
+        seen.insert(path);
+    }
+    let kept = fs::read_dir(Path::new(ROOT).join("docs/pictures")).unwrap();
+    let kept: BTreeSet<_> =
+        kept.map(|entry| Path::new("docs/pictures").join(entry.unwrap().file_name())).collect();
+    assert_eq!(seen, kept, "every picture stands in a document");
 }

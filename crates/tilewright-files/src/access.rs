@@ -1,4 +1,4 @@
-//! Who may read and write a result: those who could with the file that it replaces, or with the input.
+//! The permissions of a result: those of the file that it replaces, else those of the input.
 
 use std::{
     fs::{self, File, Metadata},
@@ -12,12 +12,15 @@ pub(crate) enum Access {
     /// What the system gives to a new file.
     New,
     /// At most the permissions of another file, from which the system takes the umask.
+    #[cfg(unix)]
     Like(u32),
     /// Exactly the permissions of the file that is replaced, and its owner and group where that is allowed.
+    #[cfg(unix)]
     Kept(u32, u32, u32),
 }
 
 /// The bits of a mode that say who may read, write and execute.
+#[cfg(unix)]
 const BITS: u32 = 0o777;
 
 impl Access {
@@ -35,7 +38,9 @@ impl Access {
     pub(crate) fn at_first(&self) -> u32 {
         match self {
             Access::New => 0o666,
+            #[cfg(unix)]
             Access::Like(mode) => *mode,
+            #[cfg(unix)]
             Access::Kept(..) => 0o600,
         }
     }

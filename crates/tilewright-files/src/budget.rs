@@ -62,7 +62,7 @@ impl Budget {
     }
 }
 
-/// So many zeros; an error if the system has no memory.
+/// A buffer of `len` zeros; an error if the system has no memory.
 pub(crate) fn zeros(len: u64) -> Result<Vec<u8>, Error> {
     let size = usize::try_from(len).unwrap_or(usize::MAX);
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! The bytes of a tensor, or of a whole file, in memory: for those who look at values.
+//! The bytes of a tensor, or of a whole file, in memory, for callers who need the values themselves.
 
 use std::path::Path;
 

@@ -1,37 +1,24 @@
-//! One tensor of two files: every element, then every padding element, window by window.
+//! One tensor of two files: every element, box by box, then every padding element.
 //!
-//! A window is a stretch of the result's storage that is held in memory, with a bit per element that
-//! says whether a logical element was seen there. What was not seen is padding.
-
-use std::ops::Range;
+//! Nothing here asks a relayout plan. A box of coordinates is read on both sides, in stretches as long as
+//! memory permits, and walked by the digits of both layouts.
 
 use tilewright_core::ByteOrder;
 
 use crate::{
     Difference, Error, Watch,
-    blocks::Blocks,
-    budget::{Budget, Buffer},
+    boxes::{self, Area, Boxes},
+    budget::Budget,
     held::Held,
+    padding,
+    patch::{Patch, Side, comparing},
     rows::{Rows, Stretch},
-    source::Source,
     watch::go_on,
-    word::{element, fill_word, words},
+    word::{element, words},
 };
 
-/// So many stretches are looked at between two looks at the watch.
-const PATIENCE: u32 = 1 << 16;
-
-/// One file's side of a comparison.
-pub(crate) struct Side<'a> {
-    /// The tensor.
-    pub(crate) name: &'a str,
-    pub(crate) source: &'a Source,
-    pub(crate) at: u64,
-    pub(crate) len: u64,
-    pub(crate) held: &'a Held,
-    /// What padding holds, as the bits of an element.
-    pub(crate) fill: u128,
-}
+/// The most bytes of a box on one side, which then stays in the processor's cache.
+const MOST: u64 = 256 << 10;
 
 /// The first difference between a result and its original, if there is any.
 pub(crate) fn tensors(
@@ -53,29 +40,18 @@ pub(crate) fn tensors(
         watch.advance(to.len);
         return Ok(None);
     }
-    let unit = u64::from(from.held.bits.div_ceil(8));
-    let mut original =
-        Blocks::new(from.source, (from.at, from.len), unit, budget.limit() / 2, budget)?;
-    let step = (to.len.min(budget.limit() / 4) / step_unit(to)).max(1) * step_unit(to);
-    let mut start = 0;
-    while start < to.len {
-        let len = step.min(to.len - start);
-        let mut window = Window::read(to, start, len, budget)?;
-        if let Some(found) = window.elements(to, from.held, &mut original, watch)? {
-            return Ok(Some(found));
-        }
-        if let Some(found) = window.padding(to) {
-            return Ok(Some(found));
-        }
-        watch.advance(len);
-        start += len;
+    let found = match to.held.layout().size() {
+        0 => None,
+        _ => elements(to, from, watch, budget)?,
+    };
+    let found = match found {
+        None => padding::difference(to, watch, budget)?,
+        found => found,
+    };
+    if to.held.layout().size() == 0 {
+        watch.advance(to.len);
     }
-    Ok(None)
-}
-
-/// Windows start where both an element and a byte start.
-fn step_unit(side: &Side<'_>) -> u64 {
-    u64::from(side.held.bits.div_ceil(8))
+    Ok(found)
 }
 
 /// Elements are compared as numbers of 128 bits, the widest of them word by word, and lie at offsets from 0 on.
@@ -119,252 +95,232 @@ fn same_bytes(
     Ok(true)
 }
 
-/// A stretch of the result's storage in memory.
-struct Window<'b> {
-    bytes: Buffer<'b>,
-    seen: Buffer<'b>,
-    /// The elements it holds.
-    first: u64,
-    end: u64,
-    bits: u32,
+/// The first element that differs, box by box.
+fn elements(
+    to: &Side<'_>,
+    from: &Side<'_>,
+    watch: &dyn Watch,
+    budget: &Budget,
+) -> Result<Option<Difference>, Error> {
+    // Three eighths of the bound for the bytes of either side, a sixteenth for the list of either, and what
+    // is left for the stretches of a row.
+    let limit = budget.limit();
+    let (room, list, rows) = ((limit / 8 * 3).min(MOST), limit / 16, limit / 8);
+    let most_kept = (rows.min(MOST) / size_of::<Stretch>() as u64) as usize;
+    let list = list.min(MOST);
+    let _kept = budget.held((most_kept * size_of::<Stretch>()) as u64)?;
+    let (a, b) = (to.held.layout(), from.held.layout());
+    let mut pair = Pair {
+        rows: Rows::new(a, b, most_kept).map_err(comparing)?,
+        a: Patch::new(to, room, list, budget)?,
+        b: Patch::new(from, room, list, budget)?,
+        to,
+        from: from.held,
+    };
+    let widest = u64::from(to.held.bits.max(from.held.bits));
+    let (size, mut done, mut told) = (a.size(), 0u64, 0u64);
+    for area in Boxes::new([a, b], (room * 8 / widest).max(1)).map_err(comparing)? {
+        go_on(watch)?;
+        if let Some(found) = pair.differing(&area)? {
+            return Ok(Some(found));
+        }
+        done += boxes::size(&area);
+        let tells = (u128::from(to.len) * u128::from(done) / u128::from(size)) as u64;
+        watch.advance(tells - told);
+        told = tells;
+    }
+    Ok(None)
 }
 
-impl<'b> Window<'b> {
-    fn read(to: &Side<'_>, start: u64, len: u64, budget: &'b Budget) -> Result<Window<'b>, Error> {
-        let bits = to.held.bits;
-        let element = |byte: u64| (u128::from(byte) * 8 / u128::from(bits)) as u64;
-        let (first, end) = (element(start), element(start + len).min(to.held.layout().capacity()));
-        let mut bytes = budget.buffer(len)?;
-        to.source.read(&mut bytes, to.at + start)?;
-        let seen = budget.buffer((end - first).div_ceil(8))?;
-        Ok(Window { bytes, seen, first, end, bits })
-    }
-
-    /// Compares every element that lies in the window.
-    fn elements(
-        &mut self,
-        to: &Side<'_>,
-        from: &Held,
-        original: &mut Blocks<'_, '_>,
-        watch: &dyn Watch,
-    ) -> Result<Option<Difference>, Error> {
-        let (name, to) = (to.name, to.held);
-        if to.layout().size() == 0 {
-            return Ok(None);
-        }
-        let failed = |error: tilewright_core::Error| Error::usage(format!("comparing: {error}"));
-        let rows = Rows::new(to.layout(), from.layout()).map_err(failed)?;
-        let mut pair = Pair {
-            window: self,
-            name,
-            to,
-            from,
-            original,
-            watch,
-            patience: PATIENCE,
-            answer: Ok(None),
-        };
-        let mut coord = vec![0; to.layout().rank()];
-        loop {
-            let start = coord.clone();
-            rows.row(&mut coord, &mut |stretch| pair.compare(&stretch, &start, rows.dim()))
-                .map_err(failed)?;
-            if !matches!(pair.answer, Ok(None)) || !rows.next(&mut coord) {
-                return pair.answer;
-            }
-        }
-    }
-
-    /// Which elements of a stretch lie in the window.
-    fn part_of(&self, stretch: &Stretch) -> Range<u64> {
-        let (offset, stride) = (i128::from(stretch.a.0), i128::from(stretch.a.1));
-        let (first, end) = (i128::from(self.first) - offset, i128::from(self.end) - offset);
-        let up =
-            |distance: i128, by: i128| if distance <= 0 { 0 } else { (distance + by - 1) / by };
-        let len = i128::from(stretch.len);
-        let (from, to) = match stride {
-            0 if first <= 0 && end > 0 => (0, len),
-            0 => (0, 0),
-            1 => (first.max(0), end.max(0)),
-            _ if stride > 0 => (up(first, stride), up(end, stride)),
-            _ => (up(1 - end, -stride), up(1 - first, -stride)),
-        };
-        from.min(len) as u64..to.min(len) as u64
-    }
-
-    /// Notes that `count` elements from `index` on are no padding.
-    fn saw(&mut self, index: u64, count: u64) {
-        let (mut at, end) = (index, index + count);
-        while at < end {
-            let (byte, bit) = ((at / 8) as usize, at % 8);
-            let bits = (8 - bit).min(end - at);
-            if let Some(seen) = self.seen.get_mut(byte) {
-                *seen |= ((0xFFu16 >> (8 - bits)) << bit) as u8;
-            }
-            at += bits;
-        }
-    }
-
-    /// Compares everything that no element was seen at.
-    fn padding(&self, to: &Side<'_>) -> Option<Difference> {
-        let full = (self.end - self.first) / 8;
-        for (byte, seen) in (0u64..).zip(self.seen.iter()) {
-            if *seen == u8::MAX && byte < full {
-                continue;
-            }
-            let from = self.first + byte * 8;
-            for offset in (from..(from + 8).min(self.end)).filter(|at| seen >> (at - from) & 1 == 0)
-            {
-                let index = offset - self.first;
-                let differs = |word: &u32| self.word(index, *word) != fill_word(to.fill, *word);
-                if let Some(word) = (0..words(self.bits)).find(differs) {
-                    return Some(Difference::Padding {
-                        tensor: to.name.to_owned(),
-                        offset,
-                        is: self.word(index, word),
-                        expected: fill_word(to.fill, word),
-                    });
-                }
-            }
-        }
-        let text = self.tail()?;
-        Some(Difference::Said { tensor: Some(to.name.to_owned()), text })
-    }
-
-    fn word(&self, index: u64, word: u32) -> u128 {
-        element(&self.bytes, index, self.bits, word)
-    }
-
-    /// The bits behind the last element of a packed storage.
-    fn tail(&self) -> Option<String> {
-        let used = ((self.end - self.first) % 8) as u32 * self.bits % 8;
-        let last = *self.bytes.last()?;
-        let whole = (u128::from(self.end - self.first) * u128::from(self.bits)).div_ceil(8);
-        if self.bits >= 8 || used == 0 || whole != self.bytes.len() as u128 || last >> used == 0 {
-            return None;
-        }
-        Some(format!(
-            "it has {last:#x} in its last byte, whose high {} bits hold no element",
-            8 - used
-        ))
-    }
+/// Both sides of a box, while elements are compared.
+struct Pair<'s, 'b> {
+    rows: Rows<'s>,
+    a: Patch<'s, 'b>,
+    b: Patch<'s, 'b>,
+    to: &'s Side<'s>,
+    from: &'s Held,
 }
 
-/// A window next to the original, while elements are compared.
-struct Pair<'p, 'w, 's, 'b> {
-    window: &'p mut Window<'w>,
-    name: &'p str,
-    to: &'p Held,
-    from: &'p Held,
-    original: &'p mut Blocks<'s, 'b>,
-    watch: &'p dyn Watch,
-    patience: u32,
-    answer: Result<Option<Difference>, Error>,
+/// A stretch with an element that differs: which, what it is, what it should be.
+struct Found {
+    stretch: Stretch,
+    coord: Vec<u64>,
+    i: u64,
+    is: u128,
+    was: u128,
 }
 
-impl Pair<'_, '_, '_, '_> {
-    /// Compares a stretch; false when there is an answer.
-    fn compare(&mut self, stretch: &Stretch, start: &[u64], dim: Option<usize>) -> bool {
-        self.patience -= 1;
-        let mut go = Ok(());
-        if self.patience == 0 {
-            self.patience = PATIENCE;
-            go = go_on(self.watch);
-        }
-        let found = go.and_then(|()| self.difference(stretch));
-        self.answer = found.map(|found| {
-            found.map(|(i, is, was)| {
-                let mut coord = start.to_vec();
-                if let Some(dim) = dim {
-                    coord[dim] = stretch.from + i;
-                }
-                // A block is named by its first element.
-                if let Some(last) = coord.last_mut() {
-                    *last *= self.to.together();
-                }
-                let [offset, original] = [stretch.a, stretch.b].map(|(at, by)| at + i as i64 * by);
-                Difference::Element {
-                    tensor: self.name.to_owned(),
-                    coord,
-                    offset,
-                    original,
-                    is,
-                    was,
-                }
-            })
-        });
-        matches!(self.answer, Ok(None))
-    }
-
-    /// The first element of a stretch that differs: which, what it is, what it should be.
-    fn difference(&mut self, stretch: &Stretch) -> Result<Option<(u64, u128, u128)>, Error> {
-        let mut range = self.window.part_of(stretch);
-        if range.is_empty() {
-            return Ok(None);
-        }
-        let whole_bytes =
-            (self.to.bits, self.to.order) == (self.from.bits, self.from.order) && self.to.bits >= 8;
-        if whole_bytes && stretch.a.1 == 1 && stretch.b.1 == 1 {
-            range = self.unequal(stretch, range)?;
-        }
-        for i in range {
-            let a = stretch.a.0 + i as i64 * stretch.a.1;
-            let b = stretch.b.0 + i as i64 * stretch.b.1;
-            let index = (a - self.window.first as i64) as u64;
-            for word in 0..words(self.to.bits) {
-                let (value, expected) = (self.window.word(index, word), self.expected(b, word)?);
-                if value != expected {
-                    return Ok(Some((i, value, expected)));
+impl Pair<'_, '_> {
+    /// The first element of a box that differs; a box that does not fit is halved.
+    fn differing(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
+        let mut pending = vec![area.clone()];
+        while let Some(area) = pending.pop() {
+            if self.a.read(&area)? && self.b.read(&area)? {
+                match self.compare(&area)? {
+                    None => continue,
+                    found => return Ok(found),
                 }
             }
-            self.window.saw(index, 1);
+            let Some([low, high]) = boxes::halves(&area) else {
+                let said = format!("an element of tensor {:?} does not fit", self.to.name);
+                return Err(Error::unsupported(self.to.source.path(), said));
+            };
+            pending.extend([high, low]);
         }
         Ok(None)
     }
 
-    /// The elements of a stretch of neighbours from the first piece on whose bytes differ; empty if
-    /// all are equal.
-    fn unequal(&mut self, stretch: &Stretch, mut range: Range<u64>) -> Result<Range<u64>, Error> {
-        let width = u64::from(self.to.bits / 8);
-        while !range.is_empty() {
-            let index = (stretch.a.0 + range.start as i64) as u64 - self.window.first;
-            let from = u64::try_from(stretch.b.0 + range.start as i64).unwrap_or(u64::MAX);
-            let left = ((range.end - range.start) * width) as usize;
-            let was = self.original.get(from.saturating_mul(width), left)?;
-            let at = (index * width) as usize;
-            if self.window.bytes.get(at..at + was.len()) != Some(was) {
-                break;
-            }
-            let count = was.len() as u64 / width;
-            if count == 0 {
-                break;
-            }
-            self.window.saw(index, count);
-            range.start += count;
-        }
-        Ok(range)
+    fn compare(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
+        let Pair { rows, a, b, to, from } = self;
+        let mut both = Both { a, b, to: to.held, from };
+        let mut found = Ok(None);
+        rows.each(area, &mut |stretch, start, dim| {
+            found = both.difference(stretch).map(|found| {
+                found.map(|(i, is, was)| {
+                    let mut coord = start.to_vec();
+                    if let Some(dim) = dim {
+                        coord[dim] = stretch.from + i;
+                    }
+                    Found { stretch: *stretch, coord, i, is, was }
+                })
+            });
+            matches!(found, Ok(None))
+        })
+        .map_err(comparing)?;
+        Ok(found?.map(|found| self.told(found)))
     }
 
-    /// A word of the original's element at an offset, in the width of the result.
-    fn expected(&mut self, offset: i64, word: u32) -> Result<u128, Error> {
-        let (from, to) = (self.from.bits, self.to.bits);
-        let offset = u64::try_from(offset).unwrap_or(u64::MAX);
-        let value = if from >= 8 {
-            let width = u64::from(from / 8);
-            element(self.original.get(offset.saturating_mul(width), width as usize)?, 0, from, word)
-        } else {
-            let each = u64::from(8 / from);
-            element(self.original.get(offset / each, 1)?, offset % each, from, word)
+    fn told(&self, found: Found) -> Difference {
+        let Found { stretch, mut coord, i, is, was } = found;
+        // A block is named by its first element.
+        if let Some(last) = coord.last_mut() {
+            *last *= self.to.held.together();
+        }
+        let [offset, original] = [stretch.a, stretch.b].map(|(at, by)| at + i as i64 * by);
+        Difference::Element { tensor: self.to.name.to_owned(), coord, offset, original, is, was }
+    }
+}
+
+/// The bytes of a box on both sides, and what they are.
+struct Both<'x, 's, 'b> {
+    a: &'x mut Patch<'s, 'b>,
+    b: &'x mut Patch<'s, 'b>,
+    to: &'x Held,
+    from: &'x Held,
+}
+
+/// The elements of a stretch that lie among the next `left` of a buffer, its first among them.
+fn together(left: u64, stride: i64) -> u64 {
+    match u64::try_from(stride) {
+        Ok(stride) if stride > 0 && stride < left => (left - 1) / stride + 1,
+        _ => 1,
+    }
+}
+
+/// The bytes from an element of `W` bytes on.
+fn tail<const W: usize>(bytes: &[u8], at: u64) -> &[u8] {
+    bytes.get(at as usize * W..).unwrap_or_default()
+}
+
+/// The error of an element that was not read.
+fn missing(held: &Held) -> Error {
+    let said = format!("{} reaches an offset that its box does not", held.named.name());
+    Error::usage(format!("comparing: {said}"))
+}
+
+impl Both<'_, '_, '_> {
+    /// The first element of a stretch that differs: which, what it is, what it should be.
+    fn difference(&mut self, stretch: &Stretch) -> Result<Option<(u64, u128, u128)>, Error> {
+        let whole_bytes =
+            (self.to.bits, self.to.order) == (self.from.bits, self.from.order) && self.to.bits >= 8;
+        let from = match whole_bytes {
+            false => 0,
+            true if stretch.a.1 == 1 && stretch.b.1 == 1 => self.unequal_bytes(stretch)?,
+            true => match self.to.bits {
+                8 => self.unequal::<1>(stretch),
+                16 => self.unequal::<2>(stretch),
+                32 => self.unequal::<4>(stretch),
+                64 => self.unequal::<8>(stretch),
+                128 => self.unequal::<16>(stretch),
+                _ => 0,
+            },
         };
+        for i in from..stretch.len {
+            let a = self.a.find(stretch.a.0 + i as i64 * stretch.a.1);
+            let b = self.b.find(stretch.b.0 + i as i64 * stretch.b.1);
+            let ((a, _), (b, _)) =
+                (a.ok_or_else(|| missing(self.to))?, b.ok_or_else(|| missing(self.from))?);
+            for word in 0..words(self.to.bits) {
+                let (value, expected) =
+                    (element(self.a.bytes(), a, self.to.bits, word), self.expected(b, word));
+                if value != expected {
+                    return Ok(Some((i, value, expected)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// How many elements of a stretch of neighbours are in front of the first piece that differs.
+    fn unequal_bytes(&mut self, stretch: &Stretch) -> Result<u64, Error> {
+        let (width, mut i) = (u64::from(self.to.bits / 8), 0);
+        while i < stretch.len {
+            let (a, many) = self.a.find(stretch.a.0 + i as i64).ok_or_else(|| missing(self.to))?;
+            let (b, more) =
+                self.b.find(stretch.b.0 + i as i64).ok_or_else(|| missing(self.from))?;
+            let count = many.min(more).min(stretch.len - i);
+            let range = |at: u64| (at * width) as usize..((at + count) * width) as usize;
+            if self.a.bytes().get(range(a)) != self.b.bytes().get(range(b)) {
+                break;
+            }
+            i += count;
+        }
+        Ok(i)
+    }
+
+    /// How many elements of `W` bytes are in front of the first that differs, or of one that was not read.
+    fn unequal<const W: usize>(&mut self, stretch: &Stretch) -> u64 {
+        let mut i = 0;
+        while i < stretch.len {
+            let at = |(offset, stride): (i64, i64)| offset + i as i64 * stride;
+            let (Some(a), Some(b)) = (self.a.find(at(stretch.a)), self.b.find(at(stretch.b)))
+            else {
+                return i;
+            };
+            let count = together(a.1, stretch.a.1).min(together(b.1, stretch.b.1));
+            let count = count.min(stretch.len - i);
+            let (a, b) = (tail::<W>(self.a.bytes(), a.0), tail::<W>(self.b.bytes(), b.0));
+            let steps = [stretch.a.1, stretch.b.1];
+            let steps = steps.map(|stride| (stride.max(1) as usize).saturating_mul(W));
+            let holds = |bytes: &[u8], step: usize| {
+                bytes.len() >= (count as usize - 1).saturating_mul(step).saturating_add(W)
+            };
+            if !holds(a, steps[0]) || !holds(b, steps[1]) {
+                return i;
+            }
+            let mut pairs = a.chunks(steps[0]).zip(b.chunks(steps[1])).take(count as usize);
+            let differs = |(a, b): (&[u8], &[u8])| a.first_chunk::<W>() != b.first_chunk::<W>();
+            if let Some(equal) = pairs.position(differs) {
+                return i + equal as u64;
+            }
+            i += count;
+        }
+        stretch.len
+    }
+
+    /// A word of the original's element, in the width of the result.
+    fn expected(&self, index: u64, word: u32) -> u128 {
+        let (from, to) = (self.from.bits, self.to.bits);
+        let value = element(self.b.bytes(), index, from, word);
         let value = match self.from.order == self.to.order {
             true => value,
             false => ByteOrder::Big.stored(self.from.dtype, from, value),
         };
         if from == to {
-            return Ok(value);
+            return value;
         }
         let negative = self.from.dtype.is_signed_integer() && value >> (from - 1) & 1 == 1;
         let wide = if negative && to > from { value | (u128::MAX << from) } else { value };
-        Ok(if to < 128 { wide & ((1 << to) - 1) } else { wide })
+        if to < 128 { wide & ((1 << to) - 1) } else { wide }
     }
 }

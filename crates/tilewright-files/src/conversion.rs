@@ -6,6 +6,7 @@ use crate::{
     Action, Error, Input, Job, Request,
     container::{Format, Target},
     destination, journal,
+    note::{self, Texts},
     open::check_reading,
     place::Place,
     request::{Choice, check_memory},
@@ -41,6 +42,8 @@ pub struct Conversion<'a> {
     pub(crate) request: Request,
     pub(crate) jobs: Vec<Job>,
     pub(crate) targets: Vec<Target>,
+    /// What is noted beside the result, where it does not say itself how its array lies.
+    pub(crate) note: Option<Texts>,
 }
 
 impl<'a> Conversion<'a> {
@@ -84,6 +87,9 @@ impl<'a> Conversion<'a> {
             journal::recover(&out.path, &|path| input.holds(path))
         })?;
         destination::check(input, &conversion.targets, conversion.request.force)?;
+        if conversion.note.is_some() {
+            note::check_free(&conversion.out)?;
+        }
         Ok(conversion)
     }
 
@@ -132,7 +138,9 @@ impl<'a> Conversion<'a> {
         may_go(format, &out, &request)?;
         let jobs = jobs(input, format, &request)?;
         let targets = input.plan(format, &out.path, &jobs)?;
-        Ok(Conversion { input, out: out.path, streamed: false, format, request, jobs, targets })
+        let note = input.note(format, &jobs);
+        let (out, streamed) = (out.path, false);
+        Ok(Conversion { input, out, streamed, format, request, jobs, targets, note })
     }
 
     /// What happens to each tensor, in the order of the input.
@@ -169,6 +177,27 @@ impl<'a> Conversion<'a> {
         self.streamed
     }
 
+    /// What is lost by it, or was left aside, in sentences without an end.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open_stream};
+    /// use tilewright_notation::{Spec, dtype};
+    /// let reading = Reading::default().dims(&[2, 3]).dtype(dtype("u8").unwrap());
+    /// let input = open_stream(&[1, 2, 3, 4, 5, 6][..], "-", &reading).unwrap();
+    /// let request = Request::new().to(Spec::parse("col-major").unwrap());
+    /// let conversion = Conversion::prepare_stream(&input, "-", request).unwrap();
+    /// let said: Vec<String> = conversion.warnings().collect();
+    /// assert!(said[0].ends_with("it lies as `u8[2,3] col-major`"));
+    /// ```
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let lost = self.note.iter().filter(|_| self.streamed).filter_map(|_| self.jobs.first());
+        let lost = lost.map(|job| {
+            let spec = job.to.named.to_spec();
+            format!("no layout can be noted beside standard output: it lies as `{spec}`")
+        });
+        self.input.warnings().chain(lost)
+    }
+
     /// The path of the result.
     ///
     /// ```
@@ -199,12 +228,17 @@ pub(crate) fn jobs(
     let mut jobs = Vec::with_capacity(input.tensors().len());
     for (number, tensor) in input.tensors().iter().enumerate() {
         let job = match choice.of(&tensor.name) {
+            // What is no array is meant by no layout, unless it is named.
+            Some(_) if tensor.is_other() && request.only.is_empty() => {
+                let why = tensor.refusal.clone().unwrap_or_default();
+                Job::copy(number, tensor, Action::Skip(why))
+            }
             Some(spec) => Job::new(number, (&input.path, tensor), spec, request, ordered)?,
             None => Job::copy(number, tensor, Action::Copy),
         };
-        if job.to.order.is_big() && !ordered {
+        if job.to.order.is_big() && !format.orders {
             return Err(Error::usage(format!(
-                "tensor {:?}: its elements have the highest byte first, which {} cannot say; convert it",
+                "tensor {:?}: its elements have the highest byte first, which {} does not say; convert it, in a layout that does not ask for that",
                 tensor.name, format.shown
             )));
         }

@@ -29,24 +29,33 @@ pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     #[cfg(not(unix))]
     let _ = mode;
-    options.open(path)
+    let file = options.open(path)?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Create(path.into()));
+    Ok(file)
 }
 
 /// Appends bytes.
 pub(crate) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     step("write")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Write(trace::path(file), bytes.into()));
     file.write_all(bytes)
 }
 
 /// Returns when a file is on the disk.
 pub(crate) fn sync(file: &File) -> io::Result<()> {
     step("sync")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Sync(trace::path(file)));
     file.sync_all()
 }
 
 /// Gives a file its name; what has that name is replaced only with `force`.
 pub(crate) fn rename(from: TempPath, to: &Path, force: bool) -> io::Result<()> {
     step("rename")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Rename(from.to_path_buf(), to.into()));
     let renamed = if force { from.persist(to) } else { from.persist_noclobber(to) };
     renamed.map_err(|failed| failed.error)
 }
@@ -54,6 +63,8 @@ pub(crate) fn rename(from: TempPath, to: &Path, force: bool) -> io::Result<()> {
 /// Removes a file.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     step("remove")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Remove(path.into()));
     fs::remove_file(path)
 }
 
@@ -62,6 +73,8 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     step("sync of a folder")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::SyncFolder);
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         Err(cause) if is_unknown(&cause) => Ok(()),
         synced => synced,
@@ -102,6 +115,54 @@ fn listed(folder: &Path) -> io::Result<Vec<OsString>> {
 #[cfg(not(target_os = "linux"))]
 fn listed(folder: &Path) -> io::Result<Vec<OsString>> {
     fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+/// The calls of a run in their order, for tests.
+#[cfg(test)]
+pub(crate) mod trace {
+    use std::{cell::RefCell, fs::File, path::PathBuf};
+
+    /// What a call did to which file, under the name it had then.
+    #[derive(Clone, Debug)]
+    pub(crate) enum Done {
+        Create(PathBuf),
+        Write(PathBuf, Vec<u8>),
+        Sync(PathBuf),
+        Rename(PathBuf, PathBuf),
+        Remove(PathBuf),
+        SyncFolder,
+    }
+
+    thread_local! {
+        static DONE: RefCell<Option<Vec<Done>>> = const { RefCell::new(None) };
+    }
+
+    /// The calls of `run` on this thread.
+    pub(crate) fn of<T>(run: impl FnOnce() -> T) -> Vec<Done> {
+        DONE.set(Some(vec![]));
+        run();
+        DONE.take().unwrap_or_default()
+    }
+
+    pub(crate) fn note(done: impl FnOnce() -> Done) {
+        DONE.with_borrow_mut(|all| {
+            if let Some(all) = all {
+                all.push(done());
+            }
+        });
+    }
+
+    /// The name that an opened file has now.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn path(file: &File) -> PathBuf {
+        use std::os::fd::AsRawFd;
+        std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn path(_file: &File) -> PathBuf {
+        PathBuf::new()
+    }
 }
 
 /// Ends or failures at the k-th call, for tests.

@@ -1,5 +1,5 @@
-//! Runs that end, or calls that fail, at every call that changes a folder or brings bytes to the disk: the
-//! result is whole, or what was there before is, and the next run removes what the last one left.
+//! Tests: a run ends, or a call fails, at each call that changes a folder or syncs a file. Afterwards either the
+//! result or what was there before is whole, and the next run removes what the last one left.
 
 use std::{
     env, fs,
@@ -12,9 +12,10 @@ use tempfile::TempDir;
 use tilewright_notation::Spec;
 
 use crate::{
-    Conversion, Error, Reading, Report, Request,
+    Conversion, Error, Reading, Report, Request, Tensor,
     disk::fault::{self, Fault},
-    open,
+    note, open,
+    source::Source,
 };
 
 /// The exit code of a process that a fault ended.
@@ -28,13 +29,13 @@ const CASE: &str = "TILEWRIGHT_FAULT_CASE";
 /// Held by each test: a process that is being started holds, for a moment, the locks of this one.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One kind of run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Case {
+pub(crate) enum Case {
     /// A checkpoint where nothing is.
     NewSet,
     /// A checkpoint over another, of which one file has another name.
@@ -45,10 +46,24 @@ enum Case {
     NewFile,
     /// One array over another.
     OldFile,
+    /// One array with a note beside it where nothing is.
+    NewNote,
+    /// One array with a note beside it over another with its own.
+    OldNote,
+    /// One array that needs no note over one with its own.
+    NoNote,
 }
 
-const CASES: [Case; 5] =
-    [Case::NewSet, Case::OldSet, Case::MarkedSet, Case::NewFile, Case::OldFile];
+pub(crate) const CASES: [Case; 8] = [
+    Case::NewSet,
+    Case::OldSet,
+    Case::MarkedSet,
+    Case::NewFile,
+    Case::OldFile,
+    Case::NewNote,
+    Case::OldNote,
+    Case::NoNote,
+];
 
 impl Case {
     fn is_set(self) -> bool {
@@ -56,11 +71,15 @@ impl Case {
     }
 
     fn force(self) -> bool {
-        !matches!(self, Case::NewSet | Case::NewFile)
+        !matches!(self, Case::NewSet | Case::NewFile | Case::NewNote)
     }
 
     fn file(self) -> &'static str {
         if self.is_set() { "m.safetensors.index.json" } else { "a.npy" }
+    }
+
+    fn to(self) -> &'static str {
+        if matches!(self, Case::NewNote | Case::OldNote) { "{0,1:T(2,2)}" } else { "col-major" }
     }
 }
 
@@ -86,13 +105,20 @@ fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
 }
 
 /// The input and, where the case has one, the old result.
-fn prepare(case: Case) -> TempDir {
+pub(crate) fn prepare(case: Case) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (input, out) = (folder.path().join("in"), folder.path().join("out"));
     make(&input, case, ["1.safetensors", "2.safetensors"], 1);
     fs::create_dir(&out).unwrap();
     match case {
-        Case::NewSet | Case::NewFile => {}
+        Case::NewSet | Case::NewFile | Case::NewNote => {}
+        Case::OldNote | Case::NoNote => {
+            make(&folder.path().join("old"), case, ["", ""], 50);
+            let old = open(folder.path().join("old").join(case.file()), &Reading::default());
+            let request = Request::new().to(Spec::parse("{1,0:T(2,4)}").unwrap());
+            let (old, path) = (old.unwrap(), out.join(case.file()));
+            Conversion::prepare(&old, path, request).unwrap().run(&()).unwrap();
+        }
         Case::OldSet => make(&out, case, ["1.safetensors", "other.safetensors"], 50),
         Case::MarkedSet => {
             let marked = ["1.tilewright-0123456789abcdef.safetensors", "2.safetensors"];
@@ -103,33 +129,41 @@ fn prepare(case: Case) -> TempDir {
     folder
 }
 
-fn run(folder: &Path, case: Case) -> Result<Report, Error> {
+pub(crate) fn run(folder: &Path, case: Case) -> Result<Report, Error> {
     let input = open(folder.join("in").join(case.file()), &Reading::default())?;
-    let request = Request::new().to(Spec::parse("col-major").unwrap()).force(case.force());
+    let request = Request::new().to(Spec::parse(case.to()).unwrap()).force(case.force());
     let out = folder.join("out").join(case.file());
     Conversion::prepare(&input, out, request.memory(4096))?.run(&())
 }
 
 /// What a reader sees of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
+pub(crate) enum Seen {
     Nothing,
-    Tensors(Vec<(String, Vec<u8>)>),
+    Tensors(Vec<(String, String, Vec<u8>)>),
 }
 
-fn seen(folder: &Path, case: Case) -> Seen {
+pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
     let out = folder.join("out").join(case.file());
     if !out.exists() {
         return Seen::Nothing;
     }
     let input = open(&out, &Reading::default()).unwrap();
     let bytes = |tensor| input.bytes(tensor, 100).unwrap();
-    Seen::Tensors(input.tensors().iter().map(|it| (it.name().into(), bytes(it))).collect())
+    let layout = |tensor: &Tensor| tensor.layout().to_spec();
+    Seen::Tensors(
+        input.tensors().iter().map(|it| (it.name().into(), layout(it), bytes(it))).collect(),
+    )
 }
 
 /// Everything that lies beside the result and is no part of it.
 fn rest(folder: &Path, case: Case) -> Vec<PathBuf> {
     let mut own = vec![folder.join("out").join(case.file())];
+    // A note is part of the result that it is of.
+    let is_noted = |path: &Path| !note::of(&Source::open(path).unwrap()).unwrap().texts.is_empty();
+    if !case.is_set() && own[0].exists() && is_noted(&own[0]) {
+        own.push(note::path_of(&own[0]));
+    }
     if case.is_set() && own[0].exists() {
         let input = open(&own[0], &Reading::default()).unwrap();
         own.extend(input.files().map(Path::to_path_buf));

@@ -1,4 +1,4 @@
-//! Which tensors a request means.
+//! Patterns such as `*.weight`, which choose tensors by their names.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 

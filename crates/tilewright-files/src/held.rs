@@ -1,24 +1,29 @@
-//! How the elements of a tensor lie: what is read, moved and compared.
+//! A layout with the type and width of its elements: how a tensor lies in a file.
 //!
-//! Elements of a type with blocks are moved by whole blocks. The layout that has a name counts elements; the
-//! one that moves counts blocks: where n elements are a block, element n·i + j of the last dim lies j
+//! Types with blocks, such as GGUF's `q4_0`, are moved by whole blocks. The layout that is shown counts elements; the
+//! one that is moved counts blocks: where n elements are a block, element n·i + j of the last dim lies j
 //! places behind element n·i, so a block has one place, and the offsets of blocks are those of their first
 //! elements over n.
+
+use std::sync::Arc;
 
 use tilewright_core::{ByteOrder, Dtype, ElementBlock, Fill, TensorLayout};
 use tilewright_notation::Named;
 
-/// A layout, the type and width of what it places, and their byte order.
+use crate::dtype;
+
+/// A layout, the type and width of what it places, and their byte order. Layouts are large, and a file may
+/// have a hundred thousand tensors: they are shared.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     /// The layout of the elements, with its name.
-    pub(crate) named: Named,
+    pub(crate) named: Arc<Named>,
     pub(crate) dtype: Dtype,
     /// The width of an element, or of a block of them.
     pub(crate) bits: u32,
     pub(crate) order: ByteOrder,
     /// The layout of the blocks, for a type that has such.
-    blocks: Option<TensorLayout>,
+    blocks: Option<Arc<TensorLayout>>,
 }
 
 impl Held {
@@ -32,10 +37,10 @@ impl Held {
     ) -> Held {
         let explicit = dtype.storage_bits().is_some_and(|own| own != bits).then_some(bits);
         let named = Named::new(name, layout, Some(dtype), explicit, fill);
-        Held { named, dtype, bits, order: ByteOrder::Little, blocks: None }
+        Held { named: Arc::new(named), dtype, bits, order: ByteOrder::Little, blocks: None }
     }
 
-    /// So many bytes of which nothing more is known; `None` beyond 2⁶³ − 1.
+    /// A tensor of `len` bytes whose type has no layout; `None` beyond 2⁶³ − 1.
     pub(crate) fn bytes_alone(len: u64) -> Option<Held> {
         let layout = TensorLayout::row_major(&[len]).ok()?;
         Some(Held::new("row-major", layout, Dtype::U8, 8, Fill::Unspecified))
@@ -47,7 +52,7 @@ impl Held {
         if named.explicit_bits() == Some(bits) {
             // The text keeps a width that was said, needed or not.
             let layout = named.layout().clone();
-            held.named = Named::new(named.name(), layout, Some(dtype), Some(bits), fill);
+            held.named = Arc::new(Named::new(named.name(), layout, Some(dtype), Some(bits), fill));
         }
         let Some(block) = dtype.block() else { return Ok(held) };
         if bits != block.bytes * 8 {
@@ -56,7 +61,7 @@ impl Held {
                 "a width of {bits} bits for elements of {dtype}, of which {elements} are a block of {bytes} bytes"
             ));
         }
-        held.blocks = Some(of_blocks(named, u64::from(block.elements))?);
+        held.blocks = Some(Arc::new(of_blocks(named, u64::from(block.elements))?));
         Ok(held)
     }
 
@@ -66,12 +71,18 @@ impl Held {
             return Err(format!("blocks of {} have no order of bytes", self.dtype));
         }
         self.order = order;
+        // A text says the order where it is not the usual one.
+        let wide = order.is_big() && dtype::number_bytes(self.dtype, self.bits) > 1;
+        let said = wide.then_some(order);
+        if self.named.byte_order() != said {
+            self.named = Arc::new(Named::clone(&self.named).with_byte_order(said));
+        }
         Ok(self)
     }
 
     /// The layout of what is moved: of elements, or of blocks of them.
     pub(crate) fn layout(&self) -> &TensorLayout {
-        self.blocks.as_ref().unwrap_or(self.named.layout())
+        self.blocks.as_deref().unwrap_or(self.named.layout())
     }
 
     /// The elements along the last dim that are moved as one.
@@ -200,6 +211,15 @@ mod tests {
             }
         }
         assert!(whole > 10);
+    }
+
+    /// What a file of many tensors keeps of each, in bytes; layouts are shared.
+    #[test]
+    fn a_tensor_takes_little_memory() {
+        let sizes = [size_of::<Held>(), size_of::<crate::Tensor>(), size_of::<crate::Job>()];
+        assert!(sizes[0] <= 48 && sizes[1] <= 256 && sizes[2] <= 256, "{sizes:?}");
+        let held = Held::bytes_alone(100).unwrap();
+        assert!(Arc::ptr_eq(&held.named, &held.clone().named));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::{
 
 use crate::{
     Error, Job, Tensor, Watch,
-    container::{Format, Opened, Target},
+    container::{self, Format, Opened, Target},
+    note::Texts,
     source::Source,
 };
 
@@ -23,6 +24,8 @@ use crate::{
 pub struct Input {
     pub(crate) path: PathBuf,
     pub(crate) opened: Opened,
+    /// What was found beside the file and left aside.
+    pub(crate) warning: Option<String>,
 }
 
 impl Input {
@@ -72,6 +75,27 @@ impl Input {
     /// ```
     pub fn metadata(&self) -> impl Iterator<Item = (&str, &str)> {
         self.opened.container.metadata()
+    }
+
+    /// What is not as one may expect, in sentences without an end: a note of other bytes beside the file,
+    /// bytes behind an array, entries that are unpacked.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.warnings().count(), 0);
+    /// ```
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.warning.iter().cloned().chain(self.opened.container.warnings())
+    }
+
+    /// What is to be noted beside results of `jobs` in this format.
+    pub(crate) fn note(&self, format: &Format, jobs: &[Job]) -> Option<Texts> {
+        let (array, [job]) = (format.array.as_ref()?, jobs) else { return None };
+        let tensor = self.tensors().get(job.tensor)?;
+        let says = (array.says)(&tensor.file_dtype, &job.to);
+        (!says).then(|| container::noted(job))
     }
 
     /// Whether the file holds one array, which it does not name.

@@ -351,17 +351,19 @@ fn ends(
         Ok(from) => from,
         Err(unfit) => return Ok(Err(unfit)),
     };
-    let to = target(&tensor.name, &from, spec, request.fill, ordered)?;
+    // The fill of the run is for layouts that say none, where they come from rules.
+    let is_default = request.to.as_ref() != Some(spec);
+    let to = target(&tensor.name, &from, spec, (request.fill, is_default), ordered)?;
     Ok(to.map(|to| (from, to)).map_err(|said| Unfit { said, refused: false }))
 }
 
-/// The layout asked for, of this tensor; the inner error says why it does not fit. Bytes keep their order
-/// where the result can say it, else the lowest comes first.
+/// The layout asked for, of this tensor; the inner error says why it does not fit. Bytes are in the order that
+/// the layout says; else they keep theirs where both files can say it, else the lowest comes first.
 pub(crate) fn target(
     name: &str,
     from: &Held,
     spec: &Spec,
-    fill: Option<Fill>,
+    fill: (Option<Fill>, bool),
     ordered: bool,
 ) -> Result<Result<Held, String>, Error> {
     let dims = from.dims();
@@ -373,7 +375,8 @@ pub(crate) fn target(
     }
     let named = match spec.resolve(Some(dims), Some(from.dtype)) {
         Ok(named) => named,
-        Err(error) if error.is_mismatch() => {
+        // A format may have no constants for such elements.
+        Err(error) if error.is_mismatch() || from.together() > 1 => {
             return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {error}")));
         }
         Err(error) => {
@@ -390,11 +393,17 @@ pub(crate) fn target(
     check_width(from.dtype, bits)
         .map_err(|said| Error::usage(format!("tensor {name:?}: {spec} asks for {said}")))?;
     let fill = one_fill(name, spec, named.fill(), fill)?;
-    let mut to = match Held::of(&named, from.dtype, bits, fill) {
+    let kept = if ordered { from.order } else { ByteOrder::Little };
+    let order = named.byte_order().unwrap_or(kept);
+    // Where there is no padding, a fill that no element can have promises nothing.
+    let padded = named.layout().padding() > 0;
+    let fits = padded || from.dtype.stored_fill(fill, bits, order).is_ok();
+    let fill = if fits { fill } else { Fill::Unspecified };
+    let held = Held::of(&named, from.dtype, bits, fill).and_then(|held| held.ordered(order));
+    let to = match held {
         Ok(to) => to,
         Err(said) => return Ok(Err(format!("tensor {name:?} of dims {dims:?}: {said}"))),
     };
-    to.order = if ordered { from.order } else { ByteOrder::Little };
     if to.order.is_big() && bits != from.bits {
         let said =
             format!("tensor {name:?}: big-endian elements keep their width of {} bits", from.bits);
@@ -409,8 +418,14 @@ fn names_dtype(spec: &Spec) -> bool {
 }
 
 /// What padding holds, of what the layout and the request say of it.
-fn one_fill(name: &str, spec: &Spec, own: Fill, asked: Option<Fill>) -> Result<Fill, Error> {
+fn one_fill(
+    name: &str,
+    spec: &Spec,
+    own: Fill,
+    (asked, is_default): (Option<Fill>, bool),
+) -> Result<Fill, Error> {
     match asked {
+        Some(_) if is_default && own != Fill::Unspecified => Ok(own),
         Some(asked) if own != Fill::Unspecified && own != asked => {
             let (asked, own) = (dtype::fill_text(asked), dtype::fill_text(own));
             Err(Error::usage(format!(

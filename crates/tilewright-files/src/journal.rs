@@ -1,10 +1,11 @@
-//! What a set of files writes down before it is committed, so that the next run can tell how far a killed
-//! one came: the files that are new, the index whose name makes them true, and the files that then go.
+//! The journal of a set of files, written before the set is committed, so that the next run can finish or undo
+//! what a killed run began. It lists the new files, the index whose rename commits them, and the old files that
+//! are then removed.
 //!
-//! A journal is locked while its run lives. One that nobody holds is decided by the index alone: if the
-//! file of that name is the one that the journal means, the set is true and its old files go; if not, its
-//! new files go. A file is known by its stamp, never by its name alone, and none goes that an index in the
-//! folder names.
+//! A journal is locked while its run lives. Of a journal without a lock the index decides: if the file of that
+//! name is the one that the journal describes, the set is committed and its old files are removed; if not, its
+//! new files are removed. A file is recognised by its stamp, never by its name alone, and no file is removed that
+//! an index in the folder names.
 
 use std::{
     collections::HashSet,

@@ -1,7 +1,7 @@
 //! A lane: one of the threads that read the input and move elements, with its buffers.
 //!
-//! A lane owns its buffers; a piece that is on its way to the file comes back when it is written. So
-//! no lane waits for another's memory, and whoever waits, waits for the file.
+//! A lane owns its buffers; a piece that is queued for the file comes back to its lane when it is written. So
+//! no lane waits for another's memory: a lane waits only for the file.
 
 use std::sync::{
     Mutex, PoisonError,

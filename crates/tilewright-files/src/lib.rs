@@ -35,7 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod blocks;
+mod boxes;
 mod budget;
 mod bytes;
 mod compare;
@@ -43,6 +43,7 @@ mod container;
 mod conversion;
 mod destination;
 mod difference;
+mod digits;
 mod disk;
 mod dtype;
 mod error;
@@ -54,12 +55,17 @@ mod input;
 mod job;
 mod journal;
 mod lane;
+#[cfg(test)]
+mod losses;
 mod mark;
 mod metadata;
 mod names;
+mod note;
 mod open;
 mod order;
 mod output;
+mod padding;
+mod patch;
 mod pipeline;
 mod place;
 mod pool;

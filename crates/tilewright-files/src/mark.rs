@@ -1,5 +1,5 @@
-//! Marks in the names of a set's files: 16 hexadecimal digits that are new each time, so that no index knows
-//! the name before.
+//! Marks in the names of a set's files: 16 hexadecimal digits, new for each run, so that no existing index holds
+//! such a name.
 
 use std::{borrow::Cow, collections::HashSet};
 

@@ -1,4 +1,4 @@
-//! What two files say beside their tensors, compared.
+//! Compares what two files hold beside their tensors: metadata, and notes about tensors.
 
 use std::collections::BTreeMap;
 

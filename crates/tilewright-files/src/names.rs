@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashSet};
 
-/// So many letters of a name and so many names are compared, which bounds the time.
+/// The letters of a name and the number of names that are compared: they bound the time.
 const LETTERS: usize = 200;
 const NAMES: usize = 10_000;
 

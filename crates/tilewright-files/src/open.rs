@@ -1,4 +1,4 @@
-//! Opening files: of the format that a path names, or that the first bytes show.
+//! Opens files. The format is the one that the path names, else the one that the first bytes show.
 
 use std::{
     fs::File,
@@ -11,6 +11,7 @@ use tilewright_core::Remedy;
 use crate::{
     Error, Input, Reading,
     container::{self, Format, Opening, RAW},
+    note::{self, Found},
     place::Place,
     source::Source,
     temporary,
@@ -116,8 +117,12 @@ pub(crate) fn open_with(
 ) -> Result<Input, Error> {
     let path = source.path().to_path_buf();
     check_reading(format, reading)?;
-    let opened = (format.open)(Opening { source, reading, beside })?;
-    Ok(Input { path, opened })
+    let Found { texts, warning } = match format.array {
+        Some(_) => note::of(&source)?,
+        None => Found::default(),
+    };
+    let opened = (format.open)(Opening { source, reading, note: &texts, beside })?;
+    Ok(Input { path, opened, warning })
 }
 
 /// An error if dims or a type are said that nothing would ask for: most formats say them, unless the

@@ -1,4 +1,5 @@
-//! Layouts that files have a word for, and the box a storage looks like.
+//! Layouts that a file format can say itself (row-major, Fortran order), and the shape under which a file stores
+//! an array of any other layout.
 
 use tilewright_core::{Pattern, TensorLayout};
 

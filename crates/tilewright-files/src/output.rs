@@ -1,4 +1,4 @@
-//! A file on its way out: bytes in order, reported and stoppable.
+//! A file that is being written: bytes in order, with progress and interruption.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::{
 /// The most bytes written between two looks at the watch.
 const STEP: u64 = 8 << 20;
 
-/// So many bytes are written between two words to the system that they are final.
+/// The bytes between two calls that tell the system to write to the disk what is final.
 const FINAL: u64 = 32 << 20;
 
 /// The output of one target.
@@ -138,6 +138,11 @@ impl<'a> Output<'a> {
             self.sink.begin(self.begun, self.written - self.begun);
             self.begun = self.written;
         }
+    }
+
+    /// The last checksum that was made.
+    pub(crate) fn last_sum(&self) -> Option<u32> {
+        self.sums.last().copied()
     }
 
     pub(crate) fn sync(&mut self) -> Result<(), Error> {

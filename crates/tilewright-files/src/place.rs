@@ -1,4 +1,4 @@
-//! What a path names: a file of which format, and where.
+//! A path as a caller gives it, such as `npy:weights.bin`: the format that it names, and the file's own path.
 
 use std::path::{Path, PathBuf};
 

@@ -100,6 +100,16 @@ impl Reading {
         self
     }
 
+    /// The order of an element's bytes, of what a layout says of it and what is said besides.
+    pub(crate) fn order_of(&self, said: Option<ByteOrder>) -> Result<Option<ByteOrder>, String> {
+        match (self.order, said) {
+            (Some(one), Some(other)) if one != other => {
+                Err("the layout says one order of bytes, the element type another".into())
+            }
+            (order, said) => Ok(said.or(order)),
+        }
+    }
+
     /// Whether nothing is said.
     pub(crate) fn is_silent(&self) -> bool {
         self.from.is_none() && self.dims.is_none() && self.dtype.is_none() && self.order.is_none()
@@ -129,7 +139,7 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
     let about = |said: String| format!("tensor {name:?}: {said}");
     let dtype = reading.dtype.unwrap_or(own.dtype);
     let dims = reading.dims.as_deref();
-    let held = match &reading.from {
+    let (held, said) = match &reading.from {
         Some(spec) => {
             let dims = if spec.is_concrete() { dims } else { dims.or(Some(own.dims())) };
             let rank = dims.map_or(0, <[u64]>::len);
@@ -142,7 +152,8 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             let named = spec.resolve(dims, Some(dtype)).map_err(wrong)?;
             let bits = named.explicit_bits().unwrap_or(own_bits(own, dtype));
             check_width(dtype, bits).map_err(|said| about(format!("{spec} says {said}")))?;
-            Held::of(&named, dtype, bits, named.fill()).map_err(about)?
+            let held = Held::of(&named, dtype, bits, named.fill()).map_err(about)?;
+            (held, named.byte_order())
         }
         None => {
             let layout = match dims {
@@ -151,10 +162,12 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             };
             let order = if dims.is_some() { "row-major" } else { own.named.name() };
             let named = Named::new(order, layout, Some(dtype), None, own.named.fill());
-            Held::of(&named, dtype, own_bits(own, dtype), named.fill()).map_err(about)?
+            let held = Held::of(&named, dtype, own_bits(own, dtype), named.fill());
+            (held.map_err(about)?, None)
         }
     };
-    let held = held.ordered(reading.order.unwrap_or(own.order)).map_err(about)?;
+    let order = reading.order_of(said).map_err(about)?.unwrap_or(own.order);
+    let held = held.ordered(order).map_err(about)?;
     check_bytes(&held, len).map_err(about)?;
     Ok(held)
 }

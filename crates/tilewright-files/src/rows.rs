@@ -1,15 +1,14 @@
-//! Two layouts walked together: row by row along one logical dim, in stretches whose offsets form
-//! arithmetic sequences on both sides.
+//! Two layouts walked together over a box of coordinates: row by row along one logical dim, in stretches
+//! whose offsets form arithmetic sequences on both sides.
 //!
-//! The walk follows the second layout's storage as far as whole dims allow, so that whoever reads the
-//! second from a file reads it nearly in order; the first may be hopped about in.
+//! Law: every coordinate of the box is part of one stretch, whose offsets are those of
+//! [`TensorLayout::offset`].
 
 use tilewright_core::{Error, Run, TensorLayout};
 
-/// Beyond so many stretches a row, they are found anew for every row.
-const KEPT: usize = 1 << 16;
+use crate::boxes::{Area, by_stride};
 
-/// Rows of so many elements are long enough to be worth their start.
+/// Rows of this number of elements are long enough to be worth their start.
 const LONG: u64 = 16;
 
 /// Elements `from..from + len` of a row, and where they lie on either side.
@@ -27,134 +26,154 @@ pub(crate) struct Stretch {
 pub(crate) struct Rows<'a> {
     a: &'a TensorLayout,
     b: &'a TensorLayout,
-    /// The dim along which a row goes; `None` for an array of rank 0.
-    dim: Option<usize>,
-    /// The other dims, those with the smallest strides in the second layout first.
-    others: Vec<usize>,
-    /// The first row's stretches relative to its first offsets, if every row has the same.
-    kept: Option<Vec<Stretch>>,
+    /// The dims, those with the smallest strides in the second layout first.
+    order: Vec<usize>,
+    /// Whether all rows of a box have the same stretches.
+    additive: bool,
+    /// The stretches of a box's first row relative to its first offsets, and how many are kept.
+    kept: Vec<Stretch>,
+    most: usize,
+}
+
+/// Whether offsets are sums of what each coordinate adds.
+pub(crate) fn is_additive(layout: &TensorLayout) -> bool {
+    layout.is_strided() && layout.layout().swizzle().is_identity()
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn new(a: &'a TensorLayout, b: &'a TensorLayout) -> Result<Rows<'a>, Error> {
-        let extents = a.extents();
-        let mut others = by_stride(b)?;
-        let long = others.iter().position(|&dim| extents[dim] >= LONG);
-        let longest = (0..others.len()).max_by_key(|&i| extents[others[i]]);
-        let dim = long.or(longest).map(|i| others.remove(i));
-        let mut rows = Rows { a, b, dim, others, kept: None };
-        let additive =
-            |layout: &TensorLayout| layout.is_strided() && layout.layout().swizzle().is_identity();
-        let length = dim.map_or(1, |dim| extents[dim]);
-        if additive(a) && additive(b) && a.size() > length {
-            rows.kept = rows.relative()?;
+    /// Rows that keep at most `most` stretches; where a row has more, they are found anew.
+    pub(crate) fn new(
+        a: &'a TensorLayout,
+        b: &'a TensorLayout,
+        most: usize,
+    ) -> Result<Rows<'a>, Error> {
+        let additive = is_additive(a) && is_additive(b);
+        Ok(Rows { a, b, order: by_stride(b)?, additive, kept: Vec::with_capacity(most), most })
+    }
+
+    /// Calls `see` with every stretch of a box, the coordinate its row starts at, and the dim along which
+    /// the row goes (`None` for an array of rank 0), until it answers false.
+    pub(crate) fn each(
+        &mut self,
+        area: &Area,
+        see: &mut impl FnMut(&Stretch, &[u64], Option<usize>) -> bool,
+    ) -> Result<(), Error> {
+        let dim = self.along(area);
+        let mut coord: Vec<u64> = area.iter().map(|range| range.start).collect();
+        let kept = self.keep(&coord, area, dim)?;
+        loop {
+            let go = match kept {
+                true => self.kept_row(&coord, dim, see)?,
+                false => found(self.a, self.b, &coord, area, dim, &mut |stretch| {
+                    see(stretch, &coord, dim)
+                })?,
+            };
+            if !go || !self.next(&mut coord, area, dim) {
+                return Ok(());
+            }
         }
-        Ok(rows)
     }
 
-    /// The dim along which a row goes.
-    pub(crate) fn dim(&self) -> Option<usize> {
-        self.dim
+    /// The dim of a box's rows: the first in the order of the second layout that is long.
+    fn along(&self, area: &Area) -> Option<usize> {
+        let len = |dim: usize| area[dim].end - area[dim].start;
+        let long = self.order.iter().find(|dim| len(**dim) >= LONG);
+        long.or_else(|| self.order.iter().max_by_key(|dim| len(**dim))).copied()
     }
 
-    /// The stretches of the first row, its first offsets taken off; `None` if they are too many.
-    fn relative(&self) -> Result<Option<Vec<Stretch>>, Error> {
-        let (mut origin, mut kept) = (vec![0; self.a.rank()], Vec::new());
-        let (a, b) = (self.a.offset(&origin)?, self.b.offset(&origin)?);
-        let mut too_many = false;
-        self.found(&mut origin, &mut |stretch| {
-            too_many = kept.len() == KEPT;
-            if !too_many {
-                kept.push(Stretch {
+    /// Keeps the stretches of the first row; false if they are too many, or not those of the others.
+    fn keep(&mut self, coord: &[u64], area: &Area, dim: Option<usize>) -> Result<bool, Error> {
+        self.kept.clear();
+        if !self.additive {
+            return Ok(false);
+        }
+        let (a, b) = (self.a.offset(coord)?, self.b.offset(coord)?);
+        let (kept, most) = (&mut self.kept, self.most);
+        found(self.a, self.b, coord, area, dim, &mut |stretch| {
+            let fits = kept.len() < most;
+            if fits {
+                let relative = Stretch {
                     a: (stretch.a.0 - a, stretch.a.1),
                     b: (stretch.b.0 - b, stretch.b.1),
-                    ..stretch
-                });
+                    ..*stretch
+                };
+                kept.push(relative);
             }
-            !too_many
-        })?;
-        Ok((!too_many).then_some(kept))
+            fits
+        })
     }
 
-    /// Finds the stretches of the row that starts at `coord`, until `see` answers false.
-    fn found(&self, coord: &mut [u64], see: &mut dyn FnMut(Stretch) -> bool) -> Result<(), Error> {
-        let Some(dim) = self.dim else {
-            let (a, b) = (self.a.offset(coord)?, self.b.offset(coord)?);
-            see(Stretch { from: 0, len: 1, a: (a, 0), b: (b, 0) });
-            return Ok(());
-        };
-        let mut from = 0;
-        while from < self.a.extents()[dim] {
-            coord[dim] = from;
-            let (a, b): (Run, Run) = (self.a.run(coord, dim)?, self.b.run(coord, dim)?);
-            let len = a.len.min(b.len).max(1);
-            let (a, b) = ((a.offset, a.stride), (b.offset, b.stride));
-            if !see(Stretch { from, len, a, b }) {
-                break;
-            }
-            from += len;
-        }
-        coord[dim] = 0;
-        Ok(())
-    }
-
-    /// Calls `see` with every stretch of the row that starts at `coord`, until it answers false.
-    pub(crate) fn row(
+    /// The stretches of a row like the first; false when nobody wants more.
+    fn kept_row(
         &self,
-        coord: &mut [u64],
-        see: &mut dyn FnMut(Stretch) -> bool,
-    ) -> Result<(), Error> {
-        let Some(kept) = &self.kept else { return self.found(coord, see) };
+        coord: &[u64],
+        dim: Option<usize>,
+        see: &mut impl FnMut(&Stretch, &[u64], Option<usize>) -> bool,
+    ) -> Result<bool, Error> {
         let (a, b) = (self.a.offset(coord)?, self.b.offset(coord)?);
-        for stretch in kept {
+        Ok(self.kept.iter().all(|stretch| {
             let (a, b) = ((stretch.a.0 + a, stretch.a.1), (stretch.b.0 + b, stretch.b.1));
-            if !see(Stretch { a, b, ..*stretch }) {
-                break;
-            }
-        }
-        Ok(())
+            see(&Stretch { a, b, ..*stretch }, coord, dim)
+        }))
     }
 
     /// The start of the row behind the one at `coord`; false behind the last.
-    pub(crate) fn next(&self, coord: &mut [u64]) -> bool {
-        for &dim in &self.others {
+    fn next(&self, coord: &mut [u64], area: &Area, along: Option<usize>) -> bool {
+        for &dim in self.order.iter().filter(|dim| Some(**dim) != along) {
             coord[dim] += 1;
-            if coord[dim] < self.a.extents()[dim] {
+            if coord[dim] < area[dim].end {
                 return true;
             }
-            coord[dim] = 0;
+            coord[dim] = area[dim].start;
         }
         false
     }
 }
 
-/// The dims of a layout, those whose neighbours lie closest first; dims of one coordinate last.
-fn by_stride(layout: &TensorLayout) -> Result<Vec<usize>, Error> {
-    let (origin, mut keyed) = (vec![0; layout.rank()], Vec::new());
-    for dim in (0..layout.rank()).rev() {
-        let run = layout.run(&origin, dim)?;
-        let distance = if run.len > 1 { run.stride.unsigned_abs() } else { u64::MAX };
-        keyed.push((distance, dim));
+/// Finds the stretches of the row that starts at `coord`; false when nobody wants more.
+fn found(
+    a: &TensorLayout,
+    b: &TensorLayout,
+    start: &[u64],
+    area: &Area,
+    dim: Option<usize>,
+    see: &mut impl FnMut(&Stretch) -> bool,
+) -> Result<bool, Error> {
+    let Some(dim) = dim else {
+        let (a, b) = (a.offset(start)?, b.offset(start)?);
+        return Ok(see(&Stretch { from: 0, len: 1, a: (a, 0), b: (b, 0) }));
+    };
+    let (mut coord, end) = (start.to_vec(), area[dim].end);
+    while coord[dim] < end {
+        let (a, b): (Run, Run) = (a.run(&coord, dim)?, b.run(&coord, dim)?);
+        let len = a.len.min(b.len).min(end - coord[dim]).max(1);
+        let (a, b) = ((a.offset, a.stride), (b.offset, b.stride));
+        if !see(&Stretch { from: coord[dim], len, a, b }) {
+            return Ok(false);
+        }
+        coord[dim] += len;
     }
-    keyed.sort_by_key(|(distance, _)| *distance);
-    Ok(keyed.into_iter().map(|(_, dim)| dim).collect())
+    Ok(true)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::boxes::Boxes;
     use tilewright_core::{Fractal, Layout, Step};
 
     /// Every element of the walk, with both offsets.
-    fn walked(a: &TensorLayout, b: &TensorLayout) -> Vec<(Vec<u64>, i64, i64)> {
-        let rows = Rows::new(a, b).unwrap();
-        let (mut coord, mut all) = (vec![0; a.rank()], Vec::new());
-        loop {
-            let start = coord.clone();
-            rows.row(&mut coord, &mut |stretch| {
+    fn walked(
+        a: &TensorLayout,
+        b: &TensorLayout,
+        (most, kept): (u64, usize),
+    ) -> Vec<(Vec<u64>, i64, i64)> {
+        let (mut rows, mut all) = (Rows::new(a, b, kept).unwrap(), Vec::new());
+        for area in Boxes::new([a, b], most).unwrap() {
+            rows.each(&area, &mut |stretch, start, dim| {
                 for i in 0..stretch.len {
-                    let mut at = start.clone();
-                    if let Some(dim) = rows.dim() {
+                    let mut at = start.to_vec();
+                    if let Some(dim) = dim {
                         at[dim] = stretch.from + i;
                     }
                     let i = i as i64;
@@ -163,12 +182,9 @@ mod tests {
                 true
             })
             .unwrap();
-            assert_eq!(coord, start);
-            if !rows.next(&mut coord) {
-                all.sort();
-                return all;
-            }
         }
+        all.sort();
+        all
     }
 
     #[test]
@@ -197,7 +213,9 @@ mod tests {
                 })
                 .collect();
             expected.sort();
-            assert_eq!(walked(a, b), expected, "{a:?} {b:?}");
+            for sizes in [(1000, 100), (1000, 0), (40, 3), (7, 9), (1, 1)] {
+                assert_eq!(walked(a, b, sizes), expected, "{a:?} {b:?} {sizes:?}");
+            }
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Running a conversion: temporaries, headers, tensors, the rename.
 
-use std::{io::Write, path::Path};
+use std::{borrow::Cow, io::Write, path::Path};
 
 use crate::{
     Conversion, Error, Report, Watch,
     access::Access,
     budget::Budget,
-    container::Target,
+    container::{Section, Target},
     destination::STREAM,
     job::total_bytes,
+    note,
     output::Output,
     pipeline,
     pool::Pool,
@@ -139,13 +140,16 @@ fn files(
     for target in &conversion.targets {
         temporary::sweep(&set::usual_path(&target.path))?;
     }
+    if conversion.format.array.is_some() {
+        note::sweep(&conversion.out)?;
+    }
     space::check(&conversion.out, bytes)?;
-    let mut done = Vec::new();
+    let (mut done, mut sum) = (Vec::new(), None);
     for (number, target) in set::targets(conversion)?.iter().enumerate() {
         let usual = set::usual_path(&target.path);
         let temporary =
             Temporary::create(&target.path, &usual, &access(conversion, number, &usual))?;
-        write_to(conversion, target, &target.path, wrap(temporary.writer()?), means)?;
+        sum = write_to(conversion, target, &target.path, wrap(temporary.writer()?), means)?;
         done.push(temporary);
     }
     let verified = match conversion.request.verify {
@@ -154,8 +158,25 @@ fn files(
     };
     go_on(means.watch)?;
     conversion.input.check_unchanged()?;
-    set::commit(conversion, done)?;
+    commit(conversion, done, sum)?;
     Ok(verified)
+}
+
+/// Gives the finished files their names; `sum` is the checksum of one that is noted.
+fn commit(
+    conversion: &Conversion<'_>,
+    mut done: Vec<Temporary>,
+    sum: Option<u32>,
+) -> Result<(), Error> {
+    let force = conversion.request.force;
+    let array = conversion.format.array.is_some().then(|| done.pop()).flatten();
+    match (array, conversion.note.as_ref().zip(sum)) {
+        (None, _) => set::commit(conversion, done),
+        (Some(file), None) => note::persist_plain(file, force),
+        (Some(file), Some(noted)) => {
+            note::persist(file, noted, &access(conversion, 0, &conversion.out), force)
+        }
+    }
 }
 
 /// Who may read and write a target: as its predecessor, else as the file of its number in the input.
@@ -169,17 +190,24 @@ fn access(conversion: &Conversion<'_>, number: usize, usual: &Path) -> Access {
     Access::of(&old, file.or(opened.index.as_ref()).and_then(Source::facts))
 }
 
-/// Writes header and tensors of a target, and brings them to the disk.
+/// Writes header and tensors of a target, and brings them to the disk; the last checksum that is made of them.
 fn write_to(
     conversion: &Conversion<'_>,
     target: &Target,
     path: &Path,
     sink: Box<dyn Sink + '_>,
     means: &Means<'_>,
-) -> Result<(), Error> {
+) -> Result<Option<u32>, Error> {
     let mut output = Output::new(sink, path, means.watch, &means.budget);
-    pipeline::write(conversion, &target.sections, &mut output, &means.budget, &means.pool)?;
-    output.sync()
+    let mut sections = Cow::from(&target.sections);
+    if conversion.note.is_some() && !conversion.streamed {
+        // The note tells the file by a checksum of all of it.
+        sections.to_mut().insert(0, Section::Begin);
+        sections.to_mut().push(Section::End);
+    }
+    pipeline::write(conversion, &sections, &mut output, &means.budget, &means.pool)?;
+    output.sync()?;
+    Ok(output.last_sum())
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
-//! Several files that become true at once: the shards of a checkpoint and their index.
+//! Several files that are committed together: the shards of a checkpoint and their index.
 //!
-//! The shards get their names first, then the index gets its own. Their names are such that no index knows
-//! them before: the usual ones where nothing is there yet, else the usual ones with a mark that is new
-//! each time. So the rename of the index is the one moment at which the new set is there; until then the
-//! old one is whole, and afterwards its shards go. A journal, written before the first rename, says what
-//! a killed run leaves to be done.
+//! The shards get their names first, then the index gets its own. No existing index holds the shards' names:
+//! they are the usual ones where nothing is there yet, else the usual ones with a mark that is new for each
+//! run. So the rename of the index commits the whole set; until then the old set is whole, and afterwards its
+//! shards are removed. A journal, written before the first rename, says what a killed run leaves to be done.
 
 use std::{
     borrow::Cow,

@@ -90,6 +90,11 @@ impl Source {
         self.facts.len()
     }
 
+    /// What the system said of it without reading it.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp::of(&self.facts)
+    }
+
     /// What the system said of the file when it was opened; nothing of a copy of a stream.
     pub(crate) fn facts(&self) -> Option<&fs::Metadata> {
         self.own.then_some(&self.facts)

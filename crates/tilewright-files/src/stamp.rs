@@ -1,4 +1,4 @@
-//! What the system says of a file without reading it: enough to see that it is another, or was changed.
+//! A file's stamp: what the system says of it without reading it, enough to see that it was replaced or changed.
 
 use std::{
     fs::{self, Metadata},
@@ -22,6 +22,11 @@ pub(crate) struct Stamp {
 impl Stamp {
     pub(crate) fn of(facts: &Metadata) -> Stamp {
         Stamp { number: number(facts), len: facts.len(), changed: changed(facts) }
+    }
+
+    /// Whether both are of files of one length.
+    pub(crate) fn has_length_of(&self, other: &Stamp) -> bool {
+        self.len == other.len
     }
 
     /// The stamp of what a path names, if it names anything; a link has its own.

@@ -5,6 +5,9 @@ use tilewright_notation::Named;
 
 use crate::held::Held;
 
+/// What is said for the element type of what is no array: it keeps its bytes and its name.
+pub(crate) const OTHER: &str = "bytes";
+
 /// A tensor as a file holds it.
 ///
 /// ```
@@ -127,6 +130,11 @@ impl Piece {
 }
 
 impl Tensor {
+    /// Whether it is something that no format of arrays means as one.
+    pub(crate) fn is_other(&self) -> bool {
+        self.file_dtype == OTHER
+    }
+
     /// The name; `array` in files of one array without a name.
     ///
     /// ```

@@ -14,12 +14,14 @@ use tilewright_core::Fill;
 use crate::{
     Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Watch,
     budget::Budget,
-    compare::{self, Side},
+    compare,
     container::{self, Format},
     conversion, dtype,
     held::Held,
     job, metadata, names,
+    note::{self, Found},
     open::{open, open_with},
+    patch::Side,
     place::Place,
     request::{self, check_memory},
     source::Source,
@@ -144,9 +146,10 @@ fn open_result(
     {
         let path = source.path().to_path_buf();
         let Expected { from, to } = expected;
-        let expected = container::Expected { tensor, from, to: to.as_ref() };
+        let Found { texts, warning } = note::of(&source)?;
+        let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let opened = (array.result)(source, expected)?;
-        return Ok(opened.map(|opened| Input { path, opened }));
+        return Ok(opened.map(|opened| Input { path, opened, warning }));
     }
     match open_with(format, source, &Reading::default(), Some(beside)) {
         Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),

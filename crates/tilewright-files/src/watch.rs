@@ -25,7 +25,7 @@ pub trait Watch {
         let _ = bytes;
     }
 
-    /// So many more bytes are done.
+    /// Another `bytes` bytes are done.
     fn advance(&self, bytes: u64) {
         let _ = bytes;
     }

@@ -85,8 +85,38 @@ fn candidates(name: &str) -> Vec<Dtype> {
 fn marked(text: &str) -> Option<(ByteOrder, Dtype)> {
     let dtype = code_name(text.strip_prefix(['<', '=', '|', '>'])?)?;
     // Of a single byte there is one order.
-    let big = text.starts_with('>') && dtype.storage_bits() > Some(8);
+    let big = text.starts_with('>') && is_wide(dtype);
     Some((if big { ByteOrder::Big } else { ByteOrder::Little }, dtype))
+}
+
+/// The element type with an order of bytes before the dims of a SPEC, `>f4[3,5]{0,1}`: the order, and the same
+/// text without it, `f32[3,5]{0,1}`.
+pub(crate) fn ordered_dims(text: &str) -> Option<(ByteOrder, String)> {
+    let code = text.get(..text.find('[')?)?.trim_end();
+    let name = code.strip_prefix(['<', '>'])?;
+    // What has no code is called by its name.
+    let own = || Dtype::spelled(name).filter(|own| own.array_code().is_none() && is_wide(*own));
+    let dtype = code_name(name).or_else(own)?;
+    let big = code.starts_with('>') && is_wide(dtype);
+    let order = if big { ByteOrder::Big } else { ByteOrder::Little };
+    Some((order, format!("{dtype}{}", text.get(code.len()..)?)))
+}
+
+/// A SPEC that begins with element type and dims, with the order of bytes: [`ordered_dims`] the other way.
+pub(crate) fn in_order(text: &str, order: ByteOrder) -> Option<String> {
+    let (name, _) = text.split_once('[')?;
+    let dtype = Dtype::spelled(name)?;
+    let mark = if order.is_big() { '>' } else { '<' };
+    let code = match dtype.array_code() {
+        Some((letter, bytes)) => format!("{letter}{bytes}"),
+        None => name.to_owned(),
+    };
+    Some(format!("{mark}{code}{}", text.get(name.len()..)?))
+}
+
+/// Whether elements have more than one byte, so that these have an order.
+fn is_wide(dtype: Dtype) -> bool {
+    dtype.storage_bits() > Some(8)
 }
 
 /// The element type of a code of the array interface without a mark of byte order.
@@ -126,6 +156,42 @@ mod tests {
         }
         for wrong in ["<bf16", "<f04", "<f+4", "<", "<f", "<V2", "|S4", "<f3"] {
             assert!(dtype(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    /// Every type with an order of bytes is read back from its text, before the dims of any layout.
+    #[test]
+    fn an_order_of_bytes_before_dims_reads_back() {
+        let wide = || Dtype::all().filter(|dtype| is_wide(*dtype));
+        for (dtype, order) in wide().flat_map(|it| [(it, ByteOrder::Big), (it, ByteOrder::Little)])
+        {
+            for layout in
+                ["{0,1}", " zN[C0=2]", " col-major", " (6,4):(1,6)", "{0,1}pad(6,5)fill(0)"]
+            {
+                let plain = format!("{dtype}[6,4]{layout}");
+                let text = in_order(&plain, order).unwrap();
+                assert_eq!(ordered_dims(&text), Some((order, plain.clone())), "{text}");
+                let spec = crate::Spec::parse(&text).unwrap();
+                let named = spec.resolve(None, None).unwrap();
+                let bare = crate::Spec::parse(&plain).unwrap().resolve(None, None).unwrap();
+                assert_eq!((named.byte_order(), named.dtype()), (Some(order), Some(dtype)));
+                assert_eq!(named.layout(), bare.layout());
+                for said in [named.to_spec(), spec.to_string()] {
+                    let again = crate::Spec::parse(&said).unwrap().resolve(None, None).unwrap();
+                    assert_eq!(again, named, "{text}: {said}");
+                }
+                let turned = bare.with_byte_order(Some(order));
+                let again = crate::Spec::parse(&turned.to_spec()).unwrap();
+                assert_eq!(again.resolve(None, None).unwrap().byte_order(), Some(order));
+            }
+        }
+        assert!(wide().count() > 10);
+        // One byte has no order, and a type of fewer bits has no code.
+        let order =
+            |text| crate::Spec::parse(text).unwrap().resolve(None, None).unwrap().byte_order();
+        assert_eq!(order(">u1[4]{0}"), Some(ByteOrder::Little));
+        for wrong in [">s4[4]{0}", ">[4]{0}", ">f4", ">f4[", ">", ">q4_0[32]{0}"] {
+            assert!(crate::Spec::parse(wrong).is_err(), "{wrong}");
         }
     }
 

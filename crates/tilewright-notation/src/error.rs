@@ -66,11 +66,37 @@ impl Error {
         Error(Box::new(Inner { kind, message: message.into(), span: None, text: None }))
     }
 
-    /// The text is no layout; `span` are the bytes at fault.
-    pub(crate) fn parse(span: (usize, usize), message: impl Into<String>) -> Error {
+    /// The text is no layout; `span` are the bytes at fault, the first one and the one behind the last.
+    ///
+    /// ```
+    /// use tilewright_notation::Error;
+    /// let error = Error::parse((2, 3), "expected `)`");
+    /// assert!(error.is_parse() && error.span() == Some((2, 3)));
+    /// ```
+    pub fn parse(span: (usize, usize), message: impl Into<String>) -> Error {
         let mut error = Error::new(Kind::Parse, message);
         error.0.span = Some(span);
         error
+    }
+
+    /// A notation cannot say a layout, or it is none; `message` is the property in the way.
+    ///
+    /// ```
+    /// use tilewright_notation::Error;
+    /// assert!(Error::unsupported("Fortran has no words for a swizzle").is_unsupported());
+    /// ```
+    pub fn unsupported(message: impl Into<String>) -> Error {
+        Error::new(Kind::Unsupported, message)
+    }
+
+    /// A layout is of other arrays than the one given.
+    ///
+    /// ```
+    /// use tilewright_notation::Error;
+    /// assert!(Error::mismatch("4 dims are named, and the array has 3").is_mismatch());
+    /// ```
+    pub fn mismatch(message: impl Into<String>) -> Error {
+        Error::new(Kind::Mismatch, message)
     }
 
     /// The same error, about these bytes of the text.

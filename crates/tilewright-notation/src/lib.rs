@@ -9,6 +9,7 @@
 //! | [`recognise`] | which of these names a layout has |
 //! | [`dtype`] | the spellings of element types |
 //! | [`Error`] | why not, where, and what would be legal |
+//! | [`add_notation`], [`dialect`], [`add_formats`] | a notation, or formats, of your own |
 //!
 //! A consumer takes a `Named` and never learns how it was written; a notation is one file and knows no
 //! consumer.
@@ -34,7 +35,7 @@
 
 mod add_formats;
 mod catalogue;
-mod dialect;
+pub mod dialect;
 mod dtype;
 mod error;
 mod literal;
@@ -49,7 +50,7 @@ mod to_spec;
 
 pub use add_formats::add_formats;
 pub use catalogue::{Constant, Format, Group, Preset, Units, Width, catalogue, groups};
-pub use dialect::{notation, notations};
+pub use dialect::{add_notation, notation, notations};
 pub use dtype::{dtype, dtype_in_order};
 pub use error::Error;
 pub use named::Named;

@@ -1,6 +1,6 @@
 //! A layout of an array with its name and what is known of its elements.
 
-use tilewright_core::{Dtype, Fill, TensorLayout};
+use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
 
 use crate::reading::Resolved;
 
@@ -23,6 +23,7 @@ pub struct Named {
     bits: Option<u32>,
     fill: Fill,
     bare: bool,
+    order: Option<ByteOrder>,
 }
 
 impl Named {
@@ -45,12 +46,41 @@ impl Named {
         bits: Option<u32>,
         fill: Fill,
     ) -> Named {
-        Named { name: name.into(), layout, dtype, bits, fill, bare: false }
+        Named { name: name.into(), layout, dtype, bits, fill, bare: false, order: None }
     }
 
-    pub(crate) fn of(name: String, resolved: Resolved) -> Named {
+    pub(crate) fn of(name: String, resolved: Resolved, order: Option<ByteOrder>) -> Named {
         let Resolved { layout, dtype, bits, fill, bare } = resolved;
-        Named { name, layout, dtype, bits, fill, bare }
+        Named { name, layout, dtype, bits, fill, bare, order }
+    }
+
+    /// The same of elements whose bytes are in this order; `None` says nothing of it.
+    ///
+    /// ```
+    /// use tilewright_core::ByteOrder;
+    /// use tilewright_notation::Spec;
+    /// let named = Spec::parse("u32[6,5] zN").unwrap().resolve(None, None).unwrap();
+    /// let big = named.with_byte_order(Some(ByteOrder::Big));
+    /// assert_eq!(big.to_spec(), ">u4[6,5] zN");
+    /// assert_eq!(big.with_byte_order(None).to_spec(), "u32[6,5] zN");
+    /// ```
+    #[must_use]
+    pub fn with_byte_order(mut self, order: Option<ByteOrder>) -> Named {
+        self.order = order;
+        self
+    }
+
+    /// The order of an element's bytes, where the SPEC says it.
+    ///
+    /// ```
+    /// use tilewright_core::ByteOrder;
+    /// use tilewright_notation::Spec;
+    /// let order = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap().byte_order();
+    /// assert_eq!(order(">f4[3,5]{0,1}"), Some(ByteOrder::Big));
+    /// assert_eq!((order("<f4[3,5]{0,1}"), order("f32[3,5]{0,1}")), (Some(ByteOrder::Little), None));
+    /// ```
+    pub fn byte_order(&self) -> Option<ByteOrder> {
+        self.order
     }
 
     /// The canonical text of the SPEC.

@@ -20,27 +20,96 @@ use crate::{
 #[derive(Clone, Copy)]
 pub struct Notation {
     pub(crate) name: &'static str,
-    /// Other names, as prefixes and for [`notation`].
+    /// Other names, as prefixes and for [`notation`](crate::notation).
     pub(crate) aliases: &'static [&'static str],
     /// Whose it is and what it says, in a few words.
     pub(crate) about: &'static str,
     /// Whether a text has its form, decided at a glance: so errors come from the dialect meant.
     pub(crate) claims: fn(&str) -> bool,
     /// Reads a text without spaces around it and without the prefix.
-    pub(crate) read: fn(&str) -> Result<Arc<dyn Reading>, Error>,
+    pub(crate) read: Read,
     /// Its words, for suggestions.
     pub(crate) words: fn() -> Vec<&'static str>,
-    pub(crate) print: fn(&Named) -> Result<String, Error>,
+    pub(crate) print: Print,
+    /// Whether a user added it, so that its texts mean nothing elsewhere.
+    pub(crate) own: bool,
 }
 
-/// A dialect without words of its own.
-pub(crate) fn no_words() -> Vec<&'static str> {
-    Vec::new()
-}
+type Read = fn(&str) -> Result<Arc<dyn Reading>, Error>;
+type Print = fn(&Named) -> Result<String, Error>;
 
-/// The form of no text: only its prefix names the dialect.
-pub(crate) fn only_by_prefix(_: &str) -> bool {
-    false
+/// What a dialect is made of; [`dialect`](crate::dialect) has an example of one.
+impl Notation {
+    /// A notation whose texts have its name as a prefix.
+    ///
+    /// `about` says in a few words whose it is and what it says of a layout. `read` is given a text without the prefix
+    /// and without spaces around it; the span of its error counts in that text. `print` gives a text that `read` reads
+    /// as the same layout, or the reason why there is none; the text may have the prefix.
+    ///
+    /// ```
+    /// use tilewright_notation::{Error, Notation};
+    /// let none = Notation::new(
+    ///     "none",
+    ///     "no layout at all",
+    ///     |text| Err(Error::parse((0, text.len()), "nothing is read")),
+    ///     |_| Err(Error::unsupported("nothing is said")),
+    /// );
+    /// assert_eq!((none.name(), none.about()), ("none", "no layout at all"));
+    /// ```
+    pub const fn new(
+        name: &'static str,
+        about: &'static str,
+        read: Read,
+        print: Print,
+    ) -> Notation {
+        let words: fn() -> Vec<&'static str> = Vec::new;
+        Notation { name, aliases: &[], about, claims: |_| false, read, words, print, own: false }
+    }
+
+    /// With other names, each of them a prefix too.
+    ///
+    /// ```
+    /// use tilewright_notation::{Error, Notation, add_notation, notation};
+    /// let read = |text: &str| Err(Error::parse((0, text.len()), "nothing is read"));
+    /// let none = Notation::new("none", "no layout", read, |_| Err(Error::unsupported("nothing")));
+    /// add_notation(none.with_aliases(&["nothing"])).unwrap();
+    /// assert_eq!(notation("nothing").unwrap().name(), "none");
+    /// ```
+    pub const fn with_aliases(mut self, aliases: &'static [&'static str]) -> Notation {
+        self.aliases = aliases;
+        self
+    }
+
+    /// With a form: texts for which `claims` holds are read without the prefix too. It is asked about every text and
+    /// looks at a few characters. A text that several notations claim and read is
+    /// [ambiguous](Error::is_ambiguous), so a form is as narrow as it can be.
+    ///
+    /// ```
+    /// use tilewright_notation::{Error, Notation, Spec, add_notation};
+    /// let read = |text: &str| Err(Error::parse((0, text.len()), "nothing is read"));
+    /// let none = Notation::new("none", "no layout", read, |_| Err(Error::unsupported("nothing")));
+    /// add_notation(none.with_form(|text| text.starts_with("~"))).unwrap();
+    /// assert_eq!(Spec::parse("~zN").unwrap_err().to_string(), "nothing is read");
+    /// ```
+    pub const fn with_form(mut self, claims: fn(&str) -> bool) -> Notation {
+        self.claims = claims;
+        self
+    }
+
+    /// With words that it reads, for `did you mean`.
+    ///
+    /// ```
+    /// use tilewright_notation::{Error, Notation, Spec, add_notation};
+    /// let read = |text: &str| Err(Error::parse((0, text.len()), "nothing is read"));
+    /// let none = Notation::new("none", "no layout", read, |_| Err(Error::unsupported("nothing")));
+    /// add_notation(none.with_words(|| vec!["nowhere-at-all"])).unwrap();
+    /// let error = Spec::parse("nowhere-at-al").unwrap_err();
+    /// assert!(error.to_string().contains("did you mean `nowhere-at-all`?"));
+    /// ```
+    pub const fn with_words(mut self, words: fn() -> Vec<&'static str>) -> Notation {
+        self.words = words;
+        self
+    }
 }
 
 impl Notation {
@@ -61,7 +130,7 @@ impl Notation {
     /// Whether this is its name or another name of it, in small letters or capitals.
     pub(crate) fn is_called(&self, name: &str) -> bool {
         let same = |own: &&str| own.eq_ignore_ascii_case(name);
-        same(&self.name) || self.aliases.iter().any(|alias| same(alias))
+        same(&self.name) || self.aliases.iter().any(same)
     }
 
     /// Whose notation it is and what it says of a layout, in a few words.

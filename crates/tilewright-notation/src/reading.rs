@@ -10,37 +10,116 @@ use crate::{
 };
 
 /// A SPEC as one dialect read it. Its `Display` is the canonical text in that dialect.
-pub(crate) trait Reading: fmt::Debug + fmt::Display + Send + Sync {
+///
+/// Law: the dialect reads the canonical text as the same layout, and prints it as the same text.
+///
+/// ```
+/// use std::fmt;
+/// use tilewright_core::TensorLayout;
+/// use tilewright_notation::{Error, dialect::{Given, Reading, Resolved}};
+///
+/// /// The order in which Fortran keeps any array.
+/// #[derive(Debug)]
+/// struct Fortran;
+///
+/// impl fmt::Display for Fortran {
+///     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+///         f.write_str("F")
+///     }
+/// }
+///
+/// impl Reading for Fortran {
+///     fn is_concrete(&self) -> bool {
+///         false
+///     }
+///     fn fits(&self, _rank: usize) -> bool {
+///         true
+///     }
+///     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+///         let dims = given.need_dims(self)?;
+///         Ok(Resolved::plain(TensorLayout::col_major(dims)?, given))
+///     }
+/// }
+///
+/// assert!(Fortran.resolve(&Given::new(Some(&[2, 3]), None)).is_ok());
+/// assert!(Fortran.resolve(&Given::new(None, None)).unwrap_err().needs_dims());
+/// ```
+pub trait Reading: fmt::Debug + fmt::Display + Send + Sync {
     /// Whether it carries its extents.
     fn is_concrete(&self) -> bool;
     /// Whether others read this text as the same layout: a user's own names mean nothing to them.
+    #[doc(hidden)]
     fn is_known_everywhere(&self) -> bool {
         true
     }
     /// Whether some array of this rank has this layout.
     fn fits(&self, rank: usize) -> bool;
-    /// The layout of the given array.
+    /// The layout of the given array, which has its dims.
+    ///
+    /// # Errors
+    /// What is missing or does not agree; [`Given`] has these errors.
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error>;
     /// The width below a byte in which this array's elements are stored where nothing else is said.
     fn packs(&self, _given: &Given<'_>) -> Option<u32> {
         None
     }
     /// Which element each register of each thread holds, where the text spreads an array over threads.
+    ///
+    /// # Errors
+    /// As [`Reading::resolve`].
     fn distribution(&self, _given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
         Ok(None)
     }
 }
 
+impl dyn Reading {
+    /// The layout of the given array, and of no other one: a notation that a user added may answer for another.
+    pub(crate) fn of_array(&self, given: &Given<'_>) -> Result<Resolved, Error> {
+        let resolved = self.resolve(given)?;
+        given.agree_dims(&self, resolved.layout.extents())?;
+        Ok(resolved)
+    }
+}
+
 /// What the caller knows of the array.
+///
+/// ```
+/// use tilewright_notation::dialect::Given;
+/// let given = Given::new(Some(&[2, 3]), None);
+/// assert_eq!((given.dims, given.dtype), (Some(&[2, 3][..]), None));
+/// ```
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Given<'a> {
-    pub(crate) dims: Option<&'a [u64]>,
-    pub(crate) dtype: Option<Dtype>,
+#[non_exhaustive]
+pub struct Given<'a> {
+    /// The extents, where they are known.
+    pub dims: Option<&'a [u64]>,
+    /// The element type, where it is known.
+    pub dtype: Option<Dtype>,
 }
 
 impl<'a> Given<'a> {
+    /// An array of these dims and this dtype.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_notation::dialect::Given;
+    /// assert_eq!(Given::new(None, Some(Dtype::F16)).dtype, Some(Dtype::F16));
+    /// ```
+    pub const fn new(dims: Option<&'a [u64]>, dtype: Option<Dtype>) -> Given<'a> {
+        Given { dims, dtype }
+    }
+
     /// The dims, which this general SPEC cannot do without.
-    pub(crate) fn need_dims(&self, spec: &dyn fmt::Display) -> Result<&'a [u64], Error> {
+    ///
+    /// # Errors
+    /// [needs dims](Error::needs_dims).
+    ///
+    /// ```
+    /// use tilewright_notation::dialect::Given;
+    /// assert_eq!(Given::new(Some(&[2, 3]), None).need_dims(&"zN").unwrap(), [2, 3]);
+    /// assert!(Given::new(None, None).need_dims(&"zN").unwrap_err().needs_dims());
+    /// ```
+    pub fn need_dims(&self, spec: &dyn fmt::Display) -> Result<&'a [u64], Error> {
         self.dims.ok_or_else(|| {
             Error::new(
                 Kind::NeedsDims,
@@ -52,14 +131,33 @@ impl<'a> Given<'a> {
     }
 
     /// The dtype, without which this SPEC has no `what`.
-    pub(crate) fn need_dtype(&self, spec: &dyn fmt::Display, what: &str) -> Result<Dtype, Error> {
+    ///
+    /// # Errors
+    /// [needs dtype](Error::needs_dtype).
+    ///
+    /// ```
+    /// use tilewright_notation::dialect::Given;
+    /// let error = Given::new(None, None).need_dtype(&"zN", "C0").unwrap_err();
+    /// assert_eq!(error.to_string(), "`zN` needs the array's dtype, for C0");
+    /// ```
+    pub fn need_dtype(&self, spec: &dyn fmt::Display, what: &str) -> Result<Dtype, Error> {
         self.dtype.ok_or_else(|| {
             Error::new(Kind::NeedsDtype, format!("`{spec}` needs the array's dtype, for {what}"))
         })
     }
 
     /// Checks that given dims, if any, are those of a concrete SPEC.
-    pub(crate) fn agree_dims(&self, spec: &dyn fmt::Display, own: &[u64]) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch).
+    ///
+    /// ```
+    /// use tilewright_notation::dialect::Given;
+    /// assert!(Given::new(None, None).agree_dims(&"(2,3):(3,1)", &[2, 3]).is_ok());
+    /// let other = Given::new(Some(&[3, 2]), None);
+    /// assert!(other.agree_dims(&"(2,3):(3,1)", &[2, 3]).unwrap_err().is_mismatch());
+    /// ```
+    pub fn agree_dims(&self, spec: &dyn fmt::Display, own: &[u64]) -> Result<(), Error> {
         match self.dims {
             Some(dims) if dims != own => Err(Error::new(
                 Kind::Mismatch,
@@ -74,7 +172,18 @@ impl<'a> Given<'a> {
     }
 
     /// The dtype of a SPEC that may carry one, which a given one must then equal.
-    pub(crate) fn agree_dtype(
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch).
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_notation::dialect::Given;
+    /// let halves = Given::new(None, Some(Dtype::F16));
+    /// assert_eq!(halves.agree_dtype(&"zN", None).unwrap(), Some(Dtype::F16));
+    /// assert!(halves.agree_dtype(&"f32[2,3]", Some(Dtype::F32)).unwrap_err().is_mismatch());
+    /// ```
+    pub fn agree_dtype(
         &self,
         spec: &dyn fmt::Display,
         own: Option<Dtype>,
@@ -90,8 +199,20 @@ impl<'a> Given<'a> {
 }
 
 /// A layout with what was said about its elements.
+///
+/// ```
+/// use tilewright_core::{Dtype, Fill, TensorLayout};
+/// use tilewright_notation::dialect::{Given, Resolved};
+/// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+/// // Elements of four bits, packed; padding is zero.
+/// let resolved = Resolved::plain(layout, &Given::new(None, None))
+///     .with_dtype(Dtype::U4)
+///     .with_bits(4)
+///     .with_fill(Fill::Zero);
+/// # let _ = resolved;
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Resolved {
+pub struct Resolved {
     pub(crate) layout: TensorLayout,
     pub(crate) dtype: Option<Dtype>,
     pub(crate) bits: Option<u32>,
@@ -101,7 +222,57 @@ pub(crate) struct Resolved {
 
 impl Resolved {
     /// A layout of elements of the given dtype, of which nothing else was said.
-    pub(crate) fn plain(layout: TensorLayout, given: &Given<'_>) -> Resolved {
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_notation::dialect::{Given, Resolved};
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let resolved = Resolved::plain(layout, &Given::new(None, None));
+    /// # let _ = resolved;
+    /// ```
+    pub fn plain(layout: TensorLayout, given: &Given<'_>) -> Resolved {
         Resolved { layout, dtype: given.dtype, bits: None, fill: Fill::Unspecified, bare: false }
+    }
+
+    /// The same with elements of this type.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, TensorLayout};
+    /// use tilewright_notation::dialect::{Given, Resolved};
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let resolved = Resolved::plain(layout, &Given::new(None, None)).with_dtype(Dtype::F16);
+    /// # let _ = resolved;
+    /// ```
+    pub fn with_dtype(mut self, dtype: Dtype) -> Resolved {
+        self.dtype = Some(dtype);
+        self
+    }
+
+    /// The same with elements stored in this many bits each, where that is not the whole bytes of their type.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_notation::dialect::{Given, Resolved};
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let packed = Resolved::plain(layout, &Given::new(None, None)).with_bits(4);
+    /// # let _ = packed;
+    /// ```
+    pub fn with_bits(mut self, bits: u32) -> Resolved {
+        self.bits = Some(bits);
+        self
+    }
+
+    /// The same with padding that holds this.
+    ///
+    /// ```
+    /// use tilewright_core::{Fill, TensorLayout};
+    /// use tilewright_notation::dialect::{Given, Resolved};
+    /// let layout = TensorLayout::row_major(&[2, 3]).unwrap();
+    /// let zeros = Resolved::plain(layout, &Given::new(None, None)).with_fill(Fill::Zero);
+    /// # let _ = zeros;
+    /// ```
+    pub fn with_fill(mut self, fill: Fill) -> Resolved {
+        self.fill = fill;
+        self
     }
 }

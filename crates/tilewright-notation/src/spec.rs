@@ -2,10 +2,11 @@
 
 use std::{fmt, str::FromStr, sync::Arc};
 
-use tilewright_core::{Dtype, LinearLayout};
+use tilewright_core::{ByteOrder, Dtype, LinearLayout};
 
 use crate::{
     Named, dialect,
+    dtype::{in_order, ordered_dims},
     error::{Error, Kind},
     reading::{Given, Reading},
 };
@@ -40,6 +41,7 @@ pub const MAX_TEXT: usize = 64 * 1024;
 /// | `#ttg.blocked<{sizePerThread = [1, 8], …}>`, `#ttg.swizzled_shared<{…}>` | Triton, general |
 /// | `tensor<16x32xf16, #ttg.linear<{register = [[0, 1], …], …}>>` | Triton, concrete |
 /// | `bf16[528,200] zN`, `[8,12] col-major` | a shape before any SPEC, concrete |
+/// | `>f4[528,200] zN`, `<f4[3,5]{0,1}` | the same with NumPy's code, which says the order of an element's bytes |
 ///
 /// Sources: CuTe, CUTLASS `include/cute/layout.hpp`; HLO, XLA's `xla/hlo/parser/hlo_parser.cc`; oneDNN's
 /// format tags; NumPy's `ndarray.strides`, in bytes; of a named format, its
@@ -61,8 +63,12 @@ pub const MAX_TEXT: usize = 64 * 1024;
 pub struct Spec {
     reading: Arc<dyn Reading>,
     text: Arc<str>,
+    /// Whether others read the text as the same layout.
+    everywhere: bool,
     /// The text as it was written.
     written: Arc<str>,
+    /// The order of an element's bytes, where the text says it.
+    order: Option<ByteOrder>,
 }
 
 impl Spec {
@@ -86,10 +92,27 @@ impl Spec {
                 format!("a layout of {} bytes of text; at most {MAX_TEXT} are read", text.len()),
             ));
         }
+        if let Some((order, plain)) = ordered_dims(text.trim()) {
+            return Spec::parse(&plain)?.ordered(order, text);
+        }
         let start = text.len() - text.trim_start().len();
-        let (reading, canonical) =
+        let read =
             dialect::read(text.trim()).map_err(|error| error.shifted(start).in_text(text))?;
-        Ok(Spec { reading, text: canonical.into(), written: text.into() })
+        let dialect::Read { reading, text: canonical, everywhere } = read;
+        Ok(Spec { reading, text: canonical.into(), everywhere, written: text.into(), order: None })
+    }
+
+    /// The same of elements in this order of bytes, as the text `written` says.
+    fn ordered(mut self, order: ByteOrder, written: &str) -> Result<Spec, Error> {
+        self.text = match in_order(&self.text, order) {
+            Some(text) => text.into(),
+            None => {
+                let said = format!("`{written}` says an order of bytes and no layout of elements");
+                return Err(Error::parse((0, written.len()), said).in_text(written));
+            }
+        };
+        (self.written, self.order) = (written.into(), Some(order));
+        Ok(self)
     }
 
     /// The layout of an array with these dims and this dtype. A concrete SPEC needs neither; what is
@@ -115,13 +138,13 @@ impl Spec {
     /// ```
     pub fn resolve(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Result<Named, Error> {
         let given = Given { dims, dtype };
-        let mut resolved = self.reading.resolve(&given).map_err(|e| self.point(e))?;
+        let mut resolved = self.reading.of_array(&given).map_err(|e| self.point(e))?;
         resolved.bits = resolved.bits.or_else(|| self.reading.packs(&given));
         if let Some(dtype) = resolved.dtype.filter(|dtype| dtype.block().is_some()) {
             // The dims count elements, and the last is whole blocks.
             dtype.packed_bytes(resolved.layout.extents())?;
         }
-        Ok(Named::of(self.text.to_string(), resolved))
+        Ok(Named::of(self.text.to_string(), resolved, self.order))
     }
 
     /// The width below a byte in which the elements of such an array are packed because the name says so,
@@ -173,7 +196,7 @@ impl Spec {
 
     /// Whether others read the text as the same layout.
     pub(crate) fn is_known_everywhere(&self) -> bool {
-        self.reading.is_known_everywhere()
+        self.everywhere
     }
 
     /// Whether the SPEC carries its extents.

@@ -2,7 +2,10 @@
 
 use tilewright_core::Fill;
 
-use crate::{Named, Spec, dialect};
+use crate::{
+    Named, Spec, dialect,
+    dtype::{in_order, ordered_dims},
+};
 
 impl Named {
     /// One concrete SPEC with dims, dtype, layout, capacity, element width and fill: parsed and
@@ -18,12 +21,23 @@ impl Named {
     /// assert_eq!(again.layout(), named.layout());
     /// ```
     pub fn to_spec(&self) -> String {
+        let Some(order) = self.byte_order() else { return self.unordered() };
+        let plain = self.clone().with_byte_order(None);
+        let shape = plain.shape(plain.explicit_bits(), plain.fill());
+        let said = in_order(&plain.unordered(), order);
+        // A name that says the element type elsewhere has no place for the order.
+        said.or_else(|| in_order(&plain.plain(&shape), order)).unwrap_or(shape)
+    }
+
+    /// The SPEC of a layout that says no order of bytes.
+    fn unordered(&self) -> String {
         let shape = self.shape(self.explicit_bits(), self.fill());
         // The name may say width and fill itself.
         let short = self.shape(None, Fill::Unspecified);
-        let name = self.name();
+        let written = self.name();
+        let name = &ordered_dims(written).map_or(written.to_owned(), |(_, plain)| plain);
         let candidates = [
-            name.to_owned(),
+            name.clone(),
             format!("{short}{name}"),
             format!("{short} {name}"),
             format!("{shape} {name}"),
@@ -34,10 +48,16 @@ impl Named {
             .unwrap_or_else(|| self.plain(&shape))
     }
 
-    /// The SPEC without the name: CuTe text behind the shape where one is needed.
+    /// The SPEC without the name: CuTe text behind the shape where one is needed, with its prefix where a notation
+    /// that a user added reads it too.
     fn plain(&self, shape: &str) -> String {
         let text = dialect::spell_cute(self.layout());
-        if self.is_bare() { text } else { format!("{shape} {text}") }
+        let shape = if self.is_bare() { String::new() } else { format!("{shape} ") };
+        let plain = format!("{shape}{text}");
+        match Spec::parse(&plain) {
+            Err(error) if error.is_ambiguous() => format!("{shape}cute:{text}"),
+            _ => plain,
+        }
     }
 
     /// `bf16[528,200]E(8)fill(0)`.

@@ -1,10 +1,11 @@
-//! What is asked of a move, as values that can be compared: the key of the plan cache.
+//! The arguments of a move as values that can be compared: the key of the plan cache.
 
 use pyo3::{prelude::*, types::PyString};
 use tilewright::{Dtype, Fill, Named, Spec, TensorLayout, notation};
 
 use crate::{
     integer::{Integer, Integers, given},
+    order::Order,
     spec::{dtype_of, spec_of},
     values::PyTensorLayout,
 };
@@ -19,6 +20,8 @@ pub(crate) struct Ask {
     /// The width of a stored element of the destination.
     pub(crate) bits: Option<u32>,
     pub(crate) fill: Option<String>,
+    /// How a new result lists its extents.
+    pub(crate) order: Order,
 }
 
 /// A layout as it was given.
@@ -41,7 +44,8 @@ pub(crate) struct Read {
 }
 
 impl Wanted {
-    pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Wanted> {
+    /// The layout that this argument is.
+    pub(crate) fn of(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Wanted> {
         if let Ok(text) = value.cast::<PyString>() {
             return Ok(Wanted::Text(text.to_cow()?.into_owned()));
         }
@@ -55,7 +59,7 @@ impl Wanted {
                 fill: named.fill(),
             })));
         }
-        spec_of(value).map(|spec| Wanted::Text(spec.to_string()))
+        spec_of(argument, value).map(|spec| Wanted::Text(spec.to_string()))
     }
 
     /// The layout for these dims and this element type.
@@ -98,14 +102,16 @@ impl Ask {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
+        order: Option<&str>,
     ) -> PyResult<Ask> {
         Ok(Ask {
-            from: from.map(Wanted::of).transpose()?,
-            to: to.map(Wanted::of).transpose()?,
-            dims: dims.map(|dims| dims.0),
+            from: from.map(|from| Wanted::of("from_", from)).transpose()?,
+            to: to.map(|to| Wanted::of("to", to)).transpose()?,
+            dims: Integers::given("dims", dims)?,
             dtype: dtype.map(dtype_of).transpose()?,
-            bits: given(bits),
+            bits: given("bits", bits)?,
             fill: fill.map(|fill| fill.str().map(|text| text.to_string())).transpose()?,
+            order: Order::of(order)?,
         })
     }
 }

@@ -3,6 +3,7 @@
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
     Spec,
+    ask::Example,
     notation::{self, Format},
 };
 
@@ -76,14 +77,39 @@ impl PyFormat {
     }
 }
 
-/// Every named format, those that were added last.
+/// Every named format, those that were added last; with a word the format of that name or alias, else those whose
+/// names or makers have the word in them.
+///
+/// Raises ``ArgumentError`` where there is none, with the names that are near.
 ///
 /// >>> from tilewright import formats
-/// >>> any(format.name == "COL4_4R2_8C" for format in formats())
+/// >>> formats("zN")
+/// [<Format zN: … (m1 m0:16) (n1 n0:C0) -> … n1 m1 m0 n0>]
+/// >>> formats("FRACTAL_NZ")[0].name
+/// 'zN'
+/// >>> "COL4_4R2_8C" in [format.name for format in formats("cublas")]
 /// True
 #[pyfunction]
-fn formats() -> Vec<PyFormat> {
-    notation::catalogue().map(PyFormat).collect()
+#[pyo3(signature = (word = None, /))]
+fn formats(word: Option<&str>) -> PyResult<Vec<PyFormat>> {
+    let Some(word) = word else { return Ok(notation::catalogue().map(PyFormat).collect()) };
+    let named = |format: &&Format| format.name == word || format.aliases.contains(&word);
+    if let Some(format) = notation::catalogue().find(named) {
+        return Ok(vec![PyFormat(format)]);
+    }
+    let lower = word.to_lowercase();
+    let has = |text: &str| text.to_lowercase().contains(&lower);
+    let found: Vec<PyFormat> = notation::catalogue()
+        .filter(|format| {
+            has(format.name) || has(format.source) || format.aliases.iter().any(|alias| has(alias))
+        })
+        .map(PyFormat)
+        .collect();
+    match found.is_empty() || lower.trim().is_empty() {
+        // It says which names are near.
+        true => Example::of(word).raised().map(|example| vec![PyFormat(example.format)]),
+        false => Ok(found),
+    }
 }
 
 /// Every notation with a sentence on what it is.

@@ -20,7 +20,8 @@ use tilewright::{
 
 use crate::{
     errors::{Raised, parse, refused},
-    integer::{Integer, Integers},
+    forks,
+    integer::{Bounded, Integer, Integers},
     spec::{dtype_of, spec_of},
     values::PyTensorLayout,
 };
@@ -39,15 +40,15 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
         .force(flag(job, "force")?)
         .skip_unfit(flag(job, "skip_unfit")?);
     if let Some(to) = value("to")? {
-        request = request.to(spec_of(&to)?);
+        request = request.to(spec_of("to", &to)?);
     }
     if let Some(rules) = value("rules")? {
         let rules = rules.cast::<PyMapping>().map_err(|_| {
-            PyTypeError::new_err("rules are a mapping from patterns of names to layouts")
+            PyTypeError::new_err("rules= takes a mapping from patterns of names to layouts")
         })?;
         for rule in rules.items()? {
             let (glob, spec) = rule.extract::<(String, Bound<'_, PyAny>)>()?;
-            request = request.rule(glob, spec_of(&spec)?);
+            request = request.rule(glob, spec_of("rules", &spec)?);
         }
     }
     if let Some(tensors) = value("tensors")? {
@@ -56,10 +57,10 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
         request = globs.into_iter().fold(request, |request, glob: String| request.only(glob));
     }
     if let Some(from) = value("from_")? {
-        request = request.from(spec_of(&from)?);
+        request = request.from(spec_of("from_", &from)?);
     }
     if let Some(dims) = value("dims")? {
-        request = request.dims(&dims.extract::<Integers>()?.0);
+        request = request.dims(&dims.extract::<Integers>()?.of("dims")?);
     }
     if let Some(dtype) = value("dtype")? {
         request = request.dtype(dtype_of(&dtype)?);
@@ -68,18 +69,24 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
         let text = fill.str()?.to_string();
         request = request.fill(text.trim().parse().map_err(|error| parse(&text, &error))?);
     }
-    if let Some(threads) = value("threads")? {
-        request = request.threads(threads.extract::<Integer<_>>()?.0);
+    let threads = integer(job, "threads")?;
+    if let Some(memory) = integer(job, "memory")? {
+        request = request.memory(memory);
     }
-    if let Some(memory) = value("memory")? {
-        request = request.memory(memory.extract::<Integer<_>>()?.0);
-    }
-    Ok(request)
+    Ok(request.threads(forks::threads(threads)))
 }
 
 /// What a keyword was given, if it was.
 fn given<'py>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     Ok(job.get_item(name)?.filter(|value| !value.is_none()))
+}
+
+/// An integer that a keyword was given.
+fn integer<'py, T>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<T>>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr> + Bounded,
+{
+    given(job, name)?.map(|value| value.extract::<Integer<T>>()?.of(name)).transpose()
 }
 
 fn flag(job: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {

@@ -11,7 +11,10 @@ use tilewright::{
     },
 };
 
-use crate::errors::{Raised, refused};
+use crate::{
+    errors::{Raised, refused},
+    spelling::html,
+};
 
 /// A picture of a layout. A notebook shows it, and answers the pointer with coordinate and offset.
 ///
@@ -70,6 +73,16 @@ impl PyDrawing {
         })
     }
 
+    fn __str__(&self) -> String {
+        self.text(false)
+    }
+
+    fn __repr__(&self) -> String {
+        let Scene { title, subtitle, .. } = &self.0;
+        let says = if subtitle.is_empty() { String::new() } else { format!(", {subtitle}") };
+        format!("<Drawing of {title}{says}; print() or save() shows it>")
+    }
+
     fn _repr_html_(&self) -> String {
         self.part()
     }
@@ -97,7 +110,7 @@ impl PyDrawing {
             ("grid", None, None, None) => grid(&own, &limits),
             ("memory", None, None, None) => memory(&own, &limits),
             ("grid" | "conversion", Some(to), None, None) => {
-                conversion(&own, &subject(to), &limits)
+                return PyDrawing::of_conversion(named, to);
             }
             ("grid" | "threads", None, Some((threads, values)), None) => {
                 fragment(&own, threads, values, &limits)
@@ -108,7 +121,7 @@ impl PyDrawing {
             (name, ..) => {
                 let says = format!(
                     "no picture is called {name} and takes these arguments; there are grid, memory, \
-                     conversion (to), threads (threads and values), and banks (vector)"
+                     conversion (to=), threads (threads= and values=), and banks (vector=)"
                 );
                 return Err(refused("arguments", says));
             }
@@ -123,9 +136,21 @@ impl PyDrawing {
         scene.map(PyDrawing).ok_or_else(none)
     }
 
+    /// The picture of one array in two layouts.
+    pub(crate) fn of_conversion(from: &Named, to: &Named) -> PyResult<PyDrawing> {
+        conversion(&subject(from), &subject(to), &Limits::default()).raised().map(PyDrawing)
+    }
+
     /// The picture as a part of a page.
     pub(crate) fn part(&self) -> String {
         self.0.to_html_part()
+    }
+
+    /// A text for a notebook, above the picture of one array in two layouts where there is one.
+    pub(crate) fn below(text: &str, from: &Named, to: &Named) -> String {
+        let picture =
+            PyDrawing::of_conversion(from, to).map_or_else(|_| String::new(), |it| it.part());
+        format!("<pre>{}</pre>{picture}", html(text))
     }
 
     /// Which thread holds each cell of a tile, by a layout from threads and values to cells.
@@ -136,7 +161,7 @@ impl PyDrawing {
 
 fn access(named: &Named, vector: u64) -> PyResult<Access> {
     read_at_once(named, vector).map_err(|why| match why {
-        NoAccess::Unknown => refused("needs-dtype", format!("{why}; give dtype")),
+        NoAccess::Unknown => refused("needs-dtype", format!("{why}; give dtype=")),
         NoAccess::Packed(_) => refused("unsupported", why.to_string()),
     })
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use pyo3::{panic::PanicException, prelude::*, sync::PyOnceLock};
-use tilewright::{Error, ParseError, Remedy};
+use tilewright::{Error, Remedy, core::ParseError};
 
 static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -75,20 +75,22 @@ fn exception(error: &Error) -> PyErr {
 fn argument(remedy: Remedy) -> String {
     match remedy {
         Remedy::Overwrite => "overwriting it needs force=True",
-        Remedy::MoreMemory { least: Some(least) } => return format!("memory is at least {least}"),
-        Remedy::MoreMemory { least: None } => "raise memory",
-        Remedy::LessMemory => "lower memory",
+        Remedy::MoreMemory { least: Some(least) } => {
+            return format!("memory= takes {least} at least");
+        }
+        Remedy::MoreMemory { least: None } => "raise memory=",
+        Remedy::LessMemory => "lower memory=",
         Remedy::Dims => "give dims, such as dims=(100, 100)",
         Remedy::Dtype => "give dtype, such as dtype=\"bf16\"",
-        Remedy::DimsAndDtype => "give dims and dtype",
-        Remedy::Source => "give the layout it has as from_, such as from_=\"row-major\"",
-        Remedy::Target => "give the layout as to",
-        Remedy::Rule => "give layouts as rules",
-        Remedy::OtherLayout => "give it another layout by rules",
-        Remedy::LeaveOut => "leave it out by tensors",
+        Remedy::DimsAndDtype => "give dims= and dtype=",
+        Remedy::Source => "give the layout it has, such as from_=\"row-major\"",
+        Remedy::Target => "give the layout as to=",
+        Remedy::Rule => "give layouts as rules=",
+        Remedy::OtherLayout => "give it another layout by rules=",
+        Remedy::LeaveOut => "leave it out by tensors=",
         Remedy::SkipUnfit => "pass over such tensors by skip_unfit=True",
         Remedy::File => "name a file",
-        Remedy::Unverified => "leave verify out",
+        Remedy::Unverified => "leave verify=True out",
         other => return other.to_string(),
     }
     .to_owned()

@@ -186,7 +186,7 @@ fn integer(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         && let Ok(index) = value.call_method0("__index__")
         && index.is_instance_of::<PyInt>()
     {
-        return index.extract::<Integer<i64>>().map(|index| Value::from(index.0));
+        return index.extract::<Integer<i64>>()?.of("argument").map(Value::from);
     }
     let found = value.get_type().name()?.to_string();
     Err(PyTypeError::new_err(format!(

@@ -1,7 +1,7 @@
-//! Processes that fork, as Python's do: a child has none of its parent's threads.
+//! Processes that fork, as Python's do.
 //!
-//! A child takes no plan of its parent's, whose threads would be waited for in vain, and never the threads that
-//! all plans of a process share.
+//! A child has none of its parent's threads, and a plan of its parent would wait for them for ever. So a child makes
+//! its own plans, and never uses the threads that all plans of a process share.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,7 +1,11 @@
 //! `Layout`: CuTe's layout, a function from coordinates to offsets in elements.
 
-use pyo3::{exceptions::PyIndexError, prelude::*, types::PyAny};
-use tilewright::{IntTuple, Layout, Spec};
+use pyo3::{
+    exceptions::PyIndexError,
+    prelude::*,
+    types::{PyAny, PyTuple},
+};
+use tilewright::{Layout, Spec, core::IntTuple};
 
 use crate::{
     drawing::PyDrawing,
@@ -9,7 +13,7 @@ use crate::{
     expression,
     integer::Integers,
     swizzle::PySwizzle,
-    values::{PyLayout, PyTensorLayout, from_tuple},
+    values::{PyLayout, PyTensorLayout, alone, from_tuple},
 };
 
 #[pymethods]
@@ -79,14 +83,16 @@ impl PyLayout {
         self.0.depth()
     }
 
-    /// The offset of a coordinate, in elements: an integer counts colexicographically, a tuple may be nested as
-    /// the shape is. Raises ``OutOfRangeError`` outside the domain.
-    fn __call__(&self, py: Python<'_>, coord: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    /// The offset of a coordinate, in elements: one integer counts colexicographically, a tuple may be nested as the
+    /// shape is, and several arguments are a tuple: ``layout(1, 2)``. Raises ``OutOfRangeError`` outside the domain.
+    #[pyo3(signature = (*coord))]
+    fn __call__(&self, py: Python<'_>, coord: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+        let coord = alone(coord);
         if let Ok(index) = coord.extract::<u64>() {
             let offset = self.0.offset_of(index).raised()?;
             return Ok(offset.into_pyobject(py)?.into_any().unbind());
         }
-        expression::call(py, "crd2idx", &[coord.clone(), Bound::new(py, self.clone())?.into_any()])
+        expression::call(py, "crd2idx", &[coord, Bound::new(py, self.clone())?.into_any()])
     }
 
     /// All offsets, colexicographically: the first mode varies fastest. Raises ``LimitError`` beyond a million.
@@ -150,7 +156,7 @@ impl PyLayout {
     #[pyo3(signature = (*, tile = None))]
     fn draw(&self, tile: Option<Integers>) -> PyResult<PyDrawing> {
         match tile {
-            Some(tile) => PyDrawing::owners(&self.0, &tile.0),
+            Some(tile) => PyDrawing::owners(&self.0, &tile.of("tile")?),
             None => self.tensor()?.grid(),
         }
     }

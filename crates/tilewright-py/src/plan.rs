@@ -6,11 +6,13 @@ use pyo3::{prelude::*, types::PyType};
 
 use crate::{
     ask::{Ask, Wanted},
+    drawing::PyDrawing,
     errors::{Raised, refused},
     foreign::{Facts, Memory},
     forks,
     integer::{Integer, Integers, given},
     prepare::{Prepared, Source},
+    spelling::tuple,
     values::PyTensorLayout,
 };
 
@@ -19,9 +21,9 @@ const SMALL: u64 = 1 << 15;
 
 /// How to move the elements of one layout to another: decided once, run many times.
 ///
-/// ``Plan(from_, to, dims=None, dtype=None, bits=None, fill=None)`` is for storages in the layout ``from_``;
-/// ``Plan.of(array, to=…)`` for arrays of the shape and strides of that one. A plan can be printed: it says its
-/// loops and its kernel.
+/// ``Plan(from_, to, dims=None, dtype=None, bits=None, fill=None, order="C")`` is for storages in the layout ``from_``;
+/// ``Plan.of(array, to)`` for arrays of the shape and strides of that one. A plan can be printed: it says its
+/// loops and its kernel; a notebook draws what it moves.
 ///
 /// Raises ``ParseError``, ``NeedsDimsError``, ``MismatchError`` for layouts that do not fit each other,
 /// ``UnsupportedError`` for a destination in which two elements share storage.
@@ -39,7 +41,7 @@ pub(crate) struct PyPlan(Arc<Prepared>);
 #[pymethods]
 impl PyPlan {
     #[new]
-    #[pyo3(signature = (from_, to, /, *, dims = None, dtype = None, bits = None, fill = None))]
+    #[pyo3(signature = (from_, to, *, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
     fn new(
         from_: &Bound<'_, PyAny>,
         to: &Bound<'_, PyAny>,
@@ -47,14 +49,15 @@ impl PyPlan {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
+        order: Option<&str>,
     ) -> PyResult<PyPlan> {
-        let ask = Ask::new(None, Some(to), dims, dtype, bits, fill)?;
-        Prepared::alone(&ask, &Wanted::of(from_)?).map(|made| PyPlan(Arc::new(made)))
+        let ask = Ask::new(None, Some(to), dims, dtype, bits, fill, order)?;
+        Prepared::alone(&ask, &Wanted::of("from_", from_)?).map(|made| PyPlan(Arc::new(made)))
     }
 
     /// The plan for arrays that look like this one; arguments as of ``relayout``.
     #[classmethod]
-    #[pyo3(signature = (array, /, *, to = None, from_ = None, out = None, dims = None, dtype = None, bits = None, fill = None))]
+    #[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn of(
         _class: &Bound<'_, PyType>,
@@ -66,10 +69,12 @@ impl PyPlan {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
+        order: Option<&str>,
     ) -> PyResult<PyPlan> {
-        let ask = Ask::new(from_, to, dims, dtype, bits, fill)?;
+        let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
         let out = out.map(Memory::of).transpose()?;
-        Prepared::new(&ask, &Memory::of(array)?, out.as_ref()).map(|made| PyPlan(Arc::new(made)))
+        Prepared::new(&ask, &Memory::of(array)?.facts, out.as_ref())
+            .map(|made| PyPlan(Arc::new(made)))
     }
 
     /// Moves the elements of ``src``; gives ``out``, or a new array of the family of ``src`` and of the storage's
@@ -84,7 +89,7 @@ impl PyPlan {
         out: Option<&Bound<'py, PyAny>>,
         threads: Option<Integer<usize>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        run(&self.0, &Memory::of(src)?, src.py(), out, given(threads))
+        run(&self.0, &Memory::of(src)?, src.py(), out, given("threads", threads)?)
     }
 
     /// The bytes that a source has.
@@ -123,10 +128,10 @@ impl PyPlan {
         PyTensorLayout(self.0.to.clone())
     }
 
-    /// The shape of a new result: the extents of the storage, outermost first.
+    /// The shape of a new result: the extents of the storage, outermost first; with ``order="F"`` innermost first.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
-        pyo3::types::PyTuple::new(py, &self.0.form.shape)
+        pyo3::types::PyTuple::new(py, self.0.form.listed())
     }
 
     fn __str__(&self) -> String {
@@ -136,6 +141,11 @@ impl PyPlan {
     fn __repr__(&self) -> String {
         let (from, to) = (self.0.from.to_spec(), self.0.to.to_spec());
         format!("<Plan: {from} to {to}, {}>", self.0.plan.kernel_name())
+    }
+
+    /// The plan, and what it moves as a picture.
+    fn _repr_html_(&self) -> String {
+        PyDrawing::below(&self.0.plan.to_string(), &self.0.from, &self.0.to)
     }
 }
 
@@ -184,8 +194,8 @@ fn expected(source: &Source, given: &Memory) -> PyResult<()> {
             );
             Err(refused("mismatch", says))
         }
-        Source::Storage { bytes, dtype, bits, swapped } => {
-            let length = given.row_major_bytes()?.len() as u64;
+        Source::Storage { bytes, shape, dtype, bits, swapped } => {
+            let length = given.storage_bytes(shape)?.len() as u64;
             if length != *bytes {
                 let says = format!("a storage of {length} bytes where the layout takes {bytes}");
                 return Err(refused("mismatch", says));
@@ -209,7 +219,8 @@ fn expected(source: &Source, given: &Memory) -> PyResult<()> {
 fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> PyResult<()> {
     let bytes = prepared.plan.dst_bytes();
     if !out.writable {
-        let says = "the output is read-only, or its library does not say that it may be written";
+        let says = "the output is read-only, requires a gradient, or its library does not say that it may be \
+                    written";
         return Err(refused("read-only", says));
     }
     if out.span() as u64 != bytes || out.facts.size().saturating_mul(out.itemsize() as u64) != bytes
@@ -232,12 +243,13 @@ fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> P
             false => Err(refused("mismatch", "the output lies otherwise than the one of the plan")),
         };
     }
-    out.row_major_bytes().map(drop)
+    out.storage_bytes(&prepared.form.shape).map(drop)
 }
 
 fn described(facts: &Facts) -> String {
     let Facts { shape, strides, itemsize, dtype, swapped } = facts;
     let dtype = dtype.map_or_else(|| format!("{itemsize} bytes"), |dtype| dtype.name().to_owned());
     let order = if *swapped { "big-endian " } else { "" };
-    format!("shape {shape:?} of {order}{dtype} with strides {strides:?} bytes")
+    let (shape, strides) = (tuple(shape), tuple(strides));
+    format!("shape {shape} of {order}{dtype} with strides {strides} bytes")
 }

@@ -1,11 +1,13 @@
-//! From what is asked and an array's facts to a plan, a form of source, and a form of result.
+//! Prepares a move: the arguments and an array's facts become a plan, what a source must look like, and the form of
+//! the result.
 //!
 //! The array's dims and strides are the source's layout, or, where `from_` is given, its bytes are a storage in
 //! that layout. Everything is decided here; a run only checks that the arrays are those that were planned for.
 
 use pyo3::prelude::*;
 use tilewright::{
-    ByteOrder, Dtype, Fill, Named, TensorLayout,
+    Dtype, Fill, Named, TensorLayout,
+    core::ByteOrder,
     relayout::{Elements, Extend, Plan},
 };
 
@@ -14,9 +16,14 @@ use crate::{
     errors::{Raised, parse, refused},
     foreign::{Facts, Memory},
     forks,
-    result::Form,
+    order::Order,
+    result::{Form, packed},
     spec::storage_shape,
+    spelling::tuple,
 };
+
+/// Extents that differ from each other and that no tile divides.
+const EXTENTS: [u64; 8] = [11, 13, 17, 19, 23, 29, 31, 37];
 
 /// A plan with what it expects and gives.
 pub(crate) struct Prepared {
@@ -34,8 +41,9 @@ pub(crate) struct Prepared {
 pub(crate) enum Source {
     /// This very shape and these strides.
     Array(Facts),
-    /// So many bytes side by side, of elements of this type, their bytes in the other order if swapped.
-    Storage { bytes: u64, dtype: Option<Dtype>, bits: u32, swapped: bool },
+    /// `bytes` bytes side by side, which an array of this shape lists outermost first, or in Fortran's order the
+    /// other way round; of elements of this type, their bytes in the other order if swapped.
+    Storage { bytes: u64, shape: Vec<u64>, dtype: Option<Dtype>, bits: u32, swapped: bool },
 }
 
 /// One side of a move: the layout and the width of its elements as stored.
@@ -45,30 +53,36 @@ struct Side {
 }
 
 impl Source {
-    fn storage(side: &Side, swapped: bool) -> PyResult<Source> {
+    fn storage(side: &Side, facts: Option<&Facts>) -> PyResult<Source> {
         let (dtype, bits) = (side.named.dtype(), side.bits);
-        Ok(Source::Storage { bytes: bytes(side)?, dtype, bits, swapped })
+        let mut shape = storage_shape(side.named.layout());
+        // Elements of no whole bytes come as bytes, and any others may.
+        if facts.map_or(bits % 8 != 0, |facts| facts.bits() != bits) {
+            shape = packed(&shape, bits);
+        }
+        let swapped = facts.is_some_and(|facts| facts.swapped);
+        Ok(Source::Storage { bytes: bytes(side)?, shape, dtype, bits, swapped })
     }
 }
 
 impl Prepared {
     /// What moves an array of these facts; `out` are those of an output whose own layout is the destination.
-    pub(crate) fn new(ask: &Ask, source: &Memory, out: Option<&Memory>) -> PyResult<Prepared> {
+    pub(crate) fn new(ask: &Ask, facts: &Facts, out: Option<&Memory>) -> PyResult<Prepared> {
         let from = match &ask.from {
-            Some(wanted) => stored(wanted, ask, Some(&source.facts))?,
-            None => seen(source, ask)?,
+            Some(wanted) => stored(wanted, ask, Some(facts))?,
+            None => seen(facts, ask)?,
         };
         let form = match ask.from {
-            Some(_) => Source::storage(&from, source.facts.swapped)?,
-            None => Source::Array(source.facts.clone()),
+            Some(_) => Source::storage(&from, Some(facts))?,
+            None => Source::Array(facts.clone()),
         };
-        Prepared::between(ask, from, form, Some(&source.facts), out)
+        Prepared::between(ask, from, form, Some(facts), out)
     }
 
     /// What moves storages of a layout that is known without an array.
     pub(crate) fn alone(ask: &Ask, from: &Wanted) -> PyResult<Prepared> {
         let from = stored(from, ask, None)?;
-        let source = Source::storage(&from, false)?;
+        let source = Source::storage(&from, None)?;
         Prepared::between(ask, from, source, None, None)
     }
 
@@ -94,7 +108,8 @@ impl Prepared {
             return Err(refused("unsupported", says));
         }
         let plan = Plan::new(from.named.layout(), to.named.layout(), elements, fill).raised()?;
-        let form = Form::new(facts, from.named.dtype(), to.bits, storage_shape(to.named.layout()));
+        let shape = storage_shape(to.named.layout());
+        let form = Form::new(facts, from.named.dtype(), to.bits, shape, ask.order);
         if form.loses_order() {
             let says = "big-endian elements keep their type; make the array little-endian first";
             return Err(refused("unsupported", says));
@@ -115,31 +130,34 @@ impl Prepared {
 }
 
 /// The array as it lies.
-fn seen(memory: &Memory, ask: &Ask) -> PyResult<Side> {
-    let facts = &memory.facts;
+fn seen(facts: &Facts, ask: &Ask) -> PyResult<Side> {
     if let Some(dims) = &ask.dims
         && *dims != facts.shape
     {
-        let shape = &facts.shape;
-        let says =
-            format!("dims {dims:?} of an array of shape {shape:?}; for a storage, give from_");
+        let (dims, shape) = (tuple(dims), tuple(&facts.shape));
+        let says = format!("dims={dims} of an array of shape {shape}; for a storage, give from_=");
         return Err(refused("mismatch", says));
     }
     let bits = facts.bits();
     if let Some(dtype) = ask.dtype
         && dtype.storage_bits() != Some(bits)
     {
-        let says = format!("elements of {bits} bits are no {dtype}");
+        let says = format!("dtype={dtype} of elements of {bits} bits");
         return Err(refused("dtype", says));
     }
     let dtype = ask.dtype.or(facts.dtype);
-    let named = Named::new("", memory.layout()?, dtype, Some(bits), Fill::Unspecified);
+    let odd = (dtype.and_then(Dtype::storage_bits) != Some(bits)).then_some(bits);
+    let named = Named::new("", facts.layout()?, dtype, odd, Fill::Unspecified);
     Ok(Side { named, bits })
 }
 
 /// A storage in a layout that is given.
 fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
-    let dims = ask.dims.as_deref();
+    let listed = match (&ask.dims, facts) {
+        (None, Some(facts)) => ordered(wanted, facts, ask.dtype),
+        _ => None,
+    };
+    let dims = ask.dims.as_deref().or(listed.as_deref());
     let named = match (wanted.resolve(dims, ask.dtype), facts.and_then(|facts| facts.dtype)) {
         (Err(error), Some(dtype)) if error.needs_dtype() => wanted.resolve(dims, Some(dtype)),
         (resolved, _) => resolved,
@@ -147,7 +165,7 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
     let named = named.raised()?;
     let width = facts.map(Facts::bits);
     let Some(bits) = named.element_bits().or(width).or(ask.bits) else {
-        let says = "the width of an element is not known; give dtype, or bits in the layout";
+        let says = "the width of an element is not known; give dtype=, or a layout that says it";
         return Err(refused("needs-dtype", says));
     };
     if let Some(width) = width
@@ -163,6 +181,36 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
     Ok(Side { named, bits })
 }
 
+/// The dims of an array that is a storage in a layout without dims of its own, where its shape tells them: the layout
+/// puts every dim somewhere among the extents of the storage, whole and without padding.
+///
+/// Extents that differ show which dim is stored where. Two sets of them show that no tile has just one of the extents.
+fn ordered(wanted: &Wanted, facts: &Facts, dtype: Option<Dtype>) -> Option<Vec<u64>> {
+    let dtype = dtype.or(facts.dtype);
+    if facts.shape.len() > EXTENTS.len() || wanted.resolve(None, dtype).is_ok() {
+        return None;
+    }
+    let turned = facts.is_col_major() && !facts.is_row_major();
+    let shape = if turned { Order::F.listed(&facts.shape) } else { facts.shape.clone() };
+    let stored = |dims: &[u64]| {
+        let named = wanted.resolve(Some(dims), dtype).ok()?;
+        let whole = named.element_bits().is_none_or(|bits| bits == facts.bits());
+        let layout = named.layout();
+        (whole && layout.padding() == 0).then(|| storage_shape(layout))
+    };
+    let order = |dims: &[u64]| {
+        let stored = stored(dims)?;
+        let at = |dim: &u64| stored.iter().position(|extent| extent == dim);
+        let order = dims.iter().map(at).collect::<Option<Vec<usize>>>()?;
+        (order.len() == stored.len()).then_some(order)
+    };
+    let mut probe = EXTENTS[..shape.len()].to_vec();
+    let found = order(&probe)?;
+    probe.reverse();
+    let dims: Vec<u64> = found.iter().map(|at| shape[*at]).collect();
+    (order(&probe)? == found && stored(&dims)? == shape).then_some(dims)
+}
+
 /// Where the elements go: to the layout that is wanted, else to where the output's own are.
 fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
     let extents = from.named.layout().extents();
@@ -171,7 +219,7 @@ fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
         let Some(out) = out else {
             return Err(refused(
                 "usage",
-                "no layout to move to; give `to`, or an output that has one",
+                "no layout to move to; give to=, or by out= an array that has one",
             ));
         };
         let layout = whole(out)?;
@@ -191,11 +239,11 @@ fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
 fn whole(out: &Memory) -> PyResult<TensorLayout> {
     let (size, span) = (out.facts.size(), out.span());
     if size.saturating_mul(out.itemsize() as u64) != span as u64 {
-        let shape = out.shape();
+        let shape = tuple(out.shape());
         return Err(refused(
             "copy",
             format!(
-                "an output of shape {shape:?} that is a part of a larger array, or repeats elements: its \
+                "an output of shape {shape} that is a part of a larger array, or repeats elements: its \
                  {size} elements reach over {span} bytes; give a whole array"
             ),
         ));
@@ -216,7 +264,7 @@ fn fill(ask: &Ask, from: &Side, to: &Side) -> PyResult<u128> {
         ask.fill.as_deref().map(|text| text.trim().parse().map_err(|error| parse(text, &error)));
     let fill = match asked.transpose()? {
         Some(asked) if own != Fill::Unspecified && own != asked => {
-            let says = format!("a fill of {asked} where the layout says {own}");
+            let says = format!("fill={asked} where the layout says {own}");
             return Err(refused("mismatch", says));
         }
         Some(asked) => asked,
@@ -226,7 +274,7 @@ fn fill(ask: &Ask, from: &Side, to: &Side) -> PyResult<u128> {
         (Fill::Unspecified | Fill::Unknown | Fill::Zero, None) => Ok(0),
         (Fill::Bits(bits), None) => Ok(bits),
         (Fill::One | Fill::Lowest | Fill::Highest, None) => {
-            Err(refused("needs-dtype", "such a fill depends on the element type; give dtype"))
+            Err(refused("needs-dtype", "such a fill depends on the element type; give dtype="))
         }
         (fill, Some(dtype)) => dtype.stored_fill(fill, to.bits, ByteOrder::Little).raised(),
     }

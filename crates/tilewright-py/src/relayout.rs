@@ -5,7 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyTuple};
+use tilewright::Dtype;
 
 use crate::{
     ask::Ask,
@@ -14,6 +15,7 @@ use crate::{
     integer::{Integer, Integers, given},
     plan,
     prepare::Prepared,
+    spec::dtype_of,
 };
 
 /// The most plans that are kept.
@@ -46,6 +48,7 @@ fn with<T>(work: impl FnOnce(&mut Cache) -> T) -> T {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relayout, module)?)?;
+    module.add_function(wrap_pyfunction!(relayout_form, module)?)?;
     module.add_function(wrap_pyfunction!(plan_cache_info, module)?)?;
     module.add_function(wrap_pyfunction!(plan_cache_clear, module)?)?;
     module.add_function(wrap_pyfunction!(forked, module)?)
@@ -87,7 +90,7 @@ fn forget() {
 }
 
 #[pyfunction]
-#[pyo3(signature = (array, /, *, to = None, from_ = None, out = None, threads = None, dims = None, dtype = None, bits = None, fill = None))]
+#[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, threads = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
 fn relayout<'py>(
     array: &Bound<'py, PyAny>,
@@ -99,9 +102,10 @@ fn relayout<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     bits: Option<Integer<u32>>,
     fill: Option<&Bound<'py, PyAny>>,
+    order: Option<&str>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
-    let ask = Ask::new(from_, to, dims, dtype, bits, fill)?;
+    let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
     let source = Memory::of(array)?;
     let own = match (out, &ask.to) {
         (Some(out), None) => Some(Memory::of(out)?),
@@ -111,12 +115,37 @@ fn relayout<'py>(
     let prepared = match with(|cache| cache.find(&key)) {
         Some(prepared) => prepared,
         None => {
-            let prepared = Arc::new(Prepared::new(&key.0, &source, own.as_ref())?);
+            let prepared = Arc::new(Prepared::new(&key.0, &source.facts, own.as_ref())?);
             with(|cache| cache.keep(key, Arc::clone(&prepared)));
             prepared
         }
     };
-    plan::run(&prepared, &source, py, out, given(threads))
+    plan::run(&prepared, &source, py, out, given("threads", threads)?)
+}
+
+/// What ``relayout`` gives for a dense array of this shape and element type, for a library that asks before there is an
+/// array: its shape, its element type by NumPy's name, and the layouts of source and result as SPECs.
+#[pyfunction]
+#[pyo3(signature = (shape, element, /, to, *, from_ = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+#[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
+fn relayout_form<'py>(
+    py: Python<'py>,
+    shape: Integers,
+    element: &Bound<'py, PyAny>,
+    to: &Bound<'py, PyAny>,
+    from_: Option<&Bound<'py, PyAny>>,
+    dims: Option<Integers>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    bits: Option<Integer<u32>>,
+    fill: Option<&Bound<'py, PyAny>>,
+    order: Option<&str>,
+) -> PyResult<(Bound<'py, PyTuple>, &'static str, String, String)> {
+    let ask = Ask::new(from_, Some(to), dims, dtype, bits, fill, order)?;
+    let facts = Facts::dense(&shape.of("shape")?, dtype_of(element)?);
+    let Prepared { form, from, to, .. } = Prepared::new(&ask, &facts, None)?;
+    let own = || facts.dtype.and_then(Dtype::array_name).unwrap_or("uint8");
+    let shape = PyTuple::new(py, form.listed())?;
+    Ok((shape, form.element().unwrap_or_else(own), from.to_spec(), to.to_spec()))
 }
 
 /// Hits, misses, the number of plans kept, and the most that are.

@@ -1,17 +1,23 @@
-//! The array that a move gives: its shape and its element type.
+//! The array that a move returns: its shape and its element type.
 
-use pyo3::{prelude::*, types::PyString};
+use pyo3::{
+    prelude::*,
+    types::{PyString, PyTuple},
+};
 use tilewright::Dtype;
 
 use crate::{
     errors::refused,
     foreign::{Facts, Family, Memory, numpy_empty, torch_empty},
+    order::Order,
 };
 
 /// What results look like.
 pub(crate) struct Form {
     /// The extents of the storage, outermost first; packed elements count as bytes.
     pub(crate) shape: Vec<u64>,
+    /// How the array lists them.
+    order: Order,
     element: Element,
     /// The width of a stored element.
     pub(crate) bits: u32,
@@ -36,6 +42,7 @@ impl Form {
         dtype: Option<Dtype>,
         bits: u32,
         mut shape: Vec<u64>,
+        order: Order,
     ) -> Form {
         let fits = dtype.filter(|dtype| dtype.storage_bits() == Some(bits));
         let same = facts
@@ -52,7 +59,7 @@ impl Form {
             }
         };
         let swapped = facts.is_some_and(|facts| facts.swapped);
-        Form { shape, element, bits, dtype: fits, swapped }
+        Form { shape, order, element, bits, dtype: fits, swapped }
     }
 
     /// Whether elements are bytes in the other order that a new array would not say.
@@ -74,9 +81,26 @@ impl Form {
             }
             (Element::Named(name), _) => PyString::new(py, name).into_any(),
         };
-        match source.family {
-            Family::Torch => torch_empty(py, &self.shape, &dtype),
-            Family::Numpy | Family::Other => numpy_empty(py, &self.shape, &dtype),
+        let (made, turn) = match source.family {
+            Family::Torch => (torch_empty(py, &self.shape, &dtype)?, "permute"),
+            Family::Numpy | Family::Other => (numpy_empty(py, &self.shape, &dtype)?, "transpose"),
+        };
+        match self.order {
+            Order::C => Ok(made),
+            Order::F => made.call_method1(turn, (PyTuple::new(py, (0..self.shape.len()).rev())?,)),
+        }
+    }
+
+    /// The shape of a new array.
+    pub(crate) fn listed(&self) -> Vec<u64> {
+        self.order.listed(&self.shape)
+    }
+
+    /// The element type of a new array by NumPy's name, where it is not that of the source.
+    pub(crate) fn element(&self) -> Option<&'static str> {
+        match self.element {
+            Element::Own => None,
+            Element::Named(name) => Some(name),
         }
     }
 
@@ -114,7 +138,7 @@ impl Form {
 }
 
 /// The shape in bytes of elements that are no whole bytes each, or of no common width.
-fn packed(shape: &[u64], bits: u32) -> Vec<u64> {
+pub(crate) fn packed(shape: &[u64], bits: u32) -> Vec<u64> {
     let bits = u64::from(bits);
     match shape.split_last() {
         Some((last, outer)) if last.saturating_mul(bits).is_multiple_of(8) => {

@@ -6,7 +6,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyBool, PyComplex, PyFloat, PyInt, PyString},
 };
-use tilewright::{Dtype, Named, Pattern, Spec, TensorLayout, notation};
+use tilewright::{Dtype, Named, Spec, TensorLayout, core::Pattern, notation};
 
 use crate::{
     errors::Raised,
@@ -19,8 +19,8 @@ pub(crate) fn storage_shape(layout: &TensorLayout) -> Vec<u64> {
     digits.map_or_else(|_| vec![layout.capacity()], |digits| digits.as_slice().to_vec())
 }
 
-/// A SPEC, read: a text, or what is a layout already.
-pub(crate) fn spec_of(value: &Bound<'_, PyAny>) -> PyResult<Spec> {
+/// The SPEC that an argument is: a text, or what is a layout already.
+pub(crate) fn spec_of(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Spec> {
     if let Ok(text) = value.cast::<PyString>() {
         return Spec::parse(&text.to_cow()?).raised();
     }
@@ -31,11 +31,14 @@ pub(crate) fn spec_of(value: &Bound<'_, PyAny>) -> PyResult<Spec> {
         return Spec::parse(&format!("cute:{}", layout.get().0)).raised();
     }
     let found = value.get_type().name()?.to_string();
-    Err(PyTypeError::new_err(format!("a layout is text, a Layout or a TensorLayout; not {found}")))
+    Err(PyTypeError::new_err(format!(
+        "{argument}= takes a layout: text, a Layout or a TensorLayout; not {found}"
+    )))
 }
 
-/// A SPEC with the array it is resolved for.
+/// The SPEC that an argument is, with the array it is resolved for.
 pub(crate) fn resolve(
+    argument: &str,
     value: &Bound<'_, PyAny>,
     dims: Option<&[u64]>,
     dtype: Option<Dtype>,
@@ -43,7 +46,7 @@ pub(crate) fn resolve(
     if let (Ok(tensor), None, None) = (value.cast::<PyTensorLayout>(), dims, dtype) {
         return Ok(tensor.get().0.clone());
     }
-    spec_of(value)?.resolve(dims, dtype).raised()
+    spec_of(argument, value)?.resolve(dims, dtype).raised()
 }
 
 /// What NumPy makes of Python's own types. By their names, `float` and `int` are C's.

@@ -1,7 +1,7 @@
 //! `Swizzle`: CuTe's xor of address bits.
 
 use pyo3::prelude::*;
-use tilewright::Swizzle;
+use tilewright::core::Swizzle;
 
 use crate::{errors::Raised, integer::Integer};
 
@@ -21,7 +21,8 @@ impl PySwizzle {
     #[new]
     #[pyo3(signature = (bits, base, shift, /))]
     fn new(bits: Integer<u8>, base: Integer<u8>, shift: Integer<i8>) -> PyResult<PySwizzle> {
-        Swizzle::new(bits.0, base.0, shift.0).raised().map(PySwizzle)
+        let (bits, base) = (bits.of("bits")?, base.of("base")?);
+        Swizzle::new(bits, base, shift.of("shift")?).raised().map(PySwizzle)
     }
 
     /// The number of bits that change.
@@ -55,8 +56,8 @@ impl PySwizzle {
     }
 
     /// The swizzled offset.
-    fn __call__(&self, offset: Integer<u64>) -> u64 {
-        self.0.apply(offset.0)
+    fn __call__(&self, offset: Integer<u64>) -> PyResult<u64> {
+        offset.of("offset").map(|offset| self.0.apply(offset))
     }
 
     fn __str__(&self) -> String {

@@ -2,11 +2,12 @@
 
 use pyo3::{
     prelude::*,
-    types::{PyAny, PyInt, PyTuple, PyType},
+    types::{PyAny, PyTuple, PyType},
 };
 use tilewright::{
-    Dtype, Fill, Named, Place, TensorLayout,
+    Dtype, Fill, Named, TensorLayout,
     ask::{Look, Shown},
+    core::Place,
     notation,
     picture::Limits,
 };
@@ -17,7 +18,8 @@ use crate::{
     foreign::Memory,
     integer::{Integer, Integers, given},
     spec::{dtype_of, resolve, storage_shape},
-    values::{PyLayout, PyTensorLayout},
+    spelling::{html, quoted},
+    values::{PyLayout, PyTensorLayout, alone},
     words::{PyComparison, PyExplanation, compared},
 };
 
@@ -31,7 +33,8 @@ impl PyTensorLayout {
         dtype: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyTensorLayout> {
         let dtype = dtype.map(dtype_of).transpose()?;
-        resolve(spec, dims.as_ref().map(|dims| &*dims.0), dtype).map(PyTensorLayout)
+        let dims = Integers::given("dims", dims)?;
+        resolve("spec", spec, dims.as_deref(), dtype).map(PyTensorLayout)
     }
 
     /// The layout of an array: its dims, its strides, its element type. Nothing is copied.
@@ -66,6 +69,18 @@ impl PyTensorLayout {
     #[getter]
     fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.0.layout().extents())
+    }
+
+    /// The logical extents, by NumPy's name; the extents of the storage are ``storage_shape``.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        self.dims(py)
+    }
+
+    /// The number of logical dims, by NumPy's name.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.rank()
     }
 
     /// The number of logical dims.
@@ -146,9 +161,11 @@ impl PyTensorLayout {
         self.0.layout().injective().raised()
     }
 
-    /// The offset of a coordinate, in elements. Raises ``OutOfRangeError`` outside the dims.
-    fn offset(&self, coord: &Bound<'_, PyAny>) -> PyResult<i64> {
-        self.0.layout().offset(&coordinate(coord)?).raised()
+    /// The offset of a coordinate, in elements: ``offset(16, 0)``, or as one sequence ``offset((16, 0))``. Raises
+    /// ``OutOfRangeError`` outside the dims.
+    #[pyo3(signature = (*coord))]
+    fn offset(&self, coord: &Bound<'_, PyTuple>) -> PyResult<i64> {
+        self.0.layout().offset(&coordinate(&alone(coord))?).raised()
     }
 
     /// The coordinate at an offset of the storage, in elements; None for padding. Raises ``OutOfRangeError``
@@ -158,7 +175,7 @@ impl PyTensorLayout {
         py: Python<'py>,
         offset: Integer<i64>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let offset = offset.0;
+        let offset = offset.of("offset")?;
         match self.0.layout().locate(offset).raised()? {
             Place::Element(coord) => PyTuple::new(py, coord.as_slice()).map(Some),
             Place::Padding => Ok(None),
@@ -191,7 +208,8 @@ impl PyTensorLayout {
         let (dims, dtype) = (self.0.layout().extents(), self.0.dtype());
         compared(
             &self.0,
-            &resolve(other, None, None).or_else(|_| resolve(other, Some(dims), dtype))?,
+            &resolve("other", other, None, None)
+                .or_else(|_| resolve("other", other, Some(dims), dtype))?,
         )
     }
 
@@ -217,14 +235,15 @@ impl PyTensorLayout {
         rows: Option<Integer<u64>>,
     ) -> PyResult<String> {
         let usual = Limits::default();
-        let width =
-            given(width).map_or(usual.width, |width| usize::try_from(width).unwrap_or(usize::MAX));
-        let limits = Limits { width, rows: given(rows).unwrap_or(usual.rows), ..usual };
+        let width = given("width", width)?
+            .map_or(usual.width, |width| usize::try_from(width).unwrap_or(usize::MAX));
+        let limits = Limits { width, rows: given("rows", rows)?.unwrap_or(usual.rows), ..usual };
         let look = Look { memory, tiles, limits, ..Look::default() }.labelled(names, numbers);
         let shown = match other {
             None => Shown::one(&self.0, &look),
             Some(other) => {
-                let other = resolve(other, Some(self.0.layout().extents()), self.0.dtype())?;
+                let other =
+                    resolve("other", other, Some(self.0.layout().extents()), self.0.dtype())?;
                 Shown::two(&self.0, &other, &look)
             }
         };
@@ -244,12 +263,12 @@ impl PyTensorLayout {
         values: Option<Integer<u64>>,
         vector: Option<Integer<u64>>,
     ) -> PyResult<PyDrawing> {
-        let to = to.map(|to| resolve(to, Some(self.0.layout().extents()), self.0.dtype()));
+        let to = to.map(|to| resolve("to", to, Some(self.0.layout().extents()), self.0.dtype()));
         let to = to.transpose()?;
-        let vector = given(vector);
-        let threads = match (given(threads), given(values)) {
+        let vector = given("vector", vector)?;
+        let threads = match (given("threads", threads)?, given("values", values)?) {
             (Some(threads), values) => Some((threads, values.unwrap_or(1))),
-            (None, Some(_)) => return Err(refused("arguments", "values of how many threads?")),
+            (None, Some(_)) => return Err(refused("arguments", "values= needs threads=")),
             (None, None) => None,
         };
         PyDrawing::of(&self.0, &Kind { name: kind, to: to.as_ref(), threads, vector })
@@ -297,30 +316,19 @@ impl PyTensorLayout {
 
     /// The picture for a notebook: drawn, or as text where it cannot be.
     pub(crate) fn html(&self) -> String {
-        let escape =
-            |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         let shown = || {
             Shown::one(&self.0, &Look::default())
                 .map_or_else(|_| self.0.to_spec(), |one| one.picture)
         };
-        let text = || format!("<pre>{}</pre>", escape(&shown()));
+        let text = || format!("<pre>{}</pre>", html(&shown()));
         self.grid().map_or_else(|_| text(), |drawing| drawing.part())
-    }
-}
-
-/// A text between quotes, as Python writes it.
-fn quoted(text: &str) -> String {
-    if text.contains('\'') {
-        format!("\"{}\"", text.replace('"', "\\\""))
-    } else {
-        format!("'{text}'")
     }
 }
 
 /// An integer, or a sequence of such.
 fn coordinate(coord: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-    if coord.is_instance_of::<PyInt>() {
-        return coord.extract::<Integer<u64>>().map(|one| vec![one.0]);
+    match coord.try_iter() {
+        Ok(_) => coord.extract::<Integers>()?.of("coord"),
+        Err(_) => coord.extract::<Integer<u64>>()?.of("coord").map(|one| vec![one]),
     }
-    coord.extract::<Integers>().map(|all| all.0)
 }

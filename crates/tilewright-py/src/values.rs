@@ -5,7 +5,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyTuple},
 };
-use tilewright::{IntTuple, Layout, Named};
+use tilewright::{Layout, Named, core::IntTuple};
 
 use crate::errors::Raised;
 
@@ -43,11 +43,19 @@ pub(crate) struct PyLayout(pub(crate) Layout);
 /// TensorLayout('f16[100,30] zN')
 /// >>> zn.storage_shape, zn.capacity, zn.nbytes
 /// ((2, 7, 16, 16), 3584, 7168)
-/// >>> zn.offset((16, 0)), zn.coord(256)
+/// >>> zn.offset(16, 0), zn.coord(256)
 /// (256, (16, 0))
 #[pyclass(name = "TensorLayout", module = "tilewright", frozen)]
 #[derive(Clone)]
 pub(crate) struct PyTensorLayout(pub(crate) Named);
+
+/// A coordinate that is given as arguments: one is the coordinate itself, several are its parts.
+pub(crate) fn alone<'py>(coord: &Bound<'py, PyTuple>) -> Bound<'py, PyAny> {
+    match coord.get_item(0) {
+        Ok(one) if coord.len() == 1 => one,
+        _ => coord.clone().into_any(),
+    }
+}
 
 /// The same as Python's nested tuples; an integer stays one.
 pub(crate) fn from_tuple<'py>(py: Python<'py>, tuple: &IntTuple) -> PyResult<Bound<'py, PyAny>> {

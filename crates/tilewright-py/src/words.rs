@@ -9,10 +9,12 @@ use tilewright::{
 };
 
 use crate::{
+    drawing::PyDrawing,
     errors::{Raised, refused},
     foreign::Memory,
     integer::Integers,
     spec::{dtype_of, spec_of},
+    spelling::html,
     values::PyTensorLayout,
 };
 
@@ -71,8 +73,19 @@ impl PyExplanation {
         &self.text
     }
 
-    fn __repr__(&self) -> String {
-        format!("<Explanation of {}>", self.spec)
+    fn __repr__(&self) -> &str {
+        &self.text
+    }
+
+    fn _repr_html_(&self) -> String {
+        let row = |(title, says): &(String, String)| {
+            format!("<tr><th>{}</th><td>{}</td></tr>", html(title), html(says))
+        };
+        let said =
+            self.notations.iter().filter_map(|(name, text)| Some((name.clone(), text.clone()?)));
+        let said: String = said.map(|one| row(&one)).collect();
+        let lines: String = self.lines.iter().map(row).collect();
+        format!("<table><caption>{}</caption>{lines}{said}</table>", html(&self.spec))
     }
 }
 
@@ -107,20 +120,28 @@ impl PyExplanation {
 }
 
 /// Whether two layouts are one map: true in a condition where they are, and says where they differ.
-#[pyclass(name = "Comparison", module = "tilewright", frozen, get_all)]
+#[pyclass(name = "Comparison", module = "tilewright", frozen)]
 pub(crate) struct PyComparison {
     /// Whether every coordinate goes to the same offset.
+    #[pyo3(get)]
     same: bool,
     /// A coordinate that goes to different offsets.
+    #[pyo3(get)]
     coord: Option<Vec<u64>>,
     /// Its offset in the first layout, in elements.
+    #[pyo3(get)]
     left: Option<i64>,
     /// Its offset in the second.
+    #[pyo3(get)]
     right: Option<i64>,
     /// What else differs where the maps are the same: capacity, padding, element type.
+    #[pyo3(get)]
     notes: Vec<String>,
     /// The answer as `tilewright same` prints it.
+    #[pyo3(get)]
     text: String,
+    /// The layouts that were compared.
+    both: [Named; 2],
 }
 
 #[pymethods]
@@ -136,14 +157,20 @@ impl PyComparison {
     fn __repr__(&self) -> String {
         format!("<Comparison: {}>", self.text)
     }
+
+    /// The answer, and both layouts as a picture.
+    fn _repr_html_(&self) -> String {
+        let [a, b] = &self.both;
+        PyDrawing::below(&self.text, a, b)
+    }
 }
 
 /// Compares two layouts of arrays.
 pub(crate) fn compared(a: &Named, b: &Named) -> PyResult<PyComparison> {
     let answer = compare(a, b).raised()?;
-    let text = answer.to_string();
-    let none =
-        PyComparison { same: false, coord: None, left: None, right: None, notes: Vec::new(), text };
+    let (text, both) = (answer.to_string(), [a.clone(), b.clone()]);
+    let (coord, left, right, notes) = (None, None, None, Vec::new());
+    let none = PyComparison { same: false, coord, left, right, notes, text, both };
     Ok(match answer {
         Comparison::Same { notes } => PyComparison { same: true, notes, ..none },
         Comparison::Differ(found) => PyComparison {
@@ -175,9 +202,9 @@ fn same(
     dims: Option<Integers>,
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyComparison> {
-    let dims = dims.map(|dims| dims.0);
+    let dims = Integers::given("dims", dims)?;
     let dtype = dtype.map(dtype_of).transpose()?;
-    let [left, right] = both([&spec_of(a)?, &spec_of(b)?], dims.as_deref(), dtype);
+    let [left, right] = both([&spec_of("a", a)?, &spec_of("b", b)?], dims.as_deref(), dtype);
     compared(&left.raised()?, &right.raised()?)
 }
 
@@ -196,7 +223,8 @@ fn distribution(
     dtype: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Option<String>> {
     let dtype = dtype.map(dtype_of).transpose()?;
-    let map = spec_of(spec)?.distribution(dims.as_ref().map(|dims| &*dims.0), dtype).raised()?;
+    let dims = Integers::given("dims", dims)?;
+    let map = spec_of("spec", spec)?.distribution(dims.as_deref(), dtype).raised()?;
     Ok(map.map(|map| map.to_string()))
 }
 
@@ -264,6 +292,12 @@ impl PyInference {
             (None, None) => format!("<Inference: {}>", self.0.answer),
         }
     }
+
+    /// The answer, and the layout as a picture where there is one.
+    fn _repr_html_(&self) -> String {
+        let picture = self.layout().map_or_else(String::new, |layout| layout.html());
+        format!("<pre>{}</pre>{picture}", html(&self.0.to_string()))
+    }
 }
 
 /// Finds the layout that puts the elements of ``original``, row-major, where ``packed`` has them. Nothing is
@@ -291,7 +325,7 @@ fn infer(
         let says = format!("elements of {width} bytes against elements of {}", packed.itemsize());
         return Err(refused("dtype", says));
     }
-    let dims = dims.map_or_else(|| original.shape().to_vec(), |dims| dims.0);
+    let dims = Integers::given("dims", dims)?.unwrap_or_else(|| original.shape().to_vec());
     let (dtype, bits) = (original.dtype(), original.facts.odd_bits());
     let known = Known { bytes: from, dims: &dims, width, dtype, bits };
     Ok(PyInference(py.detach(|| Inferred::of(&known, to))))

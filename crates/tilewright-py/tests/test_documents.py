@@ -1,5 +1,6 @@
 """Examples in docstrings and documents run; stubs say what is there."""
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,10 +61,11 @@ def test_the_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 subprocess.run([sys.executable, *command[1:]], check=True, stdout=subprocess.DEVNULL)
 
 
-def test_the_readme() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("path", ["README.md", "docs/recipes.md"])
+def test_other_documents(path: str) -> None:
+    text = (ROOT / path).read_text(encoding="utf-8")
     examples = "\n".join(part.partition("```")[0] for part in text.split("```python\n")[1:])
-    test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", None, None)
+    test = doctest.DocTestParser().get_doctest(examples, {}, path, None, None)
     ran = doctest.DocTestRunner(optionflags=OPTIONS).run(test)
     assert ran.failed == 0 and ran.attempted > 3
 
@@ -95,13 +98,45 @@ def test_types() -> None:
         assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_the_stubs_name_everything() -> None:
-    stub = (CRATE / "python" / "tilewright" / "_tilewright.pyi").read_text(encoding="utf-8")
-    for name, value in vars(_tilewright).items():
-        if name.startswith("_") or isinstance(value, types.ModuleType):
+def declared(function: ast.FunctionDef) -> list[tuple[str, str, bool]]:
+    """Names and kinds of a stub's parameters, and whether each has a default."""
+    given = function.args
+    positional = [*given.posonlyargs, *given.args]
+    kinds = ["positional-only"] * len(given.posonlyargs) + ["positional or keyword"] * len(given.args)
+    defaults = [False] * (len(positional) - len(given.defaults)) + [True] * len(given.defaults)
+    found = [(one.arg, kind, has) for one, kind, has in zip(positional, kinds, defaults, strict=True)]
+    if given.vararg:
+        found.append((given.vararg.arg, "variadic positional", False))
+    found += [(one.arg, "keyword-only", has is not None) for one, has in zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    return [one for one in found if one[0] not in ("self", "cls")]
+
+
+def actual(value: Any) -> list[tuple[str, str, bool]]:
+    """The same of what the native module has."""
+    parameters = inspect.signature(value).parameters.values()
+    return [
+        (one.name, one.kind.description, one.default is not one.empty) for one in parameters if one.name not in ("self", "cls")
+    ]
+
+
+def test_the_stubs_say_what_is_there() -> None:
+    """Every name of the module is in the stub and the other way round, with the same parameters."""
+    stub = ast.parse((CRATE / "python" / "tilewright" / "_tilewright.pyi").read_text(encoding="utf-8"))
+    public = lambda names: {name for name in names if not name.startswith("_")}  # noqa: E731
+    said = {part.name: part for part in stub.body if isinstance(part, (ast.FunctionDef, ast.ClassDef))}
+    there = {name: value for name, value in vars(_tilewright).items() if not isinstance(value, types.ModuleType)}
+    assert public(said) == public(there)
+    for name, part in said.items():
+        if isinstance(part, ast.FunctionDef):
+            assert declared(part) == actual(there[name]), name
             continue
-        assert f"class {name}:" in stub or f"def {name}(" in stub, name
-        if isinstance(value, type):
-            body = stub.split(f"class {name}:")[1].split("\n@final")[0].split("\ndef ")[0]
-            for member in vars(value):
-                assert member.startswith("_") or f"def {member}(" in body, f"{name}.{member}"
+        members = {member.name: member for member in part.body if isinstance(member, ast.FunctionDef)}
+        assert public(members) == public(vars(there[name])), name
+        assert {one for one in members if one.startswith("_repr_")} == {one for one in vars(there[name]) if one.startswith("_repr_")}
+        for of, member in members.items():
+            if of == "__new__":
+                assert declared(member) == actual(there[name]), name
+            elif not of.startswith("__") and not member.decorator_list:
+                assert declared(member) == actual(getattr(there[name], of)), f"{name}.{of}"
+            elif member.decorator_list and isinstance(decorator := member.decorator_list[0], ast.Name) and decorator.id == "property":
+                assert inspect.isgetsetdescriptor(vars(there[name])[of]), f"{name}.{of}"

@@ -54,7 +54,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         tw.parse("(2,2):(1,2)").draw().save(tmp_path / "none" / "a.svg")
     # What is advised is said in Python's words.
-    for advised, asked in [("tensors, .* rules, .* skip_unfit=True", {}), ("; memory is", {"memory": 1})]:
+    for advised, asked in [("tensors=, .* rules=, .* skip_unfit=True", {}), ("; memory= takes 4096 at least", {"memory": 1})]:
         with pytest.raises(tw.FileError, match=advised) as raised:
             tw.convert(MODEL, tmp_path / "b.safetensors", to="zN", **asked)
         assert "--" not in str(raised.value)
@@ -164,3 +164,28 @@ def test_the_program_is_interrupted_as_ever(tmp_path: Path) -> None:
     assert running.wait(timeout=60) == -signal.SIGINT
     running.stdin.close()
     running.stdout.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists() or (os.cpu_count() or 1) < 2, reason="no list of threads")
+def test_all_cores_work_unless_threads_are_given(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(1 << 20, dtype=np.float32).reshape(1024, 1024))
+
+    def tasks() -> int:
+        return len(os.listdir("/proc/self/task"))
+
+    begin = tasks()
+
+    def running(**asked: int) -> int:
+        # Threads of the run before end a moment after it.
+        while tasks() > begin:
+            os.sched_yield()
+        most = 0
+
+        def look(_done: int, _total: int) -> None:
+            nonlocal most
+            most = max(most, tasks())
+
+        tw.convert(tmp_path / "a.npy", tmp_path / "b.npy", to="col-major", force=True, progress=look, **asked)
+        return most
+
+    assert running() > running(threads=1)

@@ -165,6 +165,83 @@ def test_an_output_of_ones_own(order: Any) -> None:
     assert tw.relayout(array, to="order:ABC->CBA", out=memoryview(bytearray(240))).tobytes() == data
 
 
+SMALL = [(), (5,), (2, 3), (3, 3), (1, 4), (2, 3, 4), (3, 3, 3), (2, 1, 3, 2)]
+
+
+@pytest.mark.parametrize("shape", SMALL, ids=str)
+@pytest.mark.parametrize("to", ["row-major", "col-major", "zN", "{0,1:T(2,2)}", "NHWC", "{1,0:E(4)}"])
+def test_fortran_order_is_the_transpose_over_the_same_bytes(shape: tuple[int, ...], to: str) -> None:
+    array = counted(shape, np.int8)
+    asked: dict[str, Any] = {"dtype": "s4"} if "E(4)" in to else {}
+    try:
+        rows = tw.relayout(array, to, **asked)
+    except tw.Error:
+        pytest.skip("of another rank")
+    columns = tw.relayout(array, to, order="F", **asked)
+    assert columns.flags.f_contiguous and same_bytes(columns.T, rows)
+    assert tw.Plan.of(array, to, order="F", **asked).shape == columns.shape
+    # As an output, and as a storage to read.
+    for out in [np.empty_like(columns), np.empty_like(rows)]:
+        assert tw.relayout(array, to, out=out, **asked) is out
+        assert (out == (columns if out.shape == columns.shape and out.flags.f_contiguous else rows)).all()
+    for storage in [rows, columns]:
+        back = tw.relayout(storage, "row-major", from_=to, dims=shape, dtype="s4" if asked else None, bits=8)
+        assert (back.astype(np.int8) & 15 == array & 15).all() if asked else same_bytes(back, array)
+
+
+def test_a_column_major_result_keeps_its_shape() -> None:
+    array = counted((2, 3))
+    columns = tw.relayout(array, "col-major", order="F")
+    assert columns.shape == (2, 3) and (columns == array).all() and columns.flags.f_contiguous
+    large = counted((300, 700), np.uint16)
+    kept = tw.relayout(large, "col-major", order="F")
+    assert (kept == large).all() and kept.flags.f_contiguous and kept.ctypes.data % 64 == 0
+    for wrong in [np.empty((3, 2), np.uint32, order="F"), np.empty((6, 1), np.uint32)[::-1]]:
+        with pytest.raises(tw.CopyError):
+            tw.relayout(array, "col-major", out=wrong)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 4])
+def test_a_shape_tells_the_dims_of_an_order(rank: int) -> None:
+    letters = "ABCD"[:rank]
+    for order in itertools.permutations(range(rank)):
+        layout = f"order:{letters}->{''.join(letters[dim] for dim in order)}"
+        for shape in itertools.product([1, 2, 3], repeat=rank):
+            array = counted(shape, np.uint8)
+            stored = tw.relayout(array, layout)
+            assert same_bytes(tw.relayout(stored, "row-major", from_=layout), array)
+            turned = tw.relayout(array, layout, order="F")
+            back = tw.relayout(turned, "row-major", from_=layout)
+            assert back.tobytes() == array.tobytes()
+
+
+def test_dims_that_a_shape_does_not_tell() -> None:
+    images = counted((2, 3, 4, 5), np.float32)
+    assert same_bytes(tw.relayout(tw.relayout(images, "NHWC"), "NCHW", from_="NHWC"), images)
+    assert same_bytes(tw.relayout(images, "NHWC", from_="NCHW"), tw.relayout(images, "NHWC"))
+    array = counted((6, 11), np.uint16)
+    for layout in ["zN", "{1,0:T(2,2)}", "(m1 m0:11) n -> m1 n m0", "m (n1 n0:11) -> m n1 n0", "{0,1}pad(13,17)"]:
+        with pytest.raises(tw.Error):
+            tw.relayout(array, "row-major", from_=layout)
+    # Packed elements in bytes are fewer than the dims say.
+    with pytest.raises(tw.NeedsDimsError):
+        tw.relayout(counted((4, 3), np.uint8), "row-major", from_="{1,0:E(4)}", dtype="s4", bits=8)
+    with pytest.raises(tw.NeedsDimsError):
+        tw.relayout(bytes(6), "row-major", from_="NHWC")
+
+
+def test_layouts_by_position_and_by_name() -> None:
+    array = counted((2, 3))
+    wanted = tw.relayout(array, to="col-major")
+    assert same_bytes(tw.relayout(array, "col-major"), wanted)
+    plans = [
+        tw.Plan.of(array, "col-major"),
+        tw.Plan("u32[2,3] row-major", "col-major"),
+        tw.Plan(to="col-major", from_="u32[2,3] row-major"),
+    ]
+    assert all(same_bytes(plan.run(array), wanted) for plan in plans)
+
+
 def test_outputs_that_are_refused() -> None:
     array = counted((4, 6))
     cases: list[tuple[type[tw.Error], Any, dict[str, Any]]] = [

@@ -1,11 +1,18 @@
 """torch's tensors: read where they are, results torch's own. ``cargo xtask oracles`` installs torch."""
 
+import doctest
+import importlib
+from functools import partial
+from typing import Any
+
 import numpy as np
 import pytest
 
 import tilewright as tw
 
 torch = pytest.importorskip("torch", reason="torch is not installed; cargo xtask oracles installs it")
+
+operations: Any = importlib.import_module("tilewright.torch")
 
 DTYPES = [
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
@@ -53,8 +60,8 @@ def test_views() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(tw.DeviceError):
         tw.relayout(torch.empty(3, device="meta"), to="row-major")
-    with pytest.raises(tw.ArrayError, match="detach"):
-        tw.relayout(torch.zeros(3, requires_grad=True), to="row-major")
+    with pytest.raises(tw.ReadOnlyError, match="gradient"):
+        tw.relayout(torch.zeros(3), to="row-major", out=torch.zeros(3, requires_grad=True))
     with pytest.raises(tw.ArrayError, match="to_dense"):
         tw.relayout(torch.eye(3).to_sparse(), to="row-major")
     with pytest.warns(UserWarning, match="prototype"), pytest.raises(tw.ArrayError):
@@ -66,3 +73,87 @@ def test_what_is_refused() -> None:
         tw.relayout(tensor, to="col-major", out=tensor.t())
     with pytest.raises(tw.Error):
         tw.relayout(tensor, out=torch.zeros(4).expand(4, 4))
+
+
+def test_parameters_are_read() -> None:
+    weights = torch.nn.Parameter(torch.rand(4, 6))
+    for tensor in [weights, weights * 2]:
+        got = tw.relayout(tensor, "col-major")
+        assert torch.equal(got, tensor.detach().t()) and not got.requires_grad
+    module = torch.nn.Linear(30, 100)
+    assert tuple(tw.relayout(module.weight, "zN").shape) == (4, 7, 16, 8)
+
+
+def test_fortran_order() -> None:
+    tensor = torch.arange(24).reshape(2, 3, 4)
+    rows, columns = (tw.relayout(tensor, "col-major", order=order) for order in "CF")
+    assert torch.equal(columns, tensor) and torch.equal(columns.permute(2, 1, 0), rows)
+    assert columns.stride() == (1, 2, 6)
+    out = torch.empty_strided((2, 3, 4), (1, 2, 6), dtype=tensor.dtype)
+    assert torch.equal(tw.relayout(tensor, "col-major", out=out), tensor)
+    assert torch.equal(tw.relayout(columns, "row-major", from_="col-major"), tensor)
+
+
+CASES = [
+    ((100, 30), {"to": "zN"}),
+    ((100, 30), {"to": "zN", "order": "F"}),
+    ((2, 3, 4, 5), {"to": "NHWC"}),
+    ((2, 4, 5, 3), {"to": "NCHW", "from_": "NHWC"}),
+    ((3, 5), {"to": "{1,0:T(2,2)}", "fill": "one"}),
+    ((24,), {"to": "row-major", "from_": "{1,0:T(2,2)}", "dims": [3, 5]}),
+    ((0, 4), {"to": "col-major"}),
+    ((6,), {"to": "row-major"}),
+]
+
+
+@pytest.mark.parametrize(("shape", "asked"), CASES, ids=str)
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.int8])
+def test_the_operation_is_relayout(shape: tuple[int, ...], asked: dict[str, Any], dtype: Any) -> None:
+    tensor = torch.randint(0, 100, shape).to(dtype)
+    wanted = tw.relayout(tensor, **asked)
+    for function in [moved := partial(operations.relayout, **asked), compiled(moved)]:
+        got = function(tensor)
+        assert torch.equal(got, wanted) and got.stride() == wanted.stride() and got.dtype == wanted.dtype
+    rest = {name: value for name, value in asked.items() if name != "to"}
+    torch.library.opcheck(torch.ops.tilewright.relayout, (tensor, asked["to"]), rest)
+
+
+def test_packing_changes_the_element_type() -> None:
+    tensor = torch.randint(-8, 8, (4, 6), dtype=torch.int8)
+    asked: dict[str, Any] = {"to": "row-major", "dtype": "s4", "bits": 4}
+    got = compiled(partial(operations.relayout, **asked))(tensor)
+    assert got.dtype is torch.uint8 and torch.equal(got, tw.relayout(tensor, **asked))
+
+
+@pytest.mark.parametrize(("shape", "asked"), CASES, ids=str)
+def test_gradients_go_the_same_way_back(shape: tuple[int, ...], asked: dict[str, Any]) -> None:
+    tensor = torch.rand(shape, dtype=torch.float64, requires_grad=True)
+    moved = partial(operations.relayout, **asked)
+    moved(tensor).mul(weights := torch.rand_like(moved(tensor))).sum().backward()
+    # The sum of weights times elements: the gradient is the weights, each at its element's place.
+    with torch.no_grad():
+        again = sum(float(a * b) for a, b in zip(moved(tensor).flatten(), weights.flatten(), strict=True))
+        padding = float((moved(torch.zeros_like(tensor)) * weights).sum())
+        assert again == pytest.approx(float((tensor * tensor.grad).sum()) + padding)
+    assert tensor.numel() > 100 or torch.autograd.gradcheck(moved, (tensor,))
+
+
+def test_a_module_compiles_whole() -> None:
+    """One graph, no break, with layouts as text and as values."""
+    zn = tw.parse("f16[100,30] zN")
+
+    def packed(weights: Any) -> Any:
+        return operations.relayout(weights * 2, zn if weights.dim() == 2 else "row-major").reshape(-1) + 1
+
+    weights = torch.ones(100, 30, dtype=torch.float16)
+    assert torch.equal(compiled(packed)(weights), packed(weights))
+
+
+def compiled(function: Any) -> Any:
+    torch._dynamo.reset()
+    return torch.compile(function, fullgraph=True, backend="aot_eager")
+
+
+def test_docstrings() -> None:
+    failed, tried = doctest.testmod(operations)
+    assert failed == 0 and tried > 0

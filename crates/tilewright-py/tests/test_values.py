@@ -13,6 +13,7 @@ import pytest
 
 import tilewright as tw
 
+MODEL = Path(__file__).resolve().parents[3] / "corpus" / "data" / "tiny_llm_mixed.safetensors"
 LAYOUTS = [
     tw.Layout("((4,2),(4,3)):((4,16),(1,32))"),
     tw.Layout("Sw<3,3,3> o (8,64):(64,1)"),
@@ -131,6 +132,69 @@ def test_layouts_of_arrays() -> None:
         tw.parse("row-major", (3,), "f33")
 
 
+def test_layouts_of_arrays_have_numpys_names() -> None:
+    for spec in ["f16[100,30] zN", "f32[7] row-major", "f32[] row-major", "f32[2,3,4]{0,1,2}"]:
+        layout = tw.parse(spec)
+        assert layout.shape == layout.dims and layout.ndim == layout.rank == len(layout.shape)
+        for coord in np.ndindex(*(min(extent, 3) for extent in layout.shape)):
+            assert layout.offset(*coord) == layout.offset(coord) == layout.offset(list(coord))
+    zn = tw.parse("f16[100,30] zN")
+    assert zn.offset(16, 0) == zn.offset(np.int64(16), np.int8(0)) == 256
+    assert tw.parse("f32[7] row-major").offset(np.int64(5)) == 5
+    layout = tw.Layout((4, (2, 3)), (6, (3, 1)))
+    assert layout(1, (1, 2)) == layout((1, (1, 2))) and layout(1, 5) == layout(1 + 4 * 5)
+    for wrong in [(), (16,), (16, 0, 0), (100, 0)]:
+        with pytest.raises(tw.Error):
+            zn.offset(*wrong)
+    with pytest.raises(TypeError):
+        zn.offset(16, 0.5)  # type: ignore[arg-type]
+
+
+def test_errors_are_named_as_they_are_caught() -> None:
+    for name in [*tw._errors.__all__, "FileExistsError", "FileNotFoundError", "OverflowError", "PermissionError"]:
+        error = getattr(tw, name)
+        assert (error.__module__, error.__qualname__) == ("tilewright", name) and issubclass(error, tw.Error)
+    with pytest.raises(tw.ParseError) as raised:
+        tw.parse("row-mayor")
+    assert raised.exconly().startswith("tilewright.ParseError: no notation reads this")
+
+
+def test_errors_name_arguments() -> None:
+    array = np.zeros((2, 3), np.float32)
+    for says, call in [
+        (r"dims=\(3, 2\) of an array of shape \(2, 3\); for a storage, give from_=", lambda: tw.relayout(array, "zN", dims=(3, 2))),
+        ("give to=, or by out= an array that has one", lambda: tw.relayout(array)),
+        ("dtype=f16 of elements of 32 bits", lambda: tw.relayout(array, "zN", dtype="f16")),
+        ("order= takes 'C' .* or 'F', not 'K'", lambda: tw.relayout(array, "zN", order="K")),
+        ("to= takes a layout: text, a Layout or a TensorLayout; not int", lambda: tw.relayout(array, 5)),  # type: ignore[arg-type]
+        ("from_= takes a layout", lambda: tw.relayout(array, "zN", from_=5)),  # type: ignore[arg-type]
+        ("spec= takes a layout", lambda: tw.parse(5)),  # type: ignore[arg-type]
+        ("give the layout as to=, or give layouts as rules=", lambda: tw.convert(MODEL, "x.safetensors")),
+        ("rules= takes a mapping", lambda: tw.convert(__file__, "x.npy", rules=["zN"])),  # type: ignore[arg-type]
+        ("threads= takes an integer, not str", lambda: tw.convert(__file__, "x.npy", to="zN", threads="two")),  # type: ignore[arg-type]
+        ("dims= takes a sequence of integers, such as .*; not int", lambda: tw.convert(__file__, "x.npy", to="zN", dims=3)),  # type: ignore[arg-type]
+        ("threads= takes an integer, not str", lambda: tw.relayout(array, "zN", threads="two")),  # type: ignore[arg-type]
+        ("dims= takes a sequence of integers, such as .*; not str", lambda: tw.parse("zN", dims="34")),  # type: ignore[arg-type]
+        ("dims= takes an integer, not float", lambda: tw.parse("zN", dims=(3, 4.0))),  # type: ignore[arg-type]
+        ("coord= takes an integer, not float", lambda: tw.parse("f16[4,4]").offset(3, 0.5)),  # type: ignore[arg-type]
+        ("values= needs threads=", lambda: tw.parse("f32[4,4]").draw(values=4)),
+    ]:
+        with pytest.raises((tw.Error, TypeError), match=says):
+            call()
+
+
+def test_formats_by_a_word() -> None:
+    names = lambda word: [format.name for format in tw.formats(word)]  # noqa: E731
+    for format in tw.formats():
+        for word in [format.name, *format.aliases]:
+            assert names(word) == [format.name]
+    assert "NC1HWC0" in names("CANN") and names("cann") == names("CANN") and "COL32" in names("cublas")
+    with pytest.raises(tw.ArgumentError, match="NC1HWC0"):
+        tw.formats("NC1HWC1")
+    with pytest.raises(tw.ArgumentError):
+        tw.formats("")
+
+
 def test_errors_say_where() -> None:
     text = "{0,1:T(8,128)(2,x)}"
     with pytest.raises(tw.ParseError) as raised:
@@ -164,6 +228,7 @@ def test_answers_in_words() -> None:
     differs = tw.same("(2,3):(3,1)", "(2,3):(1,2)")
     assert (differs.coord, differs.left, differs.right) == ([0, 1], 1, 2)
     assert str(differs) == "differ at (0,1): 1 vs 2"
+    assert repr(differs) == "<Comparison: differ at (0,1): 1 vs 2>" and repr(explanation) == str(explanation)
     assert tw.same("f32[2,3] row-major", "(2,3):(3,1) capacity 8").notes
     assert len(tw.formats()) > 60 and len(tw.notations()) > 15
     for format in tw.formats():
@@ -205,6 +270,7 @@ def test_pictures(tmp_path: Path) -> None:
     ]:
         assert drawing.svg.startswith("<svg") and drawing.svg.rstrip().endswith("</svg>")
         assert "tw-scene" in drawing._repr_html_() and "<html" in drawing.html.lower()
+        assert str(drawing) == drawing.text(colours=False) and repr(drawing).startswith("<Drawing of ")
         assert "tikzpicture" in drawing.tikz and "\x1b" not in drawing.text(colours=False)
         for end in ["svg", "html", "tex", "txt"]:
             drawing.save(tmp_path / f"picture.{end}")
@@ -267,28 +333,30 @@ def test_integers_out_of_bounds_are_typed() -> None:
     """Python's integers have no bounds, the library's have: ``ValueError`` with the number and what is expected."""
     zn = tw.parse("f16[20,40] zN")
     array = np.zeros((3, 4), np.float32)
-    for call in [
-        lambda: tw.parse("row-major", dims=(-1, 4)),
-        lambda: tw.parse("row-major", dims=(1 << 64, 4)),
-        lambda: zn.offset((-1, 39)),
-        lambda: zn.offset(-1),
-        lambda: zn.coord(1 << 70),
-        lambda: zn.draw("threads", threads=-1),
-        lambda: zn.draw("banks", vector=-8),
-        lambda: tw.Layout("(4,2):(1,4)").draw(tile=(4, -2)),
-        lambda: tw.Swizzle(-1, 0, 0),
-        lambda: tw.Swizzle(3, 3, 1000),
-        lambda: tw.Swizzle(3, 3, 3)(-1),
-        lambda: tw.relayout(array, to="col-major", threads=-1),
-        lambda: tw.relayout(array, to="col-major", bits=-8),
-        lambda: tw.relayout(array, to="col-major", threads=10**5000),
-        lambda: tw.Plan("u16[2,3] row-major", "col-major", dims=(2, -3)),
-        lambda: tw.Plan.of(array, to="col-major").run(array, threads=-1),
-        lambda: tw.infer(array, array, dims=(-3, -4)),
-        lambda: tw.convert("a.npy", "b.npy", to="col-major", memory=-1),
-        lambda: tw.convert("a.npy", "b.npy", to="col-major", threads=-1),
+    for name, call in [
+        ("dims", lambda: tw.parse("row-major", dims=(-1, 4))),
+        ("dims", lambda: tw.parse("row-major", dims=(1 << 64, 4))),
+        ("coord", lambda: zn.offset((-1, 39))),
+        ("coord", lambda: zn.offset(-1, 39)),
+        ("coord", lambda: zn.offset(-1)),
+        ("offset", lambda: zn.coord(1 << 70)),
+        ("threads", lambda: zn.draw("threads", threads=-1)),
+        ("vector", lambda: zn.draw("banks", vector=-8)),
+        ("tile", lambda: tw.Layout("(4,2):(1,4)").draw(tile=(4, -2))),
+        ("bits", lambda: tw.Swizzle(-1, 0, 0)),
+        ("shift", lambda: tw.Swizzle(3, 3, 1000)),
+        ("offset", lambda: tw.Swizzle(3, 3, 3)(-1)),
+        ("threads", lambda: tw.relayout(array, to="col-major", threads=-1)),
+        ("bits", lambda: tw.relayout(array, to="col-major", bits=-8)),
+        ("threads", lambda: tw.relayout(array, to="col-major", threads=10**5000)),
+        ("dims", lambda: tw.Plan("u16[2,3] row-major", "col-major", dims=(2, -3))),
+        ("threads", lambda: tw.Plan.of(array, to="col-major").run(array, threads=-1)),
+        ("dims", lambda: tw.infer(array, array, dims=(-3, -4))),
+        ("memory", lambda: tw.convert("a.npy", "b.npy", to="col-major", memory=-1)),
+        ("threads", lambda: tw.convert("a.npy", "b.npy", to="col-major", threads=-1)),
+        ("threads", lambda: tw.verify("a.npy", "b.npy", to="col-major", threads=-1)),
     ]:
-        with pytest.raises(tw.ArgumentError, match="an integer from .* is expected, not"):
+        with pytest.raises(tw.ArgumentError, match=f"^{name}= takes an integer from .*, not"):
             call()
     for dims in (4, "34", 2.0):
         with pytest.raises(TypeError):

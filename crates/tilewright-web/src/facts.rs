@@ -1,11 +1,15 @@
 //! What a layout means, and what a picture of it needs.
 
 use serde_json::{Value, json};
-use tilewright::{Explanation, Named, TensorLayout, ask::Answer as _};
+use tilewright::{
+    Explanation, Named, TensorLayout,
+    ask::Answer as _,
+    core::{LinearDim, LinearLayout},
+};
 
 /// The fields of an [`Explanation`]; also `padded` (the
 /// extent of each dim with its padding), `cuts` (the sizes of tiles of each dim, inner first), `modes`
-/// (every mode of the storage as `[extent, stride]`) and `low` (the lowest offset).
+/// (every mode of the storage as `[extent, stride]`), `low` (the lowest offset) and `swizzled`.
 pub(crate) fn view(named: &Named) -> Value {
     let mut facts = Explanation::of(named).to_json();
     let layout = named.layout();
@@ -14,6 +18,7 @@ pub(crate) fn view(named: &Named) -> Value {
     facts["cuts"] = json!(dims.map(|dim| cuts(layout, dim)).collect::<Vec<_>>());
     let modes = layout.layout().modes().iter().map(|mode| (mode.extent(), mode.stride()));
     facts["modes"] = json!(modes.collect::<Vec<_>>());
+    facts["swizzled"] = json!(!layout.layout().swizzle().is_identity());
     facts["low"] = json!(layout.layout().bounds().map_or(0, |(low, _)| low.min(0)));
     facts
 }
@@ -38,6 +43,26 @@ fn cuts(layout: &TensorLayout, dim: usize) -> Vec<u64> {
     sizes
 }
 
+/// A map from registers, lanes, warps and blocks in words: how many there are of each, of what array, and how
+/// often an element is held.
+pub(crate) fn spread(map: &LinearLayout) -> Value {
+    let sizes = |dims: &[LinearDim]| {
+        let one = |dim: &LinearDim| (dim.name().to_owned(), dim.size().to_string());
+        dims.iter().map(one).collect::<Vec<_>>()
+    };
+    let mut lines = sizes(map.ins());
+    lines.extend(sizes(map.outs()));
+    let copies = map.in_size() >> map.rank().min(63);
+    let held = match (map.is_surjective(), copies) {
+        (false, _) => "not all of the elements".to_owned(),
+        (true, 1) => "each element once".to_owned(),
+        (true, copies) => format!("each element {copies} times"),
+    };
+    lines.push(("held".to_owned(), held));
+    lines.push(("as a map of bits".to_owned(), map.to_string()));
+    json!(lines)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,5 +80,7 @@ mod tests {
         let nested = self::facts("((4,2,3),5):((1,8,16),48)");
         assert_eq!(nested["cuts"], json!([[4, 8], []]));
         assert_eq!(self::facts("4:-2")["low"], -6);
+        assert_eq!(self::facts("4:-2")["swizzled"], false);
+        assert_eq!(self::facts("Sw<3,3,3> o (8,64):(64,1)")["swizzled"], true);
     }
 }

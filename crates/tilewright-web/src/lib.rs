@@ -1,6 +1,6 @@
 //! The library as the page in the browser sees it.
 //!
-//! Two doors, and no others: [`ask`], a question and its answer as JSON, and [`View`], a layout that is
+//! It exports two things: [`ask`], a question and its answer as JSON, and [`View`], a layout that is
 //! kept open so that a window of it can be read as an array of numbers, as often as the page scrolls.
 //! On `wasm32-unknown-unknown` both are exported; elsewhere they are functions like any other, which is
 //! how they are tested. `cargo xtask web` builds the page.

@@ -55,11 +55,13 @@ impl Operation {
     }
 }
 
-/// For each cell of the result the cell of A and that of B, or -1.
+/// For each cell of the result the cell of A and that of B, and the number of the tile or copy of A that it is
+/// in; -1 where there is none.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Links {
     pub(crate) a: Vec<i64>,
     pub(crate) b: Vec<i64>,
+    pub(crate) tiles: Vec<i64>,
 }
 
 impl Links {
@@ -73,9 +75,16 @@ impl Links {
         if result.size() > MAX_CELLS {
             return None;
         }
-        let cells = (0..result.size()).map(|i| cell(operation, a, b, result, i));
-        let (a, b) = cells.map(|(a, b)| (number(a), number(b))).unzip();
-        Some(Links { a, b })
+        let mut links = Links { a: Vec::new(), b: Vec::new(), tiles: Vec::new() };
+        for i in 0..result.size() {
+            let (left, right) = cell(operation, a, b, result, i);
+            let copies =
+                matches!(operation, Operation::Product | Operation::Blocked | Operation::Raked);
+            links.a.push(number(left));
+            links.b.push(number(right));
+            links.tiles.push(number(if copies { right } else { rest(operation, b, result, i) }));
+        }
+        Some(links)
     }
 }
 
@@ -111,6 +120,26 @@ fn cell(operation: Operation, a: &Layout, b: Option<Tile<'_>>, result: &Layout, 
             let back = |from: &u64| a.offset_of(*from).ok() == i64::try_from(i).ok();
             (from.filter(back), None)
         }
+    }
+}
+
+/// The number of the tile that cell `i` of a division is in.
+fn rest(operation: Operation, b: Option<Tile<'_>>, result: &Layout, i: u64) -> Option<u64> {
+    match (operation, b?) {
+        (Operation::DivideAxes, Tile::Extents(tile)) => {
+            let (sizes, own) = (sizes(result), sizes(tile));
+            let extents = own.into_iter().chain(std::iter::repeat(1));
+            let pairs: Vec<(u64, u64)> = sizes.iter().copied().zip(extents).collect();
+            let counts: Vec<u64> =
+                pairs.iter().map(|(size, extent)| size.div_ceil(*extent.max(&1))).collect();
+            let coord = coord(i, &sizes);
+            let tiles = coord.iter().zip(&pairs).map(|(x, (_, extent))| x / extent.max(&1));
+            Some(index(tiles, &counts))
+        }
+        (Operation::DivideAxes | Operation::Divide, Tile::Layout(tile) | Tile::Extents(tile)) => {
+            Some(i / tile.size().max(1))
+        }
+        _ => None,
     }
 }
 
@@ -225,6 +254,27 @@ mod tests {
         let (links, result) = linked("logical_divide", &layout("(6,8):(8,1)"), "<3,4>").unwrap();
         let cell = (0..48).find(|&i| result.offset_of(i) == Ok(8)).unwrap();
         assert_eq!(links.b[cell as usize], 1);
+    }
+
+    #[test]
+    fn tiles_of_a_division_are_equal_parts_with_each_cell_of_the_tile_once() {
+        for op in ["logical_divide", "zipped_divide", "tiled_divide", "flat_divide"] {
+            let (links, _) = linked(op, &layout("(6,8):(8,1)"), "<3,4>").unwrap();
+            let mut tiles = HashMap::<i64, Vec<i64>>::new();
+            for (&tile, &cell) in links.tiles.iter().zip(&links.b) {
+                tiles.entry(tile).or_default().push(cell);
+            }
+            assert_eq!(tiles.len(), 4, "{op}");
+            for cells in tiles.values_mut() {
+                cells.sort_unstable();
+                assert_eq!(*cells, (0..12).collect::<Vec<_>>(), "{op}");
+            }
+            // A's cells (0,0) and (2,3) are in one tile, (3,3) is in another.
+            let of = |cell| links.tiles[links.a.iter().position(|&a| a == cell).unwrap()];
+            assert!(of(0) == of(2 + 3 * 6) && of(0) != of(3 + 3 * 6), "{op}");
+        }
+        let (links, _) = linked("composition", &layout("(6,8):(8,1)"), "<3,4>").unwrap();
+        assert!(links.tiles.iter().all(|&tile| tile == -1));
     }
 
     #[test]

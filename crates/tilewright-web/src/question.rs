@@ -8,6 +8,7 @@ use tilewright::{
         Access, Limits, NoAccess, access, banks, conversion, distribution, expression, grid,
         is_map, memory, subject,
     },
+    eval::evaluate,
     input,
     relayout::{Elements, Plan},
 };
@@ -31,10 +32,10 @@ const USUAL_BITS: u32 = 32;
 /// | `view` | `spec`, `dims`, `dtype` | what the program explains with `--json`, and what a picture needs |
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
 /// | `plan` | `a`, `b`, `dims`, `dtype` | how the bytes would be moved: `text`, `kernel`, and the width `bits` of the elements, `assumed` where neither side says it |
-/// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of so many elements at once: `svg`, `notes`, and the width `bits`, `assumed` where it is not known |
-/// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads, and for maps that are no layouts, the `map`, what its picture shows as `title`, and the picture as `svg`; null for others |
+/// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of `vector` elements at once: `svg`, `notes`, and the width `bits`, `assumed` where it is not known |
+/// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads, and for maps that are no layouts, the `map`, what its picture shows as `title`, the picture as `svg`, and `lines`: the map in words, as `[title, text]`; null for others |
 /// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype`; `expression` of `text` | an SVG file, or null |
-/// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links` |
+/// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links`: for each cell of the result that of `a`, that of `b`, and the number of its tile or copy of `a` |
 ///
 /// A SPEC may be an expression. A refusal is
 /// `{"error": {"kind", "message", "field", "span"}}`, where `field` is the field of the question at fault and
@@ -135,18 +136,19 @@ impl Page<'_> {
             let scene = expression(text, &Limits::default());
             let scene = scene.map_err(|error| error.in_field("spec"))?;
             let svg = scene.map(|scene| scene.to_svg());
-            return Ok(
-                json!({ "title": "Where each cell is sent", "map": text.trim(), "svg": svg }),
-            );
+            let map = evaluate(text).map_or_else(|_| text.trim().to_owned(), |map| map.to_string());
+            let (title, lines) = ("Where each cell is sent", json!([["map", map]]));
+            return Ok(json!({ "title": title, "map": text.trim(), "svg": svg, "lines": lines }));
         }
         let spread = Distribution::of(self.0.text("spec")?, &self.0.array()?)?;
         let Some(map) = spread.map else {
             return Ok(Value::Null);
         };
-        let scene = distribution(&map, &Limits::default())
+        let mut scene = distribution(&map, &Limits::default())
             .map_err(|error| Error::from(error).in_field("spec"))?;
-        let (title, svg) = ("Who holds each element", scene.to_svg());
-        Ok(json!({ "title": title, "map": map.to_string(), "svg": svg }))
+        scene.title = text.trim().to_owned();
+        let (title, svg, lines) = ("Who holds each element", scene.to_svg(), facts::spread(&map));
+        Ok(json!({ "title": title, "map": map.to_string(), "svg": svg, "lines": lines }))
     }
 
     /// A picture to keep: of one layout, its memory, or a conversion.

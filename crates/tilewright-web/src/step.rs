@@ -102,7 +102,7 @@ fn links(
         (None, None) => None,
     };
     let links = Links::new(operation, a.as_layout()?, b, result.as_layout()?)?;
-    Some(json!({ "a": links.a, "b": links.b }))
+    Some(json!({ "a": links.a, "b": links.b, "tiles": links.tiles }))
 }
 
 #[cfg(test)]

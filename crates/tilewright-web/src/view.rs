@@ -4,7 +4,7 @@
 //! not decided, is `NaN`.
 
 use serde_json::json;
-use tilewright::{Place, TensorLayout, ask::Fields};
+use tilewright::{TensorLayout, ask::Fields, core::Place};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// The most numbers of one window.

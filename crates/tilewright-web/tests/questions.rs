@@ -110,6 +110,12 @@ fn who_holds_what_is_drawn() {
         "#ttg.blocked<{sizePerThread=[1,2], threadsPerWarp=[8,4], warpsPerCTA=[1,1], order=[1,0]}>";
     let spread = answer(json!({ "ask": "spread", "spec": text, "dims": "8,8" }));
     assert!(spread["svg"].as_str().unwrap().contains(">T31</text>"), "{spread}");
+    // The picture is called what was typed.
+    assert!(spread["svg"].as_str().unwrap().contains("<title>#ttg.blocked"), "{spread}");
+    let lines = [("register", "2"), ("lane", "32"), ("warp", "1"), ("block", "1")];
+    let said = spread["lines"].as_array().unwrap();
+    assert!(lines.iter().zip(said).all(|((name, size), line)| *line == json!([name, size])));
+    assert!(said.contains(&json!(["held", "each element once"])), "{spread}");
     assert!(answer(json!({ "ask": "spread", "spec": "(2,3):(1,2)" })).is_null());
     for text in ["make_identity_layout((2,3))", "(2,3):(1@0,1@1)", "eval: {lane=[1,2]} -> (row:4)"]
     {

@@ -1,5 +1,5 @@
-//! Layouts, conversions and expressions as pictures: everything of `tilewright-draw`, and the way there from
-//! what this crate reads.
+//! Layouts, conversions and expressions as pictures: everything of `tilewright-draw`, and functions that draw what
+//! this crate reads.
 //!
 //! ```
 //! use tilewright::{Spec, draw::{Limits, conversion, subject}};
@@ -35,7 +35,7 @@ pub fn subject(named: &Named) -> Subject<'_> {
     Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())
 }
 
-/// What a thread reads of an array that reads so many elements at once.
+/// What a thread reads of an array if it reads `vector` elements at once.
 ///
 /// # Errors
 /// Why banks cannot be counted for it.
@@ -65,7 +65,7 @@ pub fn access(named: &Named, vector: u64) -> Result<Access, NoAccess> {
 pub enum NoAccess {
     /// The width of its elements is not known.
     Unknown,
-    /// Its elements have so many bits, which are no whole bytes.
+    /// The bits of its elements, which are no whole bytes.
     Packed(u32),
 }
 

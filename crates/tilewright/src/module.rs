@@ -1,6 +1,6 @@
 //! HLO modules in files: recognised by name or content, and read whole within a bound.
 //!
-//! What their arrays take is asked of [`HloComputation::buffers`](tilewright_xla::HloComputation::buffers).
+//! The sizes of their arrays come from [`HloComputation::buffers`](tilewright_xla::HloComputation::buffers).
 
 use std::{
     fmt,

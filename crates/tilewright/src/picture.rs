@@ -63,7 +63,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What fits a terminal of so many characters and lines.
+    /// What fits a terminal of `width` characters and `height` lines.
     ///
     /// ```
     /// use tilewright::picture::Limits;

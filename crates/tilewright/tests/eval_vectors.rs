@@ -7,7 +7,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use tilewright::{IntTuple, Layout, LeftInverse, eval::evaluate};
+use tilewright::{
+    Layout,
+    core::{IntTuple, LeftInverse},
+    eval::evaluate,
+};
 
 fn rows() -> Vec<Value> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/vectors/algebra.jsonl");

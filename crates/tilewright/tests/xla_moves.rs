@@ -1,9 +1,9 @@
 //! Data moved into, out of and between XLA's layouts: the stated cases, by number.
 
 use tilewright::{
-    ArrayShape, TensorLayout,
+    TensorLayout,
     relayout::{Elements, Plan},
-    xla::permutation,
+    xla::{ArrayShape, permutation},
 };
 
 fn lower(text: &str) -> TensorLayout {

@@ -74,7 +74,7 @@ impl Builds<'_> {
         Ok(new.into_iter().filter(|name| old.contains(name)).collect())
     }
 
-    /// Both builds on one case, so many times.
+    /// Both builds on one case, `times` times.
     fn turns(&self, case: &str, times: usize) -> Outcome<Turns> {
         let mut all = Turns::new();
         for turn in 0..times {

@@ -62,7 +62,7 @@ fn head(result: &Value) -> String {
     let machine = &result["machine"];
     let vectors: Vec<&str> = list(&machine["vectors"]).iter().filter_map(Value::as_str).collect();
     let mut text = format!(
-        "# {}, {} cores, {}\n\nCaches of {} KiB; {}. Single numbers are GB/s read and written; ratios are to memcpy of as many bytes in the same run, and cpu is processor time over time.\n\n",
+        "# {}, {} cores, {}\n\nCaches of {} KiB; {}. Single numbers are GB/s read and written; ratios are to memcpy of the same number of bytes in the same run, and cpu is processor time over time.\n\n",
         word(machine, "cpu"),
         machine["cores"],
         word(result, "date"),

@@ -1,4 +1,4 @@
-//! A7: only the program and this helper speak to the console; a library answers its caller.
+//! A7: only the program and xtask print; a library returns its answers to its caller.
 
 use super::{
     finding::Finding,

@@ -112,7 +112,7 @@ impl Head {
             return false;
         }
         // What exists for doctests alone is one; what is hidden is in no documentation.
-        let exempt = ["$(#[", "#[cfg(doctest)]", "#[doc(hidden)]"];
+        let exempt = ["$(#[", "#[cfg(doctest)]", "#[cfg(all(doctest,", "#[doc(hidden)]"];
         self.shows |= exempt.iter().any(|attribute| code.starts_with(attribute));
         self.exported |= code.starts_with("#[macro_export]");
         self.open += code.matches(['[', '(']).count();
@@ -124,7 +124,14 @@ impl Head {
 /// The text of a line of documentation.
 fn doc(raw: &str) -> Option<&str> {
     let line = raw.trim_start();
-    line.strip_prefix("///").or_else(|| line.strip_prefix("//!")).map(str::trim_start)
+    let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
+    text.map(str::trim_start).or_else(|| fence(line))
+}
+
+/// The beginning of an example that is compiled where a feature is on.
+fn fence(line: &str) -> Option<&str> {
+    let given = ["#[cfg_attr(", "#![cfg_attr("].iter().any(|start| line.starts_with(start));
+    (given && !line.contains("(not(") && line.ends_with("doc = \"```\")]")).then_some("```")
 }
 
 /// Whether a block that opens with this language is compiled: no text, nothing to ignore.
@@ -173,6 +180,10 @@ mod tests {
         for kind in ["pub fn a() {", "pub const unsafe fn a() {", "pub struct A;", "pub enum A {"] {
             assert_eq!(found(&format!("/// Adds.\n#[inline]\n{kind}")), [3], "{kind}");
             assert_eq!(found(&format!("/// ```\n/// a();\n/// ```\n#[inline]\n{kind}")), NONE);
+            let fence = |what: &str| format!("#[cfg_attr({what}, doc = \"```\")]");
+            let one = format!("/// Adds.\n{}\n/// a();\n/// ```\n{kind}", fence("feature = \"a\""));
+            assert_eq!(found(&one), NONE, "{one}");
+            assert_eq!(found(&format!("{}\n{kind}", fence("not(feature = \"a\")"))), [2], "{kind}");
             assert_eq!(found(&format!("/// ```text\n/// a\n/// ```\n{kind}")), [4], "{kind}");
         }
         assert_eq!(found("    pub fn $is(&self) -> bool {"), [1]);

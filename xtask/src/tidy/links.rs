@@ -38,12 +38,12 @@ fn targets(line: &str) -> Vec<String> {
     inline.chain(named).map(String::from).collect()
 }
 
-fn is_relative(target: &str) -> bool {
+pub(crate) fn is_relative(target: &str) -> bool {
     !(target.starts_with('#') || target.contains("://") || target.starts_with("mailto:"))
 }
 
-/// The target as a path from the root, without its anchor.
-fn resolved(folder: &str, target: &str) -> String {
+/// The target, seen from a folder, as a path from the root, without its anchor.
+pub(crate) fn resolved(folder: &str, target: &str) -> String {
     let target = target.split('#').next().unwrap_or_default();
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in target.split('/') {

@@ -29,7 +29,7 @@ mod features;
 mod finding;
 mod graph;
 mod length;
-mod links;
+pub(crate) mod links;
 mod map;
 mod modules;
 mod open_arms;

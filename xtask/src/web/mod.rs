@@ -9,6 +9,7 @@ mod wasm;
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
     thread,
 };
 
@@ -40,12 +41,23 @@ pub(crate) fn has_browser(root: &Path) -> Outcome {
 
 /// Asks the page what the corpus holds, in Node, and uses it in a browser.
 pub(crate) fn test(root: &Path) -> Outcome {
-    let (browser, web) = (browser::find(root)?, root.join("web"));
     // One file after the other: what is printed of times is then of an idle machine.
-    let mut tests = command(&web, &["node", "--test", "--test-concurrency=1"]);
-    tests.arg("--test-reporter=spec").args(test_files(&web.join("tests"))?);
-    tests.env("CHROMIUM", browser).env("SCREENSHOTS", target(root)?.join("screenshots"));
-    run(&mut tests)
+    let mut tests = browsing(root, &["node", "--test", "--test-concurrency=1"])?;
+    run(tests.arg("--test-reporter=spec").args(test_files(&root.join("web/tests"))?))
+}
+
+/// Takes a picture of everything the page shows, on four screens, dark and light; it fails where a part is wider
+/// than its screen, or complains.
+pub(crate) fn shots(root: &Path) -> Outcome {
+    run(&mut browsing(root, &["node", "tests/shots.mjs"])?)
+}
+
+/// A command in the page's folder that is told of a browser and where screenshots go.
+fn browsing(root: &Path, words: &[&str]) -> Outcome<Command> {
+    let mut made = command(&root.join("web"), words);
+    made.env("CHROMIUM", browser::find(root)?)
+        .env("SCREENSHOTS", target(root)?.join("screenshots"));
+    Ok(made)
 }
 
 fn test_files(folder: &Path) -> Outcome<Vec<PathBuf>> {

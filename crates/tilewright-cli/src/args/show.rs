@@ -40,7 +40,7 @@ pub(crate) struct Show {
     /// Replace files that exist
     #[arg(long, help_heading = "Into files")]
     pub(crate) force: bool,
-    /// Which of so many threads holds each element, where each stores its values behind those of the
+    /// Which of N threads holds each element, where each stores its values behind those of the
     /// thread before
     #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers"], help_heading = "Other pictures")]
     pub(crate) threads: Option<u64>,
@@ -50,7 +50,7 @@ pub(crate) struct Show {
     /// The layout maps (thread, value) to the cells of a tile of these extents: which thread holds each
     #[arg(long, value_name = "M,N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads"], help_heading = "Other pictures")]
     pub(crate) tile: Option<String>,
-    /// The banks of shared memory, and the conflicts of threads that read so many elements at once
+    /// The banks of shared memory, and the conflicts of threads that read N elements at once
     #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads", "tile"], help_heading = "Other pictures")]
     pub(crate) banks: Option<u64>,
     /// Colours: auto, on a terminal unless NO_COLOR says otherwise; always, also in files and pipes; or never

@@ -1,6 +1,9 @@
 //! `convert`: a file rewritten in another layout.
 
-use tilewright::{ask::Converted, files::Request};
+use tilewright::{
+    ask::Converted,
+    files::{self, Request},
+};
 
 use crate::{
     args::Convert, exit::ExitCode, failure::Failure, output::Output, progress::Bar, size, streams,
@@ -11,6 +14,9 @@ pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitC
     let input = streams::open(&args.input, request.reading())?;
     let conversion = streams::prepare(&input, &args.output, request)?;
     if args.dry_run {
+        if !args.force && !files::is_stream(&args.output) && args.output.exists() {
+            out.remark(&format!("{} exists; a run needs --force", args.output.display()));
+        }
         return Ok(out.say(&Converted { conversion: &conversion, report: None })?);
     }
     let bar = Bar::new(quiet || out.is_json());
@@ -33,5 +39,7 @@ fn request(args: &Convert) -> Result<Request, Failure> {
         return Err(Failure::usage("no layout to convert to; give --to SPEC or --rule GLOB=SPEC"));
     }
     let threads = size::count("--threads", &args.threads)?;
-    Ok(super::request(&args.job)?.verify(args.verify).threads(threads).force(args.force))
+    // A plan replaces nothing.
+    let force = args.force || args.dry_run;
+    Ok(super::request(&args.job)?.verify(args.verify).threads(threads).force(force))
 }

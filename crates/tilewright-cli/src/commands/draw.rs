@@ -6,8 +6,9 @@ use std::{
 };
 
 use tilewright::{
-    LinearLayout, Named, Spec,
+    Named, Spec,
     ask::{Drawn, title},
+    core::LinearLayout,
     draw::{self, Label, Limits, Scene, Subject},
     files,
     input::expression,

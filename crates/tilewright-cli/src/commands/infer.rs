@@ -32,12 +32,24 @@ fn original(args: &Infer) -> Result<Original, Failure> {
     let known = tensor.layout().clone();
     let width = match known.element_bits() {
         Some(bits) if bits % 8 == 0 && tensor.refusal().is_none() => bits as usize / 8,
-        _ => return Err(Failure::usage("--original: its elements are no whole bytes each")),
+        _ => return Err(Failure::usage(format!("--original: {}", why_not(tensor)))),
     };
     let stored = input.bytes(tensor, MOST)?;
     let dims = tensor.dims().to_vec();
     let bytes = row_major(stored, known.layout(), width)?;
     Ok(Original { bytes, dims, width, known })
+}
+
+/// Why elements of a tensor cannot be looked for one by one.
+fn why_not(tensor: &Tensor) -> String {
+    match (tensor.refusal(), tensor.layout().element_bits()) {
+        (Some(refusal), _) => format!("it has no layout: {refusal}"),
+        (None, Some(bits)) => format!("its elements take {bits} bits, no whole bytes each"),
+        (None, None) => {
+            let dtype = tensor.dtype();
+            format!("elements of {dtype} are stored in blocks, and single elements are looked for")
+        }
+    }
 }
 
 /// The only tensor of a file, or the one that is asked for.

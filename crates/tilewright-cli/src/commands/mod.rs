@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, a file each.
 
 mod bench;
 mod completions;
@@ -11,7 +11,7 @@ mod question;
 mod show;
 mod verify;
 
-use tilewright::{Error, ParseError, files::Request};
+use tilewright::{Error, core::ParseError, files::Request};
 
 use crate::{
     args::{Cli, Command, Job},

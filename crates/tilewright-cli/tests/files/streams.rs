@@ -262,3 +262,63 @@ fn a_pattern_without_bounds_is_refused() {
         folder.write("f.toml", format!("a = {}{}", "[".repeat(5000), "]".repeat(5000)).as_bytes());
     refusal(&["formats", "--formats", &formats], 2, &["f.toml"]);
 }
+
+/// A result whose file cannot say its layout has a note beside it; to a stream it is said.
+#[test]
+fn a_layout_is_noted_beside_its_file_or_said() {
+    let folder = Folder::new();
+    let input = folder.write("in.npy", &small());
+    let (out, raw) = (folder.text("out.npy"), format!("raw:{}", folder.text("out.bin")));
+    for out in [&out, &raw] {
+        answer(&["convert", &input, out, "--to", "{1,0:T(2,2)}"]);
+        assert!(answer(&["info", out]).contains("[2, 3]  8"));
+        answer(&["verify", out, "--against", &input]);
+        let back =
+            answer(&["convert", out, &folder.text("back.npy"), "--to", "row-major", "--force"]);
+        assert!(back.starts_with("1 of 1 tensors converted"), "{back}");
+        assert!(fs::read(folder.path("back.npy")).unwrap().ends_with(&[1, 2, 3, 4, 5, 6]));
+    }
+    assert_eq!(
+        folder.names(),
+        [
+            "back.npy",
+            "in.npy",
+            "out.bin",
+            "out.bin.tilewright.json",
+            "out.npy",
+            "out.npy.tilewright.json"
+        ]
+    );
+    let args = ["convert", "-", "-", "--to", "{1,0:T(2,2)}"];
+    let (code, _, stderr) = piped(&args, &small());
+    assert_eq!(code, Some(0));
+    assert!(stderr.contains("note: no layout can be noted"), "{stderr}");
+    assert!(stderr.contains("`u8[2,3]{1,0:T(2,2)}`"), "{stderr}");
+    // Other bytes of that name are read as what they are, and it is said.
+    fs::write(folder.path("out.npy"), small()).unwrap();
+    let output = run(&["info", &out]);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("row-major"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("note of other bytes"));
+}
+
+/// A plan is shown also where the result would replace a file, and says so.
+#[test]
+fn a_dry_run_replaces_nothing_and_needs_no_force() {
+    let folder = Folder::new();
+    let input = folder.write("in.npy", &small());
+    let out = folder.write("out.npy", b"old");
+    let output = run(&["convert", &input, &out, "--to", "col-major", "--dry-run"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("a run needs --force"));
+    assert_eq!(fs::read(folder.path("out.npy")).unwrap(), b"old");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn help_that_cannot_be_written_is_an_error() {
+    let full = || Stdio::from(fs::File::options().write(true).open("/dev/full").unwrap());
+    for args in [&["--help"][..], &["convert", "--help"], &["formats"]] {
+        let status = program().args(args).stdout(full()).stderr(Stdio::null()).status().unwrap();
+        assert_eq!(status.code(), Some(3), "{args:?}");
+    }
+}

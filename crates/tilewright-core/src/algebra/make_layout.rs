@@ -48,7 +48,7 @@ impl Layout {
                 Layout::from_shape_stride(shape, stride)
             }
             [LayoutPart::Layout(first), rest @ ..] => concatenated(first, rest),
-            _ => Err(misfit(parts)),
+            _ => Err(misfit(parts)), // open set
         }
     }
 }

@@ -1,7 +1,20 @@
-//! What formats of one array share: the array has no name, and is all that a file holds.
+//! What formats share whose files hold one array without a name: `.npy` and raw bytes.
 
-use super::format::{Container, Member, Opened};
-use crate::{Tensor, held::Held, source::Source, tensor::Piece};
+use std::collections::HashMap;
+
+use tilewright_core::ByteOrder;
+
+use super::{
+    format::{Container, Member, Opened},
+    notes::{self, LAYOUT_KEY},
+};
+use crate::{
+    Error, Tensor,
+    held::Held,
+    note::{self, Texts},
+    source::Source,
+    tensor::Piece,
+};
 
 /// What the only array of a file is called.
 pub(super) const NAME: &str = "array";
@@ -22,6 +35,25 @@ impl Stored {
     pub(super) fn bytes(len: u64) -> Stored {
         Stored { dtype: String::new(), shape: vec![len], at: 0, len }
     }
+}
+
+/// How an array of `len` bytes lies by what is noted beside its file, which stores it as `is_stored` says;
+/// `order` is that of the file's elements.
+pub(super) fn noted(
+    source: &Source,
+    texts: &Texts,
+    (len, order): (u64, ByteOrder),
+    is_stored: impl FnOnce(&Held) -> Result<(), String>,
+) -> Result<Option<Held>, Error> {
+    let known: HashMap<&str, &str> =
+        texts.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
+    let Some(note) = notes::of(&known, NAME) else { return Ok(None) };
+    let held = note.read(len, Some(order), is_stored).map_err(|said| {
+        let (path, key) = (note::path_of(source.path()), format!("{LAYOUT_KEY}{NAME}"));
+        let said = format!("the note {}: {key:?}{said}; remove the note", path.display());
+        Error::contradiction(source.path(), said)
+    })?;
+    Ok(Some(held))
 }
 
 /// A file of one array.

@@ -1,4 +1,5 @@
-//! What a format of files is, and what an opened file is, to everything that is done with tensors.
+//! The interface between a file format and the rest of the crate: [`Format`] names, recognises and opens files,
+//! [`Opened`] is an open file with its tensors.
 
 use std::{
     collections::HashMap,
@@ -7,7 +8,9 @@ use std::{
 };
 
 use super::target::Target;
-use crate::{Error, Job, Reading, Tensor, Watch, held::Held, source::Source, tensor::Piece};
+use crate::{
+    Error, Job, Reading, Tensor, Watch, held::Held, note::Texts, source::Source, tensor::Piece,
+};
 
 /// A format of files.
 pub(crate) struct Format {
@@ -37,7 +40,10 @@ pub(crate) struct Format {
 pub(crate) struct OneArray {
     /// What plans a result, whatever the input was.
     pub(crate) container: fn() -> Box<dyn Container>,
-    /// Opens a result, which cannot say itself how its array lies.
+    /// Whether a file says itself how the result of a job lies; else that is noted beside it. The text is
+    /// that of the element type in the input.
+    pub(crate) says: fn(&str, &Held) -> bool,
+    /// Opens a result, which may not say itself how its array lies.
     pub(crate) result: fn(Source, Expected<'_>) -> Result<Result<Opened, String>, Error>,
 }
 
@@ -50,12 +56,16 @@ pub(crate) struct Expected<'a> {
     pub(crate) from: &'a Held,
     /// How it must lie, where that was asked.
     pub(crate) to: Option<&'a Held>,
+    /// What is noted beside the result.
+    pub(crate) note: &'a Texts,
 }
 
 /// What a file is opened with.
 pub(crate) struct Opening<'a> {
     pub(crate) source: Source,
     pub(crate) reading: &'a Reading,
+    /// What is noted beside the file.
+    pub(crate) note: &'a Texts,
     /// The path of a file beside this one by its name; `None` for what lies in no folder.
     pub(crate) beside: Option<&'a dyn Fn(&str) -> PathBuf>,
 }
@@ -105,6 +115,11 @@ pub(crate) trait Container: fmt::Debug + Send + Sync {
 
     /// What a result must say as its original does, beside tensors and notes of their layouts.
     fn facts(&self, _opened: &Opened) -> Vec<Fact> {
+        Vec::new()
+    }
+
+    /// What is not as a user may expect, in sentences without an end.
+    fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
 

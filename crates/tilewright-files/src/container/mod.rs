@@ -22,7 +22,7 @@ pub(crate) use format::{Expected, Fact, Format, Opened, Opening};
 pub(crate) use raw::FORMAT as RAW;
 pub(crate) use target::{Section, Target};
 
-use crate::{Error, source::Source};
+use crate::{Error, Job, note::Texts, source::Source};
 
 /// Every format. Where several recognise the first bytes of a file, the first of them opens it.
 pub(crate) const FORMATS: &[&Format] = &[
@@ -62,6 +62,11 @@ pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
         );
         Error::unrecognised(source.path(), said)
     })
+}
+
+/// What a file of one array is noted to hold, as keys and texts.
+pub(crate) fn noted(job: &Job) -> Texts {
+    notes::of_job(job).into_iter().collect()
 }
 
 /// The path behind a prefix, which may be no UTF-8.

@@ -32,10 +32,12 @@ pub(super) fn of<'a>(known: &HashMap<&str, &'a str>, name: &str) -> Option<Note<
 
 impl Note<'_> {
     /// The layout, if it can be that of a tensor of `len` bytes which the file stores as `is_stored` says;
-    /// the error ends a sentence that begins with the metadata's key.
+    /// the error ends a sentence that begins with the metadata's key. `order` is what the file says itself
+    /// of the order of an element's bytes, where files of its format can.
     pub(super) fn read(
         &self,
         len: u64,
+        order: Option<ByteOrder>,
         is_stored: impl FnOnce(&Held) -> Result<(), String>,
     ) -> Result<Held, String> {
         let text = names::clipped(self.layout);
@@ -49,9 +51,14 @@ impl Note<'_> {
         };
         let fill = self.fill(&text, named.fill())?;
         check_width(dtype, bits).map_err(|said| format!(" is {text:?}, which says {said}"))?;
-        let held =
-            Held::of(&named, dtype, bits, fill).map_err(|said| format!(" is {text:?}: {said}"))?;
-        dtype.stored_fill(fill, bits, ByteOrder::Little).map_err(|error| {
+        let said = named.byte_order();
+        if order.is_none() && said.is_some_and(ByteOrder::is_big) {
+            return Err(format!(" is {text:?}; the file's elements have the lowest byte first"));
+        }
+        let order = said.or(order).unwrap_or_default();
+        let held = Held::of(&named, dtype, bits, fill).and_then(|held| held.ordered(order));
+        let held = held.map_err(|said| format!(" is {text:?}: {said}"))?;
+        dtype.stored_fill(fill, bits, order).map_err(|error| {
             format!(" is {text:?}, with a fill of {}: {error}", dtype::fill_text(fill))
         })?;
         check_bytes(&held, len)
@@ -86,7 +93,8 @@ fn as_written(spec: &Spec, named: Named, len: u64) -> Named {
         return named;
     }
     let (name, layout) = (named.name().to_owned(), named.layout().clone());
-    Named::new(name, layout, named.dtype(), Some(whole), named.fill())
+    let order = named.byte_order();
+    Named::new(name, layout, named.dtype(), Some(whole), named.fill()).with_byte_order(order)
 }
 
 fn check_bytes(held: &Held, len: u64) -> Result<(), String> {

@@ -1,8 +1,8 @@
-//! Bytes without a header: one array, of which the caller says everything.
+//! Raw bytes without a header: one array, whose dims, element type and layout the caller gives.
 
 use std::path::Path;
 
-use tilewright_core::Remedy;
+use tilewright_core::{ByteOrder, Remedy};
 use tilewright_notation::Spec;
 
 use super::{
@@ -12,8 +12,10 @@ use super::{
 };
 use crate::{
     Error, Job, Reading,
-    held::{Held, check_width, width_in},
-    reading::check_bytes,
+    held::{self, Held, bytes_of, check_width, width_in},
+    note::Texts,
+    order,
+    reading::{check_bytes, reread},
     source::Source,
 };
 
@@ -27,7 +29,7 @@ pub(crate) const FORMAT: Format = Format {
     several: false,
     orders: false,
     open,
-    array: Some(OneArray { container: || Box::new(Raw), result }),
+    array: Some(OneArray { container: || Box::new(Raw), says, result }),
 };
 
 #[derive(Debug)]
@@ -44,9 +46,25 @@ impl Container for Raw {
 }
 
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
-    let Opening { source, reading, .. } = opening;
-    let held = held(&source, reading)?;
+    let Opening { source, reading, note, .. } = opening;
+    let held = match noted(&source, note)? {
+        Some(own) => {
+            let wrong = |said| Error::usage(format!("raw:{}: {said}", source.path().display()));
+            reread(&own, array::NAME, source.len(), reading).map_err(wrong)?
+        }
+        None => held(&source, reading)?,
+    };
     Ok(opened(source, held))
+}
+
+/// How the bytes lie as is noted beside them.
+fn noted(source: &Source, note: &Texts) -> Result<Option<Held>, Error> {
+    array::noted(source, note, (source.len(), ByteOrder::Little), |_| Ok(()))
+}
+
+/// Bytes say nothing; but the array that lies as it is written needs no note.
+fn says(_: &str, to: &Held) -> bool {
+    order::is_row_major(to.named.layout()) && held::width(to.dtype) == Some(to.bits)
 }
 
 /// How the bytes lie, as the caller says.
@@ -71,10 +89,25 @@ fn held(source: &Source, reading: &Reading) -> Result<Held, Error> {
     };
     check_width(dtype, bits).map_err(|said| wrong(format!("{spec} says {said}")))?;
     let held = Held::of(&named, dtype, bits, named.fill())
-        .and_then(|held| held.ordered(reading.order.unwrap_or_default()))
+        .and_then(|held| held.ordered(reading.order_of(named.byte_order())?.unwrap_or_default()))
         .map_err(wrong)?;
-    check_bytes(&held, source.len()).map_err(wrong)?;
+    check_bytes(&held, source.len()).map_err(|said| wrong(said + &packed(&held, source.len())))?;
     Ok(held)
+}
+
+/// What to say of elements that may be packed, if in this length they are.
+fn packed(held: &Held, len: u64) -> String {
+    let fits = |bits: &u32| bytes_of(held.layout().capacity(), *bits) == Some(len);
+    match held.dtype.packed_bits().filter(|bits| *bits < held.bits).filter(fits) {
+        Some(bits) => {
+            let (shape, name) = (held.dims(), held.named.name());
+            format!(
+                "; packed elements of {bits} bits are as long: `{}{shape:?}E({bits}) {name}`",
+                held.dtype
+            )
+        }
+        None => String::new(),
+    }
 }
 
 fn opened(source: Source, held: Held) -> Opened {
@@ -84,6 +117,9 @@ fn opened(source: Source, held: Held) -> Opened {
 
 /// Bytes without a header. Their number must be that of the array asked for.
 fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
+    if let Some(held) = noted(&source, expected.note)? {
+        return Ok(Ok(opened(source, held)));
+    }
     let Some(to) = expected.to else {
         let path = source.path().display();
         let said = format!("raw:{path}: bytes without a header do not say how they lie");

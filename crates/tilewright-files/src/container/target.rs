@@ -1,4 +1,4 @@
-//! The files of a result, as they are planned: bytes and tensors in order.
+//! The files of a result as planned: for each, its bytes and tensors in the order of the file.
 
 use std::{
     fmt,

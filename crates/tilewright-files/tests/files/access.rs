@@ -1,4 +1,4 @@
-//! Who may read a result, and inputs that change under the hand.
+//! The permissions of a result, and inputs that change while they are read.
 
 use std::{fs, path::Path, time::Duration};
 

@@ -1,6 +1,6 @@
 //! `.npy` and raw files: versions, orders, byte orders, broken headers.
 
-use std::fs;
+use std::{fs, path::Path};
 
 use crate::common::*;
 use tilewright_core::Fill;
@@ -19,7 +19,7 @@ fn transposed(data: &[u8], rows: usize, cols: usize, width: usize) -> Vec<u8> {
 }
 
 /// Header and elements of a written .npy file, its header read by another reader.
-fn read(path: &std::path::Path) -> (npyz::NpyHeader, Vec<u8>) {
+fn read(path: &Path) -> (npyz::NpyHeader, Vec<u8>) {
     let bytes = fs::read(path).unwrap();
     let header = npyz::NpyHeader::from_reader(&bytes[..]).unwrap();
     let at = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
@@ -128,7 +128,6 @@ fn broken_headers_say_what_is_wrong() {
         (text("{'descr': '<f4', 'fortran_order': False, 'shape': [6]}"), "corrupt", "tuple"),
         (text("{'descr': '<f4', 'fortran_order': False, 'shape': ((((6))))}"), "corrupt", "extent"),
         (plain("<f4", "(-6,)"), "corrupt", "negative"),
-        (plain("<f4", "(5,)"), "corrupt", "20 bytes, the file has 24"),
         (plain("<f4", "(7,)"), "corrupt", "28 bytes, the file has 24"),
         (plain("<f4", "(99999999999999999999999,)"), "corrupt", "2^64"),
         (plain("<f4", "(4294967296, 4294967296)"), "corrupt", "2^63"),
@@ -259,7 +258,7 @@ fn raw_bytes_have_the_lowest_byte_first_whatever_the_input_has() {
             [("row-major", 1 << 20), ("col-major", 4096), ("zN[M0=4,C0=4]", 4096)]
         {
             let (one, two) = (folder.path().join("one.bin"), folder.path().join("two.bin"));
-            let out = |path: &std::path::Path| format!("raw:{}", path.display());
+            let out = |path: &Path| format!("raw:{}", path.display());
             let request = || to(order).memory(memory).force(true).verify(true);
             convert(&little, out(&one), request()).unwrap();
             convert(&npy, out(&two), request()).unwrap();
@@ -277,4 +276,191 @@ fn raw_bytes_have_the_lowest_byte_first_whatever_the_input_has() {
         convert(&npy, &kept, to("col-major").force(true).verify(true)).unwrap();
         assert!(fs::read(&kept).unwrap().windows(3).any(|it| it == format!(">{code}").as_bytes()));
     }
+}
+
+/// A file of one array in any layout is read back as it lies, whatever the kind, order and width of its elements.
+#[test]
+fn a_layout_that_a_file_cannot_say_is_noted_beside_it() {
+    let folder = folder();
+    let data = noise(6 * 10 * 8);
+    let cases = [("<f4", 4), (">u4", 4), (">i2", 2), ("|u1", 1), ("<V2", 2), (">c8", 8)];
+    let layouts = ["zN[M0=4,C0=2]", "{0,1:T(3)}", "(m m0:4) n -> m n m0", "col-major"];
+    let path = |name: &str| folder.path().join(name);
+    for (descr, width) in cases {
+        let bytes = &data[..60 * width];
+        let original = write(&folder, "in.npy", npy(descr, false, "(6, 10)", bytes));
+        let reading = match descr {
+            "<V2" => Request::new().dtype(dtype("bf16").unwrap()),
+            _ => Request::new(),
+        };
+        for (layout, out) in layouts.iter().flat_map(|it| [(it, "x.npy"), (it, "raw:x.bin")]) {
+            let place = out.strip_prefix("raw:").unwrap_or(out);
+            let named = match out.strip_prefix("raw:") {
+                Some(name) => format!("raw:{}", path(name).display()),
+                None => path(out).display().to_string(),
+            };
+            let request = reading.clone().to(spec(layout)).force(true).verify(true);
+            convert(&original, &named, request).unwrap();
+            let said = *layout != "col-major" || out.starts_with("raw:");
+            let note = path(&format!("{place}.tilewright.json"));
+            assert_eq!(note.exists(), said, "{descr} {layout} {out}");
+            let input = open(&named, &Reading::default());
+            if descr == "<V2" && !said {
+                assert!(input.unwrap_err().to_string().contains("element type"));
+                continue;
+            }
+            let input = input.unwrap();
+            assert_eq!(input.tensors()[0].dims(), [6, 10]);
+            let name = input.tensors()[0].layout().to_spec();
+            assert!(name.ends_with(layout), "{name}");
+            let big = descr.starts_with('>') && out == "x.npy";
+            assert_eq!(name.starts_with('>'), big, "{name}");
+            // Back it needs no word about where it came from, nor does a verification.
+            let back = path("back.npy");
+            convert(&named, &back, to("row-major").force(true)).unwrap();
+            let verdict = verify(&named, &original, &reading, &()).unwrap();
+            assert!(matches!(verdict, Verdict::Same { .. }), "{verdict:?}");
+            let [is, was] = [&back, &original].map(|path| {
+                let input = open(path, reading.reading()).unwrap();
+                let bytes = input.bytes(&input.tensors()[0], 1000).unwrap();
+                (bytes, input.tensors()[0].layout().to_spec())
+            });
+            if is.1 == was.1 {
+                assert_eq!(is.0, was.0, "{descr} {layout} {out}");
+            } else {
+                assert!(descr.starts_with('>') && out.starts_with("raw:"), "{is:?} {was:?}");
+            }
+        }
+    }
+}
+
+/// A note says nothing of bytes that it was not made for, and goes with its file wherever that is copied.
+#[test]
+fn a_note_of_other_bytes_is_left_aside() {
+    let folder = folder();
+    let original = write(&folder, "in.npy", npy("<u2", false, "(4, 6)", &noise(48)));
+    let path = |name: &str| folder.path().join(name);
+    let (out, note) = (path("x.npy"), path("x.npy.tilewright.json"));
+    convert(&original, &out, to("zN[M0=2,C0=3]")).unwrap();
+    let layout = |path: &Path| {
+        let input = open(path, &Reading::default()).unwrap();
+        let warned = input.warnings().count();
+        let spec = input.tensors()[0].layout().to_spec();
+        (spec.split_once("] ").map_or(spec.clone(), |(_, name)| name.to_owned()), warned)
+    };
+    assert_eq!(layout(&out), ("zN[M0=2,C0=3]".into(), 0));
+    // A copy of both, and a rename of both.
+    fs::copy(&out, path("y.npy")).unwrap();
+    fs::copy(&note, path("y.npy.tilewright.json")).unwrap();
+    assert_eq!(layout(&path("y.npy")), ("zN[M0=2,C0=3]".into(), 0));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("x.npy", path("link.npy")).unwrap();
+        assert_eq!(layout(&path("link.npy")), ("zN[M0=2,C0=3]".into(), 0));
+    }
+    // Every flip of a bit of the copy, and every other length, is seen.
+    let bytes = fs::read(&out).unwrap();
+    for bit in bytes.len() * 8 - 48 * 8..bytes.len() * 8 {
+        let mut other = bytes.clone();
+        other[bit / 8] ^= 1 << (bit % 8);
+        fs::write(path("y.npy"), other).unwrap();
+        assert_eq!(layout(&path("y.npy")), ("row-major".into(), 1), "bit {bit}");
+    }
+    fs::write(path("y.npy"), npy("<u2", false, "(2, 6)", &noise(24))).unwrap();
+    assert_eq!(layout(&path("y.npy")), ("row-major".into(), 1));
+    // What was there before says nothing of the new result, and goes where that needs none.
+    convert(&original, &out, to("{0,1:T(2)}").force(true)).unwrap();
+    assert_eq!(layout(&out), ("u16[4,6]{0,1:T(2)}".into(), 0));
+    convert(&original, &out, to("col-major").force(true)).unwrap();
+    assert_eq!((layout(&out), note.exists()), (("col-major".into(), 0), false));
+    // What is no note is never replaced, and says nothing.
+    fs::write(&note, "{}").unwrap();
+    let error = convert(&original, &out, to("zN[M0=2,C0=3]").force(true)).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("is no note"), "{error}");
+    assert_eq!((layout(&out), fs::read(&note).unwrap()), (("col-major".into(), 1), b"{}".to_vec()));
+    // A note whose text cannot be of its bytes is an error.
+    fs::remove_file(&note).unwrap();
+    convert(&original, &out, to("zN[M0=2,C0=3]").force(true)).unwrap();
+    let text = fs::read_to_string(&note).unwrap();
+    fs::write(&note, text.replace("zN[M0=2,C0=3]", "zN[M0=4,C0=3]")).unwrap();
+    assert!(open(&out, &Reading::default()).unwrap_err().to_string().contains("remove the note"));
+}
+
+/// A layout says the order of bytes of a raw input and, where files keep one, of a result.
+#[test]
+fn a_spec_says_the_order_of_bytes() {
+    let folder = folder();
+    let little: Vec<u8> = (0..12u32).flat_map(u32::to_le_bytes).collect();
+    let big: Vec<u8> = (0..12u32).flat_map(u32::to_be_bytes).collect();
+    let path = write(&folder, "a.bin", &big);
+    let raw = format!("raw:{}", path.display());
+    let out = folder.path().join("b.npy");
+    let from = |text| to("row-major").from(spec(text)).force(true).verify(true);
+    let data = |path: &Path| fs::read(path).unwrap()[128..].to_vec();
+    convert(&raw, &out, from(">u4[3,4]{1,0}")).unwrap();
+    assert_eq!(data(&out), little);
+    convert(&raw, &out, from("<u4[3,4]{1,0}")).unwrap();
+    assert_eq!(data(&out), big);
+    convert(&out, folder.path().join("c.npy"), to(">u4[3,4]{1,0}").verify(true)).unwrap();
+    let input = open(folder.path().join("c.npy"), &Reading::default()).unwrap();
+    assert_eq!(input.tensors()[0].layout().to_spec(), ">u4[3,4] row-major");
+    let request = from(">u4[3,4]{1,0}").order(tilewright_core::ByteOrder::Little);
+    assert!(convert(&raw, &out, request).unwrap_err().to_string().contains("order of bytes"));
+    let raw_out = format!("raw:{}", folder.path().join("d.bin").display());
+    let error = convert(&raw, &raw_out, to(">u4[3,4]{0,1}").from(spec(">u4[3,4]{1,0}")));
+    assert!(error.unwrap_err().to_string().contains("highest byte first"));
+}
+
+/// NumPy reads the first array of a file, and no number in brackets as a shape.
+#[test]
+fn what_follows_an_array_is_left_out_and_said() {
+    let folder = folder();
+    let bytes = npy("<f4", false, "(6, 2)", &noise(48));
+    let original = write(&folder, "a.npy", &bytes);
+    let path = write(&folder, "b.npy", [&bytes[..], b"seven b"].concat());
+    let input = open(&path, &Reading::default()).unwrap();
+    assert_eq!(input.warnings().count(), 1);
+    assert!(input.warnings().all(|said| said.starts_with("7 bytes behind the array")));
+    let out = folder.path().join("c.npy");
+    convert(&path, &out, to("col-major").verify(true)).unwrap();
+    let verdict = verify(&out, &original, &to("col-major"), &()).unwrap();
+    assert!(matches!(verdict, Verdict::Same { .. }), "{verdict:?}");
+    for (shape, legal) in [("(12)", false), ("(12,)", true), ("(6,2,)", true), ("()", false)] {
+        let path = write(&folder, "d.npy", npy("<f4", false, shape, &noise(48)));
+        assert_eq!(open(&path, &Reading::default()).is_ok(), legal || shape == "()", "{shape}");
+    }
+}
+
+/// A fill is refused where padding would need it and cannot have it; a rule's own goes before the run's.
+#[test]
+fn a_fill_is_for_padding_that_there_is() {
+    let folder = folder();
+    let path = write(&folder, "a.npy", npy("|u1", false, "(4, 6)", &noise(24)));
+    let out = folder.path().join("b.npy");
+    let wide = Fill::Bits(0x1ff);
+    convert(&path, &out, to("{1,0:T(2,3)}").fill(wide).verify(true)).unwrap();
+    let error = convert(&path, &out, to("{1,0:T(3,5)}").fill(wide).force(true)).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("a fill of 0x1FF"), "{error}");
+    let own = "{1,0}pad(5,7)fill(0x2a)";
+    let rule = Request::new().rule("*", spec(own)).fill(Fill::Zero).force(true).verify(true);
+    convert(&path, &out, rule).unwrap();
+    let input = open(&out, &Reading::default()).unwrap();
+    assert_eq!(input.tensors()[0].fill(), Fill::Bits(0x2a));
+    let error = convert(&path, &out, to(own).fill(Fill::Zero).force(true)).unwrap_err();
+    assert!(error.to_string().contains("say it in one place"), "{error}");
+}
+
+/// Bytes that are as long as packed elements are read with the width that the error names.
+#[test]
+fn packed_bytes_are_told_by_their_length() {
+    let folder = folder();
+    let path = write(&folder, "a.bin", noise(1024));
+    let raw = format!("raw:{}", path.display());
+    let out = format!("raw:{}", folder.path().join("b.bin").display());
+    let request = to("row-major").from(spec("zN")).dims(&[32, 32]).dtype(dtype("s4").unwrap());
+    let said = convert(&raw, &out, request).unwrap_err().to_string();
+    let named = said.split('`').nth(1).unwrap();
+    assert!(named.contains("E(4)"), "{said}");
+    convert(&raw, &out, to("row-major").from(spec(named)).verify(true)).unwrap();
+    assert_eq!(fs::read(folder.path().join("b.bin")).unwrap().len(), 512);
 }

@@ -302,8 +302,14 @@ fn bytes_of_the_other_order_are_never_mislabelled() {
     let f32 = tilewright_notation::dtype("f32").unwrap();
     let read =
         |request: Request| request.dims(&[2]).dtype(f32).order(tilewright_core::ByteOrder::Big);
-    // A tensor that the layout does not fit would be copied as it is.
-    let error = convert(&raw, folder.path().join("o.npy"), read(to("zN").skip_unfit(true)));
+    // A tensor that the layout does not fit is copied as it is, and a header says its order.
+    let kept = folder.path().join("k.npy");
+    convert(&raw, &kept, read(to("zN").skip_unfit(true))).unwrap();
+    let npy = std::fs::read(&kept).unwrap();
+    assert!(npy.ends_with(&[0x3f, 0x80, 0, 0, 0x40, 0, 0, 0]));
+    assert!(npy.windows(3).any(|mark| mark == b">f4"));
+    let safetensors = format!("raw:{}", folder.path().join("k.bin").display());
+    let error = convert(&raw, safetensors, read(to("zN").skip_unfit(true)));
     assert!(error.unwrap_err().to_string().contains("highest byte first"));
     convert(&raw, folder.path().join("o.npy"), read(to("row-major"))).unwrap();
     let npy = std::fs::read(folder.path().join("o.npy")).unwrap();

@@ -175,6 +175,23 @@ fn a_layout_that_takes_blocks_apart_is_refused_with_what_is_legal() {
     assert!(error.unwrap_err().to_string().contains("elements in blocks"));
 }
 
+/// A format may have no constants for a quantised type: the tensor is passed over, or the error names it.
+#[test]
+fn a_format_without_constants_for_blocks_passes_them_over() {
+    let folder = folder();
+    let out = folder.path().join("out.gguf");
+    convert(corpus(WHOLE), &out, to("zN").skip_unfit(true).verify(true)).unwrap();
+    let skipped = to("zN").skip_unfit(true).force(true);
+    let input = open(corpus(WHOLE), &Reading::default()).unwrap();
+    let conversion = Conversion::prepare(&input, &out, skipped).unwrap();
+    for (job, tensor) in conversion.jobs().iter().zip(input.tensors()) {
+        let is_skip = matches!(job.action(), Action::Skip(_));
+        assert!(is_skip || tensor.dtype().block().is_none(), "{}", job.name());
+    }
+    let error = convert(corpus(WHOLE), &out, to("zN").force(true)).unwrap_err();
+    assert!(error.is_usage(), "{error}");
+}
+
 #[test]
 fn verification_looks_into_blocks_padding_and_metadata() {
     let folder = folder();

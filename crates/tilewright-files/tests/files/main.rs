@@ -5,6 +5,7 @@ mod arrays;
 mod common;
 mod corpus;
 mod corrupt;
+mod differential;
 mod dtypes;
 mod gguf;
 mod memory;

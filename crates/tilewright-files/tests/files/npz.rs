@@ -1,4 +1,4 @@
-//! `.npz`: arrays that NumPy stored or deflated are read and written; archives that lie are errors.
+//! `.npz`: arrays that NumPy stored or deflated are read and written; archives whose records contradict one another are errors.
 
 use std::{fs, io::Write};
 
@@ -216,7 +216,6 @@ fn an_archive_that_lies_is_an_error_that_says_so() {
         ),
         (one(Entry { flags: 1, ..good.clone() }), "unsupported", "encrypted"),
         (one(Entry { size: 1, ..good.clone() }), "corrupt", "is stored in"),
-        (one(Entry { name: "a.txt".into(), ..good.clone() }), "unsupported", "is no array"),
         (one(stored("a.npy", b"no array")), "corrupt", "does not start with"),
         (one(stored("a.npy", &array(40)[..100])), "corrupt", "the file has"),
         (one(Entry { size: bomb.size * 2, ..bomb.clone() }), "corrupt", "at most 1032 times"),
@@ -338,4 +337,50 @@ fn an_array_that_no_layout_can_be_given_to_leaves_the_others_readable() {
     let refused: Vec<bool> =
         input.tensors().iter().map(|tensor| tensor.refusal().is_some()).collect();
     assert_eq!(refused, [false, true, true]);
+}
+
+/// What is in an archive beside arrays passes through, and a result that lost it differs.
+#[test]
+fn entries_and_texts_that_are_no_arrays_pass_through() {
+    let folder = folder();
+    let text = r#"{"about":"weights","tilewright.layout.gone":"u8[3] row-major"}"#;
+    let own = [
+        stored("a.npy", &npy("|u1", false, "(4, 6)", &noise(24))),
+        stored("readme.txt", b"hello"),
+        deflated("deep/b.bin", &[7; 1000]),
+        stored("tilewright.json", text.as_bytes()),
+    ];
+    let path = write(&folder, "in.npz", archive(&own));
+    let out = folder.path().join("out.npz");
+    convert(&path, &out, to("zN[M0=2,C0=4]").verify(true)).unwrap();
+    let (was, is) = (arrays(&path), arrays(&out));
+    for name in ["readme.txt", "deep/b.bin"] {
+        let find = |list: &[(String, String, Vec<u64>, Vec<u8>)]| {
+            list.iter().find(|(own, ..)| own == name).unwrap().clone()
+        };
+        assert_eq!(find(&was), find(&is));
+    }
+    let input = open(&out, &Reading::default()).unwrap();
+    let said: Vec<(&str, &str)> = input.metadata().collect();
+    assert!(said.contains(&("about", "weights")), "{said:?}");
+    assert!(said.contains(&("tilewright.layout.a", "u8[4,6] zN[M0=2,C0=4]")), "{said:?}");
+    assert_eq!(open(&path, &Reading::default()).unwrap().warnings().count(), 1);
+    let same =
+        |path: &std::path::Path| verify(path, corpus_like(&own, &folder), &Request::new(), &());
+    assert!(matches!(same(&out).unwrap(), Verdict::Same { .. }));
+    let lost = [own[0].clone(), own[1].clone(), own[2].clone()];
+    let lost = write(&folder, "lost.npz", archive(&lost));
+    let Verdict::Differs(found) = same(&lost).unwrap() else { panic!() };
+    assert!(found.to_string().contains("about"), "{found}");
+    // An array and another entry of one name are two tensors of one name.
+    let twice = archive(&[own[0].clone(), stored("a", b"x")]);
+    let (kind, said) = refused(&twice);
+    assert!(kind == "unsupported" && said.contains("both called"), "{kind}: {said}");
+    // Bytes behind an array of an archive are no array.
+    let more = [npy("|u1", false, "(4,)", &noise(4)), vec![0]].concat();
+    assert_eq!(refused(&archive(&[stored("a.npy", &more)])).0, "corrupt");
+}
+
+fn corpus_like(entries: &[Entry], folder: &tempfile::TempDir) -> std::path::PathBuf {
+    write(folder, "again.npz", archive(entries))
 }

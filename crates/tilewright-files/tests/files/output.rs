@@ -208,7 +208,7 @@ fn the_next_run_removes_what_a_killed_one_left() {
     assert_eq!(names(&folder), left);
 }
 
-/// Cancels after so many bytes.
+/// Cancels after `after` bytes.
 struct Stop {
     after: u64,
     done: Cell<u64>,

@@ -64,7 +64,7 @@ fn an_input_that_shrinks_is_an_error_and_leaves_nothing() {
     }
 }
 
-/// Stops when so many bytes are written.
+/// Stops when the given number of bytes is written.
 struct Until(u64, std::sync::atomic::AtomicU64);
 
 impl Watch for Until {

@@ -216,7 +216,11 @@ fn arrays_that_say_otherwise_than_asked_differ() {
     let data = noise(48);
     let path = write(&folder, "in.npy", npy("<f4", false, "(3, 4)", &data));
     let (out, raw) = (folder.path().join("out.npy"), folder.path().join("out.bin"));
-    let raw = format!("raw:{}", raw.display());
+    let (raw_path, raw) = (raw.clone(), format!("raw:{}", raw.display()));
+    let named = |path: &std::path::Path| match path == raw_path {
+        true => std::path::PathBuf::from(&raw),
+        false => path.to_path_buf(),
+    };
     convert(&path, &out, to("{1,0:T(2,4)}")).unwrap();
     convert(&path, &raw, to("{1,0:T(2,4)}")).unwrap();
     let good = fs::read(&out).unwrap();
@@ -228,6 +232,15 @@ fn arrays_that_say_otherwise_than_asked_differ() {
     };
     assert_eq!(said(&out, to("{1,0:T(2,4)}")), "same");
     assert_eq!(said(raw.as_ref(), to("{1,0:T(2,4)}")), "same");
+    // Their notes say how they lie; without those it is in the bytes, or nowhere.
+    for out in [out.as_path(), raw_path.as_path()] {
+        assert_eq!(
+            said(&named(out), to("{1,0:T(4,2)}")),
+            "tensor \"array\": it lies as f32[3,4]{1,0:T(2,4)}, expected f32[3,4]{1,0:T(4,2)}"
+        );
+        assert_eq!(said(&named(out), Request::new()), "same");
+        fs::remove_file(format!("{}.tilewright.json", out.display())).unwrap();
+    }
     assert!(said(raw.as_ref(), to("{1,0:T(4,2)}")).contains(", expected 0x"));
     assert_eq!(
         said(raw.as_ref(), to("row-major")),

@@ -29,20 +29,13 @@ use crate::{
     Named,
     error::Error,
     literal::{Fields, Value},
-    notation::{Notation, no_words, only_by_prefix},
+    notation::Notation,
     reading::Reading,
     scan::tuple,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "arrow",
-    aliases: &[],
-    about: "Arrow: shape, and strides in bytes",
-    claims: only_by_prefix,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("arrow", "Arrow: shape, and strides in bytes", read, print);
 
 const FIELDS: &[&str] = &["shape", "strides", "permutation", "type", "dtype", "dim_names"];
 

@@ -28,20 +28,15 @@ use tilewright_core::{Fill, Layout, MAX_MODES, MAX_STEPS, Step, TensorLayout};
 use crate::{
     Named,
     error::{Error, Kind},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, tuple},
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "cute",
-    aliases: &["tla"],
-    about: "CuTe and TLA: shape and strides of nested modes",
-    claims,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("cute", "CuTe and TLA: shape and strides of nested modes", read, print)
+        .with_aliases(&["tla"])
+        .with_form(claims);
 
 /// Begins with a swizzle, or with an integer behind at most brackets.
 fn claims(text: &str) -> bool {

@@ -52,20 +52,19 @@ use tilewright_core::TensorLayout;
 use crate::{
     Named,
     error::{Error, Kind},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::Reading,
 };
 use pointed::spell;
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "cutlass",
-    aliases: &["cute-cpp"],
-    about: "CuTe in C++: make_layout, Layout<…>, swizzled pointers to shared memory",
-    claims,
+pub(super) const DIALECT: Notation = Notation::new(
+    "cutlass",
+    "CuTe in C++: make_layout, Layout<…>, swizzled pointers to shared memory",
     read,
-    words: no_words,
     print,
-};
+)
+.with_aliases(&["cute-cpp"])
+.with_form(claims);
 
 /// The names that such a text begins with.
 const FIRST: [&str; 5] = ["make_layout", "Layout<", "ComposedLayout<", "composition(", "Swizzle<"];

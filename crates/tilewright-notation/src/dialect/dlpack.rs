@@ -32,19 +32,12 @@ use crate::{
     Named,
     error::Error,
     literal::{Fields, Value, python_tuple},
-    notation::{Notation, no_words, only_by_prefix},
+    notation::Notation,
     reading::Reading,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "dlpack",
-    aliases: &[],
-    about: "DLPack: shape, strides in elements, offset in bytes",
-    claims: only_by_prefix,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("dlpack", "DLPack: shape, strides in elements, offset in bytes", read, print);
 
 /// `DLDataTypeCode`: numbers and names.
 const CODES: &[(u64, &str)] = &[

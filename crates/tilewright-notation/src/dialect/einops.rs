@@ -33,20 +33,14 @@ use super::{canonical::simplified, rank, strided::unsupported, template};
 use crate::{
     Named,
     error::{Error, Kind},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, tuple},
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "einops",
-    aliases: &[],
-    about: "einops: how each dim splits, and the order of storage",
-    claims,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("einops", "einops: how each dim splits, and the order of storage", read, print)
+        .with_form(claims);
 
 fn claims(text: &str) -> bool {
     text.starts_with("rearrange")

@@ -60,15 +60,10 @@ use crate::{
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "format",
-    aliases: &[],
-    about: "a name of the catalogue, with its parameters",
-    claims,
-    read,
-    words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("format", "a name of the catalogue, with its parameters", read, print)
+        .with_form(claims)
+        .with_words(words);
 
 /// What is written behind the name of a format whose last two dims are exchanged.
 const TRANSPOSED: &str = "^T";

@@ -27,20 +27,13 @@ use crate::{
     Named,
     error::Error,
     literal::{Fields, Value},
-    notation::{Notation, no_words, only_by_prefix},
+    notation::Notation,
     reading::Reading,
     scan::comma,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "gguf",
-    aliases: &["ggml"],
-    about: "GGUF: dims, fastest first",
-    claims: only_by_prefix,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("gguf", "GGUF: dims, fastest first", read, print).with_aliases(&["ggml"]);
 
 /// `GGML_MAX_DIMS`.
 const MAX_RANK: usize = 4;

@@ -24,20 +24,13 @@ use super::strided::{Strided, unsupported};
 use crate::{
     Named,
     error::Error,
-    notation::{Notation, no_words, only_by_prefix},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "halide",
-    aliases: &[],
-    about: "Halide: min, extent and stride of each dim",
-    claims: only_by_prefix,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("halide", "Halide: min, extent and stride of each dim", read, print);
 
 #[derive(Debug)]
 struct Buffer {

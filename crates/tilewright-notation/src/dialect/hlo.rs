@@ -23,19 +23,14 @@ use super::shape;
 use crate::{
     Named,
     error::{Error, Kind},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "hlo",
-    aliases: &["xla"],
-    about: "XLA: the order of the dims, and tiles",
-    claims,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("hlo", "XLA: the order of the dims, and tiles", read, print)
+        .with_aliases(&["xla"])
+        .with_form(claims);
 
 /// A layout in braces, a typed shape that no further SPEC follows, or a tuple or buffer (to refuse it
 /// well).

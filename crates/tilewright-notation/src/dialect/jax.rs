@@ -29,19 +29,13 @@ use crate::{
     Named,
     error::{Error, Kind},
     literal::{Fields, Value, python_tuple},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "jax",
-    aliases: &[],
-    about: "JAX: the dims, outermost first, and tiles",
-    claims,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("jax", "JAX: the dims, outermost first, and tiles", read, print)
+        .with_form(claims);
 
 const FIELDS: &[&str] = &[
     "major_to_minor",

@@ -41,15 +41,10 @@ use crate::{
     scan::{Scanner, comma},
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "mdspan",
-    aliases: &[],
-    about: "C++'s mdspan: a mapping of extents",
-    claims,
-    read,
-    words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("mdspan", "C++'s mdspan: a mapping of extents", read, print)
+        .with_form(claims)
+        .with_words(words);
 
 const LAYOUTS: &[&str] =
     &["layout_left", "layout_right", "layout_stride", "layout_left_padded", "layout_right_padded"];

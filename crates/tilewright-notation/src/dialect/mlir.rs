@@ -48,20 +48,15 @@ use super::{
 use crate::{
     Named,
     error::{Error, Kind},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "mlir",
-    aliases: &["memref"],
-    about: "MLIR: a memref, with strides or an affine map",
-    claims,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("mlir", "MLIR: a memref, with strides or an affine map", read, print)
+        .with_aliases(&["memref"])
+        .with_form(claims);
 
 fn claims(text: &str) -> bool {
     let rest = text.get(definition(text)..).unwrap_or("");

@@ -2,6 +2,10 @@
 //!
 //! A text without a prefix goes to every dialect that claims its form. If one of them reads it, that
 //! is its meaning; if several do, the text is ambiguous.
+//!
+//! A crate outside [adds](crate::add_notation) a [`Notation`](crate::Notation) made of two functions: one reads a text
+//! as a [`Reading`], which says the layout for a [`Given`] array; one prints a layout, or refuses. The example
+//! `own_dialect` of the crate `tilewright` is a whole one.
 
 mod affine;
 mod array;
@@ -25,6 +29,7 @@ mod numpy;
 mod onednn;
 mod onednn_names;
 mod order;
+mod own;
 mod pack;
 mod pattern;
 mod rank;
@@ -42,8 +47,10 @@ use crate::{
     error::{Error, Kind},
     nearest::{did_you_mean, distance},
     notation::Notation,
-    reading::Reading,
 };
+
+pub use crate::reading::{Given, Reading, Resolved};
+pub use own::{add_notation, notations};
 
 /// Every dialect. A new one is a file and a line here.
 static DIALECTS: &[Notation] = &[
@@ -74,25 +81,6 @@ pub(crate) use cute::spell as spell_cute;
 pub(crate) use format::{parts_of, units};
 pub(crate) use shape::spell as spell_shape;
 
-/// Every notation that is read and printed.
-///
-/// ```
-/// use tilewright_notation::{Spec, notations};
-/// let named = Spec::parse("f32[3,5]{1,0:T(2,2)}").unwrap().resolve(None, None).unwrap();
-/// let said = |name| {
-///     let notation = notations().iter().find(|notation| notation.name() == name).unwrap();
-///     notation.print(&named).unwrap_or_else(|_| "cannot say it".to_owned())
-/// };
-/// assert_eq!(said("cute"), "((2,2),(2,3)):((2,12),(1,4)) valid (3,5)");
-/// assert_eq!(said("hlo"), "f32[3,5]{1,0:T(2,2)}");
-/// assert_eq!(said("pattern"), "(m1 m0:2) (n1 n0:2) -> m1 n1 m0 n0");
-/// assert_eq!(said("numpy"), "cannot say it");
-/// assert_eq!(said("onednn"), "AB2a2b");
-/// ```
-pub fn notations() -> &'static [Notation] {
-    DIALECTS
-}
-
 /// The notation of this name.
 ///
 /// # Errors
@@ -109,7 +97,7 @@ pub fn notations() -> &'static [Notation] {
 /// ```
 pub fn notation(name: &str) -> Result<&'static Notation, Error> {
     let name = name.trim();
-    notations().iter().find(|notation| notation.is_called(name)).ok_or_else(|| {
+    named(notations(), name).ok_or_else(|| {
         let names: Vec<&str> = notations().iter().map(|notation| notation.name).collect();
         let others = notations().iter().flat_map(|notation| notation.aliases).copied();
         let nearest = did_you_mean(name, names.iter().copied().chain(others));
@@ -118,6 +106,11 @@ pub fn notation(name: &str) -> Result<&'static Notation, Error> {
         let message = format!("no notation is called `{name}`{layout}; there are {list}{nearest}");
         Error::parse((0, name.len()), message).in_text(name)
     })
+}
+
+/// The notation of this name among some.
+fn named(all: &'static [Notation], name: &str) -> Option<&'static Notation> {
+    all.iter().find(|notation| notation.is_called(name))
 }
 
 /// What a text is that names no notation but is a layout.
@@ -136,12 +129,22 @@ fn prefix(text: &str) -> Option<(&'static Notation, usize)> {
     if rest.starts_with(':') {
         return None;
     }
-    let dialect = DIALECTS.iter().find(|dialect| dialect.is_called(name.trim_end()))?;
+    let dialect = named(notations(), name.trim_end())?;
     Some((dialect, text.len() - rest.trim_start().len()))
 }
 
-/// A text without spaces around it, read, and its canonical text.
-pub(crate) fn read(text: &str) -> Result<(Arc<dyn Reading>, String), Error> {
+/// A text as its dialect read it.
+#[derive(Clone, Debug)]
+pub(crate) struct Read {
+    pub(crate) reading: Arc<dyn Reading>,
+    /// The canonical text.
+    pub(crate) text: String,
+    /// Whether others read that text as the same layout.
+    pub(crate) everywhere: bool,
+}
+
+/// Reads a text without spaces around it.
+pub(crate) fn read(text: &str) -> Result<Read, Error> {
     let (dialect, reading) = match prefix(text) {
         Some((dialect, at)) => {
             let body = text.get(at..).unwrap_or("");
@@ -149,13 +152,13 @@ pub(crate) fn read(text: &str) -> Result<(Arc<dyn Reading>, String), Error> {
         }
         None => by_form(text)?,
     };
-    let canonical = spelled(dialect, reading.as_ref());
-    Ok((reading, canonical))
+    let everywhere = !dialect.own && reading.is_known_everywhere();
+    Ok(Read { text: spelled(dialect, reading.as_ref()), reading, everywhere })
 }
 
 /// Whether some notation reads a text that has no prefix, without the words for why not.
 pub(crate) fn is_read(text: &str) -> bool {
-    DIALECTS.iter().any(|dialect| (dialect.claims)(text) && (dialect.read)(text).is_ok())
+    notations().iter().any(|dialect| (dialect.claims)(text) && (dialect.read)(text).is_ok())
 }
 
 /// The text of a reading: with its prefix only where it would not be recognised without.
@@ -172,7 +175,7 @@ type Attempt = (&'static Notation, Result<Arc<dyn Reading>, Error>);
 
 /// Reads a text by its form.
 fn by_form(text: &str) -> Result<(&'static Notation, Arc<dyn Reading>), Error> {
-    let attempts: Vec<Attempt> = DIALECTS
+    let attempts: Vec<Attempt> = notations()
         .iter()
         .filter(|dialect| (dialect.claims)(text))
         .map(|dialect| (dialect, (dialect.read)(text)))
@@ -214,7 +217,7 @@ fn is_nearer_elsewhere(text: &str, dialect: &Notation) -> bool {
 
 /// The words of every dialect.
 fn all_words() -> Vec<&'static str> {
-    DIALECTS.iter().flat_map(|dialect| (dialect.words)()).collect()
+    notations().iter().flat_map(|dialect| (dialect.words)()).collect()
 }
 
 fn ambiguous(text: &str, readings: &[&str]) -> Error {

@@ -40,19 +40,14 @@ use crate::{
     dtype::code_name,
     error::Error,
     literal::{Fields, Value, python_tuple},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::Reading,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "numpy",
-    aliases: &["np"],
-    about: "NumPy: shape, and strides in bytes",
-    claims,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("numpy", "NumPy: shape, and strides in bytes", read, print)
+        .with_aliases(&["np"])
+        .with_form(claims);
 
 /// The dictionary of an interface.
 fn claims(text: &str) -> bool {

@@ -50,15 +50,11 @@ use crate::{
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "onednn",
-    aliases: &["dnnl"],
-    about: "oneDNN: a tag of dims and inner blocks",
-    claims,
-    read,
-    words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("onednn", "oneDNN: a tag of dims and inner blocks", read, print)
+        .with_aliases(&["dnnl"])
+        .with_form(claims)
+        .with_words(words);
 
 /// oneDNN's most dims.
 const MAX_RANK: usize = 12;

@@ -35,15 +35,10 @@ use crate::{
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "order",
-    aliases: &[],
-    about: "the order of the dims of a dense array",
-    claims,
-    read,
-    words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("order", "the order of the dims of a dense array", read, print)
+        .with_form(claims)
+        .with_words(words);
 
 /// Words with the SPEC they stand for.
 const WORDS: &[(&str, &str)] = &[

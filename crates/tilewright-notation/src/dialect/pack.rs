@@ -36,20 +36,14 @@ use super::{
 use crate::{
     Named,
     error::{Error, Kind},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::Scanner,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "pack",
-    aliases: &[],
-    about: "MLIR's linalg.pack: the order of tiles, and their insides",
-    claims,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("pack", "MLIR's linalg.pack: the order of tiles, and their insides", read, print)
+        .with_form(claims);
 
 fn claims(text: &str) -> bool {
     let result = text.strip_prefix('%').and_then(|text| text.split_once('='));

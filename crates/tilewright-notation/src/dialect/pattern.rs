@@ -33,19 +33,17 @@ use super::{
 use crate::{
     Named, catalogue,
     error::Error,
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "pattern",
-    aliases: &[],
-    about: "how each dim splits into digits, and their order in storage",
-    claims,
+pub(super) const DIALECT: Notation = Notation::new(
+    "pattern",
+    "how each dim splits into digits, and their order in storage",
     read,
-    words: no_words,
     print,
-};
+)
+.with_form(claims);
 
 fn claims(text: &str) -> bool {
     // Maps of MLIR and einops have arrows too.

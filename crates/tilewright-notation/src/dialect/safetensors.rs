@@ -26,20 +26,18 @@ use crate::{
     Named,
     error::Error,
     literal::{Fields, Value},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::Reading,
     scan::comma,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "safetensors",
-    aliases: &[],
-    about: "safetensors: an entry of a header, row-major by definition",
-    claims,
+pub(super) const DIALECT: Notation = Notation::new(
+    "safetensors",
+    "safetensors: an entry of a header, row-major by definition",
     read,
-    words: no_words,
     print,
-};
+)
+.with_form(claims);
 
 fn claims(text: &str) -> bool {
     text.starts_with('{') && text.contains("data_offsets")

@@ -20,24 +20,19 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Dtype, Fill, LinearLayout, MAX_MODES, ParseError};
 
+use super::Read;
 use crate::{
     Named,
     dtype::dtype,
     error::{Error, Kind},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
     scan::{Scanner, comma},
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "shape",
-    aliases: &[],
-    about: "the array, and a layout in any notation behind it",
-    claims,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("shape", "the array, and a layout in any notation behind it", read, print)
+        .with_form(claims);
 
 /// A text cut behind its shape and the shape's properties; whether there are properties.
 pub(super) fn split(text: &str) -> Option<(&str, bool)> {
@@ -75,8 +70,7 @@ struct Shaped {
     dims: Vec<u64>,
     bits: Option<u32>,
     fill: Fill,
-    inner: Arc<dyn Reading>,
-    inner_text: String,
+    inner: Read,
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
@@ -109,8 +103,8 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     {
         return Err(Error::parse((at, text.len()), "a second shape; one SPEC has one"));
     }
-    let (inner, inner_text) = super::read(rest).map_err(|error| error.shifted(at))?;
-    Ok(Arc::new(Shaped { dtype: element, dims, bits, fill, inner, inner_text }))
+    let inner = super::read(rest).map_err(|error| error.shifted(at))?;
+    Ok(Arc::new(Shaped { dtype: element, dims, bits, fill, inner }))
 }
 
 /// `(4)`.
@@ -143,7 +137,7 @@ impl fmt::Display for Shaped {
         // A width that a name implies is said, for those who do not know the name.
         let bits = self.bits.or_else(|| self.packs(&Given { dims: None, dtype: None }));
         let shape = spell(self.dtype, &self.dims, bits, self.fill);
-        write!(f, "{shape} {}", self.inner_text)
+        write!(f, "{shape} {}", self.inner.text)
     }
 }
 
@@ -153,17 +147,17 @@ impl Reading for Shaped {
     }
 
     fn is_known_everywhere(&self) -> bool {
-        self.inner.is_known_everywhere()
+        self.inner.everywhere
     }
 
     fn fits(&self, rank: usize) -> bool {
-        rank == self.dims.len() && self.inner.fits(rank)
+        rank == self.dims.len() && self.inner.reading.fits(rank)
     }
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         given.agree_dims(self, &self.dims)?;
         let dtype = given.agree_dtype(self, self.dtype)?;
-        let mut resolved = self.inner.resolve(&Given { dims: Some(&self.dims), dtype })?;
+        let mut resolved = self.inner.reading.of_array(&Given { dims: Some(&self.dims), dtype })?;
         resolved.bits = match (self.bits, resolved.bits) {
             (Some(outer), Some(inner)) if outer != inner => {
                 return Err(Error::new(
@@ -182,13 +176,13 @@ impl Reading for Shaped {
     fn packs(&self, given: &Given<'_>) -> Option<u32> {
         let dtype = given.agree_dtype(self, self.dtype).ok()?;
         let given = Given { dims: Some(&self.dims), dtype };
-        self.inner.packs(&given).filter(|_| self.bits.is_none())
+        self.inner.reading.packs(&given).filter(|_| self.bits.is_none())
     }
 
     fn distribution(&self, given: &Given<'_>) -> Result<Option<LinearLayout>, Error> {
         given.agree_dims(self, &self.dims)?;
         let dtype = given.agree_dtype(self, self.dtype)?;
-        self.inner.distribution(&Given { dims: Some(&self.dims), dtype })
+        self.inner.reading.distribution(&Given { dims: Some(&self.dims), dtype })
     }
 }
 

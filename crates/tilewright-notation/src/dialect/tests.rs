@@ -76,9 +76,9 @@ fn every_example_is_read_by_its_own_dialect_and_prints_as_the_same_map() {
                 Ok(said) => said,
                 Err(error) => panic!("{text} is not printed as {}: {error}", dialect.name),
             };
-            let (again, _) = read(&said).unwrap_or_else(|e| panic!("{said}: {e}"));
+            let again = read(&said).unwrap_or_else(|e| panic!("{said}: {e}")).reading;
             let extents = named.layout().extents();
-            let given = crate::reading::Given { dims: Some(extents), dtype: named.dtype() };
+            let given = Given::new(Some(extents), named.dtype());
             let again = again.resolve(&given).unwrap_or_else(|e| panic!("{said}: {e}")).layout;
             assert_eq!(again.capacity(), named.layout().capacity(), "{said}");
             assert_eq!(again.same_function(named.layout()), Ok(true), "{text} as {said}");

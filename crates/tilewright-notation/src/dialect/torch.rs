@@ -33,19 +33,14 @@ use crate::{
     Named,
     error::Error,
     literal::{Fields, Value, python_tuple},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::Reading,
 };
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "torch",
-    aliases: &["pytorch"],
-    about: "PyTorch: size, and stride in elements",
-    claims,
-    read,
-    words: no_words,
-    print,
-};
+pub(super) const DIALECT: Notation =
+    Notation::new("torch", "PyTorch: size, and stride in elements", read, print)
+        .with_aliases(&["pytorch"])
+        .with_form(claims);
 
 fn claims(text: &str) -> bool {
     text.starts_with("torch.") && text.contains('(')

@@ -50,20 +50,19 @@ use super::mlir_types;
 use crate::{
     dtype::dtype,
     error::{Error, Kind},
-    notation::{Notation, no_words},
+    notation::Notation,
     reading::{Given, Reading, Resolved},
 };
 use encoding::Encoding;
 
-pub(super) const DIALECT: Notation = Notation {
-    name: "triton",
-    aliases: &["ttg"],
-    about: "Triton: which thread holds an element, or where it lies in shared memory",
-    claims,
+pub(super) const DIALECT: Notation = Notation::new(
+    "triton",
+    "Triton: which thread holds an element, or where it lies in shared memory",
     read,
-    words: no_words,
-    print: print::print,
-};
+    print::print,
+)
+.with_aliases(&["ttg"])
+.with_form(claims);
 
 fn claims(text: &str) -> bool {
     (text.starts_with('#') && !text.contains("affine_map"))

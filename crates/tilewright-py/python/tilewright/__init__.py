@@ -8,7 +8,7 @@
 >>> zn.translate("pattern")
 '(m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0'
 >>> weights = np.arange(3000, dtype=np.float16).reshape(100, 30)
->>> packed = tw.relayout(weights, to="zN")
+>>> packed = tw.relayout(weights, "zN")
 >>> bool((tw.relayout(packed, from_=zn, to="row-major") == weights).all())
 True
 
@@ -20,6 +20,7 @@ True
 | the elements of an array somewhere else | ``relayout``, ``Plan`` |
 | a file of weights in another layout | ``convert``, ``verify``, ``info`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
+| the same in compiled torch programs | ``tilewright.torch`` |
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def parse(
     >>> parse("row-mayor")
     Traceback (most recent call last):
         ...
-    tilewright._errors.ParseError: no notation reads this as a layout; did you mean `row-major`?
+    tilewright.ParseError: no notation reads this as a layout; did you mean `row-major`?
       row-mayor
       ^^^^^^^^^
     """

@@ -26,8 +26,8 @@ class PlanCacheInfo(NamedTuple):
 
 def relayout(
     array: Any,
-    *,
     to: str | Layout | TensorLayout | None = None,
+    *,
     from_: str | Layout | TensorLayout | None = None,
     out: Any = None,
     threads: int | None = None,
@@ -35,6 +35,7 @@ def relayout(
     dtype: Any = None,
     bits: int | None = None,
     fill: str | int | None = None,
+    order: str = "C",
 ) -> Any:
     """Moves the elements of ``array`` into the layout ``to`` and gives the storage as an array.
 
@@ -46,31 +47,41 @@ def relayout(
 
     - Without ``from_``, the array's shape are the logical dims, and its strides are followed: negative ones and
       those of broadcast dims too.
-    - With ``from_``, the array's bytes are a storage in that layout, of the dims it names or of ``dims``.
+    - With ``from_``, the array's bytes are a storage in that layout, of the dims it names or of ``dims``. Where the
+      layout only puts the dims in another order, such as ``NHWC``, the array's shape tells the dims.
     - The result has the shape of the storage, outermost extent first, as in a safetensors file: of ``zN`` for
       (100, 30) 16-bit elements (2, 7, 16, 16), of ``row-major`` the logical dims. Packed elements are bytes.
-      It is torch's for a torch tensor, else NumPy's.
+      It is torch's for a torch tensor, else NumPy's. With ``order="F"`` the same bytes are an array in Fortran's order,
+      innermost extent first: the transpose, so that ``col-major`` keeps the logical shape.
     - ``out`` is written instead, and given back: an array of the result's size and element type, or of bytes,
       contiguous. Without ``to``, its own shape and strides are the destination.
+    - A storage in Fortran's order, as ``order="F"`` gives it, is taken as ``out`` and with ``from_``, too: its shape is
+      that of the storage, innermost extent first.
+    - A tensor that requires a gradient is read, and the result has none; ``tilewright.torch`` has an operation for
+      autograd and for ``torch.compile``.
 
     :param to: the destination, in any notation, or a layout that was read before
     :param from_: the layout of the storage that ``array`` is; of packed elements with their width, ``s4[4,6]{1,0:E(4)}``
     :param out: where to write
-    :param threads: one per core unless given
+    :param threads: one per core unless given, as everywhere in the package
     :param dims: the logical dims of a storage whose layout does not name them
     :param dtype: the element type, where the array cannot say it (bf16 in 16-bit integers)
     :param bits: the width of a stored element of the result, to pack or to unpack small integers
     :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``; zero unless the layout says
+    :param order: ``"C"`` or ``"F"``, how a new result lists the extents of the storage
     :raises Error: ``MismatchError``, ``DtypeError``, ``ReadOnlyError``, ``OverlapError``, ``DeviceError``,
         ``CopyError``, ``UnsupportedError`` for an output in which elements share storage, and what a SPEC raises
 
     >>> import numpy as np
     >>> array = np.arange(6, dtype=np.int32).reshape(2, 3)
-    >>> relayout(array, to="col-major")
+    >>> relayout(array, "col-major")
     array([[0, 3],
            [1, 4],
            [2, 5]], dtype=int32)
-    >>> relayout(array.astype(np.float16), to="zN").shape
+    >>> relayout(array, "col-major", order="F")
+    array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)
+    >>> relayout(array.astype(np.float16), "zN").shape
     (1, 1, 16, 16)
 
     Back again, a storage needs the dims that are not in its shape:
@@ -78,6 +89,12 @@ def relayout(
     >>> zn = relayout(array, to="zN[M0=2,C0=2]")
     >>> relayout(zn, from_="zN[M0=2,C0=2]", dims=(2, 3), to="row-major").tolist()
     [[0, 1, 2], [3, 4, 5]]
+
+    A layout that only orders the dims finds them in the shape:
+
+    >>> images = np.zeros((2, 4, 5, 3), np.float32)
+    >>> relayout(images, "NCHW", from_="NHWC").shape
+    (2, 3, 4, 5)
 
     Small integers are packed by ``bits``, and unpacked from a layout that says their width:
 
@@ -95,7 +112,7 @@ def relayout(
     """
     return _tilewright.relayout(
         array,
-        to=to,
+        to,
         from_=from_,
         out=out,
         threads=threads,
@@ -103,6 +120,7 @@ def relayout(
         dtype=dtype,
         bits=bits,
         fill=fill,
+        order=order,
     )
 
 

@@ -142,6 +142,10 @@ class PermissionError(FileError, builtins.PermissionError):  # noqa: A001
     """The system does not let the file be read or written."""
 
 
+# A traceback says `tilewright.ParseError`, by which it is caught.
+for _public in [Error, *(value for value in vars().values() if isinstance(value, type) and issubclass(value, Error))]:
+    _public.__module__ = "tilewright"
+
 _KINDS: dict[str, type[Error]] = {
     "ambiguous": AmbiguousError,
     "arguments": ArgumentError,

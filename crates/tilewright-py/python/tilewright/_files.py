@@ -81,7 +81,7 @@ def convert(
     :param from_: how the input lies, where it does not say so itself
     :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``
     :param verify: reads the output back and compares every element and every byte of padding
-    :param threads: 1 unless given; 0 for one per core
+    :param threads: one per core unless given
     :param memory: the bound on buffers in bytes, 1 GiB unless given
     :param force: replaces an output that exists
     :param skip_unfit: copies tensors whose rank does not fit their layout
@@ -134,12 +134,14 @@ def verify(
     dims: Sequence[int] | None = None,
     dtype: Any = None,
     fill: str | int | None = None,
+    threads: int | None = None,
     memory: int | None = None,
     skip_unfit: bool = False,
     progress: _Progress | None = None,
 ) -> str | None:
     """Compares a finished file with the one it was made from: None where everything agrees, else the first
-    difference in words. The other arguments are those of the conversion.
+    difference in words. The other arguments are those of the conversion; both files are read by one thread, whatever
+    ``threads`` says.
 
     :raises FileError: what cannot be read, or is corrupt
     """
@@ -151,6 +153,7 @@ def verify(
         "dims": dims,
         "dtype": dtype,
         "fill": fill,
+        "threads": threads,
         "memory": memory,
         "skip_unfit": skip_unfit,
     }

@@ -75,18 +75,19 @@ impl Drop for Managed {
         Python::attach(|_| match *self {
             Managed::Unversioned(raw) => {
                 let raw = raw.cast::<Unversioned>();
-                // SAFETY: `take` took this pointer out of a capsule of that name and renamed the capsule, so that
-                // nobody else calls the deleter; it is called once, here.
+                // SAFETY: `take` is the only maker of `Managed`; it checked that the capsule was named `dltensor`, so
+                // `raw` points at an `Unversioned`, and renamed it, so nobody else frees it before this drop.
                 if let Some(delete) = unsafe { (*raw).deleter } {
-                    // SAFETY: as above.
+                    // SAFETY: `delete` is the deleter of `raw` itself; a value is dropped once, so it is called once.
                     unsafe { delete(raw) }
                 }
             }
             Managed::Versioned(raw) => {
                 let raw = raw.cast::<Versioned>();
-                // SAFETY: as above.
+                // SAFETY: `take` checked the name `dltensor_versioned`, so `raw` points at a `Versioned`, and renamed
+                // the capsule. `deleter` is one of the fields that every version has.
                 if let Some(delete) = unsafe { (*raw).deleter } {
-                    // SAFETY: as above.
+                    // SAFETY: `delete` is the deleter of `raw` itself; a value is dropped once, so it is called once.
                     unsafe { delete(raw) }
                 }
             }
@@ -108,9 +109,10 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
     }
     let (managed, writable) = take(&capsule(array)?)?;
     let tensor = match managed {
-        // SAFETY: `take` checked the capsule's name, which says what the pointer points at; `managed` owns it.
+        // SAFETY: `take` made this variant from a capsule named `dltensor`, so `raw` points at an `Unversioned`, which
+        // lives until `managed` is dropped; `managed` moves into `Said` below, beside the facts read here.
         Managed::Unversioned(raw) => unsafe { &(*raw.cast::<Unversioned>()).tensor },
-        // SAFETY: as above; `take` checked the version, too.
+        // SAFETY: the same for the name `dltensor_versioned`; `take` checked that `major` is 1, so the fields are these.
         Managed::Versioned(raw) => unsafe { &(*raw.cast::<Versioned>()).tensor },
     };
     let facts = facts(tensor)?;
@@ -177,13 +179,14 @@ fn take(capsule: &Bound<'_, PyAny>) -> PyResult<(Managed, bool)> {
         (c"dltensor_versioned", c"used_dltensor_versioned", true),
         (c"dltensor", c"used_dltensor", false),
     ] {
-        // SAFETY: a capsule, and a name that lives as long as the program.
+        // SAFETY: `capsule` is a live `PyCapsule`, as `cast` checked above, and `name` a static string that ends in 0.
         if unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) } == 0 {
             continue;
         }
-        // SAFETY: as above; the name is the capsule's.
+        // SAFETY: `PyCapsule_IsValid` just said that `capsule` has this name and a pointer that is not null.
         let raw = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), name.as_ptr()) };
-        // SAFETY: as above; from here on the tensor is ours to give back.
+        // SAFETY: `capsule` as above; `used` is a static string, so it outlives the capsule. The capsule's own destructor
+        // does nothing under this name, so `Managed` now owns the tensor.
         if unsafe { ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) } != 0 {
             return Err(PyErr::fetch(py));
         }
@@ -192,8 +195,8 @@ fn take(capsule: &Bound<'_, PyAny>) -> PyResult<(Managed, bool)> {
             return Ok((Managed::Unversioned(raw), false));
         }
         let managed = Managed::Versioned(raw);
-        // SAFETY: the name says that it points at a versioned tensor, whose first fields are the same in all
-        // versions.
+        // SAFETY: `PyCapsule_IsValid` checked the name `dltensor_versioned`, so `raw` points at a versioned tensor, and
+        // `managed` keeps it alive; `major` and `flags` are among the fields that are the same in all versions.
         let (major, flags) =
             unsafe { ((*raw.cast::<Versioned>()).major, (*raw.cast::<Versioned>()).flags) };
         if major != 1 {
@@ -221,7 +224,8 @@ fn facts(tensor: &Tensor) -> PyResult<Facts> {
     }
     let list = |first: *const i64| match tensor.ndim {
         0 => &[][..],
-        // SAFETY: `shape`, and `strides` where it is not null, have `ndim` integers; both pointers were looked at.
+        // SAFETY: `first` is `shape` or `strides`, which have `ndim` integers; `shape` was checked not to be null above,
+        // `strides` is checked before this closure is called with it, and `ndim` is in `0..=MOST_DIMS`.
         count => unsafe { std::slice::from_raw_parts(first, count as usize) },
     };
     let shape: Vec<u64> = list(tensor.shape).iter().map(|extent| (*extent).max(0) as u64).collect();

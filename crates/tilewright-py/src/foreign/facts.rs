@@ -1,9 +1,14 @@
-//! What decides how an array is read: everything but where it is.
+//! What decides how an array is read, apart from its address: shape, strides and element type.
 
 use pyo3::PyResult;
-use tilewright::{Dtype, Layout, Mode, TensorLayout};
+use tilewright::{Dtype, Layout, TensorLayout, core::Mode};
 
-use crate::errors::{Raised, refused};
+use crate::{
+    errors::{Raised, refused},
+    spelling::tuple,
+};
+
+pub(super) const BEYOND: &str = "the array reaches beyond this machine's addresses";
 
 /// The shape, strides and elements of an array.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +36,22 @@ impl Facts {
         }
     }
 
+    /// Those of an array of this shape and element type that lies densely, the last dim fastest.
+    pub(crate) fn dense(shape: &[u64], dtype: Dtype) -> Facts {
+        let itemsize = dtype.storage_bits().map_or(1, |bits| bits.div_ceil(8)) as usize;
+        let mut within = itemsize as i64;
+        let mut strides: Vec<i64> = Vec::with_capacity(shape.len());
+        for extent in shape.iter().rev() {
+            strides.push(within);
+            within = within.saturating_mul(i64::try_from((*extent).max(1)).unwrap_or(i64::MAX));
+        }
+        strides.reverse();
+        let shape = shape.to_vec();
+        let mut facts = Facts { shape, strides, itemsize, dtype: Some(dtype), swapped: false };
+        facts.settle();
+        facts
+    }
+
     /// The bytes from the lowest element to element 0, and to behind the highest; `None` beyond this machine's
     /// addresses.
     pub(super) fn reach(&self) -> Option<(usize, usize)> {
@@ -49,8 +70,18 @@ impl Facts {
 
     /// Whether the elements lie densely, the last dim fastest.
     pub(crate) fn is_row_major(&self) -> bool {
+        self.is_dense(self.shape.iter().zip(&self.strides).rev())
+    }
+
+    /// Whether the elements lie densely, the first dim fastest: in Fortran's order.
+    pub(crate) fn is_col_major(&self) -> bool {
+        self.is_dense(self.shape.iter().zip(&self.strides))
+    }
+
+    /// Whether these are the dims of elements side by side, the fastest first.
+    fn is_dense<'a>(&self, mut dims: impl Iterator<Item = (&'a u64, &'a i64)>) -> bool {
         let mut within = self.itemsize as i64;
-        let fits = self.shape.iter().zip(&self.strides).rev().all(|(&extent, &stride)| {
+        let fits = dims.all(|(&extent, &stride)| {
             let fits = extent <= 1 || stride == within;
             within = within.saturating_mul(i64::try_from(extent.max(1)).unwrap_or(i64::MAX));
             fits
@@ -74,13 +105,13 @@ impl Facts {
         (usual != Some(self.bits())).then(|| self.bits())
     }
 
-    /// The layout of elements that lie so, element 0 at byte `origin` of `span` bytes.
-    pub(super) fn layout(&self, origin: usize, span: usize) -> PyResult<TensorLayout> {
+    /// The layout over these very bytes: dims are the array's, offset 0 is the lowest element.
+    pub(crate) fn layout(&self) -> PyResult<TensorLayout> {
+        let (origin, span) = self.reach().ok_or_else(|| refused("array", BEYOND))?;
         let size = self.itemsize as i64;
         if self.strides.iter().any(|stride| stride % size != 0) {
-            let (strides, item) = (&self.strides, self.itemsize);
-            let says =
-                format!("strides of {strides:?} bytes are no whole elements of {item} bytes");
+            let (strides, item) = (tuple(&self.strides), self.itemsize);
+            let says = format!("strides of {strides} bytes are no whole elements of {item} bytes");
             return Err(refused("copy", format!("{says}; copy the array first")));
         }
         let modes = self.shape.iter().zip(&self.strides);

@@ -23,8 +23,9 @@ mod torch;
 use pyo3::prelude::*;
 use tilewright::{Dtype, TensorLayout};
 
-use crate::errors::refused;
+use crate::{errors::refused, spelling::tuple};
 
+use facts::BEYOND;
 pub(crate) use facts::Facts;
 pub(crate) use numpy::empty as numpy_empty;
 pub(crate) use seen::PyMemory;
@@ -47,8 +48,6 @@ pub(crate) struct Memory {
     low: *const u8,
     /// The bytes from there to behind the highest.
     span: usize,
-    /// The bytes from `low` to element 0.
-    origin: usize,
     pub(crate) writable: bool,
     pub(crate) family: Family,
     /// The element type as the array has it.
@@ -67,10 +66,11 @@ enum Owner {
     Capsule(dlpack::Managed),
 }
 
-// SAFETY: the pointer is read and written only through `bytes` and `bytes_mut`, for whose time `_owner` is held;
-// Python's objects may be held by any thread, and a capsule's deleter may run on any.
+// SAFETY: the field `low` is read and written only through `bytes` and `bytes_mut`, which borrow the value and so keep
+// `_owner`, whose memory `low` points to. `_owner` may be dropped by any thread: a Python object may be released from
+// any, and `Managed::drop` attaches to the interpreter before it calls a deleter.
 unsafe impl Send for Memory {}
-// SAFETY: as above; `&Memory` gives shared bytes only.
+// SAFETY: through `&Memory` only `bytes` can be called, which gives a shared slice; `bytes_mut` takes `&mut Memory`.
 unsafe impl Sync for Memory {}
 
 /// What an array says of itself.
@@ -82,8 +82,6 @@ struct Said {
     own_dtype: Option<Py<PyAny>>,
     owner: Owner,
 }
-
-const BEYOND: &str = "the array reaches beyond this machine's addresses";
 
 /// The address of the lowest element, where all of `span` bytes from there on have addresses.
 fn lowest(data: *const u8, origin: usize, span: usize) -> PyResult<*const u8> {
@@ -135,7 +133,7 @@ impl Memory {
         }
         let nowhere = std::ptr::NonNull::<u8>::dangling().as_ptr().cast_const();
         let low = if span == 0 { nowhere } else { lowest(data, origin, span)? };
-        Ok(Memory { facts, low, span, origin, writable, family, own_dtype, _owner: owner })
+        Ok(Memory { facts, low, span, writable, family, own_dtype, _owner: owner })
     }
 
     pub(crate) fn shape(&self) -> &[u64] {
@@ -165,14 +163,14 @@ impl Memory {
 
     /// The layout over these very bytes: dims are the array's, offset 0 is the lowest element.
     pub(crate) fn layout(&self) -> PyResult<TensorLayout> {
-        self.facts.layout(self.origin, self.span)
+        self.facts.layout()
     }
 
     /// The bytes from the lowest element to the highest.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: `Facts::reach` computed `span` and `origin` from shape, strides and element size as the smallest
-        // range that holds every element, all of which the exporting library says to be readable; `_owner` keeps
-        // them so.
+        // SAFETY: `low` and `span` are the smallest range that holds every element, computed by `Facts::reach` from the
+        // shape, strides and element size that the exporting library gave for readable memory; where `span` is 0,
+        // `low` is not null. `_owner` keeps the memory alive while the value is borrowed.
         unsafe { std::slice::from_raw_parts(self.low, self.span) }
     }
 
@@ -181,9 +179,16 @@ impl Memory {
         if !self.writable {
             return Err(refused("read-only", "the output is read-only"));
         }
-        // SAFETY: as in `bytes`; `writable` is the exporting library's word that they may be written, and
-        // `prepare.rs` refuses a source that overlaps them.
+        // SAFETY: `low` and `span` as in `bytes`; `writable`, checked above, is what the exporting library said of the
+        // memory; `fits` of `plan.rs` refuses an output that overlaps its source, and a new result overlaps nothing.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.low.cast_mut(), self.span) })
+    }
+
+    /// The bytes of a storage of these extents, outermost first, which the array lists so or, in Fortran's order, the
+    /// other way round.
+    pub(crate) fn storage_bytes(&self, shape: &[u64]) -> PyResult<&[u8]> {
+        let turned = self.facts.shape.iter().rev().eq(shape);
+        if turned && self.facts.is_col_major() { Ok(self.bytes()) } else { self.row_major_bytes() }
     }
 
     /// The bytes of an array whose elements lie densely, the last dim fastest.
@@ -191,11 +196,11 @@ impl Memory {
         if self.facts.is_row_major() {
             return Ok(self.bytes());
         }
-        let Facts { shape, strides, .. } = &self.facts;
+        let (shape, strides) = (tuple(&self.facts.shape), tuple(&self.facts.strides));
         Err(refused(
             "copy",
             format!(
-                "an array of shape {shape:?} and strides {strides:?} bytes is not contiguous, and is not \
+                "an array of shape {shape} and strides {strides} bytes is not contiguous, and is not \
                  copied in silence; pass numpy.ascontiguousarray(array)"
             ),
         ))

@@ -98,14 +98,14 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
     let pins = pins(array)?;
     let own_dtype = attribute(array, intern!(py, "dtype"))?;
     let capsule = attribute(array, intern!(py, "__array_struct__"))?;
-    // SAFETY: `attribute` asked NumPy itself, whose `__array_struct__` is a capsule without a name; a null answer is
-    // looked at below.
+    // SAFETY: `capsule` is a live object, the `__array_struct__` that NumPy's own class gave, and a null name is what
+    // NumPy's capsules have. For any other object the call returns null, which is checked below.
     let raw = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), std::ptr::null()) };
     if raw.is_null() {
         return Err(PyErr::fetch(py));
     }
-    // SAFETY: by the protocol it points at a `PyArrayInterface`, alive as long as the capsule, which is held here and
-    // by the owner.
+    // SAFETY: `raw` is not null, as checked above, and is the pointer of NumPy's `__array_struct__`, which by the
+    // protocol is a `PyArrayInterface`. It lives as long as `capsule`, which this function and the owner hold.
     let interface = unsafe { &*raw.cast::<ArrayInterface>() };
     if interface.two != 2 || !(0..=MOST_DIMS).contains(&interface.nd) {
         return Err(broken("NumPy's array struct is not as documented"));
@@ -179,8 +179,9 @@ fn list<'a>(first: *const isize, count: c_int) -> &'a [isize] {
     if count <= 0 || first.is_null() {
         return &[];
     }
-    // SAFETY: `shape` and `strides` of a `PyArrayInterface` have `nd` integers each; the caller holds the capsule
-    // and copies them at once.
+    // SAFETY: `first` is not null and `count` is positive, as checked above. It is `shape` or `strides` of a
+    // `PyArrayInterface`, which have `nd` = `count` integers each; the caller holds the capsule and copies them at
+    // once.
     unsafe { std::slice::from_raw_parts(first, count as usize) }
 }
 
@@ -198,7 +199,7 @@ fn dtype(interface: &ArrayInterface, own: &Bound<'_, PyAny>) -> PyResult<Option<
     Ok(notation::dtype(&name).ok())
 }
 
-/// From so many bytes on, arrays begin on a cache line: whole lines are written a good deal faster.
+/// Arrays of this many bytes or more begin on a cache line, because whole lines are written faster.
 const LARGE: u64 = 1 << 16;
 const LINE: usize = 64;
 

@@ -3,6 +3,7 @@
 use pyo3::{prelude::*, types::PyTuple};
 
 use super::{Facts, Memory};
+use crate::spelling::tuple;
 
 /// What the library sees of an array: where it is, its shape, its strides. Nothing is copied; the array is kept
 /// alive, and NumPy refuses to resize it meanwhile.
@@ -63,8 +64,9 @@ impl PyMemory {
     }
 
     fn __repr__(&self) -> String {
-        let Facts { shape, strides, .. } = &self.0.facts;
-        let at = self.0.low as usize;
-        format!("<Memory at {at:#x}: shape {shape:?}, strides {strides:?} bytes>")
+        let Facts { shape, strides, itemsize, dtype, .. } = &self.0.facts;
+        let (at, shape, strides) = (self.0.low as usize, tuple(shape), tuple(strides));
+        let dtype = dtype.map_or_else(|| format!("{itemsize} bytes"), |dtype| dtype.name().into());
+        format!("<Memory at {at:#x}: {dtype}, shape {shape}, strides {strides} bytes>")
     }
 }

@@ -60,7 +60,8 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
     Ok(Said {
         data: data as *const u8,
         facts,
-        writable: true,
+        // Reading is none of autograd's business; what is written behind its back would be.
+        writable: !tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()?,
         family: Family::Torch,
         own_dtype: Some(dtype.unbind()),
         owner: Owner::Object(tensor.clone().unbind()),
@@ -80,10 +81,6 @@ fn check(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
     if !layout.is(STRIDED.get_or_try_init(py, strided)?.bind(py)) {
         let says =
             format!("a tensor of layout {} has no one buffer; pass .to_dense()", layout.str()?);
-        return Err(refused("array", says));
-    }
-    if tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
-        let says = "moved bytes have no gradient, which this tensor requires; pass .detach()";
         return Err(refused("array", says));
     }
     let lazy = [("is_conj", "conjugated", "resolve_conj"), ("is_neg", "negated", "resolve_neg")];

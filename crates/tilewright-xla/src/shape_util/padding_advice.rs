@@ -2,12 +2,11 @@
 //!
 //! Law: [`Layout::least_padding`] is the least [`Layout::padded_elements`] over all orders of the dims,
 //! exactly. The length of the storage depends only on which extents lie where a tile cuts: all other
-//! extents are factors of it wherever they stand. So it is enough to try every choice of extents for
-//! these places, and dims of equal extents are one choice.
+//! extents are factors of it wherever they stand. So these places are what the [`Orders`] are told apart by.
 
 use std::fmt;
 
-use tilewright_core::{Error, MAX_MODES};
+use tilewright_core::{Error, MAX_MODES, Orders};
 
 use super::padding_cause::{Factor, PaddingCause, cuts};
 use crate::{Layout, permutation::index};
@@ -101,19 +100,28 @@ impl Layout {
     /// assert!(layout.least_padding(&[8, 100]).unwrap_err().is_mismatch());
     /// ```
     pub fn least_padding(&self, dims: &[u64]) -> Result<LeastPadding, Error> {
-        let padded_elements = self.padded_elements(dims)?;
-        let minor_to_major = self.minor_to_major().to_vec();
-        let mut search = Search {
-            layout: self,
-            dims,
-            places: places(self, dims)?,
-            chosen: Vec::new(),
-            budget: BUDGET,
-            least: elements(dims).next_multiple_of(self.tail_padding_alignment()),
-            best: LeastPadding { minor_to_major, padded_elements },
+        let now = self.padded_elements(dims)?;
+        let own = self.minor_to_major();
+        let extent = |dim: &u64| dims.get(index(*dim)).copied().unwrap_or(1);
+        let extents: Vec<u64> = own.iter().map(extent).collect();
+        let entries: usize = self.tiles().iter().map(|tile| tile.dims().len()).sum();
+        let orders = Orders {
+            extents: &extents,
+            places: &places(self, dims)?,
+            enough: elements(dims).next_multiple_of(self.tail_padding_alignment()),
+            most: BUDGET / (1 + dims.len() + entries),
         };
-        search.choose()?;
-        Ok(search.best)
+        // An order whose storage is too long to count is not the best.
+        let cost = |order: &[u64]| {
+            let physical = order.iter().rev().map(|&at| extents[index(at)]);
+            self.padded_in_order(physical.collect()).ok()
+        };
+        let (order, padded_elements) = match orders.least(now, cost)? {
+            Some(best) => best,
+            None => return Ok(LeastPadding { minor_to_major: own.to_vec(), padded_elements: now }),
+        };
+        let minor_to_major = order.as_slice().iter().map(|&at| own[index(at)]).collect();
+        Ok(LeastPadding { minor_to_major, padded_elements })
     }
 
     /// Why an array of these dims takes what it takes, and the best order of its dims.
@@ -154,83 +162,4 @@ fn places(layout: &Layout, dims: &[u64]) -> Result<Vec<usize>, Error> {
     let cut = cuts.iter().filter(|cut| cut.by > 1).fold(0, |dims, cut| dims | cut.dims);
     let rank = dims.len().min(MAX_MODES);
     Ok((0..rank).filter(|minor| cut >> (rank - 1 - minor) & 1 == 1).collect())
-}
-
-/// All choices of dims for the places where tiles cut.
-struct Search<'a> {
-    layout: &'a Layout,
-    dims: &'a [u64],
-    places: Vec<usize>,
-    /// The dims chosen for the first of `places`, as positions in the layout's order.
-    chosen: Vec<usize>,
-    budget: usize,
-    /// No order can do with less.
-    least: u64,
-    best: LeastPadding,
-}
-
-impl Search<'_> {
-    /// Tries every dim at the next place; at most 32 calls inside each other.
-    fn choose(&mut self) -> Result<(), Error> {
-        if self.best.padded_elements <= self.least {
-            return Ok(());
-        }
-        if self.chosen.len() == self.places.len() {
-            return self.judge();
-        }
-        let mut tried = Vec::new();
-        for at in 0..self.dims.len() {
-            let extent = self.extent(at);
-            if self.chosen.contains(&at) || tried.contains(&extent) {
-                continue;
-            }
-            tried.push(extent);
-            self.chosen.push(at);
-            let done = self.choose();
-            self.chosen.pop();
-            done?;
-        }
-        Ok(())
-    }
-
-    /// The extent of the dim at a position of the layout's order.
-    fn extent(&self, at: usize) -> u64 {
-        let dim = self.layout.minor_to_major().get(at).map_or(usize::MAX, |&dim| index(dim));
-        self.dims.get(dim).copied().unwrap_or(1)
-    }
-
-    /// Keeps the choice if it is better than all before.
-    fn judge(&mut self) -> Result<(), Error> {
-        let entries: usize = self.layout.tiles().iter().map(|tile| tile.dims().len()).sum();
-        self.budget = self.budget.checked_sub(1 + self.dims.len() + entries).ok_or_else(|| {
-            Error::undecided(
-                "the orders of {} dims, of which tiles cut {}",
-                [self.dims.len() as i128, self.places.len() as i128],
-                "up to 8 dims, or 3 under a tile, can all be tried",
-            )
-        })?;
-        let order = self.order();
-        let physical = order.iter().rev().map(|&at| self.extent(at)).collect();
-        // An order whose storage is too long to count is not the best.
-        if let Ok(padded_elements) = self.layout.padded_in_order(physical)
-            && padded_elements < self.best.padded_elements
-        {
-            let own = self.layout.minor_to_major();
-            let minor_to_major = order.iter().filter_map(|&at| own.get(at).copied()).collect();
-            self.best = LeastPadding { minor_to_major, padded_elements };
-        }
-        Ok(())
-    }
-
-    /// The chosen dims at their places, the others around them as they were; as positions.
-    fn order(&self) -> Vec<usize> {
-        let mut rest = (0..self.dims.len()).filter(|at| !self.chosen.contains(at));
-        let mut chosen = self.places.iter().zip(&self.chosen).peekable();
-        (0..self.dims.len())
-            .filter_map(|place| match chosen.next_if(|(at, _)| **at == place) {
-                Some((_, &dim)) => Some(dim),
-                None => rest.next(),
-            })
-            .collect()
-    }
 }

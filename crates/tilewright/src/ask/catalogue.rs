@@ -1,4 +1,4 @@
-//! What there is: named formats, notations, and the functions of expressions.
+//! Lists of what the library knows: named formats, notations, and the functions of expressions.
 
 use std::fmt;
 

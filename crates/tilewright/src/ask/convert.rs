@@ -129,6 +129,10 @@ fn line(job: &Job) -> String {
 }
 
 impl Answer for Converted<'_> {
+    fn notes(&self) -> Vec<String> {
+        self.conversion.warnings().collect()
+    }
+
     fn to_json(&self) -> Value {
         let (before, after) = self.bytes();
         json!({

@@ -1,4 +1,4 @@
-//! Who holds what of an array that is spread over threads.
+//! Which register of which thread holds which element of an array that is spread over threads.
 
 use std::fmt;
 

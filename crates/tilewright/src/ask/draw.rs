@@ -1,4 +1,4 @@
-//! A picture, in files or where answers go.
+//! A picture: written to files, or printed as the answer.
 
 use std::fmt;
 

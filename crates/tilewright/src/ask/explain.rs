@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tilewright_core::{Error, TensorLayout};
-use tilewright_notation::{Named, Notation, notations};
+use tilewright_notation::{Named, Notation, notations, recognise};
 
 pub use axis::Axis;
 
@@ -50,7 +50,7 @@ pub struct Explanation {
     pub padding: u64,
     /// Consecutive offsets that hold elements, from the first element on.
     pub contiguous_run: u64,
-    /// Whether that is the whole run, and not only as much as one dim shows.
+    /// Whether that is the whole run; false where only the part along one dim was computed.
     pub contiguous_run_is_exact: bool,
     /// Whether no two elements share an offset; an error where that was not decided.
     pub injective: Result<bool, Error>,
@@ -64,8 +64,9 @@ pub struct Explanation {
     pub order: Order,
     /// Why the storage is longer than the elements, and which order of the dims pads least; where there is padding.
     pub advice: Option<Advice>,
-    /// The same layout in every notation, or why it cannot be said there. A text comes from the layout alone, and from
-    /// its name only where the layout alone cannot be said.
+    /// The names that the layout has in the catalogue, with their parameters.
+    pub formats: Vec<String>,
+    /// The layout in every notation, or why it cannot be said there.
     pub notations: Vec<(&'static str, Result<String, String>)>,
 }
 
@@ -107,6 +108,8 @@ impl Explanation {
     pub fn of(named: &Named) -> Explanation {
         let layout = named.layout();
         let bits = named.element_bits();
+        let (dtype, stored) = (named.dtype(), named.explicit_bits());
+        let alone = Named::new("", layout.clone(), dtype, stored, named.fill());
         Explanation {
             name: named.to_spec(),
             dtype: named.dtype().map(|dtype| dtype.to_string()),
@@ -125,7 +128,8 @@ impl Explanation {
             axes: axis::axes(layout),
             order: order(layout),
             advice: Advice::of(layout),
-            notations: said(named),
+            formats: recognise(&alone).into_iter().map(|found| found.name).collect(),
+            notations: said(&alone),
         }
     }
 
@@ -152,7 +156,8 @@ impl Explanation {
     /// let rows = Explanation::of(&Spec::parse("(2,3):(3,1)")?.resolve(None, None)?);
     /// let lines = rows.lines();
     /// assert_eq!(lines[0], ("dims".to_owned(), "[2, 3]".to_owned()));
-    /// assert_eq!(lines[1].1, "row-major (dim 0 is major)");
+    /// assert!(lines.contains(&("order".into(), "row-major (dim 0 is major)".into())));
+    /// assert_eq!(lines.last().unwrap().0, "named formats");
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn lines(&self) -> Vec<(String, String)> {
@@ -171,6 +176,9 @@ impl Explanation {
             lines.extend(least.map(|text| ("least padding".to_owned(), text)));
         }
         lines.extend(self.map());
+        if !self.formats.is_empty() {
+            lines.push(("named formats".into(), self.formats.join(", ")));
+        }
         lines
     }
 
@@ -256,14 +264,9 @@ fn titled<const N: usize>(lines: [(&str, Option<String>); N]) -> Vec<(String, St
     lines.into_iter().filter_map(|(title, text)| Some((title.to_owned(), text?))).collect()
 }
 
-/// The layout in every notation: as the layout alone is said there, or else as its name says it.
-fn said(named: &Named) -> Vec<(&'static str, Result<String, String>)> {
-    let (dtype, bits) = (named.dtype(), named.explicit_bits());
-    let alone = Named::new("", named.layout().clone(), dtype, bits, named.fill());
-    let text = |notation: &Notation| {
-        let text = notation.print(&alone);
-        text.or_else(|refusal| notation.print(named).map_err(|_| refusal.to_string()))
-    };
+/// The layout in every notation. Its own name is not asked for: what is said depends on the layout alone.
+fn said(alone: &Named) -> Vec<(&'static str, Result<String, String>)> {
+    let text = |notation: &Notation| notation.print(alone).map_err(|refusal| refusal.to_string());
     notations().iter().map(|notation| (notation.name(), text(notation))).collect()
 }
 
@@ -345,6 +348,7 @@ impl Answer for Explanation {
             "order": self.order.to_string(),
             "why_padded": self.advice.as_ref().map(Advice::to_json),
             "lines": self.lines(),
+            "formats": self.formats,
             "notations": notations.collect::<Map<_, _>>(),
         })
     }

@@ -57,10 +57,18 @@ impl fmt::Display for Info<'_> {
 fn row(tensor: &Tensor) -> [String; 5] {
     let (dtype, layout) = match tensor.refusal() {
         Some(refusal) => (tensor.file_dtype().to_owned(), format!("no layout: {refusal}")),
-        None => (tensor.dtype().to_string(), layout(tensor)),
+        None => (dtype(tensor), layout(tensor)),
     };
     let bytes = tensor.bytes().to_string();
     [name(tensor.name()), dtype, dims(tensor), bytes, printable(&layout).into_owned()]
+}
+
+/// The element type; where its bytes have the other order, as a SPEC says it: `>u4`.
+fn dtype(tensor: &Tensor) -> String {
+    let named = tensor.layout();
+    let said = named.byte_order().map(|_| named.to_spec());
+    let code = said.as_deref().and_then(|spec| Some(spec.split_once('[')?.0));
+    code.map_or_else(|| tensor.dtype().to_string(), str::to_owned)
 }
 
 /// The logical dims; beside them those of the file, where it has them in another order.
@@ -90,6 +98,10 @@ fn layout(tensor: &Tensor) -> String {
 }
 
 impl Answer for Info<'_> {
+    fn notes(&self) -> Vec<String> {
+        self.input.warnings().collect()
+    }
+
     fn to_json(&self) -> Value {
         let tensors = self.input.tensors().iter().map(tensor_json);
         let metadata = self.input.metadata().map(|(key, value)| (key.to_owned(), json!(value)));

@@ -23,7 +23,7 @@ const EXPLAINED: usize = 200;
 /// The arrays of a module's entry.
 ///
 /// ```
-/// use tilewright::{HloModule, ask::{Answer, ModuleInfo}};
+/// use tilewright::{ask::{Answer, ModuleInfo}, xla::HloModule};
 /// let text = "HloModule m\nENTRY e {\n  ROOT x = f32[3,5]{1,0:T(2,2)} parameter(0)\n}\n";
 /// let module = HloModule::parse(text)?;
 /// let info = ModuleInfo::of("m.txt", &module, None)?;
@@ -56,7 +56,7 @@ impl<'a> ModuleInfo<'a> {
     /// Where the text of the layout is none, in the field `layout`; where the module has no entry.
     ///
     /// ```
-    /// use tilewright::{HloModule, ask::ModuleInfo};
+    /// use tilewright::{ask::ModuleInfo, xla::HloModule};
     /// let module = HloModule::parse("HloModule m\nENTRY e {\n  ROOT x = bf16[300]{0} parameter(0)\n}\n")?;
     /// let tiled = ModuleInfo::of("m.txt", &module, Some("{0:T(8,128)}"))?;
     /// assert_eq!(tiled.ranked.bytes(), (6144, 5544));
@@ -90,7 +90,7 @@ impl<'a> ModuleInfo<'a> {
     /// All of the JSON but the arrays, which may be millions.
     ///
     /// ```
-    /// # use tilewright::{HloModule, ask::ModuleInfo};
+    /// # use tilewright::{ask::ModuleInfo, xla::HloModule};
     /// # let text = "HloModule m\nENTRY e {\n  ROOT x = f32[8] parameter(0)\n}\n";
     /// # let module = HloModule::parse(text)?;
     /// let info = ModuleInfo::of("m.txt", &module, None)?;
@@ -125,7 +125,7 @@ impl<'a> ModuleInfo<'a> {
     /// The arrays as JSON, one at a time.
     ///
     /// ```
-    /// # use tilewright::{HloModule, ask::ModuleInfo};
+    /// # use tilewright::{ask::ModuleInfo, xla::HloModule};
     /// # let text = "HloModule m\nENTRY e {\n  ROOT x = f32[256,3]{1,0:T(8,128)} parameter(0)\n}\n";
     /// # let module = HloModule::parse(text)?;
     /// let array = ModuleInfo::of("m.txt", &module, None)?.arrays().next().unwrap();

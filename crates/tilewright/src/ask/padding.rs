@@ -8,13 +8,13 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_core::{Digit, Error, Fill, Mode, Pattern, TensorLayout};
+use tilewright_core::{Digit, Error, Fill, Mode, Orders, Pattern, TensorLayout};
 use tilewright_notation::{Named, notation};
 
 use super::words::{factor, ratio};
 
 /// The search stops after it has tried this many orders of the dims.
-const BUDGET: u32 = 1 << 16;
+const BUDGET: usize = 1 << 16;
 
 /// Why an array is padded, and what to do about it.
 ///
@@ -205,85 +205,21 @@ fn better(layout: &TensorLayout) -> Result<Option<TensorLayout>, Error> {
     let modes = |axis| layout.layout().axis(axis).unwrap_or(&[]);
     let tiles: Vec<u64> =
         axes.clone().map(|axis| tile(layout.extents()[axis], modes(axis))).collect();
-    let mut search = Search {
-        extents: layout.extents(),
-        tiled: axes.filter(|&axis| tiles[axis] > 1).collect(),
-        tiles,
-        chosen: Vec::new(),
-        budget: BUDGET,
-        least: layout.capacity().into(),
-        best: None,
+    let tiled: Vec<usize> = axes.filter(|&axis| tiles[axis] > 1).collect();
+    let extents = layout.extents();
+    let orders = Orders { extents, places: &tiled, enough: layout.size(), most: BUDGET };
+    let cost = |order: &[u64]| {
+        let mut padded = order.iter().zip(&tiles).map(|(&dim, &tile)| {
+            extents.get(usize::try_from(dim).ok()?)?.checked_next_multiple_of(tile)
+        });
+        padded.try_fold(1u64, |whole, padded| whole.checked_mul(padded?))
     };
-    search.choose()?;
-    search.best.map(|order| reordered(&pattern, &order, layout.extents())).transpose()
-}
-
-/// All choices of dims for the axes that have tiles.
-struct Search<'a> {
-    extents: &'a [u64],
-    tiles: Vec<u64>,
-    /// The axes with tiles, the first of which have the dims of `chosen`.
-    tiled: Vec<usize>,
-    chosen: Vec<usize>,
-    budget: u32,
-    least: u128,
-    /// For each axis the dim along it.
-    best: Option<Vec<usize>>,
-}
-
-impl Search<'_> {
-    /// Tries every dim along the next axis with tiles. Calls nest once for each axis.
-    fn choose(&mut self) -> Result<(), Error> {
-        if self.chosen.len() == self.tiled.len() {
-            return self.judge();
-        }
-        let mut tried = Vec::new();
-        for dim in 0..self.extents.len() {
-            let extent = self.extents[dim];
-            if self.chosen.contains(&dim) || tried.contains(&extent) {
-                continue;
-            }
-            tried.push(extent);
-            self.chosen.push(dim);
-            let done = self.choose();
-            self.chosen.pop();
-            done?;
-        }
-        Ok(())
-    }
-
-    fn judge(&mut self) -> Result<(), Error> {
-        self.budget = self.budget.checked_sub(1).ok_or_else(|| {
-            Error::undecided(
-                "the orders of {} dims, {} of them under tiles",
-                [self.extents.len() as i128, self.tiled.len() as i128],
-                "65536 orders are tried",
-            )
-        })?;
-        let order = self.order();
-        let padded = |(axis, &dim): (usize, &usize)| {
-            u128::from(self.extents[dim]).next_multiple_of(u128::from(self.tiles[axis]))
-        };
-        let capacity = order.iter().enumerate().map(padded).fold(1, u128::saturating_mul);
-        if capacity < self.least {
-            (self.least, self.best) = (capacity, Some(order));
-        }
-        Ok(())
-    }
-
-    /// The chosen dims along their axes, the others along the rest of the axes in their own order.
-    fn order(&self) -> Vec<usize> {
-        let mut rest = (0..self.extents.len()).filter(|dim| !self.chosen.contains(dim));
-        let mut along = |axis| match self.tiled.iter().position(|&tiled| tiled == axis) {
-            Some(at) => self.chosen.get(at).copied(),
-            None => rest.next(),
-        };
-        (0..self.extents.len()).filter_map(&mut along).collect()
-    }
+    let best = orders.least(layout.capacity(), cost)?;
+    best.map(|(order, _)| reordered(&pattern, order.as_slice(), extents)).transpose()
 }
 
 /// The layout of a pattern with dim `order[axis]` along each axis.
-fn reordered(pattern: &Pattern, order: &[usize], extents: &[u64]) -> Result<TensorLayout, Error> {
+fn reordered(pattern: &Pattern, order: &[u64], extents: &[u64]) -> Result<TensorLayout, Error> {
     let digits = pattern.digits();
     let of_axis = |axis: usize| digits.iter().filter(move |one| usize::from(one.axis()) == axis);
     let dim = |axis: usize| order.get(axis).map_or(0, |&dim| dim as u8);

@@ -26,7 +26,8 @@ macro_rules! kinds {
         impl Error { $(
             $(#[$doc])*
             ///
-            /// ```
+            #[cfg_attr(not(all(feature = "files", feature = "xla")), doc = "```ignore")]
+            #[cfg_attr(all(feature = "files", feature = "xla"), doc = "```")]
             /// # #![allow(unused_imports)]
             /// use tilewright::{Error, Layout, Spec, TensorLayout, eval, files, module, relayout};
             /// # use tilewright::relayout::{Elements, Plan};

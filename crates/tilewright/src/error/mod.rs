@@ -306,7 +306,8 @@ impl Error {
 
     /// Whether it is about a file that is read or written, and not about layouts and arrays alone.
     ///
-    /// ```
+    #[cfg_attr(not(feature = "files"), doc = "```ignore")]
+    #[cfg_attr(feature = "files", doc = "```")]
     /// use tilewright::{Error, Spec, files::{Reading, open}};
     /// let error = Error::from(open("no/such/file.npy", &Reading::default()).unwrap_err());
     /// assert!(error.is_file());
@@ -318,7 +319,8 @@ impl Error {
 
     /// What kind of failure the system reported, where it did.
     ///
-    /// ```
+    #[cfg_attr(not(feature = "files"), doc = "```ignore")]
+    #[cfg_attr(feature = "files", doc = "```")]
     /// use tilewright::{Error, files::{Reading, open}};
     /// let error = Error::from(open("no/such/file.npy", &Reading::default()).unwrap_err());
     /// assert!(error.is_io());

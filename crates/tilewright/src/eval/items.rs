@@ -1,4 +1,4 @@
-//! Integers and `_` under brackets, on their way to a tuple or a slicer.
+//! Nested lists of integers and `_`, from which a tuple or a slicer is made.
 
 use tilewright_core::{Error, IntTuple, Profile, Slicer};
 

@@ -1,4 +1,4 @@
-//! The words of an expression, each with the bytes it stands at.
+//! The tokens of an expression, each with the span of its bytes.
 
 use super::limits::MAX_TEXT;
 use crate::Error;

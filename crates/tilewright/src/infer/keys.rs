@@ -1,4 +1,4 @@
-//! Elements as numbers that are equal where their bytes are.
+//! A number for each element: two numbers are equal where the elements' bytes are.
 
 use std::collections::HashMap;
 

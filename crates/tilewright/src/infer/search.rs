@@ -1,9 +1,10 @@
 //! The search: the storage from its first element on, one digit after the other.
 //!
-//! Known is a block: the first cells of the storage and what each of them holds. The next cell begins the
-//! next digit: an element that lies on an axis, or padding. The block must come again, moved along that
-//! axis, as often as the digit is large; where that fails, the digit ends. Where values repeat, several
-//! digits may fit, and each is tried; a wrong one does not get far.
+//! At every step a block is known: the first cells of the storage, and which element or padding each of them
+//! holds. The cell behind the block begins the next digit: it holds the element one step further along some axis,
+//! or padding. The block must then repeat, moved along that axis, once for each value of the digit; the first
+//! block that differs ends the digit. Where values repeat, several digits may fit, and each is tried; a wrong one
+//! fails after few cells.
 
 use tilewright_core::TensorLayout;
 

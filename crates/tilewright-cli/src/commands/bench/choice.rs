@@ -72,7 +72,7 @@ fn given(args: &Bench, from: &str, to: &str) -> Result<Case, Failure> {
     Ok(Case::given(dtype, from, to, &dims)?)
 }
 
-/// As many threads as were asked for, or one and all; one for tiny cases, which are no work for more.
+/// The numbers of threads to measure: the one asked for, else one and all cores; tiny cases use only one.
 pub(super) fn threads(args: &Bench) -> Result<Vec<usize>, Failure> {
     let all = Machine::here().cores;
     let Some(text) = &args.threads else {

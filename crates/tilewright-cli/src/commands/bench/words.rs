@@ -9,7 +9,7 @@ pub(super) fn head(machine: &Machine) -> String {
     let caches: Vec<String> = machine.caches_kib.iter().map(u64::to_string).collect();
     let Machine { cpu, cores, os, arch, .. } = machine;
     format!(
-        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\nGB/s read and written, memcpy and copy (relayout's own, layout to same layout) of as many bytes taking turns with it; cpu: processor time over time\n{}\n",
+        "{cpu}, {cores} cores, caches of {} KiB, {}, {os} {arch}\nGB/s read and written, memcpy and copy (relayout's own, layout to same layout) of the same number of bytes taking turns with it; cpu: processor time over time\n{}\n",
         caches.join(", "),
         machine.vectors.join(" "),
         Row::HEAD,

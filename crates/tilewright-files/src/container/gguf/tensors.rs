@@ -88,7 +88,7 @@ fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Resul
         let name = types::of(number).map_or("?", |(name, _)| name);
         Err(format!("is stored as {name} {shape:?}, the file has {} {storage:?}", entry.type_name))
     };
-    note.read(entry.len, is_stored).map_err(|said| {
+    note.read(entry.len, None, is_stored).map_err(|said| {
         let key = format!("{LAYOUT_KEY}{name}");
         format!("the metadata {key:?}{said}; convert the original again")
     })

@@ -21,10 +21,12 @@ pub(crate) struct Header {
     pub(crate) at: u64,
     /// The length of the elements in bytes.
     pub(crate) len: u64,
+    /// How many bytes follow the elements. NumPy reads the first array of a file.
+    pub(crate) rest: u64,
 }
 
 impl Header {
-    /// Reads and checks the header of a file, and that the elements fill the rest of it.
+    /// Reads and checks the header of a file, and that it has all elements.
     pub(crate) fn read(source: &Source) -> Result<Header, Error> {
         Header::within(source, 0, source.len())
     }
@@ -38,7 +40,7 @@ impl Header {
             Refusal::Unsupported(said) => Error::unsupported(source.path(), said),
         })?;
         let rest = len - header.at.min(len);
-        if rest != header.len {
+        if rest < header.len {
             let (shape, len) = (&header.shape, header.len);
             return Err(Error::corrupt(
                 source.path(),
@@ -48,7 +50,8 @@ impl Header {
                 ),
             ));
         }
-        Ok(Header { at: from.saturating_add(header.at), ..header })
+        let rest = rest - header.len;
+        Ok(Header { at: from.saturating_add(header.at), rest, ..header })
     }
 
     /// The header at the start of `bytes`.
@@ -78,7 +81,7 @@ impl Header {
         let len = bytes_of(&shape, descr.bytes).ok_or_else(|| {
             corrupt(format!("{shape:?} elements of {} are more than 2^63 bytes", descr.text))
         })?;
-        Ok(Header { descr, fortran, shape, at, len })
+        Ok(Header { descr, fortran, shape, at, len, rest: 0 })
     }
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! header := '{' [ entry { ',' entry } [ ',' ] ] '}'
 //! entry  := string ':' value
-//! value  := string | 'True' | 'False' | '(' [ int { ',' int } [ ',' ] ] ')' | '[' … (kept unread)
+//! value  := string | 'True' | 'False' | '(' [ int ',' [ int { ',' int } [ ',' ] ] ] ')' | '[' … (kept unread)
 //! string := "'" … "'" | '"' … '"'          (a backslash hides the next byte)
 //! int    := digits [ 'L' ]                  (Python 2 wrote the L)
 //! ```
@@ -130,7 +130,9 @@ impl Reader<'_> {
             }
             extents.push(self.extent()?);
             if !self.take(b',') {
-                self.expect(b')')?;
+                // Without a comma it is a number in brackets, as Python reads it.
+                let expected = if extents.len() == 1 { b',' } else { b')' };
+                self.expect(expected)?;
                 break;
             }
         }

@@ -21,7 +21,8 @@ use super::{
 };
 use crate::{
     Error, Job, Reading,
-    held::Held,
+    held::{self, Held},
+    note::Texts,
     order,
     reading::{check_bytes, reread},
     source::Source,
@@ -39,11 +40,14 @@ pub(crate) const FORMAT: Format = Format {
     several: false,
     orders: true,
     open,
-    array: Some(OneArray { container: || Box::new(Npy), result }),
+    array: Some(OneArray { container: || Box::new(Npy::default()), says, result }),
 };
 
-#[derive(Debug)]
-struct Npy;
+#[derive(Debug, Default)]
+struct Npy {
+    /// How many bytes follow the array.
+    rest: u64,
+}
 
 impl Container for Npy {
     fn format(&self) -> &'static Format {
@@ -60,17 +64,41 @@ impl Container for Npy {
         };
         Ok(vec![Target::new(path, header, 0..jobs.len())])
     }
+
+    fn warnings(&self) -> Vec<String> {
+        let more = (self.rest > 0).then_some(self.rest).into_iter();
+        more.map(|rest| {
+            format!("{rest} bytes behind the array are no part of it, and are left out")
+        })
+        .collect()
+    }
 }
 
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
-    let Opening { source, reading, .. } = opening;
+    let Opening { source, reading, note, .. } = opening;
     let header = Header::read(&source)?;
-    let held = held(&source, &header, reading)?;
+    let held = held(&source, &header, reading, note)?;
     Ok(opened(source, header, held))
 }
 
-/// How the elements lie: as the header says, unless the caller says otherwise.
-fn held(source: &Source, header: &Header, reading: &Reading) -> Result<Held, Error> {
+/// How the elements lie: as the caller says, else as is noted, else as the header says.
+fn held(source: &Source, header: &Header, reading: &Reading, note: &Texts) -> Result<Held, Error> {
+    let wrong = |said: String| Error::usage(format!("{}: {said}", source.path().display()));
+    let own = match noted(source, header, note)? {
+        Some(own) => own,
+        None => by_header(source, header, reading)?,
+    };
+    reread(&own, array::NAME, header.len, reading).map_err(wrong)
+}
+
+/// How the elements lie as is noted beside the file.
+fn noted(source: &Source, header: &Header, note: &Texts) -> Result<Option<Held>, Error> {
+    let facts = (header.len, header.descr.order);
+    array::noted(source, note, facts, |held| check_storage(held, header))
+}
+
+/// How the elements lie as the header says.
+fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Held, Error> {
     let path = source.path();
     let wrong = |said: String| Error::usage(format!("{}: {said}", path.display()));
     let Some(dtype) = reading.dtype.or(header.descr.dtype) else {
@@ -80,9 +108,7 @@ fn held(source: &Source, header: &Header, reading: &Reading) -> Result<Held, Err
     };
     let plain =
         plain(header, dtype).map_err(|error| Error::unsupported(path, error))?.map_err(wrong)?;
-    let mut held = reread(&plain, array::NAME, header.len, reading).map_err(wrong)?;
-    held.order = reading.order.unwrap_or(header.descr.order);
-    Ok(held)
+    plain.ordered(header.descr.order).map_err(wrong)
 }
 
 /// The array of a header, of elements of `dtype`; the inner error says why these have another width.
@@ -116,13 +142,21 @@ fn width(dtype: Dtype, descr: &Descr) -> Result<u32, String> {
 }
 
 fn opened(source: Source, header: Header, held: Held) -> Opened {
-    let Header { descr, shape, at, len, .. } = header;
-    array::opened(source, Box::new(Npy), held, Stored { dtype: descr.text, shape, at, len })
+    let Header { descr, shape, at, len, rest, .. } = header;
+    array::opened(
+        source,
+        Box::new(Npy { rest }),
+        held,
+        Stored { dtype: descr.text, shape, at, len },
+    )
 }
 
 /// A file whose header must say what a conversion would have written.
 fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
     let header = Header::read(&source)?;
+    if let Some(held) = noted(&source, &header, expected.note)? {
+        return Ok(Ok(opened(source, header, held)));
+    }
     let to = expected.to.unwrap_or(expected.from);
     let len = to.bytes().unwrap_or(header.len);
     let (descr, fortran, shape) = facts(&expected.tensor.file_dtype, to, len);
@@ -131,7 +165,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
         return Ok(Err(format!("the header says elements of {is:?}, expected {descr:?}")));
     }
     let Some(to) = expected.to else {
-        let held = held(&source, &header, &Reading::default().dtype(to.dtype))?;
+        let held = by_header(&source, &header, &Reading::default().dtype(to.dtype))?;
         return Ok(Ok(opened(source, header, held)));
     };
     if (header.fortran, &header.shape) != (fortran, &shape) {
@@ -154,10 +188,9 @@ pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec
         // No NumPy type has this width: the bytes are what they are.
         return ("|u1".into(), false, vec![len]);
     }
-    let own = match Descr::parse(file_dtype) {
-        Ok(descr) => ordered(&descr.text, to.order),
-        Err(_) => default_descr(to.dtype, u64::from(bits / 8)),
-    };
+    let own = Descr::parse(file_dtype).map(|descr| descr.text);
+    let own = own.unwrap_or_else(|_| default_descr(to.dtype, u64::from(bits / 8)));
+    let own = ordered(&own, to.order);
     if order::is_row_major(layout) {
         (own, false, layout.extents().to_vec())
     } else if order::is_col_major(layout) {
@@ -165,6 +198,30 @@ pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec
     } else {
         (own, false, order::storage_shape(layout))
     }
+}
+
+/// The header stores an array of this layout as we store it.
+pub(super) fn check_storage(held: &Held, header: &Header) -> Result<(), String> {
+    let (descr, fortran, shape) = facts(&header.descr.text, held, header.len);
+    if (&descr, fortran, &shape) == (&header.descr.text, header.fortran, &header.shape) {
+        return Ok(());
+    }
+    let (is, storage) = (&header.descr.text, &header.shape);
+    Err(format!("is stored as {descr:?} {shape:?}, the file has {is:?} {storage:?}"))
+}
+
+/// Whether a header says where elements lie that have the width of their type: in C order, or in Fortran's.
+pub(super) fn says_order(to: &Held) -> bool {
+    let layout = to.named.layout();
+    let dense = order::is_row_major(layout) || order::is_col_major(layout);
+    dense && held::width(to.dtype) == Some(to.bits)
+}
+
+/// Whether the header says all there is to say of a result. The type of raw elements was never in a header.
+fn says(file_dtype: &str, to: &Held) -> bool {
+    let (descr, ..) = facts(file_dtype, to, to.bytes().unwrap_or(0));
+    let known = Descr::parse(&descr).ok().and_then(|descr| descr.dtype);
+    says_order(to) && known.is_none_or(|known| known == to.dtype)
 }
 
 /// A type as NumPy writes it, with its elements' bytes in this order.

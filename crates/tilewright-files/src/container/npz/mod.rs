@@ -6,7 +6,8 @@
 //!
 //! An array keeps its name, and has the shape of its storage, as in an `.npy` file. Its layout is kept in an
 //! entry of its own, `tilewright.json`, an object of texts as the metadata of safetensors files is. Raw
-//! elements (`|V2`, as NumPy writes bf16) are moved as unsigned integers of their length.
+//! elements (`|V2`, as NumPy writes bf16) are moved as unsigned integers of their length. An entry that is no
+//! array is copied, with its name, and so are texts of `tilewright.json` that are about no array.
 
 mod archive;
 mod plan;
@@ -14,19 +15,25 @@ mod unpack;
 mod zip;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     path::Path,
 };
 
 use tilewright_core::Dtype;
 
 use super::{
-    format::{Container, Format, Member, Opened, Opening},
+    format::{Container, Fact, Format, Member, Opened, Opening},
     notes::{self, LAYOUT_KEY},
     npy::{self, Descr, Header},
     target::Target,
 };
-use crate::{Error, Job, Tensor, Watch, held::Held, source::Source, tensor::Piece};
+use crate::{
+    Error, Job, Tensor, Watch,
+    held::Held,
+    names,
+    source::Source,
+    tensor::{OTHER, Piece},
+};
 use archive::{Archive, Entry};
 
 pub(crate) const FORMAT: Format = Format {
@@ -56,6 +63,8 @@ struct Npz {
     notes: BTreeMap<String, String>,
     /// The stored entries, whose checksums are still to be verified.
     stored: Vec<Entry>,
+    /// The bytes of deflated entries, deflated and not.
+    deflated: (u64, u64),
 }
 
 impl Container for Npz {
@@ -64,16 +73,45 @@ impl Container for Npz {
     }
 
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
-        Ok(vec![plan::target(input, path, jobs)?])
+        Ok(vec![plan::target(input, self.kept(input).collect(), path, jobs)?])
     }
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
         Box::new(self.notes.iter().map(|(key, value)| (key.as_str(), value.as_str())))
     }
 
+    fn facts(&self, opened: &Opened) -> Vec<Fact> {
+        let fact = |(key, value): (String, String)| Fact {
+            about: format!("{NOTES} {key:?}"),
+            exact: value.as_bytes().to_vec(),
+            said: format!("{:?}", names::clipped(&value)),
+        };
+        self.kept(opened).map(fact).collect()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let (packed, size) = self.deflated;
+        let said =
+            || format!("{packed} bytes are deflated, of {size}; results are stored as they are");
+        (size > 0).then(said).into_iter().collect()
+    }
+
     fn check(&self, opened: &Opened, watch: &dyn Watch) -> Result<(), Error> {
         let Some(file) = opened.files.first() else { return Ok(()) };
         self.stored.iter().try_for_each(|entry| entry.check_sum(&file.source, watch))
+    }
+}
+
+impl Npz {
+    /// The texts that a result keeps: all but notes of its arrays.
+    fn kept(&self, opened: &Opened) -> impl Iterator<Item = (String, String)> {
+        let own: HashSet<&str> = opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
+        let known: HashSet<&str> = self.notes.keys().map(String::as_str).collect();
+        let is_kept = move |key: &str| !notes::is_note(key, &own, &known);
+        self.notes
+            .iter()
+            .filter(move |(key, _)| is_kept(key))
+            .map(|(key, text)| (key.clone(), text.clone()))
     }
 }
 
@@ -88,6 +126,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
         Some(entry) => read_notes(&opening.source, entry)?,
         None => BTreeMap::new(),
     };
+    let path = &opening.source.path().to_path_buf();
     let unpacked = unpack::all(&opening.source, &arrays)?;
     let mut files = vec![Member::alone(opening.source)];
     let (unpacked, mut places) = match unpacked {
@@ -105,7 +144,13 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
         let Some(member) = files.get(file) else { continue };
         tensors.push(tensor(&member.source, entry, (file, at), &known)?);
     }
-    let container = Box::new(Npz { notes, stored });
+    if let Some(name) = names::twice(tensors.iter().map(|tensor| tensor.name.as_str())) {
+        let said = format!("an array and another entry are both called {name:?}");
+        return Err(Error::unsupported(path, said));
+    }
+    let packed = arrays.iter().filter(|entry| entry.is_deflated);
+    let deflated = packed.fold((0, 0), |(len, size), entry| (len + entry.len, size + entry.size));
+    let container = Box::new(Npz { notes, stored, deflated });
     Ok(Opened { container, index: None, files, tensors })
 }
 
@@ -131,7 +176,8 @@ fn tensor(
     let about = |said: String| format!("entry {:?}: {said}", entry.name);
     let Some(name) = entry.name.strip_suffix(ENDING) else {
         let said = format!("it is no array, whose name ends in {ENDING}");
-        return Err(Error::unsupported(source.path(), about(said)));
+        let other = refused(source, entry, (&entry.name, file, at), said)?;
+        return Ok(Tensor { file_dtype: OTHER.into(), ..other });
     };
     let header = match Header::within(source, at, entry.size) {
         Ok(header) => header,
@@ -141,16 +187,17 @@ fn tensor(
         }
         Err(error) => return Err(error),
     };
+    if header.rest > 0 {
+        let said = format!("{} bytes follow its elements", header.rest);
+        return Err(Error::corrupt(source.path(), about(said)));
+    }
     let contradiction = |said: String| Error::contradiction(source.path(), about(said));
     let held = match notes::of(known, name) {
         Some(note) => {
-            // A note says no order of bytes, the header does.
-            let ordered = |held: &Held| held.clone().ordered(header.descr.order);
-            note.read(header.len, |held| check_storage(&ordered(held)?, &header))
-                .and_then(|held| ordered(&held))
-                .map_err(|said| {
-                    contradiction(format!("{:?}{said}", format!("{LAYOUT_KEY}{name}")))
-                })?
+            let order = Some(header.descr.order);
+            note.read(header.len, order, |held| npy::check_storage(held, &header)).map_err(
+                |said| contradiction(format!("{:?}{said}", format!("{LAYOUT_KEY}{name}"))),
+            )?
         }
         None => match plain(&header) {
             Ok(held) => held,
@@ -212,14 +259,4 @@ fn plain(header: &Header) -> Result<Held, String> {
         .ok_or_else(|| format!("dtype {text:?} is raw bytes that no integer has"))?;
     let held = npy::plain(header, dtype).map_err(|error| error.to_string())??;
     held.ordered(*order)
-}
-
-/// The header stores an array of this layout as we store it.
-fn check_storage(held: &Held, header: &Header) -> Result<(), String> {
-    let (descr, fortran, shape) = npy::facts(&header.descr.text, held, header.len);
-    if (&descr, fortran, &shape) == (&header.descr.text, header.fortran, &header.shape) {
-        return Ok(());
-    }
-    let (is, storage) = (&header.descr.text, &header.shape);
-    Err(format!("is stored as {descr:?} {shape:?}, the file has {is:?} {storage:?}"))
 }

@@ -1,4 +1,4 @@
-//! The archive that is to hold the results of jobs: stored entries, and the list behind them.
+//! Plans the archive that holds the results of a conversion's jobs: stored entries, and the list behind them.
 //!
 //! Checksums are known when the data are written, so they follow the data, and stand in the list.
 
@@ -19,7 +19,7 @@ use crate::{
         npy::{self, Descr, header_bytes},
         target::{Section, Target},
     },
-    held, order,
+    tensor::OTHER,
 };
 
 /// The versions of the format that are needed to read an entry.
@@ -48,17 +48,24 @@ struct Archive {
 }
 
 /// The one file that holds the results of all jobs.
-pub(super) fn target(input: &Opened, path: &Path, jobs: &[Job]) -> Result<Target, Error> {
+/// The texts `noted` are kept beside their notes.
+pub(super) fn target(
+    input: &Opened,
+    mut noted: BTreeMap<String, String>,
+    path: &Path,
+    jobs: &[Job],
+) -> Result<Target, Error> {
     let large =
         || Error::usage(format!("{}: the arrays fill more than 2^63 bytes", path.display()));
-    let (mut archive, mut noted) = (Archive::default(), BTreeMap::new());
+    let mut archive = Archive::default();
     for (number, job) in jobs.iter().enumerate() {
         let Some(tensor) = input.tensors.get(job.tensor) else { continue };
         let header = match tensor.refusal {
             Some(_) => Vec::new(),
             None => header(tensor, job, &mut noted),
         };
-        let name = format!("{}{ENDING}", job.name);
+        let ending = if tensor.file_dtype == OTHER { "" } else { ENDING };
+        let name = format!("{}{ending}", job.name);
         archive.entry(name, header, Some((number, job.bytes_out))).ok_or_else(large)?;
     }
     if !noted.is_empty() {
@@ -75,10 +82,8 @@ pub(super) fn target(input: &Opened, path: &Path, jobs: &[Job]) -> Result<Target
 /// The header of the `.npy` file of a result; what it does not say is noted.
 fn header(tensor: &Tensor, job: &Job, noted: &mut BTreeMap<String, String>) -> Vec<u8> {
     let (descr, fortran, shape) = npy::facts(&tensor.file_dtype, &job.to, job.bytes_out);
-    let (layout, to) = (job.to.named.layout(), &job.to);
-    let dense = order::is_row_major(layout) || order::is_col_major(layout);
-    let typed = Descr::parse(&descr).is_ok_and(|descr| dtype_of(&descr) == Some(to.dtype));
-    if !(dense && typed && held::width(to.dtype) == Some(to.bits)) {
+    let typed = Descr::parse(&descr).is_ok_and(|descr| dtype_of(&descr) == Some(job.to.dtype));
+    if !(npy::says_order(&job.to) && typed) {
         noted.extend(notes::of_job(job));
     }
     header_bytes(&descr, fortran, &shape)

@@ -1,5 +1,5 @@
-//! Deflated entries, unpacked to a file without a name: arrays are read at positions, which a deflated one has
-//! none of.
+//! Deflated entries, unpacked to a temporary file without a name: arrays are read at positions, and deflated
+//! data can only be read from its start.
 
 use std::{
     fs::File,

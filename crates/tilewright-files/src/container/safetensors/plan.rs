@@ -1,4 +1,4 @@
-//! The header of a safetensors file that is to hold the results of jobs.
+//! Plans the safetensors file that holds the results of a conversion's jobs: its header, then the tensors.
 
 use std::path::Path;
 

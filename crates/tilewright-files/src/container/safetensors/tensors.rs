@@ -32,7 +32,8 @@ pub(in crate::container) fn file(
     let pairs = metadata.iter().flatten();
     let known: HashMap<&str, &str> =
         pairs.map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    let read = |entry| tensor(source.path(), entry, number, &known);
+    let mut plain = Plain::default();
+    let read = |entry| tensor(source.path(), entry, number, &known, &mut plain);
     let tensors = entries.iter().map(read).collect::<Result<_, _>>()?;
     Ok((Member { name, source }, metadata, tensors))
 }
@@ -42,10 +43,11 @@ fn tensor(
     entry: &Entry,
     file: usize,
     known: &HashMap<&str, &str>,
+    plain: &mut Plain,
 ) -> Result<Tensor, Error> {
     let (held, refusal) = match notes::of(known, &entry.name) {
         Some(note) => (of_note(path, &note, entry)?, None),
-        None => match plain(entry) {
+        None => match plain.of(entry) {
             Ok(held) => (held, None),
             Err(refusal) => {
                 let held = Held::bytes_alone(entry.len).ok_or_else(|| {
@@ -63,12 +65,28 @@ fn tensor(
 
 /// The layout that is noted for a tensor.
 fn of_note(path: &Path, note: &Note<'_>, entry: &Entry) -> Result<Held, Error> {
-    note.read(entry.len, |held| check_storage(held, entry)).map_err(|said| {
+    note.read(entry.len, None, |held| check_storage(held, entry)).map_err(|said| {
         let (name, key) = (&entry.name, format!("{LAYOUT_KEY}{}", entry.name));
         let legal = "convert the original again, or remove the key";
         let said = format!("tensor {name:?}: the metadata {key:?}{said}; {legal}");
         Error::contradiction(path, said)
     })
+}
+
+/// The layouts of tensors of which nothing is noted: equal ones are one value.
+#[derive(Default)]
+struct Plain(HashMap<(String, Vec<u64>), Held>);
+
+impl Plain {
+    fn of(&mut self, entry: &Entry) -> Result<Held, String> {
+        let key = (format!("{:?}", entry.dtype), entry.shape.clone());
+        if let Some(held) = self.0.get(&key) {
+            return Ok(held.clone());
+        }
+        let held = plain(entry)?;
+        self.0.insert(key, held.clone());
+        Ok(held)
+    }
 }
 
 /// The layout of a tensor of which nothing is noted, or why none can be given to it.

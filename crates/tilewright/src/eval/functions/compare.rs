@@ -3,7 +3,10 @@
 use tilewright_core::IntTuple;
 
 use super::{Answer, Call, Function, coordinates::array};
-use crate::{Comparison, compare, eval::value::Form};
+use crate::{
+    comparison::{Comparison, compare},
+    eval::value::Form,
+};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function {

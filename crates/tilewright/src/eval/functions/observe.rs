@@ -1,4 +1,4 @@
-//! What a layout is asked: sizes, offsets, properties.
+//! Functions that answer one question about a layout: its sizes, offsets, properties.
 
 use tilewright_core::{IntTuple, Layout};
 

@@ -1,0 +1,281 @@
+//! A layout in the order of memory: its digits, those with the largest strides first, and the offsets of the
+//! coordinates in a box or of a window of storage.
+//!
+//! Law: every coordinate of the layout's axes that lies in the box and whose affine offset lies in the window
+//! is part of a run, once; and every element of a run is such a coordinate. A digit of stride 0 takes one of
+//! its values.
+
+use std::ops::Range;
+
+use tilewright_core::Layout;
+
+/// One mode of a layout: what a step along it adds to a coordinate and to the offset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digit {
+    pub(crate) axis: usize,
+    pub(crate) place: u64,
+    pub(crate) extent: u64,
+    pub(crate) stride: i64,
+}
+
+/// The digits of a layout of more than one value, in the order of its axes, the least significant first.
+pub(crate) fn digits(layout: &Layout) -> Vec<Digit> {
+    let mut all = Vec::new();
+    for axis in 0..layout.rank() {
+        let mut place = 1u64;
+        for mode in layout.axis(axis).unwrap_or_default() {
+            let (extent, stride) = (mode.extent(), mode.stride());
+            if extent > 1 {
+                all.push(Digit { axis, place, extent, stride });
+            }
+            place = place.saturating_mul(extent.max(1));
+        }
+    }
+    all
+}
+
+/// Neighbours along one digit: their affine offsets, and the coordinate of the first.
+pub(crate) struct Run<'c> {
+    pub(crate) offset: i64,
+    pub(crate) stride: i64,
+    pub(crate) count: u64,
+    /// The coordinate of the first on the layout's axes; of a run of several digits that of its first alone.
+    pub(crate) coord: &'c [u64],
+    /// What the next has more: on which axis, and how much.
+    pub(crate) step: (usize, u64),
+}
+
+/// A layout as its digits, the largest strides first.
+pub(crate) struct Digits {
+    all: Vec<Digit>,
+    offset: i64,
+    axes: usize,
+    levels: Vec<Level>,
+}
+
+/// What the digits from one on add.
+struct Level {
+    /// The most they add to each axis.
+    rest: Vec<u64>,
+    /// The least and the most they add to the offset.
+    reach: (i64, i64),
+    /// The number of their values, where these are all offsets from 0 to one less.
+    dense: Option<u64>,
+}
+
+impl Digits {
+    pub(crate) fn new(layout: &Layout) -> Digits {
+        let (mut all, axes) = (digits(layout), layout.rank());
+        all.sort_by_key(|digit| std::cmp::Reverse((digit.stride.unsigned_abs(), digit.place)));
+        let mut level = Level { rest: vec![0; axes], reach: (0, 0), dense: Some(1) };
+        let mut levels = vec![];
+        for digit in all.iter().rev() {
+            let next = level.below(digit);
+            levels.push(std::mem::replace(&mut level, next));
+        }
+        levels.push(level);
+        levels.reverse();
+        Digits { all, offset: layout.offset(), axes, levels }
+    }
+
+    /// Without runs of several digits: every run has its coordinates.
+    pub(crate) fn one_by_one(mut self) -> Digits {
+        self.levels.iter_mut().for_each(|level| level.dense = None);
+        self
+    }
+
+    /// Finds the runs of a box of coordinates, whose offsets lie within the window if there is one, until
+    /// `see` answers false.
+    pub(crate) fn walk(
+        &self,
+        area: &[Range<u64>],
+        window: Option<&Range<i64>>,
+        see: &mut dyn FnMut(&Run<'_>) -> bool,
+    ) {
+        if area.iter().all(|range| !range.is_empty()) {
+            let mut walk = Walk { digits: self, area, window, see, coord: vec![0; self.axes] };
+            walk.level(0, self.offset);
+        }
+    }
+}
+
+impl Level {
+    /// This level with one digit more.
+    fn below(&self, digit: &Digit) -> Level {
+        let mut rest = self.rest.clone();
+        let steps = digit.extent - 1;
+        rest[digit.axis] = rest[digit.axis].saturating_add(digit.place.saturating_mul(steps));
+        let far = digit.stride.saturating_mul(i64::try_from(steps).unwrap_or(i64::MAX));
+        let (low, high) = self.reach;
+        let reach = (low.saturating_add(far.min(0)), high.saturating_add(far.max(0)));
+        let follows = |count: &u64| i64::try_from(*count) == Ok(digit.stride);
+        let dense = self.dense.filter(follows).and_then(|count| count.checked_mul(digit.extent));
+        Level { rest, reach, dense }
+    }
+}
+
+struct Walk<'w, 's> {
+    digits: &'w Digits,
+    area: &'w [Range<u64>],
+    window: Option<&'w Range<i64>>,
+    see: &'s mut dyn FnMut(&Run<'_>) -> bool,
+    coord: Vec<u64>,
+}
+
+impl Walk<'_, '_> {
+    /// The runs of the digits from `level` on, which begin at an offset; false when nobody wants more.
+    fn level(&mut self, level: usize, offset: i64) -> bool {
+        let digits = self.digits;
+        let Some(here) = digits.levels.get(level) else { return true };
+        if let Some(count) = here.dense
+            && self.is_whole(here, offset, count)
+        {
+            let (coord, step) = (self.coord.as_slice(), (0, 0));
+            return (self.see)(&Run { offset, stride: 1, count, coord, step });
+        }
+        let (Some(digit), Some(below)) = (digits.all.get(level), digits.levels.get(level + 1))
+        else {
+            // No digits are left, and not whole: outside.
+            return !self.holds(offset) || {
+                let (coord, step) = (self.coord.as_slice(), (0, 0));
+                (self.see)(&Run { offset, stride: 0, count: 1, coord, step })
+            };
+        };
+        let values = self.values(digit, below, offset);
+        let (first, mut left) = (values.start, values.end.saturating_sub(values.start));
+        let at = |value: u64| offset + value as i64 * digit.stride;
+        let before = self.coord[digit.axis];
+        if digit.stride == 0 {
+            left = left.min(1);
+        }
+        let mut go = true;
+        if left > 0 && level + 1 == digits.all.len() {
+            self.coord[digit.axis] = before + first * digit.place;
+            if self.is_inside() {
+                let (coord, step) = (self.coord.as_slice(), (digit.axis, digit.place));
+                let (offset, stride) = (at(first), digit.stride);
+                go = (self.see)(&Run { offset, stride, count: left, coord, step });
+            }
+        } else {
+            for value in first..first + left {
+                self.coord[digit.axis] = before + value * digit.place;
+                go = self.level(level + 1, at(value));
+                if !go {
+                    break;
+                }
+            }
+        }
+        self.coord[digit.axis] = before;
+        go
+    }
+
+    /// Whether all that the digits of a level reach lies inside.
+    fn is_whole(&self, level: &Level, offset: i64, count: u64) -> bool {
+        let inside = |((range, at), rest): ((&Range<u64>, &u64), &u64)| {
+            range.start <= *at && at.saturating_add(*rest) < range.end
+        };
+        let window = self.window.is_none_or(|window| {
+            window.start <= offset && offset.saturating_add(count as i64) <= window.end
+        });
+        window && self.area.iter().zip(&self.coord).zip(&level.rest).all(inside)
+    }
+
+    fn is_inside(&self) -> bool {
+        self.area.iter().zip(&self.coord).all(|(range, at)| range.contains(at))
+    }
+
+    fn holds(&self, offset: i64) -> bool {
+        self.is_inside() && self.window.is_none_or(|window| window.contains(&offset))
+    }
+
+    /// The values of a digit with which the box and the window can be reached; `below` says what the digits
+    /// after it can add.
+    fn values(&self, digit: &Digit, below: &Level, offset: i64) -> Range<u64> {
+        let (at, rest) = (self.coord[digit.axis], below.rest[digit.axis]);
+        let Some(range) = self.area.get(digit.axis) else { return 0..0 };
+        let least = range.start.saturating_sub(at.saturating_add(rest)).div_ceil(digit.place);
+        let most = range.end.saturating_sub(at).div_ceil(digit.place).min(digit.extent);
+        let Some(window) = self.window.filter(|_| digit.stride != 0) else { return least..most };
+        let (low, high) = below.reach;
+        // The steps until the window is reached, and until it is passed, in the direction of the stride.
+        let (enter, leave) = match digit.stride > 0 {
+            true => (
+                window.start.saturating_sub(offset.saturating_add(high)),
+                window.end.saturating_sub(offset.saturating_add(low)),
+            ),
+            false => (
+                offset.saturating_add(low).saturating_sub(window.end).saturating_add(1),
+                offset.saturating_add(high).saturating_sub(window.start).saturating_add(1),
+            ),
+        };
+        let steps = |distance: i64| (distance.max(0) as u64).div_ceil(digit.stride.unsigned_abs());
+        least.max(steps(enter))..most.min(steps(leave))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The offsets of all coordinates of the axes that lie in the box and in the window.
+    fn naive(layout: &Layout, area: &[Range<u64>], window: &Range<i64>) -> Vec<i64> {
+        let mut all = vec![];
+        let mut coord: Vec<u64> = area.iter().map(|range| range.start).collect();
+        loop {
+            let offset = layout.offset_at(&coord).unwrap();
+            if window.contains(&offset) {
+                all.push(offset);
+            }
+            let mut axis = 0;
+            loop {
+                if axis == coord.len() {
+                    all.sort_unstable();
+                    return all;
+                }
+                coord[axis] += 1;
+                if coord[axis] < area[axis].end {
+                    break;
+                }
+                coord[axis] = area[axis].start;
+                axis += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn a_walk_finds_what_lies_in_the_box_and_in_the_window() {
+        let texts = [
+            "((2,3),(4,5)):((4,40),(1,8))",
+            "(6,20):(20,1)",
+            "(6,20):(1,6)",
+            "((3,2),(5,4)):((1,60),(3,15))",
+            "(6,20):(1,-6)",
+            "((2,3),20):((-1,2),-6)",
+            "(6,20):(32,1)",
+            "((2,3),(4,5)):((4,48),(1,8))",
+        ];
+        let windows = [0..i64::MAX, 0..50, 17..64, 96..97, 100..200, 40..40];
+        for text in texts {
+            let mut layout = Layout::parse(text).unwrap();
+            let low = layout.bounds().unwrap().0;
+            if low < 0 {
+                layout = layout.with_offset(-low).unwrap();
+            }
+            for (rows, columns) in [(0..6, 0..20), (1..5, 3..18), (2..3, 0..1), (5..6, 7..20)] {
+                let area = [rows, columns];
+                for window in &windows {
+                    for digits in [Digits::new(&layout), Digits::new(&layout).one_by_one()] {
+                        let mut found = vec![];
+                        digits.walk(&area, Some(window), &mut |run| {
+                            found
+                                .extend((0..run.count).map(|i| run.offset + i as i64 * run.stride));
+                            true
+                        });
+                        found.sort_unstable();
+                        assert_eq!(found, naive(&layout, &area, window), "{text} {area:?}");
+                    }
+                }
+            }
+        }
+    }
+}

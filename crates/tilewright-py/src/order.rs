@@ -1,0 +1,39 @@
+//! How the array of a storage lists its extents.
+//!
+//! Law: the bytes are the same in both orders. `C` lists the extents of the storage outermost first, as files do; `F`
+//! lists them innermost first, in Fortran's order, so that the array in `F` is the transpose of the one in `C`.
+
+use pyo3::prelude::*;
+
+use crate::{errors::refused, spelling::quoted};
+
+/// The order of a new array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Order {
+    #[default]
+    C,
+    F,
+}
+
+impl Order {
+    /// The order by NumPy's letter.
+    pub(crate) fn of(letter: Option<&str>) -> PyResult<Order> {
+        match letter {
+            None | Some("C") => Ok(Order::C),
+            Some("F") => Ok(Order::F),
+            Some(other) => {
+                let other = quoted(other);
+                let says = format!("order= takes 'C' (outermost extent first) or 'F', not {other}");
+                Err(refused("arguments", says))
+            }
+        }
+    }
+
+    /// The extents of a storage, outermost first, as an array of this order lists them.
+    pub(crate) fn listed(self, shape: &[u64]) -> Vec<u64> {
+        match self {
+            Order::C => shape.to_vec(),
+            Order::F => shape.iter().rev().copied().collect(),
+        }
+    }
+}
