@@ -420,5 +420,9 @@ def test_make_layout_is_that_of_cute() -> None:
 
 def test_a_tensor_layout_in_a_tuple_is_a_tiler() -> None:
     layout, rows = tw.Layout("(6,8):(8,1)"), tw.parse("f16[3] row-major")
+    assert str(rows.layout) == "(3):(1)"
     divided = tw.algebra.logical_divide(layout, (rows, 4))
-    assert str(divided) == str(tw.algebra.logical_divide(layout, (tw.Layout("3:1"), 4)))
+    assert str(divided) == str(tw.algebra.logical_divide(layout, (rows.layout, 4)))
+    # A tile keeps the brackets of its tiler, as CuTe's `composition` does.
+    assert str(divided) == "(((3),2),(4,2)):(((8),24),(1,4))"
+    assert divided == tw.algebra.logical_divide(layout, (tw.Layout("(3):(1)"), 4))
