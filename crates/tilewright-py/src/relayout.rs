@@ -123,16 +123,18 @@ fn relayout<'py>(
     plan::run(&prepared, &source, py, out, given("threads", threads)?)
 }
 
-/// What ``relayout`` gives for a dense array of this shape and element type, for a library that asks before there is an
-/// array: its shape, its element type by NumPy's name, and the layouts of source and result as SPECs.
+/// What ``relayout`` gives for an array of this shape and element type, for a library that asks before there is an
+/// array: its shape, its element type by NumPy's name, and the layouts of source and result as SPECs. ``strides`` are
+/// the array's, in elements; without them its elements lie side by side, the last dim fastest.
 #[pyfunction]
-#[pyo3(signature = (shape, element, /, to, *, from_ = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+#[pyo3(signature = (shape, element, /, to, *, strides = None, from_ = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
 fn relayout_form<'py>(
     py: Python<'py>,
     shape: Integers,
     element: &Bound<'py, PyAny>,
     to: &Bound<'py, PyAny>,
+    strides: Option<Integers>,
     from_: Option<&Bound<'py, PyAny>>,
     dims: Option<Integers>,
     dtype: Option<&Bound<'py, PyAny>>,
@@ -142,6 +144,10 @@ fn relayout_form<'py>(
 ) -> PyResult<(Bound<'py, PyTuple>, &'static str, String, String)> {
     let ask = Ask::new(from_, Some(to), dims, dtype, bits, fill, order)?;
     let facts = Facts::dense(&shape.of("shape")?, dtype_of(element)?);
+    let facts = match Integers::given("strides", strides)? {
+        Some(strides) => facts.with_strides(&strides)?,
+        None => facts,
+    };
     let Prepared { form, from, to, .. } = Prepared::new(&ask, &facts, None)?;
     let own = || facts.dtype.and_then(Dtype::array_name).unwrap_or("uint8");
     let shape = PyTuple::new(py, form.listed())?;

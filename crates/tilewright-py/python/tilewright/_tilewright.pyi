@@ -336,6 +336,7 @@ def relayout_form(
     /,
     to: _Spec,
     *,
+    strides: Sequence[int] | None = None,
     from_: _Spec | None = None,
     dims: Sequence[int] | None = None,
     dtype: Any = None,
