@@ -150,6 +150,22 @@ def test_storages_in_fortran_s_order(dims: tuple[int, ...], lies: str, asked: di
     torch.library.opcheck(torch.ops.tilewright.relayout, (source, asked["to"]), rest)
 
 
+@pytest.mark.parametrize("fill", ["one", "lowest", "highest", "0x7", "0", ""])
+def test_no_gradient_is_in_padding(fill: str) -> None:
+    lies = "f32[2,3]{0,1}pad(3,5)" + (f"fill({fill})" if fill else "")
+    storage = tw.relayout(torch.rand(2, 3), lies)
+    moved = partial(operations.relayout, to="row-major", from_=lies)
+    wanted = tw.relayout(torch.full((2, 3), 2.0), "f32[2,3]{0,1}pad(3,5)")
+    for function in [moved, compiled(moved)]:
+        source = storage.clone().requires_grad_()
+        function(source).mul(2).sum().backward()
+        assert torch.equal(source.grad, wanted)
+    # What is moved there has its padding filled, which no gradient follows.
+    source = torch.rand(2, 3, requires_grad=True)
+    operations.relayout(source, lies).mul(2).sum().backward()
+    assert torch.equal(source.grad, torch.full((2, 3), 2.0))
+
+
 def test_packing_changes_the_element_type() -> None:
     tensor = torch.randint(-8, 8, (4, 6), dtype=torch.int8)
     asked: dict[str, Any] = {"to": "row-major", "dtype": "s4", "bits": 4}
