@@ -354,7 +354,7 @@ def test_integers_out_of_bounds_are_typed() -> None:
         ("dims", lambda: tw.infer(array, array, dims=(-3, -4))),
         ("memory", lambda: tw.convert("a.npy", "b.npy", to="col-major", memory=-1)),
         ("threads", lambda: tw.convert("a.npy", "b.npy", to="col-major", threads=-1)),
-        ("threads", lambda: tw.verify("a.npy", "b.npy", to="col-major", threads=-1)),
+        ("memory", lambda: tw.verify("a.npy", "b.npy", to="col-major", memory=-1)),
     ]:
         with pytest.raises(tw.ArgumentError, match=f"^{name}= takes an integer from .*, not"):
             call()

@@ -147,14 +147,12 @@ def verify(
     dims: Sequence[int] | None = None,
     dtype: Any = None,
     fill: str | int | None = None,
-    threads: int | None = None,
     memory: int | None = None,
     skip_unfit: bool = False,
     progress: _Progress | None = None,
 ) -> str | None:
     """Compares a finished file with the one it was made from: None where everything agrees, else the first
-    difference in words. The other arguments are those of the conversion; both files are read by one thread, whatever
-    ``threads`` says.
+    difference in words. The other arguments are those of the conversion. One thread reads both files.
 
     :raises FileError: what cannot be read, or is corrupt
     """
@@ -166,7 +164,6 @@ def verify(
         "dims": dims,
         "dtype": dtype,
         "fill": fill,
-        "threads": threads,
         "memory": memory,
         "skip_unfit": skip_unfit,
     }
