@@ -148,7 +148,7 @@ fn help_fits_and_its_examples_are_whole() {
         assert!(help.contains("npz") && help.to_lowercase().contains("gguf"), "{help}");
     }
     let convert = printed(None, &["convert", "--help"]);
-    let headings = ["Layouts and tensors:", "The array:", "The run:", "General options:"];
+    let headings = ["Layouts and tensors:", "The run:", "The array:", "General options:"];
     let at = headings.map(|heading| convert.find(heading).expect(heading));
     assert!(at.is_sorted(), "{convert}");
 }
