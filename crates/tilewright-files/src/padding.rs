@@ -174,7 +174,7 @@ impl<'a> Cover<'a> {
 fn is_ordered(steps: &[Step]) -> bool {
     let splits = steps.iter().position(|step| matches!(step, Step::Split { .. }));
     let merges = steps.iter().rposition(|step| matches!(step, Step::Merge { .. }));
-    !splits.zip(merges).is_some_and(|(split, merge)| split < merge)
+    splits.zip(merges).is_none_or(|(split, merge)| split > merge)
 }
 
 fn size(layout: &Layout, axis: usize) -> u64 {
