@@ -254,7 +254,7 @@ def test_infer_finds_formats() -> None:
 
 def test_pictures(tmp_path: Path) -> None:
     layout = tw.parse("f32[3,5]{1,0:T(2,2)}")
-    assert layout.show().splitlines()[4] == " 0  |  0 |  1 |  4 |  5 |  8 |  . |"
+    assert layout.show().splitlines()[3] == " 0  |  0 |  1 |  4 |  5 |  8 |  . |"
     fragment = tw.parse("((8,2),(2,4)):((16,2),(1,4))")
     swizzled = tw.parse("f16[8,64] Sw<3,3,3> o (8,64):(64,1)")
     for drawing in [
@@ -354,7 +354,7 @@ def test_integers_out_of_bounds_are_typed() -> None:
         ("dims", lambda: tw.infer(array, array, dims=(-3, -4))),
         ("memory", lambda: tw.convert("a.npy", "b.npy", to="col-major", memory=-1)),
         ("threads", lambda: tw.convert("a.npy", "b.npy", to="col-major", threads=-1)),
-        ("threads", lambda: tw.verify("a.npy", "b.npy", to="col-major", threads=-1)),
+        ("memory", lambda: tw.verify("a.npy", "b.npy", to="col-major", memory=-1)),
     ]:
         with pytest.raises(tw.ArgumentError, match=f"^{name}= takes an integer from .*, not"):
             call()
@@ -420,5 +420,9 @@ def test_make_layout_is_that_of_cute() -> None:
 
 def test_a_tensor_layout_in_a_tuple_is_a_tiler() -> None:
     layout, rows = tw.Layout("(6,8):(8,1)"), tw.parse("f16[3] row-major")
+    assert str(rows.layout) == "(3):(1)"
     divided = tw.algebra.logical_divide(layout, (rows, 4))
-    assert str(divided) == str(tw.algebra.logical_divide(layout, (tw.Layout("3:1"), 4)))
+    assert str(divided) == str(tw.algebra.logical_divide(layout, (rows.layout, 4)))
+    # A tile keeps the brackets of its tiler, as CuTe's `composition` does.
+    assert str(divided) == "(((3),2),(4,2)):(((8),24),(1,4))"
+    assert divided == tw.algebra.logical_divide(layout, (tw.Layout("(3):(1)"), 4))

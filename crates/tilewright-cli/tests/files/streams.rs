@@ -39,7 +39,7 @@ fn results_are_written_to_standard_output_in_the_container_of_the_input() {
         let (code, stdout, stderr) = piped(&[&args[..], &["--to", "col-major"]].concat(), &given);
         assert_eq!(code, Some(0), "{stderr}");
         assert_eq!(stdout, made);
-        assert!(stderr.contains("1 of 1 tensors converted"), "{stderr}");
+        assert!(stderr.contains("1 of 1 tensor converted"), "{stderr}");
     }
     let (code, stdout, stderr) =
         piped(&["convert", "-", "raw:-", "--to", "col-major", "-q"], &small());
@@ -275,7 +275,7 @@ fn a_layout_is_noted_beside_its_file_or_said() {
         answer(&["verify", out, "--against", &input]);
         let back =
             answer(&["convert", out, &folder.text("back.npy"), "--to", "row-major", "--force"]);
-        assert!(back.starts_with("1 of 1 tensors converted"), "{back}");
+        assert!(back.starts_with("1 of 1 tensor converted"), "{back}");
         assert!(fs::read(folder.path("back.npy")).unwrap().ends_with(&[1, 2, 3, 4, 5, 6]));
     }
     assert_eq!(

@@ -46,6 +46,9 @@ def _turned(tensor: Any) -> Any:
 def _described(array: Any, to: str, asked: dict[str, Any]) -> tuple[tuple[int, ...], str, str, str]:
     """Shape and element type of the result, and the layouts of both sides."""
     known = {name: value for name, value in asked.items() if name != "threads"}
+    if asked.get("from_") is not None:
+        # A storage in Fortran's order lists its extents the other way round.
+        known["strides"] = [int(stride) for stride in array.stride()]
     return _form([int(extent) for extent in array.shape], str(array.dtype), to, **known)
 
 
@@ -75,8 +78,8 @@ def _backward(ctx: Any, gradient: Any) -> tuple[Any, None]:
     back = relayout(
         storage.contiguous(), ctx.source, from_=ctx.target, threads=ctx.threads, order=order
     )
-    # A storage may have come as bytes side by side, in any shape.
-    return back.reshape(ctx.shape), None
+    # A storage in row-major order may have come in any shape; in Fortran's order it has only its own.
+    return back if ctx.turned else back.reshape(ctx.shape), None
 
 
 _operation = _torch.library.custom_op("tilewright::relayout", _move, mutates_args=(), schema=_SCHEMA)
