@@ -186,7 +186,7 @@ fn check_name(name: &str, taken: &HashSet<String>) -> Result<(), String> {
             "`{name}` is no name: a letter, then letters, digits, `_`, `-` and `.`"
         ));
     }
-    if taken.contains(name) || dialect::is_read(name) {
+    if taken.contains(name) || dialect::is_read(name, dialect::notations()) {
         return Err(format!("`{name}` is a layout already"));
     }
     Ok(())
