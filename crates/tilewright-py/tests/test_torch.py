@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 from functools import partial
 from typing import Any
 
@@ -171,6 +172,28 @@ def test_packing_changes_the_element_type() -> None:
     asked: dict[str, Any] = {"to": "row-major", "dtype": "s4", "bits": 4}
     got = compiled(partial(operations.relayout, **asked))(tensor)
     assert got.dtype is torch.uint8 and torch.equal(got, tw.relayout(tensor, **asked))
+
+
+@pytest.mark.parametrize("dtype", ["f16", "float16", np.float16, np.dtype("float16"), torch.float16], ids=str)
+def test_element_types_are_given_as_anywhere(dtype: Any) -> None:
+    tensor = torch.rand(4, 6).half()
+    wanted = tw.relayout(tensor, "col-major", dtype=dtype)
+    moved = partial(operations.relayout, to="col-major", dtype=dtype)
+    for function in [moved, compiled(moved)]:
+        assert torch.equal(function(tensor), wanted)
+
+
+def test_the_arguments_are_those_of_relayout_but_out() -> None:
+    there, here = (list(inspect.signature(function).parameters) for function in (tw.relayout, operations.relayout))
+    assert set(there) - set(here) == {"out"} and set(here) <= set(there)
+    for dtype, python in [(torch.float64, float), (torch.int64, int), (torch.bool, bool)]:
+        tensor = torch.zeros(2, 3, dtype=dtype)
+        assert operations.relayout(tensor, "col-major", dtype=python).dtype is dtype
+    with pytest.raises(tw.Error) as raised:
+        operations.relayout(torch.zeros(2, 3), "col-major", dtype="float99")
+    with pytest.raises(tw.Error) as elsewhere:
+        tw.relayout(torch.zeros(2, 3), "col-major", dtype="float99")
+    assert str(raised.value) == str(elsewhere.value)
 
 
 @pytest.mark.parametrize(("shape", "asked"), CASES, ids=str)

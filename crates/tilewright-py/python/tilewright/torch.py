@@ -18,6 +18,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
+from tilewright import parse as _parse
 from tilewright._tilewright import Layout, TensorLayout
 from tilewright._tilewright import relayout as _relayout
 from tilewright._tilewright import relayout_form as _form
@@ -94,6 +95,12 @@ def _text(layout: str | Layout | TensorLayout) -> str:
     return layout.spec if isinstance(layout, TensorLayout) else f"cute:{layout}"
 
 
+@_torch.compiler.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _element(dtype: Any) -> str:
+    """An element type, by any library's name or object, as the text that a graph keeps."""
+    return str(_parse("row-major", dims=(1,), dtype=dtype).dtype)
+
+
 def relayout(
     array: Any,
     to: str | Layout | TensorLayout,
@@ -106,7 +113,10 @@ def relayout(
     threads: int | None = None,
     order: str = "C",
 ) -> Any:
-    """``tilewright.relayout`` of a tensor on the CPU, in compiled programs and with gradients; arguments as there.
+    """``tilewright.relayout`` of a tensor on the CPU, in compiled programs and with gradients.
+
+    The arguments are those of ``tilewright.relayout``, but that there is no ``out``: the result is always new, and so
+    ``to`` has to be given.
 
     :raises Error: what ``tilewright.relayout`` raises
 
@@ -122,7 +132,7 @@ def relayout(
         _text(to),
         from_=None if from_ is None else _text(from_),
         dims=None if dims is None else list(dims),
-        dtype=None if dtype is None else str(dtype),
+        dtype=None if dtype is None else _element(dtype),
         bits=bits,
         fill=None if fill is None else str(fill),
         threads=threads,
