@@ -521,10 +521,16 @@ fn as_many_offsets_have_as_many_colours() {
 /// The panels of all bands stand in the columns of one table, with as much room for the heads of their rows.
 #[test]
 fn panels_below_one_another_are_aligned_on_a_page() {
-    let rows = TensorLayout::row_major(&[12, 2]).unwrap();
-    let columns = TensorLayout::col_major(&[12, 2]).unwrap();
-    let scene =
-        conversion(&Subject::new(&rows), &Subject::new(&columns), &Limits::default()).unwrap();
+    let drawn = |dims: &[u64]| {
+        let rows = TensorLayout::row_major(dims).unwrap();
+        let columns = TensorLayout::col_major(dims).unwrap();
+        conversion(&Subject::new(&rows), &Subject::new(&columns), &Limits::default()).unwrap()
+    };
+    // Memories that have no room beside one another stand in bands of one panel, which align with nothing.
+    let uneven = drawn(&[12, 2]);
+    assert!(uneven.bands.iter().any(|band| band.panels.len() == 1));
+    assert!(!uneven.to_html_part().contains("tw-bands tw-aligned"));
+    let scene = drawn(&[4, 4]);
     assert!(scene.bands.len() > 1 && scene.bands.iter().all(|band| band.panels.len() == 2));
     let html = scene.to_html_part();
     assert!(html.contains("<div class=\"tw-bands tw-aligned\" style=\"--tw-n:3\">"));
