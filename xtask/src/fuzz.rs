@@ -39,7 +39,7 @@ pub(crate) fn is_possible(root: &Path) -> bool {
         && cfg!(all(target_arch = "x86_64", target_os = "linux"))
 }
 
-/// Searches the targets whose names contain `only`, each for so many seconds.
+/// Searches the targets whose names contain `only`, each for that number of seconds.
 pub(crate) fn run(root: &Path, only: &str, seconds: u64) -> Outcome {
     let folder = target(root)?.join("oracles/fuzz");
     let program = build(root, &folder)?;

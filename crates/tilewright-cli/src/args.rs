@@ -80,8 +80,9 @@ Examples:
     #[command(after_help = "\
 With the options of the conversion the original is read as then, and the result
 must lie as asked; .npy and raw files say how they lie in a note beside them,
-NAME.tilewright.json, and need --to without it. Files are of any kind that `convert` writes: .safetensors, .gguf, .npy,
-.npz, a sharded *.safetensors.index.json, raw:PATH.
+NAME.tilewright.json, and need --to without it. Files are of any kind that
+`convert` writes: .safetensors, .gguf, .npy, .npz, raw:PATH, a sharded
+*.safetensors.index.json.
 
 Examples:
   tilewright verify zn.safetensors --against model.safetensors
@@ -114,8 +115,8 @@ Examples:
     Explain(Explain),
     /// Print a layout in another notation
     #[command(after_help = "\
-`tilewright explain` prints a layout in every notation, by name. What a notation has
-no words for is refused with the reason, exit code 1.
+`tilewright explain` prints a layout in every notation, by name. What a notation
+has no words for is refused with the reason, exit code 1.
 
 Examples:
   tilewright translate 'f16[32,32] zN' --to onednn

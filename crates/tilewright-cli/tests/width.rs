@@ -65,12 +65,47 @@ fn layouts_fit_their_width() {
     fits(&["show", "f16[64,256] zN", "--banks", "8"]);
     fits(&["show", "(6,2):(8,2) o (4,3):(3,1)"]);
     fits(&["show", "((4,8),(2,2,2)):((32,1),(16,8,128))", "--tile", "16,16"]);
+    for spec in SPECS {
+        for cells in ["--memory", "--names", "--numbers"] {
+            fits(&["show", spec, cells]);
+        }
+    }
+    fits(&["show", SPECS[0], "--memory", "--numbers"]);
     // Nothing is as long as the array.
     assert!(printed(None, &["show", "f16[4096,4096] zN"]).len() < 20_000);
 }
 
+/// Two layouts with long names, and steps of the algebra, in the colours of a terminal.
+#[test]
+fn pictures_in_colour_fit_and_show_more_than_one_column() {
+    let long = "((2,2,2,2,2,2,2),(2,2,2,2,2,2,2)):\
+                ((1,4,16,64,256,1024,4096),(2,8,32,128,512,2048,8192))";
+    let step = format!("{long} o (128,128):(128,1)");
+    let rows = "[128,128] row-major";
+    for args in [vec![long, long], vec![long, rows], vec![rows, long], vec![long], vec![&*step]] {
+        for columns in [Some(80), Some(100), Some(120), None] {
+            let all: Vec<&str> =
+                ["show"].iter().chain(&args).chain(&["--color", "always"]).copied().collect();
+            let text = colourless(&printed(columns, &all));
+            assert!(widest(&text) <= columns.unwrap_or(100), "{columns:?} {args:?}:\n{text}");
+            // The columns' numbers stand above the cells, of more than one column.
+            let columns_named = |line: &str| line.split_whitespace().take(3).eq(["0", "1", "2"]);
+            assert!(text.lines().any(columns_named), "{columns:?} {args:?}:\n{text}");
+        }
+    }
+}
+
+/// The text without what switches colours.
+fn colourless(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('m').map_or("", |(_, rest)| rest))
+}
+
 #[test]
 fn what_is_left_out_is_said() {
+    let memory = printed(Some(80), &["show", "f16[4096,4096] zN", "--memory"]);
+    assert!(memory.ends_with(" more cells\n") && memory.lines().count() == 2, "{memory}");
     let grid = printed(Some(80), &["show", "f16[4096,4096] zN"]);
     assert!(grid.trim_end().lines().last().unwrap().contains("more columns"), "{grid}");
     let long = "((2,2,2,2,2),(2,2,2,2,2)):((1,4,16,64,256),(2,8,32,128,512))";
@@ -85,7 +120,7 @@ fn an_explanation_begins_with_the_array_and_folds_what_cannot_say_it() {
     let text = printed(Some(100), &["explain", "f16[100,100] zN"]);
     let titles: Vec<&str> =
         text.lines().skip(1).map(|line| line.get(..19).unwrap_or(line).trim()).collect();
-    assert_eq!(titles[..3], ["dims", "element", "order"]);
+    assert_eq!(titles[..3], ["dims", "element", "order of dims"]);
     let (facts, others) = text.split_once("in other notations\n").unwrap();
     assert!(facts.lines().skip(1).all(|line| line.starts_with("  ")), "{facts}");
     assert!(!others.contains("one stride a dim"), "{others}");
@@ -124,6 +159,16 @@ fn formats_are_grouped_and_found() {
     assert_eq!(found("marlin"), found("Marlin"));
     assert!(found("marlin").contains(&"MARLIN".to_owned()));
     fits(&["formats", "zN"]);
+    // Of every format that has other names, a narrow line says at least how many.
+    let json: serde_json::Value =
+        serde_json::from_str(&printed(None, &["formats", "--json"])).unwrap();
+    let narrow = printed(Some(80), &["formats"]);
+    for format in json["formats"].as_array().unwrap() {
+        let head = format!("  {} ", format["name"].as_str().unwrap());
+        let line = narrow.lines().find(|line| line.starts_with(&head)).unwrap();
+        let named = line.contains("  = ") || line.contains(" name");
+        assert_eq!(named, !format["aliases"].as_array().unwrap().is_empty(), "{line}");
+    }
     let marlin = printed(Some(100), &["formats", "MARLIN"]);
     assert!(marlin.contains("MARLIN^T") && marlin.contains("[out, in]"), "{marlin}");
     assert!(!printed(Some(100), &["formats", "zN"]).contains("^T"));
@@ -139,6 +184,13 @@ fn help_fits_and_its_examples_are_whole() {
         let examples = wide(command);
         let examples = examples.split("Examples:\n").nth(1).unwrap();
         assert!(narrow.contains(examples), "{narrow}");
+    }
+    // What stands below the options is wrapped by hand, and so in the widest terminal too.
+    for args in COMMANDS.iter().map(|command| vec![*command, "--help"]).chain([vec!["--help"]]) {
+        let help = printed(Some(200), &args);
+        let (_, below) = help.split_once("General options:\n").unwrap();
+        let (_, below) = below.split_once("\n\n").unwrap();
+        assert!(!below.is_empty() && widest(below) <= 80, "{args:?}:\n{below}");
     }
     let verify = printed(None, &["verify", "--help"]);
     assert!(verify.contains("The layout that the converted file must have"), "{verify}");

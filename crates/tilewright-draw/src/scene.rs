@@ -4,6 +4,8 @@
 //! rules. Nothing in it knows what a layout is, and whoever prints it needs to know no more than this
 //! file.
 
+use crate::palette::shade;
+
 /// A whole picture.
 ///
 /// ```
@@ -178,7 +180,8 @@ impl Paint {
     }
 
     /// The colour of the thing of this number among `count`: one of the palette's where there are enough, else its
-    /// place on the scale. No two of eight things have one colour, and of more the later is the lighter.
+    /// place on the scale. No two of eight things have one colour, and of more the later is the lighter or, of
+    /// neighbours among more than half the scale's 256 places, like the one before.
     ///
     /// ```
     /// use tilewright_draw::Paint;
@@ -227,19 +230,39 @@ impl Key {
         Key { paints: (0..count.min(hues)).map(Paint::colour).collect(), text }
     }
 
-    /// The colours of `count` things that [`Paint::among`] gives them.
+    /// The colours of `count` things that [`Paint::among`] gives them; it says where neighbours have one colour.
     pub(crate) fn among(count: u64, text: impl Into<String>) -> Key {
         let count = count.max(1);
+        let mut text = text.into();
+        if let Some(alike) = Some(alike(count)).filter(|&alike| alike > 1) {
+            text += &format!("; up to {alike} neighbours share a shade");
+        }
         let shown = count.min(u64::from(crate::palette::HUES));
         let number = |at: u64| match shown == count {
             true => at,
             false => (u128::from(at) * u128::from(count - 1) / u128::from(shown - 1)) as u64,
         };
-        Key {
-            paints: (0..shown).map(|at| Paint::among(number(at), count)).collect(),
-            text: text.into(),
-        }
+        Key { paints: (0..shown).map(|at| Paint::among(number(at), count)).collect(), text }
     }
+}
+
+/// The most neighbours among `count` things that [`Paint::among`] gives one colour.
+fn alike(count: u64) -> u64 {
+    if count <= u64::from(crate::palette::HUES) {
+        return 1;
+    }
+    let last = u128::from(count - 1);
+    // Place p of the scale is that of the numbers from p·last/255, rounded up, to where the next place begins.
+    let first = |place: u128| (place * last).div_ceil(255).min(last + 1);
+    let (mut most, mut from) = (1, 0);
+    for place in 1..=255u8 {
+        if shade(place) != shade(place - 1) {
+            from = first(place.into());
+        }
+        let end = if place == 255 { last + 1 } else { first(u128::from(place) + 1) };
+        most = most.max(end - from);
+    }
+    most as u64
 }
 
 impl Panel {
@@ -313,5 +336,30 @@ impl Scene {
     /// ```
     pub fn panels(&self) -> impl Iterator<Item = &Panel> {
         self.bands.iter().flat_map(|band| &band.panels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_says_how_many_neighbours_look_alike() {
+        for count in (1..600).chain([1000, 4096, 65536]) {
+            let paints = (0..count).map(|number| Paint::among(number, count));
+            let colours: Vec<_> = paints.map(crate::place::ground).collect();
+            let runs = colours.chunk_by(|a, b| a == b).map(|run| run.len() as u64);
+            let most = runs.max().unwrap_or(1);
+            assert_eq!(alike(count), most, "{count}");
+            let text = Key::among(count, "one colour per copy").text;
+            let said = format!("; up to {most} neighbours share a shade");
+            assert_eq!(
+                text.strip_prefix("one colour per copy"),
+                Some(if most > 1 { &*said } else { "" })
+            );
+        }
+        assert_eq!((alike(128), alike(0)), (1, 1));
+        // The largest number there is has its answer too.
+        assert!(alike(u64::MAX) > u64::MAX / 256);
     }
 }

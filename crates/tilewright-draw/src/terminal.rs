@@ -130,36 +130,60 @@ fn width(line: &Line) -> usize {
 }
 
 /// A band in several, where its panels are too wide together: what has only a gap between goes below as far as it
-/// must, what a sign joins goes below the sign.
+/// must, what a sign joins goes below the sign. Texts above the cells are broken into lines before that.
 fn broken(band: &Band, most: usize) -> Vec<Band> {
-    let own = |panel| Rows::new(panel).width() + GAP;
     let signed = band.joints.iter().any(|joint| *joint != Joint::Gap);
-    let all: usize = band.panels.iter().map(own).sum();
-    if signed && all + GAP * band.joints.len() <= most {
-        return vec![band.clone()];
+    if signed && let Some(whole) = joined(band, most) {
+        return vec![whole];
     }
     let (mut bands, mut used) = (Vec::<Band>::new(), 0);
     for (at, panel) in band.panels.iter().enumerate() {
+        let panel = narrowed(panel, "", most);
+        let own = Rows::new(&panel).width() + GAP;
         match bands.last_mut() {
-            Some(last) if used + own(panel) <= most && !signed => {
-                last.panels.push(panel.clone());
+            Some(last) if used + own <= most && !signed => {
+                last.panels.push(panel);
                 last.joints.push(Joint::Gap);
+                used += own;
             }
             _ => {
-                let mut panel = panel.clone();
-                let joint = at.checked_sub(1).and_then(|before| band.joints.get(before));
-                panel.caption = match joint {
-                    Some(Joint::Arrow) => format!("--> {}", panel.caption),
-                    Some(Joint::Sign(sign)) => format!("{sign} {}", panel.caption),
-                    Some(Joint::Gap) | None => panel.caption,
+                let sign = match at.checked_sub(1).and_then(|before| band.joints.get(before)) {
+                    Some(Joint::Arrow) => "--> ".to_owned(),
+                    Some(Joint::Sign(sign)) => format!("{sign} "),
+                    Some(Joint::Gap) | None => String::new(),
                 };
-                bands.push(Band { panels: vec![panel], joints: Vec::new() });
-                used = 0;
+                let panels = vec![narrowed(&band.panels[at], &sign, most)];
+                bands.push(Band { panels, joints: Vec::new() });
+                used = own;
             }
         }
-        used += own(panel);
     }
     bands
+}
+
+/// The whole band side by side, where it fits: with the texts above its panels whole, or else each in its share.
+fn joined(band: &Band, most: usize) -> Option<Band> {
+    let joints = GAP * band.joints.len();
+    let share = (most.saturating_sub(joints) / band.panels.len().max(1)).saturating_sub(GAP);
+    let within = |room| {
+        let panels: Vec<Panel> =
+            band.panels.iter().map(|panel| narrowed(panel, "", room)).collect();
+        let all: usize = panels.iter().map(|panel| Rows::new(panel).width() + GAP).sum();
+        (all + joints <= most).then(|| Band { panels, joints: band.joints.clone() })
+    };
+    [most, share].into_iter().find_map(within)
+}
+
+/// The panel with `sign` before its caption, and with its caption and detail in lines no longer than its cells, or
+/// than so many characters.
+fn narrowed(panel: &Panel, sign: &str, room: usize) -> Panel {
+    let room = room.max(Rows::new(panel).body());
+    let lines = |text: &str| wrap(&escape::terminal(text), room).join("\n");
+    Panel {
+        caption: lines(&format!("{sign}{}", panel.caption)),
+        detail: lines(&panel.detail),
+        ..panel.clone()
+    }
 }
 
 /// The characters between two panels.
@@ -243,18 +267,22 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The characters across, the tails of rows among them.
+    /// The characters across.
     fn width(&self) -> usize {
-        let tails = self.panel.rows.iter().map(|row| row.tail.chars().count());
-        let above = self.above().iter().map(width).max().unwrap_or(0);
-        let tail = tails.max().filter(|&tail| tail > 0).map_or(0, |tail| tail + 1);
-        (width(&self.names(|column| &column.head)) + 1 + tail).max(above)
+        self.body().max(self.above().iter().map(width).max().unwrap_or(0))
     }
 
-    /// What stands above the columns' names.
+    /// The characters across without what stands above, the tails of rows among them.
+    fn body(&self) -> usize {
+        let tails = self.panel.rows.iter().map(|row| row.tail.chars().count());
+        let tail = tails.max().filter(|&tail| tail > 0).map_or(0, |tail| tail + 1);
+        width(&self.names(|column| &column.head)) + 1 + tail
+    }
+
+    /// What stands above the columns' names, line by line.
     fn above(&self) -> Vec<Line> {
         let texts = [&self.panel.caption, &self.panel.detail].into_iter();
-        texts.filter(|text| !text.is_empty()).map(|text| vec![plain(text)]).collect()
+        texts.flat_map(|text| text.lines()).map(|text| vec![plain(text)]).collect()
     }
 
     fn head(&self, text: &str) -> Span {

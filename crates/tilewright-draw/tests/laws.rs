@@ -521,10 +521,16 @@ fn as_many_offsets_have_as_many_colours() {
 /// The panels of all bands stand in the columns of one table, with as much room for the heads of their rows.
 #[test]
 fn panels_below_one_another_are_aligned_on_a_page() {
-    let rows = TensorLayout::row_major(&[12, 2]).unwrap();
-    let columns = TensorLayout::col_major(&[12, 2]).unwrap();
-    let scene =
-        conversion(&Subject::new(&rows), &Subject::new(&columns), &Limits::default()).unwrap();
+    let drawn = |dims: &[u64]| {
+        let rows = TensorLayout::row_major(dims).unwrap();
+        let columns = TensorLayout::col_major(dims).unwrap();
+        conversion(&Subject::new(&rows), &Subject::new(&columns), &Limits::default()).unwrap()
+    };
+    // Memories that have no room beside one another stand in bands of one panel, which align with nothing.
+    let uneven = drawn(&[12, 2]);
+    assert!(uneven.bands.iter().any(|band| band.panels.len() == 1));
+    assert!(!uneven.to_html_part().contains("tw-bands tw-aligned"));
+    let scene = drawn(&[4, 4]);
     assert!(scene.bands.len() > 1 && scene.bands.iter().all(|band| band.panels.len() == 2));
     let html = scene.to_html_part();
     assert!(html.contains("<div class=\"tw-bands tw-aligned\" style=\"--tw-n:3\">"));
@@ -551,7 +557,7 @@ fn panels_below_one_another_are_aligned_on_a_page() {
     }
 }
 
-/// Law: within a width, no line of text is longer, where a single panel is not.
+/// Law: within a width, no line of text is longer, where the cells of a single panel are not.
 #[test]
 fn text_fits_the_width_it_is_printed_in() {
     let limits = Limits { rows: 8, columns: 8, ..Limits::default() };
@@ -561,12 +567,16 @@ fn text_fits_the_width_it_is_printed_in() {
     let swizzled = TensorLayout::of(&parse("Sw<3,3,3> o (8,64):(64,1)"));
     let tiles = TensorLayout::of(&parse("((4,2),(4,3)):((4,16),(1,32))"));
     let subject = Subject::new(&tiles);
+    let long = Subject::new(&tiles).named("((2,2),(4,3)):".repeat(12));
     let access = Access { element_bytes: 2, vector: 8 };
     let scenes = [
         step("∘", &a, &b, &result, Relation::Through, &limits),
         banks(&Subject::new(&swizzled), &access, &limits),
         conversion(&subject, &subject, &limits),
         grid(&subject, &limits),
+        conversion(&long, &subject, &limits),
+        conversion(&long, &long, &limits),
+        grid(&long, &limits),
     ];
     for scene in scenes.map(Result::unwrap) {
         for width in [80, 100, 120, 200] {

@@ -51,7 +51,7 @@ pub struct Limits {
     pub rows: u64,
     /// Grids, for arrays of more than two dims.
     pub panels: u64,
-    /// Cells of a line of memory.
+    /// Cells of memory, as far as they fit the width.
     pub cells: u64,
 }
 
@@ -200,7 +200,7 @@ impl<'a> Picture<'a> {
         self.panels(cells, |_, text, width| plain(text, width))
     }
 
-    /// Memory from the first offset to the last, on one line.
+    /// Memory from the first offset on, on one line of the width; what has no room there is counted below it.
     ///
     /// # Errors
     /// [undecided](Error::is_undecided) as [`TensorLayout::locate`].
@@ -215,12 +215,19 @@ impl<'a> Picture<'a> {
     pub fn memory(&self, cells: Cells) -> Result<String, Error> {
         let (low, high) = self.span();
         let whole = high.saturating_sub(low);
-        let drawn = whole.min(i64::try_from(self.limits.cells).unwrap_or(i64::MAX));
-        let mut line = Vec::new();
-        for offset in low..low + drawn {
-            line.push(self.stored(cells, offset)?.unwrap_or_else(|| self.padding()));
+        let most = whole.min(i64::try_from(self.limits.cells).unwrap_or(i64::MAX));
+        let (mut text, mut used, mut drawn) = (String::new(), 0, 0);
+        for offset in low..low + most {
+            let cell = self.stored(cells, offset)?.unwrap_or_else(|| self.padding());
+            let blank = if drawn == 0 { "" } else { " " };
+            used += blank.len() + cell.chars().count();
+            if drawn > 0 && used > self.limits.width {
+                break;
+            }
+            text += blank;
+            text += &cell;
+            drawn += 1;
         }
-        let mut text = line.join(" ");
         text.push('\n');
         if drawn < whole {
             let _ = writeln!(text, "… {} more cells", whole - drawn);
@@ -471,6 +478,27 @@ mod tests {
             picture.grid(Cells::Offsets).ends_with("… 999998 more rows, 999997 more columns\n")
         );
         assert_eq!(picture.memory(Cells::Numbers).unwrap(), "0 1 2\n… 999999999997 more cells\n");
+    }
+
+    #[test]
+    fn memory_keeps_to_its_width_and_counts_the_rest() {
+        let layout = layout("(9,12):(12,1)");
+        for width in 1..400 {
+            let limits = Limits { width, ..Limits::default() };
+            let memory =
+                Picture::new(&layout, Fill::Zero).within(limits).memory(Cells::Names).unwrap();
+            let (line, rest) = memory.split_once('\n').unwrap();
+            let shown = line.split(' ').count();
+            assert!(line.len() <= width || shown == 1, "{width}: {memory}");
+            let more = if shown < 108 {
+                format!("… {} more cells\n", 108 - shown)
+            } else {
+                String::new()
+            };
+            assert_eq!(rest, more, "{width}");
+            // The next cell, of two letters at most, has no room.
+            assert!(shown == 108 || line.len() + 3 > width, "{width}: {memory}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tilewright_notation::{
 
 use super::{
     Answer, Explanation,
-    words::{row, shortened},
+    words::{counted, lines, row, shortened},
 };
 use crate::{
     Error,
@@ -81,7 +81,8 @@ impl Answer for Formats {
         let names = formats().map(|format| format.name.len()).max().unwrap_or(0);
         let mut text = String::new();
         for group in &found {
-            text += &format!("{}: {}\n", group.maker, group.purpose);
+            let title = lines(&format!("{}: {}", group.maker, group.purpose), width);
+            text += &(title.join("\n") + "\n");
             for format in &group.formats {
                 text += &format!("  {:names$}  ", format.name);
                 text += &listed(format, width.saturating_sub(names + 4));
@@ -98,18 +99,17 @@ impl Answer for Formats {
 
 /// A format's pattern and other names in at most `width` characters; of names that have no room, how many there are.
 fn listed(format: &Format, width: usize) -> String {
-    let mut text = shortened(&patterns(format).join("; "), width);
-    let more = |left: usize| if left > 0 { format!(" … {left} more") } else { String::new() };
+    let (pattern, count) = (patterns(format).join("; "), format.aliases.len());
     let length = |text: &str| text.chars().count();
-    for shown in (1..=format.aliases.len()).rev() {
-        let (names, rest) = (&format.aliases[..shown], format.aliases.len() - shown);
-        let behind = format!("  = {}{}", names.join(", "), more(rest));
-        if length(&text) + length(&behind) <= width {
-            text += &behind;
-            break;
-        }
-    }
-    text
+    let names = |shown: usize| match (shown, count - shown) {
+        (0, 0) => String::new(),
+        (0, left) => format!("  … {}", counted(left as u128, "name")),
+        (_, 0) => format!("  = {}", format.aliases.join(", ")),
+        (_, left) => format!("  = {} … {left} more", format.aliases[..shown].join(", ")),
+    };
+    let fits = |names: &String| length(&pattern) + length(names) <= width;
+    let names = (0..=count).rev().map(names).find(fits).unwrap_or_else(|| names(0));
+    shortened(&pattern, width.saturating_sub(length(&names))) + &names
 }
 
 /// One named format with an array in it.

@@ -156,7 +156,7 @@ impl Explanation {
     /// let rows = Explanation::of(&Spec::parse("(2,3):(3,1)")?.resolve(None, None)?);
     /// let lines = rows.lines();
     /// assert_eq!(lines[0], ("dims".to_owned(), "[2, 3]".to_owned()));
-    /// assert!(lines.contains(&("order".into(), "row-major (dim 0 is major)".into())));
+    /// assert!(lines.contains(&("order of dims".into(), "row-major (dim 0 is major)".into())));
     /// assert_eq!(lines.last().unwrap().0, "named formats");
     /// # Ok::<(), tilewright::Error>(())
     /// ```
@@ -166,7 +166,7 @@ impl Explanation {
         lines.extend(self.axes.iter().enumerate().map(|(dim, axis)| axis.line(dim, rank)));
         if self.axes.is_empty() && !self.dims.is_empty() {
             let says = "merged or tiled unevenly: an offset is no sum of one term per dim";
-            lines.push(("dims".into(), says.into()));
+            lines.push(("map".into(), says.into()));
         }
         lines.extend(self.storage());
         if let Some(advice) = &self.advice {
@@ -191,7 +191,7 @@ impl Explanation {
         titled([
             ("dims", Some(format!("{:?}", self.dims))),
             ("element", element),
-            ("order", Some(self.order.to_string())),
+            ("order of dims", Some(self.order.to_string())),
         ])
     }
 
@@ -368,5 +368,35 @@ impl fmt::Display for Order {
             }
             Order::Neither => "neither row-major nor column-major",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use tilewright_notation::Spec;
+
+    use super::*;
+
+    /// A title stands once among the facts and the notations; only each reason for padding has a row of its own.
+    #[test]
+    fn titles_are_unique() {
+        for text in [
+            "f32[5,6,7]{2,1,0:T(2,*,4)}",
+            "bf16[20,200]{1,0:T(8,128)(2,1)}",
+            "f16[100,30] zN",
+            "(4,8):(8,1)",
+            "Sw<3,3,3> o (8,64):(64,1)",
+            "f32[2,3,4,5,6] row-major",
+        ] {
+            let asked = Explanation::of(&Spec::parse(text).unwrap().resolve(None, None).unwrap());
+            let mut titles: Vec<String> =
+                asked.lines().into_iter().map(|(title, _)| title).collect();
+            titles.dedup_by(|a, b| a == b && a == "why padded");
+            titles.extend(asked.notations.iter().map(|(name, _)| (*name).to_owned()));
+            let unique: HashSet<&String> = titles.iter().collect();
+            assert_eq!(unique.len(), titles.len(), "{text}: {titles:?}");
+        }
     }
 }

@@ -18,7 +18,7 @@ pub fn counted(count: u128, noun: &str) -> String {
 /// use tilewright::ask::words::shortened;
 /// assert_eq!(shortened("0123456789", 10), "0123456789");
 /// let short = shortened(&"0123456789".repeat(5), 40);
-/// assert_eq!(short, "01234567890123456… 33 characters more");
+/// assert_eq!(short, "01234567890123456789… 30 characters more");
 /// // There is always a word of what is missing.
 /// assert_eq!(shortened("0123456789", 3), "… 10 characters more");
 /// ```
