@@ -83,7 +83,11 @@ enum Command {
         shots: bool,
     },
     /// The documents and the page as a site of files, into the build folder's `site`
-    Site,
+    Site {
+        /// Leaves the page out, which is built first where it is absent or older than its sources
+        #[arg(long)]
+        without_page: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -96,7 +100,7 @@ fn main() -> ExitCode {
         Command::Web { test, shots } => web::build(&root)
             .and_then(|()| if shots { web::shots(&root) } else { Ok(()) })
             .and_then(|()| if test { web::test(&root) } else { Ok(()) }),
-        Command::Site => site::run(&root),
+        Command::Site { without_page } => site::run(&root, without_page),
         Command::Algebra { check } => algebra::run(&root, check),
         Command::Wheel { all: true, .. } => wheel::build_all(&root),
         Command::Wheel { test, .. } => wheel::build(&root)

@@ -11,12 +11,14 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
+    time::SystemTime,
 };
 
 use self::{document::Document, frame::Frame};
 use crate::{
     shell::{Outcome, target},
     tidy::links,
+    web,
 };
 
 /// Where the reader begins.
@@ -25,19 +27,20 @@ const START: &str = "README.md";
 /// Where the page in the browser stands within the site.
 const PAGE: &str = "page";
 
-/// Writes the site anew and says where.
-pub(crate) fn run(root: &Path) -> Outcome {
+/// Writes the site anew and says where. The page in the browser is built first where it is absent or older than its
+/// sources, unless the site is asked for without it.
+pub(crate) fn run(root: &Path, without_page: bool) -> Outcome {
     let site = Site::read(&|path| fs::read_to_string(root.join(path)).ok())?;
     let out = target(root)?.join("site");
     if out.exists() {
         fs::remove_dir_all(&out).map_err(|error| format!("{}: {error}", out.display()))?;
     }
-    let built = root.join("web/dist");
-    let has_page = built.join("index.html").is_file();
+    let (web, has_page) = (root.join("web"), !without_page);
+    if has_page && is_old(&web) {
+        web::build(root)?;
+    }
     if has_page {
-        copy(&built, &out.join(PAGE))?;
-    } else {
-        println!("    without the page in the browser: `cargo xtask web` builds it");
+        copy(&web.join("dist"), &out.join(PAGE))?;
     }
     for (path, document) in &site.pages {
         let page = Frame { site: &site, path, document, has_page }.html();
@@ -49,6 +52,20 @@ pub(crate) fn run(root: &Path) -> Outcome {
     write(&out.join("site.css"), include_bytes!("site.css"))?;
     println!("    {} pages in {}", site.pages.len(), out.display());
     Ok(())
+}
+
+/// Whether the page has to be built: there is none, or one of its sources is newer than all of it.
+fn is_old(web: &Path) -> bool {
+    !web.join("dist/index.html").is_file() || newest(&web.join("dist")) < newest(&web.join("src"))
+}
+
+/// When a file was written, or the newest of all that is in a folder.
+fn newest(path: &Path) -> Option<SystemTime> {
+    if path.is_file() {
+        return fs::metadata(path).ok()?.modified().ok();
+    }
+    let within = fs::read_dir(path).into_iter().flatten().flatten();
+    within.filter_map(|entry| newest(&entry.path())).max()
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Outcome {
@@ -170,6 +187,28 @@ mod tests {
             let html = Frame { site: &site, path, document, has_page: true }.html();
             assert!(html.contains("<main"), "{path}");
         }
+    }
+
+    #[test]
+    fn the_page_is_old_where_it_is_absent_or_a_source_is_newer() {
+        let web = std::env::temp_dir().join(format!("tilewright-site-{}", std::process::id()));
+        let second = |at| SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(at);
+        let put = |name: &str, at| {
+            let path = web.join(name);
+            write(&path, b"x").unwrap();
+            fs::File::options().write(true).open(path).unwrap().set_modified(second(at)).unwrap();
+        };
+        put("src/page.ts", 5);
+        assert!(is_old(&web));
+        put("dist/style.css", 4);
+        assert!(is_old(&web));
+        put("dist/index.html", 6);
+        assert!(!is_old(&web));
+        put("src/parts/grid.ts", 7);
+        assert!(is_old(&web));
+        put("dist/assets/page.js", 8);
+        assert!(!is_old(&web));
+        fs::remove_dir_all(web).unwrap();
     }
 
     #[test]
