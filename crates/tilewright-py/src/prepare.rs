@@ -16,7 +16,6 @@ use crate::{
     errors::{Raised, parse, refused},
     foreign::{Facts, Memory},
     forks,
-    order::Order,
     result::{Form, packed},
     spec::storage_shape,
     spelling::tuple,
@@ -190,8 +189,12 @@ fn ordered(wanted: &Wanted, facts: &Facts, dtype: Option<Dtype>) -> Option<Vec<u
     if facts.shape.len() > EXTENTS.len() || wanted.resolve(None, dtype).is_ok() {
         return None;
     }
-    let turned = facts.is_col_major() && !facts.is_row_major();
-    let shape = if turned { Order::F.listed(&facts.shape) } else { facts.shape.clone() };
+    // In Fortran's order an array may be a storage listed the other way round, or the transpose of one: the shape
+    // does not tell which.
+    if facts.is_col_major() && !facts.is_row_major() {
+        return None;
+    }
+    let shape = facts.shape.clone();
     let stored = |dims: &[u64]| {
         let named = wanted.resolve(Some(dims), dtype).ok()?;
         let whole = named.element_bits().is_none_or(|bits| bits == facts.bits());

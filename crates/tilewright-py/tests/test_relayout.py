@@ -211,8 +211,14 @@ def test_a_shape_tells_the_dims_of_an_order(rank: int) -> None:
             stored = tw.relayout(array, layout)
             assert same_bytes(tw.relayout(stored, "row-major", from_=layout), array)
             turned = tw.relayout(array, layout, order="F")
-            back = tw.relayout(turned, "row-major", from_=layout)
+            back = tw.relayout(turned, "row-major", from_=layout, dims=shape)
             assert back.tobytes() == array.tobytes()
+
+
+def test_a_transposed_array_does_not_tell_its_dims() -> None:
+    for array in [counted((4, 4)), counted((2, 3)), counted((2, 3, 4))]:
+        with pytest.raises(tw.NeedsDimsError):
+            tw.relayout(array.T, "col-major", from_="row-major")
 
 
 def test_dims_that_a_shape_does_not_tell() -> None:

@@ -92,7 +92,7 @@ def test_fortran_order() -> None:
     assert columns.stride() == (1, 2, 6)
     out = torch.empty_strided((2, 3, 4), (1, 2, 6), dtype=tensor.dtype)
     assert torch.equal(tw.relayout(tensor, "col-major", out=out), tensor)
-    assert torch.equal(tw.relayout(columns, "row-major", from_="col-major"), tensor)
+    assert torch.equal(tw.relayout(columns, "row-major", from_="col-major", dims=(2, 3, 4)), tensor)
 
 
 CASES = [
@@ -120,11 +120,11 @@ def test_the_operation_is_relayout(shape: tuple[int, ...], asked: dict[str, Any]
 
 
 FORTRAN = [
-    ((2, 3, 4, 5), "NHWC", {"to": "NCHW", "from_": "NHWC"}),
-    ((2, 3, 4, 5), "NHWC", {"to": "NCHW", "from_": "NHWC", "order": "F"}),
+    ((2, 3, 4, 5), "NHWC", {"to": "NCHW", "from_": "NHWC", "dims": [2, 3, 4, 5]}),
+    ((2, 3, 4, 5), "NHWC", {"to": "NCHW", "from_": "NHWC", "dims": [2, 3, 4, 5], "order": "F"}),
     ((2, 3, 4, 5), "NHWC", {"to": "CHWN", "from_": "NHWC", "dims": [2, 3, 4, 5]}),
     ((3, 5), "{1,0:T(2,2)}", {"to": "row-major", "from_": "{1,0:T(2,2)}", "dims": [3, 5]}),
-    ((4, 6), "col-major", {"to": "row-major", "from_": "col-major"}),
+    ((4, 6), "col-major", {"to": "row-major", "from_": "col-major", "dims": [4, 6]}),
 ]
 
 
