@@ -98,11 +98,6 @@ export interface Format {
   purpose?: string;
 }
 
-/** The names of a layout in the catalogue. */
-export interface Recognition {
-  formats: { name: string }[];
-}
-
 /** Both sides of a conversion. */
 export interface Conversion {
   a: Facts;

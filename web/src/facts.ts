@@ -1,4 +1,4 @@
-// A layout in words: sentences, names, and its text in every notation.
+// A layout in words: sentences, and its text in every notation.
 
 import { copier, fill, h } from "./dom.js";
 import type { Facts } from "./engine.js";
@@ -13,7 +13,6 @@ export function words(lines: Facts["lines"]): HTMLElement[] {
 /** The column beside a picture. */
 export class FactsPanel {
   private readonly words = h("dl", { class: "words" });
-  private readonly called = h("p", { class: "called" });
   private readonly said = h("ul", { class: "notations" });
   private readonly unsaid = h("ul", { class: "notations refused" });
   private readonly count = h("summary");
@@ -21,7 +20,6 @@ export class FactsPanel {
     "aside",
     { class: "facts", "aria-label": "The layout in words" },
     h("h2", {}, "In words"),
-    this.called,
     this.words,
     h("h2", {}, "In other notations"),
     this.said,
@@ -36,12 +34,6 @@ export class FactsPanel {
     fill(this.said, ...said.map(([name, { text }]) => notation(name, text!, facts)));
     fill(this.unsaid, ...unsaid.map(([name, { refused }]) => h("li", {}, h("b", {}, name), h("span", {}, refused!))));
     this.count.textContent = `${unsaid.length} cannot say it`;
-  }
-
-  /** The names of the catalogue, which take a little longer to find. */
-  names(names: readonly string[]): void {
-    const codes = names.slice(0, 8).flatMap((name, i) => [i > 0 ? ", " : "", h("code", {}, name)]);
-    fill(this.called, ...(names.length > 0 ? ["Known as ", ...codes] : []));
   }
 }
 

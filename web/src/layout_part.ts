@@ -7,7 +7,7 @@ import { FactsPanel, words } from "./facts.js";
 import { Field } from "./field.js";
 import { type Labels, LayoutSource } from "./layout_source.js";
 import { MemorySource } from "./memory_source.js";
-import { assumes, COLOURINGS, Drawn, intro, Later, legend, names, picture, point, Reader, tiled } from "./page.js";
+import { assumes, COLOURINGS, Drawn, intro, Later, legend, picture, point, Reader, tiled } from "./page.js";
 import { Pane } from "./pane.js";
 import type { Cell } from "./source.js";
 import type { Fields } from "./state.js";
@@ -145,9 +145,8 @@ export class LayoutPart extends Reader {
     this.facts.show(facts);
   }
 
-  /** What takes longer than a key may: the names of a layout, and who holds what of one that is spread over threads. */
+  /** What takes longer than a key may: who holds what of a layout that is spread over threads. */
   private looked(spec: string, { dims, dtype }: Assumed, facts: Facts | null): void {
-    if (facts) this.facts.names(names(facts.layout, dims, dtype));
     const spread = ask<Spread | null>({ ask: "spread", spec, dims, dtype });
     const found = refused(spread) ? null : spread;
     const title = found?.title ?? "";

@@ -3,7 +3,7 @@
 import type { Colouring } from "./colours.js";
 import { bankColours, gradient, isDark } from "./colours.js";
 import { h } from "./dom.js";
-import { type Assumed, ask, type Facts, type Recognition, type Refusal, refused } from "./engine.js";
+import { type Assumed, ask, type Facts, type Refusal, refused } from "./engine.js";
 import type { Field } from "./field.js";
 import { STARTS } from "./examples.js";
 import { term } from "./help.js";
@@ -132,12 +132,6 @@ export function legend(colouring: Colouring, facts: Facts): HTMLElement {
   if (facts.padding > 0 || facts.padded.some((size, dim) => size > facts.dims[dim]!)) parts.push(swatch("background: var(--hatch)", term("padding")));
   if (facts.swizzled) parts.push(h("span", {}, "with a ", term("swizzle")));
   return h("p", { class: "legend" }, ...parts);
-}
-
-/** The names that the catalogue has for a layout. */
-export function names(spec: string, dims: string, dtype: string): string[] {
-  const answer = ask<Recognition>({ ask: "recognise", spec, dims, dtype });
-  return refused(answer) ? [] : answer.formats.map((format) => format.name);
 }
 
 /** What the explanation of a layout says under a title. */

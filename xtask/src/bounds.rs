@@ -199,6 +199,8 @@ fn handwritten() -> Vec<String> {
         both("complement(", "4:2", ", 1000000)"),
         both("logical_divide(", "(64,64):(64,1)", ", <2,2>)"),
         both("blocked_product(", "2:1", ", 2:1)"),
+        both("make_layout(", "4", ",LayoutRight)"),
+        format!("{}4{}", "make_layout(".repeat(40), ",LayoutRight)".repeat(40)),
         both("right_inverse(", "(4,8):(8,1)", ")"),
         "offsets(9223372036854775807:1)".into(),
         "offsets((1000000,1000000):(1,1))".into(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::{
     Action, Error, Input, Job, Request,
     container::{Format, Target},
-    destination, journal,
+    destination, journal, lock,
     note::{self, Texts},
     open::check_reading,
     place::Place,
@@ -80,6 +80,9 @@ impl<'a> Conversion<'a> {
         let out = Place::parse(out.as_ref());
         destination::check_name(&out.path)?;
         let conversion = Conversion::decided(input, out, request, |format, out, _| {
+            if format.array.is_some() {
+                return lock::sweep(&out.path);
+            }
             if !format.several {
                 return Ok(());
             }

@@ -2,8 +2,8 @@
 //! coordinates in a box or of a window of storage.
 //!
 //! Law: every coordinate of the layout's axes that lies in the box and whose affine offset lies in the window
-//! is part of a run, once; and every element of a run is such a coordinate. A digit of stride 0 takes one of
-//! its values.
+//! is part of a run, once; and every element of a run is such a coordinate. A digit of stride 0 takes its least
+//! value in the box alone, or, where [`Digits::every_value`] asks for it, every one.
 
 use std::ops::Range;
 
@@ -51,6 +51,8 @@ pub(crate) struct Digits {
     offset: i64,
     axes: usize,
     levels: Vec<Level>,
+    /// Whether digits of stride 0 take every value.
+    every: bool,
 }
 
 /// What the digits from one on add.
@@ -75,13 +77,24 @@ impl Digits {
         }
         levels.push(level);
         levels.reverse();
-        Digits { all, offset: layout.offset(), axes, levels }
+        Digits { all, offset: layout.offset(), axes, levels, every: false }
     }
 
     /// Without runs of several digits: every run has its coordinates.
     pub(crate) fn one_by_one(mut self) -> Digits {
         self.levels.iter_mut().for_each(|level| level.dense = None);
         self
+    }
+
+    /// With every value of the digits of stride 0.
+    pub(crate) fn every_value(self) -> Digits {
+        Digits { every: true, ..self }
+    }
+
+    /// The offsets that digits of stride 0 repeat are found once for each of this number of values.
+    pub(crate) fn repeats(&self) -> u64 {
+        let repeated = self.all.iter().filter(|digit| digit.stride == 0);
+        repeated.fold(1, |all, digit| all.saturating_mul(digit.extent))
     }
 
     /// Finds the runs of a box of coordinates, whose offsets lie within the window if there is one, until
@@ -145,7 +158,7 @@ impl Walk<'_, '_> {
         let (first, mut left) = (values.start, values.end.saturating_sub(values.start));
         let at = |value: u64| offset + value as i64 * digit.stride;
         let before = self.coord[digit.axis];
-        if digit.stride == 0 {
+        if digit.stride == 0 && !digits.every {
             left = left.min(1);
         }
         let mut go = true;

@@ -55,6 +55,7 @@ mod input;
 mod job;
 mod journal;
 mod lane;
+mod lock;
 #[cfg(test)]
 mod losses;
 mod mark;

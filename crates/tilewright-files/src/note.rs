@@ -2,12 +2,13 @@
 //!
 //! A note says of which file it is: by the file's stamp, and where that is another (the file was copied), by
 //! a checksum of all its bytes. What it says of another file is never believed. It keeps the notes of the
-//! last results of its name: the new one is on the disk, with the old one, before the rename that makes its
-//! file true. So wherever a run ends, the file that has the name has its note.
+//! last results of its name: the new one is on the disk, with that of the file which has the name, before the
+//! rename that makes its file true. One run at a time does this: it holds the lock of the name ([`Lock`]) from
+//! the reading of the notes to the rename. A run whose rename fails takes its own note back, and no other.
+//! So wherever a run ends, the file that has the name has its note.
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
     fs,
     io::Read as _,
     path::{Path, PathBuf},
@@ -17,21 +18,25 @@ use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error,
+    Error, Watch,
     access::Access,
     disk,
+    lock::{self, Lock},
     source::Source,
-    stamp::Stamp,
+    stamp::{Stamp, look},
     temporary::{self, Temporary},
 };
 
 /// How the name of a note ends, behind that of its file.
 const ENDING: &str = ".tilewright.json";
 
+/// The longest name of a file in bytes, on most systems. Longer names of notes are shortened.
+const LONGEST_NAME: usize = 255;
+
 /// The longest file of notes that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// So many notes are kept: of the file that is replaced, and of those that runs at the same time replace.
+/// The most notes that are kept: of the file that has the name, and of the last ones that were to have it.
 const MOST: usize = 4;
 
 /// What stands first in a file of notes, for those who find it.
@@ -65,7 +70,8 @@ pub(crate) struct Found {
 
 /// The note of a file of this path.
 pub(crate) fn path_of(file: &Path) -> PathBuf {
-    let mut name = OsString::from(file.file_name().unwrap_or_default());
+    let name = file.file_name().unwrap_or_default();
+    let mut name = temporary::shortened(name, LONGEST_NAME - ENDING.len());
     name.push(ENDING);
     file.with_file_name(name)
 }
@@ -83,8 +89,10 @@ pub(crate) fn of(source: &Source) -> Result<Found, Error> {
         }
         let warning = match read(&path)? {
             None => "is no note of tilewright",
-            Some(notes) => match fitting(&notes, source)? {
-                Some(texts) => return Ok(Found { texts, warning: None }),
+            Some(mut notes) => match fitting(&notes, source)? {
+                Some(at) => {
+                    return Ok(Found { texts: notes.swap_remove(at).texts, warning: None });
+                }
                 None => "is a note of other bytes",
             },
         };
@@ -94,18 +102,17 @@ pub(crate) fn of(source: &Source) -> Result<Found, Error> {
     Ok(Found::default())
 }
 
-/// The texts of the note that is of this file.
-fn fitting(notes: &[Note], source: &Source) -> Result<Option<Texts>, Error> {
+/// Which note is of this file.
+fn fitting(notes: &[Note], source: &Source) -> Result<Option<usize>, Error> {
     let stamp = source.stamp();
-    if let Some(note) = notes.iter().rev().find(|note| note.stamp == stamp) {
-        return Ok(Some(note.texts.clone()));
+    if let Some(at) = notes.iter().rposition(|note| note.stamp == stamp) {
+        return Ok(Some(at));
     }
     if !notes.iter().any(|note| note.stamp.has_length_of(&stamp)) {
         return Ok(None);
     }
     let sum = sum(source)?;
-    let found = notes.iter().rev().find(|note| note.stamp.has_length_of(&stamp) && note.sum == sum);
-    Ok(found.map(|note| note.texts.clone()))
+    Ok(notes.iter().rposition(|note| note.stamp.has_length_of(&stamp) && note.sum == sum))
 }
 
 /// The checksum of all bytes of a file.
@@ -132,10 +139,17 @@ fn read(path: &Path) -> Result<Option<Vec<Note>>, Error> {
 
 /// An error if something that is no note has the name that the note of `out` would get.
 pub(crate) fn check_free(out: &Path) -> Result<(), Error> {
-    let path = path_of(out);
-    let Ok(facts) = fs::symlink_metadata(&path) else { return Ok(()) };
-    if facts.is_file() && read(&path)?.is_some() {
-        return Ok(());
+    kept(&path_of(out)).map(drop)
+}
+
+/// The notes that stand at a path, none where nothing is; an error where something else is.
+fn kept(path: &Path) -> Result<Vec<Note>, Error> {
+    let facts = look(path).map_err(|cause| Error::io(path, "look at", cause))?;
+    let Some(facts) = facts else { return Ok(Vec::new()) };
+    if facts.is_file()
+        && let Some(notes) = read(path)?
+    {
+        return Ok(notes);
     }
     let said = format!(
         "{}: the layout of the result would be noted there, and it is no note; move it, or name another output",
@@ -146,6 +160,7 @@ pub(crate) fn check_free(out: &Path) -> Result<(), Error> {
 
 /// Removes what killed runs have left of the note of `out`.
 pub(crate) fn sweep(out: &Path) -> Result<(), Error> {
+    lock::sweep(out)?;
     temporary::sweep(&path_of(out))
 }
 
@@ -155,24 +170,59 @@ pub(crate) fn persist(
     (texts, sum): (&Texts, u32),
     access: &Access,
     force: bool,
+    watch: &dyn Watch,
 ) -> Result<(), Error> {
-    let (out, note) = (file.out().to_path_buf(), path_of(file.out()));
-    let mut notes = if note.is_file() { read(&note)?.unwrap_or_default() } else { Vec::new() };
-    let was_empty = notes.is_empty();
-    notes.push(Note { stamp: file.stamp()?, sum, texts: texts.clone() });
-    notes.drain(..notes.len().saturating_sub(MOST));
-    let named = write(&note, notes, access).and_then(|()| file.rename(force));
-    if named.is_err() && was_empty {
+    let (out, path) = (file.out().to_path_buf(), path_of(file.out()));
+    let own = Note { stamp: file.stamp()?, sum, texts: texts.clone() };
+    let _lock = Lock::of(&out, watch)?;
+    let mut notes = kept(&path)?;
+    make_room(&mut notes, &out);
+    notes.push(own.clone());
+    let named = write(&path, notes, access).and_then(|()| file.rename(force));
+    if named.is_err() {
         // What stays says nothing of any other file.
-        let _ = disk::remove(&note);
+        let _ = take_back(&path, &own, access);
     }
     named?;
     temporary::sync_folder(&out)
 }
 
+/// Drops the oldest notes until one more can be kept, but never that of the file that has the name. Where
+/// it is not known which that is, all stay.
+fn make_room(notes: &mut Vec<Note>, out: &Path) {
+    let mut away = (notes.len() + 1).saturating_sub(MOST);
+    if away == 0 {
+        return;
+    }
+    let fits = match look(out) {
+        Ok(None) => Ok(None),
+        _ => Source::open(out).and_then(|source| fitting(notes, &source)),
+    };
+    let Ok(fits) = fits else { return };
+    let mut at = 0..;
+    notes.retain(|_| {
+        let stays = away == 0 || at.next() == fits;
+        away -= usize::from(!stays);
+        stays
+    });
+}
+
+/// Takes a note out of those at a path.
+fn take_back(path: &Path, own: &Note, access: &Access) -> Result<(), Error> {
+    let mut notes = kept(path)?;
+    let before = notes.len();
+    notes.retain(|note| note != own);
+    match notes.len() {
+        after if after == before => Ok(()),
+        0 => disk::remove(path).map_err(|cause| Error::io(path, "remove", cause)),
+        _ => write(path, notes, access),
+    }
+}
+
 /// The same without a note; one of other bytes goes, as far as that is allowed.
-pub(crate) fn persist_plain(file: Temporary, force: bool) -> Result<(), Error> {
-    let note = path_of(file.out());
+pub(crate) fn persist_plain(file: Temporary, force: bool, watch: &dyn Watch) -> Result<(), Error> {
+    let (out, note) = (file.out().to_path_buf(), path_of(file.out()));
+    let _lock = Lock::of(&out, watch)?;
     file.persist(force)?;
     if note.is_file() && read(&note).is_ok_and(|notes| notes.is_some()) {
         let _ = disk::remove(&note);
@@ -188,4 +238,82 @@ fn write(path: &Path, notes: Vec<Note>, access: &Access) -> Result<(), Error> {
     let file = temporary.writer()?;
     disk::write(&file, &text).and_then(|()| disk::sync(&file)).map_err(failed)?;
     temporary.persist(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    /// A file of these bytes on its way to `out`.
+    fn file(out: &Path, bytes: &[u8]) -> Temporary {
+        let file = Temporary::create(out, out, &Access::New).unwrap();
+        file.writer().unwrap().write_all(bytes).unwrap();
+        file
+    }
+
+    fn texts(text: &str) -> Texts {
+        [("layout".to_owned(), text.to_owned())].into()
+    }
+
+    /// Gives `out` these bytes, and the note `text`.
+    fn give(out: &Path, bytes: &[u8], text: &str, force: bool) -> Result<(), Error> {
+        let mut crc = Crc::new();
+        crc.update(bytes);
+        persist(file(out, bytes), (&texts(text), crc.sum()), &Access::New, force, &())
+    }
+
+    fn noted(out: &Path) -> Texts {
+        of(&Source::open(out).unwrap()).unwrap().texts
+    }
+
+    #[test]
+    fn a_failed_rename_takes_back_its_own_note_alone() {
+        let _alone = crate::faults::alone();
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("a.npy");
+        fs::write(&out, "plain").unwrap();
+        assert_eq!(give(&out, b"1", "one", false).unwrap_err().kind(), "exists");
+        assert!(!path_of(&out).exists());
+        give(&out, b"1", "one", true).unwrap();
+        let before = fs::read(path_of(&out)).unwrap();
+        for _ in 0..MOST + 2 {
+            assert_eq!(give(&out, b"2", "two", false).unwrap_err().kind(), "exists");
+            assert_eq!(
+                (noted(&out), fs::read(path_of(&out)).unwrap()),
+                (texts("one"), before.clone())
+            );
+            let plain = persist_plain(file(&out, b"3"), false, &());
+            assert_eq!((plain.unwrap_err().kind(), noted(&out)), ("exists", texts("one")));
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn the_note_of_the_file_that_has_the_name_is_never_dropped() {
+        let _alone = crate::faults::alone();
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("a.npy");
+        give(&out, b"1", "one", true).unwrap();
+        let one = kept(&path_of(&out)).unwrap().remove(0);
+        let stamp = file(&out, b"other").stamp().unwrap();
+        let other = |sum| Note { stamp, sum, texts: texts("other") };
+        for copied in [false, true] {
+            if copied {
+                fs::remove_file(&out).unwrap();
+                fs::write(&out, b"1").unwrap();
+            }
+            for (before, behind) in (0..8).flat_map(|n| (0..8).map(move |m| (n, m))) {
+                let mut notes: Vec<Note> = (0..before).map(other).collect();
+                notes.push(one.clone());
+                notes.extend((0..behind).map(|sum| other(100 + sum)));
+                let count = notes.len();
+                make_room(&mut notes, &out);
+                assert_eq!(notes.len(), count.min(MOST - 1), "{before} {behind}");
+                assert!(notes.contains(&one), "{before} {behind} {copied}");
+                let last = (behind > 0).then(|| other(99 + behind));
+                assert!(last.is_none_or(|last| notes.contains(&last)));
+            }
+        }
+    }
 }

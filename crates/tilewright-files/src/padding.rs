@@ -22,6 +22,10 @@ const MOST: u64 = 64 << 10;
 /// The least that is read at once: a call costs more.
 const LEAST: u64 = 4 << 10;
 
+/// The most values of digits of stride 0 that are all tried. Where there are more, an element that only some of
+/// them reach is compared as padding is.
+const REPEATS: u64 = 1 << 16;
+
 /// The first padding of a tensor that holds something else than it must.
 pub(crate) fn difference(
     side: &Side<'_>,
@@ -93,6 +97,10 @@ impl<'a> Cover<'a> {
         }
         let area = (0..layout.rank()).map(|axis| 0..size(layout, axis)).collect();
         let digits = Digits::new(layout).one_by_one();
+        let digits = match is_ordered(tensor.steps()) || digits.repeats() > REPEATS {
+            true => digits,
+            false => digits.every_value(),
+        };
         Cover { tensor, digits, area, minors: minors(tensor) }
     }
 
@@ -131,17 +139,21 @@ impl<'a> Cover<'a> {
         if let Some(at) = axes.get_mut(run.step.0) {
             *at += i * run.step.1;
         }
-        self.undo(&mut axes);
-        axes.iter().zip(self.tensor.extents()).all(|(at, extent)| at < extent)
+        self.undo(&mut axes)
+            && axes.iter().zip(self.tensor.extents()).all(|(at, extent)| at < extent)
     }
 
-    /// From the coordinates of the axes to those of the array: the steps, backwards.
-    fn undo(&self, axes: &mut Vec<u64>) {
+    /// From the coordinates of the axes to those of the array: the steps, backwards. False where an axis is
+    /// longer than the steps make it, and this coordinate is beyond.
+    fn undo(&self, axes: &mut Vec<u64>) -> bool {
         let mut minors = self.minors.iter().rev();
         for step in self.tensor.steps().iter().rev() {
             match *step {
                 Step::Split { axis, by } => {
                     let rest = axes.pop().unwrap_or(0);
+                    if rest >= by {
+                        return false;
+                    }
                     axes[axis as usize] =
                         axes[axis as usize].saturating_mul(by).saturating_add(rest);
                 }
@@ -153,7 +165,16 @@ impl<'a> Cover<'a> {
                 }
             }
         }
+        true
     }
+}
+
+/// Whether a coordinate of the axes is of the array wherever one is that has more on some axes: not where a
+/// merge follows a split, as parts of a split that are merged need not fill its axis.
+fn is_ordered(steps: &[Step]) -> bool {
+    let splits = steps.iter().position(|step| matches!(step, Step::Split { .. }));
+    let merges = steps.iter().rposition(|step| matches!(step, Step::Merge { .. }));
+    splits.zip(merges).is_none_or(|(split, merge)| split > merge)
 }
 
 fn size(layout: &Layout, axis: usize) -> u64 {
@@ -211,9 +232,11 @@ fn next(seen: &[u8], window: &Range<u64>, from: u64, set: bool) -> Option<u64> {
     let other = if set { 0 } else { u8::MAX };
     let (mut at, end) = (from - window.start, window.end - window.start);
     while at < end {
-        let byte = seen.get((at / 8) as usize).copied()?;
+        // What the window does not hold is compared as padding is.
+        let rest = seen.get((at / 8) as usize..).unwrap_or_default();
+        let byte = rest.first().copied().unwrap_or(0);
         if at % 8 == 0 && byte == other {
-            let same = seen[(at / 8) as usize..].iter().take_while(|byte| **byte == other).count();
+            let same = rest.iter().take_while(|byte| **byte == other).count().max(1);
             at += same as u64 * 8;
         } else if (byte >> (at % 8) & 1 == 1) == set {
             return Some(window.start + at);
@@ -241,12 +264,13 @@ impl Ahead<'_, '_> {
             let (index, count) = self.get(at, gap.end)?;
             for i in 0..count {
                 let is = |word| element(&self.bytes, index + i, bits, word);
-                let differs = |word: &u32| is(*word) != fill_word(self.side.fill, *word);
+                let differs = |word: &u32| is(*word) != Some(fill_word(self.side.fill, *word));
                 if let Some(word) = (0..words(bits)).find(differs) {
+                    let Some(is) = is(word) else { return Err(self.beyond(at + i)) };
                     return Ok(Some(Difference::Padding {
                         tensor: self.side.name.to_owned(),
                         offset: at + i,
-                        is: is(word),
+                        is,
                         expected: fill_word(self.side.fill, word),
                     }));
                 }
@@ -254,6 +278,12 @@ impl Ahead<'_, '_> {
             at += count;
         }
         Ok(None)
+    }
+
+    /// The error of padding that was not read.
+    fn beyond(&self, offset: u64) -> Error {
+        let said = format!("offset {offset} of a tensor of {} bytes", self.side.len);
+        Error::corrupt(self.side.source.path(), said)
     }
 
     /// Which element of the buffer is the one at an offset, and how many of those up to `end` it holds.
@@ -329,6 +359,18 @@ mod tests {
     }
 
     #[test]
+    fn what_the_bits_do_not_cover_is_compared() {
+        for (seen, from, found) in [
+            (&[][..], 0, Some(0..24)),
+            (&[u8::MAX][..], 0, Some(8..24)),
+            (&[u8::MAX, 0][..], 3, Some(8..24)),
+            (&[u8::MAX; 3][..], 0, None),
+        ] {
+            assert_eq!(gap(seen, &(0..24), from), found, "{seen:?}");
+        }
+    }
+
+    #[test]
     fn padding_is_what_no_coordinate_has() {
         let layout = |text: &str| Layout::parse(text).unwrap();
         let merged = layout("(2,4,4):(4,8,1)");
@@ -351,5 +393,54 @@ mod tests {
                 check(layout, bytes);
             }
         }
+    }
+
+    /// Random layouts with steps, of axes whose modes may have stride 0.
+    #[test]
+    fn padding_of_layouts_with_steps_is_what_no_coordinate_has() {
+        let mut state = 0x9E37_79B9_7F4A_7C15u64;
+        let mut next = |count: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 20) % count
+        };
+        let (mut checked, mut broadcast) = (0, 0);
+        for _ in 0..20_000 {
+            let extents = [1 + next(5), 1 + next(4)];
+            let (mut axes, mut steps) = (extents.to_vec(), vec![]);
+            for _ in 0..1 + next(3) {
+                let axis = next(axes.len() as u64) as usize;
+                if next(2) == 0 || axes.len() == 1 {
+                    let by = 1 + next(4);
+                    steps.push(Step::Split { axis: axis as u8, by });
+                    axes[axis] = axes[axis].div_ceil(by);
+                    axes.push(by);
+                } else {
+                    let minor = (axis + 1 + next(axes.len() as u64 - 1) as usize) % axes.len();
+                    steps.push(Step::Merge { major: axis as u8, minor: minor as u8 });
+                    axes[minor] *= axes[axis];
+                    axes.remove(axis);
+                }
+            }
+            let (mut sizes, mut strides) = (vec![], vec![]);
+            for axis in &axes {
+                let inner = 1 + next(3);
+                let mut stride = || [0, 1, 2, 3, 4, 6][next(6) as usize];
+                strides.push(format!("({},{})", stride(), stride()));
+                sizes.push(format!("({inner},{})", axis.div_ceil(inner)));
+            }
+            let text = format!("({}):({})", sizes.join(","), strides.join(","));
+            let layout = Layout::parse(&text).unwrap();
+            let capacity = layout.bounds().map_or(0, |(_, high)| high as u64 + 3);
+            let Ok(layout) = TensorLayout::with_steps(&extents, &steps, &layout, capacity) else {
+                continue;
+            };
+            check(&layout, 1 + next(3) as usize);
+            checked += 1;
+            broadcast += u32::from(text.contains('0'));
+        }
+        println!("{checked} layouts, {broadcast} with a stride of 0");
+        assert!(checked > 1000 && broadcast > 500);
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Side<'a> {
     pub(crate) held: &'a Held,
     /// What padding holds, as the bits of an element.
     pub(crate) fill: u128,
+    /// Whether padding must hold it, whatever the other side's holds.
+    pub(crate) promised: bool,
 }
 
 /// Steps between elements of up to this number of bytes are read with them.
@@ -79,11 +81,14 @@ impl<'s, 'b> Patch<'s, 'b> {
         let byte = |elements: u64| (u128::from(elements) * bits / 8) as u64;
         for span in &self.spans {
             let (from, to, at) = (byte(span.from), byte(span.to), byte(span.at) as usize);
-            let bytes = self.bytes.get_mut(at..at + (to - from) as usize).unwrap_or_default();
             if to > self.side.len {
                 let said = format!("byte {to} of a tensor of {} bytes", self.side.len);
                 return Err(Error::corrupt(self.side.source.path(), said));
             }
+            let bytes = self.bytes.get_mut(at..at + (to - from) as usize).ok_or_else(|| {
+                let name = self.side.name;
+                Error::usage(format!("comparing: tensor {name:?} does not fit into its buffer"))
+            })?;
             self.side.source.read(bytes, self.side.at + from)?;
         }
         Ok(true)

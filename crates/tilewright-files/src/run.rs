@@ -158,7 +158,7 @@ fn files(
     };
     go_on(means.watch)?;
     conversion.input.check_unchanged()?;
-    commit(conversion, done, sum)?;
+    commit(conversion, done, sum, means.watch)?;
     Ok(verified)
 }
 
@@ -167,14 +167,16 @@ fn commit(
     conversion: &Conversion<'_>,
     mut done: Vec<Temporary>,
     sum: Option<u32>,
+    watch: &dyn Watch,
 ) -> Result<(), Error> {
     let force = conversion.request.force;
     let array = conversion.format.array.is_some().then(|| done.pop()).flatten();
     match (array, conversion.note.as_ref().zip(sum)) {
         (None, _) => set::commit(conversion, done),
-        (Some(file), None) => note::persist_plain(file, force),
+        (Some(file), None) => note::persist_plain(file, force, watch),
         (Some(file), Some(noted)) => {
-            note::persist(file, noted, &access(conversion, 0, &conversion.out), force)
+            let access = access(conversion, 0, &conversion.out);
+            note::persist(file, noted, &access, force, watch)
         }
     }
 }

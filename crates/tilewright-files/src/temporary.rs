@@ -5,7 +5,7 @@
 //! name, sees by the lock that nobody writes it, and removes it.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     fs::{self, File, OpenOptions},
     io,
     path::{Path, PathBuf},
@@ -103,7 +103,7 @@ pub(crate) fn locked(out: &Path, ending: &str, mode: u32) -> Result<(File, TempP
 }
 
 /// Whether the file could be locked and is still the one its path names.
-fn is_ours(file: &File, path: &Path) -> bool {
+pub(crate) fn is_ours(file: &File, path: &Path) -> bool {
     match file.try_lock() {
         Ok(()) => {}
         // Some network file systems know no locks; there, strays stay until removed by hand.
@@ -122,17 +122,28 @@ fn prefix(out: &Path) -> Result<OsString, Error> {
     let name = out
         .file_name()
         .ok_or_else(|| Error::usage(format!("{} ends with no name; name a file", out.display())))?;
-    let bytes = name.as_encoded_bytes();
     let mut prefix = OsString::from(".");
-    if bytes.len() <= LONGEST_NAME {
-        prefix.push(name);
-    } else {
-        let text = name.to_string_lossy();
-        let cut = text.floor_char_boundary(LONGEST_NAME);
-        prefix.push(format!("{}~{:016x}", &text[..cut], hash(bytes)));
-    }
+    prefix.push(shortened(name, LONGEST_NAME));
     prefix.push(".tilewright-");
     Ok(prefix)
+}
+
+/// A name of up to `most` bytes as it is; a longer one is cut and gets its hash.
+pub(crate) fn shortened(name: &OsStr, most: usize) -> OsString {
+    let bytes = name.as_encoded_bytes();
+    if bytes.len() <= most {
+        return name.into();
+    }
+    let text = name.to_string_lossy();
+    let cut = text.floor_char_boundary(LONGEST_NAME.min(most));
+    format!("{}~{:016x}", &text[..cut], hash(bytes)).into()
+}
+
+/// The file that is locked by who changes `out`.
+pub(crate) fn lock_path(out: &Path) -> Result<PathBuf, Error> {
+    let mut name = prefix(out)?;
+    name.push("lock");
+    Ok(folder(out).join(name))
 }
 
 /// FNV-1a, the same in every run: it tells apart long names that begin alike.

@@ -1,8 +1,9 @@
 //! Comparing a result with what it was made from: every element and every padding byte, and all that
 //! is said about them.
 //!
-//! Nothing here asks a relayout plan about an element. Offsets come from `TensorLayout::offset` and
-//! `TensorLayout::run`, walked in logical order.
+//! Nothing here asks a relayout plan about an element. Elements are compared box by box, and within a box in
+//! the order of memory; offsets come from the digits of both layouts. The first difference found is told,
+//! which is not always the first in logical order.
 
 use std::{
     collections::BTreeMap,
@@ -259,11 +260,12 @@ fn side<'a>(
     held: &'a Held,
     fill: Fill,
 ) -> Result<Side<'a>, Error> {
+    let promised = fill.is_promised();
     let fill = held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {
         Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
     })?;
     let (name, (source, at)) = (tensor.name.as_str(), input.place(tensor)?);
-    Ok(Side { name, source, at, len: tensor.len, held, fill })
+    Ok(Side { name, source, at, len: tensor.len, held, fill, promised })
 }
 
 /// What the files say of a tensor, apart from its layout.

@@ -174,6 +174,7 @@ impl Row {
             source: keep(self.source.unwrap_or_else(|| "your own".to_owned())),
             example: keep(self.example.map_or(example, Spanned::into_inner)),
             leading: false,
+            second_operand: false,
         })
     }
 }
@@ -186,7 +187,7 @@ fn check_name(name: &str, taken: &HashSet<String>) -> Result<(), String> {
             "`{name}` is no name: a letter, then letters, digits, `_`, `-` and `.`"
         ));
     }
-    if taken.contains(name) || dialect::is_read(name) {
+    if taken.contains(name) || dialect::is_read(name, dialect::notations()) {
         return Err(format!("`{name}` is a layout already"));
     }
     Ok(())

@@ -89,29 +89,56 @@ fn marked(text: &str) -> Option<(ByteOrder, Dtype)> {
     Some((if big { ByteOrder::Big } else { ByteOrder::Little }, dtype))
 }
 
-/// The element type with an order of bytes before the dims of a SPEC, `>f4[3,5]{0,1}`: the order, and the same
-/// text without it, `f32[3,5]{0,1}`.
-pub(crate) fn ordered_dims(text: &str) -> Option<(ByteOrder, String)> {
+/// A SPEC that says an order of bytes before its dims, `>f4[3,5]{0,1}`, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Marked {
+    pub(crate) order: ByteOrder,
+    /// The same text without the order, `f32[3,5]{0,1}`.
+    pub(crate) plain: String,
+    /// The length of the code with its mark, and of the name in its place.
+    lengths: (usize, usize),
+}
+
+impl Marked {
+    /// The bytes of the text as written that a span of the plain text is about: of a part of the name, the whole code.
+    pub(crate) fn as_written(&self, (from, to): (usize, usize)) -> (usize, usize) {
+        let (code, name) = self.lengths;
+        let behind =
+            |place: usize| place.checked_sub(name).map(|behind| code.saturating_add(behind));
+        (behind(from).unwrap_or(0), behind(to).unwrap_or(if to == 0 { 0 } else { code }))
+    }
+}
+
+/// A text taken apart, if it begins with an element type in an order of bytes, and dims.
+pub(crate) fn ordered_dims(text: &str) -> Option<Marked> {
     let code = text.get(..text.find('[')?)?.trim_end();
     let name = code.strip_prefix(['<', '>'])?;
     // What has no code is called by its name.
-    let own = || Dtype::spelled(name).filter(|own| own.array_code().is_none() && is_wide(*own));
+    let own =
+        || Dtype::spelled(name).filter(|own| own.array_code().is_none() && own.block().is_none());
     let dtype = code_name(name).or_else(own)?;
-    let big = code.starts_with('>') && is_wide(dtype);
-    let order = if big { ByteOrder::Big } else { ByteOrder::Little };
-    Some((order, format!("{dtype}{}", text.get(code.len()..)?)))
+    let order = if code.starts_with('>') { ByteOrder::Big } else { ByteOrder::Little };
+    let plain = format!("{dtype}{}", text.get(code.len()..)?);
+    Some(Marked { order, plain, lengths: (code.len(), dtype.name().len()) })
 }
 
-/// A SPEC that begins with element type and dims, with the order of bytes: [`ordered_dims`] the other way.
+/// A SPEC that begins with element type and dims, with the order of bytes: [`ordered_dims`] the other way. `None` for a
+/// SPEC that does not, and for elements in blocks.
 pub(crate) fn in_order(text: &str, order: ByteOrder) -> Option<String> {
-    let (name, _) = text.split_once('[')?;
-    let dtype = Dtype::spelled(name)?;
+    let (name, behind) = text.split_once('[')?;
+    let dtype = Dtype::spelled(name).filter(|dtype| dtype.block().is_none())?;
     let mark = if order.is_big() { '>' } else { '<' };
     let code = match dtype.array_code() {
         Some((letter, bytes)) => format!("{letter}{bytes}"),
-        None => name.to_owned(),
+        // Of the names, one that is no code: `u4` behind a mark has 4 bytes.
+        None => dtype.spellings().find(|name| code_name(name).is_none())?.to_owned(),
     };
-    Some(format!("{mark}{code}{}", text.get(name.len()..)?))
+    Some(format!("{mark}{code}[{behind}"))
+}
+
+/// The order of the bytes of elements that take this many bits: of a single byte there is one order.
+pub(crate) fn stored_order(order: ByteOrder, bits: Option<u32>) -> ByteOrder {
+    if bits.is_some_and(|bits| bits <= 8) { ByteOrder::Little } else { order }
 }
 
 /// Whether elements have more than one byte, so that these have an order.
@@ -170,7 +197,8 @@ mod tests {
             {
                 let plain = format!("{dtype}[6,4]{layout}");
                 let text = in_order(&plain, order).unwrap();
-                assert_eq!(ordered_dims(&text), Some((order, plain.clone())), "{text}");
+                let taken = ordered_dims(&text).map(|it| (it.order, it.plain));
+                assert_eq!(taken, Some((order, plain.clone())), "{text}");
                 let spec = crate::Spec::parse(&text).unwrap();
                 let named = spec.resolve(None, None).unwrap();
                 let bare = crate::Spec::parse(&plain).unwrap().resolve(None, None).unwrap();
@@ -186,13 +214,52 @@ mod tests {
             }
         }
         assert!(wide().count() > 10);
-        // One byte has no order, and a type of fewer bits has no code.
+        // One byte has one order.
         let order =
             |text| crate::Spec::parse(text).unwrap().resolve(None, None).unwrap().byte_order();
-        assert_eq!(order(">u1[4]{0}"), Some(ByteOrder::Little));
-        for wrong in [">s4[4]{0}", ">[4]{0}", ">f4", ">f4[", ">", ">q4_0[32]{0}"] {
+        for one in [">u1[4]{0}", ">s4[4]{0}", ">s4[4]{0:E(4)}", ">b1[4]E(8) row-major"] {
+            assert_eq!(order(one), Some(ByteOrder::Little), "{one}");
+        }
+        for wrong in [">[4]{0}", ">f4", ">f4[", ">", ">q4_0[32]{0}"] {
             assert!(crate::Spec::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    /// An error of a text with an order is that of the text without, where this stands in it.
+    #[test]
+    fn a_span_lies_in_the_text_as_written() {
+        let span = |text: &str| crate::Spec::parse(text).unwrap_err().span();
+        assert_eq!(span("  >f4[3,5]{0,x}"), span("f32[3,5]{0,x}").map(|(a, b)| (a + 2, b + 2)));
+        assert_eq!(span("<b1[2]qq"), Some((6, 8)));
+        let mut wrong = 0;
+        for start in ["", " ", "\u{3000}"] {
+            for (code, name) in
+                [(">f4", "f32"), ("<b1", "pred"), (">c16 ", "c128"), (">bf16", "bf16")]
+            {
+                for behind in ["[3,5]{0,1}", "[6,4] zN[C0=2]", "[2,3]E(64) (2,3):(1,2)"] {
+                    for (at, c) in behind.char_indices() {
+                        for put in ["", "x", "é", " ", "[", "-", "99999999999999999999"] {
+                            let rest = &behind[at + c.len_utf8()..];
+                            let behind = format!("{}{put}{rest} ", &behind[..at]);
+                            let text = format!("{start}{code}{behind}");
+                            let Err(error) = crate::Spec::parse(&text) else { continue };
+                            wrong += 1;
+                            let (from, to) = error.span().unwrap_or((0, 0));
+                            assert!(from <= to && to <= text.len(), "{text:?}: {error:?}");
+                            assert!(text.get(from..to).is_some(), "{text:?}: {error:?}");
+                            let plain = format!("{name}{behind}");
+                            let Err(other) = crate::Spec::parse(&plain) else { continue };
+                            let part = other.span().and_then(|(from, to)| plain.get(from..to));
+                            let begins = other.span().is_some_and(|(from, _)| from >= name.len());
+                            if begins && text.contains('[') {
+                                assert_eq!(text.get(from..to), part, "{text:?}: {error:?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        assert!(wrong > 1000, "{wrong}");
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Notation {
     pub(crate) claims: fn(&str) -> bool,
     /// Reads a text without spaces around it and without the prefix.
     pub(crate) read: Read,
+    /// Reads a text that has the text of another notation in it, which is one of those given.
+    pub(crate) among: Option<ReadAmong>,
     /// Its words, for suggestions.
     pub(crate) words: fn() -> Vec<&'static str>,
     pub(crate) print: Print,
@@ -36,6 +38,7 @@ pub struct Notation {
 }
 
 type Read = fn(&str) -> Result<Arc<dyn Reading>, Error>;
+type ReadAmong = fn(&str, &'static [Notation]) -> Result<Arc<dyn Reading>, Error>;
 type Print = fn(&Named) -> Result<String, Error>;
 
 /// What a dialect is made of; [`dialect`](crate::dialect) has an example of one.
@@ -63,7 +66,8 @@ impl Notation {
         print: Print,
     ) -> Notation {
         let words: fn() -> Vec<&'static str> = Vec::new;
-        Notation { name, aliases: &[], about, claims: |_| false, read, words, print, own: false }
+        let claims: fn(&str) -> bool = |_| false;
+        Notation { name, aliases: &[], about, claims, read, among: None, words, print, own: false }
     }
 
     /// With other names, each of them a prefix too.
@@ -93,6 +97,12 @@ impl Notation {
     /// ```
     pub const fn with_form(mut self, claims: fn(&str) -> bool) -> Notation {
         self.claims = claims;
+        self
+    }
+
+    /// With a part of its texts that any of the notations given reads.
+    pub(crate) const fn with_inner(mut self, among: ReadAmong) -> Notation {
+        self.among = Some(among);
         self
     }
 
@@ -160,6 +170,18 @@ impl Notation {
     /// ```
     pub fn print(&self, named: &Named) -> Result<String, Error> {
         (self.print)(named).or_else(|refusal| self.kept(named).ok_or(refusal))
+    }
+
+    /// Reads a text by this notation, and what of it is in another one by these.
+    pub(crate) fn read_among(
+        &self,
+        text: &str,
+        all: &'static [Notation],
+    ) -> Result<Arc<dyn Reading>, Error> {
+        match self.among {
+            Some(read) => read(text, all),
+            None => (self.read)(text),
+        }
     }
 
     /// The layout's name, where that is a text of this notation and still says the layout.

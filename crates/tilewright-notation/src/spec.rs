@@ -6,7 +6,7 @@ use tilewright_core::{ByteOrder, Dtype, LinearLayout};
 
 use crate::{
     Named, dialect,
-    dtype::{in_order, ordered_dims},
+    dtype::{in_order, ordered_dims, stored_order},
     error::{Error, Kind},
     reading::{Given, Reading},
 };
@@ -86,32 +86,65 @@ impl Spec {
     /// assert!(error.to_string().contains("`NZ`") && error.to_string().contains("`nZ`"));
     /// ```
     pub fn parse(text: &str) -> Result<Spec, Error> {
+        Spec::among(text, dialect::notations())
+    }
+
+    /// Reads a SPEC in one of the notations that this crate has, and in none that was
+    /// [added](crate::add_notation): for a text that stands in a file or comes from another process, where it was
+    /// written without them.
+    ///
+    /// # Errors
+    /// As [`Spec::parse`].
+    ///
+    /// ```
+    /// use tilewright_notation::{Error, Notation, Spec, add_notation};
+    /// let none = |_: &str| Err(Error::parse((0, 1), "nothing is read"));
+    /// add_notation(Notation::new("none", "no layout", none, |_| Err(Error::unsupported("no words")))).unwrap();
+    /// assert_eq!(Spec::parse("none:x").unwrap_err().to_string(), "nothing is read");
+    /// let error = Spec::parse_built_in("none:x").unwrap_err();
+    /// assert!(error.to_string().starts_with("no notation is called `none`"));
+    /// assert!(Spec::parse_built_in("f16[528,200] zN").is_ok());
+    /// ```
+    pub fn parse_built_in(text: &str) -> Result<Spec, Error> {
+        Spec::among(text, dialect::DIALECTS)
+    }
+
+    /// Reads a SPEC by these notations.
+    fn among(text: &str, all: dialect::All) -> Result<Spec, Error> {
         if text.len() > MAX_TEXT {
             return Err(Error::new(
                 Kind::Limit,
                 format!("a layout of {} bytes of text; at most {MAX_TEXT} are read", text.len()),
             ));
         }
-        if let Some((order, plain)) = ordered_dims(text.trim()) {
-            return Spec::parse(&plain)?.ordered(order, text);
-        }
-        let start = text.len() - text.trim_start().len();
-        let read =
-            dialect::read(text.trim()).map_err(|error| error.shifted(start).in_text(text))?;
+        let (start, trimmed) = (text.len() - text.trim_start().len(), text.trim());
+        let marked = ordered_dims(trimmed);
+        let plain = marked.as_ref().map_or(trimmed, |marked| &marked.plain);
+        let read = dialect::read(plain, all).map_err(|error| {
+            let span =
+                error.span().map(|span| marked.as_ref().map_or(span, |it| it.as_written(span)));
+            let placed = if let Some(span) = span { error.at(span) } else { error };
+            placed.shifted(start).in_text(text)
+        })?;
         let dialect::Read { reading, text: canonical, everywhere } = read;
-        Ok(Spec { reading, text: canonical.into(), everywhere, written: text.into(), order: None })
+        let (written, order) = (text.into(), marked.map(|marked| marked.order));
+        let spec = Spec { reading, text: canonical.into(), everywhere, written, order: None };
+        match order {
+            Some(order) => spec.ordered(order),
+            None => Ok(spec),
+        }
     }
 
-    /// The same of elements in this order of bytes, as the text `written` says.
-    fn ordered(mut self, order: ByteOrder, written: &str) -> Result<Spec, Error> {
-        self.text = match in_order(&self.text, order) {
-            Some(text) => text.into(),
-            None => {
-                let said = format!("`{written}` says an order of bytes and no layout of elements");
-                return Err(Error::parse((0, written.len()), said).in_text(written));
-            }
+    /// The same of elements in this order of bytes.
+    fn ordered(mut self, order: ByteOrder) -> Result<Spec, Error> {
+        let bits = self.resolve(None, None).ok().and_then(|named| named.element_bits());
+        let order = stored_order(order, bits);
+        let Some(text) = in_order(&self.text, order) else {
+            let written = &self.written;
+            let said = format!("`{written}` says an order of bytes and no layout of elements");
+            return Err(Error::parse((0, written.len()), said).in_text(written));
         };
-        (self.written, self.order) = (written.into(), Some(order));
+        (self.text, self.order) = (text.into(), Some(order));
         Ok(self)
     }
 

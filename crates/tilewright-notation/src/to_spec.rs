@@ -4,7 +4,7 @@ use tilewright_core::Fill;
 
 use crate::{
     Named, Spec, dialect,
-    dtype::{in_order, ordered_dims},
+    dtype::{in_order, ordered_dims, stored_order},
 };
 
 impl Named {
@@ -21,21 +21,22 @@ impl Named {
     /// assert_eq!(again.layout(), named.layout());
     /// ```
     pub fn to_spec(&self) -> String {
-        let Some(order) = self.byte_order() else { return self.unordered() };
-        let plain = self.clone().with_byte_order(None);
-        let shape = plain.shape(plain.explicit_bits(), plain.fill());
-        let said = in_order(&plain.unordered(), order);
-        // A name that says the element type elsewhere has no place for the order.
-        said.or_else(|| in_order(&plain.plain(&shape), order)).unwrap_or(shape)
+        let said = self.unordered();
+        let Some(order) = self.byte_order() else { return said };
+        let order = stored_order(order, self.element_bits());
+        let shape = self.shape(self.explicit_bits(), self.fill());
+        // A name that says the element type elsewhere has no place for the order; elements that are not known have none.
+        let shaped = || in_order(&self.plain(&shape), order);
+        in_order(&said, order).or_else(shaped).unwrap_or(said)
     }
 
-    /// The SPEC of a layout that says no order of bytes.
+    /// The SPEC without the order of bytes.
     fn unordered(&self) -> String {
         let shape = self.shape(self.explicit_bits(), self.fill());
         // The name may say width and fill itself.
         let short = self.shape(None, Fill::Unspecified);
         let written = self.name();
-        let name = &ordered_dims(written).map_or(written.to_owned(), |(_, plain)| plain);
+        let name = &ordered_dims(written).map_or(written.to_owned(), |marked| marked.plain);
         let candidates = [
             name.clone(),
             format!("{short}{name}"),
@@ -73,5 +74,58 @@ impl Named {
             |named: &Named| (named.dtype(), named.explicit_bits(), named.fill(), named.is_bare());
         let same = again.layout() == self.layout() && facts(&again) == facts(self);
         same.then(|| spec.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tilewright_core::{ByteOrder, Dtype};
+
+    use super::*;
+
+    fn resolved(text: &str) -> Option<Named> {
+        Spec::parse(text).ok()?.resolve(None, None).ok()
+    }
+
+    /// Of every type in every width, the SPEC with an order of bytes is the same array; where its elements are known and
+    /// no blocks, it keeps the order.
+    #[test]
+    fn an_order_of_bytes_loses_nothing() {
+        let (mut wide, mut narrow) = (0, 0);
+        for dtype in Dtype::all() {
+            let layouts =
+                [" col-major", " zN[C0=4]", " (6,64):(1,6)", " (8,64):(1,8) valid (6,64)"];
+            let bits = ["", "E(4)", "E(8)", "E(16)", "E(32)", "E(64)"];
+            for text in layouts
+                .iter()
+                .flat_map(|layout| bits.map(|bits| format!("{dtype}[6,64]{bits}{layout}")))
+            {
+                let Some(plain) = resolved(&text) else { continue };
+                for order in [ByteOrder::Little, ByteOrder::Big] {
+                    let named = plain.clone().with_byte_order(Some(order));
+                    let said = named.to_spec();
+                    let again = resolved(&said).unwrap_or_else(|| panic!("{text}: {said}"));
+                    let facts = |it: &Named| {
+                        (it.layout().clone(), it.dtype(), it.element_bits(), it.fill())
+                    };
+                    assert_eq!(facts(&again), facts(&named), "{text}: {said}");
+                    let has = dtype.block().is_none();
+                    let order = stored_order(order, named.element_bits());
+                    assert_eq!(again.byte_order(), has.then_some(order), "{text}: {said}");
+                    assert_eq!(again.to_spec(), said);
+                    if named.element_bits() > Some(8) { wide += 1 } else { narrow += 1 }
+                }
+            }
+        }
+        assert!(wide > 300 && narrow > 100, "{wide} {narrow}");
+    }
+
+    #[test]
+    fn a_layout_of_no_known_elements_has_no_order_of_bytes() {
+        for text in ["(2,3):(1,2)", "[2,3] col-major", "(4,3):(1,4) valid (2,3)"] {
+            let plain = resolved(text).unwrap();
+            let big = plain.clone().with_byte_order(Some(ByteOrder::Big));
+            assert_eq!(big.to_spec(), plain.to_spec());
+        }
     }
 }

@@ -72,6 +72,12 @@ fn a_form_that_others_have_makes_a_text_ambiguous_and_breaks_no_other() {
     let error = Spec::parse("2:5").unwrap_err();
     assert!(error.is_ambiguous(), "{error}");
     assert!(error.to_string().contains("`cute:2:5`, `fortran:2:5`"), "{error}");
+    // In a file the text is what it was before, and the new prefix is none.
+    assert_eq!(Spec::parse_built_in("2:5").unwrap().to_string(), "2:5");
+    assert_eq!(Spec::parse_built_in("[2] 2:5").unwrap().to_string(), "[2] 2:5");
+    assert!(Spec::parse_built_in("[4] fortran:2:5").is_err());
+    let error = Spec::parse("fortran").unwrap_err();
+    assert!(error.to_string().contains("`fortran` is a notation"), "{error}");
     assert_eq!(resolve("f90:2:5").unwrap().layout().extents(), [4]);
     assert_eq!(resolve("cute:2:5").unwrap().layout().layout().to_string(), "2:5");
     let nameless =

@@ -3,7 +3,7 @@
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{
     Spec,
-    ask::Example,
+    ask::{Example, Formats},
     notation::{self, Format},
 };
 
@@ -78,7 +78,7 @@ impl PyFormat {
 }
 
 /// Every named format, those that were added last; with a word the format of that name or alias, else those whose
-/// names or makers have the word in them.
+/// names, makers or purposes have the word in them.
 ///
 /// Raises ``ArgumentError`` where there is none, with the names that are near.
 ///
@@ -97,15 +97,10 @@ fn formats(word: Option<&str>) -> PyResult<Vec<PyFormat>> {
     if let Some(format) = notation::catalogue().find(named) {
         return Ok(vec![PyFormat(format)]);
     }
-    let lower = word.to_lowercase();
-    let has = |text: &str| text.to_lowercase().contains(&lower);
-    let found: Vec<PyFormat> = notation::catalogue()
-        .filter(|format| {
-            has(format.name) || has(format.source) || format.aliases.iter().any(|alias| has(alias))
-        })
-        .map(PyFormat)
-        .collect();
-    match found.is_empty() || lower.trim().is_empty() {
+    let groups = Formats { word: word.to_owned() }.found();
+    let found: Vec<PyFormat> =
+        groups.into_iter().flat_map(|group| group.formats).map(PyFormat).collect();
+    match found.is_empty() || word.trim().is_empty() {
         // It says which names are near.
         true => Example::of(word).raised().map(|example| vec![PyFormat(example.format)]),
         false => Ok(found),

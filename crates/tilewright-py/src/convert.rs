@@ -1,7 +1,8 @@
 //! `convert` and `verify`: whole files, with progress and the interrupt key.
 
 use std::{
-    path::PathBuf,
+    ffi::CString,
+    path::{Path, PathBuf},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -9,7 +10,8 @@ use std::{
 };
 
 use pyo3::{
-    exceptions::PyTypeError,
+    PyTypeInfo,
+    exceptions::{PyTypeError, PyUserWarning},
     prelude::*,
     types::{PyDict, PyMapping},
 };
@@ -108,6 +110,7 @@ fn convert<'py>(
     let opened = py.detach(|| open(&input, request.reading())).raised()?;
     let conversion = py.detach(|| Conversion::prepare(&opened, &output, request)).raised()?;
     let report = PyDict::new(py);
+    report.set_item("warnings", warned(py, &input, conversion.warnings())?)?;
     let jobs = conversion.jobs().iter().map(|job| described(py, job));
     report.set_item("tensors", jobs.collect::<PyResult<Vec<_>>>()?)?;
     let (before, after) = Converted { conversion: &conversion, report: None }.bytes();
@@ -123,6 +126,21 @@ fn convert<'py>(
         report.set_item("peak_memory", done.peak_memory())?;
     }
     Ok(report)
+}
+
+/// Sentences about a file, each of which was issued as a warning where the package was called.
+fn warned(
+    py: Python<'_>,
+    path: &Path,
+    sentences: impl Iterator<Item = String>,
+) -> PyResult<Vec<String>> {
+    let warn = |sentence: String| {
+        let text = format!("{}: {sentence}", path.display()).replace('\0', " ");
+        // The function of `_files.py` is 1, who called it 2.
+        PyErr::warn(py, &PyUserWarning::type_object(py), &CString::new(text)?, 2)?;
+        Ok(sentence)
+    };
+    sentences.map(warn).collect()
 }
 
 /// One tensor of a conversion.
@@ -160,14 +178,14 @@ fn verify(
     })
 }
 
-/// The tensors of a file.
+/// The tensors of a file, and what is not as one may expect.
 #[pyfunction]
 #[pyo3(signature = (path, job, /))]
 fn info<'py>(
     py: Python<'py>,
     path: PathBuf,
     job: &Bound<'py, PyDict>,
-) -> PyResult<Vec<Bound<'py, PyDict>>> {
+) -> PyResult<(Vec<Bound<'py, PyDict>>, Vec<String>)> {
     let request = request(job)?;
     let opened = py.detach(|| open(&path, request.reading())).raised()?;
     let row = |tensor: &Tensor| {
@@ -176,7 +194,8 @@ fn info<'py>(
         row.set_item("layout", Bound::new(py, PyTensorLayout(tensor.layout().clone()))?)?;
         Ok(row)
     };
-    opened.tensors().iter().map(row).collect()
+    let rows = opened.tensors().iter().map(row).collect::<PyResult<_>>()?;
+    Ok((rows, warned(py, &path, opened.warnings())?))
 }
 
 /// Follows a run for Python: calls back with the bytes done and the bytes in all, and looks for the interrupt key.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use pyo3::{prelude::*, types::PyTuple};
-use tilewright::Dtype;
+use tilewright::{Dtype, Fill, Named};
 
 use crate::{
     ask::Ask,
@@ -123,16 +123,19 @@ fn relayout<'py>(
     plan::run(&prepared, &source, py, out, given("threads", threads)?)
 }
 
-/// What ``relayout`` gives for a dense array of this shape and element type, for a library that asks before there is an
-/// array: its shape, its element type by NumPy's name, and the layouts of source and result as SPECs.
+/// What ``relayout`` gives for an array of this shape and element type, for a library that asks before there is an
+/// array: its shape, its element type by NumPy's name, and the layouts of source and result as SPECs that say nothing
+/// of padding's content. ``strides`` are the array's, in elements; without them its elements lie side by side, the last
+/// dim fastest.
 #[pyfunction]
-#[pyo3(signature = (shape, element, /, to, *, from_ = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+#[pyo3(signature = (shape, element, /, to, *, strides = None, from_ = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
 fn relayout_form<'py>(
     py: Python<'py>,
     shape: Integers,
     element: &Bound<'py, PyAny>,
     to: &Bound<'py, PyAny>,
+    strides: Option<Integers>,
     from_: Option<&Bound<'py, PyAny>>,
     dims: Option<Integers>,
     dtype: Option<&Bound<'py, PyAny>>,
@@ -142,10 +145,21 @@ fn relayout_form<'py>(
 ) -> PyResult<(Bound<'py, PyTuple>, &'static str, String, String)> {
     let ask = Ask::new(from_, Some(to), dims, dtype, bits, fill, order)?;
     let facts = Facts::dense(&shape.of("shape")?, dtype_of(element)?);
+    let facts = match Integers::given("strides", strides)? {
+        Some(strides) => facts.with_strides(&strides)?,
+        None => facts,
+    };
     let Prepared { form, from, to, .. } = Prepared::new(&ask, &facts, None)?;
     let own = || facts.dtype.and_then(Dtype::array_name).unwrap_or("uint8");
     let shape = PyTuple::new(py, form.listed())?;
-    Ok((shape, form.element().unwrap_or_else(own), from.to_spec(), to.to_spec()))
+    Ok((shape, form.element().unwrap_or_else(own), unfilled(&from), unfilled(&to)))
+}
+
+/// The SPEC of a layout whose padding may hold anything.
+fn unfilled(side: &Named) -> String {
+    let (name, layout) = (side.name(), side.layout().clone());
+    let bits = side.explicit_bits();
+    Named::new(name, layout, side.dtype(), bits, Fill::Unspecified).to_spec()
 }
 
 /// Hits, misses, the number of plans kept, and the most that are.

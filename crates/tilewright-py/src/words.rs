@@ -24,7 +24,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(infer, module)?)
 }
 
-/// What a layout means, in words and numbers; ``str()`` gives the page that ``tilewright explain`` prints.
+/// What a layout means, in words and numbers; ``str()`` gives the page.
+///
+/// The program's ``tilewright explain`` prints the same page, with a line about its option ``--all`` where notations have
+/// no words for the layout.
 ///
 /// Extents count coordinates, strides and capacities elements.
 #[pyclass(name = "Explanation", module = "tilewright", frozen, get_all)]

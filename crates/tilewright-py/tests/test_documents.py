@@ -18,13 +18,23 @@ from tilewright import _tilewright
 
 CRATE = Path(__file__).resolve().parents[1]
 ROOT = CRATE.parents[1]
-OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 @pytest.mark.parametrize("name", ["tilewright", "tilewright.algebra", "tilewright._arrays", "tilewright._files"])
 def test_docstrings_of_modules(name: str) -> None:
     failed, tried = doctest.testmod(importlib.import_module(name), optionflags=OPTIONS)
     assert failed == 0 and tried > 0
+
+
+def test_what_an_example_raises_is_compared() -> None:
+    """Messages as well as types, but where an example is marked."""
+    raised = ">>> import tilewright\n>>> tilewright.parse('row-mayor'){}\nTraceback (most recent call last):\ntilewright.ParseError: {}\n"
+    right = "no notation reads this as a layout; did you mean `row-major`?\n  row-mayor\n  ^^^^^^^^^"
+    marked = "  # doctest: +IGNORE_EXCEPTION_DETAIL"
+    for mark, says, failed in [("", right, 0), ("", "another", 1), (marked, "another", 0)]:
+        test = doctest.DocTestParser().get_doctest(raised.format(mark, says), {}, "an example", None, None)
+        assert doctest.DocTestRunner(optionflags=OPTIONS).run(test, out=lambda _: None).failed == failed
 
 
 def native() -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,8 @@ def test_a_checkpoint_there_and_back(tmp_path: Path) -> None:
     layouts = tw.info(there)
     assert "zN" in next(layout for name, layout in layouts.items() if "k_proj" in name).spec
     assert tw.verify(there, MODEL) is None
+    with pytest.raises(TypeError, match="threads"):
+        tw.verify(there, MODEL, threads=2)  # type: ignore[call-arg]
     tw.convert(there, back, to="row-major")
     assert back.read_bytes() == MODEL.read_bytes()
     spoilt = bytearray(there.read_bytes())
@@ -86,6 +89,34 @@ def test_raw_bytes_and_npy(tmp_path: Path) -> None:
     assert (stored == tw.relayout(array, to="{1,0:T(2,4)}", fill="one").reshape(-1)).all()
     tw.convert(f"raw:{tmp_path / 'a.bin'}", tmp_path / "b.npy", from_="f32[4,6]{1,0:T(2,4)}", to="row-major")
     assert (np.load(tmp_path / "b.npy") == array).all()
+
+
+def test_warnings(tmp_path: Path) -> None:
+    """What the program prints as a note is a warning at the caller's line, and in what comes back."""
+    np.save(tmp_path / "a.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tw.info(tmp_path / "a.npy").warnings == ()
+        assert tw.convert(tmp_path / "a.npy", tmp_path / "b.npy", to="zN").warnings == ()
+        # The note beside the result is of other bytes now.
+        np.save(tmp_path / "b.npy", np.zeros((4, 5), np.float32))
+    with (tmp_path / "a.npy").open("ab") as file:
+        file.write(b"1234567")
+    behind = "7 bytes behind the array are no part of it, and are left out"
+    with pytest.warns(UserWarning, match=f"a.npy: {behind}") as issued:
+        found = tw.info(tmp_path / "a.npy")
+    assert found.warnings == (behind,) and set(found) == {"array"} and issued[0].filename == __file__
+    for dry_run in (True, False):
+        with pytest.warns(UserWarning, match=f"a.npy: {behind}") as issued:
+            report = tw.convert(tmp_path / "a.npy", tmp_path / "c.npy", to="col-major", dry_run=dry_run)
+        assert report.warnings == (behind,) and issued[0].filename == __file__
+    with pytest.warns(UserWarning, match="b.npy: .*note") as issued:
+        assert len(tw.info(tmp_path / "b.npy").warnings) == len(issued) == 1
+    # Where warnings are errors, nothing is written.
+    with warnings.catch_warnings(), pytest.raises(UserWarning):
+        warnings.simplefilter("error")
+        tw.convert(tmp_path / "a.npy", tmp_path / "d.npy", to="col-major")
+    assert not (tmp_path / "d.npy").exists()
 
 
 class Stop(Exception):

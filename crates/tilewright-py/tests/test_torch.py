@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 from functools import partial
 from typing import Any
 
@@ -118,11 +119,81 @@ def test_the_operation_is_relayout(shape: tuple[int, ...], asked: dict[str, Any]
     torch.library.opcheck(torch.ops.tilewright.relayout, (tensor, asked["to"]), rest)
 
 
+FORTRAN = [
+    ((2, 3, 4, 5), "NHWC", {"to": "NCHW", "from_": "NHWC"}),
+    ((2, 3, 4, 5), "NHWC", {"to": "NCHW", "from_": "NHWC", "order": "F"}),
+    ((2, 3, 4, 5), "NHWC", {"to": "CHWN", "from_": "NHWC", "dims": [2, 3, 4, 5]}),
+    ((3, 5), "{1,0:T(2,2)}", {"to": "row-major", "from_": "{1,0:T(2,2)}", "dims": [3, 5]}),
+    ((4, 6), "col-major", {"to": "row-major", "from_": "col-major"}),
+]
+
+
+@pytest.mark.parametrize(("dims", "lies", "asked"), FORTRAN, ids=str)
+def test_storages_in_fortran_s_order(dims: tuple[int, ...], lies: str, asked: dict[str, Any]) -> None:
+    array = torch.rand(dims, dtype=torch.float64)
+    storage = tw.relayout(array, lies, order="F")
+    assert not storage.is_contiguous()
+    moved = partial(operations.relayout, **asked)
+    wanted = tw.relayout(storage, **asked)
+    for function in [moved, compiled(moved)]:
+        source = storage.detach().clone().requires_grad_()
+        got = function(source)
+        assert torch.equal(got, wanted) and got.stride() == wanted.stride()
+        weights = torch.rand_like(got)
+        (got * weights).sum().backward()
+        # The sum of weights times elements: the gradient is the weight at each element's place.
+        back = {"to": lies, "from_": asked["to"], "dims": dims, "order": "F"}
+        turned = weights.permute(*reversed(range(weights.dim()))) if asked.get("order") == "F" else weights
+        assert torch.equal(source.grad, tw.relayout(turned.contiguous(), **back))
+    source = storage.detach().clone().requires_grad_()
+    assert torch.autograd.gradcheck(moved, (source,))
+    rest = {name: value for name, value in asked.items() if name != "to"}
+    torch.library.opcheck(torch.ops.tilewright.relayout, (source, asked["to"]), rest)
+
+
+@pytest.mark.parametrize("fill", ["one", "lowest", "highest", "0x7", "0", ""])
+def test_no_gradient_is_in_padding(fill: str) -> None:
+    lies = "f32[2,3]{0,1}pad(3,5)" + (f"fill({fill})" if fill else "")
+    storage = tw.relayout(torch.rand(2, 3), lies)
+    moved = partial(operations.relayout, to="row-major", from_=lies)
+    wanted = tw.relayout(torch.full((2, 3), 2.0), "f32[2,3]{0,1}pad(3,5)")
+    for function in [moved, compiled(moved)]:
+        source = storage.clone().requires_grad_()
+        function(source).mul(2).sum().backward()
+        assert torch.equal(source.grad, wanted)
+    # What is moved there has its padding filled, which no gradient follows.
+    source = torch.rand(2, 3, requires_grad=True)
+    operations.relayout(source, lies).mul(2).sum().backward()
+    assert torch.equal(source.grad, torch.full((2, 3), 2.0))
+
+
 def test_packing_changes_the_element_type() -> None:
     tensor = torch.randint(-8, 8, (4, 6), dtype=torch.int8)
     asked: dict[str, Any] = {"to": "row-major", "dtype": "s4", "bits": 4}
     got = compiled(partial(operations.relayout, **asked))(tensor)
     assert got.dtype is torch.uint8 and torch.equal(got, tw.relayout(tensor, **asked))
+
+
+@pytest.mark.parametrize("dtype", ["f16", "float16", np.float16, np.dtype("float16"), torch.float16], ids=str)
+def test_element_types_are_given_as_anywhere(dtype: Any) -> None:
+    tensor = torch.rand(4, 6).half()
+    wanted = tw.relayout(tensor, "col-major", dtype=dtype)
+    moved = partial(operations.relayout, to="col-major", dtype=dtype)
+    for function in [moved, compiled(moved)]:
+        assert torch.equal(function(tensor), wanted)
+
+
+def test_the_arguments_are_those_of_relayout_but_out() -> None:
+    there, here = (list(inspect.signature(function).parameters) for function in (tw.relayout, operations.relayout))
+    assert set(there) - set(here) == {"out"} and set(here) <= set(there)
+    for dtype, python in [(torch.float64, float), (torch.int64, int), (torch.bool, bool)]:
+        tensor = torch.zeros(2, 3, dtype=dtype)
+        assert operations.relayout(tensor, "col-major", dtype=python).dtype is dtype
+    with pytest.raises(tw.Error) as raised:
+        operations.relayout(torch.zeros(2, 3), "col-major", dtype="float99")
+    with pytest.raises(tw.Error) as elsewhere:
+        tw.relayout(torch.zeros(2, 3), "col-major", dtype="float99")
+    assert str(raised.value) == str(elsewhere.value)
 
 
 @pytest.mark.parametrize(("shape", "asked"), CASES, ids=str)

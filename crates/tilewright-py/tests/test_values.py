@@ -354,7 +354,7 @@ def test_integers_out_of_bounds_are_typed() -> None:
         ("dims", lambda: tw.infer(array, array, dims=(-3, -4))),
         ("memory", lambda: tw.convert("a.npy", "b.npy", to="col-major", memory=-1)),
         ("threads", lambda: tw.convert("a.npy", "b.npy", to="col-major", threads=-1)),
-        ("threads", lambda: tw.verify("a.npy", "b.npy", to="col-major", threads=-1)),
+        ("memory", lambda: tw.verify("a.npy", "b.npy", to="col-major", memory=-1)),
     ]:
         with pytest.raises(tw.ArgumentError, match=f"^{name}= takes an integer from .*, not"):
             call()
@@ -420,5 +420,9 @@ def test_make_layout_is_that_of_cute() -> None:
 
 def test_a_tensor_layout_in_a_tuple_is_a_tiler() -> None:
     layout, rows = tw.Layout("(6,8):(8,1)"), tw.parse("f16[3] row-major")
+    assert str(rows.layout) == "(3):(1)"
     divided = tw.algebra.logical_divide(layout, (rows, 4))
-    assert str(divided) == str(tw.algebra.logical_divide(layout, (tw.Layout("3:1"), 4)))
+    assert str(divided) == str(tw.algebra.logical_divide(layout, (rows.layout, 4)))
+    # A tile keeps the brackets of its tiler, as CuTe's `composition` does.
+    assert str(divided) == "(((3),2),(4,2)):(((8),24),(1,4))"
+    assert divided == tw.algebra.logical_divide(layout, (tw.Layout("(3):(1)"), 4))

@@ -17,7 +17,13 @@ pub(super) fn run(args: &args::Info, out: &mut Output) -> Result<ExitCode, Failu
         return Err(Failure::usage(format!("{file}: --layout is for HLO modules")));
     }
     let input = streams::open(&args.file, &args.array.reading()?).map_err(refused)?;
-    Ok(out.say(&Info { file: file.into_owned(), input: &input })?)
+    let info = Info { file: file.into_owned(), input: &input };
+    if !out.is_json() {
+        return Ok(out.say(&info)?);
+    }
+    // There may be hundreds of thousands of tensors: they are never all in memory as JSON.
+    out.listing(info.head(), "tensors", info.tensors())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Only `info` reads modules too: a file that is nothing at all might have been meant as one.

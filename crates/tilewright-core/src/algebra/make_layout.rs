@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn other_lists_are_refused() {
-        let (two, layout) = (tuple("2"), Layout::parse("4:2").unwrap());
+        let (two, layout) = (tuple("2"), Layout::parse("2:1").unwrap());
         let (t, l) = (LayoutPart::Tuple(&two), LayoutPart::Layout(&layout));
         for parts in [&[][..], &[t, t, t], &[t, l], &[l, t], &[l, t, l]] {
             assert!(Layout::make(parts).unwrap_err().is_mismatch());

@@ -41,7 +41,8 @@ impl Note<'_> {
         is_stored: impl FnOnce(&Held) -> Result<(), String>,
     ) -> Result<Held, String> {
         let text = names::clipped(self.layout);
-        let spec = Spec::parse(self.layout).map_err(|error| format!(" is {text:?}: {error}"))?;
+        let spec =
+            Spec::parse_built_in(self.layout).map_err(|error| format!(" is {text:?}: {error}"))?;
         let named = spec.resolve(None, None).map_err(|error| format!(" is {text:?}: {error}"))?;
         let named = as_written(&spec, named, len);
         let (Some(dtype), Some(bits)) = (named.dtype(), width_in(&named)) else {

@@ -9,7 +9,7 @@ use std::{
 
 use crate::common::*;
 use tempfile::TempDir;
-use tilewright_files::{Conversion, Error, Reading, Request, Watch, open, verify};
+use tilewright_files::{Conversion, Error, Reading, Request, Verdict, Watch, open, verify};
 
 fn source(folder: &TempDir) -> (PathBuf, Vec<u8>) {
     let data = noise(64 * 64 * 4);
@@ -284,4 +284,58 @@ fn tensors_are_sorted_only_where_alignment_asks_for_it() {
     let again = folder.path().join("again.safetensors");
     convert(&out, &again, to("row-major")).unwrap();
     assert_eq!(fs::read(out).unwrap(), fs::read(again).unwrap());
+}
+
+/// Runs to one name at the same time: the file that has the name in the end has its note, and none of another.
+#[test]
+fn runs_at_the_same_time_leave_the_note_of_the_last() {
+    let folder = folder();
+    let original = write(&folder, "in.npy", npy("<u2", false, "(4, 6)", &noise(48)));
+    let out = folder.path().join("out.npy");
+    let specs = ["{1,0:T(2,2)}", "{0,1:T(2)}", "{1,0:T(4,2)}", "col-major"];
+    for round in 0..40 {
+        let force = round % 2 == 0;
+        if !force {
+            for path in ["out.npy", "out.npy.tilewright.json"] {
+                let _ = fs::remove_file(folder.path().join(path));
+            }
+        }
+        let run = |spec: &str| convert(&original, &out, to(spec).force(force)).map(drop);
+        let results: Vec<Result<(), Error>> = std::thread::scope(|scope| {
+            let all = specs.map(|spec| scope.spawn(move || run(spec)));
+            all.map(|thread| thread.join().unwrap()).into()
+        });
+        let done = results.iter().filter(|result| result.is_ok()).count();
+        assert_eq!(done, if force { specs.len() } else { 1 }, "{results:?}");
+        for error in results.iter().filter_map(|result| result.as_ref().err()) {
+            assert_eq!(error.kind(), "exists", "{error}");
+        }
+        let input = open(&out, &Reading::default()).unwrap();
+        assert_eq!(input.warnings().collect::<Vec<_>>(), [""; 0]);
+        let spec = input.tensors()[0].layout().to_spec();
+        let spec = specs.iter().find(|known| spec.ends_with(*known)).expect("one of those asked");
+        let verdict = verify(&out, &original, &to(spec), &()).unwrap();
+        assert!(matches!(verdict, Verdict::Same { .. }), "{verdict:?}");
+        let mut expected = vec!["in.npy", "out.npy"];
+        expected.extend((*spec != "col-major").then_some("out.npy.tilewright.json"));
+        assert_eq!(names(&folder), expected);
+    }
+}
+
+#[test]
+fn the_longest_names_have_notes() {
+    let folder = folder();
+    let original = write(&folder, "in.npy", npy("<u2", false, "(4, 6)", &noise(48)));
+    for len in [239, 240, 255] {
+        let name = format!("{}.npy", "x".repeat(len - 4));
+        let out = folder.path().join(&name);
+        convert(&original, &out, to("{1,0:T(2,2)}").verify(true)).unwrap();
+        let input = open(&out, &Reading::default()).unwrap();
+        assert!(input.tensors()[0].layout().to_spec().ends_with("{1,0:T(2,2)}"), "{len}");
+        assert_eq!(names(&folder).contains(&format!("{name}.tilewright.json")), len < 240);
+        assert_eq!(names(&folder).len(), 3);
+        convert(&original, &out, to("col-major").force(true)).unwrap();
+        assert_eq!(names(&folder).len(), 2);
+        fs::remove_file(out).unwrap();
+    }
 }

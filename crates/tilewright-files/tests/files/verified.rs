@@ -331,3 +331,54 @@ fn every_bit_of_a_header_that_means_something_is_compared() {
         assert!(matches!(verdict, Verdict::Differs(_)), "{from} to {to}: {verdict:?}");
     }
 }
+
+/// Equal bytes are no answer where padding must hold something else.
+#[test]
+fn copies_differ_from_what_another_fill_makes() {
+    let folder = folder();
+    let original = write(&folder, "in.npy", npy("<f4", false, "(3, 5)", &noise(60)));
+    let path = |name: &str| folder.path().join(name);
+    let layout = "f32[3,5]{1,0:T(2,2)}";
+    convert(&original, path("a.npy"), to(layout)).unwrap();
+    for ending in ["", ".tilewright.json"] {
+        fs::copy(path(&format!("a.npy{ending}")), path(&format!("b.npy{ending}"))).unwrap();
+    }
+    let said = |request: Request| match verify(path("b.npy"), path("a.npy"), &request, &()).unwrap()
+    {
+        Verdict::Same { .. } => "same".into(),
+        Verdict::Differs(found) => found.to_string(),
+    };
+    for request in [Request::new(), to(layout), to(layout).fill(Fill::Zero)] {
+        assert_eq!(said(request), "same");
+    }
+    for request in [to(layout), Request::new()] {
+        let found = said(request.fill(Fill::Bits(0x3a)));
+        assert!(found.contains("padding at offset") && found.contains("0x3a"), "{found}");
+    }
+    // What the conversion would have written is the same.
+    let filled = to(layout).fill(Fill::Bits(0x3a));
+    convert(path("a.npy"), path("b.npy"), filled.clone().force(true)).unwrap();
+    assert_eq!(said(filled), "same");
+}
+
+#[test]
+fn bytes_behind_an_array_are_a_difference() {
+    let folder = folder();
+    let original = write(&folder, "a.npy", npy("<f4", false, "(3, 4)", &noise(48)));
+    let out = folder.path().join("b.npy");
+    for text in ["col-major", "row-major"] {
+        convert(&original, &out, to(text).force(true)).unwrap();
+        let good = fs::read(&out).unwrap();
+        for rest in [&b""[..], b"\0", b"junk\n"] {
+            fs::write(&out, [&good, rest].concat()).unwrap();
+            for request in [Request::new(), to(text)] {
+                let found = match verify(&out, &original, &request, &()).unwrap() {
+                    Verdict::Same { .. } => None,
+                    Verdict::Differs(found) => Some(found.to_string()),
+                };
+                let behind = |said: &str| said.contains("bytes behind the array are no part of it");
+                assert_eq!(found.as_deref().is_some_and(behind), !rest.is_empty(), "{found:?}");
+            }
+        }
+    }
+}

@@ -48,6 +48,9 @@ pub struct Format {
     pub example: &'static str,
     /// Whether the stride of its outermost digit can be set, in elements, as in `COL[LD=8]`.
     pub leading: bool,
+    /// Whether the array is the second operand of a product, with dims [K, N]: of a weight as PyTorch stores it, the
+    /// transposed array. Of the formats that users add, nothing is said.
+    pub second_operand: bool,
 }
 
 /// A size that depends on the element, or that the user gives.
@@ -210,14 +213,29 @@ const fn row(
     source: &'static str,
     example: &'static str,
 ) -> Format {
-    let widths = &[];
-    Format { name, aliases, pattern, widths, constants, source, example, leading: false }
+    Format {
+        name,
+        aliases,
+        pattern,
+        widths: &[],
+        constants,
+        source,
+        example,
+        leading: false,
+        second_operand: false,
+    }
 }
 
 impl Format {
     /// The same line of a format for elements of these widths alone.
     const fn with_widths(mut self, widths: &'static [Width]) -> Format {
         self.widths = widths;
+        self
+    }
+
+    /// The same line of a format of arrays [K, N], which are the second operand of a product.
+    const fn with_second_operand(mut self) -> Format {
+        self.second_operand = true;
         self
     }
 

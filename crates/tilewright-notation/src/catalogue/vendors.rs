@@ -64,17 +64,17 @@ pub(super) static ROWS: &[Rows] = &[
     ]),
     // B of a product has k rows; V of them lie side by side.
     rows("Intel", "operands of VNNI and AMX", &[
-        row("VNNI", &[], "… (k1 k0:V) n -> … k1 n k0", &[&V], VNNI, "bf16[7,20] VNNI"),
+        row("VNNI", &[], "… (k1 k0:V) n -> … k1 n k0", &[&V], VNNI, "bf16[7,20] VNNI").with_second_operand(),
         row("AMX_A", &[], "(m1 m0:16) (k1 k0:ROW) -> m1 k1 m0 k0", &[&ROW_64], AMX, "bf16[20,40] AMX_A"),
-        row("AMX_B", &[], "(k2 k1:16 k0:V) (n1 n0:16) -> n1 k2 k1 n0 k0", &[&V], AMX, "bf16[40,20] AMX_B"),
+        row("AMX_B", &[], "(k2 k1:16 k0:V) (n1 n0:16) -> n1 k2 k1 n0 k0", &[&V], AMX, "bf16[40,20] AMX_B").with_second_operand(),
         row("AMX_C", &[], "(m1 m0:16) (n1 n0:16) -> m1 n1 m0 n0", &[], AMX, "f32[20,20] AMX_C"),
     ]),
     rows("Quantised weights", "Marlin, AWQ and llama.cpp", &[
         // Quantized weights (k, n) and (rows, k), and their scales.
-        row("MARLIN", &["MARLIN_4BIT", "MARLIN_8BIT"], MARLIN_4BITS, &[], MARLIN, "u4[32,128]E(4) MARLIN").with_widths(MARLIN_WIDTHS),
+        row("MARLIN", &["MARLIN_4BIT", "MARLIN_8BIT"], MARLIN_4BITS, &[], MARLIN, "u4[32,128]E(4) MARLIN").with_widths(MARLIN_WIDTHS).with_second_operand(),
         row("MARLIN_SCALE", &[], "g (n2 n1:8 n0:8) -> g n2 n0 n1", &[], MARLIN_SCALES, "f16[3,128] MARLIN_SCALE"),
         row("MARLIN_SCALE_SINGLE", &[], "g (n3 n2:4 n1:4 n0:2) -> g n3 n1 n2 n0", &[], MARLIN_SINGLE, "f16[1,64] MARLIN_SCALE_SINGLE"),
-        row("AWQ", &[], AWQ_4BITS, &[], AWQ, "u4[3,64]E(4) AWQ").with_widths(&[Width::new(4, AWQ_4BITS)]),
+        row("AWQ", &[], AWQ_4BITS, &[], AWQ, "u4[3,64]E(4) AWQ").with_widths(&[Width::new(4, AWQ_4BITS)]).with_second_operand(),
         row("GGML_QS4", &[], GGML_4BITS, &[], GGML_4, "u4[3,64]E(4) GGML_QS4").with_widths(&[Width::new(4, GGML_4BITS)]),
         row("IQ4_NLx4_QS", &["Q8_0x4_QS_4"], "(m1 m0:4) (b1 b0:4) -> m1 b1 m0 b0", &[], GGML_X4, "u8[8,48] IQ4_NLx4_QS"),
         row("Q8_0x4_QS_8", &[], "(m1 m0:4) (b1 b0:8) -> m1 b1 m0 b0", &[], GGML_X4, "s8[8,64] Q8_0x4_QS_8"),

@@ -52,8 +52,11 @@ use crate::{
 pub use crate::reading::{Given, Reading, Resolved};
 pub use own::{add_notation, notations};
 
+/// The notations that a text is read by.
+pub(crate) type All = &'static [Notation];
+
 /// Every dialect. A new one is a file and a line here.
-static DIALECTS: &[Notation] = &[
+pub(crate) static DIALECTS: All = &[
     cute::DIALECT,
     cutlass::DIALECT,
     hlo::DIALECT,
@@ -96,26 +99,29 @@ pub(crate) use shape::spell as spell_shape;
 /// assert!(error.to_string().contains("did you mean `onednn`?"));
 /// ```
 pub fn notation(name: &str) -> Result<&'static Notation, Error> {
-    let name = name.trim();
-    named(notations(), name).ok_or_else(|| {
-        let names: Vec<&str> = notations().iter().map(|notation| notation.name).collect();
-        let others = notations().iter().flat_map(|notation| notation.aliases).copied();
-        let nearest = did_you_mean(name, names.iter().copied().chain(others));
-        let list = names.join(", ");
-        let layout = but_a_layout(name);
-        let message = format!("no notation is called `{name}`{layout}; there are {list}{nearest}");
-        Error::parse((0, name.len()), message).in_text(name)
-    })
+    let (name, all) = (name.trim(), notations());
+    named(all, name).ok_or_else(|| unnamed(name, all))
+}
+
+/// The error of a name that no notation of these has.
+fn unnamed(name: &str, all: All) -> Error {
+    let names: Vec<&str> = all.iter().map(|notation| notation.name).collect();
+    let others = all.iter().flat_map(|notation| notation.aliases).copied();
+    let nearest = did_you_mean(name, names.iter().copied().chain(others));
+    let list = names.join(", ");
+    let layout = but_a_layout(name, all);
+    let message = format!("no notation is called `{name}`{layout}; there are {list}{nearest}");
+    Error::parse((0, name.len()), message).in_text(name)
 }
 
 /// The notation of this name among some.
-fn named(all: &'static [Notation], name: &str) -> Option<&'static Notation> {
+fn named(all: All, name: &str) -> Option<&'static Notation> {
     all.iter().find(|notation| notation.is_called(name))
 }
 
 /// What a text is that names no notation but is a layout.
-fn but_a_layout(name: &str) -> &'static str {
-    if is_read(name) {
+fn but_a_layout(name: &str, all: All) -> &'static str {
+    if is_read(name, all) {
         ", which is a layout, and a notation is a way to write any layout"
     } else {
         ""
@@ -123,13 +129,13 @@ fn but_a_layout(name: &str) -> &'static str {
 }
 
 /// The dialect a text names by prefix, and where its own text starts.
-fn prefix(text: &str) -> Option<(&'static Notation, usize)> {
+fn prefix(text: &str, all: All) -> Option<(&'static Notation, usize)> {
     let (name, rest) = text.split_once(':')?;
     // The names of C++ have two colons.
     if rest.starts_with(':') {
         return None;
     }
-    let dialect = named(notations(), name.trim_end())?;
+    let dialect = named(all, name.trim_end())?;
     Some((dialect, text.len() - rest.trim_start().len()))
 }
 
@@ -143,30 +149,31 @@ pub(crate) struct Read {
     pub(crate) everywhere: bool,
 }
 
-/// Reads a text without spaces around it.
-pub(crate) fn read(text: &str) -> Result<Read, Error> {
-    let (dialect, reading) = match prefix(text) {
+/// Reads a text without spaces around it by some notations: the same from the first question to the last, whatever is
+/// added meanwhile.
+pub(crate) fn read(text: &str, all: All) -> Result<Read, Error> {
+    let (dialect, reading) = match prefix(text, all) {
         Some((dialect, at)) => {
             let body = text.get(at..).unwrap_or("");
-            (dialect, (dialect.read)(body).map_err(|error| error.shifted(at))?)
+            (dialect, dialect.read_among(body, all).map_err(|error| error.shifted(at))?)
         }
-        None => by_form(text)?,
+        None => by_form(text, all)?,
     };
     let everywhere = !dialect.own && reading.is_known_everywhere();
-    Ok(Read { text: spelled(dialect, reading.as_ref()), reading, everywhere })
+    Ok(Read { text: spelled(dialect, reading.as_ref(), all), reading, everywhere })
 }
 
-/// Whether some notation reads a text that has no prefix, without the words for why not.
-pub(crate) fn is_read(text: &str) -> bool {
-    notations().iter().any(|dialect| (dialect.claims)(text) && (dialect.read)(text).is_ok())
+/// Whether one of some notations reads a text that has no prefix, without the words for why not.
+pub(crate) fn is_read(text: &str, all: All) -> bool {
+    all.iter().any(|dialect| (dialect.claims)(text) && dialect.read_among(text, all).is_ok())
 }
 
 /// The text of a reading: with its prefix only where it would not be recognised without.
-fn spelled(dialect: &Notation, reading: &dyn Reading) -> String {
+fn spelled(dialect: &Notation, reading: &dyn Reading, all: All) -> String {
     let text = reading.to_string();
-    let recognised = prefix(&text).is_none()
+    let recognised = prefix(&text, all).is_none()
         && (dialect.claims)(&text)
-        && by_form(&text)
+        && by_form(&text, all)
             .is_ok_and(|(other, again)| other.name == dialect.name && again.to_string() == text);
     if recognised { text } else { format!("{}:{text}", dialect.name) }
 }
@@ -174,11 +181,11 @@ fn spelled(dialect: &Notation, reading: &dyn Reading) -> String {
 type Attempt = (&'static Notation, Result<Arc<dyn Reading>, Error>);
 
 /// Reads a text by its form.
-fn by_form(text: &str) -> Result<(&'static Notation, Arc<dyn Reading>), Error> {
-    let attempts: Vec<Attempt> = notations()
+fn by_form(text: &str, all: All) -> Result<(&'static Notation, Arc<dyn Reading>), Error> {
+    let attempts: Vec<Attempt> = all
         .iter()
         .filter(|dialect| (dialect.claims)(text))
-        .map(|dialect| (dialect, (dialect.read)(text)))
+        .map(|dialect| (dialect, dialect.read_among(text, all)))
         .collect();
     let readings: Vec<&str> =
         attempts.iter().filter(|(_, result)| result.is_ok()).map(|(d, _)| d.name).collect();
@@ -196,19 +203,19 @@ fn by_form(text: &str) -> Result<(&'static Notation, Arc<dyn Reading>), Error> {
         }
     }
     Err(match furthest {
-        Some((dialect, error)) if !is_nearer_elsewhere(text, dialect) => error,
-        _ => unknown(text),
+        Some((dialect, error)) if !is_nearer_elsewhere(text, dialect, all) => error,
+        _ => unknown(text, all),
     })
 }
 
 /// Whether a word of another dialect is nearer to a text than those of the one that claimed it: `NC1HWC` looks
 /// like a tag and is none.
-fn is_nearer_elsewhere(text: &str, dialect: &Notation) -> bool {
+fn is_nearer_elsewhere(text: &str, dialect: &Notation, all: All) -> bool {
     let own = (dialect.words)();
     if own.is_empty() {
         return false;
     }
-    match (distance(text, all_words()), distance(text, own)) {
+    match (distance(text, all_words(all)), distance(text, own)) {
         (Some(best), Some(own)) => best < own,
         (best, None) => best.is_some(),
         (None, Some(_)) => false,
@@ -216,8 +223,8 @@ fn is_nearer_elsewhere(text: &str, dialect: &Notation) -> bool {
 }
 
 /// The words of every dialect.
-fn all_words() -> Vec<&'static str> {
-    notations().iter().flat_map(|dialect| (dialect.words)()).collect()
+fn all_words(all: All) -> Vec<&'static str> {
+    all.iter().flat_map(|dialect| (dialect.words)()).collect()
 }
 
 fn ambiguous(text: &str, readings: &[&str]) -> Error {
@@ -229,7 +236,7 @@ fn ambiguous(text: &str, readings: &[&str]) -> Error {
 }
 
 /// The error for a text of no known form.
-fn unknown(text: &str) -> Error {
+fn unknown(text: &str, all: All) -> Error {
     if text.is_empty() {
         return Error::parse((0, 0), "expected a layout, found the end of the text");
     }
@@ -238,9 +245,9 @@ fn unknown(text: &str) -> Error {
     let is_name =
         |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
     if text[len..].starts_with(':') && !word.is_empty() && is_name(word) {
-        return notation(word).err().unwrap_or_else(|| Error::parse((0, len), "no layout"));
+        return unnamed(word.trim(), all);
     }
-    if let Some(notation) = DIALECTS.iter().find(|notation| notation.is_called(text)) {
+    if let Some(notation) = named(all, text) {
         let message = format!(
             "`{text}` is a notation, a way to write layouts ({}), and no layout; behind `{}:` stands one",
             notation.about, notation.name
@@ -251,7 +258,7 @@ fn unknown(text: &str) -> Error {
         let message = "no notation reads this as a layout; a prefix says whose fields these are, such as `numpy:`, `dlpack:` or `safetensors:`";
         return Error::parse((0, len.max(1)), message);
     }
-    let words = all_words();
+    let words = all_words(all);
     Error::parse(
         (0, len.max(1)),
         format!("no notation reads this as a layout{}", suggestion(text, word, &words)),

@@ -20,7 +20,7 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::{Dtype, Fill, LinearLayout, MAX_MODES, ParseError};
 
-use super::Read;
+use super::{All, Read};
 use crate::{
     Named,
     dtype::dtype,
@@ -32,7 +32,8 @@ use crate::{
 
 pub(super) const DIALECT: Notation =
     Notation::new("shape", "the array, and a layout in any notation behind it", read, print)
-        .with_form(claims);
+        .with_form(claims)
+        .with_inner(read_among);
 
 /// A text cut behind its shape and the shape's properties; whether there are properties.
 pub(super) fn split(text: &str) -> Option<(&str, bool)> {
@@ -74,6 +75,10 @@ struct Shaped {
 }
 
 fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
+    read_among(text, super::notations())
+}
+
+fn read_among(text: &str, all: All) -> Result<Arc<dyn Reading>, Error> {
     let mut scan = Scanner::new(text);
     let mut element = None;
     if scan.peek() != Some('[') {
@@ -99,11 +104,12 @@ fn read(text: &str) -> Result<Arc<dyn Reading>, Error> {
     if rest.is_empty() {
         return Err(scan.expected("a layout behind the shape, such as `row-major`"));
     }
-    if claims(rest) || super::prefix(rest).is_some_and(|(dialect, _)| dialect.name == DIALECT.name)
+    if claims(rest)
+        || super::prefix(rest, all).is_some_and(|(dialect, _)| dialect.name == DIALECT.name)
     {
         return Err(Error::parse((at, text.len()), "a second shape; one SPEC has one"));
     }
-    let inner = super::read(rest).map_err(|error| error.shifted(at))?;
+    let inner = super::read(rest, all).map_err(|error| error.shifted(at))?;
     Ok(Arc::new(Shaped { dtype: element, dims, bits, fill, inner }))
 }
 

@@ -76,7 +76,7 @@ fn every_example_is_read_by_its_own_dialect_and_prints_as_the_same_map() {
                 Ok(said) => said,
                 Err(error) => panic!("{text} is not printed as {}: {error}", dialect.name),
             };
-            let again = read(&said).unwrap_or_else(|e| panic!("{said}: {e}")).reading;
+            let again = read(&said, DIALECTS).unwrap_or_else(|e| panic!("{said}: {e}")).reading;
             let extents = named.layout().extents();
             let given = Given::new(Some(extents), named.dtype());
             let again = again.resolve(&given).unwrap_or_else(|e| panic!("{said}: {e}")).layout;

@@ -35,7 +35,7 @@ from tilewright._errors import FileExistsError as FileExistsError  # noqa: A004
 from tilewright._errors import FileNotFoundError as FileNotFoundError  # noqa: A004
 from tilewright._errors import OverflowError as OverflowError  # noqa: A004
 from tilewright._errors import PermissionError as PermissionError  # noqa: A004
-from tilewright._files import Report, TensorReport, convert, info, verify
+from tilewright._files import Contents, Report, TensorReport, convert, info, verify
 from tilewright._tilewright import (
     Comparison,
     Drawing,
@@ -64,6 +64,7 @@ from tilewright._tilewright import (
 __all__ = [
     *_errors.__all__,
     "Comparison",
+    "Contents",
     "Drawing",
     "Explanation",
     "Format",

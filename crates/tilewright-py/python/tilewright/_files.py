@@ -10,7 +10,7 @@ from typing import Any
 from tilewright import _tilewright
 from tilewright._tilewright import Layout, TensorLayout
 
-__all__ = ["Report", "TensorReport", "convert", "info", "verify"]
+__all__ = ["Contents", "Report", "TensorReport", "convert", "info", "verify"]
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Spec = str | Layout | TensorLayout
@@ -48,6 +48,17 @@ class Report:
     verified: int | None = None
     #: The most bytes of buffers that were in use at once.
     peak_memory: int | None = None
+    #: What is not as one may expect, in sentences: bytes behind an array, a note of other bytes. Each is also issued as
+    #: a ``UserWarning``.
+    warnings: tuple[str, ...] = ()
+
+
+class Contents(dict[str, TensorLayout]):
+    """The tensors of a file by name, and in ``warnings`` what is not as one may expect, in sentences."""
+
+    def __init__(self, tensors: Mapping[str, TensorLayout], warnings: Sequence[str] = ()) -> None:
+        super().__init__(tensors)
+        self.warnings = tuple(warnings)
 
 
 def convert(
@@ -73,7 +84,8 @@ def convert(
 
     Files are ``.safetensors``, also a sharded checkpoint by its ``.safetensors.index.json``, ``.gguf``, ``.npy``,
     ``.npz``, and bytes without a header as ``raw:PATH``. The output is whole or absent, also after the interrupt key or an exception
-    of ``progress``; the input is never touched. Memory is bounded by ``memory`` whatever the file's size.
+    of ``progress``; the input is never touched. Memory is bounded by ``memory`` whatever the file's size. What is not
+    as one may expect of the input is a ``UserWarning``, issued before anything is written, and in the report.
 
     :param to: the layout of every tensor that no rule names
     :param rules: layouts by patterns of names, the first match wins: ``{"*.bias": "row-major"}``
@@ -120,6 +132,7 @@ def convert(
     }
     done = _tilewright.convert(os.fsdecode(input), os.fsdecode(output), job, progress)
     done["tensors"] = tuple(TensorReport(**tensor) for tensor in done["tensors"])
+    done["warnings"] = tuple(done["warnings"])
     return Report(**done)
 
 
@@ -134,14 +147,12 @@ def verify(
     dims: Sequence[int] | None = None,
     dtype: Any = None,
     fill: str | int | None = None,
-    threads: int | None = None,
     memory: int | None = None,
     skip_unfit: bool = False,
     progress: _Progress | None = None,
 ) -> str | None:
     """Compares a finished file with the one it was made from: None where everything agrees, else the first
-    difference in words. The other arguments are those of the conversion; both files are read by one thread, whatever
-    ``threads`` says.
+    difference in words. The other arguments are those of the conversion. One thread reads both files.
 
     :raises FileError: what cannot be read, or is corrupt
     """
@@ -153,7 +164,6 @@ def verify(
         "dims": dims,
         "dtype": dtype,
         "fill": fill,
-        "threads": threads,
         "memory": memory,
         "skip_unfit": skip_unfit,
     }
@@ -166,10 +176,11 @@ def info(
     from_: _Spec | None = None,
     dims: Sequence[int] | None = None,
     dtype: Any = None,
-) -> dict[str, TensorLayout]:
-    """The tensors of a file by name, each with its layout.
+) -> Contents:
+    """The tensors of a file by name, each with its layout. What is not as one may expect is in ``warnings``, and
+    issued as a ``UserWarning``.
 
     :raises FileError: what cannot be read, or is corrupt
     """
-    rows = _tilewright.info(os.fsdecode(path), {"from_": from_, "dims": dims, "dtype": dtype})
-    return {row["name"]: row["layout"] for row in rows}
+    rows, warnings = _tilewright.info(os.fsdecode(path), {"from_": from_, "dims": dims, "dtype": dtype})
+    return Contents({row["name"]: row["layout"] for row in rows}, warnings)

@@ -18,6 +18,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
+from tilewright import parse as _parse
 from tilewright._tilewright import Layout, TensorLayout
 from tilewright._tilewright import relayout as _relayout
 from tilewright._tilewright import relayout_form as _form
@@ -46,6 +47,9 @@ def _turned(tensor: Any) -> Any:
 def _described(array: Any, to: str, asked: dict[str, Any]) -> tuple[tuple[int, ...], str, str, str]:
     """Shape and element type of the result, and the layouts of both sides."""
     known = {name: value for name, value in asked.items() if name != "threads"}
+    if asked.get("from_") is not None:
+        # A storage in Fortran's order lists its extents the other way round.
+        known["strides"] = [int(stride) for stride in array.stride()]
     return _form([int(extent) for extent in array.shape], str(array.dtype), to, **known)
 
 
@@ -75,8 +79,8 @@ def _backward(ctx: Any, gradient: Any) -> tuple[Any, None]:
     back = relayout(
         storage.contiguous(), ctx.source, from_=ctx.target, threads=ctx.threads, order=order
     )
-    # A storage may have come as bytes side by side, in any shape.
-    return back.reshape(ctx.shape), None
+    # A storage in row-major order may have come in any shape; in Fortran's order it has only its own.
+    return back if ctx.turned else back.reshape(ctx.shape), None
 
 
 _operation = _torch.library.custom_op("tilewright::relayout", _move, mutates_args=(), schema=_SCHEMA)
@@ -91,6 +95,12 @@ def _text(layout: str | Layout | TensorLayout) -> str:
     return layout.spec if isinstance(layout, TensorLayout) else f"cute:{layout}"
 
 
+@_torch.compiler.assume_constant_result  # type: ignore[untyped-decorator,unused-ignore]
+def _element(dtype: Any) -> str:
+    """An element type, by any library's name or object, as the text that a graph keeps."""
+    return str(_parse("row-major", dims=(1,), dtype=dtype).dtype)
+
+
 def relayout(
     array: Any,
     to: str | Layout | TensorLayout,
@@ -103,7 +113,10 @@ def relayout(
     threads: int | None = None,
     order: str = "C",
 ) -> Any:
-    """``tilewright.relayout`` of a tensor on the CPU, in compiled programs and with gradients; arguments as there.
+    """``tilewright.relayout`` of a tensor on the CPU, in compiled programs and with gradients.
+
+    The arguments are those of ``tilewright.relayout``, but that there is no ``out``: the result is always new, and so
+    ``to`` has to be given.
 
     :raises Error: what ``tilewright.relayout`` raises
 
@@ -119,7 +132,7 @@ def relayout(
         _text(to),
         from_=None if from_ is None else _text(from_),
         dims=None if dims is None else list(dims),
-        dtype=None if dtype is None else str(dtype),
+        dtype=None if dtype is None else _element(dtype),
         bits=bits,
         fill=None if fill is None else str(fill),
         threads=threads,

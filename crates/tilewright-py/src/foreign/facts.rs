@@ -52,6 +52,21 @@ impl Facts {
         facts
     }
 
+    /// Those of an array that lies otherwise: its strides in elements.
+    pub(crate) fn with_strides(mut self, strides: &[u64]) -> PyResult<Facts> {
+        if strides.len() != self.shape.len() {
+            let (shape, strides) = (tuple(&self.shape), tuple(strides));
+            let says = format!("strides={strides} of an array of shape {shape}");
+            return Err(refused("mismatch", says));
+        }
+        let bytes = |stride: &u64| {
+            i64::try_from(*stride).unwrap_or(i64::MAX).saturating_mul(self.itemsize as i64)
+        };
+        self.strides = strides.iter().map(bytes).collect();
+        self.settle();
+        Ok(self)
+    }
+
     /// The bytes from the lowest element to element 0, and to behind the highest; `None` beyond this machine's
     /// addresses.
     pub(super) fn reach(&self) -> Option<(usize, usize)> {

@@ -37,8 +37,17 @@ pub struct Formats {
 }
 
 impl Formats {
-    /// The groups with what of them is looked for.
-    fn found(&self) -> Vec<Group> {
+    /// The groups in which something is found, with the formats that are: those whose names have the word in them, and
+    /// all of a maker or a purpose that has it.
+    ///
+    /// ```
+    /// use tilewright::ask::Formats;
+    /// let found = Formats { word: "matrices of cublas".into() }.found();
+    /// assert_eq!((found.len(), found[0].maker), (1, "NVIDIA"));
+    /// assert!(found[0].formats.iter().any(|format| format.name == "COL32"));
+    /// assert!(Formats { word: "toaster".into() }.found().is_empty());
+    /// ```
+    pub fn found(&self) -> Vec<Group> {
         let word = self.word.to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&word);
         let mut groups = groups();
@@ -88,7 +97,7 @@ impl Answer for Formats {
     }
 }
 
-/// A format's pattern and as many of its other names as fit so many characters; of the rest, how many there are.
+/// A format's pattern and other names in at most `width` characters; of names that have no room, how many there are.
 fn listed(format: &Format, width: usize) -> String {
     let (pattern, count) = (patterns(format).join("; "), format.aliases.len());
     let length = |text: &str| text.chars().count();
@@ -201,20 +210,11 @@ fn described(format: &Format) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// What is to be known of a format whose array has k rows: of a weight as most frameworks store it, it is the format
-/// of the transposed array.
+/// What is to be known of a format of [K, N]: of a weight as most frameworks store it, it is the format of the transposed
+/// array.
 fn weights(format: &Format) -> Option<String> {
-    let axes = format.pattern.split("->").next()?.replace('…', " ");
-    let mut inside = false;
-    let mut firsts = axes.split_whitespace().filter(|word| {
-        let first = !inside;
-        inside = (inside || word.starts_with('(')) && !word.ends_with(')');
-        first
-    });
-    let letters =
-        [firsts.next()?, firsts.next()?].map(|word| word.trim_start_matches('(').chars().next());
     let name = format.name;
-    (letters == [Some('k'), Some('n')] && firsts.next().is_none()).then(|| {
+    format.second_operand.then(|| {
         format!("the dims are [K, N]; a weight stored [out, in], as PyTorch and Hugging Face do, is [N, K]: {name}^T")
     })
 }
@@ -323,5 +323,19 @@ impl Answer for Functions {
             })
         };
         json!({ "functions": eval::functions().map(one).collect::<Vec<_>>() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_told_of_second_operands_and_never_of_a_users_format() {
+        let own = "[[format]]\nname = 'own-kn'\npattern = 'k n -> n k'";
+        tilewright_notation::add_formats(own).unwrap();
+        let says = |name: &str| Example::of(name).unwrap().to_string().contains("[K, N]");
+        assert!(says("VNNI") && says("MARLIN") && says("MMA_M16N8K16_16BIT_B"));
+        assert!(!says("own-kn") && !says("COL") && !says("AMX_A") && !says("AMX_C"));
     }
 }

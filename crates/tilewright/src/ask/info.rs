@@ -35,6 +35,41 @@ pub struct Info<'a> {
     pub input: &'a Input,
 }
 
+impl Info<'_> {
+    /// All of the JSON but the tensors, which may be hundreds of thousands.
+    ///
+    /// ```
+    /// # use tilewright::{ask::Info, files::{Reading, open}};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default())?;
+    /// let info = Info { file: "cnn.safetensors".into(), input: &input };
+    /// assert!(info.head()["format"] == "safetensors" && info.head().get("tensors").is_none());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn head(&self) -> Value {
+        let metadata = self.input.metadata().map(|(key, value)| (key.to_owned(), json!(value)));
+        json!({
+            "file": self.file,
+            "format": self.input.format(),
+            "metadata": metadata.collect::<Map<_, _>>(),
+        })
+    }
+
+    /// The tensors as JSON, one at a time.
+    ///
+    /// ```
+    /// # use tilewright::{ask::Info, files::{Reading, open}};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default())?;
+    /// let info = Info { file: "cnn.safetensors".into(), input: &input };
+    /// assert_eq!(info.tensors().next().unwrap()["dtype"], "f32");
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn tensors(&self) -> impl Iterator<Item = Value> + '_ {
+        self.input.tensors().iter().map(tensor_json)
+    }
+}
+
 /// A row for each tensor, then the sums.
 impl fmt::Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,14 +138,9 @@ impl Answer for Info<'_> {
     }
 
     fn to_json(&self) -> Value {
-        let tensors = self.input.tensors().iter().map(tensor_json);
-        let metadata = self.input.metadata().map(|(key, value)| (key.to_owned(), json!(value)));
-        json!({
-            "file": self.file,
-            "format": self.input.format(),
-            "tensors": tensors.collect::<Vec<_>>(),
-            "metadata": metadata.collect::<Map<_, _>>(),
-        })
+        let mut value = self.head();
+        value["tensors"] = self.tensors().collect();
+        value
     }
 }
 

@@ -56,6 +56,12 @@ pub(super) enum Node<'a> {
     },
     /// `shape:stride`.
     Layout(Box<Expr<'a>>, Box<Expr<'a>>),
+    /// A shape with the compact strides that a function gives for it.
+    Compact {
+        shape: Box<Expr<'a>>,
+        strides: &'static str,
+        strides_span: (usize, usize),
+    },
     /// `shape:stride` whose strides name bases: the text itself.
     Basis(&'a str),
     /// A layout moved by some elements.

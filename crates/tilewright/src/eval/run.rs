@@ -39,6 +39,9 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
             let (shape, stride) = (integers(shape, "a shape")?, integers(stride, "strides")?);
             Layout::from_shape_stride(&shape, &stride).map(layout).map_err(refused)
         }
+        Node::Compact { shape, strides, strides_span } => {
+            compact(expr.span, shape, functions::named(strides, *strides_span)?, *strides_span)
+        }
         Node::Moved(inner, by) => moved(expr, inner, *by),
         Node::Valid { layout, extents, capacity } => {
             valid(expr, layout, extents.as_deref(), *capacity)
@@ -48,6 +51,19 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
             .map(|map| Form::Basis(Box::new(map)))
             .map_err(|error| Error::core_parse(expr.span.0, &error)),
     }
+}
+
+/// The layout of a shape with the strides that a function gives for it.
+fn compact(
+    span: (usize, usize),
+    shape: &Expr<'_>,
+    strides: &functions::Function,
+    strides_span: (usize, usize),
+) -> Result<Form, Error> {
+    let shape = argument("make_layout", placed(shape)?)?;
+    let strides = strides.call(std::slice::from_ref(&shape), strides_span)?;
+    let strides = Argument { form: strides, span: strides_span };
+    functions::named("make_layout", span)?.call(&[shape, strides], span)
 }
 
 fn layout(layout: Layout) -> Form {

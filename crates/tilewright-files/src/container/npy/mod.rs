@@ -151,9 +151,12 @@ fn opened(source: Source, header: Header, held: Held) -> Opened {
     )
 }
 
-/// A file whose header must say what a conversion would have written.
+/// A file whose header must say what a conversion would have written, with nothing behind the array.
 fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
     let header = Header::read(&source)?;
+    if header.rest > 0 {
+        return Ok(Err(format!("{} bytes behind the array are no part of it", header.rest)));
+    }
     if let Some(held) = noted(&source, &header, expected.note)? {
         return Ok(Ok(opened(source, header, held)));
     }

@@ -47,8 +47,8 @@ struct Archive {
     at: u64,
 }
 
-/// The one file that holds the results of all jobs.
-/// The texts `noted` are kept beside their notes.
+/// The one file that holds the results of all jobs. Its entry of notes has the texts `noted`, which are about no
+/// array, and the notes of the results.
 pub(super) fn target(
     input: &Opened,
     mut noted: BTreeMap<String, String>,

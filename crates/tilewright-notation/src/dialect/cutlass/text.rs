@@ -179,7 +179,9 @@ fn is_layout(scan: &Scanner<'_>) -> bool {
     let rest = scan.rest().trim_start();
     let text = rest.strip_prefix("cute::").unwrap_or(rest);
     let end = argument(text);
-    text.starts_with("make_layout") || text.starts_with("Layout<") || text[..end].contains(':')
+    // The names of C++ have two colons.
+    let printed = text[..end].replace("::", "").contains(':');
+    printed || text.starts_with("make_layout") || text.starts_with("Layout<")
 }
 
 /// Layouts side by side.

@@ -79,17 +79,22 @@ impl<'a> Parser<'a> {
         Ok(Node::Integer(value))
     }
 
-    /// The call of `make_layout`; an order stands for the compact strides of the shape before it.
+    /// The call of `make_layout`, or a shape with an order.
     fn made(&mut self, (open, close): (char, char)) -> Result<Node<'a>, Error> {
         let name_span = self.tokens[self.at - 1].span;
         self.eat(Word::Sign(open));
         let mut arguments: Vec<Expr<'a>> = Vec::new();
         while !self.eat(Word::Sign(close)) {
-            let argument = match self.order(&arguments)? {
-                Some(strides) => strides,
-                None => self.expr()?,
-            };
-            arguments.push(argument);
+            if arguments.len() == 1
+                && let Some((strides, strides_span)) = self.order()
+            {
+                let shape = Box::new(arguments.remove(0));
+                return match self.eat(Word::Sign(close)) {
+                    true => Ok(Node::Compact { shape, strides, strides_span }),
+                    false => self.expected(&format!("`{close}`")),
+                };
+            }
+            arguments.push(self.expr()?);
             if self.here().word != Word::Sign(close) && !self.eat(Word::Sign(',')) {
                 return self.expected(&format!("`,` or `{close}`"));
             }
@@ -97,24 +102,19 @@ impl<'a> Parser<'a> {
         Ok(Node::Call { name: "make_layout", name_span, arguments })
     }
 
-    /// The strides that an order behind a shape says.
-    fn order(&mut self, before: &[Expr<'a>]) -> Result<Option<Expr<'a>>, Error> {
+    /// The function of an order, taken, and where the order stands.
+    fn order(&mut self) -> Option<(&'static str, (usize, usize))> {
         let from = self.at;
         self.qualifier();
-        let (here, [shape]) = (self.here(), before) else {
+        let here = self.here();
+        let function = if let Word::Name(name) = here.word { order(name) } else { None };
+        let Some(function) = function else {
             self.at = from;
-            return Ok(None);
-        };
-        let name = if let Word::Name(name) = here.word { order(name) } else { None };
-        let Some(name) = name else {
-            self.at = from;
-            return Ok(None);
+            return None;
         };
         self.take();
         self.braces();
-        let arguments = vec![shape.clone()];
-        let node = Node::Call { name, name_span: here.span, arguments };
-        self.node(node, here.span.0).map(Some)
+        Some((function, (self.tokens[from].span.0, here.span.1)))
     }
 }
 
@@ -151,14 +151,33 @@ mod tests {
         }
     }
 
+    /// The shape before an order is one part of the expression, at any depth.
+    #[test]
+    fn an_order_copies_no_shape() {
+        for (open, close) in [("make_layout(", ",LayoutRight)"), ("Layout<", ",GenColMajor>")] {
+            for depth in 1..=60 {
+                let text = format!("{}4{}", open.repeat(depth), close.repeat(depth));
+                let answer = evaluate(&text).map(|value| value.to_string());
+                match depth {
+                    1 => assert_eq!(answer.unwrap(), "4:1"),
+                    _ => assert!(answer.is_err(), "{text}: {answer:?}"),
+                }
+            }
+        }
+        let shape = "(".repeat(30) + "4" + &",)".repeat(30);
+        let text = format!("make_layout({shape}, LayoutRight)");
+        assert!(crate::eval::operation(&text).is_ok_and(|found| found.is_none()), "{text}");
+    }
+
     #[test]
     fn malformed_cpp_is_refused_where_it_is_wrong() {
         for (text, span, words) in [
             ("make_layout(make_shape(4,8), make_stride(8,1)", (45, 45), "`,` or `)`"),
             ("make_layout(make_shape(4,8), make_stide(8,1))", (29, 39), "make_stide"),
-            ("make_layout(make_shape(Int<4{},8))", (28, 29), "`>`"),
+            ("make_layout(make_shape(Int<4{},8))", (28, 30), "`>`"),
             ("make_layout(make_shape(4,8), LayoutUp{})", (29, 37), "LayoutUp"),
             ("make_layout(make_shape(4,8), make_stride(8))", (0, 44), "brackets"),
+            ("make_layout((4,8), LayoutRight{}, 3)", (32, 33), "`)`"),
             ("(4,8):(8,1); 3", (13, 14), "behind the expression"),
         ] {
             let error = evaluate(text).unwrap_err();
