@@ -22,7 +22,7 @@ fn json_shapes_are_those_of_the_document() {
     let folder = Folder::new();
     let (input, out) = (kinds(&folder), folder.text("out.safetensors"));
     let info = json(&answer(&["info", &input, "--json"]));
-    assert_eq!(keys(&info), ["version", "file", "format", "tensors", "metadata"]);
+    assert_eq!(keys(&info), ["version", "file", "format", "metadata", "tensors"]);
     assert_eq!((&info["version"], &info["format"]), (&1.into(), &"safetensors".into()));
     assert_eq!(info["metadata"]["format"], "pt");
     let tensor = &info["tensors"][0];

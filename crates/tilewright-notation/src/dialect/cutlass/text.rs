@@ -191,6 +191,10 @@ fn joined(scan: &mut Scanner<'_>, depth: usize) -> Result<Layout, Error> {
     }
     let mut layouts = vec![nested(scan, depth + 1)?];
     while scan.eat(",") && layouts.len() <= MAX_MODES {
+        // A tuple beside a layout is no layout, though CuTe's text reads one as compact.
+        if !is_layout(scan) {
+            return Err(scan.expected("a layout as the one before: a shape, `:` and strides"));
+        }
         layouts.push(nested(scan, depth + 1)?);
     }
     let parts: Vec<LayoutPart<'_>> = layouts.iter().map(LayoutPart::Layout).collect();
