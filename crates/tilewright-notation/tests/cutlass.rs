@@ -107,8 +107,8 @@ fn what_is_no_layout_is_refused_with_its_reason() {
         ("gmem_ptr[16b](0x7f0000400) o (8,4):(4,1)", Some("f32"), "32 bits"),
         ("Layout<Shape<_8,_64>,Stride<_64,_1>", None, "`>`"),
         ("make_layout(make_shape(-4,8))", None, "-4"),
-        ("make_layout(make_shape(-4,8),make_stride(1,4))", None, "negative"),
-        ("Layout<Shape<Int<-4>,_8>,Stride<_1,_4>>", None, "negative"),
+        ("make_layout(make_shape(-4,8),make_stride(1,4))", None, "extent -4"),
+        ("Layout<Shape<Int<-4>,_8>,Stride<_1,_4>>", None, "extent -4"),
         ("ComposedLayout<Swizzle<2,2,3>,_4,Layout<Shape<_8,_16>,Stride<_16,_1>>>", None, "is 0"),
         ("composition(Swizzle<2,2>{}, Layout<_8,_1>{})", None, "three numbers"),
     ] {
