@@ -3,7 +3,7 @@
 //! A text without a prefix goes to every dialect that claims its form. If one of them reads it, that
 //! is its meaning; if several do, the text is ambiguous.
 //!
-//! A crate outside [adds](crate::add_notation) a [`Notation`](crate::Notation) made of two functions: one reads a text
+//! A crate outside [adds](crate::add_notation) a [`Notation`] made of two functions: one reads a text
 //! as a [`Reading`], which says the layout for a [`Given`] array; one prints a layout, or refuses. The example
 //! `own_dialect` of the crate `tilewright` is a whole one.
 
