@@ -188,7 +188,7 @@ def test_formats_by_a_word() -> None:
     for format in tw.formats():
         for word in [format.name, *format.aliases]:
             assert names(word) == [format.name]
-    assert "NC1HWC0" in names("CANN") and names("cann") == names("CANN") and "COL32" in names("cublas")
+    assert "NC1HWC0" in names("Ascend") and names("ascend") == names("Ascend") and "COL32" in names("cublas")
     with pytest.raises(tw.ArgumentError, match="NC1HWC0"):
         tw.formats("NC1HWC1")
     with pytest.raises(tw.ArgumentError):
