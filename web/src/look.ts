@@ -49,7 +49,7 @@ export function pitchOf({ rows }: Source, look: Look): [number, number] {
   return [look.room + GAP, look.top + rows * look.height + GAP];
 }
 
-/** The size of so many panels. */
+/** The size of `across` by `down` cells. */
 export function wholeOf(source: Source, look: Look, across = source.across, down = source.down): [number, number] {
   const [width, height] = pitchOf(source, look);
   return [across * width - GAP + 4, down * height - GAP + 4];

@@ -27,7 +27,7 @@ interface Part {
   column: number;
   rows: number;
   columns: number;
-  /** Of so many cells along each side one is drawn for all: they are smaller than a pixel. */
+  /** One cell is drawn for this number of cells along each side: they are smaller than a pixel. */
   step: number;
   window: Window;
 }
@@ -156,7 +156,7 @@ function lines(scene: Scene, part: Part): void {
   rule(scene, part, 1.4 + Math.max(down.length, across.length) * 0.8, tile, source.rows, source.columns);
 }
 
-/** Lines in front of every so many rows and columns; 0 for none. */
+/** Lines before every `down` rows and every `across` columns; 0 for none. */
 function rule({ context, look, source }: Scene, part: Part, width: number, colour: string, down: number, across: number): void {
   const [row, column] = [Math.min(part.row + part.rows, source.rows), Math.min(part.column + part.columns, source.columns)];
   const [x0, x1] = [part.x + part.column * look.width, part.x + column * look.width];

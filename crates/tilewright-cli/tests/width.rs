@@ -19,7 +19,7 @@ const COMMANDS: [&str; 14] = [
     "completions",
 ];
 
-/// Stdout in a place of so many columns; none are a pipe.
+/// Stdout where `COLUMNS` has this value; `None` is a pipe without it.
 fn printed(columns: Option<usize>, args: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
     command.args(args).env_remove("COLUMNS");

@@ -81,7 +81,7 @@ fn part(scene: &Scene) -> String {
 struct Columns {
     /// The most characters of a row's head, by panel; of the first panel alone where bands have unlike numbers.
     heads: Vec<usize>,
-    /// Whether all bands have as many panels, one below the other.
+    /// Whether all bands have the same number of panels, so that these can stand in columns.
     aligned: bool,
 }
 

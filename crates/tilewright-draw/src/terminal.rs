@@ -40,8 +40,8 @@ impl Scene {
         self.to_terminal_within(colours, WIDTH)
     }
 
-    /// The same for so many characters across: panels that have no room beside one another stand below one another,
-    /// and texts are broken into lines. A single panel is as wide as its cells; [`Limits`](crate::Limits) bound these.
+    /// The same in lines of at most `width` characters: panels that have no room beside one another stand below one
+    /// another, and texts are broken into lines. A single panel is as wide as its cells; [`Limits`](crate::Limits) bound these.
     ///
     /// ```
     /// use tilewright_core::TensorLayout;
@@ -175,7 +175,7 @@ fn joined(band: &Band, most: usize) -> Option<Band> {
 }
 
 /// The panel with `sign` before its caption, and with its caption and detail in lines no longer than its cells, or
-/// than so many characters.
+/// than `room` characters.
 fn narrowed(panel: &Panel, sign: &str, room: usize) -> Panel {
     let room = room.max(Rows::new(panel).body());
     let lines = |text: &str| wrap(&escape::terminal(text), room).join("\n");

@@ -26,7 +26,7 @@ const VERIFIED: [(&str, &str); 9] = [
     ("memory", "The most memory for buffers, such as 512M"),
 ];
 
-/// The command line, with help for so many characters across.
+/// The command line, with help for a terminal of `width` characters.
 pub(crate) fn command(width: usize) -> clap::Command {
     const WIDEST: usize = 100;
     let verify = |command: clap::Command| {

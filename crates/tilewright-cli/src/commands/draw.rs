@@ -116,7 +116,7 @@ fn coloured(args: &Show) -> bool {
     }
 }
 
-/// What there is to see with as many columns as a screen has room for.
+/// The scene with the largest number of columns that fits in `width` characters.
 fn fitted(args: &Show, width: usize) -> Result<Scene, Failure> {
     let rows = screen::terminal().map(|(_, height)| (height as u64).saturating_sub(8).max(4));
     let usual = Limits { panels: 4, ..Limits::default() };

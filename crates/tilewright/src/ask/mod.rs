@@ -107,7 +107,7 @@ pub trait Answer: fmt::Display {
     /// The fields that `docs/json.md` lists.
     fn to_json(&self) -> Value;
 
-    /// The text for a place of so many characters across. What does not fit is left out and said; an answer that says
+    /// The text in lines of at most `width` characters. What does not fit is left out and said; an answer that says
     /// nothing of its own is the same everywhere.
     fn within(&self, _width: usize) -> String {
         self.to_string()
