@@ -34,11 +34,7 @@ impl<K: Eq + Hash, V> Cache<K, V> {
     }
 
     /// The plan of this key, made by `make` if it is not there.
-    pub(crate) fn find_or(
-        &self,
-        key: K,
-        make: impl FnOnce(&K) -> PyResult<V>,
-    ) -> PyResult<Arc<V>> {
+    pub(crate) fn find_or(&self, key: K, make: impl FnOnce(&K) -> PyResult<V>) -> PyResult<Arc<V>> {
         if let Some(plan) = self.with(|kept| kept.find(&key)) {
             return Ok(plan);
         }

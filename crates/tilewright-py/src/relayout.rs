@@ -52,8 +52,7 @@ fn relayout<'py>(
         _ => None,
     };
     let key = Key(ask, source.facts.clone(), own.as_ref().map(|own| own.facts.clone()));
-    let prepared =
-        PLANS.find_or(key, |key| Prepared::new(&key.0, &source.facts, own.as_ref()))?;
+    let prepared = PLANS.find_or(key, |key| Prepared::new(&key.0, &source.facts, own.as_ref()))?;
     plan::run(&prepared, &source, py, out, given("threads", threads)?)
 }
 

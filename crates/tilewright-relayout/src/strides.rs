@@ -72,7 +72,8 @@ impl Plan {
         let (src, dst) = (side("source", |dim| dim.src)?, side("destination", |dim| dim.dst)?);
         let origin = vec![0; dims.len()];
         let bits = u32::try_from(unit * 8).unwrap_or(u32::MAX);
-        Program::of_part((&src, &origin), (&dst, &origin), &extents, Elements::same(bits)).map(Plan::of)
+        Program::of_part((&src, &origin), (&dst, &origin), &extents, Elements::same(bits))
+            .map(Plan::of)
     }
 }
 
@@ -201,7 +202,8 @@ mod tests {
         for bytes in [1u64, 2, 3, 4] {
             for extents in [[2u64, 3], [3, 2], [1, 4], [0, 2]] {
                 for a in strides.iter().flat_map(|a| strides.map(|b| [*a, b])) {
-                    for b in [[12, 4], [-12, 4], [4, 12], [3, 1], [1, 2], [16, -5], [5, 0], [8, 8]] {
+                    for b in [[12, 4], [-12, 4], [4, 12], [3, 1], [1, 2], [16, -5], [5, 0], [8, 8]]
+                    {
                         let moved = same_as_a_loop(&extents, bytes, &a, &b);
                         counts[usize::from(moved)] += 1;
                     }
@@ -238,7 +240,8 @@ mod tests {
 
     #[test]
     fn dims_that_go_on_are_one_loop() {
-        let plan = Plan::of_strides(&[4, 1, 5, 6], 4, &[120, 999, 24, 4], &[120, 7, 24, 4]).unwrap();
+        let plan =
+            Plan::of_strides(&[4, 1, 5, 6], 4, &[120, 999, 24, 4], &[120, 7, 24, 4]).unwrap();
         assert_eq!(plan.program().extents(), &[120]);
         let plan = Plan::of_strides(&[6, 5], 4, &[-20, -4], &[20, 4]).unwrap();
         assert_eq!(plan.program().extents(), &[30]);

@@ -97,7 +97,8 @@ impl Memory {
         match (memory.family, memory.facts.dtype, &memory.own_dtype) {
             (Family::Torch, None, Some(own)) => {
                 let name = own.bind(array.py()).str()?;
-                let says = format!("elements of {name} are no plain numbers; view them as bytes first");
+                let says =
+                    format!("elements of {name} are no plain numbers; view them as bytes first");
                 Err(refused("dtype", says))
             }
             _ => Ok(memory),
