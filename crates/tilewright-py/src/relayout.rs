@@ -90,9 +90,8 @@ fn relayout_form<'py>(
 
 /// The SPEC of a layout whose padding may hold anything.
 fn unfilled(side: &Named) -> String {
-    let (name, layout) = (side.name(), side.layout().clone());
-    let bits = side.explicit_bits();
-    Named::new(name, layout, side.dtype(), bits, Fill::Unspecified).to_spec()
+    let (dtype, bits) = (side.dtype(), side.explicit_bits());
+    side.clone().with_elements(dtype, bits, Fill::Unspecified).to_spec()
 }
 
 /// Hits, misses, the number of plans kept, and the most that are.
