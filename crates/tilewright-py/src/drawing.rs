@@ -13,7 +13,7 @@ use tilewright::{
 
 use crate::{
     errors::{Raised, refused},
-    spelling::html,
+    spelling::{html, quoted},
 };
 
 /// A picture of a layout. A notebook shows it, and answers the pointer with coordinate and offset.
@@ -103,6 +103,35 @@ pub(crate) struct Kind<'a> {
     pub(crate) vector: Option<u64>,
 }
 
+/// The pictures, and what each takes.
+const KINDS: [(&str, &str); 5] = [
+    ("grid", "nothing more, or one of to=, threads= and vector="),
+    ("memory", "nothing more"),
+    ("conversion", "to=, the other layout"),
+    ("threads", "threads=, how many hold the elements, and values=, how many each holds"),
+    ("banks", "vector=, how many elements a thread reads at once"),
+];
+
+impl Kind<'_> {
+    /// Why there is no such picture.
+    fn wrong(&self) -> PyErr {
+        let Kind { name, to, threads, vector } = self;
+        let Some((_, takes)) = KINDS.iter().find(|(kind, _)| kind == name) else {
+            let all: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+            let (name, all) = (quoted(name), all.join(", "));
+            return refused("arguments", format!("no picture is called {name}; there are {all}"));
+        };
+        let given =
+            [("to=", to.is_some()), ("threads=", threads.is_some()), ("vector=", vector.is_some())];
+        let given: Vec<&str> = given.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+        let given = if given.is_empty() { "nothing".to_owned() } else { given.join(" and ") };
+        refused(
+            "arguments",
+            format!("the picture {} takes {takes}; given is {given}", quoted(name)),
+        )
+    }
+}
+
 impl PyDrawing {
     pub(crate) fn of(named: &Named, kind: &Kind<'_>) -> PyResult<PyDrawing> {
         let (limits, own) = (Limits::default(), subject(named));
@@ -118,13 +147,7 @@ impl PyDrawing {
             ("grid" | "banks", None, None, Some(vector)) => {
                 banks(&own, &access(named, vector)?, &limits)
             }
-            (name, ..) => {
-                let says = format!(
-                    "no picture is called {name} and takes these arguments; there are grid, memory, \
-                     conversion (to=), threads (threads= and values=), and banks (vector=)"
-                );
-                return Err(refused("arguments", says));
-            }
+            _ => return Err(kind.wrong()),
         };
         scene.raised().map(PyDrawing)
     }

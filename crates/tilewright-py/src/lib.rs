@@ -15,6 +15,7 @@ mod foreign;
 mod forks;
 mod integer;
 mod layout;
+mod narrow;
 mod order;
 mod plan;
 mod prepare;
@@ -26,6 +27,7 @@ mod spelling;
 mod step;
 mod swizzle;
 mod tensor;
+mod text;
 mod values;
 mod words;
 

@@ -8,11 +8,12 @@ use crate::{
     ask::{Ask, Wanted},
     drawing::PyDrawing,
     errors::{Raised, refused},
-    foreign::{Facts, Memory},
+    foreign::{Facts, Memory, Place},
     forks,
     integer::{Integer, Integers, given},
     prepare::{Prepared, Source},
     spelling::tuple,
+    text::Text,
     values::PyTensorLayout,
 };
 
@@ -41,7 +42,7 @@ pub(crate) struct PyPlan(Arc<Prepared>);
 #[pymethods]
 impl PyPlan {
     #[new]
-    #[pyo3(signature = (from_, to, *, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+    #[pyo3(signature = (from_, to, *, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "(from_, to, *, dims=None, dtype=None, bits=None, fill=None, order='C')")]
     fn new(
         from_: &Bound<'_, PyAny>,
         to: &Bound<'_, PyAny>,
@@ -49,7 +50,7 @@ impl PyPlan {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<&str>,
+        order: Option<Text>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(None, Some(to), dims, dtype, bits, fill, order)?;
         Prepared::alone(&ask, &Wanted::of("from_", from_)?).map(|made| PyPlan(Arc::new(made)))
@@ -57,7 +58,7 @@ impl PyPlan {
 
     /// The plan for arrays that look like this one; arguments as of ``relayout``.
     #[classmethod]
-    #[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+    #[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "($cls, array, /, to=None, *, from_=None, out=None, dims=None, dtype=None, bits=None, fill=None, order='C')")]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn of(
         _class: &Bound<'_, PyType>,
@@ -69,10 +70,10 @@ impl PyPlan {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<&str>,
+        order: Option<Text>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
-        let out = out.map(Memory::of).transpose()?;
+        let out = out.map(|out| Memory::given("out", out)).transpose()?;
         Prepared::new(&ask, &Memory::of(array)?.facts, out.as_ref())
             .map(|made| PyPlan(Arc::new(made)))
     }
@@ -89,7 +90,7 @@ impl PyPlan {
         out: Option<&Bound<'py, PyAny>>,
         threads: Option<Integer<usize>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        run(&self.0, &Memory::of(src)?, src.py(), out, given("threads", threads)?)
+        run(&self.0, &Memory::given("src", src)?, "src", src.py(), out, given("threads", threads)?)
     }
 
     /// The bytes that a source has.
@@ -153,13 +154,14 @@ impl PyPlan {
 pub(crate) fn run<'py>(
     prepared: &Prepared,
     source: &Memory,
+    name: &'static str,
     py: Python<'py>,
     out: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    expected(&prepared.source, source)?;
+    expected(&prepared.source, source, name)?;
     let (result, mut target) = match out {
-        Some(out) => (out.clone(), Memory::of(out)?),
+        Some(out) => (out.clone(), Memory::given("out", out)?),
         None => {
             let made = prepared.form.empty(py, source)?;
             let memory = Memory::of(&made)?;
@@ -173,6 +175,9 @@ pub(crate) fn run<'py>(
     let threads = if bytes < SMALL { 1 } else { forks::threads(threads) };
     let plan = prepared.plan()?;
     let (from, to) = (source.bytes(), target.bytes_mut()?);
+    py.detach(|| {
+        prepared.narrow.as_ref().map_or(Ok(()), |narrow| narrow.check(prepared.from.layout(), from))
+    })?;
     if bytes < SMALL {
         // Letting go of the interpreter takes longer than the move.
         plan.run(from, to, 1).raised()?;
@@ -183,7 +188,7 @@ pub(crate) fn run<'py>(
 }
 
 /// Refuses a source that the plan was not made for.
-fn expected(source: &Source, given: &Memory) -> PyResult<()> {
+fn expected(source: &Source, given: &Memory, name: &'static str) -> PyResult<()> {
     match source {
         Source::Array(facts) if *facts == given.facts => Ok(()),
         Source::Array(facts) => {
@@ -195,7 +200,7 @@ fn expected(source: &Source, given: &Memory) -> PyResult<()> {
             Err(refused("mismatch", says))
         }
         Source::Storage { bytes, shape, dtype, bits, swapped } => {
-            let length = given.storage_bytes(shape)?.len() as u64;
+            let length = given.storage_bytes(Place::Source(name), shape, false)?.len() as u64;
             if length != *bytes {
                 let says = format!("a storage of {length} bytes where the layout takes {bytes}");
                 return Err(refused("mismatch", says));
@@ -243,7 +248,8 @@ fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> P
             false => Err(refused("mismatch", "the output lies otherwise than the one of the plan")),
         };
     }
-    out.storage_bytes(&prepared.form.shape).map(drop)
+    let told = prepared.form.is_turned();
+    out.storage_bytes(Place::Out, &prepared.form.shape, told).map(drop)
 }
 
 fn described(facts: &Facts) -> String {

@@ -11,6 +11,7 @@
 //! | a byte range of the destination, the source in memory | [`Plan::run_range`] |
 //! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
 //! | within one buffer | [`Plan::in_place`] |
+//! | whether elements fit in fewer bits | [`Elements::first_cut`] |
 //! | typed views | [`relayout`] |
 //! | memory for a large array | [`Buffer`] |
 //!
@@ -36,6 +37,7 @@ mod display;
 mod elements;
 mod error;
 mod in_place;
+mod narrow;
 mod plan;
 mod program;
 mod stream;
@@ -45,6 +47,7 @@ pub use buffer::Buffer;
 pub use elements::{Elements, Extend};
 pub use error::Error;
 pub use in_place::InPlace;
+pub use narrow::Cut;
 pub use plan::Plan;
 pub use program::{
     Program,
