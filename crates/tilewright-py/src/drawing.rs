@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use tilewright::{
     Layout, Named,
+    core::Error,
     draw::{
         Access, Limits, NoAccess, Scene, access as read_at_once, banks, conversion,
         expression as draw_expression, fragment, grid, memory, owners, subject,
@@ -169,17 +170,40 @@ impl PyDrawing {
         self.0.to_html_part()
     }
 
+    /// The picture of where each element is stored as a part of a page that is kept small.
+    pub(crate) fn small_grid(named: &Named) -> Result<String, Error> {
+        small(|limits| grid(&subject(named), limits))
+    }
+
     /// A text for a notebook, above the picture of one array in two layouts where there is one.
     pub(crate) fn below(text: &str, from: &Named, to: &Named) -> String {
-        let picture =
-            PyDrawing::of_conversion(from, to).map_or_else(|_| String::new(), |it| it.part());
-        format!("<pre>{}</pre>{picture}", html(text))
+        let picture = small(|limits| conversion(&subject(from), &subject(to), limits));
+        format!("<pre>{}</pre>{}", html(text), picture.unwrap_or_default())
     }
 
     /// Which thread holds each cell of a tile, by a layout from threads and values to cells.
     pub(crate) fn owners(tv: &Layout, tile: &[u64]) -> PyResult<PyDrawing> {
         owners(tv, tile, &Limits::default()).raised().map(PyDrawing)
     }
+}
+
+/// The most bytes of a picture that a value shows itself by in a notebook, whose file keeps it.
+const SMALL: usize = 56_000;
+
+/// The rows and columns that such a picture may have, as many as its bytes allow.
+const SIDES: [u64; 9] = [32, 24, 20, 16, 12, 10, 8, 6, 4];
+
+/// A picture as a part of a page of a bounded size: what is left out is counted in its notes.
+fn small(draw: impl Fn(&Limits) -> Result<Scene, Error>) -> Result<String, Error> {
+    let mut part = String::new();
+    for side in SIDES {
+        let limits = Limits { rows: side, columns: side, cells: 2 * side * side, ..Limits::default() };
+        part = draw(&limits)?.to_html_part();
+        if part.len() <= SMALL {
+            break;
+        }
+    }
+    Ok(part)
 }
 
 fn access(named: &Named, vector: u64) -> PyResult<Access> {

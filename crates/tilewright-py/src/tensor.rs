@@ -324,7 +324,7 @@ impl PyTensorLayout {
                 .map_or_else(|_| self.0.to_spec(), |one| one.picture)
         };
         let text = || format!("<pre>{}</pre>", html(&shown()));
-        self.grid().map_or_else(|_| text(), |drawing| drawing.part())
+        PyDrawing::small_grid(&self.0).unwrap_or_else(|_| text())
     }
 }
 
