@@ -6,7 +6,8 @@ use tilewright::{Dtype, Named, Spec, notation};
 use crate::{
     integer::{Integer, Integers, given},
     order::Order,
-    spec::{dtype_of, spec_of},
+    spec::{dtype_of, fill_of, spec_of},
+    text::{Text, text},
     values::PyTensorLayout,
 };
 
@@ -36,8 +37,8 @@ pub(crate) enum Wanted {
 impl Wanted {
     /// The layout that this argument is.
     pub(crate) fn of(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Wanted> {
-        if let Ok(text) = value.cast::<PyString>() {
-            return Ok(Wanted::Text(text.to_cow()?.into_owned()));
+        if value.is_instance_of::<PyString>() {
+            return text(argument, value).map(Wanted::Text);
         }
         if let Ok(tensor) = value.cast::<PyTensorLayout>() {
             return Ok(Wanted::Read(Box::new(tensor.get().0.clone())));
@@ -86,7 +87,7 @@ impl Ask {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<&str>,
+        order: Option<Text>,
     ) -> PyResult<Ask> {
         Ok(Ask {
             from: from.map(|from| Wanted::of("from_", from)).transpose()?,
@@ -94,7 +95,7 @@ impl Ask {
             dims: Integers::given("dims", dims)?,
             dtype: dtype.map(dtype_of).transpose()?,
             bits: given("bits", bits)?,
-            fill: fill.map(|fill| fill.str().map(|text| text.to_string())).transpose()?,
+            fill: fill.map(fill_of).transpose()?,
             order: Order::of(order)?,
         })
     }

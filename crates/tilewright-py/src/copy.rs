@@ -12,7 +12,7 @@ use tilewright::{Dtype, Named, core::Mode, relayout::Plan};
 use crate::{
     ask::Wanted,
     cache::Cache,
-    errors::{Raised, refused},
+    errors::{Raised, about, refused},
     foreign::{Facts, Family, Memory, numpy_empty, torch_empty},
     forks,
     integer::{Integer, given},
@@ -57,7 +57,7 @@ fn copy_<'py>(
     threads: Option<Integer<usize>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let threads = given("threads", threads)?;
-    let (mut to, from) = (Memory::copied(dst)?, Memory::copied(src)?);
+    let (mut to, from) = (named("dst", dst)?, named("src", src)?);
     checked(dst.py(), &to, &from)?;
     moved(dst.py(), &mut to, &from, threads)?;
     Ok(dst.clone())
@@ -70,12 +70,12 @@ fn contiguous<'py>(
     threads: Option<Integer<usize>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let threads = given("threads", threads)?;
-    let from = Memory::copied(array)?;
+    let from = Memory::of_any(array)?;
     if from.facts.is_row_major() {
         return Ok(array.clone());
     }
     let made = empty(array.py(), &from, &from.facts.shape)?;
-    moved(array.py(), &mut Memory::copied(&made)?, &from, threads)?;
+    moved(array.py(), &mut Memory::of_any(&made)?, &from, threads)?;
     Ok(made)
 }
 
@@ -85,7 +85,7 @@ fn empty_like<'py>(
     array: &Bound<'py, PyAny>,
     layout: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, like) = (array.py(), Memory::copied(array)?);
+    let (py, like) = (array.py(), Memory::of_any(array)?);
     let Some(layout) = layout else { return empty(py, &like, &like.facts.shape) };
     let dtype = like.facts.dtype;
     let named = Wanted::of("layout", layout)?.resolve(Some(&like.facts.shape), dtype).raised()?;
@@ -116,7 +116,7 @@ fn copy_if_strided(
     least: u64,
     threads: usize,
 ) -> PyResult<bool> {
-    let (Ok(mut to), Ok(from)) = (Memory::copied(dst), Memory::copied(src)) else {
+    let (Ok(mut to), Ok(from)) = (Memory::of_any(dst), Memory::of_any(src)) else {
         return Ok(false);
     };
     let bytes = to.facts.size().saturating_mul(to.itemsize() as u64);
@@ -131,6 +131,11 @@ fn copy_if_strided(
     }
     // A plan that there is none for is torch's to refuse, in its words.
     Ok(moved(dst.py(), &mut to, &from, Some(threads)).is_ok())
+}
+
+/// The memory of the array that is given as this argument.
+fn named(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+    Memory::of_any(array).map_err(|error| about(argument, error))
 }
 
 /// A new array of these extents: of the library of `like`, or NumPy's, and of its element type.

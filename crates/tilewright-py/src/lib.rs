@@ -17,6 +17,7 @@ mod foreign;
 mod forks;
 mod integer;
 mod layout;
+mod narrow;
 mod order;
 mod plan;
 mod prepare;
@@ -28,6 +29,7 @@ mod spelling;
 mod step;
 mod swizzle;
 mod tensor;
+mod text;
 mod values;
 mod words;
 

@@ -10,11 +10,12 @@ use crate::{
     ask::{Ask, Wanted},
     drawing::PyDrawing,
     errors::{Raised, refused},
-    foreign::{Facts, Memory},
+    foreign::{Facts, Memory, Place},
     forks,
     integer::{Integer, Integers, given},
     prepare::{Prepared, Source},
     spelling::tuple,
+    text::Text,
     values::PyTensorLayout,
 };
 
@@ -43,7 +44,7 @@ pub(crate) struct PyPlan(Arc<Prepared>);
 #[pymethods]
 impl PyPlan {
     #[new]
-    #[pyo3(signature = (from_, to, *, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+    #[pyo3(signature = (from_, to, *, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "(from_, to, *, dims=None, dtype=None, bits=None, fill=None, order='C')")]
     fn new(
         from_: &Bound<'_, PyAny>,
         to: &Bound<'_, PyAny>,
@@ -51,7 +52,7 @@ impl PyPlan {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<&str>,
+        order: Option<Text>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(None, Some(to), dims, dtype, bits, fill, order)?;
         Prepared::alone(&ask, &Wanted::of("from_", from_)?).map(|made| PyPlan(Arc::new(made)))
@@ -59,7 +60,7 @@ impl PyPlan {
 
     /// The plan for arrays that look like this one; arguments as of ``relayout``.
     #[classmethod]
-    #[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+    #[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "($cls, array, /, to=None, *, from_=None, out=None, dims=None, dtype=None, bits=None, fill=None, order='C')")]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn of(
         _class: &Bound<'_, PyType>,
@@ -71,10 +72,10 @@ impl PyPlan {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<&str>,
+        order: Option<Text>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
-        let out = out.map(Memory::of).transpose()?;
+        let out = out.map(|out| Memory::given("out", out)).transpose()?;
         Prepared::new(&ask, &Memory::of(array)?.facts, out.as_ref())
             .map(|made| PyPlan(Arc::new(made)))
     }
@@ -91,7 +92,7 @@ impl PyPlan {
         out: Option<&Bound<'py, PyAny>>,
         threads: Option<Integer<usize>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        run(&self.0, &Memory::of(src)?, src.py(), out, given("threads", threads)?)
+        run(&self.0, &Memory::given("src", src)?, "src", src.py(), out, given("threads", threads)?)
     }
 
     /// The bytes that a source has.
@@ -155,13 +156,14 @@ impl PyPlan {
 pub(crate) fn run<'py>(
     prepared: &Prepared,
     source: &Memory,
+    name: &'static str,
     py: Python<'py>,
     out: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    expected(&prepared.source, source)?;
+    expected(&prepared.source, source, name)?;
     let (result, mut target) = match out {
-        Some(out) => (out.clone(), Memory::of(out)?),
+        Some(out) => (out.clone(), Memory::given("out", out)?),
         None => {
             let made = prepared.form.empty(py, source)?;
             let memory = Memory::of(&made)?;
@@ -171,7 +173,11 @@ pub(crate) fn run<'py>(
     if out.is_some() {
         fits(prepared, py, source, &target)?;
     }
-    moved(py, &prepared.plan(), (source.bytes(), target.bytes_mut()?), threads)?;
+    let (from, to) = (source.bytes(), target.bytes_mut()?);
+    if let Some(narrow) = &prepared.narrow {
+        py.detach(|| narrow.check(prepared.from.layout(), from))?;
+    }
+    moved(py, &prepared.plan(), (from, to), threads)?;
     Ok(result)
 }
 
@@ -190,7 +196,7 @@ pub(crate) fn moved(
 }
 
 /// Refuses a source that the plan was not made for.
-fn expected(source: &Source, given: &Memory) -> PyResult<()> {
+fn expected(source: &Source, given: &Memory, name: &'static str) -> PyResult<()> {
     match source {
         Source::Array(facts) if *facts == given.facts => Ok(()),
         Source::Array(facts) => {
@@ -202,7 +208,7 @@ fn expected(source: &Source, given: &Memory) -> PyResult<()> {
             Err(refused("mismatch", says))
         }
         Source::Storage { bytes, shape, dtype, bits, swapped } => {
-            let length = given.storage_bytes(shape)?.len() as u64;
+            let length = given.storage_bytes(Place::Source(name), shape, false)?.len() as u64;
             if length != *bytes {
                 let says = format!("a storage of {length} bytes where the layout takes {bytes}");
                 return Err(refused("mismatch", says));
@@ -250,7 +256,8 @@ fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> P
             false => Err(refused("mismatch", "the output lies otherwise than the one of the plan")),
         };
     }
-    out.storage_bytes(&prepared.form.shape).map(drop)
+    let told = prepared.form.is_turned();
+    out.storage_bytes(Place::Out, &prepared.form.shape, told).map(drop)
 }
 
 fn described(facts: &Facts) -> String {

@@ -13,10 +13,12 @@ use tilewright::{
 
 use crate::{
     ask::{Ask, Wanted},
-    errors::{Raised, parse, refused},
+    errors::{Raised, refused},
     foreign::{Facts, Memory},
     forks,
+    narrow::Narrow,
     result::{Form, packed},
+    spec::parsed_fill,
     spelling::tuple,
 };
 
@@ -30,6 +32,8 @@ pub(crate) struct Prepared {
     pub(crate) form: Form,
     pub(crate) from: Named,
     pub(crate) to: Named,
+    /// What elements that lose bits are checked for.
+    pub(crate) narrow: Option<Narrow>,
     /// Whether the destination is the output's own layout, and not a storage.
     pub(crate) own_order: bool,
     generation: u32,
@@ -100,6 +104,8 @@ impl Prepared {
         let signed = from.named.dtype().is_some_and(Dtype::is_signed_integer);
         let extend = if signed { Extend::Sign } else { Extend::Zero };
         let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
+        let own = facts.map(|facts| facts.dtype);
+        let narrow = Narrow::of(elements, from.named.dtype(), own, ask.bits.is_some())?;
         let fill = fill(ask, &from, &to)?;
         if swapped && fill != 0 {
             let says = "padding of big-endian elements is zero; make the array little-endian first";
@@ -114,7 +120,8 @@ impl Prepared {
         }
         let generation = forks::generation();
         let own_order = ask.to.is_none();
-        Ok(Prepared { plan, source, form, from: from.named, to: to.named, own_order, generation })
+        let (from, to) = (from.named, to.named);
+        Ok(Prepared { plan, source, form, from, to, narrow, own_order, generation })
     }
 
     /// The plan, its threads being this process's own.
@@ -258,9 +265,7 @@ fn bytes(side: &Side) -> PyResult<u64> {
 /// The bits of an element of padding.
 fn fill(ask: &Ask, from: &Side, to: &Side) -> PyResult<u128> {
     let own = to.named.fill();
-    let asked =
-        ask.fill.as_deref().map(|text| text.trim().parse().map_err(|error| parse(text, &error)));
-    let fill = match asked.transpose()? {
+    let fill = match ask.fill.as_deref().map(parsed_fill).transpose()? {
         Some(asked) if own != Fill::Unspecified && own != asked => {
             let says = format!("fill={asked} where the layout says {own}");
             return Err(refused("mismatch", says));

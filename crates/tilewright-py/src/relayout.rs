@@ -13,6 +13,7 @@ use crate::{
     plan,
     prepare::Prepared,
     spec::dtype_of,
+    text::Text,
 };
 
 /// What decides a plan: what is asked, the source's facts, and the output's where its layout is the destination.
@@ -30,7 +31,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 #[pyfunction]
-#[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, threads = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+#[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, threads = None, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "(array, /, to=None, *, from_=None, out=None, threads=None, dims=None, dtype=None, bits=None, fill=None, order='C')")]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
 fn relayout<'py>(
     array: &Bound<'py, PyAny>,
@@ -42,18 +43,18 @@ fn relayout<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     bits: Option<Integer<u32>>,
     fill: Option<&Bound<'py, PyAny>>,
-    order: Option<&str>,
+    order: Option<Text>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
     let source = Memory::of(array)?;
     let own = match (out, &ask.to) {
-        (Some(out), None) => Some(Memory::of(out)?),
+        (Some(out), None) => Some(Memory::given("out", out)?),
         _ => None,
     };
     let key = Key(ask, source.facts.clone(), own.as_ref().map(|own| own.facts.clone()));
     let prepared = PLANS.find_or(key, |key| Prepared::new(&key.0, &source.facts, own.as_ref()))?;
-    plan::run(&prepared, &source, py, out, given("threads", threads)?)
+    plan::run(&prepared, &source, "array", py, out, given("threads", threads)?)
 }
 
 /// What ``relayout`` gives for an array of this shape and element type, for a library that asks before there is an
@@ -61,7 +62,7 @@ fn relayout<'py>(
 /// of padding's content. ``strides`` are the array's, in elements; without them its elements lie side by side, the last
 /// dim fastest.
 #[pyfunction]
-#[pyo3(signature = (shape, element, /, to, *, strides = None, from_ = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+#[pyo3(signature = (shape, element, /, to, *, strides = None, from_ = None, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "(shape, element, /, to, *, strides=None, from_=None, dims=None, dtype=None, bits=None, fill=None, order='C')")]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
 fn relayout_form<'py>(
     py: Python<'py>,
@@ -74,7 +75,7 @@ fn relayout_form<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     bits: Option<Integer<u32>>,
     fill: Option<&Bound<'py, PyAny>>,
-    order: Option<&str>,
+    order: Option<Text>,
 ) -> PyResult<(Bound<'py, PyTuple>, &'static str, String, String)> {
     let ask = Ask::new(from_, Some(to), dims, dtype, bits, fill, order)?;
     let facts = Facts::dense(&shape.of("shape")?, dtype_of(element)?);

@@ -64,7 +64,8 @@ def relayout(
     - ``out`` is written instead, and given back: an array of the result's size and element type, or of bytes,
       contiguous. Without ``to``, its own shape and strides are the destination.
     - A storage in Fortran's order, as ``order="F"`` gives it, is taken as ``out`` and with ``from_``, too: its shape is
-      that of the storage, innermost extent first.
+      that of the storage, innermost extent first. A shape that reads the same both ways does not say that: of such an
+      array pass ``array.T``, and with ``out`` say ``order="F"``.
     - A tensor that requires a gradient is read, and the result has none; ``tilewright.torch`` has an operation for
       autograd and for ``torch.compile``.
 
@@ -74,7 +75,8 @@ def relayout(
     :param threads: one per core unless given, as everywhere in the package
     :param dims: the logical dims of a storage whose layout does not name them
     :param dtype: the element type, where the array cannot say it (bf16 in 16-bit integers)
-    :param bits: the width of a stored element of the result, to pack or to unpack small integers
+    :param bits: the width of a stored element of the result, to pack or to unpack small integers; a value that does not
+        fit raises ``DtypeError``
     :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``; zero unless the layout says
     :param order: ``"C"`` or ``"F"``, how a new result lists the extents of the storage
     :raises Error: ``MismatchError``, ``DtypeError``, ``ReadOnlyError``, ``OverlapError``, ``DeviceError``,
