@@ -118,12 +118,8 @@ impl Prepared {
     }
 
     /// The plan, its threads being this process's own.
-    pub(crate) fn plan(&self) -> PyResult<Plan> {
-        if self.generation == forks::generation() {
-            return Ok(self.plan.clone());
-        }
-        // A changed copy of a plan starts its own threads.
-        Ok(self.plan.clone().with_min_range(1 << 14))
+    pub(crate) fn plan(&self) -> Plan {
+        forks::own(&self.plan, self.generation)
     }
 }
 

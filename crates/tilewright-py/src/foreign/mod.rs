@@ -91,8 +91,22 @@ fn lowest(data: *const u8, origin: usize, span: usize) -> PyResult<*const u8> {
 }
 
 impl Memory {
-    /// The memory of an array of any library.
+    /// The memory of an array of any library, of plain numbers.
     pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        let memory = Memory::copied(array)?;
+        match (memory.family, memory.facts.dtype, &memory.own_dtype) {
+            (Family::Torch, None, Some(own)) => {
+                let name = own.bind(array.py()).str()?;
+                let says =
+                    format!("elements of {name} are no plain numbers; view them as bytes first");
+                Err(refused("dtype", says))
+            }
+            _ => Ok(memory),
+        }
+    }
+
+    /// The memory of an array of any library, of elements that are copied as they are.
+    pub(crate) fn copied(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
         if numpy::is_array(array)? {
             return Memory::new(numpy::said(array)?);
         }
