@@ -197,7 +197,8 @@ const SIDES: [u64; 9] = [32, 24, 20, 16, 12, 10, 8, 6, 4];
 fn small(draw: impl Fn(&Limits) -> Result<Scene, Error>) -> Result<String, Error> {
     let mut part = String::new();
     for side in SIDES {
-        let limits = Limits { rows: side, columns: side, cells: 2 * side * side, ..Limits::default() };
+        let limits =
+            Limits { rows: side, columns: side, cells: 2 * side * side, ..Limits::default() };
         part = draw(&limits)?.to_html_part();
         if part.len() <= SMALL {
             break;
