@@ -10,6 +10,7 @@
 //! | the whole array, in memory | [`Plan::run`] |
 //! | a byte range of the destination, the source in memory | [`Plan::run_range`] |
 //! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
+//! | boxes of elements, where neither reads nor writes would be long | [`Plan::tiles`] |
 //! | within one buffer | [`Plan::in_place`] |
 //! | typed views | [`relayout`] |
 //! | memory for a large array | [`Buffer`] |
@@ -54,5 +55,5 @@ pub use program::{
     ops::Op,
     region::{Loop, Region},
 };
-pub use stream::{Chunk, Read};
+pub use stream::{Chunk, Read, Tile, Tiles, Write};
 pub use typed::relayout;
