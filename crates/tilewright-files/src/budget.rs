@@ -12,7 +12,7 @@ pub(crate) const LEAST: u64 = 4096;
 
 /// What is held of a tensor beside buffers, in bytes: its name, its layout, what happens to it and the header of a
 /// result. Measured; a long name takes more, a layout that others have less.
-const OF_TENSOR: u64 = 2 << 10;
+const OF_TENSOR: u64 = 3 << 10;
 
 /// What is held of tensors beside buffers and not counted, in bytes.
 const UNCOUNTED: u64 = 64 << 20;

@@ -305,8 +305,8 @@ impl Request {
     }
 
     /// The bound on memory, in bytes, whatever the size of a tensor; at least 4096. Buffers are counted, and what is
-    /// held of tensors beside them beyond 64 MiB: 2 KiB for each tensor of the input and of the result, and as much
-    /// again where the result is verified. So a bound of 1 GiB is for 260,000 tensors, and less leaves no buffers
+    /// held of tensors beside them beyond 64 MiB: 3 KiB for each tensor of the input and of the result, and as much
+    /// again where the result is verified. So a bound of 1 GiB is for 180,000 tensors, and less leaves no buffers
     /// to a file of more; the error says how much does.
     ///
     /// ```

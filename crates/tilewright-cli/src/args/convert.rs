@@ -53,7 +53,7 @@ pub(crate) struct Job {
     /// Leave tensors as they are that a SPEC does not fit, and list them
     #[arg(long, help_heading = "Layouts and tensors")]
     pub(crate) skip_unfit: bool,
-    /// The most memory, such as 512M: buffers, and 4K a tensor beyond the first 64M of those
+    /// The most memory, such as 512M: buffers, and 6K a tensor beyond the first 64M of those
     #[arg(
         long,
         value_name = "SIZE",
