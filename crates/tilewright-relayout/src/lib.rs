@@ -12,6 +12,8 @@
 //! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
 //! | boxes of elements, where neither reads nor writes would be long | [`Plan::tiles`] |
 //! | within one buffer | [`Plan::in_place`] |
+//! | strided arrays, as other libraries have them | [`Plan::of_strides`] |
+//! | whether elements fit in fewer bits | [`Elements::first_cut`] |
 //! | typed views | [`relayout`] |
 //! | memory for a large array | [`Buffer`] |
 //!
@@ -37,15 +39,18 @@ mod display;
 mod elements;
 mod error;
 mod in_place;
+mod narrow;
 mod plan;
 mod program;
 mod stream;
+mod strides;
 mod typed;
 
 pub use buffer::Buffer;
 pub use elements::{Elements, Extend};
 pub use error::Error;
 pub use in_place::InPlace;
+pub use narrow::Cut;
 pub use plan::Plan;
 pub use program::{
     Program,

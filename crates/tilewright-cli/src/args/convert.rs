@@ -36,13 +36,13 @@ pub(crate) struct Job {
     /// The layout of the input, where the file does not say it
     #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
     pub(crate) from: Option<String>,
-    /// Convert only tensors whose name matches; may be repeated
+    /// Convert only tensors whose name matches; may be repeated. An array in .npy or raw:PATH takes one
     #[arg(long, value_name = "GLOB", help_heading = "Layouts and tensors")]
     pub(crate) tensor: Vec<String>,
     /// A layout for the tensors whose name matches; the first rule that matches wins, then --to
     #[arg(long, value_name = "GLOB=SPEC", help_heading = "Layouts and tensors")]
     pub(crate) rule: Vec<String>,
-    /// What padding holds: 0, one, lowest, highest or 0xHEX
+    /// What padding holds: 0, one, lowest, highest, 0xHEX or unknown
     #[arg(
         long,
         value_name = "VALUE",

@@ -110,18 +110,20 @@ impl fmt::Display for Converted<'_> {
 fn line(job: &Job) -> String {
     let name = printable(job.name());
     let (before, after) = (job.bytes_in(), job.bytes_out());
+    let size = |bytes: u64| counted(bytes.into(), "byte");
     match job.action() {
-        Action::Copy if job.is_already_so() => format!("{name}: already so, {before} bytes"),
-        Action::Copy => format!("{name}: copied, {before} bytes"),
+        Action::Copy if job.is_already_so() => format!("{name}: already so, {}", size(before)),
+        Action::Copy => format!("{name}: copied, {}", size(before)),
         Action::Skip(reason) => format!("{name}: skipped, {}", printable(reason)),
         Action::Convert => {
             let padding = job.padding();
             let share = if after == 0 { 0.0 } else { 100.0 * padding as f64 / after as f64 };
             let [from, to] = [job.from(), job.to()].map(|layout| layout.to_spec());
             format!(
-                "{name}: {} -> {}, {before} -> {after} bytes, {padding} of padding ({share:.1} %), {}",
+                "{name}: {} -> {}, {before} -> {}, {padding} of padding ({share:.1} %), {}",
                 printable(&from),
                 printable(&to),
+                size(after),
                 job.kernel(),
             )
         }
