@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tilewright_core::Remedy;
 
 use crate::{
-    Action, Error, Input, Job, Request,
+    Action, Error, Input, Job, Request, budget,
     container::{Format, Target},
     destination, journal, lock,
     note::{self, Texts},
@@ -126,7 +126,9 @@ impl<'a> Conversion<'a> {
         let to_stream = |format: &Format, _: &Place, request: &Request| {
             destination::check_stream(format, request)
         };
-        let conversion = Conversion::decided(input, out, request, to_stream)?;
+        let mut conversion = Conversion::decided(input, out, request, to_stream)?;
+        let memory = conversion.request.memory;
+        conversion.jobs.iter_mut().try_for_each(|job| job.in_order(memory))?;
         Ok(Conversion { streamed: true, ..conversion })
     }
 
@@ -134,10 +136,13 @@ impl<'a> Conversion<'a> {
     fn decided(
         input: &'a Input,
         out: Place,
-        request: Request,
+        mut request: Request,
         may_go: impl FnOnce(&'static Format, &Place, &Request) -> Result<(), Error>,
     ) -> Result<Conversion<'a>, Error> {
         check_memory(request.memory)?;
+        // Those of the input and of the result; to verify it, both are read again.
+        let sets = if request.verify { 4 } else { 2 };
+        request.memory = budget::beside(request.memory, sets * input.tensors().len())?;
         check_reading(input.container_format(), &request.reading)?;
         let format = destination::format_of(input, &out)?;
         may_go(format, &out, &request)?;

@@ -14,14 +14,16 @@ use tilewright_core::Fill;
 
 use crate::{
     Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Watch,
-    budget::Budget,
+    budget::{self, Budget},
     compare,
     container::{self, Format},
-    conversion, dtype,
+    conversion,
+    crew::Crew,
+    dtype,
     held::Held,
     job, metadata, names,
     note::{self, Found},
-    open::{open, open_with},
+    open::{open_watched, open_with},
     patch::Side,
     place::Place,
     request::{self, check_memory},
@@ -54,7 +56,7 @@ pub enum Verdict {
 ///
 /// The request is that of the conversion, as far as it is known: [`Request::from`], [`Request::dims`]
 /// and [`Request::dtype`] say how the original is read ([`Request::only`] which of its tensors),
-/// [`Request::fill`] what padding must hold, [`Request::memory`] bounds buffers. With [`Request::to`] or
+/// [`Request::fill`] what padding must hold, [`Request::memory`] bounds buffers, [`Request::threads`] compare. With [`Request::to`] or
 /// [`Request::rule`] every tensor must lie as asked; npy and raw files cannot say it themselves.
 ///
 /// # Errors
@@ -78,12 +80,13 @@ pub fn verify(
     watch: &dyn Watch,
 ) -> Result<Verdict, Error> {
     check_memory(request.memory)?;
-    let against = open(against, &request.reading)?;
+    let against = open_watched(against, &request.reading, watch)?;
     let out = Place::parse(out.as_ref());
     let format = out.format.unwrap_or(against.container_format());
     let expected = expected(&against, format, request)?;
     let (source, folder) = (Source::open(&out.path)?, temporary::folder(&out.path));
-    let out = match open_result(format, source, &|name| folder.join(name), &against, &expected)? {
+    let beside = |name: &str| folder.join(name);
+    let out = match open_result(format, source, &beside, (&against, &expected), watch)? {
         Ok(out) => out,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
     };
@@ -92,7 +95,9 @@ pub fn verify(
         Ok(pairs) => pairs,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
     };
-    compared(&out, &against, &pairs, request.fill, watch, &Budget::new(request.memory))
+    let tensors = against.tensors().len() + out.tensors().len();
+    let budget = Budget::new(budget::beside(request.memory, tensors)?);
+    compared(&out, &against, &pairs, request.fill, Crew::new(watch, &budget, request.threads))
 }
 
 /// What a tensor of the original is read as, and how it must lie in the result, where that was asked.
@@ -145,19 +150,19 @@ fn open_result(
     format: &'static Format,
     source: Source,
     beside: &dyn Fn(&str) -> PathBuf,
-    against: &Input,
-    expected: &[Expected],
+    (against, expected): (&Input, &[Expected]),
+    watch: &dyn Watch,
 ) -> Result<Result<Input, String>, Error> {
     let one = expected.first().and_then(|it| Some((it, against.tensors().get(it.tensor)?)));
     if let (Some(array), Some((expected, tensor))) = (&format.array, one) {
         let path = source.path().to_path_buf();
         let Expected { from, to, .. } = expected;
-        let Found { texts, warning } = note::of(&source)?;
+        let Found { texts, warning } = note::of(&source, watch)?;
         let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let opened = (array.result)(source, expected)?;
         return Ok(opened.map(|opened| Input { path, opened, warning }));
     }
-    match open_with(format, source, &Reading::default(), Some(beside)) {
+    match open_with(format, source, &Reading::default(), Some(beside), watch) {
         Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),
         opened => opened.map(Ok),
     }
@@ -209,11 +214,10 @@ fn compared(
     against: &Input,
     pairs: &[Pair<'_>],
     fill: Option<Fill>,
-    watch: &dyn Watch,
-    budget: &Budget,
+    crew: Crew<'_>,
 ) -> Result<Verdict, Error> {
-    against.check_sums(watch)?;
-    out.check_sums(watch)?;
+    against.check_sums(crew.watch())?;
+    out.check_sums(crew.watch())?;
     if let Some(said) = metadata::difference(out, against) {
         return Ok(Verdict::Differs(Difference::said(said)));
     }
@@ -226,7 +230,7 @@ fn compared(
         if let Some(text) = said {
             return Ok(Verdict::Differs(of_tensor(pair, text)));
         }
-        let found = different_bytes(out, against, pair, fill, watch, budget)?;
+        let found = different_bytes(out, against, pair, fill, crew)?;
         if let Some(found) = found {
             return Ok(Verdict::Differs(found));
         }
@@ -245,8 +249,7 @@ fn different_bytes(
     against: &Input,
     pair: &Pair<'_>,
     fill: Option<Fill>,
-    watch: &dyn Watch,
-    budget: &Budget,
+    crew: Crew<'_>,
 ) -> Result<Option<Difference>, Error> {
     let (noted, from) = (pair.out.fill(), &pair.expected.from);
     let fill = match &pair.expected.to {
@@ -260,7 +263,7 @@ fn different_bytes(
         return Ok(Some(of_tensor(pair, text)));
     }
     let from = side(against, pair.against, from, from.named.fill())?;
-    compare::tensors(&to, &from, watch, budget)
+    compare::tensors(&to, &from, crew)
 }
 
 fn side<'a>(
@@ -316,15 +319,14 @@ fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
 pub(crate) fn written(
     conversion: &Conversion<'_>,
     done: &[Temporary],
-    watch: &dyn Watch,
-    budget: &Budget,
+    crew: Crew<'_>,
 ) -> Result<u64, Error> {
     let wrong =
         |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
     let expected: Vec<Expected> = conversion.jobs.iter().cloned().map(Expected::of).collect();
-    let out = reopened(conversion, done, &expected)?.map_err(|said| wrong(&said))?;
+    let out = reopened(conversion, done, &expected, crew.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
-    match compared(&out, conversion.input, &pairs, None, watch, budget)? {
+    match compared(&out, conversion.input, &pairs, None, crew)? {
         Verdict::Same { bytes } => Ok(bytes),
         Verdict::Differs(found) => Err(wrong(&found.to_string())),
     }
@@ -335,11 +337,13 @@ fn reopened(
     conversion: &Conversion<'_>,
     done: &[Temporary],
     expected: &[Expected],
+    watch: &dyn Watch,
 ) -> Result<Result<Input, String>, Error> {
     let last = done.last().map_or(conversion.out.as_path(), Temporary::path);
     let beside = |name: &str| {
         let named = |file: &&Temporary| file.out().file_name().is_some_and(|own| own == name);
         done.iter().find(named).map_or_else(|| name.into(), |file| file.path().into())
     };
-    open_result(conversion.format, Source::open(last)?, &beside, conversion.input, expected)
+    let (source, against) = (Source::open(last)?, conversion.input);
+    open_result(conversion.format, source, &beside, (against, expected), watch)
 }

@@ -10,6 +10,7 @@
 //! | the whole array, in memory | [`Plan::run`] |
 //! | a byte range of the destination, the source in memory | [`Plan::run_range`] |
 //! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
+//! | boxes of elements, where neither reads nor writes would be long | [`Plan::tiles`] |
 //! | within one buffer | [`Plan::in_place`] |
 //! | strided arrays, as other libraries have them | [`Plan::of_strides`] |
 //! | whether elements fit in fewer bits | [`Elements::first_cut`] |
@@ -59,5 +60,5 @@ pub use program::{
     ops::Op,
     region::{Loop, Region},
 };
-pub use stream::{Chunk, Read};
+pub use stream::{Chunk, Read, Tile, Tiles, Write};
 pub use typed::relayout;

@@ -25,15 +25,6 @@ pub(crate) struct Convert {
     /// Replace OUT if it exists
     #[arg(long, help_heading = "The run")]
     pub(crate) force: bool,
-    /// Threads; 0 means all cores
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "0",
-        allow_hyphen_values = true,
-        help_heading = "The run"
-    )]
-    pub(crate) threads: String,
 }
 
 /// What a conversion is told, and `verify` again.
@@ -62,7 +53,7 @@ pub(crate) struct Job {
     /// Leave tensors as they are that a SPEC does not fit, and list them
     #[arg(long, help_heading = "Layouts and tensors")]
     pub(crate) skip_unfit: bool,
-    /// The most memory for buffers, such as 512M
+    /// The most memory, such as 512M: buffers, and 6K a tensor beyond the first 64M of those
     #[arg(
         long,
         value_name = "SIZE",
@@ -71,6 +62,15 @@ pub(crate) struct Job {
         help_heading = "The run"
     )]
     pub(crate) memory: String,
+    /// Threads; 0 means all cores
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        allow_hyphen_values = true,
+        help_heading = "The run"
+    )]
+    pub(crate) threads: String,
     #[command(flatten)]
     pub(crate) array: Array,
 }

@@ -64,6 +64,8 @@ pub(crate) struct Expected<'a> {
 pub(crate) struct Opening<'a> {
     pub(crate) source: Source,
     pub(crate) reading: &'a Reading,
+    /// Who may stop it, where all bytes of the file are read.
+    pub(crate) watch: &'a dyn Watch,
     /// What is noted beside the file.
     pub(crate) note: &'a Texts,
     /// The path of a file beside this one by its name; `None` for what lies in no folder.

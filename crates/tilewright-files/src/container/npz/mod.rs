@@ -127,7 +127,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
         None => BTreeMap::new(),
     };
     let path = &opening.source.path().to_path_buf();
-    let unpacked = unpack::all(&opening.source, &arrays)?;
+    let unpacked = unpack::all(&opening.source, &arrays, opening.watch)?;
     let mut files = vec![Member::alone(opening.source)];
     let (unpacked, mut places) = match unpacked {
         Some((source, places)) => (Some(source), places.into_iter()),
