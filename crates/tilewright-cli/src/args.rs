@@ -58,9 +58,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Rewrite the tensors of a file in another layout
     #[command(after_help = "\
-The result is a file of the kind of the input, but that npy and raw bytes can
-become each other: safetensors, npz and GGUF stay what they are, and keep what
-else is in them. raw:, npy:, npz:, gguf: and safetensors: before a path say what
+The result is a file of the kind of the input, with all that is in it. But npy
+and raw bytes become each other, and the one tensor of a .safetensors, which has
+the name of their file; and one tensor of any file, chosen by --tensor, becomes
+an array in .npy or raw:PATH. raw:, npy:, npz:, gguf: and safetensors: before a path say what
 a file is, whatever its name ends in; - is standard input, or output, and ./- a
 file of that name. Quantised types of GGUF move by whole blocks: a layout keeps
 the elements of a block together.

@@ -308,7 +308,7 @@ impl Job {
 
     /// Whether the result is what a file without notes holds: dense and row-major.
     pub(crate) fn is_plain(&self) -> bool {
-        order::is_row_major(self.to.named.layout())
+        order::is_row_major(&self.to.named)
     }
 }
 

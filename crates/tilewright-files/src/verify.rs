@@ -97,17 +97,20 @@ pub fn verify(
 
 /// What a tensor of the original is read as, and how it must lie in the result, where that was asked.
 struct Expected {
+    /// The number of the tensor in the original, and its name in the result.
+    tensor: usize,
+    name: String,
     from: Held,
     to: Option<Held>,
 }
 
 impl Expected {
     fn of(job: Job) -> Expected {
-        Expected { from: job.from, to: Some(job.to) }
+        Expected { tensor: job.tensor, name: job.name, from: job.from, to: Some(job.to) }
     }
 }
 
-/// What is expected of every tensor of the original, in its order.
+/// What is expected of every tensor of the original that the result holds, in its order.
 fn expected(
     against: &Input,
     format: &'static Format,
@@ -120,16 +123,20 @@ fn expected(
             .collect());
     }
     let only = request::only(request, against.tensors())?;
-    let read = |tensor: &Tensor| {
+    let one = conversion::the_one(against, format, request)?;
+    let name = conversion::array_name(against, format);
+    let read = |(number, tensor): (usize, &Tensor)| {
         let silent = request.reading.is_silent() || !request::is_meant(&only, &tensor.name);
         let from = match job::read_as(tensor, &request.reading) {
             Ok(held) if !silent => held,
             Err(unfit) if !silent && !request.skip_unfit => return Err(unfit.error(&against.path)),
             _ => tensor.held.clone(),
         };
-        Ok(Expected { from, to: None })
+        let name = name.clone().unwrap_or_else(|| tensor.name.clone());
+        Ok(Expected { tensor: number, name, from, to: None })
     };
-    against.tensors().iter().map(read).collect()
+    let all = against.tensors().iter().enumerate();
+    all.filter(|(number, _)| one.is_none_or(|one| one == *number)).map(read).collect()
 }
 
 /// Opens a result: as what it says it is, or, where it cannot say it, as what was asked for; `beside` knows
@@ -141,12 +148,10 @@ fn open_result(
     against: &Input,
     expected: &[Expected],
 ) -> Result<Result<Input, String>, Error> {
-    let array = format.array.as_ref().filter(|_| against.is_array());
-    if let (Some(array), Some(expected), Some(tensor)) =
-        (array, expected.first(), against.tensors().first())
-    {
+    let one = expected.first().and_then(|it| Some((it, against.tensors().get(it.tensor)?)));
+    if let (Some(array), Some((expected, tensor))) = (&format.array, one) {
         let path = source.path().to_path_buf();
-        let Expected { from, to } = expected;
+        let Expected { from, to, .. } = expected;
         let Found { texts, warning } = note::of(&source)?;
         let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let opened = (array.result)(source, expected)?;
@@ -171,14 +176,18 @@ fn paired<'a>(
     against: &'a Input,
     expected: &'a [Expected],
 ) -> Result<Vec<Pair<'a>>, String> {
+    if let (true, [out], [expected]) = (out.is_array(), out.tensors(), expected) {
+        // It has no name of its own.
+        let pair = |against| Pair { out, against, expected };
+        return Ok(against.tensors().get(expected.tensor).map(pair).into_iter().collect());
+    }
     let written: BTreeMap<&str, &Tensor> =
         out.tensors().iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
-    let original: BTreeMap<&str, (&Tensor, &Expected)> = against
-        .tensors()
-        .iter()
-        .zip(expected)
-        .map(|(tensor, expected)| (tensor.name.as_str(), (tensor, expected)))
-        .collect();
+    let pairs = expected.iter().filter_map(|expected| {
+        let tensor = against.tensors().get(expected.tensor)?;
+        Some((expected.name.as_str(), (tensor, expected)))
+    });
+    let original: BTreeMap<&str, (&Tensor, &Expected)> = pairs.collect();
     let missing = |name: &str, from: &Input, near: String| {
         Err(format!("tensor {name:?} is missing from {}{near}", from.path.display()))
     };

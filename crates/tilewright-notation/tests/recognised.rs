@@ -97,3 +97,35 @@ fn names_do_not_depend_on_the_notation() {
     }
     assert!(seen > 100, "{seen}");
 }
+
+/// Formats whose blocks the user sizes, small enough that a block is a row, a column, or the whole array: whatever the
+/// sizes, the layout has a name, and those without parameters come first.
+#[test]
+fn small_blocks_have_names() {
+    let (mut seen, mut parameters) = (0, 0);
+    for (name, units) in [
+        ("PaddingRowMajor", &["BR", "BC"][..]),
+        ("PaddingColumnMajor", &["BR", "BC"]),
+        ("zN", &["M0", "C0"]),
+        ("nZ", &["N0", "C0"]),
+        ("zNUnAlign", &["C0"]),
+    ] {
+        for (a, b) in [1, 2, 3, 4].iter().flat_map(|a| [1, 2, 3].map(|b| (*a, b))) {
+            let sizes: Vec<String> =
+                units.iter().zip([a, b]).map(|(unit, size)| format!("{unit}={size}")).collect();
+            let text = format!("format:{name}[{}]", sizes.join(","));
+            for (m, n) in [1, 2, 3, 5, 8].iter().flat_map(|m| [1, 2, 3, 4, 7].map(|n| (*m, n))) {
+                let Some(named) = resolve(&text, &[m, n], Some(Dtype::U8)) else {
+                    panic!("{text} of {m}×{n}")
+                };
+                let known = recognise(&named);
+                assert!(!known.is_empty(), "{text} of {m}×{n}");
+                let order: Vec<bool> = known.iter().map(|one| one.name.contains('[')).collect();
+                assert!(order.is_sorted(), "{known:?}");
+                parameters += usize::from(order.first() == Some(&true));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen == 1500 && parameters > 300, "{seen} {parameters}");
+}

@@ -5,8 +5,10 @@
 #![deny(unsafe_code)]
 
 mod ask;
+mod cache;
 mod catalogue;
 mod convert;
+mod copy;
 mod drawing;
 mod errors;
 mod expression;
@@ -54,6 +56,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     words::register(module)?;
     catalogue::register(module)?;
     relayout::register(module)?;
+    copy::register(module)?;
     convert::register(module)?;
     program::register(module)
 }

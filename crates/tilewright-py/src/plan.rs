@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use pyo3::{prelude::*, types::PyType};
 
+use tilewright::relayout::Plan;
+
 use crate::{
     ask::{Ask, Wanted},
     drawing::PyDrawing,
@@ -17,7 +19,7 @@ use crate::{
     values::PyTensorLayout,
 };
 
-/// Fewer bytes than this are moved by the thread that asks.
+/// Fewer bytes than this are moved by the thread that asks, which keeps the interpreter.
 const SMALL: u64 = 1 << 15;
 
 /// How to move the elements of one layout to another: decided once, run many times.
@@ -171,20 +173,27 @@ pub(crate) fn run<'py>(
     if out.is_some() {
         fits(prepared, py, source, &target)?;
     }
-    let bytes = prepared.plan.dst_bytes();
-    let threads = if bytes < SMALL { 1 } else { forks::threads(threads) };
-    let plan = prepared.plan()?;
+    let plan = prepared.plan();
     let (from, to) = (source.bytes(), target.bytes_mut()?);
-    py.detach(|| {
-        prepared.narrow.as_ref().map_or(Ok(()), |narrow| narrow.check(prepared.from.layout(), from))
-    })?;
-    if bytes < SMALL {
-        // Letting go of the interpreter takes longer than the move.
-        plan.run(from, to, 1).raised()?;
-    } else {
-        py.detach(|| plan.run(from, to, threads)).raised()?;
+    if let Some(narrow) = &prepared.narrow {
+        py.detach(|| narrow.check(prepared.from.layout(), from))?;
     }
+    moved(py, &plan, (from, to), threads)?;
     Ok(result)
+}
+
+/// Moves, the interpreter let go where that takes less time than the move.
+pub(crate) fn moved(
+    py: Python<'_>,
+    plan: &Plan,
+    (from, to): (&[u8], &mut [u8]),
+    threads: Option<usize>,
+) -> PyResult<()> {
+    if plan.dst_bytes() < SMALL {
+        return plan.run(from, to, 1).raised();
+    }
+    let threads = forks::threads(threads);
+    py.detach(|| plan.run(from, to, threads)).raised()
 }
 
 /// Refuses a source that the plan was not made for.
@@ -253,9 +262,15 @@ fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> P
 }
 
 fn described(facts: &Facts) -> String {
-    let Facts { shape, strides, itemsize, dtype, swapped } = facts;
-    let dtype = dtype.map_or_else(|| format!("{itemsize} bytes"), |dtype| dtype.name().to_owned());
-    let order = if *swapped { "big-endian " } else { "" };
-    let (shape, strides) = (tuple(shape), tuple(strides));
-    format!("shape {shape} of {order}{dtype} with strides {strides} bytes")
+    let (shape, strides) = (tuple(&facts.shape), tuple(&facts.strides));
+    format!("shape {shape} of {} with strides {strides} bytes", element(facts))
+}
+
+/// The element type in words.
+pub(crate) fn element(facts: &Facts) -> String {
+    let order = if facts.swapped { "big-endian " } else { "" };
+    match facts.dtype {
+        Some(dtype) => format!("{order}{dtype}"),
+        None => format!("{} bytes", facts.itemsize),
+    }
 }

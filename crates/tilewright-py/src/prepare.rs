@@ -18,7 +18,7 @@ use crate::{
     forks,
     narrow::Narrow,
     result::{Form, packed},
-    spec::{parsed_fill, storage_shape},
+    spec::parsed_fill,
     spelling::tuple,
 };
 
@@ -57,7 +57,7 @@ struct Side {
 impl Source {
     fn storage(side: &Side, facts: Option<&Facts>) -> PyResult<Source> {
         let (dtype, bits) = (side.named.dtype(), side.bits);
-        let mut shape = storage_shape(side.named.layout());
+        let mut shape = side.named.storage_shape();
         // Elements of no whole bytes come as bytes, and any others may.
         if facts.map_or(bits % 8 != 0, |facts| facts.bits() != bits) {
             shape = packed(&shape, bits);
@@ -112,7 +112,7 @@ impl Prepared {
             return Err(refused("unsupported", says));
         }
         let plan = Plan::new(from.named.layout(), to.named.layout(), elements, fill).raised()?;
-        let shape = storage_shape(to.named.layout());
+        let shape = to.named.storage_shape();
         let form = Form::new(facts, from.named.dtype(), to.bits, shape, ask.order);
         if form.loses_order() {
             let says = "big-endian elements keep their type; make the array little-endian first";
@@ -125,12 +125,8 @@ impl Prepared {
     }
 
     /// The plan, its threads being this process's own.
-    pub(crate) fn plan(&self) -> PyResult<Plan> {
-        if self.generation == forks::generation() {
-            return Ok(self.plan.clone());
-        }
-        // A changed copy of a plan starts its own threads.
-        Ok(self.plan.clone().with_min_range(1 << 14))
+    pub(crate) fn plan(&self) -> Plan {
+        forks::own(&self.plan, self.generation)
     }
 }
 
@@ -181,8 +177,8 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
         return Err(refused("dtype", says));
     }
     let dtype = named.dtype().or(ask.dtype).or(facts.and_then(|facts| facts.dtype));
-    let layout = named.layout().clone();
-    let named = Named::new(named.name(), layout, dtype, named.explicit_bits(), named.fill());
+    let (odd, fill) = (named.explicit_bits(), named.fill());
+    let named = named.with_elements(dtype, odd, fill);
     Ok(Side { named, bits })
 }
 
@@ -205,7 +201,7 @@ fn ordered(wanted: &Wanted, facts: &Facts, dtype: Option<Dtype>) -> Option<Vec<u
         let named = wanted.resolve(Some(dims), dtype).ok()?;
         let whole = named.element_bits().is_none_or(|bits| bits == facts.bits());
         let layout = named.layout();
-        (whole && layout.padding() == 0).then(|| storage_shape(layout))
+        (whole && layout.padding() == 0).then(|| named.storage_shape())
     };
     let order = |dims: &[u64]| {
         let stored = stored(dims)?;

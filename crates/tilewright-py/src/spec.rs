@@ -6,19 +6,13 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyBool, PyComplex, PyFloat, PyInt, PyString},
 };
-use tilewright::{Dtype, Fill, Named, Spec, TensorLayout, core::Pattern, notation};
+use tilewright::{Dtype, Fill, Named, Spec, notation};
 
 use crate::{
     errors::{Raised, about, parse},
     text::text,
     values::{PyLayout, PyTensorLayout},
 };
-
-/// The extents of the storage, outermost first, where it is a box of digits; else its length.
-pub(crate) fn storage_shape(layout: &TensorLayout) -> Vec<u64> {
-    let digits = Pattern::of(layout).and_then(|pattern| pattern.storage(layout.extents()));
-    digits.map_or_else(|_| vec![layout.capacity()], |digits| digits.as_slice().to_vec())
-}
 
 /// The SPEC that an argument is: a text, or what is a layout already.
 pub(crate) fn spec_of(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Spec> {

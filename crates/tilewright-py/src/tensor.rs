@@ -17,7 +17,7 @@ use crate::{
     errors::{Raised, refused},
     foreign::Memory,
     integer::{Integer, Integers, given},
-    spec::{dtype_of, resolve, storage_shape},
+    spec::{dtype_of, resolve},
     spelling::{html, quoted},
     text::Text,
     values::{PyLayout, PyTensorLayout, alone},
@@ -138,7 +138,7 @@ impl PyTensorLayout {
     /// no box of digits.
     #[getter]
     fn storage_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, storage_shape(self.0.layout()))
+        PyTuple::new(py, self.0.storage_shape())
     }
 
     /// The layout of the padded array alone. Raises ``UnsupportedError`` where dims are merged or split unevenly,

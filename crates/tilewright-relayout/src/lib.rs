@@ -11,6 +11,7 @@
 //! | a byte range of the destination, the source in memory | [`Plan::run_range`] |
 //! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
 //! | within one buffer | [`Plan::in_place`] |
+//! | strided arrays, as other libraries have them | [`Plan::of_strides`] |
 //! | whether elements fit in fewer bits | [`Elements::first_cut`] |
 //! | typed views | [`relayout`] |
 //! | memory for a large array | [`Buffer`] |
@@ -41,6 +42,7 @@ mod narrow;
 mod plan;
 mod program;
 mod stream;
+mod strides;
 mod typed;
 
 pub use buffer::Buffer;

@@ -25,6 +25,7 @@ use crate::{
     error::{Error, Kind},
     notation::Notation,
     reading::{Given, Reading, Resolved},
+    storage,
 };
 
 pub(super) const DIALECT: Notation =
@@ -81,8 +82,8 @@ impl Hlo {
         self.layout.as_ref().map(Layout::rank).or(dims).unwrap_or(0)
     }
 
-    /// The layout of an array of these dims.
-    fn lower(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
+    /// The layout of an array of these dims, and the extents of its storage.
+    fn lower(&self, dims: &[u64]) -> Result<(TensorLayout, Vec<u64>), Error> {
         let layout = self.layout.clone().unwrap_or_else(|| Layout::descending(dims.len()));
         if layout.rank() != dims.len() {
             return Err(Error::new(
@@ -95,8 +96,10 @@ impl Hlo {
             ));
         }
         Ok(match &self.padded {
-            Some(padded) => padded.lower(dims, &layout)?,
-            None => layout.lower(dims)?,
+            Some(padded) => {
+                (padded.lower(dims, &layout)?, storage::of_tiles(&layout, &padded.widths)?)
+            }
+            None => (layout.lower(dims)?, storage::of_tiles(&layout, dims)?),
         })
     }
 
@@ -131,7 +134,7 @@ impl Reading for Hlo {
     }
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
-        let layout = match self.array() {
+        let (layout, storage) = match self.array() {
             Some(array) => {
                 let own = array.extents()?;
                 given.agree_dims(self, &own)?;
@@ -141,6 +144,7 @@ impl Reading for Hlo {
         };
         Ok(Resolved {
             layout,
+            storage: Some(storage),
             dtype: given.agree_dtype(self, self.shape.as_ref().and_then(|(own, _)| own.dtype()))?,
             bits: self.bits()?,
             fill: self.padded.as_ref().map_or(Fill::Unspecified, |padded| padded.fill),

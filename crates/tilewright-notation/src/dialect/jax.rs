@@ -31,6 +31,7 @@ use crate::{
     literal::{Fields, Value, python_tuple},
     notation::Notation,
     reading::{Given, Reading, Resolved},
+    storage,
 };
 
 pub(super) const DIALECT: Notation =
@@ -135,6 +136,7 @@ impl Reading for Jax {
         let bits = u32::try_from(self.layout.element_size_in_bits()).ok().filter(|bits| *bits > 0);
         Ok(Resolved {
             layout: self.layout.lower(dims)?,
+            storage: Some(storage::of_tiles(&self.layout, dims)?),
             dtype: given.dtype,
             bits,
             fill: Fill::Unspecified,

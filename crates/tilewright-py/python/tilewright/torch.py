@@ -1,4 +1,5 @@
-"""``relayout`` as an operation of torch's, for programs that are compiled or differentiated.
+"""``relayout`` as an operation of torch's, for programs that are compiled or differentiated; and torch's own copies made
+faster by ``accelerate``.
 
 >>> import torch, tilewright.torch
 >>> pack = torch.compile(lambda weights: tilewright.torch.relayout(weights, "zN") * 2, fullgraph=True, backend="eager")
@@ -19,11 +20,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilewright import parse as _parse
+from tilewright._accelerate import Accelerated, accelerate
 from tilewright._tilewright import Layout, TensorLayout
 from tilewright._tilewright import relayout as _relayout
 from tilewright._tilewright import relayout_form as _form
 
-__all__ = ["relayout"]
+__all__ = ["Accelerated", "accelerate", "relayout"]
 
 # Of no type: the package is checked where torch is not installed.
 _torch: Any = importlib.import_module("torch")

@@ -128,8 +128,22 @@ fn lowest(data: *const u8, origin: usize, span: usize) -> PyResult<*const u8> {
 }
 
 impl Memory {
-    /// The memory of an array of any library.
+    /// The memory of an array of any library, of plain numbers.
     pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        let memory = Memory::copied(array)?;
+        match (memory.family, memory.facts.dtype, &memory.own_dtype) {
+            (Family::Torch, None, Some(own)) => {
+                let name = own.bind(array.py()).str()?;
+                let says =
+                    format!("elements of {name} are no plain numbers; view them as bytes first");
+                Err(refused("dtype", says))
+            }
+            _ => Ok(memory),
+        }
+    }
+
+    /// The memory of an array of any library, of elements that are copied as they are.
+    pub(crate) fn copied(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
         if numpy::is_array(array)? {
             return Memory::new(numpy::said(array)?);
         }
@@ -237,7 +251,9 @@ impl Memory {
         }
         match told || *own != shape {
             true => Ok(self.bytes()),
-            false => Err(refused("copy", place.undecided(&tuple(own), &self.copied(place.name())))),
+            false => {
+                Err(refused("copy", place.undecided(&tuple(own), &self.contiguous(place.name()))))
+            }
         }
     }
 
@@ -250,7 +266,7 @@ impl Memory {
         let instead = match place {
             Place::Out => "give an output that is".to_owned(),
             Place::Source(name) => {
-                format!("it is not copied in silence, pass {}", self.copied(name))
+                format!("it is not copied in silence, pass {}", self.contiguous(name))
             }
         };
         let name = place.name();
@@ -263,7 +279,7 @@ impl Memory {
     }
 
     /// How a contiguous copy is made, in Python.
-    fn copied(&self, name: &str) -> String {
+    fn contiguous(&self, name: &str) -> String {
         match self.family {
             Family::Torch => format!("{name}.contiguous()"),
             Family::Numpy | Family::Other => format!("numpy.ascontiguousarray({name})"),

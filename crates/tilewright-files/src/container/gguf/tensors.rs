@@ -82,7 +82,9 @@ fn plain(dtype: Dtype, dims: &[u64]) -> Result<Held, String> {
 fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Result<Held, String> {
     let is_stored = |held: &Held| {
         let (number, shape) = stored(held, entry.len);
-        if types::named(entry.type_name) == Some(number) && shape == storage {
+        let earlier = order::earlier_shape(held.named.layout());
+        let legal = shape == storage || stored_as(held, entry.len, earlier).1 == storage;
+        if types::named(entry.type_name) == Some(number) && legal {
             return Ok(());
         }
         let name = types::of(number).map_or("?", |(name, _)| name);
@@ -97,10 +99,14 @@ fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Resul
 /// The number of the type and the shape, outermost first, under which elements of a layout are stored in
 /// `len` bytes.
 pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
+    stored_as(held, len, held.named.storage_shape())
+}
+
+/// The same of a storage of this shape, where the file has room for it.
+fn stored_as(held: &Held, len: u64, shape: Vec<u64>) -> (u32, Vec<u64>) {
     let own = types::number(held.dtype).filter(|_| held::width(held.dtype) == Some(held.bits));
     let carrier = own.or_else(|| (held.bits == 8).then_some(types::BYTES));
     let Some(carrier) = carrier else { return (types::BYTES, vec![len]) };
-    let shape = order::shape_in_file(held.named.layout());
     let last = shape.last().copied().unwrap_or(1);
     let fits = shape.len() <= MOST_DIMS && last.is_multiple_of(held.together());
     (carrier, if fits { shape } else { vec![held.named.layout().capacity()] })
@@ -109,5 +115,5 @@ pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
 /// Whether the file itself says all there is to say of elements that lie so.
 pub(super) fn says_itself(held: &Held) -> bool {
     let own = types::number(held.dtype).is_some() && held::width(held.dtype) == Some(held.bits);
-    own && held.dims().len() <= MOST_DIMS && order::is_row_major(held.named.layout())
+    own && held.dims().len() <= MOST_DIMS && order::is_row_major(&held.named)
 }
