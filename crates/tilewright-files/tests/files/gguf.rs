@@ -356,10 +356,10 @@ fn a_name_with_our_mark_and_no_note_is_kept_as_it_is() {
     assert!(marked.refusal().unwrap().contains("no metadata keeps its layout"));
     let (out, back) = (folder.path().join("out.gguf"), folder.path().join("back.gguf"));
     let error = convert(&path, &out, to("col-major")).unwrap_err();
-    assert!(error.is_unsupported() && error.to_string().contains("tilewright:t"), "{error}");
-    convert(&path, &out, to("col-major").only("t").verify(true)).unwrap_err();
-    convert(&path, &out, to("(m) n -> n m").only("t").skip_unfit(true)).unwrap_err();
-    fs::remove_file(&path).unwrap();
+    assert!(error.kind() == "unsupported" && error.to_string().contains("tilewright:t"), "{error}");
+    // The name that the result of the other would have.
+    let error = convert(&path, &out, to("col-major").only("t")).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("has a tensor of that name"), "{error}");
     let lone =
         write(&folder, "u.gguf", file(3, &[], &[entry("tilewright:u", &[4], 0, 0)], &data[..32]));
     convert(&lone, &out, to("row-major").skip_unfit(true)).unwrap();
