@@ -11,6 +11,15 @@ use crate::{Elements, Extend};
 const BLOCK: usize = 1 << 12;
 
 /// An element that does not fit in the bits of the destination.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Extend};
+/// let pack = Elements { src_bits: 16, dst_bits: 8, extend: Extend::Zero };
+/// let cut = pack.first_cut(&TensorLayout::row_major(&[2])?, &[255, 0, 0, 1]).unwrap();
+/// assert_eq!((cut.coord.as_slice(), cut.value, cut.most), (&[1][..], 256, 255));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// Where it is, in logical coordinates.
