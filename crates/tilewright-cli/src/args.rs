@@ -61,10 +61,10 @@ pub(crate) enum Command {
 The result is a file of the kind of the input, with all that is in it. But npy
 and raw bytes become each other, and the one tensor of a .safetensors, which has
 the name of their file; and one tensor of any file, chosen by --tensor, becomes
-an array in .npy or raw:PATH. raw:, npy:, npz:, gguf: and safetensors: before a path say what
-a file is, whatever its name ends in; - is standard input, or output, and ./- a
-file of that name. Quantised types of GGUF move by whole blocks: a layout keeps
-the elements of a block together.
+an array in .npy or raw:PATH. raw:, npy:, npz:, gguf: and safetensors: before a
+path say what a file is, whatever its name ends in; - is standard input, or
+output, and ./- a file of that name. Quantised types of GGUF move by whole
+blocks: a layout keeps the elements of a block together.
 
 A .npy or raw result whose own header cannot say how it lies has a note beside
 it, OUT.tilewright.json, which is read back.

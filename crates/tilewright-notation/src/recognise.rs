@@ -1,9 +1,10 @@
 //! Which names of the catalogue a layout has.
 //!
 //! A name is found iff it gives the same map with the same padding for the same extents and elements:
-//! strides alone are no name. Where several are the same, all are listed, those without parameters first. Blocks of one
-//! row or column, or as large as the array, are names only where there is no other, and names of the transposed array,
-//! such as `MARLIN^T`, only where there is none of these.
+//! strides alone are no name. Where several are the same, all are listed, those without parameters and for any elements
+//! first. Of two sizes of blocks that are set one is a block of the layout; the other may be 1 or the whole array. Names
+//! of the transposed array, such as `MARLIN^T`, are listed only where there is no other, and sizes of no block of the
+//! layout only where there is none of these either.
 
 use tilewright_core::{Dtype, TensorLayout};
 
@@ -54,8 +55,9 @@ pub struct Recognised {
 /// assert!(!names("s8[32,48] ((16,2),(16,3)):((16,256),(1,512))").contains(&"zN".to_owned()));
 /// assert!(names("[8,12] ((4,2),(4,3)):((4,16),(1,32))").contains(&"zN[M0=4,C0=4]".to_owned()));
 /// assert!(names("[8,12] (8,12):(1,9)").is_empty());
-/// // Tiles of one column are blocks as wide as the array, and blocks of one column.
+/// // Tiles of one column are blocks as wide as the array, too.
 /// let tiles = names("u8[64,8]{1,0:T(4,1)}");
+/// assert_eq!(tiles[0], "VNNI");
 /// assert!(tiles.contains(&"PaddingColumnMajor[BR=4,BC=8]".to_owned()), "{tiles:?}");
 /// // Names without parameters come first.
 /// assert_eq!(names("f32[20,300]{1,0:T(8,128)}")[0], "TPU_8x128");
@@ -66,24 +68,22 @@ pub struct Recognised {
 /// assert!(names("[8,64] (8,(32,2)):(32,(1,512))").contains(&"COL32[LD=512]".to_owned()));
 /// ```
 pub fn recognise(named: &Named) -> Vec<Recognised> {
-    let layout = named.layout();
-    let mut found = names(named, "", &blocks(layout));
-    if found.is_empty() {
-        let (sizes, asked) = (any_blocks(layout), Asked { named, behind: "" });
-        found = catalogue().filter_map(|format| set(format, asked, &sizes)).collect();
-    }
-    if found.is_empty() {
-        found = names(named, "^T", &blocks(layout));
-    }
-    found.sort_by_key(|one| one.name.contains('['));
+    let (own, any) = (blocks(named.layout()), any_blocks(named.layout()));
+    let looked = [("", &own, &any), ("^T", &own, &Vec::new()), ("", &any, &any)];
+    let looked = looked.iter().map(|(behind, own, any)| names(named, behind, own, any));
+    let mut found = { looked }.find(|found| !found.is_empty()).unwrap_or_default();
+    found.sort_by_key(|one| one.name.contains('[') || one.bits.is_some());
     found
 }
 
-/// The names of every format, with what stands behind them, and with blocks of these sizes.
-fn names(named: &Named, behind: &'static str, sizes: &[u64]) -> Vec<Recognised> {
+/// The names of every format, with what stands behind them: with blocks of the sizes `own`, or one of them and one of the
+/// sizes `any`.
+fn names(named: &Named, behind: &'static str, own: &[u64], any: &[u64]) -> Vec<Recognised> {
     let asked = Asked { named, behind };
     let name = |format| {
-        usual(format, asked).or_else(|| set(format, asked, sizes)).or_else(|| spread(format, asked))
+        usual(format, asked)
+            .or_else(|| set(format, asked, own, any))
+            .or_else(|| spread(format, asked))
     };
     catalogue().filter_map(name).collect()
 }
@@ -106,7 +106,7 @@ fn usual(format: &'static Format, asked: Asked<'_>) -> Option<Recognised> {
 }
 
 /// The format with sizes for what depends on the element or the user.
-fn set(format: &'static Format, asked: Asked<'_>, sizes: &[u64]) -> Option<Recognised> {
+fn set(format: &'static Format, asked: Asked<'_>, own: &[u64], any: &[u64]) -> Option<Recognised> {
     let vary =
         |constant: &&crate::Constant| constant.units.is_empty() || !constant.presets.is_empty();
     if !format.constants.iter().any(vary) {
@@ -114,10 +114,11 @@ fn set(format: &'static Format, asked: Asked<'_>, sizes: &[u64]) -> Option<Recog
     }
     let units = dialect::units(format);
     let texts: Vec<String> = match &units[..] {
-        [one] => sizes.iter().map(|size| format!("{one}={size}")).collect(),
-        [one, two] => sizes
-            .iter()
-            .flat_map(|a| sizes.iter().map(move |b| format!("{one}={a},{two}={b}")))
+        [one] => own.iter().map(|size| format!("{one}={size}")).collect(),
+        [one, two] => [(own, own), (own, any), (any, own)]
+            .into_iter()
+            .flat_map(|(all, others)| all.iter().flat_map(|a| others.iter().map(move |b| (a, b))))
+            .map(|(a, b)| format!("{one}={a},{two}={b}"))
             .collect(),
         _ => Vec::new(),
     };

@@ -14,8 +14,7 @@
 //!
 //! Law: the product of the shape is the capacity.
 
-use tilewright_core::{Error, MAX_MODES, Pattern, TensorLayout};
-use tilewright_xla::Layout;
+use tilewright_core::{MAX_MODES, Pattern, TensorLayout};
 
 /// The extents that a notation gives, where they are a box of this many elements; else the length.
 pub(crate) fn checked(extents: &[u64], capacity: u64) -> Vec<u64> {
@@ -51,15 +50,6 @@ fn long_digits(layout: &TensorLayout) -> Option<Vec<(usize, u64)>> {
     let axes = pattern.digits().iter().map(|digit| usize::from(digit.axis()));
     let digits = axes.zip(storage.as_slice().iter().copied());
     Some(digits.filter(|(_, extent)| *extent > 1).collect())
-}
-
-/// The shape of an array in tiles of XLA's.
-pub(crate) fn of_tiles(layout: &Layout, dims: &[u64]) -> Result<Vec<u64>, Error> {
-    // With an alignment there may be padding behind the box, whether some dims need it or not.
-    match layout.tail_padding_alignment() > 1 {
-        true => Ok(vec![layout.padded_elements(dims)?]),
-        false => layout.final_bounds(dims),
-    }
 }
 
 #[cfg(test)]

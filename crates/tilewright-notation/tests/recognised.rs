@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tilewright_core::Dtype;
-use tilewright_notation::{Named, Spec, catalogue, recognise};
+use tilewright_notation::{Named, Recognised, Spec, catalogue, recognise};
 
 fn resolve(text: &str, dims: &[u64], dtype: Option<Dtype>) -> Option<Named> {
     Spec::parse(text).ok()?.resolve(Some(dims), dtype).ok()
@@ -120,7 +120,8 @@ fn small_blocks_have_names() {
                 };
                 let known = recognise(&named);
                 assert!(!known.is_empty(), "{text} of {m}×{n}");
-                let order: Vec<bool> = known.iter().map(|one| one.name.contains('[')).collect();
+                let set = |one: &Recognised| one.name.contains('[') || one.bits.is_some();
+                let order: Vec<bool> = known.iter().map(set).collect();
                 assert!(order.is_sorted(), "{known:?}");
                 parameters += usize::from(order.first() == Some(&true));
                 seen += 1;
@@ -128,4 +129,10 @@ fn small_blocks_have_names() {
         }
     }
     assert!(seen == 1500 && parameters > 300, "{seen} {parameters}");
+    let tiles = resolve("{1,0:T(4,1)}", &[64, 8], Some(Dtype::U8)).unwrap();
+    let names: Vec<String> = recognise(&tiles).into_iter().map(|known| known.name).collect();
+    assert!(names.contains(&"PaddingColumnMajor[BR=4,BC=8]".to_owned()), "{names:?}");
+    // A dense matrix has no block, and is none of these formats.
+    let dense = resolve("row-major", &[64, 8], Some(Dtype::U8)).unwrap();
+    assert!(recognise(&dense).iter().all(|known| !known.name.contains('[')));
 }

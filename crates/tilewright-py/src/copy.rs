@@ -244,8 +244,10 @@ fn strides(named: &Named, facts: &Facts) -> PyResult<(u64, Vec<u64>)> {
 
 /// The stride of a dim whose digits go on in each other.
 fn stride(modes: &[Mode]) -> Option<u64> {
+    let last = modes.last().map_or(0, |mode| mode.stride());
     let mut modes = modes.iter().filter(|mode| mode.extent() > 1);
-    let Some(first) = modes.next() else { return Some(0) };
+    // A dim of one coordinate keeps the stride that its layout has for it.
+    let Some(first) = modes.next() else { return u64::try_from(last).ok() };
     let mut next = first.stride().checked_mul(i64::try_from(first.extent()).ok()?)?;
     for mode in modes {
         if mode.stride() != next {

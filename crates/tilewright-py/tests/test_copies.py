@@ -164,6 +164,8 @@ def test_empty_arrays_lie_as_asked(dtype: Any) -> None:
         assert out.shape == array.shape and out.dtype == array.dtype and out.flags.writeable
         assert out.strides == tuple(one * array.itemsize for one in strides)
         assert tw.copy_(out, array) is out and raw(out) == raw(array)
+    one = np.zeros((1, 3, 4, 5), dtype)
+    assert (tw.copy_(tw.empty_like(one, "channels_last"), one) == one).all()
     with pytest.raises(tw.UnsupportedError, match="relayout"):
         tw.empty_like(np.zeros((40, 50), np.float16), "zN")
     with pytest.raises(tw.MismatchError):

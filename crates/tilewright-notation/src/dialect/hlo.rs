@@ -25,7 +25,6 @@ use crate::{
     error::{Error, Kind},
     notation::Notation,
     reading::{Given, Reading, Resolved},
-    storage,
 };
 
 pub(super) const DIALECT: Notation =
@@ -96,10 +95,8 @@ impl Hlo {
             ));
         }
         Ok(match &self.padded {
-            Some(padded) => {
-                (padded.lower(dims, &layout)?, storage::of_tiles(&layout, &padded.widths)?)
-            }
-            None => (layout.lower(dims)?, storage::of_tiles(&layout, dims)?),
+            Some(padded) => (padded.lower(dims, &layout)?, storage(&layout, &padded.widths)?),
+            None => (layout.lower(dims)?, storage(&layout, dims)?),
         })
     }
 
@@ -150,6 +147,15 @@ impl Reading for Hlo {
             fill: self.padded.as_ref().map_or(Fill::Unspecified, |padded| padded.fill),
             bare: false,
         })
+    }
+}
+
+/// The storage shape of an array in tiles.
+pub(super) fn storage(layout: &Layout, dims: &[u64]) -> Result<Vec<u64>, tilewright_core::Error> {
+    // With an alignment there may be padding behind the box, whether some dims need it or not.
+    match layout.tail_padding_alignment() > 1 {
+        true => Ok(vec![layout.padded_elements(dims)?]),
+        false => layout.final_bounds(dims),
     }
 }
 

@@ -215,9 +215,9 @@ def empty_like(array: Any, /, layout: str | Layout | TensorLayout | None = None)
     >>> out = empty_like(images, "channels_last")
     >>> out.shape, [stride // 4 for stride in out.strides]
     ((2, 3, 4, 5), [60, 1, 15, 3])
-    >>> empty_like(images[0, 0], "zN")
+    >>> empty_like(np.zeros((100, 30), np.float16), "zN")
     Traceback (most recent call last):
         ...
-    tilewright.UnsupportedError: no strides of the array's dims say f32[4,5] zN; relayout(array, to) gives its storage
+    tilewright.UnsupportedError: no strides of the array's dims say f16[100,30] zN; relayout(array, to) gives its storage
     """
     return _tilewright.empty_like(array, layout)

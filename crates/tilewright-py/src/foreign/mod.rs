@@ -251,7 +251,9 @@ impl Memory {
         }
         match told || *own != shape {
             true => Ok(self.bytes()),
-            false => Err(refused("copy", place.undecided(&tuple(own), &self.copied(place.name())))),
+            false => {
+                Err(refused("copy", place.undecided(&tuple(own), &self.contiguous(place.name()))))
+            }
         }
     }
 
@@ -264,7 +266,7 @@ impl Memory {
         let instead = match place {
             Place::Out => "give an output that is".to_owned(),
             Place::Source(name) => {
-                format!("it is not copied in silence, pass {}", self.copied(name))
+                format!("it is not copied in silence, pass {}", self.contiguous(name))
             }
         };
         let name = place.name();
@@ -277,7 +279,7 @@ impl Memory {
     }
 
     /// How a contiguous copy is made, in Python.
-    fn copied(&self, name: &str) -> String {
+    fn contiguous(&self, name: &str) -> String {
         match self.family {
             Family::Torch => format!("{name}.contiguous()"),
             Family::Numpy | Family::Other => format!("numpy.ascontiguousarray({name})"),

@@ -36,19 +36,11 @@ pub(super) fn tensor(
         }
         (None, None) => match plain(entry.dtype, &storage) {
             Ok(held) => (held, None),
-            Err(refusal) => {
-                let held = Held::bytes_alone(entry.len).ok_or_else(|| {
-                    Error::unsupported(path, format!("tensor {name:?}: {refusal}"))
-                })?;
-                (held, Some(refusal))
-            }
+            Err(refusal) => refused(path, entry, refusal)?,
         },
         (Some(_), None) => {
-            let own = &entry.name;
-            let said = format!(
-                "it is called {own:?}, as tensors are that are not row-major, and no metadata keeps its layout"
-            );
-            return Err(contradiction(said));
+            let said = "it is called as tensors are that are not row-major, and no metadata keeps its layout";
+            refused(path, entry, said.into())?
         }
         (None, Some(_)) => {
             let said = format!(
@@ -58,6 +50,8 @@ pub(super) fn tensor(
             return Err(contradiction(said));
         }
     };
+    // What has no layout keeps its whole name.
+    let name = if refusal.is_some() { &entry.name } else { name };
     Ok(Tensor {
         name: name.into(),
         file_dtype: entry.type_name.into(),
@@ -68,6 +62,13 @@ pub(super) fn tensor(
         held,
         len: entry.len,
     })
+}
+
+/// A tensor that is kept as it is, and why no layout can be given to it.
+fn refused(path: &Path, entry: &Entry, refusal: String) -> Result<(Held, Option<String>), Error> {
+    let held = Held::bytes_alone(entry.len)
+        .ok_or_else(|| Error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name)))?;
+    Ok((held, Some(refusal)))
 }
 
 /// A row-major array.
