@@ -235,7 +235,7 @@ fn position(
     width: usize,
     differs: impl Fn(&[u8], &[u8]) -> bool,
 ) -> Option<usize> {
-    if (x, y) == (width, width) && a == b {
+    if (x, y) == (width, width) && a.len() > width && a == b {
         return None;
     }
     // The last is shorter than a step where steps are longer than elements.

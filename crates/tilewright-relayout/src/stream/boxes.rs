@@ -27,7 +27,8 @@ impl Cut {
     pub(crate) fn new(region: &Region, elements: Elements, most: u64) -> Cut {
         // Elements are not cut.
         let bytes = u64::from(elements.src_bits / 8).max(1);
-        let grain = if region.packed || region.run % bytes > 0 { 1 } else { bytes };
+        let whole = !region.packed && region.run.is_multiple_of(bytes);
+        let grain = if whole { bytes } else { 1 };
         let step = grain as i64;
         let run = Loop { extent: region.run / grain, src: step, dst: step };
         let loops: Vec<Loop> = region.loops.iter().copied().chain([run]).collect();
