@@ -57,6 +57,7 @@ mod job;
 mod journal;
 mod lane;
 mod lock;
+mod loops;
 #[cfg(test)]
 mod losses;
 mod mark;
@@ -82,6 +83,7 @@ mod sink;
 mod source;
 mod space;
 mod stamp;
+mod sweep;
 mod temporary;
 mod tensor;
 mod verify;

@@ -17,7 +17,7 @@ use pyo3::{
 };
 use tilewright::{
     ask::Converted,
-    files::{self, Conversion, Job, Request, Tensor, Watch, open},
+    files::{self, Conversion, Job, Request, Tensor, Watch, open_watched},
 };
 
 use crate::{
@@ -122,7 +122,8 @@ fn convert<'py>(
     let request = request(job)?;
     let dry_run = flag(job, "dry_run")?;
     let watcher = Watcher::new(progress.as_ref())?;
-    let opened = py.detach(|| open(&input, request.reading())).raised()?;
+    let opened =
+        watcher.outcome(py.detach(|| open_watched(&input, request.reading(), &watcher)))?;
     let conversion = py.detach(|| Conversion::prepare(&opened, &output, request)).raised()?;
     let report = PyDict::new(py);
     report.set_item("warnings", warned(py, &input, conversion.warnings())?)?;
@@ -201,7 +202,8 @@ fn info<'py>(
     job: &Bound<'py, PyDict>,
 ) -> PyResult<(Vec<Bound<'py, PyDict>>, Vec<String>)> {
     let request = request(job)?;
-    let opened = py.detach(|| open(&path, request.reading())).raised()?;
+    let watcher = Watcher::new(None)?;
+    let opened = watcher.outcome(py.detach(|| open_watched(&path, request.reading(), &watcher)))?;
     let row = |tensor: &Tensor| {
         let row = PyDict::new(py);
         row.set_item("name", tensor.name())?;
@@ -236,14 +238,18 @@ impl Watcher {
 
     fn look(&self) {
         let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
-        let seen = Python::attach(|py| {
+        self.ask(|py| {
             py.check_signals()?;
             match &self.progress {
                 Some(progress) => progress.call1(py, (done, total)).map(drop),
                 None => Ok(()),
             }
         });
-        if let Err(error) = seen {
+    }
+
+    /// Keeps what Python raises.
+    fn ask(&self, ask: impl FnOnce(Python<'_>) -> PyResult<()>) {
+        if let Err(error) = Python::attach(ask) {
             self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
     }
@@ -270,7 +276,9 @@ impl Watch for Watcher {
         self.look();
     }
 
+    /// Also asked where nothing advances yet, as while a file is opened.
     fn cancelled(&self) -> bool {
+        self.ask(|py| py.check_signals());
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }
