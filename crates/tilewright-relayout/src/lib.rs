@@ -13,6 +13,7 @@
 //! | within one buffer | [`Plan::in_place`] |
 //! | typed views | [`relayout`] |
 //! | memory for a large array | [`Buffer`] |
+//! | weighted sums of numbers in memory | [`fn@sums`] |
 //!
 //! The instructions are those of the machine, found out at run time. The environment variable
 //! `TILEWRIGHT_ISA` (`avx512`, `avx2`, `neon`, `generic`) asks for others that it has, to compare or to
@@ -39,6 +40,7 @@ mod in_place;
 mod plan;
 mod program;
 mod stream;
+mod sums;
 mod typed;
 
 pub use buffer::Buffer;
@@ -55,4 +57,5 @@ pub use program::{
     region::{Loop, Region},
 };
 pub use stream::{Chunk, Read};
+pub use sums::{LANES, Numbers, Row, sums};
 pub use typed::relayout;
