@@ -80,13 +80,7 @@ impl Row {
 /// assert_eq!(found[0], 5 + 10 * 21 + 100 * 37);
 /// assert_eq!(found[15], 20 + 10 * 36 + 100 * 52);
 /// ```
-pub fn sums(
-    numbers: Numbers,
-    mask: u16,
-    bytes: &[u8],
-    from: u64,
-    rows: &[Row],
-) -> [u128; LANES] {
+pub fn sums(numbers: Numbers, mask: u16, bytes: &[u8], from: u64, rows: &[Row]) -> [u128; LANES] {
     kernel::sums(numbers, mask, bytes, from, rows)
 }
 

@@ -108,9 +108,8 @@ impl<const BITS: usize> Read for Bits<BITS> {
         let per = 8 / BITS;
         let shift = at % per * BITS;
         let row = bytes.get(at / per..)?.first_chunk::<9>()?;
-        let low = u64::from_le_bytes([
-            row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7],
-        ]);
+        let low =
+            u64::from_le_bytes([row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]]);
         let word = low >> shift | u64::from(row[8]) << 1 << (63 - shift);
         Some(std::array::from_fn(|i| (word >> (i * BITS)) as u16 & ((1 << BITS) - 1)))
     }
