@@ -39,6 +39,20 @@ impl Error {
         Error { kind: Kind::Unsupported, text }
     }
 
+    /// A stable word for machines: `parse`, `mismatch`, `buffer` or `unsupported`.
+    ///
+    /// ```
+    /// assert_eq!("12".parse::<tilewright_fingerprint::Fingerprint>().unwrap_err().kind(), "parse");
+    /// ```
+    pub fn kind(&self) -> &'static str {
+        match self.kind {
+            Kind::Text => "parse",
+            Kind::Mismatch => "mismatch",
+            Kind::Buffer => "buffer",
+            Kind::Unsupported => "unsupported",
+        }
+    }
+
     /// Whether a text is no key or no fingerprint.
     ///
     /// ```

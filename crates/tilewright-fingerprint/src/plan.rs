@@ -11,6 +11,9 @@ use crate::{
 /// The most rows of a sum: their list stays in a cache.
 const MOST_ROWS: u64 = 1024;
 
+/// Fewer rows than these are not taken of a loop that no digit ends.
+const FEW_ROWS: u64 = 64;
+
 /// The most numbers beside each other, unless one element has more.
 const MOST_LANES: u64 = 256;
 
@@ -174,7 +177,8 @@ fn rows_of(area: &Area, turn: &Turn, room: u64) -> Take {
     let fits = |turns: &u64| (2..=room).contains(turns) && to_begin(area, turn, *turns) == 0;
     match turns_to_cuts(turn).rev().find(fits) {
         Some(turns) => part(turn.extent, turns),
-        None if room < 2 => Take::Leave,
+        // What is outside would change the digits of what is inside: worth it for many rows alone.
+        None if room < FEW_ROWS => Take::Leave,
         None => part(turn.extent, room),
     }
 }
