@@ -49,7 +49,7 @@ fn a_conversion_changes_no_fingerprint() {
     let run = |args: &[&str]| run(folder.path(), args);
     for (from, ending, to) in [
         (LLM, "safetensors", ["zN", "{1,0:T(8,128)(2,1)}", "col-major"]),
-        (CNN, "safetensors", ["col-major", "{0,1,2,3}", "(n n0:3) … -> … n n0"]),
+        (CNN, "safetensors", ["col-major", "{0,1,2,3}", "NHWC"]),
         (GGUF, "gguf", ["(m) (n n0:32) -> n m n0", "row-major", "(m m0:5) n -> m n m0"]),
     ] {
         let (code, own) = run(&["fingerprint", from]);

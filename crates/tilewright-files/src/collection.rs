@@ -20,7 +20,7 @@ use crate::{
 /// use tilewright_files::Collection;
 /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let tensors = Collection::open(path).unwrap();
-/// assert_eq!(tensors.names().next(), Some("conv1.bias"));
+/// assert_eq!(tensors.names().next(), Some("0.bias"));
 /// ```
 #[derive(Debug)]
 pub struct Collection {

@@ -31,7 +31,7 @@ const SHARED: u64 = 16 << 20;
 /// use tilewright_files::{Collection, Key};
 /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let found = Collection::open(path).unwrap().fingerprints(&Key::default(), &()).unwrap();
-/// assert_eq!((found.tensors[0].name.as_str(), &found.tensors[0].dims[..]), ("conv1.bias", &[16][..]));
+/// assert_eq!((found.tensors[0].name.as_str(), &found.tensors[0].dims[..]), ("0.bias", &[32][..]));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Printed {

@@ -167,9 +167,14 @@ pub fn same_data(
     };
     let missing: Vec<Divergence> = only.map(missing).collect();
     for (at, own) in &prints {
+        let facts = |side: &Collection, name: &str| {
+            side.get(name).map(|(_, tensor)| (tensor.dtype(), tensor.dims().to_vec()))
+        };
+        let wanted = facts(a, &found[*at].name);
         let others = prints.iter().filter(|(other, [_, b])| other != at && *b == own[0]);
-        let named: Vec<Alike> =
-            others.map(|(other, _)| Alike::Named(found[*other].name.clone())).collect();
+        let names = others.map(|(other, _)| found[*other].name.clone());
+        let named = names.filter(|name| facts(b, name) == wanted).map(Alike::Named);
+        let named: Vec<Alike> = named.collect();
         found[*at].alike.extend(named);
     }
     found.extend(missing);

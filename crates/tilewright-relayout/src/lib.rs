@@ -37,6 +37,7 @@ mod display;
 mod elements;
 mod error;
 mod in_place;
+mod numbers;
 mod plan;
 mod program;
 mod stream;
@@ -47,6 +48,7 @@ pub use buffer::Buffer;
 pub use elements::{Elements, Extend};
 pub use error::Error;
 pub use in_place::InPlace;
+pub use numbers::{LANES, Numbers, Row};
 pub use plan::Plan;
 pub use program::{
     Program,
@@ -57,5 +59,5 @@ pub use program::{
     region::{Loop, Region},
 };
 pub use stream::{Chunk, Read};
-pub use sums::{LANES, Numbers, Row, sums};
+pub use sums::sums;
 pub use typed::relayout;

@@ -14,10 +14,10 @@ use super::{Answer, words::printable};
 /// use tilewright::{ask::{Answer, Printed}, files::{Collection, Key}};
 /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
 /// let key = Key::default();
-/// let found = Collection::open(path)?.only(&["conv1.bias"])?.fingerprints(&key, &())?;
+/// let found = Collection::open(path)?.only(&["0.bias"])?.fingerprints(&key, &())?;
 /// let answer = Printed { key, found };
-/// assert!(answer.to_string().starts_with("conv1.bias f32 [16] "));
-/// assert_eq!(answer.to_json()["tensors"][0]["name"], "conv1.bias");
+/// assert!(answer.to_string().starts_with("0.bias f32 [32] "));
+/// assert_eq!(answer.to_json()["tensors"][0]["name"], "0.bias");
 /// # Ok::<(), tilewright::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
