@@ -76,6 +76,13 @@ def zn(array):
     return np.ascontiguousarray(full.reshape(rows // 16, 16, columns // c0, c0).transpose(2, 0, 1, 3))
 
 
+def tiles(array):
+    """Tiles of 8 rows by 128 columns, row of tiles after row of tiles, also where there is one."""
+    full = padded(array, 8, 128)
+    rows, columns = full.shape
+    return np.ascontiguousarray(full.reshape(rows // 8, 8, columns // 128, 128).transpose(0, 2, 1, 3))
+
+
 def nc1hwc0(array):
     """NC1HWC0: channels in groups of 32 bytes, each group innermost."""
     c0 = 32 // array.itemsize
@@ -194,6 +201,10 @@ def check_safetensors(program, folder, torch):
     count = safetensors_there_and_back(program, folder, mixed, "*proj.weight", "zN", zn, torch)
     count += safetensors_there_and_back(program, folder, cnn, "[012].weight", "NC1HWC0[C0=8]", nc1hwc0, torch)
     count += safetensors_there_and_back(program, folder, written_by_numpy(folder), "*", "zN", zn, torch)
+    for spec in ("{1,0:T(8,128)}", "TPU_8x128"):
+        own = folder / spec
+        own.mkdir()
+        count += safetensors_there_and_back(program, own, written_by_numpy(own), "*", spec, tiles, torch)
     return count
 
 
@@ -219,7 +230,10 @@ def check_npy(program, folder):
         there = folder / f"{name}-zn.npy"
         program.converts(source, there, "--to", "zN", "--verify")
         npy_equals(there, zn(array), "C")
-        count += 3
+        there = folder / f"{name}-tiles.npy"
+        program.converts(source, there, "--to", "{1,0:T(8,128)}", "--verify")
+        npy_equals(there, tiles(array), "C")
+        count += 4
     return count
 
 

@@ -1,15 +1,17 @@
 //! The program on hostile texts and files of at most a kilobyte: what each command takes at worst, in time and
 //! memory.
+//!
+//! A text may ask for a layout that pads to any size, and a conversion writes what it was asked for. So conversions to
+//! such a text are planned and not run; those of files and of patterns are run.
 
 use std::{
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use crate::shell::Outcome;
+use crate::{measure::Meter, shell::Outcome};
 
 /// What a command may take.
 const SECONDS: f64 = 2.0;
@@ -39,7 +41,7 @@ const TEXTS: [&[&str]; 16] = [
     &["same", "@", "col-major", "--dims", "1000,1000", "--dtype", "f32"],
     &["recognise", "@"],
     &["eval", "@"],
-    &["convert", "IN.safetensors", "OUT.safetensors", "--force", "--to", "@"],
+    &["convert", "IN.safetensors", "OUT.safetensors", "--force", "--dry-run", "--to", "@"],
     &[
         "convert",
         "IN.safetensors",
@@ -50,7 +52,7 @@ const TEXTS: [&[&str]; 16] = [
         "--tensor",
         "@",
     ],
-    &["convert", "IN.safetensors", "OUT.safetensors", "--force", "--rule", "@"],
+    &["convert", "IN.safetensors", "OUT.safetensors", "--force", "--dry-run", "--rule", "@"],
 ];
 
 /// The commands that are given a file of such an ending.
@@ -82,7 +84,8 @@ pub(crate) fn run(root: &Path, program: &Path, folder: &Path) -> Outcome {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     fs::create_dir_all(folder).map_err(failed)?;
     fs::write(folder.join("IN.safetensors"), small()).map_err(failed)?;
-    let mut beyond = vec![];
+    let (mut meter, mut beyond) = (Meter::start()?, vec![]);
+    println!("    conversions to a text are planned, not run");
     println!("    seconds    MiB  command, and the input that took longest");
     for words in TEXTS {
         let inputs = texts(root, words[0]);
@@ -90,7 +93,7 @@ pub(crate) fn run(root: &Path, program: &Path, folder: &Path) -> Outcome {
             let text = String::from_utf8_lossy(input).replace('\0', " ");
             let words =
                 words.iter().map(|word| if *word == "@" { text.clone() } else { (*word).into() });
-            measured(Command::new(program).args(words).current_dir(folder))
+            measured(&mut meter, program, words, folder)
         })?;
         told(words, &worst, &mut beyond);
     }
@@ -100,7 +103,7 @@ pub(crate) fn run(root: &Path, program: &Path, folder: &Path) -> Outcome {
             fs::write(&path, input).map_err(failed)?;
             let named = path.to_string_lossy();
             let words = words.iter().map(|word| if *word == "@" { named.as_ref() } else { word });
-            measured(Command::new(program).args(words).current_dir(folder))
+            measured(&mut meter, program, words.map(String::from), folder)
         })?;
         told(words, &worst, &mut beyond);
     }
@@ -139,37 +142,20 @@ fn told(words: &[&str], worst: &Worst, beyond: &mut Vec<String>) {
 }
 
 /// The seconds and the peak of memory of a program, in MiB; it may succeed or refuse, but not be ended.
-fn measured(command: &mut Command) -> Outcome<(f64, u64)> {
-    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let start = Instant::now();
-    let mut child = quiet.spawn().map_err(|error| format!("the program did not start: {error}"))?;
-    let (mut peak, mut wait) = (0, Duration::from_micros(500));
-    loop {
-        peak = peak.max(resident(&child));
-        let status = child.try_wait().map_err(|error| error.to_string())?;
-        if let Some(status) = status {
-            let code = status.code().unwrap_or(-1);
-            if !(0..=3).contains(&code) {
-                return Err(format!("{command:?} ended with {status}"));
-            }
-            return Ok((start.elapsed().as_secs_f64(), peak >> 10));
-        }
-        if start.elapsed() > PATIENCE {
-            let ended = child.kill().and_then(|()| child.wait());
-            ended.map_err(|error| error.to_string())?;
-            return Ok((start.elapsed().as_secs_f64(), peak >> 10));
-        }
-        std::thread::sleep(wait);
-        wait = (wait * 2).min(Duration::from_millis(20));
+fn measured(
+    meter: &mut Meter,
+    program: &Path,
+    words: impl Iterator<Item = String>,
+    folder: &Path,
+) -> Outcome<(f64, u64)> {
+    let words: Vec<String> =
+        std::iter::once(program.to_string_lossy().into_owned()).chain(words).collect();
+    let run = meter.run(&words, folder, PATIENCE)?;
+    let is_over = run.seconds >= PATIENCE.as_secs_f64();
+    if !(0..=3).contains(&run.code) && !is_over {
+        return Err(format!("{words:?} ended with {}", run.code));
     }
-}
-
-/// The peak of a program's memory so far in KiB; 0 where the system does not say.
-fn resident(child: &Child) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let number = line.and_then(|line| line.split_whitespace().next());
-    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+    Ok((run.seconds, run.mebibytes))
 }
 
 /// A file of one small tensor.

@@ -13,6 +13,7 @@ mod ci;
 mod emulated;
 mod faults;
 mod fuzz;
+mod measure;
 mod memory;
 mod oracles;
 mod platforms;

@@ -155,7 +155,8 @@ fn package(root: &Path) -> Verdict {
     match (has_torch, has_jax(root, &python)) {
         (false, false) => Verdict::Skipped("neither torch nor jax installs here".into()),
         _ => {
-            verdict(wheel::test_with(root, &python, &["tests/test_torch.py", "tests/test_jax.py"]))
+            let files = ["tests/test_torch.py", "tests/test_accelerate.py", "tests/test_jax.py"];
+            verdict(wheel::test_with(root, &python, &files))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{
-    Args, Parser, Subcommand,
+    ArgGroup, Args, Parser, Subcommand,
     builder::{OsStringValueParser, TypedValueParser},
 };
 use clap_complete::Shell;
@@ -60,12 +60,13 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Rewrite the tensors of a file in another layout
     #[command(after_help = "\
-The result is a file of the kind of the input, but that npy and raw bytes can
-become each other: safetensors, npz and GGUF stay what they are, and keep what
-else is in them. raw:, npy:, npz:, gguf: and safetensors: before a path say what
-a file is, whatever its name ends in; - is standard input, or output, and ./- a
-file of that name. Quantised types of GGUF move by whole blocks: a layout keeps
-the elements of a block together.
+The result is a file of the kind of the input, with all that is in it. But npy
+and raw bytes become each other, and the one tensor of a .safetensors, which has
+the name of their file; and one tensor of any file, chosen by --tensor, becomes
+an array in .npy or raw:PATH. raw:, npy:, npz:, gguf: and safetensors: before a
+path say what a file is, whatever its name ends in; - is standard input, or
+output, and ./- a file of that name. Quantised types of GGUF move by whole
+blocks: a layout keeps the elements of a block together.
 
 A .npy or raw result whose own header cannot say how it lies has a note beside
 it, OUT.tilewright.json, which is read back.
@@ -255,6 +256,15 @@ fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
+/// The text of a layout. A word with two dashes before it is an option that is misspelled.
+pub(super) fn layout(text: &str) -> Result<String, String> {
+    let word = text.strip_prefix("--").filter(|rest| rest.starts_with(char::is_alphabetic));
+    match word {
+        Some(_) => Err("there is no such option, and no layout begins with --".into()),
+        None => Ok(text.to_owned()),
+    }
+}
+
 /// The array that a general SPEC is about.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Array {
@@ -330,33 +340,28 @@ pub(crate) struct Infer {
 }
 
 #[derive(Args, Debug)]
+#[command(group(ArgGroup::new("place").required(true)))]
 pub(crate) struct Index {
     /// The layout
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) spec: String,
     #[command(flatten)]
     pub(crate) array: Array,
     /// One integer per dim; for a bare layout also one colexicographic index
-    #[arg(
-        long,
-        value_name = "I,J,…",
-        required_unless_present = "offset",
-        conflicts_with = "offset",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "I,J,…", group = "place", allow_hyphen_values = true)]
     pub(crate) coord: Option<String>,
     /// An offset in elements
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", group = "place", allow_hyphen_values = true)]
     pub(crate) offset: Option<i64>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Same {
     /// One layout
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) a: String,
     /// The other
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) b: String,
     #[command(flatten)]
     pub(crate) array: Array,

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::Value;
-use tilewright::ask::Answer;
+use tilewright::ask::{Answer, words::printable};
 
 use crate::{exit::ExitCode, screen};
 
@@ -51,7 +51,7 @@ impl Output {
     /// Prints a note on stderr, where notes are wanted.
     pub(crate) fn remark(&self, note: &str) {
         if !self.json && !self.quiet {
-            complain(&format!("note: {note}\n"));
+            complain(&format!("note: {}\n", printable(note)));
         }
     }
 

@@ -208,6 +208,26 @@ fn help_fits_and_its_examples_are_whole() {
 }
 
 #[test]
+fn lists_fit_their_width() {
+    let data = |name: &str| format!("{}/../../corpus/data/{name}", env!("CARGO_MANIFEST_DIR"));
+    let model = data("tiny_llm_mixed.safetensors");
+    fits(&["eval", "--functions"]);
+    fits(&["bench", "--list"]);
+    fits(&["info", &model]);
+    let folder = tempfile::tempdir().unwrap();
+    let result = folder.path().join("a.safetensors");
+    let to = ["--to", "{1,0:T(8,128)(2,1)}", "--skip-unfit", "--dry-run"];
+    let dry = [&["convert", &model, result.to_str().unwrap()], &to[..]].concat();
+    fits(&dry);
+    // Where a line has no room, layouts and numbers have one each, and nothing is lost.
+    let some = [&dry[..], &["--tensor", "*k_proj.weight"]].concat();
+    let (wide, narrow) = (printed(Some(400), &some), printed(Some(100), &some));
+    assert!(wide.contains("%), ") && !wide.contains("\n    "), "{wide}");
+    assert_eq!(narrow.replace("\n    ", ", "), wide);
+    assert!(printed(Some(60), &dry).contains(" characters more\n"));
+}
+
+#[test]
 fn columns_that_are_no_number_are_ignored() {
     let text = |columns: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));

@@ -108,8 +108,9 @@ fn sides(extents: &[u64], stored: &[Vec<Digit>; 2], most: u64) -> Vec<u64> {
         turns.sort_by_key(|stored| stretch(stored, &sides, extents));
         let grown = turns.into_iter().find_map(|stored| {
             let (axis, to) = growth(stored, &sides, extents)?;
-            (u128::from(size / sides[axis]) * u128::from(to) <= u128::from(most))
-                .then_some((axis, to))
+            let room = most / (size / sides[axis]);
+            let to = if to <= room { to } else { room / GRAIN * GRAIN };
+            (to > sides[axis]).then_some((axis, to))
         });
         match grown {
             Some((axis, to)) => sides[axis] = to,
@@ -117,6 +118,9 @@ fn sides(extents: &[u64], stored: &[Vec<Digit>; 2], most: u64) -> Vec<u64> {
         }
     }
 }
+
+/// Where there is no room for twice as much, a box grows by this.
+const GRAIN: u64 = 16;
 
 /// How far a digit reaches along its dim.
 fn end(digit: &Digit, extents: &[u64]) -> u64 {

@@ -3,11 +3,32 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tilewright_core::Remedy;
+use tilewright_relayout::Buffer as Memory;
 
 use crate::Error;
 
 /// The least bound that is taken, in bytes.
 pub(crate) const LEAST: u64 = 4096;
+
+/// What is held of a tensor beside buffers, in bytes: its name, its layout, what happens to it and the header of a
+/// result. Measured; a long name takes more, a layout that others have less.
+const OF_TENSOR: u64 = 3 << 10;
+
+/// What is held of tensors beside buffers and not counted, in bytes.
+const UNCOUNTED: u64 = 64 << 20;
+
+/// What a bound leaves for buffers beside this number of tensors; an error, with what is needed, where that is too
+/// little.
+pub(crate) fn beside(limit: u64, tensors: usize) -> Result<u64, Error> {
+    let held = (tensors as u64).saturating_mul(OF_TENSOR).saturating_sub(UNCOUNTED);
+    limit.checked_sub(held).filter(|left| *left >= LEAST).ok_or_else(|| {
+        let least = Some(held.saturating_add(LEAST));
+        let said = format!(
+            "what is held of {tensors} tensors takes about {held} bytes beside buffers, of a bound of {limit}"
+        );
+        Error::usage(said).with(&[Remedy::MoreMemory { least }])
+    })
+}
 
 /// How many bytes of buffers may live at once, how many do, and the most that did.
 #[derive(Debug)]
@@ -40,7 +61,11 @@ impl Budget {
     /// A buffer of zeros; an error beyond the bound or if the system has no memory.
     pub(crate) fn buffer(&self, len: u64) -> Result<Buffer<'_>, Error> {
         let held = self.held(len)?;
-        Ok(Buffer { bytes: zeros(len)?, _held: held })
+        let bytes = match len {
+            ..LARGE => Bytes::Short(zeros(len)?),
+            _ => Bytes::Large(Memory::new(len).map_err(|_| Error::memory(len))?),
+        };
+        Ok(Buffer { bytes, _held: held })
     }
 
     /// Counts `len` bytes more, if they stay within the bound.
@@ -84,10 +109,21 @@ impl Drop for Held<'_> {
     }
 }
 
+/// Buffers from this length on are given by the system page by page, as they are used: nobody waits for the zeros of
+/// all of it.
+const LARGE: u64 = 1 << 20;
+
+/// The memory of a buffer.
+#[derive(Debug)]
+enum Bytes {
+    Short(Vec<u8>),
+    Large(Memory),
+}
+
 /// Counted bytes; given back when dropped.
 #[derive(Debug)]
 pub(crate) struct Buffer<'a> {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     _held: Held<'a>,
 }
 
@@ -95,13 +131,19 @@ impl std::ops::Deref for Buffer<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.bytes
+        match &self.bytes {
+            Bytes::Short(bytes) => bytes,
+            Bytes::Large(bytes) => bytes,
+        }
     }
 }
 
 impl std::ops::DerefMut for Buffer<'_> {
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
+        match &mut self.bytes {
+            Bytes::Short(bytes) => bytes,
+            Bytes::Large(bytes) => bytes,
+        }
     }
 }
 

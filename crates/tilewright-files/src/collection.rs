@@ -57,7 +57,7 @@ impl Collection {
     }
 
     fn add(&mut self, place: &Place, stem: Option<String>) -> Result<(), Error> {
-        let input = open_place(place, &Reading::default())?;
+        let input = open_place(place, &Reading::default(), &())?;
         let at = self.inputs.len();
         for (i, tensor) in input.tensors().iter().enumerate() {
             let own = stem.clone().filter(|_| input.is_array());

@@ -1,31 +1,38 @@
 //! One tensor of two files: every element, box by box, then every padding element.
 //!
 //! Nothing here asks a relayout plan. A box of coordinates is read on both sides, in stretches as long as
-//! memory permits, and walked by the digits of both layouts.
+//! memory permits, and walked by the digits of both layouts. Boxes are compared by several threads.
+
+use std::ops::Range;
 
 use tilewright_core::ByteOrder;
 
 use crate::{
-    Difference, Error, Watch,
+    Difference, Error,
     boxes::{self, Area, Boxes},
-    budget::Budget,
+    budget::Held as Memory,
+    crew::Crew,
     held::Held,
     padding,
-    patch::{Patch, Side, comparing},
+    patch::{Patch, Places, Side, comparing},
     rows::{Rows, Stretch},
-    watch::go_on,
     word::{element, words},
 };
 
 /// The most bytes of a box on one side, which then stays in the processor's cache.
 const MOST: u64 = 256 << 10;
 
+/// The elements that are compared together where both sides are in a buffer: they stay in the fastest cache.
+const CELL: u64 = 4096;
+
+/// The sides of boxes that are not cut into cells: rows would be too short.
+const LONG: u64 = 64;
+
 /// The first difference between a result and its original, if there is any.
 pub(crate) fn tensors(
     to: &Side<'_>,
     from: &Side<'_>,
-    watch: &dyn Watch,
-    budget: &Budget,
+    crew: Crew<'_>,
 ) -> Result<Option<Difference>, Error> {
     check(to)?;
     check(from)?;
@@ -33,21 +40,20 @@ pub(crate) fn tensors(
         && (to.held.bits, to.held.order) == (from.held.bits, from.held.order);
     // Where another fill is expected, the padding of the original is none.
     let filled = to.promised && !(from.promised && from.fill == to.fill);
-    if alike && (!filled || to.held.layout().padding() == 0) && same_bytes(to, from, watch, budget)?
-    {
-        watch.advance(to.len);
+    if alike && (!filled || to.held.layout().padding() == 0) && same_bytes(to, from, crew)? {
+        crew.watch().advance(to.len);
         return Ok(None);
     }
     let found = match to.held.layout().size() {
         0 => None,
-        _ => elements(to, from, watch, budget)?,
+        _ => elements(to, from, crew)?,
     };
     let found = match found {
-        None => padding::difference(to, watch, budget)?,
+        None => padding::difference(to, crew.watch(), crew.budget())?,
         found => found,
     };
     if to.held.layout().size() == 0 {
-        watch.advance(to.len);
+        crew.watch().advance(to.len);
     }
     Ok(found)
 }
@@ -68,70 +74,56 @@ fn check(side: &Side<'_>) -> Result<(), Error> {
     }
 }
 
-fn same_bytes(
-    to: &Side<'_>,
-    from: &Side<'_>,
-    watch: &dyn Watch,
-    budget: &Budget,
-) -> Result<bool, Error> {
+fn same_bytes(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<bool, Error> {
     if to.len != from.len {
         return Ok(false);
     }
-    let step = to.len.min(budget.limit() / 2).min(1 << 20);
-    let (mut a, mut b) = (budget.buffer(step)?, budget.buffer(step)?);
-    let mut at = 0;
-    while at < to.len {
-        go_on(watch)?;
-        let len = step.min(to.len - at) as usize;
-        to.source.read(&mut a[..len], to.at + at)?;
-        from.source.read(&mut b[..len], from.at + at)?;
-        if a[..len] != b[..len] {
-            return Ok(false);
-        }
-        at += len as u64;
-    }
-    Ok(true)
+    let (budget, members) = (crew.budget(), crew.members(to.len));
+    let step = to.len.min(budget.limit() / 2 / members as u64).clamp(1, MOST);
+    let pieces = (0..to.len.div_ceil(step)).map(|i| i * step..to.len.min((i + 1) * step));
+    let join = || {
+        let (mut a, mut b) = (budget.buffer(step)?, budget.buffer(step)?);
+        Ok(move |piece: &Range<u64>| {
+            let len = (piece.end - piece.start) as usize;
+            let (a, b) =
+                (a.get_mut(..len).unwrap_or_default(), b.get_mut(..len).unwrap_or_default());
+            to.source.read(a, to.at + piece.start)?;
+            from.source.read(b, from.at + piece.start)?;
+            Ok((a != b).then_some(()))
+        })
+    };
+    Ok(crew.first(members, pieces, (|_: &_| 1, 1, 0), join)?.is_none())
 }
 
 /// The first element that differs, box by box.
-fn elements(
-    to: &Side<'_>,
-    from: &Side<'_>,
-    watch: &dyn Watch,
-    budget: &Budget,
-) -> Result<Option<Difference>, Error> {
-    // Three eighths of the bound for the bytes of either side, a sixteenth for the list of either, and what
-    // is left for the stretches of a row.
-    let limit = budget.limit();
-    let (room, list, rows) = ((limit / 8 * 3).min(MOST), limit / 16, limit / 8);
-    let most_kept = (rows.min(MOST) / size_of::<Stretch>() as u64) as usize;
-    let list = list.min(MOST);
-    let _kept = budget.held((most_kept * size_of::<Stretch>()) as u64)?;
+fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Difference>, Error> {
+    // Of what each thread has, three eighths for the bytes of either side, a sixteenth for the list of either, and
+    // what is left for the stretches of a row.
+    let (budget, members) = (crew.budget(), crew.members(to.len));
+    let limit = budget.limit() / members as u64;
+    let room = (limit / 8 * 3).min(MOST);
     let (a, b) = (to.held.layout(), from.held.layout());
-    let mut pair = Pair {
-        rows: Rows::new(a, b, most_kept).map_err(comparing)?,
-        a: Patch::new(to, room, list, budget)?,
-        b: Patch::new(from, room, list, budget)?,
-        to,
-        from: from.held,
+    let join = || {
+        let most_kept = ((limit / 8).min(MOST) / size_of::<Stretch>() as u64) as usize;
+        let (list, kept) = ((limit / 16).min(MOST), (most_kept * size_of::<Stretch>()) as u64);
+        let mut pair = Pair {
+            _kept: budget.held(kept)?,
+            rows: Rows::new(a, b, most_kept).map_err(comparing)?,
+            a: Patch::new(to, room, list, budget)?,
+            b: Patch::new(from, room, list, budget)?,
+            to,
+            from: from.held,
+        };
+        Ok(move |area: &Area| pair.differing(area))
     };
     let widest = u64::from(to.held.bits.max(from.held.bits));
-    let (size, mut done, mut told) = (a.size(), 0u64, 0u64);
-    for area in Boxes::new([a, b], (room * 8 / widest).max(1)).map_err(comparing)? {
-        go_on(watch)?;
-        if let Some(found) = pair.differing(&area)? {
-            return Ok(Some(found));
-        }
-        done += boxes::size(&area);
-        let tells = (u128::from(to.len) * u128::from(done) / u128::from(size)) as u64;
-        watch.advance(tells - told);
-        told = tells;
-    }
-    Ok(None)
+    let pieces = Boxes::new([a, b], (room * 8 / widest).max(1)).map_err(comparing)?;
+    crew.first(members, pieces, (boxes::size, a.size(), to.len), join)
 }
 
 /// Both sides of a box, while elements are compared.
 struct Pair<'s, 'b> {
+    _kept: Memory<'b>,
     rows: Rows<'s>,
     a: Patch<'s, 'b>,
     b: Patch<'s, 'b>,
@@ -154,7 +146,7 @@ impl Pair<'_, '_> {
         let mut pending = vec![area.clone()];
         while let Some(area) = pending.pop() {
             if self.a.read(&area)? && self.b.read(&area)? {
-                match self.compare(&area)? {
+                match self.compare_all(&area)? {
                     None => continue,
                     found => return Ok(found),
                 }
@@ -168,8 +160,25 @@ impl Pair<'_, '_> {
         Ok(None)
     }
 
+    /// The first element that differs in the buffers, cell by cell.
+    fn compare_all(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
+        let mut pending = vec![area.clone()];
+        while let Some(area) = pending.pop() {
+            let longest = area.iter().map(|range| range.end - range.start).max().unwrap_or(0);
+            let large = longest > LONG && boxes::size(&area) > CELL && self.rows.are_alike();
+            match boxes::halves(&area).filter(|_| large) {
+                Some([low, high]) => pending.extend([high, low]),
+                None => match self.compare(&area)? {
+                    None => {}
+                    found => return Ok(found),
+                },
+            }
+        }
+        Ok(None)
+    }
+
     fn compare(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
-        let Pair { rows, a, b, to, from } = self;
+        let Pair { rows, a, b, to, from, .. } = self;
         let mut both = Both { a, b, to: to.held, from };
         let mut found = Ok(None);
         rows.each(area, &mut |stretch, start, dim| {
@@ -207,17 +216,45 @@ struct Both<'x, 's, 'b> {
     from: &'x Held,
 }
 
-/// The elements of a stretch that lie among the next `left` of a buffer, its first among them.
-fn together(left: u64, stride: i64) -> u64 {
-    match u64::try_from(stride) {
-        Ok(stride) if stride > 0 && stride < left => (left - 1) / stride + 1,
-        _ => 1,
-    }
+/// Elements at a distance, in bytes, that is no less than their width.
+type Spread<'x> = (&'x [u8], usize);
+
+/// The bytes of `count` elements of `width` bytes at these places, from the first to behind the last.
+fn spread(bytes: &[u8], places: Places, count: u64, width: usize) -> Option<Spread<'_>> {
+    let step = usize::try_from(places.step).ok()?.checked_mul(width)?;
+    let first = usize::try_from(places.at).ok()?.checked_mul(width)?;
+    let len = (count as usize - 1).checked_mul(step)?.checked_add(width)?;
+    Some((bytes.get(first..)?.get(..len)?, step))
 }
 
-/// The bytes from an element of `W` bytes on.
-fn tail<const W: usize>(bytes: &[u8], at: u64) -> &[u8] {
-    bytes.get(at as usize * W..).unwrap_or_default()
+/// How many elements are in front of the first that differs, if one does; `differs` looks at their first bytes.
+#[inline(always)]
+fn position(
+    (a, x): Spread<'_>,
+    (b, y): Spread<'_>,
+    width: usize,
+    differs: impl Fn(&[u8], &[u8]) -> bool,
+) -> Option<usize> {
+    if (x, y) == (width, width) && a.len() > width && a == b {
+        return None;
+    }
+    // The last is shorter than a step where steps are longer than elements.
+    let whole = a.len().div_ceil(x) - usize::from(x > width || y > width);
+    let mut pairs = a.chunks_exact(x).zip(b.chunks_exact(y)).take(whole);
+    pairs.position(|(a, b)| differs(a, b)).or_else(|| {
+        let (a, b) = (a.get(whole * x..)?, b.get(whole * y..)?);
+        (!a.is_empty() && differs(a, b)).then_some(whole)
+    })
+}
+
+/// [`position`] for elements of any width.
+fn wide(a: Spread<'_>, b: Spread<'_>, width: usize) -> Option<usize> {
+    position(a, b, width, |a, b| a.get(..width) != b.get(..width))
+}
+
+/// [`position`] for elements of `W` bytes.
+fn narrow<const W: usize>(a: Spread<'_>, b: Spread<'_>, _: usize) -> Option<usize> {
+    position(a, b, W, |a, b| a.first_chunk::<W>() != b.first_chunk::<W>())
 }
 
 /// The error of an element that was not read.
@@ -231,22 +268,19 @@ impl Both<'_, '_, '_> {
     fn difference(&mut self, stretch: &Stretch) -> Result<Option<(u64, u128, u128)>, Error> {
         let whole_bytes =
             (self.to.bits, self.to.order) == (self.from.bits, self.from.order) && self.to.bits >= 8;
-        let from = match whole_bytes {
-            false => 0,
-            true if stretch.a.1 == 1 && stretch.b.1 == 1 => self.unequal_bytes(stretch)?,
-            true => match self.to.bits {
-                8 => self.unequal::<1>(stretch),
-                16 => self.unequal::<2>(stretch),
-                32 => self.unequal::<4>(stretch),
-                64 => self.unequal::<8>(stretch),
-                128 => self.unequal::<16>(stretch),
-                _ => 0,
-            },
+        let from = match self.to.bits {
+            _ if !whole_bytes => 0,
+            8 => self.unequal(stretch, narrow::<1>),
+            16 => self.unequal(stretch, narrow::<2>),
+            32 => self.unequal(stretch, narrow::<4>),
+            64 => self.unequal(stretch, narrow::<8>),
+            128 => self.unequal(stretch, narrow::<16>),
+            _ => self.unequal(stretch, wide),
         };
         for i in from..stretch.len {
-            let a = self.a.find(stretch.a.0 + i as i64 * stretch.a.1);
-            let b = self.b.find(stretch.b.0 + i as i64 * stretch.b.1);
-            let ((a, _), (b, _)) =
+            let a = self.a.find(stretch.a.0 + i as i64 * stretch.a.1, 1);
+            let b = self.b.find(stretch.b.0 + i as i64 * stretch.b.1, 1);
+            let (Places { at: a, .. }, Places { at: b, .. }) =
                 (a.ok_or_else(|| missing(self.to))?, b.ok_or_else(|| missing(self.from))?);
             for word in 0..words(self.to.bits) {
                 let value = element(self.a.bytes(), a, self.to.bits, word);
@@ -262,48 +296,23 @@ impl Both<'_, '_, '_> {
         Ok(None)
     }
 
-    /// How many elements of a stretch of neighbours are in front of the first piece that differs.
-    fn unequal_bytes(&mut self, stretch: &Stretch) -> Result<u64, Error> {
-        let (width, mut i) = (u64::from(self.to.bits / 8), 0);
-        while i < stretch.len {
-            let (a, many) = self.a.find(stretch.a.0 + i as i64).ok_or_else(|| missing(self.to))?;
-            let (b, more) =
-                self.b.find(stretch.b.0 + i as i64).ok_or_else(|| missing(self.from))?;
-            let count = many.min(more).min(stretch.len - i);
-            let range = |at: u64| (at * width) as usize..((at + count) * width) as usize;
-            let a = self.a.bytes().get(range(a)).ok_or_else(|| missing(self.to))?;
-            if Some(a) != self.b.bytes().get(range(b)) {
-                break;
-            }
-            i += count;
-        }
-        Ok(i)
-    }
-
-    /// How many elements of `W` bytes are in front of the first that differs, or of one that was not read.
-    fn unequal<const W: usize>(&mut self, stretch: &Stretch) -> u64 {
-        let mut i = 0;
+    /// How many elements of whole bytes are in front of the first that differs, or of one that was not read.
+    fn unequal(
+        &mut self,
+        stretch: &Stretch,
+        position: fn(Spread<'_>, Spread<'_>, usize) -> Option<usize>,
+    ) -> u64 {
+        let (mut i, width) = (0, (self.to.bits / 8) as usize);
         while i < stretch.len {
             let at = |(offset, stride): (i64, i64)| offset + i as i64 * stride;
-            let (Some(a), Some(b)) = (self.a.find(at(stretch.a)), self.b.find(at(stretch.b)))
-            else {
-                return i;
-            };
-            let count = together(a.1, stretch.a.1).min(together(b.1, stretch.b.1));
-            let count = count.min(stretch.len - i);
-            let (a, b) = (tail::<W>(self.a.bytes(), a.0), tail::<W>(self.b.bytes(), b.0));
-            let steps = [stretch.a.1, stretch.b.1];
-            let steps = steps.map(|stride| (stride.max(1) as usize).saturating_mul(W));
-            let holds = |bytes: &[u8], step: usize| {
-                bytes.len() >= (count as usize - 1).saturating_mul(step).saturating_add(W)
-            };
-            if !holds(a, steps[0]) || !holds(b, steps[1]) {
-                return i;
-            }
-            let mut pairs = a.chunks(steps[0]).zip(b.chunks(steps[1])).take(count as usize);
-            let differs = |(a, b): (&[u8], &[u8])| a.first_chunk::<W>() != b.first_chunk::<W>();
-            if let Some(equal) = pairs.position(differs) {
-                return i + equal as u64;
+            let a = self.a.find(at(stretch.a), stretch.a.1);
+            let (Some(a), Some(b)) = (a, self.b.find(at(stretch.b), stretch.b.1)) else { return i };
+            let count = a.count.min(b.count).min(stretch.len - i);
+            let a = spread(self.a.bytes(), a, count, width);
+            let b = spread(self.b.bytes(), b, count, width);
+            let (Some(a), Some(b)) = (a, b) else { return i };
+            if let Some(before) = position(a, b, width) {
+                return i + before as u64;
             }
             i += count;
         }

@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use tilewright_core::Remedy;
+
 use crate::{
-    Action, Error, Input, Job, Request,
+    Action, Error, Input, Job, Request, budget,
     container::{Format, Target},
     destination, journal, lock,
     note::{self, Texts},
     open::check_reading,
     place::Place,
-    request::{Choice, check_memory},
+    request::{self, Choice, check_memory},
 };
 
 /// A checked conversion of one file, ready to run.
@@ -124,7 +126,9 @@ impl<'a> Conversion<'a> {
         let to_stream = |format: &Format, _: &Place, request: &Request| {
             destination::check_stream(format, request)
         };
-        let conversion = Conversion::decided(input, out, request, to_stream)?;
+        let mut conversion = Conversion::decided(input, out, request, to_stream)?;
+        let memory = conversion.request.memory;
+        conversion.jobs.iter_mut().try_for_each(|job| job.in_order(memory))?;
         Ok(Conversion { streamed: true, ..conversion })
     }
 
@@ -132,10 +136,13 @@ impl<'a> Conversion<'a> {
     fn decided(
         input: &'a Input,
         out: Place,
-        request: Request,
+        mut request: Request,
         may_go: impl FnOnce(&'static Format, &Place, &Request) -> Result<(), Error>,
     ) -> Result<Conversion<'a>, Error> {
         check_memory(request.memory)?;
+        // Those of the input and of the result; to verify it, both are read again.
+        let sets = if request.verify { 4 } else { 2 };
+        request.memory = budget::beside(request.memory, sets * input.tensors().len())?;
         check_reading(input.container_format(), &request.reading)?;
         let format = destination::format_of(input, &out)?;
         may_go(format, &out, &request)?;
@@ -198,7 +205,15 @@ impl<'a> Conversion<'a> {
             let spec = job.to.named.to_spec();
             format!("no layout can be noted beside standard output: it lies as `{spec}`")
         });
-        self.input.warnings().chain(lost)
+        let left = match self.format.array.is_some() && !self.input.is_array() {
+            true => self.input.facts().len(),
+            false => 0,
+        };
+        let left = (left > 0).then(|| {
+            let shown = self.format.shown;
+            format!("{shown} has no metadata: what the file says beside its tensors is left out ({left})")
+        });
+        self.input.warnings().chain(lost).chain(left)
     }
 
     /// The path of the result.
@@ -219,6 +234,39 @@ impl<'a> Conversion<'a> {
     }
 }
 
+/// The name that the one array of an input has in a result of this format, where it gets one.
+pub(crate) fn array_name(input: &Input, format: &Format) -> Option<String> {
+    (input.is_array() && format.array.is_none()).then(|| input.array_name())
+}
+
+/// The number of the one tensor of an input that a result of this format holds; `None` where it holds all.
+pub(crate) fn the_one(
+    input: &Input,
+    format: &Format,
+    request: &Request,
+) -> Result<Option<usize>, Error> {
+    if input.is_array() || format.array.is_none() {
+        return Ok(None);
+    }
+    let only = request::only(request, input.tensors())?;
+    let all = input.tensors().iter().enumerate();
+    let meant = all.filter(|(_, tensor)| request::is_meant(&only, &tensor.name));
+    let meant: Vec<(usize, &str)> =
+        meant.map(|(number, tensor)| (number, tensor.name.as_str())).collect();
+    let (path, shown) = (input.path.display(), format.shown);
+    match meant.as_slice() {
+        [(one, _)] => Ok(Some(*one)),
+        [(_, first), (_, second), ..] => {
+            let all = meant.len();
+            let said = format!(
+                "{path}: {shown} holds one tensor, and {all} are meant: besides {first:?} such as {second:?}"
+            );
+            Err(Error::usage(said).with(&[Remedy::LeaveOut]))
+        }
+        [] => Err(Error::usage(format!("{path} holds no tensor, {shown} holds one"))),
+    }
+}
+
 /// What a request does with every tensor of an input that becomes a file of this format.
 pub(crate) fn jobs(
     input: &Input,
@@ -228,9 +276,11 @@ pub(crate) fn jobs(
     let choice = Choice::new(request, input.tensors())?;
     // Both say a byte order, or the lowest byte comes first.
     let ordered = format.orders && input.container_format().orders;
-    let mut jobs = Vec::with_capacity(input.tensors().len());
-    for (number, tensor) in input.tensors().iter().enumerate() {
-        let job = match choice.of(&tensor.name) {
+    let (all, only) = (input.tensors().iter().enumerate(), the_one(input, format, request)?);
+    let name = array_name(input, format);
+    let mut jobs = Vec::new();
+    for (number, tensor) in all.filter(|(number, _)| only.is_none_or(|only| only == *number)) {
+        let mut job = match choice.of(&tensor.name) {
             // What is no array is meant by no layout, unless it is named.
             Some(_) if tensor.is_other() && request.only.is_empty() => {
                 let why = tensor.refusal.clone().unwrap_or_default();
@@ -239,6 +289,9 @@ pub(crate) fn jobs(
             Some(spec) => Job::new(number, (&input.path, tensor), spec, request, ordered)?,
             None => Job::copy(number, tensor, Action::Copy),
         };
+        if let Some(name) = &name {
+            job.name.clone_from(name);
+        }
         if job.to.order.is_big() && !format.orders {
             return Err(Error::usage(format!(
                 "tensor {:?}: its elements have the highest byte first, which {} does not say; convert it, in a layout that does not ask for that",

@@ -28,7 +28,8 @@ const LINKS: usize = 40;
 /// The format of `out`, where this input can become it.
 pub(crate) fn format_of(input: &Input, out: &Place) -> Result<&'static Format, Error> {
     let from = input.container_format();
-    let (shown, legal) = (from.shown, from.becomes);
+    let one_tensor = if from.array.is_none() { ", or of one tensor .npy or raw:PATH" } else { "" };
+    let (shown, legal) = (from.shown, format!("{}{one_tensor}", from.becomes));
     let path = out.path.display();
     if let (None, Some(end)) = (out.format, out.path.extension()) {
         let end = end.to_string_lossy();
@@ -38,7 +39,7 @@ pub(crate) fn format_of(input: &Input, out: &Place) -> Result<&'static Format, E
         )));
     }
     let format = out.format.unwrap_or(from);
-    if format == from || format.array.is_some() && from.array.is_some() {
+    if from.can_become(format) {
         return Ok(format);
     }
     let said = format!("{path}: a {shown} file becomes {legal}, not {}", format.shown);

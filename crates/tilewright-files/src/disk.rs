@@ -4,7 +4,7 @@
 use std::{
     ffi::OsString,
     fs::{self, File, OpenOptions},
-    io::{self, Write as _},
+    io::{self, Seek as _, Write as _},
     path::Path,
 };
 
@@ -24,7 +24,7 @@ fn step(_call: &'static str) -> io::Result<()> {
 pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
     step("create")?;
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     #[cfg(not(unix))]
@@ -41,6 +41,40 @@ pub(crate) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     #[cfg(test)]
     trace::note(|| trace::Done::Write(trace::path(file), bytes.into()));
     file.write_all(bytes)
+}
+
+/// Makes a file longer by zeros, and moves to its end.
+pub(crate) fn extend(mut file: &File, len: u64) -> io::Result<()> {
+    step("extend")?;
+    #[cfg(test)]
+    trace::note(|| {
+        let more = len - file.metadata().map_or(len, |facts| facts.len());
+        trace::Done::Write(trace::path(file), vec![0; more as usize])
+    });
+    file.set_len(len)?;
+    file.seek(io::SeekFrom::Start(len)).map(|_| ())
+}
+
+/// Writes bytes from byte `at` of a file on.
+pub(crate) fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    step("place")?;
+    #[cfg(test)]
+    trace::note(|| trace::Done::Place(trace::path(file), at, bytes.into()));
+    write_all_at(file, bytes, at)
+}
+
+#[cfg(unix)]
+fn write_all_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
+}
+
+/// The place of what is written next stays the same.
+#[cfg(not(unix))]
+fn write_all_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+    let next = file.stream_position()?;
+    file.seek(io::SeekFrom::Start(at))?;
+    file.write_all(bytes)?;
+    file.seek(io::SeekFrom::Start(next)).map(|_| ())
 }
 
 /// Returns when a file is on the disk.
@@ -127,6 +161,7 @@ pub(crate) mod trace {
     pub(crate) enum Done {
         Create(PathBuf),
         Write(PathBuf, Vec<u8>),
+        Place(PathBuf, u64, Vec<u8>),
         Sync(PathBuf),
         Rename(PathBuf, PathBuf),
         Remove(PathBuf),

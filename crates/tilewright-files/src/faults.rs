@@ -160,7 +160,8 @@ pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
 fn rest(folder: &Path, case: Case) -> Vec<PathBuf> {
     let mut own = vec![folder.join("out").join(case.file())];
     // A note is part of the result that it is of.
-    let is_noted = |path: &Path| !note::of(&Source::open(path).unwrap()).unwrap().texts.is_empty();
+    let is_noted =
+        |path: &Path| !note::of(&Source::open(path).unwrap(), &()).unwrap().texts.is_empty();
     if !case.is_set() && own[0].exists() && is_noted(&own[0]) {
         own.push(note::path_of(&own[0]));
     }

@@ -24,7 +24,7 @@ impl Pattern {
         let wrong = |error: globset::Error| {
             Error::usage(format!("the tensor pattern {text:?}: {}", error.kind()))
         };
-        let glob = GlobBuilder::new(text).build().map_err(wrong)?;
+        let glob = GlobBuilder::new(&condensed(text)).build().map_err(wrong)?;
         // A set says by an error what a single matcher ends the program by.
         let matcher = GlobSetBuilder::new().add(glob).build().map_err(wrong)?;
         Ok(Pattern { text: text.into(), matcher })
@@ -56,6 +56,22 @@ impl Pattern {
         let near = names::near(&self.text, names);
         Err(Error::usage(format!("no tensor matches {:?}{near}", self.text)))
     }
+}
+
+/// The pattern with three `*` or more in a row as one, which matches the same: each would be tried at every character of
+/// a name. Two may stand for any number of folders, and stay.
+fn condensed(text: &str) -> String {
+    let (mut short, mut stars, mut escaped) = (String::new(), 0, false);
+    for c in text.chars().map(Some).chain([None]) {
+        if c == Some('*') && !escaped {
+            stars += 1;
+            continue;
+        }
+        short.push_str(&"*".repeat(if stars < 3 { stars } else { 1 }));
+        (stars, escaped) = (0, c == Some('\\') && !escaped);
+        short.extend(c);
+    }
+    short
 }
 
 /// An error for a pattern that is too long, or nested too deep, to be compiled.
@@ -119,6 +135,32 @@ mod tests {
         for text in ["{*,".repeat(16) + &"}".repeat(16), "[a-z]".repeat(800), "{a,b}".repeat(800)] {
             assert!(Pattern::new(&text).is_ok(), "{text}");
         }
+    }
+
+    /// All patterns of up to two signs before and behind a row of stars.
+    #[test]
+    fn a_row_of_stars_is_one() {
+        let signs = ["", "*", "a", "/", "{", "}", ",", "?", "[", "]", "\\"];
+        let ends = || signs.iter().flat_map(|a| signs.iter().map(move |b| format!("{a}{b}")));
+        let names = ["", "a", "*", "b", "a/", "/a", "a/a", "ab", "*a", "a/b/a", "\\a", "a,*", "a]"];
+        let compiled = |text: &str| GlobBuilder::new(text).build().map(|it| it.compile_matcher());
+        let mut legal = 0;
+        for (before, behind) in ends().flat_map(|a| ends().map(move |b| (a.clone(), b))) {
+            for stars in ["***", "****"] {
+                let text = format!("{before}{stars}{behind}");
+                let short = condensed(&text);
+                let (long, own) = (compiled(&text), compiled(&short));
+                assert_eq!(long.is_ok(), own.is_ok(), "{text} {short}");
+                let (Ok(long), Ok(own)) = (long, own) else { continue };
+                for name in names {
+                    assert_eq!(own.is_match(name), long.is_match(name), "{text} {short} {name}");
+                }
+                legal += 1;
+            }
+        }
+        assert!(legal > 1000, "{legal}");
+        let many = ["*".repeat(LONGEST), "a**".into(), "\\****".into(), "a***b****".into()];
+        assert_eq!(many.map(|text| condensed(&text)), ["*", "a**", "\\**", "a*b*"]);
     }
 
     #[test]

@@ -35,8 +35,15 @@ impl Held {
         bits: u32,
         fill: Fill,
     ) -> Held {
-        let explicit = dtype.storage_bits().is_some_and(|own| own != bits).then_some(bits);
-        let named = Named::new(name, layout, Some(dtype), explicit, fill);
+        Held::alone(Named::new(name, layout, None, None, fill), dtype, bits, fill)
+    }
+
+    /// The same of a layout that has a name.
+    fn alone(named: Named, dtype: Dtype, bits: u32, fill: Fill) -> Held {
+        let odd = dtype.storage_bits().is_some_and(|own| own != bits);
+        // The text keeps a width that was said, needed or not.
+        let explicit = (odd || named.explicit_bits() == Some(bits)).then_some(bits);
+        let named = named.with_elements(Some(dtype), explicit, fill).with_byte_order(None);
         Held { named: Arc::new(named), dtype, bits, order: ByteOrder::Little, blocks: None }
     }
 
@@ -48,12 +55,7 @@ impl Held {
 
     /// A resolved SPEC, of elements of this type and width.
     pub(crate) fn of(named: &Named, dtype: Dtype, bits: u32, fill: Fill) -> Result<Held, String> {
-        let mut held = Held::new(named.name(), named.layout().clone(), dtype, bits, fill);
-        if named.explicit_bits() == Some(bits) {
-            // The text keeps a width that was said, needed or not.
-            let layout = named.layout().clone();
-            held.named = Arc::new(Named::new(named.name(), layout, Some(dtype), Some(bits), fill));
-        }
+        let mut held = Held::alone(named.clone(), dtype, bits, fill);
         let Some(block) = dtype.block() else { return Ok(held) };
         if bits != block.bytes * 8 {
             let ElementBlock { bytes, elements } = block;

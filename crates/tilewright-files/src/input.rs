@@ -7,9 +7,9 @@ use std::{
 
 use crate::{
     Error, Job, Tensor, Watch,
-    container::{self, Format, Opened, Target},
+    container::{self, Fact, Format, Opened, Target},
     note::Texts,
-    source::Source,
+    source::{Source, is_standard},
 };
 
 /// An opened file.
@@ -90,6 +90,11 @@ impl Input {
         self.warning.iter().cloned().chain(self.opened.container.warnings())
     }
 
+    /// What a result must say as the file does, beside tensors and their layouts.
+    pub(crate) fn facts(&self) -> Vec<Fact> {
+        self.opened.container.facts(&self.opened)
+    }
+
     /// What is to be noted beside results of `jobs` in this format.
     pub(crate) fn note(&self, format: &Format, jobs: &[Job]) -> Option<Texts> {
         let (array, [job]) = (format.array.as_ref()?, jobs) else { return None };
@@ -103,6 +108,12 @@ impl Input {
         self.container_format().array.is_some()
     }
 
+    /// The name of its one array in a file that names its tensors: that of the file, without its ending.
+    pub(crate) fn array_name(&self) -> String {
+        let stem = self.path.file_stem().filter(|_| !is_standard(&self.path));
+        stem.map_or_else(|| "array".into(), |stem| stem.to_string_lossy().into_owned())
+    }
+
     /// The files that results of `jobs` become in this format.
     pub(crate) fn plan(
         &self,
@@ -111,10 +122,8 @@ impl Input {
         jobs: &[Job],
     ) -> Result<Vec<Target>, Error> {
         let own = &self.opened.container;
-        match &format.array {
-            Some(array) if own.format() != format => {
-                (array.container)().plan(&self.opened, path, jobs)
-            }
+        match format.alone {
+            Some(alone) if own.format() != format => alone().plan(&self.opened, path, jobs),
             _ => own.plan(&self.opened, path, jobs),
         }
     }

@@ -1,6 +1,6 @@
 //! What a conversion does with one tensor.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use tilewright_core::{ByteOrder, Fill, Remedy};
 use tilewright_notation::{Named, Spec};
@@ -176,7 +176,7 @@ impl Job {
     }
 
     /// What moves most of the elements, in the words of [`Plan::kernel_name`]; `copy` where nothing moves.
-    /// Where memory allows only ranges of the result, that of the first range.
+    /// Where memory allows only parts of the result, that of the first part.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -236,6 +236,15 @@ impl Job {
         plan(&self.name, &self.from, &self.to, self.fill)
     }
 
+    /// The result is written in order, whatever that costs.
+    pub(crate) fn in_order(&mut self, memory: u64) -> Result<(), Error> {
+        if self.action == Action::Convert {
+            let kernel = Shares::of(memory).kernel(&self.plan()?, false);
+            self.kernel = kernel.map_err(|error| unplanned(&self.name, &error))?;
+        }
+        Ok(())
+    }
+
     /// A tensor whose bytes are copied.
     pub(crate) fn copy(number: usize, tensor: &Tensor, action: Action) -> Job {
         Job {
@@ -285,8 +294,9 @@ impl Job {
             }
             Err(error) => return Err(error),
         };
-        let kernel =
-            Shares::of(request.memory).kernel(&plan).map_err(|error| unplanned(name, &error))?;
+        let kernel = Shares::of(request.memory)
+            .kernel(&plan, true)
+            .map_err(|error| unplanned(name, &error))?;
         let bytes_out = plan.dst_bytes();
         let moved = Job::copy(number, tensor, Action::Convert);
         Ok(Job { from, to, fill, bytes_out, kernel, ..moved })
@@ -303,12 +313,14 @@ impl Job {
     /// Whether something is to be said of the result that its file did not say: also where only the words
     /// for the same bytes are others.
     pub(crate) fn says_anew(&self, tensor: &Tensor) -> bool {
-        self.action == Action::Convert || self.to.named.to_spec() != tensor.held.named.to_spec()
+        let (is, was) = (&self.to.named, &tensor.held.named);
+        let same = || Arc::ptr_eq(is, was) || is.to_spec() == was.to_spec();
+        self.action == Action::Convert || !same()
     }
 
     /// Whether the result is what a file without notes holds: dense and row-major.
     pub(crate) fn is_plain(&self) -> bool {
-        order::is_row_major(self.to.named.layout())
+        order::is_row_major(&self.to.named)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{
     mpsc::{Receiver, Sender},
 };
 
-use tilewright_relayout::Chunk;
+use tilewright_relayout::{Chunk, Read, Tile};
 
 use crate::{
     Error,
@@ -30,6 +30,12 @@ pub(crate) enum Said<'c, 'b> {
     Piece(Buffer<'b>, usize),
     /// What belongs to no tensor.
     Section(&'c Section),
+    /// Room for this number of bytes, which hold elements of these until tiles are written.
+    Room(u64, Vec<u8>),
+    /// The buffer of a tile.
+    Tile(Buffer<'b>, Tile),
+    /// No more tiles for this room.
+    Placed,
     /// Bytes of the input as they are.
     Copy { source: &'c Source, at: u64, len: u64 },
     /// Nothing more of this number.
@@ -125,6 +131,12 @@ impl<'c, 'b> Lane<'c, 'b> {
                 }
                 Work::Whole(part) => self.whole(&part)?,
                 Work::Range(part, range) => self.range(&part, range)?,
+                Work::Room(part) => {
+                    self.send()?;
+                    self.say(Said::Room(part.plan.dst_bytes(), part.fill()))?;
+                }
+                Work::Tile(part, tile) => self.tile(&part, tile)?,
+                Work::Placed => self.say(Said::Placed)?,
             }
         }
         self.send()
@@ -171,16 +183,39 @@ impl<'c, 'b> Lane<'c, 'b> {
         let (len, buffer) = (range.end - range.start, chunk.buffer_len());
         let mut src = self.source(buffer as u64, list, len)?;
         let _list = self.road.budget.held(list)?;
-        for read in chunk.reads() {
+        self.read_all(part, &mut src, chunk.reads())?;
+        let threads = self.road.pool.threads();
+        let out = self.room(len as usize)?;
+        chunk.run(&src, out, threads).map_err(|error| part.failed(&error))?;
+        self.src = Some(src);
+        Ok(())
+    }
+
+    fn tile(&mut self, part: &Part<'_>, tile: Tile) -> Result<(), End> {
+        self.send()?;
+        let mut src = self.source(tile.src_len() as u64, 0, tile.dst_len() as u64)?;
+        self.read_all(part, &mut src, tile.reads())?;
+        let out = self.room(tile.dst_len())?;
+        tile.run(&src, out).map_err(|error| part.failed(&error))?;
+        self.src = Some(src);
+        let (buffer, _) = self.piece.take().ok_or(End::Stopped)?;
+        self.away += 1;
+        self.say(Said::Tile(buffer, tile))
+    }
+
+    /// Fills a buffer by reads of a tensor.
+    fn read_all(
+        &self,
+        part: &Part<'_>,
+        src: &mut [u8],
+        reads: impl Iterator<Item = Read>,
+    ) -> Result<(), End> {
+        for read in reads {
             let end = read.at.saturating_add(read.len);
             let bytes = src.get_mut(read.at..end).ok_or_else(|| short(part, end))?;
             self.read(part, bytes, read.src)?;
             part.reverse(bytes, read.src)?;
         }
-        let threads = self.road.pool.threads();
-        let out = self.room(len as usize)?;
-        chunk.run(&src, out, threads).map_err(|error| part.failed(&error))?;
-        self.src = Some(src);
         Ok(())
     }
 

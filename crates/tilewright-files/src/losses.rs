@@ -30,7 +30,7 @@ struct World {
 /// A call on files that are known by number.
 enum Call {
     Create(PathBuf, usize),
-    /// The bytes behind this many others.
+    /// Bytes from this one on.
     Write(usize, usize, Vec<u8>),
     Sync(usize),
     Rename(PathBuf, PathBuf, usize),
@@ -95,6 +95,7 @@ fn numbered(world: &mut World, done: Vec<Done>) -> Vec<Call> {
                 *at += bytes.len();
                 Call::Write(names[&path], *at - bytes.len(), bytes)
             }
+            Done::Place(path, at, bytes) => Call::Write(names[&path], at as usize, bytes),
             Done::Sync(path) => Call::Sync(names[&path]),
             Done::Rename(from, to) => {
                 let file = names.remove(&from).unwrap();

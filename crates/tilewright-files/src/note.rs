@@ -25,6 +25,7 @@ use crate::{
     source::Source,
     stamp::{Stamp, look},
     temporary::{self, Temporary},
+    watch::go_on,
 };
 
 /// How the name of a note ends, behind that of its file.
@@ -77,7 +78,7 @@ pub(crate) fn path_of(file: &Path) -> PathBuf {
 }
 
 /// What is noted of an open file: beside the path by which it was opened, or where links lead.
-pub(crate) fn of(source: &Source) -> Result<Found, Error> {
+pub(crate) fn of(source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
     let path = source.path();
     if !source.is_at(path) {
         return Ok(Found::default());
@@ -89,7 +90,7 @@ pub(crate) fn of(source: &Source) -> Result<Found, Error> {
         }
         let warning = match read(&path)? {
             None => "is no note of tilewright",
-            Some(mut notes) => match fitting(&notes, source)? {
+            Some(mut notes) => match fitting(&notes, source, watch)? {
                 Some(at) => {
                     return Ok(Found { texts: notes.swap_remove(at).texts, warning: None });
                 }
@@ -103,7 +104,7 @@ pub(crate) fn of(source: &Source) -> Result<Found, Error> {
 }
 
 /// Which note is of this file.
-fn fitting(notes: &[Note], source: &Source) -> Result<Option<usize>, Error> {
+fn fitting(notes: &[Note], source: &Source, watch: &dyn Watch) -> Result<Option<usize>, Error> {
     let stamp = source.stamp();
     if let Some(at) = notes.iter().rposition(|note| note.stamp == stamp) {
         return Ok(Some(at));
@@ -111,14 +112,15 @@ fn fitting(notes: &[Note], source: &Source) -> Result<Option<usize>, Error> {
     if !notes.iter().any(|note| note.stamp.has_length_of(&stamp)) {
         return Ok(None);
     }
-    let sum = sum(source)?;
+    let sum = sum(source, watch)?;
     Ok(notes.iter().rposition(|note| note.stamp.has_length_of(&stamp) && note.sum == sum))
 }
 
 /// The checksum of all bytes of a file.
-fn sum(source: &Source) -> Result<u32, Error> {
+fn sum(source: &Source, watch: &dyn Watch) -> Result<u32, Error> {
     let (mut crc, mut at, mut buffer) = (Crc::new(), 0, vec![0; 1 << 18]);
     while at < source.len() {
+        go_on(watch)?;
         let step = (source.len() - at).min(buffer.len() as u64);
         let bytes = buffer.get_mut(..step as usize).unwrap_or_default();
         source.read(bytes, at)?;
@@ -176,7 +178,7 @@ pub(crate) fn persist(
     let own = Note { stamp: file.stamp()?, sum, texts: texts.clone() };
     let _lock = Lock::of(&out, watch)?;
     let mut notes = kept(&path)?;
-    make_room(&mut notes, &out);
+    make_room(&mut notes, &out, watch);
     notes.push(own.clone());
     let named = write(&path, notes, access).and_then(|()| file.rename(force));
     if named.is_err() {
@@ -189,14 +191,14 @@ pub(crate) fn persist(
 
 /// Drops the oldest notes until one more can be kept, but never that of the file that has the name. Where
 /// it is not known which that is, all stay.
-fn make_room(notes: &mut Vec<Note>, out: &Path) {
+fn make_room(notes: &mut Vec<Note>, out: &Path, watch: &dyn Watch) {
     let mut away = (notes.len() + 1).saturating_sub(MOST);
     if away == 0 {
         return;
     }
     let fits = match look(out) {
         Ok(None) => Ok(None),
-        _ => Source::open(out).and_then(|source| fitting(notes, &source)),
+        _ => Source::open(out).and_then(|source| fitting(notes, &source, watch)),
     };
     let Ok(fits) = fits else { return };
     let mut at = 0..;
@@ -264,7 +266,7 @@ mod tests {
     }
 
     fn noted(out: &Path) -> Texts {
-        of(&Source::open(out).unwrap()).unwrap().texts
+        of(&Source::open(out).unwrap(), &()).unwrap().texts
     }
 
     #[test]
@@ -308,7 +310,7 @@ mod tests {
                 notes.push(one.clone());
                 notes.extend((0..behind).map(|sum| other(100 + sum)));
                 let count = notes.len();
-                make_room(&mut notes, &out);
+                make_room(&mut notes, &out, &());
                 assert_eq!(notes.len(), count.min(MOST - 1), "{before} {behind}");
                 assert!(notes.contains(&one), "{before} {behind} {copied}");
                 let last = (behind > 0).then(|| other(99 + behind));

@@ -9,7 +9,7 @@ use std::{
 use tilewright_core::Remedy;
 
 use crate::{
-    Error, Input, Reading,
+    Error, Input, Reading, Watch,
     container::{self, Format, Opening, RAW},
     note::{self, Found},
     place::Place,
@@ -38,14 +38,37 @@ use crate::{
 /// assert!(error.is_io() && error.to_string().contains("directory"));
 /// ```
 pub fn open(path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
-    open_place(&Place::parse(path.as_ref()), reading)
+    open_place(&Place::parse(path.as_ref()), reading, &())
+}
+
+/// [`open`], which `watch` may stop: where a note is to be compared with all bytes of a file, or deflated arrays are
+/// unpacked.
+///
+/// # Errors
+/// As [`open`]; [cancelled](Error::is_cancelled) if `watch` says so.
+///
+/// ```
+/// use tilewright_files::{Reading, open_watched};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// assert_eq!(open_watched(path, &Reading::default(), &()).unwrap().tensors().len(), 8);
+/// ```
+pub fn open_watched(
+    path: impl AsRef<Path>,
+    reading: &Reading,
+    watch: &dyn Watch,
+) -> Result<Input, Error> {
+    open_place(&Place::parse(path.as_ref()), reading, watch)
 }
 
 /// Opens what a path names.
-pub(crate) fn open_place(place: &Place, reading: &Reading) -> Result<Input, Error> {
+pub(crate) fn open_place(
+    place: &Place,
+    reading: &Reading,
+    watch: &dyn Watch,
+) -> Result<Input, Error> {
     let source = Source::open(&place.path)?;
     let format = place.format.map_or_else(|| container::recognised(&source), Ok)?;
-    open_as(format, source, reading)
+    open_as(format, source, reading, watch)
 }
 
 /// Opens a regular file that is open already, as standard input may be; `path` says its kind, or does not,
@@ -95,7 +118,7 @@ fn open_source(source: Source, place: &Place, reading: &Reading) -> Result<Input
         _ if !alone && place.format.is_none() && !reading.is_silent() => &RAW,
         shown => shown?,
     };
-    open_with(format, source, reading, None)
+    open_with(format, source, reading, None, &())
 }
 
 /// Opens a file as one of this format.
@@ -103,9 +126,10 @@ pub(crate) fn open_as(
     format: &'static Format,
     source: Source,
     reading: &Reading,
+    watch: &dyn Watch,
 ) -> Result<Input, Error> {
     let folder = temporary::folder(source.path()).to_path_buf();
-    open_with(format, source, reading, Some(&|name| folder.join(name)))
+    open_with(format, source, reading, Some(&|name| folder.join(name)), watch)
 }
 
 /// The same, where `beside` knows the paths of the files beside it.
@@ -114,14 +138,15 @@ pub(crate) fn open_with(
     source: Source,
     reading: &Reading,
     beside: Option<&dyn Fn(&str) -> PathBuf>,
+    watch: &dyn Watch,
 ) -> Result<Input, Error> {
     let path = source.path().to_path_buf();
     check_reading(format, reading)?;
     let Found { texts, warning } = match format.array {
-        Some(_) => note::of(&source)?,
+        Some(_) => note::of(&source, watch)?,
         None => Found::default(),
     };
-    let opened = (format.open)(Opening { source, reading, note: &texts, beside })?;
+    let opened = (format.open)(Opening { source, reading, watch, note: &texts, beside })?;
     Ok(Input { path, opened, warning })
 }
 

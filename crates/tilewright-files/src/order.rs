@@ -1,25 +1,25 @@
 //! Layouts that a file format can say itself (row-major, Fortran order), and the shape under which a file stores
 //! an array of any other layout.
+//!
+//! A file stores an array under its [storage shape](Named::storage_shape). Files of earlier versions store it under the
+//! digits of its map, whatever the layout was called: XLA's tiles without digits of extent 1, bare maps with them. They
+//! are read as well.
 
 use tilewright_core::{Pattern, TensorLayout};
+use tilewright_notation::Named;
 
 /// Whether the storage is the box of the dims, the last fastest. A format whose blocks happen to lie so
 /// (zN of one block) is another box, and a reader of that format looks for it.
-pub(crate) fn is_row_major(layout: &TensorLayout) -> bool {
-    let dims = || 0..layout.rank();
-    is_dense(layout, &mut dims().rev()) && is_box(layout, &mut dims())
+pub(crate) fn is_row_major(named: &Named) -> bool {
+    let layout = named.layout();
+    is_dense(layout, &mut (0..layout.rank()).rev()) && named.storage_shape() == layout.extents()
 }
 
 /// Whether the storage is the box of the dims in reverse, the first fastest.
-pub(crate) fn is_col_major(layout: &TensorLayout) -> bool {
-    let dims = || 0..layout.rank();
-    is_dense(layout, &mut dims()) && is_box(layout, &mut dims().rev())
-}
-
-/// Whether the storage has the extents of these dims, outermost first; nothing is stored in any shape.
-fn is_box(layout: &TensorLayout, dims: &mut dyn Iterator<Item = usize>) -> bool {
-    let extents = dims.filter_map(|dim| layout.extents().get(dim).copied());
-    layout.size() == 0 || storage_shape(layout).into_iter().eq(extents)
+pub(crate) fn is_col_major(named: &Named) -> bool {
+    let layout = named.layout();
+    is_dense(layout, &mut (0..layout.rank()))
+        && named.storage_shape().iter().eq(layout.extents().iter().rev())
 }
 
 /// Whether the elements lie densely with the dims fastest first as given.
@@ -46,20 +46,12 @@ fn is_dense(layout: &TensorLayout, dims: &mut dyn Iterator<Item = usize>) -> boo
     true
 }
 
-/// The shape under which a file stores an array of this layout: its dims, where it says of itself how it
-/// lies, else those of the storage.
-pub(crate) fn shape_in_file(layout: &TensorLayout) -> Vec<u64> {
-    match is_row_major(layout) {
-        true => layout.extents().to_vec(),
-        false => storage_shape(layout),
-    }
-}
-
-/// The extents of the storage, outermost first: of its digits where it is a box of them, else its
-/// length.
-pub(crate) fn storage_shape(layout: &TensorLayout) -> Vec<u64> {
-    let digits = Pattern::of(layout).and_then(|pattern| pattern.storage(layout.extents()));
-    match digits {
+/// The shape under which earlier files store an array of this layout.
+pub(crate) fn earlier_shape(layout: &TensorLayout) -> Vec<u64> {
+    let dims = layout.extents();
+    let dense = is_dense(layout, &mut (0..layout.rank()).rev());
+    match Pattern::of(layout).and_then(|pattern| pattern.storage(dims)) {
+        _ if dense && layout.size() == 0 => dims.to_vec(),
         Ok(digits) => digits.as_slice().to_vec(),
         Err(_) => vec![layout.capacity()],
     }
@@ -68,42 +60,53 @@ pub(crate) fn storage_shape(layout: &TensorLayout) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_core::{Fractal, Layout};
+    use tilewright_core::Fill;
+    use tilewright_notation::Spec;
+
+    fn named(text: &str) -> Named {
+        Spec::parse(text).unwrap().resolve(None, None).unwrap()
+    }
 
     #[test]
     fn dense_orders_are_told_by_their_map() {
         let extents: [&[u64]; 6] = [&[], &[5], &[2, 3], &[3, 1, 2], &[0, 7], &[1, 1]];
         for extents in extents {
             let row = TensorLayout::row_major(extents).unwrap();
+            let short = row.true_rank() < 2 || row.size() == 0;
             let col = TensorLayout::col_major(extents).unwrap();
-            assert!(is_row_major(&row) && is_col_major(&col));
-            assert_eq!(is_col_major(&row), row.true_rank() < 2 || row.size() == 0);
-            assert_eq!(is_row_major(&col), row.true_rank() < 2 || row.size() == 0);
+            let bare = |layout| Named::new("", layout, None, None, Fill::Unspecified);
+            let (row, col) = (bare(row), bare(col));
+            assert!(is_row_major(&row) && (is_col_major(&col) || short), "{extents:?}");
+            assert!(!is_col_major(&row) || short, "{extents:?}");
+            assert_eq!(is_row_major(&col), short, "{extents:?}");
         }
-        let same = Layout::parse("((2,3),(2,2)):((4,8),(1,2))").unwrap();
-        assert!(!is_row_major(&TensorLayout::of(&same)));
-        assert_eq!(storage_shape(&TensorLayout::of(&same)), [3, 2, 2, 2]);
-        assert!(!is_row_major(&TensorLayout::new(&[5, 4], &same, 24).unwrap()));
-        assert!(!is_row_major(&TensorLayout::of(&Layout::parse("(2,3):(4,1)").unwrap())));
+        assert!(!is_row_major(&named("((2,3),(2,2)):((4,8),(1,2))")));
+        assert!(!is_row_major(&named("((2,3),(2,2)):((4,8),(1,2)) valid (5,4)")));
+        assert!(!is_row_major(&named("(2,3):(4,1)")));
     }
 
     #[test]
     fn a_format_of_one_block_keeps_its_own_box() {
-        let zn = Fractal::ZN.pattern(16, 32).layout(&[16, 32]).unwrap();
-        assert_eq!(storage_shape(&zn), [1, 1, 16, 32]);
-        assert!(!is_row_major(&zn));
-        let nhwc = TensorLayout::of(&Layout::parse("(2,3,1,1):(3,1,3,3)").unwrap());
-        assert_eq!(storage_shape(&nhwc), [2, 1, 1, 3]);
-        assert!(!is_row_major(&nhwc));
-        assert!(is_row_major(&TensorLayout::row_major(&[2, 3, 1, 1]).unwrap()));
+        assert!(!is_row_major(&named("f16[16,16] zN")));
+        assert!(!is_row_major(&named("f32[8,128]{1,0:T(8,128)}")));
+        assert!(!is_row_major(&named("[2,3,1,1] NHWC")));
+        // The map alone says no order of dims of extent 1.
+        assert!(is_row_major(&named("(2,3,1,1):(3,1,3,3)")));
+        assert!(is_row_major(&named("f32[2,3,1,1]{3,2,1,0}")));
+        assert!(
+            is_col_major(&named("[2,1,3] col-major")) && is_col_major(&named("(2,1,3):(1,9,2)"))
+        );
     }
 
     #[test]
-    fn a_storage_is_a_box_or_a_line() {
-        let zn = Fractal::ZN.pattern(16, 16).layout(&[100, 30]).unwrap();
-        assert_eq!(storage_shape(&zn), [2, 7, 16, 16]);
-        let gaps = TensorLayout::of(&Layout::parse("(4,4):(8,1)").unwrap());
-        assert_eq!(storage_shape(&gaps), [28]);
-        assert_eq!(storage_shape(&TensorLayout::row_major(&[]).unwrap()), [] as [u64; 0]);
+    fn earlier_files_stored_the_digits_of_the_map() {
+        let shape = |text: &str| earlier_shape(named(text).layout());
+        assert_eq!(shape("f32[8,256]{1,0:T(8,128)}"), [2, 8, 128]);
+        assert_eq!(shape("f32[8,256] TPU_8x128"), [1, 2, 8, 128]);
+        assert_eq!(shape("f32[6,4]{1,0:T(3,4)(2,1)}"), [32]);
+        assert_eq!(shape("(2,3,1,1):(3,1,3,3)"), [2, 1, 1, 3]);
+        assert_eq!(shape("f16[0,16] zN"), [0, 16]);
+        assert_eq!(shape("[2,1,3] row-major"), [2, 1, 3]);
+        assert_eq!(shape("(4,4):(8,1)"), [28]);
     }
 }

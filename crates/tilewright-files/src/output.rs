@@ -1,8 +1,9 @@
-//! A file that is being written: bytes in order, with progress and interruption.
+//! A file that is being written: bytes in order, or within a room in any order, with progress and interruption.
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use flate2::Crc;
+use tilewright_relayout::Write;
 
 use crate::{
     Error, Watch,
@@ -16,6 +17,9 @@ use crate::{
 
 /// The most bytes written between two looks at the watch.
 const STEP: u64 = 8 << 20;
+
+/// The bytes of padding that are written at once.
+const ZEROS: usize = 4096;
 
 /// The bytes between two calls that tell the system to write to the disk what is final.
 const FINAL: u64 = 32 << 20;
@@ -32,6 +36,16 @@ pub(crate) struct Output<'a> {
     sums: Vec<u32>,
     written: u64,
     begun: u64,
+    room: Room,
+}
+
+/// A part of the file that is written in any order.
+#[derive(Default)]
+struct Room {
+    at: u64,
+    len: u64,
+    /// The bytes that were told to the watcher.
+    told: u64,
 }
 
 impl<'a> Output<'a> {
@@ -42,7 +56,8 @@ impl<'a> Output<'a> {
         budget: &'a Budget,
     ) -> Output<'a> {
         let (through, sum, sums) = (None, None, Vec::new());
-        Output { sink, path, watch, budget, through, sum, sums, written: 0, begun: 0 }
+        let room = Room::default();
+        Output { sink, path, watch, budget, through, sum, sums, written: 0, begun: 0, room }
     }
 
     pub(crate) fn path(&self) -> &'a Path {
@@ -84,10 +99,9 @@ impl<'a> Output<'a> {
 
     /// Appends zeros.
     fn zeros(&mut self, mut len: u64) -> Result<(), Error> {
-        const ZEROS: [u8; 4096] = [0; 4096];
         while len > 0 {
-            let step = len.min(ZEROS.len() as u64);
-            self.write(&ZEROS[..step as usize])?;
+            let step = len.min(ZEROS as u64);
+            self.write(&[0; ZEROS][..step as usize])?;
             len -= step;
         }
         Ok(())
@@ -114,12 +128,15 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
+    /// The buffer that bytes are taken through.
+    fn through(&mut self) -> Result<Buffer<'a>, Error> {
+        let held = self.through.take();
+        held.map_or_else(|| self.budget.buffer(of_output(self.budget.limit())), Ok)
+    }
+
     /// The same through a buffer.
     fn copy_through(&mut self, from: &Source, mut at: u64, end: u64) -> Result<(), Error> {
-        let mut through = match self.through.take() {
-            Some(buffer) => buffer,
-            None => self.budget.buffer(of_output(self.budget.limit()))?,
-        };
+        let mut through = self.through()?;
         while at < end {
             let step = (end - at).min(through.len() as u64) as usize;
             let Some(bytes) = through.get_mut(..step) else { break };
@@ -131,8 +148,80 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
+    /// Whether parts of the file can be written in any order.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.sink.is_placed()
+    }
+
+    /// Makes room for `len` bytes, which hold elements of these bytes until something else is
+    /// [placed](Output::place) there.
+    pub(crate) fn room(&mut self, len: u64, element: &[u8]) -> Result<(), Error> {
+        self.room = Room { at: self.written, len, told: 0 };
+        let failed = |cause| Error::io(self.path, "write", cause);
+        if element.iter().all(|byte| *byte == 0) {
+            return self.sink.extend(self.written + len).map_err(failed);
+        }
+        let many = element.repeat((ZEROS / element.len()).max(1));
+        let mut left = len;
+        while left > 0 {
+            go_on(self.watch)?;
+            let step = left.min(many.len() as u64);
+            self.sink.write(&many[..step as usize]).map_err(failed)?;
+            left -= step;
+        }
+        Ok(())
+    }
+
+    /// Writes bytes at their places in the room.
+    pub(crate) fn place(
+        &mut self,
+        bytes: &[u8],
+        writes: impl Iterator<Item = Write>,
+    ) -> Result<(), Error> {
+        self.go_on()?;
+        let failed = |cause| Error::io(self.path, "write", cause);
+        for Write { dst, len, at } in writes {
+            let end = dst.saturating_add(len as u64);
+            let bytes = bytes.get(at..at + len).filter(|_| end <= self.room.len);
+            let outside =
+                || io::Error::other(format!("byte {end} of a tensor of {}", self.room.len));
+            let bytes = bytes.ok_or_else(outside).map_err(failed)?;
+            self.sink.place(bytes, self.room.at + dst).map_err(failed)?;
+        }
+        let told = self.room.told.saturating_add(bytes.len() as u64).min(self.room.len);
+        self.watch.advance(told - self.room.told);
+        self.room.told = told;
+        Ok(())
+    }
+
+    /// Nothing more is placed in the room: what is in it goes into the checksum.
+    pub(crate) fn placed(&mut self) -> Result<(), Error> {
+        let Room { at, len, told } = std::mem::take(&mut self.room);
+        if let Some(mut sum) = self.sum.take() {
+            let mut through = self.through()?;
+            let (mut from, end) = (at, at + len);
+            while from < end {
+                self.go_on()?;
+                let step = (end - from).min(through.len() as u64) as usize;
+                let Some(bytes) = through.get_mut(..step) else { break };
+                let read = self.sink.read_back(bytes, from);
+                read.map_err(|cause| Error::io(self.path, "read back", cause))?;
+                sum.update(bytes);
+                from += step as u64;
+            }
+            (self.sum, self.through) = (Some(sum), Some(through));
+        }
+        self.watch.advance(len - told);
+        self.wrote(len);
+        Ok(())
+    }
+
     fn advance(&mut self, bytes: u64) {
         self.watch.advance(bytes);
+        self.wrote(bytes);
+    }
+
+    fn wrote(&mut self, bytes: u64) {
         self.written += bytes;
         if self.written - self.begun >= FINAL {
             self.sink.begin(self.begun, self.written - self.begun);

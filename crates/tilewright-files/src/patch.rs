@@ -51,6 +51,7 @@ pub(crate) struct Patch<'s, 'b> {
     /// The span found last, and how far it was from the one before.
     last: usize,
     step: isize,
+    even: Even,
 }
 
 impl<'s, 'b> Patch<'s, 'b> {
@@ -67,13 +68,14 @@ impl<'s, 'b> Patch<'s, 'b> {
         let layout = side.held.layout();
         let digits = is_additive(layout).then(|| Digits::new(layout.layout()));
         let spans = Vec::with_capacity(most);
-        Ok(Patch { side, digits, bytes, spans, most, _list: memory, last: 0, step: 0 })
+        let (last, step, even) = (0, 0, Even::default());
+        Ok(Patch { side, digits, bytes, spans, most, _list: memory, last, step, even })
     }
 
     /// Reads a box; false if it does not fit.
     pub(crate) fn read(&mut self, area: &Area) -> Result<bool, Error> {
         self.spans.clear();
-        (self.last, self.step) = (0, 0);
+        (self.last, self.step, self.even) = (0, 0, Even::default());
         if !self.collect(area)? || !self.settle() {
             return Ok(false);
         }
@@ -191,10 +193,10 @@ impl<'s, 'b> Patch<'s, 'b> {
         &self.bytes
     }
 
-    /// Where in the buffer the element at an offset is, and how many neighbours follow it there, itself
-    /// among them; `None` if it was not read.
+    /// Where elements at an offset and every `stride` behind it are, as long as they lie evenly; `None` if the first
+    /// was not read.
     #[inline]
-    pub(crate) fn find(&mut self, offset: i64) -> Option<(u64, u64)> {
+    pub(crate) fn find(&mut self, offset: i64, stride: i64) -> Option<Places> {
         let offset = offset as u64;
         let holds = |span: &Span| span.from <= offset && offset < span.to;
         if !self.spans.get(self.last).is_some_and(holds) {
@@ -208,8 +210,62 @@ impl<'s, 'b> Patch<'s, 'b> {
             self.last = next;
         }
         let span = self.spans.get(self.last).filter(|span| holds(span))?;
-        Some((span.at + (offset - span.from), span.to - offset))
+        let (at, left) = (span.at + (offset - span.from), span.to - offset);
+        let Some(stride) = u64::try_from(stride).ok().filter(|stride| *stride > 0) else {
+            return Some(Places { at, step: 1, count: 1 });
+        };
+        if stride < left || left == 1 && stride == 1 {
+            return Some(Places { at, step: stride, count: (left - 1) / stride + 1 });
+        }
+        let even = self.even();
+        let count = match even.from > 0 && stride.is_multiple_of(even.from) {
+            true => (even.end - 1 - self.last) as u64 / (stride / even.from) + 1,
+            false => 1,
+        };
+        let step = if count > 1 { stride / even.from * even.at } else { 1 };
+        Some(Places { at, step, count })
     }
+
+    /// The equal, evenly spaced spans from the one found last on.
+    fn even(&mut self) -> Even {
+        if (self.even.first..self.even.end).contains(&self.last) {
+            return self.even;
+        }
+        let len = |span: &Span| span.to - span.from;
+        let step =
+            |pair: &[Span]| (pair[1].from - pair[0].from, pair[1].at - pair[0].at, len(&pair[1]));
+        let spans = self.spans.get(self.last..).unwrap_or_default();
+        let spans = spans.get(..EVEN).unwrap_or(spans);
+        let like = match spans {
+            [first, second, ..] if len(first) == len(second) => step(&[*first, *second]),
+            _ => (0, 0, 0),
+        };
+        let alike = spans.windows(2).take_while(|pair| step(pair) == like).count();
+        let (first, end) = (self.last, self.last + alike + 1);
+        self.even = Even { first, end, from: like.0, at: like.1 };
+        self.even
+    }
+}
+
+/// The most spans that are looked at together.
+const EVEN: usize = 512;
+
+/// Spans of equal length at equal distances, in the storage and in the buffer.
+#[derive(Clone, Copy, Default)]
+struct Even {
+    first: usize,
+    end: usize,
+    from: u64,
+    at: u64,
+}
+
+/// Where the elements of a sequence are in a buffer, counted in elements: the first, and a number of them at a
+/// distance of at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub(crate) at: u64,
+    pub(crate) step: u64,
+    pub(crate) count: u64,
 }
 
 /// The error of a layout that cannot be walked.

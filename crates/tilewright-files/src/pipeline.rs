@@ -35,7 +35,7 @@ pub(crate) fn write(
     pool: &Pool,
 ) -> Result<(), Error> {
     let shares = Shares::of(budget.limit());
-    let queue = Mutex::new(Queue::new(conversion, sections, shares));
+    let queue = Mutex::new(Queue::new(conversion, sections, shares, output.is_placed()));
     let stop = AtomicBool::new(false);
     let road = Road { queue: &queue, stop: &stop, shares, pool, budget };
     let written = thread::scope(|scope| {
@@ -87,6 +87,13 @@ fn in_order<'b>(
                     // A lane that has ended needs no buffers.
                     let _ = homes.get(message.lane).map(|home| home.send(buffer));
                 }
+                Said::Room(len, element) => output.room(len, &element)?,
+                Said::Tile(buffer, tile) => {
+                    output
+                        .place(buffer.get(..tile.dst_len()).unwrap_or_default(), tile.writes())?;
+                    let _ = homes.get(message.lane).map(|home| home.send(buffer));
+                }
+                Said::Placed => output.placed()?,
                 Said::Section(section) => output.section(section)?,
                 Said::Copy { source, at, len } => output.copy(source, at, len)?,
                 Said::Failed(error) => return Err(error),

@@ -156,13 +156,15 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
             (held, named.byte_order())
         }
         None => {
-            let layout = match dims {
-                Some(dims) => TensorLayout::row_major(dims).map_err(|error| error.to_string())?,
-                None => own.named.layout().clone(),
+            let fill = own.named.fill();
+            let named = match dims {
+                Some(dims) => {
+                    let layout = TensorLayout::row_major(dims).map_err(|e| e.to_string())?;
+                    Named::new("row-major", layout, Some(dtype), None, fill)
+                }
+                None => Named::clone(&own.named).with_elements(Some(dtype), None, fill),
             };
-            let order = if dims.is_some() { "row-major" } else { own.named.name() };
-            let named = Named::new(order, layout, Some(dtype), None, own.named.fill());
-            let held = Held::of(&named, dtype, own_bits(own, dtype), named.fill());
+            let held = Held::of(&named, dtype, own_bits(own, dtype), fill);
             (held.map_err(about)?, None)
         }
     };

@@ -282,7 +282,7 @@ impl Request {
         self
     }
 
-    /// How many threads move elements; 0 for one per core.
+    /// How many threads move elements, or compare them; 0 for one per core.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Reading, Request, open};
@@ -304,8 +304,10 @@ impl Request {
         self
     }
 
-    /// The bound on buffers, in bytes, whatever the size of a tensor; at least 4096. Headers are
-    /// not counted.
+    /// The bound on memory, in bytes, whatever the size of a tensor; at least 4096. Buffers are counted, and what is
+    /// held of tensors beside them beyond 64 MiB: 3 KiB for each tensor of the input and of the result, and as much
+    /// again where the result is verified. So a bound of 1 GiB is for 180,000 tensors, and less leaves no buffers
+    /// to a file of more; the error says how much does.
     ///
     /// ```
     /// # use tilewright_files::{Conversion, Error, Job, Reading, Request, open};

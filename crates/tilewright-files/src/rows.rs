@@ -61,9 +61,10 @@ impl<'a> Rows<'a> {
         let dim = self.along(area);
         let mut coord: Vec<u64> = area.iter().map(|range| range.start).collect();
         let kept = self.keep(&coord, area, dim)?;
+        let mut starts = Starts::of(self, dim);
         loop {
             let go = match kept {
-                true => self.kept_row(&coord, dim, see)?,
+                true => self.kept_row(&coord, starts.at(self, &coord)?, dim, see),
                 false => found(self.a, self.b, &coord, area, dim, &mut |stretch| {
                     see(stretch, &coord, dim)
                 })?,
@@ -107,14 +108,19 @@ impl<'a> Rows<'a> {
     fn kept_row(
         &self,
         coord: &[u64],
+        (a, b): (i64, i64),
         dim: Option<usize>,
         see: &mut impl FnMut(&Stretch, &[u64], Option<usize>) -> bool,
-    ) -> Result<bool, Error> {
-        let (a, b) = (self.a.offset(coord)?, self.b.offset(coord)?);
-        Ok(self.kept.iter().all(|stretch| {
+    ) -> bool {
+        self.kept.iter().all(|stretch| {
             let (a, b) = ((stretch.a.0 + a, stretch.a.1), (stretch.b.0 + b, stretch.b.1));
             see(&Stretch { a, b, ..*stretch }, coord, dim)
-        }))
+        })
+    }
+
+    /// Whether all rows of a box have the same stretches.
+    pub(crate) fn are_alike(&self) -> bool {
+        self.additive
     }
 
     /// The start of the row behind the one at `coord`; false behind the last.
@@ -127,6 +133,46 @@ impl<'a> Rows<'a> {
             coord[dim] = area[dim].start;
         }
         false
+    }
+}
+
+/// The offsets at which rows start: along the dim in which they follow one another, these are runs as well.
+struct Starts {
+    dim: Option<usize>,
+    /// The coordinate whose offsets are known, those offsets, what the next row has more, and how many follow so.
+    coord: Vec<u64>,
+    at: (i64, i64),
+    step: (i64, i64),
+    left: u64,
+}
+
+impl Starts {
+    fn of(rows: &Rows<'_>, along: Option<usize>) -> Starts {
+        let dim = rows.order.iter().copied().find(|dim| Some(*dim) != along);
+        Starts { dim, coord: vec![], at: (0, 0), step: (0, 0), left: 0 }
+    }
+
+    /// The offsets of `coord`, which is the one asked for last or behind it.
+    fn at(&mut self, rows: &Rows<'_>, coord: &[u64]) -> Result<(i64, i64), Error> {
+        if let Some(dim) = self.dim
+            && self.left > 0
+            && let Some(last) = self.coord.get_mut(dim)
+        {
+            *last += 1;
+            self.left -= 1;
+            if self.coord == coord {
+                self.at = (self.at.0 + self.step.0, self.at.1 + self.step.1);
+                return Ok(self.at);
+            }
+        }
+        (self.at, self.left) = ((rows.a.offset(coord)?, rows.b.offset(coord)?), 0);
+        if let Some(dim) = self.dim {
+            let (a, b): (Run, Run) = (rows.a.run(coord, dim)?, rows.b.run(coord, dim)?);
+            (self.step, self.left) = ((a.stride, b.stride), a.len.min(b.len).saturating_sub(1));
+        }
+        self.coord.clear();
+        self.coord.extend_from_slice(coord);
+        Ok(self.at)
     }
 }
 

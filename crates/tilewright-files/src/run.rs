@@ -7,6 +7,7 @@ use crate::{
     access::Access,
     budget::Budget,
     container::{Section, Target},
+    crew::Crew,
     destination::STREAM,
     job::total_bytes,
     note,
@@ -153,7 +154,10 @@ fn files(
         done.push(temporary);
     }
     let verified = match conversion.request.verify {
-        true => Some(verify::written(conversion, &done, means.watch, &means.budget)?),
+        true => {
+            let crew = Crew::new(means.watch, &means.budget, conversion.request.threads);
+            Some(verify::written(conversion, &done, crew)?)
+        }
         false => None,
     };
     go_on(means.watch)?;
@@ -231,6 +235,25 @@ mod tests {
             self.left -= fits;
             Sink::write(&mut self.file, &bytes[..fits])?;
             if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+
+        fn is_placed(&self) -> bool {
+            true
+        }
+
+        fn extend(&mut self, len: u64) -> io::Result<()> {
+            Sink::extend(&mut self.file, len)
+        }
+
+        fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+            let fits = bytes.len().min(self.left);
+            self.left -= fits;
+            Sink::place(&mut self.file, &bytes[..fits], at)?;
+            if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+
+        fn read_back(&mut self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+            Sink::read_back(&mut self.file, bytes, at)
         }
 
         fn sync(&mut self) -> io::Result<()> {

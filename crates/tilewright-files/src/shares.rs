@@ -1,6 +1,6 @@
 //! How the bound on memory is shared out among those that read, move and write.
 
-use tilewright_relayout::{Chunk, Plan};
+use tilewright_relayout::{Chunk, Plan, Tiles};
 
 /// The bytes of a piece where memory allows: what is made stays in the processor's cache until it is
 /// written.
@@ -11,6 +11,27 @@ const LONG: u64 = 64 << 10;
 
 /// Budgets smaller than this are not divided: long reads are worth more than work side by side.
 const DIVIDED: u64 = 8 << 20;
+
+/// How a tensor is converted.
+pub(crate) enum Parts {
+    /// It is read whole, and its result made in pieces.
+    Whole,
+    /// By ranges of this number of bytes of the result.
+    Ranges(u64),
+    /// By boxes of elements, whose places in the result lie apart.
+    Tiles(Tiles),
+}
+
+/// Larger tiles read and write no faster.
+const TILE: u64 = 32 << 20;
+
+/// A read or write costs as much as this number of bytes.
+const CALL: u64 = 4096;
+
+/// What calls and bytes cost together, in bytes.
+fn cost((calls, bytes): (u64, u64)) -> u64 {
+    calls.saturating_mul(CALL).saturating_add(bytes)
+}
 
 /// How the budget is shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,31 +60,61 @@ impl Shares {
         src.saturating_add(list).saturating_add(dst.saturating_mul(self.slots as u64))
     }
 
-    /// What moves most of a tensor: the way of its plan, or of the first of the ranges that memory allows.
-    pub(crate) fn kernel(&self, plan: &Plan) -> Result<String, tilewright_relayout::Error> {
-        let range = self.range_len(plan)?.and_then(|len| plan.ranges(len).next());
-        Ok(match range {
-            Some(range) => plan.chunk(range)?.kernel_name(),
-            None => plan.kernel_name(),
+    /// What moves most of a tensor: the way of its plan, or of the first of the parts that memory allows.
+    pub(crate) fn kernel(
+        &self,
+        plan: &Plan,
+        placed: bool,
+    ) -> Result<String, tilewright_relayout::Error> {
+        Ok(match self.parts(plan, placed)? {
+            Parts::Whole => plan.kernel_name(),
+            Parts::Tiles(tiles) => tiles.kernel_name(),
+            Parts::Ranges(len) => match plan.ranges(len).next() {
+                Some(range) => plan.chunk(range)?.kernel_name(),
+                None => plan.kernel_name(),
+            },
         })
     }
 
-    /// The length of the ranges in which a tensor is converted; `None` where it is read whole.
-    pub(crate) fn range_len(&self, plan: &Plan) -> Result<Option<u64>, tilewright_relayout::Error> {
+    /// How a tensor is converted; `placed` if its result may be written in any order.
+    pub(crate) fn parts(
+        &self,
+        plan: &Plan,
+        placed: bool,
+    ) -> Result<Parts, tilewright_relayout::Error> {
         let Shares { share, piece, .. } = *self;
         let whole = self.held(plan.src_bytes(), 0, piece.min(plan.dst_bytes()));
         if whole <= share && plan.src_bytes() <= piece {
-            return Ok(None);
+            return Ok(Parts::Whole);
         }
         if plan.list_bytes(piece) == 0
             && let Some(range) = plan.ranges(piece).next()
         {
             let chunk = plan.chunk(range)?;
             if self.needed(&chunk) <= share && reads_on(&chunk) {
-                return Ok(Some(piece));
+                return Ok(Parts::Ranges(piece));
             }
         }
-        if whole <= share { Ok(None) } else { self.chunk_len(plan).map(Some) }
+        if whole <= share {
+            return Ok(Parts::Whole);
+        }
+        let len = self.chunk_len(plan)?;
+        let most = (share / (self.slots as u64 + 1)).clamp(1, TILE);
+        match plan.tiles(most).filter(|_| placed) {
+            Some(tiles) if cost(tiles.cost()) < self.cost_of_ranges(plan, len)? => {
+                Ok(Parts::Tiles(tiles))
+            }
+            _ => Ok(Parts::Ranges(len)),
+        }
+    }
+
+    /// What it costs to read and write ranges of `len` bytes, judged by the first.
+    fn cost_of_ranges(&self, plan: &Plan, len: u64) -> Result<u64, tilewright_relayout::Error> {
+        let Some(range) = plan.ranges(len).next() else { return Ok(0) };
+        let times = plan.dst_bytes().div_ceil((range.end - range.start).max(1));
+        let chunk = plan.chunk(range)?;
+        let (calls, bytes) = (chunk.reads().count() as u64 + 1, chunk.buffer_len() as u64);
+        Ok(cost((calls.saturating_mul(times), bytes.saturating_mul(times))))
     }
 
     /// What a lane holds that runs this chunk.
@@ -118,14 +169,17 @@ mod tests {
         let rows = TensorLayout::row_major(&[3000, 2000]).unwrap();
         let columns = TensorLayout::col_major(&[3000, 2000]).unwrap();
         let plan = Plan::new(&rows, &columns, Elements::same(16), 0).unwrap();
-        let named = |limit| Shares::of(limit).kernel(&plan).unwrap();
+        let named = |limit| Shares::of(limit).kernel(&plan, false).unwrap();
         assert_eq!(named(1 << 30), plan.kernel_name());
         let mut seen = Vec::new();
         for limit in (12..24).map(|log| 1 << log) {
             let shares = Shares::of(limit);
-            let len = shares.range_len(&plan).unwrap().expect("ranges: 12 MB do not fit");
+            let Parts::Ranges(len) = shares.parts(&plan, false).unwrap() else {
+                panic!("ranges: 12 MB do not fit")
+            };
             let chunk = plan.chunk(plan.ranges(len).next().unwrap()).unwrap();
-            assert_eq!(shares.kernel(&plan).unwrap(), chunk.kernel_name(), "{limit}");
+            assert_eq!(shares.kernel(&plan, false).unwrap(), chunk.kernel_name(), "{limit}");
+            assert!(matches!(shares.parts(&plan, true), Ok(Parts::Tiles(_))), "{limit}");
             seen.push(chunk.kernel_name());
         }
         assert!(seen.iter().any(|name| *name != plan.kernel_name()), "{seen:?}");

@@ -1,18 +1,18 @@
-//! Where output bytes go: a file, or, in tests, something that fails at a chosen byte.
+//! Where output bytes go: a file, which takes them in any order, a stream, or, in tests, something that fails at a chosen byte.
 
 use std::{
     fs::File,
     io::{self, Write},
 };
 
-use crate::disk;
+use crate::{disk, source};
 
 /// The bytes of one write to a file. The system copies them into pages of its cache, which it takes
 /// anew for each write: pieces of this size get small pages that were in use a moment ago, and the
 /// bytes are still in the processor's own cache.
 const PIECE: usize = 32 << 10;
 
-/// Bytes in order, then on the disk.
+/// Bytes in order, or where that is possible at any place, then on the disk.
 pub(crate) trait Sink {
     /// Writes all of `bytes` behind what was written before.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
@@ -22,6 +22,29 @@ pub(crate) trait Sink {
     fn copy(&mut self, from: &File, at: u64, len: u64) -> io::Result<u64> {
         let _ = (from, at, len);
         Ok(0)
+    }
+
+    /// Whether bytes may go to any place of the file, and be read back.
+    fn is_placed(&self) -> bool {
+        false
+    }
+
+    /// Makes the file `len` bytes long, with zeros at its end; what is written next goes behind them.
+    fn extend(&mut self, len: u64) -> io::Result<()> {
+        let _ = len;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Writes all of `bytes` from byte `at` of the file on, where it has bytes already.
+    fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+        let _ = (bytes, at);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Fills `bytes` with what the file has from byte `at` on.
+    fn read_back(&mut self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        let _ = (bytes, at);
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Says that the bytes `at..at + len` are final, so that their way to the disk may begin.
@@ -56,6 +79,22 @@ impl Sink for File {
         if let Some(len) = std::num::NonZeroU64::new(len) {
             let _ = rustix::fs::fadvise(&*self, at, Some(len), rustix::fs::Advice::DontNeed);
         }
+    }
+
+    fn is_placed(&self) -> bool {
+        true
+    }
+
+    fn extend(&mut self, len: u64) -> io::Result<()> {
+        disk::extend(self, len)
+    }
+
+    fn place(&mut self, bytes: &[u8], at: u64) -> io::Result<()> {
+        disk::place(self, bytes, at)
+    }
+
+    fn read_back(&mut self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        source::read_exact_at(self, bytes, at)
     }
 
     fn sync(&mut self) -> io::Result<()> {

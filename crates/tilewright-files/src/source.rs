@@ -190,12 +190,12 @@ pub(crate) fn unusual_kind(facts: &fs::Metadata) -> Option<&'static str> {
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
 }
 
 #[cfg(not(unix))]
-fn read_exact_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
     use std::io::{Read, Seek};
     file.seek(io::SeekFrom::Start(at))?;
     file.read_exact(bytes)

@@ -14,14 +14,16 @@ use tilewright_core::Fill;
 
 use crate::{
     Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Watch,
-    budget::Budget,
+    budget::{self, Budget},
     compare,
     container::{self, Format},
-    conversion, dtype,
+    conversion,
+    crew::Crew,
+    dtype,
     held::Held,
     job, metadata, names,
     note::{self, Found},
-    open::{open, open_with},
+    open::{open_watched, open_with},
     patch::Side,
     place::Place,
     request::{self, check_memory},
@@ -54,7 +56,7 @@ pub enum Verdict {
 ///
 /// The request is that of the conversion, as far as it is known: [`Request::from`], [`Request::dims`]
 /// and [`Request::dtype`] say how the original is read ([`Request::only`] which of its tensors),
-/// [`Request::fill`] what padding must hold, [`Request::memory`] bounds buffers. With [`Request::to`] or
+/// [`Request::fill`] what padding must hold, [`Request::memory`] bounds buffers, [`Request::threads`] compare. With [`Request::to`] or
 /// [`Request::rule`] every tensor must lie as asked; npy and raw files cannot say it themselves.
 ///
 /// # Errors
@@ -78,12 +80,13 @@ pub fn verify(
     watch: &dyn Watch,
 ) -> Result<Verdict, Error> {
     check_memory(request.memory)?;
-    let against = open(against, &request.reading)?;
+    let against = open_watched(against, &request.reading, watch)?;
     let out = Place::parse(out.as_ref());
     let format = out.format.unwrap_or(against.container_format());
     let expected = expected(&against, format, request)?;
     let (source, folder) = (Source::open(&out.path)?, temporary::folder(&out.path));
-    let out = match open_result(format, source, &|name| folder.join(name), &against, &expected)? {
+    let beside = |name: &str| folder.join(name);
+    let out = match open_result(format, source, &beside, (&against, &expected), watch)? {
         Ok(out) => out,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
     };
@@ -92,22 +95,27 @@ pub fn verify(
         Ok(pairs) => pairs,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
     };
-    compared(&out, &against, &pairs, request.fill, watch, &Budget::new(request.memory))
+    let tensors = against.tensors().len() + out.tensors().len();
+    let budget = Budget::new(budget::beside(request.memory, tensors)?);
+    compared(&out, &against, &pairs, request.fill, Crew::new(watch, &budget, request.threads))
 }
 
 /// What a tensor of the original is read as, and how it must lie in the result, where that was asked.
 struct Expected {
+    /// The number of the tensor in the original, and its name in the result.
+    tensor: usize,
+    name: String,
     from: Held,
     to: Option<Held>,
 }
 
 impl Expected {
     fn of(job: Job) -> Expected {
-        Expected { from: job.from, to: Some(job.to) }
+        Expected { tensor: job.tensor, name: job.name, from: job.from, to: Some(job.to) }
     }
 }
 
-/// What is expected of every tensor of the original, in its order.
+/// What is expected of every tensor of the original that the result holds, in its order.
 fn expected(
     against: &Input,
     format: &'static Format,
@@ -120,16 +128,20 @@ fn expected(
             .collect());
     }
     let only = request::only(request, against.tensors())?;
-    let read = |tensor: &Tensor| {
+    let one = conversion::the_one(against, format, request)?;
+    let name = conversion::array_name(against, format);
+    let read = |(number, tensor): (usize, &Tensor)| {
         let silent = request.reading.is_silent() || !request::is_meant(&only, &tensor.name);
         let from = match job::read_as(tensor, &request.reading) {
             Ok(held) if !silent => held,
             Err(unfit) if !silent && !request.skip_unfit => return Err(unfit.error(&against.path)),
             _ => tensor.held.clone(),
         };
-        Ok(Expected { from, to: None })
+        let name = name.clone().unwrap_or_else(|| tensor.name.clone());
+        Ok(Expected { tensor: number, name, from, to: None })
     };
-    against.tensors().iter().map(read).collect()
+    let all = against.tensors().iter().enumerate();
+    all.filter(|(number, _)| one.is_none_or(|one| one == *number)).map(read).collect()
 }
 
 /// Opens a result: as what it says it is, or, where it cannot say it, as what was asked for; `beside` knows
@@ -138,21 +150,19 @@ fn open_result(
     format: &'static Format,
     source: Source,
     beside: &dyn Fn(&str) -> PathBuf,
-    against: &Input,
-    expected: &[Expected],
+    (against, expected): (&Input, &[Expected]),
+    watch: &dyn Watch,
 ) -> Result<Result<Input, String>, Error> {
-    let array = format.array.as_ref().filter(|_| against.is_array());
-    if let (Some(array), Some(expected), Some(tensor)) =
-        (array, expected.first(), against.tensors().first())
-    {
+    let one = expected.first().and_then(|it| Some((it, against.tensors().get(it.tensor)?)));
+    if let (Some(array), Some((expected, tensor))) = (&format.array, one) {
         let path = source.path().to_path_buf();
-        let Expected { from, to } = expected;
-        let Found { texts, warning } = note::of(&source)?;
+        let Expected { from, to, .. } = expected;
+        let Found { texts, warning } = note::of(&source, watch)?;
         let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let opened = (array.result)(source, expected)?;
         return Ok(opened.map(|opened| Input { path, opened, warning }));
     }
-    match open_with(format, source, &Reading::default(), Some(beside)) {
+    match open_with(format, source, &Reading::default(), Some(beside), watch) {
         Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),
         opened => opened.map(Ok),
     }
@@ -171,14 +181,18 @@ fn paired<'a>(
     against: &'a Input,
     expected: &'a [Expected],
 ) -> Result<Vec<Pair<'a>>, String> {
+    if let (true, [out], [expected]) = (out.is_array(), out.tensors(), expected) {
+        // It has no name of its own.
+        let pair = |against| Pair { out, against, expected };
+        return Ok(against.tensors().get(expected.tensor).map(pair).into_iter().collect());
+    }
     let written: BTreeMap<&str, &Tensor> =
         out.tensors().iter().map(|tensor| (tensor.name.as_str(), tensor)).collect();
-    let original: BTreeMap<&str, (&Tensor, &Expected)> = against
-        .tensors()
-        .iter()
-        .zip(expected)
-        .map(|(tensor, expected)| (tensor.name.as_str(), (tensor, expected)))
-        .collect();
+    let pairs = expected.iter().filter_map(|expected| {
+        let tensor = against.tensors().get(expected.tensor)?;
+        Some((expected.name.as_str(), (tensor, expected)))
+    });
+    let original: BTreeMap<&str, (&Tensor, &Expected)> = pairs.collect();
     let missing = |name: &str, from: &Input, near: String| {
         Err(format!("tensor {name:?} is missing from {}{near}", from.path.display()))
     };
@@ -200,11 +214,10 @@ fn compared(
     against: &Input,
     pairs: &[Pair<'_>],
     fill: Option<Fill>,
-    watch: &dyn Watch,
-    budget: &Budget,
+    crew: Crew<'_>,
 ) -> Result<Verdict, Error> {
-    against.check_sums(watch)?;
-    out.check_sums(watch)?;
+    against.check_sums(crew.watch())?;
+    out.check_sums(crew.watch())?;
     if let Some(said) = metadata::difference(out, against) {
         return Ok(Verdict::Differs(Difference::said(said)));
     }
@@ -217,7 +230,7 @@ fn compared(
         if let Some(text) = said {
             return Ok(Verdict::Differs(of_tensor(pair, text)));
         }
-        let found = different_bytes(out, against, pair, fill, watch, budget)?;
+        let found = different_bytes(out, against, pair, fill, crew)?;
         if let Some(found) = found {
             return Ok(Verdict::Differs(found));
         }
@@ -236,8 +249,7 @@ fn different_bytes(
     against: &Input,
     pair: &Pair<'_>,
     fill: Option<Fill>,
-    watch: &dyn Watch,
-    budget: &Budget,
+    crew: Crew<'_>,
 ) -> Result<Option<Difference>, Error> {
     let (noted, from) = (pair.out.fill(), &pair.expected.from);
     let fill = match &pair.expected.to {
@@ -251,7 +263,7 @@ fn different_bytes(
         return Ok(Some(of_tensor(pair, text)));
     }
     let from = side(against, pair.against, from, from.named.fill())?;
-    compare::tensors(&to, &from, watch, budget)
+    compare::tensors(&to, &from, crew)
 }
 
 fn side<'a>(
@@ -307,15 +319,14 @@ fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
 pub(crate) fn written(
     conversion: &Conversion<'_>,
     done: &[Temporary],
-    watch: &dyn Watch,
-    budget: &Budget,
+    crew: Crew<'_>,
 ) -> Result<u64, Error> {
     let wrong =
         |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
     let expected: Vec<Expected> = conversion.jobs.iter().cloned().map(Expected::of).collect();
-    let out = reopened(conversion, done, &expected)?.map_err(|said| wrong(&said))?;
+    let out = reopened(conversion, done, &expected, crew.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
-    match compared(&out, conversion.input, &pairs, None, watch, budget)? {
+    match compared(&out, conversion.input, &pairs, None, crew)? {
         Verdict::Same { bytes } => Ok(bytes),
         Verdict::Differs(found) => Err(wrong(&found.to_string())),
     }
@@ -326,11 +337,13 @@ fn reopened(
     conversion: &Conversion<'_>,
     done: &[Temporary],
     expected: &[Expected],
+    watch: &dyn Watch,
 ) -> Result<Result<Input, String>, Error> {
     let last = done.last().map_or(conversion.out.as_path(), Temporary::path);
     let beside = |name: &str| {
         let named = |file: &&Temporary| file.out().file_name().is_some_and(|own| own == name);
         done.iter().find(named).map_or_else(|| name.into(), |file| file.path().into())
     };
-    open_result(conversion.format, Source::open(last)?, &beside, conversion.input, expected)
+    let (source, against) = (Source::open(last)?, conversion.input);
+    open_result(conversion.format, source, &beside, (against, expected), watch)
 }

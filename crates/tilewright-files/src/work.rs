@@ -1,14 +1,14 @@
 //! The work of one output, cut into pieces: which tensors are copied, which are read whole, which in
-//! parts, in the order of their bytes.
+//! ranges or tiles, in the order of their bytes.
 
-use std::ops::Range;
+use std::{iter, ops::Range};
 
-use tilewright_relayout::{Chunk, Plan};
+use tilewright_relayout::{Chunk, Plan, Tile};
 
 use crate::{
     Action, Conversion, Error, Job,
     container::Section,
-    shares::{PIECE, Shares},
+    shares::{PIECE, Parts, Shares},
     source::Source,
 };
 
@@ -25,7 +25,7 @@ pub(crate) struct Part<'c> {
     pub(crate) plan: Plan,
 }
 
-impl Part<'_> {
+impl<'c> Part<'c> {
     /// The error of moving this tensor.
     pub(crate) fn failed(&self, error: &tilewright_relayout::Error) -> Error {
         let said = format!("tensor {:?}: {error}", self.job.name);
@@ -51,6 +51,29 @@ impl Part<'_> {
         Ok(())
     }
 
+    /// The element that padding holds, as its bytes.
+    pub(crate) fn fill(&self) -> Vec<u8> {
+        let mut element = self.job.fill.to_le_bytes().to_vec();
+        element.resize((self.job.to.bits / 8).max(1) as usize, 0);
+        element
+    }
+
+    /// All that is to be done for the tensor.
+    fn work(&self, parts: Parts) -> Left<'c> {
+        let part = self.clone();
+        match parts {
+            Parts::Whole => Box::new(iter::once(Work::Whole(part))),
+            Parts::Ranges(len) => {
+                Box::new(part.plan.ranges(len).map(move |range| Work::Range(part.clone(), range)))
+            }
+            Parts::Tiles(tiles) => {
+                let room = iter::once(Work::Room(part.clone()));
+                let tiles = tiles.map(move |tile| Work::Tile(part.clone(), tile));
+                Box::new(room.chain(tiles).chain(iter::once(Work::Placed)))
+            }
+        }
+    }
+
     pub(crate) fn chunk(&self, range: Range<u64>) -> Result<Chunk, Error> {
         self.plan.chunk(range).map_err(|error| self.failed(&error))
     }
@@ -66,6 +89,12 @@ pub(crate) enum Work<'c> {
     Whole(Part<'c>),
     /// A range of a tensor, and what it needs.
     Range(Part<'c>, Range<u64>),
+    /// Room for a tensor whose tiles follow.
+    Room(Part<'c>),
+    /// A tile of the tensor that there is room for.
+    Tile(Part<'c>, Tile),
+    /// There are no more tiles.
+    Placed,
 }
 
 impl Work<'_> {
@@ -76,12 +105,14 @@ impl Work<'_> {
             Work::Copy { len, .. } => *len,
             Work::Whole(part) => part.plan.dst_bytes(),
             Work::Range(_, range) => range.end - range.start,
+            Work::Tile(_, tile) => tile.dst_len() as u64,
+            Work::Room(_) | Work::Placed => 0,
         }
     }
 }
 
-/// What is left of a destination.
-type Ranges = Box<dyn Iterator<Item = Range<u64>> + Send>;
+/// What is left of a tensor.
+type Left<'c> = Box<dyn Iterator<Item = Work<'c>> + Send + 'c>;
 
 /// The work of one output; each piece has the number of its place.
 pub(crate) struct Queue<'c> {
@@ -89,7 +120,9 @@ pub(crate) struct Queue<'c> {
     shares: Shares,
     sections: std::slice::Iter<'c, Section>,
     /// What is left of the tensor begun last.
-    ranges: Option<(Part<'c>, Ranges)>,
+    left: Left<'c>,
+    /// Whether tensors may be written in any order.
+    placed: bool,
     /// What was taken and did not fit into the last batch.
     next: Option<Work<'c>>,
     number: u64,
@@ -100,9 +133,10 @@ impl<'c> Queue<'c> {
         conversion: &'c Conversion<'c>,
         sections: &'c [Section],
         shares: Shares,
+        placed: bool,
     ) -> Self {
-        let (sections, ranges, next) = (sections.iter(), None, None);
-        Queue { conversion, shares, sections, ranges, next, number: 0 }
+        let (sections, left, next) = (sections.iter(), Box::new(iter::empty()), None);
+        Queue { conversion, shares, sections, left, placed, next, number: 0 }
     }
 
     /// The next batch and its number; `None` behind the last, and behind an error.
@@ -112,7 +146,7 @@ impl<'c> Queue<'c> {
             return None;
         }
         if batch.is_err() {
-            (self.sections, self.ranges, self.next) = ([].iter(), None, None);
+            (self.sections, self.left, self.next) = ([].iter(), Box::new(iter::empty()), None);
         }
         self.number += 1;
         Some((self.number - 1, batch))
@@ -142,34 +176,46 @@ impl<'c> Queue<'c> {
         }
     }
 
+    /// The job of a number, and where its tensor begins.
+    fn placed_job(&self, number: usize) -> Result<Option<(&'c Job, &'c Source, u64)>, Error> {
+        let conversion = self.conversion;
+        let Some(job) = conversion.jobs.get(number) else { return Ok(None) };
+        let Some(tensor) = conversion.input.tensors().get(job.tensor) else { return Ok(None) };
+        let (source, at) = conversion.input.place(tensor)?;
+        Ok(Some((job, source, at)))
+    }
+
+    /// A tensor that is copied, and those that follow it in the input and in the result.
+    fn copy(&mut self, source: &'c Source, at: u64, mut len: u64) -> Result<Work<'c>, Error> {
+        while let Some(Section::Tensor(next)) = self.sections.as_slice().first()
+            && let Some((job, other, from)) = self.placed_job(*next)?
+            && job.action != Action::Convert
+            && std::ptr::eq(source, other)
+            && at.checked_add(len) == Some(from)
+        {
+            self.sections.next();
+            len = len.saturating_add(job.bytes_in);
+        }
+        Ok(Work::Copy { source, at, len })
+    }
+
     fn work(&mut self) -> Result<Option<Work<'c>>, Error> {
         loop {
-            if let Some((part, ranges)) = &mut self.ranges {
-                if let Some(range) = ranges.next() {
-                    return Ok(Some(Work::Range(part.clone(), range)));
-                }
-                self.ranges = None;
+            if let Some(work) = self.left.next() {
+                return Ok(Some(work));
             }
-            let conversion = self.conversion;
             let number = match self.sections.next() {
                 None => return Ok(None),
                 Some(Section::Tensor(number)) => *number,
                 Some(section) => return Ok(Some(Work::Section(section))),
             };
-            let Some(job) = conversion.jobs.get(number) else { continue };
-            let Some(tensor) = conversion.input.tensors().get(job.tensor) else { continue };
-            let (source, at) = conversion.input.place(tensor)?;
+            let Some((job, source, at)) = self.placed_job(number)? else { continue };
             if job.action != Action::Convert {
-                return Ok(Some(Work::Copy { source, at, len: job.bytes_in }));
+                return self.copy(source, at, job.bytes_in).map(Some);
             }
             let part = Part { source, at, job, plan: job.plan()? };
-            match self.shares.range_len(&part.plan).map_err(|error| part.failed(&error))? {
-                None => return Ok(Some(Work::Whole(part))),
-                Some(len) => {
-                    let ranges: Ranges = Box::new(part.plan.ranges(len));
-                    self.ranges = Some((part, ranges));
-                }
-            }
+            let parts = self.shares.parts(&part.plan, self.placed);
+            self.left = part.work(parts.map_err(|error| part.failed(&error))?);
         }
     }
 }

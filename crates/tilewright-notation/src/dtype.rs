@@ -44,10 +44,18 @@ pub fn dtype(text: &str) -> Result<Dtype, Error> {
     if let Some(dtype) = Dtype::spelled(plain.unwrap_or(name)) {
         return Ok(dtype);
     }
-    let nearest = did_you_mean(name, candidates(name).into_iter().flat_map(Dtype::spellings));
-    let code = code_name(name)
-        .map_or(String::new(), |other| format!("; `<{name}` is NumPy's code of {other}"));
-    refused(format!("no element type is called `{name}`{code}{nearest}"))
+    let spellings = candidates(name).into_iter().flat_map(Dtype::spellings);
+    refused(match code_name(name) {
+        // Only what differs in case may be meant instead.
+        Some(code) => {
+            let same = |other: &&str| other.eq_ignore_ascii_case(name);
+            let other = did_you_mean(name, spellings.filter(same));
+            format!(
+                "no element type is called `{name}`; NumPy's code of {code} is `<{name}` here{other}"
+            )
+        }
+        None => format!("no element type is called `{name}`{}", did_you_mean(name, spellings)),
+    })
 }
 
 /// The element type with this name, and the order of an element's bytes, where the name is a NumPy code that
@@ -277,7 +285,17 @@ mod tests {
             assert!(error.is_parse());
             assert!(error.to_string().contains(&format!("`{right}`")), "{error}");
         }
-        assert!(dtype("f4").unwrap_err().to_string().contains("`<f4` is NumPy's code of f32"));
+        assert!(
+            dtype("f4")
+                .unwrap_err()
+                .to_string()
+                .contains("NumPy's code of f32 is `<f4` here; did you mean `F4`?")
+        );
+        let error = dtype("f2").unwrap_err().to_string();
+        assert_eq!(
+            error.lines().next(),
+            Some("no element type is called `f2`; NumPy's code of f16 is `<f2` here")
+        );
         for wrong in ["", "tuple", "token", "i4", "primitive_type_invalid"] {
             assert!(dtype(wrong).is_err(), "{wrong}");
         }

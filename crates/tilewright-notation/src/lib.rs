@@ -46,6 +46,7 @@ mod reading;
 mod recognise;
 mod scan;
 mod spec;
+mod storage;
 mod to_spec;
 
 pub use add_formats::add_formats;

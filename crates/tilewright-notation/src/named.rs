@@ -2,7 +2,7 @@
 
 use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
 
-use crate::reading::Resolved;
+use crate::{reading::Resolved, storage};
 
 /// A resolved SPEC: a [`TensorLayout`], the name it was given, and the facts about its elements that
 /// are no part of the map.
@@ -15,10 +15,12 @@ use crate::reading::Resolved;
 /// assert_eq!((named.element_bits(), named.explicit_bits()), (Some(4), Some(4)));
 /// assert_eq!(named.to_spec(), "s4[3,5]{1,0:T(2,2)E(4)}");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Named {
     name: String,
     layout: TensorLayout,
+    /// The extents of the storage, where the notation says them.
+    storage: Option<Vec<u64>>,
     dtype: Option<Dtype>,
     bits: Option<u32>,
     fill: Fill,
@@ -46,12 +48,43 @@ impl Named {
         bits: Option<u32>,
         fill: Fill,
     ) -> Named {
-        Named { name: name.into(), layout, dtype, bits, fill, bare: false, order: None }
+        let (name, storage, bare, order) = (name.into(), None, false, None);
+        Named { name, layout, storage, dtype, bits, fill, bare, order }
     }
 
     pub(crate) fn of(name: String, resolved: Resolved, order: Option<ByteOrder>) -> Named {
-        let Resolved { layout, dtype, bits, fill, bare } = resolved;
-        Named { name, layout, dtype, bits, fill, bare, order }
+        let Resolved { layout, storage, dtype, bits, fill, bare } = resolved;
+        Named { name, layout, storage, dtype, bits, fill, bare, order }
+    }
+
+    /// The same name, layout and storage shape, of elements of this type and stored width, with padding that holds this.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, Fill};
+    /// use tilewright_notation::Spec;
+    /// let named = Spec::parse("f16[16,32] zN").unwrap().resolve(None, None).unwrap();
+    /// let other = named.with_elements(Some(Dtype::Bf16), None, Fill::Zero);
+    /// assert_eq!((other.to_spec(), other.storage_shape()), ("bf16[16,32]fill(0) zN".into(), vec![2, 1, 16, 16]));
+    /// ```
+    #[must_use]
+    pub fn with_elements(self, dtype: Option<Dtype>, bits: Option<u32>, fill: Fill) -> Named {
+        Named { dtype, bits, fill, bare: false, ..self }
+    }
+
+    /// The same stored under these extents, outermost first.
+    ///
+    /// ```
+    /// use tilewright_core::{Fill, TensorLayout};
+    /// use tilewright_notation::Named;
+    /// let layout = TensorLayout::col_major(&[1, 3]).unwrap();
+    /// let bare = Named::new("col-major", layout, None, None, Fill::Unspecified);
+    /// assert_eq!(bare.storage_shape(), [1, 3]);
+    /// assert_eq!(bare.with_storage(&[3, 1]).storage_shape(), [3, 1]);
+    /// ```
+    #[must_use]
+    pub fn with_storage(mut self, extents: &[u64]) -> Named {
+        self.storage = Some(extents.to_vec());
+        self
     }
 
     /// The same of elements whose bytes are in this order; `None` says nothing of it.
@@ -105,6 +138,33 @@ impl Named {
     /// ```
     pub fn layout(&self) -> &TensorLayout {
         &self.layout
+    }
+
+    /// The extents of the array in memory, outermost first; their product is the capacity.
+    ///
+    /// Of a format, a pattern, a tag, an order and XLA's tiles these are their digits, those of extent 1 too, so that
+    /// the rank follows from the text and the array's rank. A bare map, of modes or strides, has its dims where it is
+    /// row-major, its dims reversed where the first is fastest, else its digits without those of extent 1. A storage
+    /// that is no box of at most 32 digits has its length.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let shape = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap().storage_shape();
+    /// assert_eq!(shape("f32[8,256] TPU_8x128"), [1, 2, 8, 128]);
+    /// assert_eq!(shape("f32[8,256]{1,0:T(8,128)}"), [1, 2, 8, 128]);
+    /// assert_eq!(shape("((8,1),(128,2)):((128,2048),(1,1024))"), [2, 8, 128]);
+    /// assert_eq!((shape("(2,1,3):(3,3,1)"), shape("(4,4):(8,1)")), (vec![2, 1, 3], vec![28]));
+    /// ```
+    pub fn storage_shape(&self) -> Vec<u64> {
+        match &self.storage {
+            Some(extents) => storage::checked(extents, self.layout.capacity()),
+            None => storage::of_map(&self.layout),
+        }
+    }
+
+    /// Whether the notation says the storage shape.
+    pub(crate) fn says_storage(&self) -> bool {
+        self.storage.is_some()
     }
 
     /// The element type, where it is known.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilewright_core::{Dtype, Fill, LinearLayout, TensorLayout};
+use tilewright_core::{Dtype, Fill, LinearLayout, Pattern, TensorLayout};
 
 use crate::{
     error::{Error, Kind},
@@ -214,6 +214,8 @@ impl<'a> Given<'a> {
 #[derive(Clone, Debug)]
 pub struct Resolved {
     pub(crate) layout: TensorLayout,
+    /// The extents of the storage, where the notation says them.
+    pub(crate) storage: Option<Vec<u64>>,
     pub(crate) dtype: Option<Dtype>,
     pub(crate) bits: Option<u32>,
     pub(crate) fill: Fill,
@@ -231,7 +233,46 @@ impl Resolved {
     /// # let _ = resolved;
     /// ```
     pub fn plain(layout: TensorLayout, given: &Given<'_>) -> Resolved {
-        Resolved { layout, dtype: given.dtype, bits: None, fill: Fill::Unspecified, bare: false }
+        let (dtype, fill) = (given.dtype, Fill::Unspecified);
+        Resolved { layout, storage: None, dtype, bits: None, fill, bare: false }
+    }
+
+    /// The layout that a pattern gives an array of these dims, stored under the pattern's digits.
+    ///
+    /// # Errors
+    /// As [`Pattern::layout`].
+    ///
+    /// ```
+    /// use tilewright_core::Fractal;
+    /// use tilewright_notation::dialect::{Given, Resolved};
+    /// let zn = Fractal::ZN.pattern(16, 16);
+    /// assert!(Resolved::of_pattern(&zn, &[100, 30], &Given::new(None, None)).is_ok());
+    /// let error = Resolved::of_pattern(&zn, &[100], &Given::new(None, None)).unwrap_err();
+    /// assert!(error.is_mismatch());
+    /// ```
+    pub fn of_pattern(
+        pattern: &Pattern,
+        dims: &[u64],
+        given: &Given<'_>,
+    ) -> Result<Resolved, tilewright_core::Error> {
+        let storage = pattern.storage(dims)?;
+        let resolved = Resolved::plain(pattern.layout(dims)?, given);
+        Ok(resolved.with_storage(storage.as_slice()))
+    }
+
+    /// The same stored under these extents, outermost first. Without them the array is stored as that of a bare map
+    /// is: under its digits, those of extent 1 left out.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_notation::dialect::{Given, Resolved};
+    /// let layout = TensorLayout::col_major(&[2, 3]).unwrap();
+    /// let resolved = Resolved::plain(layout, &Given::new(None, None)).with_storage(&[3, 2]);
+    /// # let _ = resolved;
+    /// ```
+    pub fn with_storage(mut self, extents: &[u64]) -> Resolved {
+        self.storage = Some(extents.to_vec());
+        self
     }
 
     /// The same with elements of this type.

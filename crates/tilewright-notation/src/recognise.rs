@@ -1,8 +1,10 @@
 //! Which names of the catalogue a layout has.
 //!
 //! A name is found iff it gives the same map with the same padding for the same extents and elements:
-//! strides alone are no name. Where several are the same, all are listed; names of the transposed array, such as
-//! `MARLIN^T`, only where there is no other.
+//! strides alone are no name. Where several are the same, all are listed, those without parameters and for any elements
+//! first. Of two sizes of blocks that are set one is a block of the layout; the other may be 1 or the whole array. Names
+//! of the transposed array, such as `MARLIN^T`, are listed only where there is no other, and sizes of no block of the
+//! layout only where there is none of these either.
 
 use tilewright_core::{Dtype, TensorLayout};
 
@@ -13,6 +15,9 @@ const WIDTHS: &[Dtype] = &[Dtype::S4, Dtype::S8, Dtype::F16, Dtype::F32, Dtype::
 
 /// The most sizes that are tried for a parameter.
 const SIZES: usize = 12;
+
+/// The most that are tried where blocks may be of one row or column, or the whole array.
+const ANY_SIZES: usize = 8;
 
 /// A name that a layout has.
 ///
@@ -50,6 +55,12 @@ pub struct Recognised {
 /// assert!(!names("s8[32,48] ((16,2),(16,3)):((16,256),(1,512))").contains(&"zN".to_owned()));
 /// assert!(names("[8,12] ((4,2),(4,3)):((4,16),(1,32))").contains(&"zN[M0=4,C0=4]".to_owned()));
 /// assert!(names("[8,12] (8,12):(1,9)").is_empty());
+/// // Tiles of one column are blocks as wide as the array, too.
+/// let tiles = names("u8[64,8]{1,0:T(4,1)}");
+/// assert_eq!(tiles[0], "VNNI");
+/// assert!(tiles.contains(&"PaddingColumnMajor[BR=4,BC=8]".to_owned()), "{tiles:?}");
+/// // Names without parameters come first.
+/// assert_eq!(names("f32[20,300]{1,0:T(8,128)}")[0], "TPU_8x128");
 /// // A weight as PyTorch stores it, [N, K], in a format of [K, N].
 /// let kn = "(n3 n2:4 n1:2 n0:8) (k3 k2:2 k1:4 k0:2) -> k3 n3 n0 k1 n2 k0 n1 k2";
 /// assert_eq!(names(&format!("u4[128,64]E(4) {kn}")), ["MARLIN^T"]);
@@ -57,17 +68,24 @@ pub struct Recognised {
 /// assert!(names("[8,64] (8,(32,2)):(32,(1,512))").contains(&"COL32[LD=512]".to_owned()));
 /// ```
 pub fn recognise(named: &Named) -> Vec<Recognised> {
-    let names = |behind| {
-        let asked = Asked { named, behind };
-        let name = |format| {
-            usual(format, asked).or_else(|| set(format, asked)).or_else(|| spread(format, asked))
-        };
-        catalogue().filter_map(name).collect::<Vec<_>>()
+    let (own, any) = (blocks(named.layout()), any_blocks(named.layout()));
+    let looked = [("", &own, &any), ("^T", &own, &Vec::new()), ("", &any, &any)];
+    let looked = looked.iter().map(|(behind, own, any)| names(named, behind, own, any));
+    let mut found = { looked }.find(|found| !found.is_empty()).unwrap_or_default();
+    found.sort_by_key(|one| one.name.contains('[') || one.bits.is_some());
+    found
+}
+
+/// The names of every format, with what stands behind them: with blocks of the sizes `own`, or one of them and one of the
+/// sizes `any`.
+fn names(named: &Named, behind: &'static str, own: &[u64], any: &[u64]) -> Vec<Recognised> {
+    let asked = Asked { named, behind };
+    let name = |format| {
+        usual(format, asked)
+            .or_else(|| set(format, asked, own, any))
+            .or_else(|| spread(format, asked))
     };
-    match names("") {
-        none if none.is_empty() => names("^T"),
-        found => found,
-    }
+    catalogue().filter_map(name).collect()
 }
 
 /// What a name is looked for.
@@ -88,19 +106,19 @@ fn usual(format: &'static Format, asked: Asked<'_>) -> Option<Recognised> {
 }
 
 /// The format with sizes for what depends on the element or the user.
-fn set(format: &'static Format, asked: Asked<'_>) -> Option<Recognised> {
+fn set(format: &'static Format, asked: Asked<'_>, own: &[u64], any: &[u64]) -> Option<Recognised> {
     let vary =
         |constant: &&crate::Constant| constant.units.is_empty() || !constant.presets.is_empty();
     if !format.constants.iter().any(vary) {
         return None;
     }
     let units = dialect::units(format);
-    let sizes = blocks(asked.named.layout());
     let texts: Vec<String> = match &units[..] {
-        [one] => sizes.iter().map(|size| format!("{one}={size}")).collect(),
-        [one, two] => sizes
-            .iter()
-            .flat_map(|a| sizes.iter().map(move |b| format!("{one}={a},{two}={b}")))
+        [one] => own.iter().map(|size| format!("{one}={size}")).collect(),
+        [one, two] => [(own, own), (own, any), (any, own)]
+            .into_iter()
+            .flat_map(|(all, others)| all.iter().flat_map(|a| others.iter().map(move |b| (a, b))))
+            .map(|(a, b)| format!("{one}={a},{two}={b}"))
             .collect(),
         _ => Vec::new(),
     };
@@ -129,6 +147,26 @@ fn blocks(layout: &TensorLayout) -> Vec<u64> {
         let size = mode.extent();
         let whole = axes().any(|modes| modes.len() == 1 && modes[0].extent() == size);
         if size > 1 && !whole && !sizes.contains(&size) && sizes.len() < SIZES {
+            sizes.push(size);
+        }
+    }
+    sizes
+}
+
+/// The sizes that blocks may have where one may be a row, a column or the whole array: how far each digit steps over
+/// the one below it, 1, and the extents.
+fn any_blocks(layout: &TensorLayout) -> Vec<u64> {
+    let long = layout.layout().modes().iter().filter(|mode| mode.extent() > 1);
+    let strides = long.filter_map(|mode| u64::try_from(mode.stride()).ok());
+    let mut steps: Vec<u64> = strides.chain([layout.capacity()]).filter(|step| *step > 0).collect();
+    steps.sort_unstable();
+    let ratios = steps.windows(2).filter_map(|pair| match pair {
+        [low, high] if high.is_multiple_of(*low) => Some(high / low),
+        _ => None,
+    });
+    let mut sizes: Vec<u64> = Vec::new();
+    for size in ratios.chain([1]).chain(layout.extents().iter().copied()) {
+        if size > 0 && !sizes.contains(&size) && sizes.len() < ANY_SIZES {
             sizes.push(size);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr, sync::Arc};
 
-use tilewright_core::{ByteOrder, Dtype, LinearLayout};
+use tilewright_core::{ByteOrder, Dtype, LinearLayout, Pattern};
 
 use crate::{
     Named, dialect,
@@ -173,6 +173,13 @@ impl Spec {
         let given = Given { dims, dtype };
         let mut resolved = self.reading.of_array(&given).map_err(|e| self.point(e))?;
         resolved.bits = resolved.bits.or_else(|| self.reading.packs(&given));
+        if !self.everywhere {
+            // Others read another text, which says the digits of a pattern and no other shape.
+            let dims = resolved.layout.extents();
+            let digits = Pattern::of(&resolved.layout).and_then(|pattern| pattern.storage(dims));
+            let same = |own: &Vec<u64>| digits.is_ok_and(|digits| digits.as_slice() == own);
+            resolved.storage = resolved.storage.filter(same);
+        }
         if let Some(dtype) = resolved.dtype.filter(|dtype| dtype.block().is_some()) {
             // The dims count elements, and the last is whole blocks.
             dtype.packed_bytes(resolved.layout.extents())?;

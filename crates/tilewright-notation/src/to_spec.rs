@@ -1,6 +1,6 @@
 //! A layout as one SPEC that reads back as just this layout.
 
-use tilewright_core::Fill;
+use tilewright_core::{Fill, Pattern};
 
 use crate::{
     Named, Spec, dialect,
@@ -49,9 +49,20 @@ impl Named {
             .unwrap_or_else(|| self.plain(&shape))
     }
 
-    /// The SPEC without the name: CuTe text behind the shape where one is needed, with its prefix where a notation
-    /// that a user added reads it too.
+    /// The SPEC without the name: modes, or the pattern where these are stored under other extents.
     fn plain(&self, shape: &str) -> String {
+        let modes = self.modes(shape);
+        if !self.says_storage() || self.canonical(&modes).is_some() {
+            return modes;
+        }
+        let pattern = Pattern::of(self.layout()).ok();
+        let text = pattern.map(|pattern| format!("{shape} {}", dialect::spell_pattern(&pattern)));
+        text.and_then(|text| self.canonical(&text)).unwrap_or(modes)
+    }
+
+    /// CuTe text behind the shape where one is needed, with its prefix where a notation that a user added reads it
+    /// too.
+    fn modes(&self, shape: &str) -> String {
         let text = dialect::spell_cute(self.layout());
         let shape = if self.is_bare() { String::new() } else { format!("{shape} ") };
         let plain = format!("{shape}{text}");
@@ -72,7 +83,8 @@ impl Named {
         let again = spec.resolve(None, None).ok()?;
         let facts =
             |named: &Named| (named.dtype(), named.explicit_bits(), named.fill(), named.is_bare());
-        let same = again.layout() == self.layout() && facts(&again) == facts(self);
+        let stored = !self.says_storage() || again.storage_shape() == self.storage_shape();
+        let same = stored && again.layout() == self.layout() && facts(&again) == facts(self);
         same.then(|| spec.to_string())
     }
 }

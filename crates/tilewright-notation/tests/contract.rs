@@ -191,7 +191,7 @@ fn parse_errors_point_at_the_text() {
         // One letter for two things.
         ("numpy:shape=(3,),strides=(4,),dtype=u4", (36, 38), "write `uint4` or `<u4`"),
         ("numpy:shape=(3,),dtype='>f8'", (23, 28), "`<f8` is laid out alike"),
-        ("torch:shape=(3,),dtype=f4", (23, 25), "`<f4` is NumPy's code of f32"),
+        ("torch:shape=(3,),dtype=f4", (23, 25), "NumPy's code of f32 is `<f4` here"),
         ("Layout((0,1), (8,128))", (15, 16), "a tuple of tiles"),
         ("memref<4xf32, #map>", (14, 18), "`#map` is a name"),
         ("affine_map<(d0)[s0] -> (d0)>", (15, 16), "no symbols"),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use tilewright_core::Dtype;
-use tilewright_notation::{Named, Spec, catalogue, recognise};
+use tilewright_notation::{Named, Recognised, Spec, catalogue, recognise};
 
 fn resolve(text: &str, dims: &[u64], dtype: Option<Dtype>) -> Option<Named> {
     Spec::parse(text).ok()?.resolve(Some(dims), dtype).ok()
@@ -96,4 +96,43 @@ fn names_do_not_depend_on_the_notation() {
         }
     }
     assert!(seen > 100, "{seen}");
+}
+
+/// Formats whose blocks the user sizes, small enough that a block is a row, a column, or the whole array: whatever the
+/// sizes, the layout has a name, and those without parameters come first.
+#[test]
+fn small_blocks_have_names() {
+    let (mut seen, mut parameters) = (0, 0);
+    for (name, units) in [
+        ("PaddingRowMajor", &["BR", "BC"][..]),
+        ("PaddingColumnMajor", &["BR", "BC"]),
+        ("zN", &["M0", "C0"]),
+        ("nZ", &["N0", "C0"]),
+        ("zNUnAlign", &["C0"]),
+    ] {
+        for (a, b) in [1, 2, 3, 4].iter().flat_map(|a| [1, 2, 3].map(|b| (*a, b))) {
+            let sizes: Vec<String> =
+                units.iter().zip([a, b]).map(|(unit, size)| format!("{unit}={size}")).collect();
+            let text = format!("format:{name}[{}]", sizes.join(","));
+            for (m, n) in [1, 2, 3, 5, 8].iter().flat_map(|m| [1, 2, 3, 4, 7].map(|n| (*m, n))) {
+                let Some(named) = resolve(&text, &[m, n], Some(Dtype::U8)) else {
+                    panic!("{text} of {m}×{n}")
+                };
+                let known = recognise(&named);
+                assert!(!known.is_empty(), "{text} of {m}×{n}");
+                let set = |one: &Recognised| one.name.contains('[') || one.bits.is_some();
+                let order: Vec<bool> = known.iter().map(set).collect();
+                assert!(order.is_sorted(), "{known:?}");
+                parameters += usize::from(order.first() == Some(&true));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen == 1500 && parameters > 300, "{seen} {parameters}");
+    let tiles = resolve("{1,0:T(4,1)}", &[64, 8], Some(Dtype::U8)).unwrap();
+    let names: Vec<String> = recognise(&tiles).into_iter().map(|known| known.name).collect();
+    assert!(names.contains(&"PaddingColumnMajor[BR=4,BC=8]".to_owned()), "{names:?}");
+    // A dense matrix has no block, and is none of these formats.
+    let dense = resolve("row-major", &[64, 8], Some(Dtype::U8)).unwrap();
+    assert!(recognise(&dense).iter().all(|known| !known.name.contains('[')));
 }

@@ -1,12 +1,13 @@
 //! The arguments of a move as values that can be compared: the key of the plan cache.
 
 use pyo3::{prelude::*, types::PyString};
-use tilewright::{Dtype, Fill, Named, Spec, TensorLayout, notation};
+use tilewright::{Dtype, Named, Spec, notation};
 
 use crate::{
     integer::{Integer, Integers, given},
     order::Order,
-    spec::{dtype_of, spec_of},
+    spec::{dtype_of, fill_of, spec_of},
+    text::{Text, text},
     values::PyTensorLayout,
 };
 
@@ -30,34 +31,17 @@ pub(crate) enum Wanted {
     /// A SPEC.
     Text(String),
     /// A layout that is read already.
-    Read(Box<Read>),
-}
-
-/// A layout with what is known of its elements.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Read {
-    name: String,
-    layout: TensorLayout,
-    dtype: Option<Dtype>,
-    bits: Option<u32>,
-    fill: Fill,
+    Read(Box<Named>),
 }
 
 impl Wanted {
     /// The layout that this argument is.
     pub(crate) fn of(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Wanted> {
-        if let Ok(text) = value.cast::<PyString>() {
-            return Ok(Wanted::Text(text.to_cow()?.into_owned()));
+        if value.is_instance_of::<PyString>() {
+            return text(argument, value).map(Wanted::Text);
         }
         if let Ok(tensor) = value.cast::<PyTensorLayout>() {
-            let named = &tensor.get().0;
-            return Ok(Wanted::Read(Box::new(Read {
-                name: named.name().to_owned(),
-                layout: named.layout().clone(),
-                dtype: named.dtype(),
-                bits: named.explicit_bits(),
-                fill: named.fill(),
-            })));
+            return Ok(Wanted::Read(Box::new(tensor.get().0.clone())));
         }
         spec_of(argument, value).map(|spec| Wanted::Text(spec.to_string()))
     }
@@ -71,11 +55,12 @@ impl Wanted {
         match self {
             Wanted::Text(text) => Spec::parse(text)?.resolve(dims, dtype),
             Wanted::Read(read) => {
-                let Read { name, layout, bits, fill, .. } = &**read;
-                let agrees = dims.is_none_or(|dims| dims == layout.extents())
-                    && (read.dtype.is_none() || dtype.is_none() || read.dtype == dtype);
-                let named =
-                    Named::new(name.clone(), layout.clone(), read.dtype.or(dtype), *bits, *fill);
+                let own = read.dtype();
+                let agrees = dims.is_none_or(|dims| dims == read.layout().extents())
+                    && (own.is_none() || dtype.is_none() || own == dtype);
+                let (bits, fill) = (read.explicit_bits(), read.fill());
+                let named = Named::clone(read).with_elements(own.or(dtype), bits, fill);
+                let named = named.with_byte_order(None);
                 // The refusal is that of the SPEC, which names what disagrees.
                 if agrees { Ok(named) } else { Spec::parse(&named.to_spec())?.resolve(dims, dtype) }
             }
@@ -89,7 +74,7 @@ impl Wanted {
                 let named = Spec::parse(text).and_then(|spec| spec.resolve(None, None)).ok()?;
                 named.dtype().and(named.element_bits())
             }
-            Wanted::Read(read) => read.dtype?.storage_bits(),
+            Wanted::Read(read) => read.dtype()?.storage_bits(),
         }
     }
 }
@@ -102,7 +87,7 @@ impl Ask {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<&str>,
+        order: Option<Text>,
     ) -> PyResult<Ask> {
         Ok(Ask {
             from: from.map(|from| Wanted::of("from_", from)).transpose()?,
@@ -110,7 +95,7 @@ impl Ask {
             dims: Integers::given("dims", dims)?,
             dtype: dtype.map(dtype_of).transpose()?,
             bits: given("bits", bits)?,
-            fill: fill.map(|fill| fill.str().map(|text| text.to_string())).transpose()?,
+            fill: fill.map(fill_of).transpose()?,
             order: Order::of(order)?,
         })
     }

@@ -7,7 +7,7 @@ use tilewright::{
     notation::{self, Format},
 };
 
-use crate::{errors::Raised, values::PyTensorLayout};
+use crate::{errors::Raised, text::Text, values::PyTensorLayout};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(formats, module)?)?;
@@ -91,8 +91,11 @@ impl PyFormat {
 /// True
 #[pyfunction]
 #[pyo3(signature = (word = None, /))]
-fn formats(word: Option<&str>) -> PyResult<Vec<PyFormat>> {
-    let Some(word) = word else { return Ok(notation::catalogue().map(PyFormat).collect()) };
+fn formats(word: Option<Text>) -> PyResult<Vec<PyFormat>> {
+    let word = Text::given("word", word)?;
+    let Some(word) = word.as_deref() else {
+        return Ok(notation::catalogue().map(PyFormat).collect());
+    };
     let named = |format: &&Format| format.name == word || format.aliases.contains(&word);
     if let Some(format) = notation::catalogue().find(named) {
         return Ok(vec![PyFormat(format)]);
@@ -129,6 +132,6 @@ fn notations() -> Vec<(&'static str, &'static str)> {
 /// Layout('((8,2),3):((1,24),8)')
 #[pyfunction]
 #[pyo3(signature = (toml, /))]
-fn add_formats(toml: &str) -> PyResult<Vec<&'static str>> {
-    notation::add_formats(toml).raised()
+fn add_formats(toml: Text) -> PyResult<Vec<&'static str>> {
+    notation::add_formats(&toml.of("toml")?).raised()
 }

@@ -13,7 +13,7 @@ use pyo3::{
     PyTypeInfo,
     exceptions::{PyTypeError, PyUserWarning},
     prelude::*,
-    types::{PyDict, PyMapping},
+    types::{PyDict, PyMapping, PyString},
 };
 use tilewright::{
     ask::Converted,
@@ -21,10 +21,11 @@ use tilewright::{
 };
 
 use crate::{
-    errors::{Raised, parse, refused},
+    errors::{Raised, refused},
     forks,
     integer::{Bounded, Integer, Integers},
-    spec::{dtype_of, spec_of},
+    spec::{dtype_of, fill_of, parsed_fill, spec_of},
+    text::{Text, text},
     values::PyTensorLayout,
 };
 
@@ -49,14 +50,12 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
             PyTypeError::new_err("rules= takes a mapping from patterns of names to layouts")
         })?;
         for rule in rules.items()? {
-            let (glob, spec) = rule.extract::<(String, Bound<'_, PyAny>)>()?;
-            request = request.rule(glob, spec_of("rules", &spec)?);
+            let (glob, spec) = rule.extract::<(Text, Bound<'_, PyAny>)>()?;
+            request = request.rule(glob.of("rules")?, spec_of("rules", &spec)?);
         }
     }
     if let Some(tensors) = value("tensors")? {
-        let globs =
-            tensors.extract::<String>().map(|one| vec![one]).or_else(|_| tensors.extract())?;
-        request = globs.into_iter().fold(request, |request, glob: String| request.only(glob));
+        request = globs(&tensors)?.into_iter().fold(request, Request::only);
     }
     if let Some(from) = value("from_")? {
         request = request.from(spec_of("from_", &from)?);
@@ -68,14 +67,29 @@ fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
         request = request.dtype(dtype_of(&dtype)?);
     }
     if let Some(fill) = value("fill")? {
-        let text = fill.str()?.to_string();
-        request = request.fill(text.trim().parse().map_err(|error| parse(&text, &error))?);
+        request = request.fill(parsed_fill(&fill_of(&fill)?)?);
     }
     let threads = integer(job, "threads")?;
     if let Some(memory) = integer(job, "memory")? {
         request = request.memory(memory);
     }
     Ok(request.threads(forks::threads(threads)))
+}
+
+/// The patterns of names: one, or a sequence of such.
+fn globs(tensors: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if tensors.is_instance_of::<PyString>() {
+        return Ok(vec![text("tensors", tensors)?]);
+    }
+    match tensors.extract::<Vec<Text>>() {
+        Ok(globs) => globs.into_iter().map(|glob| glob.of("tensors")).collect(),
+        Err(error) if error.is_instance_of::<PyTypeError>(tensors.py()) => {
+            let found = tensors.get_type().name()?.to_string();
+            let says = "tensors= takes a pattern of names, or a sequence of such";
+            Err(PyTypeError::new_err(format!("{says}; not {found}")))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// What a keyword was given, if it was.
@@ -103,10 +117,11 @@ fn convert<'py>(
     input: PathBuf,
     output: PathBuf,
     job: &Bound<'py, PyDict>,
-    progress: Option<Py<PyAny>>,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let request = request(job)?;
     let dry_run = flag(job, "dry_run")?;
+    let watcher = Watcher::new(progress.as_ref())?;
     let opened = py.detach(|| open(&input, request.reading())).raised()?;
     let conversion = py.detach(|| Conversion::prepare(&opened, &output, request)).raised()?;
     let report = PyDict::new(py);
@@ -118,7 +133,6 @@ fn convert<'py>(
     report.set_item("bytes_out", after)?;
     report.set_item("dry_run", dry_run)?;
     if !dry_run {
-        let watcher = Watcher::new(progress);
         let done = py.detach(|| conversion.run(&watcher));
         let done = watcher.outcome(done)?;
         report.set_item("bytes_written", done.bytes_written())?;
@@ -167,10 +181,10 @@ fn verify(
     output: PathBuf,
     against: PathBuf,
     job: &Bound<'_, PyDict>,
-    progress: Option<Py<PyAny>>,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Option<String>> {
     let request = request(job)?;
-    let watcher = Watcher::new(progress);
+    let watcher = Watcher::new(progress.as_ref())?;
     let done = py.detach(|| files::verify(&output, &against, &request, &watcher));
     Ok(match watcher.outcome(done)? {
         files::Verdict::Same { .. } => None,
@@ -208,9 +222,16 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn new(progress: Option<Py<PyAny>>) -> Watcher {
+    fn new(progress: Option<&Bound<'_, PyAny>>) -> PyResult<Watcher> {
+        if let Some(other) = progress.filter(|progress| !progress.is_callable()) {
+            let found = other.get_type().name()?.to_string();
+            return Err(PyTypeError::new_err(format!(
+                "progress= takes a function of the bytes done and the bytes in all; not {found}"
+            )));
+        }
+        let progress = progress.map(|progress| progress.clone().unbind());
         let (total, done) = (AtomicU64::new(0), AtomicU64::new(0));
-        Watcher { progress, total, done, raised: Mutex::new(None) }
+        Ok(Watcher { progress, total, done, raised: Mutex::new(None) })
     }
 
     fn look(&self) {

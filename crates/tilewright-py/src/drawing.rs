@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use tilewright::{
     Layout, Named,
+    core::Error,
     draw::{
         Access, Limits, NoAccess, Scene, access as read_at_once, banks, conversion,
         expression as draw_expression, fragment, grid, memory, owners, subject,
@@ -13,7 +14,7 @@ use tilewright::{
 
 use crate::{
     errors::{Raised, refused},
-    spelling::html,
+    spelling::{html, quoted},
 };
 
 /// A picture of a layout. A notebook shows it, and answers the pointer with coordinate and offset.
@@ -103,6 +104,35 @@ pub(crate) struct Kind<'a> {
     pub(crate) vector: Option<u64>,
 }
 
+/// The pictures, and what each takes.
+const KINDS: [(&str, &str); 5] = [
+    ("grid", "nothing more, or one of to=, threads= and vector="),
+    ("memory", "nothing more"),
+    ("conversion", "to=, the other layout"),
+    ("threads", "threads=, how many hold the elements, and values=, how many each holds"),
+    ("banks", "vector=, how many elements a thread reads at once"),
+];
+
+impl Kind<'_> {
+    /// Why there is no such picture.
+    fn wrong(&self) -> PyErr {
+        let Kind { name, to, threads, vector } = self;
+        let Some((_, takes)) = KINDS.iter().find(|(kind, _)| kind == name) else {
+            let all: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+            let (name, all) = (quoted(name), all.join(", "));
+            return refused("arguments", format!("no picture is called {name}; there are {all}"));
+        };
+        let given =
+            [("to=", to.is_some()), ("threads=", threads.is_some()), ("vector=", vector.is_some())];
+        let given: Vec<&str> = given.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+        let given = if given.is_empty() { "nothing".to_owned() } else { given.join(" and ") };
+        refused(
+            "arguments",
+            format!("the picture {} takes {takes}; given is {given}", quoted(name)),
+        )
+    }
+}
+
 impl PyDrawing {
     pub(crate) fn of(named: &Named, kind: &Kind<'_>) -> PyResult<PyDrawing> {
         let (limits, own) = (Limits::default(), subject(named));
@@ -118,13 +148,7 @@ impl PyDrawing {
             ("grid" | "banks", None, None, Some(vector)) => {
                 banks(&own, &access(named, vector)?, &limits)
             }
-            (name, ..) => {
-                let says = format!(
-                    "no picture is called {name} and takes these arguments; there are grid, memory, \
-                     conversion (to=), threads (threads= and values=), and banks (vector=)"
-                );
-                return Err(refused("arguments", says));
-            }
+            _ => return Err(kind.wrong()),
         };
         scene.raised().map(PyDrawing)
     }
@@ -146,17 +170,41 @@ impl PyDrawing {
         self.0.to_html_part()
     }
 
+    /// The picture of where each element is stored as a part of a page that is kept small.
+    pub(crate) fn small_grid(named: &Named) -> Result<String, Error> {
+        small(|limits| grid(&subject(named), limits))
+    }
+
     /// A text for a notebook, above the picture of one array in two layouts where there is one.
     pub(crate) fn below(text: &str, from: &Named, to: &Named) -> String {
-        let picture =
-            PyDrawing::of_conversion(from, to).map_or_else(|_| String::new(), |it| it.part());
-        format!("<pre>{}</pre>{picture}", html(text))
+        let picture = small(|limits| conversion(&subject(from), &subject(to), limits));
+        format!("<pre>{}</pre>{}", html(text), picture.unwrap_or_default())
     }
 
     /// Which thread holds each cell of a tile, by a layout from threads and values to cells.
     pub(crate) fn owners(tv: &Layout, tile: &[u64]) -> PyResult<PyDrawing> {
         owners(tv, tile, &Limits::default()).raised().map(PyDrawing)
     }
+}
+
+/// The most bytes of a picture that a value shows itself by in a notebook, whose file keeps it.
+const SMALL: usize = 56_000;
+
+/// The rows and columns that such a picture may have, as many as its bytes allow.
+const SIDES: [u64; 9] = [32, 24, 20, 16, 12, 10, 8, 6, 4];
+
+/// A picture as a part of a page of a bounded size: what is left out is counted in its notes.
+fn small(draw: impl Fn(&Limits) -> Result<Scene, Error>) -> Result<String, Error> {
+    let mut part = String::new();
+    for side in SIDES {
+        let limits =
+            Limits { rows: side, columns: side, cells: 2 * side * side, ..Limits::default() };
+        part = draw(&limits)?.to_html_part();
+        if part.len() <= SMALL {
+            break;
+        }
+    }
+    Ok(part)
 }
 
 fn access(named: &Named, vector: u64) -> PyResult<Access> {

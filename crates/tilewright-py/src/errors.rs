@@ -31,6 +31,16 @@ pub(crate) fn refused(kind: &str, message: impl AsRef<str>) -> PyErr {
     make(kind, message.as_ref(), None, None)
 }
 
+/// The same error, with the name of the argument that it is about.
+pub(crate) fn about(argument: &str, error: PyErr) -> PyErr {
+    Python::attach(|py| {
+        let named = py
+            .import("tilewright._errors")
+            .and_then(|errors| errors.getattr("about")?.call1((argument, error.value(py))));
+        named.map_or_else(|failed| failed, PyErr::from_value)
+    })
+}
+
 /// What was never expected to fail.
 pub(crate) fn broken(what: &str) -> PyErr {
     refused("internal", format!("{what}; this is a mistake of tilewright, please report it"))

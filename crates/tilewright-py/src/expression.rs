@@ -15,6 +15,7 @@ use crate::{
     errors::{Raised, refused},
     integer::Integer,
     swizzle::PySwizzle,
+    text::{Text, text},
     values::{PyLayout, PyTensorLayout, from_tuple},
 };
 
@@ -97,8 +98,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// 12
 #[pyfunction]
 #[pyo3(signature = (text, /))]
-fn evaluate(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
-    let value = py.detach(|| eval::evaluate(text)).raised()?;
+fn evaluate(py: Python<'_>, text: Text) -> PyResult<Py<PyAny>> {
+    let text = text.of("text")?;
+    let value = py.detach(|| eval::evaluate(&text)).raised()?;
     python(py, &value)
 }
 
@@ -109,8 +111,9 @@ fn evaluate(py: Python<'_>, text: &str) -> PyResult<Py<PyAny>> {
 /// '((2,2),3):((24,2),8)'
 #[pyfunction]
 #[pyo3(signature = (text, /))]
-fn evaluate_text(py: Python<'_>, text: &str) -> PyResult<String> {
-    py.detach(|| eval::evaluate(text)).raised().map(|value| value.to_string())
+fn evaluate_text(py: Python<'_>, text: Text) -> PyResult<String> {
+    let text = text.of("text")?;
+    py.detach(|| eval::evaluate(&text)).raised().map(|value| value.to_string())
 }
 
 /// Name, arguments and meaning of every operation.
@@ -132,8 +135,8 @@ fn functions() -> Vec<(&'static str, &'static str, &'static str)> {
 /// 12
 #[pyfunction]
 #[pyo3(signature = (name, /, *arguments))]
-fn operation(py: Python<'_>, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
-    call(py, name, &arguments.iter().collect::<Vec<_>>())
+fn operation(py: Python<'_>, name: Text, arguments: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+    call(py, &name.of("name")?, &arguments.iter().collect::<Vec<_>>())
 }
 
 /// Calls an operation.
@@ -171,8 +174,8 @@ fn nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     if value.is_none() || value.is_instance_of::<PyEllipsis>() {
         return Ok(Value::keep());
     }
-    if let Ok(text) = value.cast::<PyString>() {
-        return spelled(&text.to_cow()?);
+    if value.is_instance_of::<PyString>() {
+        return spelled(&text("argument", value)?);
     }
     if value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>() {
         return sequence(value, depth);

@@ -5,6 +5,8 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use tilewright::relayout::Plan;
+
 /// How many forks lie between this process and the one that loaded the module.
 static GENERATION: AtomicU32 = AtomicU32::new(0);
 
@@ -25,5 +27,14 @@ pub(crate) fn threads(asked: Option<usize>) -> usize {
         // The threads that are shared are lost to a child.
         _ if generation() > 0 => std::thread::available_parallelism().map_or(1, usize::from),
         _ => 0,
+    }
+}
+
+/// A plan that was made in this generation, its threads being this process's own.
+pub(crate) fn own(plan: &Plan, made: u32) -> Plan {
+    match made == generation() {
+        true => plan.clone(),
+        // A changed copy of a plan starts its own threads.
+        false => plan.clone().with_min_range(1 << 14),
     }
 }

@@ -9,7 +9,7 @@ use pyo3::{
     Borrowed,
     exceptions::{PyOverflowError, PyTypeError},
     prelude::*,
-    types::PyString,
+    types::{PyBool, PyString},
 };
 
 use crate::errors::refused;
@@ -85,6 +85,10 @@ where
     type Error = PyErr;
 
     fn extract(value: Borrowed<'a, 'py, PyAny>) -> PyResult<Integer<T>> {
+        // Python counts with truth values; who gives one here meant something else.
+        if value.is_instance_of::<PyBool>() {
+            return Ok(Integer(Err(Not::Integer("bool".into()))));
+        }
         Ok(Integer(value.extract::<T>().map_err(|error| Not::of(value, error))))
     }
 }

@@ -5,8 +5,10 @@
 #![deny(unsafe_code)]
 
 mod ask;
+mod cache;
 mod catalogue;
 mod convert;
+mod copy;
 mod drawing;
 mod errors;
 mod expression;
@@ -15,6 +17,7 @@ mod foreign;
 mod forks;
 mod integer;
 mod layout;
+mod narrow;
 mod order;
 mod plan;
 mod prepare;
@@ -26,6 +29,7 @@ mod spelling;
 mod step;
 mod swizzle;
 mod tensor;
+mod text;
 mod values;
 mod words;
 
@@ -52,6 +56,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     words::register(module)?;
     catalogue::register(module)?;
     relayout::register(module)?;
+    copy::register(module)?;
     convert::register(module)?;
     program::register(module)
 }

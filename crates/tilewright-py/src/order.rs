@@ -5,7 +5,7 @@
 
 use pyo3::prelude::*;
 
-use crate::{errors::refused, spelling::quoted};
+use crate::{errors::refused, spelling::quoted, text::Text};
 
 /// The order of a new array.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -17,8 +17,8 @@ pub(crate) enum Order {
 
 impl Order {
     /// The order by NumPy's letter.
-    pub(crate) fn of(letter: Option<&str>) -> PyResult<Order> {
-        match letter {
+    pub(crate) fn of(letter: Option<Text>) -> PyResult<Order> {
+        match Text::given("order", letter)?.as_deref() {
             None | Some("C") => Ok(Order::C),
             Some("F") => Ok(Order::F),
             Some(other) => {

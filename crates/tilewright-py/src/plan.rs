@@ -4,19 +4,22 @@ use std::sync::Arc;
 
 use pyo3::{prelude::*, types::PyType};
 
+use tilewright::relayout::Plan;
+
 use crate::{
     ask::{Ask, Wanted},
     drawing::PyDrawing,
     errors::{Raised, refused},
-    foreign::{Facts, Memory},
+    foreign::{Facts, Memory, Place},
     forks,
     integer::{Integer, Integers, given},
     prepare::{Prepared, Source},
     spelling::tuple,
+    text::Text,
     values::PyTensorLayout,
 };
 
-/// Fewer bytes than this are moved by the thread that asks.
+/// Fewer bytes than this are moved by the thread that asks, which keeps the interpreter.
 const SMALL: u64 = 1 << 15;
 
 /// How to move the elements of one layout to another: decided once, run many times.
@@ -41,7 +44,7 @@ pub(crate) struct PyPlan(Arc<Prepared>);
 #[pymethods]
 impl PyPlan {
     #[new]
-    #[pyo3(signature = (from_, to, *, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+    #[pyo3(signature = (from_, to, *, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "(from_, to, *, dims=None, dtype=None, bits=None, fill=None, order='C')")]
     fn new(
         from_: &Bound<'_, PyAny>,
         to: &Bound<'_, PyAny>,
@@ -49,7 +52,7 @@ impl PyPlan {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<&str>,
+        order: Option<Text>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(None, Some(to), dims, dtype, bits, fill, order)?;
         Prepared::alone(&ask, &Wanted::of("from_", from_)?).map(|made| PyPlan(Arc::new(made)))
@@ -57,7 +60,7 @@ impl PyPlan {
 
     /// The plan for arrays that look like this one; arguments as of ``relayout``.
     #[classmethod]
-    #[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+    #[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "($cls, array, /, to=None, *, from_=None, out=None, dims=None, dtype=None, bits=None, fill=None, order='C')")]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn of(
         _class: &Bound<'_, PyType>,
@@ -69,10 +72,10 @@ impl PyPlan {
         dtype: Option<&Bound<'_, PyAny>>,
         bits: Option<Integer<u32>>,
         fill: Option<&Bound<'_, PyAny>>,
-        order: Option<&str>,
+        order: Option<Text>,
     ) -> PyResult<PyPlan> {
         let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
-        let out = out.map(Memory::of).transpose()?;
+        let out = out.map(|out| Memory::given("out", out)).transpose()?;
         Prepared::new(&ask, &Memory::of(array)?.facts, out.as_ref())
             .map(|made| PyPlan(Arc::new(made)))
     }
@@ -89,7 +92,7 @@ impl PyPlan {
         out: Option<&Bound<'py, PyAny>>,
         threads: Option<Integer<usize>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        run(&self.0, &Memory::of(src)?, src.py(), out, given("threads", threads)?)
+        run(&self.0, &Memory::given("src", src)?, "src", src.py(), out, given("threads", threads)?)
     }
 
     /// The bytes that a source has.
@@ -153,13 +156,14 @@ impl PyPlan {
 pub(crate) fn run<'py>(
     prepared: &Prepared,
     source: &Memory,
+    name: &'static str,
     py: Python<'py>,
     out: Option<&Bound<'py, PyAny>>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    expected(&prepared.source, source)?;
+    expected(&prepared.source, source, name)?;
     let (result, mut target) = match out {
-        Some(out) => (out.clone(), Memory::of(out)?),
+        Some(out) => (out.clone(), Memory::given("out", out)?),
         None => {
             let made = prepared.form.empty(py, source)?;
             let memory = Memory::of(&made)?;
@@ -169,21 +173,30 @@ pub(crate) fn run<'py>(
     if out.is_some() {
         fits(prepared, py, source, &target)?;
     }
-    let bytes = prepared.plan.dst_bytes();
-    let threads = if bytes < SMALL { 1 } else { forks::threads(threads) };
-    let plan = prepared.plan()?;
     let (from, to) = (source.bytes(), target.bytes_mut()?);
-    if bytes < SMALL {
-        // Letting go of the interpreter takes longer than the move.
-        plan.run(from, to, 1).raised()?;
-    } else {
-        py.detach(|| plan.run(from, to, threads)).raised()?;
+    if let Some(narrow) = &prepared.narrow {
+        py.detach(|| narrow.check(prepared.from.layout(), from))?;
     }
+    moved(py, &prepared.plan(), (from, to), threads)?;
     Ok(result)
 }
 
+/// Moves, the interpreter let go where that takes less time than the move.
+pub(crate) fn moved(
+    py: Python<'_>,
+    plan: &Plan,
+    (from, to): (&[u8], &mut [u8]),
+    threads: Option<usize>,
+) -> PyResult<()> {
+    if plan.dst_bytes() < SMALL {
+        return plan.run(from, to, 1).raised();
+    }
+    let threads = forks::threads(threads);
+    py.detach(|| plan.run(from, to, threads)).raised()
+}
+
 /// Refuses a source that the plan was not made for.
-fn expected(source: &Source, given: &Memory) -> PyResult<()> {
+fn expected(source: &Source, given: &Memory, name: &'static str) -> PyResult<()> {
     match source {
         Source::Array(facts) if *facts == given.facts => Ok(()),
         Source::Array(facts) => {
@@ -195,7 +208,7 @@ fn expected(source: &Source, given: &Memory) -> PyResult<()> {
             Err(refused("mismatch", says))
         }
         Source::Storage { bytes, shape, dtype, bits, swapped } => {
-            let length = given.storage_bytes(shape)?.len() as u64;
+            let length = given.storage_bytes(Place::Source(name), shape, false)?.len() as u64;
             if length != *bytes {
                 let says = format!("a storage of {length} bytes where the layout takes {bytes}");
                 return Err(refused("mismatch", says));
@@ -243,13 +256,20 @@ fn fits(prepared: &Prepared, py: Python<'_>, source: &Memory, out: &Memory) -> P
             false => Err(refused("mismatch", "the output lies otherwise than the one of the plan")),
         };
     }
-    out.storage_bytes(&prepared.form.shape).map(drop)
+    let told = prepared.form.is_turned();
+    out.storage_bytes(Place::Out, &prepared.form.shape, told).map(drop)
 }
 
 fn described(facts: &Facts) -> String {
-    let Facts { shape, strides, itemsize, dtype, swapped } = facts;
-    let dtype = dtype.map_or_else(|| format!("{itemsize} bytes"), |dtype| dtype.name().to_owned());
-    let order = if *swapped { "big-endian " } else { "" };
-    let (shape, strides) = (tuple(shape), tuple(strides));
-    format!("shape {shape} of {order}{dtype} with strides {strides} bytes")
+    let (shape, strides) = (tuple(&facts.shape), tuple(&facts.strides));
+    format!("shape {shape} of {} with strides {strides} bytes", element(facts))
+}
+
+/// The element type in words.
+pub(crate) fn element(facts: &Facts) -> String {
+    let order = if facts.swapped { "big-endian " } else { "" };
+    match facts.dtype {
+        Some(dtype) => format!("{order}{dtype}"),
+        None => format!("{} bytes", facts.itemsize),
+    }
 }

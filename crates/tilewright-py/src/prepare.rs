@@ -13,11 +13,12 @@ use tilewright::{
 
 use crate::{
     ask::{Ask, Wanted},
-    errors::{Raised, parse, refused},
+    errors::{Raised, refused},
     foreign::{Facts, Memory},
     forks,
+    narrow::Narrow,
     result::{Form, packed},
-    spec::storage_shape,
+    spec::parsed_fill,
     spelling::tuple,
 };
 
@@ -31,6 +32,8 @@ pub(crate) struct Prepared {
     pub(crate) form: Form,
     pub(crate) from: Named,
     pub(crate) to: Named,
+    /// What elements that lose bits are checked for.
+    pub(crate) narrow: Option<Narrow>,
     /// Whether the destination is the output's own layout, and not a storage.
     pub(crate) own_order: bool,
     generation: u32,
@@ -54,7 +57,7 @@ struct Side {
 impl Source {
     fn storage(side: &Side, facts: Option<&Facts>) -> PyResult<Source> {
         let (dtype, bits) = (side.named.dtype(), side.bits);
-        let mut shape = storage_shape(side.named.layout());
+        let mut shape = side.named.storage_shape();
         // Elements of no whole bytes come as bytes, and any others may.
         if facts.map_or(bits % 8 != 0, |facts| facts.bits() != bits) {
             shape = packed(&shape, bits);
@@ -101,13 +104,15 @@ impl Prepared {
         let signed = from.named.dtype().is_some_and(Dtype::is_signed_integer);
         let extend = if signed { Extend::Sign } else { Extend::Zero };
         let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
+        let own = facts.map(|facts| facts.dtype);
+        let narrow = Narrow::of(elements, from.named.dtype(), own, ask.bits.is_some())?;
         let fill = fill(ask, &from, &to)?;
         if swapped && fill != 0 {
             let says = "padding of big-endian elements is zero; make the array little-endian first";
             return Err(refused("unsupported", says));
         }
         let plan = Plan::new(from.named.layout(), to.named.layout(), elements, fill).raised()?;
-        let shape = storage_shape(to.named.layout());
+        let shape = to.named.storage_shape();
         let form = Form::new(facts, from.named.dtype(), to.bits, shape, ask.order);
         if form.loses_order() {
             let says = "big-endian elements keep their type; make the array little-endian first";
@@ -115,16 +120,13 @@ impl Prepared {
         }
         let generation = forks::generation();
         let own_order = ask.to.is_none();
-        Ok(Prepared { plan, source, form, from: from.named, to: to.named, own_order, generation })
+        let (from, to) = (from.named, to.named);
+        Ok(Prepared { plan, source, form, from, to, narrow, own_order, generation })
     }
 
     /// The plan, its threads being this process's own.
-    pub(crate) fn plan(&self) -> PyResult<Plan> {
-        if self.generation == forks::generation() {
-            return Ok(self.plan.clone());
-        }
-        // A changed copy of a plan starts its own threads.
-        Ok(self.plan.clone().with_min_range(1 << 14))
+    pub(crate) fn plan(&self) -> Plan {
+        forks::own(&self.plan, self.generation)
     }
 }
 
@@ -175,8 +177,8 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
         return Err(refused("dtype", says));
     }
     let dtype = named.dtype().or(ask.dtype).or(facts.and_then(|facts| facts.dtype));
-    let layout = named.layout().clone();
-    let named = Named::new(named.name(), layout, dtype, named.explicit_bits(), named.fill());
+    let (odd, fill) = (named.explicit_bits(), named.fill());
+    let named = named.with_elements(dtype, odd, fill);
     Ok(Side { named, bits })
 }
 
@@ -199,7 +201,7 @@ fn ordered(wanted: &Wanted, facts: &Facts, dtype: Option<Dtype>) -> Option<Vec<u
         let named = wanted.resolve(Some(dims), dtype).ok()?;
         let whole = named.element_bits().is_none_or(|bits| bits == facts.bits());
         let layout = named.layout();
-        (whole && layout.padding() == 0).then(|| storage_shape(layout))
+        (whole && layout.padding() == 0).then(|| named.storage_shape())
     };
     let order = |dims: &[u64]| {
         let stored = stored(dims)?;
@@ -263,9 +265,7 @@ fn bytes(side: &Side) -> PyResult<u64> {
 /// The bits of an element of padding.
 fn fill(ask: &Ask, from: &Side, to: &Side) -> PyResult<u128> {
     let own = to.named.fill();
-    let asked =
-        ask.fill.as_deref().map(|text| text.trim().parse().map_err(|error| parse(text, &error)));
-    let fill = match asked.transpose()? {
+    let fill = match ask.fill.as_deref().map(parsed_fill).transpose()? {
         Some(asked) if own != Fill::Unspecified && own != asked => {
             let says = format!("fill={asked} where the layout says {own}");
             return Err(refused("mismatch", says));

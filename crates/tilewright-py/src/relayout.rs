@@ -1,50 +1,26 @@
 //! `relayout`: a move of one array, its plan kept for the next array that looks the same.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
-
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::{Dtype, Fill, Named};
 
 use crate::{
     ask::Ask,
+    cache::Cache,
+    copy,
     foreign::{Facts, Memory},
     forks,
     integer::{Integer, Integers, given},
     plan,
     prepare::Prepared,
     spec::dtype_of,
+    text::Text,
 };
-
-/// The most plans that are kept.
-const MOST: usize = 256;
 
 /// What decides a plan: what is asked, the source's facts, and the output's where its layout is the destination.
 #[derive(PartialEq, Eq, Hash)]
 struct Key(Ask, Facts, Option<Facts>);
 
-/// A plan that is kept, and when it was last used.
-struct Kept {
-    prepared: Arc<Prepared>,
-    used: u64,
-}
-
-/// The plans of this process. The lock is never held while the interpreter is let go, so a fork finds it open.
-#[derive(Default)]
-struct Cache {
-    plans: Option<HashMap<Key, Kept>>,
-    clock: u64,
-    hits: u64,
-    misses: u64,
-}
-
-static CACHE: Mutex<Cache> = Mutex::new(Cache { plans: None, clock: 0, hits: 0, misses: 0 });
-
-fn with<T>(work: impl FnOnce(&mut Cache) -> T) -> T {
-    work(&mut CACHE.lock().unwrap_or_else(PoisonError::into_inner))
-}
+static PLANS: Cache<Key, Prepared> = Cache::new();
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(relayout, module)?)?;
@@ -54,43 +30,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(forked, module)?)
 }
 
-impl Cache {
-    fn find(&mut self, key: &Key) -> Option<Arc<Prepared>> {
-        self.clock += 1;
-        let kept = self.plans.as_mut().and_then(|plans| plans.get_mut(key));
-        match kept {
-            Some(kept) => {
-                kept.used = self.clock;
-                self.hits += 1;
-                Some(Arc::clone(&kept.prepared))
-            }
-            None => {
-                self.misses += 1;
-                None
-            }
-        }
-    }
-
-    fn keep(&mut self, key: Key, prepared: Arc<Prepared>) {
-        let plans = self.plans.get_or_insert_default();
-        if plans.len() >= MOST {
-            // The half that was not used for longest goes at once, so that a search is rare.
-            let mut used: Vec<u64> = plans.values().map(|kept| kept.used).collect();
-            used.sort_unstable();
-            let middle = used[used.len() / 2];
-            plans.retain(|_, kept| kept.used > middle);
-        }
-        plans.insert(key, Kept { prepared, used: self.clock });
-    }
-}
-
-/// Forgets all plans, but not how often they were of use.
-fn forget() {
-    with(|cache| cache.plans = None);
-}
-
 #[pyfunction]
-#[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, threads = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+#[pyo3(signature = (array, /, to = None, *, from_ = None, out = None, threads = None, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "(array, /, to=None, *, from_=None, out=None, threads=None, dims=None, dtype=None, bits=None, fill=None, order='C')")]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
 fn relayout<'py>(
     array: &Bound<'py, PyAny>,
@@ -102,25 +43,18 @@ fn relayout<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     bits: Option<Integer<u32>>,
     fill: Option<&Bound<'py, PyAny>>,
-    order: Option<&str>,
+    order: Option<Text>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let ask = Ask::new(from_, to, dims, dtype, bits, fill, order)?;
     let source = Memory::of(array)?;
     let own = match (out, &ask.to) {
-        (Some(out), None) => Some(Memory::of(out)?),
+        (Some(out), None) => Some(Memory::given("out", out)?),
         _ => None,
     };
     let key = Key(ask, source.facts.clone(), own.as_ref().map(|own| own.facts.clone()));
-    let prepared = match with(|cache| cache.find(&key)) {
-        Some(prepared) => prepared,
-        None => {
-            let prepared = Arc::new(Prepared::new(&key.0, &source.facts, own.as_ref())?);
-            with(|cache| cache.keep(key, Arc::clone(&prepared)));
-            prepared
-        }
-    };
-    plan::run(&prepared, &source, py, out, given("threads", threads)?)
+    let prepared = PLANS.find_or(key, |key| Prepared::new(&key.0, &source.facts, own.as_ref()))?;
+    plan::run(&prepared, &source, "array", py, out, given("threads", threads)?)
 }
 
 /// What ``relayout`` gives for an array of this shape and element type, for a library that asks before there is an
@@ -128,7 +62,7 @@ fn relayout<'py>(
 /// of padding's content. ``strides`` are the array's, in elements; without them its elements lie side by side, the last
 /// dim fastest.
 #[pyfunction]
-#[pyo3(signature = (shape, element, /, to, *, strides = None, from_ = None, dims = None, dtype = None, bits = None, fill = None, order = "C"))]
+#[pyo3(signature = (shape, element, /, to, *, strides = None, from_ = None, dims = None, dtype = None, bits = None, fill = None, order = None), text_signature = "(shape, element, /, to, *, strides=None, from_=None, dims=None, dtype=None, bits=None, fill=None, order='C')")]
 #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
 fn relayout_form<'py>(
     py: Python<'py>,
@@ -141,7 +75,7 @@ fn relayout_form<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     bits: Option<Integer<u32>>,
     fill: Option<&Bound<'py, PyAny>>,
-    order: Option<&str>,
+    order: Option<Text>,
 ) -> PyResult<(Bound<'py, PyTuple>, &'static str, String, String)> {
     let ask = Ask::new(from_, Some(to), dims, dtype, bits, fill, order)?;
     let facts = Facts::dense(&shape.of("shape")?, dtype_of(element)?);
@@ -157,26 +91,26 @@ fn relayout_form<'py>(
 
 /// The SPEC of a layout whose padding may hold anything.
 fn unfilled(side: &Named) -> String {
-    let (name, layout) = (side.name(), side.layout().clone());
-    let bits = side.explicit_bits();
-    Named::new(name, layout, side.dtype(), bits, Fill::Unspecified).to_spec()
+    let (dtype, bits) = (side.dtype(), side.explicit_bits());
+    side.clone().with_elements(dtype, bits, Fill::Unspecified).to_spec()
 }
 
 /// Hits, misses, the number of plans kept, and the most that are.
 #[pyfunction]
 fn plan_cache_info() -> (u64, u64, usize, usize) {
-    with(|cache| (cache.hits, cache.misses, cache.plans.as_ref().map_or(0, HashMap::len), MOST))
+    PLANS.info()
 }
 
 /// Forgets all plans and counts from 0.
 #[pyfunction]
 fn plan_cache_clear() {
-    with(|cache| *cache = Cache::default());
+    PLANS.clear();
 }
 
 /// Called in a child, first.
 #[pyfunction]
 fn forked() {
     forks::count();
-    forget();
+    PLANS.forget();
+    copy::forget();
 }

@@ -91,6 +91,11 @@ impl Form {
         }
     }
 
+    /// Whether it was told that arrays list the extents innermost first.
+    pub(crate) fn is_turned(&self) -> bool {
+        self.order == Order::F
+    }
+
     /// The shape of a new array.
     pub(crate) fn listed(&self) -> Vec<u64> {
         self.order.listed(&self.shape)

@@ -6,23 +6,18 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyBool, PyComplex, PyFloat, PyInt, PyString},
 };
-use tilewright::{Dtype, Named, Spec, TensorLayout, core::Pattern, notation};
+use tilewright::{Dtype, Fill, Named, Spec, notation};
 
 use crate::{
-    errors::Raised,
+    errors::{Raised, about, parse},
+    text::text,
     values::{PyLayout, PyTensorLayout},
 };
 
-/// The extents of the storage, outermost first, where it is a box of digits; else its length.
-pub(crate) fn storage_shape(layout: &TensorLayout) -> Vec<u64> {
-    let digits = Pattern::of(layout).and_then(|pattern| pattern.storage(layout.extents()));
-    digits.map_or_else(|_| vec![layout.capacity()], |digits| digits.as_slice().to_vec())
-}
-
 /// The SPEC that an argument is: a text, or what is a layout already.
 pub(crate) fn spec_of(argument: &str, value: &Bound<'_, PyAny>) -> PyResult<Spec> {
-    if let Ok(text) = value.cast::<PyString>() {
-        return Spec::parse(&text.to_cow()?).raised();
+    if value.is_instance_of::<PyString>() {
+        return Spec::parse(&text(argument, value)?).raised();
     }
     if let Ok(tensor) = value.cast::<PyTensorLayout>() {
         return Spec::parse(&tensor.get().0.to_spec()).raised();
@@ -63,8 +58,8 @@ fn python_type(value: &Bound<'_, PyAny>) -> Option<Dtype> {
 
 /// An element type: by a name in any spelling, or NumPy's, ml_dtypes' or torch's own.
 pub(crate) fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<Dtype> {
-    if let Ok(text) = value.cast::<PyString>() {
-        return notation::dtype(&text.to_cow()?).raised();
+    if value.is_instance_of::<PyString>() {
+        return notation::dtype(&text("dtype", value)?).raised();
     }
     if let Some(dtype) = python_type(value) {
         return Ok(dtype);
@@ -73,4 +68,23 @@ pub(crate) fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<Dtype> {
     let name = value.getattr("name").or_else(|_| value.getattr("__name__"));
     let text = name.and_then(|name| name.extract::<String>());
     notation::dtype(&text.unwrap_or(value.str()?.to_string())).raised()
+}
+
+/// What padding holds, as text: a text, or an integer such as 0.
+pub(crate) fn fill_of(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if value.is_instance_of::<PyString>() {
+        return text("fill", value);
+    }
+    if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
+        return Ok(value.str()?.to_string());
+    }
+    let found = value.get_type().name()?.to_string();
+    Err(PyTypeError::new_err(format!(
+        "fill= takes 0, or a text such as 'one', 'lowest' or '0x7f'; not {found}"
+    )))
+}
+
+/// What a text says that padding holds.
+pub(crate) fn parsed_fill(text: &str) -> PyResult<Fill> {
+    text.trim().parse().map_err(|error| about("fill", parse(text, &error)))
 }

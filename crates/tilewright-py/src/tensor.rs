@@ -17,8 +17,9 @@ use crate::{
     errors::{Raised, refused},
     foreign::Memory,
     integer::{Integer, Integers, given},
-    spec::{dtype_of, resolve, storage_shape},
+    spec::{dtype_of, resolve},
     spelling::{html, quoted},
+    text::Text,
     values::{PyLayout, PyTensorLayout, alone},
     words::{PyComparison, PyExplanation, compared},
 };
@@ -137,7 +138,7 @@ impl PyTensorLayout {
     /// no box of digits.
     #[getter]
     fn storage_shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, storage_shape(self.0.layout()))
+        PyTuple::new(py, self.0.storage_shape())
     }
 
     /// The layout of the padded array alone. Raises ``UnsupportedError`` where dims are merged or split unevenly,
@@ -194,8 +195,8 @@ impl PyTensorLayout {
     /// >>> TensorLayout("f32[3,5]{1,0:T(2,2)}").translate("cute")
     /// '((2,2),(2,3)):((2,12),(1,4)) valid (3,5)'
     #[pyo3(signature = (to, /))]
-    fn translate(&self, to: &str) -> PyResult<String> {
-        notation::notation(to).raised()?.print(&self.0).raised()
+    fn translate(&self, to: Text) -> PyResult<String> {
+        notation::notation(&to.of("to")?).raised()?.print(&self.0).raised()
     }
 
     /// What it means, in words and numbers.
@@ -254,10 +255,10 @@ impl PyTensorLayout {
     /// same array in both layouts; with ``threads`` and ``values`` which thread holds each element, where these
     /// are stored thread after thread; with ``vector`` the banks of shared memory, and how often reads of so
     /// many elements at once collide.
-    #[pyo3(signature = (kind = "grid", *, to = None, threads = None, values = None, vector = None))]
+    #[pyo3(signature = (kind = None, *, to = None, threads = None, values = None, vector = None), text_signature = "($self, kind='grid', *, to=None, threads=None, values=None, vector=None)")]
     fn draw(
         &self,
-        kind: &str,
+        kind: Option<Text>,
         to: Option<&Bound<'_, PyAny>>,
         threads: Option<Integer<u64>>,
         values: Option<Integer<u64>>,
@@ -271,7 +272,9 @@ impl PyTensorLayout {
             (None, Some(_)) => return Err(refused("arguments", "values= needs threads=")),
             (None, None) => None,
         };
-        PyDrawing::of(&self.0, &Kind { name: kind, to: to.as_ref(), threads, vector })
+        let kind = Text::given("kind", kind)?;
+        let name = kind.as_deref().unwrap_or("grid");
+        PyDrawing::of(&self.0, &Kind { name, to: to.as_ref(), threads, vector })
     }
 
     fn _repr_html_(&self) -> String {
@@ -321,7 +324,7 @@ impl PyTensorLayout {
                 .map_or_else(|_| self.0.to_spec(), |one| one.picture)
         };
         let text = || format!("<pre>{}</pre>", html(&shown()));
-        self.grid().map_or_else(|_| text(), |drawing| drawing.part())
+        PyDrawing::small_grid(&self.0).unwrap_or_else(|_| text())
     }
 }
 

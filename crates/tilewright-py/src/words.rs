@@ -11,7 +11,7 @@ use tilewright::{
 use crate::{
     drawing::PyDrawing,
     errors::{Raised, refused},
-    foreign::Memory,
+    foreign::{Memory, Place},
     integer::Integers,
     spec::{dtype_of, spec_of},
     spelling::html,
@@ -321,8 +321,10 @@ fn infer(
     packed: &Bound<'_, PyAny>,
     dims: Option<Integers>,
 ) -> PyResult<PyInference> {
-    let (original, packed) = (Memory::of(original)?, Memory::of(packed)?);
-    let (from, to) = (original.row_major_bytes()?, packed.row_major_bytes()?);
+    let original = Memory::given("original", original)?;
+    let packed = Memory::given("packed", packed)?;
+    let from = original.row_major_bytes(Place::Source("original"))?;
+    let to = packed.row_major_bytes(Place::Source("packed"))?;
     let width = original.itemsize();
     if width != packed.itemsize() && packed.itemsize() != 1 {
         let says = format!("elements of {width} bytes against elements of {}", packed.itemsize());

@@ -26,3 +26,14 @@ def test_arrays_are_never_written() -> None:
     array = jax.numpy.zeros((4, 6))
     with pytest.raises(tw.ReadOnlyError):
         tw.relayout(np.zeros((6, 4), np.float32), to="col-major", out=array)
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16", "float8_e4m3fn", "int8", "complex64", "bool"])
+def test_arrays_are_copied(name: str) -> None:
+    array = jax.numpy.arange(24).reshape(4, 6).astype(name)
+    assert tw.contiguous(array) is array
+    out = np.zeros((6, 4), array.dtype)
+    assert tw.copy_(out.T, array).base is out and out.tobytes() == np.asarray(array).T.tobytes()
+    with pytest.raises(tw.ReadOnlyError):
+        tw.copy_(array, np.zeros((4, 6), array.dtype))
+    assert isinstance(tw.empty_like(array, "col-major"), np.ndarray)

@@ -1,6 +1,10 @@
 """A notebook, executed: layouts, comparisons, plans and the other answers show themselves as pictures or tables."""
 
+import itertools
+
 import pytest
+
+import tilewright as tw
 
 nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed; tests/requirements.txt lists it")
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed; nbclient brings it")
@@ -32,3 +36,16 @@ def test_values_show_themselves() -> None:
         data = cell.outputs[0].data
         assert all(part in data["text/html"] for part in wanted), (text, data["text/html"][:300])
         assert "object at 0x" not in data["text/plain"], text
+
+
+@pytest.mark.parametrize("dims", [(3,), (16, 16), (4096, 4096), (1000000, 1000000), (64, 64, 64), (7, 1, 300, 5, 900)])
+def test_what_shows_itself_is_small(dims: tuple[int, ...]) -> None:
+    layouts = [tw.parse(text, dims=dims, dtype="f16") for text in ["row-major", "col-major"]]
+    if len(dims) == 2:
+        layouts += [tw.parse(text, dims=dims, dtype="f16") for text in ["zN", "{0,1:T(8,128)(2,1)}"]]
+    for a, b in itertools.product(layouts, layouts):
+        for value in [a, tw.same(a, b), tw.Plan(a, b)]:
+            shown = value._repr_html_()
+            assert PICTURE in shown and len(shown) <= 60_000, (a, b, type(value), len(shown))
+            # What has no room is counted.
+            assert ("left out" in shown) or a.size <= 256, (a, b, type(value))

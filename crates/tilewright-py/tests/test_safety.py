@@ -175,7 +175,7 @@ class Panicking:
     [
         lambda: tw.Memory(Panicking()),
         lambda: tw.relayout(Panicking(), to="row-major"),
-        lambda: tw.relayout(np.zeros(3), to="row-major", fill=Panicking()),  # type: ignore[arg-type]
+        lambda: tw.relayout(np.zeros(3), to="row-major", dtype=Panicking()),
         lambda: tw.Plan.of(Panicking(), to="row-major"),
         lambda: tw.TensorLayout.of(Panicking()),
         lambda: tw.Layout("(4,8)")(Panicking()),

@@ -209,6 +209,80 @@ def test_gradients_go_the_same_way_back(shape: tuple[int, ...], asked: dict[str,
     assert tensor.numel() > 100 or torch.autograd.gradcheck(moved, (tensor,))
 
 
+def jvp(function: Any, at: Any, along: Any) -> Any:
+    return torch.func.jvp(function, (at,), (along,))
+
+
+@pytest.mark.parametrize(("shape", "asked"), [*CASES, ((2, 3), {"to": "f64[2,3]{0,1}pad(3,5)fill(one)"})], ids=str)
+def test_tangents_go_the_same_way_there(shape: tuple[int, ...], asked: dict[str, Any]) -> None:
+    at, along = torch.rand(shape, dtype=torch.float64), torch.rand(shape, dtype=torch.float64)
+    moved = partial(operations.relayout, **asked)
+    padding = tw.relayout(torch.zeros_like(at), **asked)
+    wanted = tw.relayout(along, **asked) - padding
+    both = partial(jvp, moved)
+    for function in [both, compiled(both)]:
+        value, tangent = function(at, along)
+        assert torch.equal(value, tw.relayout(at, **asked)) and torch.equal(tangent, wanted)
+        assert tangent.stride() == value.stride()
+    # The way without functions, and both modes together.
+    with torch.autograd.forward_ad.dual_level():
+        dual = moved(torch.autograd.forward_ad.make_dual(at, along))
+        assert torch.equal(torch.autograd.forward_ad.unpack_dual(dual).tangent, wanted)
+    if 0 < at.numel() < 100:
+        assert torch.autograd.gradcheck(moved, (at.requires_grad_(),), check_forward_ad=True, check_batched_grad=True)
+        assert torch.autograd.gradgradcheck(moved, (at,), check_fwd_over_rev=True)
+
+
+def test_tangents_of_storages_in_fortran_s_order() -> None:
+    for dims, lies, asked in FORTRAN:
+        storage = tw.relayout(torch.rand(dims, dtype=torch.float64), lies, order="F")
+        for along in [torch.rand_like(storage), torch.rand(storage.shape, dtype=torch.float64)]:
+            value, tangent = jvp(partial(operations.relayout, **asked), storage, along)
+            kept = torch.empty_like(storage).copy_(along)
+            assert torch.equal(tangent, tw.relayout(kept, **asked)) and torch.equal(value, tw.relayout(storage, **asked))
+
+
+def test_derivatives_of_functions_of_it() -> None:
+    at = torch.rand(3, 5, dtype=torch.float64)
+    tiles = partial(operations.relayout, to="{1,0:T(2,2)}", fill="one")
+
+    def cubes(weights: Any) -> Any:
+        return (tiles(weights) ** 3).sum()
+
+    inner = torch.func.grad(cubes)(at)
+    assert torch.allclose(inner, 3 * at**2)
+    for twice in [torch.func.jacfwd(torch.func.grad(cubes)), torch.func.jacrev(torch.func.jacfwd(cubes))]:
+        hessian = twice(at).reshape(15, 15)
+        assert torch.allclose(hessian, torch.diag(6 * at.flatten()))
+    _, second = jvp(lambda x: jvp(tiles, x * x, x)[1], at, torch.ones_like(at))
+    assert torch.equal(second, jvp(tiles, at, torch.ones_like(at))[1])
+    with torch.no_grad():
+        assert torch.equal(jvp(tiles, at, at)[1].sum(), tw.relayout(at, "{1,0:T(2,2)}").sum())
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_many_at_once_are_one_after_the_other(dim: int) -> None:
+    array = torch.rand(4, 3, 5)
+    cases: list[dict[str, Any]] = [
+        {"to": "zN"}, {"to": "col-major", "order": "F"}, {"to": "row-major", "from_": "col-major"},
+    ]
+    for asked in cases:
+        moved = partial(operations.relayout, **asked)
+        if "from_" in asked:
+            moved = partial(moved, dims=[extent for at, extent in enumerate(array.shape) if at != dim])
+        for function in [torch.vmap(moved, in_dims=dim), compiled(torch.vmap(moved, in_dims=dim))]:
+            got = function(array)
+            for one, many in zip(array.unbind(dim), got.unbind(0), strict=True):
+                assert torch.equal(many, moved(one.contiguous()))
+    assert tuple(torch.vmap(partial(operations.relayout, to="zN"))(torch.rand(0, 3, 5)).shape) == (0, 1, 1, 16, 8)
+
+
+def test_a_truth_value_is_no_width() -> None:
+    for relayout in [tw.relayout, operations.relayout]:
+        with pytest.raises(TypeError, match="bits= takes an integer, not bool"):
+            relayout(torch.zeros(2, 3, dtype=torch.int8), "row-major", bits=True)
+
+
 def test_a_module_compiles_whole() -> None:
     """One graph, no break, with layouts as text and as values."""
     zn = tw.parse("f16[100,30] zN")

@@ -10,7 +10,10 @@
 //! | the whole array, in memory | [`Plan::run`] |
 //! | a byte range of the destination, the source in memory | [`Plan::run_range`] |
 //! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
+//! | boxes of elements, where neither reads nor writes would be long | [`Plan::tiles`] |
 //! | within one buffer | [`Plan::in_place`] |
+//! | strided arrays, as other libraries have them | [`Plan::of_strides`] |
+//! | whether elements fit in fewer bits | [`Elements::first_cut`] |
 //! | typed views | [`relayout`] |
 //! | memory for a large array | [`Buffer`] |
 //! | weighted sums of numbers in memory | [`fn@sums`] |
@@ -37,10 +40,12 @@ mod display;
 mod elements;
 mod error;
 mod in_place;
+mod narrow;
 mod numbers;
 mod plan;
 mod program;
 mod stream;
+mod strides;
 mod sums;
 mod typed;
 
@@ -48,6 +53,7 @@ pub use buffer::Buffer;
 pub use elements::{Elements, Extend};
 pub use error::Error;
 pub use in_place::InPlace;
+pub use narrow::Cut;
 pub use numbers::{LANES, Numbers, Row};
 pub use plan::Plan;
 pub use program::{
@@ -58,6 +64,6 @@ pub use program::{
     ops::Op,
     region::{Loop, Region},
 };
-pub use stream::{Chunk, Read};
+pub use stream::{Chunk, Read, Tile, Tiles, Write};
 pub use sums::sums;
 pub use typed::relayout;

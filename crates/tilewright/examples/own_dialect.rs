@@ -136,7 +136,7 @@ impl Reading for Tvm {
                 format!("`{self}` has {} dims, the array {}", self.dims.len(), dims.len());
             return Err(notation::Error::mismatch(message));
         }
-        Ok(Resolved::plain(self.pattern()?.layout(dims)?, given))
+        Ok(Resolved::of_pattern(&self.pattern()?, dims, given)?)
     }
 }
 

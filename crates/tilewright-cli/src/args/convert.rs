@@ -25,15 +25,6 @@ pub(crate) struct Convert {
     /// Replace OUT if it exists
     #[arg(long, help_heading = "The run")]
     pub(crate) force: bool,
-    /// Threads; 0 means all cores
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "0",
-        allow_hyphen_values = true,
-        help_heading = "The run"
-    )]
-    pub(crate) threads: String,
 }
 
 /// What a conversion is told, and `verify` again.
@@ -45,13 +36,13 @@ pub(crate) struct Job {
     /// The layout of the input, where the file does not say it
     #[arg(long, value_name = "SPEC", help_heading = "Layouts and tensors")]
     pub(crate) from: Option<String>,
-    /// Convert only tensors whose name matches; may be repeated
+    /// Convert only tensors whose name matches; may be repeated. An array in .npy or raw:PATH takes one
     #[arg(long, value_name = "GLOB", help_heading = "Layouts and tensors")]
     pub(crate) tensor: Vec<String>,
     /// A layout for the tensors whose name matches; the first rule that matches wins, then --to
     #[arg(long, value_name = "GLOB=SPEC", help_heading = "Layouts and tensors")]
     pub(crate) rule: Vec<String>,
-    /// What padding holds: 0, one, lowest, highest or 0xHEX
+    /// What padding holds: 0, one, lowest, highest, 0xHEX or unknown
     #[arg(
         long,
         value_name = "VALUE",
@@ -62,7 +53,7 @@ pub(crate) struct Job {
     /// Leave tensors as they are that a SPEC does not fit, and list them
     #[arg(long, help_heading = "Layouts and tensors")]
     pub(crate) skip_unfit: bool,
-    /// The most memory for buffers, such as 512M
+    /// The most memory, such as 512M: buffers, and 6K a tensor beyond the first 64M of those
     #[arg(
         long,
         value_name = "SIZE",
@@ -71,6 +62,15 @@ pub(crate) struct Job {
         help_heading = "The run"
     )]
     pub(crate) memory: String,
+    /// Threads; 0 means all cores
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        allow_hyphen_values = true,
+        help_heading = "The run"
+    )]
+    pub(crate) threads: String,
     #[command(flatten)]
     pub(crate) array: Array,
 }

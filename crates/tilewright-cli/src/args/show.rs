@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Array, path};
+use super::{Array, layout, path};
 
 #[derive(Args, Debug)]
 pub(crate) struct Show {
     /// The layout
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) spec: String,
     /// Another layout of the same array, drawn beside it
-    #[arg(allow_hyphen_values = true)]
+    #[arg(allow_hyphen_values = true, value_parser = layout)]
     pub(crate) other: Option<String>,
     #[command(flatten)]
     pub(crate) array: Array,

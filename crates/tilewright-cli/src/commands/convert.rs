@@ -6,7 +6,7 @@ use tilewright::{
 };
 
 use crate::{
-    args::Convert, exit::ExitCode, failure::Failure, output::Output, progress::Bar, size, streams,
+    args::Convert, exit::ExitCode, failure::Failure, output::Output, progress::Bar, streams,
 };
 
 pub(super) fn run(args: &Convert, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -38,8 +38,7 @@ fn request(args: &Convert) -> Result<Request, Failure> {
     if args.job.to.is_none() && args.job.rule.is_empty() {
         return Err(Failure::usage("no layout to convert to; give --to SPEC or --rule GLOB=SPEC"));
     }
-    let threads = size::count("--threads", &args.threads)?;
     // A plan replaces nothing.
     let force = args.force || args.dry_run;
-    Ok(super::request(&args.job)?.verify(args.verify).threads(threads).force(force))
+    Ok(super::request(&args.job)?.verify(args.verify).force(force))
 }

@@ -46,8 +46,10 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
 
 /// What a conversion is told, as `convert` and `verify` read it.
 fn request(job: &Job) -> Result<Request, Failure> {
-    let mut request =
-        Request::new().memory(size::read("--memory", &job.memory)?).skip_unfit(job.skip_unfit);
+    let mut request = Request::new()
+        .memory(size::read("--memory", &job.memory)?)
+        .threads(size::count("--threads", &job.threads)?)
+        .skip_unfit(job.skip_unfit);
     if let Some(to) = &job.to {
         request = request.to(spec::read("--to", to)?);
     }

@@ -75,7 +75,7 @@ fn a_killed_run_leaves_no_result_and_the_next_one_cleans_up() {
     let folder = Folder::new();
     let input = matrix(&folder, "in.safetensors", 4096);
     let out = folder.text("out.safetensors");
-    let args = ["convert", &input, &out, "--to", "col-major", "--memory", "64K", "--threads", "1"];
+    let args = ["convert", &input, &out, "--to", "col-major", "--memory", "4K", "--threads", "1"];
     let mut child =
         program().args(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // Kill it as soon as its temporary file is there.
@@ -125,7 +125,7 @@ fn is_ignored(signal: i32) -> bool {
 fn signalled(folder: &Folder, more: &[&str], signal: &str) -> (std::process::ExitStatus, String) {
     let input = matrix(folder, "in.safetensors", 4096);
     let out = folder.text("out.safetensors");
-    let args = ["convert", &input, &out, "--to", "col-major", "--memory", "64K", "--threads", "1"];
+    let args = ["convert", &input, &out, "--to", "col-major", "--memory", "4K", "--threads", "1"];
     let mut command = program();
     command.args(args).args(more).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -144,7 +144,7 @@ fn signalled(folder: &Folder, more: &[&str], signal: &str) -> (std::process::Exi
 fn an_ignored_signal_stays_ignored() {
     let folder = Folder::new();
     let input = matrix(&folder, "in.safetensors", 1024);
-    let script = r#"trap "" HUP INT; "$0" convert "$1" "$2" --to col-major --memory 64K & pid=$!
+    let script = r#"trap "" HUP INT; "$0" convert "$1" "$2" --to col-major --memory 4K & pid=$!
 while [ ! -e "$2" ] && kill -HUP $pid 2>/dev/null && kill -INT $pid; do :; done; wait $pid"#;
     let out = folder.text("out.safetensors");
     let output = Command::new("sh")

@@ -12,7 +12,9 @@
 //! where A ends in a stride of 0, or overlaps itself, may it reach nothing new). The zipped, tiled and flat forms by mode are how
 //! an array is cut into tiles of which the last are partly outside: there each axis is rounded up to whole
 //! tiles, as in CuTe. Inside the axis the law holds; outside, the axis' last mode runs on, and whoever reads
-//! masks it. A tile larger than its axis is refused everywhere (CuTe loses or invents elements).
+//! masks it. A tile larger than its axis is refused everywhere (CuTe loses or invents elements), but where the law holds
+//! for it: over an axis that has one offset, of one coordinate or repeated, every tile reaches that offset and no other
+//! (`logical_divide(1:1, 8:1) = (8,1):(0,0)`, as in CuTe).
 //!
 //! Source: CUTLASS `include/cute/layout.hpp`.
 
@@ -51,7 +53,7 @@ impl Layout {
     pub const fn logical_divide(&self, tile: &Layout) -> Result<Layout, Error> {
         let both = tri!(tile.and_rest(self.size()));
         let divided = tri!(self.coalesce().composition(&both));
-        tri!(check_cover(self, &both, &divided));
+        tri!(check_cover(self, tile, &both, &divided));
         Ok(divided)
     }
 
@@ -326,12 +328,24 @@ const fn gathered(layout: &Layout, tilers: &[Tiler<'_>], form: Form) -> Result<L
 }
 
 /// The tiles reach what the layout reaches.
-const fn check_cover(layout: &Layout, both: &Layout, divided: &Layout) -> Result<(), Error> {
+const fn check_cover(
+    layout: &Layout,
+    tile: &Layout,
+    both: &Layout,
+    divided: &Layout,
+) -> Result<(), Error> {
     let (low, high) = reach(both.modes(), both.offset());
     let size = layout.size() as i128;
     let exact = low == 0 && high + 1 == size && both.exhaustive();
     if exact || tri!(same_image(layout, divided)) {
         return Ok(());
+    }
+    if tile.size() > layout.size() {
+        return Err(Error::mismatch(
+            "a tile of {} coordinates of {}",
+            [tile.size() as i128, size],
+            "a tile is no larger than what it divides; pad that to the tile first",
+        ));
     }
     if high + 1 > size {
         return Err(Error::mismatch(
@@ -474,6 +488,10 @@ mod tests {
     #[test]
     fn tiles_that_do_not_fit() {
         let parse = |text| Layout::parse(text).unwrap();
+        let one = parse("1:1").logical_divide(&parse("8:1")).unwrap();
+        assert_eq!(one.to_string(), "(8,1):(0,0)");
+        let larger = parse("4:1").logical_divide(&parse("8:1")).unwrap_err().to_string();
+        assert!(larger.starts_with("a tile of 8 coordinates of 4"), "{larger}");
         for (layout, tile) in
             [("4:1", "4:2"), ("(2,2):(4,1)", "6:1"), ("(6):(2)", "(6,3,1):(1,1,3)"), ("8:1", "0:1")]
         {

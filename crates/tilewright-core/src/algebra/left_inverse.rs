@@ -117,7 +117,8 @@ impl LeftInverse {
 }
 
 impl Layout {
-    /// The layout R with `R(L(i)) = i`. At offsets that L does not reach it answers something; for
+    /// The layout R with `R(L(i)) = i`, where modes of stride 0 make no difference: of the indices at an offset it
+    /// answers the one with the coordinates of those modes at 0. At offsets that L does not reach it answers something; for
     /// "index or hole", [`LeftInverse`].
     ///
     /// # Errors
@@ -130,6 +131,8 @@ impl Layout {
     /// assert_eq!(parse("4:2").left_inverse().unwrap().to_string(), "(2,4):(0,1)");
     /// assert_eq!(parse("(8,4):(1,9)").left_inverse().unwrap().to_string(), "(9,4):(1,8)");
     /// assert_eq!(parse("(2,2):(2,3)").left_inverse().unwrap().to_string(), "(2,3):(1,1)");
+    /// // Offset 1 is index 2, and index 3.
+    /// assert_eq!(parse("(2,4):(0,1)").left_inverse().unwrap().to_string(), "4:2");
     /// let error = parse("(5,3):(3,20)").left_inverse().unwrap_err();
     /// assert!(error.to_string().starts_with("injective, but no stride-ordered chain: 3 does not divide 20"));
     /// ```

@@ -20,7 +20,7 @@ use crate::{
 pub(super) const NAME: &str = "array";
 
 /// What files of one array are converted to.
-pub(super) const BECOMES: &str = ".npy or raw:PATH";
+pub(super) const BECOMES: &str = ".npy, raw:PATH or a .safetensors file";
 
 /// What a file says of its array.
 pub(super) struct Stored {

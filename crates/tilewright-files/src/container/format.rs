@@ -32,14 +32,14 @@ pub(crate) struct Format {
     pub(crate) orders: bool,
     /// Opens a file.
     pub(crate) open: fn(Opening<'_>) -> Result<Opened, Error>,
-    /// For formats of one array without a name, which can become one another.
+    /// What plans a result of one array, whatever the format of the input.
+    pub(crate) alone: Option<fn() -> Box<dyn Container>>,
+    /// For formats of one array without a name.
     pub(crate) array: Option<OneArray>,
 }
 
 /// What a format of one array without a name has besides.
 pub(crate) struct OneArray {
-    /// What plans a result, whatever the input was.
-    pub(crate) container: fn() -> Box<dyn Container>,
     /// Whether a file says itself how the result of a job lies; else that is noted beside it. The text is
     /// that of the element type in the input.
     pub(crate) says: fn(&str, &Held) -> bool,
@@ -64,6 +64,8 @@ pub(crate) struct Expected<'a> {
 pub(crate) struct Opening<'a> {
     pub(crate) source: Source,
     pub(crate) reading: &'a Reading,
+    /// Who may stop it, where all bytes of the file are read.
+    pub(crate) watch: &'a dyn Watch,
     /// What is noted beside the file.
     pub(crate) note: &'a Texts,
     /// The path of a file beside this one by its name; `None` for what lies in no folder.
@@ -137,6 +139,8 @@ pub(crate) struct Fact {
     pub(crate) exact: Vec<u8>,
     /// The same for a message.
     pub(crate) said: String,
+    /// Whether a result may do without it: it means nothing.
+    pub(crate) may_go: bool,
 }
 
 impl Opened {
@@ -165,6 +169,12 @@ impl Opened {
 }
 
 impl Format {
+    /// Whether a file of this format can become one of another: where it is one array, or one is taken from it.
+    pub(crate) fn can_become(&self, other: &Format) -> bool {
+        let one = self.array.is_some() || other.array.is_some();
+        self == other || other.alone.is_some() && one
+    }
+
     /// Whether files say the dims and types of their tensors, so that nothing else needs to.
     pub(crate) fn says_all(&self) -> bool {
         self.array.is_none()

@@ -66,7 +66,7 @@ pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
 
 /// What a file of one array is noted to hold, as keys and texts.
 pub(crate) fn noted(job: &Job) -> Texts {
-    notes::of_job(job).into_iter().collect()
+    notes::under(array::NAME, job).into_iter().collect()
 }
 
 /// The path behind a prefix, which may be no UTF-8.

@@ -93,9 +93,8 @@ fn as_written(spec: &Spec, named: Named, len: u64) -> Named {
     if takes(bits) || !takes(whole) {
         return named;
     }
-    let (name, layout) = (named.name().to_owned(), named.layout().clone());
-    let order = named.byte_order();
-    Named::new(name, layout, named.dtype(), Some(whole), named.fill()).with_byte_order(order)
+    let (dtype, fill) = (named.dtype(), named.fill());
+    named.with_elements(dtype, Some(whole), fill)
 }
 
 fn check_bytes(held: &Held, len: u64) -> Result<(), String> {
@@ -129,16 +128,35 @@ pub(super) fn keys(name: &str) -> [String; 2] {
 
 /// What is noted of the result of a job, as keys and texts.
 pub(super) fn of_job(job: &Job) -> Vec<(String, String)> {
-    let ([layout, fill], to) = (keys(&job.name), &job.to.named);
+    under(&job.name, job)
+}
+
+/// The same under a name of the tensor.
+pub(super) fn under(name: &str, job: &Job) -> Vec<(String, String)> {
+    let ([layout, fill], to) = (keys(name), &job.to.named);
     let promised = to.fill().is_promised().then(|| (fill, dtype::fill_text(to.fill())));
     [(layout, to.to_spec())].into_iter().chain(promised).collect()
 }
 
-/// Whether a key of metadata notes something of one of these tensors: a note of a tensor that is not there
-/// is none, nor is a fill without a layout.
-pub(super) fn is_note(key: &str, tensors: &HashSet<&str>, known: &HashSet<&str>) -> bool {
-    let name = key.strip_prefix(LAYOUT_KEY).or_else(|| key.strip_prefix(FILL_KEY));
-    name.is_some_and(|name| {
-        tensors.contains(name) && known.contains(format!("{LAYOUT_KEY}{name}").as_str())
-    })
+/// What a key of metadata is to a conversion.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It says something else, or something of a tensor that is not there: results keep it.
+    Other,
+    /// A note of a tensor, which has its layout.
+    Note,
+    /// A fill of a tensor without a layout, which means nothing: the note of a result takes its place.
+    Stray,
+}
+
+impl Role {
+    /// That of a key among those of a file with these tensors.
+    pub(super) fn of(key: &str, tensors: &HashSet<&str>, known: &HashSet<&str>) -> Role {
+        let (layout, fill) = (key.strip_prefix(LAYOUT_KEY), key.strip_prefix(FILL_KEY));
+        match layout.or(fill).filter(|name| tensors.contains(name)) {
+            None => Role::Other,
+            Some(name) if known.contains(format!("{LAYOUT_KEY}{name}").as_str()) => Role::Note,
+            Some(_) => Role::Stray,
+        }
+    }
 }

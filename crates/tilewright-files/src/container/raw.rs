@@ -29,7 +29,8 @@ pub(crate) const FORMAT: Format = Format {
     several: false,
     orders: false,
     open,
-    array: Some(OneArray { container: || Box::new(Raw), says, result }),
+    alone: Some(|| Box::new(Raw)),
+    array: Some(OneArray { says, result }),
 };
 
 #[derive(Debug)]
@@ -64,7 +65,7 @@ fn noted(source: &Source, note: &Texts) -> Result<Option<Held>, Error> {
 
 /// Bytes say nothing; but the array that lies as it is written needs no note.
 fn says(_: &str, to: &Held) -> bool {
-    order::is_row_major(to.named.layout()) && held::width(to.dtype) == Some(to.bits)
+    order::is_row_major(&to.named) && held::width(to.dtype) == Some(to.bits)
 }
 
 /// How the bytes lie, as the caller says.

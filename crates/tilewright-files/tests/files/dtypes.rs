@@ -284,7 +284,7 @@ fn a_format_of_four_bits_is_packed_and_refuses_wider_elements() {
 fn the_name_of_a_result_says_what_it_is() {
     let folder = folder();
     let path = write(&folder, "in.safetensors", one("F16", &[4, 8], &noise(64)));
-    for (name, part) in [("x.pt", ".pt"), ("x.bin", ".bin"), ("x.npy", "not .npy")] {
+    for (name, part) in [("x.pt", ".pt"), ("x.bin", ".bin"), ("x.npz", "not .npz")] {
         let error = convert(&path, folder.path().join(name), to("col-major")).unwrap_err();
         assert!(error.is_usage() && error.to_string().contains(part), "{error}");
     }

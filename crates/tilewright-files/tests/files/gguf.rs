@@ -329,7 +329,6 @@ fn notes_that_do_not_fit_their_tensor_are_refused() {
     assert_eq!(noted("tilewright:t", good), Ok(()));
     for (name, spec, part) in [
         ("t", good, "does not begin with \"tilewright:\""),
-        ("tilewright:u", good, "no metadata keeps its layout"),
         ("tilewright:t", "gibberish", "tilewright.layout.t"),
         ("tilewright:t", "q8_0[2,32] row-major", "stores 2 elements of 272 bits"),
         ("tilewright:t", "q8_0[2,64] col-major", "blocks of 32"),
@@ -340,6 +339,32 @@ fn notes_that_do_not_fit_their_tensor_are_refused() {
         let said = noted(name, spec).unwrap_err();
         assert!(said.contains(part), "{spec}: {said}");
     }
+}
+
+/// A name as tensors have that are not row-major, without their metadata: no layout is guessed, the tensor is kept, and
+/// the others of the file are read.
+#[test]
+fn a_name_with_our_mark_and_no_note_is_kept_as_it_is() {
+    let folder = folder();
+    let data = [noise(16), vec![0; 16], noise(16), vec![0; 16]].concat();
+    let entries = [entry("t", &[2, 2], 0, 0), entry("tilewright:t", &[4], 0, 32)];
+    let path = write(&folder, "t.gguf", file(3, &[], &entries, &data));
+    let input = open(&path, &Reading::default()).unwrap();
+    let [plain, marked] = input.tensors() else { panic!("two tensors") };
+    assert_eq!((plain.name(), plain.refusal()), ("t", None));
+    assert_eq!(marked.name(), "tilewright:t");
+    assert!(marked.refusal().unwrap().contains("no metadata keeps its layout"));
+    let (out, back) = (folder.path().join("out.gguf"), folder.path().join("back.gguf"));
+    let error = convert(&path, &out, to("col-major")).unwrap_err();
+    assert!(error.kind() == "unsupported" && error.to_string().contains("tilewright:t"), "{error}");
+    // The name that the result of the other would have.
+    let error = convert(&path, &out, to("col-major").only("t")).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("has a tensor of that name"), "{error}");
+    let lone =
+        write(&folder, "u.gguf", file(3, &[], &[entry("tilewright:u", &[4], 0, 0)], &data[..32]));
+    convert(&lone, &out, to("row-major").skip_unfit(true)).unwrap();
+    convert(&out, &back, to("row-major").skip_unfit(true)).unwrap();
+    assert_eq!(fs::read(&back).unwrap(), fs::read(&lone).unwrap());
 }
 
 /// Opens a file of these bytes, which must fail, and gives the kind and the message.
@@ -445,11 +470,6 @@ fn a_broken_file_is_an_error_that_says_so() {
             tensors(&[entry("t", &[4], 0, 0), entry("t", &[4], 0, 32)], 64),
             "corrupt",
             "the tensor \"t\" stands there twice",
-        ),
-        (
-            tensors(&[entry("t", &[4], 0, 0), entry("tilewright:t", &[4], 0, 32)], 64),
-            "corrupt",
-            "no metadata keeps",
         ),
         (whole[..whole.len() - 30].to_vec(), "corrupt", "tensor \"t\" has 136 bytes"),
         ([whole.clone(), vec![0; 1]].concat(), "corrupt", "the tensors end at byte"),

@@ -63,3 +63,18 @@ fn packed_elements_are_converted_within_the_bound() {
         );
     }
 }
+
+/// Of more tensors than 64 MiB hold, what is held beside buffers is part of the bound.
+#[test]
+fn what_is_held_of_many_tensors_is_counted() {
+    let folder = folder();
+    let one = |i| format!(r#""tensor{i}":{{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}"#);
+    let all: Vec<String> = (0..17_000).map(one).collect();
+    let path = write(&folder, "t.safetensors", safetensors(&format!("{{{}}}", all.join(",")), &[]));
+    let out = folder.path().join("a.safetensors");
+    let error = convert(&path, &out, to("row-major").memory(1 << 20)).unwrap_err();
+    let said = error.to_string();
+    assert!(error.is_usage() && said.contains("17000") || said.contains("34000"), "{said}");
+    let report = convert(&path, &out, to("row-major").memory(64 << 20)).unwrap();
+    assert!(report.peak_memory() < 64 << 20);
+}

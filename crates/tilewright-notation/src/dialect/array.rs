@@ -3,7 +3,7 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Dtype, Fill, TensorLayout};
+use tilewright_core::{Dtype, TensorLayout};
 
 use super::strided::{Strided, unsupported};
 use crate::{
@@ -144,7 +144,10 @@ impl Reading for Written {
             None => 1,
         };
         let layout = self.array.layout(width)?;
-        Ok(Resolved { layout, dtype, bits: self.array.bits, fill: Fill::Unspecified, bare: false })
+        Ok(Resolved {
+            bits: self.array.bits,
+            ..Resolved::plain(layout, &Given { dtype, ..*given })
+        })
     }
 }
 

@@ -181,6 +181,7 @@ impl Reading for Cute {
         let bare = alone && given.dims.is_none() && given.dtype.is_none();
         Ok(Resolved {
             layout: self.tensor.clone(),
+            storage: None,
             dtype: given.dtype,
             bits: None,
             fill: Fill::Unspecified,

@@ -294,8 +294,9 @@ impl Reading for Rearrangement {
             let batched = self.pattern.is_batched();
             return Err(rank::misfit(&self.written, &letters, batched, dims.len()));
         }
-        let layout = self.pattern.layout(dims).map_err(|e| Error::from(e).about(&self.written))?;
-        if layout.capacity() != layout.size() {
+        let resolved = Resolved::of_pattern(&self.pattern, dims, given)
+            .map_err(|e| Error::from(e).about(&self.written))?;
+        if resolved.layout.padding() > 0 {
             let message = format!(
                 "`{}` cuts dims {} into pieces that do not fit; a rearrangement pads nothing, a pattern does",
                 self.written,
@@ -303,7 +304,7 @@ impl Reading for Rearrangement {
             );
             return Err(Error::new(Kind::Mismatch, message));
         }
-        Ok(Resolved::plain(layout, given))
+        Ok(resolved)
     }
 }
 

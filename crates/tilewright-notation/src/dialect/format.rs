@@ -342,14 +342,13 @@ impl Reading for Chosen {
             }
         })?;
         let about = |error: Error| error.about(&format!("{self} ({template})"));
-        let layout = pattern.layout(dims).map_err(|error| about(error.into()))?;
-        Ok(Resolved::plain(
-            match self.leading {
-                None => layout,
-                Some(stride) => leading::spread(&pattern, &layout, stride).map_err(about)?,
-            },
-            given,
-        ))
+        let dense = Resolved::of_pattern(&pattern, dims, given);
+        let dense = dense.map_err(|error| about(error.into()))?;
+        let Some(stride) = self.leading else { return Ok(dense) };
+        let layout = leading::spread(&pattern, &dense.layout, stride).map_err(about)?;
+        // The stride may leave gaps, whether it does in this array or not.
+        let length = [layout.capacity()];
+        Ok(Resolved::plain(layout, given).with_storage(&length))
     }
 }
 

@@ -81,8 +81,8 @@ impl Hlo {
         self.layout.as_ref().map(Layout::rank).or(dims).unwrap_or(0)
     }
 
-    /// The layout of an array of these dims.
-    fn lower(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
+    /// The layout of an array of these dims, and the extents of its storage.
+    fn lower(&self, dims: &[u64]) -> Result<(TensorLayout, Vec<u64>), Error> {
         let layout = self.layout.clone().unwrap_or_else(|| Layout::descending(dims.len()));
         if layout.rank() != dims.len() {
             return Err(Error::new(
@@ -95,8 +95,8 @@ impl Hlo {
             ));
         }
         Ok(match &self.padded {
-            Some(padded) => padded.lower(dims, &layout)?,
-            None => layout.lower(dims)?,
+            Some(padded) => (padded.lower(dims, &layout)?, storage(&layout, &padded.widths)?),
+            None => (layout.lower(dims)?, storage(&layout, dims)?),
         })
     }
 
@@ -131,7 +131,7 @@ impl Reading for Hlo {
     }
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
-        let layout = match self.array() {
+        let (layout, storage) = match self.array() {
             Some(array) => {
                 let own = array.extents()?;
                 given.agree_dims(self, &own)?;
@@ -141,11 +141,21 @@ impl Reading for Hlo {
         };
         Ok(Resolved {
             layout,
+            storage: Some(storage),
             dtype: given.agree_dtype(self, self.shape.as_ref().and_then(|(own, _)| own.dtype()))?,
             bits: self.bits()?,
             fill: self.padded.as_ref().map_or(Fill::Unspecified, |padded| padded.fill),
             bare: false,
         })
+    }
+}
+
+/// The storage shape of an array in tiles.
+pub(super) fn storage(layout: &Layout, dims: &[u64]) -> Result<Vec<u64>, tilewright_core::Error> {
+    // With an alignment there may be padding behind the box, whether some dims need it or not.
+    match layout.tail_padding_alignment() > 1 {
+        true => Ok(vec![layout.padded_elements(dims)?]),
+        false => layout.final_bounds(dims),
     }
 }
 

@@ -263,9 +263,8 @@ impl Reading for Tag {
         if dims.len() != self.names.len() {
             return Err(self.wrong_rank(dims.len()));
         }
-        let layout =
-            self.pattern.layout(dims).map_err(|error| Error::from(error).about(&self.text))?;
-        Ok(Resolved::plain(layout, given))
+        Resolved::of_pattern(&self.pattern, dims, given)
+            .map_err(|error| Error::from(error).about(&self.text))
     }
 }
 

@@ -183,18 +183,21 @@ impl Reading for Order {
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
-        let layout = match self {
-            Order::RowMajor => TensorLayout::row_major(dims)?,
-            Order::ColMajor => TensorLayout::col_major(dims)?,
+        let all = dims.iter().copied();
+        let (layout, stored): (_, Vec<u64>) = match self {
+            Order::RowMajor => (TensorLayout::row_major(dims)?, all.collect()),
+            Order::ColMajor => (TensorLayout::col_major(dims)?, all.rev().collect()),
             Order::Letters { logical, minor_to_major, .. } => {
                 if dims.len() != logical.len() {
                     let letters: Vec<&str> = logical.split("").filter(|c| !c.is_empty()).collect();
                     return Err(rank::misfit(self, &letters, false, dims.len()));
                 }
-                TensorLayout::ordered(dims, minor_to_major)?
+                let stored = minor_to_major.iter().rev();
+                let stored = stored.filter_map(|dim| dims.get(*dim as usize).copied());
+                (TensorLayout::ordered(dims, minor_to_major)?, stored.collect())
             }
         };
-        Ok(Resolved::plain(layout, given))
+        Ok(Resolved::plain(layout, given).with_storage(&stored))
     }
 }
 

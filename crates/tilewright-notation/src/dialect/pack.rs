@@ -261,8 +261,8 @@ impl Reading for Pack {
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let (dims, dtype) = array(self.source.as_ref(), self, given)?;
-        let layout = self.pattern(dims.len())?.layout(&dims)?;
-        Ok(Resolved::plain(layout, &Given { dims: None, dtype }))
+        let pattern = self.pattern(dims.len())?;
+        Ok(Resolved::of_pattern(&pattern, &dims, &Given { dims: None, dtype })?)
     }
 }
 

@@ -105,7 +105,7 @@ impl Reading for Inline {
                 catalogue::C0.units_for(None, dtype).map(Some)
             }
         })?;
-        Ok(Resolved::plain(pattern.layout(dims)?, given))
+        Ok(Resolved::of_pattern(&pattern, dims, given)?)
     }
 }
 
@@ -130,7 +130,7 @@ fn letters(rank: usize) -> Vec<String> {
 }
 
 /// The text of a pattern, with letters for its axes.
-pub(super) fn spell(pattern: &Pattern) -> String {
+pub(crate) fn spell(pattern: &Pattern) -> String {
     let names = letters(pattern.rank());
     let count = |axis: u8| pattern.digits().iter().filter(|digit| digit.axis() == axis).count();
     let name = |digit: &Digit| {

@@ -219,7 +219,7 @@ impl Template {
 /// The error of a name that none of the digits has.
 pub(super) fn unknown(name: &str, names: Vec<&str>, span: (usize, usize)) -> Error {
     let nearest = did_you_mean(name, names.iter().copied());
-    let list = names.join(" ");
+    let list = if names.is_empty() { "none".into() } else { names.join(" ") };
     Error::parse(span, format!("no digit is called `{name}`; there are {list}{nearest}"))
 }
 

@@ -18,9 +18,10 @@ True
 | CuTe's layouts and their algebra | ``Layout``, ``Swizzle``, ``tilewright.algebra``, ``evaluate`` |
 | whether two are one map; which name one has; what lies between two buffers | ``same``, ``recognise``, ``infer`` |
 | the elements of an array somewhere else | ``relayout``, ``Plan`` |
+| strided arrays copied at the speed of memory | ``contiguous``, ``copy_``, ``empty_like`` |
 | a file of weights in another layout | ``convert``, ``verify``, ``info`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
-| the same in compiled torch programs | ``tilewright.torch`` |
+| the same in compiled torch programs; torch's own copies made faster | ``tilewright.torch`` |
 """
 
 from __future__ import annotations
@@ -29,7 +30,15 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 
 from tilewright import _errors, algebra
-from tilewright._arrays import PlanCacheInfo, plan_cache_clear, plan_cache_info, relayout
+from tilewright._arrays import (
+    PlanCacheInfo,
+    contiguous,
+    copy_,
+    empty_like,
+    plan_cache_clear,
+    plan_cache_info,
+    relayout,
+)
 from tilewright._errors import *  # noqa: F403
 from tilewright._errors import FileExistsError as FileExistsError  # noqa: A004
 from tilewright._errors import FileNotFoundError as FileNotFoundError  # noqa: A004
@@ -81,9 +90,12 @@ __all__ = [
     "__version__",
     "add_formats",
     "algebra",
+    "contiguous",
     "convert",
+    "copy_",
     "distribution",
     "draw_step",
+    "empty_like",
     "evaluate",
     "evaluate_text",
     "explain",

@@ -1,4 +1,4 @@
-"""Moving the elements of arrays: ``relayout`` and what it knows of its plans."""
+"""Moving the elements of arrays: ``relayout`` and what it knows of its plans; copies between strided arrays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 from tilewright import _tilewright
 from tilewright._tilewright import Layout, TensorLayout
 
-__all__ = ["PlanCacheInfo", "plan_cache_clear", "plan_cache_info", "relayout"]
+__all__ = [
+    "PlanCacheInfo",
+    "contiguous",
+    "copy_",
+    "empty_like",
+    "plan_cache_clear",
+    "plan_cache_info",
+    "relayout",
+]
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_tilewright.forked)
@@ -56,7 +64,8 @@ def relayout(
     - ``out`` is written instead, and given back: an array of the result's size and element type, or of bytes,
       contiguous. Without ``to``, its own shape and strides are the destination.
     - A storage in Fortran's order, as ``order="F"`` gives it, is taken as ``out`` and with ``from_``, too: its shape is
-      that of the storage, innermost extent first.
+      that of the storage, innermost extent first. A shape that reads the same both ways does not say that: of such an
+      array pass ``array.T``, and with ``out`` say ``order="F"``.
     - A tensor that requires a gradient is read, and the result has none; ``tilewright.torch`` has an operation for
       autograd and for ``torch.compile``.
 
@@ -66,7 +75,8 @@ def relayout(
     :param threads: one per core unless given, as everywhere in the package
     :param dims: the logical dims of a storage whose layout does not name them
     :param dtype: the element type, where the array cannot say it (bf16 in 16-bit integers)
-    :param bits: the width of a stored element of the result, to pack or to unpack small integers
+    :param bits: the width of a stored element of the result, to pack or to unpack small integers; a value that does not
+        fit raises ``DtypeError``
     :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``; zero unless the layout says
     :param order: ``"C"`` or ``"F"``, how a new result lists the extents of the storage
     :raises Error: ``MismatchError``, ``DtypeError``, ``ReadOnlyError``, ``OverlapError``, ``DeviceError``,
@@ -140,3 +150,74 @@ def plan_cache_info() -> PlanCacheInfo:
 def plan_cache_clear() -> None:
     """Forgets all plans of ``relayout``, and counts from 0."""
     _tilewright.plan_cache_clear()
+
+
+def copy_(dst: Any, src: Any, /, *, threads: int | None = None) -> Any:
+    """Copies the elements of ``src`` to those of ``dst``, whatever the strides of both, and gives ``dst``.
+
+    Both are NumPy's arrays, torch tensors on the CPU, or whatever has ``__dlpack__``, ``__array_interface__`` or a
+    buffer; they need not be of one library. They have one element type: nothing is converted. Types that layouts
+    have no name for, such as structures, move as bytes, within one library. ``src`` is broadcast to the shape
+    of ``dst``. Strides are any: negative, 0 in ``src``, of a number of bytes that is no whole element. What lies between
+    the elements of ``dst`` is left alone. The interpreter is free while bytes move; no other thread may use
+    the memory of ``dst`` meanwhile, from its lowest element to its highest.
+
+    :param threads: one per core unless given, as everywhere in the package
+    :raises Error: ``MismatchError`` for shapes, ``DtypeError`` for two element types, ``ReadOnlyError`` also for a
+        tensor that requires a gradient, ``OverlapError`` where the memory of both, each from its lowest element
+        to its highest, has a byte in common, ``UnsupportedError`` for a ``dst`` in which elements share storage,
+        ``DeviceError``, ``CopyError`` for tensors that are conjugated or negated lazily
+
+    >>> import numpy as np
+    >>> images = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
+    >>> out = np.zeros((4, 2, 3), np.uint8)
+    >>> copy_(out, images.transpose(2, 0, 1)) is out
+    True
+    >>> out[1].tolist()
+    [[1, 5, 9], [13, 17, 21]]
+    >>> copy_(out, np.broadcast_to(np.float32(1), out.shape))
+    Traceback (most recent call last):
+        ...
+    tilewright.DtypeError: a source of f32 where the destination is of u8; nothing is converted
+    """
+    return _tilewright.copy_(dst, src, threads=threads)
+
+
+def contiguous(array: Any, /, *, threads: int | None = None) -> Any:
+    """The array itself where its elements lie densely, the last dim fastest; else a new array with them so.
+
+    What arrays are taken is as for ``copy_``. The new array is of the same library and element type, but NumPy's for
+    libraries other than NumPy and torch. No gradient follows it.
+
+    :param threads: one per core unless given
+    :raises Error: as ``copy_``
+
+    >>> import numpy as np
+    >>> array = np.arange(6).reshape(2, 3)
+    >>> contiguous(array) is array
+    True
+    >>> contiguous(array.T).flags.c_contiguous
+    True
+    """
+    return _tilewright.contiguous(array, threads=threads)
+
+
+def empty_like(array: Any, /, layout: str | Layout | TensorLayout | None = None) -> Any:
+    """A new array of the shape and element type of ``array``, its elements not yet written, which lie as ``layout`` says.
+
+    Without ``layout`` they lie densely, the last dim fastest. Memory of 64 kB or more begins on a cache line.
+
+    :param layout: a layout whose places strides of the array's dims can say, such as ``col-major`` or ``channels_last``
+    :raises Error: ``UnsupportedError`` for a layout that strides cannot say, such as ``zN``: ``relayout`` gives its storage
+
+    >>> import numpy as np
+    >>> images = np.zeros((2, 3, 4, 5), np.float32)
+    >>> out = empty_like(images, "channels_last")
+    >>> out.shape, [stride // 4 for stride in out.strides]
+    ((2, 3, 4, 5), [60, 1, 15, 3])
+    >>> empty_like(np.zeros((100, 30), np.float16), "zN")
+    Traceback (most recent call last):
+        ...
+    tilewright.UnsupportedError: no strides of the array's dims say f16[100,30] zN; relayout(array, to) gives its storage
+    """
+    return _tilewright.empty_like(array, layout)

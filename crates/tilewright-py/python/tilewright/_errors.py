@@ -185,6 +185,17 @@ def make(kind: str, message: str, span: tuple[int, int] | None, rendered: str | 
     return error
 
 
+def about(argument: str, error: BaseException) -> BaseException:
+    """The same exception with the name of the argument that it is about; another's is as it was."""
+    if not isinstance(error, Error):
+        return error
+    named = type(error)(f"{argument}=: {error}")
+    named.kind = error.kind
+    named.message = f"{argument}=: {error.message}"
+    named.span = error.span
+    return named
+
+
 def panicked(_cls: type[BaseException], message: object = "panic", /) -> NoReturn:
     """Raises the exception for a panic: the native module makes this the ``__new__`` of PyO3's ``PanicException``.
 

@@ -147,12 +147,13 @@ def verify(
     dims: Sequence[int] | None = None,
     dtype: Any = None,
     fill: str | int | None = None,
+    threads: int | None = None,
     memory: int | None = None,
     skip_unfit: bool = False,
     progress: _Progress | None = None,
 ) -> str | None:
     """Compares a finished file with the one it was made from: None where everything agrees, else the first
-    difference in words. The other arguments are those of the conversion. One thread reads both files.
+    difference in words. The other arguments are those of the conversion.
 
     :raises FileError: what cannot be read, or is corrupt
     """
@@ -164,6 +165,7 @@ def verify(
         "dims": dims,
         "dtype": dtype,
         "fill": fill,
+        "threads": threads,
         "memory": memory,
         "skip_unfit": skip_unfit,
     }

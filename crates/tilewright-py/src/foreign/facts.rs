@@ -1,7 +1,10 @@
 //! What decides how an array is read, apart from its address: shape, strides and element type.
 
 use pyo3::PyResult;
-use tilewright::{Dtype, Layout, TensorLayout, core::Mode};
+use tilewright::{
+    Dtype, Layout, TensorLayout,
+    core::{MAX_MODES, Mode},
+};
 
 use crate::{
     errors::{Raised, refused},
@@ -128,6 +131,14 @@ impl Facts {
             let (strides, item) = (tuple(&self.strides), self.itemsize);
             let says = format!("strides of {strides} bytes are no whole elements of {item} bytes");
             return Err(refused("copy", format!("{says}; copy the array first")));
+        }
+        if self.shape.len() > MAX_MODES {
+            let dims = self.shape.len();
+            let says = format!("an array of {dims} dims; a layout has at most {MAX_MODES}");
+            return Err(refused(
+                "limit",
+                format!("{says}, so leave out dims of extent 1 or merge some"),
+            ));
         }
         let modes = self.shape.iter().zip(&self.strides);
         let modes =

@@ -23,7 +23,10 @@ mod torch;
 use pyo3::prelude::*;
 use tilewright::{Dtype, TensorLayout};
 
-use crate::{errors::refused, spelling::tuple};
+use crate::{
+    errors::{about, refused},
+    spelling::tuple,
+};
 
 use facts::BEYOND;
 pub(crate) use facts::Facts;
@@ -38,6 +41,40 @@ pub(crate) enum Family {
     Torch,
     /// Another library's, whose results are NumPy's.
     Other,
+}
+
+/// Which argument an array is, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It is read, under this name.
+    Source(&'static str),
+    /// It is written.
+    Out,
+}
+
+impl Place {
+    fn name(self) -> &'static str {
+        match self {
+            Place::Source(name) => name,
+            Place::Out => "out",
+        }
+    }
+
+    /// Why an array in Fortran's order is not taken whose shape reads the same both ways.
+    fn undecided(self, shape: &str, copied: &str) -> String {
+        let name = self.name();
+        let (lists, instead) = match self {
+            Place::Source(_) => (
+                "may list the extents of a storage innermost first, or be a transposed one",
+                format!("pass {name}.T for the first, {copied} for the second"),
+            ),
+            Place::Out => (
+                "may list the extents of the result innermost first, or be its transpose",
+                "give order='F' for the first, an output in C's order for the second".to_owned(),
+            ),
+        };
+        format!("{name}= of shape {shape} in Fortran's order {lists}; {instead}")
+    }
 }
 
 /// An array of another library: its facts, and where it is.
@@ -91,8 +128,22 @@ fn lowest(data: *const u8, origin: usize, span: usize) -> PyResult<*const u8> {
 }
 
 impl Memory {
-    /// The memory of an array of any library.
+    /// The memory of an array of any library, of plain numbers.
     pub(crate) fn of(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        let memory = Memory::of_any(array)?;
+        match (memory.family, memory.facts.dtype, &memory.own_dtype) {
+            (Family::Torch, None, Some(own)) => {
+                let name = own.bind(array.py()).str()?;
+                let says =
+                    format!("elements of {name} are no plain numbers; view them as bytes first");
+                Err(refused("dtype", says))
+            }
+            _ => Ok(memory),
+        }
+    }
+
+    /// The memory of an array of any library, of elements that are copied as they are.
+    pub(crate) fn of_any(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
         if numpy::is_array(array)? {
             return Memory::new(numpy::said(array)?);
         }
@@ -117,6 +168,11 @@ impl Memory {
                  __array_interface__ nor a buffer; make an array of it first"
             ),
         ))
+    }
+
+    /// The memory of an array that an argument is; an error names it.
+    pub(crate) fn given(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        Memory::of(array).map_err(|error| about(argument, error))
     }
 
     fn new(said: Said) -> PyResult<Memory> {
@@ -185,25 +241,49 @@ impl Memory {
     }
 
     /// The bytes of a storage of these extents, outermost first, which the array lists so or, in Fortran's order, the
-    /// other way round.
-    pub(crate) fn storage_bytes(&self, shape: &[u64]) -> PyResult<&[u8]> {
-        let turned = self.facts.shape.iter().rev().eq(shape);
-        if turned && self.facts.is_col_major() { Ok(self.bytes()) } else { self.row_major_bytes() }
+    /// other way round. Where its shape reads the same both ways, only `told` tells that from the transpose of a
+    /// storage.
+    pub(crate) fn storage_bytes(&self, place: Place, shape: &[u64], told: bool) -> PyResult<&[u8]> {
+        let own = &self.facts.shape;
+        let turned = own.iter().rev().eq(shape) && self.facts.is_col_major();
+        if !turned || self.facts.is_row_major() {
+            return self.row_major_bytes(place);
+        }
+        match told || *own != shape {
+            true => Ok(self.bytes()),
+            false => {
+                Err(refused("copy", place.undecided(&tuple(own), &self.contiguous(place.name()))))
+            }
+        }
     }
 
     /// The bytes of an array whose elements lie densely, the last dim fastest.
-    pub(crate) fn row_major_bytes(&self) -> PyResult<&[u8]> {
+    pub(crate) fn row_major_bytes(&self, place: Place) -> PyResult<&[u8]> {
         if self.facts.is_row_major() {
             return Ok(self.bytes());
         }
         let (shape, strides) = (tuple(&self.facts.shape), tuple(&self.facts.strides));
+        let instead = match place {
+            Place::Out => "give an output that is".to_owned(),
+            Place::Source(name) => {
+                format!("it is not copied in silence, pass {}", self.contiguous(name))
+            }
+        };
+        let name = place.name();
         Err(refused(
             "copy",
             format!(
-                "an array of shape {shape} and strides {strides} bytes is not contiguous, and is not \
-                 copied in silence; pass numpy.ascontiguousarray(array)"
+                "{name}= is an array of shape {shape} and strides {strides} bytes, which is not contiguous; {instead}"
             ),
         ))
+    }
+
+    /// How a contiguous copy is made, in Python.
+    fn contiguous(&self, name: &str) -> String {
+        match self.family {
+            Family::Torch => format!("{name}.contiguous()"),
+            Family::Numpy | Family::Other => format!("numpy.ascontiguousarray({name})"),
+        }
     }
 
     /// Whether two arrays have a byte in common.

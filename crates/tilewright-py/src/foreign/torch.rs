@@ -1,12 +1,14 @@
 //! torch's tensors, by what they say of themselves: every element type, without a capsule.
 
+use std::sync::{Mutex, PoisonError};
+
 use pyo3::{
     intern,
     prelude::*,
     sync::PyOnceLock,
     types::{PyDict, PyTuple},
 };
-use tilewright::notation;
+use tilewright::{Dtype, notation};
 
 use super::{Facts, Family, Owner, Said};
 use crate::errors::refused;
@@ -35,11 +37,7 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
     let py = tensor.py();
     check(tensor)?;
     let dtype = tensor.getattr(intern!(py, "dtype"))?;
-    let name = dtype.str()?.to_string();
-    let Ok(primitive) = notation::dtype(&name) else {
-        let says = format!("elements of {name} are no plain numbers; view them as bytes first");
-        return Err(refused("dtype", says));
-    };
+    let element = element(&dtype)?;
     let data =
         tensor.call_method0(intern!(py, "data_ptr")).and_then(|data| data.extract::<usize>());
     let data =
@@ -54,7 +52,7 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
         shape: tensor.getattr(intern!(py, "shape"))?.extract()?,
         strides: strides.into_iter().map(|one| one.saturating_mul(itemsize as i64)).collect(),
         itemsize,
-        dtype: Some(primitive),
+        dtype: element,
         swapped: false,
     };
     Ok(Said {
@@ -66,6 +64,20 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
         own_dtype: Some(dtype.unbind()),
         owner: Owner::Object(tensor.clone().unbind()),
     })
+}
+
+/// Element types that were asked for before: the text of one takes longer than all else that a tensor is asked.
+static ELEMENTS: Mutex<Vec<(Py<PyAny>, Option<Dtype>)>> = Mutex::new(Vec::new());
+
+/// The element type of layouts that one of torch's is; `None` where they have no name for it.
+fn element(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Dtype>> {
+    let known = || ELEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, element)) = known().iter().find(|(known, _)| known.is(dtype)) {
+        return Ok(*element);
+    }
+    let element = notation::dtype(&dtype.str()?.to_string()).ok();
+    known().push((dtype.clone().unbind(), element));
+    Ok(element)
 }
 
 /// Refuses tensors that are elsewhere, or whose bytes are not their values.
@@ -83,7 +95,10 @@ fn check(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
             format!("a tensor of layout {} has no one buffer; pass .to_dense()", layout.str()?);
         return Err(refused("array", says));
     }
-    let lazy = [("is_conj", "conjugated", "resolve_conj"), ("is_neg", "negated", "resolve_neg")];
+    let lazy = [
+        (intern!(py, "is_conj"), "conjugated", "resolve_conj"),
+        (intern!(py, "is_neg"), "negated", "resolve_neg"),
+    ];
     for (asks, how, resolve) in lazy {
         if tensor.call_method0(asks)?.is_truthy()? {
             return Err(refused("copy", format!("the tensor is {how} lazily; pass .{resolve}()")));

@@ -2,10 +2,14 @@
 //!
 //! A chunk is the program of its plan within a byte range: regions clipped to it, with the same boxes over a
 //! buffer that holds what they read, or digits, whose elements are found in a list of stretches. How far reads
-//! are joined across bytes that nobody needs is the policy of [`cover`] and [`scattered`].
+//! are joined across bytes that nobody needs is the policy of [`cover`] and [`scattered`]. A tile is a box of the
+//! elements instead, with its writes as well.
 
+mod boxes;
 mod chunk;
 pub(crate) mod cover;
 pub(crate) mod scattered;
+mod tiles;
 
 pub use chunk::{Chunk, Read};
+pub use tiles::{Tile, Tiles, Write};

@@ -9,7 +9,7 @@ use tilewright_notation::{
 
 use super::{
     Answer, Explanation,
-    words::{counted, lines, row, shortened},
+    words::{counted, fitted, lines, row, shortened},
 };
 use crate::{
     Error,
@@ -311,6 +311,10 @@ impl fmt::Display for Functions {
 }
 
 impl Answer for Functions {
+    fn within(&self, width: usize) -> String {
+        fitted(&self.to_string(), width)
+    }
+
     fn to_json(&self) -> Value {
         let one = |one: &Function| {
             json!({

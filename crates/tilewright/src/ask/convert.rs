@@ -7,7 +7,7 @@ use tilewright_files::{Action, Conversion, Job, Report};
 
 use super::{
     Answer,
-    words::{bytes, counted, printable},
+    words::{bytes, counted, fitted, printable},
 };
 
 /// A conversion: what it would do, or what it did.
@@ -73,6 +73,21 @@ impl Converted<'_> {
         (sum(Job::bytes_in), sum(Job::bytes_out))
     }
 
+    /// The tensors that have a line: before, all; after, those that were skipped.
+    fn shown(&self) -> impl Iterator<Item = &Job> {
+        let is_skip = |job: &Job| matches!(job.action(), Action::Skip(_));
+        let done = self.report.is_some();
+        self.conversion.jobs().iter().filter(move |job| !done || is_skip(job))
+    }
+
+    /// The sums, and what was verified.
+    fn summary(&self) -> String {
+        match self.report.as_ref().and_then(Report::verified) {
+            Some(verified) => format!("{}, {} verified", self.sums(), bytes(verified)),
+            None => self.sums(),
+        }
+    }
+
     /// "3 of 4 tensors converted, 1.00 MiB with 0 B of padding".
     fn sums(&self) -> String {
         let jobs = self.conversion.jobs();
@@ -95,33 +110,29 @@ impl Converted<'_> {
 /// Before: a line for each tensor. After: one for each that was skipped. Then the sums.
 impl fmt::Display for Converted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_skip = |job: &Job| matches!(job.action(), Action::Skip(_));
-        let shown = |job: &&Job| self.report.is_none() || is_skip(job);
-        let mut jobs = self.conversion.jobs().iter().filter(shown);
-        jobs.try_for_each(|job| writeln!(f, "{}", line(job)))?;
-        f.write_str(&self.sums())?;
-        if let Some(verified) = self.report.as_ref().and_then(Report::verified) {
-            write!(f, ", {} verified", bytes(verified))?;
-        }
-        writeln!(f)
+        self.shown().try_for_each(|job| writeln!(f, "{}", line(job, ", ")))?;
+        writeln!(f, "{}", self.summary())
     }
 }
 
-fn line(job: &Job) -> String {
+/// What is done with a tensor; the layouts and the numbers with this between them.
+fn line(job: &Job, between: &str) -> String {
     let name = printable(job.name());
     let (before, after) = (job.bytes_in(), job.bytes_out());
+    let size = |bytes: u64| counted(bytes.into(), "byte");
     match job.action() {
-        Action::Copy if job.is_already_so() => format!("{name}: already so, {before} bytes"),
-        Action::Copy => format!("{name}: copied, {before} bytes"),
+        Action::Copy if job.is_already_so() => format!("{name}: already so, {}", size(before)),
+        Action::Copy => format!("{name}: copied, {}", size(before)),
         Action::Skip(reason) => format!("{name}: skipped, {}", printable(reason)),
         Action::Convert => {
             let padding = job.padding();
             let share = if after == 0 { 0.0 } else { 100.0 * padding as f64 / after as f64 };
             let [from, to] = [job.from(), job.to()].map(|layout| layout.to_spec());
             format!(
-                "{name}: {} -> {}, {before} -> {after} bytes, {padding} of padding ({share:.1} %), {}",
+                "{name}: {} -> {}{between}{before} -> {}, {padding} of padding ({share:.1} %), {}",
                 printable(&from),
                 printable(&to),
+                size(after),
                 job.kernel(),
             )
         }
@@ -131,6 +142,16 @@ fn line(job: &Job) -> String {
 impl Answer for Converted<'_> {
     fn notes(&self) -> Vec<String> {
         self.conversion.warnings().collect()
+    }
+
+    /// A line a tensor where all have room, else one for the layouts and one for the numbers.
+    fn within(&self, width: usize) -> String {
+        let whole = self.to_string();
+        if whole.lines().all(|line| line.chars().count() <= width) {
+            return whole;
+        }
+        let jobs: String = self.shown().map(|job| line(job, "\n    ") + "\n").collect();
+        fitted(&(jobs + &self.summary()), width)
     }
 
     fn to_json(&self) -> Value {

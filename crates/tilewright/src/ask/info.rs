@@ -7,7 +7,7 @@ use tilewright_files::{Input, Tensor};
 
 use super::{
     Answer,
-    words::{bytes, counted, printable},
+    words::{bytes, counted, fitted, printable},
 };
 
 /// No column is wider than this many characters: what is longer pushes its own row to the right.
@@ -73,26 +73,35 @@ impl Info<'_> {
 /// A row for each tensor, then the sums.
 impl fmt::Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.table(false))
+    }
+}
+
+impl Info<'_> {
+    /// The rows and the sums; `brief` layouts say nothing that stands before them.
+    fn table(&self, brief: bool) -> String {
         let tensors = self.input.tensors();
-        let rows: Vec<[String; 5]> = tensors.iter().map(row).collect();
+        let rows: Vec<[String; 5]> = tensors.iter().map(|tensor| row(tensor, brief)).collect();
         let width = |column: usize| {
             let widths = rows.iter().map(|row| row[column].chars().count());
             widths.filter(|width| *width <= WIDEST).max().unwrap_or(0)
         };
         let [a, b, c, d] = [0, 1, 2, 3].map(width);
-        for [name, dtype, dims, bytes, layout] in &rows {
-            writeln!(f, "{name:a$}  {dtype:b$}  {dims:c$}  {bytes:>d$}  {layout}")?;
-        }
+        let line = |[name, dtype, dims, bytes, layout]: &[String; 5]| {
+            format!("{name:a$}  {dtype:b$}  {dims:c$}  {bytes:>d$}  {layout}\n")
+        };
+        let text: String = rows.iter().map(line).collect();
         let sum = |of: fn(&Tensor) -> u64| tensors.iter().map(of).fold(0, u64::saturating_add);
         let (all, padding) = (bytes(sum(Tensor::bytes)), bytes(sum(Tensor::padding)));
-        writeln!(f, "{}, {all}, {padding} of padding", counted(tensors.len() as u128, "tensor"))
+        let count = counted(tensors.len() as u128, "tensor");
+        format!("{text}{count}, {all}, {padding} of padding\n")
     }
 }
 
-fn row(tensor: &Tensor) -> [String; 5] {
+fn row(tensor: &Tensor, brief: bool) -> [String; 5] {
     let (dtype, layout) = match tensor.refusal() {
         Some(refusal) => (tensor.file_dtype().to_owned(), format!("no layout: {refusal}")),
-        None => (dtype(tensor), layout(tensor)),
+        None => (dtype(tensor), layout(tensor, brief)),
     };
     let bytes = tensor.bytes().to_string();
     [name(tensor.name()), dtype, dims(tensor), bytes, printable(&layout).into_owned()]
@@ -123,18 +132,27 @@ fn name(name: &str) -> String {
     }
 }
 
-/// The layout, and how much of it is padding.
-fn layout(tensor: &Tensor) -> String {
+/// The layout, and how much of it is padding; a `brief` one without element type and dims.
+fn layout(tensor: &Tensor, brief: bool) -> String {
     let share = match (tensor.padding(), tensor.bytes()) {
         (0, _) | (_, 0) => String::new(),
         (padding, bytes) => format!(", {:.1} % padding", 100.0 * padding as f64 / bytes as f64),
     };
-    format!("{}{share}", tensor.layout().name())
+    let name = tensor.layout().name();
+    let rest = name.split_once(']').map(|(_, rest)| rest.trim_start());
+    let rest = rest.filter(|rest| brief && !rest.is_empty() && name.contains('['));
+    format!("{}{share}", rest.unwrap_or(name))
 }
 
 impl Answer for Info<'_> {
     fn notes(&self) -> Vec<String> {
         self.input.warnings().collect()
+    }
+
+    fn within(&self, width: usize) -> String {
+        let whole = self.to_string();
+        let fits = whole.lines().all(|line| line.chars().count() <= width);
+        if fits { whole } else { fitted(&self.table(true), width) }
     }
 
     fn to_json(&self) -> Value {

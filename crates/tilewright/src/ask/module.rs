@@ -10,7 +10,7 @@ use tilewright_xla::{
 
 use super::{
     Answer,
-    words::{bytes, counted},
+    words::{bytes, counted, fitted},
 };
 use crate::{Error, module};
 
@@ -196,6 +196,10 @@ impl fmt::Display for Plain<'_, '_> {
 }
 
 impl Answer for ModuleInfo<'_> {
+    fn within(&self, width: usize) -> String {
+        fitted(&self.to_string(), width)
+    }
+
     fn to_json(&self) -> Value {
         let mut value = self.head();
         value["arrays"] = self.arrays().collect();

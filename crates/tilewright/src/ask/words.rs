@@ -33,6 +33,17 @@ pub fn shortened(text: &str, width: usize) -> String {
     text.chars().take(kept).collect::<String>() + &said(kept)
 }
 
+/// A text whose lines are [shortened] to `width` characters.
+///
+/// ```
+/// use tilewright::ask::words::fitted;
+/// let text = format!("short\n{}\n", "0123456789".repeat(5));
+/// assert_eq!(fitted(&text, 40), "short\n01234567890123456789… 30 characters more\n");
+/// ```
+pub fn fitted(text: &str, width: usize) -> String {
+    text.lines().map(|line| shortened(line, width) + "\n").collect()
+}
+
 /// A text in lines of at most `width` characters, broken between words; a longer word stands alone.
 ///
 /// ```

@@ -5,6 +5,7 @@ mod json;
 mod words;
 
 use serde_json::{Value, json};
+use tilewright::ask::words::fitted;
 use tilewright_bench::{Bench as Buffers, Case, Effort, Machine, Row, planning, summary, tiny};
 
 use crate::{
@@ -12,6 +13,7 @@ use crate::{
     exit::ExitCode,
     failure::Failure,
     output::Output,
+    screen,
 };
 
 pub(super) fn run(args: &Bench, out: &mut Output) -> Result<ExitCode, Failure> {
@@ -87,6 +89,7 @@ fn list(cases: &[Case], out: &mut Output) -> Result<ExitCode, Failure> {
     let line = |case: &Case| format!("{:40} {}\n", case.name(), words::described(case));
     let text: String = cases.iter().map(line).collect();
     let cases: Vec<Value> = cases.iter().map(json::described).collect();
+    let text = fitted(&text, screen::width());
     out.answer(&text, json!({ "cases": cases }))?;
     Ok(ExitCode::SUCCESS)
 }

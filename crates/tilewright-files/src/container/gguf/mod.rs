@@ -31,7 +31,7 @@ use std::{
 
 use super::{
     format::{Container, Fact, Format, Member, Opened, Opening},
-    notes,
+    notes::Role,
     target::Target,
 };
 use crate::{Error, Job, names};
@@ -48,6 +48,7 @@ pub(crate) const FORMAT: Format = Format {
     several: false,
     orders: false,
     open,
+    alone: None,
     array: None,
 };
 
@@ -69,17 +70,19 @@ impl Gguf {
         Gguf { header, texts }
     }
 
-    /// The pairs that a result keeps: all but notes of tensors, and what says that a file is one of several.
-    fn kept<'a>(&'a self, opened: &'a Opened) -> impl Iterator<Item = &'a Pair> {
+    /// The pairs of metadata but for what says that a file is one of several, with what they are to a conversion.
+    fn pairs<'a>(&'a self, opened: &'a Opened) -> impl Iterator<Item = (&'a Pair, Role)> {
         let tensors: HashSet<&str> =
             opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
         let known: HashSet<&str> =
             self.header.pairs.iter().map(|pair| self.header.key(pair)).collect();
-        let is_kept = move |pair: &&Pair| {
-            let key = self.header.key(pair);
-            !split::is_key(key) && !notes::is_note(key, &tensors, &known)
-        };
-        self.header.pairs.iter().filter(is_kept)
+        let own = self.header.pairs.iter().filter(|pair| !split::is_key(self.header.key(pair)));
+        own.map(move |pair| (pair, Role::of(self.header.key(pair), &tensors, &known)))
+    }
+
+    /// The pairs that a result keeps: all but notes of tensors.
+    fn kept<'a>(&'a self, opened: &'a Opened) -> impl Iterator<Item = &'a Pair> {
+        self.pairs(opened).filter(|(_, role)| *role == Role::Other).map(|(pair, _)| pair)
     }
 }
 
@@ -97,15 +100,16 @@ impl Container for Gguf {
     }
 
     fn facts(&self, opened: &Opened) -> Vec<Fact> {
-        let fact = |pair: &Pair| {
+        let fact = |(pair, role): (&Pair, Role)| {
             let (key, value) = (self.header.key(pair), self.header.value(pair));
             Fact {
                 about: format!("metadata {key:?}"),
                 exact: [&value.kind.to_le_bytes()[..], value.bytes].concat(),
                 said: format!("{:?}", names::clipped(&value.text())),
+                may_go: role == Role::Stray,
             }
         };
-        self.kept(opened).map(fact).collect()
+        self.pairs(opened).filter(|(_, role)| *role != Role::Note).map(fact).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Plans the GGUF file that holds the results of a conversion's jobs: its header, then the tensors.
 
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 use super::{
     Gguf, MARK,
@@ -45,8 +45,17 @@ pub(super) fn target(
         || Error::usage(format!("{}: the tensors fill more than 2^64 bytes", path.display()));
     let padded = |at: u64| at.checked_next_multiple_of(header.alignment).ok_or_else(large);
     let (mut at, mut data) = (0u64, Vec::new());
+    let mut names = HashSet::new();
     for (number, job) in jobs.iter().enumerate() {
-        entry(&mut bytes, job, input, at);
+        let name = name_of(job, input);
+        if !names.insert(name.clone()) {
+            let own = &job.name;
+            let said = format!(
+                "tensor {own:?} would be called {name:?}, and the file has a tensor of that name"
+            );
+            return Err(Error::usage(said));
+        }
+        entry(&mut bytes, (&name, job), input, at);
         let end = at.checked_add(job.bytes_out).ok_or_else(large)?;
         at = padded(end)?;
         data.extend([Section::Tensor(number), Section::Zeros(at - end)]);
@@ -70,18 +79,21 @@ fn refused<'a>(job: &Job, input: &'a Opened) -> Option<&'a Tensor> {
     input.tensors.get(job.tensor).filter(|tensor| tensor.refusal.is_some())
 }
 
+/// What the result of a job is called in the file.
+fn name_of(job: &Job, input: &Opened) -> String {
+    let mark = if is_plain(job, input) { "" } else { MARK };
+    format!("{mark}{}", job.name)
+}
+
 /// The entry of the result of a job, which begins at byte `at` of the data.
-fn entry(bytes: &mut Vec<u8>, job: &Job, input: &Opened, at: u64) {
+fn entry(bytes: &mut Vec<u8>, (name, job): (&str, &Job), input: &Opened, at: u64) {
     let (number, shape) = match refused(job, input) {
         Some(tensor) => {
             (types::named(&tensor.file_dtype).unwrap_or(types::BYTES), tensor.storage.clone())
         }
         None => stored(&job.to, job.bytes_out),
     };
-    match is_plain(job, input) {
-        true => string(bytes, &job.name),
-        false => string(bytes, &format!("{MARK}{}", job.name)),
-    }
+    string(bytes, name);
     bytes.extend_from_slice(&(shape.len() as u32).to_le_bytes());
     for extent in shape.iter().rev() {
         bytes.extend_from_slice(&extent.to_le_bytes());

@@ -36,19 +36,11 @@ pub(super) fn tensor(
         }
         (None, None) => match plain(entry.dtype, &storage) {
             Ok(held) => (held, None),
-            Err(refusal) => {
-                let held = Held::bytes_alone(entry.len).ok_or_else(|| {
-                    Error::unsupported(path, format!("tensor {name:?}: {refusal}"))
-                })?;
-                (held, Some(refusal))
-            }
+            Err(refusal) => refused(path, entry, refusal)?,
         },
         (Some(_), None) => {
-            let own = &entry.name;
-            let said = format!(
-                "it is called {own:?}, as tensors are that are not row-major, and no metadata keeps its layout"
-            );
-            return Err(contradiction(said));
+            let said = "it is called as tensors are that are not row-major, and no metadata keeps its layout";
+            refused(path, entry, said.into())?
         }
         (None, Some(_)) => {
             let said = format!(
@@ -58,6 +50,8 @@ pub(super) fn tensor(
             return Err(contradiction(said));
         }
     };
+    // What has no layout keeps its whole name.
+    let name = if refusal.is_some() { &entry.name } else { name };
     Ok(Tensor {
         name: name.into(),
         file_dtype: entry.type_name.into(),
@@ -68,6 +62,13 @@ pub(super) fn tensor(
         held,
         len: entry.len,
     })
+}
+
+/// A tensor that is kept as it is, and why no layout can be given to it.
+fn refused(path: &Path, entry: &Entry, refusal: String) -> Result<(Held, Option<String>), Error> {
+    let held = Held::bytes_alone(entry.len)
+        .ok_or_else(|| Error::unsupported(path, format!("tensor {:?}: {refusal}", entry.name)))?;
+    Ok((held, Some(refusal)))
 }
 
 /// A row-major array.
@@ -82,7 +83,9 @@ fn plain(dtype: Dtype, dims: &[u64]) -> Result<Held, String> {
 fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Result<Held, String> {
     let is_stored = |held: &Held| {
         let (number, shape) = stored(held, entry.len);
-        if types::named(entry.type_name) == Some(number) && shape == storage {
+        let earlier = order::earlier_shape(held.named.layout());
+        let legal = shape == storage || stored_as(held, entry.len, earlier).1 == storage;
+        if types::named(entry.type_name) == Some(number) && legal {
             return Ok(());
         }
         let name = types::of(number).map_or("?", |(name, _)| name);
@@ -97,10 +100,14 @@ fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Resul
 /// The number of the type and the shape, outermost first, under which elements of a layout are stored in
 /// `len` bytes.
 pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
+    stored_as(held, len, held.named.storage_shape())
+}
+
+/// The same of a storage of this shape, where the file has room for it.
+fn stored_as(held: &Held, len: u64, shape: Vec<u64>) -> (u32, Vec<u64>) {
     let own = types::number(held.dtype).filter(|_| held::width(held.dtype) == Some(held.bits));
     let carrier = own.or_else(|| (held.bits == 8).then_some(types::BYTES));
     let Some(carrier) = carrier else { return (types::BYTES, vec![len]) };
-    let shape = order::shape_in_file(held.named.layout());
     let last = shape.last().copied().unwrap_or(1);
     let fits = shape.len() <= MOST_DIMS && last.is_multiple_of(held.together());
     (carrier, if fits { shape } else { vec![held.named.layout().capacity()] })
@@ -109,5 +116,5 @@ pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
 /// Whether the file itself says all there is to say of elements that lie so.
 pub(super) fn says_itself(held: &Held) -> bool {
     let own = types::number(held.dtype).is_some() && held::width(held.dtype) == Some(held.bits);
-    own && held.dims().len() <= MOST_DIMS && order::is_row_major(held.named.layout())
+    own && held.dims().len() <= MOST_DIMS && order::is_row_major(&held.named)
 }

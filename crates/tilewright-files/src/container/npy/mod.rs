@@ -29,6 +29,7 @@ use crate::{
 };
 use descr::default_descr;
 use tilewright_core::{ByteOrder, Dtype, Fill, Remedy, TensorLayout};
+use tilewright_notation::Named;
 
 pub(crate) const FORMAT: Format = Format {
     name: "npy",
@@ -40,7 +41,8 @@ pub(crate) const FORMAT: Format = Format {
     several: false,
     orders: true,
     open,
-    array: Some(OneArray { container: || Box::new(Npy::default()), says, result }),
+    alone: Some(|| Box::new(Npy::default())),
+    array: Some(OneArray { says, result }),
 };
 
 #[derive(Debug, Default)]
@@ -55,12 +57,13 @@ impl Container for Npy {
     }
 
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
-        let header = match (input.tensors.first(), jobs.first()) {
-            (Some(tensor), Some(job)) => {
+        let job = jobs.first();
+        let header = match job.and_then(|job| Some((input.tensors.get(job.tensor)?, job))) {
+            Some((tensor, job)) => {
                 let (descr, fortran, shape) = facts(&tensor.file_dtype, &job.to, job.bytes_out);
                 header_bytes(&descr, fortran, &shape)
             }
-            _ => Vec::new(),
+            None => Vec::new(),
         };
         Ok(vec![Target::new(path, header, 0..jobs.len())])
     }
@@ -120,12 +123,15 @@ pub(super) fn plain(
         Ok(bits) => bits,
         Err(said) => return Ok(Err(said)),
     };
+    let mut stored = header.shape.clone();
     let (order, layout) = if header.fortran {
+        stored.reverse();
         ("col-major", TensorLayout::col_major(&header.shape)?)
     } else {
         ("row-major", TensorLayout::row_major(&header.shape)?)
     };
-    Ok(Ok(Held::new(order, layout, dtype, bits, Fill::Unspecified)))
+    let named = Named::new(order, layout, Some(dtype), None, Fill::Unspecified);
+    Ok(Held::of(&named.with_storage(&stored), dtype, bits, Fill::Unspecified))
 }
 
 /// The stored width of elements of `dtype` in a file whose elements have a length of their own.
@@ -171,7 +177,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
         let held = by_header(&source, &header, &Reading::default().dtype(to.dtype))?;
         return Ok(Ok(opened(source, header, held)));
     };
-    if (header.fortran, &header.shape) != (fortran, &shape) {
+    if !has_shape(to, &header) {
         let order = |fortran| if fortran { "Fortran" } else { "C" };
         let (is, was) = (order(header.fortran), order(fortran));
         return Ok(Err(format!(
@@ -186,7 +192,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
 /// What a header says of elements made from those that a file spelled so: type, whether the first dim is
 /// fastest, shape.
 pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec<u64>) {
-    let (layout, bits) = (to.layout(), to.bits);
+    let (named, bits) = (&to.named, to.bits);
     if to.dtype.storage_bits() != Some(bits) {
         // No NumPy type has this width: the bytes are what they are.
         return ("|u1".into(), false, vec![len]);
@@ -194,19 +200,25 @@ pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec
     let own = Descr::parse(file_dtype).map(|descr| descr.text);
     let own = own.unwrap_or_else(|_| default_descr(to.dtype, u64::from(bits / 8)));
     let own = ordered(&own, to.order);
-    if order::is_row_major(layout) {
-        (own, false, layout.extents().to_vec())
-    } else if order::is_col_major(layout) {
-        (own, true, layout.extents().to_vec())
-    } else {
-        (own, false, order::storage_shape(layout))
+    // Of what is row-major as well, the order is that of C.
+    match order::is_col_major(named) && !order::is_row_major(named) {
+        true => (own, true, to.dims().to_vec()),
+        false => (own, false, named.storage_shape()),
     }
+}
+
+/// Whether a header has the order and the shape under which an array of this layout is stored, or was by earlier
+/// versions.
+fn has_shape(held: &Held, header: &Header) -> bool {
+    let (_, fortran, shape) = facts(&header.descr.text, held, header.len);
+    let earlier = || !header.fortran && order::earlier_shape(held.named.layout()) == header.shape;
+    (header.fortran == fortran && header.shape == shape) || earlier()
 }
 
 /// The header stores an array of this layout as we store it.
 pub(super) fn check_storage(held: &Held, header: &Header) -> Result<(), String> {
-    let (descr, fortran, shape) = facts(&header.descr.text, held, header.len);
-    if (&descr, fortran, &shape) == (&header.descr.text, header.fortran, &header.shape) {
+    let (descr, _, shape) = facts(&header.descr.text, held, header.len);
+    if descr == header.descr.text && has_shape(held, header) {
         return Ok(());
     }
     let (is, storage) = (&header.descr.text, &header.shape);
@@ -215,8 +227,7 @@ pub(super) fn check_storage(held: &Held, header: &Header) -> Result<(), String> 
 
 /// Whether a header says where elements lie that have the width of their type: in C order, or in Fortran's.
 pub(super) fn says_order(to: &Held) -> bool {
-    let layout = to.named.layout();
-    let dense = order::is_row_major(layout) || order::is_col_major(layout);
+    let dense = order::is_row_major(&to.named) || order::is_col_major(&to.named);
     dense && held::width(to.dtype) == Some(to.bits)
 }
 

@@ -23,7 +23,7 @@ use tilewright_core::Dtype;
 
 use super::{
     format::{Container, Fact, Format, Member, Opened, Opening},
-    notes::{self, LAYOUT_KEY},
+    notes::{self, LAYOUT_KEY, Role},
     npy::{self, Descr, Header},
     target::Target,
 };
@@ -46,6 +46,7 @@ pub(crate) const FORMAT: Format = Format {
     several: false,
     orders: true,
     open,
+    alone: None,
     array: None,
 };
 
@@ -73,7 +74,9 @@ impl Container for Npz {
     }
 
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
-        Ok(vec![plan::target(input, self.kept(input).collect(), path, jobs)?])
+        let kept = self.texts(input).filter(|(.., role)| *role == Role::Other);
+        let kept = kept.map(|(key, text, _)| (key.clone(), text.clone())).collect();
+        Ok(vec![plan::target(input, kept, path, jobs)?])
     }
 
     fn metadata(&self) -> Box<dyn Iterator<Item = (&str, &str)> + '_> {
@@ -81,12 +84,13 @@ impl Container for Npz {
     }
 
     fn facts(&self, opened: &Opened) -> Vec<Fact> {
-        let fact = |(key, value): (String, String)| Fact {
+        let fact = |(key, value, role): (&String, &String, Role)| Fact {
             about: format!("{NOTES} {key:?}"),
             exact: value.as_bytes().to_vec(),
-            said: format!("{:?}", names::clipped(&value)),
+            said: format!("{:?}", names::clipped(value)),
+            may_go: role == Role::Stray,
         };
-        self.kept(opened).map(fact).collect()
+        self.texts(opened).filter(|(.., role)| *role != Role::Note).map(fact).collect()
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -103,15 +107,11 @@ impl Container for Npz {
 }
 
 impl Npz {
-    /// The texts that a result keeps: all but notes of its arrays.
-    fn kept(&self, opened: &Opened) -> impl Iterator<Item = (String, String)> {
+    /// The texts beside the arrays, with what they are to a conversion.
+    fn texts(&self, opened: &Opened) -> impl Iterator<Item = (&String, &String, Role)> {
         let own: HashSet<&str> = opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
         let known: HashSet<&str> = self.notes.keys().map(String::as_str).collect();
-        let is_kept = move |key: &str| !notes::is_note(key, &own, &known);
-        self.notes
-            .iter()
-            .filter(move |(key, _)| is_kept(key))
-            .map(|(key, text)| (key.clone(), text.clone()))
+        self.notes.iter().map(move |(key, text)| (key, text, Role::of(key, &own, &known)))
     }
 }
 
@@ -127,7 +127,7 @@ fn open(opening: Opening<'_>) -> Result<Opened, Error> {
         None => BTreeMap::new(),
     };
     let path = &opening.source.path().to_path_buf();
-    let unpacked = unpack::all(&opening.source, &arrays)?;
+    let unpacked = unpack::all(&opening.source, &arrays, opening.watch)?;
     let mut files = vec![Member::alone(opening.source)];
     let (unpacked, mut places) = match unpacked {
         Some((source, places)) => (Some(source), places.into_iter()),

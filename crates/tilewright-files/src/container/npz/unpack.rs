@@ -9,11 +9,15 @@ use std::{
 use flate2::{Crc, read::DeflateDecoder};
 
 use super::archive::Entry;
-use crate::{Error, source::Source, space};
+use crate::{Error, Watch, source::Source, space, watch::go_on};
 
 /// The deflated ones among entries, one behind the other in a file, and where each begins; `None` where
 /// there is none.
-pub(super) fn all(source: &Source, entries: &[Entry]) -> Result<Option<(Source, Vec<u64>)>, Error> {
+pub(super) fn all(
+    source: &Source,
+    entries: &[Entry],
+    watch: &dyn Watch,
+) -> Result<Option<(Source, Vec<u64>)>, Error> {
     let deflated = || entries.iter().filter(|entry| entry.is_deflated);
     if deflated().next().is_none() {
         return Ok(None);
@@ -25,7 +29,7 @@ pub(super) fn all(source: &Source, entries: &[Entry]) -> Result<Option<(Source, 
     let (mut places, mut at) = (Vec::new(), 0);
     for entry in deflated() {
         places.push(at);
-        one(source, entry, &mut file)?;
+        one(source, entry, &mut file, watch)?;
         at += entry.size;
     }
     Ok(Some((Source::unpacked(file, source.path())?, places)))
@@ -33,12 +37,13 @@ pub(super) fn all(source: &Source, entries: &[Entry]) -> Result<Option<(Source, 
 
 /// Appends the bytes of an entry before it was deflated. Their number and their checksum are those that the
 /// archive says.
-fn one(source: &Source, entry: &Entry, file: &mut File) -> Result<(), Error> {
+fn one(source: &Source, entry: &Entry, file: &mut File, watch: &dyn Watch) -> Result<(), Error> {
     let failed = |cause| Error::io(source.path(), "unpack it to a temporary file", cause);
     let mut sum = Crc::new();
     let mut decoder = DeflateDecoder::new(entry.reader(source));
     let (mut buffer, mut written) = (vec![0; 1 << 16], 0u64);
     loop {
+        go_on(watch)?;
         let step = match decoder.read(&mut buffer) {
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => continue,
             step => step.map_err(|cause| {

@@ -20,7 +20,7 @@ pub(super) use tensors::file;
 
 use super::{
     format::{Container, Fact, Format, Opened, Opening},
-    notes,
+    notes::{self, Role},
     target::Target,
 };
 use crate::{Error, Job, mark};
@@ -35,6 +35,7 @@ pub(crate) const FORMAT: Format = Format {
     several: false,
     orders: false,
     open,
+    alone: Some(|| Box::new(Safetensors { metadata: None })),
     array: None,
 };
 
@@ -90,17 +91,18 @@ pub(super) fn facts(
     metadata: &Metadata,
 ) -> impl Iterator<Item = Fact> {
     let own: HashSet<&str> = opened.tensors_of(number).map(|tensor| tensor.name.as_str()).collect();
-    let known: HashSet<&str> = pairs(metadata).map(|(key, _)| key).collect();
     let name = opened.files.get(number).map_or("", |file| file.name.as_str());
     let place = move |key: &str| match mark::usual(name).as_ref() {
         "" => key.to_owned(),
         name => format!("{name}: {key}"),
     };
-    let kept = pairs(metadata).filter(move |(key, _)| !notes::is_note(key, &own, &known));
-    kept.map(move |(key, value)| Fact {
+    let known: HashSet<&str> = pairs(metadata).map(|(key, _)| key).collect();
+    let roles = pairs(metadata).map(move |pair| (pair, Role::of(pair.0, &own, &known)));
+    roles.filter(|(_, role)| *role != Role::Note).map(move |((key, value), role)| Fact {
         about: format!("metadata {:?}", place(key)),
         exact: value.as_bytes().to_vec(),
         said: format!("{value:?}"),
+        may_go: role == Role::Stray,
     })
 }
 

@@ -27,12 +27,13 @@ struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     fn of(path: &Path, number: usize, job: &'a Job, tensor: &Tensor) -> Result<Entry<'a>, Error> {
-        let anew = job.says_anew(tensor);
-        let (dtype, shape) = match anew {
-            true => stored(&job.to, job.bytes_out),
-            false => (file_dtype(path, &tensor.file_dtype)?, tensor.storage.clone()),
-        };
-        Ok(Entry { number, job, anew, dtype, shape })
+        let own = file_dtype(path, &tensor.file_dtype);
+        // A type as another format spells it is said anew as well.
+        if job.says_anew(tensor) || own.is_err() {
+            let (dtype, shape) = stored(&job.to, job.bytes_out);
+            return Ok(Entry { number, job, anew: true, dtype, shape });
+        }
+        Ok(Entry { number, job, anew: false, dtype: own?, shape: tensor.storage.clone() })
     }
 }
 

@@ -108,7 +108,8 @@ fn plain(entry: &Entry) -> Result<Held, String> {
 /// The header stores a tensor of this layout as we store it.
 fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
     let (dtype, shape) = stored(held, entry.len);
-    if dtype == entry.dtype && shape == entry.shape {
+    let earlier = || order::earlier_shape(held.named.layout()) == entry.shape;
+    if dtype == entry.dtype && (shape == entry.shape || earlier()) {
         return Ok(());
     }
     let (is, storage) = (entry.dtype, &entry.shape);
@@ -118,7 +119,7 @@ fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
 /// The element type and the shape under which elements of a layout are stored in `len` bytes.
 pub(super) fn stored(held: &Held, len: u64) -> (FileType, Vec<u64>) {
     match dtype::carrier(held.dtype, held.bits).filter(|_| held.ends_with_a_byte()) {
-        Some(carrier) => (carrier, order::shape_in_file(held.named.layout())),
+        Some(carrier) => (carrier, held.named.storage_shape()),
         None => (FileType::U8, vec![len]),
     }
 }

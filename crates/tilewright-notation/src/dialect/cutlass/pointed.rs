@@ -137,7 +137,7 @@ impl Reading for Pointed {
         given.agree_dims(self, layout.extents())?;
         let bare = given.dims.is_none() && given.dtype.is_none();
         let (dtype, fill) = (given.dtype, Fill::Unspecified);
-        Ok(Resolved { layout, dtype, bits: None, fill, bare })
+        Ok(Resolved { layout, storage: None, dtype, bits: None, fill, bare })
     }
 }
 

@@ -78,7 +78,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function {
         name: "left_inverse",
         arguments: "L",
-        doc: "R with R(L(i)) = i, for an L whose modes of stride other than 0 do not collide; a hole is no index.",
+        doc: "R with R(L(i)) = i, but for modes of stride 0, whose coordinates it answers as 0; other modes of L may not collide. A hole is no index.",
         python: "(layout: LayoutLike, /) -> Layout",
         example: "(4,8):(8,1)",
         counts: (1, 1),

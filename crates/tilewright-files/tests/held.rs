@@ -1,0 +1,52 @@
+//! What is held of tensors beside buffers is what the bound on memory counts for them: 3 KiB for each of the input and
+//! of the result, and as much again where the result is verified.
+
+use std::{fmt::Write as _, fs, path::Path};
+
+use tilewright_files::{Conversion, Reading, Request, open};
+use tilewright_notation::Spec;
+
+/// A file of tensors of different dims.
+fn make(path: &Path, tensors: u64) {
+    let (mut header, mut at) = (String::new(), 0);
+    for i in 0..tensors {
+        let (rows, end) = (i % 100 + 1, at + (i % 100 + 1) * 32);
+        let comma = if i == 0 { '{' } else { ',' };
+        write!(
+            header,
+            r#"{comma}"model.layers.{i}.self_attn.q_proj.weight":{{"dtype":"F32","shape":[{rows},8],"data_offsets":[{at},{end}]}}"#
+        )
+        .unwrap();
+        at = end;
+    }
+    header.push('}');
+    header += &" ".repeat(header.len().next_multiple_of(8) - header.len());
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.bytes());
+    bytes.resize(bytes.len() + at as usize, 1);
+    fs::write(path, bytes).unwrap();
+}
+
+/// The most bytes that this thread held at once in a conversion of this number of tensors.
+fn peak(tensors: u64, to: &str, verify: bool) -> u64 {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("in.safetensors"), folder.path().join("out.safetensors"));
+    make(&path, tensors);
+    let request = Request::new().to(Spec::parse(to).unwrap()).memory(64 << 10).verify(verify);
+    let measured = allocation_counter::measure(|| {
+        let input = open(&path, &Reading::default()).unwrap();
+        Conversion::prepare(&input, &out, request.clone()).unwrap().run(&()).unwrap();
+    });
+    measured.bytes_max
+}
+
+#[test]
+fn allocated_bytes_of_tensors_are_those_that_are_counted() {
+    for (to, verify, counted) in
+        [("zN", false, 6144), ("zN", true, 12288), ("row-major", false, 6144)]
+    {
+        let each = (peak(1200, to, verify) - peak(400, to, verify)) / 800;
+        println!("{to}, verified: {verify}: {each} bytes for each tensor");
+        assert!(counted / 8 <= each && each <= counted, "{to}: {each} bytes");
+    }
+}

@@ -1,0 +1,259 @@
+//! Copies from one strided array to another of the same shape and element type: `copy_`, `contiguous`, `empty_like`.
+//!
+//! Bytes move as they are. Element types only have to be the same, so those that layouts have no name for are copied
+//! too. A plan is kept by the shape, the strides and the size of an element.
+
+use pyo3::{
+    prelude::*,
+    types::{PyDict, PyString, PyTuple},
+};
+use tilewright::{Dtype, Named, core::Mode, relayout::Plan};
+
+use crate::{
+    ask::Wanted,
+    cache::Cache,
+    errors::{Raised, about, refused},
+    foreign::{Facts, Family, Memory, numpy_empty, torch_empty},
+    forks,
+    integer::{Integer, given},
+    plan,
+    spelling::tuple,
+};
+
+/// What decides how a copy runs; strides in bytes.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    extents: Vec<u64>,
+    src: Vec<i64>,
+    dst: Vec<i64>,
+    itemsize: usize,
+}
+
+/// A plan and the process that made it.
+struct Copy {
+    plan: Plan,
+    generation: u32,
+}
+
+static PLANS: Cache<Key, Copy> = Cache::new();
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(copy_, module)?)?;
+    module.add_function(wrap_pyfunction!(contiguous, module)?)?;
+    module.add_function(wrap_pyfunction!(empty_like, module)?)?;
+    module.add_function(wrap_pyfunction!(copy_if_strided, module)?)
+}
+
+/// Forgets the plans of this process.
+pub(crate) fn forget() {
+    PLANS.forget();
+}
+
+#[pyfunction]
+#[pyo3(signature = (dst, src, /, *, threads = None))]
+fn copy_<'py>(
+    dst: &Bound<'py, PyAny>,
+    src: &Bound<'py, PyAny>,
+    threads: Option<Integer<usize>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let threads = given("threads", threads)?;
+    let (mut to, from) = (named("dst", dst)?, named("src", src)?);
+    checked(dst.py(), &to, &from)?;
+    moved(dst.py(), &mut to, &from, threads)?;
+    Ok(dst.clone())
+}
+
+#[pyfunction]
+#[pyo3(signature = (array, /, *, threads = None))]
+fn contiguous<'py>(
+    array: &Bound<'py, PyAny>,
+    threads: Option<Integer<usize>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let threads = given("threads", threads)?;
+    let from = Memory::of_any(array)?;
+    if from.facts.is_row_major() {
+        return Ok(array.clone());
+    }
+    let made = empty(array.py(), &from, &from.facts.shape)?;
+    moved(array.py(), &mut Memory::of_any(&made)?, &from, threads)?;
+    Ok(made)
+}
+
+#[pyfunction]
+#[pyo3(signature = (array, /, layout = None))]
+fn empty_like<'py>(
+    array: &Bound<'py, PyAny>,
+    layout: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, like) = (array.py(), Memory::of_any(array)?);
+    let Some(layout) = layout else { return empty(py, &like, &like.facts.shape) };
+    let dtype = like.facts.dtype;
+    let named = Wanted::of("layout", layout)?.resolve(Some(&like.facts.shape), dtype).raised()?;
+    let (first, strides) = strides(&named, &like.facts)?;
+    let flat = empty(py, &like, &[named.layout().capacity()])?;
+    let shape = PyTuple::new(py, &like.facts.shape)?;
+    if like.family == Family::Torch {
+        return flat.call_method1("as_strided", (shape, PyTuple::new(py, strides)?, first));
+    }
+    let itemsize = like.itemsize() as u64;
+    let bytes = |stride: u64| stride.saturating_mul(itemsize);
+    let keywords = PyDict::new(py);
+    keywords.set_item("shape", shape)?;
+    keywords.set_item("dtype", flat.getattr("dtype")?)?;
+    keywords.set_item("strides", PyTuple::new(py, strides.into_iter().map(bytes))?)?;
+    keywords.set_item("offset", bytes(first))?;
+    // NumPy has no buffer of elements that others have added, but of their bytes.
+    keywords.set_item("buffer", flat.call_method1("view", ("uint8",))?)?;
+    py.import("numpy")?.getattr("ndarray")?.call((), Some(&keywords))
+}
+
+/// For torch's own copies: copies where strides make that worth it, and says whether it did. Everything that is not
+/// plainly two strided tensors of one element type on the CPU is left alone.
+#[pyfunction]
+fn copy_if_strided(
+    dst: &Bound<'_, PyAny>,
+    src: &Bound<'_, PyAny>,
+    least: u64,
+    threads: usize,
+) -> PyResult<bool> {
+    let (Ok(mut to), Ok(from)) = (Memory::of_any(dst), Memory::of_any(src)) else {
+        return Ok(false);
+    };
+    let bytes = to.facts.size().saturating_mul(to.itemsize() as u64);
+    let alike = to.facts.strides == from.facts.strides && to.span() as u64 == bytes;
+    if bytes < least || alike || to.facts.shape != from.facts.shape {
+        return Ok(false);
+    }
+    // Autograd has recorded the copy before a kernel of torch's runs.
+    to.writable |= to.family == Family::Torch;
+    if checked(dst.py(), &to, &from).is_err() {
+        return Ok(false);
+    }
+    // A plan that there is none for is torch's to refuse, in its words.
+    Ok(moved(dst.py(), &mut to, &from, Some(threads)).is_ok())
+}
+
+/// The memory of the array that is given as this argument.
+fn named(argument: &str, array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+    Memory::of_any(array).map_err(|error| about(argument, error))
+}
+
+/// A new array of these extents: of the library of `like`, or NumPy's, and of its element type.
+fn empty<'py>(py: Python<'py>, like: &Memory, shape: &[u64]) -> PyResult<Bound<'py, PyAny>> {
+    let dtype = match (&like.own_dtype, like.facts.dtype.and_then(Dtype::array_name)) {
+        (Some(own), _) => own.bind(py).clone(),
+        (None, Some(name)) => PyString::new(py, name).into_any(),
+        (None, None) => return Err(refused("dtype", "elements that NumPy has no type for")),
+    };
+    match like.family {
+        Family::Torch => torch_empty(py, shape, &dtype),
+        Family::Numpy | Family::Other => numpy_empty(py, shape, &dtype),
+    }
+}
+
+/// Refuses arrays of which one cannot be copied to the other.
+fn checked(py: Python<'_>, to: &Memory, from: &Memory) -> PyResult<()> {
+    if !to.writable {
+        let says = "the destination is read-only, requires a gradient, or its library does not say that it may be \
+                    written";
+        return Err(refused("read-only", says));
+    }
+    same_type(py, to, from)?;
+    if to.overlaps(from) {
+        let says = "the memory of the destination, from its lowest element to its highest, overlaps that of the \
+                    source; copy by way of a new array";
+        return Err(refused("overlap", says));
+    }
+    Ok(())
+}
+
+/// Refuses elements of two types: nothing is converted.
+fn same_type(py: Python<'_>, to: &Memory, from: &Memory) -> PyResult<()> {
+    let (a, b) = (&to.facts, &from.facts);
+    let same = match (a.dtype, b.dtype) {
+        (Some(a), Some(b)) => a == b,
+        (None, None) => to.family == from.family && to.is_of_type(py, from)?,
+        _ => false,
+    };
+    if same && a.itemsize == b.itemsize && a.swapped == b.swapped {
+        return Ok(());
+    }
+    let (a, b) = (plan::element(a), plan::element(b));
+    let says = format!("a source of {b} where the destination is of {a}; nothing is converted");
+    Err(refused("dtype", says))
+}
+
+/// The strides in bytes of the source, as an array of the destination's shape: dims that the source lacks, and those of
+/// one coordinate, repeat.
+fn broadcast(to: &Facts, from: &Facts) -> PyResult<Vec<i64>> {
+    let lacking = to.shape.len().checked_sub(from.shape.len());
+    let fits = lacking.filter(|lacking| {
+        to.shape[*lacking..].iter().zip(&from.shape).all(|(to, from)| from == to || *from == 1)
+    });
+    let Some(lacking) = fits else {
+        let (to, from) = (tuple(&to.shape), tuple(&from.shape));
+        let says = format!("a source of shape {from} where the destination is of shape {to}");
+        return Err(refused("mismatch", says));
+    };
+    let own = from.strides.iter().zip(&from.shape);
+    let own = own.map(|(stride, extent)| if *extent == 1 { 0 } else { *stride });
+    Ok(std::iter::repeat_n(0, lacking).chain(own).collect())
+}
+
+/// Copies, by a plan that is kept.
+fn moved(py: Python<'_>, to: &mut Memory, from: &Memory, threads: Option<usize>) -> PyResult<()> {
+    let src = broadcast(&to.facts, &from.facts)?;
+    let Facts { shape, strides, itemsize, .. } = &to.facts;
+    if to.facts.size() == 0 {
+        return Ok(());
+    }
+    let key = Key { extents: shape.clone(), src, dst: strides.clone(), itemsize: *itemsize };
+    let kept = PLANS.find_or(key, |key| {
+        let bytes = key.itemsize as u64;
+        let plan = Plan::of_strides(&key.extents, bytes, &key.src, &key.dst).raised()?;
+        Ok(Copy { plan, generation: forks::generation() })
+    })?;
+    let plan = forks::own(&kept.plan, kept.generation);
+    plan::moved(py, &plan, (from.bytes(), to.bytes_mut()?), threads)
+}
+
+/// The place of the first element and the strides of the dims, in elements, where strides say the layout.
+fn strides(named: &Named, facts: &Facts) -> PyResult<(u64, Vec<u64>)> {
+    let spec = || named.to_spec();
+    let bits = named.explicit_bits().unwrap_or(facts.bits());
+    if bits != facts.bits() {
+        let says = format!("{} has elements of {bits} bits, the array of {}", spec(), facts.bits());
+        return Err(refused("dtype", says));
+    }
+    let layout = named.layout();
+    let bare = layout.layout();
+    let found = (0..layout.rank()).map(|dim| stride(bare.axis(dim).unwrap_or(&[])));
+    let found: Option<Vec<u64>> = found.collect();
+    let plain = layout.is_strided() && bare.swizzle().is_identity();
+    match (found.filter(|_| plain), u64::try_from(bare.offset())) {
+        (Some(strides), Ok(first)) => Ok((first, strides)),
+        _ => {
+            let says = format!(
+                "no strides of the array's dims say {}; relayout(array, to) gives its storage",
+                spec()
+            );
+            Err(refused("unsupported", says))
+        }
+    }
+}
+
+/// The stride of a dim whose digits go on in each other.
+fn stride(modes: &[Mode]) -> Option<u64> {
+    let last = modes.last().map_or(0, |mode| mode.stride());
+    let mut modes = modes.iter().filter(|mode| mode.extent() > 1);
+    // A dim of one coordinate keeps the stride that its layout has for it.
+    let Some(first) = modes.next() else { return u64::try_from(last).ok() };
+    let mut next = first.stride().checked_mul(i64::try_from(first.extent()).ok()?)?;
+    for mode in modes {
+        if mode.stride() != next {
+            return None;
+        }
+        next = next.checked_mul(i64::try_from(mode.extent()).ok()?)?;
+    }
+    u64::try_from(first.stride()).ok()
+}

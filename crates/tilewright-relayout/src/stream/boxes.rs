@@ -1,0 +1,201 @@
+//! A region cut into boxes whose stretches are about equally long in the source and in the destination.
+//!
+//! Law: the boxes hold every position of the region once.
+
+use crate::{
+    Elements,
+    program::region::{Loop, Region},
+};
+use core::ops::Range;
+
+/// Sides that are no power of two are multiples of this number of turns, which kernels move best.
+const GRAIN: u64 = 16;
+
+/// The boxes of a region, one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Cut {
+    region: Region,
+    /// The loops, and the run as the last one.
+    loops: Vec<Loop>,
+    sides: Vec<u64>,
+    /// The first turns of the next box.
+    next: Option<Vec<u64>>,
+}
+
+impl Cut {
+    /// Boxes of at most `most` units.
+    pub(crate) fn new(region: &Region, elements: Elements, most: u64) -> Cut {
+        // Elements are not cut.
+        let bytes = u64::from(elements.src_bits / 8).max(1);
+        let whole = !region.packed && region.run.is_multiple_of(bytes);
+        let grain = if whole { bytes } else { 1 };
+        let step = grain as i64;
+        let run = Loop { extent: region.run / grain, src: step, dst: step };
+        let loops: Vec<Loop> = region.loops.iter().copied().chain([run]).collect();
+        let sides = sides(&loops, (most / grain).max(1));
+        let next = Some(vec![0; loops.len()]);
+        Cut { region: region.clone(), loops, sides, next }
+    }
+
+    /// The number of boxes.
+    pub(crate) fn len(&self) -> u64 {
+        let counts =
+            self.loops.iter().zip(&self.sides).map(|(turn, side)| turn.extent.div_ceil(*side));
+        counts.fold(1, u64::saturating_mul)
+    }
+
+    /// A box of turns as a region of its own.
+    pub(crate) fn region(&self, area: &[Range<u64>]) -> Region {
+        let Region { packed, mut src, mut dst, .. } = self.region;
+        let (mut run, mut loops) = (1, Vec::with_capacity(area.len()));
+        for (i, (turn, range)) in self.loops.iter().zip(area).enumerate() {
+            src += range.start as i64 * turn.src;
+            dst += range.start as i64 * turn.dst;
+            let extent = range.end - range.start;
+            if i + 1 == self.loops.len() {
+                run = extent * turn.dst as u64;
+            } else if extent > 1 {
+                loops.push(Loop { extent, ..*turn });
+            }
+        }
+        Region { packed, src, dst, run, loops }
+    }
+}
+
+impl Iterator for Cut {
+    type Item = Vec<Range<u64>>;
+
+    /// The loops are in the order of the destination: the last one changes first.
+    fn next(&mut self) -> Option<Vec<Range<u64>>> {
+        let low = self.next.take()?;
+        let end = |i: usize| (low[i] + self.sides[i]).min(self.loops[i].extent);
+        let area: Vec<Range<u64>> = (0..low.len()).map(|i| low[i]..end(i)).collect();
+        let mut next = low;
+        for i in (0..next.len()).rev() {
+            if area[i].end < self.loops[i].extent {
+                next[i] = area[i].end;
+                self.next = Some(next);
+                break;
+            }
+            next[i] = 0;
+        }
+        Some(area)
+    }
+}
+
+/// The two halves of a box; `None` for a single position.
+pub(crate) fn halves(area: &[Range<u64>]) -> Option<[Vec<Range<u64>>; 2]> {
+    let len = |i: &usize| area[*i].end - area[*i].start;
+    let longest = (0..area.len()).max_by_key(len).filter(|i| len(i) > 1)?;
+    let (mut low, mut high) = (area.to_vec(), area.to_vec());
+    let middle = area[longest].start + len(&longest) / 2;
+    low[longest].end = middle;
+    high[longest].start = middle;
+    Some([low, high])
+}
+
+/// The sides of a box of at most `most` units. It begins as one unit; the side, source or destination, whose
+/// stretches are shorter grows along its next loop, up to twice as far.
+fn sides(loops: &[Loop], most: u64) -> Vec<u64> {
+    let by = |stride: fn(&Loop) -> i64| {
+        let mut order: Vec<usize> = (0..loops.len()).filter(|i| stride(&loops[*i]) != 0).collect();
+        order.sort_by_key(|i| stride(&loops[*i]).unsigned_abs());
+        order
+    };
+    let orders = [by(|turn| turn.src), by(|turn| turn.dst)];
+    let mut sides = vec![1; loops.len()];
+    loop {
+        let size: u64 = sides.iter().product();
+        let mut turns = [&orders[0], &orders[1]];
+        turns.sort_by_key(|order| stretch(order, &sides, loops));
+        let grown = turns.into_iter().find_map(|order| {
+            let i = *order.iter().find(|i| sides[**i] < loops[**i].extent)?;
+            let most = most / (size / sides[i]);
+            let twice = sides[i].saturating_mul(2).min(loops[i].extent);
+            let to = if twice <= most { twice } else { most / GRAIN * GRAIN };
+            (to > sides[i]).then_some((i, to))
+        });
+        match grown {
+            Some((i, to)) => sides[i] = to,
+            None => return sides,
+        }
+    }
+}
+
+/// The units of a box that follow each other, as far as its loops are taken whole.
+fn stretch(order: &[usize], sides: &[u64], loops: &[Loop]) -> u64 {
+    let mut run = 1u64;
+    for i in order {
+        run = run.saturating_mul(sides[*i]);
+        if sides[*i] < loops[*i].extent {
+            break;
+        }
+    }
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(loops: &[(u64, i64, i64)], run: u64) -> Region {
+        let turn = |&(extent, src, dst): &(u64, i64, i64)| Loop { extent, src, dst };
+        Region { packed: false, src: 1000, dst: 0, run, loops: loops.iter().map(turn).collect() }
+    }
+
+    #[test]
+    fn a_box_is_as_long_in_the_source_as_in_the_destination() {
+        let sides = |loops: &[(u64, i64, i64)], run, most| {
+            Cut::new(&region(loops, run), Elements::same(32), most).sides
+        };
+        let transposed = [(4096, 4, 16384), (4096, 16384, 4)];
+        assert_eq!(sides(&transposed, 4, 1 << 14), [64, 64, 1]);
+        // As far as there is room, by whole grains.
+        assert_eq!(sides(&transposed, 4, 28 << 10), [112, 64, 1]);
+        // What is long on both sides is not cut before the bound is.
+        assert_eq!(sides(&[(100, 400, 800)], 400, 1 << 20), [100, 100]);
+    }
+
+    #[test]
+    fn boxes_hold_every_position_once() {
+        let all = [
+            region(&[], 40),
+            region(&[(5, -4, 100), (7, 40, 12), (3, 12, 4)], 4),
+            region(&[(5, 0, 100), (3, 60, 20)], 20),
+        ];
+        for (whole, most) in
+            all.iter().flat_map(|whole| [1, 7, 16, 60, 1000].map(|most| (whole, most)))
+        {
+            let seen = |region: &Region| {
+                let mut seen = vec![];
+                crate::program::region::for_each(
+                    &region.loops,
+                    region.src,
+                    region.dst,
+                    &mut |src, dst| {
+                        seen.extend((0..region.run as i64).map(|u| (dst + u, src + u)));
+                    },
+                );
+                seen.sort_unstable();
+                seen
+            };
+            let cut = Cut::new(whole, Elements::same(32), most);
+            let (count, mut found) = (cut.len(), vec![]);
+            let areas: Vec<_> = cut.clone().collect();
+            assert_eq!(areas.len() as u64, count);
+            for area in areas {
+                let parts = match halves(&area) {
+                    Some([low, high]) => vec![low, high],
+                    None => vec![area],
+                };
+                for part in parts {
+                    let part = cut.region(&part);
+                    assert!(part.size() <= most.max(4));
+                    found.extend(seen(&part));
+                }
+            }
+            found.sort_unstable();
+            assert_eq!(found, seen(whole), "{whole:?} by {most}");
+        }
+    }
+}

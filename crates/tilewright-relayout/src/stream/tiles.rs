@@ -1,0 +1,486 @@
+//! Boxes of the elements that move, each with its reads and its writes: arrays larger than memory of which neither
+//! side is long where the other is.
+//!
+//! Laws: the tiles of a plan hold every element once; the writes of a tile are the bytes of its elements and no
+//! others; its buffers stay within the bound, unless it is a single element.
+
+use crate::{
+    Error, Plan,
+    cpu::{way::Terms, ways::Ways, weave::Reach},
+    program::region::Region,
+    stream::{
+        boxes::{Cut, halves},
+        chunk::Read,
+        cover::Piece,
+    },
+};
+use core::ops::Range;
+use std::sync::Arc;
+
+/// A write that a [`Tile`] asks for.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Plan, Write};
+/// let layout = TensorLayout::row_major(&[9]).unwrap();
+/// let plan = Plan::new(&layout, &layout, Elements::same(32), 0).unwrap();
+/// let tile = plan.tiles(1 << 10).unwrap().next().unwrap();
+/// assert_eq!(tile.writes().collect::<Vec<_>>(), [Write { dst: 0, len: 36, at: 0 }]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The byte offset in the destination.
+    pub dst: u64,
+    /// The number of bytes.
+    pub len: usize,
+    /// Where they are in the buffer.
+    pub at: usize,
+}
+
+/// A box of elements: what it reads, how it moves, and what it writes. Padding of the destination is part of no
+/// tile.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Plan};
+/// let src = TensorLayout::row_major(&[30, 40]).unwrap();
+/// let dst = TensorLayout::col_major(&[30, 40]).unwrap();
+/// let plan = Plan::new(&src, &dst, Elements::same(8), 0).unwrap();
+/// let source: Vec<u8> = (0..1200).map(|i| i as u8).collect();
+/// let (mut result, mut expected) = (vec![0; 1200], vec![0; 1200]);
+/// for tile in plan.tiles(256).unwrap() {
+///     let (mut from, mut to) = (vec![0; tile.src_len()], vec![0; tile.dst_len()]);
+///     assert!(from.len() <= 256 && to.len() <= 256);
+///     for read in tile.reads() {
+///         from[read.at..][..read.len].copy_from_slice(&source[read.src as usize..][..read.len]);
+///     }
+///     tile.run(&from, &mut to).unwrap();
+///     for write in tile.writes() {
+///         result[write.dst as usize..][..write.len].copy_from_slice(&to[write.at..][..write.len]);
+///     }
+/// }
+/// plan.run(&source, &mut expected, 1).unwrap();
+/// assert_eq!(result, expected);
+/// ```
+#[derive(Clone)]
+pub struct Tile {
+    plan: Plan,
+    piece: Piece,
+    writes: Writes,
+    shape: Arc<Shape>,
+}
+
+/// Writes of equal length, dense in the buffer.
+#[derive(Clone)]
+struct Writes {
+    first: u64,
+    /// Turns and distances in bytes, the smallest distance first.
+    steps: Vec<(u64, u64)>,
+    count: u64,
+    len: usize,
+}
+
+impl Writes {
+    /// The writes of a region, whose destination becomes the buffer that they are taken from; `unit` is the
+    /// bytes of a unit.
+    fn of(region: &mut Region, unit: u64) -> Writes {
+        let (first, mut len, mut pitch) = (region.dst as u64 * unit, region.run, region.run);
+        let mut steps = Vec::new();
+        for turn in region.loops.iter_mut().rev() {
+            if steps.is_empty() && turn.dst as u64 == len {
+                len *= turn.extent;
+            } else {
+                steps.push((turn.extent, turn.dst as u64 * unit));
+            }
+            turn.dst = pitch as i64;
+            pitch *= turn.extent;
+        }
+        region.dst = 0;
+        let count = steps.iter().map(|(extent, _)| extent).product();
+        Writes { first, steps, count, len: (len * unit) as usize }
+    }
+
+    fn write(&self, i: u64) -> Write {
+        let (mut dst, mut rest) = (self.first, i);
+        for (extent, bytes) in &self.steps {
+            dst += rest % extent * bytes;
+            rest /= extent;
+        }
+        Write { dst, len: self.len, at: i as usize * self.len }
+    }
+}
+
+impl Tile {
+    /// The bytes of the buffer that the reads fill.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_relayout::{Elements, Plan};
+    /// let layout = TensorLayout::row_major(&[9]).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(32), 0).unwrap();
+    /// assert_eq!(plan.tiles(1 << 10).unwrap().next().unwrap().src_len(), 36);
+    /// ```
+    pub fn src_len(&self) -> usize {
+        self.piece.bytes()
+    }
+
+    /// The bytes of the buffer that the writes take.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_relayout::{Elements, Plan};
+    /// let layout = TensorLayout::row_major(&[9]).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(32), 0).unwrap();
+    /// assert_eq!(plan.tiles(16).unwrap().next().unwrap().dst_len(), 16);
+    /// ```
+    pub fn dst_len(&self) -> usize {
+        self.writes.count as usize * self.writes.len
+    }
+
+    /// The reads, which together fill the buffer.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_relayout::{Elements, Plan, Read};
+    /// let layout = TensorLayout::row_major(&[9]).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(32), 0).unwrap();
+    /// let tile = plan.tiles(16).unwrap().nth(1).unwrap();
+    /// assert_eq!(tile.reads().collect::<Vec<_>>(), [Read { src: 16, len: 16, at: 0 }]);
+    /// ```
+    pub fn reads(&self) -> impl Iterator<Item = Read> + '_ {
+        (0..self.piece.count).map(|i| {
+            let (src, at) = self.piece.read(i);
+            Read { src, len: self.piece.len, at }
+        })
+    }
+
+    /// The writes, which together take all of the buffer.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_relayout::{Elements, Plan, Write};
+    /// let layout = TensorLayout::row_major(&[9]).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(32), 0).unwrap();
+    /// let tile = plan.tiles(16).unwrap().nth(1).unwrap();
+    /// assert_eq!(tile.writes().collect::<Vec<_>>(), [Write { dst: 16, len: 16, at: 0 }]);
+    /// ```
+    pub fn writes(&self) -> impl Iterator<Item = Write> + '_ {
+        (0..self.writes.count).map(|i| self.writes.write(i))
+    }
+
+    /// Moves the elements from the buffer that the reads filled to that of the writes.
+    ///
+    /// # Errors
+    /// [buffer](Error::is_buffer) if a buffer is too short; nothing is written then.
+    ///
+    /// ```
+    /// # use tilewright_core::TensorLayout;
+    /// # use tilewright_relayout::{Elements, Plan};
+    /// let layout = TensorLayout::row_major(&[3]).unwrap();
+    /// let plan = Plan::new(&layout, &layout, Elements::same(8), 0).unwrap();
+    /// let (tile, mut out) = (plan.tiles(16).unwrap().next().unwrap(), [0; 3]);
+    /// tile.run(&[1, 2, 3], &mut out).unwrap();
+    /// assert_eq!(out, [1, 2, 3]);
+    /// assert!(tile.run(&[1, 2], &mut out).unwrap_err().is_buffer());
+    /// ```
+    pub fn run(&self, src: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        let (needs, given) = ((self.src_len(), self.dst_len()), (src.len(), out.len()));
+        let (Some(src), Some(out)) = (src.get(..needs.0), out.get_mut(..needs.1)) else {
+            return Err(Error::buffer(format!(
+                "buffers of {} and {} bytes for a tile of {} and {}",
+                given.0, given.1, needs.0, needs.1
+            )));
+        };
+        let Shape { region, ways } = &*self.shape;
+        let scratches = &self.plan.0.scratches;
+        scratches.with(|scratch| ways.run_all(region, &mut ways.tools(scratch), src, out));
+        Ok(())
+    }
+}
+
+impl core::fmt::Debug for Tile {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (reads, writes) = (self.piece.count, self.writes.count);
+        write!(f, "Tile({reads} reads, {writes} writes, {} bytes)", self.dst_len())
+    }
+}
+
+/// The tiles of a plan, in the order of the destination as far as tiles go.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Plan};
+/// let src = TensorLayout::row_major(&[64, 64]).unwrap();
+/// let dst = TensorLayout::col_major(&[64, 64]).unwrap();
+/// let plan = Plan::new(&src, &dst, Elements::same(32), 0).unwrap();
+/// // 16 tiles of 16 × 16 elements.
+/// assert_eq!(plan.tiles(1 << 10).unwrap().count(), 16);
+/// ```
+pub struct Tiles {
+    plan: Plan,
+    /// The most bytes of a buffer.
+    most: u64,
+    /// The region that is cut next.
+    region: usize,
+    cut: Option<Cut>,
+    /// What is left of a box that was too large.
+    pending: Vec<Vec<Range<u64>>>,
+    /// The shapes that were met last, of which most tiles are.
+    shapes: Vec<Arc<Shape>>,
+}
+
+/// The shapes that are kept.
+const SHAPES: usize = 8;
+
+impl Plan {
+    /// The elements as tiles, of which neither buffer passes `bytes` bytes, and whose reads and writes are about
+    /// equally long. `None` where the plan keeps no boxes, or where elements are not whole bytes.
+    ///
+    /// Padding is not written: whoever writes tiles fills the destination before.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[64, 64]).unwrap();
+    /// let dst = TensorLayout::col_major(&[64, 64]).unwrap();
+    /// let plan = |bits| Plan::new(&src, &dst, Elements::same(bits), 0).unwrap();
+    /// assert!(plan(8).tiles(1 << 10).unwrap().all(|tile| tile.src_len() <= 1 << 10));
+    /// assert!(plan(4).tiles(1 << 10).is_none());
+    /// ```
+    pub fn tiles(&self, bytes: u64) -> Option<Tiles> {
+        let elements = self.elements();
+        let whole = |region: &Region| {
+            region.src_unit(elements).is_multiple_of(8)
+                && region.dst_unit(elements).is_multiple_of(8)
+        };
+        self.program().regions().filter(|regions| regions.iter().all(whole))?;
+        let (plan, most) = (self.clone(), bytes);
+        Some(Tiles { plan, most, region: 0, cut: None, pending: vec![], shapes: vec![] })
+    }
+}
+
+impl Tiles {
+    /// The reads and writes of all tiles, and the bytes that they read, judged by the first tile of each box
+    /// of the plan.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[64, 64]).unwrap();
+    /// let dst = TensorLayout::col_major(&[64, 64]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(32), 0).unwrap();
+    /// let (calls, bytes) = plan.tiles(1 << 10).unwrap().cost();
+    /// assert_eq!((calls, bytes), (16 * (16 + 16), 64 * 64 * 4));
+    /// ```
+    pub fn cost(&self) -> (u64, u64) {
+        let (mut calls, mut bytes) = (0u64, 0u64);
+        for number in 0..self.regions().len() {
+            let Some(mut cut) = self.cut_of(number) else { continue };
+            let boxes = cut.len();
+            let Some(tile) = cut.next().and_then(|area| self.made(&cut.region(&area))) else {
+                continue;
+            };
+            let each = tile.piece.count + tile.writes.count;
+            calls = calls.saturating_add(each.saturating_mul(boxes));
+            bytes = bytes.saturating_add((tile.piece.bytes() as u64).saturating_mul(boxes));
+        }
+        (calls, bytes)
+    }
+
+    /// What moves most of the bytes, in the words of [`Plan::kernel_name`].
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let src = TensorLayout::row_major(&[64, 64]).unwrap();
+    /// let dst = TensorLayout::col_major(&[64, 64]).unwrap();
+    /// let plan = Plan::new(&src, &dst, Elements::same(32), 0).unwrap();
+    /// assert_eq!(plan.tiles(1 << 10).unwrap().kernel_name(), "transpose 4B");
+    /// ```
+    pub fn kernel_name(&self) -> String {
+        let main = self.plan.program().main().and_then(|(number, _)| self.cut_of(number));
+        let made = main.and_then(|mut cut| {
+            let area = cut.next()?;
+            self.made(&cut.region(&area))
+        });
+        made.map_or_else(
+            || "fill".to_string(),
+            |made| {
+                let shape = self.shape(made.region);
+                shape.ways.name(&shape.region)
+            },
+        )
+    }
+
+    fn regions(&self) -> &[Region] {
+        self.plan.program().regions().unwrap_or_default()
+    }
+
+    /// How a region is cut: into boxes of which the first stays within the bound.
+    fn cut_of(&self, number: usize) -> Option<Cut> {
+        let (region, elements) = (self.regions().get(number)?, self.plan.elements());
+        let widest = region.src_unit(elements).max(region.dst_unit(elements)) / 8;
+        let mut units = (self.most / u64::from(widest)).max(1);
+        loop {
+            let cut = Cut::new(region, elements, units);
+            let first = cut.clone().next()?;
+            let fits = self.made(&cut.region(&first)).is_some_and(|made| made.fits(self.most));
+            if fits || units == 1 {
+                return Some(cut);
+            }
+            units /= 2;
+        }
+    }
+
+    /// The reads and writes of a box, if there is room for them on this machine.
+    fn made(&self, region: &Region) -> Option<Made> {
+        let elements = self.plan.elements();
+        let piece = Piece::of(&region.whole(), elements, 0).ok()?;
+        let mut region = piece.region.clone();
+        let unit = u64::from(region.dst_unit(elements) / 8);
+        let writes = Writes::of(&mut region, unit);
+        region.merge();
+        Some(Made { piece, writes, region })
+    }
+
+    /// How boxes of this shape are moved.
+    fn shape(&self, region: Region) -> Arc<Shape> {
+        if let Some(known) = self.shapes.iter().find(|shape| shape.region == region) {
+            return known.clone();
+        }
+        let unit = u64::from(region.dst_unit(self.plan.elements()) / 8);
+        let reach = Reach::of(region.size().saturating_mul(unit));
+        let ways = Ways::of(&region, Terms { reach, ..self.plan.0.terms });
+        Arc::new(Shape { region, ways })
+    }
+
+    /// The next box and its region.
+    fn area(&mut self) -> Option<(Vec<Range<u64>>, Region)> {
+        loop {
+            if self.cut.is_none() {
+                self.cut = Some(self.cut_of(self.region)?);
+                self.region += 1;
+            }
+            let cut = self.cut.as_mut()?;
+            if let Some(area) = self.pending.pop().or_else(|| cut.next()) {
+                let region = cut.region(&area);
+                return Some((area, region));
+            }
+            self.cut = None;
+        }
+    }
+}
+
+/// A box over both buffers, and how it is moved.
+struct Shape {
+    region: Region,
+    ways: Ways,
+}
+
+/// The reads and writes of a box, and the box over their buffers.
+struct Made {
+    piece: Piece,
+    writes: Writes,
+    region: Region,
+}
+
+impl Made {
+    fn fits(&self, most: u64) -> bool {
+        let written = self.writes.count.saturating_mul(self.writes.len as u64);
+        self.piece.bytes() as u64 <= most && written <= most
+    }
+}
+
+impl Iterator for Tiles {
+    type Item = Tile;
+
+    fn next(&mut self) -> Option<Tile> {
+        loop {
+            let (area, region) = self.area()?;
+            let made = self.made(&region);
+            if made.as_ref().is_none_or(|made| !made.fits(self.most))
+                && let Some([low, high]) = halves(&area)
+            {
+                self.pending.extend([high, low]);
+                continue;
+            }
+            // A single element has room on every machine.
+            let Made { piece, writes, region } = made?;
+            let shape = self.shape(region);
+            if !self.shapes.iter().any(|known| Arc::ptr_eq(known, &shape)) {
+                self.shapes.truncate(SHAPES - 1);
+                self.shapes.insert(0, shape.clone());
+            }
+            return Some(Tile { plan: self.plan.clone(), piece, writes, shape });
+        }
+    }
+}
+
+impl core::fmt::Debug for Tiles {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Tiles(of {} regions, {} bytes)", self.regions().len(), self.most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Elements;
+    use tilewright_core::{Fractal, Layout, TensorLayout};
+
+    /// A plan run by its tiles next to the plan: every byte that is no padding is written once.
+    fn check(src: &TensorLayout, dst: &TensorLayout, elements: Elements, most: u64) {
+        let plan = Plan::new(src, dst, elements, 0).unwrap();
+        let source: Vec<u8> = (0..plan.src_bytes()).map(|i| (i * 7 + i / 251) as u8).collect();
+        let mut expected = vec![0; plan.dst_bytes() as usize];
+        plan.run(&source, &mut expected, 1).unwrap();
+        let (mut result, mut times) = (vec![0; expected.len()], vec![0; expected.len()]);
+        let widest = u64::from(elements.src_bits.max(elements.dst_bits) / 8);
+        let tiles = plan.tiles(most).unwrap();
+        for tile in tiles {
+            let (mut from, mut to) = (vec![0; tile.src_len()], vec![0; tile.dst_len()]);
+            assert!(from.len().max(to.len()) as u64 <= most.max(widest), "{tile:?}");
+            for Read { src, len, at } in tile.reads() {
+                from[at..at + len].copy_from_slice(&source[src as usize..][..len]);
+            }
+            tile.run(&from, &mut to).unwrap();
+            for Write { dst, len, at } in tile.writes() {
+                result[dst as usize..][..len].copy_from_slice(&to[at..][..len]);
+                times[dst as usize..][..len].iter_mut().for_each(|times| *times += 1);
+            }
+        }
+        assert_eq!(result, expected, "{plan} by {most}");
+        let written = times.iter().map(|times| u64::from(*times == 1)).sum::<u64>();
+        assert!(times.iter().all(|times| *times < 2), "{plan} by {most}");
+        assert_eq!(written, src.size() * u64::from(elements.dst_bits / 8), "{plan} by {most}");
+    }
+
+    #[test]
+    fn tiles_are_the_plan_within_every_bound() {
+        let layout = |text: &str| TensorLayout::of(&Layout::parse(text).unwrap());
+        let pair = |extents: &[u64]| {
+            let (rows, columns) =
+                (TensorLayout::row_major(extents), TensorLayout::col_major(extents));
+            (rows.unwrap(), columns.unwrap())
+        };
+        let mut pairs = vec![pair(&[]), pair(&[37, 53]), pair(&[5, 6, 7, 8]), pair(&[0, 3])];
+        pairs.push((layout("(4,6):(0,1)"), layout("(4,6):(1,4)")));
+        pairs.push((layout("(40,50):(64,1)"), layout("(40,50):(2,90)")));
+        pairs.push((layout("(2,3,5):(3,1,6)"), layout("(2,3,5):(40,11,2)")));
+        let zn = Fractal::ZN.pattern(4, 8).layout(&[37, 53]).unwrap();
+        pairs.push((TensorLayout::row_major(&[37, 53]).unwrap(), zn.clone()));
+        pairs.push((zn, TensorLayout::col_major(&[37, 53]).unwrap()));
+        let widths = [(8, 8), (32, 32), (96, 96), (8, 32), (32, 16)];
+        for (src, dst) in &pairs {
+            for (src_bits, dst_bits) in widths {
+                let elements = Elements { src_bits, dst_bits, extend: crate::Extend::Zero };
+                for most in [1, 16, 60, 300, 4096, 1 << 20] {
+                    check(src, dst, elements, most);
+                    if src.injective() == Ok(true) {
+                        check(dst, src, elements, most);
+                    }
+                }
+            }
+        }
+    }
+}
