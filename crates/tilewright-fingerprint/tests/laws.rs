@@ -13,7 +13,7 @@ struct Dice(u64);
 impl Dice {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
-        self.0 >> 32 | self.0 << 32
+        self.0.rotate_left(32)
     }
 
     fn below(&mut self, end: u64) -> u64 {

@@ -57,7 +57,7 @@ mod tests {
         let mut state = 1u64;
         let mut next = || {
             state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
-            state >> 32 | state << 32
+            state.rotate_left(32)
         };
         for kind in ALL {
             for len in [0, 1, 2, 31, 32, 33, 100, 300] {
