@@ -64,7 +64,8 @@ impl Named {
     /// use tilewright_notation::Spec;
     /// let named = Spec::parse("f16[16,32] zN").unwrap().resolve(None, None).unwrap();
     /// let other = named.with_elements(Some(Dtype::Bf16), None, Fill::Zero);
-    /// assert_eq!((other.to_spec(), other.storage_shape()), ("bf16[16,32]fill(0) zN".into(), vec![2, 1, 16, 16]));
+    /// assert_eq!(other.to_spec(), "bf16[16,32]fill(0) (m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0");
+    /// assert_eq!(other.storage_shape(), [2, 1, 16, 16]);
     /// ```
     #[must_use]
     pub fn with_elements(self, dtype: Option<Dtype>, bits: Option<u32>, fill: Fill) -> Named {

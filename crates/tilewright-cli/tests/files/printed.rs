@@ -153,7 +153,7 @@ fn names_are_shown_and_not_obeyed() {
     let w = info.lines().find(|line| line.starts_with('w')).unwrap();
     assert!(w.len() < 100, "{w}");
     let plan = answer(&["convert", &input, &out, "--to", "col-major", "--dry-run"]);
-    assert!(plan.lines().count() == 4 && !plan.contains('\u{1b}'), "{plan}");
+    assert!(plan.lines().count() == 7 && !plan.contains('\u{1b}'), "{plan}");
     let error = refusal(
         &["convert", &input, &out, "--to", "zN[C0=3]", "--tensor", "a\u{1b}[2J*"],
         2,
