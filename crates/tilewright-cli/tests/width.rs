@@ -2,9 +2,11 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "convert",
     "verify",
+    "fingerprint",
+    "same-data",
     "info",
     "show",
     "explain",
@@ -218,7 +220,8 @@ fn lists_fit_their_width() {
     let dry = [&["convert", &model, result.to_str().unwrap()], &to[..]].concat();
     fits(&dry);
     // Where a line has no room, layouts and numbers have one each, and nothing is lost.
-    let (wide, narrow) = (printed(Some(400), &dry), printed(Some(130), &dry));
+    let some = [&dry[..], &["--tensor", "*k_proj.weight"]].concat();
+    let (wide, narrow) = (printed(Some(400), &some), printed(Some(100), &some));
     assert!(wide.contains("%), ") && !wide.contains("\n    "), "{wide}");
     assert_eq!(narrow.replace("\n    ", ", "), wide);
     assert!(printed(Some(60), &dry).contains(" characters more\n"));

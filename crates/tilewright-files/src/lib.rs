@@ -6,6 +6,8 @@
 //! | every tensor in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
 //! | what that would do | [`Conversion::jobs`] |
 //! | whether a result is right | [`verify`] |
+//! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
+//! | whether two files or folders hold the same arrays | [`same_data`](fn@same_data) |
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
 //!
 //! Read and written are safetensors files, checkpoints of several such files by their index, GGUF, NumPy's
@@ -38,6 +40,7 @@ mod access;
 mod boxes;
 mod budget;
 mod bytes;
+mod collection;
 mod compare;
 mod container;
 mod conversion;
@@ -50,6 +53,7 @@ mod dtype;
 mod error;
 #[cfg(test)]
 mod faults;
+mod fingerprint;
 mod globs;
 mod held;
 mod input;
@@ -77,6 +81,7 @@ mod report;
 mod request;
 mod rows;
 mod run;
+mod same_data;
 mod set;
 mod shares;
 mod sink;
@@ -93,9 +98,11 @@ mod word;
 mod work;
 
 pub use bytes::bytes;
+pub use collection::Collection;
 pub use conversion::Conversion;
 pub use difference::Difference;
 pub use error::Error;
+pub use fingerprint::{Fingerprints, Printed};
 pub use input::Input;
 pub use job::{Action, Job};
 pub use open::{open, open_file, open_stream, open_watched};
@@ -103,7 +110,9 @@ pub use place::{has_ending, has_prefix, is_stream};
 pub use reading::Reading;
 pub use report::Report;
 pub use request::{DEFAULT_MEMORY, Request};
+pub use same_data::{Alike, Apart, Divergence, same_data};
 pub use tensor::{Piece, Tensor};
+pub use tilewright_fingerprint::{Fingerprint, Key};
 pub use verify::{Verdict, verify};
 pub use watch::Watch;
 pub use whole::write;

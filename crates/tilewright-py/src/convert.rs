@@ -215,7 +215,7 @@ fn info<'py>(
 }
 
 /// Follows a run for Python: calls back with the bytes done and the bytes in all, and looks for the interrupt key.
-struct Watcher {
+pub(crate) struct Watcher {
     progress: Option<Py<PyAny>>,
     total: AtomicU64,
     done: AtomicU64,
@@ -224,7 +224,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn new(progress: Option<&Bound<'_, PyAny>>) -> PyResult<Watcher> {
+    pub(crate) fn new(progress: Option<&Bound<'_, PyAny>>) -> PyResult<Watcher> {
         if let Some(other) = progress.filter(|progress| !progress.is_callable()) {
             let found = other.get_type().name()?.to_string();
             return Err(PyTypeError::new_err(format!(
@@ -255,7 +255,7 @@ impl Watcher {
     }
 
     /// The result, or what Python raised meanwhile.
-    fn outcome<T>(&self, result: Result<T, files::Error>) -> PyResult<T> {
+    pub(crate) fn outcome<T>(&self, result: Result<T, files::Error>) -> PyResult<T> {
         match (result, self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()) {
             (Err(error), Some(raised)) if error.is_cancelled() => Err(raised),
             (Ok(_), Some(raised)) => Err(raised),

@@ -12,6 +12,7 @@ mod copy;
 mod drawing;
 mod errors;
 mod expression;
+mod fingerprint;
 #[allow(unsafe_code)]
 mod foreign;
 mod forks;
@@ -58,5 +59,6 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     relayout::register(module)?;
     copy::register(module)?;
     convert::register(module)?;
+    fingerprint::register(module)?;
     program::register(module)
 }

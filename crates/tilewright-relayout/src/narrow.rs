@@ -13,12 +13,11 @@ const BLOCK: usize = 1 << 12;
 /// An element that does not fit in the bits of the destination.
 ///
 /// ```
-/// use tilewright_core::{Coord, TensorLayout};
-/// use tilewright_relayout::{Cut, Elements, Extend};
-/// let pack = Elements { src_bits: 8, dst_bits: 4, extend: Extend::Zero };
-/// let cut = pack.first_cut(&TensorLayout::row_major(&[3])?, &[1, 15, 16]).unwrap();
-/// let coord = Coord::new(&[2])?;
-/// assert_eq!(cut, Cut { coord, value: 16, least: 0, most: 15 });
+/// use tilewright_core::TensorLayout;
+/// use tilewright_relayout::{Elements, Extend};
+/// let pack = Elements { src_bits: 16, dst_bits: 8, extend: Extend::Zero };
+/// let cut = pack.first_cut(&TensorLayout::row_major(&[2])?, &[255, 0, 0, 1]).unwrap();
+/// assert_eq!((cut.coord.as_slice(), cut.value, cut.most), (&[1][..], 256, 255));
 /// # Ok::<(), tilewright_core::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

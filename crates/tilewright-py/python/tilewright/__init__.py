@@ -20,6 +20,7 @@ True
 | the elements of an array somewhere else | ``relayout``, ``Plan`` |
 | strided arrays copied at the speed of memory | ``contiguous``, ``copy_``, ``empty_like`` |
 | a file of weights in another layout | ``convert``, ``verify``, ``info`` |
+| whether data are the same, in any layout and file | ``fingerprint``, ``fingerprints``, ``same_data`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
 | the same in compiled torch programs; torch's own copies made faster | ``tilewright.torch`` |
 """
@@ -44,6 +45,7 @@ from tilewright._errors import FileExistsError as FileExistsError  # noqa: A004
 from tilewright._errors import FileNotFoundError as FileNotFoundError  # noqa: A004
 from tilewright._errors import OverflowError as OverflowError  # noqa: A004
 from tilewright._errors import PermissionError as PermissionError  # noqa: A004
+from tilewright._fingerprints import Fingerprint, Fingerprints, SameData, fingerprint, fingerprints, same_data
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
 from tilewright._tilewright import (
     Comparison,
@@ -76,6 +78,8 @@ __all__ = [
     "Contents",
     "Drawing",
     "Explanation",
+    "Fingerprint",
+    "Fingerprints",
     "Format",
     "Inference",
     "Layout",
@@ -83,6 +87,7 @@ __all__ = [
     "Plan",
     "PlanCacheInfo",
     "Report",
+    "SameData",
     "Swizzle",
     "TensorLayout",
     "TensorReport",
@@ -99,6 +104,8 @@ __all__ = [
     "evaluate",
     "evaluate_text",
     "explain",
+    "fingerprint",
+    "fingerprints",
     "formats",
     "functions",
     "infer",
@@ -110,6 +117,7 @@ __all__ = [
     "recognise",
     "relayout",
     "same",
+    "same_data",
     "show",
     "verify",
 ]

@@ -387,7 +387,7 @@ def right_inverse(layout: LayoutLike, /) -> Layout:
 
 
 def left_inverse(layout: LayoutLike, /) -> Layout:
-    """R with R(L(i)) = i, for an L whose modes of stride other than 0 do not collide; a hole is no index.
+    """R with R(L(i)) = i, but for modes of stride 0, whose coordinates it answers as 0; other modes of L may not collide. A hole is no index.
 
     >>> left_inverse("(4,8):(8,1)")
     Layout('(8,4):(4,1)')
