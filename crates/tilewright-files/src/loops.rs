@@ -19,6 +19,9 @@ pub(crate) struct Turn {
     pub(crate) steps: [i64; 2],
 }
 
+/// The two places that loops begin at, and the loops.
+pub(crate) type Reach = ([i64; 2], Vec<Turn>);
+
 /// Calls `see` with the places that turns reach from `at` on, the last turn first, until it answers false.
 pub(crate) fn each(turns: &[Turn], at: [i64; 2], see: &mut impl FnMut([i64; 2]) -> bool) -> bool {
     let Some((turn, rest)) = turns.split_first() else { return see(at) };
@@ -70,7 +73,7 @@ impl<'a> Loops<'a> {
 
     /// The offsets of a box's first coordinate, and its loops; `None` where the digits of both layouts have none in
     /// common.
-    pub(crate) fn of(&self, area: &Area) -> Result<Option<([i64; 2], Vec<Turn>)>, Error> {
+    pub(crate) fn of(&self, area: &Area) -> Result<Option<Reach>, Error> {
         let mut turns = Vec::new();
         for (dim, (range, borders)) in area.iter().zip(&self.borders).enumerate() {
             let Some(parts) = parts(range, borders) else { return Ok(None) };
