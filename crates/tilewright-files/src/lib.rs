@@ -6,6 +6,7 @@
 //! | every tensor in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
 //! | what that would do | [`Conversion::jobs`] |
 //! | whether a result is right | [`verify`] |
+//! | a tensor, or a box of one, in memory, in any layout | [`Input::reader`], [`Reader::read_into`] |
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
 //!
 //! Read and written are safetensors files, checkpoints of several such files by their index, GGUF, NumPy's
@@ -71,6 +72,7 @@ mod patch;
 mod pipeline;
 mod place;
 mod pool;
+mod reader;
 mod reading;
 mod report;
 mod request;
@@ -79,6 +81,7 @@ mod run;
 mod set;
 mod shares;
 mod sink;
+mod slabs;
 mod source;
 mod space;
 mod stamp;
@@ -98,6 +101,7 @@ pub use input::Input;
 pub use job::{Action, Job};
 pub use open::{open, open_file, open_stream, open_watched};
 pub use place::{has_ending, has_prefix, is_stream};
+pub use reader::Reader;
 pub use reading::Reading;
 pub use report::Report;
 pub use request::{DEFAULT_MEMORY, Request};
