@@ -18,7 +18,9 @@ mod forks;
 mod integer;
 mod layout;
 mod narrow;
+mod open;
 mod order;
+mod part;
 mod plan;
 mod prepare;
 mod program;
@@ -58,5 +60,6 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     relayout::register(module)?;
     copy::register(module)?;
     convert::register(module)?;
+    open::register(module)?;
     program::register(module)
 }

@@ -20,6 +20,7 @@ True
 | the elements of an array somewhere else | ``relayout``, ``Plan`` |
 | strided arrays copied at the speed of memory | ``contiguous``, ``copy_``, ``empty_like`` |
 | a file of weights in another layout | ``convert``, ``verify``, ``info`` |
+| tensors of a file as arrays, in the layout that is asked for | ``open``, ``Checkpoint`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
 | the same in compiled torch programs; torch's own copies made faster | ``tilewright.torch`` |
 """
@@ -45,7 +46,9 @@ from tilewright._errors import FileNotFoundError as FileNotFoundError  # noqa: A
 from tilewright._errors import OverflowError as OverflowError  # noqa: A004
 from tilewright._errors import PermissionError as PermissionError  # noqa: A004
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
+from tilewright._open import open as open  # noqa: A004
 from tilewright._tilewright import (
+    Checkpoint,
     Comparison,
     Drawing,
     Explanation,
@@ -72,6 +75,7 @@ from tilewright._tilewright import (
 
 __all__ = [
     *_errors.__all__,
+    "Checkpoint",
     "Comparison",
     "Contents",
     "Drawing",
