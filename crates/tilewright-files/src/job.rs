@@ -278,10 +278,7 @@ impl Job {
             }
             Err(unfit) => return Err(unfit.error(path)),
         };
-        let fill = to.dtype.stored_fill(to.named.fill(), to.bits, to.order).map_err(|error| {
-            let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
-            Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
-        })?;
+        let fill = stored_fill(name, &to)?;
         let same = from.layout() == to.layout() && (from.bits, from.order) == (to.bits, to.order);
         if same && to.padding_bytes() == 0 {
             let copy = Job::copy(number, tensor, Action::Copy);
@@ -304,10 +301,7 @@ impl Job {
 
     /// The bytes whose order is reversed as they are read; 1 for none.
     pub(crate) fn reversed(&self) -> usize {
-        match self.from.order == self.to.order {
-            true => 1,
-            false => dtype::number_bytes(self.from.dtype, self.from.bits),
-        }
+        reversed(&self.from, &self.to)
     }
 
     /// Whether something is to be said of the result that its file did not say: also where only the words
@@ -322,6 +316,22 @@ impl Job {
     pub(crate) fn is_plain(&self) -> bool {
         order::is_row_major(&self.to.named)
     }
+}
+
+/// The bytes whose order is reversed on the way; 1 for none.
+pub(crate) fn reversed(from: &Held, to: &Held) -> usize {
+    match from.order == to.order {
+        true => 1,
+        false => dtype::number_bytes(from.dtype, from.bits),
+    }
+}
+
+/// What an element of padding holds, as bits.
+pub(crate) fn stored_fill(name: &str, to: &Held) -> Result<u128, Error> {
+    to.dtype.stored_fill(to.named.fill(), to.bits, to.order).map_err(|error| {
+        let (dtype, fill) = (to.dtype, dtype::fill_text(to.named.fill()));
+        Error::usage(format!("tensor {name:?}: a fill of {fill} for {dtype}: {error}"))
+    })
 }
 
 /// Why a tensor cannot be read or written as asked.
@@ -339,6 +349,11 @@ impl Unfit {
             return Error::unsupported(path, said).with(&[Remedy::LeaveOut, Remedy::SkipUnfit]);
         }
         Error::usage(said).with(&[Remedy::LeaveOut, Remedy::OtherLayout, Remedy::SkipUnfit])
+    }
+
+    /// The error where no other tensors are asked for.
+    pub(crate) fn alone(self, path: &Path) -> Error {
+        if self.refused { Error::unsupported(path, self.said) } else { Error::usage(self.said) }
     }
 }
 
@@ -455,12 +470,17 @@ pub(crate) fn total_bytes(jobs: &[Job]) -> u64 {
 }
 
 fn plan(name: &str, from: &Held, to: &Held, fill: u128) -> Result<Plan, Error> {
+    Plan::new(from.layout(), to.layout(), elements(from, to), fill)
+        .map_err(|error| unplanned(name, &error))
+}
+
+/// The widths of elements that move, and what wider ones begin with.
+pub(crate) fn elements(from: &Held, to: &Held) -> Elements {
     let extend = if from.dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero };
-    let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
-    Plan::new(from.layout(), to.layout(), elements, fill).map_err(|error| unplanned(name, &error))
+    Elements { src_bits: from.bits, dst_bits: to.bits, extend }
 }
 
 /// No plan moves a tensor.
-fn unplanned(name: &str, error: &tilewright_relayout::Error) -> Error {
+pub(crate) fn unplanned(name: &str, error: &tilewright_relayout::Error) -> Error {
     Error::usage(format!("tensor {name:?}: {error}"))
 }

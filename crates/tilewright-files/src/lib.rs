@@ -8,6 +8,7 @@
 //! | whether a result is right | [`verify`] |
 //! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
 //! | whether two files or folders hold the same arrays | [`same_data`](fn@same_data) |
+//! | a tensor, or a box of one, in memory, in any layout | [`Input::reader`], [`Reader::read_into`] |
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
 //!
 //! Read and written are safetensors files, checkpoints of several such files by their index, GGUF, NumPy's
@@ -76,6 +77,7 @@ mod patch;
 mod pipeline;
 mod place;
 mod pool;
+mod reader;
 mod reading;
 mod report;
 mod request;
@@ -85,6 +87,7 @@ mod same_data;
 mod set;
 mod shares;
 mod sink;
+mod slabs;
 mod source;
 mod space;
 mod stamp;
@@ -107,6 +110,7 @@ pub use input::Input;
 pub use job::{Action, Job};
 pub use open::{open, open_file, open_stream, open_watched};
 pub use place::{has_ending, has_prefix, is_stream};
+pub use reader::Reader;
 pub use reading::Reading;
 pub use report::Report;
 pub use request::{DEFAULT_MEMORY, Request};

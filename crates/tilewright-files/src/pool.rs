@@ -5,6 +5,8 @@ use std::ops::Range;
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 use tilewright_relayout::{Error, Plan};
 
+use crate::source::Source;
+
 /// No thread makes fewer bytes than this.
 const LEAST: usize = 64 << 10;
 
@@ -47,5 +49,20 @@ impl Pool {
             plan.run_range(from..from + out.len() as u64, src, out)
         };
         pool.install(|| out.par_chunks_mut(each).enumerate().try_for_each(part))
+    }
+
+    /// [`Source::read`], shared out.
+    pub(crate) fn read(
+        &self,
+        source: &Source,
+        bytes: &mut [u8],
+        at: u64,
+    ) -> Result<(), crate::Error> {
+        let Some(pool) = self.pool.as_ref().filter(|_| bytes.len() >= 2 * LEAST) else {
+            return source.read(bytes, at);
+        };
+        let each = bytes.len().div_ceil(pool.current_num_threads()).next_multiple_of(LEAST);
+        let part = |(i, bytes): (usize, &mut [u8])| source.read(bytes, at + (i * each) as u64);
+        pool.install(|| bytes.par_chunks_mut(each).enumerate().try_for_each(part))
     }
 }

@@ -50,3 +50,33 @@ fn allocated_bytes_of_tensors_are_those_that_are_counted() {
         assert!(counted / 8 <= each && each <= counted, "{to}: {each} bytes");
     }
 }
+
+/// Beside the result a reading holds a window of the file, and no second copy of the tensor.
+#[test]
+fn a_reading_holds_little_beside_its_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.safetensors");
+    let (rows, columns) = (8u64 << 10, 2u64 << 10);
+    let len = rows * columns * 2;
+    let header = format!(
+        r#"{{"t":{{"dtype":"BF16","shape":[{rows},{columns}],"data_offsets":[0,{len}]}}}}"#
+    );
+    let bytes = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes()].concat();
+    fs::write(&path, &bytes).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_len(bytes.len() as u64 + len).unwrap();
+    let input = open(&path, &Reading::default()).unwrap();
+    let box_of = [[0..rows, 0..columns], [5..rows - 5, 3..columns - 3]];
+    for (text, part) in ["row-major", "col-major", "zN", "{1,0:T(8,128)(2,1)}"]
+        .iter()
+        .flat_map(|text| box_of.iter().map(move |part| (text, part)))
+    {
+        let to = Spec::parse(text).unwrap();
+        let mut out = Vec::new();
+        let reader = input.reader(&input.tensors()[0], Some(&to), Some(part)).unwrap();
+        out.resize(reader.bytes() as usize, 1);
+        let measured = allocation_counter::measure(|| reader.read_into(&mut out, 1, &()).unwrap());
+        println!("{text} {part:?}: {} bytes", measured.bytes_max);
+        assert!(measured.bytes_max < 12 << 20, "{text}: {} bytes", measured.bytes_max);
+        assert!(out.len() as u64 > len / 2 && measured.bytes_max < len / 2);
+    }
+}

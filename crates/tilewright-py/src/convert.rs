@@ -7,6 +7,7 @@ use std::{
         Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use pyo3::{
@@ -36,7 +37,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// The job as `convert` and `verify` are told it: a dictionary of their keywords.
-fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
+pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     let value = |name| given(job, name);
     let mut request = Request::new()
         .verify(flag(job, "verify")?)
@@ -144,7 +145,7 @@ fn convert<'py>(
 }
 
 /// Sentences about a file, each of which was issued as a warning where the package was called.
-fn warned(
+pub(crate) fn warned(
     py: Python<'_>,
     path: &Path,
     sentences: impl Iterator<Item = String>,
@@ -214,11 +215,16 @@ fn info<'py>(
     Ok((rows, warned(py, &path, opened.warnings())?))
 }
 
+/// The time between two looks for the interrupt key.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// Follows a run for Python: calls back with the bytes done and the bytes in all, and looks for the interrupt key.
 pub(crate) struct Watcher {
     progress: Option<Py<PyAny>>,
     total: AtomicU64,
     done: AtomicU64,
+    /// When the interrupt key was last looked for.
+    looked: Mutex<Instant>,
     /// What Python raised, which ends the run.
     raised: Mutex<Option<PyErr>>,
 }
@@ -233,10 +239,25 @@ impl Watcher {
         }
         let progress = progress.map(|progress| progress.clone().unbind());
         let (total, done) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Watcher { progress, total, done, raised: Mutex::new(None) })
+        let looked = Mutex::new(Instant::now());
+        Ok(Watcher { progress, total, done, looked, raised: Mutex::new(None) })
+    }
+
+    /// Whether it is time to look: always, if someone is called back, else not so often that other threads are kept
+    /// from the interpreter.
+    fn is_time(&self) -> bool {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_time = self.progress.is_some() || looked.elapsed() >= PAUSE;
+        if is_time {
+            *looked = Instant::now();
+        }
+        is_time
     }
 
     fn look(&self) {
+        if !self.is_time() {
+            return;
+        }
         let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
         self.ask(|py| {
             py.check_signals()?;

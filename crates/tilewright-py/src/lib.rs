@@ -19,7 +19,9 @@ mod forks;
 mod integer;
 mod layout;
 mod narrow;
+mod open;
 mod order;
+mod part;
 mod plan;
 mod prepare;
 mod program;
@@ -60,5 +62,6 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     copy::register(module)?;
     convert::register(module)?;
     fingerprint::register(module)?;
+    open::register(module)?;
     program::register(module)
 }

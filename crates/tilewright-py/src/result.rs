@@ -109,6 +109,11 @@ impl Form {
         }
     }
 
+    /// What an output's elements must be, where they have a name.
+    pub(crate) fn dtype(&self) -> Option<Dtype> {
+        self.dtype
+    }
+
     /// Refuses an output of other elements; bytes are taken for any.
     pub(crate) fn check(&self, py: Python<'_>, source: &Memory, out: &Memory) -> PyResult<()> {
         let facts = &out.facts;

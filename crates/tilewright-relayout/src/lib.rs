@@ -11,6 +11,7 @@
 //! | a byte range of the destination, the source in memory | [`Plan::run_range`] |
 //! | a byte range of the destination, reading only what it needs | [`Plan::chunk`], [`Plan::ranges`] |
 //! | boxes of elements, where neither reads nor writes would be long | [`Plan::tiles`] |
+//! | what padding holds, before parts are moved | [`Plan::pad`] |
 //! | within one buffer | [`Plan::in_place`] |
 //! | strided arrays, as other libraries have them | [`Plan::of_strides`] |
 //! | whether elements fit in fewer bits | [`Elements::first_cut`] |

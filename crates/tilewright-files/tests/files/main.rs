@@ -13,6 +13,7 @@ mod memory;
 mod npz;
 mod output;
 mod overlap;
+mod read;
 mod shapes;
 mod sharded;
 mod verified;

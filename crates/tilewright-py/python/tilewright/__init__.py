@@ -21,6 +21,7 @@ True
 | strided arrays copied at the speed of memory | ``contiguous``, ``copy_``, ``empty_like`` |
 | a file of weights in another layout | ``convert``, ``verify``, ``info`` |
 | whether data are the same, in any layout and file | ``fingerprint``, ``fingerprints``, ``same_data`` |
+| tensors of a file as arrays, in the layout that is asked for | ``open``, ``Checkpoint`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
 | the same in compiled torch programs; torch's own copies made faster | ``tilewright.torch`` |
 """
@@ -47,7 +48,9 @@ from tilewright._errors import OverflowError as OverflowError  # noqa: A004
 from tilewright._errors import PermissionError as PermissionError  # noqa: A004
 from tilewright._fingerprints import Fingerprint, Fingerprints, SameData, fingerprint, fingerprints, same_data
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
+from tilewright._open import open as open  # noqa: A004
 from tilewright._tilewright import (
+    Checkpoint,
     Comparison,
     Drawing,
     Explanation,
@@ -74,6 +77,7 @@ from tilewright._tilewright import (
 
 __all__ = [
     *_errors.__all__,
+    "Checkpoint",
     "Comparison",
     "Contents",
     "Drawing",

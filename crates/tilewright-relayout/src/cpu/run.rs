@@ -34,13 +34,7 @@ impl Plan {
     /// ```
     pub fn run(&self, src: &[u8], dst: &mut [u8], threads: usize) -> Result<(), Error> {
         self.check_source(src.len())?;
-        let bytes = self.dst_bytes();
-        let given = dst.len();
-        let Some(out) = usize::try_from(bytes).ok().and_then(|bytes| dst.get_mut(..bytes)) else {
-            return Err(Error::buffer(format!(
-                "a destination of {given} bytes; the plan writes {bytes}"
-            )));
-        };
+        let out = self.destination(dst)?;
         self.0.run_all(threads, src, out)
     }
 
@@ -67,6 +61,39 @@ impl Plan {
         check_out(&range, out.len())?;
         self.0.run(range, src, out);
         Ok(())
+    }
+
+    /// Writes the padding of `dst`, and with it whatever else that makes less work: elements are written later, for
+    /// instance part by part by [`Program::of_part`](crate::Program::of_part). 0 threads stand for one per core.
+    ///
+    /// # Errors
+    /// As [`Plan::run`].
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout};
+    /// use tilewright_relayout::{Elements, Plan};
+    /// let rows = TensorLayout::new(&[2, 3], &Layout::parse("(2,4):(4,1)").unwrap(), 8).unwrap();
+    /// let plan = Plan::new(&rows, &rows, Elements::same(8), 7).unwrap();
+    /// let mut out = [0; 8];
+    /// plan.pad(&mut out, 1).unwrap();
+    /// assert_eq!((out[3], out[7]), (7, 7));
+    /// assert!(plan.pad(&mut out[..5], 1).unwrap_err().is_buffer());
+    /// ```
+    pub fn pad(&self, dst: &mut [u8], threads: usize) -> Result<(), Error> {
+        let out = self.destination(dst)?;
+        if self.padding() > 0 {
+            self.0.in_ranges(threads, 0, out, |range, out| self.0.fill(&range, out))?;
+        }
+        padding::clear_tail(&self.0.program, self.dst_bytes(), out);
+        Ok(())
+    }
+
+    /// The bytes that are written, of a buffer that may be longer.
+    fn destination<'a>(&self, dst: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        let (bytes, given) = (self.dst_bytes(), dst.len());
+        usize::try_from(bytes).ok().and_then(|bytes| dst.get_mut(..bytes)).ok_or_else(|| {
+            Error::buffer(format!("a destination of {given} bytes; the plan writes {bytes}"))
+        })
     }
 
     fn check_source(&self, given: usize) -> Result<(), Error> {

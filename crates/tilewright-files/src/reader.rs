@@ -1,0 +1,592 @@
+//! A tensor, or a box of one, read into the caller's memory in any layout.
+//!
+//! Law: what is read is what a conversion of the tensor to that layout holds; of a box, what one of the box alone
+//! would. Beside the result no more than [`BESIDE`] bytes are held.
+//!
+//! | way | where |
+//! |---|---|
+//! | straight | runs of elements are long on both sides: they are read to their places |
+//! | slabs | windows of the storage are boxes of coordinates: a window is read, its elements are moved to their places |
+//! | ranges | else: what a range of the result needs is read, and the range is made of it |
+
+use std::ops::Range;
+
+use tilewright_core::{ByteOrder, Fill, TensorLayout};
+use tilewright_notation::{Named, Spec};
+use tilewright_relayout::{Chunk, Elements, Plan, Program, Region};
+
+use crate::{
+    Error, Input, Reading, Tensor, Watch,
+    boxes::{Area, size},
+    budget::{Budget, Buffer},
+    held::Held,
+    job::{elements, read_as, reversed, stored_fill, target, unplanned},
+    pool::Pool,
+    slabs::{Slabs, meet},
+    source::Source,
+    watch::go_on,
+};
+
+/// The most bytes that are held beside a result.
+const BESIDE: u64 = 64 << 20;
+
+/// The sizes that decide between the ways, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    /// The most of buffers in one step: of a window, and of what a range needs.
+    most: u64,
+    /// A window for one thread: what is read stays in the processor's cache until it is moved.
+    window: u64,
+    /// Runs of this length are read to their places.
+    long: u64,
+}
+
+const SIZES: Sizes = Sizes { most: 24 << 20, window: 2 << 20, long: 64 << 10 };
+
+/// Gaps of up to this number of bytes are read: a call costs more than they do.
+const GAP: u64 = 4 << 10;
+
+/// The most bytes that are read between two looks at whether to stop.
+const STEP: usize = 4 << 20;
+
+/// A tensor, or a box of one, as it is to be read: decided and checked, and nothing read yet.
+///
+/// ```
+/// # use tilewright_files::{Reading, open};
+/// use tilewright_notation::Spec;
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+/// let input = open(path, &Reading::default()).unwrap();
+/// let tensor = input.tensors().iter().find(|tensor| tensor.name().contains("k_proj")).unwrap();
+/// let to = Spec::parse("zN").unwrap();
+/// let reader = input.reader(tensor, Some(&to), None).unwrap();
+/// assert_eq!(reader.layout().storage_shape(), [13, 4, 16, 16]);
+/// let mut out = vec![0; reader.bytes() as usize];
+/// reader.read_into(&mut out, 1, &()).unwrap();
+///
+/// // Ten rows of it, as they are.
+/// let rows = input.reader(tensor, None, Some(&[5..15, 0..200])).unwrap();
+/// assert_eq!((rows.layout().to_spec(), rows.bytes()), ("bf16[10,200] row-major", 4000));
+/// ```
+#[derive(Debug)]
+pub struct Reader<'i> {
+    name: &'i str,
+    source: &'i Source,
+    /// Where the tensor begins.
+    at: u64,
+    from: Held,
+    to: Held,
+    /// What of it is read, counted in what moves: elements, or blocks of them.
+    area: Area,
+    program: Program,
+    fill: u128,
+}
+
+impl Input {
+    /// A tensor of this input as it is to be read: in the layout `to`, else with its logical dims, the last
+    /// fastest, whatever the file stores; of `part`, a range of each dim, alone. The lowest byte of an element comes
+    /// first, unless `to` says otherwise.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for a layout that does not fit the tensor, or its part; unsupported for a tensor that no
+    /// layout can be given to.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let ids = &input.tensors()[0];
+    /// assert_eq!(input.reader(ids, None, None).unwrap().bytes(), ids.bytes());
+    /// let end = ids.dims()[0];
+    /// let error = input.reader(ids, None, Some(&[0..end + 1])).unwrap_err();
+    /// assert!(error.is_usage() && error.to_string().contains("a box"));
+    /// ```
+    pub fn reader<'i>(
+        &'i self,
+        tensor: &'i Tensor,
+        to: Option<&Spec>,
+        part: Option<&[Range<u64>]>,
+    ) -> Result<Reader<'i>, Error> {
+        let name = tensor.name();
+        let from = read_as(tensor, &Reading::default()).map_err(|why| why.alone(&self.path))?;
+        let (source, at) = self.place(tensor)?;
+        let whole: Area = from.dims().iter().map(|extent| 0..*extent).collect();
+        let asked = part.unwrap_or(&whole);
+        let area = checked(name, &from, asked)?;
+        let dims: Vec<u64> = asked.iter().map(|range| range.end - range.start).collect();
+        let failed = |said: String| Error::usage(format!("tensor {name:?}: {said}"));
+        let plain = plain(&from, &dims).map_err(failed)?;
+        let to = match to {
+            Some(spec) => target(name, &plain, spec, (None, true), false)?.map_err(Error::usage)?,
+            None => plain,
+        };
+        let fill = stored_fill(name, &to)?;
+        let origin: Vec<u64> = area.iter().map(|range| range.start).collect();
+        let extents = to.layout().extents();
+        let zeros = vec![0; extents.len()];
+        let sides = ((from.layout(), &*origin), (to.layout(), &*zeros));
+        let program = Program::of_part(sides.0, sides.1, extents, elements(&from, &to))
+            .map_err(|error| unplanned(name, &error))?;
+        Ok(Reader { name, source, at, from, to, area, program, fill })
+    }
+}
+
+/// A box of a tensor, counted in what moves.
+fn checked(name: &str, from: &Held, asked: &[Range<u64>]) -> Result<Area, Error> {
+    let (dims, n) = (from.dims(), from.together());
+    let refused = |said: String| Err(Error::usage(format!("tensor {name:?}: {said}")));
+    if asked.len() != dims.len() {
+        let (rank, given) = (dims.len(), asked.len());
+        return refused(format!("a box of rank {given} of a tensor of rank {rank}, dims {dims:?}"));
+    }
+    for (dim, (range, extent)) in asked.iter().zip(dims).enumerate() {
+        let Range { start, end } = range;
+        if start > end || end > extent {
+            return refused(format!("a box from {start} to {end} in dim {dim} of extent {extent}"));
+        }
+    }
+    let mut area = asked.to_vec();
+    if let Some(last) = area.last_mut().filter(|_| n > 1) {
+        let Range { start, end } = *last;
+        if !start.is_multiple_of(n) || !end.is_multiple_of(n) {
+            let dtype = from.dtype;
+            return refused(format!(
+                "a box from {start} to {end} in the last dim; of {dtype} legal are multiples of {n}, which are a block"
+            ));
+        }
+        *last = start / n..end / n;
+    }
+    Ok(area)
+}
+
+/// An array of these dims, the last fastest.
+fn plain(from: &Held, dims: &[u64]) -> Result<Held, String> {
+    let layout = TensorLayout::row_major(dims).map_err(|error| error.to_string())?;
+    let named = Named::new("row-major", layout, None, None, Fill::Unspecified);
+    let held = Held::of(&named, from.dtype, from.bits, Fill::Unspecified)?;
+    held.ordered(ByteOrder::Little)
+}
+
+impl Reader<'_> {
+    /// The layout of the result, with the type and width of its elements.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let reader = input.reader(&input.tensors()[0], None, None).unwrap();
+    /// assert_eq!(reader.layout().layout().extents(), input.tensors()[0].dims());
+    /// ```
+    pub fn layout(&self) -> &Named {
+        &self.to.named
+    }
+
+    /// The length of the result in bytes.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let tensor = &input.tensors()[0];
+    /// assert_eq!(input.reader(tensor, None, None).unwrap().bytes(), tensor.bytes());
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        self.program.dst_bytes()
+    }
+
+    /// The stored width of an element of the result, in bits; of a block of elements where the type has such.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert_eq!(input.reader(&input.tensors()[0], None, None).unwrap().bits(), 32);
+    /// ```
+    pub fn bits(&self) -> u32 {
+        self.to.bits
+    }
+
+    /// Whether the lowest byte of an element comes last.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(!input.reader(&input.tensors()[0], None, None).unwrap().is_big_endian());
+    /// ```
+    pub fn is_big_endian(&self) -> bool {
+        self.to.named.byte_order().is_some_and(ByteOrder::is_big)
+    }
+
+    /// Reads the result into `out`, of just its length, with this many threads; 0 for one per core. Padding holds what
+    /// the layout promises, else zeros. Where reading fails, some of `out` may be written.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for an `out` of another length; [io](Error::is_io) where the system cannot read;
+    /// corrupt or changed for a file that is not as it was when it was opened;
+    /// [cancelled](Error::is_cancelled) where `watch` says so.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// let tensor = &input.tensors()[0];
+    /// let reader = input.reader(tensor, None, None).unwrap();
+    /// let mut out = vec![0; reader.bytes() as usize];
+    /// reader.read_into(&mut out, 1, &()).unwrap();
+    /// assert_eq!(out, input.bytes(tensor, 1 << 20).unwrap());
+    /// assert!(reader.read_into(&mut out[1..], 1, &()).unwrap_err().is_usage());
+    /// ```
+    pub fn read_into(
+        &self,
+        out: &mut [u8],
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> Result<(), Error> {
+        let (needed, given) = (self.bytes(), out.len());
+        if given as u64 != needed {
+            let said = format!("tensor {:?}: {given} bytes for a result of {needed}", self.name);
+            return Err(Error::usage(said));
+        }
+        // A thread is not worth starting for less.
+        let threads = if self.moved() < 2 * SIZES.window { 1 } else { threads };
+        let (pool, budget) = (Pool::new(threads), Budget::new(BESIDE));
+        Run { reader: self, pool, budget, watch, sizes: SIZES }.run(out)?;
+        self.source.check_unchanged()
+    }
+
+    /// The bytes of the elements that move, in the result.
+    fn moved(&self) -> u64 {
+        (u128::from(size(&self.area)) * u128::from(self.to.bits) / 8) as u64
+    }
+
+    fn failed(&self, error: &tilewright_relayout::Error) -> Error {
+        unplanned(self.name, error)
+    }
+
+    /// Writes what no element is written to.
+    fn pad(&self, out: &mut [u8]) -> Result<(), Error> {
+        if self.to.layout().padding() == 0 && self.to.ends_with_a_byte() {
+            return Ok(());
+        }
+        let (layout, same) = (self.to.layout(), Elements::same(self.to.bits));
+        let plan =
+            Plan::new(layout, layout, same, self.fill).map_err(|error| self.failed(&error))?;
+        plan.pad(out, 1).map_err(|error| self.failed(&error))
+    }
+
+    /// The runs of the whole, where they are long enough to be read one by one.
+    fn straight(&self, least: u64) -> Option<Vec<Region>> {
+        let (from, to) = (&self.from, &self.to);
+        if from.bits != to.bits {
+            return None;
+        }
+        let is_whole = size(&self.area) == from.layout().size();
+        if is_whole && from.layout() == to.layout() && to.layout().padding() == 0 {
+            let run = self.program.dst_bytes();
+            return Some(vec![Region { packed: false, src: 0, dst: 0, run, loops: Vec::new() }]);
+        }
+        let regions = self.program.regions()?;
+        let long = |region: &Region| {
+            !region.packed && (region.run >= least || region.loops.is_empty() && regions.len() == 1)
+        };
+        regions.iter().all(long).then(|| regions.to_vec())
+    }
+}
+
+/// The first bytes of the runs of a region, in the source and in the destination.
+fn starts(region: &Region) -> impl Iterator<Item = (i64, i64)> {
+    let turns: u64 = region.loops.iter().map(|turn| turn.extent).product();
+    (0..turns).map(|i| {
+        let (mut src, mut dst, mut rest) = (region.src, region.dst, i);
+        for turn in region.loops.iter().rev() {
+            let value = (rest % turn.extent) as i64;
+            (src, dst, rest) = (src + value * turn.src, dst + value * turn.dst, rest / turn.extent);
+        }
+        (src, dst)
+    })
+}
+
+/// Ranges of bytes, joined where gaps are short.
+fn joined(ranges: impl Iterator<Item = Range<u64>>) -> impl Iterator<Item = Range<u64>> {
+    let mut ranges = ranges.peekable();
+    std::iter::from_fn(move || {
+        let mut range = ranges.next()?;
+        while let Some(next) = ranges.next_if(|next| next.start <= range.end.saturating_add(GAP)) {
+            range.end = range.end.max(next.end);
+        }
+        Some(range)
+    })
+}
+
+/// One reading, with what it needs.
+struct Run<'r, 'w> {
+    reader: &'r Reader<'r>,
+    pool: Pool,
+    budget: Budget,
+    watch: &'w dyn Watch,
+    sizes: Sizes,
+}
+
+impl Run<'_, '_> {
+    fn run(&self, out: &mut [u8]) -> Result<(), Error> {
+        let (reader, sizes) = (self.reader, self.sizes);
+        self.watch.total(reader.moved());
+        go_on(self.watch)?;
+        reader.pad(out)?;
+        if let Some(regions) = reader.straight(sizes.long) {
+            return self.straight(&regions, out);
+        }
+        let window = sizes.window.saturating_mul(self.pool.threads() as u64).min(sizes.most / 4);
+        match Slabs::new(reader.from.layout(), reader.from.bits, window) {
+            Some(slabs) => self.slabs(slabs, out),
+            None => self.ranges(out),
+        }
+    }
+
+    fn straight(&self, regions: &[Region], out: &mut [u8]) -> Result<(), Error> {
+        for region in regions {
+            for (src, dst) in starts(region) {
+                let (from, to) = (dst as usize, dst as usize + region.run as usize);
+                let bytes = out.get_mut(from..to).ok_or_else(|| self.outside())?;
+                self.read(bytes, src as u64, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn slabs(&self, slabs: Slabs, out: &mut [u8]) -> Result<(), Error> {
+        let (reader, mut room) = (self.reader, None);
+        for slab in slabs {
+            let Some(area) = meet(&slab.area, &reader.area) else { continue };
+            let less = |origin: &[Range<u64>]| -> Vec<u64> {
+                area.iter().zip(origin).map(|(own, whole)| own.start - whole.start).collect()
+            };
+            let extents: Vec<u64> = area.iter().map(|range| range.end - range.start).collect();
+            let program = Program::of_part(
+                (&slab.layout, &less(&slab.area)),
+                (reader.to.layout(), &less(&reader.area)),
+                &extents,
+                reader.program.elements(),
+            );
+            let plan = Plan::of(program.map_err(|error| reader.failed(&error))?);
+            let buffer = self.room(&mut room, plan.src_bytes())?;
+            if area == slab.area {
+                self.read(buffer, slab.from, false)?;
+            } else {
+                self.read_parts(&plan, buffer, slab.from)?;
+            }
+            self.place(&plan, buffer, out)?;
+            self.watch.advance(size(&area) * u64::from(reader.to.bits) / 8);
+        }
+        Ok(())
+    }
+
+    /// Moves what a window holds to its places.
+    fn place(&self, plan: &Plan, window: &[u8], out: &mut [u8]) -> Result<(), Error> {
+        let done = match plan.ranges(u64::MAX).next() {
+            Some(range) if self.pool.threads() > 1 => {
+                let part = out.get_mut(range.start as usize..range.end as usize);
+                let part = part.ok_or_else(|| self.outside())?;
+                self.pool.run_range(plan, range, window, part)
+            }
+            _ => plan.run(window, out, 1),
+        };
+        done.map_err(|error| self.reader.failed(&error))
+    }
+
+    /// Reads what a plan needs of a window from byte `from` on.
+    fn read_parts(&self, plan: &Plan, window: &mut [u8], from: u64) -> Result<(), Error> {
+        for range in joined(plan.program().source_ranges()) {
+            let bytes = window.get_mut(range.start as usize..range.end as usize);
+            self.read(bytes.ok_or_else(|| self.outside())?, from + range.start, false)?;
+        }
+        Ok(())
+    }
+
+    /// By ranges of the result, each of what it needs of the source.
+    fn ranges(&self, out: &mut [u8]) -> Result<(), Error> {
+        let (reader, mut room) = (self.reader, None);
+        let plan = Plan::of(reader.program.clone());
+        if plan.src_bytes() <= self.sizes.most {
+            let buffer = self.room(&mut room, plan.src_bytes())?;
+            self.read_parts(&plan, buffer, 0)?;
+            self.place(&plan, buffer, out)?;
+            self.watch.advance(reader.moved());
+            return Ok(());
+        }
+        for range in plan.ranges(self.sizes.window) {
+            let mut pending = vec![range];
+            while let Some(range) = pending.pop() {
+                let chunk = plan.chunk(range.clone()).map_err(|error| reader.failed(&error))?;
+                match self.halves(&chunk) {
+                    Some([low, high]) => pending.extend([high, low]),
+                    None => self.chunk(&chunk, &mut room, out)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The halves of a range that needs too much; an element is never cut.
+    fn halves(&self, chunk: &Chunk) -> Option<[Range<u64>; 2]> {
+        let held = (chunk.buffer_len() as u64).saturating_add(chunk.overhead_bytes());
+        let (range, unit) = (chunk.range(), u64::from(self.reader.to.bits.div_ceil(8)));
+        let len = range.end - range.start;
+        let middle = range.start + (len / 2).next_multiple_of(unit);
+        (held > self.sizes.most && len > unit).then(|| [range.start..middle, middle..range.end])
+    }
+
+    fn chunk<'b>(
+        &'b self,
+        chunk: &Chunk,
+        room: &mut Option<Buffer<'b>>,
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let buffer = self.room(room, chunk.buffer_len() as u64)?;
+        for read in chunk.reads() {
+            let bytes = buffer.get_mut(read.at..read.at + read.len);
+            self.read(bytes.ok_or_else(|| self.outside())?, read.src, false)?;
+        }
+        let range = chunk.range();
+        let part = out.get_mut(range.start as usize..range.end as usize);
+        let part = part.ok_or_else(|| self.outside())?;
+        let done = chunk.run(buffer, part, self.pool.threads());
+        done.map_err(|error| self.reader.failed(&error))?;
+        self.watch.advance(range.end - range.start);
+        Ok(())
+    }
+
+    /// The first `len` bytes of a buffer that is kept.
+    fn room<'a, 'b>(
+        &'b self,
+        room: &'a mut Option<Buffer<'b>>,
+        len: u64,
+    ) -> Result<&'a mut [u8], Error> {
+        if room.as_ref().is_none_or(|room| (room.len() as u64) < len) {
+            *room = None;
+            *room = Some(self.budget.buffer(len)?);
+        }
+        let bytes = room.as_mut().and_then(|room| room.get_mut(..len as usize));
+        bytes.ok_or_else(|| self.outside())
+    }
+
+    /// Fills `bytes` from byte `from` of the tensor on; `done` if they are the result.
+    fn read(&self, bytes: &mut [u8], from: u64, done: bool) -> Result<(), Error> {
+        let (reader, unit) = (self.reader, reversed(&self.reader.from, &self.reader.to));
+        let mut at = reader.at.saturating_add(from);
+        for step in bytes.chunks_mut(STEP) {
+            go_on(self.watch)?;
+            self.pool.read(reader.source, step, at)?;
+            at += step.len() as u64;
+            if done {
+                self.watch.advance(step.len() as u64);
+            }
+        }
+        if unit == 1 {
+            return Ok(());
+        }
+        if !from.is_multiple_of(unit as u64) || !bytes.len().is_multiple_of(unit) {
+            let said = format!("tensor {:?} is read by parts of its elements", reader.name);
+            return Err(Error::unsupported(reader.source.path(), said));
+        }
+        bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+        Ok(())
+    }
+
+    fn outside(&self) -> Error {
+        Error::usage(format!("tensor {:?}: a place outside its buffer", self.reader.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Conversion, Request, open};
+    use std::path::Path;
+
+    /// A file of one tensor `t`.
+    fn file(path: &Path, dtype: &str, dims: &[u64], data: &[u8]) {
+        let len = data.len();
+        let header =
+            format!(r#"{{"t":{{"dtype":"{dtype}","shape":{dims:?},"data_offsets":[0,{len}]}}}}"#);
+        let size = (header.len() as u64).to_le_bytes();
+        std::fs::write(path, [&size[..], header.as_bytes(), data].concat()).unwrap();
+    }
+
+    fn convert(from: &Path, to: &Path, text: &str) {
+        let request = Request::new().to(Spec::parse(text).unwrap()).force(true);
+        let input = open(from, &Reading::default()).unwrap();
+        Conversion::prepare(&input, to, request).unwrap().run(&()).unwrap();
+    }
+
+    fn bytes(path: &Path) -> Vec<u8> {
+        let input = open(path, &Reading::default()).unwrap();
+        input.bytes(&input.tensors()[0], u64::MAX).unwrap()
+    }
+
+    /// Rows and columns of a matrix in row-major order, of elements of `bits` bits.
+    fn cut(data: &[u8], columns: u64, area: &[Range<u64>], bits: u64) -> Vec<u8> {
+        let rows = area[0].clone();
+        let row = |row: u64| {
+            let [from, to] = [area[1].start, area[1].end].map(|n| (row * columns + n) * bits / 8);
+            data[from as usize..to as usize].to_vec()
+        };
+        rows.flat_map(row).collect()
+    }
+
+    /// Every layout in a file, read in every layout, whole and in boxes, by windows of any size: what conversions of
+    /// the same elements hold.
+    #[test]
+    fn what_is_read_is_what_a_conversion_holds() {
+        let texts = [
+            "row-major",
+            "col-major",
+            "zN",
+            "{1,0:T(8,128)(2,1)}",
+            "{0,1:T(3,5)}",
+            "S<2,4,3> o (64,64):(64,1) valid (40,52)",
+            "(n n0:4) (m1 m0:2) -> n m0 m1 n0",
+            "(40,52):(60,1)",
+        ];
+        let boxes = [[0..40, 0..52], [3..4, 0..52], [0..40, 8..10], [5..39, 6..50], [8..8, 0..52]];
+        let sizes =
+            [(1 << 20, 1 << 20, 64), (1 << 20, 300, 1 << 20), (256, 64, 1 << 20), (1, 1, 8)];
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let mut checked = 0;
+        for (dtype, bits) in [("BF16", 16), ("F4", 4)] {
+            let data: Vec<u8> =
+                (0..40 * 52 * bits / 8).map(|i: u64| (i * 7 + i / 251) as u8).collect();
+            file(&at("whole.safetensors"), dtype, &[40, 52], &data);
+            for text in texts {
+                convert(&at("whole.safetensors"), &at("held.safetensors"), text);
+                let input = open(at("held.safetensors"), &Reading::default()).unwrap();
+                for (area, to) in boxes.iter().flat_map(|area| texts.map(|to| (area, to))) {
+                    let dims = [area[0].end - area[0].start, area[1].end - area[1].start];
+                    let spec = Spec::parse(to).unwrap();
+                    if spec.is_concrete() && dims != [40, 52] {
+                        continue;
+                    }
+                    file(&at("part.safetensors"), dtype, &dims, &cut(&data, 52, area, bits));
+                    convert(&at("part.safetensors"), &at("expected.safetensors"), to);
+                    let expected = bytes(&at("expected.safetensors"));
+                    let reader =
+                        input.reader(&input.tensors()[0], Some(&spec), Some(area)).unwrap();
+                    for ((most, window, long), threads) in
+                        sizes.map(|sizes| [(sizes, 1), (sizes, 3)]).concat()
+                    {
+                        let mut out = vec![0x5A; reader.bytes() as usize];
+                        let (pool, budget) = (Pool::new(threads), Budget::new(BESIDE));
+                        let sizes = Sizes { most, window, long };
+                        Run { reader: &reader, pool, budget, watch: &(), sizes }
+                            .run(&mut out)
+                            .unwrap();
+                        assert!(out == expected, "{dtype} {text} to {to} {area:?} {sizes:?}");
+                        checked += 1;
+                    }
+                }
+            }
+        }
+        assert!(checked > 2000, "{checked}");
+    }
+}
