@@ -29,7 +29,7 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 20] = [
+    let oracles: [(&str, Oracle<'_>); 21] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
@@ -42,6 +42,7 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("sanitizers", &sanitizers),
         ("faults", &faults),
         ("relayout", &relayout),
+        ("fingerprint", &fingerprint),
         ("fuzz", &|root| fuzz(root, searched)),
         ("bounds", &bounds),
         ("licences", &licences),
@@ -327,6 +328,17 @@ fn relayout(root: &Path) -> Verdict {
     let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();
     let mut jobs = command(root, &words);
     // A seed that is set, and a number of jobs, are the caller's.
+    if std::env::var_os("TILEWRIGHT_JOBS").is_none() {
+        jobs.env("TILEWRIGHT_JOBS", "1000000");
+    }
+    verdict(sh(&mut jobs))
+}
+
+/// A million mutations and as many relayouts.
+fn fingerprint(root: &Path) -> Verdict {
+    let words = ["cargo", "test", "--package", "tilewright-fingerprint", "--test", "mutations"];
+    let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();
+    let mut jobs = command(root, &words);
     if std::env::var_os("TILEWRIGHT_JOBS").is_none() {
         jobs.env("TILEWRIGHT_JOBS", "1000000");
     }

@@ -10,11 +10,13 @@ use clap_complete::Shell;
 
 mod bench;
 mod convert;
+mod fingerprint;
 mod help;
 mod show;
 
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
+pub(crate) use fingerprint::{Fingerprint, SameData};
 pub(crate) use help::command;
 pub(crate) use show::{Colour, Show};
 
@@ -90,6 +92,32 @@ Examples:
   tilewright verify nhwc.npy --against conv.npy --to NHWC
   tilewright verify zn.npz --against arrays.npz --json")]
     Verify(Verify),
+    /// Print a fingerprint of every tensor's data, whatever its layout and file
+    #[command(after_help = "\
+A line a tensor, NAME DTYPE [DIMS] HEX, sorted by name, then one for all. It is
+the same in every layout, format and number of files, and padding never counts.
+A folder is read by its index of shards, or else every file of tensors in it.
+It finds accidents; for data that somebody may forge take a --key of your own.
+
+Examples:
+  tilewright fingerprint model.safetensors
+  tilewright fingerprint checkpoint/ --tensor '*.q_proj.weight'
+  tilewright fingerprint zn.safetensors --json")]
+    Fingerprint(Fingerprint),
+    /// Whether two files or folders hold the same arrays, in any layouts
+    #[command(
+        name = "same-data",
+        after_help = "\
+`same`, or a line for each tensor that differs: the first coordinate that does,
+with both values as bits, and what it would be the same as, transposed,
+byte-swapped, or under another name. Then the exit code is 1.
+
+Examples:
+  tilewright same-data model.safetensors zn.safetensors
+  tilewright same-data checkpoint/ model.gguf
+  tilewright same-data trainer/ engine/ --json"
+    )]
+    SameData(SameData),
     /// List the tensors of a file with their layouts
     #[command(after_help = "\
 Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json,

@@ -2,9 +2,11 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "convert",
     "verify",
+    "fingerprint",
+    "same-data",
     "info",
     "show",
     "explain",

@@ -13,20 +13,16 @@ use crate::{
     budget::Held as Memory,
     crew::Crew,
     held::Held,
+    loops::Loops,
     padding,
     patch::{Patch, Places, Side, comparing},
     rows::{Rows, Stretch},
+    sweep,
     word::{element, words},
 };
 
 /// The most bytes of a box on one side, which then stays in the processor's cache.
 const MOST: u64 = 256 << 10;
-
-/// The elements that are compared together where both sides are in a buffer: they stay in the fastest cache.
-const CELL: u64 = 4096;
-
-/// The sides of boxes that are not cut into cells: rows would be too short.
-const LONG: u64 = 64;
 
 /// The first difference between a result and its original, if there is any.
 pub(crate) fn tensors(
@@ -103,11 +99,14 @@ fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Dif
     let limit = budget.limit() / members as u64;
     let room = (limit / 8 * 3).min(MOST);
     let (a, b) = (to.held.layout(), from.held.layout());
+    let (held, was) = (&to.held, &from.held);
+    let kept = (held.bits, held.order) == (was.bits, was.order) && sweep::is_swept(held.bits);
     let join = || {
         let most_kept = ((limit / 8).min(MOST) / size_of::<Stretch>() as u64) as usize;
-        let (list, kept) = ((limit / 16).min(MOST), (most_kept * size_of::<Stretch>()) as u64);
+        let (list, stretches) = ((limit / 16).min(MOST), (most_kept * size_of::<Stretch>()) as u64);
         let mut pair = Pair {
-            _kept: budget.held(kept)?,
+            _kept: budget.held(stretches)?,
+            loops: kept.then(|| Loops::new([a, b])).flatten(),
             rows: Rows::new(a, b, most_kept).map_err(comparing)?,
             a: Patch::new(to, room, list, budget)?,
             b: Patch::new(from, room, list, budget)?,
@@ -124,6 +123,8 @@ fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Dif
 /// Both sides of a box, while elements are compared.
 struct Pair<'s, 'b> {
     _kept: Memory<'b>,
+    /// Where elements of whole bytes stay as they are.
+    loops: Option<Loops<'s>>,
     rows: Rows<'s>,
     a: Patch<'s, 'b>,
     b: Patch<'s, 'b>,
@@ -145,8 +146,16 @@ impl Pair<'_, '_> {
     fn differing(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
         let mut pending = vec![area.clone()];
         while let Some(area) = pending.pop() {
+            if let Some(parts) = self.loops.as_ref().and_then(|loops| loops.cut(&area)) {
+                pending.extend(parts.into_iter().rev());
+                continue;
+            }
+            if self.is_same(&area)? {
+                continue;
+            }
+            // Here is a difference, or what loops cannot reach.
             if self.a.read(&area)? && self.b.read(&area)? {
-                match self.compare_all(&area)? {
+                match self.compare(&area)? {
                     None => continue,
                     found => return Ok(found),
                 }
@@ -160,23 +169,19 @@ impl Pair<'_, '_> {
         Ok(None)
     }
 
-    /// The first element that differs in the buffers, cell by cell.
-    fn compare_all(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
-        let mut pending = vec![area.clone()];
-        while let Some(area) = pending.pop() {
-            let longest = area.iter().map(|range| range.end - range.start).max().unwrap_or(0);
-            let large = longest > LONG && boxes::size(&area) > CELL && self.rows.are_alike();
-            match boxes::halves(&area).filter(|_| large) {
-                Some([low, high]) => pending.extend([high, low]),
-                None => match self.compare(&area)? {
-                    None => {}
-                    found => return Ok(found),
-                },
-            }
-        }
-        Ok(None)
+    /// Whether the elements of a box are known to be equal: they have loops in both files, and room for them.
+    fn is_same(&mut self, area: &Area) -> Result<bool, Error> {
+        let Some(loops) = &self.loops else { return Ok(false) };
+        let found = loops.of(area).map_err(comparing)?;
+        let Some((first, mut turns)) = found else { return Ok(false) };
+        let a = self.a.gather(first[0], &mut turns, 0)?;
+        let b = self.b.gather(first[1], &mut turns, 1)?;
+        let Some(first) = a.zip(b) else { return Ok(false) };
+        let bytes = [self.a.bytes(), self.b.bytes()];
+        Ok(sweep::same(self.from.bits, bytes, first.into(), turns))
     }
 
+    /// The first element of a box that differs in the buffers.
     fn compare(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
         let Pair { rows, a, b, to, from, .. } = self;
         let mut both = Both { a, b, to: to.held, from };

@@ -52,9 +52,13 @@ pub(crate) enum Case {
     OldNote,
     /// One array that needs no note over one with its own.
     NoNote,
+    /// One array with a note beside it, written in tiles where nothing is.
+    NewTiles,
+    /// The same over another.
+    OldTiles,
 }
 
-pub(crate) const CASES: [Case; 8] = [
+pub(crate) const CASES: [Case; 10] = [
     Case::NewSet,
     Case::OldSet,
     Case::MarkedSet,
@@ -63,6 +67,8 @@ pub(crate) const CASES: [Case; 8] = [
     Case::NewNote,
     Case::OldNote,
     Case::NoNote,
+    Case::NewTiles,
+    Case::OldTiles,
 ];
 
 impl Case {
@@ -71,7 +77,7 @@ impl Case {
     }
 
     fn force(self) -> bool {
-        !matches!(self, Case::NewSet | Case::NewFile | Case::NewNote)
+        !matches!(self, Case::NewSet | Case::NewFile | Case::NewNote | Case::NewTiles)
     }
 
     fn file(self) -> &'static str {
@@ -79,7 +85,21 @@ impl Case {
     }
 
     fn to(self) -> &'static str {
-        if matches!(self, Case::NewNote | Case::OldNote) { "{0,1:T(2,2)}" } else { "col-major" }
+        match self {
+            Case::NewNote | Case::OldNote => "{0,1:T(2,2)}",
+            _ if self.is_tiled() => "{2,0,1}",
+            _ => "col-major",
+        }
+    }
+
+    /// Whether the result is written in tiles, at their places in the file.
+    pub(crate) fn is_tiled(self) -> bool {
+        matches!(self, Case::NewTiles | Case::OldTiles)
+    }
+
+    /// The shape of an array of bytes; one in tiles does not fit into memory.
+    fn shape(self) -> &'static [u64] {
+        if self.is_tiled() { &[8, 8, 100] } else { &[2, 6] }
     }
 }
 
@@ -93,8 +113,9 @@ fn safetensors(name: &str, seed: u8) -> Vec<u8> {
 fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
     fs::create_dir_all(folder).unwrap();
     if !case.is_set() {
-        let mut bytes = crate::container::npy::header_bytes("|u1", false, &[2, 6]);
-        bytes.extend((0..12).map(|i| seed + i));
+        let mut bytes = crate::container::npy::header_bytes("|u1", false, case.shape());
+        let len = case.shape().iter().product::<u64>();
+        bytes.extend((0..len).map(|i| (i / 251 + i) as u8 ^ seed));
         return fs::write(folder.join(case.file()), bytes).unwrap();
     }
     let [a, b] = shards;
@@ -111,7 +132,7 @@ pub(crate) fn prepare(case: Case) -> TempDir {
     make(&input, case, ["1.safetensors", "2.safetensors"], 1);
     fs::create_dir(&out).unwrap();
     match case {
-        Case::NewSet | Case::NewFile | Case::NewNote => {}
+        Case::NewSet | Case::NewFile | Case::NewNote | Case::NewTiles => {}
         Case::OldNote | Case::NoNote => {
             make(&folder.path().join("old"), case, ["", ""], 50);
             let old = open(folder.path().join("old").join(case.file()), &Reading::default());
@@ -124,7 +145,7 @@ pub(crate) fn prepare(case: Case) -> TempDir {
             let marked = ["1.tilewright-0123456789abcdef.safetensors", "2.safetensors"];
             make(&out, case, marked, 50);
         }
-        Case::OldFile => make(&out, case, ["", ""], 50),
+        Case::OldFile | Case::OldTiles => make(&out, case, ["", ""], 50),
     }
     folder
 }
@@ -149,7 +170,7 @@ pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
         return Seen::Nothing;
     }
     let input = open(&out, &Reading::default()).unwrap();
-    let bytes = |tensor| input.bytes(tensor, 100).unwrap();
+    let bytes = |tensor| input.bytes(tensor, 1 << 20).unwrap();
     let layout = |tensor: &Tensor| tensor.layout().to_spec();
     Seen::Tensors(
         input.tensors().iter().map(|it| (it.name().into(), layout(it), bytes(it))).collect(),

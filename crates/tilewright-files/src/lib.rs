@@ -7,6 +7,8 @@
 //! | what that would do | [`Conversion::jobs`] |
 //! | whether a result is right | [`verify`] |
 //! | a tensor, or a box of one, in memory, in any layout | [`Input::reader`], [`Reader::read_into`] |
+//! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
+//! | whether two files or folders hold the same arrays | [`same_data`](fn@same_data) |
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
 //!
 //! Read and written are safetensors files, checkpoints of several such files by their index, GGUF, NumPy's
@@ -39,6 +41,7 @@ mod access;
 mod boxes;
 mod budget;
 mod bytes;
+mod collection;
 mod compare;
 mod container;
 mod conversion;
@@ -51,6 +54,7 @@ mod dtype;
 mod error;
 #[cfg(test)]
 mod faults;
+mod fingerprint;
 mod globs;
 mod held;
 mod input;
@@ -58,6 +62,7 @@ mod job;
 mod journal;
 mod lane;
 mod lock;
+mod loops;
 #[cfg(test)]
 mod losses;
 mod mark;
@@ -78,6 +83,7 @@ mod report;
 mod request;
 mod rows;
 mod run;
+mod same_data;
 mod set;
 mod shares;
 mod sink;
@@ -85,6 +91,7 @@ mod slabs;
 mod source;
 mod space;
 mod stamp;
+mod sweep;
 mod temporary;
 mod tensor;
 mod verify;
@@ -94,9 +101,11 @@ mod word;
 mod work;
 
 pub use bytes::bytes;
+pub use collection::Collection;
 pub use conversion::Conversion;
 pub use difference::Difference;
 pub use error::Error;
+pub use fingerprint::{Fingerprints, Printed};
 pub use input::Input;
 pub use job::{Action, Job};
 pub use open::{open, open_file, open_stream, open_watched};
@@ -105,7 +114,9 @@ pub use reader::Reader;
 pub use reading::Reading;
 pub use report::Report;
 pub use request::{DEFAULT_MEMORY, Request};
+pub use same_data::{Alike, Apart, Divergence, same_data};
 pub use tensor::{Piece, Tensor};
+pub use tilewright_fingerprint::{Fingerprint, Key};
 pub use verify::{Verdict, verify};
 pub use watch::Watch;
 pub use whole::write;

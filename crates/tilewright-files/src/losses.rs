@@ -17,8 +17,8 @@ use crate::{
 /// Up to this number of calls, every combination of lost calls is tried.
 const FEW: usize = 10;
 
-/// Where there are more, this number of random combinations beside the plain ones.
-const SOME: usize = 500;
+/// Where there are more, random combinations beside the plain ones, with about this number of calls in all.
+const SOME: usize = 2000;
 
 /// The files of a folder: which file a name has, and what is in it.
 #[derive(Clone, Default)]
@@ -137,7 +137,7 @@ fn losses(count: usize) -> Vec<Vec<bool>> {
         sets.extend([all(&|i| i == one), all(&|i| i != one)]);
     }
     let mut state = 0x9E37_79B9_7F4A_7C15u64;
-    for _ in 0..SOME {
+    for _ in 0..SOME / count {
         let mut next = || {
             state ^= state << 13;
             state ^= state >> 7;
@@ -177,6 +177,8 @@ fn lost_power_leaves_the_new_result_or_the_old_one_whole() {
         let before = seen(folder.path(), case);
         let mut world = World::of(&folder.path().join("out"));
         let done = trace::of(|| run(folder.path(), case).unwrap());
+        let placed = done.iter().filter(|done| matches!(done, Done::Place(..))).count();
+        assert_eq!(placed > 0, case.is_tiled(), "{case:?}");
         let calls = numbered(&mut world, done);
         let after = seen(folder.path(), case);
         let (mut old, mut new) = (0, 0);
@@ -185,15 +187,14 @@ fn lost_power_leaves_the_new_result_or_the_old_one_whole() {
         let mut whole = world.clone();
         calls.iter().for_each(|call| whole.apply(call));
         assert_eq!(whole.visible(), World::of(&folder.path().join("out")).visible());
+        let out = folder.path().join("out");
         for world in &worlds {
-            let again = prepare(case);
-            let out = again.path().join("out");
             fs::remove_dir_all(&out).unwrap();
             fs::create_dir(&out).unwrap();
             for (path, bytes) in world {
                 fs::write(out.join(path.file_name().unwrap()), bytes).unwrap();
             }
-            let found = seen(again.path(), case);
+            let found = seen(folder.path(), case);
             assert!(found == before || found == after, "{case:?}: {found:?} in {world:?}");
             match found == after {
                 true => new += 1,
@@ -201,7 +202,7 @@ fn lost_power_leaves_the_new_result_or_the_old_one_whole() {
             }
         }
         println!(
-            "{case:?}: {} calls, {count} losses, {} states: {old} as before, {new} new",
+            "{case:?}: {} calls, {placed} of them at places, {count} losses, {} states: {old} as before, {new} new",
             calls.len(),
             worlds.len()
         );

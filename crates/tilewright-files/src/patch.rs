@@ -1,6 +1,7 @@
 //! The bytes of one tensor that hold the elements of a box of coordinates, read into a buffer.
 //!
-//! Law: after [`Patch::read`], every element of the box is found, and holds what the file has at its offset.
+//! Laws: after [`Patch::read`], every element of the box is found, and holds what the file has at its offset; after
+//! [`Patch::gather`], so does every place of the buffer that the loops reach.
 
 use crate::{
     Error,
@@ -8,6 +9,7 @@ use crate::{
     budget::{Budget, Buffer, Held as Memory},
     digits::Digits,
     held::Held,
+    loops::{Turn, each},
     rows::{Rows, is_additive},
     source::Source,
 };
@@ -51,7 +53,6 @@ pub(crate) struct Patch<'s, 'b> {
     /// The span found last, and how far it was from the one before.
     last: usize,
     step: isize,
-    even: Even,
 }
 
 impl<'s, 'b> Patch<'s, 'b> {
@@ -68,32 +69,67 @@ impl<'s, 'b> Patch<'s, 'b> {
         let layout = side.held.layout();
         let digits = is_additive(layout).then(|| Digits::new(layout.layout()));
         let spans = Vec::with_capacity(most);
-        let (last, step, even) = (0, 0, Even::default());
-        Ok(Patch { side, digits, bytes, spans, most, _list: memory, last, step, even })
+        let (last, step) = (0, 0);
+        Ok(Patch { side, digits, bytes, spans, most, _list: memory, last, step })
     }
 
     /// Reads a box; false if it does not fit.
     pub(crate) fn read(&mut self, area: &Area) -> Result<bool, Error> {
         self.spans.clear();
-        (self.last, self.step, self.even) = (0, 0, Even::default());
+        (self.last, self.step) = (0, 0);
         if !self.collect(area)? || !self.settle() {
             return Ok(false);
         }
-        let bits = u128::from(self.side.held.bits);
-        let byte = |elements: u64| (u128::from(elements) * bits / 8) as u64;
-        for span in &self.spans {
-            let (from, to, at) = (byte(span.from), byte(span.to), byte(span.at) as usize);
-            if to > self.side.len {
-                let said = format!("byte {to} of a tensor of {} bytes", self.side.len);
-                return Err(Error::corrupt(self.side.source.path(), said));
-            }
-            let bytes = self.bytes.get_mut(at..at + (to - from) as usize).ok_or_else(|| {
-                let name = self.side.name;
-                Error::usage(format!("comparing: tensor {name:?} does not fit into its buffer"))
-            })?;
-            self.side.source.read(bytes, self.side.at + from)?;
+        for i in 0..self.spans.len() {
+            let Span { from, to, at } = self.spans[i];
+            self.fill(from, to, at)?;
         }
         Ok(true)
+    }
+
+    /// Reads elements `from..to` of the storage into the buffer, from its element `at` on.
+    fn fill(&mut self, from: u64, to: u64, at: u64) -> Result<(), Error> {
+        let bits = u128::from(self.side.held.bits);
+        let byte = |elements: u64| u64::try_from(u128::from(elements) * bits / 8);
+        let (Ok(from), Ok(to), Ok(at)) = (byte(from), byte(to), byte(at)) else {
+            return Err(Error::usage("comparing: an element behind the last byte of a file"));
+        };
+        if to > self.side.len {
+            let said = format!("byte {to} of a tensor of {} bytes", self.side.len);
+            return Err(Error::corrupt(self.side.source.path(), said));
+        }
+        let (at, len) = (at as usize, (to - from) as usize);
+        let bytes = self.bytes.get_mut(at..at + len).ok_or_else(|| {
+            let name = self.side.name;
+            Error::usage(format!("comparing: tensor {name:?} does not fit into its buffer"))
+        })?;
+        self.side.source.read(bytes, self.side.at + from)
+    }
+
+    /// Reads what loops reach from `first` on by their steps on one `side`, which become steps in the buffer; where
+    /// the first element is in it, or `None` if they do not fit.
+    pub(crate) fn gather(
+        &mut self,
+        first: i64,
+        turns: &mut [Turn],
+        side: usize,
+    ) -> Result<Option<i64>, Error> {
+        self.spans.clear();
+        let width = u64::from(self.side.held.bits / 8).max(1);
+        let room = self.bytes.len() as u64 / width;
+        let gaps = GAPS.into_iter().map(|gap| gap / width).chain([0]);
+        let found = gaps.into_iter().find_map(|gap| Stretches::of(turns, side, gap, room));
+        let Some(Stretches { len, steps, jumps }) = found else { return Ok(None) };
+        let back = |turn: &Turn, step: i64| (turn.count - 1) as i64 * step.min(0);
+        let low: i64 = first + turns.iter().map(|turn| back(turn, turn.steps[side])).sum::<i64>();
+        let mut read = Ok(());
+        each(&jumps, [low, 0], &mut |[from, at]| {
+            read = self.fill(from as u64, from as u64 + len, at as u64);
+            read.is_ok()
+        });
+        read?;
+        turns.iter_mut().zip(&steps).for_each(|(turn, step)| turn.steps[side] = *step);
+        Ok(Some(-turns.iter().map(|turn| back(turn, turn.steps[side])).sum::<i64>()))
     }
 
     /// Lists the spans of a box; false if they are too many.
@@ -193,8 +229,8 @@ impl<'s, 'b> Patch<'s, 'b> {
         &self.bytes
     }
 
-    /// Where elements at an offset and every `stride` behind it are, as long as they lie evenly; `None` if the first
-    /// was not read.
+    /// Where elements at an offset and every `stride` behind it are, as far as they were read together; `None` if the
+    /// first was not read.
     #[inline]
     pub(crate) fn find(&mut self, offset: i64, stride: i64) -> Option<Places> {
         let offset = offset as u64;
@@ -217,46 +253,46 @@ impl<'s, 'b> Patch<'s, 'b> {
         if stride < left || left == 1 && stride == 1 {
             return Some(Places { at, step: stride, count: (left - 1) / stride + 1 });
         }
-        let even = self.even();
-        let count = match even.from > 0 && stride.is_multiple_of(even.from) {
-            true => (even.end - 1 - self.last) as u64 / (stride / even.from) + 1,
-            false => 1,
-        };
-        let step = if count > 1 { stride / even.from * even.at } else { 1 };
-        Some(Places { at, step, count })
-    }
-
-    /// The equal, evenly spaced spans from the one found last on.
-    fn even(&mut self) -> Even {
-        if (self.even.first..self.even.end).contains(&self.last) {
-            return self.even;
-        }
-        let len = |span: &Span| span.to - span.from;
-        let step =
-            |pair: &[Span]| (pair[1].from - pair[0].from, pair[1].at - pair[0].at, len(&pair[1]));
-        let spans = self.spans.get(self.last..).unwrap_or_default();
-        let spans = spans.get(..EVEN).unwrap_or(spans);
-        let like = match spans {
-            [first, second, ..] if len(first) == len(second) => step(&[*first, *second]),
-            _ => (0, 0, 0),
-        };
-        let alike = spans.windows(2).take_while(|pair| step(pair) == like).count();
-        let (first, end) = (self.last, self.last + alike + 1);
-        self.even = Even { first, end, from: like.0, at: like.1 };
-        self.even
+        Some(Places { at, step: 1, count: 1 })
     }
 }
 
-/// The most spans that are looked at together.
-const EVEN: usize = 512;
+/// Loops over a storage as stretches of `len` elements, one for each turn of `jumps`, which go from one to the next
+/// in the storage and in a buffer; `steps` are those of the loops in the buffer.
+struct Stretches {
+    len: u64,
+    steps: Vec<i64>,
+    jumps: Vec<Turn>,
+}
 
-/// Spans of equal length at equal distances, in the storage and in the buffer.
-#[derive(Clone, Copy, Default)]
-struct Even {
-    first: usize,
-    end: usize,
-    from: u64,
-    at: u64,
+impl Stretches {
+    /// Stretches that take gaps of up to `gap` elements with them; `None` if there is no room for them.
+    fn of(turns: &[Turn], side: usize, gap: u64, room: u64) -> Option<Stretches> {
+        let far = |i: usize| turns[i].steps[side].unsigned_abs();
+        let mut order: Vec<usize> = (0..turns.len()).filter(|i| far(*i) > 0).collect();
+        order.sort_by_key(|i| far(*i));
+        let (mut len, mut steps, mut jumps) = (1u64, vec![0; turns.len()], vec![]);
+        let mut held = 1u64;
+        for i in order {
+            let (count, own) = (turns[i].count, turns[i].steps[side]);
+            let step = if jumps.is_empty() && far(i) <= len.saturating_add(gap) {
+                len = len.saturating_add(far(i).saturating_mul(count - 1));
+                held = len;
+                far(i)
+            } else {
+                let step = held;
+                held = held.saturating_mul(count);
+                jumps.push(Turn { count, steps: [far(i) as i64, step as i64] });
+                step
+            };
+            if held > room {
+                return None;
+            }
+            steps[i] = step as i64 * own.signum();
+        }
+        jumps.reverse();
+        Some(Stretches { len, steps, jumps })
+    }
 }
 
 /// Where the elements of a sequence are in a buffer, counted in elements: the first, and a number of them at a

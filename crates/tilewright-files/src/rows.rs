@@ -118,11 +118,6 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Whether all rows of a box have the same stretches.
-    pub(crate) fn are_alike(&self) -> bool {
-        self.additive
-    }
-
     /// The start of the row behind the one at `coord`; false behind the last.
     fn next(&self, coord: &mut [u64], area: &Area, along: Option<usize>) -> bool {
         for &dim in self.order.iter().filter(|dim| Some(**dim) != along) {

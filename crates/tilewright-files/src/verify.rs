@@ -273,9 +273,13 @@ fn side<'a>(
     fill: Fill,
 ) -> Result<Side<'a>, Error> {
     let promised = fill.is_promised();
-    let fill = held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {
-        Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
-    })?;
+    // A fill that the type does not have says nothing where there is no padding.
+    let fill = match held.layout().padding() {
+        0 => 0,
+        _ => held.dtype.stored_fill(fill, held.bits, held.order).map_err(|error| {
+            Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
+        })?,
+    };
     let (name, (source, at)) = (tensor.name.as_str(), input.place(tensor)?);
     Ok(Side { name, source, at, len: tensor.len, held, fill, promised })
 }

@@ -18,7 +18,7 @@ use pyo3::{
 };
 use tilewright::{
     ask::Converted,
-    files::{self, Conversion, Job, Request, Tensor, Watch, open},
+    files::{self, Conversion, Job, Request, Tensor, Watch, open_watched},
 };
 
 use crate::{
@@ -123,7 +123,8 @@ fn convert<'py>(
     let request = request(job)?;
     let dry_run = flag(job, "dry_run")?;
     let watcher = Watcher::new(progress.as_ref())?;
-    let opened = py.detach(|| open(&input, request.reading())).raised()?;
+    let opened =
+        watcher.outcome(py.detach(|| open_watched(&input, request.reading(), &watcher)))?;
     let conversion = py.detach(|| Conversion::prepare(&opened, &output, request)).raised()?;
     let report = PyDict::new(py);
     report.set_item("warnings", warned(py, &input, conversion.warnings())?)?;
@@ -202,7 +203,8 @@ fn info<'py>(
     job: &Bound<'py, PyDict>,
 ) -> PyResult<(Vec<Bound<'py, PyDict>>, Vec<String>)> {
     let request = request(job)?;
-    let opened = py.detach(|| open(&path, request.reading())).raised()?;
+    let watcher = Watcher::new(None)?;
+    let opened = watcher.outcome(py.detach(|| open_watched(&path, request.reading(), &watcher)))?;
     let row = |tensor: &Tensor| {
         let row = PyDict::new(py);
         row.set_item("name", tensor.name())?;
@@ -241,11 +243,10 @@ impl Watcher {
         Ok(Watcher { progress, total, done, looked, raised: Mutex::new(None) })
     }
 
-    /// Whether it is time to look: always, if someone is called back, else not so often that other threads are kept
-    /// from the interpreter.
+    /// Whether it is time to look for the interrupt key: not so often that other threads are kept from the interpreter.
     fn is_time(&self) -> bool {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_time = self.progress.is_some() || looked.elapsed() >= PAUSE;
+        let is_time = looked.elapsed() >= PAUSE;
         if is_time {
             *looked = Instant::now();
         }
@@ -253,18 +254,22 @@ impl Watcher {
     }
 
     fn look(&self) {
-        if !self.is_time() {
+        if self.progress.is_none() && !self.is_time() {
             return;
         }
         let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
-        let seen = Python::attach(|py| {
+        self.ask(|py| {
             py.check_signals()?;
             match &self.progress {
                 Some(progress) => progress.call1(py, (done, total)).map(drop),
                 None => Ok(()),
             }
         });
-        if let Err(error) = seen {
+    }
+
+    /// Keeps what Python raises.
+    fn ask(&self, ask: impl FnOnce(Python<'_>) -> PyResult<()>) {
+        if let Err(error) = Python::attach(ask) {
             self.raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
     }
@@ -291,7 +296,11 @@ impl Watch for Watcher {
         self.look();
     }
 
+    /// Also asked where nothing advances yet, as while a file is opened.
     fn cancelled(&self) -> bool {
+        if self.is_time() {
+            self.ask(|py| py.check_signals());
+        }
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }

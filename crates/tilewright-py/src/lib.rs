@@ -12,6 +12,7 @@ mod copy;
 mod drawing;
 mod errors;
 mod expression;
+mod fingerprint;
 #[allow(unsafe_code)]
 mod foreign;
 mod forks;
@@ -61,5 +62,6 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     copy::register(module)?;
     convert::register(module)?;
     open::register(module)?;
+    fingerprint::register(module)?;
     program::register(module)
 }

@@ -49,8 +49,9 @@ impl Narrow {
             );
             return Err(refused("dtype", says));
         }
-        // An array of this very type: the other bits are no part of a value.
-        if fits && own.is_some_and(|own| own == dtype) {
+        // An array of this very type: the other bits are no part of a value, but of a truth value's, which is any but 0.
+        let is_bool = dtype.is_some_and(|dtype| dtype.kind() == DtypeKind::Bool);
+        if fits && !is_bool && own.is_some_and(|own| own == dtype) {
             return Ok(None);
         }
         let signed = elements.extend == Extend::Sign;

@@ -196,7 +196,7 @@ pub(crate) fn moved(
 }
 
 /// Refuses a source that the plan was not made for.
-fn expected(source: &Source, given: &Memory, name: &'static str) -> PyResult<()> {
+pub(crate) fn expected(source: &Source, given: &Memory, name: &'static str) -> PyResult<()> {
     match source {
         Source::Array(facts) if *facts == given.facts => Ok(()),
         Source::Array(facts) => {

@@ -49,9 +49,9 @@ pub(crate) enum Source {
 }
 
 /// One side of a move: the layout and the width of its elements as stored.
-struct Side {
-    named: Named,
-    bits: u32,
+pub(crate) struct Side {
+    pub(crate) named: Named,
+    pub(crate) bits: u32,
 }
 
 impl Source {
@@ -70,14 +70,7 @@ impl Source {
 impl Prepared {
     /// What moves an array of these facts; `out` are those of an output whose own layout is the destination.
     pub(crate) fn new(ask: &Ask, facts: &Facts, out: Option<&Memory>) -> PyResult<Prepared> {
-        let from = match &ask.from {
-            Some(wanted) => stored(wanted, ask, Some(facts))?,
-            None => seen(facts, ask)?,
-        };
-        let form = match ask.from {
-            Some(_) => Source::storage(&from, Some(facts))?,
-            None => Source::Array(facts.clone()),
-        };
+        let (from, form) = read(ask, facts)?;
         Prepared::between(ask, from, form, Some(facts), out)
     }
 
@@ -127,6 +120,18 @@ impl Prepared {
     /// The plan, its threads being this process's own.
     pub(crate) fn plan(&self) -> Plan {
         forks::own(&self.plan, self.generation)
+    }
+}
+
+/// The layout of an array of these facts that is read, and what it has to look like.
+pub(crate) fn read(ask: &Ask, facts: &Facts) -> PyResult<(Side, Source)> {
+    match &ask.from {
+        Some(wanted) => {
+            let side = stored(wanted, ask, Some(facts))?;
+            let source = Source::storage(&side, Some(facts))?;
+            Ok((side, source))
+        }
+        None => Ok((seen(facts, ask)?, Source::Array(facts.clone()))),
     }
 }
 

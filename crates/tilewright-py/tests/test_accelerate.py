@@ -2,7 +2,9 @@
 
 import importlib
 import random
+import sys
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,31 @@ NAMES = [
     "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2",
 ]
 DTYPES = [getattr(torch, name) for name in NAMES if hasattr(torch, name)]
+
+
+def others_run(work: Any) -> bool:
+    """Whether another thread of Python runs while this works. Nobody is made to let go of the interpreter meanwhile."""
+    counted, ends, interval = [0], threading.Event(), sys.getswitchinterval()
+
+    def count() -> None:
+        while not ends.is_set():
+            counted[0] += 1
+            time.sleep(0)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    sys.setswitchinterval(1000)
+    try:
+        for _ in range(1000):
+            before = counted[0]
+            work()
+            if counted[0] > before:
+                return True
+        return False
+    finally:
+        sys.setswitchinterval(interval)
+        ends.set()
+        thread.join()
 
 
 def tensor(dice: random.Random, dtype: Any, ranks: tuple[int, ...] = (0, 1, 2, 3, 4, 5)) -> Any:
@@ -174,6 +201,53 @@ def test_nested_and_stopped() -> None:
     assert made.taken == 1
 
 
+@pytest.mark.parametrize(("asked", "error"), [
+    ({"threads": -1}, tw.ArgumentError), ({"least": -5}, tw.ArgumentError), ({"least": 1e4}, TypeError),
+    ({"threads": "2"}, TypeError), ({"threads": True}, TypeError), ({"threads": 2**70}, tw.ArgumentError),
+])  # fmt: skip
+def test_arguments(asked: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        ours.accelerate(**asked)
+    with ours.accelerate(least=1) as counts:
+        torch.rand(8, 16).t().contiguous()
+    assert counts.taken == 1
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_the_interpreter_is_free(dtype: Any) -> None:
+    """While a copy is taken, and while torch converts what is left to it."""
+    source, out = torch.zeros(1000, 1000).t(), torch.zeros(1000, 1000, dtype=dtype)
+    with ours.accelerate(least=1, threads=1):
+        assert others_run(lambda: out.copy_(source))
+
+
+def test_it_comes_and_goes_while_others_copy() -> None:
+    source, ends = torch.rand(64, 64).t(), threading.Event()
+
+    def copy() -> None:
+        while not ends.is_set():
+            assert torch.equal(source.contiguous(), source)
+
+    workers = [threading.Thread(target=copy) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    for _ in range(30):
+        with ours.accelerate(least=1):
+            source.contiguous()
+    ends.set()
+    for worker in workers:
+        worker.join()
+
+
+def test_large_copies() -> None:
+    base = torch.arange(2 * 30 * 400 * 50).reshape(2, 30, 400, 50)
+    for view in [base.permute(0, 2, 3, 1), base[:, ::2, 3:, 1:].transpose(1, 3), base.transpose(0, 3)]:
+        expected = outcome(view.contiguous)
+        with ours.accelerate() as counts:
+            assert outcome(view.contiguous) == expected
+        assert counts.taken == 1
+
+
 def test_threads_of_the_process() -> None:
     source, found = torch.rand(320, 480).t(), []
     with ours.accelerate(least=1) as counts:
@@ -229,6 +303,14 @@ def test_between_libraries() -> None:
 
 
 def test_tensors_that_are_refused() -> None:
+    shrunk = torch.rand(30, 40).t()
+    shrunk.untyped_storage().resize_(8)
+    with pytest.raises(tw.ArrayError, match="8 bytes"):
+        tw.copy_(shrunk, torch.zeros(40, 30))
+    with pytest.raises(tw.ArrayError, match="8 bytes"):
+        tw.contiguous(shrunk)
+    with pytest.raises(tw.DtypeError, match="qint8"):
+        tw.contiguous(torch.quantize_per_tensor(torch.zeros(4, 6), 1.0, 0, torch.qint8).t())
     with pytest.raises(tw.ReadOnlyError, match="gradient"):
         tw.copy_(torch.zeros(3, requires_grad=True), torch.zeros(3))
     with pytest.raises(tw.DeviceError):

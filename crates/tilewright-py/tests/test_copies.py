@@ -1,7 +1,9 @@
 """``copy_``, ``contiguous`` and ``empty_like`` on NumPy's arrays; torch's are in ``test_accelerate.py``."""
 
 import random
+import sys
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -128,26 +130,31 @@ def test_overlap() -> None:
 
 
 def test_the_interpreter_is_free() -> None:
-    source = np.zeros((4096, 4096), np.uint8).T
-    counted, ends = [0], threading.Event()
+    source = np.zeros((1000, 1000), np.uint8).T
+    counted, ends, interval = [0], threading.Event(), sys.getswitchinterval()
 
     def count() -> None:
         while not ends.is_set():
             counted[0] += 1
+            time.sleep(0)
 
     thread = threading.Thread(target=count)
     thread.start()
+    # Nobody is made to let go of the interpreter: the other thread counts between here and there only if the copy does.
+    sys.setswitchinterval(1000)
+    ran = False
     try:
-        before = counted[0]
-        tries = 0
-        # A copy that kept the interpreter would let the other thread count only between two copies.
-        while counted[0] - before < 1000 and tries < 10_000:
+        for _ in range(1000):
+            before = counted[0]
             tw.contiguous(source, threads=1)
-            tries += 1
+            ran = ran or counted[0] > before
+            if ran:
+                break
     finally:
+        sys.setswitchinterval(interval)
         ends.set()
         thread.join()
-    assert counted[0] - before >= 1000
+    assert ran
 
 
 @pytest.mark.parametrize("dtype", ["u1", "f4", "c16", ml_dtypes.bfloat16, [("a", "i4"), ("b", "u1")]], ids=str)

@@ -219,3 +219,10 @@ def test_all_cores_work_unless_threads_are_given(tmp_path: Path) -> None:
         return most
 
     assert running() > running(threads=1)
+
+
+def test_a_fill_that_a_type_lacks_matters_in_padding_only(tmp_path: Path) -> None:
+    given, out = tmp_path / "a.npy", tmp_path / "b.npy"
+    np.save(given, np.arange(6, dtype=np.complex64).reshape(2, 3))
+    tw.convert(given, out, to="col-major", fill="highest", verify=True)
+    assert tw.verify(out, against=given, fill="highest") is None

@@ -691,3 +691,10 @@ def test_shared_memory_is_written_where_it_is() -> None:
     finally:
         shared.close()
         shared.unlink()
+
+
+def test_truth_values_are_not_cut() -> None:
+    odd = np.array([[2, 0]], np.uint8).view(bool)
+    with pytest.raises(tw.DtypeError, match="cuts"):
+        tw.relayout(odd, "row-major", bits=1)
+    assert tw.relayout(np.array([[True, False, True]]), "row-major", bits=1).tolist() == [5]

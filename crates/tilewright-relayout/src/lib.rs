@@ -17,6 +17,7 @@
 //! | whether elements fit in fewer bits | [`Elements::first_cut`] |
 //! | typed views | [`relayout`] |
 //! | memory for a large array | [`Buffer`] |
+//! | weighted sums of numbers in memory | [`fn@sums`] |
 //!
 //! The instructions are those of the machine, found out at run time. The environment variable
 //! `TILEWRIGHT_ISA` (`avx512`, `avx2`, `neon`, `generic`) asks for others that it has, to compare or to
@@ -41,10 +42,12 @@ mod elements;
 mod error;
 mod in_place;
 mod narrow;
+mod numbers;
 mod plan;
 mod program;
 mod stream;
 mod strides;
+mod sums;
 mod typed;
 
 pub use buffer::Buffer;
@@ -52,6 +55,7 @@ pub use elements::{Elements, Extend};
 pub use error::Error;
 pub use in_place::InPlace;
 pub use narrow::Cut;
+pub use numbers::{LANES, Numbers, Row};
 pub use plan::Plan;
 pub use program::{
     Program,
@@ -62,4 +66,5 @@ pub use program::{
     region::{Loop, Region},
 };
 pub use stream::{Chunk, Read, Tile, Tiles, Write};
+pub use sums::sums;
 pub use typed::relayout;

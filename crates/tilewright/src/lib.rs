@@ -40,6 +40,7 @@
 //! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
+//! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
 //! | [`xla`], [`module`] | XLA's shapes and sizes; HLO modules in files | `xla` |
 //!
@@ -69,6 +70,8 @@ pub mod picture;
 pub use tilewright_core as core;
 #[cfg(feature = "files")]
 pub use tilewright_files as files;
+#[cfg(feature = "files")]
+pub use tilewright_fingerprint as fingerprint;
 pub use tilewright_fixed as fixed;
 pub use tilewright_notation as notation;
 #[cfg(feature = "relayout")]

@@ -5,14 +5,23 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 13] = [
+const MAY: [(&str, &[&str]); 14] = [
     ("tilewright-core", &[]),
     ("tilewright-fixed", &["tilewright-core"]),
     ("tilewright-xla", &["tilewright-core"]),
     ("tilewright-notation", &["tilewright-core", "tilewright-xla"]),
     ("tilewright-relayout", &["tilewright-core"]),
+    ("tilewright-fingerprint", &["tilewright-core", "tilewright-relayout"]),
     ("tilewright-draw", &["tilewright-core"]),
-    ("tilewright-files", &["tilewright-core", "tilewright-notation", "tilewright-relayout"]),
+    (
+        "tilewright-files",
+        &[
+            "tilewright-core",
+            "tilewright-notation",
+            "tilewright-relayout",
+            "tilewright-fingerprint",
+        ],
+    ),
     (
         "tilewright",
         &[
@@ -21,6 +30,7 @@ const MAY: [(&str, &[&str]); 13] = [
             "tilewright-xla",
             "tilewright-notation",
             "tilewright-relayout",
+            "tilewright-fingerprint",
             "tilewright-files",
             "tilewright-draw",
         ],

@@ -5,6 +5,7 @@ mod completions;
 mod convert;
 mod draw;
 mod eval;
+mod fingerprint;
 mod infer;
 mod info;
 mod question;
@@ -26,6 +27,8 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Convert(args) => convert::run(args, cli.quiet, out),
         Command::Verify(args) => verify::run(args, cli.quiet, out),
+        Command::Fingerprint(args) => fingerprint::run(args, cli.quiet, out),
+        Command::SameData(args) => fingerprint::same(args, cli.quiet, out),
         Command::Info(args) => info::run(args, out),
         Command::Show(args) => show::run(args, out),
         Command::Explain(args) => question::explain(args, out),

@@ -89,7 +89,7 @@ fn what_does_not_fit_is_refused_before_anything_is_read() {
     #[allow(clippy::reversed_empty_ranges, reason = "what is refused")]
     let turned = [5..3, 0..8];
     assert!(said(None, Some(&turned)).contains("from 5 to 3"));
-    assert_eq!(read(&input, tensor, None, Some(&[2..2, 0..8])).unwrap(), []);
+    assert!(read(&input, tensor, None, Some(&[2..2, 0..8])).unwrap().is_empty());
     let reader = input.reader(tensor, None, None).unwrap();
     let mut long = vec![0; 193];
     let error = reader.read_into(&mut long, 1, &()).unwrap_err();

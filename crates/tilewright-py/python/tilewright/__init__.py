@@ -21,6 +21,7 @@ True
 | strided arrays copied at the speed of memory | ``contiguous``, ``copy_``, ``empty_like`` |
 | a file of weights in another layout | ``convert``, ``verify``, ``info`` |
 | tensors of a file as arrays, in the layout that is asked for | ``open``, ``Checkpoint`` |
+| whether data are the same, in any layout and file | ``fingerprint``, ``fingerprints``, ``same_data`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
 | the same in compiled torch programs; torch's own copies made faster | ``tilewright.torch`` |
 """
@@ -45,6 +46,7 @@ from tilewright._errors import FileExistsError as FileExistsError  # noqa: A004
 from tilewright._errors import FileNotFoundError as FileNotFoundError  # noqa: A004
 from tilewright._errors import OverflowError as OverflowError  # noqa: A004
 from tilewright._errors import PermissionError as PermissionError  # noqa: A004
+from tilewright._fingerprints import Fingerprint, Fingerprints, SameData, fingerprint, fingerprints, same_data
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
 from tilewright._open import open as open  # noqa: A004
 from tilewright._tilewright import (
@@ -80,6 +82,8 @@ __all__ = [
     "Contents",
     "Drawing",
     "Explanation",
+    "Fingerprint",
+    "Fingerprints",
     "Format",
     "Inference",
     "Layout",
@@ -87,6 +91,7 @@ __all__ = [
     "Plan",
     "PlanCacheInfo",
     "Report",
+    "SameData",
     "Swizzle",
     "TensorLayout",
     "TensorReport",
@@ -103,6 +108,8 @@ __all__ = [
     "evaluate",
     "evaluate_text",
     "explain",
+    "fingerprint",
+    "fingerprints",
     "formats",
     "functions",
     "infer",
@@ -114,6 +121,7 @@ __all__ = [
     "recognise",
     "relayout",
     "same",
+    "same_data",
     "show",
     "verify",
 ]

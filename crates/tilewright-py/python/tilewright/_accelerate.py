@@ -1,16 +1,19 @@
 """``accelerate``: torch's own copies on the CPU, by this package where strides make them slow.
 
 torch copies through one operation, ``aten::copy_``: ``contiguous``, ``clone``, ``to`` and the copies inside other
-operations end in its kernel for the CPU. That kernel is replaced while an ``Accelerated`` is in use, and is asked for
+operations end in its kernel. A kernel for the CPU stands before that while an ``Accelerated`` is in use, and hands on
 everything that is left alone. Other operations, devices and subclasses never come here.
 """
 
 from __future__ import annotations
 
 import importlib
+import operator
+import threading
 from types import TracebackType
 from typing import Any
 
+from tilewright._errors import ArgumentError
 from tilewright._tilewright import copy_if_strided as _copy_if_strided
 
 __all__ = ["Accelerated", "accelerate"]
@@ -23,9 +26,14 @@ LEAST = 1 << 16
 # The types of a number that torch gives to kernels in Python in place of a tensor of no dims.
 _NUMBERS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 
+# torch has one kernel for all devices, which is also the one for no device: the way past the one that stands before it.
+# torch lets go of the interpreter on that way.
+_PAST = _torch._C.DispatchKeySet(_torch._C.DispatchKey.Undefined)
+
 _active: list[Accelerated] = []
 _library: Any = None
-_original: Any = None
+# Held while the kernel comes and goes.
+_changing = threading.Lock()
 
 
 class Accelerated:
@@ -52,10 +60,11 @@ class Accelerated:
 
     def stop(self) -> None:
         """Gives torch its kernel back, if no other is in use; a second call does nothing."""
-        if self in _active:
-            _active.remove(self)
-            if not _active:
-                _restore()
+        with _changing:
+            if self in _active:
+                _active.remove(self)
+                if not _active:
+                    _restore()
 
     def __repr__(self) -> str:
         state = "in use" if self in _active else "stopped"
@@ -72,10 +81,11 @@ def accelerate(*, least: int = LEAST, threads: int | None = None) -> Accelerated
     Results have the same bits and strides. It holds for all threads of the process. Where several are in use, the last
     one decides and counts.
 
-    What is left alone pays for the question: about 4 µs a copy, whatever its size. Other operations pay nothing.
+    What is left alone pays for the question, some microseconds a copy whatever its size. Other operations pay nothing.
 
     :param least: in bytes
-    :param threads: ``torch.get_num_threads()`` unless given
+    :param threads: ``torch.get_num_threads()`` unless given; 0 is one per core
+    :raises ArgumentError: for negative numbers
 
     >>> import torch
     >>> images = torch.rand(8, 3, 64, 64)
@@ -84,22 +94,29 @@ def accelerate(*, least: int = LEAST, threads: int | None = None) -> Accelerated
     >>> copies
     <Accelerated: stopped, 1 copies taken of 393216 bytes, 0 left to torch>
     """
-    made = Accelerated(least, threads)
-    _active.append(made)
-    if len(_active) == 1:
-        _replace()
+    least = _number("least", least)
+    made = Accelerated(least, None if threads is None else _number("threads", threads))
+    with _changing:
+        if not _active:
+            _replace()
+        _active.append(made)
     return made
 
 
+def _number(name: str, value: Any) -> int:
+    """A number of the engine's: TypeError for what is no integer."""
+    if isinstance(value, bool):
+        raise TypeError(f"{name}= takes an integer, not bool")
+    number = operator.index(value)
+    if not 0 <= number < 1 << 63:
+        raise ArgumentError(f"{name}={number}; it is 0 at least, and below 2^63")
+    return number
+
+
 def _replace() -> None:
-    global _library, _original
-    try:
-        _original = _torch.library.get_kernel("aten::copy_", "CPU")
-        _library = _torch.library.Library("aten", "IMPL")
-        _library.impl("copy_", _copy, "CPU", with_keyset=True)
-    except BaseException:
-        _active.clear()
-        raise
+    global _library
+    _library = _torch.library.Library("aten", "IMPL")
+    _library.impl("copy_", _copy, "CPU")
 
 
 def _restore() -> None:
@@ -110,18 +127,20 @@ def _restore() -> None:
     library._destroy()
 
 
-def _copy(keyset: Any, dst: Any, src: Any, non_blocking: bool = False) -> Any:
-    """The kernel: the copy is taken, or torch's own runs."""
+def _copy(dst: Any, src: Any, non_blocking: bool = False) -> Any:
+    """The kernel: the copy is taken, or handed on to torch's own."""
     # Another thread may have stopped it in between.
     accelerated = _active[-1] if _active else None
     if not isinstance(src, _torch.Tensor):
         src = _torch.scalar_tensor(src, dtype=getattr(_torch, _NUMBERS[type(src)]))
     elif accelerated is not None and (nbytes := dst.nbytes) >= accelerated.least and src.is_cpu:
-        threads = accelerated.threads or _torch.get_num_threads()
+        threads = accelerated.threads
+        if threads is None:
+            threads = _torch.get_num_threads()
         if _copy_if_strided(dst, src, accelerated.least, threads):
             accelerated.taken += 1
             accelerated.nbytes += nbytes
             return dst
     if accelerated is not None:
         accelerated.left += 1
-    return _original.call_boxed(keyset, dst, src, non_blocking)
+    return _torch.ops.aten.copy_.default.redispatch(_PAST, dst, src, non_blocking)

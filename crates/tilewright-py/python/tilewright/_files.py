@@ -94,7 +94,7 @@ def convert(
     :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``
     :param verify: reads the output back and compares every element and every byte of padding
     :param threads: one per core unless given
-    :param memory: the bound on buffers in bytes, 1 GiB unless given
+    :param memory: the bound on buffers and on what is held of tensors, in bytes; 1 GiB unless given
     :param force: replaces an output that exists
     :param skip_unfit: copies tensors whose rank does not fit their layout
     :param dry_run: decides everything and writes nothing

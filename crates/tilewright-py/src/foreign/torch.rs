@@ -48,6 +48,9 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
     let strides = strides.and_then(|strides| strides.extract::<Vec<i64>>());
     let strides =
         strides.map_err(|error| refused("array", format!("the tensor has no strides: {error}")))?;
+    let held = tensor.call_method0(intern!(py, "untyped_storage"))?;
+    let held = held.call_method0(intern!(py, "nbytes"))?.extract::<u64>()?;
+    let first = tensor.call_method0(intern!(py, "storage_offset"))?.extract::<u64>()?;
     let facts = Facts {
         shape: tensor.getattr(intern!(py, "shape"))?.extract()?,
         strides: strides.into_iter().map(|one| one.saturating_mul(itemsize as i64)).collect(),
@@ -55,6 +58,13 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
         dtype: element,
         swapped: false,
     };
+    let end = facts.reach().map(|(below, span)| span.saturating_sub(below) as u64);
+    let end = end.and_then(|end| first.checked_mul(itemsize as u64)?.checked_add(end));
+    if facts.size() > 0 && end.is_none_or(|end| end > held) {
+        let says =
+            format!("the tensor reaches beyond the {held} bytes of its storage, which was resized");
+        return Err(refused("array", says));
+    }
     Ok(Said {
         data: data as *const u8,
         facts,
@@ -69,14 +79,28 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
 /// Element types that were asked for before: the text of one takes longer than all else that a tensor is asked.
 static ELEMENTS: Mutex<Vec<(Py<PyAny>, Option<Dtype>)>> = Mutex::new(Vec::new());
 
+/// The most of them that are kept; torch has about forty.
+const MOST_ELEMENTS: usize = 100;
+
 /// The element type of layouts that one of torch's is; `None` where they have no name for it.
 fn element(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Dtype>> {
     let known = || ELEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, element)) = known().iter().find(|(known, _)| known.is(dtype)) {
         return Ok(*element);
     }
-    let element = notation::dtype(&dtype.str()?.to_string()).ok();
-    known().push((dtype.clone().unbind(), element));
+    let name = dtype.str()?.to_string();
+    let element = notation::dtype(&name).ok();
+    let plain = ["torch.q", "torch.bits"].iter().all(|other| !name.starts_with(other));
+    if element.is_none() && !plain {
+        let says = format!(
+            "elements of {name} are no plain numbers; take .int_repr(), or view them as bytes"
+        );
+        return Err(refused("dtype", says));
+    }
+    let mut known = known();
+    if known.len() < MOST_ELEMENTS {
+        known.push((dtype.clone().unbind(), element));
+    }
     Ok(element)
 }
 

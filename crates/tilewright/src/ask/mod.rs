@@ -20,6 +20,7 @@
 //! | a layout, or two, as a grid or as memory; as a picture | [`Shown`], [`Drawn`] |
 //! | what is in a file | [`Info`], [`ModuleInfo`] |
 //! | what a conversion does and did; whether a file is what it should be | [`Converted`], [`Verified`] |
+//! | fingerprints of the data in files; whether two files hold the same arrays | [`Printed`], [`SameData`] |
 //!
 //! What a layout means does not depend on how it was written: two layouts that are equal as values have equal answers,
 //! but for the name.
@@ -42,6 +43,8 @@ mod draw;
 mod eval;
 pub mod explain;
 mod fields;
+#[cfg(feature = "files")]
+mod fingerprint;
 mod index;
 mod infer;
 #[cfg(feature = "files")]
@@ -55,6 +58,8 @@ mod parse;
 mod question;
 mod recognise;
 pub mod same;
+#[cfg(feature = "files")]
+mod same_data;
 mod show;
 mod translate;
 #[cfg(feature = "files")]
@@ -74,6 +79,8 @@ pub use draw::Drawn;
 pub use eval::Line;
 pub use explain::Explanation;
 pub use fields::Fields;
+#[cfg(feature = "files")]
+pub use fingerprint::Printed;
 pub use index::{Contents, Offset};
 pub use infer::{Inferred, Known};
 #[cfg(feature = "files")]
@@ -87,6 +94,8 @@ pub use parse::Parsed;
 pub use question::Question;
 pub use recognise::Recognition;
 pub use same::{Comparison, compare};
+#[cfg(feature = "files")]
+pub use same_data::SameData;
 pub use show::{Look, Shown, title};
 pub use translate::Translation;
 #[cfg(feature = "files")]

@@ -71,6 +71,13 @@ impl From<files::Error> for Error {
     }
 }
 
+#[cfg(feature = "files")]
+impl From<crate::fingerprint::Error> for Error {
+    fn from(error: crate::fingerprint::Error) -> Error {
+        of(error.kind(), error.to_string()).with_source(error)
+    }
+}
+
 /// A shape of XLA's: the cause, or a layout that is missing.
 impl From<ShapeError> for Error {
     fn from(error: ShapeError) -> Error {

@@ -23,6 +23,7 @@ mod stage;
 mod strip;
 #[cfg(test)]
 mod suite;
+mod sums;
 mod table;
 mod thin;
 mod tile;
@@ -48,6 +49,7 @@ pub(crate) use isa::Isa;
 pub(crate) use lane::is_lane;
 pub(crate) use panel::Panel;
 pub(crate) use rows::are_far;
+pub(crate) use sums::sums;
 pub(crate) use table::table;
 pub(crate) use thin::Thin;
 pub(crate) use together::{Together, keeps_apart};

@@ -1,0 +1,33 @@
+//! The options of `fingerprint` and `same-data`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::path;
+
+#[derive(Args, Debug)]
+pub(crate) struct Fingerprint {
+    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, or a folder of such
+    #[arg(value_name = "FILE|DIR", value_parser = path())]
+    pub(crate) file: PathBuf,
+    /// Only tensors whose name matches; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) tensor: Vec<String>,
+    /// The key, 1 to 32 hexadecimal digits; else the one that everybody has
+    #[arg(long, value_name = "HEX", allow_hyphen_values = true)]
+    pub(crate) key: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SameData {
+    /// A file or a folder, as `fingerprint` reads
+    #[arg(value_parser = path())]
+    pub(crate) a: PathBuf,
+    /// The other
+    #[arg(value_parser = path())]
+    pub(crate) b: PathBuf,
+    /// The key, 1 to 32 hexadecimal digits; else the one that everybody has
+    #[arg(long, value_name = "HEX", allow_hyphen_values = true)]
+    pub(crate) key: Option<String>,
+}

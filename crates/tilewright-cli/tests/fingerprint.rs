@@ -1,0 +1,206 @@
+//! `fingerprint` and `same-data`, as a user calls them.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+const LLM: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+const CNN: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+const GGUF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_quantised.gguf");
+
+fn run(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+    let Output { status, stdout, stderr } =
+        program.args(args).current_dir(folder).output().unwrap();
+    (status.code(), String::from_utf8([stdout, stderr].concat()).unwrap())
+}
+
+fn safetensors(tensors: &[(&str, &str, &[u64], &[u8])]) -> Vec<u8> {
+    let (mut header, mut data) = (vec![], vec![]);
+    for (name, dtype, dims, bytes) in tensors {
+        let end = data.len() + bytes.len();
+        header.push(format!(
+            r#""{name}":{{"dtype":"{dtype}","shape":{dims:?},"data_offsets":[{},{end}]}}"#,
+            data.len()
+        ));
+        data.extend_from_slice(bytes);
+    }
+    let header = format!("{{{}}}", header.join(","));
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat()
+}
+
+fn npy(dims: &str, descr: &str, fortran: bool, data: &[u8]) -> Vec<u8> {
+    let order = if fortran { "True" } else { "False" };
+    let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({dims}), }}\n");
+    let mut bytes = b"\x93NUMPY\x01\0".to_vec();
+    bytes.extend((text.len() as u16).to_le_bytes());
+    bytes.extend(text.as_bytes());
+    bytes.extend(data);
+    bytes
+}
+
+#[test]
+fn a_conversion_changes_no_fingerprint() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    for (from, ending, to) in [
+        (LLM, "safetensors", ["zN", "{1,0:T(8,128)(2,1)}", "col-major"]),
+        (CNN, "safetensors", ["col-major", "{0,1,2,3}", "NHWC"]),
+        (GGUF, "gguf", ["(m) (n n0:32) -> n m n0", "row-major", "(m m0:5) n -> m n m0"]),
+    ] {
+        let (code, own) = run(&["fingerprint", from]);
+        assert!(code == Some(0) && own.lines().last().unwrap().starts_with("all "), "{own}");
+        for (i, spec) in to.iter().enumerate() {
+            let out = format!("{i}.{ending}");
+            let args = ["convert", from, &out, "--to", spec, "--skip-unfit", "--force", "-q"];
+            let (code, text) = run(&args);
+            assert_eq!(code, Some(0), "{spec}: {text}");
+            assert_eq!(run(&["fingerprint", &out]), (Some(0), own.clone()), "{from} {spec}");
+            assert_eq!(run(&["same-data", from, &out]), (Some(0), "same\n".into()), "{spec}");
+        }
+    }
+}
+
+#[test]
+fn the_lines_of_a_fingerprint() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let file = safetensors(&[
+        ("b", "U8", &[2, 3], &[0, 0, 0, 0, 0, 0]),
+        ("a", "F32", &[], &[0, 0, 128, 63]),
+    ]);
+    fs::write(folder.path().join("x.safetensors"), file).unwrap();
+    let (code, text) = run(&["fingerprint", "x.safetensors"]);
+    let lines: Vec<&str> = text.lines().collect();
+    // The pattern of 1.0, at the coordinate whose weight is 1.
+    assert_eq!(
+        (code, lines[0], lines[1]),
+        (Some(0), "a f32 [] 000000003f800000", "b u8 [2,3] 0000000000000000")
+    );
+    assert!(lines[2].len() == 20 && lines[2].starts_with("all ") && lines.len() == 3, "{text}");
+    let (_, other) = run(&["fingerprint", "x.safetensors", "--key", "1"]);
+    assert_eq!(
+        other.lines().next(),
+        Some(lines[0]),
+        "the weight of coordinate 0 is 1 under every key"
+    );
+    assert_ne!(other.lines().last(), Some(lines[2]));
+    let (_, one) = run(&["fingerprint", "x.safetensors", "--tensor", "b"]);
+    assert!(one.starts_with(lines[1]) && one.lines().count() == 2, "{one}");
+    let (_, json) = run(&["fingerprint", "x.safetensors", "--json"]);
+    for part in [
+        r#""version":1"#,
+        r#""name":"a""#,
+        r#""dims":[2,3]"#,
+        r#""fingerprint":"000000003f800000""#,
+        r#""all":""#,
+    ] {
+        assert!(json.contains(part), "{part} in {json}");
+    }
+    for (args, code, part) in [
+        (&["fingerprint", "x.safetensors", "--tensor", "c*"][..], 2, "no tensor matches"),
+        (&["fingerprint", "x.safetensors", "--key", "0x1"], 2, "1 to 32 hexadecimal digits"),
+        (&["fingerprint", "no.safetensors"], 3, "no.safetensors"),
+        (&["same-data", "x.safetensors", "no.npy"], 3, "no.npy"),
+    ] {
+        let (found, text) = run(args);
+        assert!(found == Some(code) && text.contains(part), "{args:?}: {text}");
+    }
+}
+
+#[test]
+fn a_folder_of_files_is_the_file_of_its_arrays() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let (a, b): (Vec<u8>, Vec<u8>) = ((0..12).collect(), (100..124).collect());
+    let file = safetensors(&[("a", "U8", &[3, 4], &a), ("b", "I16", &[2, 6], &b)]);
+    fs::write(folder.path().join("x.safetensors"), file).unwrap();
+    fs::create_dir(folder.path().join("many")).unwrap();
+    // The first in Fortran's order, the second with the highest byte first.
+    let turned: Vec<u8> = (0..4).flat_map(|j| (0..3).map(move |i| 4 * i + j)).collect();
+    fs::write(folder.path().join("many/a.npy"), npy("3, 4", "|u1", true, &turned)).unwrap();
+    let swapped: Vec<u8> = b.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
+    fs::write(folder.path().join("many/b.npy"), npy("2, 6", ">i2", false, &swapped)).unwrap();
+    fs::write(folder.path().join("many/notes.txt"), "of no format").unwrap();
+    assert_eq!(run(&["fingerprint", "x.safetensors"]), run(&["fingerprint", "many"]));
+    assert_eq!(run(&["same-data", "x.safetensors", "many"]), (Some(0), "same\n".into()));
+    fs::write(
+        folder.path().join("many/again.safetensors"),
+        safetensors(&[("a", "U8", &[1], &[1])]),
+    )
+    .unwrap();
+    let (code, text) = run(&["fingerprint", "many"]);
+    assert!(code == Some(3) && text.contains("tensor \"a\" is also in"), "{text}");
+}
+
+#[test]
+fn what_differs_is_named_with_what_it_would_be_the_same_as() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let numbers: Vec<u8> = (0..24u16).flat_map(|i| (7 * i + 1).to_le_bytes()).collect();
+    let more: Vec<u8> = numbers.iter().map(|byte| byte ^ 0x55).collect();
+    let square: Vec<u8> = (0..16).collect();
+    let turned: Vec<u8> = (0..16).map(|i| square[4 * (i % 4) + i / 4]).collect();
+    let swapped: Vec<u8> = numbers.chunks(2).flat_map(|pair| [pair[1], pair[0]]).collect();
+    let mut flipped = numbers.clone();
+    flipped[2 * 17] ^= 1;
+    let dims = &[4, 6][..];
+    let ours = safetensors(&[
+        ("changed", "BF16", dims, &numbers),
+        ("kept", "BF16", dims, &numbers),
+        ("lost", "U8", &[1], &[1]),
+        ("square", "U8", &[4, 4], &square),
+        ("swapped", "BF16", dims, &numbers),
+        ("type", "U8", &[4, 4], &square),
+        ("w1", "BF16", dims, &more),
+        ("w3", "BF16", dims, &flipped),
+    ]);
+    let theirs = safetensors(&[
+        ("changed", "BF16", dims, &flipped),
+        ("found", "U8", &[1], &[1]),
+        ("kept", "BF16", dims, &numbers),
+        ("square", "U8", &[4, 4], &turned),
+        ("swapped", "BF16", dims, &swapped),
+        ("type", "I8", &[4, 4], &square),
+        ("w1", "BF16", dims, &flipped),
+        ("w3", "BF16", dims, &more),
+    ]);
+    fs::write(folder.path().join("a.safetensors"), ours).unwrap();
+    fs::write(folder.path().join("b.safetensors"), theirs).unwrap();
+    let (code, text) = run(&["same-data", "a.safetensors", "b.safetensors"]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((code, lines.len()), (Some(1), 8), "{text}");
+    assert_eq!(lines[0], "changed differs at (2,5): 0x78 vs 0x79");
+    assert_eq!(lines[1], "found is only in the second");
+    assert_eq!(lines[2], "lost is only in the first");
+    assert_eq!(lines[3], "square differs at (0,1): 0x1 vs 0x4; the same if transposed (1,0)");
+    assert!(
+        lines[4].starts_with("swapped differs at (0,0): 0x1 vs 0x100; the same if byte-swapped")
+    );
+    assert_eq!(lines[5], "type has another element type: u8 vs s8");
+    assert!(
+        lines[6].starts_with("w1 differs at (0,0)")
+            && lines[6].contains("the same as w3 of the second")
+    );
+    assert!(
+        lines[7].starts_with("w3 differs at (0,0)")
+            && lines[7].contains("the same as w1 of the second")
+    );
+    let (code, json) = run(&["same-data", "a.safetensors", "b.safetensors", "--json"]);
+    assert_eq!(code, Some(1));
+    for part in [
+        r#""same":false"#,
+        r#""coord":[2,5]"#,
+        r#""values":["0x78","0x79"]"#,
+        r#""transposed":[1,0]"#,
+        r#""byte_swapped":true"#,
+        r#""same_as":"w3""#,
+        r#""missing":"first""#,
+    ] {
+        assert!(json.contains(part), "{part} in {json}");
+    }
+}

@@ -1,0 +1,254 @@
+//! Fingerprints of the tensors of files, read in windows of bounded size.
+//!
+//! Law: the fingerprint of a tensor is that of its array, whatever the layout, the format and the number of files.
+
+use std::{
+    ops::Range,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+};
+
+use tilewright_core::{ByteOrder, Dtype};
+use tilewright_fingerprint::{Array, Entry, Fingerprint, Key, Windows, all};
+
+use crate::{
+    Collection, Error, Input, Tensor, Watch, budget::zeros, held::Held, source::Source,
+    watch::go_on,
+};
+
+/// The bytes of a window, which stay in a cache from reading to summing.
+const WINDOW: u64 = 1 << 20;
+
+/// Tensors of fewer bytes are read by one thread.
+const SHARED: u64 = 16 << 20;
+
+/// A tensor and its fingerprint.
+///
+/// ```
+/// use tilewright_files::{Collection, Key};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let found = Collection::open(path).unwrap().fingerprints(&Key::default(), &()).unwrap();
+/// assert_eq!((found.tensors[0].name.as_str(), &found.tensors[0].dims[..]), ("0.bias", &[32][..]));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// The name.
+    pub name: String,
+    /// The element type.
+    pub dtype: Dtype,
+    /// The logical dims.
+    pub dims: Vec<u64>,
+    /// The fingerprint of the data.
+    pub fingerprint: Fingerprint,
+}
+
+/// The fingerprints of tensors, sorted by name, and one number for them all.
+///
+/// ```
+/// use tilewright_files::{Collection, Key};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let of = |key| Collection::open(path).unwrap().fingerprints(&key, &()).unwrap();
+/// assert_eq!(of(Key::default()), of(Key::default()));
+/// assert_ne!(of(Key::default()).all, of(Key::new(1)).all);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fingerprints {
+    /// The tensors.
+    pub tensors: Vec<Printed>,
+    /// Names, element types, dims and fingerprints, hashed.
+    pub all: u64,
+}
+
+impl Collection {
+    /// The fingerprint of every tensor.
+    ///
+    /// # Errors
+    /// [i/o](Error::is_io) where a file cannot be read, ends early or changes meanwhile;
+    /// [cancelled](Error::is_cancelled) if `watch` says so.
+    ///
+    /// ```
+    /// use tilewright_files::{Collection, Conversion, Key, Reading, Request, open};
+    /// use tilewright_notation::Spec;
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let other = folder.path().join("other.safetensors");
+    /// let request = Request::new().to(Spec::parse("col-major").unwrap());
+    /// let input = open(path, &Reading::default()).unwrap();
+    /// Conversion::prepare(&input, &other, request).unwrap().run(&()).unwrap();
+    /// let of = |path: &std::path::Path| {
+    ///     Collection::open(path).unwrap().fingerprints(&Key::default(), &()).unwrap()
+    /// };
+    /// assert_eq!(of(path.as_ref()), of(&other));
+    /// ```
+    pub fn fingerprints(&self, key: &Key, watch: &dyn Watch) -> Result<Fingerprints, Error> {
+        watch.total(self.bytes());
+        let mut tensors = Vec::new();
+        for name in self.names() {
+            let Some((input, tensor)) = self.get(name) else { continue };
+            let fingerprint = Data::of(input, tensor)?.fingerprint(key, watch)?;
+            let (dtype, dims) = (tensor.dtype(), tensor.dims().to_vec());
+            tensors.push(Printed { name: name.into(), dtype, dims, fingerprint });
+        }
+        self.check()?;
+        let all = all(&mut tensors.iter().map(Printed::entry).collect::<Vec<_>>(), key);
+        Ok(Fingerprints { tensors, all })
+    }
+}
+
+impl Printed {
+    fn entry(&self) -> Entry<'_> {
+        let Printed { name, dtype, dims, fingerprint } = self;
+        Entry { name, dtype: *dtype, dims, fingerprint: *fingerprint }
+    }
+}
+
+/// The data of a tensor, or a part of it, as it is asked for.
+#[derive(Clone)]
+pub(crate) struct Data<'a> {
+    source: &'a Source,
+    at: u64,
+    len: u64,
+    name: &'a str,
+    pub(crate) held: &'a Held,
+    order: ByteOrder,
+    part: Option<Vec<Range<u64>>>,
+    dims: Option<Vec<usize>>,
+}
+
+impl<'a> Data<'a> {
+    pub(crate) fn of(input: &'a Input, tensor: &'a Tensor) -> Result<Data<'a>, Error> {
+        let (source, at) = input.place(tensor)?;
+        let (held, len, name) = (&tensor.held, tensor.len, tensor.name.as_str());
+        Ok(Data { source, at, len, name, held, order: held.order, part: None, dims: None })
+    }
+
+    /// A box of coordinates of what is moved as one.
+    pub(crate) fn part(&self, part: &[Range<u64>]) -> Data<'a> {
+        Data { part: Some(part.to_vec()), ..self.clone() }
+    }
+
+    /// With its dims counted as others.
+    pub(crate) fn dims_as(&self, dims: &[usize]) -> Data<'a> {
+        Data { dims: Some(dims.to_vec()), ..self.clone() }
+    }
+
+    /// With its numbers read in the other order of bytes.
+    pub(crate) fn swapped(&self) -> Data<'a> {
+        let order = if self.order.is_big() { ByteOrder::Little } else { ByteOrder::Big };
+        Data { order, ..self.clone() }
+    }
+
+    fn error(&self, error: impl std::fmt::Display) -> Error {
+        Error::unsupported(self.source.path(), format!("tensor {:?}: {error}", self.name))
+    }
+
+    fn windows(&self, key: &Key) -> Result<Windows<'a>, Error> {
+        let made = || {
+            let mut array = Array::new(self.held.layout(), self.held.dtype)?;
+            array = array.bits(self.held.bits)?.order(self.order);
+            if let Some(part) = &self.part {
+                array = array.part(part)?;
+            }
+            if let Some(dims) = &self.dims {
+                array = array.dims_as(dims)?;
+            }
+            array.windows(WINDOW, key)
+        };
+        made().map_err(|error| self.error(error))
+    }
+
+    pub(crate) fn fingerprint(&self, key: &Key, watch: &dyn Watch) -> Result<Fingerprint, Error> {
+        let reading = Run {
+            data: self,
+            windows: Mutex::new(self.windows(key)?),
+            read: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+        };
+        let more = if self.len < SHARED { 0 } else { threads() - 1 };
+        thread::scope(|scope| {
+            let run = || reading.sum(&|| Ok(()));
+            let others: Vec<_> = (0..more).map(|_| scope.spawn(run)).collect();
+            let told = AtomicU64::new(0);
+            let own = reading.sum(&|| {
+                let now = reading.read.load(Ordering::Relaxed);
+                watch.advance(now - told.swap(now, Ordering::Relaxed));
+                go_on(watch)
+            });
+            let failed = |_| Err(self.error("a thread that read it failed"));
+            let parts = others.into_iter().map(|other| other.join().unwrap_or_else(failed));
+            let sums = std::iter::once(own).chain(parts).collect::<Result<Vec<_>, Error>>()?;
+            watch.advance(reading.read.load(Ordering::Relaxed) - told.load(Ordering::Relaxed));
+            Ok(sums.into_iter().sum())
+        })
+    }
+}
+
+fn threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Windows that several threads read.
+struct Run<'a, 'd> {
+    data: &'a Data<'d>,
+    windows: Mutex<Windows<'d>>,
+    read: AtomicU64,
+    stop: AtomicBool,
+}
+
+impl Run<'_, '_> {
+    /// Reads windows until there are none, and tells after each; an error stops all threads.
+    fn sum(&self, tell: &dyn Fn() -> Result<(), Error>) -> Result<Fingerprint, Error> {
+        let (mut sum, mut buffer) = (Fingerprint::default(), vec![]);
+        while !self.stop.load(Ordering::Relaxed) {
+            let window = self.windows.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(window) = window else { break };
+            let range = window.bytes();
+            let read = self.bytes(&range, &mut buffer).and_then(|()| tell());
+            if read.is_err() {
+                self.stop.store(true, Ordering::Relaxed);
+            }
+            read?;
+            let len = (range.end - range.start) as usize;
+            sum += window.fingerprint(buffer.get(..len).unwrap_or_default());
+            self.read.fetch_add(range.end - range.start, Ordering::Relaxed);
+        }
+        Ok(sum)
+    }
+
+    fn bytes(&self, range: &Range<u64>, buffer: &mut Vec<u8>) -> Result<(), Error> {
+        let Data { source, at, len, .. } = self.data;
+        if range.end > *len {
+            let said = format!("byte {} of a tensor of {len} bytes", range.end);
+            return Err(Error::corrupt(source.path(), said));
+        }
+        let bytes = range.end - range.start;
+        if (buffer.len() as u64) < bytes {
+            *buffer = zeros(bytes)?;
+        }
+        let into = buffer.get_mut(..bytes as usize).unwrap_or_default();
+        source.read(into, at + range.start)
+    }
+}
+
+impl Data<'_> {
+    /// The pattern of one element, of the widest its first 128 bits.
+    pub(crate) fn element(&self, coord: &[u64]) -> Result<u128, Error> {
+        let Held { dtype, bits, .. } = *self.held;
+        let offset = self.held.layout().offset(coord).map_err(|error| self.error(error))?;
+        let bit = u128::from(offset.unsigned_abs()) * u128::from(bits);
+        let (first, shift) = ((bit / 8) as u64, (bit % 8) as u32);
+        let len = u64::from((shift + bits).div_ceil(8)).min(16);
+        let mut bytes = [0; 16];
+        if first + len > self.len {
+            let said = format!("byte {} of a tensor of {} bytes", first + len, self.len);
+            return Err(Error::corrupt(self.source.path(), said));
+        }
+        self.source.read(&mut bytes[..len as usize], self.at + first)?;
+        let kept = if bits < 128 { (1 << bits) - 1 } else { u128::MAX };
+        let stored = u128::from_le_bytes(bytes) >> shift & kept;
+        Ok(self.order.stored(dtype, bits, stored))
+    }
+}

@@ -1,0 +1,330 @@
+//! Whether two files or folders hold the same arrays, whatever their layouts, and what is different if not.
+
+use std::fmt;
+
+use tilewright_fingerprint::{Fingerprint, Key};
+
+use crate::{Collection, Error, Tensor, Watch, fingerprint::Data};
+
+/// The most dims whose orders are all tried: 24 of them.
+const TRIED: usize = 4;
+
+/// What differs of one tensor.
+///
+/// ```
+/// use tilewright_files::{Apart, Divergence};
+/// let element = Divergence { name: "w".into(), apart: Apart::Element { coord: vec![1, 2], a: 7, b: 9 }, alike: vec![] };
+/// assert_eq!(element.to_string(), "w differs at (1,2): 0x7 vs 0x9");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// The tensor.
+    pub name: String,
+    /// In what it differs.
+    pub apart: Apart,
+    /// With what done it would be the same.
+    pub alike: Vec<Alike>,
+}
+
+/// In what two tensors of one name differ.
+///
+/// ```
+/// use tilewright_files::Apart;
+/// assert_eq!(Apart::Missing { first: true }.to_string(), "is only in the second");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Apart {
+    /// One side does not have it.
+    Missing {
+        /// Whether that is the first.
+        first: bool,
+    },
+    /// Element types differ, by their names.
+    Dtype {
+        /// Of the first.
+        a: String,
+        /// Of the second.
+        b: String,
+    },
+    /// Logical dims differ.
+    Dims {
+        /// Of the first.
+        a: Vec<u64>,
+        /// Of the second.
+        b: Vec<u64>,
+    },
+    /// The first element that differs, in the order of coordinates, the last dim the fastest.
+    Element {
+        /// Its coordinate; of a block of elements that of its first.
+        coord: Vec<u64>,
+        /// The bits of the element in the first.
+        a: u128,
+        /// The bits in the second.
+        b: u128,
+    },
+}
+
+/// With what done to it the second side's tensor would be that of the first.
+///
+/// ```
+/// use tilewright_files::Alike;
+/// assert_eq!(Alike::Transposed(vec![1, 0]).to_string(), "the same if transposed (1,0)");
+/// assert_eq!(Alike::Named("w3".into()).to_string(), "the same as w3 of the second");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Alike {
+    /// Dim `d` of the second is dim `.0[d]` of the first.
+    Transposed(Vec<usize>),
+    /// The bytes of every number are reversed.
+    Swapped,
+    /// It is what the second side calls so.
+    Named(String),
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.apart)?;
+        self.alike.iter().try_for_each(|alike| write!(f, "; {alike}"))
+    }
+}
+
+/// Numbers with commas, in brackets.
+fn listed<T: fmt::Display>(all: &[T]) -> String {
+    let all: Vec<String> = all.iter().map(T::to_string).collect();
+    all.join(",")
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Apart::Missing { first: true } => f.write_str("is only in the second"),
+            Apart::Missing { first: false } => f.write_str("is only in the first"),
+            Apart::Dtype { a, b } => write!(f, "has another element type: {a} vs {b}"),
+            Apart::Dims { a, b } => {
+                write!(f, "has other dims: [{}] vs [{}]", listed(a), listed(b))
+            }
+            Apart::Element { coord, a, b } => {
+                write!(f, "differs at ({}): {a:#x} vs {b:#x}", listed(coord))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Alike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Alike::Transposed(dims) => write!(f, "the same if transposed ({})", listed(dims)),
+            Alike::Swapped => f.write_str("the same if byte-swapped"),
+            Alike::Named(name) => write!(f, "the same as {name} of the second"),
+        }
+    }
+}
+
+/// The tensors that differ between two files or folders, sorted by name; none if they hold the same arrays.
+///
+/// Arrays are compared by their fingerprints under the key, and where these differ, by those of ever smaller parts.
+///
+/// # Errors
+/// As [`Collection::fingerprints`].
+///
+/// ```
+/// use tilewright_files::{Collection, Key, same_data};
+/// let path = |name| format!("{}/../../corpus/data/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
+/// let open = |name| Collection::open(path(name)).unwrap();
+/// let (one, other) = (open("tiny_cnn_f32"), open("tiny_llm_mixed"));
+/// assert_eq!(same_data(&one, &one, &Key::default(), &()).unwrap(), []);
+/// assert!(!same_data(&one, &other, &Key::default(), &()).unwrap().is_empty());
+/// ```
+pub fn same_data(
+    a: &Collection,
+    b: &Collection,
+    key: &Key,
+    watch: &dyn Watch,
+) -> Result<Vec<Divergence>, Error> {
+    watch.total(a.bytes().saturating_add(b.bytes()));
+    let both = Both { a, b, key, quiet: Quiet(watch) };
+    let mut found = Vec::new();
+    let mut prints = Vec::new();
+    for name in a.names() {
+        let Some((one, other)) = both.tensors(name)? else {
+            let apart = Apart::Missing { first: false };
+            found.push(Divergence { name: name.into(), apart, alike: vec![] });
+            continue;
+        };
+        let own = [one.print(key, watch)?, other.print(key, watch)?];
+        if let Some(apart) = both.apart(&one, &other, own)? {
+            let alike = both.alike(&one, &other, own[0])?;
+            prints.push((found.len(), own));
+            found.push(Divergence { name: name.into(), apart, alike });
+        }
+    }
+    let only = b.names().filter(|name| a.get(name).is_none());
+    let missing = |name: &str| {
+        let apart = Apart::Missing { first: true };
+        Divergence { name: name.into(), apart, alike: vec![] }
+    };
+    let missing: Vec<Divergence> = only.map(missing).collect();
+    for (at, own) in &prints {
+        let facts = |side: &Collection, name: &str| {
+            side.get(name).map(|(_, tensor)| (tensor.dtype(), tensor.dims().to_vec()))
+        };
+        let wanted = facts(a, &found[*at].name);
+        let others = prints.iter().filter(|(other, [_, b])| other != at && *b == own[0]);
+        let names = others.map(|(other, _)| found[*other].name.clone());
+        let named = names.filter(|name| facts(b, name) == wanted).map(Alike::Named);
+        let named: Vec<Alike> = named.collect();
+        found[*at].alike.extend(named);
+    }
+    found.extend(missing);
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    a.check()?;
+    b.check()?;
+    Ok(found)
+}
+
+struct Both<'a> {
+    a: &'a Collection,
+    b: &'a Collection,
+    key: &'a Key,
+    quiet: Quiet<'a>,
+}
+
+/// A watcher who can stop a run, and hears nothing of it: what is read a second time was told.
+struct Quiet<'a>(&'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
+/// A tensor and its data.
+struct Side<'a> {
+    tensor: &'a Tensor,
+    data: Data<'a>,
+}
+
+impl Side<'_> {
+    fn print(&self, key: &Key, watch: &dyn Watch) -> Result<Fingerprint, Error> {
+        self.data.fingerprint(key, watch)
+    }
+}
+
+impl<'a> Both<'a> {
+    fn tensors(&self, name: &str) -> Result<Option<(Side<'a>, Side<'a>)>, Error> {
+        let (Some((from, one)), Some((to, other))) = (self.a.get(name), self.b.get(name)) else {
+            return Ok(None);
+        };
+        let one = Side { tensor: one, data: Data::of(from, one)? };
+        Ok(Some((one, Side { tensor: other, data: Data::of(to, other)? })))
+    }
+
+    /// In what two tensors differ.
+    fn apart(
+        &self,
+        one: &Side<'_>,
+        other: &Side<'_>,
+        prints: [Fingerprint; 2],
+    ) -> Result<Option<Apart>, Error> {
+        let (a, b) = (one.tensor, other.tensor);
+        if a.dtype() != b.dtype() {
+            let [a, b] = [a, b].map(|tensor| tensor.dtype().to_string());
+            return Ok(Some(Apart::Dtype { a, b }));
+        }
+        if a.dims() != b.dims() {
+            let [a, b] = [a, b].map(|tensor| tensor.dims().to_vec());
+            return Ok(Some(Apart::Dims { a, b }));
+        }
+        if prints[0] == prints[1] {
+            return Ok(None);
+        }
+        let coord = self.first(&one.data, &other.data)?;
+        let (a, b) = (one.data.element(&coord)?, other.data.element(&coord)?);
+        // A block is named by its first element.
+        let last = coord.len().saturating_sub(1);
+        let of = |(dim, at)| if dim == last { at * one.data.held.together() } else { at };
+        let coord = coord.into_iter().enumerate().map(of).collect();
+        Ok(Some(Apart::Element { coord, a, b }))
+    }
+
+    /// The first coordinate at which two tensors of other fingerprints differ: each dim in turn is halved until the
+    /// first part that differs is one coordinate wide.
+    fn first(&self, one: &Data<'_>, other: &Data<'_>) -> Result<Vec<u64>, Error> {
+        let extents = one.held.layout().extents();
+        let mut part: Vec<_> = extents.iter().map(|extent| 0..*extent).collect();
+        for dim in 0..part.len() {
+            while part[dim].end - part[dim].start > 1 {
+                let (all, middle) = (part[dim].clone(), part[dim].start.midpoint(part[dim].end));
+                part[dim].end = middle;
+                let of = |data: &Data<'_>| data.part(&part).fingerprint(self.key, &self.quiet);
+                if of(one)? == of(other)? {
+                    part[dim] = middle..all.end;
+                }
+            }
+        }
+        Ok(part.into_iter().map(|range| range.start).collect())
+    }
+
+    /// What would make the second the first.
+    fn alike(
+        &self,
+        one: &Side<'_>,
+        other: &Side<'_>,
+        wanted: Fingerprint,
+    ) -> Result<Vec<Alike>, Error> {
+        let (a, b) = (one.tensor, other.tensor);
+        let mut alike = Vec::new();
+        if a.dtype() != b.dtype() || one.data.held.bits != other.data.held.bits {
+            return Ok(alike);
+        }
+        let (from, to) = (one.data.held.layout().extents(), other.data.held.layout().extents());
+        for dims in orders(from, to) {
+            if other.data.dims_as(&dims).fingerprint(self.key, &self.quiet)? == wanted {
+                alike.push(Alike::Transposed(dims));
+            }
+        }
+        let wide = other.data.held.bits > 8 && other.data.held.together() == 1;
+        if from == to && wide && other.data.swapped().fingerprint(self.key, &self.quiet)? == wanted
+        {
+            alike.push(Alike::Swapped);
+        }
+        Ok(alike)
+    }
+}
+
+/// The orders of dims, other than their own, in which those of `to` are those of `from`: all of few dims, of more those
+/// that exchange two or reverse all.
+fn orders(from: &[u64], to: &[u64]) -> Vec<Vec<usize>> {
+    let rank = from.len();
+    if rank != to.len() {
+        return vec![];
+    }
+    let own: Vec<usize> = (0..rank).collect();
+    let mut all =
+        if rank <= TRIED { permuted(rank) } else { vec![own.iter().rev().copied().collect()] };
+    if rank > TRIED {
+        let pairs = (0..rank).flat_map(|i| (i + 1..rank).map(move |j| (i, j)));
+        all.extend(pairs.map(|(i, j)| {
+            let mut order = own.clone();
+            order.swap(i, j);
+            order
+        }));
+    }
+    all.retain(|order| {
+        *order != own && order.iter().zip(to).all(|(dim, extent)| from[*dim] == *extent)
+    });
+    all
+}
+
+/// Every order of some dims.
+fn permuted(rank: usize) -> Vec<Vec<usize>> {
+    (0..rank).fold(vec![vec![]], |all, _| {
+        let longer = |order: Vec<usize>| {
+            let rest: Vec<usize> = (0..rank).filter(|dim| !order.contains(dim)).collect();
+            rest.into_iter().map(move |dim| [&order[..], &[dim]].concat())
+        };
+        all.into_iter().flat_map(longer).collect()
+    })
+}

@@ -1,0 +1,272 @@
+//! [`Array`]: data of which there is a fingerprint, wherever its bytes are.
+
+use std::{ops::Range, sync::Arc};
+
+use tilewright_core::{ByteOrder, Dtype, TensorLayout};
+
+use crate::{
+    Error, Fingerprint, Key,
+    sum::Sums,
+    units::{self, Units},
+    weights::Weights,
+    windows::Windows,
+};
+
+/// An array as it lies somewhere: its layout, the type and width of its elements, and which part of which whole it is.
+///
+/// Its fingerprint is Σ x\[i\]·w⁰(i₀)·w¹(i₁)… over the logical coordinates i, in the field of 2⁶¹ − 1 elements, with
+/// the elements' patterns as numbers and with weights drawn from a [`Key`]. So it is the same in every layout, and
+/// padding does not count.
+///
+/// ```
+/// use tilewright_core::{Dtype, Fractal, TensorLayout};
+/// use tilewright_fingerprint::{Array, Key};
+/// let rows = TensorLayout::row_major(&[2, 3]).unwrap();
+/// let columns = TensorLayout::col_major(&[2, 3]).unwrap();
+/// let tiles = Fractal::ZN.pattern(2, 2).layout(&[2, 3]).unwrap();
+/// let of = |layout, bytes: &[u8]| Array::new(layout, Dtype::U8)?.fingerprint(bytes, &Key::default());
+/// let found = of(&rows, &[1, 2, 3, 4, 5, 6])?;
+/// assert_eq!(of(&columns, &[1, 4, 2, 5, 3, 6])?, found);
+/// assert_eq!(of(&tiles, &[1, 2, 4, 5, 3, 77, 6, 77])?, found);
+/// assert_ne!(of(&rows, &[2, 1, 3, 4, 5, 6])?, found);
+/// # Ok::<(), tilewright_fingerprint::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Array<'a> {
+    layout: &'a TensorLayout,
+    dtype: Dtype,
+    bits: u32,
+    order: ByteOrder,
+    /// Where element 0 of the array lies in the whole.
+    origin: Vec<u64>,
+    /// The part that is meant, in coordinates of the array.
+    part: Vec<Range<u64>>,
+    /// Which dim of the whole each dim is.
+    dims: Vec<usize>,
+}
+
+impl<'a> Array<'a> {
+    /// A whole array, with elements in whole bytes, little-endian.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for offsets below 0.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, Layout, TensorLayout};
+    /// use tilewright_fingerprint::{Array, Key};
+    /// // Elements are patterns: 1.0 is 0x3c00.
+    /// let scalar = TensorLayout::row_major(&[]).unwrap();
+    /// let one = Array::new(&scalar, Dtype::F16).unwrap().fingerprint(&[0, 0x3C], &Key::default());
+    /// assert_eq!(one.unwrap().to_string(), "0000000000003c00");
+    ///
+    /// let below = TensorLayout::of(&Layout::parse("(3):(-1)").unwrap());
+    /// assert!(Array::new(&below, Dtype::F16).unwrap_err().is_unsupported());
+    /// ```
+    pub fn new(layout: &'a TensorLayout, dtype: Dtype) -> Result<Array<'a>, Error> {
+        if let Some((low, _)) = layout.layout().bounds()
+            && low < 0
+        {
+            return Err(Error::unsupported(format!(
+                "a layout that reaches down to offset {low}; offsets begin at 0"
+            )));
+        }
+        let bits = dtype.storage_bits().or_else(|| Some(dtype.block()?.bytes * 8)).unwrap_or(8);
+        let rank = layout.rank();
+        let part = layout.extents().iter().map(|extent| 0..*extent).collect();
+        let (origin, dims) = (vec![0; rank], (0..rank).collect());
+        Ok(Array { layout, dtype, bits, order: ByteOrder::Little, origin, part, dims })
+    }
+
+    /// With elements of this width in memory. Where it is more than the values have, their low bits count: packed
+    /// and unpacked data agree. A truth value in a byte is the whole byte.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for widths other than 1, 2, 4 and whole bytes, and for fewer bits than
+    /// the values have.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, TensorLayout};
+    /// use tilewright_fingerprint::{Array, Key};
+    /// let layout = TensorLayout::row_major(&[4]).unwrap();
+    /// let array = Array::new(&layout, Dtype::S4)?;
+    /// let unpacked = array.clone().fingerprint(&[1, 2, 3, 0xFF], &Key::default())?;
+    /// assert_eq!(array.bits(4)?.fingerprint(&[0x21, 0xF3], &Key::default())?, unpacked);
+    /// # Ok::<(), tilewright_fingerprint::Error>(())
+    /// ```
+    pub fn bits(self, bits: u32) -> Result<Array<'a>, Error> {
+        units::check(self.dtype, bits)?;
+        Ok(Array { bits, ..self })
+    }
+
+    /// With numbers in this order of bytes.
+    ///
+    /// ```
+    /// use tilewright_core::{ByteOrder, Dtype, TensorLayout};
+    /// use tilewright_fingerprint::{Array, Key};
+    /// let layout = TensorLayout::row_major(&[1]).unwrap();
+    /// let array = Array::new(&layout, Dtype::F32)?;
+    /// let little = array.clone().fingerprint(&[0, 0, 0x80, 0x3F], &Key::default())?;
+    /// let big = array.order(ByteOrder::Big).fingerprint(&[0x3F, 0x80, 0, 0], &Key::default())?;
+    /// assert_eq!(little, big);
+    /// # Ok::<(), tilewright_fingerprint::Error>(())
+    /// ```
+    #[must_use]
+    pub fn order(self, order: ByteOrder) -> Array<'a> {
+        Array { order, ..self }
+    }
+
+    /// As a part of a whole, in which its first element has this coordinate.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for another rank, or where the part reaches beyond 2⁶³ − 1.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, TensorLayout};
+    /// use tilewright_fingerprint::{Array, Key};
+    /// let (half, whole) = (TensorLayout::row_major(&[2]).unwrap(), TensorLayout::row_major(&[4]).unwrap());
+    /// let of = |layout, origin, bytes: &[u8]| {
+    ///     Array::new(layout, Dtype::U8)?.at(&[origin])?.fingerprint(bytes, &Key::default())
+    /// };
+    /// assert_eq!(of(&half, 0, &[5, 6])? + of(&half, 2, &[7, 8])?, of(&whole, 0, &[5, 6, 7, 8])?);
+    /// assert!(Array::new(&half, Dtype::U8)?.at(&[0, 2]).unwrap_err().is_mismatch());
+    /// # Ok::<(), tilewright_fingerprint::Error>(())
+    /// ```
+    pub fn at(self, origin: &[u64]) -> Result<Array<'a>, Error> {
+        self.check_rank("an origin", origin.len())?;
+        let end =
+            |(at, extent): (&u64, &u64)| at.checked_add(*extent).filter(|end| *end >> 63 == 0);
+        if !origin.iter().zip(self.layout.extents()).all(|pair| end(pair).is_some()) {
+            let extents = self.layout.extents();
+            let said = format!("an array of {extents:?} at {origin:?} reaches beyond 2^63 - 1");
+            return Err(Error::mismatch(said));
+        }
+        Ok(Array { origin: origin.to_vec(), ..self })
+    }
+
+    /// A box of its coordinates alone. The elements keep their coordinates.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) for another rank, or a box that is not within the array.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, TensorLayout};
+    /// use tilewright_fingerprint::{Array, Key};
+    /// let layout = TensorLayout::row_major(&[4]).unwrap();
+    /// let array = Array::new(&layout, Dtype::U8)?;
+    /// let of = |part: std::ops::Range<u64>, bytes: &[u8]| {
+    ///     array.clone().part(&[part])?.fingerprint(bytes, &Key::default())
+    /// };
+    /// // Where do they differ? In the second half.
+    /// let (a, b) = ([1, 2, 3, 4], [1, 2, 3, 9]);
+    /// assert_eq!(of(0..2, &a)?, of(0..2, &b)?);
+    /// assert_ne!(of(2..4, &a)?, of(2..4, &b)?);
+    /// assert!(array.clone().part(&[2..5]).unwrap_err().is_mismatch());
+    /// # Ok::<(), tilewright_fingerprint::Error>(())
+    /// ```
+    pub fn part(self, part: &[Range<u64>]) -> Result<Array<'a>, Error> {
+        self.check_rank("a part", part.len())?;
+        let extents = self.layout.extents();
+        if !part
+            .iter()
+            .zip(extents)
+            .all(|(range, end)| range.start <= range.end && range.end <= *end)
+        {
+            return Err(Error::mismatch(format!("a part {part:?} of an array of {extents:?}")));
+        }
+        Ok(Array { part: part.to_vec(), ..self })
+    }
+
+    /// With its dims in another order: dim `d` counts as dim `dims[d]`.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) unless every dim is named once.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, TensorLayout};
+    /// use tilewright_fingerprint::{Array, Key};
+    /// let (a, b) = (TensorLayout::row_major(&[2, 3]).unwrap(), TensorLayout::row_major(&[3, 2]).unwrap());
+    /// let (key, dtype) = (Key::default(), Dtype::U8);
+    /// let matrix = Array::new(&a, dtype)?.fingerprint(&[1, 2, 3, 4, 5, 6], &key)?;
+    /// // The second is the first transposed.
+    /// let other = Array::new(&b, dtype)?.dims_as(&[1, 0])?;
+    /// assert_eq!(other.fingerprint(&[1, 4, 2, 5, 3, 6], &key)?, matrix);
+    /// # Ok::<(), tilewright_fingerprint::Error>(())
+    /// ```
+    pub fn dims_as(self, dims: &[usize]) -> Result<Array<'a>, Error> {
+        self.check_rank("a list of dims", dims.len())?;
+        if !(0..dims.len()).all(|dim| dims.contains(&dim)) {
+            return Err(Error::mismatch(format!("dims {dims:?}; each of them is named once")));
+        }
+        Ok(Array { dims: dims.to_vec(), ..self })
+    }
+
+    fn check_rank(&self, what: &str, len: usize) -> Result<(), Error> {
+        let rank = self.layout.rank();
+        if len == rank {
+            return Ok(());
+        }
+        Err(Error::mismatch(format!("{what} of {len} dims for an array of {rank}")))
+    }
+
+    /// The fingerprint of the data in `bytes`, the array's storage.
+    ///
+    /// # Errors
+    /// [buffer](Error::is_buffer) if the bytes end before the last element;
+    /// [unsupported](Error::is_unsupported) for a width that is not read.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, TensorLayout};
+    /// use tilewright_fingerprint::{Array, Key};
+    /// let layout = TensorLayout::row_major(&[2]).unwrap();
+    /// let array = Array::new(&layout, Dtype::U16).unwrap();
+    /// let under = |key: u128| array.clone().fingerprint(&[1, 0, 2, 0], &Key::new(key)).unwrap();
+    /// assert_eq!(under(1), under(1));
+    /// assert_ne!(under(1), under(2));
+    /// assert!(array.clone().fingerprint(&[1, 0, 2], &Key::new(1)).unwrap_err().is_buffer());
+    /// ```
+    pub fn fingerprint(self, bytes: &[u8], key: &Key) -> Result<Fingerprint, Error> {
+        let mut sum = Fingerprint::default();
+        for window in self.windows(u64::MAX, key)? {
+            let range = window.bytes();
+            if range.end > bytes.len() as u64 {
+                let (len, end) = (bytes.len(), range.end);
+                return Err(Error::buffer(format!("{len} bytes for an array that reads {end}")));
+            }
+            // What follows is not counted, and need not be looked at with care.
+            sum += window.fingerprint(&bytes[range.start as usize..]);
+        }
+        Ok(sum)
+    }
+
+    /// The array as windows of its storage of at most `most` bytes, as far as single elements and layouts permit:
+    /// for data that is not in memory.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for a width that is not read.
+    ///
+    /// ```
+    /// use tilewright_core::{Dtype, TensorLayout};
+    /// use tilewright_fingerprint::{Array, Fingerprint, Key};
+    /// let layout = TensorLayout::row_major(&[100, 10]).unwrap();
+    /// let file: Vec<u8> = (0..1000).map(|i| i as u8).collect();
+    /// let array = Array::new(&layout, Dtype::U8).unwrap();
+    /// let whole = array.clone().fingerprint(&file, &Key::default()).unwrap();
+    /// let mut sum = Fingerprint::default();
+    /// for window in array.windows(64, &Key::default()).unwrap() {
+    ///     let range = window.bytes();
+    ///     assert!(range.end - range.start <= 64);
+    ///     sum += window.fingerprint(&file[range.start as usize..range.end as usize]);
+    /// }
+    /// assert_eq!(sum, whole);
+    /// ```
+    pub fn windows(self, most: u64, key: &Key) -> Result<Windows<'a>, Error> {
+        units::check(self.dtype, self.bits)?;
+        let units = Units::new(self.dtype, self.bits, self.order, key);
+        let weights = (0..self.part.len()).map(|dim| {
+            let largest = self.origin[dim] + self.part[dim].end.saturating_sub(1);
+            Weights::new(key, self.dims[dim] as u32, largest)
+        });
+        let sums = Arc::new(Sums { units, weights: weights.collect() });
+        Ok(Windows::new(self.layout, self.part, self.origin, self.bits, most, sums))
+    }
+}

@@ -1,0 +1,42 @@
+//! A fingerprint of array data that no layout changes.
+//!
+//! | want | call |
+//! |---|---|
+//! | the fingerprint of bytes in memory | [`Array::fingerprint`] |
+//! | of a part of a whole, to be added to others | [`Array::at`], `+` |
+//! | of a box of coordinates, to find what differs | [`Array::part`] |
+//! | of data that is not in memory | [`Array::windows`] |
+//! | one number for many tensors | [`all`] |
+//!
+//! It finds accidents: two different arrays of the same dims agree with a probability of at most 2⁻⁵⁶ over the
+//! [`Key`], for ranks up to 8. It does not stop somebody who knows the key.
+//!
+//! ```
+//! use tilewright_core::{Dtype, TensorLayout};
+//! use tilewright_fingerprint::{Array, Key};
+//! let (rows, columns) = (TensorLayout::row_major(&[2, 3]).unwrap(), TensorLayout::col_major(&[2, 3]).unwrap());
+//! let of = |layout, bytes: &[u8]| Array::new(layout, Dtype::U8)?.fingerprint(bytes, &Key::default());
+//! assert_eq!(of(&rows, &[1, 2, 3, 4, 5, 6])?, of(&columns, &[1, 4, 2, 5, 3, 6])?);
+//! # Ok::<(), tilewright_fingerprint::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod area;
+mod array;
+mod error;
+mod field;
+mod key;
+mod plan;
+mod share;
+mod siphash;
+mod sum;
+mod units;
+mod value;
+mod weights;
+mod windows;
+
+pub use array::Array;
+pub use error::Error;
+pub use key::Key;
+pub use value::{Entry, Fingerprint, all};
+pub use windows::{Window, Windows};

@@ -1,0 +1,166 @@
+//! The fingerprint of an area: weighted sums of rows, and these by the weights of lanes and of what is outside.
+
+use tilewright_relayout::{LANES, Row, sums};
+
+use crate::{
+    area::{Area, Turn},
+    field::{Field, dot},
+    plan::{Plan, Step},
+    units::Units,
+    weights::{Digits, EVERY, Weights},
+};
+
+/// What the elements of an array are multiplied with.
+#[derive(Clone, Debug)]
+pub(crate) struct Sums {
+    pub(crate) units: Units,
+    /// By dim.
+    pub(crate) weights: Vec<Weights>,
+}
+
+impl Sums {
+    /// The sum over an area; offset 0 is the first element of `bytes`.
+    pub(crate) fn of(&self, area: &Area, bytes: &[u8]) -> Field {
+        let (mut sum, mut pending) = (Field::ZERO, vec![area.clone()]);
+        while let Some(area) = pending.pop() {
+            match Plan::of(&area, self.units.per()) {
+                Step::Sum(plan) => sum += self.planned(&area, &plan, bytes),
+                Step::Cut(parts) => pending.extend(parts),
+            }
+        }
+        sum
+    }
+
+    fn planned(&self, area: &Area, plan: &Plan, bytes: &[u8]) -> Field {
+        let per = self.units.per();
+        let (mut lanes, mut rows) = (Places::of(&plan.lanes), Places::of(&plan.rows));
+        rows.list.sort_by_key(|place| place.at);
+        let low = area.at + lanes.low + rows.low;
+        let (mut factors, mut list) = (vec![], vec![]);
+        let (mut sum, mut coord, mut turn) = (Field::ZERO, area.coord.clone(), Odometer::of(plan));
+        loop {
+            if list.is_empty() || plan.rows_vary {
+                self.weigh_rows(&mut rows, &coord, &plan.in_rows, &mut list);
+            }
+            if factors.is_empty() || plan.lanes_vary {
+                self.weigh_lanes(&mut lanes, &coord, &plan.in_lanes, &mut factors);
+            }
+            let mut own = Field::ZERO;
+            for (group, factors) in factors.chunks(LANES).enumerate() {
+                let from = (low + turn.at) as u64 * per + (group * LANES) as u64;
+                let found = sums(self.units.numbers, self.units.mask, bytes, from, &list);
+                own += dot(factors, found.into_iter().map(Field::of));
+            }
+            sum += own * self.outside(&coord, plan);
+            if !turn.next(&plan.outer, &mut coord) {
+                return sum;
+            }
+        }
+    }
+
+    /// The weight of the digits that neither lanes nor rows change.
+    fn outside(&self, coord: &[u64], plan: &Plan) -> Field {
+        let digits = |dim: usize| EVERY & !plan.in_lanes[dim] & !plan.in_rows[dim];
+        let weights = self.weights.iter().zip(coord).enumerate();
+        weights.fold(Field::ONE, |all, (dim, (own, at))| all * own.of(*at, digits(dim)))
+    }
+
+    fn weight(&self, place: &Place, coord: &[u64], digits: &[Digits]) -> Field {
+        let dims = place.add.iter();
+        dims.fold(Field::ONE, |all, (dim, add)| {
+            let own = self.weights.get(*dim).map(|own| own.of(coord[*dim] + add, digits[*dim]));
+            all * own.unwrap_or(Field::ONE)
+        })
+    }
+
+    fn weigh_rows(&self, rows: &mut Places, coord: &[u64], digits: &[Digits], list: &mut Vec<Row>) {
+        list.clear();
+        let (low, per) = (rows.low, self.units.per());
+        list.extend(rows.list.iter().map(|place| {
+            let weight = self.weight(place, coord, digits).value();
+            Row::new((place.at - low) as u64 * per, weight)
+        }));
+    }
+
+    fn weigh_lanes(
+        &self,
+        lanes: &mut Places,
+        coord: &[u64],
+        digits: &[Digits],
+        factors: &mut Vec<Field>,
+    ) {
+        let (low, per) = (lanes.low, self.units.factors.len());
+        let width = lanes.list.iter().map(|place| (place.at - low) as usize + 1).max().unwrap_or(1);
+        factors.clear();
+        factors.resize((width * per).next_multiple_of(LANES), Field::ZERO);
+        for place in &lanes.list {
+            let weight = self.weight(place, coord, digits);
+            let own = factors[(place.at - low) as usize * per..].iter_mut();
+            own.zip(&self.units.factors).for_each(|(to, factor)| *to += weight * *factor);
+        }
+    }
+}
+
+/// The turns of some loops: the offset of each, and what it adds to the coordinate.
+struct Places {
+    list: Vec<Place>,
+    /// The lowest offset.
+    low: i64,
+}
+
+struct Place {
+    at: i64,
+    add: Vec<(usize, u64)>,
+}
+
+impl Places {
+    fn of(turns: &[Turn]) -> Places {
+        let mut dims: Vec<usize> = turns.iter().map(|turn| turn.dim).collect();
+        dims.sort_unstable();
+        dims.dedup();
+        let first = Place { at: 0, add: dims.into_iter().map(|dim| (dim, 0)).collect() };
+        let list = turns.iter().fold(vec![first], |list, turn| {
+            let again = |i: u64| list.iter().map(move |place| place.moved(turn, i));
+            (0..turn.extent).flat_map(again).collect()
+        });
+        let low = list.iter().map(|place| place.at).min().unwrap_or(0);
+        Places { list, low }
+    }
+}
+
+impl Place {
+    fn moved(&self, turn: &Turn, turns: u64) -> Place {
+        let by = |(dim, add): &(usize, u64)| {
+            (*dim, add + if *dim == turn.dim { turn.step * turns } else { 0 })
+        };
+        Place { at: self.at + turn.stride * turns as i64, add: self.add.iter().map(by).collect() }
+    }
+}
+
+/// The turns of the outer loops, the first the fastest.
+struct Odometer {
+    turns: Vec<u64>,
+    at: i64,
+}
+
+impl Odometer {
+    fn of(plan: &Plan) -> Odometer {
+        Odometer { turns: vec![0; plan.outer.len()], at: 0 }
+    }
+
+    /// Goes on to the next turn; false after the last.
+    fn next(&mut self, outer: &[Turn], coord: &mut [u64]) -> bool {
+        for (turn, at) in outer.iter().zip(&mut self.turns) {
+            *at += 1;
+            self.at += turn.stride;
+            coord[turn.dim] += turn.step;
+            if *at < turn.extent {
+                return true;
+            }
+            self.at -= turn.stride * turn.extent as i64;
+            coord[turn.dim] -= turn.step * turn.extent;
+            *at = 0;
+        }
+        false
+    }
+}

@@ -1,0 +1,155 @@
+//! Fingerprints of data, which no layout changes: of arrays in memory, and of files.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use tilewright::{
+    ask::{Answer, Printed, SameData},
+    core::ByteOrder,
+    files::{self, Collection, Key},
+    fingerprint::{self, Array, Fingerprint},
+};
+
+use crate::{
+    ask::Ask,
+    convert::Watcher,
+    errors::{about, refused},
+    foreign::Memory,
+    integer::Integers,
+    plan, prepare,
+    text::Text,
+};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyFingerprint>()?;
+    module.add_function(wrap_pyfunction!(fingerprint_of, module)?)?;
+    module.add_function(wrap_pyfunction!(fingerprints, module)?)?;
+    module.add_function(wrap_pyfunction!(same_data, module)?)
+}
+
+/// The fingerprint of an array's data: the same in every layout, order of bytes, padding, file and number of shards.
+///
+/// Those of parts that have no element in common add up to that of the whole. ``Fingerprint(text)`` reads the
+/// 16 digits that ``str`` gives.
+///
+/// >>> from tilewright import Fingerprint
+/// >>> Fingerprint("0000000000000001") + Fingerprint("0000000000000002")
+/// Fingerprint('0000000000000003')
+#[pyclass(name = "Fingerprint", module = "tilewright", frozen, eq, hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct PyFingerprint(Fingerprint);
+
+#[pymethods]
+impl PyFingerprint {
+    #[new]
+    #[pyo3(signature = (text, /))]
+    fn new(text: Text) -> PyResult<PyFingerprint> {
+        text.of("text")?.parse().map(PyFingerprint).map_err(|error| raised(&error))
+    }
+
+    fn __add__(&self, other: &PyFingerprint) -> PyFingerprint {
+        PyFingerprint(self.0 + other.0)
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Fingerprint('{}')", self.0)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().into_any(), (slf.get().0.to_string(),)))
+    }
+}
+
+/// The fingerprint of an array.
+#[pyfunction]
+#[pyo3(name = "fingerprint", signature = (array, layout, dims, dtype, origin, key, /))]
+fn fingerprint_of(
+    array: &Bound<'_, PyAny>,
+    layout: Option<&Bound<'_, PyAny>>,
+    dims: Option<Integers>,
+    dtype: Option<&Bound<'_, PyAny>>,
+    origin: Option<Integers>,
+    key: Option<Text>,
+) -> PyResult<PyFingerprint> {
+    let (py, key) = (array.py(), key_of(key)?);
+    let ask = Ask::new(layout, None, dims, dtype, None, None, None)?;
+    let memory = Memory::given("array", array)?;
+    let (side, source) = prepare::read(&ask, &memory.facts)?;
+    plan::expected(&source, &memory, "array")?;
+    let bytes = memory.bytes();
+    let Some(dtype) = side.named.dtype() else {
+        return Err(refused("needs-dtype", "the element type is not known; give dtype="));
+    };
+    let order = if memory.facts.swapped { ByteOrder::Big } else { ByteOrder::Little };
+    let origin = Integers::given("origin", origin)?;
+    let made = || {
+        let array = Array::new(side.named.layout(), dtype)?;
+        let array = match dtype.block() {
+            Some(_) => array,
+            None => array.bits(side.bits)?,
+        };
+        let array = array.order(order);
+        match &origin {
+            Some(origin) => array.at(origin),
+            None => Ok(array),
+        }
+    };
+    let array = made().map_err(|error| raised(&error))?;
+    let found = py.detach(|| array.fingerprint(bytes, &key));
+    found.map(PyFingerprint).map_err(|error| raised(&error))
+}
+
+/// The fingerprints of a file or a folder as JSON.
+#[pyfunction]
+#[pyo3(signature = (path, tensors, key, /))]
+fn fingerprints(
+    py: Python<'_>,
+    path: PathBuf,
+    tensors: Option<Vec<String>>,
+    key: Option<Text>,
+) -> PyResult<String> {
+    let key = key_of(key)?;
+    let watcher = Watcher::new(None)?;
+    let found = py.detach(|| {
+        let all = Collection::open(&path)?;
+        let all = match tensors {
+            Some(globs) => all.only(&globs)?,
+            None => all,
+        };
+        all.fingerprints(&key, &watcher)
+    });
+    Ok(Printed { key, found: watcher.outcome(found)? }.to_json().to_string())
+}
+
+/// What differs between two files or folders as JSON, and in words.
+#[pyfunction]
+#[pyo3(signature = (a, b, key, /))]
+fn same_data(
+    py: Python<'_>,
+    a: PathBuf,
+    b: PathBuf,
+    key: Option<Text>,
+) -> PyResult<(String, String)> {
+    let key = key_of(key)?;
+    let watcher = Watcher::new(None)?;
+    let found = py.detach(|| {
+        files::same_data(&Collection::open(&a)?, &Collection::open(&b)?, &key, &watcher)
+    });
+    let answer = SameData(watcher.outcome(found)?);
+    Ok((answer.to_json().to_string(), answer.to_string()))
+}
+
+/// The key that is given as hexadecimal digits, or the usual one.
+fn key_of(key: Option<Text>) -> PyResult<Key> {
+    let Some(key) = key else { return Ok(Key::default()) };
+    key.of("key")?.parse().map_err(|error| about("key", raised(&error)))
+}
+
+fn raised(error: &fingerprint::Error) -> PyErr {
+    let kind = if error.is_text() { "parse" } else { error.kind() };
+    refused(kind, error.to_string())
+}

@@ -1,0 +1,86 @@
+//! Weighted sums of the numbers in memory: what fingerprints of data are made of.
+
+use crate::{
+    cpu::kernel,
+    numbers::{LANES, Numbers, Row},
+};
+
+/// Number `i` of the result is the sum of weight · number `i` over the rows, exactly, with all rows moved by
+/// `from` numbers. Of each number the bits of `mask` count; behind the end of the bytes numbers are 0.
+///
+/// It runs in the registers of the machine, as plans do, and reads each row once, in the order given.
+///
+/// ```
+/// use tilewright_relayout::{Numbers, Row, sums};
+/// let bytes: Vec<u8> = (0..64).collect();
+/// let rows: Vec<Row> = (0..3).map(|i| Row::new(16 * i, 10u64.pow(i as u32))).collect();
+/// let found = sums(Numbers::Bytes, u16::MAX, &bytes, 5, &rows);
+/// assert_eq!(found[0], 5 + 10 * 21 + 100 * 37);
+/// assert_eq!(found[15], 20 + 10 * 36 + 100 * 52);
+/// ```
+pub fn sums(numbers: Numbers, mask: u16, bytes: &[u8], from: u64, rows: &[Row]) -> [u128; LANES] {
+    kernel::sums(numbers, mask, bytes, from, rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [(Numbers, u64); 6] = [
+        (Numbers::Bits1, 1),
+        (Numbers::Bits2, 2),
+        (Numbers::Bits4, 4),
+        (Numbers::Bytes, 8),
+        (Numbers::Little, 16),
+        (Numbers::Big, 16),
+    ];
+
+    /// Number `at`, bit by bit.
+    fn number((numbers, bits): (Numbers, u64), bytes: &[u8], at: u64) -> u128 {
+        let bit = |i: u64| {
+            let i = at * bits + if numbers == Numbers::Big { (i + 8) % 16 } else { i };
+            bytes.get((i / 8) as usize).map_or(0, |byte| u128::from(byte >> (i % 8) & 1))
+        };
+        (0..bits).map(|i| bit(i) << i).sum()
+    }
+
+    fn naive(kind: (Numbers, u64), mask: u16, bytes: &[u8], from: u64, rows: &[Row]) -> Vec<u128> {
+        let of = |i: u64, row: &Row| {
+            let number = number(kind, bytes, from + row.at + i) & u128::from(mask);
+            number * (u128::from(row.low) + (u128::from(row.high) << 31))
+        };
+        (0..16).map(|i| rows.iter().map(|row| of(i, row)).sum()).collect()
+    }
+
+    #[test]
+    fn sums_are_those_of_every_number_by_itself() {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+            state.rotate_left(32)
+        };
+        for kind in ALL {
+            for len in [0, 1, 2, 31, 32, 33, 100, 300] {
+                let bytes: Vec<u8> = (0..len).map(|_| next() as u8).collect();
+                let count = len as u64 * 8 / kind.1 + 3;
+                for many in [0, 1, 2, 50] {
+                    let row = |_| Row::new(next() % count, next());
+                    let rows: Vec<Row> = (0..many).map(row).collect();
+                    for (mask, from) in [(u16::MAX, 0), (0x0F, 0), (u16::MAX, 7)] {
+                        let found = sums(kind.0, mask, &bytes, from, &rows);
+                        assert_eq!(found[..], naive(kind, mask, &bytes, from, &rows), "{kind:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_numbers_and_weights_do_not_overflow() {
+        let rows = vec![Row::new(0, u64::MAX); 70_000];
+        let found = sums(Numbers::Little, u16::MAX, &[0xFF; 32], 0, &rows);
+        assert_eq!(found, [70_000 * 0xFFFF * ((1u128 << 62) - 1); 16]);
+        let far = [Row::new(u64::MAX, 1), Row::new(u64::MAX / 2, 1)];
+        assert_eq!(sums(Numbers::Big, u16::MAX, &[0xFF; 32], u64::MAX, &far), [0; 16]);
+    }
+}
