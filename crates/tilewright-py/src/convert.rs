@@ -243,11 +243,10 @@ impl Watcher {
         Ok(Watcher { progress, total, done, looked, raised: Mutex::new(None) })
     }
 
-    /// Whether it is time to look: always, if someone is called back, else not so often that other threads are kept
-    /// from the interpreter.
+    /// Whether it is time to look for the interrupt key: not so often that other threads are kept from the interpreter.
     fn is_time(&self) -> bool {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_time = self.progress.is_some() || looked.elapsed() >= PAUSE;
+        let is_time = looked.elapsed() >= PAUSE;
         if is_time {
             *looked = Instant::now();
         }
@@ -255,7 +254,7 @@ impl Watcher {
     }
 
     fn look(&self) {
-        if !self.is_time() {
+        if self.progress.is_none() && !self.is_time() {
             return;
         }
         let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
@@ -299,7 +298,9 @@ impl Watch for Watcher {
 
     /// Also asked where nothing advances yet, as while a file is opened.
     fn cancelled(&self) -> bool {
-        self.ask(|py| py.check_signals());
+        if self.is_time() {
+            self.ask(|py| py.check_signals());
+        }
         self.raised.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }

@@ -13,7 +13,7 @@ use pyo3::{
 };
 use tilewright::{
     ask::words,
-    files::{Input, Reader, Tensor, open},
+    files::{Input, Reader, Tensor, open_watched},
 };
 
 use crate::{
@@ -64,7 +64,8 @@ fn open_checkpoint(
     job: &Bound<'_, PyDict>,
 ) -> PyResult<PyCheckpoint> {
     let request = request(job)?;
-    let input = py.detach(|| open(&path, request.reading())).raised()?;
+    let watcher = Watcher::new(None)?;
+    let input = watcher.outcome(py.detach(|| open_watched(&path, request.reading(), &watcher)))?;
     warned(py, &path, input.warnings())?;
     let named = input.tensors().iter().enumerate();
     let places = named.map(|(i, tensor)| (tensor.name().to_owned(), i)).collect();
