@@ -61,7 +61,7 @@ const SIZES: Sizes = Sizes { most: 24 << 20, window: 2 << 20, long: 64 << 10 };
 ///
 /// // Ten rows of it, as they are.
 /// let rows = input.reader(tensor, None, Some(&[5..15, 0..200])).unwrap();
-/// assert_eq!((rows.layout().to_spec(), rows.bytes()), ("bf16[10,200] row-major", 4000));
+/// assert_eq!((rows.layout().to_spec(), rows.bytes()), ("bf16[10,200] row-major".into(), 4000));
 /// ```
 #[derive(Debug)]
 pub struct Reader<'i> {
