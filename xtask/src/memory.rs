@@ -64,6 +64,8 @@ pub(crate) fn sanitizers(root: &Path) -> Outcome {
         tests
             .env("CARGO_TARGET_DIR", target(root)?.join("oracles").join(name))
             .env("RUSTFLAGS", format!("-Zsanitizer={name} -Cunsafe-allow-abi-mismatch=sanitizer"))
+            // More memory than there is is refused, as elsewhere.
+            .env("ASAN_OPTIONS", "allocator_may_return_null=1")
             .env("TILEWRIGHT_JOBS", "300")
             .env("PROPTEST_CASES", "8");
         sh(&mut tests)?;
