@@ -137,6 +137,26 @@ fn a_folder_of_files_is_the_file_of_its_arrays() {
     assert!(code == Some(3) && text.contains("tensor \"a\" is also in"), "{text}");
 }
 
+/// Nothing is said of a folder of which a part cannot be read.
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_is_not_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    for name in ["one", "other"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        let file = safetensors(&[("a", "U8", &[1], &[1])]);
+        fs::write(folder.path().join(name).join("a.safetensors"), file).unwrap();
+    }
+    assert_eq!(run(&["same-data", "one", "other"]), (Some(0), "same\n".into()));
+    let link = folder.path().join("other/b.npy");
+    std::os::unix::fs::symlink(folder.path().join("nowhere.npy"), link).unwrap();
+    for args in [&["same-data", "one", "other"][..], &["fingerprint", "other"]] {
+        let (code, text) = run(args);
+        assert!(code == Some(3) && text.contains("b.npy"), "{args:?}: {text}");
+    }
+}
+
 #[test]
 fn what_differs_is_named_with_what_it_would_be_the_same_as() {
     let folder = tempfile::tempdir().unwrap();

@@ -33,8 +33,8 @@ impl Collection {
     /// Opens a file or a folder.
     ///
     /// # Errors
-    /// As [`open`](crate::open); [i/o](Error::is_io) for a folder without tensors, or where two files have a tensor of
-    /// one name.
+    /// As [`open`](crate::open); [i/o](Error::is_io) for a folder without tensors or with a link to none, or where two
+    /// files have a tensor of one name.
     ///
     /// ```
     /// use tilewright_files::Collection;
@@ -129,11 +129,21 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let listed = fs::read_dir(folder).map_err(failed)?;
     let paths = listed.map(|entry| entry.map(|entry| entry.path()));
     let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>().map_err(failed)?;
-    paths.retain(|path| path.is_file() && container::by_ending(path).is_some());
+    paths.retain(|path| !path.is_dir() && container::by_ending(path).is_some());
     paths.sort();
+    // A link to nothing, a pipe: what is in it is not known, so nothing is said of the folder.
+    if let Some(other) = paths.iter().find(|path| !path.is_file()) {
+        return Err(Error::unsupported(
+            other,
+            "it is named as a file of tensors and is no file that can be read",
+        ));
+    }
     let indices: Vec<&PathBuf> = paths.iter().filter(|path| is_index(path)).collect();
     match indices[..] {
-        [] if paths.is_empty() => Err(Error::unsupported(folder, "no file of tensors is in it")),
+        [] if paths.is_empty() => Err(Error::unsupported(
+            folder,
+            "no file of tensors is in it, and folders in it are not read",
+        )),
         [] => Ok(paths),
         [index] => Ok(vec![index.clone()]),
         [one, other, ..] => {
