@@ -334,7 +334,7 @@ fn relayout(root: &Path) -> Verdict {
     verdict(sh(&mut jobs))
 }
 
-/// A million mutations and as many relayouts.
+/// A million mutations and a million relayouts.
 fn fingerprint(root: &Path) -> Verdict {
     let words = ["cargo", "test", "--package", "tilewright-fingerprint", "--test", "mutations"];
     let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();

@@ -4,7 +4,7 @@
 
 use crate::loops::{Turn, each};
 
-/// The turns of two loops that are made together: their elements lie in as many lines of the cache on either side.
+/// The turns of two loops that are made together: the elements of a block lie in at most this number of cache lines in each array.
 const BLOCK: u64 = 16;
 
 /// Whether elements of this width can be compared so.

@@ -42,7 +42,7 @@ impl Key {
     /// A uniform element of the field, for one value of one digit of a dim.
     pub(crate) fn element(&self, dim: u32, digit: u8, value: u8) -> Field {
         let [a, b, c, d] = dim.to_le_bytes();
-        // The hash has as many values of 61 bits as the field has elements, and one more: that is drawn again.
+        // 61 bits of the hash have 2^61 values, the field has 2^61 - 1 elements: the value 2^61 - 1 is drawn again.
         let draw = |again: u16| {
             let [e, f] = again.to_le_bytes();
             self.hash(&[a, b, c, d, digit, value, e, f]) & ((1 << BITS) - 1)

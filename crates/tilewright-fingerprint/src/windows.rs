@@ -14,7 +14,7 @@ const GAP: u64 = 16 << 10;
 /// The most areas of a window.
 const MOST: usize = 1024;
 
-/// The elements of a box whose blocks are listed, where there may be as many.
+/// The most elements of a box whose blocks are listed: there may be one block for each element.
 const BOX: u64 = 4096;
 
 /// Ranges of an array's storage, and what of it lies in each; made by [`Array::windows`](crate::Array::windows).

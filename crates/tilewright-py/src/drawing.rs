@@ -190,7 +190,7 @@ impl PyDrawing {
 /// The most bytes of a picture that a value shows itself by in a notebook, whose file keeps it.
 const SMALL: usize = 56_000;
 
-/// The rows and columns that such a picture may have, as many as its bytes allow.
+/// The most rows and columns of such a picture; the limit on its bytes decides.
 const SIDES: [u64; 9] = [32, 24, 20, 16, 12, 10, 8, 6, 4];
 
 /// A picture as a part of a page of a bounded size: what is left out is counted in its notes.

@@ -2,13 +2,12 @@
 
 import importlib
 import random
-import sys
 import threading
-import time
 from typing import Any
 
 import numpy as np
 import pytest
+from interpreter import others_run
 
 import tilewright as tw
 
@@ -21,31 +20,6 @@ NAMES = [
     "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2",
 ]
 DTYPES = [getattr(torch, name) for name in NAMES if hasattr(torch, name)]
-
-
-def others_run(work: Any) -> bool:
-    """Whether another thread of Python runs while this works. Nobody is made to let go of the interpreter meanwhile."""
-    counted, ends, interval = [0], threading.Event(), sys.getswitchinterval()
-
-    def count() -> None:
-        while not ends.is_set():
-            counted[0] += 1
-            time.sleep(0)
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    sys.setswitchinterval(1000)
-    try:
-        for _ in range(1000):
-            before = counted[0]
-            work()
-            if counted[0] > before:
-                return True
-        return False
-    finally:
-        sys.setswitchinterval(interval)
-        ends.set()
-        thread.join()
 
 
 def tensor(dice: random.Random, dtype: Any, ranks: tuple[int, ...] = (0, 1, 2, 3, 4, 5)) -> Any:

@@ -1,13 +1,11 @@
 """``copy_``, ``contiguous`` and ``empty_like`` on NumPy's arrays; torch's are in ``test_accelerate.py``."""
 
 import random
-import sys
-import threading
-import time
 from typing import Any
 
 import numpy as np
 import pytest
+from interpreter import others_run
 
 import tilewright as tw
 
@@ -131,30 +129,7 @@ def test_overlap() -> None:
 
 def test_the_interpreter_is_free() -> None:
     source = np.zeros((1000, 1000), np.uint8).T
-    counted, ends, interval = [0], threading.Event(), sys.getswitchinterval()
-
-    def count() -> None:
-        while not ends.is_set():
-            counted[0] += 1
-            time.sleep(0)
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    # Nobody is made to let go of the interpreter: the other thread counts between here and there only if the copy does.
-    sys.setswitchinterval(1000)
-    ran = False
-    try:
-        for _ in range(1000):
-            before = counted[0]
-            tw.contiguous(source, threads=1)
-            ran = ran or counted[0] > before
-            if ran:
-                break
-    finally:
-        sys.setswitchinterval(interval)
-        ends.set()
-        thread.join()
-    assert ran
+    assert others_run(lambda: tw.contiguous(source, threads=1))
 
 
 @pytest.mark.parametrize("dtype", ["u1", "f4", "c16", ml_dtypes.bfloat16, [("a", "i4"), ("b", "u1")]], ids=str)
