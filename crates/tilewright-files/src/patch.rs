@@ -107,7 +107,8 @@ impl<'s, 'b> Patch<'s, 'b> {
     }
 
     /// Reads what loops reach from `first` on by their steps on one `side`, which become steps in the buffer; where
-    /// the first element is in it, or `None` if they do not fit.
+    /// the first element is in it, or `None` if they do not fit. It lists no spans, so the list does not bound it: the
+    /// loops say where each stretch is, and there are no more of them than elements in the buffer.
     pub(crate) fn gather(
         &mut self,
         first: i64,

@@ -61,8 +61,8 @@ pub enum Verdict {
 /// [`Request::rule`] every tensor must lie as asked; npy and raw files cannot say it themselves.
 ///
 /// # Errors
-/// [i/o](Error::is_io) if a file cannot be read or is corrupt; [usage](Error::is_usage) where the
-/// request does not fit; [cancelled](Error::is_cancelled) if `watch` says so.
+/// [i/o](Error::is_io) if a file cannot be read, is corrupt, or was changed while it was read;
+/// [usage](Error::is_usage) where the request does not fit; [cancelled](Error::is_cancelled) if `watch` says so.
 ///
 /// ```
 /// use tilewright_files::{Request, Verdict, verify};
@@ -216,10 +216,24 @@ fn paired<'a>(
     Ok(out.tensors().iter().filter_map(pair).collect())
 }
 
-/// `arrays` are the bytes of the original's tensors, where these are in memory.
+/// `arrays` are the bytes of the original's tensors, where these are in memory. What was read of files that changed
+/// meanwhile is no answer.
 fn compared(
     out: &Input,
     (against, arrays): (&Input, &[&[u8]]),
+    pairs: &[Pair<'_>],
+    fill: Option<Fill>,
+    crew: Crew<'_>,
+) -> Result<Verdict, Error> {
+    let verdict = compared_once(out, against, pairs, fill, crew)?;
+    against.check_unchanged()?;
+    out.check_unchanged()?;
+    Ok(verdict)
+}
+
+fn compared_once(
+    out: &Input,
+    against: &Input,
     pairs: &[Pair<'_>],
     fill: Option<Fill>,
     crew: Crew<'_>,
