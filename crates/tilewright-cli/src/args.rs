@@ -58,7 +58,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Rewrite the tensors of a file in another layout
+    /// Rewrite the tensors of a file or a folder in another layout
     #[command(after_help = "\
 The result is a file of the kind of the input, with all that is in it. But npy
 and raw bytes become each other, and the one tensor of a .safetensors, which has
@@ -67,6 +67,10 @@ an array in .npy or raw:PATH. raw:, npy:, npz:, gguf: and safetensors: before a
 path say what a file is, whatever its name ends in; - is standard input, or
 output, and ./- a file of that name. Quantised types of GGUF move by whole
 blocks: a layout keeps the elements of a block together.
+
+A folder is its one *.safetensors.index.json, or its one file of tensors, and
+becomes a new folder: with config.json, the tokenizer and all else that is no
+weights and at most 64 MiB long. What stays behind is said.
 
 A .npy or raw result whose own header cannot say how it lies has a note beside
 it, OUT.tilewright.json, which is read back.
@@ -77,6 +81,7 @@ VNNI, are then --to MARLIN^T and --to VNNI^T.
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
   tilewright convert zn.safetensors back.safetensors --to row-major
+  tilewright convert llama/ llama-zn/ --rule '*_proj.weight=zN'
   tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q")]
     Convert(Convert),
     /// Check a converted file against the file it was made from
@@ -85,7 +90,7 @@ With the options of the conversion the original is read as then, and the result
 must lie as asked; .npy and raw files say how they lie in a note beside them,
 NAME.tilewright.json, and need --to without it. Files are of any kind that
 `convert` writes: .safetensors, .gguf, .npy, .npz, raw:PATH, a sharded
-*.safetensors.index.json.
+*.safetensors.index.json, or a folder.
 
 Examples:
   tilewright verify zn.safetensors --against model.safetensors
@@ -120,8 +125,8 @@ Examples:
     SameData(SameData),
     /// List the tensors of a file with their layouts
     #[command(after_help = "\
-Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json,
-raw:PATH with --dims and --dtype, or an HLO module (.txt, .hlo, .pb).
+Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json or
+its folder, raw:PATH with --dims and --dtype, or an HLO module (.txt, .hlo, .pb).
 
 Examples:
   tilewright info model.safetensors

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    Error, Input, Reading, Tensor, container, globs::Pattern, open::open_place, place::Place,
+    Error, Input, Reading, Tensor, folder, globs::Pattern, open::open_place, place::Place,
 };
 
 /// Every tensor of a file, or of the files of a folder.
@@ -129,7 +129,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let listed = fs::read_dir(folder).map_err(failed)?;
     let paths = listed.map(|entry| entry.map(|entry| entry.path()));
     let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>().map_err(failed)?;
-    paths.retain(|path| !path.is_dir() && container::by_ending(path).is_some());
+    paths.retain(|path| !path.is_dir() && folder::of_tensors(path).is_some());
     paths.sort();
     // A link to nothing, a pipe: what is in it is not known, so nothing is said of the folder.
     if let Some(other) = paths.iter().find(|path| !path.is_file()) {
@@ -155,5 +155,5 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// Whether a file says which others hold the tensors.
 fn is_index(path: &Path) -> bool {
-    container::by_ending(path).is_some_and(|format| format.several)
+    folder::of_tensors(path).is_some_and(|format| format.several)
 }

@@ -7,12 +7,15 @@ use tilewright_core::Remedy;
 use crate::{
     Action, Error, Input, Job, Request, budget,
     container::{Format, Target},
-    destination, journal, lock,
+    destination,
+    folder::Companions,
+    journal, lock,
     note::{self, Texts},
     open::check_reading,
     origin::Origin,
     place::Place,
     request::{self, Choice, check_memory},
+    stage::Stage,
 };
 
 /// A checked conversion of one file, ready to run.
@@ -49,11 +52,15 @@ pub struct Conversion<'a> {
     pub(crate) note: Option<Texts>,
     /// The bytes of the tensors by their numbers, where these are arrays in memory.
     pub(crate) arrays: &'a [&'a [u8]],
+    /// The folder that the result becomes, where the input is one.
+    pub(crate) stage: Option<Stage>,
 }
 
 impl<'a> Conversion<'a> {
     /// Decides what happens to every tensor, and checks that the result may be written to `out`
-    /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint).
+    /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint). An input that was opened by its
+    /// folder becomes a folder, which takes along what lies beside the tensors and is no weights: at most 1,000 files of
+    /// at most 64 MiB. A folder at `out` is empty, or it is refused.
     ///
     /// Nothing is written, but what a killed run to the same checkpoint left is taken away. A link at `out`
     /// would be replaced by a file; a device, or a link to the open file of a process, is refused.
@@ -82,6 +89,10 @@ impl<'a> Conversion<'a> {
         out: impl AsRef<Path>,
         request: Request,
     ) -> Result<Conversion<'a>, Error> {
+        if let Some(folder) = &input.folder {
+            let stage = Stage::new(out.as_ref(), Companions::of(folder, input)?)?;
+            return Conversion::staged(input, stage, request);
+        }
         let out = Place::parse(out.as_ref());
         destination::check_name(&out.path)?;
         let swept = |format: &Format, out: &Place, _: &Request| {
@@ -95,6 +106,14 @@ impl<'a> Conversion<'a> {
             journal::recover(&out.path, &|path| input.holds(path))
         };
         Conversion::decided(input, out, request, swept, jobs)?.allowed()
+    }
+
+    /// The same of a folder, whose checkpoint keeps its name.
+    fn staged(input: &'a Input, stage: Stage, request: Request) -> Result<Conversion<'a>, Error> {
+        let path = stage.path.join(input.path.file_name().unwrap_or_default());
+        let out = Place { path, format: Some(input.container_format()) };
+        let conversion = Conversion::decided(input, out, request, |_, _, _| Ok(()), jobs)?;
+        Ok(Conversion { stage: Some(stage), ..conversion })
     }
 
     /// The same of arrays in memory, whose bytes are `arrays`; `jobs` decides what happens to each.
@@ -175,7 +194,18 @@ impl<'a> Conversion<'a> {
         let targets = input.plan(format, &out.path, &jobs)?;
         let note = input.note(format, &jobs);
         let (out, streamed) = (out.path, false);
-        Ok(Conversion { input, out, streamed, format, request, jobs, targets, note, arrays: &[] })
+        Ok(Conversion {
+            input,
+            out,
+            streamed,
+            format,
+            request,
+            jobs,
+            targets,
+            note,
+            arrays: &[],
+            stage: None,
+        })
     }
 
     /// Where the bytes of the tensor of this number begin.
@@ -247,7 +277,8 @@ impl<'a> Conversion<'a> {
             let shown = self.format.shown;
             format!("{shown} has no metadata: what the file says beside its tensors is left out ({left})")
         });
-        self.input.warnings().chain(lost).chain(left)
+        let stays = self.stage.as_ref().and_then(|stage| stage.companions.warning());
+        self.input.warnings().chain(lost).chain(left).chain(stays)
     }
 
     /// The path of the result.
@@ -264,7 +295,32 @@ impl<'a> Conversion<'a> {
     /// assert_eq!(conversion.out(), out);
     /// ```
     pub fn out(&self) -> &Path {
-        &self.out
+        self.stage.as_ref().map_or(&self.out, |stage| &stage.out)
+    }
+
+    /// The files that go along unchanged, where a folder is converted: those beside its tensors that are no weights.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open};
+    /// use tilewright_notation::Spec;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let model = folder.path().join("model");
+    /// std::fs::create_dir(&model).unwrap();
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// std::fs::copy(path, model.join("model.safetensors")).unwrap();
+    /// std::fs::write(model.join("config.json"), "{}").unwrap();
+    ///
+    /// let input = open(&model, &Reading::default()).unwrap();
+    /// let out = folder.path().join("columns");
+    /// let request = Request::new().to(Spec::parse("col-major").unwrap());
+    /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    /// assert!(conversion.companions().eq([model.join("config.json")]));
+    /// conversion.run(&()).unwrap();
+    /// assert_eq!(std::fs::read(out.join("config.json")).unwrap(), b"{}");
+    /// assert_eq!(open(&out, &Reading::default()).unwrap().tensors().len(), 8);
+    /// ```
+    pub fn companions(&self) -> impl Iterator<Item = &Path> {
+        self.stage.iter().flat_map(|stage| stage.companions.taken.iter().map(PathBuf::as_path))
     }
 }
 

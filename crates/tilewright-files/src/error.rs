@@ -57,6 +57,14 @@ impl Error {
         Error { kind: Kind::Exists, ..error }.with(&[Remedy::Overwrite])
     }
 
+    /// A folder that a result would have to replace.
+    pub(crate) fn occupied(path: &Path) -> Error {
+        let said =
+            "exists and is no empty folder; what lies in a folder is not replaced, name another";
+        let error = Error::usage(format!("{} {said}", path.display()));
+        Error { kind: Kind::Exists, ..error }
+    }
+
     pub(crate) fn same_file(input: &Path, output: &Path) -> Error {
         let (input, output) = (input.display(), output.display());
         let message = format!("{output} is the input {input} itself; name another output");

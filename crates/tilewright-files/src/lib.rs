@@ -3,7 +3,7 @@
 //! | want | call |
 //! |---|---|
 //! | what a file holds | [`open`], [`Input::tensors`] |
-//! | every tensor in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
+//! | every tensor of a file or a folder in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
 //! | what that would do | [`Conversion::jobs`] |
 //! | whether a result is right | [`verify`] |
 //! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
@@ -56,6 +56,7 @@ mod error;
 #[cfg(test)]
 mod faults;
 mod fingerprint;
+mod folder;
 mod globs;
 mod held;
 mod input;
@@ -92,6 +93,7 @@ mod sink;
 mod slabs;
 mod source;
 mod space;
+mod stage;
 mod stamp;
 mod sweep;
 mod temporary;

@@ -84,7 +84,11 @@ pub(crate) fn run(
     }
     conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
-    let verified = files(conversion, means.bytes, wrap, &means)?;
+    let write = || files(conversion, means.bytes, wrap, &means);
+    let verified = match &conversion.stage {
+        Some(stage) => stage.filled(watch, write)?,
+        None => write()?,
+    };
     Ok(means.report(conversion, verified))
 }
 

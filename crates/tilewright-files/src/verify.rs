@@ -19,7 +19,7 @@ use crate::{
     container::{self, Format},
     conversion,
     crew::Crew,
-    dtype,
+    dtype, folder,
     held::Held,
     job, metadata, names,
     note::{self, Found},
@@ -51,7 +51,7 @@ pub enum Verdict {
     Differs(Difference),
 }
 
-/// Compares a finished file with the one it was made from: names, element types, logical dims, every
+/// Compares a finished file, or folder, with the one it was made from: names, element types, logical dims, every
 /// element, every padding byte (against what the result promises, else zero; where nothing moved,
 /// against the original), and the metadata.
 ///
@@ -82,11 +82,11 @@ pub fn verify(
 ) -> Result<Verdict, Error> {
     check_memory(request.memory)?;
     let against = open_watched(against, &request.reading, watch)?;
-    let out = Place::parse(out.as_ref());
+    let out = folder::opened(Place::parse(out.as_ref()))?;
     let format = out.format.unwrap_or(against.container_format());
     let expected = expected(&against, format, request)?;
-    let (source, folder) = (Source::open(&out.path)?, temporary::folder(&out.path));
-    let beside = |name: &str| folder.join(name);
+    let (source, beside) = (Source::open(&out.path)?, temporary::folder(&out.path));
+    let beside = |name: &str| beside.join(name);
     let out = match open_result(format, source, &beside, (&against, &expected), watch)? {
         Ok(out) => out,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
@@ -167,7 +167,7 @@ fn open_result(
         let Found { texts, warning } = note::of(&source, watch)?;
         let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let opened = (array.result)(source, expected)?;
-        return Ok(opened.map(|opened| Input { path, opened, warning }));
+        return Ok(opened.map(|opened| Input { path, opened, warning, folder: None }));
     }
     match open_with(format, source, &Reading::default(), Some(beside), watch) {
         Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),

@@ -7,6 +7,7 @@ mod corpus;
 mod corrupt;
 mod differential;
 mod dtypes;
+mod folders;
 mod gguf;
 mod kinds;
 mod memory;
