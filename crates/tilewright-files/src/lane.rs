@@ -9,6 +9,7 @@ use std::sync::{
     mpsc::{Receiver, Sender},
 };
 
+use tilewright_fingerprint::Fingerprint;
 use tilewright_relayout::{Chunk, Read, Tile};
 
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
     pool::Pool,
     shares::Shares,
     source::Source,
-    work::{Part, Queue, Work},
+    work::{Part, Queue, Summed, Work},
 };
 
 /// The most bytes read between two looks at whether to stop.
@@ -37,8 +38,13 @@ pub(crate) enum Said<'c, 'b> {
     /// No more tiles for this room.
     Placed,
     /// Bytes of the input as they are.
-    Copy { source: &'c Source, at: u64, len: u64 },
+    Copy {
+        source: &'c Source,
+        at: u64,
+        len: u64,
+    },
     /// Nothing more of this number.
+    Sum(usize, Fingerprint),
     Done,
     /// Something went wrong here.
     Failed(Error),
@@ -137,6 +143,7 @@ impl<'c, 'b> Lane<'c, 'b> {
                 }
                 Work::Tile(part, tile) => self.tile(&part, tile)?,
                 Work::Placed => self.say(Said::Placed)?,
+                Work::Sum(summed) => self.sum(&summed)?,
             }
         }
         self.send()
@@ -201,6 +208,17 @@ impl<'c, 'b> Lane<'c, 'b> {
         let (buffer, _) = self.piece.take().ok_or(End::Stopped)?;
         self.away += 1;
         self.say(Said::Tile(buffer, tile))
+    }
+
+    /// Reads a window of the source and sums it.
+    fn sum(&mut self, summed: &Summed<'_>) -> Result<(), End> {
+        self.go_on()?;
+        let mut src = self.source(summed.len(), 0, 0)?;
+        let bytes = src.get_mut(..summed.len() as usize).ok_or(End::Stopped)?;
+        summed.read(bytes)?;
+        let sum = summed.window.fingerprint(bytes);
+        self.src = Some(src);
+        self.say(Said::Sum(summed.number, sum))
     }
 
     /// Fills a buffer by reads of a tensor.

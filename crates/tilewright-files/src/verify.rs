@@ -11,6 +11,7 @@ use std::{
 };
 
 use tilewright_core::Fill;
+use tilewright_fingerprint::Fingerprint;
 
 use crate::{
     Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Watch,
@@ -29,6 +30,7 @@ use crate::{
     request::{self, check_memory},
     source::Source,
     temporary::{self, Temporary},
+    verify_recorded,
 };
 
 /// The answer of a verification.
@@ -52,7 +54,7 @@ pub enum Verdict {
 
 /// Compares a finished file with the one it was made from: names, element types, logical dims, every
 /// element, every padding byte (against what the result promises, else zero; where nothing moved,
-/// against the original), and the metadata.
+/// against the original), the metadata, and the fingerprints that the result records of its data.
 ///
 /// The request is that of the conversion, as far as it is known: [`Request::from`], [`Request::dims`]
 /// and [`Request::dtype`] say how the original is read ([`Request::only`] which of its tensors),
@@ -107,11 +109,14 @@ struct Expected {
     name: String,
     from: Held,
     to: Option<Held>,
+    /// The fingerprint that its conversion summed.
+    data: Option<Fingerprint>,
 }
 
 impl Expected {
     fn of(job: Job) -> Expected {
-        Expected { tensor: job.tensor, name: job.name, from: job.from, to: Some(job.to) }
+        let Job { tensor, name, from, to, .. } = job;
+        Expected { tensor, name, from, to: Some(to), data: None }
     }
 }
 
@@ -138,7 +143,7 @@ fn expected(
             _ => tensor.held.clone(),
         };
         let name = name.clone().unwrap_or_else(|| tensor.name.clone());
-        Ok(Expected { tensor: number, name, from, to: None })
+        Ok(Expected { tensor: number, name, from, to: None, data: None })
     };
     let all = against.tensors().iter().enumerate();
     all.filter(|(number, _)| one.is_none_or(|one| one == *number)).map(read).collect()
@@ -197,7 +202,16 @@ fn paired<'a>(
         Err(format!("tensor {name:?} is missing from {}{near}", from.path.display()))
     };
     if let Some(name) = original.keys().find(|name| !written.contains_key(*name)) {
-        return missing(name, out, names::near(name, out.names()));
+        // A part of the tensors was converted: what is compared is to be named.
+        let part = written.keys().all(|name| original.contains_key(name));
+        let (held, all) = (written.len(), original.len());
+        let near = match part {
+            true => {
+                format!(", which holds {held} of the {all} that are compared; say which are meant")
+            }
+            false => names::near(name, out.names()),
+        };
+        return missing(name, out, near);
     }
     if let Some(name) = written.keys().find(|name| !original.contains_key(*name)) {
         return missing(name, against, names::near(name, against.names()));
@@ -230,7 +244,10 @@ fn compared(
         if let Some(text) = said {
             return Ok(Verdict::Differs(of_tensor(pair, text)));
         }
-        let found = different_bytes(out, against, pair, fill, crew)?;
+        let found = match different_bytes(out, against, pair, fill, crew)? {
+            None => different_data(out, pair, crew)?,
+            found => found,
+        };
         if let Some(found) = found {
             return Ok(Verdict::Differs(found));
         }
@@ -264,6 +281,16 @@ fn different_bytes(
     }
     let from = side(against, pair.against, from, from.named.fill())?;
     compare::tensors(&to, &from, crew)
+}
+
+/// Where the data of a result are not what is recorded of them.
+fn different_data(
+    out: &Input,
+    pair: &Pair<'_>,
+    crew: Crew<'_>,
+) -> Result<Option<Difference>, Error> {
+    let recorded = [pair.out.recorded(), pair.expected.data].into_iter().flatten();
+    verify_recorded::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), crew)
 }
 
 fn side<'a>(
@@ -323,11 +350,16 @@ fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
 pub(crate) fn written(
     conversion: &Conversion<'_>,
     done: &[Temporary],
+    data: &BTreeMap<usize, Fingerprint>,
     crew: Crew<'_>,
 ) -> Result<u64, Error> {
     let wrong =
         |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
-    let expected: Vec<Expected> = conversion.jobs.iter().cloned().map(Expected::of).collect();
+    let expected = |(number, job): (usize, &Job)| Expected {
+        data: data.get(&number).copied(),
+        ..Expected::of(job.clone())
+    };
+    let expected: Vec<Expected> = conversion.jobs.iter().enumerate().map(expected).collect();
     let out = reopened(conversion, done, &expected, crew.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
     match compared(&out, conversion.input, &pairs, None, crew)? {
