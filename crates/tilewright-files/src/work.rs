@@ -4,15 +4,15 @@
 
 use std::{iter, ops::Range};
 
-use tilewright_fingerprint::{Key, Window};
+use tilewright_fingerprint::{Fingerprint, Key, Window};
 use tilewright_relayout::{Chunk, Plan, Tile};
 
 use crate::{
     Action, Conversion, Error, Job,
     container::Section,
+    origin::Origin,
     record::{self, Record},
     shares::{PIECE, Parts, Shares},
-    source::Source,
 };
 
 /// Pieces of work smaller than this are handed out together.
@@ -21,7 +21,7 @@ const BATCH: u64 = PIECE / 4;
 /// A tensor that is converted.
 #[derive(Clone)]
 pub(crate) struct Part<'c> {
-    pub(crate) source: &'c Source,
+    pub(crate) source: Origin<'c>,
     /// Where its bytes begin.
     pub(crate) at: u64,
     pub(crate) job: &'c Job,
@@ -37,6 +37,11 @@ impl<'c> Part<'c> {
             true => Error::unsupported(self.source.path(), said),
             false => Error::usage(said),
         }
+    }
+
+    /// The bytes of the whole tensor, where they are in memory and are moved from there.
+    pub(crate) fn lent(&self) -> Option<&'c [u8]> {
+        self.source.in_memory().filter(|_| self.job.reversed() == 1)
     }
 
     /// Reverses the bytes of the numbers in `bytes`, which begin at byte `from` of the tensor, where the
@@ -97,9 +102,9 @@ pub(crate) enum Pass {
 pub(crate) struct Summed<'c> {
     pub(crate) number: usize,
     job: &'c Job,
-    source: &'c Source,
+    source: Origin<'c>,
     at: u64,
-    pub(crate) window: Window,
+    window: Window,
 }
 
 impl Summed<'_> {
@@ -109,15 +114,26 @@ impl Summed<'_> {
         range.end - range.start
     }
 
-    /// Reads the bytes of the window.
-    pub(crate) fn read(&self, bytes: &mut [u8]) -> Result<(), Error> {
+    /// The sum of the bytes in memory, if the tensor's are.
+    pub(crate) fn in_memory(&self) -> Result<Option<Fingerprint>, Error> {
+        if self.source.in_memory().is_none() {
+            return Ok(None);
+        }
+        let at = self.at.saturating_add(self.window.bytes().start);
+        let bytes = self.source.part(at, self.len())?;
+        Ok(Some(self.window.fingerprint(bytes)))
+    }
+
+    /// The sum of the bytes, read into a buffer.
+    pub(crate) fn through(&self, buffer: &mut [u8]) -> Result<Fingerprint, Error> {
         let Range { start, end } = self.window.bytes();
         if end > self.job.bytes_in {
             let (name, len) = (&self.job.name, self.job.bytes_in);
             let said = format!("tensor {name:?}: byte {end} of {len}");
             return Err(Error::corrupt(self.source.path(), said));
         }
-        self.source.read(bytes, self.at.saturating_add(start))
+        self.source.read(buffer, self.at.saturating_add(start))?;
+        Ok(self.window.fingerprint(buffer))
     }
 }
 
@@ -125,7 +141,7 @@ impl Summed<'_> {
 fn summed<'c>(
     number: usize,
     job: &'c Job,
-    source: &'c Source,
+    source: Origin<'c>,
     at: u64,
     share: u64,
 ) -> Result<Left<'c>, Error> {
@@ -143,7 +159,7 @@ pub(crate) enum Work<'c> {
     /// What belongs to no tensor.
     Section(&'c Section),
     /// These bytes of the input as they are.
-    Copy { source: &'c Source, at: u64, len: u64 },
+    Copy { source: Origin<'c>, at: u64, len: u64 },
     /// A tensor that is read whole.
     Whole(Part<'c>),
     /// A range of a tensor, and what it needs.
@@ -246,21 +262,20 @@ impl<'c> Queue<'c> {
     }
 
     /// The job of a number, and where its tensor begins.
-    fn placed_job(&self, number: usize) -> Result<Option<(&'c Job, &'c Source, u64)>, Error> {
+    fn placed_job(&self, number: usize) -> Result<Option<(&'c Job, Origin<'c>, u64)>, Error> {
         let conversion = self.conversion;
         let Some(job) = conversion.jobs.get(number) else { return Ok(None) };
-        let Some(tensor) = conversion.input.tensors().get(job.tensor) else { return Ok(None) };
-        let (source, at) = conversion.input.place(tensor)?;
-        Ok(Some((job, source, at)))
+        let place = conversion.place(job.tensor)?;
+        Ok(place.map(|(source, at)| (job, source, at)))
     }
 
     /// A tensor that is copied, and those that follow it in the input and in the result.
-    fn copy(&mut self, source: &'c Source, at: u64, mut len: u64) -> Result<Work<'c>, Error> {
+    fn copy(&mut self, source: Origin<'c>, at: u64, mut len: u64) -> Result<Work<'c>, Error> {
         while let Some(Section::Tensor(next)) = self.sections.as_slice().first()
             && let Some((job, other, from)) = self.placed_job(*next)?
             && job.action != Action::Convert
             && !self.sums(job)
-            && std::ptr::eq(source, other)
+            && source.is_file_of(&other)
             && at.checked_add(len) == Some(from)
         {
             self.sections.next();
@@ -295,7 +310,10 @@ impl<'c> Queue<'c> {
                 return self.copy(source, at, job.bytes_in).map(Some);
             }
             let part = Part { source, at, job, plan: job.plan()? };
-            let parts = self.shares.parts(&part.plan, self.placed);
+            let parts = match part.lent() {
+                Some(_) => Ok(Parts::Whole),
+                None => self.shares.parts(&part.plan, self.placed),
+            };
             self.left = part.work(parts.map_err(|error| part.failed(&error))?);
         }
     }

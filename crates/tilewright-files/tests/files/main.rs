@@ -19,3 +19,4 @@ mod recorded;
 mod shapes;
 mod sharded;
 mod verified;
+mod writer;

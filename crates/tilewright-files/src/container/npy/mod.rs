@@ -42,8 +42,10 @@ pub(crate) const FORMAT: Format = Format {
     recognises: |head, _| head.starts_with(header::MAGIC),
     several: false,
     orders: true,
+    ties: false,
     open,
-    alone: Some(|| Box::new(Npy::default())),
+    create: Some(|_| Box::new(Npy::default())),
+    alone: true,
     array: Some(OneArray { says, result }),
 };
 
