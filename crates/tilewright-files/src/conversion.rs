@@ -1,12 +1,15 @@
 //! A conversion: everything decided before a byte is written.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use tilewright_core::Remedy;
 
 use crate::{
     Action, Error, Input, Job, Request, budget,
-    container::{Format, Target},
+    container::{Format, Section, Target},
     destination,
     folder::Companions,
     journal, lock,
@@ -14,6 +17,7 @@ use crate::{
     open::check_reading,
     origin::Origin,
     place::Place,
+    record::Record,
     request::{self, Choice, check_memory},
     stage::Stage,
 };
@@ -138,7 +142,7 @@ impl<'a> Conversion<'a> {
         if self.note.is_some() {
             note::check_free(&self.out)?;
         }
-        Ok(self)
+        Ok(self.settled())
     }
 
     /// Decides what happens to every tensor of a result that is written in order to a stream, by
@@ -172,7 +176,27 @@ impl<'a> Conversion<'a> {
         let mut conversion = Conversion::decided(input, out, request, to_stream, jobs)?;
         let memory = conversion.request.memory;
         conversion.jobs.iter_mut().try_for_each(|job| job.in_order(memory))?;
-        Ok(Conversion { streamed: true, ..conversion })
+        Ok(Conversion { streamed: true, ..conversion }.settled())
+    }
+
+    /// The same, without sums of data that are written nowhere and compared with nothing.
+    fn settled(mut self) -> Conversion<'a> {
+        let placed = |section: &Section| match section {
+            Section::Data(number) => Some(*number),
+            _ => None,
+        };
+        let sections = self.targets.iter().flat_map(|target| &target.sections);
+        let placed: HashSet<usize> = sections.filter_map(placed).collect();
+        let noted = self.note.is_some() && !self.streamed;
+        for (number, job) in self.jobs.iter_mut().enumerate() {
+            let tensor = self.input.tensors().get(job.tensor);
+            let promised = tensor.is_some_and(|tensor| job.promised(tensor).is_some());
+            let wanted = noted || promised || placed.contains(&number);
+            if job.record == Record::Summed && !wanted {
+                job.record = Record::None;
+            }
+        }
+        self
     }
 
     /// What all ways to prepare share: all but what `may_go` says of the destination and `jobs` of the tensors.
@@ -191,6 +215,7 @@ impl<'a> Conversion<'a> {
         let format = destination::format_of(input, &out)?;
         may_go(format, &out, &request)?;
         let jobs = jobs(input, format, &request)?;
+        check_new(input, format, &jobs, request.force)?;
         let targets = input.plan(format, &out.path, &jobs)?;
         let note = input.note(format, &jobs);
         let (out, streamed) = (out.path, false);
@@ -251,6 +276,23 @@ impl<'a> Conversion<'a> {
         self.streamed
     }
 
+    /// The formats of the input and of the result.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let out = folder.path().join("k.npy");
+    /// let request = Request::new().to(Spec::parse("zN").unwrap()).only("*layers.0*.k_proj.weight");
+    /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    /// assert_eq!(conversion.formats(), ("safetensors", "npy"));
+    /// ```
+    pub fn formats(&self) -> (&'static str, &'static str) {
+        (self.input.format(), self.format.name)
+    }
+
     /// What is lost by it, or was left aside, in sentences without an end.
     ///
     /// ```
@@ -265,6 +307,7 @@ impl<'a> Conversion<'a> {
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let lost = self.note.iter().filter(|_| self.streamed).filter_map(|_| self.jobs.first());
+        let lost = lost.filter(|job| !job.is_plain());
         let lost = lost.map(|job| {
             let spec = job.to.named.to_spec();
             format!("no layout can be noted beside standard output: it lies as `{spec}`")
@@ -324,6 +367,27 @@ impl<'a> Conversion<'a> {
     }
 }
 
+/// An error if the result would be the input once more: it was converted already.
+fn check_new(input: &Input, format: &Format, jobs: &[Job], force: bool) -> Result<(), Error> {
+    let of = |job: &Job| input.tensors().get(job.tensor);
+    let anew = |job: &Job| of(job).is_none_or(|tensor| job.says_anew(tensor));
+    if force || input.container_format() != format || jobs.iter().any(anew) {
+        return Ok(());
+    }
+    let noted = |job: &Job| of(job).is_some_and(|tensor| tensor.noted.is_some());
+    let mut so = jobs.iter().filter(|job| job.already_so && noted(job));
+    let Some(first) = so.next() else { return Ok(()) };
+    let (path, spec) = (input.path.display(), first.to.named.to_spec());
+    let more = match so.count() {
+        0 => String::new(),
+        more => format!(", and so do {more} others as asked"),
+    };
+    let name = &first.name;
+    let said =
+        format!("{path} is converted already: tensor {name:?} lies as `{spec}` by its note{more}");
+    Err(Error::converted(said))
+}
+
 /// The name that the one array of an input has in a result of this format, where it gets one.
 pub(crate) fn array_name(input: &Input, format: &Format) -> Option<String> {
     (input.is_array() && format.array.is_none()).then(|| input.array_name())
@@ -351,7 +415,7 @@ pub(crate) fn the_one(
             let said = format!(
                 "{path}: {shown} holds one tensor, and {all} are meant: besides {first:?} such as {second:?}"
             );
-            Err(Error::usage(said).with(&[Remedy::LeaveOut]))
+            Err(Error::usage(said).with(&[Remedy::Name]))
         }
         [] => Err(Error::usage(format!("{path} holds no tensor, {shown} holds one"))),
     }

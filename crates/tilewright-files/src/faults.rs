@@ -228,7 +228,7 @@ pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
     }
     let input = open(&out, &Reading::default()).unwrap();
     let bytes = |tensor| input.bytes(tensor, 1 << 20).unwrap();
-    let layout = |tensor: &Tensor| tensor.layout().to_spec();
+    let layout = |tensor: &Tensor| format!("{} {:?}", tensor.layout().to_spec(), tensor.recorded());
     Seen::Tensors(
         input.tensors().iter().map(|it| (it.name().into(), layout(it), bytes(it))).collect(),
     )

@@ -5,7 +5,7 @@
 //! | what a file holds | [`open`], [`Input::tensors`] |
 //! | every tensor of a file or a folder in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
 //! | what that would do | [`Conversion::jobs`] |
-//! | whether a result is right | [`verify`] |
+//! | whether a result is right | [`verify`], without its original [`verify_recorded`] |
 //! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
 //! | whether two files or folders hold the same arrays | [`same_data`](fn@same_data) |
 //! | arrays in memory, written to a file in any layouts | [`Writer`] |
@@ -82,6 +82,7 @@ mod place;
 mod pool;
 mod reader;
 mod reading;
+mod record;
 mod report;
 mod request;
 mod rows;
@@ -100,6 +101,7 @@ mod temporary;
 mod tensor;
 mod tied;
 mod verify;
+mod verify_recorded;
 mod watch;
 mod whole;
 mod word;
@@ -124,6 +126,7 @@ pub use same_data::{Alike, Apart, Divergence, same_data};
 pub use tensor::{Piece, Tensor};
 pub use tilewright_fingerprint::{Fingerprint, Key};
 pub use verify::{Verdict, verify};
+pub use verify_recorded::{Checked, verify_recorded};
 pub use watch::Watch;
 pub use whole::write;
 pub use writer::Writer;

@@ -3,7 +3,10 @@
 use tilewright_core::{ByteOrder, Dtype, TensorLayout};
 use tilewright_notation::{Named, Spec};
 
-use crate::held::{Held, check_width, width};
+use crate::{
+    held::{Held, check_width, width},
+    order,
+};
 
 /// What a file cannot say about itself: raw bytes need a layout, raw elements a type.
 ///
@@ -172,6 +175,30 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
     let held = held.ordered(order).map_err(about)?;
     check_bytes(&held, len).map_err(about)?;
     Ok(held)
+}
+
+/// The same of a tensor whose layout is noted: read in another one its elements would be taken apart twice, so that is
+/// refused. `note` says where the note is.
+pub(crate) fn reread_noted(
+    own: &Held,
+    name: &str,
+    len: u64,
+    reading: &Reading,
+    note: &dyn Fn() -> String,
+) -> Result<Held, String> {
+    let held = reread(own, name, len, reading)?;
+    let (one, other) = (own.layout(), held.layout());
+    let alike = one == other || one.same_function(other).unwrap_or(true);
+    // What is row-major is so under other dims.
+    let plain = order::is_row_major(&own.named) && order::is_row_major(&held.named);
+    if own.bits == held.bits && one.capacity() == other.capacity() && (alike || plain) {
+        return Ok(held);
+    }
+    let (is, asked) = (own.named.to_spec(), held.named.to_spec());
+    Err(format!(
+        "tensor {name:?} lies as `{is}` by {}, and is to be read as `{asked}`; leave out how it lies, or remove the note",
+        note()
+    ))
 }
 
 /// The stored width of elements read as another type: that of the file, where the type fits into it.

@@ -116,6 +116,7 @@ impl<'a> Writer<'a> {
             storage,
             file_dims: None,
             held,
+            noted: None,
             refusal: None,
             pieces,
             len,

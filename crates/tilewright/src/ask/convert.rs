@@ -115,6 +115,11 @@ impl Converted<'_> {
         let (count, padding) = converted.fold((0, 0), |(count, padding), job| {
             (count + 1, job.padding().saturating_add(padding))
         });
+        let (from, to) = self.conversion.formats();
+        if count == 0 && from != to {
+            let all = counted(jobs.len() as u128, "tensor");
+            return format!("{all} copied from {from} to {to}, {}", bytes(self.bytes().1));
+        }
         let so = match (count, jobs.iter().filter(|job| job.is_already_so()).count()) {
             (0, 0) => ": nothing to convert".into(),
             (0, so) => format!(": nothing to convert, {so} already so"),
