@@ -81,6 +81,7 @@ mod reader;
 mod reading;
 mod report;
 mod request;
+mod row_table;
 mod rows;
 mod run;
 mod same_data;
