@@ -19,6 +19,7 @@ use crate::{
     place::Place,
     record::Record,
     request::{self, Choice, check_memory},
+    row_table::{self, Tables},
     stage::Stage,
 };
 
@@ -208,6 +209,7 @@ impl<'a> Conversion<'a> {
         jobs: impl FnOnce(&Input, &'static Format, &Request) -> Result<Vec<Job>, Error>,
     ) -> Result<Conversion<'a>, Error> {
         check_memory(request.memory)?;
+        request = request.spelled()?;
         // Those of the input and of the result; to verify it, both are read again.
         let sets = if request.verify { 4 } else { 2 };
         request.memory = budget::beside(request.memory, sets * input.tensors().len())?;
@@ -432,7 +434,7 @@ pub(crate) fn jobs(
     let ordered = format.orders && input.container_format().orders;
     let (all, only) = (input.tensors().iter().enumerate(), the_one(input, format, request)?);
     let name = array_name(input, format);
-    let mut jobs = Vec::new();
+    let (mut jobs, tables) = (Vec::new(), Tables::new(input));
     for (number, tensor) in all.filter(|(number, _)| only.is_none_or(|only| only == *number)) {
         let mut job = match choice.of(&tensor.name) {
             // What is no array is meant by no layout, unless it is named.
@@ -440,7 +442,14 @@ pub(crate) fn jobs(
                 let why = tensor.refusal.clone().unwrap_or_default();
                 Job::copy(number, tensor, Action::Skip(why))
             }
-            Some(spec) => Job::new(number, (&input.path, tensor), spec, request, ordered)?,
+            Some(spec) => {
+                let job = Job::new(number, (&input.path, tensor), spec, request, ordered)?;
+                match tables.permuted(tensor, &job.from.named, &job.to.named)? {
+                    Some(why) if request.skip_unfit => Job::copy(number, tensor, Action::Skip(why)),
+                    Some(why) => return Err(row_table::refused(why)),
+                    None => job,
+                }
+            }
             None => Job::copy(number, tensor, Action::Copy),
         };
         if let Some(name) = &name {

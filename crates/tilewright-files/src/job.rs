@@ -445,7 +445,8 @@ pub(crate) fn target(
             return Err(Error::usage(said).with(error.remedy().as_slice()));
         }
     };
-    let bits = match named.explicit_bits() {
+    let stored = named.stored_as().and(named.element_bits());
+    let bits = match named.explicit_bits().or(stored) {
         Some(bits) => bits,
         // A layout that names its own element type says its width as well; any other keeps the width.
         None if names_dtype(spec) => width_in(&named).unwrap_or(from.bits),

@@ -85,6 +85,7 @@ mod reading;
 mod record;
 mod report;
 mod request;
+mod row_table;
 mod rows;
 mod run;
 mod same_data;

@@ -144,6 +144,9 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
     let dims = reading.dims.as_deref();
     let (held, said) = match &reading.from {
         Some(spec) => {
+            if let Some(named) = in_words(own, spec, dims, dtype).map_err(wrong)? {
+                return of_words(own, named, len, reading).map_err(about);
+            }
             let dims = if spec.is_concrete() { dims } else { dims.or(Some(own.dims())) };
             let rank = dims.map_or(0, <[u64]>::len);
             if dims.is_some() && !spec.fits(rank) {
@@ -199,6 +202,35 @@ pub(crate) fn reread_noted(
         "tensor {name:?} lies as `{is}` by {}, and is to be read as `{asked}`; leave out how it lies, or remove the note",
         note()
     ))
+}
+
+/// The layout of a tensor whose own elements are words that hold those of the layout.
+fn in_words(
+    own: &Held,
+    spec: &Spec,
+    dims: Option<&[u64]>,
+    dtype: Dtype,
+) -> Result<Option<Named>, tilewright_notation::Error> {
+    // What the file says of its elements, in order; a layout that carries its dims is of elements, unless it says words.
+    let plain = own.together() == 1
+        && own.dtype.packed_bits() == Some(own.bits)
+        && order::is_row_major(&own.named);
+    let known = (spec.is_concrete() || dims.is_some()) && spec.words_dtype().is_none();
+    match plain && !known {
+        true => spec.in_words((own.dtype, own.dims()), dims, Some(dtype)),
+        false => Ok(None),
+    }
+}
+
+/// A tensor of `len` bytes in a layout that says its words.
+fn of_words(own: &Held, named: Named, len: u64, reading: &Reading) -> Result<Held, String> {
+    let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
+        return Err(format!("{} says no element type", named.name()));
+    };
+    let order = reading.order_of(named.byte_order())?.unwrap_or(own.order);
+    let held = Held::of(&named, dtype, bits, named.fill())?.ordered(order)?;
+    check_bytes(&held, len)?;
+    Ok(held)
 }
 
 /// The stored width of elements read as another type: that of the file, where the type fits into it.

@@ -83,6 +83,7 @@ pub fn verify(
     watch: &dyn Watch,
 ) -> Result<Verdict, Error> {
     check_memory(request.memory)?;
+    let request = &request.clone().spelled()?;
     let against = open_watched(against, &request.reading, watch)?;
     let out = folder::opened(Place::parse(out.as_ref()))?;
     let format = out.format.unwrap_or(against.container_format());

@@ -106,6 +106,13 @@ fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Resul
 /// The number of the type and the shape, outermost first, under which elements of a layout are stored in
 /// `len` bytes.
 pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
+    if let Some(words) = held.named.stored_as() {
+        let number = types::number(words.dtype()).filter(|_| words.shape().len() <= MOST_DIMS);
+        return match number {
+            Some(number) => (number, words.shape().to_vec()),
+            None => (types::BYTES, vec![len]),
+        };
+    }
     stored_as(held, len, held.named.storage_shape())
 }
 

@@ -189,6 +189,10 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
 /// fastest, shape.
 pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec<u64>) {
     let (named, bits) = (&to.named, to.bits);
+    if let Some(words) = named.stored_as() {
+        let descr = default_descr(words.dtype(), u64::from(words.bits() / 8));
+        return (descr, false, words.shape().to_vec());
+    }
     if to.dtype.storage_bits() != Some(bits) {
         // No NumPy type has this width: the bytes are what they are.
         return ("|u1".into(), false, vec![len]);
@@ -223,6 +227,7 @@ pub(super) fn check_storage(held: &Held, header: &Header) -> Result<(), String> 
 
 /// Whether a header says where elements lie that have the width of their type: in C order, or in Fortran's.
 pub(super) fn says_order(to: &Held) -> bool {
+    // An array that is stored as words has another shape, and neither order.
     let dense = order::is_row_major(&to.named) || order::is_col_major(&to.named);
     dense && held::width(to.dtype) == Some(to.bits)
 }

@@ -35,6 +35,7 @@ impl<'a> Entry<'a> {
         let own = file_dtype(path, &tensor.file_dtype);
         // A type as another format spells it is said anew as well.
         if job.says_anew(tensor) || own.is_err() {
+            check_words(job)?;
             let (dtype, shape) = stored(&job.to, job.bytes_out);
             return Ok(Entry { number, job, anew: true, dtype, shape });
         }
@@ -83,6 +84,19 @@ pub(in crate::container) fn target(
 /// Whether the file itself says all there is to say of a result.
 fn says_itself(job: &Job) -> bool {
     job.is_plain() && dtype::is_named(job.to.dtype, job.to.bits) && job.to.ends_with_a_byte()
+}
+
+/// Refuses words of a type that files of this format have no name for.
+fn check_words(job: &Job) -> Result<(), Error> {
+    let Some(words) = job.to.named.stored_as() else { return Ok(()) };
+    if dtype::is_named(words.dtype(), words.bits()) {
+        return Ok(());
+    }
+    let (name, dtype) = (&job.name, words.dtype());
+    let said = format!(
+        "tensor {name:?}: .safetensors has no name for words of {dtype}; legal are types such as u8, s32, u32 and s64"
+    );
+    Err(Error::usage(said))
 }
 
 /// The type that a file spelled so.

@@ -124,6 +124,11 @@ fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
 
 /// The element type and the shape under which elements of a layout are stored in `len` bytes.
 pub(super) fn stored(held: &Held, len: u64) -> (FileType, Vec<u64>) {
+    if let Some(words) = held.named.stored_as()
+        && let Some(carrier) = dtype::carrier(words.dtype(), words.bits())
+    {
+        return (carrier, words.shape().to_vec());
+    }
     match dtype::carrier(held.dtype, held.bits).filter(|_| held.ends_with_a_byte()) {
         Some(carrier) => (carrier, held.named.storage_shape()),
         None => (FileType::U8, vec![len]),
