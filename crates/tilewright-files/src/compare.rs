@@ -111,7 +111,7 @@ fn elements(to: &Side<'_>, from: &Side<'_>, crew: Crew<'_>) -> Result<Option<Dif
             a: Patch::new(to, room, list, budget)?,
             b: Patch::new(from, room, list, budget)?,
             to,
-            from: from.held,
+            from,
         };
         Ok(move |area: &Area| pair.differing(area))
     };
@@ -129,7 +129,7 @@ struct Pair<'s, 'b> {
     a: Patch<'s, 'b>,
     b: Patch<'s, 'b>,
     to: &'s Side<'s>,
-    from: &'s Held,
+    from: &'s Side<'s>,
 }
 
 /// A stretch with an element that differs: which, what it is, what it should be.
@@ -142,16 +142,18 @@ struct Found {
 }
 
 impl Pair<'_, '_> {
-    /// The first element of a box that differs; a box that does not fit is halved.
+    /// The first element of a box that differs; a box that does not fit is halved. A difference that is seen in one
+    /// pass over the files and not in the next is an error.
     fn differing(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
-        let mut pending = vec![area.clone()];
+        let (mut pending, mut differs) = (vec![area.clone()], false);
         while let Some(area) = pending.pop() {
             if let Some(parts) = self.loops.as_ref().and_then(|loops| loops.cut(&area)) {
                 pending.extend(parts.into_iter().rev());
                 continue;
             }
-            if self.is_same(&area)? {
-                continue;
+            match self.is_same(&area)? {
+                Some(true) => continue,
+                same => differs |= same.is_some(),
             }
             // Here is a difference, or what loops cannot reach.
             if self.a.read(&area)? && self.b.read(&area)? {
@@ -166,25 +168,37 @@ impl Pair<'_, '_> {
             };
             pending.extend([high, low]);
         }
-        Ok(None)
+        if differs { self.changed() } else { Ok(None) }
     }
 
-    /// Whether the elements of a box are known to be equal: they have loops in both files, and room for them.
-    fn is_same(&mut self, area: &Area) -> Result<bool, Error> {
-        let Some(loops) = &self.loops else { return Ok(false) };
+    /// The error of files that were not the same in two passes.
+    fn changed(&self) -> Result<Option<Difference>, Error> {
+        self.to.source.check_unchanged()?;
+        self.from.source.check_unchanged()?;
+        let (name, other) = (self.to.name, self.from.source.path().display());
+        let said = format!(
+            "it or {other} was changed while it was read: tensor {name:?} differed, and on reading it again it did not"
+        );
+        Err(Error::changed(self.to.source.path(), said))
+    }
+
+    /// Whether the elements of a box are equal; `None` where they have no loops in both files, or there is no room
+    /// for them.
+    fn is_same(&mut self, area: &Area) -> Result<Option<bool>, Error> {
+        let Some(loops) = &self.loops else { return Ok(None) };
         let found = loops.of(area).map_err(comparing)?;
-        let Some((first, mut turns)) = found else { return Ok(false) };
+        let Some((first, mut turns)) = found else { return Ok(None) };
         let a = self.a.gather(first[0], &mut turns, 0)?;
         let b = self.b.gather(first[1], &mut turns, 1)?;
-        let Some(first) = a.zip(b) else { return Ok(false) };
+        let Some(first) = a.zip(b) else { return Ok(None) };
         let bytes = [self.a.bytes(), self.b.bytes()];
-        Ok(sweep::same(self.from.bits, bytes, first.into(), turns))
+        Ok(Some(sweep::same(self.from.held.bits, bytes, first.into(), turns)))
     }
 
     /// The first element of a box that differs in the buffers.
     fn compare(&mut self, area: &Area) -> Result<Option<Difference>, Error> {
         let Pair { rows, a, b, to, from, .. } = self;
-        let mut both = Both { a, b, to: to.held, from };
+        let mut both = Both { a, b, to: to.held, from: from.held };
         let mut found = Ok(None);
         rows.each(area, &mut |stretch, start, dim| {
             found = both.difference(stretch).map(|found| {
@@ -338,5 +352,63 @@ impl Both<'_, '_, '_> {
         let negative = self.from.dtype.is_signed_integer() && value >> (from - 1) & 1 == 1;
         let wide = if negative && to > from { value | (u128::MAX << from) } else { value };
         Some(if to < 128 { wide & ((1 << to) - 1) } else { wide })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{budget::Budget, source::Source};
+    use std::fs;
+    use tilewright_core::{Dtype, Fill, TensorLayout};
+
+    /// The verdict on a file of the bytes 0 to 5 in rows beside the same array in columns, where the first pass
+    /// compares it as if it lay as `swept`.
+    fn verdict(swept: &TensorLayout, columns: [u8; 6]) -> Result<Option<Difference>, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let [rows, turned] = ["rows", "columns"].map(|name| folder.path().join(name));
+        fs::write(&rows, [0, 1, 2, 3, 4, 5]).unwrap();
+        fs::write(&turned, columns).unwrap();
+        let [a, b] = [TensorLayout::row_major(&[2, 3]), TensorLayout::col_major(&[2, 3])];
+        let of = |layout| Held::new("test", layout, Dtype::U8, 8, Fill::Unspecified);
+        let held = [a, b].map(|layout| of(layout.unwrap()));
+        let sources = [&rows, &turned].map(|path| Source::open(path).unwrap());
+        let side = |i: usize| Side {
+            name: "w",
+            source: crate::origin::Origin::File(&sources[i]),
+            at: 0,
+            len: 6,
+            held: &held[i],
+            fill: 0,
+            promised: false,
+        };
+        let (to, from, budget) = (side(0), side(1), Budget::new(1 << 16));
+        let [a, b] = held.each_ref().map(Held::layout);
+        let mut pair = Pair {
+            _kept: budget.held(0).unwrap(),
+            loops: Loops::new([a, swept]),
+            rows: Rows::new(a, b, 16).unwrap(),
+            a: Patch::new(&to, 64, 256, &budget).unwrap(),
+            b: Patch::new(&from, 64, 256, &budget).unwrap(),
+            to: &to,
+            from: &from,
+        };
+        pair.differing(&vec![0..2, 0..3])
+    }
+
+    #[test]
+    fn a_difference_that_only_one_pass_sees_is_an_error() {
+        let [rows, columns] = [TensorLayout::row_major(&[2, 3]), TensorLayout::col_major(&[2, 3])];
+        let (rows, columns) = (rows.unwrap(), columns.unwrap());
+        let (same, other) = ([0, 3, 1, 4, 2, 5], [0, 3, 1, 4, 2, 9]);
+        assert!(matches!(verdict(&columns, same), Ok(None)));
+        assert!(matches!(verdict(&columns, other), Ok(Some(Difference::Element { was: 9, .. }))));
+        let error = verdict(&rows, same).unwrap_err();
+        assert!(error.is_io(), "{error}");
+        let said = error.to_string();
+        assert!(
+            said.contains("tensor \"w\" differed, and on reading it again it did not"),
+            "{said}"
+        );
     }
 }

@@ -10,6 +10,7 @@ use crate::{
     destination, journal, lock,
     note::{self, Texts},
     open::check_reading,
+    origin::Origin,
     place::Place,
     request::{self, Choice, check_memory},
 };
@@ -46,6 +47,8 @@ pub struct Conversion<'a> {
     pub(crate) targets: Vec<Target>,
     /// What is noted beside the result, where it does not say itself how its array lies.
     pub(crate) note: Option<Texts>,
+    /// The bytes of the tensors by their numbers, where these are arrays in memory.
+    pub(crate) arrays: &'a [&'a [u8]],
 }
 
 impl<'a> Conversion<'a> {
@@ -81,7 +84,7 @@ impl<'a> Conversion<'a> {
     ) -> Result<Conversion<'a>, Error> {
         let out = Place::parse(out.as_ref());
         destination::check_name(&out.path)?;
-        let conversion = Conversion::decided(input, out, request, |format, out, _| {
+        let swept = |format: &Format, out: &Place, _: &Request| {
             if format.array.is_some() {
                 return lock::sweep(&out.path);
             }
@@ -90,12 +93,33 @@ impl<'a> Conversion<'a> {
             }
             destination::check_folder(&out.path)?;
             journal::recover(&out.path, &|path| input.holds(path))
-        })?;
-        destination::check(input, &conversion.targets, conversion.request.force)?;
-        if conversion.note.is_some() {
-            note::check_free(&conversion.out)?;
+        };
+        Conversion::decided(input, out, request, swept, jobs)?.allowed()
+    }
+
+    /// The same of arrays in memory, whose bytes are `arrays`; `jobs` decides what happens to each.
+    pub(crate) fn of_arrays(
+        input: &'a Input,
+        arrays: &'a [&'a [u8]],
+        out: Place,
+        request: Request,
+        jobs: impl FnOnce(&Input, &'static Format, &Request) -> Result<Vec<Job>, Error>,
+    ) -> Result<Conversion<'a>, Error> {
+        let swept = |format: &Format, out: &Place, _: &Request| match format.array {
+            Some(_) => lock::sweep(&out.path),
+            None => Ok(()),
+        };
+        let conversion = Conversion::decided(input, out, request, swept, jobs)?.allowed()?;
+        Ok(Conversion { arrays, ..conversion })
+    }
+
+    /// The same, where its files may be written.
+    fn allowed(self) -> Result<Conversion<'a>, Error> {
+        destination::check(self.input, &self.targets, self.request.force)?;
+        if self.note.is_some() {
+            note::check_free(&self.out)?;
         }
-        Ok(conversion)
+        Ok(self)
     }
 
     /// Decides what happens to every tensor of a result that is written in order to a stream, by
@@ -126,18 +150,19 @@ impl<'a> Conversion<'a> {
         let to_stream = |format: &Format, _: &Place, request: &Request| {
             destination::check_stream(format, request)
         };
-        let mut conversion = Conversion::decided(input, out, request, to_stream)?;
+        let mut conversion = Conversion::decided(input, out, request, to_stream, jobs)?;
         let memory = conversion.request.memory;
         conversion.jobs.iter_mut().try_for_each(|job| job.in_order(memory))?;
         Ok(Conversion { streamed: true, ..conversion })
     }
 
-    /// What both ways to prepare share: all but what `may_go` says of the destination.
+    /// What all ways to prepare share: all but what `may_go` says of the destination and `jobs` of the tensors.
     fn decided(
         input: &'a Input,
         out: Place,
         mut request: Request,
         may_go: impl FnOnce(&'static Format, &Place, &Request) -> Result<(), Error>,
+        jobs: impl FnOnce(&Input, &'static Format, &Request) -> Result<Vec<Job>, Error>,
     ) -> Result<Conversion<'a>, Error> {
         check_memory(request.memory)?;
         // Those of the input and of the result; to verify it, both are read again.
@@ -150,7 +175,16 @@ impl<'a> Conversion<'a> {
         let targets = input.plan(format, &out.path, &jobs)?;
         let note = input.note(format, &jobs);
         let (out, streamed) = (out.path, false);
-        Ok(Conversion { input, out, streamed, format, request, jobs, targets, note })
+        Ok(Conversion { input, out, streamed, format, request, jobs, targets, note, arrays: &[] })
+    }
+
+    /// Where the bytes of the tensor of this number begin.
+    pub(crate) fn place(&self, tensor: usize) -> Result<Option<(Origin<'a>, u64)>, Error> {
+        if let Some(bytes) = self.arrays.get(tensor) {
+            return Ok(Some((Origin::Memory(bytes, &self.input.path), 0)));
+        }
+        let Some(tensor) = self.input.tensors().get(tensor) else { return Ok(None) };
+        self.input.place(tensor).map(|(source, at)| Some((Origin::File(source), at)))
     }
 
     /// What happens to each tensor, in the order of the input.

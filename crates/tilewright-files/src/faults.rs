@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tilewright_notation::Spec;
 
 use crate::{
-    Conversion, Error, Reading, Report, Request, Tensor,
+    Conversion, Error, Reading, Report, Request, Tensor, Writer,
     disk::fault::{self, Fault},
     note, open,
     source::Source,
@@ -56,9 +56,13 @@ pub(crate) enum Case {
     NewTiles,
     /// The same over another.
     OldTiles,
+    /// Arrays in memory where nothing is.
+    NewArrays,
+    /// The same over another file.
+    OldArrays,
 }
 
-pub(crate) const CASES: [Case; 10] = [
+pub(crate) const CASES: [Case; 12] = [
     Case::NewSet,
     Case::OldSet,
     Case::MarkedSet,
@@ -69,6 +73,8 @@ pub(crate) const CASES: [Case; 10] = [
     Case::NoNote,
     Case::NewTiles,
     Case::OldTiles,
+    Case::NewArrays,
+    Case::OldArrays,
 ];
 
 impl Case {
@@ -77,11 +83,16 @@ impl Case {
     }
 
     fn force(self) -> bool {
-        !matches!(self, Case::NewSet | Case::NewFile | Case::NewNote | Case::NewTiles)
+        let new = [Case::NewSet, Case::NewFile, Case::NewNote, Case::NewTiles, Case::NewArrays];
+        !new.contains(&self)
     }
 
     fn file(self) -> &'static str {
-        if self.is_set() { "m.safetensors.index.json" } else { "a.npy" }
+        match self {
+            _ if self.is_set() => "m.safetensors.index.json",
+            _ if self.is_in_memory() => "a.npz",
+            _ => "a.npy",
+        }
     }
 
     fn to(self) -> &'static str {
@@ -95,6 +106,11 @@ impl Case {
     /// Whether the result is written in tiles, at their places in the file.
     pub(crate) fn is_tiled(self) -> bool {
         matches!(self, Case::NewTiles | Case::OldTiles)
+    }
+
+    /// Whether the arrays are in memory.
+    fn is_in_memory(self) -> bool {
+        matches!(self, Case::NewArrays | Case::OldArrays)
     }
 
     /// The shape of an array of bytes; one in tiles does not fit into memory.
@@ -112,6 +128,9 @@ fn safetensors(name: &str, seed: u8) -> Vec<u8> {
 /// A checkpoint of two shards of these names, or an array; `seed` tells them apart.
 fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
     fs::create_dir_all(folder).unwrap();
+    if case.is_in_memory() {
+        return write(&folder.join(case.file()), seed, Request::new()).map(drop).unwrap();
+    }
     if !case.is_set() {
         let mut bytes = crate::container::npy::header_bytes("|u1", false, case.shape());
         let len = case.shape().iter().product::<u64>();
@@ -125,6 +144,14 @@ fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
     fs::write(folder.join(case.file()), index).unwrap();
 }
 
+/// Two arrays in memory, written.
+fn write(out: &Path, seed: u8, request: Request) -> Result<Report, Error> {
+    let named = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap();
+    let [a, b] = [[seed; 12], [seed + 100; 12]];
+    let writer = Writer::new(request).array("a", &named("u8[2,6] row-major"), &a)?;
+    writer.array("b", &named("u8[3,4] row-major"), &b)?.write(out, &())
+}
+
 /// The input and, where the case has one, the old result.
 pub(crate) fn prepare(case: Case) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -132,7 +159,7 @@ pub(crate) fn prepare(case: Case) -> TempDir {
     make(&input, case, ["1.safetensors", "2.safetensors"], 1);
     fs::create_dir(&out).unwrap();
     match case {
-        Case::NewSet | Case::NewFile | Case::NewNote | Case::NewTiles => {}
+        Case::NewSet | Case::NewFile | Case::NewNote | Case::NewTiles | Case::NewArrays => {}
         Case::OldNote | Case::NoNote => {
             make(&folder.path().join("old"), case, ["", ""], 50);
             let old = open(folder.path().join("old").join(case.file()), &Reading::default());
@@ -145,16 +172,19 @@ pub(crate) fn prepare(case: Case) -> TempDir {
             let marked = ["1.tilewright-0123456789abcdef.safetensors", "2.safetensors"];
             make(&out, case, marked, 50);
         }
-        Case::OldFile | Case::OldTiles => make(&out, case, ["", ""], 50),
+        Case::OldFile | Case::OldTiles | Case::OldArrays => make(&out, case, ["", ""], 50),
     }
     folder
 }
 
 pub(crate) fn run(folder: &Path, case: Case) -> Result<Report, Error> {
-    let input = open(folder.join("in").join(case.file()), &Reading::default())?;
     let request = Request::new().to(Spec::parse(case.to()).unwrap()).force(case.force());
-    let out = folder.join("out").join(case.file());
-    Conversion::prepare(&input, out, request.memory(4096))?.run(&())
+    let (request, out) = (request.memory(4096), folder.join("out").join(case.file()));
+    if case.is_in_memory() {
+        return write(&out, 1, request);
+    }
+    let input = open(folder.join("in").join(case.file()), &Reading::default())?;
+    Conversion::prepare(&input, out, request)?.run(&())
 }
 
 /// What a reader sees of the result.

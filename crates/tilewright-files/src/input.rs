@@ -122,8 +122,8 @@ impl Input {
         jobs: &[Job],
     ) -> Result<Vec<Target>, Error> {
         let own = &self.opened.container;
-        match format.alone {
-            Some(alone) if own.format() != format => alone().plan(&self.opened, path, jobs),
+        match format.create {
+            Some(create) if own.format() != format => create(vec![]).plan(&self.opened, path, jobs),
             _ => own.plan(&self.opened, path, jobs),
         }
     }

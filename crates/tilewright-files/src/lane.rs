@@ -15,9 +15,9 @@ use crate::{
     Error,
     budget::{Budget, Buffer},
     container::Section,
+    origin::Origin,
     pool::Pool,
     shares::Shares,
-    source::Source,
     work::{Part, Queue, Work},
 };
 
@@ -37,7 +37,7 @@ pub(crate) enum Said<'c, 'b> {
     /// No more tiles for this room.
     Placed,
     /// Bytes of the input as they are.
-    Copy { source: &'c Source, at: u64, len: u64 },
+    Copy { source: Origin<'c>, at: u64, len: u64 },
     /// Nothing more of this number.
     Done,
     /// Something went wrong here.
@@ -144,18 +144,29 @@ impl<'c, 'b> Lane<'c, 'b> {
 
     fn whole(&mut self, part: &Part<'_>) -> Result<(), End> {
         let (plan, piece) = (&part.plan, self.road.shares.piece);
-        let mut src = self.source(plan.src_bytes(), 0, piece.min(plan.dst_bytes()))?;
+        let needed = if part.lent().is_some() { 0 } else { plan.src_bytes() };
+        let mut src = self.source(needed, 0, piece.min(plan.dst_bytes()))?;
+        if let Some(bytes) = part.lent() {
+            self.src = Some(src);
+            return self.moved(part, bytes);
+        }
         let len = plan.src_bytes() as usize;
         let bytes = src.get_mut(..len).ok_or_else(|| short(part, len))?;
         self.read(part, bytes, 0)?;
         part.reverse(bytes, 0)?;
-        for range in plan.ranges(piece) {
+        self.moved(part, bytes)?;
+        self.src = Some(src);
+        Ok(())
+    }
+
+    /// Makes the result of a tensor of these bytes, in pieces.
+    fn moved(&mut self, part: &Part<'_>, bytes: &[u8]) -> Result<(), End> {
+        let (plan, pool) = (&part.plan, self.road.pool);
+        for range in plan.ranges(self.road.shares.piece) {
             self.go_on()?;
-            let pool = self.road.pool;
             let out = self.room((range.end - range.start) as usize)?;
             pool.run_range(plan, range, bytes, out).map_err(|error| part.failed(&error))?;
         }
-        self.src = Some(src);
         Ok(())
     }
 

@@ -8,6 +8,7 @@
 //! | whether a result is right | [`verify`] |
 //! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
 //! | whether two files or folders hold the same arrays | [`same_data`](fn@same_data) |
+//! | arrays in memory, written to a file in any layouts | [`Writer`] |
 //! | a tensor, or a box of one, in memory, in any layout | [`Input::reader`], [`Reader::read_into`] |
 //! | the bytes themselves | [`Input::bytes`], [`bytes`](fn@bytes) |
 //!
@@ -71,6 +72,7 @@ mod names;
 mod note;
 mod open;
 mod order;
+mod origin;
 mod output;
 mod padding;
 mod patch;
@@ -94,11 +96,13 @@ mod stamp;
 mod sweep;
 mod temporary;
 mod tensor;
+mod tied;
 mod verify;
 mod watch;
 mod whole;
 mod word;
 mod work;
+mod writer;
 
 pub use bytes::bytes;
 pub use collection::Collection;
@@ -120,3 +124,4 @@ pub use tilewright_fingerprint::{Fingerprint, Key};
 pub use verify::{Verdict, verify};
 pub use watch::Watch;
 pub use whole::write;
+pub use writer::Writer;

@@ -9,9 +9,9 @@ use crate::{
     Error, Watch,
     budget::{Budget, Buffer},
     container::Section,
+    origin::Origin,
     shares::of_output,
     sink::Sink,
-    source::Source,
     watch::go_on,
 };
 
@@ -107,17 +107,19 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Appends the bytes `at..at + len` of a file.
-    pub(crate) fn copy(&mut self, from: &Source, mut at: u64, len: u64) -> Result<(), Error> {
+    /// Appends the bytes `at..at + len` of what they come from.
+    pub(crate) fn copy(&mut self, from: Origin<'_>, mut at: u64, len: u64) -> Result<(), Error> {
         let end = at.saturating_add(len);
-        // A checksum is made of bytes in memory.
-        if self.sum.is_some() {
-            return self.copy_through(from, at, end);
-        }
+        let source = match from {
+            Origin::Memory(..) => return self.write(from.part(at, len)?),
+            // A checksum is made of bytes in memory.
+            Origin::File(_) if self.sum.is_some() => return self.copy_through(from, at, end),
+            Origin::File(source) => source,
+        };
         while at < end {
             self.go_on()?;
             let step = (end - at).min(STEP);
-            let copied = self.sink.copy(from.file(), at, step);
+            let copied = self.sink.copy(source.file(), at, step);
             let copied = copied.map_err(|cause| Error::io(self.path, "write", cause))?.min(step);
             if copied == 0 {
                 return self.copy_through(from, at, end);
@@ -135,7 +137,7 @@ impl<'a> Output<'a> {
     }
 
     /// The same through a buffer.
-    fn copy_through(&mut self, from: &Source, mut at: u64, end: u64) -> Result<(), Error> {
+    fn copy_through(&mut self, from: Origin<'_>, mut at: u64, end: u64) -> Result<(), Error> {
         let mut through = self.through()?;
         while at < end {
             let step = (end - at).min(through.len() as u64) as usize;

@@ -10,15 +10,15 @@ use crate::{
     digits::Digits,
     held::Held,
     loops::{Turn, each},
+    origin::Origin,
     rows::{Rows, is_additive},
-    source::Source,
 };
 
 /// One file's side of a comparison.
 pub(crate) struct Side<'a> {
     /// The tensor.
     pub(crate) name: &'a str,
-    pub(crate) source: &'a Source,
+    pub(crate) source: Origin<'a>,
     pub(crate) at: u64,
     pub(crate) len: u64,
     pub(crate) held: &'a Held,
@@ -107,7 +107,8 @@ impl<'s, 'b> Patch<'s, 'b> {
     }
 
     /// Reads what loops reach from `first` on by their steps on one `side`, which become steps in the buffer; where
-    /// the first element is in it, or `None` if they do not fit.
+    /// the first element is in it, or `None` if they do not fit. It lists no spans, so the list does not bound it: the
+    /// loops say where each stretch is, and there are no more of them than elements in the buffer.
     pub(crate) fn gather(
         &mut self,
         first: i64,

@@ -8,6 +8,9 @@ use crate::held::Held;
 /// What is said for the element type of what is no array: it keeps its bytes and its name.
 pub(crate) const OTHER: &str = "bytes";
 
+/// What is said for the element type that a file spells, of an array that is in no file.
+pub(crate) const IN_MEMORY: &str = "in memory";
+
 /// A tensor as a file holds it.
 ///
 /// ```

@@ -24,6 +24,7 @@ use crate::{
     job, metadata, names,
     note::{self, Found},
     open::{open_watched, open_with},
+    origin::Origin,
     patch::Side,
     place::Place,
     request::{self, check_memory},
@@ -60,8 +61,8 @@ pub enum Verdict {
 /// [`Request::rule`] every tensor must lie as asked; npy and raw files cannot say it themselves.
 ///
 /// # Errors
-/// [i/o](Error::is_io) if a file cannot be read or is corrupt; [usage](Error::is_usage) where the
-/// request does not fit; [cancelled](Error::is_cancelled) if `watch` says so.
+/// [i/o](Error::is_io) if a file cannot be read, is corrupt, or was changed while it was read;
+/// [usage](Error::is_usage) where the request does not fit; [cancelled](Error::is_cancelled) if `watch` says so.
 ///
 /// ```
 /// use tilewright_files::{Request, Verdict, verify};
@@ -97,7 +98,13 @@ pub fn verify(
     };
     let tensors = against.tensors().len() + out.tensors().len();
     let budget = Budget::new(budget::beside(request.memory, tensors)?);
-    compared(&out, &against, &pairs, request.fill, Crew::new(watch, &budget, request.threads))
+    compared(
+        &out,
+        (&against, &[]),
+        &pairs,
+        request.fill,
+        Crew::new(watch, &budget, request.threads),
+    )
 }
 
 /// What a tensor of the original is read as, and how it must lie in the result, where that was asked.
@@ -209,9 +216,24 @@ fn paired<'a>(
     Ok(out.tensors().iter().filter_map(pair).collect())
 }
 
+/// `arrays` are the bytes of the original's tensors, where these are in memory. What was read of files that changed
+/// meanwhile is no answer.
 fn compared(
     out: &Input,
-    against: &Input,
+    (against, arrays): (&Input, &[&[u8]]),
+    pairs: &[Pair<'_>],
+    fill: Option<Fill>,
+    crew: Crew<'_>,
+) -> Result<Verdict, Error> {
+    let verdict = compared_once(out, (against, arrays), pairs, fill, crew)?;
+    against.check_unchanged()?;
+    out.check_unchanged()?;
+    Ok(verdict)
+}
+
+fn compared_once(
+    out: &Input,
+    (against, arrays): (&Input, &[&[u8]]),
     pairs: &[Pair<'_>],
     fill: Option<Fill>,
     crew: Crew<'_>,
@@ -230,7 +252,7 @@ fn compared(
         if let Some(text) = said {
             return Ok(Verdict::Differs(of_tensor(pair, text)));
         }
-        let found = different_bytes(out, against, pair, fill, crew)?;
+        let found = different_bytes(out, (against, arrays), pair, fill, crew)?;
         if let Some(found) = found {
             return Ok(Verdict::Differs(found));
         }
@@ -246,7 +268,7 @@ fn of_tensor(pair: &Pair<'_>, text: String) -> Difference {
 
 fn different_bytes(
     out: &Input,
-    against: &Input,
+    (against, arrays): (&Input, &[&[u8]]),
     pair: &Pair<'_>,
     fill: Option<Fill>,
     crew: Crew<'_>,
@@ -256,18 +278,20 @@ fn different_bytes(
         Some(to) => to.named.fill(),
         None => fill.unwrap_or(noted),
     };
-    let to = side(out, pair.out, &pair.out.held, fill)?;
-    if noted.is_promised() && side(out, pair.out, &pair.out.held, noted)?.fill != to.fill {
+    let to = side((out, None), pair.out, &pair.out.held, fill)?;
+    if noted.is_promised() && side((out, None), pair.out, &pair.out.held, noted)?.fill != to.fill {
         let (noted, fill) = (dtype::fill_text(noted), dtype::fill_text(fill));
         let text = format!("it promises padding of {noted}, expected {fill}");
         return Ok(Some(of_tensor(pair, text)));
     }
-    let from = side(against, pair.against, from, from.named.fill())?;
+    let bytes = arrays.get(pair.expected.tensor).copied();
+    let from = side((against, bytes), pair.against, from, from.named.fill())?;
     compare::tensors(&to, &from, crew)
 }
 
+/// One side of a comparison: a tensor of a file, or one whose bytes are in memory.
 fn side<'a>(
-    input: &'a Input,
+    (input, bytes): (&'a Input, Option<&'a [u8]>),
     tensor: &'a Tensor,
     held: &'a Held,
     fill: Fill,
@@ -280,7 +304,11 @@ fn side<'a>(
             Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
         })?,
     };
-    let (name, (source, at)) = (tensor.name.as_str(), input.place(tensor)?);
+    let (source, at) = match bytes {
+        Some(bytes) => (Origin::Memory(bytes, &input.path), 0),
+        None => input.place(tensor).map(|(source, at)| (Origin::File(source), at))?,
+    };
+    let name = tensor.name.as_str();
     Ok(Side { name, source, at, len: tensor.len, held, fill, promised })
 }
 
@@ -330,7 +358,7 @@ pub(crate) fn written(
     let expected: Vec<Expected> = conversion.jobs.iter().cloned().map(Expected::of).collect();
     let out = reopened(conversion, done, &expected, crew.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
-    match compared(&out, conversion.input, &pairs, None, crew)? {
+    match compared(&out, (conversion.input, conversion.arrays), &pairs, None, crew)? {
         Verdict::Same { bytes } => Ok(bytes),
         Verdict::Differs(found) => Err(wrong(&found.to_string())),
     }

@@ -8,8 +8,8 @@ use tilewright_relayout::{Chunk, Plan, Tile};
 use crate::{
     Action, Conversion, Error, Job,
     container::Section,
+    origin::Origin,
     shares::{PIECE, Parts, Shares},
-    source::Source,
 };
 
 /// Pieces of work smaller than this are handed out together.
@@ -18,7 +18,7 @@ const BATCH: u64 = PIECE / 4;
 /// A tensor that is converted.
 #[derive(Clone)]
 pub(crate) struct Part<'c> {
-    pub(crate) source: &'c Source,
+    pub(crate) source: Origin<'c>,
     /// Where its bytes begin.
     pub(crate) at: u64,
     pub(crate) job: &'c Job,
@@ -34,6 +34,11 @@ impl<'c> Part<'c> {
             true => Error::unsupported(self.source.path(), said),
             false => Error::usage(said),
         }
+    }
+
+    /// The bytes of the whole tensor, where they are in memory and are moved from there.
+    pub(crate) fn lent(&self) -> Option<&'c [u8]> {
+        self.source.in_memory().filter(|_| self.job.reversed() == 1)
     }
 
     /// Reverses the bytes of the numbers in `bytes`, which begin at byte `from` of the tensor, where the
@@ -84,7 +89,7 @@ pub(crate) enum Work<'c> {
     /// What belongs to no tensor.
     Section(&'c Section),
     /// These bytes of the input as they are.
-    Copy { source: &'c Source, at: u64, len: u64 },
+    Copy { source: Origin<'c>, at: u64, len: u64 },
     /// A tensor that is read whole.
     Whole(Part<'c>),
     /// A range of a tensor, and what it needs.
@@ -177,20 +182,19 @@ impl<'c> Queue<'c> {
     }
 
     /// The job of a number, and where its tensor begins.
-    fn placed_job(&self, number: usize) -> Result<Option<(&'c Job, &'c Source, u64)>, Error> {
+    fn placed_job(&self, number: usize) -> Result<Option<(&'c Job, Origin<'c>, u64)>, Error> {
         let conversion = self.conversion;
         let Some(job) = conversion.jobs.get(number) else { return Ok(None) };
-        let Some(tensor) = conversion.input.tensors().get(job.tensor) else { return Ok(None) };
-        let (source, at) = conversion.input.place(tensor)?;
-        Ok(Some((job, source, at)))
+        let place = conversion.place(job.tensor)?;
+        Ok(place.map(|(source, at)| (job, source, at)))
     }
 
     /// A tensor that is copied, and those that follow it in the input and in the result.
-    fn copy(&mut self, source: &'c Source, at: u64, mut len: u64) -> Result<Work<'c>, Error> {
+    fn copy(&mut self, source: Origin<'c>, at: u64, mut len: u64) -> Result<Work<'c>, Error> {
         while let Some(Section::Tensor(next)) = self.sections.as_slice().first()
             && let Some((job, other, from)) = self.placed_job(*next)?
             && job.action != Action::Convert
-            && std::ptr::eq(source, other)
+            && source.is_file_of(&other)
             && at.checked_add(len) == Some(from)
         {
             self.sections.next();
@@ -214,7 +218,10 @@ impl<'c> Queue<'c> {
                 return self.copy(source, at, job.bytes_in).map(Some);
             }
             let part = Part { source, at, job, plan: job.plan()? };
-            let parts = self.shares.parts(&part.plan, self.placed);
+            let parts = match part.lent() {
+                Some(_) => Ok(Parts::Whole),
+                None => self.shares.parts(&part.plan, self.placed),
+            };
             self.left = part.work(parts.map_err(|error| part.failed(&error))?);
         }
     }

@@ -94,7 +94,10 @@ fn globs(tensors: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 }
 
 /// What a keyword was given, if it was.
-fn given<'py>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(crate) fn given<'py>(
+    job: &Bound<'py, PyDict>,
+    name: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     Ok(job.get_item(name)?.filter(|value| !value.is_none()))
 }
 

@@ -57,7 +57,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
         tw.parse("(2,2):(1,2)").draw().save(tmp_path / "none" / "a.svg")
     # What is advised is said in Python's words.
     for advised, asked in [("tensors=, .* rules=, .* skip_unfit=True", {}), ("; memory= takes 4096 at least", {"memory": 1})]:
-        with pytest.raises(tw.FileError, match=advised) as raised:
+        with pytest.raises(tw.ArgumentError, match=advised) as raised:
             tw.convert(MODEL, tmp_path / "b.safetensors", to="zN", **asked)
         assert "--" not in str(raised.value)
     with pytest.raises(tw.ParseError):

@@ -28,8 +28,10 @@ pub(crate) const FORMAT: Format = Format {
     recognises: |_, _| false,
     several: false,
     orders: false,
+    ties: false,
     open,
-    alone: Some(|| Box::new(Raw)),
+    create: Some(|_| Box::new(Raw)),
+    alone: true,
     array: Some(OneArray { says, result }),
 };
 

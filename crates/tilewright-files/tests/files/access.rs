@@ -3,7 +3,7 @@
 use std::{fs, path::Path, time::Duration};
 
 use crate::common::*;
-use tilewright_files::{Conversion, Error, Watch, open};
+use tilewright_files::{Conversion, Error, Verdict, Watch, open, verify};
 
 fn input(folder: &tempfile::TempDir, name: &str) -> std::path::PathBuf {
     write(folder, name, npy("|u1", false, "(2, 3)", &[1, 2, 3, 4, 5, 6]))
@@ -114,6 +114,23 @@ fn an_input_that_changes_while_it_is_read_is_refused() {
     }
     write(&bytes);
     run_meanwhile(&path, &out, || {}).unwrap();
+}
+
+#[test]
+fn a_file_that_changes_while_it_is_verified_gives_no_verdict() {
+    let folder = folder();
+    let (path, out) = (input(&folder, "in.npy"), folder.path().join("out.npy"));
+    convert(&path, &out, to("col-major")).unwrap();
+    for (name, changed) in [(&path, "in.npy"), (&out, "out.npy")] {
+        let bytes = fs::read(name).unwrap();
+        let change = Meanwhile(|| fs::write(name, &bytes).unwrap());
+        let error = verify(&out, &path, &to("col-major"), &change).unwrap_err();
+        let said = error.to_string();
+        assert!(error.is_io() && said.contains("changed while it was read"), "{said}");
+        assert!(said.contains(changed), "{said}");
+    }
+    let verdict = verify(&out, &path, &to("col-major"), &Meanwhile(|| {})).unwrap();
+    assert!(matches!(verdict, Verdict::Same { .. }));
 }
 
 #[test]

@@ -17,3 +17,4 @@ mod read;
 mod shapes;
 mod sharded;
 mod verified;
+mod writer;

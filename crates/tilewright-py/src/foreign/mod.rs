@@ -5,6 +5,7 @@
 //! | `numpy.rs` | NumPy's, and what NumPy takes without a copy: buffers, `__array_interface__` |
 //! | `torch.rs` | torch's tensors, by what they say of themselves |
 //! | `dlpack.rs` | all others, jax's among them, by a DLPack capsule |
+//! | `raw/` | none: what the structs of these libraries say, read without an interpreter |
 //!
 //! Each gives a [`Memory`]: where the elements lie and who keeps them alive. This folder is the only place of
 //! the package where memory is read that Rust did not make.
@@ -15,8 +16,9 @@
 //! elements, `ndarray.__setstate__`, torch's `resize_` and `set_`, and the memory behind an `__array_interface__`.
 
 mod dlpack;
-mod facts;
+mod layout;
 mod numpy;
+mod raw;
 mod seen;
 mod torch;
 
@@ -28,9 +30,9 @@ use crate::{
     spelling::tuple,
 };
 
-use facts::BEYOND;
-pub(crate) use facts::Facts;
 pub(crate) use numpy::empty as numpy_empty;
+pub(crate) use raw::Facts;
+use raw::{Array, Bytes, Refusal};
 pub(crate) use seen::PyMemory;
 pub(crate) use torch::empty as torch_empty;
 
@@ -81,10 +83,8 @@ impl Place {
 #[derive(Debug)]
 pub(crate) struct Memory {
     pub(crate) facts: Facts,
-    /// The lowest byte of any element.
-    low: *const u8,
-    /// The bytes from there to behind the highest.
-    span: usize,
+    /// The bytes from the lowest element to behind the highest.
+    bytes: Bytes,
     pub(crate) writable: bool,
     pub(crate) family: Family,
     /// The element type as the array has it.
@@ -100,31 +100,28 @@ enum Owner {
     Object(Py<PyAny>),
     /// An array of NumPy's, what it says of itself, and what keeps its memory in place.
     Array(Py<PyAny>, Py<PyAny>, Vec<Py<PyAny>>),
-    Capsule(dlpack::Managed),
+    Capsule(dlpack::Taken),
 }
 
-// SAFETY: the field `low` is read and written only through `bytes` and `bytes_mut`, which borrow the value and so keep
-// `_owner`, whose memory `low` points to. `_owner` may be dropped by any thread: a Python object may be released from
-// any, and `Managed::drop` attaches to the interpreter before it calls a deleter.
+// SAFETY: the field `bytes` is read and written only through `bytes()` and `bytes_mut()`, which borrow the value and so
+// keep `_owner`, whose memory it points to. `_owner` may be dropped by any thread: a Python object may be released from
+// any, and `Taken::drop` attaches to the interpreter before it calls a deleter.
 unsafe impl Send for Memory {}
 // SAFETY: through `&Memory` only `bytes` can be called, which gives a shared slice; `bytes_mut` takes `&mut Memory`.
 unsafe impl Sync for Memory {}
 
 /// What an array says of itself.
 struct Said {
-    data: *const u8,
-    facts: Facts,
-    writable: bool,
+    array: Array,
     family: Family,
     own_dtype: Option<Py<PyAny>>,
     owner: Owner,
 }
 
-/// The address of the lowest element, where all of `span` bytes from there on have addresses.
-fn lowest(data: *const u8, origin: usize, span: usize) -> PyResult<*const u8> {
-    let low = data.addr().checked_sub(origin).filter(|low| *low > 0);
-    let fits = low.is_some_and(|low| low.checked_add(span).is_some());
-    fits.then(|| data.wrapping_sub(origin)).ok_or_else(|| refused("array", BEYOND))
+impl From<Refusal> for PyErr {
+    fn from(why: Refusal) -> PyErr {
+        refused(why.kind, why.says)
+    }
 }
 
 impl Memory {
@@ -176,20 +173,11 @@ impl Memory {
     }
 
     fn new(said: Said) -> PyResult<Memory> {
-        let Said { data, mut facts, writable, family, own_dtype, owner } = said;
-        if facts.itemsize == 0 {
-            return Err(refused("dtype", "elements of no bytes"));
-        }
+        let Said { array, family, own_dtype, owner } = said;
+        let Array { data, mut facts, writable } = array;
         facts.settle();
-        let Some((origin, span)) = facts.reach() else {
-            return Err(refused("array", BEYOND));
-        };
-        if data.is_null() && span > 0 {
-            return Err(refused("array", "the array has no memory: it is a description only"));
-        }
-        let nowhere = std::ptr::NonNull::<u8>::dangling().as_ptr().cast_const();
-        let low = if span == 0 { nowhere } else { lowest(data, origin, span)? };
-        Ok(Memory { facts, low, span, writable, family, own_dtype, _owner: owner })
+        let bytes = Bytes::of(data, &facts)?;
+        Ok(Memory { facts, bytes, writable, family, own_dtype, _owner: owner })
     }
 
     pub(crate) fn shape(&self) -> &[u64] {
@@ -206,7 +194,7 @@ impl Memory {
 
     /// The bytes from the lowest element to behind the highest.
     pub(crate) fn span(&self) -> usize {
-        self.span
+        self.bytes.len()
     }
 
     /// Whether two arrays have one element type in the words of their library, where both have such words.
@@ -224,10 +212,9 @@ impl Memory {
 
     /// The bytes from the lowest element to the highest.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: `low` and `span` are the smallest range that holds every element, computed by `Facts::reach` from the
-        // shape, strides and element size that the exporting library gave for readable memory; where `span` is 0,
-        // `low` is not null. `_owner` keeps the memory alive while the value is borrowed.
-        unsafe { std::slice::from_raw_parts(self.low, self.span) }
+        // SAFETY: the exporting library gave address, shape, strides and element size for readable memory, and `_owner`
+        // keeps it alive while the value is borrowed.
+        unsafe { self.bytes.read() }
     }
 
     /// The same bytes, where they may be written and nobody else is given them meanwhile.
@@ -235,9 +222,9 @@ impl Memory {
         if !self.writable {
             return Err(refused("read-only", "the output is read-only"));
         }
-        // SAFETY: `low` and `span` as in `bytes`; `writable`, checked above, is what the exporting library said of the
-        // memory; `fits` of `plan.rs` refuses an output that overlaps its source, and a new result overlaps nothing.
-        Ok(unsafe { std::slice::from_raw_parts_mut(self.low.cast_mut(), self.span) })
+        // SAFETY: the memory is as in `bytes`; `writable`, checked above, is what the exporting library said of it; `fits`
+        // of `plan.rs` refuses an output that overlaps its source, and a new result overlaps nothing.
+        Ok(unsafe { self.bytes.write() })
     }
 
     /// The bytes of a storage of these extents, outermost first, which the array lists so or, in Fortran's order, the
@@ -288,7 +275,6 @@ impl Memory {
 
     /// Whether two arrays have a byte in common.
     pub(crate) fn overlaps(&self, other: &Memory) -> bool {
-        let (a, b) = (self.low as usize, other.low as usize);
-        self.span > 0 && other.span > 0 && a < b + other.span && b < a + self.span
+        self.bytes.overlaps(&other.bytes)
     }
 }

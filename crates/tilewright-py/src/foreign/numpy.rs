@@ -2,8 +2,6 @@
 //!
 //! Source: NumPy, "The array interface protocol", `PyArrayInterface`.
 
-use std::ffi::{c_char, c_int, c_void};
-
 use pyo3::{
     exceptions::PyTypeError,
     ffi, intern,
@@ -13,26 +11,12 @@ use pyo3::{
 };
 use tilewright::{Dtype, notation};
 
-use super::{Facts, Family, Owner, Said};
+use super::{
+    Family, Owner, Said,
+    raw::{Array, numpy::ArrayInterface},
+};
 use crate::errors::{broken, refused};
 
-#[repr(C)]
-struct ArrayInterface {
-    two: c_int,
-    nd: c_int,
-    typekind: c_char,
-    itemsize: c_int,
-    flags: c_int,
-    shape: *const isize,
-    strides: *const isize,
-    data: *const c_void,
-    descr: *mut ffi::PyObject,
-}
-
-const NOT_SWAPPED: c_int = 0x200;
-const WRITEABLE: c_int = 0x400;
-/// The most dims of an array, in any version of NumPy.
-const MOST_DIMS: c_int = 64;
 /// The longest chain of views that is followed; NumPy makes chains of two.
 const MOST_VIEWS: usize = 64;
 
@@ -107,30 +91,18 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
     // SAFETY: `raw` is not null, as checked above, and is the pointer of NumPy's `__array_struct__`, which by the
     // protocol is a `PyArrayInterface`. It lives as long as `capsule`, which this function and the owner hold.
     let interface = unsafe { &*raw.cast::<ArrayInterface>() };
-    if interface.two != 2 || !(0..=MOST_DIMS).contains(&interface.nd) {
+    // SAFETY: by the protocol the lists of the struct have `nd` integers each; `capsule` keeps them alive.
+    let Some(said) = (unsafe { interface.array() }) else {
         return Err(broken("NumPy's array struct is not as documented"));
-    }
-    let (shape, strides) = (interface.shape, interface.strides);
-    // Of elements with fields NumPy drops the flags.
-    let fields = !interface.descr.is_null();
-    let writable = match fields {
+    };
+    let writable = match interface.has_fields() {
         true => attribute(array, intern!(py, "flags"))?.getattr("writeable")?.is_truthy()?,
-        false => interface.flags & WRITEABLE != 0,
+        false => said.writable,
     };
-    let facts = Facts {
-        shape: list(shape, interface.nd)
-            .iter()
-            .map(|extent| extent.unsigned_abs() as u64)
-            .collect(),
-        strides: list(strides, interface.nd).iter().map(|stride| *stride as i64).collect(),
-        itemsize: usize::try_from(interface.itemsize).unwrap_or(0),
-        dtype: dtype(interface, &own_dtype)?,
-        swapped: !fields && interface.flags & NOT_SWAPPED == 0,
-    };
+    let mut said = Array { writable, ..said };
+    said.facts.dtype = dtype(said.facts.dtype, &own_dtype)?;
     Ok(Said {
-        data: interface.data.cast(),
-        facts,
-        writable,
+        array: said,
         family: Family::Numpy,
         own_dtype: Some(own_dtype.unbind()),
         owner: Owner::Array(array.clone().unbind(), capsule.unbind(), pins),
@@ -174,22 +146,11 @@ fn viewed<'py>(array: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>
     Ok(is_array(&base)?.then_some(base))
 }
 
-/// The integers of a list in the struct.
-fn list<'a>(first: *const isize, count: c_int) -> &'a [isize] {
-    if count <= 0 || first.is_null() {
-        return &[];
-    }
-    // SAFETY: `first` is not null and `count` is positive, as checked above. It is `shape` or `strides` of a
-    // `PyArrayInterface`, which have `nd` = `count` integers each; the caller holds the capsule and copies them at
-    // once.
-    unsafe { std::slice::from_raw_parts(first, count as usize) }
-}
-
-/// The element type; `None` for one that layouts have no name for, an error for Python objects.
-fn dtype(interface: &ArrayInterface, own: &Bound<'_, PyAny>) -> PyResult<Option<Dtype>> {
-    let bytes = u64::try_from(interface.itemsize).unwrap_or(0);
-    if let Some(dtype) = Dtype::of_array_code(char::from(interface.typekind as u8), bytes) {
-        return Ok(Some(dtype));
+/// The element type, where its code does not say it; `None` for one that layouts have no name for, an error for
+/// Python objects.
+fn dtype(coded: Option<Dtype>, own: &Bound<'_, PyAny>) -> PyResult<Option<Dtype>> {
+    if coded.is_some() {
+        return Ok(coded);
     }
     if own.getattr("hasobject")?.is_truthy()? {
         let says = "elements are Python objects, which cannot be moved as bytes";
@@ -220,7 +181,7 @@ pub(crate) fn empty<'py>(
         return empty.call1((PyTuple::new(py, shape)?, made));
     }
     let raw = empty.call1((bytes.saturating_add(LINE as u64), "uint8"))?;
-    let skip = said(&raw)?.data.align_offset(LINE) as u64;
+    let skip = said(&raw)?.array.data.align_offset(LINE) as u64;
     let line = raw.get_item(PySlice::new(py, to_isize(skip)?, to_isize(skip + bytes)?, 1))?;
     line.call_method1("view", (made,))?.call_method1("reshape", (PyTuple::new(py, shape)?,))
 }

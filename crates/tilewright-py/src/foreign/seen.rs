@@ -30,13 +30,13 @@ impl PyMemory {
     /// The address of the lowest element.
     #[getter]
     fn address(&self) -> usize {
-        self.0.low as usize
+        self.0.bytes.address()
     }
 
     /// The bytes from the lowest element to behind the highest.
     #[getter]
     fn nbytes(&self) -> usize {
-        self.0.span
+        self.0.bytes.len()
     }
 
     /// The extents.
@@ -65,7 +65,7 @@ impl PyMemory {
 
     fn __repr__(&self) -> String {
         let Facts { shape, strides, itemsize, dtype, .. } = &self.0.facts;
-        let (at, shape, strides) = (self.0.low as usize, tuple(shape), tuple(strides));
+        let (at, shape, strides) = (self.0.bytes.address(), tuple(shape), tuple(strides));
         let dtype = dtype.map_or_else(|| format!("{itemsize} bytes"), |dtype| dtype.name().into());
         format!("<Memory at {at:#x}: {dtype}, shape {shape}, strides {strides} bytes>")
     }

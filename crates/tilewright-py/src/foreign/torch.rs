@@ -10,7 +10,7 @@ use pyo3::{
 };
 use tilewright::{Dtype, notation};
 
-use super::{Facts, Family, Owner, Said};
+use super::{Facts, Family, Owner, Said, raw::Array};
 use crate::errors::refused;
 
 static TENSOR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -65,11 +65,10 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
             format!("the tensor reaches beyond the {held} bytes of its storage, which was resized");
         return Err(refused("array", says));
     }
+    // Reading is none of autograd's business; what is written behind its back would be.
+    let writable = !tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()?;
     Ok(Said {
-        data: data as *const u8,
-        facts,
-        // Reading is none of autograd's business; what is written behind its back would be.
-        writable: !tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()?,
+        array: Array { data: data as *const u8, facts, writable },
         family: Family::Torch,
         own_dtype: Some(dtype.unbind()),
         owner: Owner::Object(tensor.clone().unbind()),

@@ -26,6 +26,7 @@ use crate::{
     order,
     reading::{check_bytes, reread},
     source::Source,
+    tensor::IN_MEMORY,
 };
 use descr::default_descr;
 use tilewright_core::{ByteOrder, Dtype, Fill, Remedy, TensorLayout};
@@ -40,8 +41,10 @@ pub(crate) const FORMAT: Format = Format {
     recognises: |head, _| head.starts_with(header::MAGIC),
     several: false,
     orders: true,
+    ties: false,
     open,
-    alone: Some(|| Box::new(Npy::default())),
+    create: Some(|_| Box::new(Npy::default())),
+    alone: true,
     array: Some(OneArray { says, result }),
 };
 
@@ -231,11 +234,12 @@ pub(super) fn says_order(to: &Held) -> bool {
     dense && held::width(to.dtype) == Some(to.bits)
 }
 
-/// Whether the header says all there is to say of a result. The type of raw elements was never in a header.
+/// Whether the header says all there is to say of a result. The type of raw elements was in no header of a file; of an
+/// array in memory it is known.
 fn says(file_dtype: &str, to: &Held) -> bool {
     let (descr, ..) = facts(file_dtype, to, to.bytes().unwrap_or(0));
     let known = Descr::parse(&descr).ok().and_then(|descr| descr.dtype);
-    says_order(to) && known.is_none_or(|known| known == to.dtype)
+    says_order(to) && known.map_or(file_dtype != IN_MEMORY, |known| known == to.dtype)
 }
 
 /// A type as NumPy writes it, with its elements' bytes in this order.

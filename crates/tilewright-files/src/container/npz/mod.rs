@@ -45,8 +45,10 @@ pub(crate) const FORMAT: Format = Format {
     recognises: |head, _| head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06"),
     several: false,
     orders: true,
+    ties: false,
     open,
-    alone: None,
+    create: Some(|pairs| Box::new(Npz::new(pairs))),
+    alone: false,
     array: None,
 };
 
@@ -95,8 +97,11 @@ impl Container for Npz {
 
     fn warnings(&self) -> Vec<String> {
         let (packed, size) = self.deflated;
-        let said =
-            || format!("{packed} bytes are deflated, of {size}; results are stored as they are");
+        let said = || {
+            format!(
+                "{packed} bytes are deflated, of {size}, and unpacked to be read; a conversion stores them"
+            )
+        };
         (size > 0).then(said).into_iter().collect()
     }
 
@@ -107,6 +112,11 @@ impl Container for Npz {
 }
 
 impl Npz {
+    /// A new file of stored entries with these texts.
+    fn new(texts: Vec<(String, String)>) -> Npz {
+        Npz { notes: texts.into_iter().collect(), stored: Vec::new(), deflated: (0, 0) }
+    }
+
     /// The texts beside the arrays, with what they are to a conversion.
     fn texts(&self, opened: &Opened) -> impl Iterator<Item = (&String, &String, Role)> {
         let own: HashSet<&str> = opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();

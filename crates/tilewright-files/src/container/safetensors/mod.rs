@@ -34,8 +34,10 @@ pub(crate) const FORMAT: Format = Format {
     recognises,
     several: false,
     orders: false,
+    ties: true,
     open,
-    alone: Some(|| Box::new(Safetensors { metadata: None })),
+    create: Some(|pairs| Box::new(Safetensors { metadata: (!pairs.is_empty()).then_some(pairs) })),
+    alone: true,
     array: None,
 };
 

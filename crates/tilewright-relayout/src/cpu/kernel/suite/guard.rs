@@ -96,17 +96,26 @@ impl Drop for Pages {
     }
 }
 
+/// 64 bytes on a line.
+#[cfg(not(all(target_os = "linux", not(miri))))]
+#[derive(Clone)]
+#[repr(align(64))]
+struct Line([u8; 64]);
+
 /// Elsewhere, memory of its own on a line; the interpreter knows its bounds.
 #[cfg(not(all(target_os = "linux", not(miri))))]
-struct Pages(Vec<[u8; 64]>);
+struct Pages(Vec<Line>);
 
 #[cfg(not(all(target_os = "linux", not(miri))))]
 impl Pages {
     fn new(len: usize) -> Pages {
-        Pages(vec![[0; 64]; len.div_ceil(64)])
+        Pages(vec![Line([0; 64]); len.div_ceil(64)])
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        self.0.as_flattened_mut()
+        let len = size_of_val(&*self.0);
+        // SAFETY: the lines are `len` bytes, for a line is 64 of them and as long as it is aligned; they are
+        // borrowed from `self`.
+        unsafe { core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), len) }
     }
 }

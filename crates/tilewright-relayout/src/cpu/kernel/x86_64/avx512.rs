@@ -28,9 +28,23 @@ unsafe fn within<const SHIFT: u32>(low: u8, a: __m512i, b: __m512i) -> (__m512i,
     unsafe {
         let low = _mm512_set1_epi8(low.cast_signed());
         // 0xCA: where the first operand is set take the second, else the third.
-        let first = _mm512_ternarylogic_epi64::<0xCA>(low, a, _mm512_slli_epi16::<SHIFT>(b));
-        let second = _mm512_ternarylogic_epi64::<0xCA>(low, _mm512_srli_epi16::<SHIFT>(a), b);
+        let first = _mm512_ternarylogic_epi32::<0xCA>(low, a, _mm512_slli_epi16::<SHIFT>(b));
+        let second = _mm512_ternarylogic_epi32::<0xCA>(low, _mm512_srli_epi16::<SHIFT>(a), b);
         (first, second)
+    }
+}
+
+/// The bytes of a register at the places in a table, each modulo 64.
+#[inline(always)]
+unsafe fn permuted(table: __m512i, from: __m512i) -> __m512i {
+    // SAFETY: `arrange` and `pick` alone call this, and their `# Safety` says that the machine has AVX-512 with
+    // VBMI.
+    unsafe {
+        // The interpreter knows only the permute of two registers. Of one register twice it gives the same.
+        match cfg!(miri) {
+            true => _mm512_permutex2var_epi8(from, table, from),
+            false => _mm512_permutexvar_epi8(table, from),
+        }
     }
 }
 
@@ -61,7 +75,13 @@ unsafe impl Vector for Zmm {
     unsafe fn stream(self, to: *mut u8) {
         // SAFETY: `# Safety` of `Vector::stream`: 64 bytes at `to` are writable, `to` is a multiple of 64,
         // and the machine has AVX-512.
-        unsafe { _mm512_stream_si512(to.cast(), self.0) }
+        unsafe {
+            // The interpreter knows no streamed stores; this one has the same bounds and alignment.
+            match cfg!(miri) {
+                true => _mm512_store_si512(to.cast(), self.0),
+                false => _mm512_stream_si512(to.cast(), self.0),
+            }
+        }
     }
 
     #[inline(always)]
@@ -99,7 +119,7 @@ unsafe impl Vector for Zmm {
     unsafe fn arrange(self, table: *const u8) -> Zmm {
         // SAFETY: `# Safety` of `Vector::arrange`: 64 bytes at `table` are readable, and the machine has
         // AVX-512 with VBMI.
-        Zmm(unsafe { _mm512_permutexvar_epi8(_mm512_loadu_si512(table.cast()), self.0) })
+        Zmm(unsafe { permuted(_mm512_loadu_si512(table.cast()), self.0) })
     }
 
     #[inline(always)]
@@ -119,7 +139,7 @@ unsafe impl Vector for Zmm {
         unsafe {
             let table = _mm512_loadu_si512(table.cast());
             let taken = _knot_mask64(_mm512_movepi8_mask(table));
-            Zmm(_mm512_mask_permutexvar_epi8(self.0, taken, table, from.0))
+            Zmm(_mm512_mask_mov_epi8(self.0, taken, permuted(table, from.0)))
         }
     }
 
