@@ -74,9 +74,14 @@ it, OUT.tilewright.json, which is read back.
 Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
 VNNI, are then --to MARLIN^T and --to VNNI^T.
 
+Words that hold smaller elements are read by their format, with the type of the
+elements, and --store says as which words the result is stored. A g_idx beside a
+GPTQ layer that permutes its rows is refused.
+
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
   tilewright convert zn.safetensors back.safetensors --to row-major
+  tilewright convert gptq.safetensors marlin.safetensors --tensor '*qweight' --from GPTQ --dtype u4 --to MARLIN --store s32
   tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q")]
     Convert(Convert),
     /// Check a converted file against the file it was made from

@@ -34,6 +34,14 @@ impl<'a> Origin<'a> {
         matches!((self, other), (Origin::File(one), Origin::File(other)) if std::ptr::eq(*one, *other))
     }
 
+    /// An error if a file is not as it was when it was opened; memory that is borrowed does not change.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        match self {
+            Origin::File(source) => source.check_unchanged(),
+            Origin::Memory(..) => Ok(()),
+        }
+    }
+
     /// Fills `bytes` from byte `at` on.
     pub(crate) fn read(&self, bytes: &mut [u8], at: u64) -> Result<(), Error> {
         match self {

@@ -226,7 +226,7 @@ fn compared(
     fill: Option<Fill>,
     crew: Crew<'_>,
 ) -> Result<Verdict, Error> {
-    let verdict = compared_once(out, against, pairs, fill, crew)?;
+    let verdict = compared_once(out, (against, arrays), pairs, fill, crew)?;
     against.check_unchanged()?;
     out.check_unchanged()?;
     Ok(verdict)
@@ -234,7 +234,7 @@ fn compared(
 
 fn compared_once(
     out: &Input,
-    against: &Input,
+    (against, arrays): (&Input, &[&[u8]]),
     pairs: &[Pair<'_>],
     fill: Option<Fill>,
     crew: Crew<'_>,

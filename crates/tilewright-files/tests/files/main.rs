@@ -17,4 +17,5 @@ mod read;
 mod shapes;
 mod sharded;
 mod verified;
+mod words;
 mod writer;
