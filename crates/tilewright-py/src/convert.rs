@@ -139,6 +139,7 @@ fn convert<'py>(
     let (before, after) = Converted { conversion: &conversion, report: None }.bytes();
     report.set_item("bytes_in", before)?;
     report.set_item("bytes_out", after)?;
+    report.set_item("files", Converted { conversion: &conversion, report: None }.files())?;
     report.set_item("dry_run", dry_run)?;
     if !dry_run {
         let done = py.detach(|| conversion.run(&watcher));

@@ -74,6 +74,8 @@ fn open_checkpoint(
         input.tied().filter_map(|(name, of)| Some((name.to_owned(), *places.get(of.name())?)));
     let tied: Vec<(String, usize)> = tied.collect();
     places.extend(tied);
+    // Of a folder it is the file in it.
+    let path = if path.is_dir() { input.path().to_path_buf() } else { path };
     let held = RwLock::new(Some(Arc::new(Held { input, places })));
     Ok(PyCheckpoint { path, held })
 }

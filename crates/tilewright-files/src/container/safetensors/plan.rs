@@ -7,12 +7,17 @@ use safetensors::Dtype;
 use super::{
     Metadata, noted,
     tensors::stored,
-    write::{header_bytes, order_by_alignment},
+    write::{header_text, order_by_alignment},
 };
 use crate::{
     Error, Job, Tensor,
-    container::{format::Opened, target::Target},
+    container::{
+        format::Opened,
+        notes,
+        target::{Section, Target},
+    },
     dtype,
+    record::Record,
 };
 
 /// A tensor of the file.
@@ -66,8 +71,14 @@ pub(in crate::container) fn target(
     let new = entries.iter().filter(|entry| entry.anew);
     let new: Vec<_> = new.map(|entry| (entry.job, says_itself(entry.job))).collect();
     let metadata = noted(metadata, &new);
-    let header = header_bytes(path, &described, metadata.as_deref())?;
-    Ok(Target::new(path, header, sorted.iter().map(|entry| entry.number)))
+    let header = header_text(path, &described, metadata.as_deref())?;
+    let summed = entries.iter().filter(|entry| entry.anew && entry.job.record == Record::Summed);
+    let summed = summed.filter(|entry| !says_itself(entry.job));
+    let places =
+        notes::places(&header, summed.map(|entry| (entry.job.name.as_str(), entry.number)));
+    let mut sections = vec![Section::Bytes((header.len() as u64).to_le_bytes().to_vec())];
+    sections.extend(notes::sections(header.as_bytes(), &places));
+    Ok(Target::new(path, sections, sorted.iter().map(|entry| entry.number)))
 }
 
 /// Whether the file itself says all there is to say of a result.
