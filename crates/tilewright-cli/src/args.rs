@@ -80,6 +80,10 @@ What has the layout already by its own note is not converted again.
 Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
 VNNI, are then --to MARLIN^T and --to VNNI^T.
 
+Words that hold smaller elements are read by their format, with the type of the
+elements, and --store says as which words the result is stored: --from GPTQ
+--dtype u4 --to MARLIN --store s32. A g_idx that permutes the rows is refused.
+
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
   tilewright convert zn.safetensors back.safetensors --to row-major
