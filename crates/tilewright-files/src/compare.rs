@@ -375,7 +375,7 @@ mod tests {
         let sources = [&rows, &turned].map(|path| Source::open(path).unwrap());
         let side = |i: usize| Side {
             name: "w",
-            source: &sources[i],
+            source: crate::origin::Origin::File(&sources[i]),
             at: 0,
             len: 6,
             held: &held[i],

@@ -26,6 +26,8 @@ pub struct Input {
     pub(crate) opened: Opened,
     /// What was found beside the file and left aside.
     pub(crate) warning: Option<String>,
+    /// The folder that was opened, where it was one.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 impl Input {
@@ -122,8 +124,8 @@ impl Input {
         jobs: &[Job],
     ) -> Result<Vec<Target>, Error> {
         let own = &self.opened.container;
-        match format.alone {
-            Some(alone) if own.format() != format => alone().plan(&self.opened, path, jobs),
+        match format.create {
+            Some(create) if own.format() != format => create(vec![]).plan(&self.opened, path, jobs),
             _ => own.plan(&self.opened, path, jobs),
         }
     }

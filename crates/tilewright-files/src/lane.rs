@@ -9,16 +9,17 @@ use std::sync::{
     mpsc::{Receiver, Sender},
 };
 
+use tilewright_fingerprint::Fingerprint;
 use tilewright_relayout::{Chunk, Read, Tile};
 
 use crate::{
     Error,
     budget::{Budget, Buffer},
     container::Section,
+    origin::Origin,
     pool::Pool,
     shares::Shares,
-    source::Source,
-    work::{Part, Queue, Work},
+    work::{Part, Queue, Summed, Work},
 };
 
 /// The most bytes read between two looks at whether to stop.
@@ -37,7 +38,9 @@ pub(crate) enum Said<'c, 'b> {
     /// No more tiles for this room.
     Placed,
     /// Bytes of the input as they are.
-    Copy { source: &'c Source, at: u64, len: u64 },
+    Copy { source: Origin<'c>, at: u64, len: u64 },
+    /// What a window of the data that the job of this number reads sums up to.
+    Sum(usize, Fingerprint),
     /// Nothing more of this number.
     Done,
     /// Something went wrong here.
@@ -137,6 +140,7 @@ impl<'c, 'b> Lane<'c, 'b> {
                 }
                 Work::Tile(part, tile) => self.tile(&part, tile)?,
                 Work::Placed => self.say(Said::Placed)?,
+                Work::Sum(summed) => self.sum(&summed)?,
             }
         }
         self.send()
@@ -144,18 +148,29 @@ impl<'c, 'b> Lane<'c, 'b> {
 
     fn whole(&mut self, part: &Part<'_>) -> Result<(), End> {
         let (plan, piece) = (&part.plan, self.road.shares.piece);
-        let mut src = self.source(plan.src_bytes(), 0, piece.min(plan.dst_bytes()))?;
+        let needed = if part.lent().is_some() { 0 } else { plan.src_bytes() };
+        let mut src = self.source(needed, 0, piece.min(plan.dst_bytes()))?;
+        if let Some(bytes) = part.lent() {
+            self.src = Some(src);
+            return self.moved(part, bytes);
+        }
         let len = plan.src_bytes() as usize;
         let bytes = src.get_mut(..len).ok_or_else(|| short(part, len))?;
         self.read(part, bytes, 0)?;
         part.reverse(bytes, 0)?;
-        for range in plan.ranges(piece) {
+        self.moved(part, bytes)?;
+        self.src = Some(src);
+        Ok(())
+    }
+
+    /// Makes the result of a tensor of these bytes, in pieces.
+    fn moved(&mut self, part: &Part<'_>, bytes: &[u8]) -> Result<(), End> {
+        let (plan, pool) = (&part.plan, self.road.pool);
+        for range in plan.ranges(self.road.shares.piece) {
             self.go_on()?;
-            let pool = self.road.pool;
             let out = self.room((range.end - range.start) as usize)?;
             pool.run_range(plan, range, bytes, out).map_err(|error| part.failed(&error))?;
         }
-        self.src = Some(src);
         Ok(())
     }
 
@@ -201,6 +216,19 @@ impl<'c, 'b> Lane<'c, 'b> {
         let (buffer, _) = self.piece.take().ok_or(End::Stopped)?;
         self.away += 1;
         self.say(Said::Tile(buffer, tile))
+    }
+
+    /// Reads a window of the source and sums it.
+    fn sum(&mut self, summed: &Summed<'_>) -> Result<(), End> {
+        self.go_on()?;
+        if let Some(sum) = summed.in_memory()? {
+            return self.say(Said::Sum(summed.number, sum));
+        }
+        let mut src = self.source(summed.len(), 0, 0)?;
+        let bytes = src.get_mut(..summed.len() as usize).ok_or(End::Stopped)?;
+        let sum = summed.through(bytes)?;
+        self.src = Some(src);
+        self.say(Said::Sum(summed.number, sum))
     }
 
     /// Fills a buffer by reads of a tensor.

@@ -10,15 +10,15 @@ use crate::{
     digits::Digits,
     held::Held,
     loops::{Turn, each},
+    origin::Origin,
     rows::{Rows, is_additive},
-    source::Source,
 };
 
 /// One file's side of a comparison.
 pub(crate) struct Side<'a> {
     /// The tensor.
     pub(crate) name: &'a str,
-    pub(crate) source: &'a Source,
+    pub(crate) source: Origin<'a>,
     pub(crate) at: u64,
     pub(crate) len: u64,
     pub(crate) held: &'a Held,

@@ -26,6 +26,7 @@ use crate::{
     held::Held,
     job::{elements, read_as, stored_fill, target, unplanned},
     pool::Pool,
+    row_table::{self, Tables},
     source::Source,
 };
 
@@ -105,6 +106,12 @@ impl Input {
         let name = tensor.name();
         let from = read_as(tensor, &Reading::default()).map_err(|why| why.alone(&self.path))?;
         let (source, at) = self.place(tensor)?;
+        let named = |to: &Spec| to.resolve(Some(from.dims()), Some(from.dtype)).ok();
+        if let Some(wanted) = to.and_then(named)
+            && let Some(why) = Tables::new(self).permuted(tensor, &from.named, &wanted)?
+        {
+            return Err(row_table::refused(why));
+        }
         let whole: Area = from.dims().iter().map(|extent| 0..*extent).collect();
         let asked = part.unwrap_or(&whole);
         let area = checked(name, &from, asked)?;

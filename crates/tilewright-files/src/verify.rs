@@ -11,6 +11,7 @@ use std::{
 };
 
 use tilewright_core::Fill;
+use tilewright_fingerprint::Fingerprint;
 
 use crate::{
     Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Watch,
@@ -19,16 +20,18 @@ use crate::{
     container::{self, Format},
     conversion,
     crew::Crew,
-    dtype,
+    dtype, folder,
     held::Held,
     job, metadata, names,
     note::{self, Found},
     open::{open_watched, open_with},
+    origin::Origin,
     patch::Side,
     place::Place,
     request::{self, check_memory},
     source::Source,
     temporary::{self, Temporary},
+    verify_recorded,
 };
 
 /// The answer of a verification.
@@ -50,9 +53,9 @@ pub enum Verdict {
     Differs(Difference),
 }
 
-/// Compares a finished file with the one it was made from: names, element types, logical dims, every
+/// Compares a finished file, or folder, with the one it was made from: names, element types, logical dims, every
 /// element, every padding byte (against what the result promises, else zero; where nothing moved,
-/// against the original), and the metadata.
+/// against the original), the metadata, and the fingerprints that the result records of its data.
 ///
 /// The request is that of the conversion, as far as it is known: [`Request::from`], [`Request::dims`]
 /// and [`Request::dtype`] say how the original is read ([`Request::only`] which of its tensors),
@@ -80,12 +83,13 @@ pub fn verify(
     watch: &dyn Watch,
 ) -> Result<Verdict, Error> {
     check_memory(request.memory)?;
+    let request = &request.clone().spelled()?;
     let against = open_watched(against, &request.reading, watch)?;
-    let out = Place::parse(out.as_ref());
+    let out = folder::opened(Place::parse(out.as_ref()))?;
     let format = out.format.unwrap_or(against.container_format());
     let expected = expected(&against, format, request)?;
-    let (source, folder) = (Source::open(&out.path)?, temporary::folder(&out.path));
-    let beside = |name: &str| folder.join(name);
+    let (source, beside) = (Source::open(&out.path)?, temporary::folder(&out.path));
+    let beside = |name: &str| beside.join(name);
     let out = match open_result(format, source, &beside, (&against, &expected), watch)? {
         Ok(out) => out,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
@@ -97,7 +101,13 @@ pub fn verify(
     };
     let tensors = against.tensors().len() + out.tensors().len();
     let budget = Budget::new(budget::beside(request.memory, tensors)?);
-    compared(&out, &against, &pairs, request.fill, Crew::new(watch, &budget, request.threads))
+    compared(
+        &out,
+        (&against, &[]),
+        &pairs,
+        request.fill,
+        Crew::new(watch, &budget, request.threads),
+    )
 }
 
 /// What a tensor of the original is read as, and how it must lie in the result, where that was asked.
@@ -107,11 +117,14 @@ struct Expected {
     name: String,
     from: Held,
     to: Option<Held>,
+    /// The fingerprint that its conversion summed.
+    data: Option<Fingerprint>,
 }
 
 impl Expected {
     fn of(job: Job) -> Expected {
-        Expected { tensor: job.tensor, name: job.name, from: job.from, to: Some(job.to) }
+        let Job { tensor, name, from, to, .. } = job;
+        Expected { tensor, name, from, to: Some(to), data: None }
     }
 }
 
@@ -138,7 +151,7 @@ fn expected(
             _ => tensor.held.clone(),
         };
         let name = name.clone().unwrap_or_else(|| tensor.name.clone());
-        Ok(Expected { tensor: number, name, from, to: None })
+        Ok(Expected { tensor: number, name, from, to: None, data: None })
     };
     let all = against.tensors().iter().enumerate();
     all.filter(|(number, _)| one.is_none_or(|one| one == *number)).map(read).collect()
@@ -160,7 +173,7 @@ fn open_result(
         let Found { texts, warning } = note::of(&source, watch)?;
         let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let opened = (array.result)(source, expected)?;
-        return Ok(opened.map(|opened| Input { path, opened, warning }));
+        return Ok(opened.map(|opened| Input { path, opened, warning, folder: None }));
     }
     match open_with(format, source, &Reading::default(), Some(beside), watch) {
         Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),
@@ -197,7 +210,16 @@ fn paired<'a>(
         Err(format!("tensor {name:?} is missing from {}{near}", from.path.display()))
     };
     if let Some(name) = original.keys().find(|name| !written.contains_key(*name)) {
-        return missing(name, out, names::near(name, out.names()));
+        // A part of the tensors was converted: what is compared is to be named.
+        let part = written.keys().all(|name| original.contains_key(name));
+        let (held, all) = (written.len(), original.len());
+        let near = match part {
+            true => {
+                format!(", which holds {held} of the {all} that are compared; say which are meant")
+            }
+            false => names::near(name, out.names()),
+        };
+        return missing(name, out, near);
     }
     if let Some(name) = written.keys().find(|name| !original.contains_key(*name)) {
         return missing(name, against, names::near(name, against.names()));
@@ -209,15 +231,16 @@ fn paired<'a>(
     Ok(out.tensors().iter().filter_map(pair).collect())
 }
 
-/// What was read of files that changed meanwhile is no answer.
+/// `arrays` are the bytes of the original's tensors, where these are in memory. What was read of files that changed
+/// meanwhile is no answer.
 fn compared(
     out: &Input,
-    against: &Input,
+    (against, arrays): (&Input, &[&[u8]]),
     pairs: &[Pair<'_>],
     fill: Option<Fill>,
     crew: Crew<'_>,
 ) -> Result<Verdict, Error> {
-    let verdict = compared_once(out, against, pairs, fill, crew)?;
+    let verdict = compared_once(out, (against, arrays), pairs, fill, crew)?;
     against.check_unchanged()?;
     out.check_unchanged()?;
     Ok(verdict)
@@ -225,7 +248,7 @@ fn compared(
 
 fn compared_once(
     out: &Input,
-    against: &Input,
+    (against, arrays): (&Input, &[&[u8]]),
     pairs: &[Pair<'_>],
     fill: Option<Fill>,
     crew: Crew<'_>,
@@ -244,7 +267,10 @@ fn compared_once(
         if let Some(text) = said {
             return Ok(Verdict::Differs(of_tensor(pair, text)));
         }
-        let found = different_bytes(out, against, pair, fill, crew)?;
+        let found = match different_bytes(out, (against, arrays), pair, fill, crew)? {
+            None => different_data(out, pair, crew)?,
+            found => found,
+        };
         if let Some(found) = found {
             return Ok(Verdict::Differs(found));
         }
@@ -260,7 +286,7 @@ fn of_tensor(pair: &Pair<'_>, text: String) -> Difference {
 
 fn different_bytes(
     out: &Input,
-    against: &Input,
+    (against, arrays): (&Input, &[&[u8]]),
     pair: &Pair<'_>,
     fill: Option<Fill>,
     crew: Crew<'_>,
@@ -270,18 +296,30 @@ fn different_bytes(
         Some(to) => to.named.fill(),
         None => fill.unwrap_or(noted),
     };
-    let to = side(out, pair.out, &pair.out.held, fill)?;
-    if noted.is_promised() && side(out, pair.out, &pair.out.held, noted)?.fill != to.fill {
+    let to = side((out, None), pair.out, &pair.out.held, fill)?;
+    if noted.is_promised() && side((out, None), pair.out, &pair.out.held, noted)?.fill != to.fill {
         let (noted, fill) = (dtype::fill_text(noted), dtype::fill_text(fill));
         let text = format!("it promises padding of {noted}, expected {fill}");
         return Ok(Some(of_tensor(pair, text)));
     }
-    let from = side(against, pair.against, from, from.named.fill())?;
+    let bytes = arrays.get(pair.expected.tensor).copied();
+    let from = side((against, bytes), pair.against, from, from.named.fill())?;
     compare::tensors(&to, &from, crew)
 }
 
+/// Where the data of a result are not what is recorded of them.
+fn different_data(
+    out: &Input,
+    pair: &Pair<'_>,
+    crew: Crew<'_>,
+) -> Result<Option<Difference>, Error> {
+    let recorded = [pair.out.recorded(), pair.expected.data].into_iter().flatten();
+    verify_recorded::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), crew)
+}
+
+/// One side of a comparison: a tensor of a file, or one whose bytes are in memory.
 fn side<'a>(
-    input: &'a Input,
+    (input, bytes): (&'a Input, Option<&'a [u8]>),
     tensor: &'a Tensor,
     held: &'a Held,
     fill: Fill,
@@ -294,7 +332,11 @@ fn side<'a>(
             Error::corrupt(&input.path, format!("tensor {:?}: {error}", tensor.name))
         })?,
     };
-    let (name, (source, at)) = (tensor.name.as_str(), input.place(tensor)?);
+    let (source, at) = match bytes {
+        Some(bytes) => (Origin::Memory(bytes, &input.path), 0),
+        None => input.place(tensor).map(|(source, at)| (Origin::File(source), at))?,
+    };
+    let name = tensor.name.as_str();
     Ok(Side { name, source, at, len: tensor.len, held, fill, promised })
 }
 
@@ -337,14 +379,19 @@ fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
 pub(crate) fn written(
     conversion: &Conversion<'_>,
     done: &[Temporary],
+    data: &BTreeMap<usize, Fingerprint>,
     crew: Crew<'_>,
 ) -> Result<u64, Error> {
     let wrong =
         |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
-    let expected: Vec<Expected> = conversion.jobs.iter().cloned().map(Expected::of).collect();
+    let expected = |(number, job): (usize, &Job)| Expected {
+        data: data.get(&number).copied(),
+        ..Expected::of(job.clone())
+    };
+    let expected: Vec<Expected> = conversion.jobs.iter().enumerate().map(expected).collect();
     let out = reopened(conversion, done, &expected, crew.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
-    match compared(&out, conversion.input, &pairs, None, crew)? {
+    match compared(&out, (conversion.input, conversion.arrays), &pairs, None, crew)? {
         Verdict::Same { bytes } => Ok(bytes),
         Verdict::Differs(found) => Err(wrong(&found.to_string())),
     }

@@ -3,7 +3,7 @@
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use tilewright_files::{Conversion, Reading, Request, open};
+use tilewright_files::{Conversion, Reading, Request, Writer, open};
 use tilewright_notation::Spec;
 
 /// A file of tensors of different dims.
@@ -79,4 +79,43 @@ fn a_reading_holds_little_beside_its_result() {
         assert!(measured.bytes_max < 12 << 20, "{text}: {} bytes", measured.bytes_max);
         assert!(out.len() as u64 > len / 2 && measured.bytes_max < len / 2);
     }
+}
+
+/// An array that is written is not copied as a whole: pieces of the result are held, and what plans need.
+#[test]
+fn a_writing_holds_little_beside_its_array() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.safetensors");
+    let (rows, columns) = (8u64 << 10, 2u64 << 10);
+    let dtype = tilewright_notation::dtype("bf16").ok();
+    for (from, to) in [("row-major", "zN"), ("col-major", "row-major"), ("row-major", "row-major")]
+    {
+        let layout = Spec::parse(from).unwrap().resolve(Some(&[rows, columns]), dtype).unwrap();
+        let bytes = vec![1; (rows * columns * 2) as usize];
+        let request = Request::new().to(Spec::parse(to).unwrap()).force(true).memory(16 << 20);
+        let writer = Writer::new(request).array("t", &layout, &bytes).unwrap();
+        let mut peak = 0;
+        let measured = allocation_counter::measure(|| {
+            peak = writer.write(&out, &()).unwrap().peak_memory();
+        });
+        println!("{from} to {to}: {} bytes, {peak} of buffers", measured.bytes_max);
+        assert!(measured.bytes_max < 12 << 20 && peak < 12 << 20, "{from} to {to}: {peak}");
+    }
+}
+
+/// Opening a file takes a number of allocations, and of bytes, for each tensor that does not grow with their number.
+#[test]
+fn opening_takes_the_same_for_each_tensor() {
+    let folder = tempfile::tempdir().unwrap();
+    let each = |tensors: u64| {
+        let path = folder.path().join(format!("{tensors}.safetensors"));
+        make(&path, tensors);
+        let measured = allocation_counter::measure(|| {
+            assert_eq!(open(&path, &Reading::default()).unwrap().tensors().len() as u64, tensors);
+        });
+        (measured.count_total / tensors, measured.bytes_total / tensors)
+    };
+    let (few, many) = (each(1000), each(100_000));
+    println!("{few:?} allocations and bytes for each of 1,000 tensors, {many:?} of 100,000");
+    assert!(many.0 <= few.0 + 1 && many.1 <= few.1 * 2, "{few:?} {many:?}");
 }

@@ -94,7 +94,10 @@ fn globs(tensors: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
 }
 
 /// What a keyword was given, if it was.
-fn given<'py>(job: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(crate) fn given<'py>(
+    job: &Bound<'py, PyDict>,
+    name: &str,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
     Ok(job.get_item(name)?.filter(|value| !value.is_none()))
 }
 
@@ -133,6 +136,7 @@ fn convert<'py>(
     let (before, after) = Converted { conversion: &conversion, report: None }.bytes();
     report.set_item("bytes_in", before)?;
     report.set_item("bytes_out", after)?;
+    report.set_item("files", Converted { conversion: &conversion, report: None }.files())?;
     report.set_item("dry_run", dry_run)?;
     if !dry_run {
         let done = py.detach(|| conversion.run(&watcher));

@@ -76,7 +76,11 @@ fn exception(error: &Error) -> PyErr {
         Some(io::ErrorKind::PermissionDenied) => "denied",
         _ => error.kind(),
     };
-    let kind = if error.is_file() { format!("file-{word}") } else { word.to_owned() };
+    // A mistake of the caller's is no failure of a file.
+    let kind = match error.is_file() && !(error.is_usage() && word == "usage") {
+        true => format!("file-{word}"),
+        false => word.to_owned(),
+    };
     let rendered = error.span().map(|_| error.rendered(argument));
     make(&kind, &error.spelled(argument), error.span(), rendered)
 }
@@ -101,6 +105,9 @@ fn argument(remedy: Remedy) -> String {
         Remedy::SkipUnfit => "pass over such tensors by skip_unfit=True",
         Remedy::File => "name a file",
         Remedy::Unverified => "leave verify=True out",
+        Remedy::Name => "name the one that is meant by tensors=",
+        Remedy::Again => "to copy it, give force=True",
+        Remedy::Original => "give the file that it was made from",
         other => return other.to_string(),
     }
     .to_owned()

@@ -27,6 +27,7 @@ mod prepare;
 mod program;
 mod relayout;
 mod result;
+mod save;
 mod spec;
 mod spelling;
 mod step;
@@ -63,5 +64,6 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     convert::register(module)?;
     fingerprint::register(module)?;
     open::register(module)?;
+    save::register(module)?;
     program::register(module)
 }

@@ -68,12 +68,25 @@ fn open_checkpoint(
     let input = watcher.outcome(py.detach(|| open_watched(&path, request.reading(), &watcher)))?;
     warned(py, &path, input.warnings())?;
     let named = input.tensors().iter().enumerate();
-    let places = named.map(|(i, tensor)| (tensor.name().to_owned(), i)).collect();
+    let mut places: HashMap<String, usize> =
+        named.map(|(i, tensor)| (tensor.name().to_owned(), i)).collect();
+    let tied =
+        input.tied().filter_map(|(name, of)| Some((name.to_owned(), *places.get(of.name())?)));
+    let tied: Vec<(String, usize)> = tied.collect();
+    places.extend(tied);
+    // Of a folder it is the file in it.
+    let path = if path.is_dir() { input.path().to_path_buf() } else { path };
     let held = RwLock::new(Some(Arc::new(Held { input, places })));
     Ok(PyCheckpoint { path, held })
 }
 
 impl PyCheckpoint {
+    /// What the file says beside its tensors.
+    pub(crate) fn texts(&self) -> PyResult<HashMap<String, String>> {
+        let held = self.held()?;
+        Ok(held.input.metadata().map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
+    }
+
     /// What is open, also while another thread closes it.
     fn held(&self) -> PyResult<Arc<Held>> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner).clone();
@@ -95,7 +108,8 @@ impl PyCheckpoint {
     /// contiguous array of the result's size and element type, or of bytes. The file is read straight into it; beside it
     /// no more than 64 MiB are held. ``threads`` is one per core unless given.
     ///
-    /// Raises ``KeyError`` for a name that is not there, ``FileError`` for a file that was changed or cut short.
+    /// Raises ``KeyError`` for a name that is not there, ``ArgumentError`` for a layout or a box that does not fit, and
+    /// ``FileError`` for a file that was changed or cut short.
     #[pyo3(signature = (name, /, to = None, *, r#box = None, out = None, framework = None, threads = None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn get<'py>(
@@ -159,8 +173,15 @@ impl PyCheckpoint {
     /// What the file says beside its tensors, as texts by their names.
     #[getter]
     fn metadata(&self) -> PyResult<HashMap<String, String>> {
+        self.texts()
+    }
+
+    /// Names that stand for a tensor of another name, each with that name: tied tensors, which a file stores once. They
+    /// are answered as names are, and are not listed.
+    #[getter]
+    fn tied(&self) -> PyResult<HashMap<String, String>> {
         let held = self.held()?;
-        Ok(held.input.metadata().map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
+        Ok(held.input.tied().map(|(name, of)| (name.to_owned(), of.name().to_owned())).collect())
     }
 
     /// What kind of file it is: ``safetensors``, ``sharded safetensors``, ``GGUF``, ``npy``, ``npz`` or ``raw``.

@@ -30,10 +30,15 @@ pub(crate) struct Format {
     pub(crate) several: bool,
     /// Whether the files say the order of an element's bytes.
     pub(crate) orders: bool,
+    /// Whether metadata may say that a name stands for the tensor of another.
+    pub(crate) ties: bool,
     /// Opens a file.
     pub(crate) open: fn(Opening<'_>) -> Result<Opened, Error>,
-    /// What plans a result of one array, whatever the format of the input.
-    pub(crate) alone: Option<fn() -> Box<dyn Container>>,
+    /// A new file that says this beside its tensors: what arrays in memory become. `None` for formats that are
+    /// written only from files of theirs.
+    pub(crate) create: Option<fn(Vec<(String, String)>) -> Box<dyn Container>>,
+    /// Whether one array of a file of another format can become a file of this one.
+    pub(crate) alone: bool,
     /// For formats of one array without a name.
     pub(crate) array: Option<OneArray>,
 }
@@ -172,7 +177,7 @@ impl Format {
     /// Whether a file of this format can become one of another: where it is one array, or one is taken from it.
     pub(crate) fn can_become(&self, other: &Format) -> bool {
         let one = self.array.is_some() || other.array.is_some();
-        self == other || other.alone.is_some() && one
+        self == other || other.alone && one
     }
 
     /// Whether files say the dims and types of their tensors, so that nothing else needs to.

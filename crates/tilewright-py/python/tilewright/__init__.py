@@ -22,6 +22,7 @@ True
 | a file of weights in another layout | ``convert``, ``verify``, ``info`` |
 | whether data are the same, in any layout and file | ``fingerprint``, ``fingerprints``, ``same_data`` |
 | tensors of a file as arrays, in the layout that is asked for | ``open``, ``Checkpoint`` |
+| arrays in a file, in the layouts that are asked for | ``save`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
 | the same in compiled torch programs; torch's own copies made faster | ``tilewright.torch`` |
 """
@@ -49,6 +50,7 @@ from tilewright._errors import PermissionError as PermissionError  # noqa: A004
 from tilewright._fingerprints import Fingerprint, Fingerprints, SameData, fingerprint, fingerprints, same_data
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
 from tilewright._open import open as open  # noqa: A004
+from tilewright._open import save
 from tilewright._tilewright import (
     Checkpoint,
     Comparison,
@@ -122,6 +124,7 @@ __all__ = [
     "relayout",
     "same",
     "same_data",
+    "save",
     "show",
     "verify",
 ]

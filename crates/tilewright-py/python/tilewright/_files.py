@@ -48,9 +48,11 @@ class Report:
     verified: int | None = None
     #: The most bytes of buffers that were in use at once.
     peak_memory: int | None = None
-    #: What is not as one may expect, in sentences: bytes behind an array, a note of other bytes. Each is also issued as
-    #: a ``UserWarning``.
+    #: What is not as one may expect, in sentences: bytes behind an array, a note of other bytes, what stays behind in a
+    #: folder. Each is also issued as a ``UserWarning``.
     warnings: tuple[str, ...] = ()
+    #: The names of the files that went along unchanged, where a folder was converted.
+    files: tuple[str, ...] = ()
 
 
 class Contents(dict[str, TensorLayout]):
@@ -86,6 +88,10 @@ def convert(
     ``.npz``, and bytes without a header as ``raw:PATH``. The output is whole or absent, also after the interrupt key or an exception
     of ``progress``; the input is never touched. Memory is bounded by ``memory`` whatever the file's size. What is not
     as one may expect of the input is a ``UserWarning``, issued before anything is written, and in the report.
+
+    A folder is its one index of shards, or its one file of tensors, and becomes a new folder, whole or absent: with
+    ``config.json``, the tokenizer and all other files that are no weights and have at most 64 MiB. A folder that holds
+    anything is never replaced.
 
     :param to: the layout of every tensor that no rule names
     :param rules: layouts by patterns of names, the first match wins: ``{"*.bias": "row-major"}``
@@ -133,6 +139,7 @@ def convert(
     done = _tilewright.convert(os.fsdecode(input), os.fsdecode(output), job, progress)
     done["tensors"] = tuple(TensorReport(**tensor) for tensor in done["tensors"])
     done["warnings"] = tuple(done["warnings"])
+    done["files"] = tuple(done["files"])
     return Report(**done)
 
 

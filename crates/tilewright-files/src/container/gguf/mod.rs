@@ -47,8 +47,10 @@ pub(crate) const FORMAT: Format = Format {
     recognises: |head, _| head.starts_with(header::MAGIC),
     several: false,
     orders: false,
+    ties: false,
     open,
-    alone: None,
+    create: None,
+    alone: false,
     array: None,
 };
 

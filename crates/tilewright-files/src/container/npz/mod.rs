@@ -23,7 +23,7 @@ use tilewright_core::Dtype;
 
 use super::{
     format::{Container, Fact, Format, Member, Opened, Opening},
-    notes::{self, LAYOUT_KEY, Role},
+    notes::{self, LAYOUT_KEY, Noted, Role},
     npy::{self, Descr, Header},
     target::Target,
 };
@@ -31,6 +31,7 @@ use crate::{
     Error, Job, Tensor, Watch,
     held::Held,
     names,
+    record::Recorded,
     source::Source,
     tensor::{OTHER, Piece},
 };
@@ -45,8 +46,10 @@ pub(crate) const FORMAT: Format = Format {
     recognises: |head, _| head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06"),
     several: false,
     orders: true,
+    ties: false,
     open,
-    alone: None,
+    create: Some(|pairs| Box::new(Npz::new(pairs))),
+    alone: false,
     array: None,
 };
 
@@ -95,8 +98,11 @@ impl Container for Npz {
 
     fn warnings(&self) -> Vec<String> {
         let (packed, size) = self.deflated;
-        let said =
-            || format!("{packed} bytes are deflated, of {size}; results are stored as they are");
+        let said = || {
+            format!(
+                "{packed} bytes are deflated, of {size}, and unpacked to be read; a conversion stores them"
+            )
+        };
         (size > 0).then(said).into_iter().collect()
     }
 
@@ -107,6 +113,11 @@ impl Container for Npz {
 }
 
 impl Npz {
+    /// A new file of stored entries with these texts.
+    fn new(texts: Vec<(String, String)>) -> Npz {
+        Npz { notes: texts.into_iter().collect(), stored: Vec::new(), deflated: (0, 0) }
+    }
+
     /// The texts beside the arrays, with what they are to a conversion.
     fn texts(&self, opened: &Opened) -> impl Iterator<Item = (&String, &String, Role)> {
         let own: HashSet<&str> = opened.tensors.iter().map(|tensor| tensor.name.as_str()).collect();
@@ -192,12 +203,16 @@ fn tensor(
         return Err(Error::corrupt(source.path(), about(said)));
     }
     let contradiction = |said: String| Error::contradiction(source.path(), about(said));
+    let mut noted = None;
     let held = match notes::of(known, name) {
         Some(note) => {
             let order = Some(header.descr.order);
-            note.read(header.len, order, |held| npy::check_storage(held, &header)).map_err(
-                |said| contradiction(format!("{:?}{said}", format!("{LAYOUT_KEY}{name}"))),
-            )?
+            let read = note.read(header.len, order, |held| npy::check_storage(held, &header));
+            let Noted { held, data } = read.map_err(|said| {
+                contradiction(format!("{:?}{said}", format!("{LAYOUT_KEY}{name}")))
+            })?;
+            noted = Some(Recorded { data });
+            held
         }
         None => match plain(&header) {
             Ok(held) => held,
@@ -213,6 +228,7 @@ fn tensor(
         refusal: None,
         pieces: vec![Piece::whole(file, at, len, &held)],
         held,
+        noted,
         len,
     })
 }
@@ -236,6 +252,7 @@ fn refused(
         refusal: Some(refusal),
         pieces: vec![Piece::whole(file, at, len, &held)],
         held,
+        noted: None,
         len,
     })
 }

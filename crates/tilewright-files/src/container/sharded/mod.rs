@@ -25,8 +25,10 @@ pub(crate) const FORMAT: Format = Format {
     recognises: |head, _| head.trim_ascii_start().starts_with(b"{"),
     several: true,
     orders: false,
+    ties: true,
     open,
-    alone: None,
+    create: None,
+    alone: false,
     array: None,
 };
 
