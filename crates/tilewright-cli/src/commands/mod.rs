@@ -8,7 +8,9 @@ mod eval;
 mod fingerprint;
 mod infer;
 mod info;
+mod lines;
 mod question;
+mod shards;
 mod show;
 mod verify;
 
@@ -35,6 +37,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Translate(args) => question::translate(args, out),
         Command::Index(args) => question::index(args, out),
         Command::Same(args) => question::same(args, out),
+        Command::Shards(args) => shards::run(args, out),
         Command::Eval(args) => eval::run(args, out),
         Command::Formats(args) => question::formats(args, out),
         Command::Recognise(args) => question::recognise(args, out),
