@@ -108,6 +108,7 @@ impl<'a> Conversion<'a> {
                 return Ok(());
             }
             destination::check_folder(&out.path)?;
+            lock::sweep(&out.path)?;
             journal::recover(&out.path, &|path| input.holds(path))
         };
         Conversion::decided(input, out, request, swept, jobs)?.allowed()
