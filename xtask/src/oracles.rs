@@ -31,10 +31,11 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 23] = [
+    let oracles: [(&str, Oracle<'_>); 24] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
+        ("the package on foreign files", &foreign),
         ("GGUF files", &gguf),
         ("npz files", &npz),
         ("readers", &readers),
@@ -163,6 +164,20 @@ fn package(root: &Path) -> Verdict {
             verdict(wheel::test_with(root, &python, &files))
         }
     }
+}
+
+/// Files of safetensors, gguf, NumPy and torch, opened by the Python package and read by these libraries.
+fn foreign(root: &Path) -> Verdict {
+    let (python, has_torch) = match libraries(root) {
+        Ok(libraries) => libraries,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    for (name, has) in [("torch", has_torch), ("gguf", has(root, &python, "gguf"))] {
+        if !has {
+            println!("    {name} does not install here; its files are not read");
+        }
+    }
+    verdict(wheel::test_with(root, &python, &["tests/test_readers.py"]))
 }
 
 /// Whether jax is there, or can be.

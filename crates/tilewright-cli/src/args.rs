@@ -80,6 +80,10 @@ What has the layout already by its own note is not converted again.
 Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
 VNNI, are then --to MARLIN^T and --to VNNI^T.
 
+Words that hold smaller elements are read by their format, with the type of the
+elements, and --store says as which words the result is stored: --from GPTQ
+--dtype u4 --to MARLIN --store s32. A g_idx that permutes the rows is refused.
+
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
   tilewright convert zn.safetensors back.safetensors --to row-major
@@ -180,6 +184,32 @@ Examples:
   tilewright same nN '{0,1:T(16,16)}' --dims 60,60 --dtype bf16
   tilewright same '6:1' '(2,3):(1,2)'")]
     Same(Same),
+    /// Who holds what of an array in shards, a line a device
+    #[command(after_help = "\
+SPEC is ARRAY @ SHARDING, such as f32[8,6] @ mesh(dp=2,tp=2) P(\"dp\",\"tp\").
+SHARDING is one of
+
+  mesh(2,4) [Shard(0), _StridedShard(0, sf=2)]     torch; order(1,0) behind it
+                                                   is the order of cutting
+  mesh(x=2,y=4) P(\"x\", None, (\"y\",))             JAX
+  {devices=[2,1,4]<=[8] last_tile_dim_replicate}   HLO
+  sdy <mesh<[\"x\"=2]>, [{\"x\"}, {}]>               Shardy
+  mesh(tp=4) column                                Megatron: also row,
+                                                   replicated, gate_up,
+                                                   vocab(pad=128),
+                                                   qkv(h=8,g=2,d=64)
+
+mesh(2,4; 0,2,4,6,1,3,5,7) names the devices in order. / LAYOUT behind it says
+how each shard lies. A line is the device, its place in the mesh, and for each
+dim the indices it holds, in local order. With - every line of stdin is a SPEC,
+and every line of stdout its answer, a JSON object, or an error in one; then the
+exit code is 1.
+
+Examples:
+  tilewright shards 'f32[37] @ mesh(2,2) [Shard(0), Shard(0)]'
+  tilewright shards 'bf16[96,64] @ mesh(tp=4) qkv(h=8,g=2,d=8)' --json
+  tilewright shards - < shardings.txt")]
+    Shards(Shards),
     /// Evaluate an expression of the layout algebra
     #[command(after_help = "\
 Examples:
@@ -379,6 +409,13 @@ pub(crate) struct Same {
     pub(crate) b: String,
     #[command(flatten)]
     pub(crate) array: Array,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Shards {
+    /// The array in shards, or - to read one from every line of stdin
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) spec: String,
 }
 
 #[derive(Args, Debug)]

@@ -67,6 +67,9 @@ pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     if let Some(dtype) = value("dtype")? {
         request = request.dtype(dtype_of(&dtype)?);
     }
+    if let Some(store) = value("store")? {
+        request = request.store(dtype_of(&store)?);
+    }
     if let Some(fill) = value("fill")? {
         request = request.fill(parsed_fill(&fill_of(&fill)?)?);
     }

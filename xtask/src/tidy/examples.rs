@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 10] = [
+const CRATES: [&str; 11] = [
     "tilewright-core",
     "tilewright-fixed",
     "tilewright-xla",
@@ -20,6 +20,7 @@ const CRATES: [&str; 10] = [
     "tilewright-relayout",
     "tilewright-files",
     "tilewright-draw",
+    "tilewright-sharded",
     "tilewright",
     "tilewright-bench",
     "tilewright-web",

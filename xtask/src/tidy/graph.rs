@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 14] = [
+const MAY: [(&str, &[&str]); 15] = [
     ("tilewright-core", &[]),
     ("tilewright-fixed", &["tilewright-core"]),
     ("tilewright-xla", &["tilewright-core"]),
@@ -13,6 +13,7 @@ const MAY: [(&str, &[&str]); 14] = [
     ("tilewright-relayout", &["tilewright-core"]),
     ("tilewright-fingerprint", &["tilewright-core", "tilewright-relayout"]),
     ("tilewright-draw", &["tilewright-core"]),
+    ("tilewright-sharded", &["tilewright-core"]),
     (
         "tilewright-files",
         &[
@@ -33,6 +34,7 @@ const MAY: [(&str, &[&str]); 14] = [
             "tilewright-fingerprint",
             "tilewright-files",
             "tilewright-draw",
+            "tilewright-sharded",
         ],
     ),
     ("tilewright-bench", &["tilewright"]),

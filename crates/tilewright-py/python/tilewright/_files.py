@@ -73,6 +73,7 @@ def convert(
     from_: _Spec | None = None,
     dims: Sequence[int] | None = None,
     dtype: Any = None,
+    store: Any = None,
     fill: str | int | None = None,
     verify: bool = False,
     threads: int | None = None,
@@ -96,7 +97,8 @@ def convert(
     :param to: the layout of every tensor that no rule names
     :param rules: layouts by patterns of names, the first match wins: ``{"*.bias": "row-major"}``
     :param tensors: patterns of names; others are copied as they are
-    :param from_: how the input lies, where it does not say so itself
+    :param from_: how the input lies, where it does not say so itself; ``GPTQ`` with ``dtype="u4"`` reads words
+    :param store: the type of the words that elements are stored as: 4 bits each as ``s32``
     :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``
     :param verify: reads the output back and compares every element and every byte of padding
     :param threads: one per core unless given
@@ -128,6 +130,7 @@ def convert(
         "from_": from_,
         "dims": dims,
         "dtype": dtype,
+        "store": store,
         "fill": fill,
         "verify": verify,
         "threads": threads,
@@ -153,6 +156,7 @@ def verify(
     from_: _Spec | None = None,
     dims: Sequence[int] | None = None,
     dtype: Any = None,
+    store: Any = None,
     fill: str | int | None = None,
     threads: int | None = None,
     memory: int | None = None,
@@ -171,6 +175,7 @@ def verify(
         "from_": from_,
         "dims": dims,
         "dtype": dtype,
+        "store": store,
         "fill": fill,
         "threads": threads,
         "memory": memory,

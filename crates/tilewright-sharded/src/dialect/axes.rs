@@ -1,0 +1,151 @@
+//! Which axes cut which dims: what the notations that list axes by dim have in common.
+//!
+//! ```text
+//! dims = "[" [dim {"," dim}] "]"
+//! dim  = "{" [axis {"," axis}] [["," ] "?"] "}"       the first axis is the most significant
+//! axis = NAME [":(" PRE ")" SIZE]                      in quotes; the digit of this size behind digits of product PRE
+//! ```
+
+use crate::{
+    error::Error,
+    mesh::Mesh,
+    nested::Of,
+    scan::Scanner,
+    sharded::Sharded,
+    split::{AxisPart, Cut, Split},
+};
+
+/// The axes of a dim, and whether more may come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Dim {
+    pub(super) parts: Vec<AxisPart>,
+    pub(super) open: bool,
+}
+
+/// `{…}`, the axes of one dim.
+pub(super) fn dim(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<Dim, Error> {
+    let (mut parts, mut open) = (Vec::new(), false);
+    scanner.expect("{")?;
+    while !scanner.eat("}") {
+        if !parts.is_empty() {
+            scanner.expect(",")?;
+        }
+        if scanner.eat("?") {
+            open = true;
+            scanner.expect("}")?;
+            break;
+        }
+        parts.push(part(scanner, mesh)?);
+    }
+    Ok(Dim { parts, open })
+}
+
+/// `"a"`, or `"a":(2)2`.
+fn part(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<AxisPart, Error> {
+    let (name, span) = scanner.quoted()?;
+    let axis = find(mesh, name, span)?;
+    let mut part = AxisPart::whole(axis);
+    if scanner.eat(":") {
+        scanner.expect("(")?;
+        let pre = scanner.integer()?;
+        scanner.expect(")")?;
+        part.part = Some((pre, scanner.integer()?));
+    }
+    part.digit(mesh).map_err(|error| error.at((span.0, scanner.at())))?;
+    Ok(part)
+}
+
+/// The axis of this name.
+pub(super) fn find(mesh: &Mesh, name: &str, span: (usize, usize)) -> Result<usize, Error> {
+    mesh.axis(name).ok_or_else(|| {
+        let names: Vec<String> = (0..mesh.sizes().len()).map(|axis| mesh.name(axis)).collect();
+        let has = if names.is_empty() { "no axes".into() } else { names.join(", ") };
+        Error::parse(span, format!("the mesh has no axis `{name}`; it has {has}"))
+    })
+}
+
+/// The axes of a dim as text, in quotes of this kind.
+pub(super) fn print(dim: &Dim, mesh: &Mesh, quote: char) -> String {
+    let axis = |part: &AxisPart| {
+        let name = format!("{quote}{}{quote}", mesh.name(part.axis));
+        part.part.map_or(name.clone(), |(pre, size)| format!("{name}:({pre}){size}"))
+    };
+    let mut axes: Vec<String> = dim.parts.iter().map(axis).collect();
+    axes.extend(dim.open.then(|| "?".to_owned()));
+    format!("{{{}}}", axes.join(", "))
+}
+
+/// The splits of dims by one ceil over the product of their axes, as XLA cuts.
+pub(super) fn splits(dims: &[Vec<AxisPart>], mesh: &Mesh) -> Result<Vec<Split>, Error> {
+    let cut = dims.iter().enumerate().filter(|(_, parts)| !parts.is_empty());
+    let splits = cut.map(|(dim, parts)| {
+        let mut split = Split { dim, parts: parts.clone(), cut: Cut::Chunk };
+        split.cut = Cut::Padded { multiple: split.count(mesh)? };
+        Ok(split)
+    });
+    splits.collect()
+}
+
+/// Which axes may cut each dim, the most significant first: as the lists say, where these are even, and as the splits do.
+pub(super) fn tilings(sharded: &Sharded) -> Vec<Vec<Vec<AxisPart>>> {
+    let rank = sharded.extents().len();
+    let mut by_split = vec![Vec::new(); rank];
+    for split in sharded.splits() {
+        if let Some(parts) = by_split.get_mut(split.dim) {
+            parts.extend(split.parts.iter().map(|part| plain(*part, sharded.mesh())));
+        }
+    }
+    let by_list = sharded.digits().ok().map(|dims| {
+        let parts = dims.iter().map(|digits| {
+            let axes = digits.iter().rev().filter_map(|digit| match digit.of {
+                Of::Axis { axis, weight } => {
+                    Some(whole_or_part(sharded.mesh(), axis, weight, digit.size))
+                }
+                Of::Local { .. } => None,
+            });
+            axes.collect()
+        });
+        parts.collect()
+    });
+    let mut tilings: Vec<Vec<Vec<AxisPart>>> = by_list.into_iter().collect();
+    if !tilings.contains(&by_split) {
+        tilings.push(by_split);
+    }
+    tilings
+}
+
+/// The part of an axis that is a digit of this weight and size.
+fn whole_or_part(mesh: &Mesh, axis: usize, weight: u64, size: u64) -> AxisPart {
+    let whole = mesh.sizes().get(axis).copied().unwrap_or(1);
+    let pre = whole / (weight * size).max(1);
+    plain(AxisPart { axis, part: Some((pre, size)) }, mesh)
+}
+
+/// The same part, without numbers where it is the whole axis.
+fn plain(part: AxisPart, mesh: &Mesh) -> AxisPart {
+    match part.part {
+        Some((1, size)) if mesh.sizes().get(part.axis) == Some(&size) => AxisPart::whole(part.axis),
+        Some(_) | None => part,
+    }
+}
+
+/// The axes of a tiling, where each is whole.
+pub(super) fn whole_axes(tiling: &[Vec<AxisPart>], mesh: &Mesh) -> Result<Vec<Vec<usize>>, Error> {
+    let axis = |part: &AxisPart| match part.part {
+        None => Ok(part.axis),
+        Some((pre, size)) => {
+            let name = mesh.name(part.axis);
+            Err(Error::unsupported(format!("a part of an axis, `{name}:({pre}){size}`")))
+        }
+    };
+    tiling.iter().map(|parts| parts.iter().map(axis).collect()).collect()
+}
+
+/// A mesh with these names; one whose names are the numbers of its axes has none.
+pub(super) fn mesh(axes: &[(&str, u64)]) -> Result<Mesh, Error> {
+    let numbered = axes.iter().enumerate().all(|(at, (name, _))| *name == at.to_string());
+    match numbered {
+        true => Mesh::new(&axes.iter().map(|(_, size)| *size).collect::<Vec<_>>()),
+        false => Mesh::named(axes),
+    }
+}

@@ -1,0 +1,362 @@
+//! XLA's `HloSharding` as text: which device has which tile of an array.
+//!
+//! ```text
+//! sharding   = "{" body ["metadata={" … "}"] [("shard_as" | "shard_like") INT] "}"
+//!            | "{" sharding {"," sharding} "}"                                      a tuple: one for each leaf
+//! body       = "replicated" | "manual" | "unknown" | "unreduced" | "maximal device=" INT
+//!            | "devices=[" INT {"," INT} "]" assignment ["last_tile_dim_replicate" | "last_tile_dims={" kind {"," kind} "}"]
+//!            | "mesh[" [NAME "=" INT {"," NAME "=" INT}] "]" ["," "device_ids=(" ids ")"] "," named
+//!            | "maximal_mesh[device_id=" INT "]"
+//! assignment = INT {"," INT} | "<=[" INT {"," INT} "]" ["T(" INT {"," INT} ")"]     a list, or an iota transposed
+//! kind       = "replicated" | "manual" | "unreduced"
+//! named      = "replicated" | "manual" | "unreduced" | dims {"," kind "=" axes}     dims as in `axes.rs`, names in '
+//! ids        = INT {"," INT} | "[" INT {"," INT} "]" ["T(" INT {"," INT} ")"]
+//! ```
+//!
+//! The list, or the iota, is reshaped to the tile dims; those behind the array's dims are the kinds. With c = ceil(n / tile)
+//! the device at tile w holds [w·c, (w+1)·c) of a dim, cut off at n, and is stored with c. The numbers are devices, or
+//! positions of the mesh where one stands before the text.
+//!
+//! What XLA's own reader lets pass is refused here: a device that stands twice, a list that is too short (it fills zeros
+//! in), tile dims whose product is another than the iota's, `T(0,0)`, a tile of 0, words behind a body. Open dims, `?`, are
+//! read as closed. `manual`, `unreduced` and `unknown` are read and printed, and hold no values of an array.
+//!
+//! Source: `xla/hlo/ir/hlo_sharding.cc`, `xla/hlo/ir/tile_assignment.h`, `xla/hlo/parser/hlo_parser.cc`.
+
+mod named;
+mod read;
+mod tiled;
+
+use std::fmt;
+
+use tilewright_core::Dtype;
+
+use self::{
+    named::{Named, NamedBody, Other},
+    tiled::{Assignment, Tiled, iota},
+};
+use super::{
+    Dialect,
+    axes::{self, tilings},
+};
+use crate::{
+    error::Error,
+    intervals::Intervals,
+    mesh::Mesh,
+    scan::Scanner,
+    sharded::Sharded,
+    split::{AxisPart, Cut, Split, check_apart},
+};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "hlo",
+    title: "HloSharding of XLA",
+    claims: |text| text.starts_with('{'),
+    read: |scanner, asked| {
+        let sharding = read::sharding(scanner, 0)?;
+        sharding.sharded(asked.extents, asked.dtype, asked.mesh)
+    },
+    say,
+};
+
+/// An `HloSharding`, which says nothing of an array's extents. `Display` is XLA's canonical text.
+///
+/// ```
+/// use tilewright_sharded::dialect::hlo::HloSharding;
+/// let canonical = |text: &str| HloSharding::parse(text).unwrap().to_string();
+/// assert_eq!(canonical("{devices=[2,2]<=[4,1]T(1,0)}"), "{devices=[2,2]<=[4]}");
+/// let swapped = "{devices=[2,1,2,2]<=[2,2,2]T(0,2,1) last_tile_dims={manual, replicated}}";
+/// assert_eq!(canonical("{devices=[2,1,2,2]<=[8] last_tile_dims={replicated, manual}}"), swapped);
+/// assert!(HloSharding::parse("{devices=[2,4]0,1,2}").is_err());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HloSharding {
+    body: Body,
+    /// The text of `metadata={…}`.
+    metadata: Option<String>,
+    /// `shard_as 1` or `shard_like 1`.
+    group: Option<(&'static str, u64)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Body {
+    Word(Kind),
+    Maximal(u64),
+    Tiled(Tiled),
+    Named(Named),
+    Tuple(Vec<HloSharding>),
+}
+
+/// What devices without a tile of their own hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Manual,
+    Replicated,
+    Unreduced,
+    Unknown,
+}
+
+impl Kind {
+    const ALL: [(Kind, &'static str); 4] = [
+        (Kind::Manual, "manual"),
+        (Kind::Replicated, "replicated"),
+        (Kind::Unreduced, "unreduced"),
+        (Kind::Unknown, "unknown"),
+    ];
+
+    fn word(self) -> &'static str {
+        Kind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
+    }
+
+    /// That devices of this kind hold no values that are known.
+    fn refused(self) -> Error {
+        Error::unsupported(match self {
+            Kind::Replicated => "no tile",
+            Kind::Manual => {
+                "`manual`: the program decides what devices hold, and the text does not say it"
+            }
+            Kind::Unreduced => {
+                "`unreduced`: each device holds a summand, so the values are stored nowhere"
+            }
+            Kind::Unknown => "`unknown`: the text does not say what devices hold",
+        })
+    }
+}
+
+impl HloSharding {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// `parse` with the bytes at fault, `illegal` for devices that stand twice and the like.
+    ///
+    /// ```
+    /// use tilewright_sharded::dialect::hlo::HloSharding;
+    /// let error = HloSharding::parse("{devices=[2,2]<=[2,2]T(0,0)}").unwrap_err();
+    /// assert_eq!(error.span(), Some((23, 26)));
+    /// ```
+    pub fn parse(text: &str) -> Result<HloSharding, Error> {
+        let mut scanner = Scanner::new(text);
+        let sharding = read::sharding(&mut scanner, 0)?;
+        scanner.finish("the sharding")?;
+        Ok(sharding)
+    }
+
+    /// The shardings of a tuple's leaves; empty for that of one array.
+    ///
+    /// ```
+    /// use tilewright_sharded::dialect::hlo::HloSharding;
+    /// let tuple = HloSharding::parse("{{devices=[2,4]<=[8]}, {replicated}}").unwrap();
+    /// assert_eq!(tuple.leaves()[1].to_string(), "{replicated}");
+    /// ```
+    pub fn leaves(&self) -> &[HloSharding] {
+        match &self.body {
+            Body::Tuple(leaves) => leaves,
+            Body::Word(_) | Body::Maximal(_) | Body::Tiled(_) | Body::Named(_) => &[],
+        }
+    }
+
+    /// The same with a tile assignment in place of named axes.
+    ///
+    /// ```
+    /// use tilewright_sharded::dialect::hlo::HloSharding;
+    /// let named = HloSharding::parse("{mesh['a'=2,'b'=4], [{'b':(2)2}, {'a'}]}")?;
+    /// let tiled = "{devices=[2,2,2]<=[4,2]T(1,0) last_tile_dim_replicate}";
+    /// assert_eq!(named.tiled()?.to_string(), tiled);
+    /// # Ok::<(), tilewright_sharded::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `unsupported` for axes that are manual or unreduced beside those of dims.
+    pub fn tiled(&self) -> Result<HloSharding, Error> {
+        let Body::Named(named) = &self.body else { return Ok(self.clone()) };
+        let body = match &named.body {
+            NamedBody::Word(kind) => Body::Word(*kind),
+            NamedBody::Dims { dims, others } => {
+                Other::check(others)?;
+                let parts: Vec<Vec<AxisPart>> = dims.iter().map(|dim| dim.parts.clone()).collect();
+                tiling(&named.mesh, &parts)?
+            }
+        };
+        Ok(HloSharding { body, ..self.clone() })
+    }
+
+    /// An array with these extents in this sharding, whose numbers are devices, or positions of `mesh`.
+    ///
+    /// # Errors
+    /// `mismatch` where the tile dims are not those of the array; `unsupported` for a tuple, and for what holds no values
+    /// of the array.
+    ///
+    /// ```
+    /// use tilewright_sharded::dialect::hlo::HloSharding;
+    /// let tiled = HloSharding::parse("{devices=[2,1]1,0}")?;
+    /// let sharded = tiled.sharded(&[4, 6], None, None)?;
+    /// assert_eq!(sharded.shard(0)?.to_string(), "1 (0=0,1=0)  [0,2) × [0,6)");
+    /// assert_eq!(tiled.sharded(&[4], None, None).unwrap_err().kind(), "mismatch");
+    /// # Ok::<(), tilewright_sharded::Error>(())
+    /// ```
+    pub fn sharded(
+        &self,
+        extents: &[u64],
+        dtype: Option<Dtype>,
+        mesh: Option<Mesh>,
+    ) -> Result<Sharded, Error> {
+        let whole = |mesh| Sharded::new(extents, dtype, mesh, Vec::new());
+        match (&self.body, mesh) {
+            (Body::Tuple(leaves), _) => {
+                let said = format!("a tuple of {} shardings, and one array", leaves.len());
+                Err(Error::unsupported(said))
+            }
+            (Body::Word(Kind::Replicated), mesh) => whole(mesh.unwrap_or_else(Mesh::any)),
+            (Body::Word(kind), _) => Err(kind.refused()),
+            (Body::Maximal(device), None) => whole(Mesh::new(&[])?.with_order(&[*device])?),
+            (Body::Maximal(_) | Body::Named(_), Some(_)) => {
+                Err(Error::mismatch("the sharding names its devices; leave out `mesh(…)`"))
+            }
+            (Body::Named(named), None) => named.sharded(extents, dtype),
+            (Body::Tiled(tiled), mesh) => {
+                tiled.check_rank(extents.len())?;
+                match mesh {
+                    None => alone(tiled, extents, dtype),
+                    Some(mesh) => over(tiled, extents, dtype, mesh),
+                }
+            }
+        }
+    }
+}
+
+/// A tile assignment whose numbers are devices: the mesh is that of the tiles.
+fn alone(tiled: &Tiled, extents: &[u64], dtype: Option<Dtype>) -> Result<Sharded, Error> {
+    let mesh = Mesh::new(&tiled.tile)?.with_order(&tiled.devices.numbers())?;
+    let dims: Vec<Vec<AxisPart>> =
+        (0..extents.len()).map(|dim| vec![AxisPart::whole(dim)]).collect();
+    let splits = axes::splits(&dims, &mesh)?;
+    let cut = |split: &Split| mesh.sizes().get(split.dim).is_some_and(|size| *size > 1);
+    let splits = splits.into_iter().filter(cut).collect();
+    Sharded::new(extents, dtype, mesh, splits)
+}
+
+/// A tile assignment whose numbers are positions of a mesh: a list for each.
+fn over(
+    tiled: &Tiled,
+    extents: &[u64],
+    dtype: Option<Dtype>,
+    mesh: Mesh,
+) -> Result<Sharded, Error> {
+    let numbers = tiled.devices.numbers();
+    let mut tiles = vec![None; numbers.len()];
+    for (tile, number) in numbers.iter().enumerate() {
+        match usize::try_from(*number).ok().and_then(|at| tiles.get_mut(at)) {
+            Some(place) if mesh.count() == numbers.len() as u64 => *place = Some(tile as u64),
+            Some(_) | None => {
+                let said = format!("{} tiles for a mesh of {}", numbers.len(), mesh.count());
+                return Err(Error::mismatch(format!("{said}; the numbers are its positions")));
+            }
+        }
+    }
+    let grid = Mesh::new(&tiled.tile)?;
+    let coords: Vec<Vec<u64>> = tiles.iter().map(|tile| grid.coord(tile.unwrap_or(0))).collect();
+    let parts: Vec<AxisPart> = (0..mesh.sizes().len()).map(AxisPart::whole).collect();
+    let mut splits = Vec::new();
+    for (dim, extent) in extents.iter().enumerate() {
+        let count = tiled.tile.get(dim).copied().unwrap_or(1);
+        let whole = Intervals::whole(*extent);
+        let of = |coord: &Vec<u64>| {
+            whole.block(extent.div_ceil(count), coord.get(dim).copied().unwrap_or(0))
+        };
+        if count > 1 {
+            let cut = Cut::Listed(coords.iter().map(of).collect());
+            splits.push(Split { dim, parts: parts.clone(), cut });
+        }
+    }
+    Sharded::new(extents, dtype, mesh, splits)
+}
+
+/// The tile assignment of dims that are cut over these parts of a mesh, whose numbers are its devices.
+fn tiling(mesh: &Mesh, dims: &[Vec<AxisPart>]) -> Result<Body, Error> {
+    check_apart(dims.iter().flatten(), mesh)?;
+    // The digits of all axes, the most significant first: those that cut, and what is left between them.
+    let (mut sizes, mut used) = (Vec::new(), vec![Vec::new(); dims.len()]);
+    for (axis, size) in mesh.sizes().iter().enumerate() {
+        let mut parts = Vec::new();
+        for (dim, own) in dims.iter().enumerate() {
+            for (rank, part) in own.iter().enumerate().filter(|(_, part)| part.axis == axis) {
+                let (size, weight) = part.digit(mesh)?;
+                parts.push((weight * size, weight, dim, rank));
+            }
+        }
+        parts.sort_unstable_by(|a, b| b.cmp(a));
+        let mut above = *size;
+        for (end, weight, dim, rank) in parts {
+            sizes.push(above / end);
+            used[dim].push((rank, sizes.len()));
+            sizes.push(end / weight);
+            above = weight;
+        }
+        sizes.push(above);
+    }
+    let mut order: Vec<usize> = Vec::new();
+    for ranks in &mut used {
+        ranks.sort_unstable();
+        order.extend(ranks.iter().map(|(_, at)| *at));
+    }
+    let cut = order.len();
+    order.extend((0..sizes.len()).filter(|at| !order[..cut].contains(at)).collect::<Vec<_>>());
+    let product = |at: &[usize]| at.iter().filter_map(|at| sizes.get(*at)).product::<u64>();
+    let mut tile: Vec<u64> = used
+        .iter()
+        .map(|ranks| product(&ranks.iter().map(|(_, at)| *at).collect::<Vec<_>>()))
+        .collect();
+    let rest = product(&order[cut..]);
+    tile.push(rest);
+    let positions = iota(&sizes, &order);
+    let devices = positions.iter().map(|at| mesh.device(*at).unwrap_or(*at)).collect();
+    let tiled = Tiled { tile, devices: Assignment::of(devices), kinds: vec![Kind::Replicated] };
+    Ok(match tiled.canonical() {
+        // Sorting those that hold the same may have made an iota of a list.
+        Body::Tiled(Tiled { tile, devices, kinds }) => {
+            Body::Tiled(Tiled { tile, devices: Assignment::of(devices.numbers()), kinds })
+        }
+        other @ (Body::Word(_) | Body::Maximal(_) | Body::Named(_) | Body::Tuple(_)) => other,
+    })
+}
+
+fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
+    let mesh = sharded.mesh();
+    if let (0, Some([device])) = (mesh.sizes().len(), mesh.order()) {
+        return Ok(vec![format!("{{maximal device={device}}}")]);
+    }
+    // The numbers of a text are positions where the mesh before it has devices of its own.
+    let before = mesh.is_named() && mesh.order().is_some();
+    let numbered = if before { mesh.in_order() } else { mesh.clone() };
+    let mut texts = Vec::new();
+    for dims in tilings(sharded) {
+        let Ok(body) = tiling(&numbered, &dims) else { continue };
+        let replicated = body == Body::Word(Kind::Replicated) && !mesh.is_any();
+        let text = HloSharding { body, metadata: None, group: None };
+        texts.push(if before || replicated { format!("{mesh} {text}") } else { text.to_string() });
+    }
+    Ok(texts)
+}
+
+impl fmt::Display for HloSharding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("{")?;
+        match &self.body {
+            Body::Word(kind) => f.write_str(kind.word())?,
+            Body::Maximal(device) => write!(f, "maximal device={device}")?,
+            Body::Tiled(tiled) => write!(f, "{tiled}")?,
+            Body::Named(named) => write!(f, "{named}")?,
+            Body::Tuple(leaves) => {
+                let leaves: Vec<String> = leaves.iter().map(HloSharding::to_string).collect();
+                f.write_str(&leaves.join(", "))?;
+            }
+        }
+        if let Some(metadata) = &self.metadata {
+            write!(f, " metadata={metadata}")?;
+        }
+        if let Some((word, number)) = self.group {
+            write!(f, " {word} {number}")?;
+        }
+        f.write_str("}")
+    }
+}

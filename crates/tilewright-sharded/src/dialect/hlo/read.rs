@@ -1,0 +1,272 @@
+//! The text of an `HloSharding`, read with care.
+
+use super::{
+    Body, HloSharding, Kind,
+    named::{Named, NamedBody, Other},
+    tiled::{Assignment, Tiled, iota},
+};
+use crate::{
+    dialect::axes::{self, dim},
+    error::Error,
+    limits::{MAX_AXES, MAX_DEVICES},
+    mesh::Mesh,
+    scan::{Scanner, did_you_mean},
+    split::check_apart,
+};
+
+/// Reads one sharding, the brackets of `depth` tuples being open.
+pub(super) fn sharding(scanner: &mut Scanner<'_>, depth: usize) -> Result<HloSharding, Error> {
+    scanner.skip();
+    if !scanner.rest().starts_with('{') {
+        return Err(scanner.expected("`{`"));
+    }
+    let inner = scanner.rest().get(1..).unwrap_or("").trim_start();
+    let (metadata, group) = (None, None);
+    if inner.starts_with('{') && depth == 0 {
+        let leaves = scanner.list(("{", "}"), |scanner| sharding(scanner, depth + 1))?;
+        return Ok(HloSharding { body: Body::Tuple(leaves), metadata, group });
+    }
+    scanner.expect("{")?;
+    let body = body(scanner)?;
+    let mut sharding = HloSharding { body, metadata, group };
+    if scanner.eat_word("metadata") {
+        scanner.expect("=")?;
+        sharding.metadata = Some(braces(scanner)?);
+    }
+    for word in ["shard_as", "shard_like"] {
+        if scanner.eat_word(word) {
+            sharding.group = Some((word, scanner.integer()?));
+        }
+    }
+    scanner.expect("}")?;
+    Ok(sharding)
+}
+
+/// The words that a body begins with.
+const WORDS: [&str; 8] =
+    ["replicated", "manual", "unknown", "unreduced", "maximal", "devices", "mesh", "maximal_mesh"];
+
+fn body(scanner: &mut Scanner<'_>) -> Result<Body, Error> {
+    let (word, span) = scanner.word("a sharding: devices=[…], replicated, mesh[…]")?;
+    if let Some((kind, _)) = Kind::ALL.iter().find(|(_, name)| *name == word) {
+        return Ok(Body::Word(*kind));
+    }
+    match word {
+        "maximal" => {
+            scanner.expect("device")?;
+            scanner.expect("=")?;
+            Ok(Body::Maximal(scanner.integer()?))
+        }
+        "devices" => devices(scanner),
+        "mesh" => Ok(Body::Named(named(scanner)?)),
+        "maximal_mesh" => {
+            scanner.expect("[")?;
+            scanner.expect("device_id")?;
+            scanner.expect("=")?;
+            let mesh = Mesh::new(&[])?.with_order(&[scanner.integer()?])?;
+            scanner.expect("]")?;
+            Ok(Body::Named(Named { mesh, body: NamedBody::Word(Kind::Replicated) }))
+        }
+        _ => {
+            let near = did_you_mean(word, &WORDS);
+            Err(Error::parse(span, format!("no sharding begins with `{word}`{near}")))
+        }
+    }
+}
+
+/// What follows `devices`.
+fn devices(scanner: &mut Scanner<'_>) -> Result<Body, Error> {
+    scanner.expect("=")?;
+    scanner.skip();
+    let from = scanner.at();
+    let tile = sizes(scanner)?;
+    let count = tile.iter().product::<u64>();
+    let devices = if scanner.eat("<=") {
+        iota_of(scanner, count)?
+    } else {
+        Assignment::List(numbers(scanner, count)?)
+    };
+    let kinds = kinds(scanner)?;
+    if kinds.len() > tile.len() {
+        let said = format!("{} kinds for {} tile dims", kinds.len(), tile.len());
+        return Err(Error::parse((from, scanner.at()), said));
+    }
+    Ok(Tiled { tile, devices, kinds }.canonical())
+}
+
+/// `[2,4]`: sizes of 1 and more, whose product is no more than [`MAX_DEVICES`].
+fn sizes(scanner: &mut Scanner<'_>) -> Result<Vec<u64>, Error> {
+    scanner.skip();
+    let from = scanner.at();
+    let sizes = scanner.list(("[", "]"), Scanner::integer)?;
+    let span = (from, scanner.at());
+    let count = sizes.iter().fold(1u64, |count, size| count.saturating_mul(*size));
+    match count {
+        _ if sizes.is_empty() => Err(Error::parse(span, "expected the sizes of tiles")),
+        _ if sizes.len() > MAX_AXES => {
+            let said = format!("{} sizes; at most {MAX_AXES}", sizes.len());
+            Err(Error::limit(said).at(span))
+        }
+        0 => Err(Error::parse(span, "a size of 0; the least is 1")),
+        1..=MAX_DEVICES => Ok(sizes),
+        _ => {
+            let said = format!("tiles for {count} devices; at most {MAX_DEVICES}");
+            Err(Error::limit(said).at(span))
+        }
+    }
+}
+
+/// `[2,4]T(1,0)`, of `count` numbers.
+fn iota_of(scanner: &mut Scanner<'_>, count: u64) -> Result<Assignment, Error> {
+    scanner.skip();
+    let from = scanner.at();
+    let dims = sizes(scanner)?;
+    let product = dims.iter().product::<u64>();
+    if product != count {
+        let said = format!("{product} devices for {count} tiles");
+        return Err(Error::parse((from, scanner.at()), said));
+    }
+    let order = match scanner.eat("T") {
+        true => transposed(scanner, dims.len())?,
+        false => (0..dims.len()).collect(),
+    };
+    Ok(Assignment::Iota { dims, order })
+}
+
+/// `(1,0)`: each of the dims once.
+fn transposed(scanner: &mut Scanner<'_>, dims: usize) -> Result<Vec<usize>, Error> {
+    let from = scanner.at() + 1;
+    let order = scanner.list(("(", ")"), Scanner::integer)?;
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    let each = (0..dims as u64).eq(sorted);
+    match each {
+        true => Ok(order.into_iter().filter_map(|at| usize::try_from(at).ok()).collect()),
+        false => {
+            let said = format!("a transposition of {dims} dims names each of them once");
+            Err(Error::parse((from, scanner.at() - 1), said))
+        }
+    }
+}
+
+/// `0,1,2,3`: `count` numbers, each once.
+fn numbers(scanner: &mut Scanner<'_>, count: u64) -> Result<Vec<u64>, Error> {
+    scanner.skip();
+    let from = scanner.at();
+    let mut numbers = vec![scanner.integer()?];
+    while scanner.eat(",") {
+        numbers.push(scanner.integer()?);
+    }
+    let span = (from, scanner.at());
+    if numbers.len() as u64 != count {
+        let said = format!("{} devices for {count} tiles", numbers.len());
+        return Err(Error::parse(span, said));
+    }
+    // What a mesh refuses is refused here.
+    Mesh::new(&[count])?.with_order(&numbers).map_err(|error| error.at(span))?;
+    Ok(numbers)
+}
+
+fn kinds(scanner: &mut Scanner<'_>) -> Result<Vec<Kind>, Error> {
+    if scanner.eat_word("last_tile_dim_replicate") {
+        return Ok(vec![Kind::Replicated]);
+    }
+    if !scanner.eat_word("last_tile_dims") {
+        return Ok(Vec::new());
+    }
+    scanner.expect("=")?;
+    scanner.list(("{", "}"), |scanner| {
+        let (word, span) = scanner.word("replicated, manual or unreduced")?;
+        kind(word, span)
+    })
+}
+
+/// A kind that tile dims or axes can be.
+fn kind(word: &str, span: (usize, usize)) -> Result<Kind, Error> {
+    let known = ["replicated", "manual", "unreduced"];
+    let found = Kind::ALL.iter().find(|(_, name)| *name == word && known.contains(name));
+    found.map(|(kind, _)| *kind).ok_or_else(|| {
+        let near = did_you_mean(word, &known);
+        Error::parse(span, format!("no kind of tile is called `{word}`{near}"))
+    })
+}
+
+/// What follows `mesh`.
+fn named(scanner: &mut Scanner<'_>) -> Result<Named, Error> {
+    scanner.skip();
+    let from = scanner.at();
+    let named = scanner.list(("[", "]"), |scanner| {
+        let (name, _) = scanner.quoted()?;
+        scanner.expect("=")?;
+        Ok((name, scanner.integer()?))
+    })?;
+    let mut mesh = axes::mesh(&named).map_err(|error| error.at((from, scanner.at())))?;
+    scanner.expect(",")?;
+    if scanner.eat_word("device_ids") {
+        scanner.expect("=")?;
+        mesh = ids(scanner, mesh)?;
+        scanner.expect(",")?;
+    }
+    if scanner.peek() != Some('[') {
+        let (word, span) = scanner.word("the axes of each dim, or replicated")?;
+        return Ok(Named { mesh, body: NamedBody::Word(kind(word, span)?) });
+    }
+    let from = scanner.at();
+    let dims = scanner.list(("[", "]"), |scanner| dim(scanner, &mesh))?;
+    let mut others = Vec::new();
+    while scanner.eat(",") {
+        let (word, span) = scanner.word("replicated=, manual= or unreduced=")?;
+        scanner.expect("=")?;
+        scanner.skip();
+        // As in `unreduced=max{'x'}`.
+        let reduction = scanner.take(|c| c.is_ascii_lowercase()).to_owned();
+        let kind = kind(word, span)?;
+        others.push(Other { kind, reduction, axes: dim(scanner, &mesh)? });
+    }
+    let all = dims.iter().chain(others.iter().map(|other| &other.axes));
+    check_apart(all.flat_map(|dim| &dim.parts), &mesh)
+        .map_err(|error| error.at((from, scanner.at())))?;
+    Ok(Named { mesh, body: NamedBody::Dims { dims, others } })
+}
+
+/// `(1,0)`, or `([2,4]T(1,0))`.
+fn ids(scanner: &mut Scanner<'_>, mesh: Mesh) -> Result<Mesh, Error> {
+    scanner.expect("(")?;
+    scanner.skip();
+    let from = scanner.at();
+    let ids = match scanner.peek() {
+        Some('[') => {
+            let dims = sizes(scanner)?;
+            let order = match scanner.eat("T") {
+                true => transposed(scanner, dims.len())?,
+                false => (0..dims.len()).collect(),
+            };
+            iota(&dims, &order)
+        }
+        Some(_) | None => numbers(scanner, mesh.count())?,
+    };
+    let mesh = mesh.with_order(&ids).map_err(|error| error.at((from, scanner.at())))?;
+    scanner.expect(")")?;
+    Ok(mesh)
+}
+
+/// `{…}` with what is in it, braces and quotes closed.
+fn braces(scanner: &mut Scanner<'_>) -> Result<String, Error> {
+    scanner.skip();
+    let (from, rest) = (scanner.at(), scanner.rest());
+    let (mut depth, mut quote, mut last) = (0usize, false, ' ');
+    for (at, c) in rest.char_indices() {
+        match c {
+            '"' if last != '\\' => quote = !quote,
+            '{' if !quote => depth += 1,
+            '}' if !quote => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        last = c;
+        if depth == 0 {
+            scanner.advance(at + c.len_utf8());
+            return Ok(rest.get(..at + c.len_utf8()).unwrap_or("").to_owned());
+        }
+    }
+    Err(Error::parse((from, from + rest.len()), "the braces are not closed"))
+}

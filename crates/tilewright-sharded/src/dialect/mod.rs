@@ -1,0 +1,219 @@
+//! The notations of shardings: each reads a text into a [`Sharded`], and prints one.
+//!
+//! ```text
+//! SHARDING = [MESH] RULE                              RULE is read by the dialect that claims its first characters
+//! MESH     = "mesh(" axis {"," axis} [";" INT {"," INT}] ")"
+//! axis     = INT | NAME "=" INT                       all with names, or none; behind `;` the devices in order
+//! ```
+//!
+//! | notation | a rule | its file |
+//! |---|---|---|
+//! | `torch` | `[Shard(0), _StridedShard(0, sf=2), Replicate()] order(1,0)` | `torch.rs` |
+//! | `jax` | `P("dp", None, ("a", "b"))` | `jax.rs` |
+//! | `hlo` | `{devices=[2,1,4]<=[8] last_tile_dim_replicate}` | `hlo/` |
+//! | `shardy` | `sdy <mesh<["x"=2]>, [{"x"}, {}]>` | `shardy.rs` |
+//! | `megatron` | `column`, `vocab(pad=128)`, `qkv(h=8,g=2,d=4)`, `gate_up` | `megatron.rs` |
+//!
+//! A dialect prints by candidates, and each is read again: what it says is compared with what was asked, device by device.
+//! So a text is never an approximation, and a refusal names the first device that differs.
+//!
+//! ```
+//! use tilewright_sharded::{Sharded, dialect};
+//! let sharded = Sharded::parse("f32[8,6] @ mesh(dp=2,tp=2) P((\"tp\",\"dp\"))")?;
+//! let torch = dialect::dialect("torch")?;
+//! assert_eq!(torch.print(&sharded)?, "mesh(dp=2,tp=2) [_StridedShard(0, sf=2), Shard(0)]");
+//! # Ok::<(), tilewright_sharded::Error>(())
+//! ```
+
+mod axes;
+pub mod hlo;
+mod jax;
+mod megatron;
+mod shardy;
+mod torch;
+
+use tilewright_core::Dtype;
+
+use crate::{
+    error::Error,
+    mesh::{Mesh, is_name_char},
+    scan::{Scanner, did_you_mean},
+    sharded::Sharded,
+};
+
+/// What a rule is read for.
+pub(crate) struct Asked<'a> {
+    pub(crate) extents: &'a [u64],
+    pub(crate) dtype: Option<Dtype>,
+    pub(crate) mesh: Option<Mesh>,
+}
+
+impl Asked<'_> {
+    /// The mesh, which this notation does not say itself.
+    fn need_mesh(&mut self, notation: &str) -> Result<Mesh, Error> {
+        self.mesh.take().ok_or_else(|| {
+            let before = "write `mesh(dp=2,tp=4)`, or `mesh(2,4)`, before it";
+            Error::mismatch(format!("{notation} says no mesh; {before}"))
+        })
+    }
+}
+
+/// A notation of shardings.
+///
+/// ```
+/// use tilewright_sharded::dialect::DIALECTS;
+/// let names: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name()).collect();
+/// assert_eq!(names, ["torch", "jax", "hlo", "shardy", "megatron"]);
+/// ```
+#[derive(Debug)]
+pub struct Dialect {
+    name: &'static str,
+    title: &'static str,
+    /// Whether a rule that begins like this is written in it.
+    claims: fn(&str) -> bool,
+    read: fn(&mut Scanner<'_>, Asked<'_>) -> Result<Sharded, Error>,
+    /// Texts that may say it, the likeliest first.
+    say: fn(&Sharded) -> Result<Vec<String>, Error>,
+}
+
+/// The notations, in the order in which a text of one's own is looked for.
+pub static DIALECTS: &[Dialect] =
+    &[torch::DIALECT, jax::DIALECT, hlo::DIALECT, shardy::DIALECT, megatron::DIALECT];
+
+impl Dialect {
+    /// The name.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_sharded::dialect::DIALECTS[0].name(), "torch");
+    /// ```
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it is, in a few words.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_sharded::dialect::DIALECTS[0].title(), "placements of torch's DTensor");
+    /// ```
+    pub fn title(&self) -> &'static str {
+        self.title
+    }
+
+    /// The sharding in this notation, with its mesh; it reads back as the same lists for every device.
+    ///
+    /// # Errors
+    /// `unsupported` with what the notation cannot say: the first device that the nearest text gives other indices.
+    ///
+    /// ```
+    /// use tilewright_sharded::{Sharded, dialect::dialect};
+    /// let uneven = Sharded::parse("f32[37] @ mesh(2,2) [Shard(0), Shard(0)]")?;
+    /// let error = dialect("hlo")?.print(&uneven).unwrap_err();
+    /// let said = "hlo cannot say it: device 1 holds [10,19) of dim 0, and [10,20) by `{devices=[4]<=[4]}`";
+    /// assert_eq!(error.to_string(), said);
+    /// # Ok::<(), tilewright_sharded::Error>(())
+    /// ```
+    pub fn print(&self, sharded: &Sharded) -> Result<String, Error> {
+        let mut why = None;
+        for text in (self.say)(sharded)? {
+            match self.refusal(sharded, &text) {
+                None => return Ok(text),
+                Some(reason) => why = why.or(Some(reason)),
+            }
+        }
+        let reason = why.unwrap_or_else(|| "it has no words for it".into());
+        Err(Error::unsupported(format!("{} cannot say it: {reason}", self.name)))
+    }
+
+    /// Why a text does not say it.
+    fn refusal(&self, sharded: &Sharded, text: &str) -> Option<String> {
+        use crate::difference::Difference::{Array, Device, Lists};
+        let mut scanner = Scanner::new(text);
+        let read = sharding(&mut scanner, sharded.extents(), sharded.dtype());
+        match read.map(|read| sharded.difference(&read)) {
+            Err(error) => Some(format!("{error}, by `{text}`")),
+            Ok(None) => None,
+            Ok(Some(Lists { device, dim, one, other })) => {
+                let device = device.map_or("every device".into(), |at| format!("device {at}"));
+                Some(format!("{device} holds {one} of dim {dim}, and {other} by `{text}`"))
+            }
+            Ok(Some(other @ (Array | Device(_)))) => Some(format!("{other}, by `{text}`")),
+        }
+    }
+}
+
+/// The notation of this name.
+///
+/// # Errors
+/// `unsupported` with the names there are.
+///
+/// ```
+/// use tilewright_sharded::dialect::dialect;
+/// assert_eq!(dialect("jax")?.name(), "jax");
+/// assert!(dialect("jac").unwrap_err().to_string().ends_with("did you mean `jax`?"));
+/// # Ok::<(), tilewright_sharded::Error>(())
+/// ```
+pub fn dialect(name: &str) -> Result<&'static Dialect, Error> {
+    DIALECTS.iter().find(|dialect| dialect.name == name).ok_or_else(|| {
+        let names: Vec<&str> = DIALECTS.iter().map(Dialect::name).collect();
+        let near = did_you_mean(name, &names);
+        Error::unsupported(format!("no notation of shardings is called `{name}`{near}"))
+    })
+}
+
+/// Reads a sharding of an array with these extents, to the end of the text.
+pub(crate) fn sharding(
+    scanner: &mut Scanner<'_>,
+    extents: &[u64],
+    dtype: Option<Dtype>,
+) -> Result<Sharded, Error> {
+    let mesh = if scanner.eat("mesh(") { Some(mesh(scanner)?) } else { None };
+    scanner.skip();
+    let from = scanner.at();
+    let Some(dialect) = DIALECTS.iter().find(|dialect| (dialect.claims)(scanner.rest())) else {
+        let forms = "`[Shard(0), …]`, `P(…)`, `{devices=…}`, `sdy <…>`, or a rule such as `column`";
+        return Err(scanner.expected(&format!("a sharding: {forms}")));
+    };
+    let sharded = (dialect.read)(scanner, Asked { extents, dtype, mesh });
+    let sharded = sharded.map_err(|error| error.at((from, scanner.at())))?;
+    scanner.finish("the sharding")?;
+    Ok(sharded)
+}
+
+/// What follows `mesh(`.
+fn mesh(scanner: &mut Scanner<'_>) -> Result<Mesh, Error> {
+    let from = scanner.at();
+    let mut axes = vec![axis(scanner)?];
+    while scanner.eat(",") {
+        axes.push(axis(scanner)?);
+    }
+    let mut devices = Vec::new();
+    let ordered = scanner.eat(";");
+    while ordered && (devices.is_empty() || scanner.eat(",")) {
+        devices.push(scanner.integer()?);
+    }
+    scanner.expect(")")?;
+    let span = (from, scanner.at() - 1);
+    let bare = axes.iter().filter(|(name, _)| name.is_none()).count();
+    let mesh = match bare {
+        0 => {
+            Mesh::named(&axes.iter().map(|(name, n)| (name.unwrap_or(""), *n)).collect::<Vec<_>>())
+        }
+        _ if bare == axes.len() => Mesh::new(&axes.iter().map(|(_, n)| *n).collect::<Vec<_>>()),
+        _ => Err(Error::parse(span, "some axes of the mesh have names and some have none")),
+    };
+    let mesh = mesh.and_then(|mesh| if ordered { mesh.with_order(&devices) } else { Ok(mesh) });
+    mesh.map_err(|error| error.at(span))
+}
+
+/// A size, or `NAME=SIZE`.
+fn axis<'a>(scanner: &mut Scanner<'a>) -> Result<(Option<&'a str>, u64), Error> {
+    if scanner.peek().is_some_and(|c| c.is_ascii_digit()) {
+        return Ok((None, scanner.integer()?));
+    }
+    let name = scanner.take(is_name_char);
+    if name.is_empty() {
+        return Err(scanner.expected("an axis: a size, or NAME=SIZE"));
+    }
+    scanner.expect("=")?;
+    Ok((Some(name), scanner.integer()?))
+}

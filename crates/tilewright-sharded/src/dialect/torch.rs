@@ -1,0 +1,247 @@
+//! torch's DTensor: a placement for each axis of the mesh.
+//!
+//! ```text
+//! rule      = ("[" | "(") placement {"," placement} ("]" | ")") ["order(" axis {"," axis} ")"]
+//! placement = ("Shard" | "S") "(" ["dim="] INT ")"
+//!           | ("_StridedShard" | "_S") "(" ["dim="] INT ["," ["sf=" | "split_factor="] INT] ")"
+//!           | "Replicate()" | "R"
+//! ```
+//!
+//! The axes cut from left to right, each what the ones before left, or in the order that is given: `order(1,0)` is FSDP
+//! over tensor parallelism as `fully_shard` cuts. A dim below 0 counts from the last. `Partial` holds summands and no
+//! values, and is refused.
+//!
+//! Source: `torch/distributed/tensor/placement_types.py`, whose `Shard` is `torch.chunk`, and whose `_StridedShard` is a
+//! chunk of each of `split_factor` chunks.
+
+use super::{
+    Asked, Dialect,
+    axes::{find, tilings, whole_axes},
+};
+use crate::{
+    error::Error,
+    mesh::Mesh,
+    nested::Of,
+    scan::{Scanner, comma, did_you_mean},
+    sharded::Sharded,
+    split::{AxisPart, Cut, Split},
+};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "torch",
+    title: "placements of torch's DTensor",
+    claims: |text| text.starts_with(['[', '(']),
+    read,
+    say,
+};
+
+/// The words of placements.
+const WORDS: [&str; 5] = ["Shard", "Replicate", "_StridedShard", "S", "R"];
+
+fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Error> {
+    let mesh = asked.need_mesh("a list of placements")?;
+    let from = scanner.at();
+    let brackets = if scanner.rest().starts_with('[') { ("[", "]") } else { ("(", ")") };
+    let placements = scanner.list(brackets, |scanner| placement(scanner, asked.extents.len()))?;
+    let axes = mesh.sizes().len();
+    if placements.len() != axes {
+        let said = format!("{} placements for a mesh of {axes} axes", placements.len());
+        return Err(
+            Error::mismatch(format!("{said}; there is one for each")).at((from, scanner.at()))
+        );
+    }
+    let order = if scanner.eat("order(") {
+        order(scanner, &mesh, &placements)?
+    } else {
+        (0..axes).collect()
+    };
+    let split = |axis: &usize| {
+        let (dim, cut) = placements.get(*axis)?.clone()?;
+        Some(Split { dim, parts: vec![AxisPart::whole(*axis)], cut })
+    };
+    Sharded::new(asked.extents, asked.dtype, mesh, order.iter().filter_map(split).collect())
+}
+
+/// The dim that an axis cuts, and how; `None` where it replicates.
+type Placement = Option<(usize, Cut)>;
+
+fn placement(scanner: &mut Scanner<'_>, rank: usize) -> Result<Placement, Error> {
+    let (word, span) =
+        scanner.word("a placement: Shard(0), _StridedShard(0, sf=2), Replicate()")?;
+    match word {
+        "R" | "Replicate" => {
+            if scanner.eat("(") {
+                scanner.expect(")")?;
+            }
+            Ok(None)
+        }
+        "S" | "Shard" => {
+            scanner.expect("(")?;
+            let dim = dim(scanner, rank, span.0)?;
+            scanner.expect(")")?;
+            Ok(Some((dim, Cut::Chunk)))
+        }
+        "_S" | "_StridedShard" => {
+            scanner.expect("(")?;
+            let dim = dim(scanner, rank, span.0)?;
+            let factor = if scanner.eat(",") { factor(scanner)? } else { 1 };
+            scanner.expect(")")?;
+            Ok(Some((dim, Cut::Strided { factor })))
+        }
+        "P" | "Partial" | "_MaskPartial" | "_NormPartial" => {
+            let why = "each device holds a summand, so the values are stored nowhere";
+            let legal = "redistribute the array before it is written";
+            Err(Error::unsupported(format!("`{word}`: {why}; {legal}")).at(span))
+        }
+        _ => {
+            let near = did_you_mean(word, &WORDS);
+            Err(Error::parse(span, format!("no placement is called `{word}`{near}")))
+        }
+    }
+}
+
+/// `[dim=]INT`, below 0 from the last.
+fn dim(scanner: &mut Scanner<'_>, rank: usize, from: usize) -> Result<usize, Error> {
+    if scanner.eat_word("dim") {
+        scanner.expect("=")?;
+    }
+    let said = scanner.signed()?;
+    let dim = if said < 0 { said + rank as i64 } else { said };
+    usize::try_from(dim).ok().filter(|dim| *dim < rank).ok_or_else(|| {
+        let to = scanner.at() + usize::from(scanner.rest().starts_with(')'));
+        Error::parse((from, to), format!("dim {said} of an array of {rank} dims"))
+    })
+}
+
+/// `[sf=]INT`, 1 and more.
+fn factor(scanner: &mut Scanner<'_>) -> Result<u64, Error> {
+    if scanner.eat_word("sf") || scanner.eat_word("split_factor") {
+        scanner.expect("=")?;
+    }
+    scanner.skip();
+    let from = scanner.at();
+    match scanner.integer()? {
+        0 => Err(Error::parse((from, scanner.at()), "a split factor of 0; the least is 1")),
+        factor => Ok(factor),
+    }
+}
+
+/// The axes in the order of cutting, by number or name; those that replicate may be left out.
+fn order(
+    scanner: &mut Scanner<'_>,
+    mesh: &Mesh,
+    placements: &[Placement],
+) -> Result<Vec<usize>, Error> {
+    let mut order: Vec<usize> = Vec::new();
+    let from = scanner.at();
+    loop {
+        scanner.skip();
+        let from = scanner.at();
+        let name = scanner.take(crate::mesh::is_name_char);
+        let span = (from, scanner.at());
+        if name.is_empty() {
+            return Err(scanner.expected("an axis of the mesh, by number or name"));
+        }
+        let number = name.parse().ok().filter(|axis| *axis < mesh.sizes().len());
+        let axis = number.map_or_else(|| find(mesh, name, span), Ok)?;
+        if order.contains(&axis) {
+            return Err(Error::parse(span, format!("the axis `{name}` stands twice in the order")));
+        }
+        order.push(axis);
+        if !scanner.eat(",") {
+            break;
+        }
+    }
+    scanner.expect(")")?;
+    let cuts = |axis: usize| placements.get(axis).is_some_and(Option::is_some);
+    match (0..placements.len()).find(|axis| cuts(*axis) && !order.contains(axis)) {
+        None => Ok(order),
+        Some(axis) => {
+            let said = format!("the order leaves out the axis `{}`, which cuts", mesh.name(axis));
+            Err(Error::parse((from, scanner.at() - 1), said))
+        }
+    }
+}
+
+/// One cut of the order: axis, dim, factor.
+type Step = (usize, usize, u64);
+
+fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
+    let mut texts = Vec::new();
+    let (splits, digits) = (of_splits(sharded), of_digits(sharded));
+    for steps in splits.iter().chain(&digits) {
+        let plain = steps.iter().all(|(.., factor)| *factor == 1);
+        if in_order(steps) || !plain {
+            texts.push(text(sharded.mesh(), steps, None));
+        } else {
+            texts.push(text(sharded.mesh(), &left_to_right(sharded.mesh(), steps), None));
+        }
+        let order: Vec<usize> = steps.iter().map(|(axis, ..)| *axis).collect();
+        texts.push(text(sharded.mesh(), steps, (!in_order(steps)).then_some(&order)));
+    }
+    match (texts.is_empty(), splits) {
+        (true, Err(error)) => Err(Error::unsupported(format!("torch cannot say it: {error}"))),
+        (true | false, _) => Ok(texts),
+    }
+}
+
+/// The steps that the splits are.
+fn of_splits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
+    let mut steps = Vec::new();
+    for split in sharded.splits() {
+        let factor = match &split.cut {
+            Cut::Chunk | Cut::Padded { .. } => 1,
+            Cut::Strided { factor } => *factor,
+            Cut::Listed(lists) => lists.first().map_or(1, |list| list.as_slice().len() as u64),
+        };
+        let axes = whole_axes(std::slice::from_ref(&split.parts), sharded.mesh())?;
+        steps.extend(axes.concat().into_iter().map(|axis| (axis, split.dim, factor.max(1))));
+    }
+    Ok(steps)
+}
+
+/// The steps that the digits of the lists are: from the largest stride down, and a local digit above is a factor.
+fn of_digits(sharded: &Sharded) -> Result<Vec<Step>, Error> {
+    let tiling = tilings(sharded).into_iter().next().unwrap_or_default();
+    whole_axes(&tiling, sharded.mesh())?;
+    let mut steps = Vec::new();
+    for (dim, digits) in sharded.digits()?.iter().enumerate() {
+        let mut factor = 1;
+        for digit in digits.iter().rev() {
+            match digit.of {
+                Of::Local { .. } => factor *= digit.size,
+                Of::Axis { axis, .. } => steps.push((axis, dim, factor)),
+            }
+        }
+    }
+    Ok(steps)
+}
+
+/// Whether the axes of each dim cut from left to right.
+fn in_order(steps: &[Step]) -> bool {
+    let later = |at: usize, step: &Step| {
+        steps.iter().skip(at + 1).all(|other| other.1 != step.1 || other.0 > step.0)
+    };
+    steps.iter().enumerate().all(|(at, step)| later(at, step))
+}
+
+/// The placements that say an order of cutting from left to right: the factor of an axis is the product of those that
+/// cut the same dim before it and stand further right.
+fn left_to_right(mesh: &Mesh, steps: &[Step]) -> Vec<Step> {
+    let factor = |at: usize, (axis, dim, _): &Step| {
+        let before = steps.iter().take(at).filter(|other| other.1 == *dim && other.0 > *axis);
+        before.map(|other| mesh.sizes().get(other.0).copied().unwrap_or(1)).product()
+    };
+    steps.iter().enumerate().map(|(at, step)| (step.0, step.1, factor(at, step))).collect()
+}
+
+fn text(mesh: &Mesh, steps: &[Step], order: Option<&Vec<usize>>) -> String {
+    let placement = |axis: usize| match steps.iter().find(|step| step.0 == axis) {
+        Some((_, dim, 1)) => format!("Shard({dim})"),
+        Some((_, dim, factor)) => format!("_StridedShard({dim}, sf={factor})"),
+        None => "Replicate()".to_owned(),
+    };
+    let placements: Vec<String> = (0..mesh.sizes().len()).map(placement).collect();
+    let order = order.map_or(String::new(), |order| format!(" order({})", comma(order)));
+    format!("{mesh} [{}]{order}", placements.join(", "))
+}

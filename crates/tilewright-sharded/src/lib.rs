@@ -1,0 +1,50 @@
+//! Arrays in shards: which device of a mesh holds which elements of an array.
+//!
+//! [`Sharded`] is the value: the extents of an array, a [`Mesh`] of devices, and [`Split`]s, which cut dims over axes of
+//! the mesh, in an order. What it means is defined by the exact lists: for each position of the mesh and each dim the
+//! [`Intervals`] of indices that are held there, in local order. Every rule of cutting that a framework has is a way to
+//! make these lists, and everything else is asked of them: [`Sharded::as_layout`] is the one layout of all shards where
+//! one exists, and [`Pieces`] are boxes, whose cover law says that no element is missing and none is there twice.
+//!
+//! A text names an array and its sharding, `ARRAY @ SHARDING`, in any [`dialect`](mod@dialect):
+//!
+//! ```
+//! use tilewright_sharded::Sharded;
+//! let rows = Sharded::parse("f32[8,6] @ mesh(dp=2,tp=2) P(\"dp\",\"tp\")")?;
+//! let shard = rows.shard(3)?;
+//! assert_eq!(shard.to_string(), "3 (dp=1,tp=1)  [4,8) × [3,6)");
+//! // One layout says it all: device by device, each with its own rows.
+//! assert_eq!(rows.as_layout()?.layout().to_string(), "((4,2),(3,2)):((3,24),(1,12))");
+//!
+//! // 13 rows over 4 devices: the last has one row less than it has room for, so no layout says it.
+//! let uneven = Sharded::parse("f32[13] @ mesh(4) [Shard(0)]")?;
+//! assert_eq!(uneven.shard(3)?.dims()[0].to_string(), "[12,13)");
+//! assert!(uneven.as_layout().unwrap_err().to_string().contains("position 3"));
+//! # Ok::<(), tilewright_sharded::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod dialect;
+mod difference;
+mod error;
+mod intervals;
+mod limits;
+mod mesh;
+mod nested;
+mod pieces;
+mod scan;
+mod shard;
+mod sharded;
+mod split;
+mod text;
+
+pub use difference::Difference;
+pub use error::{Error, Witness};
+pub use intervals::Intervals;
+pub use limits::{MAX_AXES, MAX_DEVICES, MAX_INTERVALS, MAX_TEXT};
+pub use mesh::Mesh;
+pub use pieces::{Cover, Piece, Pieces, boxes_of_range};
+pub use shard::{Part, Shard};
+pub use sharded::Sharded;
+pub use split::{AxisPart, Cut, Split};
+pub use text::{Text, is_sharded};

@@ -1,0 +1,14 @@
+//! The bounds of every value of this crate.
+
+/// The most axes of a mesh, and the most dims of an array.
+pub const MAX_AXES: usize = 32;
+
+/// The most positions of a mesh.
+pub const MAX_DEVICES: u64 = 1 << 16;
+
+/// The most intervals of all positions of a sharded array together, by a bound that the rules of cutting give before
+/// any list is made.
+pub const MAX_INTERVALS: u64 = 1 << 22;
+
+/// The longest text that is read, in bytes.
+pub const MAX_TEXT: usize = 64 * 1024;
