@@ -12,7 +12,7 @@ import math
 import pathlib
 import sys
 
-WIDTH = {"s4": 4, "u4": 4, "s8": 8, "u8": 8, "f8e4m3fn": 8, "f8e8m0fnu": 8}
+WIDTH = {"u2": 2, "s4": 4, "u4": 4, "s8": 8, "u8": 8, "f8e4m3fn": 8, "f8e8m0fnu": 8}
 WIDTH |= {"f16": 16, "bf16": 16, "f32": 32, "s32": 32, "f64": 64}
 
 
@@ -139,6 +139,40 @@ def marlin(interleave):
     return tiles(16, 64, place)
 
 
+def marlin_a8(bits):
+    """Places of 32 by 32 tiles: of 4 bits as they come, of 8 bits each thread's rows in two halves."""
+
+    def make(i, j, r, c, c0):
+        k3, k2, k1, k0 = i // 32, i % 32 // 16, i % 16 // 4, i % 4
+        n3, n2, n1, n0 = j // 32, j % 32 // 16, j % 16 // 8, j % 8
+        last = [(k0, 4), (k2, 2)] if bits == 4 else [(k2, 2), (k0, 4)]
+        return box([(k3, up(r, 32) // 32), (n3, up(c, 32) // 32), (n0, 8), (k1, 4), (n2, 2), (n1, 2)] + last)
+
+    return matrix(make)
+
+
+def packed_rows(step):
+    """Words along the rows' index: `step` rows of a column in a word."""
+    return matrix(lambda i, j, r, c, c0: ((i // step * c + j) * step + i % step, up(r, step) * c))
+
+
+def packed_columns(step):
+    """Each row padded to whole words."""
+    return matrix(lambda i, j, r, c, c0: (i * up(c, step) + j, r * up(c, step)))
+
+
+def flat_pairs(coord, dims, c0):
+    at, size = box(list(zip(coord, dims)))
+    return at ^ 1, up(size, 2)
+
+
+def zero_points(interleave):
+    """The maker's scale permutation of 64 columns, then the interleave of each word."""
+    perm = [i + 8 * j for i in range(8) for j in range(8)]
+    step = len(interleave)
+    return row_permutation([perm[at + k] for at in range(0, 64, step) for k in interleave])
+
+
 def row_permutation(perm):
     place = {(0, p): at for at, p in enumerate(perm)}
     return tiles(1, len(perm), place)
@@ -258,7 +292,14 @@ ROWS = [
     ("MARLIN", "", {"u4": marlin(AWQ), "u8": marlin([0, 2, 1, 3])}, 0, [("u4", [16, 64]), ("u4", [20, 70]), ("u8", [16, 64]), ("u8", [20, 70])]),
     ("MARLIN_SCALE", "", row_permutation([i + 8 * j for i in range(8) for j in range(8)]), 0, [("f16", [3, 128]), ("f16", [2, 70])]),
     ("MARLIN_SCALE_SINGLE", "", row_permutation(SINGLE), 0, [("f16", [1, 64]), ("f16", [2, 40])]),
-    ("AWQ", "", row_permutation(AWQ), 0, [("u4", [3, 64]), ("u4", [3, 20])]),
+    ("MARLIN_A8", "", {"u4": marlin_a8(4), "u8": marlin_a8(8)}, 0, [("u4", [32, 64]), ("u4", [40, 70]), ("u8", [32, 32]), ("u8", [20, 40])]),
+    ("MARLIN_ZP", "", {"u4": zero_points(AWQ), "u8": zero_points([0, 2, 1, 3])}, 0, [("u4", [3, 128]), ("u4", [2, 70]), ("u8", [3, 128]), ("u8", [2, 70])]),
+    ("MARLIN_MX_SCALE", "", zero_points([0, 2, 1, 3]), 0, [("f8e8m0fnu", [4, 128]), ("f8e8m0fnu", [2, 70])]),
+    ("GPTQ", "", {"u4": packed_rows(8), "u8": packed_rows(4), "u2": packed_rows(16)}, 0, [("u4", [64, 12]), ("u4", [20, 3]), ("u8", [16, 5]), ("u8", [6, 3]), ("u2", [32, 5])]),
+    ("GPTQ_ZEROS", "", {"u4": packed_columns(8), "u8": packed_columns(4), "u2": packed_columns(16)}, 0, [("u4", [3, 64]), ("u4", [2, 12]), ("u8", [3, 8]), ("u2", [3, 32])]),
+    ("AWQ", "", {"u4": row_permutation(AWQ), "u8": row_permutation([0, 2, 1, 3])}, 0, [("u4", [3, 64]), ("u4", [3, 20]), ("u8", [16, 32]), ("u8", [3, 10])]),
+    ("CT_PACK_INT32", "", {"u4": packed_columns(8), "u8": packed_columns(4)}, 0, [("u4", [5, 44]), ("u4", [3, 64]), ("u8", [5, 10])]),
+    ("BNB_4BIT", "", flat_pairs, 0, [("u4", [4, 32]), ("u4", [2, 3, 6]), ("u4", [7])]),
     ("GGML_QS4", "", row_permutation([v for j in range(16) for v in (j, j + 16)]), 0, [("u4", [3, 64]), ("u4", [3, 40])]),
     ("IQ4_NLx4_QS", "", rows_together(4, 4), 0, [("u8", [8, 48]), ("u8", [6, 18])]),
     ("Q8_0x4_QS_8", "", rows_together(4, 8), 0, [("s8", [8, 64]), ("s8", [6, 20])]),

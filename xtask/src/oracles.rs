@@ -6,7 +6,9 @@ mod handed_out;
 use std::path::{Path, PathBuf};
 
 use crate::{
-    bounds, faults, fuzz, memory, python, release,
+    bounds, faults, fuzz,
+    memory::{self, Sanitizer},
+    python, release,
     shell::{Outcome, command, output, run as sh, target, works},
     wheel,
 };
@@ -29,17 +31,20 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 21] = [
+    let oracles: [(&str, Oracle<'_>); 24] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
+        ("the package on foreign files", &foreign),
         ("GGUF files", &gguf),
         ("npz files", &npz),
         ("readers", &readers),
         ("oneDNN", &onednn),
         ("NEON, emulated", &neon),
         ("miri", &miri),
-        ("sanitizers", &sanitizers),
+        ("sanitizers: address", &|root| sanitizer(root, Sanitizer::Address)),
+        ("sanitizers: thread", &|root| sanitizer(root, Sanitizer::Thread)),
+        ("sanitizers: python", &sanitized_package),
         ("faults", &faults),
         ("relayout", &relayout),
         ("fingerprint", &fingerprint),
@@ -159,6 +164,20 @@ fn package(root: &Path) -> Verdict {
             verdict(wheel::test_with(root, &python, &files))
         }
     }
+}
+
+/// Files of safetensors, gguf, NumPy and torch, opened by the Python package and read by these libraries.
+fn foreign(root: &Path) -> Verdict {
+    let (python, has_torch) = match libraries(root) {
+        Ok(libraries) => libraries,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    for (name, has) in [("torch", has_torch), ("gguf", has(root, &python, "gguf"))] {
+        if !has {
+            println!("    {name} does not install here; its files are not read");
+        }
+    }
+    verdict(wheel::test_with(root, &python, &["tests/test_readers.py"]))
 }
 
 /// Whether jax is there, or can be.
@@ -311,14 +330,31 @@ fn unless(lacks: Option<String>, check: impl FnOnce() -> Outcome) -> Verdict {
     lacks.map_or_else(|| verdict(check()), Verdict::Skipped)
 }
 
-/// The folder that holds all `unsafe` code, interpreted.
+/// The folders that hold all `unsafe` code, interpreted.
 fn miri(root: &Path) -> Verdict {
     unless(memory::miri_lacks(root), || memory::miri(root))
 }
 
-/// The tests of the crates that move data, by the sanitizers of a nightly compiler.
-fn sanitizers(root: &Path) -> Verdict {
-    unless(memory::sanitizers_lack(root), || memory::sanitizers(root))
+/// The tests of the crates that move data, by a sanitizer of a nightly compiler.
+fn sanitizer(root: &Path, sanitizer: Sanitizer) -> Verdict {
+    unless(memory::sanitizers_lack(root), || sanitizer.tests(root))
+}
+
+/// The tests of the Python package by the address sanitizer, those with torch and jax as far as these install.
+fn sanitized_package(root: &Path) -> Verdict {
+    if let Some(why) = memory::sanitizers_lack(root) {
+        return Verdict::Skipped(why);
+    }
+    let libraries = || {
+        let preloaded = memory::preloaded(root)?;
+        let (python, _) = libraries(root)?;
+        has_jax(root, &python);
+        wheel::requirements(root, &python)?;
+        Ok((python, preloaded))
+    };
+    libraries().map_or_else(Verdict::Skipped, |(python, preloaded)| {
+        verdict(memory::python(root, &python, &preloaded))
+    })
 }
 
 /// A million random jobs against a naive loop.

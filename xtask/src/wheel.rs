@@ -127,9 +127,14 @@ pub(crate) fn test(root: &Path, wheel: &Path) -> Outcome {
 /// Installs the wheel, built anew, beside what `python` has, and runs these files of its tests.
 pub(crate) fn test_with(root: &Path, python: &Path, files: &[&str]) -> Outcome {
     let wheel = build(root)?;
-    sh(python::pip(root, python).arg("--requirement").arg(pins(root)))?;
+    requirements(root, python)?;
     sh(python::pip(root, python).args(["--force-reinstall", "--no-deps"]).arg(wheel))?;
     tests(root, python, files)
+}
+
+/// Installs what the package is tested with beside what `python` has.
+pub(crate) fn requirements(root: &Path, python: &Path) -> Outcome {
+    sh(python::pip(root, python).arg("--requirement").arg(pins(root)))
 }
 
 /// An environment made anew, with what the package is tested with.

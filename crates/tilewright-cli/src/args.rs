@@ -17,7 +17,7 @@ mod show;
 
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
-pub(crate) use fingerprint::{Fingerprint, SameData};
+pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
@@ -60,7 +60,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Rewrite the tensors of a file in another layout
+    /// Rewrite the tensors of a file or a folder in another layout
     #[command(after_help = "\
 The result is a file of the kind of the input, with all that is in it. But npy
 and raw bytes become each other, and the one tensor of a .safetensors, which has
@@ -70,26 +70,41 @@ path say what a file is, whatever its name ends in; - is standard input, or
 output, and ./- a file of that name. Quantised types of GGUF move by whole
 blocks: a layout keeps the elements of a block together.
 
+A folder is its one *.safetensors.index.json, or its one file of tensors, and
+becomes a new folder: with config.json, the tokenizer and all else that is no
+weights and at most 64 MiB long. What stays behind is said.
+
 A .npy or raw result whose own header cannot say how it lies has a note beside
-it, OUT.tilewright.json, which is read back.
+it, OUT.tilewright.json, which is read back. Beside the layout of a tensor stands
+the fingerprint of its data, as they were read: `verify OUT` compares them.
+What has the layout already by its own note is not converted again.
 
 Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
 VNNI, are then --to MARLIN^T and --to VNNI^T.
 
+Words that hold smaller elements are read by their format, with the type of the
+elements, and --store says as which words the result is stored: --from GPTQ
+--dtype u4 --to MARLIN --store s32. A g_idx that permutes the rows is refused.
+
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
   tilewright convert zn.safetensors back.safetensors --to row-major
+  tilewright convert llama/ llama-zn/ --rule '*_proj.weight=zN'
   tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q")]
     Convert(Convert),
-    /// Check a converted file against the file it was made from
+    /// Check a converted file against the file it was made from, or against what it records
     #[command(after_help = "\
 With the options of the conversion the original is read as then, and the result
 must lie as asked; .npy and raw files say how they lie in a note beside them,
 NAME.tilewright.json, and need --to without it. Files are of any kind that
 `convert` writes: .safetensors, .gguf, .npy, .npz, raw:PATH, a sharded
-*.safetensors.index.json.
+*.safetensors.index.json, or a folder.
+
+Without --against the data of OUT are compared with the fingerprints that it
+records; a tensor without a layout of its own has none.
 
 Examples:
+  tilewright verify zn.safetensors
   tilewright verify zn.safetensors --against model.safetensors
   tilewright verify nhwc.npy --against conv.npy --to NHWC
   tilewright verify zn.npz --against arrays.npz --json")]
@@ -99,7 +114,9 @@ Examples:
 A line a tensor, NAME DTYPE [DIMS] HEX, sorted by name, then one for all. It is
 the same in every layout, format and number of files, and padding never counts.
 A folder is read by its index of shards, or else every file of tensors in it.
-It finds accidents; for data that somebody may forge take a --key of your own.
+--dtype, --dims and --from are for .npy and raw:PATH that do not say them. What
+a file records is not believed: all data are read. It finds accidents; for data
+that somebody may forge take a --key of your own.
 
 Examples:
   tilewright fingerprint model.safetensors
@@ -112,7 +129,8 @@ Examples:
         after_help = "\
 `same`, or a line for each tensor that differs: the first coordinate that does,
 with both values as bits, and what it would be the same as, transposed,
-byte-swapped, or under another name. Then the exit code is 1.
+byte-swapped, or under another name. Then the exit code is 1. A single array in
+.npy or raw:PATH has no name, and is compared with a single tensor of any.
 
 Examples:
   tilewright same-data model.safetensors zn.safetensors
@@ -122,8 +140,8 @@ Examples:
     SameData(SameData),
     /// List the tensors of a file with their layouts
     #[command(after_help = "\
-Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json,
-raw:PATH with --dims and --dtype, or an HLO module (.txt, .hlo, .pb).
+Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json or
+its folder, raw:PATH with --dims and --dtype, or an HLO module (.txt, .hlo, .pb).
 
 Examples:
   tilewright info model.safetensors

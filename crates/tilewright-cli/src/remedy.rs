@@ -22,6 +22,9 @@ pub(crate) fn option(remedy: Remedy) -> String {
         Remedy::SkipUnfit => "pass over such tensors by --skip-unfit",
         Remedy::File => "name a file",
         Remedy::Unverified => "leave --verify out",
+        Remedy::Name => "name the one that is meant by --tensor NAME",
+        Remedy::Again => "to copy it, give --force",
+        Remedy::Original => "name the file that it was made from by --against",
         other => return other.to_string(),
     }
     .to_owned()

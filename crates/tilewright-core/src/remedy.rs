@@ -50,6 +50,12 @@ pub enum Remedy {
     File,
     /// Do without reading the result back.
     Unverified,
+    /// Name the one tensor that is meant.
+    Name,
+    /// Allow that what is converted already is copied.
+    Again,
+    /// Name the file that the result was made from.
+    Original,
 }
 
 impl Remedy {
@@ -76,6 +82,9 @@ impl Remedy {
         Remedy::SkipUnfit,
         Remedy::File,
         Remedy::Unverified,
+        Remedy::Name,
+        Remedy::Again,
+        Remedy::Original,
     ];
 }
 
@@ -99,6 +108,9 @@ impl fmt::Display for Remedy {
             Remedy::SkipUnfit => "pass over tensors that do not fit",
             Remedy::File => "name a file",
             Remedy::Unverified => "do without verification",
+            Remedy::Name => "name the tensor that is meant",
+            Remedy::Again => "allow a copy of it",
+            Remedy::Original => "name the file that it was made from",
         })
     }
 }

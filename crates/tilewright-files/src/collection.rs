@@ -7,7 +7,8 @@ use std::{
 };
 
 use crate::{
-    Error, Input, Reading, Tensor, container, globs::Pattern, open::open_place, place::Place,
+    Error, Input, Reading, Tensor, container, folder, globs::Pattern, open::open_as, place::Place,
+    source::Source,
 };
 
 /// Every tensor of a file, or of the files of a folder.
@@ -27,6 +28,8 @@ pub struct Collection {
     inputs: Vec<Input>,
     /// By name: which file, and which of its tensors.
     tensors: BTreeMap<String, (usize, usize)>,
+    /// What was passed over, in sentences without an end.
+    passed: Vec<String>,
 }
 
 impl Collection {
@@ -43,21 +46,46 @@ impl Collection {
     /// assert!(error.is_io() && error.to_string().contains("no file of tensors"));
     /// ```
     pub fn open(path: impl AsRef<Path>) -> Result<Collection, Error> {
+        Collection::open_as(path, &Reading::default())
+    }
+
+    /// The same; files of one array, which may not say how it lies, are read so.
+    ///
+    /// # Errors
+    /// As [`open`](Collection::open).
+    ///
+    /// ```
+    /// use tilewright_files::{Collection, Reading};
+    /// use tilewright_notation::dtype;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// std::fs::write(folder.path().join("x"), [1, 2, 3, 4, 5, 6]).unwrap();
+    /// let raw = format!("raw:{}", folder.path().join("x").display());
+    /// let reading = Reading::default().dims(&[2, 3]).dtype(dtype("u8").unwrap());
+    /// assert_eq!(Collection::open_as(&raw, &reading).unwrap().arrays(), 1);
+    /// assert!(Collection::open(&raw).unwrap_err().is_usage());
+    /// ```
+    pub fn open_as(path: impl AsRef<Path>, reading: &Reading) -> Result<Collection, Error> {
         let path = path.as_ref();
-        let mut all = Collection { inputs: vec![], tensors: BTreeMap::new() };
+        let mut all = Collection { inputs: vec![], tensors: BTreeMap::new(), passed: vec![] };
         if !path.is_dir() {
-            all.add(&Place::parse(path), None)?;
+            all.add(&Place::parse(path), None, reading)?;
             return Ok(all);
         }
-        for file in files(path)? {
+        let listed = listed(path)?;
+        for file in files(path, &listed)? {
             let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            all.add(&Place::parse(&file), stem)?;
+            all.add(&Place::parse(&file), stem, reading)?;
         }
+        all.passed = all.passed(path, &listed);
         Ok(all)
     }
 
-    fn add(&mut self, place: &Place, stem: Option<String>) -> Result<(), Error> {
-        let input = open_place(place, &Reading::default(), &())?;
+    fn add(&mut self, place: &Place, stem: Option<String>, reading: &Reading) -> Result<(), Error> {
+        let source = Source::open(&place.path)?;
+        let format = place.format.map_or_else(|| container::recognised(&source), Ok)?;
+        let silent = Reading::default();
+        let reading = if format.array.is_some() { reading } else { &silent };
+        let input = open_as(format, source, reading, &())?;
         let at = self.inputs.len();
         for (i, tensor) in input.tensors().iter().enumerate() {
             let own = stem.clone().filter(|_| input.is_array());
@@ -88,10 +116,63 @@ impl Collection {
     pub fn only(mut self, globs: &[impl AsRef<str>]) -> Result<Collection, Error> {
         let compiled = globs.iter().map(|glob| Pattern::matching(glob.as_ref(), self.names()));
         let patterns = compiled.collect::<Result<Vec<Pattern>, Error>>()?;
+        self.keep(&patterns);
+        Ok(self)
+    }
+
+    /// The tensors of two whose names match one of the patterns, each of which matches a name of either.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for a pattern that is none, or that matches no tensor.
+    ///
+    /// ```
+    /// # use tilewright_files::Collection;
+    /// let path = |name| format!("{}/../../corpus/data/{name}.safetensors", env!("CARGO_MANIFEST_DIR"));
+    /// let open = |name| Collection::open(path(name)).unwrap();
+    /// let (a, b) = open("tiny_cnn_f32").only_of(open("tiny_llm_mixed"), &["*.bias"]).unwrap();
+    /// assert!(a.names().count() > 0 && b.names().count() == 0);
+    /// ```
+    pub fn only_of(
+        mut self,
+        mut other: Collection,
+        globs: &[impl AsRef<str>],
+    ) -> Result<(Collection, Collection), Error> {
+        let patterns = {
+            let names = self.names().chain(other.names());
+            let compiled = globs.iter().map(|glob| Pattern::matching(glob.as_ref(), names.clone()));
+            compiled.collect::<Result<Vec<Pattern>, Error>>()?
+        };
+        self.keep(&patterns);
+        other.keep(&patterns);
+        Ok((self, other))
+    }
+
+    fn keep(&mut self, patterns: &[Pattern]) {
         if !patterns.is_empty() {
             self.tensors.retain(|name, _| patterns.iter().any(|pattern| pattern.matches(name)));
         }
-        Ok(self)
+    }
+
+    /// What of a folder is in no answer: folders in it, and files of tensors that its index does not name.
+    ///
+    /// ```
+    /// # use tilewright_files::Collection;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Collection::open(path).unwrap().warnings().count(), 0);
+    /// ```
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.passed.iter().cloned().chain(self.inputs.iter().flat_map(Input::warnings))
+    }
+
+    /// How many of its files hold one array without a name.
+    ///
+    /// ```
+    /// # use tilewright_files::Collection;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Collection::open(path).unwrap().arrays(), 0);
+    /// ```
+    pub fn arrays(&self) -> usize {
+        self.inputs.iter().filter(|input| input.is_array()).count()
     }
 
     /// The names, sorted.
@@ -112,6 +193,33 @@ impl Collection {
         Some((input, input.tensors().get(*tensor)?))
     }
 
+    /// The name of the only tensor, and whether its file has none for it.
+    pub(crate) fn only_name(&self) -> Option<(&str, bool)> {
+        let mut all = self.tensors.iter();
+        let (Some((name, (file, _))), None) = (all.next(), all.next()) else { return None };
+        Some((name, self.inputs.get(*file).is_some_and(Input::is_array)))
+    }
+
+    fn passed(&self, folder: &Path, listed: &[PathBuf]) -> Vec<String> {
+        let folders: Vec<&PathBuf> = listed.iter().filter(|path| path.is_dir()).collect();
+        let is_read = |path: &Path| self.inputs.iter().any(|input| input.holds(path));
+        let files = listed.iter().filter(|path| !path.is_dir());
+        let files = files.filter(|path| container::by_ending(path).is_some() && !is_read(path));
+        let said = |what: &str, paths: &[&PathBuf]| {
+            let names: Vec<_> = paths.iter().filter_map(|path| path.file_name()).collect();
+            let shown: Vec<_> = names.iter().take(3).map(|name| name.to_string_lossy()).collect();
+            let more = if names.len() > 3 { ", …" } else { "" };
+            let (folder, count, shown) = (folder.display(), names.len(), shown.join(", "));
+            (count > 0).then(|| format!("{folder}: {what} ({count}: {shown}{more})"))
+        };
+        let files: Vec<&PathBuf> = files.collect();
+        let folders = said("folders in it are not read", &folders);
+        folders
+            .into_iter()
+            .chain(said("its index does not name files of tensors, which are not read", &files))
+            .collect()
+    }
+
     /// The bytes of all tensors.
     pub(crate) fn bytes(&self) -> u64 {
         self.names().filter_map(|name| Some(self.get(name)?.1.len)).fold(0, u64::saturating_add)
@@ -123,14 +231,20 @@ impl Collection {
     }
 }
 
-/// The files of tensors in a folder, sorted.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+/// What lies in a folder, sorted.
+fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |cause| Error::io(folder, "list", cause);
     let listed = fs::read_dir(folder).map_err(failed)?;
     let paths = listed.map(|entry| entry.map(|entry| entry.path()));
     let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>().map_err(failed)?;
-    paths.retain(|path| !path.is_dir() && container::by_ending(path).is_some());
     paths.sort();
+    Ok(paths)
+}
+
+/// The files of tensors among what lies in a folder.
+fn files(folder: &Path, listed: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut paths = listed.to_vec();
+    paths.retain(|path| !path.is_dir() && folder::of_tensors(path).is_some());
     // A link to nothing, a pipe: what is in it is not known, so nothing is said of the folder.
     if let Some(other) = paths.iter().find(|path| !path.is_file()) {
         return Err(Error::unsupported(
@@ -155,5 +269,5 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// Whether a file says which others hold the tensors.
 fn is_index(path: &Path) -> bool {
-    container::by_ending(path).is_some_and(|format| format.several)
+    folder::of_tensors(path).is_some_and(|format| format.several)
 }

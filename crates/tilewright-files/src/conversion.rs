@@ -1,18 +1,26 @@
 //! A conversion: everything decided before a byte is written.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use tilewright_core::Remedy;
 
 use crate::{
     Action, Error, Input, Job, Request, budget,
-    container::{Format, Target},
-    destination, journal, lock,
+    container::{Format, Section, Target},
+    destination,
+    folder::Companions,
+    journal, lock,
     note::{self, Texts},
     open::check_reading,
     origin::Origin,
     place::Place,
+    record::Record,
     request::{self, Choice, check_memory},
+    row_table::{self, Tables},
+    stage::Stage,
 };
 
 /// A checked conversion of one file, ready to run.
@@ -49,11 +57,15 @@ pub struct Conversion<'a> {
     pub(crate) note: Option<Texts>,
     /// The bytes of the tensors by their numbers, where these are arrays in memory.
     pub(crate) arrays: &'a [&'a [u8]],
+    /// The folder that the result becomes, where the input is one.
+    pub(crate) stage: Option<Stage>,
 }
 
 impl<'a> Conversion<'a> {
     /// Decides what happens to every tensor, and checks that the result may be written to `out`
-    /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint).
+    /// (`raw:PATH` for bytes without a header; the new index for a sharded checkpoint). An input that was opened by its
+    /// folder becomes a folder, which takes along what lies beside the tensors and is no weights: at most 1,000 files of
+    /// at most 64 MiB. A folder at `out` is empty, or it is refused.
     ///
     /// Nothing is written, but what a killed run to the same checkpoint left is taken away. A link at `out`
     /// would be replaced by a file; a device, or a link to the open file of a process, is refused.
@@ -82,6 +94,10 @@ impl<'a> Conversion<'a> {
         out: impl AsRef<Path>,
         request: Request,
     ) -> Result<Conversion<'a>, Error> {
+        if let Some(folder) = &input.folder {
+            let stage = Stage::new(out.as_ref(), Companions::of(folder, input)?)?;
+            return Conversion::staged(input, stage, request);
+        }
         let out = Place::parse(out.as_ref());
         destination::check_name(&out.path)?;
         let swept = |format: &Format, out: &Place, _: &Request| {
@@ -95,6 +111,14 @@ impl<'a> Conversion<'a> {
             journal::recover(&out.path, &|path| input.holds(path))
         };
         Conversion::decided(input, out, request, swept, jobs)?.allowed()
+    }
+
+    /// The same of a folder, whose checkpoint keeps its name.
+    fn staged(input: &'a Input, stage: Stage, request: Request) -> Result<Conversion<'a>, Error> {
+        let path = stage.path.join(input.path.file_name().unwrap_or_default());
+        let out = Place { path, format: Some(input.container_format()) };
+        let conversion = Conversion::decided(input, out, request, |_, _, _| Ok(()), jobs)?;
+        Ok(Conversion { stage: Some(stage), ..conversion })
     }
 
     /// The same of arrays in memory, whose bytes are `arrays`; `jobs` decides what happens to each.
@@ -119,7 +143,7 @@ impl<'a> Conversion<'a> {
         if self.note.is_some() {
             note::check_free(&self.out)?;
         }
-        Ok(self)
+        Ok(self.settled())
     }
 
     /// Decides what happens to every tensor of a result that is written in order to a stream, by
@@ -153,7 +177,27 @@ impl<'a> Conversion<'a> {
         let mut conversion = Conversion::decided(input, out, request, to_stream, jobs)?;
         let memory = conversion.request.memory;
         conversion.jobs.iter_mut().try_for_each(|job| job.in_order(memory))?;
-        Ok(Conversion { streamed: true, ..conversion })
+        Ok(Conversion { streamed: true, ..conversion }.settled())
+    }
+
+    /// The same, without sums of data that are written nowhere and compared with nothing.
+    fn settled(mut self) -> Conversion<'a> {
+        let placed = |section: &Section| match section {
+            Section::Data(number) => Some(*number),
+            _ => None,
+        };
+        let sections = self.targets.iter().flat_map(|target| &target.sections);
+        let placed: HashSet<usize> = sections.filter_map(placed).collect();
+        let noted = self.note.is_some() && !self.streamed;
+        for (number, job) in self.jobs.iter_mut().enumerate() {
+            let tensor = self.input.tensors().get(job.tensor);
+            let promised = tensor.is_some_and(|tensor| job.promised(tensor).is_some());
+            let wanted = noted || promised || placed.contains(&number);
+            if job.record == Record::Summed && !wanted {
+                job.record = Record::None;
+            }
+        }
+        self
     }
 
     /// What all ways to prepare share: all but what `may_go` says of the destination and `jobs` of the tensors.
@@ -165,6 +209,7 @@ impl<'a> Conversion<'a> {
         jobs: impl FnOnce(&Input, &'static Format, &Request) -> Result<Vec<Job>, Error>,
     ) -> Result<Conversion<'a>, Error> {
         check_memory(request.memory)?;
+        request = request.spelled()?;
         // Those of the input and of the result; to verify it, both are read again.
         let sets = if request.verify { 4 } else { 2 };
         request.memory = budget::beside(request.memory, sets * input.tensors().len())?;
@@ -172,10 +217,22 @@ impl<'a> Conversion<'a> {
         let format = destination::format_of(input, &out)?;
         may_go(format, &out, &request)?;
         let jobs = jobs(input, format, &request)?;
+        check_new(input, format, &jobs, request.force)?;
         let targets = input.plan(format, &out.path, &jobs)?;
         let note = input.note(format, &jobs);
         let (out, streamed) = (out.path, false);
-        Ok(Conversion { input, out, streamed, format, request, jobs, targets, note, arrays: &[] })
+        Ok(Conversion {
+            input,
+            out,
+            streamed,
+            format,
+            request,
+            jobs,
+            targets,
+            note,
+            arrays: &[],
+            stage: None,
+        })
     }
 
     /// Where the bytes of the tensor of this number begin.
@@ -221,6 +278,23 @@ impl<'a> Conversion<'a> {
         self.streamed
     }
 
+    /// The formats of the input and of the result.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::Spec;
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let out = folder.path().join("k.npy");
+    /// let request = Request::new().to(Spec::parse("zN").unwrap()).only("*layers.0*.k_proj.weight");
+    /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    /// assert_eq!(conversion.formats(), ("safetensors", "npy"));
+    /// ```
+    pub fn formats(&self) -> (&'static str, &'static str) {
+        (self.input.format(), self.format.name)
+    }
+
     /// What is lost by it, or was left aside, in sentences without an end.
     ///
     /// ```
@@ -235,6 +309,7 @@ impl<'a> Conversion<'a> {
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         let lost = self.note.iter().filter(|_| self.streamed).filter_map(|_| self.jobs.first());
+        let lost = lost.filter(|job| !job.is_plain());
         let lost = lost.map(|job| {
             let spec = job.to.named.to_spec();
             format!("no layout can be noted beside standard output: it lies as `{spec}`")
@@ -247,7 +322,8 @@ impl<'a> Conversion<'a> {
             let shown = self.format.shown;
             format!("{shown} has no metadata: what the file says beside its tensors is left out ({left})")
         });
-        self.input.warnings().chain(lost).chain(left)
+        let stays = self.stage.as_ref().and_then(|stage| stage.companions.warning());
+        self.input.warnings().chain(lost).chain(left).chain(stays)
     }
 
     /// The path of the result.
@@ -264,8 +340,54 @@ impl<'a> Conversion<'a> {
     /// assert_eq!(conversion.out(), out);
     /// ```
     pub fn out(&self) -> &Path {
-        &self.out
+        self.stage.as_ref().map_or(&self.out, |stage| &stage.out)
     }
+
+    /// The files that go along unchanged, where a folder is converted: those beside its tensors that are no weights.
+    ///
+    /// ```
+    /// use tilewright_files::{Conversion, Reading, Request, open};
+    /// use tilewright_notation::Spec;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let model = folder.path().join("model");
+    /// std::fs::create_dir(&model).unwrap();
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// std::fs::copy(path, model.join("model.safetensors")).unwrap();
+    /// std::fs::write(model.join("config.json"), "{}").unwrap();
+    ///
+    /// let input = open(&model, &Reading::default()).unwrap();
+    /// let out = folder.path().join("columns");
+    /// let request = Request::new().to(Spec::parse("col-major").unwrap());
+    /// let conversion = Conversion::prepare(&input, &out, request).unwrap();
+    /// assert!(conversion.companions().eq([model.join("config.json")]));
+    /// conversion.run(&()).unwrap();
+    /// assert_eq!(std::fs::read(out.join("config.json")).unwrap(), b"{}");
+    /// assert_eq!(open(&out, &Reading::default()).unwrap().tensors().len(), 8);
+    /// ```
+    pub fn companions(&self) -> impl Iterator<Item = &Path> {
+        self.stage.iter().flat_map(|stage| stage.companions.taken.iter().map(PathBuf::as_path))
+    }
+}
+
+/// An error if the result would be the input once more: it was converted already.
+fn check_new(input: &Input, format: &Format, jobs: &[Job], force: bool) -> Result<(), Error> {
+    let of = |job: &Job| input.tensors().get(job.tensor);
+    let anew = |job: &Job| of(job).is_none_or(|tensor| job.says_anew(tensor));
+    if force || input.container_format() != format || jobs.iter().any(anew) {
+        return Ok(());
+    }
+    let noted = |job: &Job| of(job).is_some_and(|tensor| tensor.noted.is_some());
+    let mut so = jobs.iter().filter(|job| job.already_so && noted(job));
+    let Some(first) = so.next() else { return Ok(()) };
+    let (path, spec) = (input.path.display(), first.to.named.to_spec());
+    let more = match so.count() {
+        0 => String::new(),
+        more => format!(", and so do {more} others as asked"),
+    };
+    let name = &first.name;
+    let said =
+        format!("{path} is converted already: tensor {name:?} lies as `{spec}` by its note{more}");
+    Err(Error::converted(said))
 }
 
 /// The name that the one array of an input has in a result of this format, where it gets one.
@@ -295,7 +417,7 @@ pub(crate) fn the_one(
             let said = format!(
                 "{path}: {shown} holds one tensor, and {all} are meant: besides {first:?} such as {second:?}"
             );
-            Err(Error::usage(said).with(&[Remedy::LeaveOut]))
+            Err(Error::usage(said).with(&[Remedy::Name]))
         }
         [] => Err(Error::usage(format!("{path} holds no tensor, {shown} holds one"))),
     }
@@ -312,7 +434,7 @@ pub(crate) fn jobs(
     let ordered = format.orders && input.container_format().orders;
     let (all, only) = (input.tensors().iter().enumerate(), the_one(input, format, request)?);
     let name = array_name(input, format);
-    let mut jobs = Vec::new();
+    let (mut jobs, tables) = (Vec::new(), Tables::new(input));
     for (number, tensor) in all.filter(|(number, _)| only.is_none_or(|only| only == *number)) {
         let mut job = match choice.of(&tensor.name) {
             // What is no array is meant by no layout, unless it is named.
@@ -320,7 +442,14 @@ pub(crate) fn jobs(
                 let why = tensor.refusal.clone().unwrap_or_default();
                 Job::copy(number, tensor, Action::Skip(why))
             }
-            Some(spec) => Job::new(number, (&input.path, tensor), spec, request, ordered)?,
+            Some(spec) => {
+                let job = Job::new(number, (&input.path, tensor), spec, request, ordered)?;
+                match tables.permuted(tensor, &job.from.named, &job.to.named)? {
+                    Some(why) if request.skip_unfit => Job::copy(number, tensor, Action::Skip(why)),
+                    Some(why) => return Err(row_table::refused(why)),
+                    None => job,
+                }
+            }
             None => Job::copy(number, tensor, Action::Copy),
         };
         if let Some(name) = &name {

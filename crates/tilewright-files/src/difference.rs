@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tilewright_fingerprint::Fingerprint;
+
 /// The first difference between a result and its original.
 ///
 /// ```
@@ -41,6 +43,15 @@ pub enum Difference {
         /// The bits that were expected.
         expected: u128,
     },
+    /// The data of the result have another fingerprint than its file records.
+    Record {
+        /// The tensor.
+        tensor: String,
+        /// The fingerprint of the data.
+        is: Fingerprint,
+        /// What is recorded.
+        recorded: Fingerprint,
+    },
     /// The files say different things of a tensor, or of all of them.
     Said {
         /// The tensor, where it is about one.
@@ -67,7 +78,9 @@ impl Difference {
     /// ```
     pub fn tensor(&self) -> Option<&str> {
         match self {
-            Difference::Element { tensor, .. } | Difference::Padding { tensor, .. } => Some(tensor),
+            Difference::Element { tensor, .. }
+            | Difference::Padding { tensor, .. }
+            | Difference::Record { tensor, .. } => Some(tensor),
             Difference::Said { tensor, .. } => tensor.as_deref(),
         }
     }
@@ -82,6 +95,10 @@ impl fmt::Display for Difference {
             Difference::Padding { tensor, offset, is, expected } => write!(
                 f,
                 "tensor {tensor:?} has {is:#x} in the padding at offset {offset}, expected {expected:#x}"
+            ),
+            Difference::Record { tensor, is, recorded } => write!(
+                f,
+                "tensor {tensor:?} has data of fingerprint {is}, and {recorded} is recorded of them"
             ),
             Difference::Said { tensor: Some(tensor), text } => {
                 write!(f, "tensor {tensor:?}: {text}")

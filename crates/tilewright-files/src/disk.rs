@@ -102,6 +102,24 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
+/// Makes a folder that was not there.
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    step("create of a folder")?;
+    fs::create_dir(path)
+}
+
+/// Gives a folder its name, where nothing has that.
+pub(crate) fn rename_folder(from: &Path, to: &Path) -> io::Result<()> {
+    step("rename of a folder")?;
+    fs::rename(from, to)
+}
+
+/// Removes an empty folder.
+pub(crate) fn remove_folder(path: &Path) -> io::Result<()> {
+    step("remove of a folder")?;
+    fs::remove_dir(path)
+}
+
 /// Returns when the names in a folder are on the disk. Where the folder cannot be opened for reading, or
 /// its file system knows no such call, there is nothing to wait for.
 #[cfg(unix)]

@@ -13,6 +13,8 @@ enum Kind {
     Exists,
     /// Input and output are one file.
     SameFile,
+    /// The result would be the input once more.
+    Converted,
     /// The system refused to read or write.
     Io,
     /// The file contradicts its format.
@@ -57,6 +59,14 @@ impl Error {
         Error { kind: Kind::Exists, ..error }.with(&[Remedy::Overwrite])
     }
 
+    /// A folder that a result would have to replace.
+    pub(crate) fn occupied(path: &Path) -> Error {
+        let said =
+            "exists and is no empty folder; what lies in a folder is not replaced, name another";
+        let error = Error::usage(format!("{} {said}", path.display()));
+        Error { kind: Kind::Exists, ..error }
+    }
+
     pub(crate) fn same_file(input: &Path, output: &Path) -> Error {
         let (input, output) = (input.display(), output.display());
         let message = format!("{output} is the input {input} itself; name another output");
@@ -64,6 +74,10 @@ impl Error {
     }
 
     /// Whether the system says that it is not allowed.
+    pub(crate) fn converted(message: String) -> Error {
+        Error { kind: Kind::Converted, ..Error::usage(message) }.with(&[Remedy::Again])
+    }
+
     pub(crate) fn is_forbidden(&self) -> bool {
         self.cause.as_ref().is_some_and(|cause| cause.kind() == io::ErrorKind::PermissionDenied)
     }
@@ -160,7 +174,7 @@ impl Error {
     /// assert!(unnamed.is_usage() && !missing.is_usage());
     /// ```
     pub fn is_usage(&self) -> bool {
-        matches!(self.kind, Kind::Usage | Kind::Exists | Kind::SameFile)
+        matches!(self.kind, Kind::Usage | Kind::Exists | Kind::SameFile | Kind::Converted)
     }
 
     /// Whether reading or writing failed, truncated, corrupt and unsupported files included.
@@ -222,6 +236,7 @@ impl Error {
             Kind::Usage => "usage",
             Kind::Exists => "exists",
             Kind::SameFile => "same-file",
+            Kind::Converted => "converted",
             Kind::Io => "io",
             Kind::Corrupt | Kind::Contradiction => "corrupt",
             Kind::Unsupported | Kind::Unrecognised => "unsupported",

@@ -60,6 +60,8 @@ pub(crate) enum Case {
     NewArrays,
     /// The same over another file.
     OldArrays,
+    /// A folder with a checkpoint and another file.
+    NewFolder,
 }
 
 pub(crate) const CASES: [Case; 12] = [
@@ -77,18 +79,30 @@ pub(crate) const CASES: [Case; 12] = [
     Case::OldArrays,
 ];
 
+/// Those and a folder, which is made whole by one rename.
+const ALL: [Case; 13] = {
+    let mut all = [Case::NewFolder; 13];
+    let mut i = 0;
+    while i < CASES.len() {
+        all[i] = CASES[i];
+        i += 1;
+    }
+    all
+};
+
 impl Case {
     fn is_set(self) -> bool {
-        matches!(self, Case::NewSet | Case::OldSet | Case::MarkedSet)
+        matches!(self, Case::NewSet | Case::OldSet | Case::MarkedSet | Case::NewFolder)
     }
 
     fn force(self) -> bool {
-        let new = [Case::NewSet, Case::NewFile, Case::NewNote, Case::NewTiles, Case::NewArrays];
-        !new.contains(&self)
+        let old = [Case::OldSet, Case::MarkedSet, Case::OldFile, Case::OldNote, Case::NoNote];
+        old.contains(&self) || matches!(self, Case::OldTiles | Case::OldArrays)
     }
 
     fn file(self) -> &'static str {
         match self {
+            Case::NewFolder => "m",
             _ if self.is_set() => "m.safetensors.index.json",
             _ if self.is_in_memory() => "a.npz",
             _ => "a.npy",
@@ -141,6 +155,10 @@ fn make(folder: &Path, case: Case, shards: [&str; 2], seed: u8) {
     fs::write(folder.join(a), safetensors("a", seed)).unwrap();
     fs::write(folder.join(b), safetensors("b", seed + 100)).unwrap();
     let index = format!(r#"{{"weight_map":{{"a":"{a}","b":"{b}"}}}}"#);
+    if case == Case::NewFolder {
+        fs::write(folder.join("config.json"), "{}").unwrap();
+        return fs::write(folder.join("m.safetensors.index.json"), index).unwrap();
+    }
     fs::write(folder.join(case.file()), index).unwrap();
 }
 
@@ -159,7 +177,8 @@ pub(crate) fn prepare(case: Case) -> TempDir {
     make(&input, case, ["1.safetensors", "2.safetensors"], 1);
     fs::create_dir(&out).unwrap();
     match case {
-        Case::NewSet | Case::NewFile | Case::NewNote | Case::NewTiles | Case::NewArrays => {}
+        Case::NewSet | Case::NewFile | Case::NewNote => {}
+        Case::NewTiles | Case::NewArrays | Case::NewFolder => {}
         Case::OldNote | Case::NoNote => {
             make(&folder.path().join("old"), case, ["", ""], 50);
             let old = open(folder.path().join("old").join(case.file()), &Reading::default());
@@ -183,7 +202,11 @@ pub(crate) fn run(folder: &Path, case: Case) -> Result<Report, Error> {
     if case.is_in_memory() {
         return write(&out, 1, request);
     }
-    let input = open(folder.join("in").join(case.file()), &Reading::default())?;
+    let path = match case {
+        Case::NewFolder => folder.join("in"),
+        _ => folder.join("in").join(case.file()),
+    };
+    let input = open(path, &Reading::default())?;
     Conversion::prepare(&input, out, request)?.run(&())
 }
 
@@ -199,9 +222,13 @@ pub(crate) fn seen(folder: &Path, case: Case) -> Seen {
     if !out.exists() {
         return Seen::Nothing;
     }
+    if case == Case::NewFolder {
+        assert_eq!(fs::read(out.join("config.json")).unwrap(), b"{}");
+        assert_eq!(fs::read_dir(&out).unwrap().count(), 4);
+    }
     let input = open(&out, &Reading::default()).unwrap();
     let bytes = |tensor| input.bytes(tensor, 1 << 20).unwrap();
-    let layout = |tensor: &Tensor| tensor.layout().to_spec();
+    let layout = |tensor: &Tensor| format!("{} {:?}", tensor.layout().to_spec(), tensor.recorded());
     Seen::Tensors(
         input.tensors().iter().map(|it| (it.name().into(), layout(it), bytes(it))).collect(),
     )
@@ -216,7 +243,7 @@ fn rest(folder: &Path, case: Case) -> Vec<PathBuf> {
     if !case.is_set() && own[0].exists() && is_noted(&own[0]) {
         own.push(note::path_of(&own[0]));
     }
-    if case.is_set() && own[0].exists() {
+    if case.is_set() && case != Case::NewFolder && own[0].exists() {
         let input = open(&own[0], &Reading::default()).unwrap();
         own.extend(input.files().map(Path::to_path_buf));
     }
@@ -255,13 +282,13 @@ fn child() {
     let Ok(folder) = env::var(FOLDER) else { return };
     let number = |name| env::var(name).unwrap().parse::<usize>().unwrap();
     fault::after(number(CALL) as u64, Fault::Exit(KILLED));
-    run(Path::new(&folder), CASES[number(CASE)]).unwrap();
+    run(Path::new(&folder), ALL[number(CASE)]).unwrap();
 }
 
 #[test]
 fn a_killed_run_leaves_the_new_result_or_the_old_one_whole() {
     let _alone = alone();
-    for (number, case) in CASES.into_iter().enumerate() {
+    for (number, case) in ALL.into_iter().enumerate() {
         let (before, after, calls) = states(case);
         let (mut old, mut new) = (0, 0);
         for call in 0..calls {
@@ -291,7 +318,7 @@ fn a_killed_run_leaves_the_new_result_or_the_old_one_whole() {
 #[test]
 fn a_failing_call_is_an_error_and_leaves_the_new_result_or_the_old_one_whole() {
     let _alone = alone();
-    for case in CASES {
+    for case in ALL {
         let (before, after, calls) = states(case);
         for (call, more) in (0..calls).flat_map(|call| [(call, 0), (call, u64::MAX)]) {
             let folder = prepare(case);

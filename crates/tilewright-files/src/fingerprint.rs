@@ -15,7 +15,7 @@ use tilewright_core::{ByteOrder, Dtype};
 use tilewright_fingerprint::{Array, Entry, Fingerprint, Key, Windows, all};
 
 use crate::{
-    Collection, Error, Input, Tensor, Watch, budget::zeros, held::Held, source::Source,
+    Collection, Error, Input, Tensor, Watch, budget::zeros, crew::Crew, held::Held, source::Source,
     watch::go_on,
 };
 
@@ -114,6 +114,9 @@ pub(crate) struct Data<'a> {
     name: &'a str,
     pub(crate) held: &'a Held,
     order: ByteOrder,
+    /// The bytes of a window, and how many threads read.
+    window: u64,
+    threads: usize,
     part: Option<Vec<Range<u64>>>,
     dims: Option<Vec<usize>>,
 }
@@ -122,7 +125,16 @@ impl<'a> Data<'a> {
     pub(crate) fn of(input: &'a Input, tensor: &'a Tensor) -> Result<Data<'a>, Error> {
         let (source, at) = input.place(tensor)?;
         let (held, len, name) = (&tensor.held, tensor.len, tensor.name.as_str());
-        Ok(Data { source, at, len, name, held, order: held.order, part: None, dims: None })
+        let threads = if len < SHARED { 1 } else { threads() };
+        let (window, order, part, dims) = (WINDOW, held.order, None, None);
+        Ok(Data { source, at, len, name, held, order, window, threads, part, dims })
+    }
+
+    /// The same, read by the threads of a crew, within its memory.
+    pub(crate) fn by(&self, crew: Crew<'_>) -> Result<Data<'a>, Error> {
+        let threads = crew.members(self.len);
+        let window = WINDOW.min(crew.budget().limit() / threads as u64);
+        Ok(Data { window, threads, ..self.clone() })
     }
 
     /// A box of coordinates of what is moved as one.
@@ -155,7 +167,7 @@ impl<'a> Data<'a> {
             if let Some(dims) = &self.dims {
                 array = array.dims_as(dims)?;
             }
-            array.windows(WINDOW, key)
+            array.windows(self.window, key)
         };
         made().map_err(|error| self.error(error))
     }
@@ -167,10 +179,9 @@ impl<'a> Data<'a> {
             read: AtomicU64::new(0),
             stop: AtomicBool::new(false),
         };
-        let more = if self.len < SHARED { 0 } else { threads() - 1 };
         thread::scope(|scope| {
             let run = || reading.sum(&|| Ok(()));
-            let others: Vec<_> = (0..more).map(|_| scope.spawn(run)).collect();
+            let others: Vec<_> = (1..self.threads).map(|_| scope.spawn(run)).collect();
             let told = AtomicU64::new(0);
             let own = reading.sum(&|| {
                 let now = reading.read.load(Ordering::Relaxed);
@@ -183,6 +194,15 @@ impl<'a> Data<'a> {
             watch.advance(reading.read.load(Ordering::Relaxed) - told.load(Ordering::Relaxed));
             Ok(sums.into_iter().sum())
         })
+    }
+}
+
+/// A watcher who can stop a run, and hears nothing of it: what is read a second time was told.
+pub(crate) struct Quiet<'a>(pub(crate) &'a dyn Watch);
+
+impl Watch for Quiet<'_> {
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
     }
 }
 

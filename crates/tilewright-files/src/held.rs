@@ -72,6 +72,14 @@ impl Held {
         if order.is_big() && self.blocks.is_some() {
             return Err(format!("blocks of {} have no order of bytes", self.dtype));
         }
+        if let Some(words) = self.named.stored_as().filter(|words| words.bits() > 8)
+            && order.is_big()
+        {
+            return Err(format!(
+                "words of {} that hold elements have the lowest byte first, and these the highest; make the array little-endian first",
+                words.dtype()
+            ));
+        }
         self.order = order;
         // A text says the order where it is not the usual one.
         let wide = order.is_big() && dtype::number_bytes(self.dtype, self.bits) > 1;

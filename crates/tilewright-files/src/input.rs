@@ -26,6 +26,8 @@ pub struct Input {
     pub(crate) opened: Opened,
     /// What was found beside the file and left aside.
     pub(crate) warning: Option<String>,
+    /// The folder that was opened, where it was one.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 impl Input {

@@ -3,13 +3,15 @@
 use std::{path::Path, sync::Arc};
 
 use tilewright_core::{ByteOrder, Fill, Remedy};
+use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
 use crate::{
-    Error, Reading, Request, Tensor, dtype,
+    Error, Reading, Request, Tensor, container, dtype,
     held::{Held, check_width, width_in},
     order, reading,
+    record::{self, Record},
     shares::Shares,
 };
 
@@ -65,6 +67,7 @@ pub struct Job {
     pub(crate) kernel: String,
     pub(crate) action: Action,
     pub(crate) already_so: bool,
+    pub(crate) record: Record,
 }
 
 impl Job {
@@ -258,6 +261,7 @@ impl Job {
             kernel: "copy".into(),
             action,
             already_so: false,
+            record: tensor.recorded().map_or(Record::None, Record::Kept),
         }
     }
 
@@ -280,9 +284,12 @@ impl Job {
         };
         let fill = stored_fill(name, &to)?;
         let same = from.layout() == to.layout() && (from.bits, from.order) == (to.bits, to.order);
-        if same && to.padding_bytes() == 0 {
+        let record = recorded(tensor, &from, &to);
+        // A conversion has filled the padding of what is noted.
+        let filled = tensor.noted.is_some() && to.named.fill() == tensor.fill();
+        if same && (to.padding_bytes() == 0 || filled) {
             let copy = Job::copy(number, tensor, Action::Copy);
-            return Ok(Job { from, to, fill, already_so: true, ..copy });
+            return Ok(Job { from, to, fill, already_so: true, record, ..copy });
         }
         let plan = match plan(name, &from, &to, fill) {
             Ok(plan) => plan,
@@ -296,7 +303,7 @@ impl Job {
             .map_err(|error| unplanned(name, &error))?;
         let bytes_out = plan.dst_bytes();
         let moved = Job::copy(number, tensor, Action::Convert);
-        Ok(Job { from, to, fill, bytes_out, kernel, ..moved })
+        Ok(Job { from, to, fill, bytes_out, kernel, record, ..moved })
     }
 
     /// The bytes whose order is reversed as they are read; 1 for none.
@@ -312,9 +319,32 @@ impl Job {
         self.action == Action::Convert || !same()
     }
 
+    /// The fingerprint that the input records of the data as this job reads them.
+    pub(crate) fn promised(&self, tensor: &Tensor) -> Option<Fingerprint> {
+        promised(tensor, &self.from)
+    }
+
     /// Whether the result is what a file without notes holds: dense and row-major.
     pub(crate) fn is_plain(&self) -> bool {
         order::is_row_major(&self.to.named)
+    }
+}
+
+/// The fingerprint that is recorded of a tensor's data, if these are read as the file holds them.
+fn promised(tensor: &Tensor, from: &Held) -> Option<Fingerprint> {
+    let read = |held: &Held| (held.dtype, held.order);
+    tensor.recorded().filter(|_| read(&tensor.held) == read(from))
+}
+
+/// What is recorded of the data of a tensor that is read and written so.
+fn recorded(tensor: &Tensor, from: &Held, to: &Held) -> Record {
+    let own = promised(tensor, from);
+    let unchanged = Arc::ptr_eq(&to.named, &tensor.held.named)
+        || to.named.to_spec() == tensor.held.named.to_spec();
+    match own {
+        Some(own) if unchanged || !record::is_summed(from) => Record::Kept(own),
+        None if unchanged && tensor.noted.is_some() || !record::is_summed(from) => Record::None,
+        _ => Record::Summed,
     }
 }
 
@@ -363,8 +393,12 @@ pub(crate) fn read_as(tensor: &Tensor, reading: &Reading) -> Result<Held, Unfit>
     if let Some(refusal) = &tensor.refusal {
         return Err(Unfit { said: format!("tensor {name:?}: {refusal}"), refused: true });
     }
-    reading::reread(&tensor.held, name, tensor.len, reading)
-        .map_err(|said| Unfit { said, refused: false })
+    let unfit = |said| Unfit { said, refused: false };
+    if tensor.noted.is_none() {
+        return reading::reread(&tensor.held, name, tensor.len, reading).map_err(unfit);
+    }
+    let note = || format!("the metadata {:?}", container::layout_key(name));
+    reading::reread_noted(&tensor.held, name, tensor.len, reading, &note).map_err(unfit)
 }
 
 /// How a tensor is read, and the layout asked for.
@@ -411,7 +445,8 @@ pub(crate) fn target(
             return Err(Error::usage(said).with(error.remedy().as_slice()));
         }
     };
-    let bits = match named.explicit_bits() {
+    let stored = named.stored_as().and(named.element_bits());
+    let bits = match named.explicit_bits().or(stored) {
         Some(bits) => bits,
         // A layout that names its own element type says its width as well; any other keeps the width.
         None if names_dtype(spec) => width_in(&named).unwrap_or(from.bits),

@@ -9,6 +9,7 @@ use std::sync::{
     mpsc::{Receiver, Sender},
 };
 
+use tilewright_fingerprint::Fingerprint;
 use tilewright_relayout::{Chunk, Read, Tile};
 
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
     origin::Origin,
     pool::Pool,
     shares::Shares,
-    work::{Part, Queue, Work},
+    work::{Part, Queue, Summed, Work},
 };
 
 /// The most bytes read between two looks at whether to stop.
@@ -38,6 +39,8 @@ pub(crate) enum Said<'c, 'b> {
     Placed,
     /// Bytes of the input as they are.
     Copy { source: Origin<'c>, at: u64, len: u64 },
+    /// What a window of the data that the job of this number reads sums up to.
+    Sum(usize, Fingerprint),
     /// Nothing more of this number.
     Done,
     /// Something went wrong here.
@@ -137,6 +140,7 @@ impl<'c, 'b> Lane<'c, 'b> {
                 }
                 Work::Tile(part, tile) => self.tile(&part, tile)?,
                 Work::Placed => self.say(Said::Placed)?,
+                Work::Sum(summed) => self.sum(&summed)?,
             }
         }
         self.send()
@@ -212,6 +216,19 @@ impl<'c, 'b> Lane<'c, 'b> {
         let (buffer, _) = self.piece.take().ok_or(End::Stopped)?;
         self.away += 1;
         self.say(Said::Tile(buffer, tile))
+    }
+
+    /// Reads a window of the source and sums it.
+    fn sum(&mut self, summed: &Summed<'_>) -> Result<(), End> {
+        self.go_on()?;
+        if let Some(sum) = summed.in_memory()? {
+            return self.say(Said::Sum(summed.number, sum));
+        }
+        let mut src = self.source(summed.len(), 0, 0)?;
+        let bytes = src.get_mut(..summed.len() as usize).ok_or(End::Stopped)?;
+        let sum = summed.through(bytes)?;
+        self.src = Some(src);
+        self.say(Said::Sum(summed.number, sum))
     }
 
     /// Fills a buffer by reads of a tensor.

@@ -3,9 +3,9 @@
 //! | want | call |
 //! |---|---|
 //! | what a file holds | [`open`], [`Input::tensors`] |
-//! | every tensor in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
+//! | every tensor of a file or a folder in another layout | [`Request`], [`Conversion::prepare`], [`Conversion::run`] |
 //! | what that would do | [`Conversion::jobs`] |
-//! | whether a result is right | [`verify`] |
+//! | whether a result is right | [`verify`], without its original [`verify_recorded`] |
 //! | a fingerprint of the data that no layout changes | [`Collection::fingerprints`] |
 //! | whether two files or folders hold the same arrays | [`same_data`](fn@same_data) |
 //! | arrays in memory, written to a file in any layouts | [`Writer`] |
@@ -56,6 +56,7 @@ mod error;
 #[cfg(test)]
 mod faults;
 mod fingerprint;
+mod folder;
 mod globs;
 mod held;
 mod input;
@@ -81,8 +82,10 @@ mod place;
 mod pool;
 mod reader;
 mod reading;
+mod record;
 mod report;
 mod request;
+mod row_table;
 mod rows;
 mod run;
 mod same_data;
@@ -92,12 +95,14 @@ mod sink;
 mod slabs;
 mod source;
 mod space;
+mod stage;
 mod stamp;
 mod sweep;
 mod temporary;
 mod tensor;
 mod tied;
 mod verify;
+mod verify_recorded;
 mod watch;
 mod whole;
 mod word;
@@ -122,6 +127,7 @@ pub use same_data::{Alike, Apart, Divergence, same_data};
 pub use tensor::{Piece, Tensor};
 pub use tilewright_fingerprint::{Fingerprint, Key};
 pub use verify::{Verdict, verify};
+pub use verify_recorded::{Checked, verify_recorded};
 pub use watch::Watch;
 pub use whole::write;
 pub use writer::Writer;

@@ -178,7 +178,8 @@ fn lost_power_leaves_the_new_result_or_the_old_one_whole() {
         let mut world = World::of(&folder.path().join("out"));
         let done = trace::of(|| run(folder.path(), case).unwrap());
         let placed = done.iter().filter(|done| matches!(done, Done::Place(..))).count();
-        assert_eq!(placed > 0, case.is_tiled(), "{case:?}");
+        // Fingerprints are put into headers at their places.
+        assert!(placed > 0 || !case.is_tiled(), "{case:?}");
         let calls = numbered(&mut world, done);
         let after = seen(folder.path(), case);
         let (mut old, mut new) = (0, 0);

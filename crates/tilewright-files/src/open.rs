@@ -11,6 +11,7 @@ use tilewright_core::Remedy;
 use crate::{
     Error, Input, Reading, Watch,
     container::{self, Format, Opening, RAW},
+    folder,
     note::{self, Found},
     place::Place,
     source::Source,
@@ -18,7 +19,8 @@ use crate::{
 };
 
 /// Opens a file: by the prefix of its format (`raw:PATH`, `npy:PATH` …), or by what its extension names, or else what
-/// its first bytes show. Headers are read and checked, tensors are not.
+/// its first bytes show. Headers are read and checked, tensors are not. A folder is opened by its one index of shards,
+/// else by its one file of named tensors.
 ///
 /// A file of one array (npy, raw) is read as `reading` says. In safetensors files every tensor says
 /// itself what it is, and is opened as that; a conversion may still read some of them otherwise
@@ -35,7 +37,7 @@ use crate::{
 /// assert_eq!(input.format(), "safetensors");
 /// assert!(input.tensors().iter().all(|tensor| tensor.dtype().name() == "f32"));
 /// let error = open(env!("CARGO_MANIFEST_DIR"), &Reading::default()).unwrap_err();
-/// assert!(error.is_io() && error.to_string().contains("directory"));
+/// assert!(error.is_usage() && error.to_string().contains("holds no checkpoint"));
 /// ```
 pub fn open(path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
     open_place(&Place::parse(path.as_ref()), reading, &())
@@ -66,9 +68,11 @@ pub(crate) fn open_place(
     reading: &Reading,
     watch: &dyn Watch,
 ) -> Result<Input, Error> {
+    let folder = folder::is_folder(place).then(|| place.path.clone());
+    let place = folder::opened(place.clone())?;
     let source = Source::open(&place.path)?;
     let format = place.format.map_or_else(|| container::recognised(&source), Ok)?;
-    open_as(format, source, reading, watch)
+    Ok(Input { folder, ..open_as(format, source, reading, watch)? })
 }
 
 /// Opens a regular file that is open already, as standard input may be; `path` says its kind, or does not,
@@ -128,8 +132,8 @@ pub(crate) fn open_as(
     reading: &Reading,
     watch: &dyn Watch,
 ) -> Result<Input, Error> {
-    let folder = temporary::folder(source.path()).to_path_buf();
-    open_with(format, source, reading, Some(&|name| folder.join(name)), watch)
+    let beside = temporary::folder(source.path()).to_path_buf();
+    open_with(format, source, reading, Some(&|name| beside.join(name)), watch)
 }
 
 /// The same, where `beside` knows the paths of the files beside it.
@@ -147,7 +151,7 @@ pub(crate) fn open_with(
         None => Found::default(),
     };
     let opened = (format.open)(Opening { source, reading, watch, note: &texts, beside })?;
-    Ok(Input { path, opened, warning })
+    Ok(Input { path, opened, warning, folder: None })
 }
 
 /// An error if dims or a type are said that nothing would ask for: most formats say them, unless the

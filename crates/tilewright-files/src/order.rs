@@ -3,7 +3,7 @@
 //!
 //! A file stores an array under its [storage shape](Named::storage_shape). Files of earlier versions store it under the
 //! digits of its map, whatever the layout was called: XLA's tiles without digits of extent 1, bare maps with them. They
-//! are read as well.
+//! are read as well. What is stored as words has the shape of the words.
 
 use tilewright_core::{Pattern, TensorLayout};
 use tilewright_notation::Named;
@@ -12,13 +12,16 @@ use tilewright_notation::Named;
 /// (zN of one block) is another box, and a reader of that format looks for it.
 pub(crate) fn is_row_major(named: &Named) -> bool {
     let layout = named.layout();
-    is_dense(layout, &mut (0..layout.rank()).rev()) && named.storage_shape() == layout.extents()
+    named.stored_as().is_none()
+        && is_dense(layout, &mut (0..layout.rank()).rev())
+        && named.storage_shape() == layout.extents()
 }
 
 /// Whether the storage is the box of the dims in reverse, the first fastest.
 pub(crate) fn is_col_major(named: &Named) -> bool {
     let layout = named.layout();
-    is_dense(layout, &mut (0..layout.rank()))
+    named.stored_as().is_none()
+        && is_dense(layout, &mut (0..layout.rank()))
         && named.storage_shape().iter().eq(layout.extents().iter().rev())
 }
 

@@ -1,8 +1,9 @@
 //! A file that is being written: bytes in order, or within a room in any order, with progress and interruption.
 
-use std::{io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
 use flate2::Crc;
+use tilewright_fingerprint::Fingerprint;
 use tilewright_relayout::Write;
 
 use crate::{
@@ -34,6 +35,10 @@ pub(crate) struct Output<'a> {
     /// The checksum of what is written, while one is made, and those that are made.
     sum: Option<Crc>,
     sums: Vec<u32>,
+    /// Fingerprints of data, by jobs.
+    data: BTreeMap<usize, Fingerprint>,
+    /// Where fingerprints stand, of which jobs, and as what they were written.
+    early: Vec<(u64, usize, Fingerprint)>,
     written: u64,
     begun: u64,
     room: Room,
@@ -56,8 +61,22 @@ impl<'a> Output<'a> {
         budget: &'a Budget,
     ) -> Output<'a> {
         let (through, sum, sums) = (None, None, Vec::new());
+        let (data, early) = (BTreeMap::new(), Vec::new());
         let room = Room::default();
-        Output { sink, path, watch, budget, through, sum, sums, written: 0, begun: 0, room }
+        Output {
+            sink,
+            path,
+            watch,
+            budget,
+            through,
+            sum,
+            sums,
+            data,
+            early,
+            written: 0,
+            begun: 0,
+            room,
+        }
     }
 
     pub(crate) fn path(&self) -> &'a Path {
@@ -92,7 +111,36 @@ impl<'a> Output<'a> {
                 let bytes = make(&self.sums);
                 self.write(&bytes)?;
             }
+            Section::Data(number) => self.data(*number)?,
             Section::Tensor(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Counts a part of the data that the job of this number reads.
+    pub(crate) fn summed(&mut self, number: usize, part: Fingerprint) {
+        *self.data.entry(number).or_default() += part;
+    }
+
+    /// The fingerprints of the data that were summed, by the numbers of their jobs.
+    pub(crate) fn fingerprints(&self) -> &BTreeMap<usize, Fingerprint> {
+        &self.data
+    }
+
+    fn data(&mut self, number: usize) -> Result<(), Error> {
+        let known = self.data.get(&number).copied().unwrap_or_default();
+        self.early.push((self.written, number, known));
+        self.write(known.to_string().as_bytes())
+    }
+
+    /// Puts fingerprints in their places that were not known when these were written.
+    pub(crate) fn complete(&mut self) -> Result<(), Error> {
+        for (at, number, written) in std::mem::take(&mut self.early) {
+            let known = self.data.get(&number).copied().unwrap_or_default();
+            if known != written {
+                let placed = self.sink.place(known.to_string().as_bytes(), at);
+                placed.map_err(|cause| Error::io(self.path, "write", cause))?;
+            }
         }
         Ok(())
     }

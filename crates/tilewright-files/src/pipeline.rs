@@ -20,7 +20,7 @@ use crate::{
     output::Output,
     pool::Pool,
     shares::Shares,
-    work::Queue,
+    work::{Pass, Queue},
 };
 
 /// How long the watcher is not asked while nothing comes.
@@ -29,13 +29,13 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Writes the sections of a file.
 pub(crate) fn write(
     conversion: &Conversion<'_>,
-    sections: &[Section],
+    (sections, pass): (&[Section], Pass),
     output: &mut Output<'_>,
     budget: &Budget,
     pool: &Pool,
 ) -> Result<(), Error> {
     let shares = Shares::of(budget.limit());
-    let queue = Mutex::new(Queue::new(conversion, sections, shares, output.is_placed()));
+    let queue = Mutex::new(Queue::new(conversion, sections, shares, (output.is_placed(), pass)));
     let stop = AtomicBool::new(false);
     let road = Road { queue: &queue, stop: &stop, shares, pool, budget };
     let written = thread::scope(|scope| {
@@ -95,6 +95,7 @@ fn in_order<'b>(
                 }
                 Said::Placed => output.placed()?,
                 Said::Section(section) => output.section(section)?,
+                Said::Sum(number, sum) => output.summed(number, sum),
                 Said::Copy { source, at, len } => output.copy(source, at, len)?,
                 Said::Failed(error) => return Err(error),
                 Said::Done => {

@@ -3,7 +3,10 @@
 use tilewright_core::{ByteOrder, Dtype, TensorLayout};
 use tilewright_notation::{Named, Spec};
 
-use crate::held::{Held, check_width, width};
+use crate::{
+    held::{Held, check_width, width},
+    order,
+};
 
 /// What a file cannot say about itself: raw bytes need a layout, raw elements a type.
 ///
@@ -141,6 +144,10 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
     let dims = reading.dims.as_deref();
     let (held, said) = match &reading.from {
         Some(spec) => {
+            let said = if spec.is_concrete() { reading.dtype } else { Some(dtype) };
+            if let Some(named) = in_words(own, spec, dims, said).map_err(wrong)? {
+                return of_words(own, named, len, reading).map_err(about);
+            }
             let dims = if spec.is_concrete() { dims } else { dims.or(Some(own.dims())) };
             let rank = dims.map_or(0, <[u64]>::len);
             if dims.is_some() && !spec.fits(rank) {
@@ -171,6 +178,61 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
     let order = reading.order_of(said).map_err(about)?.unwrap_or(own.order);
     let held = held.ordered(order).map_err(about)?;
     check_bytes(&held, len).map_err(about)?;
+    Ok(held)
+}
+
+/// The same of a tensor whose layout is noted: read in another one its elements would be taken apart twice, so that is
+/// refused. `note` says where the note is.
+pub(crate) fn reread_noted(
+    own: &Held,
+    name: &str,
+    len: u64,
+    reading: &Reading,
+    note: &dyn Fn() -> String,
+) -> Result<Held, String> {
+    let held = reread(own, name, len, reading)?;
+    let (one, other) = (own.layout(), held.layout());
+    let alike = one == other || one.same_function(other).unwrap_or(true);
+    // What is row-major is so under other dims.
+    let plain = order::is_row_major(&own.named) && order::is_row_major(&held.named);
+    if own.bits == held.bits && one.capacity() == other.capacity() && (alike || plain) {
+        return Ok(held);
+    }
+    let (is, asked) = (own.named.to_spec(), held.named.to_spec());
+    Err(format!(
+        "tensor {name:?} lies as `{is}` by {}, and is to be read as `{asked}`; leave out how it lies, or remove the note",
+        note()
+    ))
+}
+
+/// The layout of a tensor whose own elements are words that hold those of the layout.
+fn in_words(
+    own: &Held,
+    spec: &Spec,
+    dims: Option<&[u64]>,
+    dtype: Option<Dtype>,
+) -> Result<Option<Named>, tilewright_notation::Error> {
+    // What the file says of its elements, in order. Bytes may stand for any storage, in any shape: they are words where
+    // the layout says so, or needs their shape.
+    let plain = own.together() == 1
+        && own.dtype.packed_bits() == Some(own.bits)
+        && order::is_row_major(&own.named);
+    let known = spec.is_concrete() || dims.is_some();
+    let known = known && spec.words_dtype().is_none() && own.bits == 8;
+    match plain && !known {
+        true => spec.in_words((own.dtype, own.dims()), dims, dtype),
+        false => Ok(None),
+    }
+}
+
+/// A tensor of `len` bytes in a layout that says its words.
+fn of_words(own: &Held, named: Named, len: u64, reading: &Reading) -> Result<Held, String> {
+    let (Some(dtype), Some(bits)) = (named.dtype(), named.element_bits()) else {
+        return Err(format!("{} says no element type", named.name()));
+    };
+    let order = reading.order_of(named.byte_order())?.unwrap_or(own.order);
+    let held = Held::of(&named, dtype, bits, named.fill())?.ordered(order)?;
+    check_bytes(&held, len)?;
     Ok(held)
 }
 

@@ -35,6 +35,7 @@ pub struct Request {
     pub(crate) memory: u64,
     pub(crate) force: bool,
     pub(crate) skip_unfit: bool,
+    pub(crate) store: Option<Dtype>,
 }
 
 impl Default for Request {
@@ -50,6 +51,7 @@ impl Default for Request {
             memory: DEFAULT_MEMORY,
             force: false,
             skip_unfit: false,
+            store: None,
         }
     }
 }
@@ -237,6 +239,45 @@ impl Request {
     pub fn order(mut self, order: ByteOrder) -> Request {
         self.reading.order = Some(order);
         self
+    }
+
+    /// Stores what is converted as words of this type, whose shape follows from the layout: elements of 4 bits as `s32`.
+    /// It is said once for all layouts that are asked for; `MARLIN as s32` says it in a layout.
+    ///
+    /// ```
+    /// # use tilewright_files::{Conversion, Reading, Request, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("layer.npy");
+    /// # let header = "{'descr': '<i4', 'fortran_order': False, 'shape': (8, 64), }";
+    /// # let head = [&b"\x93NUMPY\x01\x00"[..], &(header.len() as u16).to_le_bytes(), header.as_bytes()].concat();
+    /// # std::fs::write(&path, [&head[..], &[7; 8 * 64 * 4]].concat()).unwrap();
+    /// # let spec = |text| Spec::parse(text).unwrap();
+    /// let request = Request::new().from(spec("GPTQ")).dtype(dtype("u4").unwrap()).to(spec("MARLIN"));
+    /// let request = request.store(dtype("s32").unwrap());
+    /// let input = open(&path, request.reading()).unwrap();
+    /// let conversion = Conversion::prepare(&input, folder.path().join("marlin.npy"), request).unwrap();
+    /// let job = &conversion.jobs()[0];
+    /// assert_eq!(job.from().to_spec(), "u4[64,64]E(4) GPTQ as s32[8,64]");
+    /// assert_eq!(job.to().to_spec(), "u4[64,64]E(4) MARLIN as s32[4,128]");
+    /// ```
+    #[must_use]
+    pub fn store(mut self, dtype: Dtype) -> Request {
+        self.store = Some(dtype);
+        self
+    }
+
+    /// The same with its layouts spelled as the words that are asked for.
+    pub(crate) fn spelled(mut self) -> Result<Request, Error> {
+        let Some(dtype) = self.store.take() else { return Ok(self) };
+        let spelled = |spec: &Spec| {
+            spec.stored_as(dtype)
+                .map_err(|error| Error::usage(format!("stored as {dtype}: {error}")))
+        };
+        self.to = self.to.as_ref().map(spelled).transpose()?;
+        let rules = self.rules.iter().map(|(glob, spec)| Ok((glob.clone(), spelled(spec)?)));
+        self.rules = rules.collect::<Result<_, Error>>()?;
+        Ok(self)
     }
 
     /// What padding holds, where the layouts do not say it; zero bytes where nothing says anything.

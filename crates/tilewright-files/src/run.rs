@@ -1,12 +1,14 @@
 //! Running a conversion: temporaries, headers, tensors, the rename.
 
-use std::{borrow::Cow, io::Write, path::Path};
+use std::{borrow::Cow, collections::BTreeMap, io::Write, path::Path};
+
+use tilewright_fingerprint::Fingerprint;
 
 use crate::{
     Conversion, Error, Report, Watch,
     access::Access,
     budget::Budget,
-    container::{Section, Target},
+    container::{self, Section, Target},
     crew::Crew,
     destination::STREAM,
     job::total_bytes,
@@ -14,6 +16,7 @@ use crate::{
     output::Output,
     pipeline,
     pool::Pool,
+    record::Record,
     set,
     sink::{self, Sink, Stream, Wrap},
     source::Source,
@@ -21,6 +24,7 @@ use crate::{
     temporary::{self, Temporary},
     verify,
     watch::go_on,
+    work::Pass,
 };
 
 impl Conversion<'_> {
@@ -84,7 +88,11 @@ pub(crate) fn run(
     }
     conversion.input.check_sums(watch)?;
     let means = Means::new(conversion, watch);
-    let verified = files(conversion, means.bytes, wrap, &means)?;
+    let write = || files(conversion, means.bytes, wrap, &means);
+    let verified = match &conversion.stage {
+        Some(stage) => stage.filled(watch, write)?,
+        None => write()?,
+    };
     Ok(means.report(conversion, verified))
 }
 
@@ -145,32 +153,35 @@ fn files(
         note::sweep(&conversion.out)?;
     }
     space::check(&conversion.out, bytes)?;
-    let (mut done, mut sum) = (Vec::new(), None);
+    let (mut done, mut sum, mut data) = (Vec::new(), None, BTreeMap::new());
     for (number, target) in set::targets(conversion)?.iter().enumerate() {
         let usual = set::usual_path(&target.path);
         let temporary =
             Temporary::create(&target.path, &usual, &access(conversion, number, &usual))?;
-        sum = write_to(conversion, target, &target.path, wrap(temporary.writer()?), means)?;
+        let sink = wrap(temporary.writer()?);
+        let written = write_to(conversion, target, &target.path, sink, means)?;
+        sum = written.sum;
+        data.extend(written.data);
         done.push(temporary);
     }
     let verified = match conversion.request.verify {
         true => {
             let crew = Crew::new(means.watch, &means.budget, conversion.request.threads);
-            Some(verify::written(conversion, &done, crew)?)
+            Some(verify::written(conversion, &done, &data, crew)?)
         }
         false => None,
     };
     go_on(means.watch)?;
     conversion.input.check_unchanged()?;
-    commit(conversion, done, sum, means.watch)?;
+    commit(conversion, done, (sum, &data), means.watch)?;
     Ok(verified)
 }
 
-/// Gives the finished files their names; `sum` is the checksum of one that is noted.
+/// Gives the finished files their names; `sum` is the checksum of one that is noted, `data` are the fingerprints.
 fn commit(
     conversion: &Conversion<'_>,
     mut done: Vec<Temporary>,
-    sum: Option<u32>,
+    (sum, data): (Option<u32>, &BTreeMap<usize, Fingerprint>),
     watch: &dyn Watch,
 ) -> Result<(), Error> {
     let force = conversion.request.force;
@@ -180,7 +191,9 @@ fn commit(
         (Some(file), None) => note::persist_plain(file, force, watch),
         (Some(file), Some(noted)) => {
             let access = access(conversion, 0, &conversion.out);
-            note::persist(file, noted, &access, force, watch)
+            let (texts, sum) = noted;
+            let texts = container::noted_with(texts, data.get(&0));
+            note::persist(file, (&texts, sum), &access, force, watch)
         }
     }
 }
@@ -196,14 +209,22 @@ fn access(conversion: &Conversion<'_>, number: usize, usual: &Path) -> Access {
     Access::of(&old, file.or(opened.index.as_ref()).and_then(Source::facts))
 }
 
-/// Writes header and tensors of a target, and brings them to the disk; the last checksum that is made of them.
+/// What was written.
+struct Written {
+    /// The last checksum that was made of the bytes.
+    sum: Option<u32>,
+    /// The fingerprints of the data that were summed, by the numbers of their jobs.
+    data: BTreeMap<usize, Fingerprint>,
+}
+
+/// Writes header and tensors of a target, and brings them to the disk.
 fn write_to(
     conversion: &Conversion<'_>,
     target: &Target,
     path: &Path,
     sink: Box<dyn Sink + '_>,
     means: &Means<'_>,
-) -> Result<Option<u32>, Error> {
+) -> Result<Written, Error> {
     let mut output = Output::new(sink, path, means.watch, &means.budget);
     let mut sections = Cow::from(&target.sections);
     if conversion.note.is_some() && !conversion.streamed {
@@ -211,9 +232,50 @@ fn write_to(
         sections.to_mut().insert(0, Section::Begin);
         sections.to_mut().push(Section::End);
     }
-    pipeline::write(conversion, &sections, &mut output, &means.budget, &means.pool)?;
+    // The header of a stream is gone before the data pass: these are read twice.
+    let passes: &[Pass] = match conversion.streamed {
+        true if conversion.jobs.iter().any(|job| job.record == Record::Summed) => {
+            &[Pass::Sum, Pass::Write]
+        }
+        true => &[Pass::Write],
+        false => &[Pass::Both],
+    };
+    for pass in passes {
+        let (budget, pool) = (&means.budget, &means.pool);
+        pipeline::write(conversion, (&sections, *pass), &mut output, budget, pool)?;
+        if *pass != Pass::Write {
+            check_data(conversion, target, output.fingerprints())?;
+        }
+    }
+    output.complete()?;
     output.sync()?;
-    Ok(output.last_sum())
+    Ok(Written { sum: output.last_sum(), data: output.fingerprints().clone() })
+}
+
+/// An error if the data of a source are not what it records of them.
+fn check_data(
+    conversion: &Conversion<'_>,
+    target: &Target,
+    data: &BTreeMap<usize, Fingerprint>,
+) -> Result<(), Error> {
+    let numbers = target.sections.iter().filter_map(|section| match section {
+        Section::Tensor(number) => Some(*number),
+        _ => None,
+    });
+    for number in numbers {
+        let Some(job) = conversion.jobs.get(number) else { continue };
+        let tensor = conversion.input.tensors().get(job.tensor);
+        let promised = tensor.and_then(|tensor| job.promised(tensor));
+        let is = data.get(&number).copied().unwrap_or_default();
+        if let Some(promised) = promised.filter(|own| job.record == Record::Summed && *own != is) {
+            let said = format!(
+                "tensor {:?} has data of fingerprint {is}, and {promised} is recorded of them: they were changed since they were written; convert the original again, or remove the note",
+                job.name
+            );
+            return Err(Error::corrupt(&conversion.input.path, said));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -265,7 +327,7 @@ mod tests {
     fn a_full_disk_is_an_error_and_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let (path, out) = (folder.path().join("in.npy"), folder.path().join("out.npy"));
-        let mut bytes = crate::container::npy::header_bytes("<f4", false, &[64, 64]);
+        let mut bytes = container::npy::header_bytes("<f4", false, &[64, 64]);
         let whole = bytes.len() + 64 * 64 * 4;
         bytes.resize(whole, 7);
         fs::write(&path, &bytes).unwrap();
@@ -312,7 +374,7 @@ mod tests {
     fn verification_looks_at_what_was_written_before_it_gets_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let (path, out) = (folder.path().join("in.npy"), folder.path().join("out.npy"));
-        let mut bytes = crate::container::npy::header_bytes("<f4", false, &[6, 5]);
+        let mut bytes = container::npy::header_bytes("<f4", false, &[6, 5]);
         bytes.resize(bytes.len() + 120, 7);
         fs::write(&path, &bytes).unwrap();
         let input = open(&path, &Reading::default()).unwrap();

@@ -1,10 +1,19 @@
 //! Whether two files or folders hold the same arrays, whatever their layouts, and what is different if not.
 
-use std::fmt;
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    fmt,
+};
 
 use tilewright_fingerprint::{Fingerprint, Key};
 
-use crate::{Collection, Error, Tensor, Watch, fingerprint::Data};
+use crate::{
+    Collection, Error, Input, Tensor, Watch,
+    fingerprint::{Data, Quiet},
+};
+
+/// The most other names that are said of one tensor.
+const NAMED: usize = 3;
 
 /// The most dims whose orders are all tried: 24 of them.
 const TRIED: usize = 4;
@@ -81,6 +90,8 @@ pub enum Alike {
     Swapped,
     /// It is what the second side calls so.
     Named(String),
+    /// Of a tensor that the second side alone has: it is what the first side calls so.
+    NamedFirst(String),
 }
 
 impl fmt::Display for Divergence {
@@ -118,13 +129,15 @@ impl fmt::Display for Alike {
             Alike::Transposed(dims) => write!(f, "the same if transposed ({})", listed(dims)),
             Alike::Swapped => f.write_str("the same if byte-swapped"),
             Alike::Named(name) => write!(f, "the same as {name} of the second"),
+            Alike::NamedFirst(name) => write!(f, "the same as {name} of the first"),
         }
     }
 }
 
 /// The tensors that differ between two files or folders, sorted by name; none if they hold the same arrays.
 ///
-/// Arrays are compared by their fingerprints under the key, and where these differ, by those of ever smaller parts.
+/// Arrays are compared by their fingerprints under the key, and where these differ, by those of ever smaller parts. A
+/// tensor that is alone on its side has no need of a name where a file of one array has none for it.
 ///
 /// # Errors
 /// As [`Collection::fingerprints`].
@@ -145,59 +158,43 @@ pub fn same_data(
 ) -> Result<Vec<Divergence>, Error> {
     watch.total(a.bytes().saturating_add(b.bytes()));
     let both = Both { a, b, key, quiet: Quiet(watch) };
-    let mut found = Vec::new();
-    let mut prints = Vec::new();
+    let (mut found, mut prints) = (Vec::new(), Prints::default());
     for name in a.names() {
         let Some((one, other)) = both.tensors(name)? else {
-            let apart = Apart::Missing { first: false };
-            found.push(Divergence { name: name.into(), apart, alike: vec![] });
+            found.push(Divergence::missing(name, false));
             continue;
         };
         let own = [one.print(key, watch)?, other.print(key, watch)?];
+        prints.insert((false, name.to_owned()), own[0]);
+        prints.insert((true, both.counterpart(name).to_owned()), own[1]);
         if let Some(apart) = both.apart(&one, &other, own)? {
             let alike = both.alike(&one, &other, own[0])?;
-            prints.push((found.len(), own));
             found.push(Divergence { name: name.into(), apart, alike });
         }
     }
-    let only = b.names().filter(|name| a.get(name).is_none());
-    let missing = |name: &str| {
-        let apart = Apart::Missing { first: true };
-        Divergence { name: name.into(), apart, alike: vec![] }
-    };
-    let missing: Vec<Divergence> = only.map(missing).collect();
-    for (at, own) in &prints {
-        let facts = |side: &Collection, name: &str| {
-            side.get(name).map(|(_, tensor)| (tensor.dtype(), tensor.dims().to_vec()))
-        };
-        let wanted = facts(a, &found[*at].name);
-        let others = prints.iter().filter(|(other, [_, b])| other != at && *b == own[0]);
-        let names = others.map(|(other, _)| found[*other].name.clone());
-        let named = names.filter(|name| facts(b, name) == wanted).map(Alike::Named);
-        let named: Vec<Alike> = named.collect();
-        found[*at].alike.extend(named);
-    }
-    found.extend(missing);
+    let only = b.names().filter(|name| !both.is_paired(name));
+    found.extend(only.map(|name| Divergence::missing(name, true)));
+    both.name_others(&mut found, &mut prints, watch)?;
     found.sort_by(|a, b| a.name.cmp(&b.name));
     a.check()?;
     b.check()?;
     Ok(found)
 }
 
+impl Divergence {
+    fn missing(name: &str, first: bool) -> Divergence {
+        Divergence { name: name.into(), apart: Apart::Missing { first }, alike: vec![] }
+    }
+}
+
+/// Fingerprints by name, those of the second side under `true`.
+type Prints = HashMap<(bool, String), Fingerprint>;
+
 struct Both<'a> {
     a: &'a Collection,
     b: &'a Collection,
     key: &'a Key,
     quiet: Quiet<'a>,
-}
-
-/// A watcher who can stop a run, and hears nothing of it: what is read a second time was told.
-struct Quiet<'a>(&'a dyn Watch);
-
-impl Watch for Quiet<'_> {
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
 }
 
 /// A tensor and its data.
@@ -213,8 +210,102 @@ impl Side<'_> {
 }
 
 impl<'a> Both<'a> {
+    /// What the second side calls a tensor of the first: the same, unless both have one alone and a file does not name it.
+    fn counterpart<'n>(&self, name: &'n str) -> &'n str
+    where
+        'a: 'n,
+    {
+        self.alone().unwrap_or(name)
+    }
+
+    /// What the second side calls its only tensor, where it is compared with that of the first.
+    fn alone(&self) -> Option<&'a str> {
+        let ((_, a), (other, b)) = (self.a.only_name()?, self.b.only_name()?);
+        (a || b).then_some(other)
+    }
+
+    /// Whether the first side has what the second calls so.
+    fn is_paired(&self, name: &str) -> bool {
+        self.alone() == Some(name) || self.a.get(name).is_some()
+    }
+
+    /// A tensor of either side.
+    fn tensor(&self, second: bool, name: &str) -> Option<(&'a Input, &'a Tensor)> {
+        if second { self.b.get(name) } else { self.a.get(name) }
+    }
+
+    /// Says of what differs, or is missing, under which other name the other side has it. Of what differs only names
+    /// count that are of no use otherwise; what is missing may be any tensor, as tied ones are.
+    fn name_others(
+        &self,
+        found: &mut [Divergence],
+        prints: &mut Prints,
+        watch: &dyn Watch,
+    ) -> Result<(), Error> {
+        let open: HashSet<String> = found.iter().map(|one| one.name.clone()).collect();
+        let named = [self.by_facts(false), self.by_facts(true)];
+        for divergence in found {
+            let second = matches!(divergence.apart, Apart::Missing { first: true });
+            let missing = matches!(divergence.apart, Apart::Missing { .. });
+            let Some((_, tensor)) = self.tensor(second, &divergence.name) else { continue };
+            let facts = (tensor.dtype().name(), tensor.dims());
+            let others = named[usize::from(!second)].get(&facts).into_iter().flatten();
+            let others: Vec<&'a str> = others
+                .copied()
+                .filter(|name| *name != divergence.name)
+                .filter(|name| missing || open.contains(*name))
+                .collect();
+            if others.is_empty() {
+                continue;
+            }
+            let wanted = self.print(second, &divergence.name, prints, watch)?;
+            for name in others {
+                let is = self.print(!second, name, prints, watch)? == wanted;
+                if is && divergence.alike.len() < NAMED {
+                    let alike = if second { Alike::NamedFirst } else { Alike::Named };
+                    divergence.alike.push(alike(name.into()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of one side by element type and dims.
+    fn by_facts(&self, second: bool) -> BTreeMap<(&'a str, &'a [u64]), Vec<&'a str>> {
+        let side = if second { self.b } else { self.a };
+        let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for name in side.names() {
+            if let Some((_, tensor)) = side.get(name) {
+                let facts = (tensor.dtype().name(), tensor.dims());
+                all.entry(facts).or_default().push(name);
+            }
+        }
+        all
+    }
+
+    /// The fingerprint of a tensor of either side, which is read once.
+    fn print(
+        &self,
+        second: bool,
+        name: &str,
+        prints: &mut Prints,
+        watch: &dyn Watch,
+    ) -> Result<Fingerprint, Error> {
+        let key = (second, name.to_owned());
+        if let Some(print) = prints.get(&key) {
+            return Ok(*print);
+        }
+        let Some((input, tensor)) = self.tensor(second, name) else {
+            return Ok(Fingerprint::default());
+        };
+        let print = Data::of(input, tensor)?.fingerprint(self.key, watch)?;
+        prints.insert(key, print);
+        Ok(print)
+    }
+
     fn tensors(&self, name: &str) -> Result<Option<(Side<'a>, Side<'a>)>, Error> {
-        let (Some((from, one)), Some((to, other))) = (self.a.get(name), self.b.get(name)) else {
+        let other = self.b.get(self.counterpart(name));
+        let (Some((from, one)), Some((to, other))) = (self.a.get(name), other) else {
             return Ok(None);
         };
         let one = Side { tensor: one, data: Data::of(from, one)? };

@@ -103,8 +103,7 @@ impl Source {
     /// An error if the file is not as it was when it was opened: what was read of it may be of two states.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         let now = self.file.metadata().map_err(|cause| Error::io(&self.path, "look at", cause))?;
-        let state = |facts: &fs::Metadata| (Stamp::of(facts), stamp::touched(facts));
-        if state(&now) == state(&self.facts) {
+        if stamp::is_same(&self.facts, &now) {
             return Ok(());
         }
         let (was, is) = (self.len(), now.len());

@@ -62,16 +62,37 @@ fn changed(facts: &Metadata) -> Option<i128> {
     })
 }
 
+/// Whether a file that is open has the bytes that it had, as far as the system says it: number, length and time of the
+/// last writing are the same. This time can be set back. The time when anything of the file was changed cannot, but
+/// it is another also behind a change of permissions, of owner, or of the number of links: where only this time is
+/// another and none of those is, the bytes count as changed.
+pub(crate) fn is_same(was: &Metadata, is: &Metadata) -> bool {
+    let explained = touched(was) == touched(is) || circumstances(was) != circumstances(is);
+    Stamp::of(was) == Stamp::of(is) && explained
+}
+
 /// When anything of a file was last changed, its times themselves among it; nobody can set this time.
 #[cfg(unix)]
-pub(crate) fn touched(facts: &Metadata) -> (i64, i64) {
+fn touched(facts: &Metadata) -> (i64, i64) {
     use std::os::unix::fs::MetadataExt;
     (facts.ctime(), facts.ctime_nsec())
 }
 
 #[cfg(not(unix))]
-pub(crate) fn touched(_facts: &Metadata) -> (i64, i64) {
+fn touched(_facts: &Metadata) -> (i64, i64) {
     (0, 0)
+}
+
+/// What of a file changes without its bytes: permissions, owner, group, number of links.
+#[cfg(unix)]
+fn circumstances(facts: &Metadata) -> (u32, u32, u32, u64) {
+    use std::os::unix::fs::MetadataExt;
+    (facts.mode(), facts.uid(), facts.gid(), facts.nlink())
+}
+
+#[cfg(not(unix))]
+fn circumstances(_facts: &Metadata) -> (u32, u32, u32, u64) {
+    (0, 0, 0, 0)
 }
 
 #[cfg(test)]

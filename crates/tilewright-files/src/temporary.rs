@@ -22,7 +22,7 @@ use crate::{Error, access::Access, disk, stamp::Stamp};
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// How the name of a temporary ends.
-const ENDING: &str = ".tmp";
+pub(crate) const ENDING: &str = ".tmp";
 
 /// An exclusive, locked file beside its destination.
 #[derive(Debug)]
@@ -152,7 +152,8 @@ fn hash(name: &[u8]) -> u64 {
     name.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-fn fresh_path(out: &Path, ending: &str) -> Result<PathBuf, Error> {
+/// A name beside `out` that no other temporary of this process has.
+pub(crate) fn fresh_path(out: &Path, ending: &str) -> Result<PathBuf, Error> {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let mut name = prefix(out)?;
     name.push(format!("{}-{number}{ending}", process::id()));

@@ -1,9 +1,10 @@
 //! One tensor of a file: what it is, how it lies, and where its bytes are.
 
 use tilewright_core::{Dtype, Fill};
+use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::Named;
 
-use crate::held::Held;
+use crate::{held::Held, record::Recorded};
 
 /// What is said for the element type of what is no array: it keeps its bytes and its name.
 pub(crate) const OTHER: &str = "bytes";
@@ -30,6 +31,8 @@ pub struct Tensor {
     /// The same as the file has it, where that is another order.
     pub(crate) file_dims: Option<Vec<u64>>,
     pub(crate) held: Held,
+    /// What its note says beside its layout, where that is noted.
+    pub(crate) noted: Option<Recorded>,
     /// Why no layout can be given to it; it is then held as its bytes.
     pub(crate) refusal: Option<String>,
     /// Where its bytes are.
@@ -322,5 +325,19 @@ impl Tensor {
     /// ```
     pub fn fill(&self) -> Fill {
         self.held.named.fill()
+    }
+
+    /// The fingerprint of the data that the file records, under the key that everybody has. It is not looked at whether
+    /// the data have it: [`verify_recorded`](crate::verify_recorded) does.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// // No conversion wrote this file.
+    /// assert!(input.tensors().iter().all(|tensor| tensor.recorded().is_none()));
+    /// ```
+    pub fn recorded(&self) -> Option<Fingerprint> {
+        self.noted.and_then(|noted| noted.data)
     }
 }

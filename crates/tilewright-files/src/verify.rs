@@ -11,6 +11,7 @@ use std::{
 };
 
 use tilewright_core::Fill;
+use tilewright_fingerprint::Fingerprint;
 
 use crate::{
     Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Watch,
@@ -19,7 +20,7 @@ use crate::{
     container::{self, Format},
     conversion,
     crew::Crew,
-    dtype,
+    dtype, folder,
     held::Held,
     job, metadata, names,
     note::{self, Found},
@@ -30,6 +31,7 @@ use crate::{
     request::{self, check_memory},
     source::Source,
     temporary::{self, Temporary},
+    verify_recorded,
 };
 
 /// The answer of a verification.
@@ -51,9 +53,9 @@ pub enum Verdict {
     Differs(Difference),
 }
 
-/// Compares a finished file with the one it was made from: names, element types, logical dims, every
+/// Compares a finished file, or folder, with the one it was made from: names, element types, logical dims, every
 /// element, every padding byte (against what the result promises, else zero; where nothing moved,
-/// against the original), and the metadata.
+/// against the original), the metadata, and the fingerprints that the result records of its data.
 ///
 /// The request is that of the conversion, as far as it is known: [`Request::from`], [`Request::dims`]
 /// and [`Request::dtype`] say how the original is read ([`Request::only`] which of its tensors),
@@ -81,12 +83,13 @@ pub fn verify(
     watch: &dyn Watch,
 ) -> Result<Verdict, Error> {
     check_memory(request.memory)?;
+    let request = &request.clone().spelled()?;
     let against = open_watched(against, &request.reading, watch)?;
-    let out = Place::parse(out.as_ref());
+    let out = folder::opened(Place::parse(out.as_ref()))?;
     let format = out.format.unwrap_or(against.container_format());
     let expected = expected(&against, format, request)?;
-    let (source, folder) = (Source::open(&out.path)?, temporary::folder(&out.path));
-    let beside = |name: &str| folder.join(name);
+    let (source, beside) = (Source::open(&out.path)?, temporary::folder(&out.path));
+    let beside = |name: &str| beside.join(name);
     let out = match open_result(format, source, &beside, (&against, &expected), watch)? {
         Ok(out) => out,
         Err(said) => return Ok(Verdict::Differs(Difference::said(said))),
@@ -114,11 +117,14 @@ struct Expected {
     name: String,
     from: Held,
     to: Option<Held>,
+    /// The fingerprint that its conversion summed.
+    data: Option<Fingerprint>,
 }
 
 impl Expected {
     fn of(job: Job) -> Expected {
-        Expected { tensor: job.tensor, name: job.name, from: job.from, to: Some(job.to) }
+        let Job { tensor, name, from, to, .. } = job;
+        Expected { tensor, name, from, to: Some(to), data: None }
     }
 }
 
@@ -145,7 +151,7 @@ fn expected(
             _ => tensor.held.clone(),
         };
         let name = name.clone().unwrap_or_else(|| tensor.name.clone());
-        Ok(Expected { tensor: number, name, from, to: None })
+        Ok(Expected { tensor: number, name, from, to: None, data: None })
     };
     let all = against.tensors().iter().enumerate();
     all.filter(|(number, _)| one.is_none_or(|one| one == *number)).map(read).collect()
@@ -167,7 +173,7 @@ fn open_result(
         let Found { texts, warning } = note::of(&source, watch)?;
         let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
         let opened = (array.result)(source, expected)?;
-        return Ok(opened.map(|opened| Input { path, opened, warning }));
+        return Ok(opened.map(|opened| Input { path, opened, warning, folder: None }));
     }
     match open_with(format, source, &Reading::default(), Some(beside), watch) {
         Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),
@@ -204,7 +210,16 @@ fn paired<'a>(
         Err(format!("tensor {name:?} is missing from {}{near}", from.path.display()))
     };
     if let Some(name) = original.keys().find(|name| !written.contains_key(*name)) {
-        return missing(name, out, names::near(name, out.names()));
+        // A part of the tensors was converted: what is compared is to be named.
+        let part = written.keys().all(|name| original.contains_key(name));
+        let (held, all) = (written.len(), original.len());
+        let near = match part {
+            true => {
+                format!(", which holds {held} of the {all} that are compared; say which are meant")
+            }
+            false => names::near(name, out.names()),
+        };
+        return missing(name, out, near);
     }
     if let Some(name) = written.keys().find(|name| !original.contains_key(*name)) {
         return missing(name, against, names::near(name, against.names()));
@@ -252,7 +267,10 @@ fn compared_once(
         if let Some(text) = said {
             return Ok(Verdict::Differs(of_tensor(pair, text)));
         }
-        let found = different_bytes(out, (against, arrays), pair, fill, crew)?;
+        let found = match different_bytes(out, (against, arrays), pair, fill, crew)? {
+            None => different_data(out, pair, crew)?,
+            found => found,
+        };
         if let Some(found) = found {
             return Ok(Verdict::Differs(found));
         }
@@ -287,6 +305,16 @@ fn different_bytes(
     let bytes = arrays.get(pair.expected.tensor).copied();
     let from = side((against, bytes), pair.against, from, from.named.fill())?;
     compare::tensors(&to, &from, crew)
+}
+
+/// Where the data of a result are not what is recorded of them.
+fn different_data(
+    out: &Input,
+    pair: &Pair<'_>,
+    crew: Crew<'_>,
+) -> Result<Option<Difference>, Error> {
+    let recorded = [pair.out.recorded(), pair.expected.data].into_iter().flatten();
+    verify_recorded::of_result(out, pair.out, &recorded.collect::<Vec<_>>(), crew)
 }
 
 /// One side of a comparison: a tensor of a file, or one whose bytes are in memory.
@@ -351,11 +379,16 @@ fn misplaced(pair: &Pair<'_>) -> Result<Option<String>, Error> {
 pub(crate) fn written(
     conversion: &Conversion<'_>,
     done: &[Temporary],
+    data: &BTreeMap<usize, Fingerprint>,
     crew: Crew<'_>,
 ) -> Result<u64, Error> {
     let wrong =
         |said: &str| Error::corrupt(&conversion.out, format!("verification failed: {said}"));
-    let expected: Vec<Expected> = conversion.jobs.iter().cloned().map(Expected::of).collect();
+    let expected = |(number, job): (usize, &Job)| Expected {
+        data: data.get(&number).copied(),
+        ..Expected::of(job.clone())
+    };
+    let expected: Vec<Expected> = conversion.jobs.iter().enumerate().map(expected).collect();
     let out = reopened(conversion, done, &expected, crew.watch())?.map_err(|said| wrong(&said))?;
     let pairs = paired(&out, conversion.input, &expected).map_err(|said| wrong(&said))?;
     match compared(&out, (conversion.input, conversion.arrays), &pairs, None, crew)? {

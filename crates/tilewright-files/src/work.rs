@@ -1,14 +1,17 @@
 //! The work of one output, cut into pieces: which tensors are copied, which are read whole, which in
-//! ranges or tiles, in the order of their bytes.
+//! ranges or tiles, in the order of their bytes. Before a tensor of which a fingerprint is recorded, its data are
+//! summed, window by window of the source.
 
 use std::{iter, ops::Range};
 
+use tilewright_fingerprint::{Fingerprint, Key, Window};
 use tilewright_relayout::{Chunk, Plan, Tile};
 
 use crate::{
     Action, Conversion, Error, Job,
     container::Section,
     origin::Origin,
+    record::{self, Record},
     shares::{PIECE, Parts, Shares},
 };
 
@@ -84,8 +87,75 @@ impl<'c> Part<'c> {
     }
 }
 
+/// What a pass over the sections of an output does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pass {
+    /// It sums the data of which fingerprints are recorded, and writes them.
+    Both,
+    /// It sums alone, before a header that is written to a stream.
+    Sum,
+    /// It writes what was summed.
+    Write,
+}
+
+/// A window of a tensor's data, to be summed.
+pub(crate) struct Summed<'c> {
+    pub(crate) number: usize,
+    job: &'c Job,
+    source: Origin<'c>,
+    at: u64,
+    window: Window,
+}
+
+impl Summed<'_> {
+    /// The bytes of the window.
+    pub(crate) fn len(&self) -> u64 {
+        let range = self.window.bytes();
+        range.end - range.start
+    }
+
+    /// The sum of the bytes in memory, if the tensor's are.
+    pub(crate) fn in_memory(&self) -> Result<Option<Fingerprint>, Error> {
+        if self.source.in_memory().is_none() {
+            return Ok(None);
+        }
+        let at = self.at.saturating_add(self.window.bytes().start);
+        let bytes = self.source.part(at, self.len())?;
+        Ok(Some(self.window.fingerprint(bytes)))
+    }
+
+    /// The sum of the bytes, read into a buffer.
+    pub(crate) fn through(&self, buffer: &mut [u8]) -> Result<Fingerprint, Error> {
+        let Range { start, end } = self.window.bytes();
+        if end > self.job.bytes_in {
+            let (name, len) = (&self.job.name, self.job.bytes_in);
+            let said = format!("tensor {name:?}: byte {end} of {len}");
+            return Err(Error::corrupt(self.source.path(), said));
+        }
+        self.source.read(buffer, self.at.saturating_add(start))?;
+        Ok(self.window.fingerprint(buffer))
+    }
+}
+
+/// The windows of a tensor, which fit into a share of the memory.
+fn summed<'c>(
+    number: usize,
+    job: &'c Job,
+    source: Origin<'c>,
+    at: u64,
+    share: u64,
+) -> Result<Left<'c>, Error> {
+    let windows = record::windows(&job.from, PIECE.min(share), &Key::default());
+    let windows = windows.map_err(|error| {
+        Error::unsupported(source.path(), format!("tensor {:?}: {error}", job.name))
+    })?;
+    Ok(Box::new(windows.map(move |window| Work::Sum(Summed { number, job, source, at, window }))))
+}
+
 /// What is done next, for the next bytes of the output.
 pub(crate) enum Work<'c> {
+    /// These bytes of the source are summed.
+    Sum(Summed<'c>),
     /// What belongs to no tensor.
     Section(&'c Section),
     /// These bytes of the input as they are.
@@ -111,6 +181,7 @@ impl Work<'_> {
             Work::Whole(part) => part.plan.dst_bytes(),
             Work::Range(_, range) => range.end - range.start,
             Work::Tile(_, tile) => tile.dst_len() as u64,
+            Work::Sum(summed) => summed.len(),
             Work::Room(_) | Work::Placed => 0,
         }
     }
@@ -128,6 +199,9 @@ pub(crate) struct Queue<'c> {
     left: Left<'c>,
     /// Whether tensors may be written in any order.
     placed: bool,
+    pass: Pass,
+    /// Whether the data of the next section's tensor were summed.
+    summed: bool,
     /// What was taken and did not fit into the last batch.
     next: Option<Work<'c>>,
     number: u64,
@@ -138,10 +212,16 @@ impl<'c> Queue<'c> {
         conversion: &'c Conversion<'c>,
         sections: &'c [Section],
         shares: Shares,
-        placed: bool,
+        (placed, pass): (bool, Pass),
     ) -> Self {
         let (sections, left, next) = (sections.iter(), Box::new(iter::empty()), None);
-        Queue { conversion, shares, sections, left, placed, next, number: 0 }
+        let summed = false;
+        Queue { conversion, shares, sections, left, placed, pass, summed, next, number: 0 }
+    }
+
+    /// Whether the data of a job are summed in this pass.
+    fn sums(&self, job: &Job) -> bool {
+        job.record == Record::Summed && self.pass != Pass::Write
     }
 
     /// The next batch and its number; `None` behind the last, and behind an error.
@@ -194,6 +274,7 @@ impl<'c> Queue<'c> {
         while let Some(Section::Tensor(next)) = self.sections.as_slice().first()
             && let Some((job, other, from)) = self.placed_job(*next)?
             && job.action != Action::Convert
+            && !self.sums(job)
             && source.is_file_of(&other)
             && at.checked_add(len) == Some(from)
         {
@@ -208,8 +289,19 @@ impl<'c> Queue<'c> {
             if let Some(work) = self.left.next() {
                 return Ok(Some(work));
             }
+            let section = self.sections.as_slice().first();
+            if let Some(Section::Tensor(number)) = section
+                && !std::mem::replace(&mut self.summed, true)
+                && let Some((job, source, at)) = self.placed_job(*number)?
+                && self.sums(job)
+            {
+                self.left = summed(*number, job, source, at, self.shares.share)?;
+                continue;
+            }
+            self.summed = false;
             let number = match self.sections.next() {
                 None => return Ok(None),
+                Some(_) if self.pass == Pass::Sum => continue,
                 Some(Section::Tensor(number)) => *number,
                 Some(section) => return Ok(Some(Work::Section(section))),
             };

@@ -116,6 +116,7 @@ impl<'a> Writer<'a> {
             storage,
             file_dims: None,
             held,
+            noted: None,
             refusal: None,
             pieces,
             len,
@@ -248,7 +249,7 @@ impl<'a> Writer<'a> {
         let container = create(metadata.into_iter().collect());
         let (files, tensors) = (Vec::new(), self.tensors.clone());
         let opened = Opened { container, index: None, files, tensors };
-        Ok(Input { path: path.into(), opened, warning: None })
+        Ok(Input { path: path.into(), opened, warning: None, folder: None })
     }
 }
 

@@ -10,7 +10,8 @@
 //! example = "f16[20,40] mine"
 //! ```
 //!
-//! A constant that has no table is given by whoever uses the format, `mine[C0=4]`.
+//! A constant that has no table is given by whoever uses the format, `mine[C0=4]`. Bars in the pattern, `-> n1 | m1 m0 n0`,
+//! say the dims of the array of words that holds packed elements, `mine as s32`.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -175,6 +176,8 @@ impl Row {
             example: keep(self.example.map_or(example, Spanned::into_inner)),
             leading: false,
             second_operand: false,
+            row_table: None,
+            flat: false,
         })
     }
 }

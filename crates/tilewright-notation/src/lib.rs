@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Spec`] | a layout as written, in any notation |
 //! | [`Named`] | the layout of an array, its name, and what is known of its elements |
+//! | [`Words`] | how its storage is spelled as elements of another type |
 //! | [`notations`], [`notation`] | the notations a layout is read from and printed in |
 //! | [`catalogue`] | the named formats: zN, NC1HWC0, COL32 … |
 //! | [`recognise`] | which of these names a layout has |
@@ -46,8 +47,10 @@ mod reading;
 mod recognise;
 mod scan;
 mod spec;
+mod spelled;
 mod storage;
 mod to_spec;
+mod words;
 
 pub use add_formats::add_formats;
 pub use catalogue::{Constant, Format, Group, Preset, Units, Width, catalogue, groups};
@@ -58,3 +61,4 @@ pub use named::Named;
 pub use notation::Notation;
 pub use recognise::{Recognised, recognise};
 pub use spec::{MAX_TEXT, Spec};
+pub use words::Words;

@@ -2,7 +2,15 @@
 
 use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
 
-use crate::{reading::Resolved, storage};
+use crate::{
+    error::Error,
+    reading::Resolved,
+    storage,
+    words::{Asked, Words},
+};
+
+/// Why words have one order of bytes.
+pub(crate) const BIG_WORDS: &str = "words that hold elements have the lowest byte first; an array of big-endian ones is made little-endian first";
 
 /// A resolved SPEC: a [`TensorLayout`], the name it was given, and the facts about its elements that
 /// are no part of the map.
@@ -26,6 +34,8 @@ pub struct Named {
     fill: Fill,
     bare: bool,
     order: Option<ByteOrder>,
+    words: Option<Words>,
+    table: Option<&'static str>,
 }
 
 impl Named {
@@ -49,15 +59,17 @@ impl Named {
         fill: Fill,
     ) -> Named {
         let (name, storage, bare, order) = (name.into(), None, false, None);
-        Named { name, layout, storage, dtype, bits, fill, bare, order }
+        let (words, table) = (None, None);
+        Named { name, layout, storage, dtype, bits, fill, bare, order, words, table }
     }
 
     pub(crate) fn of(name: String, resolved: Resolved, order: Option<ByteOrder>) -> Named {
-        let Resolved { layout, storage, dtype, bits, fill, bare } = resolved;
-        Named { name, layout, storage, dtype, bits, fill, bare, order }
+        let Resolved { layout, storage, dtype, bits, fill, bare, words, table, .. } = resolved;
+        Named { name, layout, storage, dtype, bits, fill, bare, order, words, table }
     }
 
     /// The same name, layout and storage shape, of elements of this type and stored width, with padding that holds this.
+    /// Words that hold the elements stay where the width does.
     ///
     /// ```
     /// use tilewright_core::{Dtype, Fill};
@@ -69,7 +81,9 @@ impl Named {
     /// ```
     #[must_use]
     pub fn with_elements(self, dtype: Option<Dtype>, bits: Option<u32>, fill: Fill) -> Named {
-        Named { dtype, bits, fill, bare: false, ..self }
+        let own = self.element_bits();
+        let other = Named { dtype, bits, fill, bare: false, ..self };
+        if other.element_bits() == own { other } else { other.without_words() }
     }
 
     /// The same stored under these extents, outermost first.
@@ -161,6 +175,87 @@ impl Named {
             Some(extents) => storage::checked(extents, self.layout.capacity()),
             None => storage::of_map(&self.layout),
         }
+    }
+
+    /// How the storage is spelled for others: the type and the shape of the words that hold the elements; `None` where
+    /// it is spelled as the elements are.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let words = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap().stored_as().cloned();
+    /// assert_eq!(words("u4[16,64] AWQ as s32").unwrap().to_string(), "s32[16,8]");
+    /// assert_eq!(words("u4[16,64] AWQ"), None);
+    /// ```
+    pub fn stored_as(&self) -> Option<&Words> {
+        self.words.as_ref()
+    }
+
+    /// The same with its storage spelled as words of this type; without extents they follow. Elements that nothing
+    /// says a width of are packed.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) where the words do not have the storage's bits, [needs dtype](Error::needs_dtype),
+    /// [unsupported](Error::is_unsupported) for a type without whole bytes and for big-endian elements.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_notation::Spec;
+    /// let named = Spec::parse("u4[64,64] MARLIN").unwrap().resolve(None, None).unwrap();
+    /// let words = named.clone().with_stored_as(Dtype::S32, None).unwrap();
+    /// assert_eq!(words.to_spec(), "u4[64,64]E(4) MARLIN as s32[4,128]");
+    /// let error = named.with_stored_as(Dtype::S32, Some(&[4, 127])).unwrap_err();
+    /// assert!(error.is_mismatch() && error.to_string().ends_with("s32[4,128] fits"));
+    /// ```
+    pub fn with_stored_as(self, dtype: Dtype, shape: Option<&[u64]>) -> Result<Named, Error> {
+        let asked = Asked::of(dtype, shape)?;
+        let Named { name, layout, storage, dtype, bits, fill, bare, order, table, .. } =
+            self.without_words();
+        let own = crate::Spec::parse(&name).ok().and_then(|spec| {
+            spec.resolve_plain(Some(layout.extents()), dtype)
+                .ok()
+                .filter(|own| own.layout == layout)
+        });
+        let (words_dims, words) = (own.and_then(|own| own.words_dims), None);
+        let mut resolved =
+            Resolved { layout, storage, dtype, bits, fill, bare, words_dims, words, table };
+        asked.apply(&mut resolved, &name)?;
+        let named = Named::of(name, resolved, order);
+        match order {
+            Some(order) if order.is_big() => Err(Error::unsupported(BIG_WORDS)),
+            _ => Ok(named),
+        }
+    }
+
+    /// The same without another spelling of its storage.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let named = Spec::parse("u4[3,5] row-major as s32[2]").unwrap().resolve(None, None).unwrap();
+    /// assert_eq!((named.layout().capacity(), named.to_spec().as_str()), (16, "u4[3,5]E(4) row-major as s32[2]"));
+    /// // The last word is not padded then.
+    /// let plain = named.without_words();
+    /// assert_eq!((plain.layout().capacity(), plain.to_spec().as_str()), (15, "u4[3,5]E(4) row-major"));
+    /// ```
+    #[must_use]
+    pub fn without_words(mut self) -> Named {
+        let Some(words) = self.words.take() else { return self };
+        // A capacity that the layout had.
+        if let Ok(layout) = self.layout.with_capacity(words.capacity) {
+            self.layout = layout;
+        }
+        self
+    }
+
+    /// The last part of the name of a tensor beside this one that lists the group of each row, where the format has
+    /// one: rows that are not in the order of their groups want an index table.
+    ///
+    /// ```
+    /// use tilewright_notation::Spec;
+    /// let table = |text| Spec::parse(text).unwrap().resolve(None, None).unwrap().row_table();
+    /// assert_eq!((table("u4[64,8] GPTQ"), table("u4[64,8] AWQ")), (Some("g_idx"), None));
+    /// ```
+    pub fn row_table(&self) -> Option<&'static str> {
+        self.table
     }
 
     /// Whether the notation says the storage shape.

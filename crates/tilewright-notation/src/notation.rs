@@ -169,6 +169,10 @@ impl Notation {
     /// assert!(error.is_unsupported());
     /// ```
     pub fn print(&self, named: &Named) -> Result<String, Error> {
+        if let Some(words) = named.stored_as() {
+            let plain = self.print(&named.clone().without_words())?;
+            return Ok(format!("{plain} as {words}"));
+        }
         (self.print)(named).or_else(|refusal| self.kept(named).ok_or(refusal))
     }
 

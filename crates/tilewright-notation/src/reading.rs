@@ -7,6 +7,7 @@ use tilewright_core::{Dtype, Fill, LinearLayout, Pattern, TensorLayout};
 use crate::{
     error::{Error, Kind},
     scan::tuple,
+    words::Words,
 };
 
 /// A SPEC as one dialect read it. Its `Display` is the canonical text in that dialect.
@@ -62,6 +63,22 @@ pub trait Reading: fmt::Debug + fmt::Display + Send + Sync {
     /// The width below a byte in which this array's elements are stored where nothing else is said.
     fn packs(&self, _given: &Given<'_>) -> Option<u32> {
         None
+    }
+    /// The width of the elements that it is for, where it is for some widths alone.
+    #[doc(hidden)]
+    fn width(&self, given: &Given<'_>) -> Option<u32> {
+        self.packs(given)
+    }
+    /// What the dims of an array may be whose storage is words of this shape, `per` elements in each: whoever asks
+    /// looks whether such an array has these words.
+    #[doc(hidden)]
+    fn dims_of_words(&self, _given: &Given<'_>, shape: &[u64], per: u64) -> Vec<Vec<u64>> {
+        let mut dims = shape.to_vec();
+        if let Some(last) = dims.last_mut() {
+            *last = last.saturating_mul(per);
+        }
+        let turned = dims.iter().rev().copied().collect();
+        vec![dims, turned]
     }
     /// Which element each register of each thread holds, where the text spreads an array over threads.
     ///
@@ -220,6 +237,12 @@ pub struct Resolved {
     pub(crate) bits: Option<u32>,
     pub(crate) fill: Fill,
     pub(crate) bare: bool,
+    /// The dims of the storage as an array of words has them, in elements, where the notation says them.
+    pub(crate) words_dims: Option<Vec<u64>>,
+    /// How the storage is spelled for others.
+    pub(crate) words: Option<Words>,
+    /// The tensor beside it that may say in which order the rows are.
+    pub(crate) table: Option<&'static str>,
 }
 
 impl Resolved {
@@ -234,7 +257,17 @@ impl Resolved {
     /// ```
     pub fn plain(layout: TensorLayout, given: &Given<'_>) -> Resolved {
         let (dtype, fill) = (given.dtype, Fill::Unspecified);
-        Resolved { layout, storage: None, dtype, bits: None, fill, bare: false }
+        Resolved {
+            layout,
+            storage: None,
+            dtype,
+            bits: None,
+            fill,
+            bare: false,
+            words_dims: None,
+            words: None,
+            table: None,
+        }
     }
 
     /// The layout that a pattern gives an array of these dims, stored under the pattern's digits.

@@ -68,6 +68,7 @@ pub struct Recognised {
 /// assert!(names("[8,64] (8,(32,2)):(32,(1,512))").contains(&"COL32[LD=512]".to_owned()));
 /// ```
 pub fn recognise(named: &Named) -> Vec<Recognised> {
+    let named = &named.clone().without_words();
     let (own, any) = (blocks(named.layout()), any_blocks(named.layout()));
     let looked = [("", &own, &any), ("^T", &own, &Vec::new()), ("", &any, &any)];
     let looked = looked.iter().map(|(behind, own, any)| names(named, behind, own, any));

@@ -8,7 +8,10 @@ use crate::{
     Named, dialect,
     dtype::{in_order, ordered_dims, stored_order},
     error::{Error, Kind},
-    reading::{Given, Reading},
+    named::BIG_WORDS,
+    reading::{Given, Reading, Resolved},
+    spelled::read_spelled,
+    words::Asked,
 };
 
 /// The longest text that is read, in bytes.
@@ -42,6 +45,7 @@ pub const MAX_TEXT: usize = 64 * 1024;
 /// | `tensor<16x32xf16, #ttg.linear<{register = [[0, 1], …], …}>>` | Triton, concrete |
 /// | `bf16[528,200] zN`, `[8,12] col-major` | a shape before any SPEC, concrete |
 /// | `>f4[528,200] zN`, `<f4[3,5]{0,1}` | the same with NumPy's code, which says the order of an element's bytes |
+/// | `u4[4096,4096] MARLIN as s32[256,8192]`, `GPTQ as s32` | any of these, its storage spelled as [words](crate::Words) |
 ///
 /// Sources: CuTe, CUTLASS `include/cute/layout.hpp`; HLO, XLA's `xla/hlo/parser/hlo_parser.cc`; oneDNN's
 /// format tags; NumPy's `ndarray.strides`, in bytes; of a named format, its
@@ -61,14 +65,18 @@ pub const MAX_TEXT: usize = 64 * 1024;
 /// ```
 #[derive(Clone)]
 pub struct Spec {
-    reading: Arc<dyn Reading>,
-    text: Arc<str>,
+    pub(crate) reading: Arc<dyn Reading>,
+    pub(crate) text: Arc<str>,
     /// Whether others read the text as the same layout.
-    everywhere: bool,
+    pub(crate) everywhere: bool,
     /// The text as it was written.
     written: Arc<str>,
     /// The order of an element's bytes, where the text says it.
     order: Option<ByteOrder>,
+    /// How the storage is spelled for others.
+    pub(crate) words: Option<Asked>,
+    /// The canonical text without that.
+    pub(crate) plain: Arc<str>,
 }
 
 impl Spec {
@@ -120,7 +128,7 @@ impl Spec {
         let (start, trimmed) = (text.len() - text.trim_start().len(), text.trim());
         let marked = ordered_dims(trimmed);
         let plain = marked.as_ref().map_or(trimmed, |marked| &marked.plain);
-        let read = dialect::read(plain, all).map_err(|error| {
+        let (read, words) = read_spelled(plain, all).map_err(|error| {
             let span =
                 error.span().map(|span| marked.as_ref().map_or(span, |it| it.as_written(span)));
             let placed = if let Some(span) = span { error.at(span) } else { error };
@@ -128,11 +136,17 @@ impl Spec {
         })?;
         let dialect::Read { reading, text: canonical, everywhere } = read;
         let (written, order) = (text.into(), marked.map(|marked| marked.order));
-        let spec = Spec { reading, text: canonical.into(), everywhere, written, order: None };
-        match order {
-            Some(order) => spec.ordered(order),
-            None => Ok(spec),
-        }
+        let text: Arc<str> = canonical.into();
+        let plain = Arc::clone(&text);
+        let spec = Spec { reading, text, everywhere, written, order: None, words: None, plain };
+        let spec = match order {
+            Some(order) => spec.ordered(order)?,
+            None => spec,
+        };
+        Ok(match words {
+            Some(words) => spec.spelled(words, all),
+            None => spec,
+        })
     }
 
     /// The same of elements in this order of bytes.
@@ -145,6 +159,7 @@ impl Spec {
             return Err(Error::parse((0, written.len()), said).in_text(written));
         };
         (self.text, self.order) = (text.into(), Some(order));
+        self.plain = Arc::clone(&self.text);
         Ok(self)
     }
 
@@ -170,9 +185,7 @@ impl Spec {
     /// assert!(error.is_mismatch() && error.to_string().contains("(5,3)"));
     /// ```
     pub fn resolve(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Result<Named, Error> {
-        let given = Given { dims, dtype };
-        let mut resolved = self.reading.of_array(&given).map_err(|e| self.point(e))?;
-        resolved.bits = resolved.bits.or_else(|| self.reading.packs(&given));
+        let mut resolved = self.resolve_plain(dims, dtype)?;
         if !self.everywhere {
             // Others read another text, which says the digits of a pattern and no other shape.
             let dims = resolved.layout.extents();
@@ -184,7 +197,25 @@ impl Spec {
             // The dims count elements, and the last is whole blocks.
             dtype.packed_bytes(resolved.layout.extents())?;
         }
-        Ok(Named::of(self.text.to_string(), resolved, self.order))
+        if let Some(words) = &self.words {
+            words.apply(&mut resolved, &self.plain)?;
+            if self.order.is_some_and(ByteOrder::is_big) {
+                return Err(Error::unsupported(BIG_WORDS));
+            }
+        }
+        Ok(Named::of(self.plain.to_string(), resolved, self.order))
+    }
+
+    /// The same without words.
+    pub(crate) fn resolve_plain(
+        &self,
+        dims: Option<&[u64]>,
+        dtype: Option<Dtype>,
+    ) -> Result<Resolved, Error> {
+        let given = Given { dims, dtype };
+        let mut resolved = self.reading.of_array(&given).map_err(|e| self.point(e))?;
+        resolved.bits = resolved.bits.or_else(|| self.reading.packs(&given));
+        Ok(resolved)
     }
 
     /// The width below a byte in which the elements of such an array are packed because the name says so,

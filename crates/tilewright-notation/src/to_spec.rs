@@ -21,6 +21,9 @@ impl Named {
     /// assert_eq!(again.layout(), named.layout());
     /// ```
     pub fn to_spec(&self) -> String {
+        if let Some(words) = self.stored_as() {
+            return format!("{} as {words}", self.clone().without_words().to_spec());
+        }
         let said = self.unordered();
         let Some(order) = self.byte_order() else { return said };
         let order = stored_order(order, self.element_bits());

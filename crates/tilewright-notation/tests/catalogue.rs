@@ -400,7 +400,7 @@ fn the_storage_of_a_batch_of_matrices() {
 fn elements_of_another_width_are_refused_with_what_to_say_instead() {
     for (format, elements) in [
         ("MARLIN", &["bf16", "s32", "s2"][..]),
-        ("AWQ", &["u8", "bf16", "s32"]),
+        ("AWQ", &["bf16", "s32"]),
         ("GGML_QS4", &["u8", "f16"]),
         ("MMA_M16N8K64_4BIT_A", &["s8"]),
     ] {
@@ -420,7 +420,8 @@ fn a_width_below_a_byte_that_a_name_states_is_implied_and_printed() {
         ("u4[3,64] AWQ", Some(4), "u4[3,64]E(4) AWQ"),
         ("u4[3,64]E(4) AWQ", Some(4), "u4[3,64]E(4) AWQ"),
         ("u4[3,64]E(8) AWQ", Some(8), "u4[3,64]E(8) AWQ"),
-        ("[3,64] AWQ", Some(4), "[3,64]E(4) AWQ"),
+        ("u8[3,64] AWQ", Some(8), "u8[3,64] AWQ"),
+        ("[3,64] GGML_QS4", Some(4), "[3,64]E(4) GGML_QS4"),
         ("u4[32,128] MARLIN_8BIT", Some(4), "u4[32,128]E(4) MARLIN"),
         ("u8[32,128] MARLIN", Some(8), "u8[32,128] MARLIN"),
         ("s4[64,64] zN", Some(8), "s4[64,64] zN"),

@@ -69,3 +69,39 @@ fn tags_put_elements_where_onednn_put_them() {
         }
     }
 }
+
+/// Packed weights, where the code of their makers puts numbered elements; and the pattern that is recorded with them.
+#[test]
+fn packed_weights_lie_where_their_makers_put_them() {
+    let (mut seen, mut elements) = (0, 0);
+    for case in lines("kernel_formats.jsonl") {
+        let (format, bits) = (case["format"].as_str().unwrap(), case["bits"].as_u64().unwrap());
+        let dims: Vec<u64> =
+            case["dims"].as_array().unwrap().iter().map(|dim| dim.as_u64().unwrap()).collect();
+        let dtype = match bits {
+            16 => Some(tilewright_core::Dtype::F16),
+            bits => tilewright_notation::dtype(&format!("u{bits}")).ok(),
+        };
+        let resolve = |text: &str| Spec::parse(text).unwrap().resolve(Some(&dims), dtype).unwrap();
+        let layout = resolve(format).layout().clone();
+        assert_eq!(layout.capacity(), case["capacity"].as_u64().unwrap(), "{format} {dims:?}");
+        let at = |index: u64| layout.offset_of(index).unwrap();
+        if let Some(all) = case["offsets"].as_array() {
+            assert_eq!(all.len() as u64, layout.size());
+            assert!(
+                all.iter().enumerate().all(|(i, to)| Some(at(i as u64)) == to.as_i64()),
+                "{format}"
+            );
+            elements += all.len();
+        }
+        for (index, to) in case["sample"].as_object().into_iter().flatten() {
+            assert_eq!(Some(at(index.parse().unwrap())), to.as_i64(), "{format} {dims:?} {index}");
+            elements += 1;
+        }
+        if let Some(pattern) = case["pattern"].as_str() {
+            assert_eq!(*resolve(pattern).layout(), layout, "{format}");
+        }
+        seen += 1;
+    }
+    assert!(seen == 21 && elements > 29_000, "{seen} {elements}");
+}

@@ -67,6 +67,9 @@ pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     if let Some(dtype) = value("dtype")? {
         request = request.dtype(dtype_of(&dtype)?);
     }
+    if let Some(store) = value("store")? {
+        request = request.store(dtype_of(&store)?);
+    }
     if let Some(fill) = value("fill")? {
         request = request.fill(parsed_fill(&fill_of(&fill)?)?);
     }
@@ -136,6 +139,7 @@ fn convert<'py>(
     let (before, after) = Converted { conversion: &conversion, report: None }.bytes();
     report.set_item("bytes_in", before)?;
     report.set_item("bytes_out", after)?;
+    report.set_item("files", Converted { conversion: &conversion, report: None }.files())?;
     report.set_item("dry_run", dry_run)?;
     if !dry_run {
         let done = py.detach(|| conversion.run(&watcher));

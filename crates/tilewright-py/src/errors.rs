@@ -105,6 +105,9 @@ fn argument(remedy: Remedy) -> String {
         Remedy::SkipUnfit => "pass over such tensors by skip_unfit=True",
         Remedy::File => "name a file",
         Remedy::Unverified => "leave verify=True out",
+        Remedy::Name => "name the one that is meant by tensors=",
+        Remedy::Again => "to copy it, give force=True",
+        Remedy::Original => "give the file that it was made from",
         other => return other.to_string(),
     }
     .to_owned()

@@ -8,6 +8,7 @@ use tilewright::{
     core::ByteOrder,
     files::{self, Collection, Key},
     fingerprint::{self, Array, Fingerprint},
+    relayout::Elements,
 };
 
 use crate::{
@@ -16,7 +17,9 @@ use crate::{
     errors::{about, refused},
     foreign::Memory,
     integer::Integers,
-    plan, prepare,
+    narrow::Narrow,
+    plan,
+    prepare::{self, extend},
     text::Text,
 };
 
@@ -84,6 +87,11 @@ fn fingerprint_of(
     let Some(dtype) = side.named.dtype() else {
         return Err(refused("needs-dtype", "the element type is not known; give dtype="));
     };
+    let elements = Elements { extend: extend(dtype), ..Elements::same(side.bits) };
+    let narrow = Narrow::of(elements, Some(dtype), Some(memory.facts.dtype), false)?;
+    if let Some(narrow) = &narrow {
+        py.detach(|| narrow.check(side.named.layout(), bytes))?;
+    }
     let order = if memory.facts.swapped { ByteOrder::Big } else { ByteOrder::Little };
     let origin = Integers::given("origin", origin)?;
     let made = || {

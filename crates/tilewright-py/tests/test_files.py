@@ -226,3 +226,23 @@ def test_a_fill_that_a_type_lacks_matters_in_padding_only(tmp_path: Path) -> Non
     np.save(given, np.arange(6, dtype=np.complex64).reshape(2, 3))
     tw.convert(given, out, to="col-major", fill="highest", verify=True)
     assert tw.verify(out, against=given, fill="highest") is None
+
+
+def test_a_folder_goes_with_its_small_files(tmp_path: Path) -> None:
+    model, out = tmp_path / "model", tmp_path / "out"
+    (model / "onnx").mkdir(parents=True)
+    w = np.arange(24 * 20, dtype=np.float16).reshape(24, 20)
+    tw.save({"w": w}, model / "model.safetensors", metadata={"format": "pt"})
+    (model / "config.json").write_text("{}")
+    with pytest.warns(UserWarning, match=r"not taken along: onnx \(a folder\)"):
+        report = tw.convert(model, out, to="zN", verify=True)
+    assert report.files == ("config.json",) and report.tensors[0].action == "convert"
+    assert sorted(path.name for path in out.iterdir()) == ["config.json", "model.safetensors"]
+    with tw.open(out) as m:
+        assert (m["w"] == w).all() and m.layout("w").spec == "f16[24,20] zN" and m.path == out / "model.safetensors"
+    assert tw.verify(out, model) is None and set(tw.info(out)) == {"w"}
+    with pytest.raises(tw.FileExistsError, match="no empty folder"):
+        tw.convert(model, out, to="zN", force=True)
+    with pytest.raises(tw.ArgumentError, match="holds no checkpoint"):
+        tw.convert(model / "onnx", tmp_path / "b", to="zN")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out"]

@@ -8,10 +8,10 @@ use super::{Array, path};
 
 #[derive(Args, Debug)]
 pub(crate) struct Convert {
-    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, raw:PATH, or - for standard input
+    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, a folder, raw:PATH, or - for standard input
     #[arg(value_name = "IN", value_parser = path())]
     pub(crate) input: PathBuf,
-    /// Where the result goes; - for standard output
+    /// Where the result goes: a new folder for a folder; - for standard output
     #[arg(value_name = "OUT", value_parser = path())]
     pub(crate) output: PathBuf,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub(crate) struct Convert {
     /// Print the plan for each tensor and write nothing
     #[arg(long, help_heading = "The run")]
     pub(crate) dry_run: bool,
-    /// Replace OUT if it exists
+    /// Replace OUT if it exists, but never a folder; and copy what is converted already
     #[arg(long, help_heading = "The run")]
     pub(crate) force: bool,
 }
@@ -50,6 +50,9 @@ pub(crate) struct Job {
         help_heading = "Layouts and tensors"
     )]
     pub(crate) fill: Option<String>,
+    /// Store what is converted as words of this type: elements of 4 bits --store s32
+    #[arg(long, value_name = "DTYPE", help_heading = "Layouts and tensors")]
+    pub(crate) store: Option<String>,
     /// Leave tensors as they are that a SPEC does not fit, and list them
     #[arg(long, help_heading = "Layouts and tensors")]
     pub(crate) skip_unfit: bool,
@@ -80,9 +83,9 @@ pub(crate) struct Verify {
     /// The converted file
     #[arg(value_name = "OUT", value_parser = path())]
     pub(crate) output: PathBuf,
-    /// The file it was made from
+    /// The file it was made from; without it the data are compared with the fingerprints that OUT records
     #[arg(long, value_name = "IN", value_parser = path())]
-    pub(crate) against: PathBuf,
+    pub(crate) against: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) job: Job,
 }

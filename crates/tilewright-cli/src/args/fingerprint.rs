@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::path;
+use super::{Array, path};
 
 #[derive(Args, Debug)]
 pub(crate) struct Fingerprint {
@@ -14,9 +14,21 @@ pub(crate) struct Fingerprint {
     /// Only tensors whose name matches; may be repeated
     #[arg(long, value_name = "GLOB")]
     pub(crate) tensor: Vec<String>,
+    #[command(flatten)]
+    pub(crate) data: Data,
+}
+
+/// What both commands are told of the data.
+#[derive(Args, Debug)]
+pub(crate) struct Data {
     /// The key, 1 to 32 hexadecimal digits; else the one that everybody has
     #[arg(long, value_name = "HEX", allow_hyphen_values = true)]
     pub(crate) key: Option<String>,
+    /// The layout of a .npy or raw:PATH that does not say it
+    #[arg(long, value_name = "SPEC", help_heading = "The array")]
+    pub(crate) from: Option<String>,
+    #[command(flatten)]
+    pub(crate) array: Array,
 }
 
 #[derive(Args, Debug)]
@@ -27,7 +39,9 @@ pub(crate) struct SameData {
     /// The other
     #[arg(value_parser = path())]
     pub(crate) b: PathBuf,
-    /// The key, 1 to 32 hexadecimal digits; else the one that everybody has
-    #[arg(long, value_name = "HEX", allow_hyphen_values = true)]
-    pub(crate) key: Option<String>,
+    /// Only tensors whose name matches, of both; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) tensor: Vec<String>,
+    #[command(flatten)]
+    pub(crate) data: Data,
 }

@@ -74,6 +74,9 @@ fn request(job: &Job) -> Result<Request, Failure> {
     if let Some(from) = &job.from {
         request = request.from(spec::read("--from", from)?);
     }
+    if let Some(text) = &job.store {
+        request = request.store(store(text)?);
+    }
     if let Some(text) = &job.fill {
         request = request.fill(fill(text)?);
     }
@@ -85,6 +88,12 @@ fn request(job: &Job) -> Result<Request, Failure> {
         request = order.map_or(request.clone(), |order| request.order(order));
     }
     Ok(request)
+}
+
+/// Reads the value of `--store`.
+fn store(text: &str) -> Result<tilewright::Dtype, Failure> {
+    let read = tilewright::notation::dtype(text);
+    read.map_err(|error| Failure::of(Error::from(error)).about(&format!("--store {text}")))
 }
 
 /// Reads the value of `--fill`.

@@ -1,12 +1,45 @@
-//! `verify`: a converted file against the file it was made from.
+//! `verify`: a converted file against the file it was made from, or against what it records of its data.
 
-use tilewright::{ask::Verified, files::verify};
+use tilewright::{
+    ask::{Recorded, Verified},
+    files::{verify, verify_recorded},
+};
 
-use crate::{args::Verify, exit::ExitCode, failure::Failure, output::Output, progress::Bar};
+use crate::{
+    args::{Job, Verify},
+    exit::ExitCode,
+    failure::Failure,
+    output::Output,
+    progress::Bar,
+};
 
 pub(super) fn run(args: &Verify, quiet: bool, out: &mut Output) -> Result<ExitCode, Failure> {
     let request = super::request(&args.job)?;
     let bar = Bar::new(quiet || out.is_json());
-    let verdict = bar.outcome(verify(&args.output, &args.against, &request, &bar))?;
+    let Some(against) = &args.against else {
+        check_alone(&args.job)?;
+        let checked = bar.outcome(verify_recorded(&args.output, &request, &bar))?;
+        return Ok(out.say(&Recorded(checked))?);
+    };
+    let verdict = bar.outcome(verify(&args.output, against, &request, &bar))?;
     Ok(out.say(&Verified(verdict))?)
+}
+
+/// What a file records says nothing of an original.
+fn check_alone(job: &Job) -> Result<(), Failure> {
+    let given = [
+        ("--to", job.to.is_some()),
+        ("--from", job.from.is_some()),
+        ("--rule", !job.rule.is_empty()),
+        ("--fill", job.fill.is_some()),
+        ("--skip-unfit", job.skip_unfit),
+        ("--dims", job.array.dims.is_some()),
+        ("--dtype", job.array.dtype.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((name, _)) => Err(Failure::usage(format!(
+            "{name} is about the conversion of a file, which --against names; what a file records of its data needs no more than --tensor"
+        ))),
+    }
 }

@@ -6,12 +6,14 @@ use tilewright_core::ByteOrder;
 
 use super::{
     format::{Container, Member, Opened},
-    notes::{self, LAYOUT_KEY},
+    notes::{self, LAYOUT_KEY, Noted},
 };
 use crate::{
     Error, Tensor,
     held::Held,
     note::{self, Texts},
+    reading::{Reading, reread, reread_noted},
+    record::Recorded,
     source::Source,
     tensor::Piece,
 };
@@ -44,23 +46,41 @@ pub(super) fn noted(
     texts: &Texts,
     (len, order): (u64, ByteOrder),
     is_stored: impl FnOnce(&Held) -> Result<(), String>,
-) -> Result<Option<Held>, Error> {
+) -> Result<Option<Noted>, Error> {
     let known: HashMap<&str, &str> =
         texts.iter().map(|(key, text)| (key.as_str(), text.as_str())).collect();
     let Some(note) = notes::of(&known, NAME) else { return Ok(None) };
-    let held = note.read(len, Some(order), is_stored).map_err(|said| {
+    let noted = note.read(len, Some(order), is_stored).map_err(|said| {
         let (path, key) = (note::path_of(source.path()), format!("{LAYOUT_KEY}{NAME}"));
         let said = format!("the note {}: {key:?}{said}; remove the note", path.display());
         Error::contradiction(source.path(), said)
     })?;
-    Ok(Some(held))
+    Ok(Some(noted))
+}
+
+/// How an array is read: as the caller says, which does not contradict its note, else as is noted, else as `plain` says.
+pub(super) fn held(
+    source: &Source,
+    noted: Option<Noted>,
+    plain: impl FnOnce() -> Result<Held, Error>,
+    (len, reading, prefix): (u64, &Reading, &str),
+) -> Result<(Held, Option<Recorded>), Error> {
+    let wrong = |said: String| Error::usage(format!("{prefix}{}: {said}", source.path().display()));
+    let Some(Noted { held: own, data }) = noted else {
+        return Ok((reread(&plain()?, NAME, len, reading).map_err(wrong)?, None));
+    };
+    let note = || format!("the note {}", note::path_of(source.path()).display());
+    let held = reread_noted(&own, NAME, len, reading, &note).map_err(wrong)?;
+    // Elements of another type may have other parts, which are summed on their own.
+    let data = data.filter(|_| (held.dtype, held.order) == (own.dtype, own.order));
+    Ok((held, Some(Recorded { data })))
 }
 
 /// A file of one array.
 pub(super) fn opened(
     source: Source,
     container: Box<dyn Container>,
-    held: Held,
+    (held, noted): (Held, Option<Recorded>),
     stored: Stored,
 ) -> Opened {
     let Stored { dtype: file_dtype, shape: storage, at, len } = stored;
@@ -71,6 +91,7 @@ pub(super) fn opened(
         storage,
         file_dims: None,
         held,
+        noted,
         refusal: None,
         pieces,
         len,

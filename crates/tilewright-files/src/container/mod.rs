@@ -22,6 +22,8 @@ pub(crate) use format::{Expected, Fact, Format, Opened, Opening};
 pub(crate) use raw::FORMAT as RAW;
 pub(crate) use target::{Section, Target};
 
+use tilewright_fingerprint::Fingerprint;
+
 use crate::{Error, Job, note::Texts, source::Source};
 
 /// Every format. Where several recognise the first bytes of a file, the first of them opens it.
@@ -67,6 +69,21 @@ pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
 /// What a file of one array is noted to hold, as keys and texts.
 pub(crate) fn noted(job: &Job) -> Texts {
     notes::under(array::NAME, job).into_iter().collect()
+}
+
+/// The same with the fingerprint that was summed meanwhile.
+pub(crate) fn noted_with(noted: &Texts, data: Option<&Fingerprint>) -> Texts {
+    let mut texts = noted.clone();
+    let text = texts.get_mut(&format!("{}{}", notes::DATA_KEY, array::NAME));
+    if let (Some(text), Some(data)) = (text, data) {
+        *text = data.to_string();
+    }
+    texts
+}
+
+/// The key under which metadata keeps the layout of the tensor of this name.
+pub(crate) fn layout_key(name: &str) -> String {
+    format!("{}{name}", notes::LAYOUT_KEY)
 }
 
 /// The path behind a prefix, which may be no UTF-8.

@@ -1,15 +1,18 @@
 //! What metadata keeps of tensors whose layout the format itself cannot say: a SPEC under the tensor's name,
-//! and what padding is promised to hold. A conversion back needs nothing else.
+//! what padding is promised to hold, and the fingerprint of the data. A conversion back needs nothing but the first.
 
 use std::collections::{HashMap, HashSet};
 
 use tilewright_core::{ByteOrder, Fill};
+use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::{Named, Spec};
 
+use super::target::Section;
 use crate::{
     Job, dtype,
     held::{Held, bytes_of, check_width, width_in},
     names,
+    record::{self, Record},
 };
 
 /// Under this prefix and its name, metadata keeps the layout of a tensor.
@@ -18,20 +21,32 @@ pub(super) const LAYOUT_KEY: &str = "tilewright.layout.";
 /// Under this prefix and its name, metadata keeps what a tensor's padding is promised to hold.
 pub(super) const FILL_KEY: &str = "tilewright.fill.";
 
+/// Under this prefix and its name, metadata keeps the fingerprint of a tensor's data.
+pub(super) const DATA_KEY: &str = "tilewright.data.";
+
 /// What is noted of a tensor.
 pub(super) struct Note<'a> {
-    pub(super) layout: &'a str,
-    pub(super) fill: Option<&'a str>,
+    layout: &'a str,
+    fill: Option<&'a str>,
+    data: Option<&'a str>,
+}
+
+/// What a note says, read.
+#[derive(Clone, Debug)]
+pub(crate) struct Noted {
+    pub(crate) held: Held,
+    /// The fingerprint of the data, where it is recorded.
+    pub(crate) data: Option<Fingerprint>,
 }
 
 /// What metadata notes of the tensor of this name.
 pub(super) fn of<'a>(known: &HashMap<&str, &'a str>, name: &str) -> Option<Note<'a>> {
     let noted = |prefix: &str| known.get(format!("{prefix}{name}").as_str()).copied();
-    Some(Note { layout: noted(LAYOUT_KEY)?, fill: noted(FILL_KEY) })
+    Some(Note { layout: noted(LAYOUT_KEY)?, fill: noted(FILL_KEY), data: noted(DATA_KEY) })
 }
 
 impl Note<'_> {
-    /// The layout, if it can be that of a tensor of `len` bytes which the file stores as `is_stored` says;
+    /// The layout and the fingerprint, if the layout can be that of a tensor of `len` bytes which the file stores as `is_stored` says;
     /// the error ends a sentence that begins with the metadata's key. `order` is what the file says itself
     /// of the order of an element's bytes, where files of its format can.
     pub(super) fn read(
@@ -39,7 +54,7 @@ impl Note<'_> {
         len: u64,
         order: Option<ByteOrder>,
         is_stored: impl FnOnce(&Held) -> Result<(), String>,
-    ) -> Result<Held, String> {
+    ) -> Result<Noted, String> {
         let text = names::clipped(self.layout);
         let spec =
             Spec::parse_built_in(self.layout).map_err(|error| format!(" is {text:?}: {error}"))?;
@@ -66,7 +81,9 @@ impl Note<'_> {
             .and_then(|()| check_map(&held))
             .and_then(|()| is_stored(&held))
             .map_err(|said| format!(" is {text:?}, which {said}"))?;
-        Ok(held)
+        let data = self.data.map(record::parse).transpose();
+        let data = data.map_err(|said| format!(" is {text:?}, and {DATA_KEY:?} notes {said}"))?;
+        Ok(Noted { held, data })
     }
 
     /// What padding holds, of what the layout and the note say of it.
@@ -122,20 +139,59 @@ fn check_map(held: &Held) -> Result<(), String> {
 }
 
 /// The keys under which anything is noted of the tensor of this name.
-pub(super) fn keys(name: &str) -> [String; 2] {
-    [format!("{LAYOUT_KEY}{name}"), format!("{FILL_KEY}{name}")]
+pub(super) fn keys(name: &str) -> [String; 3] {
+    [LAYOUT_KEY, FILL_KEY, DATA_KEY].map(|prefix| format!("{prefix}{name}"))
 }
 
-/// What is noted of the result of a job, as keys and texts.
+/// What is noted of the result of a job, as keys and texts; of data that are summed while they pass, [`record::NONE`]
+/// stands for the fingerprint.
 pub(super) fn of_job(job: &Job) -> Vec<(String, String)> {
     under(&job.name, job)
 }
 
 /// The same under a name of the tensor.
 pub(super) fn under(name: &str, job: &Job) -> Vec<(String, String)> {
-    let ([layout, fill], to) = (keys(name), &job.to.named);
+    let ([layout, fill, data], to) = (keys(name), &job.to.named);
     let promised = to.fill().is_promised().then(|| (fill, dtype::fill_text(to.fill())));
-    [(layout, to.to_spec())].into_iter().chain(promised).collect()
+    let recorded = match job.record {
+        Record::None => None,
+        Record::Kept(own) => Some((data, own.to_string())),
+        Record::Summed => Some((data, record::NONE.to_owned())),
+    };
+    [(layout, to.to_spec())].into_iter().chain(promised).chain(recorded).collect()
+}
+
+/// The bytes of a text in which [`record::NONE`] stands at these places for the fingerprints of jobs of these numbers,
+/// as sections.
+pub(super) fn sections(text: &[u8], places: &[(usize, usize)]) -> Vec<Section> {
+    let (mut sections, mut from) = (Vec::new(), 0);
+    for &(at, number) in places {
+        sections.push(Section::Bytes(text.get(from..at).unwrap_or_default().to_vec()));
+        sections.push(Section::Data(number));
+        from = at + record::NONE.len();
+    }
+    sections.push(Section::Bytes(text.get(from..).unwrap_or_default().to_vec()));
+    sections
+}
+
+/// Where in a JSON text the fingerprints of jobs stand: `summed` are the names and numbers of those, and the keys of
+/// an object stand in the order of their bytes.
+pub(super) fn places<'a>(
+    text: &str,
+    summed: impl Iterator<Item = (&'a str, usize)>,
+) -> Vec<(usize, usize)> {
+    let mut summed: Vec<(String, usize)> =
+        summed.map(|(name, number)| (format!("{DATA_KEY}{name}"), number)).collect();
+    summed.sort();
+    let (mut places, mut from) = (Vec::new(), 0);
+    for (key, number) in summed {
+        // A quote within a text stands behind a backslash: only a key with this value looks so.
+        let pair = format!("{}:\"{}\"", serde_json::Value::from(key), record::NONE);
+        let Some(found) = text.get(from..).and_then(|rest| rest.find(&pair)) else { continue };
+        from += found + pair.len();
+        places.push((from - 1 - record::NONE.len(), number));
+    }
+    places
 }
 
 /// What a key of metadata is to a conversion.
@@ -145,15 +201,16 @@ pub(super) enum Role {
     Other,
     /// A note of a tensor, which has its layout.
     Note,
-    /// A fill of a tensor without a layout, which means nothing: the note of a result takes its place.
+    /// A fill or a fingerprint of a tensor without a layout, which means nothing: the note of a result takes its place.
     Stray,
 }
 
 impl Role {
     /// That of a key among those of a file with these tensors.
     pub(super) fn of(key: &str, tensors: &HashSet<&str>, known: &HashSet<&str>) -> Role {
-        let (layout, fill) = (key.strip_prefix(LAYOUT_KEY), key.strip_prefix(FILL_KEY));
-        match layout.or(fill).filter(|name| tensors.contains(name)) {
+        let prefixes = [LAYOUT_KEY, FILL_KEY, DATA_KEY];
+        let name = prefixes.iter().find_map(|prefix| key.strip_prefix(prefix));
+        match name.filter(|name| tensors.contains(name)) {
             None => Role::Other,
             Some(name) if known.contains(format!("{LAYOUT_KEY}{name}").as_str()) => Role::Note,
             Some(_) => Role::Stray,

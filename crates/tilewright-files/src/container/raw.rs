@@ -8,14 +8,15 @@ use tilewright_notation::Spec;
 use super::{
     array::{self, Stored},
     format::{Container, Expected, Format, OneArray, Opened, Opening},
+    notes::Noted,
     target::Target,
 };
 use crate::{
     Error, Job, Reading,
-    held::{self, Held, bytes_of, check_width, width_in},
+    held::{Held, bytes_of, check_width, width_in},
     note::Texts,
-    order,
-    reading::{check_bytes, reread},
+    reading::check_bytes,
+    record::Recorded,
     source::Source,
 };
 
@@ -50,24 +51,19 @@ impl Container for Raw {
 
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     let Opening { source, reading, note, .. } = opening;
-    let held = match noted(&source, note)? {
-        Some(own) => {
-            let wrong = |said| Error::usage(format!("raw:{}: {said}", source.path().display()));
-            reread(&own, array::NAME, source.len(), reading).map_err(wrong)?
-        }
-        None => held(&source, reading)?,
-    };
+    let plain = || held(&source, reading);
+    let held = array::held(&source, noted(&source, note)?, plain, (source.len(), reading, "raw:"))?;
     Ok(opened(source, held))
 }
 
 /// How the bytes lie as is noted beside them.
-fn noted(source: &Source, note: &Texts) -> Result<Option<Held>, Error> {
+fn noted(source: &Source, note: &Texts) -> Result<Option<Noted>, Error> {
     array::noted(source, note, (source.len(), ByteOrder::Little), |_| Ok(()))
 }
 
-/// Bytes say nothing; but the array that lies as it is written needs no note.
-fn says(_: &str, to: &Held) -> bool {
-    order::is_row_major(&to.named) && held::width(to.dtype) == Some(to.bits)
+/// Bytes say neither a type nor dims.
+fn says(_: &str, _: &Held) -> bool {
+    false
 }
 
 /// How the bytes lie, as the caller says.
@@ -113,15 +109,15 @@ fn packed(held: &Held, len: u64) -> String {
     }
 }
 
-fn opened(source: Source, held: Held) -> Opened {
+fn opened(source: Source, held: (Held, Option<Recorded>)) -> Opened {
     let stored = Stored::bytes(source.len());
     array::opened(source, Box::new(Raw), held, stored)
 }
 
 /// Bytes without a header. Their number must be that of the array asked for.
 fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, String>, Error> {
-    if let Some(held) = noted(&source, expected.note)? {
-        return Ok(Ok(opened(source, held)));
+    if let Some(Noted { held, data }) = noted(&source, expected.note)? {
+        return Ok(Ok(opened(source, (held, Some(Recorded { data })))));
     }
     let Some(to) = expected.to else {
         let path = source.path().display();
@@ -135,7 +131,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
         }
         _ => {
             check_bytes(to, source.len()).map_err(|said| Error::corrupt(source.path(), said))?;
-            Ok(Ok(opened(source, to.clone())))
+            Ok(Ok(opened(source, (to.clone(), None))))
         }
     }
 }

@@ -6,6 +6,8 @@ use std::{
     sync::Arc,
 };
 
+use crate::record;
+
 /// One file to write.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
@@ -28,6 +30,8 @@ pub(crate) enum Section {
     End,
     /// This many bytes, made of the checksums so far.
     Late(u64, Arc<Late>),
+    /// The fingerprint of what the job of this number reads, in digits.
+    Data(usize),
 }
 
 /// What is made of checksums.
@@ -42,6 +46,7 @@ impl fmt::Debug for Section {
             Section::Begin => f.write_str("Begin"),
             Section::End => f.write_str("End"),
             Section::Late(len, _) => write!(f, "Late({len})"),
+            Section::Data(number) => write!(f, "Data({number})"),
         }
     }
 }
@@ -52,6 +57,7 @@ impl Section {
         match self {
             Section::Bytes(bytes) => bytes.len() as u64,
             Section::Zeros(len) | Section::Late(len, _) => *len,
+            Section::Data(_) => record::NONE.len() as u64,
             Section::Tensor(_) | Section::Begin | Section::End => 0,
         }
     }
@@ -61,14 +67,11 @@ impl Target {
     /// A header, and the results of jobs behind it.
     pub(crate) fn new(
         path: &Path,
-        header: Vec<u8>,
+        header: Vec<Section>,
         jobs: impl IntoIterator<Item = usize>,
     ) -> Target {
         let jobs = jobs.into_iter().map(Section::Tensor);
-        Target {
-            path: path.into(),
-            sections: [Section::Bytes(header)].into_iter().chain(jobs).collect(),
-        }
+        Target { path: path.into(), sections: header.into_iter().chain(jobs).collect() }
     }
 
     /// The bytes that belong to no tensor.

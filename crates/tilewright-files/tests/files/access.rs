@@ -92,11 +92,11 @@ fn an_input_that_changes_while_it_is_read_is_refused() {
     let folder = folder();
     let (path, out) = (input(&folder, "in.npy"), folder.path().join("out.npy"));
     let bytes = fs::read(&path).unwrap();
-    let times = fs::metadata(&path).unwrap().modified().unwrap();
     let write = |bytes: &[u8]| fs::write(&path, bytes).unwrap();
     let longer = [&bytes[..], &[0]].concat();
     let changes: [&dyn Fn(); 3] = [&|| write(&bytes), &|| write(&longer), &|| {
         // Even where somebody sets the time back.
+        let times = fs::metadata(&path).unwrap().modified().unwrap();
         write(&bytes);
         fs::File::options().write(true).open(&path).unwrap().set_modified(times).unwrap();
     }];
@@ -114,6 +114,17 @@ fn an_input_that_changes_while_it_is_read_is_refused() {
     }
     write(&bytes);
     run_meanwhile(&path, &out, || {}).unwrap();
+    fs::remove_file(&out).unwrap();
+    // Permissions and links are no change of the bytes.
+    let only_read = || {
+        let mut access = fs::metadata(&path).unwrap().permissions();
+        access.set_readonly(true);
+        fs::set_permissions(&path, access).unwrap();
+    };
+    run_meanwhile(&path, &out, only_read).unwrap();
+    fs::remove_file(&out).unwrap();
+    let linked = || fs::hard_link(&path, folder.path().join("link.npy")).unwrap();
+    run_meanwhile(&path, &out, linked).unwrap();
 }
 
 #[test]

@@ -130,7 +130,9 @@ fn there_and_back_gives_the_same_arrays() {
                 .map(|(key, _)| key.to_owned())
                 .collect();
             let noted = ["deep/name", "fortran", "raw", "weight"];
-            assert_eq!(notes, noted.map(|name| format!("tilewright.layout.{name}")));
+            let keys =
+                ["data", "layout"].map(|key| noted.map(|name| format!("tilewright.{key}.{name}")));
+            assert_eq!(notes, keys.concat());
             let verdict = verify(&there, corpus(name), &Request::new(), &()).unwrap();
             assert!(matches!(verdict, Verdict::Same { .. }), "{verdict:?}");
             // What lies as NumPy says again has no note.

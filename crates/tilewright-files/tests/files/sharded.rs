@@ -6,8 +6,9 @@ use crate::common::*;
 use tempfile::TempDir;
 use tilewright_files::{Reading, Request, Verdict, open, verify};
 
-const INDEX: &str = "model.safetensors.index.json";
-const SHARDS: [&str; 2] = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
+pub(crate) const INDEX: &str = "model.safetensors.index.json";
+pub(crate) const SHARDS: [&str; 2] =
+    ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"];
 
 fn index(map: &str) -> String {
     format!(r#"{{"metadata":{{"total_size":160,"by":"x"}},"weight_map":{{{map}}},"other":[1]}}"#)
@@ -18,7 +19,7 @@ fn map() -> String {
     format!(r#""a":"{one}","b":"{two}","c":"{two}""#)
 }
 
-fn checkpoint(folder: &TempDir) {
+pub(crate) fn checkpoint(folder: &TempDir) {
     let a = r#"{"__metadata__":{"format":"pt"},"a":{"dtype":"F32","shape":[4,5],"data_offsets":[0,80]}}"#;
     let bc = r#"{"b":{"dtype":"BF16","shape":[6,5],"data_offsets":[0,60]},"c":{"dtype":"U8","shape":[20],"data_offsets":[60,80]}}"#;
     write(folder, SHARDS[0], safetensors(a, &noise(80)));

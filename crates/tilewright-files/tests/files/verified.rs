@@ -279,10 +279,11 @@ fn meaning(path: &std::path::Path) -> Option<Vec<String>> {
     let tensor = |it: &Tensor| {
         let (layout, fill) = (it.layout().layout(), it.fill());
         let facts = (it.name(), it.dtype(), it.file_dtype(), it.bits(), it.storage());
-        format!("{facts:?} {layout:?} {fill:?} {:?}", input.bytes(it, 1 << 20).unwrap())
+        let data = (it.recorded(), input.bytes(it, 1 << 20).unwrap());
+        format!("{facts:?} {layout:?} {fill:?} {data:?}")
     };
     let mut said: Vec<String> = input.tensors().iter().map(tensor).collect();
-    let notes = ["tilewright.layout.", "tilewright.fill."];
+    let notes = ["tilewright.layout.", "tilewright.fill.", "tilewright.data."];
     let own = input.metadata().filter(|(key, _)| notes.iter().all(|note| !key.starts_with(note)));
     said.extend(own.map(|pair| format!("{pair:?}")));
     Some(said)
@@ -299,7 +300,8 @@ fn every_bit_of_a_header_that_means_something_is_compared() {
     let bytes = fs::read(&out).unwrap();
     let len = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let text = String::from_utf8(bytes[8..len].to_vec()).unwrap();
-    assert!(text.contains("fill(0x2a)") && text.contains("tilewright.fill.p"), "{text}");
+    let keys = ["fill(0x2a)", "tilewright.fill.p", "tilewright.data.p"];
+    assert!(keys.iter().all(|key| text.contains(key)), "{text}");
     let own = meaning(&out).unwrap();
     let (mut found, mut alike) = (0, 0);
     let flipped = folder.path().join("flipped.safetensors");

@@ -51,6 +51,11 @@ pub struct Format {
     /// Whether the array is the second operand of a product, with dims [K, N]: of a weight as PyTorch stores it, the
     /// transposed array. Of the formats that users add, nothing is said.
     pub second_operand: bool,
+    /// The last part of the name of a tensor beside one in this format that lists the group of each row: rows whose
+    /// groups are not in order want an index table.
+    pub row_table: Option<&'static str>,
+    /// Whether it counts the elements of the flattened array, so that the last dim ends with its innermost digit.
+    pub flat: bool,
 }
 
 /// A size that depends on the element, or that the user gives.
@@ -223,6 +228,8 @@ const fn row(
         example,
         leading: false,
         second_operand: false,
+        row_table: None,
+        flat: false,
     }
 }
 
@@ -236,6 +243,18 @@ impl Format {
     /// The same line of a format of arrays [K, N], which are the second operand of a product.
     const fn with_second_operand(mut self) -> Format {
         self.second_operand = true;
+        self
+    }
+
+    /// The same line of a format with a tensor of this name beside it, which lists the group of each row.
+    const fn with_row_table(mut self, name: &'static str) -> Format {
+        self.row_table = Some(name);
+        self
+    }
+
+    /// The same line of a format of the flattened array.
+    const fn with_flat(mut self) -> Format {
+        self.flat = true;
         self
     }
 

@@ -10,6 +10,10 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     ("FRACTAL_Z_C04", "it merges channels, height and width before it cuts them into blocks"),
     ("FRACTAL_NZ_C0_0", "its blocks have no size"),
+    (
+        "GPTQ_3BIT",
+        "its values straddle words: of 32 along K, stored in three, two lie in two words; GPTQ is of 2, 4 and 8 bits",
+    ),
     ("Q4_0_4_4", "it flips the top bit of every value; the values of IQ4_NLx4_QS it only moves"),
     ("Q4_0_4_8", "it flips the top bit of every value; the values of Q8_0x4_QS_8 it only moves"),
     ("Q4_0_8_8", "it flips the top bit of every value"),

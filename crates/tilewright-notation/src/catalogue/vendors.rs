@@ -17,16 +17,50 @@ const AMX: &str = "Intel 64, AMX: tiles of 16 rows of 64 bytes";
 const MARLIN: &str = "IST-DASLab/marlin, _get_perms, for 4 bits; vLLM, get_weight_perm, for 8 bits; lowest values first in each 32-bit word";
 const MARLIN_SCALES: &str = "IST-DASLab/marlin, _scale_perm; one row a group";
 const MARLIN_SINGLE: &str = "IST-DASLab/marlin, _scale_perm_single; one row for all of k";
-const AWQ: &str =
-    "AWQ, order [0,2,4,6,1,3,5,7] of the 4-bit values of a 32-bit word, low bits first";
+const AWQ: &str = "AWQ, order [0,2,4,6,1,3,5,7] of the 4-bit values of a 32-bit word, [0,2,1,3] of 8-bit ones, low bits first; zero points [groups, N] too";
+const GPTQ: &str = "GPTQ, qweight: words of 32 bits along K, low bits first; vLLM, pack_quantized_values_into_int32";
+const GPTQ_ZEROS: &str = "GPTQ, qzeros: words of 32 bits along N, low bits first; the first version stores each zero point less 1";
+const CT: &str = "compressed-tensors, pack_quantized: each row padded to whole words of 32 bits; stored is the value plus 2^(bits-1)";
+const BNB: &str =
+    "bitsandbytes, NF4 and FP4: the flattened array, the first of two values in the high bits";
+const VLLM: &str = "vLLM, marlin_utils_test.py, get_weight_perm for 8-bit activations";
+const VLLM_SCALES: &str = "vLLM, marlin_utils.py and marlin_utils_fp4.py";
 const GGML_4: &str =
     "llama.cpp, the 4-bit values (qs) of blocks of 32, deltas apart: Q4_0, Q4_1, IQ4_NL";
 const GGML_X4: &str = "llama.cpp, repack: the bytes (qs) of four rows' blocks, deltas apart";
 
-const MARLIN_4BITS: &str = "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 n3 n0 k1 n2 k0 n1 k2";
-const MARLIN_8BITS: &str = "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 n3 n0 k1 n2 n1 k0 k2";
+// The bars cut the order into the dims of the array of words: int32 [K/16, 2N] of 4 bits, [K/16, 4N] of 8.
+const MARLIN_4BITS: &str = "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 k0 n1 k2";
+const MARLIN_8BITS: &str = "(k3 k2:2 k1:4 k0:2) (n3 n2:4 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2";
+const MARLIN_A8_4BITS: &str =
+    "(k3 k2:2 k1:4 k0:4) (n3 n2:2 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k0 k2";
+const MARLIN_A8_8BITS: &str =
+    "(k3 k2:2 k1:4 k0:4) (n3 n2:2 n1:2 n0:8) -> k3 | n3 n0 k1 n2 n1 k2 k0";
+const MARLIN_A8_WIDTHS: &[Width] =
+    &[Width::new(4, MARLIN_A8_4BITS), Width::new(8, MARLIN_A8_8BITS)];
+const MARLIN_ZP_4BITS: &str = "g (n3 n2:4 n1:2 n0:8) -> g | n3 n0 n1 n2";
+const MARLIN_ZP_8BITS: &str = "g (n4 n3:2 n2:2 n1:2 n0:8) -> g | n4 n0 n3 n1 n2";
+const MARLIN_ZP_WIDTHS: &[Width] =
+    &[Width::new(4, MARLIN_ZP_4BITS), Width::new(8, MARLIN_ZP_8BITS)];
+const GPTQ_4BITS: &str = "(k1 k0:8) n -> k1 | n k0";
+const GPTQ_WIDTHS: &[Width] = &[
+    Width::new(4, GPTQ_4BITS),
+    Width::new(8, "(k1 k0:4) n -> k1 | n k0"),
+    Width::new(2, "(k1 k0:16) n -> k1 | n k0"),
+];
+const GPTQ_ZEROS_4BITS: &str = "g (n1 n0:8) -> g | n1 n0";
+const GPTQ_ZEROS_WIDTHS: &[Width] = &[
+    Width::new(4, GPTQ_ZEROS_4BITS),
+    Width::new(8, "g (n1 n0:4) -> g | n1 n0"),
+    Width::new(2, "g (n1 n0:16) -> g | n1 n0"),
+];
+const CT_4BITS: &str = "n (k1 k0:8) -> n | k1 k0";
+const CT_WIDTHS: &[Width] = &[Width::new(4, CT_4BITS), Width::new(8, "n (k1 k0:4) -> n | k1 k0")];
+const BNB_4BITS: &str = "… (k1 k0:2) -> … k1 -k0 |";
 const MARLIN_WIDTHS: &[Width] = &[Width::new(4, MARLIN_4BITS), Width::new(8, MARLIN_8BITS)];
-const AWQ_4BITS: &str = "k (n2 n1:4 n0:2) -> k n2 n0 n1";
+const AWQ_4BITS: &str = "k (n2 n1:4 n0:2) -> k | n2 n0 n1";
+const AWQ_WIDTHS: &[Width] =
+    &[Width::new(4, AWQ_4BITS), Width::new(8, "k (n2 n1:2 n0:2) -> k | n2 n0 n1")];
 const GGML_4BITS: &str = "… (k2 k1:2 k0:16) -> … k2 k0 k1";
 
 #[rustfmt::skip]
@@ -69,12 +103,21 @@ pub(super) static ROWS: &[Rows] = &[
         row("AMX_B", &[], "(k2 k1:16 k0:V) (n1 n0:16) -> n1 k2 k1 n0 k0", &[&V], AMX, "bf16[40,20] AMX_B").with_second_operand(),
         row("AMX_C", &[], "(m1 m0:16) (n1 n0:16) -> m1 n1 m0 n0", &[], AMX, "f32[20,20] AMX_C"),
     ]),
-    rows("Quantised weights", "Marlin, AWQ and llama.cpp", &[
+    rows("Quantised weights", "checkpoints of GPTQ, AWQ, compressed-tensors and bitsandbytes", &[
+        row("GPTQ", &["GPTQ_QWEIGHT", "GPTQ_4BIT", "GPTQ_8BIT", "GPTQ_2BIT"], GPTQ_4BITS, &[], GPTQ, "u4[64,12]E(4) GPTQ").with_widths(GPTQ_WIDTHS).with_second_operand().with_row_table("g_idx"),
+        row("GPTQ_ZEROS", &["GPTQ_QZEROS"], GPTQ_ZEROS_4BITS, &[], GPTQ_ZEROS, "u4[3,64]E(4) GPTQ_ZEROS").with_widths(GPTQ_ZEROS_WIDTHS),
+        row("AWQ", &["AWQ_QWEIGHT", "AWQ_QZEROS", "AWQ_ZEROS"], AWQ_4BITS, &[], AWQ, "u4[3,64]E(4) AWQ").with_widths(AWQ_WIDTHS).with_second_operand(),
+        row("CT_PACK_INT32", &["pack_quantized", "pack-quantized", "COMPRESSED_TENSORS"], CT_4BITS, &[], CT, "u4[5,44]E(4) CT_PACK_INT32").with_widths(CT_WIDTHS),
+        row("BNB_4BIT", &["BNB_NF4", "BNB_FP4", "BITSANDBYTES_4BIT"], BNB_4BITS, &[], BNB, "u4[4,32]E(4) BNB_4BIT").with_widths(&[Width::new(4, BNB_4BITS)]).with_flat(),
+    ]),
+    rows("Quantised weights", "Marlin and llama.cpp", &[
         // Quantized weights (k, n) and (rows, k), and their scales.
         row("MARLIN", &["MARLIN_4BIT", "MARLIN_8BIT"], MARLIN_4BITS, &[], MARLIN, "u4[32,128]E(4) MARLIN").with_widths(MARLIN_WIDTHS).with_second_operand(),
         row("MARLIN_SCALE", &[], "g (n2 n1:8 n0:8) -> g n2 n0 n1", &[], MARLIN_SCALES, "f16[3,128] MARLIN_SCALE"),
         row("MARLIN_SCALE_SINGLE", &[], "g (n3 n2:4 n1:4 n0:2) -> g n3 n1 n2 n0", &[], MARLIN_SINGLE, "f16[1,64] MARLIN_SCALE_SINGLE"),
-        row("AWQ", &[], AWQ_4BITS, &[], AWQ, "u4[3,64]E(4) AWQ").with_widths(&[Width::new(4, AWQ_4BITS)]).with_second_operand(),
+        row("MARLIN_A8", &["MARLIN_W4A8", "MARLIN_W8A8"], MARLIN_A8_4BITS, &[], VLLM, "u4[64,64]E(4) MARLIN_A8").with_widths(MARLIN_A8_WIDTHS).with_second_operand(),
+        row("MARLIN_ZP", &["MARLIN_ZEROS"], MARLIN_ZP_4BITS, &[], VLLM_SCALES, "u4[3,128]E(4) MARLIN_ZP").with_widths(MARLIN_ZP_WIDTHS),
+        row("MARLIN_MX_SCALE", &[], "g (n4 n3:2 n2:2 n1:2 n0:8) -> g n4 n0 n3 n1 n2", &[], VLLM_SCALES, "f8e8m0fnu[4,128] MARLIN_MX_SCALE"),
         row("GGML_QS4", &[], GGML_4BITS, &[], GGML_4, "u4[3,64]E(4) GGML_QS4").with_widths(&[Width::new(4, GGML_4BITS)]),
         row("IQ4_NLx4_QS", &["Q8_0x4_QS_4"], "(m1 m0:4) (b1 b0:4) -> m1 b1 m0 b0", &[], GGML_X4, "u8[8,48] IQ4_NLx4_QS"),
         row("Q8_0x4_QS_8", &[], "(m1 m0:4) (b1 b0:8) -> m1 b1 m0 b0", &[], GGML_X4, "s8[8,64] Q8_0x4_QS_8"),

@@ -23,7 +23,7 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Fill, Layout, MAX_MODES, MAX_STEPS, Step, TensorLayout};
+use tilewright_core::{Layout, MAX_MODES, MAX_STEPS, Step, TensorLayout};
 
 use crate::{
     Named,
@@ -179,13 +179,6 @@ impl Reading for Cute {
         given.agree_dims(self, self.tensor.extents())?;
         let alone = self.tensor == TensorLayout::of(self.tensor.layout());
         let bare = alone && given.dims.is_none() && given.dtype.is_none();
-        Ok(Resolved {
-            layout: self.tensor.clone(),
-            storage: None,
-            dtype: given.dtype,
-            bits: None,
-            fill: Fill::Unspecified,
-            bare,
-        })
+        Ok(Resolved { bare, ..Resolved::plain(self.tensor.clone(), given) })
     }
 }

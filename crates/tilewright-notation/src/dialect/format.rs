@@ -33,11 +33,16 @@
 //! | `zN` | `f16[32]` | error: the array has 1: n is missing |
 //! | `Q4_0_4_4` | | error: flips the top bit |
 //! | `acl:99` | | error: no format is called `acl:99` |
-//! | `AWQ` | `bf16[3,64]` | error: of elements of 4 bits, and bf16 has 16 |
+//! | `GPTQ` | `u4[16,3]` | `((8,2),3):((1,24),8)` |
+//! | `GPTQ` | `u2[32,3]` | `((16,2),3):((1,48),16)` |
+//! | `BNB_4BIT` | `u4[2,4]` | `(2,(2,2)):(4,(-1,2))+1` |
+//! | `BNB_4BIT` | `u4[2,3]` | error: splits 2 neighbours over two rows |
+//! | `AWQ` | `bf16[3,64]` | error: of elements of 4 or 8 bits, and bf16 has 16 |
 //! | `MARLIN` | `s32[32,128]` | error: of elements of 4 or 8 bits, and s32 has 32 |
 //! | `MARLIN` | `[32,128]` | error: needs the array's dtype |
 //! | `zN[K0=4]` | | error: legal are M0, C0 (or N0), preset |
 
+mod flat;
 mod names;
 
 use std::{fmt, sync::Arc};
@@ -48,7 +53,7 @@ use names::{find, is_number, mixed_case, no_format, words};
 
 use super::{
     leading,
-    template::{Size, Template},
+    template::{Size, Template, Written},
     units::{Parameter, Unit, both},
 };
 use crate::{
@@ -251,7 +256,7 @@ impl Chosen {
     }
 
     /// The width of these elements, and its pattern, for a format that is not of any width.
-    fn width(&self, given: &Given<'_>) -> Result<Option<&'static Width>, Error> {
+    fn pattern_of(&self, given: &Given<'_>) -> Result<Option<&'static Width>, Error> {
         match (self.format.widths, given.dtype) {
             ([], _) => Ok(None),
             ([one], None) => Ok(Some(one)),
@@ -262,6 +267,26 @@ impl Chosen {
                     None => Err(self.no_width(dtype)),
                 }
             }
+        }
+    }
+
+    /// The pattern of elements of this width, for a format that is not of any width.
+    fn own_template(&self, given: &Given<'_>) -> Result<Option<Template>, Error> {
+        let own = self.pattern_of(given)?.map(|width| Template::read(width.pattern));
+        let turned = |template| turned(template, self.transposed, self.format.name);
+        own.transpose()?.map(turned).transpose()
+    }
+
+    /// The size of a digit, for the elements of an array; of a digit whose size depends on the width of these, that of
+    /// the width.
+    fn size(&self, digit: &Written, given: &Given<'_>) -> Result<Option<u64>, Error> {
+        let name = digit.name.to_ascii_uppercase();
+        let unit = self.units.iter().find(|unit| unit.digit == name);
+        match (unit, &digit.size) {
+            (Some(unit), Size::Fixed(size)) if unit.set.is_none() => Ok(Some(*size)),
+            (Some(unit), _) => unit.size(self, self.preset, given).map(Some),
+            (None, Size::Fixed(size)) => Ok(Some(*size)),
+            (None, _) => Ok(None),
         }
     }
 
@@ -323,28 +348,32 @@ impl Reading for Chosen {
     }
 
     fn packs(&self, given: &Given<'_>) -> Option<u32> {
-        self.width(given).ok()?.map(|width| width.bits).filter(|bits| *bits < 8)
+        Reading::width(self, given).filter(|bits| *bits < 8)
+    }
+
+    fn width(&self, given: &Given<'_>) -> Option<u32> {
+        self.pattern_of(given).ok()?.map(|width| width.bits)
+    }
+
+    fn dims_of_words(&self, given: &Given<'_>, shape: &[u64], per: u64) -> Vec<Vec<u64>> {
+        let Ok(own) = self.own_template(given) else { return Vec::new() };
+        let template = own.as_ref().unwrap_or(&self.template);
+        let size = |digit: &Written| self.size(digit, given);
+        template.dims_of_words(shape, per, &size).into_iter().collect()
     }
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
         self.template.check_rank(self, dims.len())?;
-        let width = self.width(given)?;
-        let own = width
-            .map(|width| turned(Template::read(width.pattern)?, self.transposed, self.format.name));
-        let own = own.transpose()?;
+        let own = self.own_template(given)?;
         let template = own.as_ref().unwrap_or(&self.template);
-        let pattern = template.pattern(&|digit| {
-            let name = digit.name.to_ascii_uppercase();
-            match self.units.iter().find(|unit| unit.digit == name) {
-                Some(unit) => unit.size(self, self.preset, given).map(Some),
-                None => Ok(None),
-            }
-        })?;
         let about = |error: Error| error.about(&format!("{self} ({template})"));
-        let dense = Resolved::of_pattern(&pattern, dims, given);
-        let dense = dense.map_err(|error| about(error.into()))?;
+        let size = |digit: &Written| self.size(digit, given);
+        let mut dense = template.resolve(dims, given, &size).map_err(about)?;
+        dense.table = self.format.row_table;
+        flat::check(self.format, template.innermost(), dims)?;
         let Some(stride) = self.leading else { return Ok(dense) };
+        let pattern = template.pattern(&size)?;
         let layout = leading::spread(&pattern, &dense.layout, stride).map_err(about)?;
         // The stride may leave gaps, whether it does in this array or not.
         let length = [layout.capacity()];

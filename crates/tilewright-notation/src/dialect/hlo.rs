@@ -140,12 +140,11 @@ impl Reading for Hlo {
             None => self.lower(given.need_dims(self)?)?,
         };
         Ok(Resolved {
-            layout,
             storage: Some(storage),
             dtype: given.agree_dtype(self, self.shape.as_ref().and_then(|(own, _)| own.dtype()))?,
             bits: self.bits()?,
             fill: self.padded.as_ref().map_or(Fill::Unspecified, |padded| padded.fill),
-            bare: false,
+            ..Resolved::plain(layout, given)
         })
     }
 }

@@ -21,7 +21,7 @@
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Fill, TensorLayout};
+use tilewright_core::TensorLayout;
 use tilewright_xla::{Layout, Tile, TileDim};
 
 use super::{canonical::simplified, hlo, strided::unsupported};
@@ -134,12 +134,9 @@ impl Reading for Jax {
         }
         let bits = u32::try_from(self.layout.element_size_in_bits()).ok().filter(|bits| *bits > 0);
         Ok(Resolved {
-            layout: self.layout.lower(dims)?,
             storage: Some(hlo::storage(&self.layout, dims)?),
-            dtype: given.dtype,
             bits,
-            fill: Fill::Unspecified,
-            bare: false,
+            ..Resolved::plain(self.layout.lower(dims)?, given)
         })
     }
 }

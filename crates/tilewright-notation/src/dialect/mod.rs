@@ -10,10 +10,12 @@
 mod affine;
 mod array;
 mod arrow;
+mod backwards;
 mod blocked;
 mod canonical;
 mod cute;
 mod cutlass;
+mod cuts;
 mod dlpack;
 mod einops;
 mod format;
@@ -83,7 +85,7 @@ pub(crate) static DIALECTS: All = &[
 pub(crate) use cute::spell as spell_cute;
 pub(crate) use format::{parts_of, units};
 pub(crate) use pattern::spell as spell_pattern;
-pub(crate) use shape::spell as spell_shape;
+pub(crate) use shape::{spell as spell_shape, with_width};
 
 /// The notation of this name.
 ///

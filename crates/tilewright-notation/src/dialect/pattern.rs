@@ -1,7 +1,7 @@
 //! Patterns: how each axis splits into digits and in which order they are stored.
 //!
 //! ```text
-//! pattern := [ rest ] { axis } '->' [ rest ] { name }
+//! pattern := [ rest ] { axis } '->' [ rest ] { '|' | [ '-' ] name }
 //! rest    := '…' | '...'              any leading dims, stored outermost, row-major
 //! axis    := digit | '(' digit { digit } ')'
 //! digit   := name [ ':' size ]        without a size: the rest of the axis, rounded up
@@ -13,11 +13,16 @@
 //! the order differs from the core's modes, which begin with the digit that varies fastest. Behind the
 //! arrow digits go outermost first. At most one digit of an axis is without a size.
 //!
+//! A digit behind `-` is stored backwards, its last step first. Bars cut the order into the dims of an array of words that
+//! holds the storage: `(k1 k0:8) n -> k1 | n k0 as s32` is stored as words `[K/8, N]`. Without `as` they mean nothing.
+//!
 //! | text | array | layout |
 //! |---|---|---|
 //! | `(m1 m0:16) (n1 n0:16) -> n1 m1 m0 n0` | `[32,48]` | `((16,2),(16,3)):((16,256),(1,512))` |
 //! | `(m1 m0:16) (n1 n0:C0) -> n1 m1 m0 n0` | `s8[32,48]` | `((16,2),(32,2)):((32,512),(1,1024)) valid (32,48)` |
 //! | `… m n -> … n m` | `[2,3,4]` | `(2,3,4):(12,1,3)` |
+//! | `(k1 k0:2) -> k1 -k0` | `[8]` | `((2,4)):((-1,2))+1` |
+//! | `(k1 k0:8) n -> k1 \| n k0` | `[16,3]` | `((8,2),3):((1,24),8)` |
 //! | `(m1 m0) n -> n m1 m0` | | error: both take the rest |
 //! | `(m1 m0:16) n -> n m1` | | error: `m0` is stored nowhere |
 
@@ -28,7 +33,7 @@ use tilewright_core::{Digit, Pattern};
 use super::{
     canonical::simplified,
     order,
-    template::{Size, Template},
+    template::{Size, Template, Written},
 };
 use crate::{
     Named, catalogue,
@@ -85,6 +90,20 @@ impl fmt::Display for Inline {
     }
 }
 
+impl Inline {
+    /// The size of a digit, for the elements of an array.
+    fn size(&self, digit: &Written, given: &Given<'_>) -> Result<Option<u64>, Error> {
+        match &digit.size {
+            Size::Rest => Ok(None),
+            Size::Fixed(size) => Ok(Some(*size)),
+            Size::Constant(name) => {
+                let dtype = given.need_dtype(self, name)?;
+                catalogue::C0.units_for(None, dtype).map(Some)
+            }
+        }
+    }
+}
+
 impl Reading for Inline {
     fn is_concrete(&self) -> bool {
         false
@@ -97,15 +116,12 @@ impl Reading for Inline {
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
         self.0.check_rank(self, dims.len())?;
-        let pattern = self.0.pattern(&|digit| match &digit.size {
-            Size::Rest => Ok(None),
-            Size::Fixed(size) => Ok(Some(*size)),
-            Size::Constant(name) => {
-                let dtype = given.need_dtype(self, name)?;
-                catalogue::C0.units_for(None, dtype).map(Some)
-            }
-        })?;
-        Ok(Resolved::of_pattern(&pattern, dims, given)?)
+        self.0.resolve(dims, given, &|digit| self.size(digit, given))
+    }
+
+    fn dims_of_words(&self, given: &Given<'_>, shape: &[u64], per: u64) -> Vec<Vec<u64>> {
+        let found = self.0.dims_of_words(shape, per, &|digit| self.size(digit, given));
+        found.into_iter().collect()
     }
 }
 

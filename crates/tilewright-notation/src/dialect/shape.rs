@@ -50,6 +50,13 @@ pub(super) fn split(text: &str) -> Option<(&str, bool)> {
     Some((rest.trim_start(), properties))
 }
 
+/// A text with the width of its elements behind its shape and the shape's properties; `None` for one without a shape.
+pub(crate) fn with_width(text: &str, bits: u32) -> Option<String> {
+    let (rest, _) = split(text)?;
+    let shape = text.get(..text.len() - rest.len())?.trim_end();
+    Some(format!("{shape}E({bits}) {rest}"))
+}
+
 /// A property at the start of a text, and what is behind it.
 fn property(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start();

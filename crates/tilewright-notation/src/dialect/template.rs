@@ -4,8 +4,13 @@ use std::fmt;
 
 use tilewright_core::{Digit, MAX_MODES, Pattern};
 
-use super::rank;
-use crate::{error::Error, nearest::did_you_mean, scan::Scanner};
+use super::{backwards, cuts::Cuts, rank};
+use crate::{
+    error::Error,
+    nearest::did_you_mean,
+    reading::{Given, Resolved},
+    scan::Scanner,
+};
 
 /// The size of a digit, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +44,10 @@ pub(super) struct Template {
     axes: Vec<Axis>,
     /// Axis and position within it of each digit, outermost in storage first.
     order: Vec<(usize, usize)>,
+    /// Which of the order are stored backwards.
+    backwards: Vec<usize>,
+    /// Where bars cut the order into dims of an array of words.
+    cuts: Cuts,
 }
 
 fn eat_rest(scan: &mut Scanner<'_>) -> bool {
@@ -53,8 +62,9 @@ impl Template {
                 "expected `->` and the digits in storage order, found the end of the text";
             return Err(Error::parse((text.len(), text.len()), message));
         }
-        let mut template =
-            Template { batched: eat_rest(&mut scan), axes: Vec::new(), order: Vec::new() };
+        let batched = eat_rest(&mut scan);
+        let (axes, order, backwards) = (Vec::new(), Vec::new(), Vec::new());
+        let mut template = Template { batched, axes, order, backwards, cuts: Cuts::default() };
         while !scan.eat("->") {
             if scan.peek().is_none() {
                 return Err(scan.expected("an axis or `->`"));
@@ -101,6 +111,15 @@ impl Template {
             })
         };
         self.axes.iter().map(|axis| whole(axis).unwrap_or(10).min(10)).collect()
+    }
+
+    /// The size of the digit that is innermost in storage; 1 where it takes the rest.
+    pub(super) fn innermost(&self) -> u64 {
+        let digit = self.order.last().and_then(|&(a, p)| self.axes.get(a)?.digits.get(p));
+        match digit.map(|digit| &digit.size) {
+            Some(Size::Fixed(size)) => *size,
+            Some(Size::Rest | Size::Constant(_)) | None => 1,
+        }
     }
 
     /// The name of every digit.
@@ -169,6 +188,13 @@ impl Template {
             ));
         }
         while scan.peek().is_some() {
+            if scan.eat("|") {
+                self.cuts.0.push(self.order.len());
+                continue;
+            }
+            if scan.eat("-") {
+                self.backwards.push(self.order.len());
+            }
             let (name, span) = scan.name("the name of a digit")?;
             let at = self.find(name).ok_or_else(|| unknown(name, self.names(), span))?;
             if self.order.contains(&at) {
@@ -190,6 +216,49 @@ impl Template {
         self.axes.iter().enumerate().find_map(|(a, axis)| {
             Some((a, axis.digits.iter().position(|digit| digit.name == name)?))
         })
+    }
+
+    /// The order of storage, as it is written.
+    fn order_words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        for (at, &(axis, position)) in self.order.iter().enumerate() {
+            words.extend(self.cuts.0.iter().filter(|cut| **cut == at).map(|_| "|".to_owned()));
+            let digit = self.axes.get(axis).and_then(|axis| axis.digits.get(position));
+            let mark = if self.backwards.contains(&at) { "-" } else { "" };
+            words.extend(digit.map(|digit| format!("{mark}{}", digit.name)));
+        }
+        let last = self.cuts.0.iter().filter(|cut| **cut >= self.order.len());
+        words.extend(last.map(|_| "|".to_owned()));
+        words
+    }
+
+    /// The array of these dims that this pattern stores, sizes given for its constants.
+    pub(super) fn resolve(
+        &self,
+        dims: &[u64],
+        given: &Given<'_>,
+        size_of: &dyn Fn(&Written) -> Result<Option<u64>, Error>,
+    ) -> Result<Resolved, Error> {
+        let pattern = self.pattern(size_of)?;
+        let mut resolved = Resolved::of_pattern(&pattern, dims, given)?;
+        if let Some(storage) = &resolved.storage {
+            resolved.words_dims = self.cuts.dims(self.order.len(), self.batched, storage);
+        }
+        for &digit in &self.backwards {
+            resolved.layout = backwards::turned(&pattern, &resolved.layout, digit)?;
+        }
+        Ok(resolved)
+    }
+
+    /// The dims of the array whose storage is words of this shape, `per` elements in each, where they follow.
+    pub(super) fn dims_of_words(
+        &self,
+        shape: &[u64],
+        per: u64,
+        size_of: &dyn Fn(&Written) -> Result<Option<u64>, Error>,
+    ) -> Option<Vec<u64>> {
+        let pattern = self.pattern(size_of).ok()?;
+        self.cuts.array(&pattern, shape, per)
     }
 
     /// The pattern with sizes for its constants; `None` leaves a digit the rest of its axis.
@@ -260,8 +329,6 @@ impl fmt::Display for Template {
             if axis.grouped { write!(f, "({digits}) ")? } else { write!(f, "{digits} ")? }
         }
         write!(f, "-> {rest}")?;
-        let stored = self.order.iter().filter_map(|&(a, p)| self.axes.get(a)?.digits.get(p));
-        let names: Vec<&str> = stored.map(|digit| digit.name.as_str()).collect();
-        f.write_str(&names.join(" "))
+        f.write_str(&self.order_words().join(" "))
     }
 }

@@ -48,9 +48,11 @@ class Report:
     verified: int | None = None
     #: The most bytes of buffers that were in use at once.
     peak_memory: int | None = None
-    #: What is not as one may expect, in sentences: bytes behind an array, a note of other bytes. Each is also issued as
-    #: a ``UserWarning``.
+    #: What is not as one may expect, in sentences: bytes behind an array, a note of other bytes, what stays behind in a
+    #: folder. Each is also issued as a ``UserWarning``.
     warnings: tuple[str, ...] = ()
+    #: The names of the files that went along unchanged, where a folder was converted.
+    files: tuple[str, ...] = ()
 
 
 class Contents(dict[str, TensorLayout]):
@@ -71,6 +73,7 @@ def convert(
     from_: _Spec | None = None,
     dims: Sequence[int] | None = None,
     dtype: Any = None,
+    store: Any = None,
     fill: str | int | None = None,
     verify: bool = False,
     threads: int | None = None,
@@ -87,10 +90,15 @@ def convert(
     of ``progress``; the input is never touched. Memory is bounded by ``memory`` whatever the file's size. What is not
     as one may expect of the input is a ``UserWarning``, issued before anything is written, and in the report.
 
+    A folder is its one index of shards, or its one file of tensors, and becomes a new folder, whole or absent: with
+    ``config.json``, the tokenizer and all other files that are no weights and have at most 64 MiB. A folder that holds
+    anything is never replaced.
+
     :param to: the layout of every tensor that no rule names
     :param rules: layouts by patterns of names, the first match wins: ``{"*.bias": "row-major"}``
     :param tensors: patterns of names; others are copied as they are
-    :param from_: how the input lies, where it does not say so itself
+    :param from_: how the input lies, where it does not say so itself; ``GPTQ`` with ``dtype="u4"`` reads words
+    :param store: the type of the words that elements are stored as: 4 bits each as ``s32``
     :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``
     :param verify: reads the output back and compares every element and every byte of padding
     :param threads: one per core unless given
@@ -122,6 +130,7 @@ def convert(
         "from_": from_,
         "dims": dims,
         "dtype": dtype,
+        "store": store,
         "fill": fill,
         "verify": verify,
         "threads": threads,
@@ -133,6 +142,7 @@ def convert(
     done = _tilewright.convert(os.fsdecode(input), os.fsdecode(output), job, progress)
     done["tensors"] = tuple(TensorReport(**tensor) for tensor in done["tensors"])
     done["warnings"] = tuple(done["warnings"])
+    done["files"] = tuple(done["files"])
     return Report(**done)
 
 
@@ -146,6 +156,7 @@ def verify(
     from_: _Spec | None = None,
     dims: Sequence[int] | None = None,
     dtype: Any = None,
+    store: Any = None,
     fill: str | int | None = None,
     threads: int | None = None,
     memory: int | None = None,
@@ -164,6 +175,7 @@ def verify(
         "from_": from_,
         "dims": dims,
         "dtype": dtype,
+        "store": store,
         "fill": fill,
         "threads": threads,
         "memory": memory,

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from tilewright import _tilewright
-from tilewright._errors import ArgumentError
 from tilewright._tilewright import Checkpoint, Layout, TensorLayout
 
 __all__ = ["open", "save"]
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Spec = str | Layout | TensorLayout
-#: What a folder is opened by, the first that there is one of.
-_ENDINGS = (".safetensors.index.json", ".safetensors", ".gguf", ".npz")
 
 
 def open(  # noqa: A001
@@ -60,21 +56,7 @@ def open(  # noqa: A001
      [ 3  7 11]]
     >>> folder.cleanup()
     """
-    given = os.fsdecode(path)
-    found = _inside(Path(given)) if os.path.isdir(given) else given
-    return _tilewright.open_checkpoint(found, {"from_": from_, "dims": dims, "dtype": dtype})
-
-
-def _inside(folder: Path) -> str:
-    """The checkpoint of a folder."""
-    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
-    for ending in _ENDINGS:
-        found = [name for name in names if name.endswith(ending)]
-        if len(found) == 1:
-            return str(folder / found[0])
-        if found:
-            raise ArgumentError(f"{folder} holds {len(found)} files *{ending}, such as {found[0]}; name one of them")
-    raise ArgumentError(f"{folder} holds no checkpoint: no file *{', *'.join(_ENDINGS)}")
+    return _tilewright.open_checkpoint(os.fsdecode(path), {"from_": from_, "dims": dims, "dtype": dtype})
 
 
 def save(

@@ -73,6 +73,26 @@ impl Converted<'_> {
         (sum(Job::bytes_in), sum(Job::bytes_out))
     }
 
+    /// The names of the files that go along unchanged, where a folder is converted.
+    ///
+    /// ```
+    /// # use tilewright::{Spec, ask::Converted, files::{Conversion, Reading, Request, open}};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir()?;
+    /// std::fs::copy(path, folder.path().join("model.safetensors"))?;
+    /// std::fs::write(folder.path().join("config.json"), "{}")?;
+    /// let input = open(folder.path(), &Reading::default())?;
+    /// let out = tempfile::tempdir()?;
+    /// let request = Request::new().to(Spec::parse("col-major")?);
+    /// let conversion = Conversion::prepare(&input, out.path(), request)?;
+    /// assert_eq!(Converted { conversion: &conversion, report: None }.files(), ["config.json"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn files(&self) -> Vec<String> {
+        let names = self.conversion.companions().filter_map(|path| path.file_name());
+        names.map(|name| name.to_string_lossy().into_owned()).collect()
+    }
+
     /// The tensors that have a line: before, all; after, those that were skipped.
     fn shown(&self) -> impl Iterator<Item = &Job> {
         let is_skip = |job: &Job| matches!(job.action(), Action::Skip(_));
@@ -80,12 +100,17 @@ impl Converted<'_> {
         self.conversion.jobs().iter().filter(move |job| !done || is_skip(job))
     }
 
-    /// The sums, and what was verified.
+    /// The sums, what was verified, and how many files go along.
     fn summary(&self) -> String {
-        match self.report.as_ref().and_then(Report::verified) {
-            Some(verified) => format!("{}, {} verified", self.sums(), bytes(verified)),
-            None => self.sums(),
-        }
+        let verified = match self.report.as_ref().and_then(Report::verified) {
+            Some(verified) => format!(", {} verified", bytes(verified)),
+            None => String::new(),
+        };
+        let files = match self.conversion.companions().count() {
+            0 => String::new(),
+            files => format!(", and {}", counted(files as u128, "other file")),
+        };
+        format!("{}{verified}{files}", self.sums())
     }
 
     /// "3 of 4 tensors converted, 1.00 MiB with 0 B of padding".
@@ -95,6 +120,11 @@ impl Converted<'_> {
         let (count, padding) = converted.fold((0, 0), |(count, padding), job| {
             (count + 1, job.padding().saturating_add(padding))
         });
+        let (from, to) = self.conversion.formats();
+        if count == 0 && from != to {
+            let all = counted(jobs.len() as u128, "tensor");
+            return format!("{all} copied from {from} to {to}, {}", bytes(self.bytes().1));
+        }
         let so = match (count, jobs.iter().filter(|job| job.is_already_so()).count()) {
             (0, 0) => ": nothing to convert".into(),
             (0, so) => format!(": nothing to convert, {so} already so"),
@@ -162,6 +192,7 @@ impl Answer for Converted<'_> {
             "bytes_out": after,
             "verified": self.report.as_ref().and_then(Report::verified).is_some(),
             "dry_run": self.report.is_none(),
+            "files": self.files(),
         })
     }
 }

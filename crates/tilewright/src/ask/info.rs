@@ -141,7 +141,8 @@ fn layout(tensor: &Tensor, brief: bool) -> String {
     let name = tensor.layout().name();
     let rest = name.split_once(']').map(|(_, rest)| rest.trim_start());
     let rest = rest.filter(|rest| brief && !rest.is_empty() && name.contains('['));
-    format!("{}{share}", rest.unwrap_or(name))
+    let data = tensor.recorded().map_or(String::new(), |data| format!(", data {data}"));
+    format!("{}{share}{data}", rest.unwrap_or(name))
 }
 
 impl Answer for Info<'_> {
@@ -174,5 +175,6 @@ fn tensor_json(tensor: &Tensor) -> Value {
         "file_dims": tensor.file_dims(),
         "bytes": tensor.bytes(),
         "padding_bytes": tensor.padding(),
+        "data": tensor.recorded().map(|data| data.to_string()),
     })
 }

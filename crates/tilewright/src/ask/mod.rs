@@ -20,7 +20,7 @@
 //! | named formats, notations, functions | [`Formats`], [`Example`], [`Notations`], [`Functions`] |
 //! | a layout, or two, as a grid or as memory; as a picture | [`Shown`], [`Drawn`] |
 //! | what is in a file | [`Info`], [`ModuleInfo`] |
-//! | what a conversion does and did; whether a file is what it should be | [`Converted`], [`Verified`] |
+//! | what a conversion does and did; whether a file is what it should be, or what it records | [`Converted`], [`Verified`], [`Recorded`] |
 //! | fingerprints of the data in files; whether two files hold the same arrays | [`Printed`], [`SameData`] |
 //!
 //! What a layout means does not depend on how it was written: two layouts that are equal as values have equal answers,
@@ -102,7 +102,7 @@ pub use shards::{Shards, ShardsExplanation, ShardsLine, ShardsTranslation};
 pub use show::{Look, Shown, title};
 pub use translate::Translation;
 #[cfg(feature = "files")]
-pub use verify::Verified;
+pub use verify::{Recorded, Verified};
 
 /// The answer of a question: text for people, JSON for machines.
 ///

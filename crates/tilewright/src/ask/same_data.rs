@@ -58,14 +58,18 @@ fn tensor(divergence: &Divergence) -> Value {
         // open set
         _ => {}
     }
+    let mut named = Vec::new();
     for alike in &divergence.alike {
         match alike {
             Alike::Transposed(dims) => value["transposed"] = json!(dims),
             Alike::Swapped => value["byte_swapped"] = json!(true),
-            Alike::Named(name) => value["same_as"] = json!(name),
+            Alike::Named(name) | Alike::NamedFirst(name) => named.push(name),
             // open set
             _ => {}
         }
+    }
+    if !named.is_empty() {
+        value["same_as"] = json!(named);
     }
     value
 }

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_files::{Difference, Verdict};
+use tilewright_files::{Checked, Difference, Verdict};
 
 use super::{
     Answer,
-    words::{bytes, printable},
+    words::{bytes, counted, printable},
 };
 
 /// The verdict of a verification.
@@ -29,6 +29,41 @@ impl fmt::Display for Verified {
             Verdict::Same { bytes: all } => write!(f, "same: {} compared", bytes(*all)),
             Verdict::Differs(found) => write!(f, "differ: {}", printable(&found.to_string())),
         }
+    }
+}
+
+/// Whether the data of a file have the fingerprints that it records.
+///
+/// ```
+/// use tilewright::{ask::{Answer, Recorded}, files::{Checked, Verdict}};
+/// let recorded = Recorded(Checked { recorded: 2, tensors: 3, verdict: Verdict::Same { bytes: 640 } });
+/// assert_eq!(recorded.to_string(), "same: 2 of 3 tensors have the data that is recorded, 640 B read");
+/// assert_eq!(recorded.to_json()["recorded"], 2);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded(pub Checked);
+
+impl fmt::Display for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Checked { recorded, tensors, verdict } = &self.0;
+        let Verdict::Same { bytes: all } = verdict else {
+            return Verified(verdict.clone()).fmt(f);
+        };
+        let (of, all) = (counted(*tensors as u128, "tensor"), bytes(*all));
+        write!(f, "same: {recorded} of {of} have the data that is recorded, {all} read")
+    }
+}
+
+impl Answer for Recorded {
+    fn to_json(&self) -> Value {
+        let mut value = Verified(self.0.verdict.clone()).to_json();
+        value["recorded"] = json!(self.0.recorded);
+        value["tensors"] = json!(self.0.tensors);
+        value
+    }
+
+    fn is_no(&self) -> bool {
+        matches!(self.0.verdict, Verdict::Differs(_))
     }
 }
 
@@ -55,6 +90,10 @@ impl Answer for Verified {
                 value["offset"] = json!(offset);
                 value["is"] = json!(format!("{is:#x}"));
                 value["was"] = json!(format!("{expected:#x}"));
+            }
+            Difference::Record { is, recorded, .. } => {
+                value["fingerprint"] = json!(is.to_string());
+                value["recorded_fingerprint"] = json!(recorded.to_string());
             }
             // open set
             _ => {}

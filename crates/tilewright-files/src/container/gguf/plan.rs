@@ -16,6 +16,7 @@ use crate::{
         notes,
         target::{Section, Target},
     },
+    record::Record,
 };
 
 /// The one file that holds the results of all jobs.
@@ -25,8 +26,9 @@ pub(super) fn target(
     path: &Path,
     jobs: &[Job],
 ) -> Result<Target, Error> {
-    let noted = jobs.iter().filter(|job| !is_plain(job, input)).flat_map(notes::of_job);
-    let noted: Vec<(String, String)> = noted.collect();
+    let noted = jobs.iter().enumerate().filter(|(_, job)| !is_plain(job, input));
+    let of = |(number, job)| notes::of_job(job).into_iter().map(move |pair| (number, pair));
+    let noted: Vec<(usize, (String, String))> = noted.flat_map(of).collect();
     let kept: Vec<_> = gguf.kept(input).collect();
     let header = &gguf.header;
     let mut bytes = MAGIC.to_vec();
@@ -36,10 +38,15 @@ pub(super) fn target(
     for pair in kept {
         bytes.extend_from_slice(header.bytes(&pair.whole));
     }
-    for (key, text) in &noted {
+    let mut summed = Vec::new();
+    for (number, (key, text)) in &noted {
         string(&mut bytes, key);
         bytes.extend_from_slice(&STRING.to_le_bytes());
         string(&mut bytes, text);
+        let is_summed = jobs.get(*number).is_some_and(|job| job.record == Record::Summed);
+        if is_summed && key.starts_with(notes::DATA_KEY) {
+            summed.push((bytes.len() - text.len(), *number));
+        }
     }
     let large =
         || Error::usage(format!("{}: the tensors fill more than 2^64 bytes", path.display()));
@@ -61,7 +68,8 @@ pub(super) fn target(
         data.extend([Section::Tensor(number), Section::Zeros(at - end)]);
     }
     let gap = padded(bytes.len() as u64)? - bytes.len() as u64;
-    let mut sections = vec![Section::Bytes(bytes), Section::Zeros(gap)];
+    let mut sections = notes::sections(&bytes, &summed);
+    sections.push(Section::Zeros(gap));
     sections.extend(data);
     if !header.is_padded {
         sections.pop();

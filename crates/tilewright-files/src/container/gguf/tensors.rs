@@ -12,9 +12,10 @@ use super::{
 };
 use crate::{
     Error, Tensor,
-    container::notes::{self, LAYOUT_KEY, Note},
+    container::notes::{self, LAYOUT_KEY, Note, Noted},
     held::{self, Held},
     order,
+    record::Recorded,
     tensor::Piece,
 };
 
@@ -30,9 +31,13 @@ pub(super) fn tensor(
     let storage: Vec<u64> = entry.dims.iter().rev().copied().collect();
     let contradiction =
         |said: String| Error::contradiction(path, format!("tensor {name:?}: {said}"));
+    let mut noted = None;
     let (held, refusal) = match (marked, notes::of(known, name)) {
         (Some(_), Some(note)) => {
-            (of_note(&note, entry, &storage, name).map_err(contradiction)?, None)
+            let Noted { held, data } =
+                of_note(&note, entry, &storage, name).map_err(contradiction)?;
+            noted = Some(Recorded { data });
+            (held, None)
         }
         (None, None) => match plain(entry.dtype, &storage) {
             Ok(held) => (held, None),
@@ -60,6 +65,7 @@ pub(super) fn tensor(
         refusal,
         pieces: vec![Piece::whole(file, entry.at, entry.len, &held)],
         held,
+        noted,
         len: entry.len,
     })
 }
@@ -80,7 +86,7 @@ fn plain(dtype: Dtype, dims: &[u64]) -> Result<Held, String> {
 }
 
 /// The layout that is noted for a tensor.
-fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Result<Held, String> {
+fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Result<Noted, String> {
     let is_stored = |held: &Held| {
         let (number, shape) = stored(held, entry.len);
         let earlier = order::earlier_shape(held.named.layout());
@@ -100,6 +106,13 @@ fn of_note(note: &Note<'_>, entry: &Entry, storage: &[u64], name: &str) -> Resul
 /// The number of the type and the shape, outermost first, under which elements of a layout are stored in
 /// `len` bytes.
 pub(super) fn stored(held: &Held, len: u64) -> (u32, Vec<u64>) {
+    if let Some(words) = held.named.stored_as() {
+        let number = types::number(words.dtype()).filter(|_| words.shape().len() <= MOST_DIMS);
+        return match number {
+            Some(number) => (number, words.shape().to_vec()),
+            None => (types::BYTES, vec![len]),
+        };
+    }
     stored_as(held, len, held.named.storage_shape())
 }
 

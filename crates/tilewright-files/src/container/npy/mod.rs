@@ -17,16 +17,17 @@ pub(crate) use header::header_bytes;
 use super::{
     array::{self, Stored},
     format::{Container, Expected, Format, OneArray, Opened, Opening},
-    target::Target,
+    notes::Noted,
+    target::{Section, Target},
 };
 use crate::{
     Error, Job, Reading,
     held::{self, Held},
     note::Texts,
     order,
-    reading::{check_bytes, reread},
+    reading::check_bytes,
+    record::Recorded,
     source::Source,
-    tensor::IN_MEMORY,
 };
 use descr::default_descr;
 use tilewright_core::{ByteOrder, Dtype, Fill, Remedy, TensorLayout};
@@ -68,7 +69,7 @@ impl Container for Npy {
             }
             None => Vec::new(),
         };
-        Ok(vec![Target::new(path, header, 0..jobs.len())])
+        Ok(vec![Target::new(path, vec![Section::Bytes(header)], 0..jobs.len())])
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -83,22 +84,14 @@ impl Container for Npy {
 fn open(opening: Opening<'_>) -> Result<Opened, Error> {
     let Opening { source, reading, note, .. } = opening;
     let header = Header::read(&source)?;
-    let held = held(&source, &header, reading, note)?;
+    let plain = || by_header(&source, &header, reading);
+    let noted = noted(&source, &header, note)?;
+    let held = array::held(&source, noted, plain, (header.len, reading, ""))?;
     Ok(opened(source, header, held))
 }
 
-/// How the elements lie: as the caller says, else as is noted, else as the header says.
-fn held(source: &Source, header: &Header, reading: &Reading, note: &Texts) -> Result<Held, Error> {
-    let wrong = |said: String| Error::usage(format!("{}: {said}", source.path().display()));
-    let own = match noted(source, header, note)? {
-        Some(own) => own,
-        None => by_header(source, header, reading)?,
-    };
-    reread(&own, array::NAME, header.len, reading).map_err(wrong)
-}
-
 /// How the elements lie as is noted beside the file.
-fn noted(source: &Source, header: &Header, note: &Texts) -> Result<Option<Held>, Error> {
+fn noted(source: &Source, header: &Header, note: &Texts) -> Result<Option<Noted>, Error> {
     let facts = (header.len, header.descr.order);
     array::noted(source, note, facts, |held| check_storage(held, header))
 }
@@ -107,7 +100,9 @@ fn noted(source: &Source, header: &Header, note: &Texts) -> Result<Option<Held>,
 fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Held, Error> {
     let path = source.path();
     let wrong = |said: String| Error::usage(format!("{}: {said}", path.display()));
-    let Some(dtype) = reading.dtype.or(header.descr.dtype) else {
+    let own = header.descr.dtype;
+    let words = own.filter(|own| are_words(reading, *own, &header.shape));
+    let Some(dtype) = words.or(reading.dtype).or(own) else {
         let Descr { text, bytes, .. } = &header.descr;
         let said = format!("dtype {text:?} is raw bytes, {bytes} to an element of any type");
         return Err(wrong(said).with(&[Remedy::Dtype]));
@@ -115,6 +110,13 @@ fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Held
     let plain =
         plain(header, dtype).map_err(|error| Error::unsupported(path, error))?.map_err(wrong)?;
     plain.ordered(header.descr.order).map_err(wrong)
+}
+
+/// Whether the elements of a header are words that hold those of the layout that a caller says.
+fn are_words(reading: &Reading, own: Dtype, shape: &[u64]) -> bool {
+    let dims = reading.dims.as_deref();
+    let spec = reading.from.as_ref();
+    spec.is_some_and(|spec| !matches!(spec.in_words((own, shape), dims, reading.dtype), Ok(None)))
 }
 
 /// The array of a header, of elements of `dtype`; the inner error says why these have another width.
@@ -150,7 +152,7 @@ fn width(dtype: Dtype, descr: &Descr) -> Result<u32, String> {
     }
 }
 
-fn opened(source: Source, header: Header, held: Held) -> Opened {
+fn opened(source: Source, header: Header, held: (Held, Option<Recorded>)) -> Opened {
     let Header { descr, shape, at, len, rest, .. } = header;
     array::opened(
         source,
@@ -166,8 +168,8 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
     if header.rest > 0 {
         return Ok(Err(format!("{} bytes behind the array are no part of it", header.rest)));
     }
-    if let Some(held) = noted(&source, &header, expected.note)? {
-        return Ok(Ok(opened(source, header, held)));
+    if let Some(Noted { held, data }) = noted(&source, &header, expected.note)? {
+        return Ok(Ok(opened(source, header, (held, Some(Recorded { data })))));
     }
     let to = expected.to.unwrap_or(expected.from);
     let len = to.bytes().unwrap_or(header.len);
@@ -178,7 +180,7 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
     }
     let Some(to) = expected.to else {
         let held = by_header(&source, &header, &Reading::default().dtype(to.dtype))?;
-        return Ok(Ok(opened(source, header, held)));
+        return Ok(Ok(opened(source, header, (held, None))));
     };
     if !has_shape(to, &header) {
         let order = |fortran| if fortran { "Fortran" } else { "C" };
@@ -189,13 +191,17 @@ fn result(source: Source, expected: Expected<'_>) -> Result<Result<Opened, Strin
         )));
     }
     check_bytes(to, header.len).map_err(|said| Error::corrupt(source.path(), said))?;
-    Ok(Ok(opened(source, header, to.clone())))
+    Ok(Ok(opened(source, header, (to.clone(), None))))
 }
 
 /// What a header says of elements made from those that a file spelled so: type, whether the first dim is
 /// fastest, shape.
 pub(super) fn facts(file_dtype: &str, to: &Held, len: u64) -> (String, bool, Vec<u64>) {
     let (named, bits) = (&to.named, to.bits);
+    if let Some(words) = named.stored_as() {
+        let descr = default_descr(words.dtype(), u64::from(words.bits() / 8));
+        return (descr, false, words.shape().to_vec());
+    }
     if to.dtype.storage_bits() != Some(bits) {
         // No NumPy type has this width: the bytes are what they are.
         return ("|u1".into(), false, vec![len]);
@@ -230,16 +236,16 @@ pub(super) fn check_storage(held: &Held, header: &Header) -> Result<(), String> 
 
 /// Whether a header says where elements lie that have the width of their type: in C order, or in Fortran's.
 pub(super) fn says_order(to: &Held) -> bool {
+    // An array that is stored as words has another shape, and neither order.
     let dense = order::is_row_major(&to.named) || order::is_col_major(&to.named);
     dense && held::width(to.dtype) == Some(to.bits)
 }
 
-/// Whether the header says all there is to say of a result. The type of raw elements was in no header of a file; of an
-/// array in memory it is known.
+/// Whether the header says all there is to say of a result: not the type of raw elements, as those of bf16 are.
 fn says(file_dtype: &str, to: &Held) -> bool {
     let (descr, ..) = facts(file_dtype, to, to.bytes().unwrap_or(0));
     let known = Descr::parse(&descr).ok().and_then(|descr| descr.dtype);
-    says_order(to) && known.map_or(file_dtype != IN_MEMORY, |known| known == to.dtype)
+    says_order(to) && known == Some(to.dtype)
 }
 
 /// A type as NumPy writes it, with its elements' bytes in this order.

@@ -23,7 +23,7 @@ use tilewright_core::Dtype;
 
 use super::{
     format::{Container, Fact, Format, Member, Opened, Opening},
-    notes::{self, LAYOUT_KEY, Role},
+    notes::{self, LAYOUT_KEY, Noted, Role},
     npy::{self, Descr, Header},
     target::Target,
 };
@@ -31,6 +31,7 @@ use crate::{
     Error, Job, Tensor, Watch,
     held::Held,
     names,
+    record::Recorded,
     source::Source,
     tensor::{OTHER, Piece},
 };
@@ -202,12 +203,16 @@ fn tensor(
         return Err(Error::corrupt(source.path(), about(said)));
     }
     let contradiction = |said: String| Error::contradiction(source.path(), about(said));
+    let mut noted = None;
     let held = match notes::of(known, name) {
         Some(note) => {
             let order = Some(header.descr.order);
-            note.read(header.len, order, |held| npy::check_storage(held, &header)).map_err(
-                |said| contradiction(format!("{:?}{said}", format!("{LAYOUT_KEY}{name}"))),
-            )?
+            let read = note.read(header.len, order, |held| npy::check_storage(held, &header));
+            let Noted { held, data } = read.map_err(|said| {
+                contradiction(format!("{:?}{said}", format!("{LAYOUT_KEY}{name}")))
+            })?;
+            noted = Some(Recorded { data });
+            held
         }
         None => match plain(&header) {
             Ok(held) => held,
@@ -223,6 +228,7 @@ fn tensor(
         refusal: None,
         pieces: vec![Piece::whole(file, at, len, &held)],
         held,
+        noted,
         len,
     })
 }
@@ -246,6 +252,7 @@ fn refused(
         refusal: Some(refusal),
         pieces: vec![Piece::whole(file, at, len, &held)],
         held,
+        noted: None,
         len,
     })
 }

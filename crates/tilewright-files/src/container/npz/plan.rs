@@ -19,6 +19,7 @@ use crate::{
         npy::{self, Descr, header_bytes},
         target::{Section, Target},
     },
+    record::Record,
     tensor::OTHER,
 };
 
@@ -57,19 +58,22 @@ pub(super) fn target(
 ) -> Result<Target, Error> {
     let large =
         || Error::usage(format!("{}: the arrays fill more than 2^63 bytes", path.display()));
-    let mut archive = Archive::default();
+    let (mut archive, mut summed) = (Archive::default(), Vec::new());
     for (number, job) in jobs.iter().enumerate() {
         let Some(tensor) = input.tensors.get(job.tensor) else { continue };
         let header = match tensor.refusal {
             Some(_) => Vec::new(),
-            None => header(tensor, job, &mut noted),
+            None => header(tensor, (number, job), &mut noted, &mut summed),
         };
         let ending = if tensor.file_dtype == OTHER { "" } else { ENDING };
         let name = format!("{}{ending}", job.name);
+        let header = vec![Section::Bytes(header)];
         archive.entry(name, header, Some((number, job.bytes_out))).ok_or_else(large)?;
     }
     if !noted.is_empty() {
-        let text = serde_json::Value::from_iter(noted).to_string().into_bytes();
+        let text = serde_json::Value::from_iter(noted).to_string();
+        let places = notes::places(&text, summed.into_iter());
+        let text = notes::sections(text.as_bytes(), &places);
         archive.entry(NOTES.into(), text, None).ok_or_else(large)?;
     }
     if let Some(entry) = archive.entries.iter().find(|entry| entry.name.len() as u64 > ALL_16) {
@@ -80,26 +84,39 @@ pub(super) fn target(
 }
 
 /// The header of the `.npy` file of a result; what it does not say is noted.
-fn header(tensor: &Tensor, job: &Job, noted: &mut BTreeMap<String, String>) -> Vec<u8> {
+fn header<'a>(
+    tensor: &Tensor,
+    (number, job): (usize, &'a Job),
+    noted: &mut BTreeMap<String, String>,
+    summed: &mut Vec<(&'a str, usize)>,
+) -> Vec<u8> {
     let (descr, fortran, shape) = npy::facts(&tensor.file_dtype, &job.to, job.bytes_out);
     let typed = Descr::parse(&descr).is_ok_and(|descr| dtype_of(&descr) == Some(job.to.dtype));
     if !(npy::says_order(&job.to) && typed) {
         noted.extend(notes::of_job(job));
+        summed.extend((job.record == Record::Summed).then_some((job.name.as_str(), number)));
     }
     header_bytes(&descr, fortran, &shape)
 }
 
 impl Archive {
     /// Appends an entry of these bytes and, behind them, the result of a job.
-    fn entry(&mut self, name: String, bytes: Vec<u8>, job: Option<(usize, u64)>) -> Option<()> {
-        let len = job.map_or(0, |(_, len)| len).checked_add(bytes.len() as u64)?;
+    fn entry(
+        &mut self,
+        name: String,
+        before: Vec<Section>,
+        job: Option<(usize, u64)>,
+    ) -> Option<()> {
+        let own: u64 = before.iter().map(Section::len).sum();
+        let len = job.map_or(0, |(_, len)| len).checked_add(own)?;
         let at = self.at;
         let head = local(&name, len);
         let tail = descriptor(len, 0).len() as u64;
         self.at = at.checked_add(head.len() as u64)?.checked_add(len)?.checked_add(tail)?;
         let number = self.entries.len();
         let follows = move |sums: &[u32]| descriptor(len, sums.get(number).copied().unwrap_or(0));
-        self.sections.extend([Section::Bytes(head), Section::Begin, Section::Bytes(bytes)]);
+        self.sections.extend([Section::Bytes(head), Section::Begin]);
+        self.sections.extend(before);
         self.sections.extend(job.map(|(number, _)| Section::Tensor(number)));
         self.sections.extend([Section::End, Section::Late(tail, Arc::new(follows))]);
         self.entries.push(Entry { name, at, len });
@@ -217,7 +234,8 @@ mod tests {
     fn read_back(lens: &[u64]) -> Vec<(String, u64, u32)> {
         let mut archive = Archive::default();
         for (number, len) in lens.iter().enumerate() {
-            archive.entry(format!("{number}.npy"), vec![7; 10], Some((number, *len))).unwrap();
+            let header = vec![Section::Bytes(vec![7; 10])];
+            archive.entry(format!("{number}.npy"), header, Some((number, *len))).unwrap();
         }
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let sums: Vec<u32> = (0..lens.len() as u32).collect();
@@ -231,7 +249,7 @@ mod tests {
                 Section::Tensor(number) => {
                     file.seek(SeekFrom::Current(lens[*number] as i64)).unwrap();
                 }
-                Section::Begin | Section::End | Section::Zeros(_) => {}
+                Section::Begin | Section::End | Section::Zeros(_) | Section::Data(_) => {}
             }
         }
         let source = Source::open(file.path()).unwrap();

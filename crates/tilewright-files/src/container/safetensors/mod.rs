@@ -109,7 +109,7 @@ pub(super) fn facts(
 }
 
 /// Metadata with what is to be said of some tensors; a file that had none but notes has none without them.
-pub(super) fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Metadata {
+fn noted(own: &Metadata, jobs: &[(&Job, bool)]) -> Metadata {
     let mut pairs: BTreeMap<String, String> = own.iter().flatten().cloned().collect();
     for (job, says_itself) in jobs {
         for key in notes::keys(&job.name) {

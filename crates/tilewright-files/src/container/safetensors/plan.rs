@@ -7,12 +7,17 @@ use safetensors::Dtype;
 use super::{
     Metadata, noted,
     tensors::stored,
-    write::{header_bytes, order_by_alignment},
+    write::{header_text, order_by_alignment},
 };
 use crate::{
     Error, Job, Tensor,
-    container::{format::Opened, target::Target},
+    container::{
+        format::Opened,
+        notes,
+        target::{Section, Target},
+    },
     dtype,
+    record::Record,
 };
 
 /// A tensor of the file.
@@ -30,6 +35,7 @@ impl<'a> Entry<'a> {
         let own = file_dtype(path, &tensor.file_dtype);
         // A type as another format spells it is said anew as well.
         if job.says_anew(tensor) || own.is_err() {
+            check_words(job)?;
             let (dtype, shape) = stored(&job.to, job.bytes_out);
             return Ok(Entry { number, job, anew: true, dtype, shape });
         }
@@ -65,13 +71,32 @@ pub(in crate::container) fn target(
     let new = entries.iter().filter(|entry| entry.anew);
     let new: Vec<_> = new.map(|entry| (entry.job, says_itself(entry.job))).collect();
     let metadata = noted(metadata, &new);
-    let header = header_bytes(path, &described, metadata.as_deref())?;
-    Ok(Target::new(path, header, sorted.iter().map(|entry| entry.number)))
+    let header = header_text(path, &described, metadata.as_deref())?;
+    let summed = entries.iter().filter(|entry| entry.anew && entry.job.record == Record::Summed);
+    let summed = summed.filter(|entry| !says_itself(entry.job));
+    let places =
+        notes::places(&header, summed.map(|entry| (entry.job.name.as_str(), entry.number)));
+    let mut sections = vec![Section::Bytes((header.len() as u64).to_le_bytes().to_vec())];
+    sections.extend(notes::sections(header.as_bytes(), &places));
+    Ok(Target::new(path, sections, sorted.iter().map(|entry| entry.number)))
 }
 
 /// Whether the file itself says all there is to say of a result.
 fn says_itself(job: &Job) -> bool {
     job.is_plain() && dtype::is_named(job.to.dtype, job.to.bits) && job.to.ends_with_a_byte()
+}
+
+/// Refuses words of a type that files of this format have no name for.
+fn check_words(job: &Job) -> Result<(), Error> {
+    let Some(words) = job.to.named.stored_as() else { return Ok(()) };
+    if dtype::is_named(words.dtype(), words.bits()) {
+        return Ok(());
+    }
+    let (name, dtype) = (&job.name, words.dtype());
+    let said = format!(
+        "tensor {name:?}: .safetensors has no name for words of {dtype}; legal are types such as u8, s32, u32 and s64"
+    );
+    Err(Error::usage(said))
 }
 
 /// The type that a file spelled so.

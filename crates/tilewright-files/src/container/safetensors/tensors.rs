@@ -13,11 +13,12 @@ use crate::{
     Error, Tensor,
     container::{
         format::Member,
-        notes::{self, LAYOUT_KEY, Note},
+        notes::{self, LAYOUT_KEY, Note, Noted},
     },
     dtype,
     held::Held,
     order,
+    record::Recorded,
     source::Source,
     tensor::Piece,
 };
@@ -45,8 +46,13 @@ fn tensor(
     known: &HashMap<&str, &str>,
     plain: &mut Plain,
 ) -> Result<Tensor, Error> {
+    let mut noted = None;
     let (held, refusal) = match notes::of(known, &entry.name) {
-        Some(note) => (of_note(path, &note, entry)?, None),
+        Some(note) => {
+            let Noted { held, data } = of_note(path, &note, entry)?;
+            noted = Some(Recorded { data });
+            (held, None)
+        }
         None => match plain.of(entry) {
             Ok(held) => (held, None),
             Err(refusal) => {
@@ -60,11 +66,11 @@ fn tensor(
     let pieces = vec![Piece::whole(file, entry.at, entry.len, &held)];
     let (name, storage) = (entry.name.clone(), entry.shape.clone());
     let (file_dtype, len) = (format!("{:?}", entry.dtype), entry.len);
-    Ok(Tensor { name, file_dtype, storage, file_dims: None, held, refusal, pieces, len })
+    Ok(Tensor { name, file_dtype, storage, file_dims: None, held, noted, refusal, pieces, len })
 }
 
 /// The layout that is noted for a tensor.
-fn of_note(path: &Path, note: &Note<'_>, entry: &Entry) -> Result<Held, Error> {
+fn of_note(path: &Path, note: &Note<'_>, entry: &Entry) -> Result<Noted, Error> {
     note.read(entry.len, None, |held| check_storage(held, entry)).map_err(|said| {
         let (name, key) = (&entry.name, format!("{LAYOUT_KEY}{}", entry.name));
         let legal = "convert the original again, or remove the key";
@@ -118,6 +124,11 @@ fn check_storage(held: &Held, entry: &Entry) -> Result<(), String> {
 
 /// The element type and the shape under which elements of a layout are stored in `len` bytes.
 pub(super) fn stored(held: &Held, len: u64) -> (FileType, Vec<u64>) {
+    if let Some(words) = held.named.stored_as()
+        && let Some(carrier) = dtype::carrier(words.dtype(), words.bits())
+    {
+        return (carrier, words.shape().to_vec());
+    }
     match dtype::carrier(held.dtype, held.bits).filter(|_| held.ends_with_a_byte()) {
         Some(carrier) => (carrier, held.named.storage_shape()),
         None => (FileType::U8, vec![len]),

@@ -25,13 +25,13 @@ pub(crate) fn order_by_alignment(tensors: &[(u64, u64)]) -> Vec<usize> {
     order
 }
 
-/// The length prefix and the header of tensors `(name, dtype, shape, bytes)` stored in this order,
-/// padded with spaces so that the tensors start at a multiple of 8.
-pub(crate) fn header_bytes(
+/// The header of tensors `(name, dtype, shape, bytes)` stored in this order, padded with spaces so that behind its
+/// length of 8 bytes the tensors start at a multiple of 8.
+pub(crate) fn header_text(
     path: &Path,
     tensors: &[(&str, Dtype, &[u64], u64)],
     metadata: Option<&[(String, String)]>,
-) -> Result<Vec<u8>, Error> {
+) -> Result<String, Error> {
     let mut object = Map::new();
     if let Some(pairs) = metadata {
         let pairs = pairs.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str())));
@@ -49,9 +49,7 @@ pub(crate) fn header_bytes(
     let mut text = Value::Object(object).to_string();
     text.push_str(&" ".repeat(text.len().next_multiple_of(8) - text.len()));
     check(path, &text, at)?;
-    let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
-    bytes.extend_from_slice(text.as_bytes());
-    Ok(bytes)
+    Ok(text)
 }
 
 /// Reads the header as it will be read.

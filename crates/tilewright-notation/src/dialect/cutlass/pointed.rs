@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tilewright_core::{Dtype, Fill, IntTuple, Layout, Swizzle, TensorLayout};
+use tilewright_core::{Dtype, IntTuple, Layout, Swizzle, TensorLayout};
 
 use crate::{
     error::{Error, Kind},
@@ -136,8 +136,7 @@ impl Reading for Pointed {
         let layout = TensorLayout::of(&self.layout(bits)?);
         given.agree_dims(self, layout.extents())?;
         let bare = given.dims.is_none() && given.dtype.is_none();
-        let (dtype, fill) = (given.dtype, Fill::Unspecified);
-        Ok(Resolved { layout, storage: None, dtype, bits: None, fill, bare })
+        Ok(Resolved { bare, ..Resolved::plain(layout, given) })
     }
 }
 

@@ -100,6 +100,7 @@ impl Drop for Pages {
 #[cfg(not(all(target_os = "linux", not(miri))))]
 #[derive(Clone)]
 #[repr(align(64))]
+#[allow(dead_code, reason = "its bytes are borrowed as a part of all lines")]
 struct Line([u8; 64]);
 
 /// Elsewhere, memory of its own on a line; the interpreter knows its bounds.

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod cases;
+mod every;
 mod guard;
 mod regions;
 mod registers;

@@ -1,0 +1,212 @@
+//! A folder that holds a checkpoint: which of its files is opened, and what goes along when it is converted.
+//!
+//! A folder is its one index of shards, else its one file of tensors with names. The other files of it that are no
+//! weights and no longer than [`LONGEST`] are taken along as they are: `config.json`, tokenizers, licences. Links to files
+//! are followed, as folders of the Hugging Face hub consist of them. What else is there (folders, weights of other
+//! formats, longer files) stays, and a warning names it.
+
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    Error, Input, Watch,
+    access::Access,
+    container::{self, FORMATS, Format},
+    disk,
+    place::Place,
+    source::{Source, unusual_kind},
+    watch::go_on,
+};
+
+/// The longest file that is taken along, in bytes: the tokenizers of the largest vocabularies have 35 MB.
+const LONGEST: u64 = 64 << 20;
+
+/// The most files that are taken along.
+const MOST: usize = 1000;
+
+/// How many of the things that stay a warning names.
+const NAMED: usize = 8;
+
+/// How names of files end that hold weights in formats of others, and their indices.
+const WEIGHTS: [&str; 15] = [
+    ".bin",
+    ".pt",
+    ".pth",
+    ".ckpt",
+    ".pkl",
+    ".h5",
+    ".msgpack",
+    ".ot",
+    ".onnx",
+    ".onnx_data",
+    ".tflite",
+    ".pb",
+    ".bin.index.json",
+    ".h5.index.json",
+    ".msgpack.index.json",
+];
+
+/// The file that is opened for a path: the checkpoint in it, where it is a folder.
+pub(crate) fn opened(place: Place) -> Result<Place, Error> {
+    // A path with its kind before it names a file of that kind.
+    if !is_folder(&place) {
+        return Ok(place);
+    }
+    let path = checkpoint(&place.path)?;
+    Ok(Place { format: container::by_ending(&path), path })
+}
+
+/// Whether a path names a folder, and no kind of file.
+pub(crate) fn is_folder(place: &Place) -> bool {
+    place.path.is_dir() && place.format == container::by_ending(&place.path)
+}
+
+/// The file in a folder that names all its tensors.
+fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
+    let names = names(folder)?;
+    let (indices, files): (Vec<&Format>, Vec<&Format>) =
+        FORMATS.iter().filter(|format| format.array.is_none()).partition(|format| format.several);
+    for format in indices.iter().chain(&files) {
+        let is_one = |path: &&PathBuf| of_tensors(path) == Some(*format) && !path.is_dir();
+        let found: Vec<&PathBuf> = names.iter().filter(is_one).collect();
+        match found[..] {
+            [] => {}
+            [one] => return Ok(one.clone()),
+            [first, ..] => {
+                let (count, ending) = (found.len(), format.ending.unwrap_or_default());
+                let (folder, first) = (folder.display(), shown(first));
+                return Err(Error::usage(format!(
+                    "{folder} holds {count} files *{ending}, such as {first}; name one of them"
+                )));
+            }
+        }
+    }
+    let known: Vec<String> = indices
+        .iter()
+        .chain(&files)
+        .filter_map(|format| format.ending)
+        .map(|end| format!("*{end}"))
+        .collect();
+    let (folder, known) = (folder.display(), known.join(", "));
+    Err(Error::usage(format!("{folder} is a directory that holds no checkpoint: no file {known}")))
+}
+
+/// The format of a file in a folder, by its name; none of weights in formats of others, and of their indices.
+pub(crate) fn of_tensors(path: &Path) -> Option<&'static Format> {
+    container::by_ending(path).filter(|_| !is_foreign(path))
+}
+
+/// Whether a file is named as one of weights in a format of others, or as the index of such.
+fn is_foreign(path: &Path) -> bool {
+    let name = shown(path).to_lowercase();
+    WEIGHTS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The paths in a folder, sorted.
+fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |cause| Error::io(folder, "list", cause);
+    let listed = fs::read_dir(folder).map_err(failed)?;
+    let mut paths = listed
+        .map(|entry| Ok(entry.map_err(failed)?.path()))
+        .collect::<Result<Vec<PathBuf>, Error>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn shown(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What lies in a folder beside its checkpoint.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Companions {
+    /// The files that are taken along.
+    pub(crate) taken: Vec<PathBuf>,
+    /// What stays, in words.
+    left: Vec<String>,
+}
+
+impl Companions {
+    /// Those of an input that was opened by its folder.
+    pub(crate) fn of(folder: &Path, input: &Input) -> Result<Companions, Error> {
+        let own: HashSet<&Path> = input.sources().map(Source::path).collect();
+        let mut companions = Companions::default();
+        for path in names(folder)? {
+            if own.contains(path.as_path()) || is_of_a_run(&path) {
+                continue;
+            }
+            match stays(&path)? {
+                Some(why) => companions.left.push(format!("{} ({why})", shown(&path))),
+                None => companions.taken.push(path),
+            }
+        }
+        if companions.taken.len() > MOST {
+            let count = companions.taken.len();
+            let said = format!("{count} files lie beside its tensors; at most {MOST} go along");
+            return Err(Error::unsupported(folder, said));
+        }
+        Ok(companions)
+    }
+
+    /// What stays in the folder, as a sentence without an end.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let named = self.left.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = match self.left.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        (!self.left.is_empty()).then(|| format!("not taken along: {named}{more}"))
+    }
+
+    /// Copies the files to another folder, and brings them to the disk.
+    pub(crate) fn copy_to(&self, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
+        self.taken.iter().try_for_each(|path| {
+            let name = path.file_name().unwrap_or_default();
+            copy(path, &folder.join(name), watch)
+        })
+    }
+}
+
+/// Whether a file is one that a run makes beside its result: a temporary, a lock, a journal.
+fn is_of_a_run(path: &Path) -> bool {
+    let name = shown(path);
+    name.starts_with('.') && name.contains(".tilewright-")
+}
+
+/// Why something is not taken along; `None` where it is.
+fn stays(path: &Path) -> Result<Option<String>, Error> {
+    let facts = fs::metadata(path).map_err(|cause| Error::io(path, "look at", cause))?;
+    if facts.is_dir() {
+        return Ok(Some("a folder".into()));
+    }
+    if let Some(kind) = unusual_kind(&facts) {
+        return Ok(Some(kind.into()));
+    }
+    if container::by_ending(path).is_some() || is_foreign(path) {
+        return Ok(Some("weights of another file".into()));
+    }
+    let len = facts.len();
+    Ok((len > LONGEST).then(|| format!("{len} bytes, more than {LONGEST}")))
+}
+
+/// Copies a file with its permissions.
+fn copy(from: &Path, to: &Path, watch: &dyn Watch) -> Result<(), Error> {
+    let source = Source::open(from)?;
+    let failed = |cause| Error::io(to, "write", cause);
+    let access = Access::of(to, source.facts());
+    let file = disk::create(to, access.at_first()).map_err(failed)?;
+    access.give(&file).map_err(failed)?;
+    let (mut at, mut piece) = (0, vec![0; 64 << 10]);
+    while at < source.len() {
+        go_on(watch)?;
+        let step = (source.len() - at).min(piece.len() as u64) as usize;
+        source.read(&mut piece[..step], at)?;
+        disk::write(&file, &piece[..step]).map_err(failed)?;
+        at += step as u64;
+    }
+    source.check_unchanged()?;
+    disk::sync(&file).map_err(failed)
+}

@@ -1,0 +1,80 @@
+//! What is recorded of the data of a tensor whose layout is noted: their fingerprint, under the key that everybody has.
+//!
+//! Law: the record is the fingerprint of the data as the source holds them, summed by the source's layout. So what is
+//! read from the result by the result's layout has it only if every element moved to its place.
+
+use tilewright_core::TensorLayout;
+use tilewright_fingerprint::{Array, Fingerprint, Key, Windows};
+
+use crate::held::Held;
+
+/// The fingerprint of nothing, which stands in a header until the data have passed.
+pub(crate) const NONE: &str = "0000000000000000";
+
+/// What a tensor's note says beside its layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    /// The fingerprint of the data; older files have none.
+    pub(crate) data: Option<Fingerprint>,
+}
+
+/// What is recorded of the result of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// Nothing.
+    None,
+    /// What the input recorded: the data are the same.
+    Kept(Fingerprint),
+    /// What the data sum up to as they are read.
+    Summed,
+}
+
+/// The fingerprint that a note spells. There is one spelling of each, so a changed bit never goes unseen.
+pub(crate) fn parse(text: &str) -> Result<Fingerprint, String> {
+    match text.parse::<Fingerprint>() {
+        Ok(data) if data.to_string() == text => Ok(data),
+        Ok(_) => Err(format!("{text:?}, which is no fingerprint in small letters")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Whether the data of such an array are summed while they are read: its runs are as long as its strides allow. A
+/// swizzle leaves runs of a few elements, which take a hundred times as long.
+pub(crate) fn is_summed(held: &Held) -> bool {
+    let low = |layout: &TensorLayout| layout.layout().bounds().map_or(0, |(low, _)| low);
+    let layout = held.layout();
+    layout.is_strided() && low(layout) >= 0 && windows(held, 1, &Key::default()).is_ok()
+}
+
+/// The windows of an array, of at most `most` bytes where an element is not longer.
+pub(crate) fn windows<'a>(
+    held: &'a Held,
+    most: u64,
+    key: &Key,
+) -> Result<Windows<'a>, tilewright_fingerprint::Error> {
+    let array = Array::new(held.layout(), held.dtype)?.bits(held.bits)?;
+    array.order(held.order).windows(most, key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fingerprint_has_one_spelling() {
+        let text = "0123456789abcdef";
+        assert_eq!(parse(text).unwrap().to_string(), text);
+        assert_eq!(parse(NONE).unwrap(), Fingerprint::default());
+        for bit in 0..8 * text.len() {
+            let mut bytes = text.as_bytes().to_vec();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let flipped = String::from_utf8_lossy(&bytes).into_owned();
+            let read = parse(&flipped).ok();
+            assert!(read.is_none_or(|read| read.to_string() == flipped), "{flipped}");
+            assert_ne!(read, parse(text).ok(), "{flipped}");
+        }
+        for text in ["", "0", "0123456789ABCDEF", "1fffffffffffffff", "+123456789abcdef"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Fingerprints of files and folders, and what is found by them: every kind of accident, in every kind of file.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use crate::{common::*, sharded};
+use tempfile::TempDir;
+use tilewright_core::Dtype;
+use tilewright_files::{
+    Alike, Apart, Collection, Conversion, Divergence, Fingerprints, Key, Reading, Request, open,
+    open_stream, same_data,
+};
+
+fn opened(path: impl AsRef<Path>) -> Collection {
+    Collection::open(path).unwrap()
+}
+
+fn summed(path: impl AsRef<Path>) -> Fingerprints {
+    opened(path).fingerprints(&Key::default(), &()).unwrap()
+}
+
+fn differences(a: impl AsRef<Path>, b: impl AsRef<Path>) -> Vec<Divergence> {
+    same_data(&opened(a), &opened(b), &Key::default(), &()).unwrap()
+}
+
+/// A file of tensors of 16 bits an element.
+fn file(folder: &TempDir, name: &str, tensors: &[(&str, &[u64], Vec<u8>)]) -> std::path::PathBuf {
+    let (mut header, mut data) = (vec![], vec![]);
+    for (name, dims, bytes) in tensors {
+        let end = data.len() + bytes.len();
+        let at = data.len();
+        header.push(format!(
+            r#""{name}":{{"dtype":"BF16","shape":{dims:?},"data_offsets":[{at},{end}]}}"#
+        ));
+        data.extend_from_slice(bytes);
+    }
+    write(folder, name, safetensors(&format!("{{{}}}", header.join(",")), &data))
+}
+
+/// Experts, two projections of one shape, a square, and a vector.
+fn model() -> Vec<(&'static str, &'static [u64], Vec<u8>)> {
+    let all: [(&str, &[u64]); 5] = [
+        ("experts", &[4, 6, 5]),
+        ("norm", &[12]),
+        ("o", &[8, 8]),
+        ("w1", &[6, 10]),
+        ("w3", &[6, 10]),
+    ];
+    let bytes = |dims: &[u64]| 2 * dims.iter().product::<u64>() as usize;
+    let mut noise = noise(all.iter().map(|(_, dims)| bytes(dims)).sum());
+    all.map(|(name, dims)| (name, dims, noise.drain(..bytes(dims)).collect())).into()
+}
+
+/// Blocks of `len` bytes in another order.
+fn permuted(bytes: &[u8], len: usize, order: &[usize]) -> Vec<u8> {
+    order.iter().flat_map(|i| bytes[i * len..(i + 1) * len].to_vec()).collect()
+}
+
+#[test]
+fn every_kind_of_accident_is_found_where_it_happened() {
+    let folder = folder();
+    let model = model();
+    let own = file(&folder, "own.safetensors", &model);
+    // In another layout, so that nothing is compared byte by byte.
+    let zn = folder.path().join("zn.safetensors");
+    convert(&own, &zn, to("zN").skip_unfit(true)).unwrap();
+    assert_eq!((differences(&own, &zn), summed(&own)), (vec![], summed(&zn)));
+    let changed = |what: usize, bytes: Vec<u8>| {
+        let mut other = model.clone();
+        other[what].2 = bytes;
+        file(&folder, "other.safetensors", &other)
+    };
+    let mut found = BTreeMap::new();
+    let mut accident = |kind: &'static str, what: usize, bytes: Vec<u8>| {
+        let differ = bytes != model[what].2;
+        let other = changed(what, bytes);
+        let said = differences(&zn, &other);
+        assert_eq!(said.len(), usize::from(differ), "{kind}: {said:?}");
+        assert_eq!(summed(&zn).all == summed(&other).all, !differ, "{kind}");
+        if let [one] = &said[..] {
+            assert_eq!(one.name, model[what].0);
+            *found.entry(kind).or_insert(0) += 1;
+        }
+        said
+    };
+    for (what, (_, dims, bytes)) in model.iter().enumerate() {
+        for bit in (0..8 * bytes.len()).step_by(7) {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let said = accident("a flipped bit", what, flipped);
+            let mut at = (bit / 16) as u64;
+            let coord: Vec<u64> = dims.iter().rev().map(|dim| (at % dim, at /= dim).0).collect();
+            let coord: Vec<u64> = coord.into_iter().rev().collect();
+            let Apart::Element { coord: is, a, b } = &said[0].apart else { panic!("{said:?}") };
+            assert_eq!((is, a ^ b), (&coord, 1 << (bit % 16)));
+        }
+    }
+    let swaps = |n: usize| (0..n).flat_map(move |i| (0..i).map(move |j| (i, j)));
+    for what in [2, 3, 4] {
+        let (rows, row) = (model[what].1[0] as usize, 2 * model[what].1[1] as usize);
+        for (i, j) in swaps(rows) {
+            let mut order: Vec<usize> = (0..rows).collect();
+            order.swap(i, j);
+            accident("swapped rows", what, permuted(&model[what].2, row, &order));
+        }
+    }
+    let square = (0..64).flat_map(|i| model[2].2[2 * (i % 8 * 8 + i / 8)..][..2].to_vec());
+    let said = accident("a transposed square", 2, square.collect());
+    assert!(said[0].alike.contains(&Alike::Transposed(vec![1, 0])), "{said:?}");
+    for order in [[1, 0, 2, 3], [3, 2, 1, 0], [1, 2, 3, 0], [0, 1, 3, 2]] {
+        accident("permuted experts", 0, permuted(&model[0].2, 60, &order));
+    }
+    let kinds: Vec<(&str, usize)> = found.into_iter().collect();
+    assert_eq!(kinds.iter().map(|kind| kind.1 > 0).filter(|some| *some).count(), 4, "{kinds:?}");
+    println!("{kinds:?}");
+    // Two tensors of one shape, one for the other.
+    let mut other = model.clone();
+    (other[3].2, other[4].2) = (model[4].2.clone(), model[3].2.clone());
+    let said = differences(&zn, file(&folder, "other.safetensors", &other));
+    let named: Vec<_> = said.iter().map(|one| (one.name.as_str(), one.alike.clone())).collect();
+    let alike = |name: &str| vec![Alike::Named(name.into())];
+    assert_eq!(named, [("w1", alike("w3")), ("w3", alike("w1"))]);
+}
+
+#[test]
+fn a_renamed_or_tied_tensor_is_found_under_its_other_name() {
+    let folder = folder();
+    let model = model();
+    let own = file(&folder, "own.safetensors", &model);
+    let mut other = model.clone();
+    other[3].0 = "gate";
+    other.push(("tied", model[2].1, model[2].2.clone()));
+    let other = file(&folder, "other.safetensors", &other);
+    let text: Vec<String> = differences(&own, other).iter().map(Divergence::to_string).collect();
+    assert_eq!(
+        text,
+        [
+            "gate is only in the second; the same as w1 of the first",
+            "tied is only in the second; the same as o of the first",
+            "w1 is only in the first; the same as gate of the second"
+        ]
+    );
+}
+
+#[test]
+fn a_single_array_needs_no_name() {
+    let folder = folder();
+    let bytes = noise(120);
+    let array = write(&folder, "x.npy", npy("<f4", false, "(5, 6)", &bytes));
+    let named = write(&folder, "x.safetensors", one("F32", &[5, 6], &bytes));
+    let raw = folder.path().join("x.bin");
+    fs::write(&raw, &bytes).unwrap();
+    let reading = Reading::default().dims(&[5, 6]).dtype(Dtype::F32);
+    let raw = Collection::open_as(format!("raw:{}", raw.display()), &reading).unwrap();
+    assert_eq!(differences(&array, &named), []);
+    for (a, b) in [(&raw, &opened(&named)), (&opened(&named), &raw), (&raw, &opened(&array))] {
+        assert_eq!(same_data(a, b, &Key::default(), &()).unwrap(), []);
+    }
+    let other = write(&folder, "y.safetensors", one("F32", &[5, 6], &noise(240)[120..]));
+    assert!(matches!(
+        differences(&array, &other)[..],
+        [Divergence { apart: Apart::Element { .. }, .. }]
+    ));
+    // Two names that files give are two tensors.
+    let header = r#"{"u":{"dtype":"F32","shape":[5,6],"data_offsets":[0,120]}}"#;
+    let renamed = write(&folder, "z.safetensors", safetensors(header, &bytes));
+    assert_eq!(differences(&renamed, &named).len(), 2);
+}
+
+#[test]
+fn a_folder_is_its_checkpoint_and_says_what_it_passes_over() {
+    let folder = folder();
+    sharded::checkpoint(&folder);
+    let whole = summed(folder.path().join(sharded::INDEX));
+    assert_eq!(summed(folder.path()), whole);
+    assert_eq!(opened(folder.path()).warnings().count(), 0);
+    fs::create_dir(folder.path().join("inner")).unwrap();
+    write(&folder, "notes.txt", "of no format");
+    write(&folder, "lost.safetensors", one("U8", &[3], &[1, 2, 3]));
+    assert_eq!(summed(folder.path()), whole);
+    let said: Vec<String> = opened(folder.path()).warnings().collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].ends_with("folders in it are not read (1: inner)"), "{said:?}");
+    assert!(said[1].ends_with("which are not read (1: lost.safetensors)"), "{said:?}");
+    // A shard that is lost is an error, and one less in an index a difference.
+    let all = folder.path().join(sharded::INDEX);
+    let text = fs::read_to_string(&all).unwrap();
+    let less = text.replace(&format!(r#""a":"{}","#, sharded::SHARDS[0]), "");
+    let less = write(&folder, "less.safetensors.index.json", less);
+    let said = differences(&all, &less);
+    assert_eq!(said.len(), 1);
+    assert_eq!(said[0].to_string(), "a is only in the first");
+    fs::remove_file(&less).unwrap();
+    fs::remove_file(folder.path().join(sharded::SHARDS[0])).unwrap();
+    let error = Collection::open(folder.path()).unwrap_err();
+    assert!(error.is_io() && error.to_string().contains(sharded::SHARDS[0]), "{error}");
+}
+
+#[test]
+fn archives_have_the_fingerprints_of_their_arrays() {
+    let folder = folder();
+    let (stored, deflated) = (corpus("tiny_stored.npz"), corpus("tiny_deflated.npz"));
+    assert_eq!(summed(&stored), summed(&deflated));
+    assert_eq!(differences(&stored, &deflated), []);
+    let out = folder.path().join("out.npz");
+    convert(&deflated, &out, to("{0,1:T(2,3)}").skip_unfit(true)).unwrap();
+    assert_eq!((summed(&out), differences(&out, &stored)), (summed(&stored), vec![]));
+}
+
+#[test]
+fn a_file_that_is_cut_short_after_it_was_opened_is_an_error() {
+    let folder = folder();
+    for (name, bytes) in [
+        ("a.npy", npy("<f2", false, "(64, 64)", &noise(8192))),
+        ("a.safetensors", one("F16", &[64, 64], &noise(8192))),
+    ] {
+        let path = write(&folder, name, &bytes);
+        let whole = opened(&path);
+        let other = summed(&path);
+        for len in [bytes.len() - 1, bytes.len() - 4000, 200] {
+            fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(len as u64).unwrap();
+            let error = whole.fingerprints(&Key::default(), &()).unwrap_err();
+            assert!(error.is_io() && error.to_string().contains(name), "{error}");
+            let error = same_data(&whole, &whole, &Key::default(), &()).unwrap_err();
+            assert!(error.is_io(), "{error}");
+        }
+        // As long as before, and written anew: it is not what was opened.
+        fs::write(&path, &bytes).unwrap();
+        assert!(whole.fingerprints(&Key::default(), &()).is_err());
+        assert_eq!(summed(&path), other);
+    }
+}
+
+/// What neither a header nor bytes say of bf16 stands in a note, and is read back.
+#[test]
+fn arrays_whose_type_no_header_says_are_read_back() {
+    let folder = folder();
+    let input = write(&folder, "in.npy", npy("|V2", false, "(6, 10)", &noise(120)));
+    let raw = |name: &str| format!("raw:{}", folder.path().join(name).display());
+    let reading = Reading::default().dtype(Dtype::Bf16);
+    let own = Collection::open_as(&input, &reading).unwrap();
+    let own = own.fingerprints(&Key::default(), &()).unwrap();
+    for layout in ["row-major", "col-major", "zN"] {
+        let request = || Request::new().to(spec(layout)).dtype(Dtype::Bf16).force(true);
+        let npy = folder.path().join("out.npy");
+        convert(&input, &npy, request().verify(true)).unwrap();
+        convert(&input, raw("out"), request().verify(true)).unwrap();
+        for path in [npy.display().to_string(), raw("out")] {
+            assert_eq!(summed(&path), own, "{path} {layout}");
+            let read = open(&path, &Reading::default()).unwrap();
+            let tensor = &read.tensors()[0];
+            assert_eq!((tensor.dtype(), tensor.dims()), (Dtype::Bf16, &[6, 10][..]));
+            assert_eq!(tensor.recorded(), Some(own.tensors[0].fingerprint), "{path} {layout}");
+        }
+    }
+    // To a stream there is no note, and the layout is said where it is another.
+    let bytes = fs::read(&input).unwrap();
+    let input = open_stream(&bytes[..], "-", &reading).unwrap();
+    for (layout, said) in [("row-major", 0), ("zN", 1)] {
+        let conversion = Conversion::prepare_stream(&input, "-", to(layout)).unwrap();
+        assert_eq!(conversion.warnings().count(), said, "{layout}");
+    }
+}

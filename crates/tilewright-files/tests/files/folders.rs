@@ -1,0 +1,183 @@
+//! Folders: what is opened of them, what goes along, and that a result is whole or absent.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::common::*;
+use tempfile::TempDir;
+use tilewright_files::{
+    Collection, Conversion, Error, Reading, Request, Verdict, Watch, open, verify,
+};
+
+/// A checkpoint of one file with what lies beside such.
+fn model(folder: &TempDir) -> PathBuf {
+    let model = folder.path().join("model");
+    fs::create_dir(&model).unwrap();
+    fs::write(model.join("model.safetensors"), one("BF16", &[20, 30], &noise(1200))).unwrap();
+    for name in ["config.json", "tokenizer.json", ".gitattributes", "README.md"] {
+        fs::write(model.join(name), name).unwrap();
+    }
+    model
+}
+
+/// What a conversion warns of.
+fn run(from: &Path, to: &Path, request: Request) -> Result<Vec<String>, Error> {
+    let input = open(from, &Reading::default())?;
+    let conversion = Conversion::prepare(&input, to, request)?;
+    conversion.run(&())?;
+    Ok(conversion.warnings().collect())
+}
+
+fn inside(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_folder_is_converted_with_its_small_files() {
+    let folder = folder();
+    let (from, out) = (model(&folder), folder.path().join("out"));
+    assert_eq!(run(&from, &out, to("zN").verify(true)).unwrap(), Vec::<String>::new());
+    assert_eq!(inside(&out), inside(&from));
+    assert_eq!(names(&folder), ["model", "out"]);
+    assert_eq!(fs::read(out.join("tokenizer.json")).unwrap(), b"tokenizer.json");
+    let input = open(&out, &Reading::default()).unwrap();
+    assert_eq!(input.tensors()[0].layout().to_spec(), "bf16[20,30] zN");
+    assert!(matches!(verify(&out, &from, &Request::new(), &()).unwrap(), Verdict::Same { .. }));
+    // And back, into a folder that is empty, whose name ends with a slash.
+    let back = folder.path().join("back");
+    fs::create_dir(&back).unwrap();
+    run(&out, &folder.path().join("back/"), to("row-major")).unwrap();
+    for name in inside(&from) {
+        let [was, is] = [&from, &back].map(|folder| fs::read(folder.join(&name)).unwrap());
+        assert!(name == "model.safetensors" || was == is, "{name}");
+    }
+    assert_eq!(tensor(back.join("model.safetensors"), "t").2, noise(1200));
+}
+
+#[test]
+fn what_stays_behind_is_named() {
+    let folder = folder();
+    let (from, out) = (model(&folder), folder.path().join("out"));
+    fs::create_dir(from.join("onnx")).unwrap();
+    fs::write(from.join("pytorch_model.bin"), "weights").unwrap();
+    fs::write(from.join("extra.npy"), npy("<f4", false, "(2,)", &[0; 8])).unwrap();
+    fs::File::create(from.join("long.txt")).unwrap().set_len((64 << 20) + 1).unwrap();
+    fs::File::create(from.join("most.txt")).unwrap().set_len(64 << 20).unwrap();
+    fs::write(from.join(".model.safetensors.tilewright-1-1.tmp"), "of a killed run").unwrap();
+    let said = run(&from, &out, to("col-major")).unwrap();
+    let expected = [
+        "not taken along: extra.npy (weights of another file)",
+        "long.txt (67108865 bytes, more than 67108864)",
+        "onnx (a folder)",
+        "pytorch_model.bin (weights of another file)",
+    ];
+    assert_eq!(said, [expected.join(", ")]);
+    let own = [".gitattributes", "README.md", "config.json", "model.safetensors"];
+    assert_eq!(inside(&out), [&own[..], &["most.txt", "tokenizer.json"]].concat());
+    for i in 0..20 {
+        fs::create_dir(from.join(format!("d{i:02}"))).unwrap();
+    }
+    let said = run(&from, &folder.path().join("b"), to("col-major")).unwrap();
+    assert!(said[0].contains("d00 (a folder)") && said[0].ends_with("and 16 more"), "{said:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn links_are_followed_and_a_link_to_nothing_is_refused() {
+    use std::os::unix::fs::symlink;
+    let folder = folder();
+    let (from, out) = (model(&folder), folder.path().join("out"));
+    // As in the cache of a hub: every file is a link to a blob.
+    let hub = folder.path().join("hub");
+    fs::create_dir(&hub).unwrap();
+    for name in inside(&from) {
+        symlink(format!("../model/{name}"), hub.join(name)).unwrap();
+    }
+    run(&hub, &out, to("zN").verify(true)).unwrap();
+    assert_eq!(inside(&out), inside(&from));
+    assert!(inside(&out).iter().all(|name| !out.join(name).is_symlink()));
+    symlink("nowhere", hub.join("vocab.json")).unwrap();
+    let error = run(&hub, &folder.path().join("b"), to("zN")).unwrap_err();
+    assert!(error.is_io() && error.to_string().contains("vocab.json"), "{error}");
+    assert_eq!(names(&folder), ["hub", "model", "out"]);
+}
+
+#[test]
+fn a_sharded_checkpoint_is_a_folder() {
+    let folder = folder();
+    let from = model(&folder);
+    fs::rename(from.join("model.safetensors"), from.join("1.safetensors")).unwrap();
+    let header = r#"{"u":{"dtype":"U8","shape":[2,2],"data_offsets":[0,4]}}"#;
+    fs::write(from.join("2.safetensors"), safetensors(header, &[1, 2, 3, 4])).unwrap();
+    let index = r#"{"weight_map":{"t":"1.safetensors","u":"2.safetensors"}}"#;
+    let name = "model.safetensors.index.json";
+    let said = |from: &Path| open(from, &Reading::default()).unwrap_err();
+    let error = said(&from);
+    let two = "holds 2 files *.safetensors, such as 1";
+    assert!(error.is_usage() && error.to_string().contains(two), "{error}");
+    fs::write(from.join(name), index).unwrap();
+    // The index of weights of another format is none of these.
+    fs::write(from.join("pytorch_model.bin.index.json"), index).unwrap();
+    assert_eq!(Collection::open(&from).unwrap().names().count(), 2);
+    let out = folder.path().join("out");
+    run(&from, &out, to("col-major").verify(true)).unwrap();
+    fs::remove_file(from.join("pytorch_model.bin.index.json")).unwrap();
+    assert_eq!(inside(&out), inside(&from));
+    let input = open(&out, &Reading::default()).unwrap();
+    assert_eq!((input.format(), input.tensors().len()), ("sharded safetensors", 2));
+    fs::write(from.join("b.safetensors.index.json"), index).unwrap();
+    assert!(said(&from).to_string().contains("holds 2 files *.index.json"));
+}
+
+struct Stop;
+
+impl Watch for Stop {
+    fn cancelled(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    let folder = folder();
+    let from = model(&folder);
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("empty")).unwrap();
+    fs::write(at("file"), "precious").unwrap();
+    let error = open(at("empty"), &Reading::default()).unwrap_err();
+    let said = "no checkpoint: no file *.index.json, *.safetensors, *.gguf, *.npz";
+    assert!(error.is_usage() && error.to_string().contains(said), "{error}");
+    // A folder that holds anything is never replaced, nor is a file.
+    for (out, said) in [
+        ("model", "no empty folder"),
+        ("file", "no empty folder"),
+        ("a.safetensors", "a folder becomes a folder"),
+        ("none/out", "folder"),
+    ] {
+        for force in [false, true] {
+            let error = run(&from, &at(out), to("zN").force(force)).unwrap_err();
+            assert!(error.to_string().contains(said), "{out}: {error}");
+        }
+    }
+    assert_eq!(run(&from, &at("model"), to("zN")).unwrap_err().kind(), "exists");
+    assert!(run(&from, &at("out"), to("NCHW")).unwrap_err().is_usage());
+    let input = open(&from, &Reading::default()).unwrap();
+    let conversion = Conversion::prepare(&input, at("out"), to("zN")).unwrap();
+    assert!(conversion.run(&Stop).unwrap_err().is_cancelled());
+    assert_eq!(names(&folder), ["empty", "file", "model"]);
+    // It is written once.
+    conversion.run(&()).unwrap();
+    assert_eq!(conversion.run(&()).unwrap_err().kind(), "exists");
+    assert_eq!(conversion.out(), at("out"));
+    for i in 0..1001 {
+        fs::write(from.join(format!("{i}.txt")), "").unwrap();
+    }
+    let error = run(&from, &at("b"), to("zN")).unwrap_err();
+    assert!(error.to_string().contains("1005 files lie beside"), "{error}");
+}

@@ -1,0 +1,201 @@
+//! SPECs with words: the storage of any layout, spelled as elements of another type, and arrays that are given so.
+//!
+//! The words are read here once, for every notation; `words.rs` says what is legal of them.
+
+use tilewright_core::Dtype;
+
+use crate::{
+    Named, Spec, dialect,
+    error::{Error, Kind},
+    reading::Given,
+    words::{self, Asked, Ratio},
+};
+
+impl Spec {
+    /// The same with its storage spelled as these words.
+    pub(crate) fn spelled(mut self, words: Asked, all: dialect::All) -> Spec {
+        if let Some(packed) = self.packed(all) {
+            self = packed;
+        }
+        self.text = format!("{} as {words}", self.plain).into();
+        self.words = Some(words);
+        // A concrete text says the width of packed elements and the shape of the words.
+        if let Ok(named) = self.resolve(None, None) {
+            self.text = named.to_spec().into();
+        }
+        self
+    }
+
+    /// The same with the width of its elements in the text, where these are narrower than a byte and it says none.
+    fn packed(&self, all: dialect::All) -> Option<Spec> {
+        let own = self.resolve_plain(None, None).ok().filter(|own| own.bits.is_none())?;
+        let bits = own.dtype?.packed_bits().filter(|bits| *bits < 8)?;
+        let text = dialect::with_width(&self.plain, bits)?;
+        let dialect::Read { reading, text, everywhere } = dialect::read(&text, all).ok()?;
+        let mut packed = self.clone();
+        (packed.reading, packed.everywhere, packed.plain) = (reading, everywhere, text.into());
+        Some(packed)
+    }
+
+    /// The type of the words that its storage is spelled as, where the text says such.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_notation::Spec;
+    /// let words = |text| Spec::parse(text).unwrap().words_dtype();
+    /// assert_eq!((words("GPTQ as s32"), words("GPTQ")), (Some(Dtype::S32), None));
+    /// ```
+    pub fn words_dtype(&self) -> Option<Dtype> {
+        self.words.as_ref().map(|words| words.dtype)
+    }
+
+    /// The same with its storage spelled as words of this type, whose shape follows.
+    ///
+    /// # Errors
+    /// [unsupported](Error::is_unsupported) for a type without whole bytes, [mismatch](Error::is_mismatch) where the
+    /// text says other words.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_notation::Spec;
+    /// let words = Spec::parse("MARLIN").unwrap().stored_as(Dtype::S32).unwrap();
+    /// assert_eq!(words.to_string(), "MARLIN as s32");
+    /// assert!(words.stored_as(Dtype::S64).unwrap_err().is_mismatch());
+    /// ```
+    pub fn stored_as(&self, dtype: Dtype) -> Result<Spec, Error> {
+        match &self.words {
+            Some(words) if words.dtype == dtype => Ok(self.clone()),
+            Some(words) => Err(Error::new(
+                Kind::Mismatch,
+                format!("`{self}` is stored as {}, and {dtype} is asked for", words.dtype),
+            )),
+            None => Ok(self.clone().spelled(Asked::of(dtype, None)?, dialect::notations())),
+        }
+    }
+
+    /// The layout of an array that is given as words: an array of the type `word` and the extents `shape`, whose bits
+    /// are its elements. The dims follow from the words where they are not given and the layout does not carry them.
+    /// `None` where this layout stores no elements of another width than the words have: these are the elements then.
+    ///
+    /// # Errors
+    /// As [`Spec::resolve`]; [needs dims](Error::needs_dims) where they do not follow, [mismatch](Error::is_mismatch)
+    /// where the layout is of other words.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_notation::Spec;
+    /// let gptq = Spec::parse("GPTQ").unwrap();
+    /// let named = gptq.in_words((Dtype::S32, &[8, 12]), None, Some(Dtype::U4)).unwrap().unwrap();
+    /// assert_eq!(named.to_spec(), "u4[64,12]E(4) GPTQ as s32[8,12]");
+    /// // Bytes that are elements.
+    /// assert!(gptq.in_words((Dtype::U8, &[64, 12]), None, Some(Dtype::U8)).unwrap().is_none());
+    /// let flat = Spec::parse("BNB_4BIT").unwrap();
+    /// let error = flat.in_words((Dtype::U8, &[384, 1]), None, Some(Dtype::U4)).unwrap_err();
+    /// assert!(error.needs_dims());
+    /// ```
+    pub fn in_words(
+        &self,
+        (word, shape): (Dtype, &[u64]),
+        dims: Option<&[u64]>,
+        dtype: Option<Dtype>,
+    ) -> Result<Option<Named>, Error> {
+        let Some(bits) = self.element_width(dims, dtype) else { return Ok(None) };
+        if self.words.is_none() && word.packed_bits() == Some(bits) {
+            return Ok(None);
+        }
+        let asked = Asked::of(word, None)?;
+        self.check_words(&asked, shape)?;
+        let ratio = asked.ratio(bits, self)?;
+        let found = match dims {
+            Some(_) => None,
+            None if self.is_concrete() => None,
+            None => Some(self.dims_of_words(&asked, shape, ratio, dtype)?),
+        };
+        let dims = dims.or(found.as_deref());
+        let named = self.resolve(dims, dtype)?.without_words();
+        named.with_stored_as(word, Some(shape)).map(Some)
+    }
+
+    /// The width of an element, where this text is for elements of some widths or says words.
+    fn element_width(&self, dims: Option<&[u64]>, dtype: Option<Dtype>) -> Option<u32> {
+        if let Some(named) = self.resolve(None, dtype).ok().filter(|_| self.is_concrete()) {
+            return named.stored_as().map_or(named.explicit_bits(), |_| named.element_bits());
+        }
+        let own = self.reading.width(&Given { dims, dtype });
+        own.or_else(|| self.words.as_ref().and_then(|_| dtype?.packed_bits()))
+    }
+
+    /// Refuses an array of other words than the text says.
+    fn check_words(&self, is: &Asked, shape: &[u64]) -> Result<(), Error> {
+        let Some(words) = &self.words else { return Ok(()) };
+        let other = words.shape.as_deref().is_some_and(|own| own != shape);
+        if words.dtype == is.dtype && !other {
+            return Ok(());
+        }
+        let is = Asked { shape: Some(shape.to_vec()), ..is.clone() };
+        let message = format!("`{self}` is stored as {words}, and the array is {is}");
+        Err(Error::new(Kind::Mismatch, message))
+    }
+
+    /// The dims of the array whose storage is words of this shape.
+    fn dims_of_words(
+        &self,
+        asked: &Asked,
+        shape: &[u64],
+        ratio: Ratio,
+        dtype: Option<Dtype>,
+    ) -> Result<Vec<u64>, Error> {
+        let given = Given { dims: None, dtype };
+        let candidates = match ratio {
+            Ratio::Elements(per) => self.reading.dims_of_words(&given, shape, per),
+            Ratio::Words(each) => {
+                let whole = divided(shape, each);
+                whole.map_or_else(Vec::new, |shape| self.reading.dims_of_words(&given, &shape, 1))
+            }
+        };
+        let spelled =
+            self.clone().spelled(Asked { shape: None, ..asked.clone() }, dialect::notations());
+        let is_so = |dims: &Vec<u64>| {
+            let named = spelled.resolve(Some(dims), dtype).ok();
+            let words =
+                named.as_ref().and_then(Named::stored_as).map(|words| words.shape().to_vec());
+            words.is_some_and(|own| without_ones(&own) == without_ones(shape))
+        };
+        candidates.into_iter().find(is_so).ok_or_else(|| {
+            let is = Asked { shape: Some(shape.to_vec()), ..asked.clone() };
+            let message = format!(
+                "`{self}` needs the array's dims: those of its words, {is}, do not say them"
+            );
+            Error::new(Kind::NeedsDims, message)
+        })
+    }
+}
+
+/// Reads a text, and the words behind it if it has such.
+pub(crate) fn read_spelled(
+    text: &str,
+    all: dialect::All,
+) -> Result<(dialect::Read, Option<Asked>), Error> {
+    let Some((to, from)) = words::split(text) else {
+        return dialect::read(text, all).map(|read| (read, None));
+    };
+    let spelled = || {
+        let read = dialect::read(&text[..to], all)?;
+        let words = Asked::read(&text[from..]).map_err(|error| error.shifted(from))?;
+        Ok((read, Some(words)))
+    };
+    // A notation may have names of its own that are called `as`.
+    spelled().or_else(|error| dialect::read(text, all).map(|read| (read, None)).map_err(|_| error))
+}
+
+/// The extents with the last divided, where it can be.
+fn divided(shape: &[u64], each: u64) -> Option<Vec<u64>> {
+    let (last, outer) = shape.split_last()?;
+    last.is_multiple_of(each).then(|| [outer, &[last / each]].concat())
+}
+
+/// A shape without the extents of 1 at its end.
+fn without_ones(shape: &[u64]) -> &[u64] {
+    let end = shape.iter().rposition(|extent| *extent != 1).map_or(0, |last| last + 1);
+    shape.get(..end).unwrap_or(shape)
+}

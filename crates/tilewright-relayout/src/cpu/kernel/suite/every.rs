@@ -1,0 +1,273 @@
+//! Every way of moving a region, and every table, wherever buffers begin: at each byte of a line on both sides, in
+//! every instruction set, near and far.
+//!
+//! Law: a way moves every element of a region to its place, and touches nothing else. The cases are small, so that an
+//! interpreter runs all of them.
+
+use super::{
+    super::{Tools, table},
+    guard::{Guarded, Place},
+    here, noise,
+};
+use crate::{
+    Elements, Extend,
+    cpu::{
+        scratch::Scratch,
+        way::{Kind, Terms, Way},
+        weave::Reach,
+    },
+    program::{
+        region::{Loop, RegionRef, for_each},
+        walk::Leaf,
+    },
+};
+
+const BEFORE: u8 = 0xA5;
+
+/// A region whose lowest unit lies at unit 0 of either side.
+struct Case {
+    kind: Kind,
+    reach: Reach,
+    elements: Elements,
+    packed: bool,
+    run: u64,
+    loops: Vec<Loop>,
+    /// An interpreter takes every `stride`th phase of a line, each case of a kind from another one on.
+    stride: usize,
+}
+
+/// Bytes, in loops of (extent, source, destination).
+fn bytes(kind: Kind, reach: Reach, run: u64, loops: &[(u64, i64, i64)]) -> Case {
+    let turn = |&(extent, src, dst): &(u64, i64, i64)| Loop { extent, src, dst };
+    let loops = loops.iter().map(turn).collect();
+    Case { kind, reach, elements: Elements::same(8), packed: false, run, loops, stride: 2 }
+}
+
+/// Packed elements.
+fn packed(kind: Kind, elements: Elements, run: u64, loops: &[(u64, i64, i64)]) -> Case {
+    Case { elements, packed: true, ..bytes(kind, Reach::Far, run, loops) }
+}
+
+/// A case for each kind of way, or more. The kind is that of registers; those of portable words may have another.
+fn cases() -> Vec<Case> {
+    let field = |src_bits, dst_bits, extend| Elements { src_bits, dst_bits, extend };
+    let transposed = |rows: i64, columns: i64, width: i64| {
+        let turn = |extent: i64, src, dst| (extent as u64, src * width, dst * width);
+        [turn(columns, 1, rows), turn(rows, columns, 1)]
+    };
+    let mut all = vec![
+        packed(Kind::Field, field(4, 8, Extend::Sign), 600, &[(2, 603, 605)]),
+        packed(Kind::Field, field(8, 4, Extend::Zero), 600, &[(2, 605, 603)]),
+        packed(Kind::Field, field(1, 8, Extend::Zero), 2100, &[]),
+        packed(Kind::Field, field(8, 2, Extend::Zero), 1100, &[]),
+        packed(Kind::Bits, Elements::same(4), 41, &[(5, 43, 45)]),
+        packed(Kind::Bits, Elements::same(1), 99, &[(3, 101, 107)]),
+        packed(Kind::Weave, Elements::same(4), 1, &transposed(64, 64, 1)),
+        packed(Kind::Tile, Elements::same(4), 1, &transposed(5, 7, 1)),
+        packed(Kind::Line, Elements::same(2), 1, &[(9, 300, 1)]),
+        packed(Kind::Line, field(4, 16, Extend::Sign), 3, &[(4, 5, 3)]),
+    ];
+    for reach in [Reach::Near, Reach::Far] {
+        all.extend([
+            bytes(Kind::Rows, reach, 70, &[(3, 75, 145), (2, 225, 70)]),
+            bytes(Kind::Rows, reach, 128, &[(3, 128, 256), (2, 384, 128)]),
+            bytes(Kind::Rows, reach, 5000, &[]),
+            bytes(Kind::Rows, reach, 40, &[(5, 40, 47)]),
+            bytes(Kind::Few, reach, 4, &[(200, 4, 12), (3, 800, 4)]),
+            bytes(Kind::Few, reach, 4, &[(3, 4, 800), (200, 12, 4)]),
+            bytes(Kind::Thin, reach, 4, &[(200, 8, 4)]),
+            bytes(Kind::Thin, reach, 2, &[(300, 10, 2)]),
+            bytes(Kind::Panel, reach, 4, &transposed(17, 19, 4)),
+            bytes(Kind::Panel, reach, 1, &transposed(9, 40, 1)),
+            bytes(Kind::Panel, reach, 6, &transposed(11, 13, 6)),
+            bytes(Kind::Weave, reach, 1, &transposed(64, 64, 1)),
+            bytes(Kind::Weave, reach, 4, &transposed(32, 32, 4)),
+            bytes(Kind::Weave, reach, 16, &transposed(16, 16, 16)),
+            bytes(Kind::Tile, reach, 1, &transposed(5, 7, 1)),
+            bytes(Kind::Line, reach, 2, &[(9, 300, 2)]),
+        ]);
+    }
+    let hops = [(9, 1, 16 * 40), (40, 9, 16), (16, 360, 1)];
+    all.push(Case { stride: 21, ..bytes(Kind::Hops, Reach::Far, 1, &hops) });
+    let long = |case: &&mut Case| matches!(case.kind, Kind::Few | Kind::Thin | Kind::Weave);
+    all.iter_mut().filter(long).for_each(|case| case.stride = 4);
+    all
+}
+
+/// The bits of a unit of either side.
+fn widths(case: &Case) -> (u64, u64) {
+    match case.packed {
+        true => (case.elements.src_bits.into(), case.elements.dst_bits.into()),
+        false => (8, 8),
+    }
+}
+
+fn bit(bytes: &[u8], at: u64) -> bool {
+    bytes[(at / 8) as usize] >> (at % 8) & 1 == 1
+}
+
+fn set(bytes: &mut [u8], at: u64, value: bool) {
+    let byte = &mut bytes[(at / 8) as usize];
+    *byte = *byte & !(1 << (at % 8)) | u8::from(value) << (at % 8);
+}
+
+/// Moves the runs of a case one by one, packed ones bit by bit.
+fn naive(case: &Case, source: &[u8], out: &mut [u8]) {
+    let ((from, to), sign) = (widths(case), case.elements.extend == Extend::Sign);
+    for_each(&case.loops, 0, 0, &mut |src, dst| {
+        if !case.packed {
+            let (src, dst, run) = (src as usize, dst as usize, case.run as usize);
+            return out[dst..][..run].copy_from_slice(&source[src..][..run]);
+        }
+        for i in 0..case.run {
+            let (src, dst) = ((src as u64 + i) * from, (dst as u64 + i) * to);
+            for bit_of in 0..to {
+                let at = src + bit_of.min(from - 1);
+                let value = (bit_of < from || sign) && bit(source, at);
+                set(out, dst + bit_of, value);
+            }
+        }
+    });
+}
+
+/// Runs a case in every instruction set at every phase of a line, and says what ran.
+fn check((number, case): (usize, &Case)) -> Vec<Kind> {
+    let (from, to) = widths(case);
+    let reach = |of: fn(&Loop) -> i64, width: u64| {
+        let units = case.loops.iter().map(of).sum::<i64>() as u64 + case.run;
+        (units * width).div_ceil(8) as usize
+    };
+    let source = noise(reach(Loop::src_reach, from), case.run);
+    let before = vec![BEFORE; reach(Loop::dst_reach, to)];
+    let mut expected = before.clone();
+    naive(case, &source, &mut expected);
+    let Case { reach, elements, packed, run, .. } = *case;
+    let part = RegionRef { packed, src: 0, dst: 0, run, loops: &case.loops };
+    let step = if cfg!(miri) { case.stride } else { 1 };
+    let first = number % step;
+    let mut kinds = vec![];
+    for isa in here() {
+        let (way, mut scratch) =
+            (Way::of(&part, Terms { elements, isa, reach }), Scratch::default());
+        let behind =
+            (first..64).step_by(step).map(|at| (Place::Behind(5 * at + 2), Place::Behind(at)));
+        for (src, dst) in behind.chain([(Place::Ends, Place::Ends)]) {
+            let (mut from, mut to) =
+                (Guarded::holding(&source, src), Guarded::holding(&before, dst));
+            let scratch = &mut scratch;
+            let mut tools = Tools { elements, isa, reach, ask: None, ahead: 0, scratch };
+            kinds.push(way.run(&mut tools, &part, from.bytes(), to.bytes()));
+            let what = || format!("{:?} {way:?} {} {src:?} {dst:?}", case.kind, isa.name());
+            assert!(to.bytes() == expected && to.is_intact(), "{}", what());
+        }
+    }
+    kinds
+}
+
+/// Checks the cases of a kind, and that it runs them in some instruction set.
+fn check_all(kind: Kind) {
+    let cases = cases();
+    let own = cases.iter().filter(|case| case.kind == kind);
+    let ran: Vec<_> = own.enumerate().map(check).collect();
+    assert!(!ran.is_empty() && ran.iter().all(|ran| ran.contains(&kind)), "{kind:?}: {ran:?}");
+}
+
+/// A test for each kind of way: it moves regions from and to every byte of a line.
+mod at_every_byte {
+    use super::*;
+
+    #[test]
+    fn rows() {
+        check_all(Kind::Rows);
+    }
+
+    #[test]
+    fn few() {
+        check_all(Kind::Few);
+    }
+
+    #[test]
+    fn thin() {
+        check_all(Kind::Thin);
+    }
+
+    #[test]
+    fn panel() {
+        check_all(Kind::Panel);
+    }
+
+    #[test]
+    fn weave() {
+        check_all(Kind::Weave);
+    }
+
+    #[test]
+    fn hops() {
+        check_all(Kind::Hops);
+    }
+
+    #[test]
+    fn field() {
+        check_all(Kind::Field);
+    }
+
+    #[test]
+    fn bits() {
+        check_all(Kind::Bits);
+    }
+
+    #[test]
+    fn tile() {
+        check_all(Kind::Tile);
+    }
+
+    #[test]
+    fn line() {
+        check_all(Kind::Line);
+    }
+}
+
+/// Entries at any offsets, so that runs of every length that has code of its own, and of others, lie anywhere.
+#[test]
+fn tables_move_runs_of_every_length_from_and_to_every_byte() {
+    let (outer, inner) = ([(0, 4), (9, 0), (5, 9)], [(1, 0), (0, 2)]);
+    for (bits, run) in [
+        (8, 1),
+        (8, 2),
+        (8, 3),
+        (32, 1),
+        (16, 3),
+        (64, 1),
+        (32, 3),
+        (128, 1),
+        (64, 4),
+        (64, 8),
+        (8, 5),
+        (4, 1),
+        (4, 7),
+        (1, 19),
+    ] {
+        // Entries lie whole runs apart.
+        let apart = |entry: &(i64, i64)| (entry.0 * run, entry.1 * run);
+        let (outer, inner) = (outer.each_ref().map(apart), inner.each_ref().map(apart));
+        let leaf = Leaf { outer: &outer, inner: &inner, run: run as u64 };
+        let len = (12 * run as usize * bits as usize).div_ceil(8);
+        let (source, mut expected) = (noise(len, 3), vec![BEFORE; len]);
+        let each = outer.iter().flat_map(|a| inner.map(|b| (a.0 + b.0, a.1 + b.1)));
+        for (from, to) in each {
+            let width = u64::from(bits);
+            for i in 0..run as u64 * width {
+                let value = bit(&source, from as u64 * width + i);
+                set(&mut expected, to as u64 * width + i, value);
+            }
+        }
+        let behind = (0..64).map(|at| (Place::Behind(5 * at + 2), Place::Behind(at)));
+        for (src, dst) in behind.chain([(Place::Ends, Place::Ends)]) {
+            let mut from = Guarded::holding(&source, src);
+            let mut to = Guarded::holding(&vec![BEFORE; len], dst);
+            table(Elements::same(bits), &leaf, (0, 0), from.bytes(), to.bytes());
+            let same = to.bytes() == expected && to.is_intact();
+            assert!(same, "{bits} bits, {run}: {src:?} {dst:?}");
+        }
+    }
+}
