@@ -142,7 +142,8 @@ fn layout(tensor: &Tensor, brief: bool) -> String {
     let rest = name.split_once(']').map(|(_, rest)| rest.trim_start());
     let rest = rest.filter(|rest| brief && !rest.is_empty() && name.contains('['));
     let data = tensor.recorded().map_or(String::new(), |data| format!(", data {data}"));
-    format!("{}{share}{data}", rest.unwrap_or(name))
+    let words = tensor.layout().stored_as().map_or(String::new(), |words| format!(" as {words}"));
+    format!("{}{words}{share}{data}", rest.unwrap_or(name))
 }
 
 impl Answer for Info<'_> {
