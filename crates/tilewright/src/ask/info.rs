@@ -143,7 +143,8 @@ fn layout(tensor: &Tensor, brief: bool) -> String {
     let rest = rest.filter(|rest| brief && !rest.is_empty() && name.contains('['));
     let data = tensor.recorded().map_or(String::new(), |data| format!(", data {data}"));
     let fixed = if tensor.is_movable() { "" } else { ", only copied: its blocks are too long" };
-    format!("{}{share}{data}{fixed}", rest.unwrap_or(name))
+    let words = tensor.layout().stored_as().map_or(String::new(), |words| format!(" as {words}"));
+    format!("{}{words}{share}{data}{fixed}", rest.unwrap_or(name))
 }
 
 impl Answer for Info<'_> {
