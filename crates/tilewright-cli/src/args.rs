@@ -77,9 +77,9 @@ becomes a new folder: with config.json, the tokenizer and all else that is no
 weights and at most 64 MiB long. What stays behind is said.
 
 A .npy or raw result whose own header cannot say how it lies has a note beside
-it, OUT.tilewright.json, which is read back. Beside the layout of a tensor stands
-the fingerprint of its data, as they were read: `verify OUT` compares them.
-What has the layout already by its own note is not converted again.
+it, OUT.tilewright.json, which is read back. Beside the layout of a tensor
+stands the fingerprint of its data, as they were read: `verify OUT` compares
+them. What has the layout already by its own note is not converted again.
 
 Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
 VNNI, are then --to MARLIN^T and --to VNNI^T.
@@ -90,7 +90,6 @@ elements, and --store says as which words the result is stored: --from GPTQ
 
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
-  tilewright convert zn.safetensors back.safetensors --to row-major
   tilewright convert llama/ llama-zn/ --rule '*_proj.weight=zN'
   tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q")]
     Convert(Convert),

@@ -291,12 +291,12 @@ fn a_result_is_compared_with_what_it_records() {
     assert!(text.starts_with("same: 2 of 22 tensors have the data that is recorded, "), "{text}");
     let (_, json) = run(&["verify", "zn.safetensors", "--json"]);
     assert!(json.contains(r#""same":true"#) && json.contains(r#""recorded":2"#), "{json}");
-    let (_, info) = run(&["info", "zn.safetensors"]);
+    let (_, info) = run(&["info", "zn.safetensors", "--json"]);
     let name = "model.layers.0.self_attn.k_proj.weight";
     let (_, print) = run(&["fingerprint", "zn.safetensors", "--tensor", name]);
     let data = print.lines().next().unwrap().rsplit(' ').next().unwrap().to_owned();
-    let line = info.lines().find(|line| line.starts_with(name)).unwrap();
-    assert!(line.ends_with(&format!(", data {data}")), "{line}");
+    let of_name = info.split(r#""name":"#).find(|text| text.contains(name)).unwrap();
+    assert!(of_name.contains(&format!(r#""data":"{data}""#)), "{of_name}");
     // A script that runs twice converts once.
     let again =
         ["convert", "zn.safetensors", "b.safetensors", "--to", "zN", "--tensor", "*k_proj.weight"];

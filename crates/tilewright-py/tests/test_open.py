@@ -136,7 +136,7 @@ def test_every_container(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_opened_by_what_it_holds(tmp_path: Path) -> None:
-    with pytest.raises(tw.ArgumentError, match="holds no checkpoint"):
+    with pytest.raises(tw.FileError, match="holds no checkpoint"):
         tw.open(tmp_path)
     array = halves(tmp_path / "model-1.safetensors", (6, 8))
     with tw.open(tmp_path) as m:
