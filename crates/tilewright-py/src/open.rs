@@ -348,7 +348,15 @@ fn empty<'py>(py: Python<'py>, form: &Form, torch: bool) -> PyResult<Bound<'py, 
 
 /// Refuses an output of another size or other elements; bytes are taken for any.
 fn fits(form: &Form, reader: &Reader<'_>, out: &Memory) -> PyResult<()> {
-    let (wanted, given) = (reader.bytes(), out.row_major_bytes(Place::Out)?.len() as u64);
+    let Ok(bytes) = out.row_major_bytes(Place::Out) else {
+        let (shape, strides) = (tuple(out.shape()), tuple(&out.facts.strides));
+        let says = format!(
+            "out= is an array of shape {shape} and strides {strides} bytes, which is not contiguous: a file is read into \
+             one run of memory; get an array without out=, and tilewright.copy_(out, array)"
+        );
+        return Err(refused("copy", says));
+    };
+    let (wanted, given) = (reader.bytes(), bytes.len() as u64);
     let Facts { itemsize, dtype, swapped, .. } = &out.facts;
     let is_bytes = *itemsize == 1 && dtype.is_none_or(|dtype| dtype == tilewright::Dtype::U8);
     let same = form.dtype().is_none_or(|own| *dtype == Some(own));

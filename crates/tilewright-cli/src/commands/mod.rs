@@ -8,7 +8,9 @@ mod eval;
 mod fingerprint;
 mod infer;
 mod info;
+mod lines;
 mod question;
+mod shards;
 mod show;
 mod verify;
 
@@ -31,10 +33,17 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::SameData(args) => fingerprint::same(args, cli.quiet, out),
         Command::Info(args) => info::run(args, out),
         Command::Show(args) => show::run(args, out),
-        Command::Explain(args) => question::explain(args, out),
-        Command::Translate(args) => question::translate(args, out),
+        Command::Explain(args) => match shards::explain(args, out) {
+            Some(answered) => answered,
+            None => question::explain(args, out),
+        },
+        Command::Translate(args) => match shards::translate(args, out) {
+            Some(answered) => answered,
+            None => question::translate(args, out),
+        },
         Command::Index(args) => question::index(args, out),
         Command::Same(args) => question::same(args, out),
+        Command::Shards(args) => shards::run(args, out),
         Command::Eval(args) => eval::run(args, out),
         Command::Formats(args) => question::formats(args, out),
         Command::Recognise(args) => question::recognise(args, out),
