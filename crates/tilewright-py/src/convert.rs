@@ -18,7 +18,7 @@ use pyo3::{
 };
 use tilewright::{
     ask::Converted,
-    files::{self, Conversion, Job, Request, Tensor, Watch, open_watched},
+    files::{self, Conversion, Job, Reading, Request, Tensor, Watch, open_watched},
 };
 
 use crate::{
@@ -78,6 +78,30 @@ pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
         request = request.memory(memory);
     }
     Ok(request.threads(forks::threads(threads)))
+}
+
+/// How a tensor is read, where its file does not say it.
+pub(crate) fn reading(
+    from: Option<&Bound<'_, PyAny>>,
+    dims: Option<Integers>,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Reading> {
+    let mut reading = Reading::default();
+    if let Some(from) = from {
+        reading = reading.from(spec_of("from_", from)?);
+    } else if dims.is_some() || dtype.is_some() {
+        return Err(refused(
+            "arguments",
+            "dims= and dtype= go with from_=, how the tensor is read",
+        ));
+    }
+    if let Some(dims) = Integers::given("dims", dims)? {
+        reading = reading.dims(&dims);
+    }
+    match dtype {
+        Some(dtype) => Ok(reading.dtype(dtype_of(dtype)?)),
+        None => Ok(reading),
+    }
 }
 
 /// The patterns of names: one, or a sequence of such.

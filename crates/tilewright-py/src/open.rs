@@ -13,11 +13,11 @@ use pyo3::{
 };
 use tilewright::{
     ask::words,
-    files::{Input, Reader, Reading, Tensor, open_watched},
+    files::{Input, Reader, Tensor, open_watched},
 };
 
 use crate::{
-    convert::{Watcher, request, warned},
+    convert::{Watcher, reading, request, warned},
     errors::{Raised, refused},
     foreign::{Facts, Memory, Place, numpy_empty, torch_empty},
     forks,
@@ -25,7 +25,7 @@ use crate::{
     order::Order,
     part::Part,
     result::Form,
-    spec::{dtype_of, spec_of},
+    spec::spec_of,
     spelling::{html, quoted, tuple},
     text::{Text, text},
     values::PyTensorLayout,
@@ -259,30 +259,6 @@ impl PyCheckpoint {
         };
         let head = "<tr><th>tensor</th><th>dims</th><th>layout</th><th>bytes</th></tr>";
         format!("<table><caption>{path}: {}</caption>{head}{rows}{more}</table>", held.says())
-    }
-}
-
-/// How a tensor is read, where its file does not say it.
-fn reading(
-    from: Option<&Bound<'_, PyAny>>,
-    dims: Option<Integers>,
-    dtype: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Reading> {
-    let mut reading = Reading::default();
-    if let Some(from) = from {
-        reading = reading.from(spec_of("from_", from)?);
-    } else if dims.is_some() || dtype.is_some() {
-        return Err(refused(
-            "arguments",
-            "dims= and dtype= go with from_=, how the tensor is read",
-        ));
-    }
-    if let Some(dims) = Integers::given("dims", dims)? {
-        reading = reading.dims(&dims);
-    }
-    match dtype {
-        Some(dtype) => Ok(reading.dtype(dtype_of(dtype)?)),
-        None => Ok(reading),
     }
 }
 
