@@ -12,6 +12,7 @@ mod bench;
 mod convert;
 mod fingerprint;
 mod help;
+mod infer;
 mod shards;
 mod show;
 
@@ -19,6 +20,7 @@ pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
+pub(crate) use infer::Infer;
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
 
@@ -343,21 +345,6 @@ pub(crate) struct Recognise {
     /// The layout
     #[arg(allow_hyphen_values = true)]
     pub(crate) spec: String,
-    #[command(flatten)]
-    pub(crate) array: Array,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Infer {
-    /// The array as it is known: a .npy, .npz, .safetensors or .gguf file, or raw:PATH
-    #[arg(long, value_name = "FILE", value_parser = path())]
-    pub(crate) original: PathBuf,
-    /// The same elements in the layout that is wanted: such a file, or bytes
-    #[arg(long, value_name = "FILE", value_parser = path())]
-    pub(crate) packed: PathBuf,
-    /// The tensor of both, in files of several
-    #[arg(long, value_name = "NAME")]
-    pub(crate) tensor: Option<String>,
     #[command(flatten)]
     pub(crate) array: Array,
 }

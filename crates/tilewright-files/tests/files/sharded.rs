@@ -130,7 +130,8 @@ fn an_index_that_does_not_fit_its_shards_is_refused() {
     assert!(error.kind() == "io" && error.to_string().contains(two));
 }
 
-/// Two runs that replace one set at the same time: either result is whole, and nothing of the other is left.
+/// Two runs that replace one set at the same time: either result is whole, and nothing of the other is left. Where both
+/// found the usual names free, the second finds them taken.
 #[test]
 fn of_two_forced_runs_at_once_one_result_stays() {
     let [first, second, there] = [folder(), folder(), folder()];
@@ -142,15 +143,20 @@ fn of_two_forced_runs_at_once_one_result_stays() {
     let out = there.path().join(INDEX);
     convert(first.path().join(INDEX), &out, to("zN[M0=4,C0=4]").skip_unfit(true)).unwrap();
     for round in 0..12 {
-        std::thread::scope(|scope| {
-            for (folder, layout) in [(&first, "col-major"), (&second, "zN[M0=2,C0=4]")] {
+        let done: Vec<bool> = std::thread::scope(|scope| {
+            let runs = [(&first, "col-major"), (&second, "zN[M0=2,C0=4]")];
+            let runs = runs.map(|(folder, layout)| {
                 let (input, out) = (folder.path().join(INDEX), &out);
                 scope.spawn(move || {
                     let request = to(layout).skip_unfit(true).force(true);
-                    convert(input, out, request).unwrap();
-                });
-            }
+                    convert(input, out, request).map_err(|error| error.kind())
+                })
+            });
+            let done = runs.map(|run| run.join().unwrap());
+            assert!(done.iter().all(|run| run.as_ref().err().is_none_or(|kind| *kind == "exists")));
+            done.iter().map(Result::is_ok).collect()
         });
+        assert!(done.contains(&true), "round {round}");
         let opened = open(&out, &Reading::default()).unwrap();
         let mut own: Vec<_> = opened.files().map(|path| path.to_path_buf()).collect();
         own.push(out.clone());
