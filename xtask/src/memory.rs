@@ -150,7 +150,8 @@ tilewright.relayout(array, to='col-major')";
 pub(crate) fn python(root: &Path, python: &Path, preloaded: &str) -> Outcome {
     let package = package(root)?;
     let watched = |words: &[&str]| {
-        let mut watched = command(&root.join("crates/tilewright-py"), &[&*python.to_string_lossy()]);
+        let mut watched =
+            command(&root.join("crates/tilewright-py"), &[&*python.to_string_lossy()]);
         watched
             .args(words)
             .env("PYTHONPATH", &package)

@@ -31,11 +31,10 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 24] = [
+    let oracles: [(&str, Oracle<'_>); 23] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
-        ("the package on foreign files", &foreign),
         ("GGUF files", &gguf),
         ("npz files", &npz),
         ("readers", &readers),
@@ -151,7 +150,7 @@ fn arrays(root: &Path) -> Verdict {
     verdict(output(&mut command(root, &words)).and_then(|questions| asked(root, &questions)))
 }
 
-/// The Python package on tensors of torch and arrays of jax, as far as these install.
+/// The Python package on tensors of torch, arrays of jax and files of others, as far as these install.
 fn package(root: &Path) -> Verdict {
     let (python, has_torch) = match libraries(root) {
         Ok(libraries) => libraries,
@@ -160,24 +159,14 @@ fn package(root: &Path) -> Verdict {
     match (has_torch, has_jax(root, &python)) {
         (false, false) => Verdict::Skipped("neither torch nor jax installs here".into()),
         _ => {
-            let files = ["tests/test_torch.py", "tests/test_accelerate.py", "tests/test_jax.py"];
-            verdict(wheel::test_with(root, &python, &files))
+            if !has(root, &python, "gguf") {
+                println!("    gguf does not install here; its files are not opened");
+            }
+            let files = ["torch", "accelerate", "jax", "readers"];
+            let files = files.map(|name| format!("tests/test_{name}.py"));
+            verdict(wheel::test_with(root, &python, &files.each_ref().map(String::as_str)))
         }
     }
-}
-
-/// Files of safetensors, gguf, NumPy and torch, opened by the Python package and read by these libraries.
-fn foreign(root: &Path) -> Verdict {
-    let (python, has_torch) = match libraries(root) {
-        Ok(libraries) => libraries,
-        Err(why) => return Verdict::Skipped(why),
-    };
-    for (name, has) in [("torch", has_torch), ("gguf", has(root, &python, "gguf"))] {
-        if !has {
-            println!("    {name} does not install here; its files are not read");
-        }
-    }
-    verdict(wheel::test_with(root, &python, &["tests/test_readers.py"]))
 }
 
 /// Whether jax is there, or can be.

@@ -12,12 +12,16 @@ mod bench;
 mod convert;
 mod fingerprint;
 mod help;
+mod infer;
+mod shards;
 mod show;
 
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
+pub(crate) use infer::Infer;
+pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
 
 /// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
@@ -185,30 +189,7 @@ Examples:
   tilewright same '6:1' '(2,3):(1,2)'")]
     Same(Same),
     /// Who holds what of an array in shards, a line a device
-    #[command(after_help = "\
-SPEC is ARRAY @ SHARDING, such as f32[8,6] @ mesh(dp=2,tp=2) P(\"dp\",\"tp\").
-SHARDING is one of
-
-  mesh(2,4) [Shard(0), _StridedShard(0, sf=2)]     torch; order(1,0) behind it
-                                                   is the order of cutting
-  mesh(x=2,y=4) P(\"x\", None, (\"y\",))             JAX
-  {devices=[2,1,4]<=[8] last_tile_dim_replicate}   HLO
-  sdy <mesh<[\"x\"=2]>, [{\"x\"}, {}]>               Shardy
-  mesh(tp=4) column                                Megatron: also row,
-                                                   replicated, gate_up,
-                                                   vocab(pad=128),
-                                                   qkv(h=8,g=2,d=64)
-
-mesh(2,4; 0,2,4,6,1,3,5,7) names the devices in order. / LAYOUT behind it says
-how each shard lies. A line is the device, its place in the mesh, and for each
-dim the indices it holds, in local order. With - every line of stdin is a SPEC,
-and every line of stdout its answer, a JSON object, or an error in one; then the
-exit code is 1.
-
-Examples:
-  tilewright shards 'f32[37] @ mesh(2,2) [Shard(0), Shard(0)]'
-  tilewright shards 'bf16[96,64] @ mesh(tp=4) qkv(h=8,g=2,d=8)' --json
-  tilewright shards - < shardings.txt")]
+    #[command(after_help = shards::HELP)]
     Shards(Shards),
     /// Evaluate an expression of the layout algebra
     #[command(after_help = "\
@@ -369,21 +350,6 @@ pub(crate) struct Recognise {
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct Infer {
-    /// The array as it is known: a .npy, .npz, .safetensors or .gguf file, or raw:PATH
-    #[arg(long, value_name = "FILE", value_parser = path())]
-    pub(crate) original: PathBuf,
-    /// The same elements in the layout that is wanted: such a file, or bytes
-    #[arg(long, value_name = "FILE", value_parser = path())]
-    pub(crate) packed: PathBuf,
-    /// The tensor of both, in files of several
-    #[arg(long, value_name = "NAME")]
-    pub(crate) tensor: Option<String>,
-    #[command(flatten)]
-    pub(crate) array: Array,
-}
-
-#[derive(Args, Debug)]
 #[command(group(ArgGroup::new("place").required(true)))]
 pub(crate) struct Index {
     /// The layout
@@ -409,13 +375,6 @@ pub(crate) struct Same {
     pub(crate) b: String,
     #[command(flatten)]
     pub(crate) array: Array,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Shards {
-    /// The array in shards, or - to read one from every line of stdin
-    #[arg(allow_hyphen_values = true)]
-    pub(crate) spec: String,
 }
 
 #[derive(Args, Debug)]

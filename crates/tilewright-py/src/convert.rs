@@ -182,19 +182,23 @@ fn described<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyDict>> {
     Ok(row)
 }
 
-/// Compares a finished file with the one it was made from; the answer is the difference in words, or None.
+/// Compares a finished file with the one it was made from, or with what it records; the answer is the difference in
+/// words, or None.
 #[pyfunction]
 #[pyo3(signature = (output, against, job, progress = None, /))]
 fn verify(
     py: Python<'_>,
     output: PathBuf,
-    against: PathBuf,
+    against: Option<PathBuf>,
     job: &Bound<'_, PyDict>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Option<String>> {
     let request = request(job)?;
     let watcher = Watcher::new(progress.as_ref())?;
-    let done = py.detach(|| files::verify(&output, &against, &request, &watcher));
+    let done = py.detach(|| match against {
+        Some(against) => files::verify(&output, against, &request, &watcher),
+        None => files::verify_recorded(&output, &request, &watcher).map(|checked| checked.verdict),
+    });
     Ok(match watcher.outcome(done)? {
         files::Verdict::Same { .. } => None,
         files::Verdict::Differs(difference) => Some(difference.to_string()),

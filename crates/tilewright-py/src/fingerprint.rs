@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyTypeError, prelude::*};
 use tilewright::{
     ask::{Answer, Printed, SameData},
     core::ByteOrder,
@@ -32,7 +32,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The fingerprint of an array's data: the same in every layout, order of bytes, padding, file and number of shards.
 ///
-/// Those of parts that have no element in common add up to that of the whole. ``Fingerprint(text)`` reads the
+/// Those of parts that have no element in common add up to that of the whole, by ``+`` or by ``sum``. ``Fingerprint(text)`` reads the
 /// 16 digits that ``str`` gives.
 ///
 /// >>> from tilewright import Fingerprint
@@ -52,6 +52,16 @@ impl PyFingerprint {
 
     fn __add__(&self, other: &PyFingerprint) -> PyFingerprint {
         PyFingerprint(self.0 + other.0)
+    }
+
+    /// ``sum`` begins with 0.
+    fn __radd__(&self, other: u64) -> PyResult<PyFingerprint> {
+        match other {
+            0 => Ok(self.clone()),
+            _ => Err(PyTypeError::new_err(
+                "a fingerprint is added to fingerprints, and to 0, with which sum() begins",
+            )),
+        }
     }
 
     fn __str__(&self) -> String {

@@ -207,6 +207,15 @@ fn in_words(wanted: &Wanted, ask: &Ask, facts: &Facts) -> PyResult<Option<Named>
         return Ok(None);
     }
     let found = spec.in_words((word, &facts.shape), ask.dims.as_deref(), ask.dtype).raised()?;
+    if found.is_none() && !known && ask.dtype.is_none() && spec.fits(facts.shape.len()) {
+        // A format that takes no such elements says which it takes.
+        spec.resolve(Some(&facts.shape), facts.dtype).map(drop).or_else(|error| {
+            match error.is_mismatch() {
+                true => Err(error).raised(),
+                false => Ok(()),
+            }
+        })?;
+    }
     if found.is_some() && facts.swapped {
         let says = "words that hold elements have the lowest byte first; make the array little-endian first";
         return Err(refused("unsupported", says));

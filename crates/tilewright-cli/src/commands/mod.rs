@@ -33,8 +33,14 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::SameData(args) => fingerprint::same(args, cli.quiet, out),
         Command::Info(args) => info::run(args, out),
         Command::Show(args) => show::run(args, out),
-        Command::Explain(args) => question::explain(args, out),
-        Command::Translate(args) => question::translate(args, out),
+        Command::Explain(args) => match shards::explain(args, out) {
+            Some(answered) => answered,
+            None => question::explain(args, out),
+        },
+        Command::Translate(args) => match shards::translate(args, out) {
+            Some(answered) => answered,
+            None => question::translate(args, out),
+        },
         Command::Index(args) => question::index(args, out),
         Command::Same(args) => question::same(args, out),
         Command::Shards(args) => shards::run(args, out),

@@ -17,9 +17,6 @@ use crate::{
 };
 
 pub(super) fn explain(args: &Explain, out: &mut Output) -> Result<ExitCode, Failure> {
-    if let Some(answered) = super::shards::explain(args, out) {
-        return answered;
-    }
     let explained = Explanation::of(&args.array.read()?.layout("spec", &args.spec)?);
     Ok(out.say(&Explained { explained, all: args.all })?)
 }
@@ -77,9 +74,6 @@ pub(super) fn same(args: &Same, out: &mut Output) -> Result<ExitCode, Failure> {
 
 /// What the notation has no words for is an answer, and no mistake of the asker.
 pub(super) fn translate(args: &Translate, out: &mut Output) -> Result<ExitCode, Failure> {
-    if let Some(answered) = super::shards::translate(args, out) {
-        return answered;
-    }
     let to = notation(&args.to).map_err(|error| Failure::of(error).about("--to"))?;
     let of = args.array.read()?.layout("spec", &args.spec)?;
     let answer = Question::Translate { of, to }.answer().map_err(Failure::no)?;

@@ -37,6 +37,8 @@ fn json_shapes_are_those_of_the_document() {
         "file_dims",
         "bytes",
         "padding_bytes",
+        "data",
+        "movable",
     ];
     assert_eq!(keys(tensor), fields);
     assert_eq!(tensor["layout"], "s16[5,6] row-major");

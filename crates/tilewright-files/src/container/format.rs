@@ -144,8 +144,8 @@ pub(crate) struct Fact {
     pub(crate) exact: Vec<u8>,
     /// The same for a message.
     pub(crate) said: String,
-    /// Whether a result may do without it: it means nothing.
-    pub(crate) may_go: bool,
+    /// The tensor with whose own layout it may go: a note that meant nothing is replaced by that of a result.
+    pub(crate) goes_with: Option<String>,
 }
 
 impl Opened {

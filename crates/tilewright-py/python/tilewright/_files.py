@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilewright import _tilewright
+from tilewright._errors import ArgumentError
 from tilewright._tilewright import Layout, TensorLayout
 
 __all__ = ["Contents", "Report", "TensorReport", "convert", "info", "verify"]
@@ -148,7 +149,7 @@ def convert(
 
 def verify(
     output: _Path,
-    against: _Path,
+    against: _Path | None = None,
     *,
     to: _Spec | None = None,
     rules: Mapping[str, _Spec] | None = None,
@@ -166,8 +167,16 @@ def verify(
     """Compares a finished file with the one it was made from: None where everything agrees, else the first
     difference in words. The other arguments are those of the conversion.
 
+    Without ``against`` the data are compared with the fingerprints that the conversion recorded beside the layouts;
+    then only ``tensors``, ``threads``, ``memory`` and ``progress`` mean anything.
+
     :raises FileError: what cannot be read, or is corrupt
+    :raises ArgumentError: a file that records nothing, without ``against``
     """
+    others = (to, rules, from_, dims, dtype, fill, skip_unfit or None)
+    if against is None and any(other is not None for other in others):
+        about = "to=, rules=, from_=, dims=, dtype=, fill= and skip_unfit="
+        raise ArgumentError(f"{about} are about a conversion, of which against= names the original")
     job = {
         "to": to,
         "rules": rules,
@@ -181,7 +190,8 @@ def verify(
         "memory": memory,
         "skip_unfit": skip_unfit,
     }
-    return _tilewright.verify(os.fsdecode(output), os.fsdecode(against), job, progress)
+    original = None if against is None else os.fsdecode(against)
+    return _tilewright.verify(os.fsdecode(output), original, job, progress)
 
 
 def info(

@@ -142,7 +142,9 @@ fn layout(tensor: &Tensor, brief: bool) -> String {
     let rest = name.split_once(']').map(|(_, rest)| rest.trim_start());
     let rest = rest.filter(|rest| brief && !rest.is_empty() && name.contains('['));
     let data = tensor.recorded().map_or(String::new(), |data| format!(", data {data}"));
-    format!("{}{share}{data}", rest.unwrap_or(name))
+    let fixed = if tensor.is_movable() { "" } else { ", only copied: its blocks are too long" };
+    let words = tensor.layout().stored_as().map_or(String::new(), |words| format!(" as {words}"));
+    format!("{}{words}{share}{data}{fixed}", rest.unwrap_or(name))
 }
 
 impl Answer for Info<'_> {
@@ -176,5 +178,6 @@ fn tensor_json(tensor: &Tensor) -> Value {
         "bytes": tensor.bytes(),
         "padding_bytes": tensor.padding(),
         "data": tensor.recorded().map(|data| data.to_string()),
+        "movable": tensor.is_movable(),
     })
 }

@@ -21,7 +21,6 @@ pub(crate) fn all() -> Vec<Value> {
     questions.extend(formats());
     questions.extend(pairs());
     questions.extend(threads());
-    questions.extend(shards());
     questions.extend(buffers());
     questions.extend(moves());
     questions.extend(refusals());
@@ -454,33 +453,4 @@ fn refusals() -> Vec<Value> {
     questions.push(Given::alone("(2,3):(3,1)").ask_with("offset", "coord", json!([2, 0])));
     questions.push(Given::alone("(2,3):(3,1)").ask_with("offset", "coord", json!([0, 0, 0])));
     questions
-}
-
-/// Arrays in shards in every notation: who holds what, what it means, and the same in every other.
-fn shards() -> Vec<Value> {
-    const SPECS: [&str; 14] = [
-        "f32[8,6] @ mesh(dp=2,tp=2) P(\"dp\", \"tp\")",
-        "f32[8,6] @ mesh(dp=2,tp=2) P((\"tp\", \"dp\"))",
-        "bf16[37] @ mesh(2,2) [Shard(0), Shard(dim=0)]",
-        "bf16[37] @ mesh(2,2) [_StridedShard(0, sf=2), Replicate()]",
-        "f16[17,2] @ mesh(dp=4,tp=2) [Shard(0), Shard(0)] order(tp,dp)",
-        "f32[3,5] @ {devices=[2,2]3,1,0,2}",
-        "f32[4,8] @ {mesh['a'=2,'b'=4], [{'b':(2)2}, {'a'}]}",
-        "f32[4] @ {replicated}",
-        "u8[6,4] @ sdy <mesh<[\"x\"=2, \"y\"=3]>, [{\"y\"}, {\"x\"}]>",
-        "bf16[151,4] @ mesh(tp=3) vocab(pad=8)",
-        "bf16[48,4] @ mesh(tp=4) qkv(h=8,g=2,d=4)",
-        "f16[64,96] @ mesh(tp=2; 5,3) row / zN",
-        "f32[8] @ mesh(2) [Partial(sum)]",
-        "f32[9] @ mesh(dp=2) P(\"dp\")",
-    ];
-    let ask = |ask: &str, spec: &str| json!({ "ask": ask, "spec": spec });
-    let to = |spec: &'static str| {
-        ["torch", "jax", "hlo", "shardy", "megatron", "cute"]
-            .map(|to| json!({ "ask": "translate", "spec": spec, "to": to }))
-    };
-    SPECS
-        .iter()
-        .flat_map(|spec| [ask("shards", spec), ask("explain", spec)].into_iter().chain(to(spec)))
-        .collect()
 }
