@@ -2,7 +2,7 @@
 //! every instruction set, near and far.
 //!
 //! Law: a way moves every element of a region to its place, and touches nothing else. The cases are small, so that an
-//! interpreter runs all of them.
+//! interpreter runs all of them. Two hops are two of the other ways, so they are no case.
 
 use super::{
     super::{Tools, table},
@@ -48,7 +48,7 @@ fn packed(kind: Kind, elements: Elements, run: u64, loops: &[(u64, i64, i64)]) -
     Case { elements, packed: true, ..bytes(kind, Reach::Far, run, loops) }
 }
 
-/// A case for each kind of way, or more. The kind is that of registers; those of portable words may have another.
+/// Cases for each kind of way. The kind is that of registers; those of portable words may have another.
 fn cases() -> Vec<Case> {
     let field = |src_bits, dst_bits, extend| Elements { src_bits, dst_bits, extend };
     let transposed = |rows: i64, columns: i64, width: i64| {
@@ -87,10 +87,8 @@ fn cases() -> Vec<Case> {
             bytes(Kind::Line, reach, 2, &[(9, 300, 2)]),
         ]);
     }
-    let hops = [(9, 1, 16 * 40), (40, 9, 16), (16, 360, 1)];
-    all.push(Case { stride: 21, ..bytes(Kind::Hops, Reach::Far, 1, &hops) });
     // No more than a kind has cases, so that all of these together are at every phase.
-    for case in all.iter_mut().filter(|case| case.kind != Kind::Hops) {
+    for case in &mut all {
         case.stride = match case.kind {
             Kind::Weave => 7,
             Kind::Bits | Kind::Tile => 2,
@@ -205,11 +203,6 @@ mod at_every_byte {
     #[test]
     fn weave() {
         check_all(Kind::Weave);
-    }
-
-    #[test]
-    fn hops() {
-        check_all(Kind::Hops);
     }
 
     #[test]
