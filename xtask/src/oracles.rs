@@ -333,11 +333,9 @@ fn sanitized_package(root: &Path) -> Verdict {
         return Verdict::Skipped(why);
     }
     let libraries = || {
-        let preloaded = memory::preloaded(root)?;
-        let (python, _) = libraries(root)?;
+        let (preloaded, (python, _)) = (memory::preloaded(root)?, libraries(root)?);
         has_jax(root, &python);
-        wheel::requirements(root, &python)?;
-        Ok((python, preloaded))
+        wheel::requirements(root, &python).map(|()| (python, preloaded))
     };
     libraries().map_or_else(Verdict::Skipped, |(python, preloaded)| {
         verdict(memory::python(root, &python, &preloaded))
