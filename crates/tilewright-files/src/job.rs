@@ -8,7 +8,7 @@ use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
 use crate::{
-    Error, Reading, Request, Tensor, container, dtype,
+    Error, Reading, Request, Tensor, dtype,
     held::{Held, check_width, width_in},
     order, reading,
     record::{self, Record},
@@ -397,7 +397,7 @@ pub(crate) fn read_as(tensor: &Tensor, reading: &Reading) -> Result<Held, Unfit>
     if tensor.noted.is_none() {
         return reading::reread(&tensor.held, name, tensor.len, reading).map_err(unfit);
     }
-    let note = || format!("the metadata {:?}", container::layout_key(name));
+    let note = || format!("the metadata {:?}", format!("{}{name}", record::LAYOUT_KEY));
     reading::reread_noted(&tensor.held, name, tensor.len, reading, &note).map_err(unfit)
 }
 

@@ -8,6 +8,9 @@ use tilewright_fingerprint::{Array, Fingerprint, Key, Windows};
 
 use crate::held::Held;
 
+/// Under this prefix and its name, metadata keeps the layout of a tensor.
+pub(crate) const LAYOUT_KEY: &str = "tilewright.layout.";
+
 /// The fingerprint of nothing, which stands in a header until the data have passed.
 pub(crate) const NONE: &str = "0000000000000000";
 

@@ -14,7 +14,7 @@ use tilewright_core::Fill;
 use tilewright_fingerprint::Fingerprint;
 
 use crate::{
-    Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Watch,
+    Conversion, Difference, Error, Input, Job, Reading, Request, Tensor, Verdict, Watch,
     budget::{self, Budget},
     compare,
     container::{self, Format},
@@ -33,25 +33,6 @@ use crate::{
     temporary::{self, Temporary},
     verify_recorded,
 };
-
-/// The answer of a verification.
-///
-/// ```
-/// use tilewright_files::{Request, Verdict, verify};
-/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
-/// let verdict = verify(path, path, &Request::new(), &()).unwrap();
-/// assert!(matches!(verdict, Verdict::Same { bytes: 1.. }));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Everything agrees, in this many bytes of the result.
-    Same {
-        /// The bytes of tensors compared, padding included.
-        bytes: u64,
-    },
-    /// The first difference.
-    Differs(Difference),
-}
 
 /// Compares a finished file, or folder, with the one it was made from: names, element types, logical dims, every
 /// element, every padding byte (against what the result promises, else zero; where nothing moved,

@@ -81,11 +81,6 @@ pub(crate) fn noted_with(noted: &Texts, data: Option<&Fingerprint>) -> Texts {
     texts
 }
 
-/// The key under which metadata keeps the layout of the tensor of this name.
-pub(crate) fn layout_key(name: &str) -> String {
-    format!("{}{name}", notes::LAYOUT_KEY)
-}
-
 /// The path behind a prefix, which may be no UTF-8.
 #[cfg(unix)]
 fn behind(path: &Path, prefix: &str) -> Option<PathBuf> {

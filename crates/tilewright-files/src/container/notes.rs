@@ -15,8 +15,7 @@ use crate::{
     record::{self, Record},
 };
 
-/// Under this prefix and its name, metadata keeps the layout of a tensor.
-pub(super) const LAYOUT_KEY: &str = "tilewright.layout.";
+pub(super) use crate::record::LAYOUT_KEY;
 
 /// Under this prefix and its name, metadata keeps what a tensor's padding is promised to hold.
 pub(super) const FILL_KEY: &str = "tilewright.fill.";

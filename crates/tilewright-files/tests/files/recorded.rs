@@ -128,9 +128,9 @@ fn data_that_changed_behind_its_record_is_not_converted() {
     let (input, out, bytes) = one_in_zn(&folder);
     let back = folder.path().join("back.safetensors");
     let len = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
-    let tensor = open(&out, &Reading::default()).unwrap().tensors()[0].layout().clone();
+    let named = open(&out, &Reading::default()).unwrap().tensors()[0].layout().clone();
     for coord in [[0, 0], [7, 3], [19, 23]] {
-        let at = tensor.layout().offset(&coord).unwrap() as usize;
+        let at = named.layout().offset(&coord).unwrap() as usize;
         let mut wrong = bytes.clone();
         wrong[len + 2 * at] ^= 4;
         fs::write(&out, &wrong).unwrap();
