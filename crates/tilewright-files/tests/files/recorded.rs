@@ -191,7 +191,7 @@ fn files_without_records_stay_valid_and_get_none() {
     assert!(recorded(&copy).is_empty());
     convert(&old, &copy, to("nZ").force(true)).unwrap();
     assert_eq!(recorded(&copy), summed(&input));
-    convert(&copy, &copy.with_extension("2.safetensors"), to("zN")).unwrap();
+    convert(&copy, copy.with_extension("2.safetensors"), to("zN")).unwrap();
     assert_eq!(fs::read(copy.with_extension("2.safetensors")).unwrap(), bytes);
 }
 
