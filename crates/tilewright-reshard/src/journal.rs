@@ -56,7 +56,7 @@ impl Journal {
 /// ```
 /// let folder = tempfile::tempdir().unwrap();
 /// // The line of tasks 0 and 1, and one that was torn.
-/// std::fs::write(folder.path().join("a"), "[[0,7],[1,9]] ad6d1d52\n[[2,1]] 00").unwrap();
+/// std::fs::write(folder.path().join("a"), "[[0,7],[1,9]] 7c22293f\n[[2,1]] 00").unwrap();
 /// let done = tilewright_reshard::journal::done(folder.path()).unwrap();
 /// assert_eq!(done.into_iter().collect::<Vec<_>>(), [(0, 7), (1, 9)]);
 /// ```

@@ -217,7 +217,7 @@ fn placed(names: Vec<String>, locals: Vec<Local>, mut arrays: Vec<Array>) -> Res
         for (local, place) in locals.iter().zip(places) {
             let array = arrays.get_mut(local.array);
             if let Some(stored) = array.and_then(|array| array.stored.get_mut(local.stored)) {
-                stored.at = place;
+                (stored.file, stored.at) = (local.file, place);
             }
         }
         files.push(File { name, head, bytes });

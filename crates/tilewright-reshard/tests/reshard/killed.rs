@@ -57,7 +57,7 @@ fn a_killed_run_leaves_nothing_half_done() {
     assert!(kills > 0);
     let back = Request::new(at("out"), at("back")).from(rules);
     Job::prepare(back).unwrap().run_all(&()).unwrap();
-    assert_eq!(read(&at("back")), whole);
+    assert!(read(&at("back")) == whole);
 }
 
 /// Ranks in any order, twice and at once: no task needs another.

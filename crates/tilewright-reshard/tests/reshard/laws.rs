@@ -56,7 +56,7 @@ fn check_ranks(folder: &std::path::Path, rules: &Rules, whole: &Tensors) {
             let lists: Vec<Vec<u64>> =
                 shard.dims().iter().map(|list| list.indices().collect()).collect();
             let expected = (dtype.clone(), shard.extents(), gather(bytes, dims, &lists));
-            assert_eq!(held[name], expected, "{name} at {position}");
+            assert!(held[name] == expected, "{name} at {position}");
         }
     }
 }
@@ -98,7 +98,7 @@ proptest! {
         } else {
             run(back);
         }
-        assert_eq!(read(&at("c")), whole);
+        assert!(read(&at("c")) == whole);
     }
 }
 
@@ -140,9 +140,9 @@ fn a_round_trip_is_the_identity() {
     run(Request::new(at("1"), at("2")).from(fsdp).to(tp2.clone()));
     run(Request::new(at("2"), at("3")).from(tp2).shard_size(4000));
     assert!(at("3/model.safetensors.index.json").exists());
-    assert_eq!(read(&at("3")), whole);
+    assert!(read(&at("3")) == whole);
     run(Request::new(at("3"), at("8")).to(tp8.clone()));
     check_ranks(&at("8"), &tp8, &whole);
     run(Request::new(at("8"), at("9")).from(tp8));
-    assert_eq!(read(&at("9")), whole);
+    assert!(read(&at("9")) == whole);
 }
