@@ -31,12 +31,13 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 23] = [
+    let oracles: [(&str, Oracle<'_>); 24] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
         ("GGUF files", &gguf),
         ("npz files", &npz),
+        ("sharded checkpoints", &sharded),
         ("readers", &readers),
         ("oneDNN", &onednn),
         ("NEON, emulated", &neon),
@@ -185,6 +186,15 @@ fn gguf(root: &Path) -> Verdict {
 /// The same of NumPy's archives.
 fn npz(root: &Path) -> Verdict {
     read_back(root, "tests/oracle/npz_files.py", "numpy")
+}
+
+/// Checkpoints cut into shards, loaded by torch's distributed checkpoint.
+fn sharded(root: &Path) -> Verdict {
+    match libraries(root) {
+        Err(why) => Verdict::Skipped(why),
+        Ok((_, false)) => Verdict::Skipped("torch does not install here".into()),
+        Ok((_, true)) => read_back(root, "tests/oracle/sharded_files.py", "torch"),
+    }
 }
 
 /// A script that gives the program files to convert, and reads the results by a package.

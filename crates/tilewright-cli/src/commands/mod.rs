@@ -9,6 +9,7 @@ mod fingerprint;
 mod infer;
 mod info;
 mod question;
+mod reshard;
 mod show;
 mod verify;
 
@@ -29,6 +30,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Verify(args) => verify::run(args, cli.quiet, out),
         Command::Fingerprint(args) => fingerprint::run(args, cli.quiet, out),
         Command::SameData(args) => fingerprint::same(args, cli.quiet, out),
+        Command::Reshard(args) => reshard::run(args, cli.quiet, out),
         Command::Info(args) => info::run(args, out),
         Command::Show(args) => show::run(args, out),
         Command::Explain(args) => question::explain(args, out),
