@@ -137,8 +137,42 @@ pub(crate) fn preloaded(root: &Path) -> Outcome<String> {
     Ok(both.map(|path| path.to_string_lossy().into_owned()).join(":"))
 }
 
+/// A program of Python's that reads what was freed: it must be found, or nothing else would be.
+const FREED: &str = "import ctypes, numpy, tilewright
+libc = ctypes.CDLL(None)
+libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+at = libc.malloc(4096)
+array = numpy.ctypeslib.as_array((ctypes.c_uint8 * 4096).from_address(at)).reshape(64, 64)
+libc.free(at)
+tilewright.relayout(array, to='col-major')";
+
 /// The tests of the Python package with every access of its own code watched, in this Python.
 pub(crate) fn python(root: &Path, python: &Path, preloaded: &str) -> Outcome {
+    let package = package(root)?;
+    let watched = |words: &[&str]| {
+        let mut watched =
+            command(&root.join("crates/tilewright-py"), &[&*python.to_string_lossy()]);
+        watched
+            .args(words)
+            .env("PYTHONPATH", &package)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            // Each of Python's objects is an allocation that is watched; what it never frees is its own affair.
+            .env("PYTHONMALLOC", "malloc")
+            .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
+            .env("LD_PRELOAD", preloaded);
+        watched
+    };
+    let freed = watched(&["-c", FREED]).output();
+    let said = freed.map(|freed| String::from_utf8_lossy(&freed.stderr).into_owned());
+    match said {
+        Ok(said) if said.contains("heap-use-after-free") => {}
+        said => return Err(format!("what was freed is read, and the sanitizer says {said:?}")),
+    }
+    sh(&mut watched(&["-m", "pytest", "--quiet", "-rs"]))
+}
+
+/// The folder of the package with its native module built for the address sanitizer.
+fn package(root: &Path) -> Outcome<PathBuf> {
     sh(&mut Sanitizer::Address.cargo(root, &["build", "--package", "tilewright-py"])?)?;
     let folder = target(root)?.join("oracles/address");
     let package = folder.join("package");
@@ -154,14 +188,5 @@ pub(crate) fn python(root: &Path, python: &Path, preloaded: &str) -> Outcome {
     }
     let built = folder.join(TRIPLE).join("debug/lib_tilewright.so");
     fs::copy(built, to.join("_tilewright.abi3.so")).map_err(said)?;
-    let words = [&*python.to_string_lossy(), "-m", "pytest", "--quiet", "-rs"];
-    let mut tests = command(&root.join("crates/tilewright-py"), &words);
-    tests
-        .env("PYTHONPATH", &package)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        // Each of Python's objects is an allocation that is watched; what it never frees is its own affair.
-        .env("PYTHONMALLOC", "malloc")
-        .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
-        .env("LD_PRELOAD", preloaded);
-    sh(&mut tests)
+    Ok(package)
 }

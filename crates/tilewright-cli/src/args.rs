@@ -12,14 +12,18 @@ mod bench;
 mod convert;
 mod fingerprint;
 mod help;
+mod infer;
 mod reshard;
+mod shards;
 mod show;
 
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
+pub(crate) use infer::Infer;
 pub(crate) use reshard::{Asked, Reshard, Run, Step};
+pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
 
 /// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
@@ -75,16 +79,19 @@ becomes a new folder: with config.json, the tokenizer and all else that is no
 weights and at most 64 MiB long. What stays behind is said.
 
 A .npy or raw result whose own header cannot say how it lies has a note beside
-it, OUT.tilewright.json, which is read back. Beside the layout of a tensor stands
-the fingerprint of its data, as they were read: `verify OUT` compares them.
-What has the layout already by its own note is not converted again.
+it, OUT.tilewright.json, which is read back. Beside the layout of a tensor
+stands the fingerprint of its data, as they were read: `verify OUT` compares
+them. What has the layout already by its own note is not converted again.
 
 Weights are often stored [out, in]; formats of [K, N] arrays, such as MARLIN and
 VNNI, are then --to MARLIN^T and --to VNNI^T.
 
+Words that hold smaller elements are read by their format, with the type of the
+elements, and --store says as which words the result is stored: --from GPTQ
+--dtype u4 --to MARLIN --store s32. A g_idx that permutes the rows is refused.
+
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
-  tilewright convert zn.safetensors back.safetensors --to row-major
   tilewright convert llama/ llama-zn/ --rule '*_proj.weight=zN'
   tilewright convert a.gguf b.gguf --rule '*ffn*=(m m0:16) n -> m n m0' -q")]
     Convert(Convert),
@@ -185,6 +192,9 @@ Examples:
   tilewright same nN '{0,1:T(16,16)}' --dims 60,60 --dtype bf16
   tilewright same '6:1' '(2,3):(1,2)'")]
     Same(Same),
+    /// Who holds what of an array in shards, a line a device
+    #[command(after_help = shards::HELP)]
+    Shards(Shards),
     /// Evaluate an expression of the layout algebra
     #[command(after_help = "\
 Examples:
@@ -321,21 +331,6 @@ pub(crate) struct Recognise {
     /// The layout
     #[arg(allow_hyphen_values = true)]
     pub(crate) spec: String,
-    #[command(flatten)]
-    pub(crate) array: Array,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Infer {
-    /// The array as it is known: a .npy, .npz, .safetensors or .gguf file, or raw:PATH
-    #[arg(long, value_name = "FILE", value_parser = path())]
-    pub(crate) original: PathBuf,
-    /// The same elements in the layout that is wanted: such a file, or bytes
-    #[arg(long, value_name = "FILE", value_parser = path())]
-    pub(crate) packed: PathBuf,
-    /// The tensor of both, in files of several
-    #[arg(long, value_name = "NAME")]
-    pub(crate) tensor: Option<String>,
     #[command(flatten)]
     pub(crate) array: Array,
 }

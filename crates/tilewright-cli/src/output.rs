@@ -72,6 +72,11 @@ impl Output {
         self.text(&format!("{}\n", versioned(value)))
     }
 
+    /// Prints `value` as JSON on a line of its own, whatever is asked for: an answer that has no other form.
+    pub(crate) fn object(&mut self, value: Value) -> io::Result<()> {
+        self.text(&format!("{}\n", versioned(value)))
+    }
+
     /// Prints `value`, an object, with a long list as its last member `name`, which is never all in
     /// memory.
     pub(crate) fn listing(

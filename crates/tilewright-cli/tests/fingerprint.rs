@@ -195,8 +195,8 @@ fn what_differs_is_named_with_what_it_would_be_the_same_as() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!((code, lines.len()), (Some(1), 8), "{text}");
     assert_eq!(lines[0], "changed differs at (2,5): 0x78 vs 0x79");
-    assert_eq!(lines[1], "found is only in the second");
-    assert_eq!(lines[2], "lost is only in the first");
+    assert_eq!(lines[1], "found is only in the second; the same as lost of the first");
+    assert_eq!(lines[2], "lost is only in the first; the same as found of the second");
     assert_eq!(lines[3], "square differs at (0,1): 0x1 vs 0x4; the same if transposed (1,0)");
     assert!(
         lines[4].starts_with("swapped differs at (0,0): 0x1 vs 0x100; the same if byte-swapped")
@@ -218,9 +218,121 @@ fn what_differs_is_named_with_what_it_would_be_the_same_as() {
         r#""values":["0x78","0x79"]"#,
         r#""transposed":[1,0]"#,
         r#""byte_swapped":true"#,
-        r#""same_as":"w3""#,
+        r#""same_as":["w3"]"#,
+        r#""same_as":["lost"]"#,
         r#""missing":"first""#,
     ] {
         assert!(json.contains(part), "{part} in {json}");
     }
+}
+
+#[test]
+fn what_a_folder_passes_over_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    for name in ["one", "other", "one/inner"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        let file = safetensors(&[("a", "U8", &[1], &[1])]);
+        fs::write(folder.path().join(name).join("a.safetensors"), file).unwrap();
+    }
+    let said = "same\nnote: one: folders in it are not read (1: inner)\n";
+    assert_eq!(run(&["same-data", "one", "other"]), (Some(0), said.into()));
+    assert_eq!(run(&["same-data", "one", "other", "-q"]), (Some(0), "same\n".into()));
+    let (_, text) = run(&["fingerprint", "one"]);
+    assert!(text.contains("note: one: folders in it are not read"), "{text}");
+}
+
+/// An array of a type that no header says, and bytes without a header.
+#[test]
+fn arrays_are_read_as_they_are_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let numbers: Vec<u8> = (0..24u16).flat_map(|i| (7 * i + 1).to_le_bytes()).collect();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("a.npy"), npy("4, 6", "|V2", false, &numbers)).unwrap();
+    fs::write(path("a.bin"), &numbers).unwrap();
+    fs::write(path("a.safetensors"), safetensors(&[("w", "BF16", &[4, 6], &numbers)])).unwrap();
+    let (code, text) = run(&["fingerprint", "a.npy"]);
+    assert!(code == Some(2) && text.contains("--dtype"), "{text}");
+    let (code, own) = run(&["fingerprint", "a.npy", "--dtype", "bf16"]);
+    assert!(code == Some(0) && own.starts_with("array bf16 [4,6] "), "{own}");
+    let raw = ["fingerprint", "raw:a.bin", "--dtype", "bf16", "--dims", "4,6"];
+    assert_eq!(run(&raw), (Some(0), own));
+    for a in ["a.npy", "a.safetensors"] {
+        for (b, more) in
+            [("a.npy", &[][..]), ("a.safetensors", &[]), ("raw:a.bin", &["--dims", "4,6"])]
+        {
+            if a == b {
+                continue;
+            }
+            let args = [&["same-data", a, b, "--dtype", "bf16"], more].concat();
+            assert_eq!(run(&args), (Some(0), "same\n".into()), "{args:?}");
+        }
+    }
+    let (code, text) = run(&["fingerprint", "a.safetensors", "--dtype", "bf16"]);
+    assert!(code == Some(2) && text.contains("are for .npy and raw:PATH"), "{text}");
+    let (code, text) =
+        run(&["same-data", "a.npy", "a.safetensors", "--dtype", "bf16", "--tensor", "x"]);
+    assert!(code == Some(2) && text.contains("no tensor matches"), "{text}");
+    // What the type was is read back from a result.
+    let args = ["convert", "a.npy", "b.npy", "--dtype", "bf16", "--to", "row-major", "-q"];
+    assert_eq!(run(&args).0, Some(0));
+    assert_eq!(run(&["same-data", "b.npy", "a.safetensors"]), (Some(0), "same\n".into()));
+}
+
+#[test]
+fn a_result_is_compared_with_what_it_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let zn = ["convert", LLM, "zn.safetensors", "--to", "zN", "--tensor", "*k_proj.weight"];
+    assert_eq!(run(&zn).0, Some(0));
+    let (code, text) = run(&["verify", "zn.safetensors"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.starts_with("same: 2 of 22 tensors have the data that is recorded, "), "{text}");
+    let (_, json) = run(&["verify", "zn.safetensors", "--json"]);
+    assert!(json.contains(r#""same":true"#) && json.contains(r#""recorded":2"#), "{json}");
+    let (_, info) = run(&["info", "zn.safetensors", "--json"]);
+    let name = "model.layers.0.self_attn.k_proj.weight";
+    let (_, print) = run(&["fingerprint", "zn.safetensors", "--tensor", name]);
+    let data = print.lines().next().unwrap().rsplit(' ').next().unwrap().to_owned();
+    let of_name = info.split(r#""name":"#).find(|text| text.contains(name)).unwrap();
+    assert!(of_name.contains(&format!(r#""data":"{data}""#)), "{of_name}");
+    // A script that runs twice converts once.
+    let again =
+        ["convert", "zn.safetensors", "b.safetensors", "--to", "zN", "--tensor", "*k_proj.weight"];
+    let (code, text) = run(&again);
+    assert!(code == Some(2) && text.contains("is converted already"), "{text}");
+    assert!(
+        text.contains("to copy it, give --force") && !folder.path().join("b.safetensors").exists()
+    );
+    assert_eq!(run(&[&again[..], &["--force"]].concat()).0, Some(0));
+    let (code, text) = run(&[&again[..], &["--from", "row-major", "--force"]].concat());
+    assert!(code == Some(2) && text.contains("tilewright.layout.model"), "{text}");
+    // One bit of the data.
+    let path = folder.path().join("zn.safetensors");
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes.windows(data.len()).position(|part| part == data.as_bytes()).unwrap();
+    bytes[at] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let (code, text) = run(&["verify", "zn.safetensors"]);
+    assert!(code == Some(1) && text.contains("is recorded of them"), "{text}");
+    let (code, json) = run(&["verify", "zn.safetensors", "--against", LLM, "--json"]);
+    assert!(code == Some(1) && json.contains(r#""recorded_fingerprint":""#), "{json}");
+    for (args, part) in [
+        (
+            &["verify", LLM][..],
+            "it records no fingerprint of its data; name the file that it was made from by --against",
+        ),
+        (&["verify", "zn.safetensors", "--to", "zN"], "--to is about the conversion"),
+        (&["verify", "b.npy", "--against", LLM], "by --tensor NAME"),
+    ] {
+        let (code, text) = run(args);
+        assert!(code == Some(2) && text.contains(part), "{args:?}: {text}");
+    }
+    // Another container alone.
+    let (code, text) = run(&["convert", LLM, "k.npy", "--to", "row-major", "--tensor", name]);
+    assert!(
+        code == Some(0) && text.starts_with("1 tensor copied from safetensors to npy, "),
+        "{text}"
+    );
 }

@@ -108,6 +108,7 @@ impl<'a> Conversion<'a> {
                 return Ok(());
             }
             destination::check_folder(&out.path)?;
+            lock::sweep(&out.path)?;
             journal::recover(&out.path, &|path| input.holds(path))
         };
         Conversion::decided(input, out, request, swept, jobs)?.allowed()
@@ -118,7 +119,7 @@ impl<'a> Conversion<'a> {
         let path = stage.path.join(input.path.file_name().unwrap_or_default());
         let out = Place { path, format: Some(input.container_format()) };
         let conversion = Conversion::decided(input, out, request, |_, _, _| Ok(()), jobs)?;
-        Ok(Conversion { stage: Some(stage), ..conversion })
+        Ok(Conversion { stage: Some(stage), ..conversion }.settled())
     }
 
     /// The same of arrays in memory, whose bytes are `arrays`; `jobs` decides what happens to each.

@@ -90,8 +90,9 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
         .filter_map(|format| format.ending)
         .map(|end| format!("*{end}"))
         .collect();
-    let (folder, known) = (folder.display(), known.join(", "));
-    Err(Error::usage(format!("{folder} is a directory that holds no checkpoint: no file {known}")))
+    let known = known.join(", ");
+    let said = format!("it is a directory that holds no checkpoint: no file {known}");
+    Err(Error::unrecognised(folder, said))
 }
 
 /// The format of a file in a folder, by its name; none of weights in formats of others, and of their indices.

@@ -1,4 +1,5 @@
-//! The lock of a name: one run at a time changes the file that has it and the note beside it.
+//! The lock of a name: one run at a time changes the file that has it and the note beside it, or the index that has it
+//! and its shards.
 //!
 //! A run holds the lock while it holds that of the file `.NAME.tilewright-lock` and this file has its name. The
 //! file is removed before its lock is released. A killed run leaves it behind, unlocked: the next run that wants

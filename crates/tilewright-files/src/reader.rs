@@ -103,8 +103,55 @@ impl Input {
         to: Option<&Spec>,
         part: Option<&[Range<u64>]>,
     ) -> Result<Reader<'i>, Error> {
+        self.reader_as(tensor, &Reading::default(), to, part)
+    }
+
+    /// The layout of a tensor that is read as a caller says.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for what the tensor cannot be read as.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// let input = open(path, &Reading::default()).unwrap();
+    /// let tensor = input.tensors().iter().find(|tensor| tensor.name() == "ids.i64").unwrap();
+    /// let words = Reading::default().from(Spec::parse("row-major as s64").unwrap()).dtype(dtype("u8").unwrap());
+    /// let named = input.layout_as(tensor, &words).unwrap();
+    /// assert_eq!(named.layout().size(), 8 * tensor.layout().layout().size());
+    /// ```
+    pub fn layout_as(&self, tensor: &Tensor, reading: &Reading) -> Result<Named, Error> {
+        let held = read_as(tensor, reading).map_err(|why| why.alone(&self.path))?;
+        Ok(Named::clone(&held.named))
+    }
+
+    /// The same of a tensor that is read as a caller says: words that hold smaller elements, such as `GPTQ` of `u4`.
+    ///
+    /// # Errors
+    /// As [`Input::reader`], and for what the tensor cannot be read as.
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # use tilewright_notation::{Spec, dtype};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// let input = open(path, &Reading::default()).unwrap();
+    /// let tensor = input.tensors().iter().find(|tensor| tensor.name() == "ids.i64").unwrap();
+    /// let words = Reading::default().from(Spec::parse("row-major as s64").unwrap()).dtype(dtype("u8").unwrap());
+    /// let to = Spec::parse("row-major as u16").unwrap();
+    /// let reader = input.reader_as(tensor, &words, Some(&to), None).unwrap();
+    /// assert_eq!((reader.bytes(), reader.bits()), (tensor.bytes(), 8));
+    /// assert_eq!(reader.layout().stored_as().unwrap().bits(), 16);
+    /// ```
+    pub fn reader_as<'i>(
+        &'i self,
+        tensor: &'i Tensor,
+        reading: &Reading,
+        to: Option<&Spec>,
+        part: Option<&[Range<u64>]>,
+    ) -> Result<Reader<'i>, Error> {
         let name = tensor.name();
-        let from = read_as(tensor, &Reading::default()).map_err(|why| why.alone(&self.path))?;
+        let from = read_as(tensor, reading).map_err(|why| why.alone(&self.path))?;
         let (source, at) = self.place(tensor)?;
         let named = |to: &Spec| to.resolve(Some(from.dims()), Some(from.dtype)).ok();
         if let Some(wanted) = to.and_then(named)

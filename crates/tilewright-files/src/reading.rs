@@ -144,7 +144,8 @@ pub(crate) fn reread(own: &Held, name: &str, len: u64, reading: &Reading) -> Res
     let dims = reading.dims.as_deref();
     let (held, said) = match &reading.from {
         Some(spec) => {
-            if let Some(named) = in_words(own, spec, dims, dtype).map_err(wrong)? {
+            let said = if spec.is_concrete() { reading.dtype } else { Some(dtype) };
+            if let Some(named) = in_words(own, spec, dims, said).map_err(wrong)? {
                 return of_words(own, named, len, reading).map_err(about);
             }
             let dims = if spec.is_concrete() { dims } else { dims.or(Some(own.dims())) };
@@ -209,15 +210,17 @@ fn in_words(
     own: &Held,
     spec: &Spec,
     dims: Option<&[u64]>,
-    dtype: Dtype,
+    dtype: Option<Dtype>,
 ) -> Result<Option<Named>, tilewright_notation::Error> {
-    // What the file says of its elements, in order; a layout that carries its dims is of elements, unless it says words.
+    // What the file says of its elements, in order. Bytes may stand for any storage, in any shape: they are words where
+    // the layout says so, or needs their shape.
     let plain = own.together() == 1
         && own.dtype.packed_bits() == Some(own.bits)
         && order::is_row_major(&own.named);
-    let known = (spec.is_concrete() || dims.is_some()) && spec.words_dtype().is_none();
+    let known = spec.is_concrete() || dims.is_some();
+    let known = known && spec.words_dtype().is_none() && own.bits == 8;
     match plain && !known {
-        true => spec.in_words((own.dtype, own.dims()), dims, Some(dtype)),
+        true => spec.in_words((own.dtype, own.dims()), dims, dtype),
         false => Ok(None),
     }
 }

@@ -187,7 +187,7 @@ fn commit(
     let force = conversion.request.force;
     let array = conversion.format.array.is_some().then(|| done.pop()).flatten();
     match (array, conversion.note.as_ref().zip(sum)) {
-        (None, _) => set::commit(conversion, done),
+        (None, _) => set::commit(conversion, done, watch),
         (Some(file), None) => note::persist_plain(file, force, watch),
         (Some(file), Some(noted)) => {
             let access = access(conversion, 0, &conversion.out);

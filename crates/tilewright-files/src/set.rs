@@ -13,10 +13,11 @@ use std::{
 };
 
 use crate::{
-    Conversion, Error,
+    Conversion, Error, Watch,
     container::{self, Section, Target, safetensors},
     job::total_bytes,
     journal::{self, Journal, Member, Plan},
+    lock::Lock,
     mark,
     source::Source,
     stamp::{self, Stamp},
@@ -58,7 +59,11 @@ pub(crate) fn targets<'a>(conversion: &'a Conversion<'_>) -> Result<Cow<'a, [Tar
 }
 
 /// Gives a set of files their names: the index, which is the last, behind all others.
-pub(crate) fn commit(conversion: &Conversion<'_>, mut done: Vec<Temporary>) -> Result<(), Error> {
+pub(crate) fn commit(
+    conversion: &Conversion<'_>,
+    mut done: Vec<Temporary>,
+    watch: &dyn Watch,
+) -> Result<(), Error> {
     let force = conversion.request.force;
     let Some(index) = done.pop() else { return Ok(()) };
     if done.is_empty() {
@@ -66,6 +71,8 @@ pub(crate) fn commit(conversion: &Conversion<'_>, mut done: Vec<Temporary>) -> R
     }
     let keep = |path: &Path| conversion.input.holds(path);
     let path = index.out().to_path_buf();
+    // Of two runs to one index the second replaces what the first made, and removes it.
+    let _lock = Lock::of(&path, watch)?;
     let journal = Journal::write(&path, plan(&index, &done, force)?)?;
     let named = done
         .into_iter()

@@ -1,8 +1,9 @@
 //! One tensor of a file: what it is, how it lies, and where its bytes are.
 
-use tilewright_core::{Dtype, Fill};
+use tilewright_core::{Dtype, Fill, TensorLayout};
 use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::Named;
+use tilewright_relayout::{Elements, Plan};
 
 use crate::{held::Held, record::Recorded};
 
@@ -231,6 +232,22 @@ impl Tensor {
     /// ```
     pub fn refusal(&self) -> Option<&str> {
         self.refusal.as_deref()
+    }
+
+    /// Whether elements can be moved to another layout. Those of blocks longer than 256 bytes, as `q8_k` has, are only
+    /// copied, and so is what has a [`Tensor::refusal`].
+    ///
+    /// ```
+    /// # use tilewright_files::{Reading, open};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// # let input = open(path, &Reading::default()).unwrap();
+    /// assert!(input.tensors().iter().all(|tensor| tensor.is_movable()));
+    /// ```
+    pub fn is_movable(&self) -> bool {
+        let plan = |one: TensorLayout| Plan::new(&one, &one, Elements::same(self.held.bits), 0);
+        let moves = || TensorLayout::row_major(&[1]).is_ok_and(|one| plan(one).is_ok());
+        // Every width of a number is moved.
+        self.refusal.is_none() && (self.held.bits <= 128 || moves())
     }
 
     /// The layout of the elements, with their type, their width where it is not the type's own, and

@@ -74,16 +74,17 @@ pub fn verify_recorded(
     input.check_sums(watch)?;
     let budget = Budget::new(budget::beside(request.memory, input.tensors().len())?);
     let crew = Crew::new(watch, &budget, request.threads);
-    let mut bytes = 0;
-    for (tensor, recorded_data) in &recorded {
-        if let Some(found) = difference(&input, tensor, &[*recorded_data], watch, crew)? {
-            let verdict = Verdict::Differs(found);
-            return Ok(Checked { recorded: recorded.len(), tensors, verdict });
+    let (mut bytes, mut differs) = (0, None);
+    for (tensor, data) in &recorded {
+        differs = difference(&input, tensor, &[*data], watch, crew)?;
+        if differs.is_some() {
+            break;
         }
         bytes += tensor.len;
     }
     input.check_unchanged()?;
-    Ok(Checked { recorded: recorded.len(), tensors, verdict: Verdict::Same { bytes } })
+    let verdict = differs.map_or(Verdict::Same { bytes }, Verdict::Differs);
+    Ok(Checked { recorded: recorded.len(), tensors, verdict })
 }
 
 /// What a tensor's data are compared with, if anything is recorded of them: after all its elements were compared,

@@ -36,7 +36,7 @@ impl Sums {
         let (mut lanes, mut rows) = (Places::of(&plan.lanes), Places::of(&plan.rows));
         rows.list.sort_by_key(|place| place.at);
         let low = area.at + lanes.low + rows.low;
-        let (mut factors, mut list) = (vec![], vec![]);
+        let (mut factors, mut list, mut found) = (vec![], vec![], vec![]);
         let (mut sum, mut coord, mut turn) = (Field::ZERO, area.coord.clone(), Odometer::of(plan));
         loop {
             if list.is_empty() || plan.rows_vary {
@@ -45,12 +45,14 @@ impl Sums {
             if factors.is_empty() || plan.lanes_vary {
                 self.weigh_lanes(&mut lanes, &coord, &plan.in_lanes, &mut factors);
             }
-            let mut own = Field::ZERO;
-            for (group, factors) in factors.chunks(LANES).enumerate() {
-                let from = (low + turn.at) as u64 * per + (group * LANES) as u64;
-                let found = sums(self.units.numbers, self.units.mask, bytes, from, &list);
-                own += dot(factors, found.into_iter().map(Field::of));
-            }
+            found.clear();
+            found.resize(factors.len() / LANES, [0; LANES]);
+            let from = (low + turn.at) as u64 * per;
+            sums(self.units.numbers, self.units.mask, bytes, from, &list, &mut found);
+            let groups = factors.chunks(LANES).zip(&found);
+            let own = groups.fold(Field::ZERO, |own, (factors, found)| {
+                own + dot(factors, found.iter().map(|sum| Field::of(*sum)))
+            });
             sum += own * self.outside(&coord, plan);
             if !turn.next(&plan.outer, &mut coord) {
                 return sum;

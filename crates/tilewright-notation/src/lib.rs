@@ -45,6 +45,7 @@ mod nearest;
 mod notation;
 mod reading;
 mod recognise;
+mod respell;
 mod scan;
 mod spec;
 mod spelled;

@@ -2,12 +2,7 @@
 
 use tilewright_core::{ByteOrder, Dtype, Fill, TensorLayout};
 
-use crate::{
-    error::Error,
-    reading::Resolved,
-    storage,
-    words::{Asked, Words},
-};
+use crate::{reading::Resolved, storage, words::Words};
 
 /// Why words have one order of bytes.
 pub(crate) const BIG_WORDS: &str = "words that hold elements have the lowest byte first; an array of big-endian ones is made little-endian first";
@@ -66,6 +61,15 @@ impl Named {
     pub(crate) fn of(name: String, resolved: Resolved, order: Option<ByteOrder>) -> Named {
         let Resolved { layout, storage, dtype, bits, fill, bare, words, table, .. } = resolved;
         Named { name, layout, storage, dtype, bits, fill, bare, order, words, table }
+    }
+
+    /// Its name, what was resolved without the dims of its words, and the order of bytes.
+    pub(crate) fn parts(self) -> (String, Resolved, Option<ByteOrder>) {
+        let Named { name, layout, storage, dtype, bits, fill, bare, order, words, table } = self;
+        let words_dims = None;
+        let resolved =
+            Resolved { layout, storage, dtype, bits, fill, bare, words_dims, words, table };
+        (name, resolved, order)
     }
 
     /// The same name, layout and storage shape, of elements of this type and stored width, with padding that holds this.
@@ -188,42 +192,6 @@ impl Named {
     /// ```
     pub fn stored_as(&self) -> Option<&Words> {
         self.words.as_ref()
-    }
-
-    /// The same with its storage spelled as words of this type; without extents they follow. Elements that nothing
-    /// says a width of are packed.
-    ///
-    /// # Errors
-    /// [mismatch](Error::is_mismatch) where the words do not have the storage's bits, [needs dtype](Error::needs_dtype),
-    /// [unsupported](Error::is_unsupported) for a type without whole bytes and for big-endian elements.
-    ///
-    /// ```
-    /// use tilewright_core::Dtype;
-    /// use tilewright_notation::Spec;
-    /// let named = Spec::parse("u4[64,64] MARLIN").unwrap().resolve(None, None).unwrap();
-    /// let words = named.clone().with_stored_as(Dtype::S32, None).unwrap();
-    /// assert_eq!(words.to_spec(), "u4[64,64]E(4) MARLIN as s32[4,128]");
-    /// let error = named.with_stored_as(Dtype::S32, Some(&[4, 127])).unwrap_err();
-    /// assert!(error.is_mismatch() && error.to_string().ends_with("s32[4,128] fits"));
-    /// ```
-    pub fn with_stored_as(self, dtype: Dtype, shape: Option<&[u64]>) -> Result<Named, Error> {
-        let asked = Asked::of(dtype, shape)?;
-        let Named { name, layout, storage, dtype, bits, fill, bare, order, table, .. } =
-            self.without_words();
-        let own = crate::Spec::parse(&name).ok().and_then(|spec| {
-            spec.resolve_plain(Some(layout.extents()), dtype)
-                .ok()
-                .filter(|own| own.layout == layout)
-        });
-        let (words_dims, words) = (own.and_then(|own| own.words_dims), None);
-        let mut resolved =
-            Resolved { layout, storage, dtype, bits, fill, bare, words_dims, words, table };
-        asked.apply(&mut resolved, &name)?;
-        let named = Named::of(name, resolved, order);
-        match order {
-            Some(order) if order.is_big() => Err(Error::unsupported(BIG_WORDS)),
-            _ => Ok(named),
-        }
     }
 
     /// The same without another spelling of its storage.

@@ -10,8 +10,7 @@ use crate::{
     error::{Error, Kind},
     named::BIG_WORDS,
     reading::{Given, Reading, Resolved},
-    spelled::read_spelled,
-    words::Asked,
+    words::{self, Asked},
 };
 
 /// The longest text that is read, in bytes.
@@ -291,6 +290,20 @@ impl Spec {
     pub fn fits(&self, rank: usize) -> bool {
         self.reading.fits(rank)
     }
+}
+
+/// Reads a text, and the words behind it if it has such.
+fn read_spelled(text: &str, all: dialect::All) -> Result<(dialect::Read, Option<Asked>), Error> {
+    let Some((to, from)) = words::split(text) else {
+        return dialect::read(text, all).map(|read| (read, None));
+    };
+    let spelled = || {
+        let read = dialect::read(&text[..to], all)?;
+        let words = Asked::read(&text[from..]).map_err(|error| error.shifted(from))?;
+        Ok((read, Some(words)))
+    };
+    // A notation may have names of its own that are called `as`.
+    spelled().or_else(|error| dialect::read(text, all).map(|read| (read, None)).map_err(|_| error))
 }
 
 /// The longest number of a text, if it has ten digits or more: no size of a tile has.

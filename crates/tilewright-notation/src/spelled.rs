@@ -7,8 +7,9 @@ use tilewright_core::Dtype;
 use crate::{
     Named, Spec, dialect,
     error::{Error, Kind},
+    named::BIG_WORDS,
     reading::Given,
-    words::{self, Asked, Ratio},
+    words::{Asked, Ratio},
 };
 
 impl Spec {
@@ -171,21 +172,38 @@ impl Spec {
     }
 }
 
-/// Reads a text, and the words behind it if it has such.
-pub(crate) fn read_spelled(
-    text: &str,
-    all: dialect::All,
-) -> Result<(dialect::Read, Option<Asked>), Error> {
-    let Some((to, from)) = words::split(text) else {
-        return dialect::read(text, all).map(|read| (read, None));
-    };
-    let spelled = || {
-        let read = dialect::read(&text[..to], all)?;
-        let words = Asked::read(&text[from..]).map_err(|error| error.shifted(from))?;
-        Ok((read, Some(words)))
-    };
-    // A notation may have names of its own that are called `as`.
-    spelled().or_else(|error| dialect::read(text, all).map(|read| (read, None)).map_err(|_| error))
+impl Named {
+    /// The same with its storage spelled as words of this type; without extents they follow. Elements that nothing
+    /// says a width of are packed.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) where the words do not have the storage's bits, [needs dtype](Error::needs_dtype),
+    /// [unsupported](Error::is_unsupported) for a type without whole bytes and for big-endian elements.
+    ///
+    /// ```
+    /// use tilewright_core::Dtype;
+    /// use tilewright_notation::Spec;
+    /// let named = Spec::parse("u4[64,64] MARLIN").unwrap().resolve(None, None).unwrap();
+    /// let words = named.clone().with_stored_as(Dtype::S32, None).unwrap();
+    /// assert_eq!(words.to_spec(), "u4[64,64]E(4) MARLIN as s32[4,128]");
+    /// let error = named.with_stored_as(Dtype::S32, Some(&[4, 127])).unwrap_err();
+    /// assert!(error.is_mismatch() && error.to_string().ends_with("s32[4,128] fits"));
+    /// ```
+    pub fn with_stored_as(self, dtype: Dtype, shape: Option<&[u64]>) -> Result<Named, Error> {
+        let asked = Asked::of(dtype, shape)?;
+        let (name, mut resolved, order) = self.without_words().parts();
+        let dims = resolved.layout.extents();
+        let own =
+            Spec::parse(&name).and_then(|spec| spec.resolve_plain(Some(dims), resolved.dtype));
+        let own = own.ok().filter(|own| own.layout == resolved.layout);
+        resolved.words_dims = own.and_then(|own| own.words_dims);
+        asked.apply(&mut resolved, &name)?;
+        let named = Named::of(name, resolved, order);
+        match order {
+            Some(order) if order.is_big() => Err(Error::unsupported(BIG_WORDS)),
+            _ => Ok(named),
+        }
+    }
 }
 
 /// The extents with the last divided, where it can be.

@@ -22,7 +22,6 @@ use tilewright_core::{Dtype, MAX_MODES};
 use crate::{
     dtype::dtype,
     error::{Error, Kind},
-    reading::Resolved,
     scan::{Scanner, comma},
     storage,
 };
@@ -38,9 +37,9 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Words {
-    dtype: Dtype,
-    bits: u32,
-    shape: Vec<u64>,
+    pub(crate) dtype: Dtype,
+    pub(crate) bits: u32,
+    pub(crate) shape: Vec<u64>,
     /// The capacity without the padding of the last word.
     pub(crate) capacity: u64,
 }
@@ -190,54 +189,6 @@ impl Asked {
         Asked::of(dtype, shape.as_deref()).map_err(|error| error.at((0, name.len())))
     }
 
-    /// Spells the storage of an array so. The elements are packed where nothing says another width.
-    pub(crate) fn apply(
-        &self,
-        resolved: &mut Resolved,
-        spec: &dyn fmt::Display,
-    ) -> Result<(), Error> {
-        let bits = self.width(resolved, spec)?;
-        let ratio = self.ratio(bits, spec)?;
-        let (capacity, overflow) = (resolved.layout.capacity(), || too_many(spec));
-        let (padded, count) = match ratio {
-            Ratio::Elements(per) => {
-                let count = capacity.div_ceil(per);
-                (count.checked_mul(per).ok_or_else(overflow)?, count)
-            }
-            Ratio::Words(each) => (capacity, capacity.checked_mul(each).ok_or_else(overflow)?),
-        };
-        let dims = resolved.words_dims.clone().unwrap_or_else(|| stored(resolved));
-        let own = shape(&dims, ratio, count);
-        let shape = match &self.shape {
-            Some(given) if product(given) != Some(count) => {
-                let fits = Words { dtype: self.dtype, bits: self.bits, shape: own, capacity };
-                return Err(self.misfit(spec, (capacity, bits, count), &fits));
-            }
-            Some(given) => given.clone(),
-            None => own,
-        };
-        resolved.layout = resolved.layout.with_capacity(padded)?;
-        let whole = resolved.dtype.and_then(Dtype::storage_bits);
-        resolved.bits = resolved.bits.or_else(|| (whole != Some(bits)).then_some(bits));
-        resolved.bare = false;
-        resolved.words = Some(Words { dtype: self.dtype, bits: self.bits, shape, capacity });
-        Ok(())
-    }
-
-    /// The width of an element.
-    fn width(&self, resolved: &Resolved, spec: &dyn fmt::Display) -> Result<u32, Error> {
-        if let Some(dtype) = resolved.dtype.filter(|dtype| dtype.block().is_some()) {
-            let message = format!("`{spec}` is of blocks of {dtype}, and words are of elements");
-            return Err(Error::new(Kind::Unsupported, message));
-        }
-        let own = resolved.bits.or_else(|| resolved.dtype?.packed_bits());
-        own.ok_or_else(|| {
-            let message =
-                format!("`{spec} as {self}` needs the array's dtype, for the width of an element");
-            Error::new(Kind::NeedsDtype, message)
-        })
-    }
-
     /// How many elements a word holds.
     pub(crate) fn ratio(&self, bits: u32, spec: &dyn fmt::Display) -> Result<Ratio, Error> {
         Ratio::of(bits, self.bits).ok_or_else(|| {
@@ -249,7 +200,7 @@ impl Asked {
         })
     }
 
-    fn misfit(
+    pub(crate) fn misfit(
         &self,
         spec: &dyn fmt::Display,
         (capacity, bits, count): (u64, u32, u64),
@@ -265,27 +216,15 @@ impl Asked {
     }
 }
 
-fn too_many(spec: &dyn fmt::Display) -> Error {
-    Error::new(Kind::Overflow, format!("the words of `{spec}` leave 64 bits"))
-}
-
-fn product(shape: &[u64]) -> Option<u64> {
+pub(crate) fn product(shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);
     }
     shape.iter().try_fold(1u64, |all, extent| all.checked_mul(*extent))
 }
 
-/// The shape of the storage in elements.
-fn stored(resolved: &Resolved) -> Vec<u64> {
-    match &resolved.storage {
-        Some(extents) => storage::checked(extents, resolved.layout.capacity()),
-        None => storage::of_map(&resolved.layout),
-    }
-}
-
 /// The shape of `count` words that hold a storage of these extents.
-fn shape(extents: &[u64], ratio: Ratio, count: u64) -> Vec<u64> {
+pub(crate) fn shape(extents: &[u64], ratio: Ratio, count: u64) -> Vec<u64> {
     let mut shape = extents.to_vec();
     let left = match ratio {
         Ratio::Elements(per) => divided(&mut shape, per),

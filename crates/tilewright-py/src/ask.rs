@@ -67,6 +67,14 @@ impl Wanted {
         }
     }
 
+    /// The SPEC of it; `None` for a text that is none.
+    pub(crate) fn spec(&self) -> Option<Spec> {
+        match self {
+            Wanted::Text(text) => Spec::parse(text).ok(),
+            Wanted::Read(read) => Spec::parse(&read.to_spec()).ok(),
+        }
+    }
+
     /// The width of the element type that a layout names itself.
     pub(crate) fn dtype_bits(&self) -> Option<u32> {
         match self {

@@ -18,7 +18,7 @@ use pyo3::{
 };
 use tilewright::{
     ask::Converted,
-    files::{self, Conversion, Job, Request, Tensor, Watch, open_watched},
+    files::{self, Conversion, Job, Reading, Request, Tensor, Watch, open_watched},
 };
 
 use crate::{
@@ -67,6 +67,9 @@ pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
     if let Some(dtype) = value("dtype")? {
         request = request.dtype(dtype_of(&dtype)?);
     }
+    if let Some(store) = value("store")? {
+        request = request.store(dtype_of(&store)?);
+    }
     if let Some(fill) = value("fill")? {
         request = request.fill(parsed_fill(&fill_of(&fill)?)?);
     }
@@ -75,6 +78,30 @@ pub(crate) fn request(job: &Bound<'_, PyDict>) -> PyResult<Request> {
         request = request.memory(memory);
     }
     Ok(request.threads(forks::threads(threads)))
+}
+
+/// How a tensor is read, where its file does not say it.
+pub(crate) fn reading(
+    from: Option<&Bound<'_, PyAny>>,
+    dims: Option<Integers>,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Reading> {
+    let mut reading = Reading::default();
+    if let Some(from) = from {
+        reading = reading.from(spec_of("from_", from)?);
+    } else if dims.is_some() || dtype.is_some() {
+        return Err(refused(
+            "arguments",
+            "dims= and dtype= go with from_=, how the tensor is read",
+        ));
+    }
+    if let Some(dims) = Integers::given("dims", dims)? {
+        reading = reading.dims(&dims);
+    }
+    match dtype {
+        Some(dtype) => Ok(reading.dtype(dtype_of(dtype)?)),
+        None => Ok(reading),
+    }
 }
 
 /// The patterns of names: one, or a sequence of such.
@@ -179,19 +206,23 @@ fn described<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyDict>> {
     Ok(row)
 }
 
-/// Compares a finished file with the one it was made from; the answer is the difference in words, or None.
+/// Compares a finished file with the one it was made from, or with what it records; the answer is the difference in
+/// words, or None.
 #[pyfunction]
 #[pyo3(signature = (output, against, job, progress = None, /))]
 fn verify(
     py: Python<'_>,
     output: PathBuf,
-    against: PathBuf,
+    against: Option<PathBuf>,
     job: &Bound<'_, PyDict>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Option<String>> {
     let request = request(job)?;
     let watcher = Watcher::new(progress.as_ref())?;
-    let done = py.detach(|| files::verify(&output, &against, &request, &watcher));
+    let done = py.detach(|| match against {
+        Some(against) => files::verify(&output, against, &request, &watcher),
+        None => files::verify_recorded(&output, &request, &watcher).map(|checked| checked.verdict),
+    });
     Ok(match watcher.outcome(done)? {
         files::Verdict::Same { .. } => None,
         files::Verdict::Differs(difference) => Some(difference.to_string()),

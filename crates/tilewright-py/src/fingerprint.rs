@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use pyo3::prelude::*;
+use pyo3::{exceptions::PyTypeError, prelude::*};
 use tilewright::{
     ask::{Answer, Printed, SameData},
     core::ByteOrder,
     files::{self, Collection, Key},
     fingerprint::{self, Array, Fingerprint},
+    relayout::Elements,
 };
 
 use crate::{
@@ -16,7 +17,9 @@ use crate::{
     errors::{about, refused},
     foreign::Memory,
     integer::Integers,
-    plan, prepare,
+    narrow::Narrow,
+    plan,
+    prepare::{self, extend},
     text::Text,
 };
 
@@ -29,7 +32,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The fingerprint of an array's data: the same in every layout, order of bytes, padding, file and number of shards.
 ///
-/// Those of parts that have no element in common add up to that of the whole. ``Fingerprint(text)`` reads the
+/// Those of parts that have no element in common add up to that of the whole, by ``+`` or by ``sum``. ``Fingerprint(text)`` reads the
 /// 16 digits that ``str`` gives.
 ///
 /// >>> from tilewright import Fingerprint
@@ -49,6 +52,16 @@ impl PyFingerprint {
 
     fn __add__(&self, other: &PyFingerprint) -> PyFingerprint {
         PyFingerprint(self.0 + other.0)
+    }
+
+    /// ``sum`` begins with 0.
+    fn __radd__(&self, other: u64) -> PyResult<PyFingerprint> {
+        match other {
+            0 => Ok(self.clone()),
+            _ => Err(PyTypeError::new_err(
+                "a fingerprint is added to fingerprints, and to 0, with which sum() begins",
+            )),
+        }
     }
 
     fn __str__(&self) -> String {
@@ -84,6 +97,11 @@ fn fingerprint_of(
     let Some(dtype) = side.named.dtype() else {
         return Err(refused("needs-dtype", "the element type is not known; give dtype="));
     };
+    let elements = Elements { extend: extend(dtype), ..Elements::same(side.bits) };
+    let narrow = Narrow::of(elements, Some(dtype), Some(memory.facts.dtype), false)?;
+    if let Some(narrow) = &narrow {
+        py.detach(|| narrow.check(side.named.layout(), bytes))?;
+    }
     let order = if memory.facts.swapped { ByteOrder::Big } else { ByteOrder::Little };
     let origin = Integers::given("origin", origin)?;
     let made = || {

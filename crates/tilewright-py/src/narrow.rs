@@ -30,19 +30,27 @@ impl Narrow {
         by_bits: bool,
     ) -> PyResult<Option<Narrow>> {
         let Elements { src_bits, dst_bits, .. } = elements;
-        if dst_bits >= src_bits {
+        let needs = dtype.and_then(Dtype::bits);
+        let is_bool = dtype.is_some_and(|dtype| dtype.kind() == DtypeKind::Bool);
+        // Bits above those of a type that the array itself does not have are no part of its values.
+        let own_type = own.is_none_or(|own| own == dtype);
+        let (least, by_dtype) = match needs.filter(|_| !own_type && !is_bool) {
+            Some(needs) if needs < dst_bits => (needs, dtype),
+            _ => (dst_bits, None),
+        };
+        if least >= src_bits {
             return Ok(None);
         }
-        let needs = dtype.and_then(Dtype::bits);
         let fits = needs.is_some_and(|needs| needs <= dst_bits);
-        let asked = match by_bits {
-            true => format!("bits={dst_bits}"),
-            false => format!("a layout of {dst_bits} bits per element"),
+        let asked = match (by_dtype, by_bits) {
+            (Some(dtype), _) => format!("dtype={dtype}"),
+            (None, true) => format!("bits={dst_bits}"),
+            (None, false) => format!("a layout of {dst_bits} bits per element"),
         };
         let whole = dtype.is_some_and(|dtype| {
             !matches!(dtype.kind(), DtypeKind::Bool | DtypeKind::Signed | DtypeKind::Unsigned)
         });
-        if let (Some(dtype), true, false) = (dtype, whole, fits) {
+        if let (Some(dtype), true, false, None) = (dtype, whole, fits, by_dtype) {
             let needs = needs.unwrap_or(src_bits);
             let says = format!(
                 "{asked} cuts every element of {dtype}, which has {needs}; only integers are packed"
@@ -50,11 +58,11 @@ impl Narrow {
             return Err(refused("dtype", says));
         }
         // An array of this very type: the other bits are no part of a value, but of a truth value's, which is any but 0.
-        let is_bool = dtype.is_some_and(|dtype| dtype.kind() == DtypeKind::Bool);
         if fits && !is_bool && own.is_some_and(|own| own == dtype) {
             return Ok(None);
         }
         let signed = elements.extend == Extend::Sign;
+        let elements = Elements { dst_bits: least, ..elements };
         let mut readings = vec![elements];
         // Patterns of signed numbers in an array of unsigned ones, or of bytes, are often without their sign.
         let own = own.flatten();

@@ -17,11 +17,11 @@ use tilewright::{
 };
 
 use crate::{
-    convert::{Watcher, request, warned},
+    convert::{Watcher, reading, request, warned},
     errors::{Raised, refused},
     foreign::{Facts, Memory, Place, numpy_empty, torch_empty},
     forks,
-    integer::{Integer, given},
+    integer::{Integer, Integers, given},
     order::Order,
     part::Part,
     result::Form,
@@ -108,9 +108,12 @@ impl PyCheckpoint {
     /// contiguous array of the result's size and element type, or of bytes. The file is read straight into it; beside it
     /// no more than 64 MiB are held. ``threads`` is one per core unless given.
     ///
+    /// ``from_`` and ``dtype`` read words that hold smaller elements, ``m.get(name, to="MARLIN as s32", from_="GPTQ",
+    /// dtype="u4")``; ``dims`` are their logical dims where the words do not say them.
+    ///
     /// Raises ``KeyError`` for a name that is not there, ``ArgumentError`` for a layout or a box that does not fit, and
     /// ``FileError`` for a file that was changed or cut short.
-    #[pyo3(signature = (name, /, to = None, *, r#box = None, out = None, framework = None, threads = None))]
+    #[pyo3(signature = (name, /, to = None, *, r#box = None, out = None, framework = None, threads = None, from_ = None, dims = None, dtype = None))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn get<'py>(
         &self,
@@ -121,19 +124,24 @@ impl PyCheckpoint {
         out: Option<&Bound<'py, PyAny>>,
         framework: Option<Text>,
         threads: Option<Integer<usize>>,
+        from_: Option<&Bound<'py, PyAny>>,
+        dims: Option<Integers>,
+        dtype: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let held = self.held()?;
         let tensor = held.tensor(name)?;
         let torch = is_torch(Text::given("framework", framework)?)?;
         let threads = forks::threads(given("threads", threads)?);
         let to = to.map(|to| spec_of("to", to)).transpose()?;
-        let part = r#box.map(|part| Part::of(part, tensor.dims())).transpose()?;
+        let reading = reading(from_, dims, dtype)?;
+        let own = held.input.layout_as(tensor, &reading).raised();
+        let part = r#box.map(|part| Part::of(part, own?.layout().extents())).transpose()?;
         if to.is_some() && part.as_ref().is_some_and(Part::leaves_out) {
             let says = "box= with to= takes slices, for a layout is one of all dims; an integer i as slice(i, i + 1)";
             return Err(refused("arguments", says));
         }
         let area = part.as_ref().map(|part| part.ranges.as_slice());
-        let reader = held.input.reader(tensor, to.as_ref(), area).raised()?;
+        let reader = held.input.reader_as(tensor, &reading, to.as_ref(), area).raised()?;
         let form = form(&reader, part.as_ref().filter(|_| to.is_none()))?;
         let made = match out {
             Some(out) => out.clone(),
@@ -155,7 +163,7 @@ impl PyCheckpoint {
         py: Python<'py>,
         name: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.get(py, name, None, None, None, None, None)
+        self.get(py, name, None, None, None, None, None, None, None, None)
     }
 
     /// The layout that a tensor has in the file.
@@ -312,6 +320,9 @@ fn form(reader: &Reader<'_>, part: Option<&Part>) -> PyResult<Form> {
             "arrays have the lowest byte of an element first; leave the order of bytes out of to=";
         return Err(refused("unsupported", says));
     }
+    if named.stored_as().is_some() {
+        return Ok(Form::of(None, named.dtype(), bits, named, Order::C));
+    }
     let mut shape = named.storage_shape();
     // Blocks of elements are one each.
     if let Some(block) = named.dtype().and_then(|dtype| dtype.block()) {
@@ -337,7 +348,15 @@ fn empty<'py>(py: Python<'py>, form: &Form, torch: bool) -> PyResult<Bound<'py, 
 
 /// Refuses an output of another size or other elements; bytes are taken for any.
 fn fits(form: &Form, reader: &Reader<'_>, out: &Memory) -> PyResult<()> {
-    let (wanted, given) = (reader.bytes(), out.row_major_bytes(Place::Out)?.len() as u64);
+    let Ok(bytes) = out.row_major_bytes(Place::Out) else {
+        let (shape, strides) = (tuple(out.shape()), tuple(&out.facts.strides));
+        let says = format!(
+            "out= is an array of shape {shape} and strides {strides} bytes, which is not contiguous: a file is read into \
+             one run of memory; get an array without out=, and tilewright.copy_(out, array)"
+        );
+        return Err(refused("copy", says));
+    };
+    let (wanted, given) = (reader.bytes(), bytes.len() as u64);
     let Facts { itemsize, dtype, swapped, .. } = &out.facts;
     let is_bytes = *itemsize == 1 && dtype.is_none_or(|dtype| dtype == tilewright::Dtype::U8);
     let same = form.dtype().is_none_or(|own| *dtype == Some(own));

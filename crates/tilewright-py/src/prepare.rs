@@ -56,13 +56,17 @@ pub(crate) struct Side {
 
 impl Source {
     fn storage(side: &Side, facts: Option<&Facts>) -> PyResult<Source> {
+        let swapped = facts.is_some_and(|facts| facts.swapped);
+        if let Some(words) = side.named.stored_as() {
+            let (dtype, bits, shape) = (Some(words.dtype()), words.bits(), words.shape().to_vec());
+            return Ok(Source::Storage { bytes: bytes(side)?, shape, dtype, bits, swapped });
+        }
         let (dtype, bits) = (side.named.dtype(), side.bits);
         let mut shape = side.named.storage_shape();
         // Elements of no whole bytes come as bytes, and any others may.
         if facts.map_or(bits % 8 != 0, |facts| facts.bits() != bits) {
             shape = packed(&shape, bits);
         }
-        let swapped = facts.is_some_and(|facts| facts.swapped);
         Ok(Source::Storage { bytes: bytes(side)?, shape, dtype, bits, swapped })
     }
 }
@@ -94,8 +98,7 @@ impl Prepared {
             let says = "big-endian elements keep their width; make the array little-endian first";
             return Err(refused("unsupported", says));
         }
-        let signed = from.named.dtype().is_some_and(Dtype::is_signed_integer);
-        let extend = if signed { Extend::Sign } else { Extend::Zero };
+        let extend = from.named.dtype().map_or(Extend::Zero, extend);
         let elements = Elements { src_bits: from.bits, dst_bits: to.bits, extend };
         let own = facts.map(|facts| facts.dtype);
         let narrow = Narrow::of(elements, from.named.dtype(), own, ask.bits.is_some())?;
@@ -105,8 +108,7 @@ impl Prepared {
             return Err(refused("unsupported", says));
         }
         let plan = Plan::new(from.named.layout(), to.named.layout(), elements, fill).raised()?;
-        let shape = to.named.storage_shape();
-        let form = Form::new(facts, from.named.dtype(), to.bits, shape, ask.order);
+        let form = Form::of(facts, from.named.dtype(), to.bits, &to.named, ask.order);
         if form.loses_order() {
             let says = "big-endian elements keep their type; make the array little-endian first";
             return Err(refused("unsupported", says));
@@ -121,6 +123,11 @@ impl Prepared {
     pub(crate) fn plan(&self) -> Plan {
         forks::own(&self.plan, self.generation)
     }
+}
+
+/// What the bits above a value hold.
+pub(crate) fn extend(dtype: Dtype) -> Extend {
+    if dtype.is_signed_integer() { Extend::Sign } else { Extend::Zero }
 }
 
 /// The layout of an array of these facts that is read, and what it has to look like.
@@ -159,6 +166,10 @@ fn seen(facts: &Facts, ask: &Ask) -> PyResult<Side> {
 
 /// A storage in a layout that is given.
 fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
+    if let Some(named) = facts.map(|facts| in_words(wanted, ask, facts)).transpose()?.flatten() {
+        let bits = named.element_bits().unwrap_or(8);
+        return Ok(Side { named, bits });
+    }
     let listed = match (&ask.dims, facts) {
         (None, Some(facts)) => ordered(wanted, facts, ask.dtype),
         _ => None,
@@ -185,6 +196,31 @@ fn stored(wanted: &Wanted, ask: &Ask, facts: Option<&Facts>) -> PyResult<Side> {
     let (odd, fill) = (named.explicit_bits(), named.fill());
     let named = named.with_elements(dtype, odd, fill);
     Ok(Side { named, bits })
+}
+
+/// The layout of an array whose own elements are words that hold those of the layout.
+fn in_words(wanted: &Wanted, ask: &Ask, facts: &Facts) -> PyResult<Option<Named>> {
+    let (Some(word), Some(spec)) = (facts.dtype, wanted.spec()) else { return Ok(None) };
+    // Bytes may stand for any storage, in any shape: they are words where the layout says so, or needs their shape.
+    let known = spec.is_concrete() || ask.dims.is_some();
+    if spec.words_dtype().is_none() && known && facts.bits() == 8 {
+        return Ok(None);
+    }
+    let found = spec.in_words((word, &facts.shape), ask.dims.as_deref(), ask.dtype).raised()?;
+    if found.is_none() && !known && ask.dtype.is_none() && spec.fits(facts.shape.len()) {
+        // A format that takes no such elements says which it takes.
+        spec.resolve(Some(&facts.shape), facts.dtype).map(drop).or_else(|error| {
+            match error.is_mismatch() {
+                true => Err(error).raised(),
+                false => Ok(()),
+            }
+        })?;
+    }
+    if found.is_some() && facts.swapped {
+        let says = "words that hold elements have the lowest byte first; make the array little-endian first";
+        return Err(refused("unsupported", says));
+    }
+    Ok(found)
 }
 
 /// The dims of an array that is a storage in a layout without dims of its own, where its shape tells them: the layout
@@ -240,7 +276,17 @@ fn target(ask: &Ask, from: &Side, out: Option<&Memory>) -> PyResult<Side> {
         });
     };
     let named = wanted.resolve(Some(extents), dtype).raised()?;
-    let said = named.explicit_bits().or_else(|| wanted.dtype_bits());
+    let words = named.stored_as().and(named.element_bits());
+    if let (Some(asked), Some(own)) = (ask.bits, words)
+        && asked != own
+    {
+        let spec = named.to_spec();
+        return Err(refused(
+            "mismatch",
+            format!("bits={asked} where {spec} has elements of {own}"),
+        ));
+    }
+    let said = words.or(named.explicit_bits()).or_else(|| wanted.dtype_bits());
     let bits = ask.bits.or(said).unwrap_or(from.bits);
     Ok(Side { named, bits })
 }

@@ -4,7 +4,7 @@ use pyo3::{
     prelude::*,
     types::{PyString, PyTuple},
 };
-use tilewright::Dtype;
+use tilewright::{Dtype, Named};
 
 use crate::{
     errors::refused,
@@ -36,6 +36,23 @@ enum Element {
 }
 
 impl Form {
+    /// The form for a result in this layout: of the words that it is stored as, or of its elements, `bits` bits each and
+    /// of the source's type.
+    pub(crate) fn of(
+        facts: Option<&Facts>,
+        dtype: Option<Dtype>,
+        bits: u32,
+        to: &Named,
+        order: Order,
+    ) -> Form {
+        match to.stored_as() {
+            Some(words) => {
+                Form::new(facts, Some(words.dtype()), words.bits(), words.shape().to_vec(), order)
+            }
+            None => Form::new(facts, dtype, bits, to.storage_shape(), order),
+        }
+    }
+
     /// The form for elements of `dtype`, stored in `bits` bits, from a source of these facts.
     pub(crate) fn new(
         facts: Option<&Facts>,

@@ -143,6 +143,16 @@ impl PyTensorLayout {
 
     /// The layout of the padded array alone. Raises ``UnsupportedError`` where dims are merged or split unevenly,
     /// so that an offset is no sum of one term per dim.
+    /// The element type and the shape of the words that the storage is spelled as, ``('s32', (256, 8192))``, or None.
+    #[getter]
+    fn stored_as<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(&'static str, Bound<'py, PyTuple>)>> {
+        let words = self.0.stored_as();
+        words.map(|words| Ok((words.dtype().name(), PyTuple::new(py, words.shape())?))).transpose()
+    }
+
     #[getter]
     fn layout(&self) -> PyResult<PyLayout> {
         let layout = self.0.layout();

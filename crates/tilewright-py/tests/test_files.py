@@ -243,6 +243,6 @@ def test_a_folder_goes_with_its_small_files(tmp_path: Path) -> None:
     assert tw.verify(out, model) is None and set(tw.info(out)) == {"w"}
     with pytest.raises(tw.FileExistsError, match="no empty folder"):
         tw.convert(model, out, to="zN", force=True)
-    with pytest.raises(tw.ArgumentError, match="holds no checkpoint"):
+    with pytest.raises(tw.FileError, match="holds no checkpoint"):
         tw.convert(model / "onnx", tmp_path / "b", to="zN")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "out"]

@@ -187,7 +187,8 @@ def test_metadata_is_given_or_inherited(tmp_path: Path) -> None:
     first, second = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
     tw.save({"w": w}, first, to="col-major", metadata={"format": "pt", "by": "x"})
     with tw.open(first) as m:
-        assert m.metadata == {"format": "pt", "by": "x", "tilewright.layout.w": "f32[4,6] col-major"}
+        noted = {"tilewright.layout.w": "f32[4,6] col-major", "tilewright.data.w": str(tw.fingerprint(w))}
+        assert m.metadata == {"format": "pt", "by": "x", **noted}
         for given in (m, m.metadata):
             tw.save({"w": w}, second, metadata=given, overwrite=True)
             with tw.open(second) as n:

@@ -9,7 +9,11 @@ pub const LANES: usize = 16;
 /// use tilewright_relayout::{Numbers, Row, sums};
 /// let row = [Row::new(0, 1)];
 /// let bytes = [0x21, 0x43];
-/// let of = |numbers| sums(numbers, u16::MAX, &bytes, 0, &row);
+/// let of = |numbers| {
+///     let mut found = [[0; 16]];
+///     sums(numbers, u16::MAX, &bytes, 0, &row, &mut found);
+///     found[0]
+/// };
 /// assert_eq!(of(Numbers::Little)[..2], [0x4321, 0]);
 /// assert_eq!(of(Numbers::Big)[..2], [0x2143, 0]);
 /// assert_eq!(of(Numbers::Bytes)[..3], [0x21, 0x43, 0]);
@@ -40,7 +44,9 @@ pub(crate) const HALF: u32 = 31;
 /// use tilewright_relayout::{Numbers, Row, sums};
 /// // The second row begins at the third number.
 /// let rows = [Row::new(0, 1), Row::new(2, 100)];
-/// assert_eq!(sums(Numbers::Bytes, u16::MAX, &[1, 2, 3, 4], 0, &rows)[..3], [301, 402, 3]);
+/// let mut found = [[0; 16]];
+/// sums(Numbers::Bytes, u16::MAX, &[1, 2, 3, 4], 0, &rows, &mut found);
+/// assert_eq!(found[0][..3], [301, 402, 3]);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
@@ -56,8 +62,9 @@ impl Row {
     /// ```
     /// use tilewright_relayout::{Numbers, Row, sums};
     /// let weight = (1 << 62) - 1;
-    /// let found = sums(Numbers::Bytes, u16::MAX, &[0, 255], 0, &[Row::new(1, weight)]);
-    /// assert_eq!(found[0], 255 * u128::from(weight));
+    /// let mut found = [[0; 16]];
+    /// sums(Numbers::Bytes, u16::MAX, &[0, 255], 0, &[Row::new(1, weight)], &mut found);
+    /// assert_eq!(found[0][0], 255 * u128::from(weight));
     /// ```
     pub const fn new(at: u64, weight: u64) -> Row {
         let mask = (1 << HALF) - 1;

@@ -5,21 +5,31 @@ use crate::{
     numbers::{LANES, Numbers, Row},
 };
 
-/// Number `i` of the result is the sum of weight · number `i` over the rows, exactly, with all rows moved by
-/// `from` numbers. Of each number the bits of `mask` count; behind the end of the bytes numbers are 0.
+/// Adds to sum `i` of `out` the sum of weight · number `i` over the rows, exactly, with all rows moved by `from`
+/// numbers; group `g` of `out` has the numbers from `g` · [`LANES`] on. Of each number the bits of `mask` count; behind
+/// the end of the bytes numbers are 0.
 ///
-/// It runs in the registers of the machine, as plans do, and reads each row once, in the order given.
+/// It runs in the registers of the machine, as plans do, and takes the rows in the order given.
 ///
 /// ```
-/// use tilewright_relayout::{Numbers, Row, sums};
+/// use tilewright_relayout::{LANES, Numbers, Row, sums};
 /// let bytes: Vec<u8> = (0..64).collect();
 /// let rows: Vec<Row> = (0..3).map(|i| Row::new(16 * i, 10u64.pow(i as u32))).collect();
-/// let found = sums(Numbers::Bytes, u16::MAX, &bytes, 5, &rows);
-/// assert_eq!(found[0], 5 + 10 * 21 + 100 * 37);
-/// assert_eq!(found[15], 20 + 10 * 36 + 100 * 52);
+/// let mut found = [[0; LANES]; 2];
+/// sums(Numbers::Bytes, u16::MAX, &bytes, 5, &rows, &mut found);
+/// assert_eq!(found[0][0], 5 + 10 * 21 + 100 * 37);
+/// assert_eq!(found[0][15], 20 + 10 * 36 + 100 * 52);
+/// assert_eq!(found[1][0], 21 + 10 * 37 + 100 * 53);
 /// ```
-pub fn sums(numbers: Numbers, mask: u16, bytes: &[u8], from: u64, rows: &[Row]) -> [u128; LANES] {
-    kernel::sums(numbers, mask, bytes, from, rows)
+pub fn sums(
+    numbers: Numbers,
+    mask: u16,
+    bytes: &[u8],
+    from: u64,
+    rows: &[Row],
+    out: &mut [[u128; LANES]],
+) {
+    kernel::sums(numbers, mask, bytes, from, rows, out);
 }
 
 #[cfg(test)]
@@ -44,12 +54,33 @@ mod tests {
         (0..bits).map(|i| bit(i) << i).sum()
     }
 
-    fn naive(kind: (Numbers, u64), mask: u16, bytes: &[u8], from: u64, rows: &[Row]) -> Vec<u128> {
+    /// The sums of some groups, from 0.
+    fn summed(
+        numbers: Numbers,
+        mask: u16,
+        bytes: &[u8],
+        from: u64,
+        rows: &[Row],
+        groups: usize,
+    ) -> Vec<u128> {
+        let mut found = vec![[0; LANES]; groups];
+        sums(numbers, mask, bytes, from, rows, &mut found);
+        found.concat()
+    }
+
+    fn naive(
+        kind: (Numbers, u64),
+        mask: u16,
+        bytes: &[u8],
+        from: u64,
+        rows: &[Row],
+        groups: usize,
+    ) -> Vec<u128> {
         let of = |i: u64, row: &Row| {
             let number = number(kind, bytes, from + row.at + i) & u128::from(mask);
             number * (u128::from(row.low) + (u128::from(row.high) << 31))
         };
-        (0..16).map(|i| rows.iter().map(|row| of(i, row)).sum()).collect()
+        (0..16 * groups as u64).map(|i| rows.iter().map(|row| of(i, row)).sum()).collect()
     }
 
     #[test]
@@ -63,12 +94,13 @@ mod tests {
             for len in [0, 1, 2, 31, 32, 33, 100, 300] {
                 let bytes: Vec<u8> = (0..len).map(|_| next() as u8).collect();
                 let count = len as u64 * 8 / kind.1 + 3;
-                for many in [0, 1, 2, 50] {
+                for (many, groups) in [(0, 1), (1, 3), (2, 2), (50, 1), (50, 9), (300, 2)] {
                     let row = |_| Row::new(next() % count, next());
                     let rows: Vec<Row> = (0..many).map(row).collect();
                     for (mask, from) in [(u16::MAX, 0), (0x0F, 0), (u16::MAX, 7)] {
-                        let found = sums(kind.0, mask, &bytes, from, &rows);
-                        assert_eq!(found[..], naive(kind, mask, &bytes, from, &rows), "{kind:?}");
+                        let found = summed(kind.0, mask, &bytes, from, &rows, groups);
+                        let naive = naive(kind, mask, &bytes, from, &rows, groups);
+                        assert_eq!(found, naive, "{kind:?} {len} {many} {groups}");
                     }
                 }
             }
@@ -76,11 +108,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_found_is_added() {
+        let mut sum = [[7; LANES]];
+        sums(Numbers::Bytes, u16::MAX, &[1; 16], 0, &[Row::new(0, 2)], &mut sum);
+        assert_eq!(sum, [[9; LANES]]);
+    }
+
+    #[test]
     fn the_largest_numbers_and_weights_do_not_overflow() {
         let rows = vec![Row::new(0, u64::MAX); 70_000];
-        let found = sums(Numbers::Little, u16::MAX, &[0xFF; 32], 0, &rows);
+        let found = summed(Numbers::Little, u16::MAX, &[0xFF; 32], 0, &rows, 1);
         assert_eq!(found, [70_000 * 0xFFFF * ((1u128 << 62) - 1); 16]);
         let far = [Row::new(u64::MAX, 1), Row::new(u64::MAX / 2, 1)];
-        assert_eq!(sums(Numbers::Big, u16::MAX, &[0xFF; 32], u64::MAX, &far), [0; 16]);
+        assert_eq!(summed(Numbers::Big, u16::MAX, &[0xFF; 32], u64::MAX, &far, 2), [0; 32]);
     }
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use tilewright_core::Dtype;
 use tilewright_notation::{self as notation, Named, Spec};
+use tilewright_sharded::is_sharded;
 
 use crate::{
     Error,
@@ -111,6 +112,10 @@ pub fn read(text: &str) -> Result<Spec, Error> {
     }
     match Spec::parse(text) {
         Ok(spec) => Ok(spec),
+        Err(_) if is_sharded(text) => {
+            let said = "an array in shards, where the layout of an array is asked for";
+            Err(Error::at("unsupported", (0, text.len()), said).in_text(text))
+        }
         Err(error) if is_expression(text) => {
             evaluated(text).map_err(|other| further(Error::from(error), other))
         }

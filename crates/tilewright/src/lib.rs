@@ -35,6 +35,7 @@
 //! | [`core`] | the values and their algebra; no heap | |
 //! | [`notation`] | the notations, the catalogue of named formats | |
 //! | [`fixed`] | layouts in types | |
+//! | [`sharded`] | arrays cut over a mesh of devices: who holds what | |
 //! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | |
 //! | [`eval`], [`picture`] | expressions of the algebra; layouts drawn in text | |
 //! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
@@ -62,6 +63,7 @@ pub mod draw;
 mod error;
 pub mod eval;
 mod front;
+mod in_shards;
 pub mod infer;
 pub mod input;
 #[cfg(feature = "xla")]
@@ -79,6 +81,7 @@ pub use tilewright_notation as notation;
 pub use tilewright_relayout as relayout;
 #[cfg(feature = "files")]
 pub use tilewright_reshard as reshard;
+pub use tilewright_sharded as sharded;
 #[cfg(feature = "xla")]
 pub use tilewright_xla as xla;
 
@@ -88,6 +91,7 @@ pub use error::Error;
 pub use front::parse;
 #[cfg(feature = "files")]
 pub use front::{convert, open};
+pub use in_shards::InShards;
 pub use tilewright_core::{Dtype, Fill, Layout, Remedy, TensorLayout, expect_const, layout};
 pub use tilewright_notation::{Named, Spec, recognise};
 #[cfg(feature = "relayout")]

@@ -50,6 +50,9 @@ pub(crate) struct Job {
         help_heading = "Layouts and tensors"
     )]
     pub(crate) fill: Option<String>,
+    /// Store what is converted as words of this type: elements of 4 bits --store s32
+    #[arg(long, value_name = "DTYPE", help_heading = "Layouts and tensors")]
+    pub(crate) store: Option<String>,
     /// Leave tensors as they are that a SPEC does not fit, and list them
     #[arg(long, help_heading = "Layouts and tensors")]
     pub(crate) skip_unfit: bool,

@@ -5,7 +5,7 @@ use clap::CommandFactory as _;
 use super::Cli;
 
 /// What the options of a conversion mean to `verify`, which reads what a conversion wrote.
-const VERIFIED: [(&str, &str); 9] = [
+const VERIFIED: [(&str, &str); 10] = [
     ("to", "The layout that the converted file must have"),
     ("from", "The layout of the original, where the file does not say it"),
     (
@@ -17,6 +17,7 @@ const VERIFIED: [(&str, &str); 9] = [
         "The layout that tensors of a matching name must have; the first that matches, then --to",
     ),
     ("fill", "What padding must hold: 0, one, lowest, highest or 0xHEX"),
+    ("store", "The type of the words that the converted tensors must be stored as"),
     ("skip_unfit", "Tensors that a SPEC does not fit were left as they are"),
     ("dims", "The logical dims of the original, such as 100,100"),
     (

@@ -93,7 +93,7 @@ pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) asked: Asked,
     /// Where the plan goes
-    #[arg(short, long = "output", value_name = "PLAN", value_parser = path())]
+    #[arg(short = 'o', long = "output", value_name = "PLAN", value_parser = path())]
     pub(crate) plan: PathBuf,
 }
 

@@ -8,8 +8,10 @@ mod eval;
 mod fingerprint;
 mod infer;
 mod info;
+mod lines;
 mod question;
 mod reshard;
+mod shards;
 mod show;
 mod verify;
 
@@ -33,10 +35,17 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Reshard(args) => reshard::run(args, cli.quiet, out),
         Command::Info(args) => info::run(args, out),
         Command::Show(args) => show::run(args, out),
-        Command::Explain(args) => question::explain(args, out),
-        Command::Translate(args) => question::translate(args, out),
+        Command::Explain(args) => match shards::explain(args, out) {
+            Some(answered) => answered,
+            None => question::explain(args, out),
+        },
+        Command::Translate(args) => match shards::translate(args, out) {
+            Some(answered) => answered,
+            None => question::translate(args, out),
+        },
         Command::Index(args) => question::index(args, out),
         Command::Same(args) => question::same(args, out),
+        Command::Shards(args) => shards::run(args, out),
         Command::Eval(args) => eval::run(args, out),
         Command::Formats(args) => question::formats(args, out),
         Command::Recognise(args) => question::recognise(args, out),
@@ -67,6 +76,9 @@ fn request(job: &Job) -> Result<Request, Failure> {
     if let Some(from) = &job.from {
         request = request.from(spec::read("--from", from)?);
     }
+    if let Some(text) = &job.store {
+        request = request.store(store(text)?);
+    }
     if let Some(text) = &job.fill {
         request = request.fill(fill(text)?);
     }
@@ -78,6 +90,12 @@ fn request(job: &Job) -> Result<Request, Failure> {
         request = order.map_or(request.clone(), |order| request.order(order));
     }
     Ok(request)
+}
+
+/// Reads the value of `--store`.
+fn store(text: &str) -> Result<tilewright::Dtype, Failure> {
+    let read = tilewright::notation::dtype(text);
+    read.map_err(|error| Failure::of(Error::from(error)).about(&format!("--store {text}")))
 }
 
 /// Reads the value of `--fill`.

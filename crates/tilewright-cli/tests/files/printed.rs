@@ -37,6 +37,8 @@ fn json_shapes_are_those_of_the_document() {
         "file_dims",
         "bytes",
         "padding_bytes",
+        "data",
+        "movable",
     ];
     assert_eq!(keys(tensor), fields);
     assert_eq!(tensor["layout"], "s16[5,6] row-major");
@@ -53,7 +55,7 @@ fn json_shapes_are_those_of_the_document() {
         let done = json(&answer(&[&args[..], more].concat()));
         assert_eq!(
             keys(&done),
-            ["version", "tensors", "bytes_in", "bytes_out", "verified", "dry_run"]
+            ["version", "tensors", "bytes_in", "bytes_out", "verified", "dry_run", "files"]
         );
         assert_eq!((&done["dry_run"], &done["verified"]), (&dry.into(), &verified.into()));
         assert_eq!((&done["bytes_in"], &done["bytes_out"]), (&67.into(), &(128 + 7).into()));

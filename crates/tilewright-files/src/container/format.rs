@@ -12,6 +12,9 @@ use crate::{
     Error, Job, Reading, Tensor, Watch, held::Held, note::Texts, source::Source, tensor::Piece,
 };
 
+/// What makes a new file that says these texts, by their keys, beside its tensors.
+type Create = fn(Vec<(String, String)>) -> Box<dyn Container>;
+
 /// A format of files.
 pub(crate) struct Format {
     /// What [`Input::format`](crate::Input::format) says.
@@ -36,7 +39,7 @@ pub(crate) struct Format {
     pub(crate) open: fn(Opening<'_>) -> Result<Opened, Error>,
     /// A new file that says this beside its tensors: what arrays in memory become. `None` for formats that are
     /// written only from files of theirs.
-    pub(crate) create: Option<fn(Vec<(String, String)>) -> Box<dyn Container>>,
+    pub(crate) create: Option<Create>,
     /// Whether one array of a file of another format can become a file of this one.
     pub(crate) alone: bool,
     /// For formats of one array without a name.
@@ -144,8 +147,8 @@ pub(crate) struct Fact {
     pub(crate) exact: Vec<u8>,
     /// The same for a message.
     pub(crate) said: String,
-    /// Whether a result may do without it: it means nothing.
-    pub(crate) may_go: bool,
+    /// The tensor with whose own layout it may go: a note that meant nothing is replaced by that of a result.
+    pub(crate) goes_with: Option<String>,
 }
 
 impl Opened {

@@ -7,7 +7,7 @@ use tilewright_core::{ByteOrder, Fill};
 use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::{Named, Spec};
 
-use super::target::Section;
+use super::{format::Opened, target::Section};
 use crate::{
     Job, dtype,
     held::{Held, bytes_of, check_width, width_in},
@@ -208,12 +208,35 @@ pub(super) enum Role {
 impl Role {
     /// That of a key among those of a file with these tensors.
     pub(super) fn of(key: &str, tensors: &HashSet<&str>, known: &HashSet<&str>) -> Role {
-        let prefixes = [LAYOUT_KEY, FILL_KEY, DATA_KEY];
-        let name = prefixes.iter().find_map(|prefix| key.strip_prefix(prefix));
-        match name.filter(|name| tensors.contains(name)) {
+        match about(key).filter(|name| tensors.contains(name)) {
             None => Role::Other,
             Some(name) if known.contains(format!("{LAYOUT_KEY}{name}").as_str()) => Role::Note,
             Some(_) => Role::Stray,
         }
     }
+
+    /// The tensor with whose own layout what stands under a key goes.
+    pub(super) fn goes_with(self, key: &str) -> Option<String> {
+        about(key).filter(|_| self == Role::Stray).map(str::to_owned)
+    }
+
+    /// Whether a result keeps what stands under a key, where these tensors are not as they were.
+    pub(super) fn stays(self, key: &str, moved: &HashSet<&str>) -> bool {
+        match self {
+            Role::Other => true,
+            Role::Note => false,
+            Role::Stray => about(key).is_none_or(|name| !moved.contains(name)),
+        }
+    }
+}
+
+/// The tensor that a key of a note is about.
+fn about(key: &str) -> Option<&str> {
+    [LAYOUT_KEY, FILL_KEY, DATA_KEY].iter().find_map(|prefix| key.strip_prefix(prefix))
+}
+
+/// The names of the tensors of which a result says something else than its input.
+pub(super) fn moved<'a>(input: &Opened, jobs: &'a [Job]) -> HashSet<&'a str> {
+    let anew = |job: &&Job| input.tensors.get(job.tensor).is_none_or(|own| job.says_anew(own));
+    jobs.iter().filter(anew).map(|job| job.name.as_str()).collect()
 }

@@ -301,15 +301,10 @@ fn a_layout_that_a_file_cannot_say_is_noted_beside_it() {
             };
             let request = reading.clone().to(spec(layout)).force(true).verify(true);
             convert(&original, &named, request).unwrap();
-            let said = *layout != "col-major" || out.starts_with("raw:");
+            let said = *layout != "col-major" || out.starts_with("raw:") || descr == "<V2";
             let note = path(&format!("{place}.tilewright.json"));
             assert_eq!(note.exists(), said, "{descr} {layout} {out}");
-            let input = open(&named, &Reading::default());
-            if descr == "<V2" && !said {
-                assert!(input.unwrap_err().to_string().contains("element type"));
-                continue;
-            }
-            let input = input.unwrap();
+            let input = open(&named, &Reading::default()).unwrap();
             assert_eq!(input.tensors()[0].dims(), [6, 10]);
             let name = input.tensors()[0].layout().to_spec();
             assert!(name.ends_with(layout), "{name}");

@@ -247,7 +247,7 @@ fn a_format_of_four_bits_is_packed_and_refuses_wider_elements() {
     let bytes: Vec<u8> = (0..192).map(|i| i % 16).collect();
     let path = write(&folder, "in.safetensors", one("U8", &[3, 64], &bytes));
     let out = folder.path().join("out.safetensors");
-    let error = convert(&path, &out, to("AWQ")).unwrap_err();
+    let error = convert(&path, &out, to("GGML_QS4")).unwrap_err();
     assert!(error.is_usage() && error.to_string().contains("u8 has 8"), "{error}");
     let u4 = tilewright_notation::dtype("u4").unwrap();
     let request = || to("AWQ").from(spec("row-major")).dtype(u4);

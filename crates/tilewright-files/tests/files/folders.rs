@@ -152,7 +152,7 @@ fn what_is_refused() {
     fs::write(at("file"), "precious").unwrap();
     let error = open(at("empty"), &Reading::default()).unwrap_err();
     let said = "no checkpoint: no file *.index.json, *.safetensors, *.gguf, *.npz";
-    assert!(error.is_usage() && error.to_string().contains(said), "{error}");
+    assert!(error.is_io() && error.to_string().contains(said), "{error}");
     // A folder that holds anything is never replaced, nor is a file.
     for (out, said) in [
         ("model", "no empty folder"),

@@ -20,4 +20,5 @@ mod recorded;
 mod shapes;
 mod sharded;
 mod verified;
+mod words;
 mod writer;

@@ -71,7 +71,10 @@ fn a_result_records_what_its_source_sums_up_to() {
             assert_eq!(summed(&out).values().max(), own.values().max(), "{out:?}");
             let checked = verify_recorded(&out, &Request::new(), &()).unwrap();
             assert_eq!((said(checked.verdict), checked.recorded), ("same".into(), kept.len()));
-            results.push((kept, fs::read(&out).unwrap()));
+            // The index of shards that take the place of others names them anew.
+            let bytes =
+                if out.ends_with(sharded::INDEX) { Vec::new() } else { fs::read(&out).unwrap() };
+            results.push((kept, bytes));
         }
         assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{out:?}");
     }
@@ -146,7 +149,7 @@ fn data_that_changed_behind_its_record_is_not_converted() {
     *filled.last_mut().unwrap() ^= 1;
     fs::write(&out, &filled).unwrap();
     convert(&out, &back, to("row-major")).unwrap();
-    assert_eq!(fs::read(&back).unwrap(), fs::read(&input).unwrap());
+    assert_eq!(tensor(&back, "t"), tensor(&input, "t"));
 }
 
 /// A record that fits the data of a wrong result lies about the original.
@@ -229,13 +232,19 @@ fn what_is_converted_already_is_refused_and_never_taken_apart_twice() {
             let request = to("zN").from(spec(from)).only("a*").force(true);
             let error = convert(&out, &again, request).unwrap_err();
             let text = error.to_string();
-            assert!(error.is_usage() && text.contains("remove the note"), "{text}");
+            assert!(error.is_usage(), "{text}");
+            // Without padding the array would take fewer bytes, which is said first.
+            if from == "row-major" {
+                assert!(text.contains("2048 bytes are there"), "{text}");
+                continue;
+            }
+            assert!(text.contains("remove the note"), "{text}");
             let named = ["tilewright.layout.a", ".npy.tilewright.json"];
             assert!(named.iter().any(|note| text.contains(note)), "{text}");
         }
         let request = to("row-major").from(spec("zN")).only("a*").force(true);
         convert(&out, &again, request).unwrap();
-        assert_eq!(fs::read(&input).unwrap(), fs::read(&again).unwrap());
+        assert_eq!((summed(&again), recorded(&again)), (summed(&input), BTreeMap::new()));
     }
     // One tensor more to convert, and the run goes on.
     let (out, again) = (path("z.safetensors"), path("z2.safetensors"));

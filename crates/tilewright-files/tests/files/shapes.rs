@@ -138,5 +138,18 @@ fn a_fill_without_a_layout_is_no_metadata_that_a_result_keeps() {
             (metadata["tilewright.fill.c"].as_str(), metadata["k"].as_str()),
             (Some("0"), Some("v"))
         );
+        // What a copied tensor had is missed.
+        let (mut header, data) = parts(&there);
+        if header["__metadata__"].as_object_mut().unwrap().remove("tilewright.fill.a").is_some() {
+            let dropped = write(&folder, "c.safetensors", safetensors(&header.to_string(), &data));
+            let Verdict::Differs(found) = verify(dropped, &file, &Request::new(), &()).unwrap()
+            else {
+                panic!()
+            };
+            assert_eq!(
+                found.to_string(),
+                "metadata \"tilewright.fill.a\" is not there, was \"one\""
+            );
+        }
     }
 }

@@ -129,3 +129,44 @@ fn an_index_that_does_not_fit_its_shards_is_refused() {
     let error = open(folder.path().join(INDEX), &Reading::default()).unwrap_err();
     assert!(error.kind() == "io" && error.to_string().contains(two));
 }
+
+/// Two runs that replace one set at the same time: either result is whole, and nothing of the other is left. Where both
+/// found the usual names free, the second finds them taken.
+#[test]
+fn of_two_forced_runs_at_once_one_result_stays() {
+    let [first, second, there] = [folder(), folder(), folder()];
+    for (folder, seed) in [(&first, 0), (&second, 80)] {
+        checkpoint(folder);
+        let a = r#"{"a":{"dtype":"F32","shape":[4,5],"data_offsets":[0,80]}}"#;
+        write(folder, SHARDS[0], safetensors(a, &noise(160)[seed..][..80]));
+    }
+    let out = there.path().join(INDEX);
+    convert(first.path().join(INDEX), &out, to("zN[M0=4,C0=4]").skip_unfit(true)).unwrap();
+    for round in 0..12 {
+        let done: Vec<bool> = std::thread::scope(|scope| {
+            let runs = [(&first, "col-major"), (&second, "zN[M0=2,C0=4]")];
+            let runs = runs.map(|(folder, layout)| {
+                let (input, out) = (folder.path().join(INDEX), &out);
+                scope.spawn(move || {
+                    let request = to(layout).skip_unfit(true).force(true);
+                    convert(input, out, request).map_err(|error| error.kind())
+                })
+            });
+            let done = runs.map(|run| run.join().unwrap());
+            assert!(done.iter().all(|run| run.as_ref().err().is_none_or(|kind| *kind == "exists")));
+            done.iter().map(Result::is_ok).collect()
+        });
+        assert!(done.contains(&true), "round {round}");
+        let opened = open(&out, &Reading::default()).unwrap();
+        let mut own: Vec<_> = opened.files().map(|path| path.to_path_buf()).collect();
+        own.push(out.clone());
+        own.sort();
+        let there = names(&there).into_iter().map(|name| there.path().join(name));
+        assert_eq!(there.collect::<Vec<_>>(), own, "round {round}");
+        let same = [&first, &second].map(|folder| {
+            let verdict = verify(&out, folder.path().join(INDEX), &Request::new(), &()).unwrap();
+            matches!(verdict, Verdict::Same { .. })
+        });
+        assert!(same[0] != same[1], "round {round}: {same:?}");
+    }
+}

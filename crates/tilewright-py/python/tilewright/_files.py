@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilewright import _tilewright
+from tilewright._errors import ArgumentError
 from tilewright._tilewright import Layout, TensorLayout
 
 __all__ = ["Contents", "Report", "TensorReport", "convert", "info", "verify"]
@@ -73,6 +74,7 @@ def convert(
     from_: _Spec | None = None,
     dims: Sequence[int] | None = None,
     dtype: Any = None,
+    store: Any = None,
     fill: str | int | None = None,
     verify: bool = False,
     threads: int | None = None,
@@ -96,7 +98,8 @@ def convert(
     :param to: the layout of every tensor that no rule names
     :param rules: layouts by patterns of names, the first match wins: ``{"*.bias": "row-major"}``
     :param tensors: patterns of names; others are copied as they are
-    :param from_: how the input lies, where it does not say so itself
+    :param from_: how the input lies, where it does not say so itself; ``GPTQ`` with ``dtype="u4"`` reads words
+    :param store: the type of the words that elements are stored as: 4 bits each as ``s32``
     :param fill: what padding holds: ``0``, ``one``, ``lowest``, ``highest`` or ``0x…``
     :param verify: reads the output back and compares every element and every byte of padding
     :param threads: one per core unless given
@@ -128,6 +131,7 @@ def convert(
         "from_": from_,
         "dims": dims,
         "dtype": dtype,
+        "store": store,
         "fill": fill,
         "verify": verify,
         "threads": threads,
@@ -145,7 +149,7 @@ def convert(
 
 def verify(
     output: _Path,
-    against: _Path,
+    against: _Path | None = None,
     *,
     to: _Spec | None = None,
     rules: Mapping[str, _Spec] | None = None,
@@ -153,6 +157,7 @@ def verify(
     from_: _Spec | None = None,
     dims: Sequence[int] | None = None,
     dtype: Any = None,
+    store: Any = None,
     fill: str | int | None = None,
     threads: int | None = None,
     memory: int | None = None,
@@ -162,8 +167,16 @@ def verify(
     """Compares a finished file with the one it was made from: None where everything agrees, else the first
     difference in words. The other arguments are those of the conversion.
 
+    Without ``against`` the data are compared with the fingerprints that the conversion recorded beside the layouts;
+    then only ``tensors``, ``threads``, ``memory`` and ``progress`` mean anything.
+
     :raises FileError: what cannot be read, or is corrupt
+    :raises ArgumentError: a file that records nothing, without ``against``
     """
+    others = (to, rules, from_, dims, dtype, fill, skip_unfit or None)
+    if against is None and any(other is not None for other in others):
+        about = "to=, rules=, from_=, dims=, dtype=, fill= and skip_unfit="
+        raise ArgumentError(f"{about} are about a conversion, of which against= names the original")
     job = {
         "to": to,
         "rules": rules,
@@ -171,12 +184,14 @@ def verify(
         "from_": from_,
         "dims": dims,
         "dtype": dtype,
+        "store": store,
         "fill": fill,
         "threads": threads,
         "memory": memory,
         "skip_unfit": skip_unfit,
     }
-    return _tilewright.verify(os.fsdecode(output), os.fsdecode(against), job, progress)
+    original = None if against is None else os.fsdecode(against)
+    return _tilewright.verify(os.fsdecode(output), original, job, progress)
 
 
 def info(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilewright import _tilewright
+from tilewright._errors import ArgumentError
 from tilewright._tilewright import Fingerprint, Layout, TensorLayout
 
 __all__ = ["Fingerprint", "Fingerprints", "SameData", "fingerprint", "fingerprints", "same_data"]
@@ -77,7 +78,7 @@ def fingerprints(
 ) -> Fingerprints:
     """The fingerprint of every tensor of a file or of a folder of files: the same in any layout, format and number of files.
 
-    :param tensors: patterns of names, such as ``*norm*``
+    :param tensors: patterns of names, such as ``*norm*``; an empty list is refused, for nothing is compared by it
     :param key: 1 to 32 hexadecimal digits
     :raises Error: ``FileError`` for files that cannot be read
 
@@ -89,6 +90,8 @@ def fingerprints(
     True
     """
     globs = [tensors] if isinstance(tensors, str) else None if tensors is None else list(tensors)
+    if globs == []:
+        raise ArgumentError("tensors= is empty; leave it out for all tensors")
     answer = json.loads(_tilewright.fingerprints(path, globs, key))
     made = Fingerprints({one["name"]: Fingerprint(one["fingerprint"]) for one in answer["tensors"]})
     made.all = answer["all"]

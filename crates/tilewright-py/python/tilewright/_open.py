@@ -40,7 +40,7 @@ def open(  # noqa: A001
 
     :raises FileNotFoundError: a file that is not there
     :raises FileError: what cannot be read, or is corrupt, or is changed while it is open
-    :raises ArgumentError: a folder that holds no checkpoint, or several
+    :raises ArgumentError: a folder that holds several checkpoints
 
     >>> import tempfile, pathlib, numpy as np
     >>> folder = tempfile.TemporaryDirectory()

@@ -39,8 +39,9 @@ pub(super) fn said(array: &Bound<'_, PyAny>) -> PyResult<Said> {
         return Err(refused("device", says));
     }
     let taken = take(&capsule(array)?)?;
-    let array = taken.0.array()?;
-    Ok(Said { array, family: Family::Other, own_dtype: None, owner: Owner::Capsule(taken) })
+    let said = taken.0.array()?;
+    let owner = Owner::Capsule(taken, array.clone().unbind());
+    Ok(Said { array: said, family: Family::Other, own_dtype: None, owner })
 }
 
 /// The capsule, without a copy where the library can promise that.

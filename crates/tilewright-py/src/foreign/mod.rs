@@ -100,7 +100,8 @@ enum Owner {
     Object(Py<PyAny>),
     /// An array of NumPy's, what it says of itself, and what keeps its memory in place.
     Array(Py<PyAny>, Py<PyAny>, Vec<Py<PyAny>>),
-    Capsule(dlpack::Taken),
+    /// A tensor of DLPack's, and the object that exports it: a tensor without a deleter lives as long as that.
+    Capsule(dlpack::Taken, Py<PyAny>),
 }
 
 // SAFETY: the field `bytes` is read and written only through `bytes()` and `bytes_mut()`, which borrow the value and so

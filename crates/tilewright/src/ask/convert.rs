@@ -100,12 +100,17 @@ impl Converted<'_> {
         self.conversion.jobs().iter().filter(move |job| !done || is_skip(job))
     }
 
-    /// The sums, and what was verified.
+    /// The sums, what was verified, and how many files go along.
     fn summary(&self) -> String {
-        match self.report.as_ref().and_then(Report::verified) {
-            Some(verified) => format!("{}, {} verified", self.sums(), bytes(verified)),
-            None => self.sums(),
-        }
+        let verified = match self.report.as_ref().and_then(Report::verified) {
+            Some(verified) => format!(", {} verified", bytes(verified)),
+            None => String::new(),
+        };
+        let files = match self.conversion.companions().count() {
+            0 => String::new(),
+            files => format!(", and {}", counted(files as u128, "other file")),
+        };
+        format!("{}{verified}{files}", self.sums())
     }
 
     /// "3 of 4 tensors converted, 1.00 MiB with 0 B of padding".
@@ -128,11 +133,7 @@ impl Converted<'_> {
         };
         let (size, padding) = (bytes(self.bytes().1), bytes(padding));
         let all = counted(jobs.len() as u128, "tensor");
-        let with = match self.conversion.companions().count() {
-            0 => String::new(),
-            files => format!(", and {}", counted(files as u128, "other file")),
-        };
-        format!("{count} of {all} converted{so}, {size} with {padding} of padding{with}")
+        format!("{count} of {all} converted{so}, {size} with {padding} of padding")
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 use tilewright_core::{Error, TensorLayout};
-use tilewright_notation::{Named, Notation, notations, recognise};
+use tilewright_notation::{Named, Notation, Words, notations, recognise};
 
 pub use axis::Axis;
 
@@ -36,6 +36,8 @@ pub struct Explanation {
     pub dtype: Option<String>,
     /// The width of one stored element, in bits, where it is known.
     pub element_bits: Option<u32>,
+    /// How the storage is spelled for others, where that is another type.
+    pub stored_as: Option<Words>,
     /// The logical extents.
     pub dims: Vec<u64>,
     /// The number of logical elements.
@@ -114,6 +116,7 @@ impl Explanation {
             name: named.to_spec(),
             dtype: named.dtype().map(|dtype| dtype.to_string()),
             element_bits: bits,
+            stored_as: named.stored_as().cloned(),
             dims: layout.extents().to_vec(),
             size: layout.size(),
             cosize: layout.layout().cosize(),
@@ -203,9 +206,11 @@ impl Explanation {
             None => elements(self.capacity),
         };
         let share = 100.0 * self.padding_share();
+        let words = self.stored_as.as_ref().map(|words| format!("words {words}"));
         titled([
             ("size", Some(elements(self.size))),
             ("capacity", Some(capacity)),
+            ("stored as", words),
             ("padding", Some(format!("{} ({share:.1} % of the storage)", elements(self.padding)))),
         ])
     }
@@ -330,7 +335,7 @@ impl Answer for Explanation {
             Ok(text) => ((*name).to_owned(), json!({ "text": text })),
             Err(reason) => ((*name).to_owned(), json!({ "refused": reason })),
         });
-        json!({
+        let mut json = json!({
             "layout": self.name,
             "dtype": self.dtype,
             "element_bits": self.element_bits,
@@ -350,8 +355,17 @@ impl Answer for Explanation {
             "lines": self.lines(),
             "formats": self.formats,
             "notations": notations.collect::<Map<_, _>>(),
-        })
+        });
+        if let Some(words) = &self.stored_as {
+            json["stored_as"] = words_json(words);
+        }
+        json
     }
+}
+
+/// Words as JSON.
+pub(super) fn words_json(words: &Words) -> Value {
+    json!({ "dtype": words.dtype().name(), "shape": words.shape() })
 }
 
 fn yes(answer: bool) -> &'static str {

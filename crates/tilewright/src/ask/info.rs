@@ -73,15 +73,15 @@ impl Info<'_> {
 /// A row for each tensor, then the sums.
 impl fmt::Display for Info<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.table(false))
+        f.write_str(&self.table(Detail::All))
     }
 }
 
 impl Info<'_> {
-    /// The rows and the sums; `brief` layouts say nothing that stands before them.
-    fn table(&self, brief: bool) -> String {
+    /// The rows and the sums.
+    fn table(&self, detail: Detail) -> String {
         let tensors = self.input.tensors();
-        let rows: Vec<[String; 5]> = tensors.iter().map(|tensor| row(tensor, brief)).collect();
+        let rows: Vec<[String; 5]> = tensors.iter().map(|tensor| row(tensor, detail)).collect();
         let width = |column: usize| {
             let widths = rows.iter().map(|row| row[column].chars().count());
             widths.filter(|width| *width <= WIDEST).max().unwrap_or(0)
@@ -98,10 +98,20 @@ impl Info<'_> {
     }
 }
 
-fn row(tensor: &Tensor, brief: bool) -> [String; 5] {
+/// How much is said of a layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    All,
+    /// Without element type and dims, which have columns of their own.
+    Once,
+    /// Nor the fingerprint that is recorded.
+    Least,
+}
+
+fn row(tensor: &Tensor, detail: Detail) -> [String; 5] {
     let (dtype, layout) = match tensor.refusal() {
         Some(refusal) => (tensor.file_dtype().to_owned(), format!("no layout: {refusal}")),
-        None => (dtype(tensor), layout(tensor, brief)),
+        None => (dtype(tensor), layout(tensor, detail)),
     };
     let bytes = tensor.bytes().to_string();
     [name(tensor.name()), dtype, dims(tensor), bytes, printable(&layout).into_owned()]
@@ -132,17 +142,20 @@ fn name(name: &str) -> String {
     }
 }
 
-/// The layout, and how much of it is padding; a `brief` one without element type and dims.
-fn layout(tensor: &Tensor, brief: bool) -> String {
+/// The layout, how much of it is padding, and what is recorded of the data.
+fn layout(tensor: &Tensor, detail: Detail) -> String {
     let share = match (tensor.padding(), tensor.bytes()) {
         (0, _) | (_, 0) => String::new(),
         (padding, bytes) => format!(", {:.1} % padding", 100.0 * padding as f64 / bytes as f64),
     };
     let name = tensor.layout().name();
     let rest = name.split_once(']').map(|(_, rest)| rest.trim_start());
-    let rest = rest.filter(|rest| brief && !rest.is_empty() && name.contains('['));
-    let data = tensor.recorded().map_or(String::new(), |data| format!(", data {data}"));
-    format!("{}{share}{data}", rest.unwrap_or(name))
+    let rest = rest.filter(|rest| detail != Detail::All && !rest.is_empty() && name.contains('['));
+    let recorded = tensor.recorded().filter(|_| detail != Detail::Least);
+    let data = recorded.map_or(String::new(), |data| format!(", data {data}"));
+    let fixed = if tensor.is_movable() { "" } else { ", only copied: its blocks are too long" };
+    let words = tensor.layout().stored_as().map_or(String::new(), |words| format!(" as {words}"));
+    format!("{}{words}{share}{data}{fixed}", rest.unwrap_or(name))
 }
 
 impl Answer for Info<'_> {
@@ -151,9 +164,10 @@ impl Answer for Info<'_> {
     }
 
     fn within(&self, width: usize) -> String {
-        let whole = self.to_string();
-        let fits = whole.lines().all(|line| line.chars().count() <= width);
-        if fits { whole } else { fitted(&self.table(true), width) }
+        let fits = |text: &String| text.lines().all(|line| line.chars().count() <= width);
+        let texts = [Detail::All, Detail::Once].map(|detail| self.table(detail));
+        let whole = texts.into_iter().find(fits);
+        whole.unwrap_or_else(|| fitted(&self.table(Detail::Least), width))
     }
 
     fn to_json(&self) -> Value {
@@ -176,5 +190,6 @@ fn tensor_json(tensor: &Tensor) -> Value {
         "bytes": tensor.bytes(),
         "padding_bytes": tensor.padding(),
         "data": tensor.recorded().map(|data| data.to_string()),
+        "movable": tensor.is_movable(),
     })
 }

@@ -14,6 +14,7 @@
 //! | the names a layout has in the catalogue | [`Recognition`] |
 //! | the layout between two buffers | [`Inferred`] |
 //! | who holds what of an array spread over threads | [`Distribution`] |
+//! | who holds what of an array in shards; what that means; the same in another notation | [`Shards`], [`ShardsLine`], [`ShardsExplanation`], [`ShardsTranslation`] |
 //! | the bytes of an array, moved | [`Moved`] |
 //! | the value of an expression, of one line of many | [`Value`](crate::eval::Value), [`Line`] |
 //! | named formats, notations, functions | [`Formats`], [`Example`], [`Notations`], [`Functions`] |
@@ -60,6 +61,7 @@ mod recognise;
 pub mod same;
 #[cfg(feature = "files")]
 mod same_data;
+mod shards;
 mod show;
 mod translate;
 #[cfg(feature = "files")]
@@ -96,6 +98,7 @@ pub use recognise::Recognition;
 pub use same::{Comparison, compare};
 #[cfg(feature = "files")]
 pub use same_data::SameData;
+pub use shards::{Shards, ShardsExplanation, ShardsLine, ShardsTranslation};
 pub use show::{Look, Shown, title};
 pub use translate::Translation;
 #[cfg(feature = "files")]

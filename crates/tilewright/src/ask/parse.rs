@@ -3,9 +3,9 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_notation::Named;
+use tilewright_notation::{Named, Words};
 
-use super::Answer;
+use super::{Answer, explain::words_json};
 
 /// A layout, read.
 ///
@@ -28,6 +28,8 @@ pub struct Parsed {
     pub dtype: Option<&'static str>,
     /// The width of a stored element in bits, where it is known.
     pub bits: Option<u32>,
+    /// How the storage is spelled for others, where that is another type.
+    pub stored_as: Option<Words>,
 }
 
 impl Parsed {
@@ -46,6 +48,7 @@ impl Parsed {
             capacity: named.layout().capacity(),
             dtype: named.dtype().map(|dtype| dtype.name()),
             bits: named.element_bits(),
+            stored_as: named.stored_as().cloned(),
         }
     }
 }
@@ -58,12 +61,16 @@ impl fmt::Display for Parsed {
 
 impl Answer for Parsed {
     fn to_json(&self) -> Value {
-        json!({
+        let mut json = json!({
             "spec": self.spec,
             "dims": self.dims,
             "capacity": self.capacity,
             "dtype": self.dtype,
             "bits": self.bits,
-        })
+        });
+        if let Some(words) = &self.stored_as {
+            json["stored_as"] = words_json(words);
+        }
+        json
     }
 }

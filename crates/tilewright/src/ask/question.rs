@@ -6,9 +6,10 @@ use tilewright_notation::{Named, Notation, notation};
 use super::Moved;
 use super::{
     Answer, Contents, Distribution, Example, Explanation, Fields, Formats, Functions, Inferred,
-    Known, Notations, Offset, Parsed, Recognition, Translation, compare,
+    Known, Notations, Offset, Parsed, Recognition, Shards, ShardsExplanation, ShardsTranslation,
+    Translation, compare,
 };
-use crate::{Error, eval::evaluate, input::Array};
+use crate::{Error, InShards, eval::evaluate, input::Array, sharded::is_sharded};
 
 /// What can be asked of layouts, without files.
 ///
@@ -56,6 +57,17 @@ pub enum Question {
         spec: String,
         /// The array.
         array: Array,
+    },
+    /// Who holds what of an array in shards.
+    Shards(InShards),
+    /// What a sharding means.
+    ExplainShards(InShards),
+    /// A sharding in another notation.
+    TranslateShards {
+        /// The array in shards.
+        of: InShards,
+        /// The notation: one of shardings, or one of layouts.
+        to: String,
     },
     /// The layout between two buffers of bytes.
     Infer {
@@ -107,7 +119,15 @@ impl Question {
     pub fn from_json(question: &serde_json::Value) -> Result<Option<Question>, Error> {
         let fields = Fields(question);
         let spec = || fields.layout("spec");
+        let in_shards =
+            || InShards::parse(fields.text("spec")?).map_err(|error| error.in_field("spec"));
+        let cut = fields.text("spec").is_ok_and(is_sharded);
         Ok(Some(match fields.text("ask")? {
+            "shards" => Question::Shards(in_shards()?),
+            "explain" if cut => Question::ExplainShards(in_shards()?),
+            "translate" if cut => {
+                Question::TranslateShards { of: in_shards()?, to: fields.text("to")?.into() }
+            }
             "parse" => Question::Parse(spec()?),
             "explain" => Question::Explain(spec()?),
             "recognise" => Question::Recognise(spec()?),
@@ -163,6 +183,9 @@ impl Question {
             Question::Contents { of, offset } => Box::new(Contents::of(of, *offset)?),
             Question::Same(a, b) => Box::new(compare(a, b)?),
             Question::Distribution { spec, array } => Box::new(Distribution::of(spec, array)?),
+            Question::Shards(of) => Box::new(Shards::of(of)),
+            Question::ExplainShards(of) => Box::new(ShardsExplanation::of(of)),
+            Question::TranslateShards { of, to } => Box::new(ShardsTranslation::of(of, to)?),
             Question::Infer { original, dims, packed } => {
                 let known = Known { bytes: original, dims, width: 1, dtype: None, bits: None };
                 Box::new(Inferred::of(&known, packed))

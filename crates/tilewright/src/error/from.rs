@@ -52,6 +52,14 @@ impl From<notation::Error> for Error {
     }
 }
 
+impl From<tilewright_sharded::Error> for Error {
+    fn from(error: tilewright_sharded::Error) -> Error {
+        let mut own = of(error.kind(), error.to_string());
+        own.0.span = error.span();
+        own.with_source(error)
+    }
+}
+
 #[cfg(feature = "relayout")]
 impl From<relayout::Error> for Error {
     fn from(error: relayout::Error) -> Error {

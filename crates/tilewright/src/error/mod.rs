@@ -155,6 +155,12 @@ impl Error {
         self
     }
 
+    /// The same error, about these bytes of a text.
+    pub(crate) fn spanning(mut self, span: (usize, usize)) -> Error {
+        self.0.span = Some(span);
+        self
+    }
+
     /// The same error without a place: there is no text.
     pub(crate) fn without_span(mut self) -> Error {
         (self.0.span, self.0.rendered) = (None, None);

@@ -1,9 +1,10 @@
 //! Which layout maps one buffer to another: the way to identify a format nobody documents.
 //!
 //! Looked for are dense layouts whose storage is a box of digits, padded or not: what a
-//! [`Pattern`](tilewright_core::Pattern) says. Nothing is assumed of the values, but the more of them
+//! [`Pattern`](tilewright_core::Pattern) says, and the same with the elements of each word in the other order. Nothing is assumed of the values, but the more of them
 //! differ, the sooner there is one answer: numbered elements decide everything.
 
+mod backwards;
 mod digits;
 mod keys;
 mod search;
@@ -110,7 +111,31 @@ pub fn infer(original: &[u8], dims: &[u64], packed: &[u8], width: usize) -> Infe
         let rows = TensorLayout::row_major(dims).ok().filter(|_| cells.len() == elements.len());
         return Inference::Ambiguous { layouts: rows.into_iter().collect(), why: why.into() };
     }
-    answer(Search::new(&elements, dims, &cells), packed, width)
+    match answer(Search::new(&elements, dims, &cells), packed, width) {
+        Inference::None { why } => in_words(&elements, dims, &cells, packed, width)
+            .map_or(Inference::None { why }, Inference::Found),
+        found => found,
+    }
+}
+
+/// The one layout of a storage whose words have their elements in the other order.
+fn in_words(
+    elements: &[u64],
+    dims: &[u64],
+    cells: &[u64],
+    packed: &[u8],
+    width: usize,
+) -> Option<Found> {
+    backwards::WORDS.iter().find_map(|&word| {
+        let cells = backwards::turned_cells(cells, word)?;
+        let Inference::Found(found) = answer(Search::new(elements, dims, &cells), packed, width)
+        else {
+            return None;
+        };
+        let layout = backwards::turned(&found.layout, word)?;
+        let padding = padding(&layout, packed, width);
+        Some(Found { layout, padding, ..found })
+    })
 }
 
 /// Searches, and says what came of it.

@@ -31,7 +31,7 @@ use std::{
 
 use super::{
     format::{Container, Fact, Format, Member, Opened, Opening},
-    notes::Role,
+    notes::{self, Role},
     target::Target,
 };
 use crate::{Error, Job, names};
@@ -83,8 +83,10 @@ impl Gguf {
     }
 
     /// The pairs that a result keeps: all but notes of tensors.
-    fn kept<'a>(&'a self, opened: &'a Opened) -> impl Iterator<Item = &'a Pair> {
-        self.pairs(opened).filter(|(_, role)| *role == Role::Other).map(|(pair, _)| pair)
+    fn kept<'a>(&'a self, opened: &'a Opened, jobs: &'a [Job]) -> impl Iterator<Item = &'a Pair> {
+        let moved = notes::moved(opened, jobs);
+        let stays = move |pair: &Pair, role: Role| role.stays(self.header.key(pair), &moved);
+        self.pairs(opened).filter(move |(pair, role)| stays(pair, *role)).map(|(pair, _)| pair)
     }
 }
 
@@ -108,7 +110,7 @@ impl Container for Gguf {
                 about: format!("metadata {key:?}"),
                 exact: [&value.kind.to_le_bytes()[..], value.bytes].concat(),
                 said: format!("{:?}", names::clipped(&value.text())),
-                may_go: role == Role::Stray,
+                goes_with: role.goes_with(key),
             }
         };
         self.pairs(opened).filter(|(_, role)| *role != Role::Note).map(fact).collect()

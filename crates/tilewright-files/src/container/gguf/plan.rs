@@ -29,7 +29,7 @@ pub(super) fn target(
     let noted = jobs.iter().enumerate().filter(|(_, job)| !is_plain(job, input));
     let of = |(number, job)| notes::of_job(job).into_iter().map(move |pair| (number, pair));
     let noted: Vec<(usize, (String, String))> = noted.flat_map(of).collect();
-    let kept: Vec<_> = gguf.kept(input).collect();
+    let kept: Vec<_> = gguf.kept(input, jobs).collect();
     let header = &gguf.header;
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&header.version.to_le_bytes());

@@ -100,7 +100,9 @@ fn noted(source: &Source, header: &Header, note: &Texts) -> Result<Option<Noted>
 fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Held, Error> {
     let path = source.path();
     let wrong = |said: String| Error::usage(format!("{}: {said}", path.display()));
-    let Some(dtype) = reading.dtype.or(header.descr.dtype) else {
+    let own = header.descr.dtype;
+    let words = own.filter(|own| are_words(reading, *own, &header.shape));
+    let Some(dtype) = words.or(reading.dtype).or(own) else {
         let Descr { text, bytes, .. } = &header.descr;
         let said = format!("dtype {text:?} is raw bytes, {bytes} to an element of any type");
         return Err(wrong(said).with(&[Remedy::Dtype]));
@@ -108,6 +110,13 @@ fn by_header(source: &Source, header: &Header, reading: &Reading) -> Result<Held
     let plain =
         plain(header, dtype).map_err(|error| Error::unsupported(path, error))?.map_err(wrong)?;
     plain.ordered(header.descr.order).map_err(wrong)
+}
+
+/// Whether the elements of a header are words that hold those of the layout that a caller says.
+fn are_words(reading: &Reading, own: Dtype, shape: &[u64]) -> bool {
+    let dims = reading.dims.as_deref();
+    let spec = reading.from.as_ref();
+    spec.is_some_and(|spec| !matches!(spec.in_words((own, shape), dims, reading.dtype), Ok(None)))
 }
 
 /// The array of a header, of elements of `dtype`; the inner error says why these have another width.

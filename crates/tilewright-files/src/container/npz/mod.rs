@@ -77,7 +77,8 @@ impl Container for Npz {
     }
 
     fn plan(&self, input: &Opened, path: &Path, jobs: &[Job]) -> Result<Vec<Target>, Error> {
-        let kept = self.texts(input).filter(|(.., role)| *role == Role::Other);
+        let moved = notes::moved(input, jobs);
+        let kept = self.texts(input).filter(|(key, _, role)| role.stays(key, &moved));
         let kept = kept.map(|(key, text, _)| (key.clone(), text.clone())).collect();
         Ok(vec![plan::target(input, kept, path, jobs)?])
     }
@@ -91,7 +92,7 @@ impl Container for Npz {
             about: format!("{NOTES} {key:?}"),
             exact: value.as_bytes().to_vec(),
             said: format!("{:?}", names::clipped(value)),
-            may_go: role == Role::Stray,
+            goes_with: role.goes_with(key),
         };
         self.texts(opened).filter(|(.., role)| *role != Role::Note).map(fact).collect()
     }

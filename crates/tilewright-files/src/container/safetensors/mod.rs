@@ -104,7 +104,7 @@ pub(super) fn facts(
         about: format!("metadata {:?}", place(key)),
         exact: value.as_bytes().to_vec(),
         said: format!("{value:?}"),
-        may_go: role == Role::Stray,
+        goes_with: role.goes_with(key),
     })
 }
 

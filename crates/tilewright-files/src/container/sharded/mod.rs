@@ -69,14 +69,14 @@ impl Container for Sharded {
             about: "the index beside its weight map".into(),
             exact: rest.clone().into_bytes(),
             said: names::clipped(&rest).into_owned(),
-            may_go: false,
+            goes_with: None,
         };
         // A mark in the name of a file is new each time, and means nothing.
         let place = |(tensor, file): &(String, String)| Fact {
             about: format!("the file that the index says for {tensor:?}"),
             exact: mark::usual(file).as_bytes().to_vec(),
             said: format!("{:?}", mark::usual(file)),
-            may_go: false,
+            goes_with: None,
         };
         let own = (0..).zip(&self.metadata);
         let own = own.flat_map(|(number, metadata)| safetensors::facts(opened, number, metadata));

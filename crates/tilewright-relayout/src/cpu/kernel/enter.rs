@@ -37,9 +37,9 @@ pub(super) unsafe fn enter<W: Work>(isa: Isa, register: usize, work: W) -> bool 
 }
 
 /// # Safety
-/// As for [`Work::with`]; the machine has AVX-512 with BW, VL and VBMI.
+/// As for [`Work::with`]; the machine has AVX-512 with BW, VL, VBMI and IFMA.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512ifma")]
 unsafe fn avx512<W: Work>(work: W) {
     // SAFETY: `# Safety` of `avx512`: what `Work::with` asks for holds, and the machine has the instructions
     // of `Zmm`.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 /// An instruction set with kernels of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Isa {
-    /// Registers of 64 bytes: AVX-512 with BW, VL and VBMI.
+    /// Registers of 64 bytes: AVX-512 with BW, VL, VBMI and IFMA.
     #[cfg(target_arch = "x86_64")]
     Avx512,
     /// Registers of 32 bytes: AVX2.
@@ -70,6 +70,7 @@ impl Isa {
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512vl")
                     && is_x86_feature_detected!("avx512vbmi")
+                    && is_x86_feature_detected!("avx512ifma")
             }
             #[cfg(target_arch = "x86_64")]
             Isa::Avx2 => is_x86_feature_detected!("avx2"),

@@ -1,4 +1,4 @@
-//! Weighted sums of rows of 16 numbers.
+//! Weighted sums of rows of numbers, 16 of them at a time.
 //!
 //! Law: sum `i` is the sum of weight · number `i` over the rows, exactly. The loops are plain ones over arrays of 16,
 //! which the compiler turns into the registers of each instruction set.
@@ -13,6 +13,16 @@ use crate::numbers::{HALF, LANES, Numbers, Row};
 /// Each half of a weight has 31 bits, a number 16: the sum of 2¹⁶ products is below 2⁶³.
 const MOST: usize = 1 << 16;
 
+/// The groups of numbers beside each other that are summed together.
+const GROUPS: usize = 8;
+
+/// The sums of a group over a row that are added before the next group has its turn: what they read stays in the
+/// fastest cache until then.
+const BLOCK: usize = 256;
+
+/// What half a weight is at most.
+const FACTOR: u32 = (1 << HALF) - 1;
+
 /// The sums of both halves of the weights.
 type Halves = [[u64; LANES]; 2];
 
@@ -22,34 +32,39 @@ pub(crate) fn sums(
     bytes: &[u8],
     from: u64,
     rows: &[Row],
-) -> [u128; LANES] {
+    out: &mut [[u128; LANES]],
+) {
     let isa = Isa::chosen();
-    let mut sums = [0; LANES];
-    for rows in rows.chunks(MOST) {
-        let mut halves = [[0; LANES]; 2];
-        let task = Task { mask, bytes, from, rows, out: &mut halves };
-        match numbers {
-            Numbers::Bits1 => run(isa, Bits::<1>, task),
-            Numbers::Bits2 => run(isa, Bits::<2>, task),
-            Numbers::Bits4 => run(isa, Bits::<4>, task),
-            Numbers::Bytes => run(isa, Bytes, task),
-            Numbers::Little => run(isa, Pairs::<false>, task),
-            Numbers::Big => run(isa, Pairs::<true>, task),
-        }
-        for (sum, (low, high)) in sums.iter_mut().zip(halves[0].into_iter().zip(halves[1])) {
-            *sum += u128::from(low) + (u128::from(high) << HALF);
+    for (i, out) in out.chunks_mut(GROUPS).enumerate() {
+        let from = from.saturating_add((i * GROUPS * LANES) as u64);
+        for rows in rows.chunks(MOST) {
+            let mut found = [[[0; LANES]; 2]; GROUPS];
+            let found = &mut found[..out.len()];
+            let task = Task { mask, bytes, from, rows, out: found };
+            match numbers {
+                Numbers::Bits1 => run(isa, Bits::<1>, task),
+                Numbers::Bits2 => run(isa, Bits::<2>, task),
+                Numbers::Bits4 => run(isa, Bits::<4>, task),
+                Numbers::Bytes => run(isa, Bytes, task),
+                Numbers::Little => run(isa, Pairs::<false>, task),
+                Numbers::Big => run(isa, Pairs::<true>, task),
+            }
+            for (sums, [low, high]) in out.iter_mut().zip(found) {
+                for (sum, (low, high)) in sums.iter_mut().zip(low.iter().zip(high)) {
+                    *sum += u128::from(*low) + (u128::from(*high) << HALF);
+                }
+            }
         }
     }
-    sums
 }
 
-/// What is summed, and where the sums go.
+/// What is summed, and where the sums go: those of each group of [`LANES`] numbers behind the last.
 struct Task<'a> {
     mask: u16,
     bytes: &'a [u8],
     from: u64,
     rows: &'a [Row],
-    out: &'a mut Halves,
+    out: &'a mut [Halves],
 }
 
 fn run<R: Read>(isa: Isa, read: R, task: Task<'_>) {
@@ -122,27 +137,69 @@ impl<R: Read> Work for Sum<'_, R> {
     #[inline(always)]
     unsafe fn with<V: Vector>(self) {
         let Sum(read, Task { mask, bytes, from, rows, out }) = self;
-        let (mut low, mut high) = ([0u64; LANES], [0u64; LANES]);
-        for row in rows {
-            let at = from.saturating_add(row.at);
-            let near = usize::try_from(at).unwrap_or(usize::MAX);
-            let numbers = match read.read(bytes, near) {
-                Some(numbers) => numbers,
-                None => short(read, bytes, at),
-            };
-            for i in 0..LANES {
-                let number = u64::from(numbers[i] & mask);
-                low[i] += number * u64::from(row.low);
-                high[i] += number * u64::from(row.high);
+        for rows in rows.chunks(BLOCK / out.len().clamp(1, GROUPS)) {
+            for (i, out) in out.iter_mut().enumerate() {
+                let from = from.saturating_add((i * LANES) as u64);
+                let mut rest = rows;
+                while let [row, after @ ..] = rest {
+                    let done = whole(read, mask, bytes, from, rest, out);
+                    rest = rest.get(done..).unwrap_or_default();
+                    if done == 0 {
+                        last(read, mask, bytes, from.saturating_add(row.at), row, out);
+                        rest = after;
+                    }
+                }
             }
         }
-        *out = [low, high];
     }
 }
 
-/// Numbers of which some lie behind the end, or near it, those behind as 0.
+/// Adds rows up to the first that reaches to the end of the bytes; gives how many.
+#[inline(always)]
+fn whole<R: Read>(
+    read: R,
+    mask: u16,
+    bytes: &[u8],
+    from: u64,
+    rows: &[Row],
+    out: &mut Halves,
+) -> usize {
+    // What is local stays in registers.
+    let ([mut low, mut high], mut done) = (*out, 0);
+    for row in rows {
+        let at = usize::try_from(from.saturating_add(row.at)).unwrap_or(usize::MAX);
+        let Some(numbers) = read.read(bytes, at) else { break };
+        low = added(low, numbers, mask, row.low);
+        high = added(high, numbers, mask, row.high);
+        done += 1;
+    }
+    *out = [low, high];
+    done
+}
+
+/// Sums with the products of numbers and half a weight added. That both are narrow is said here, for some machines
+/// multiply such and add in one instruction; and that these are 16 sums beside each other, for the compiler is to see
+/// no others.
+#[inline(always)]
+fn added(mut sums: [u64; LANES], numbers: [u16; LANES], mask: u16, half: u32) -> [u64; LANES] {
+    let half = u64::from(half & FACTOR);
+    for i in 0..LANES {
+        sums[i] += u64::from(numbers[i] & mask) * half;
+    }
+    sums
+}
+
+/// Adds a row that reaches to the end of the bytes or beyond.
 #[cold]
 #[inline(never)]
+fn last<R: Read>(read: R, mask: u16, bytes: &[u8], at: u64, row: &Row, out: &mut Halves) {
+    let numbers = short(read, bytes, at);
+    let [low, high] = out;
+    *low = added(*low, numbers, mask, row.low);
+    *high = added(*high, numbers, mask, row.high);
+}
+
+/// Numbers of which some lie behind the end, or near it, those behind as 0.
 fn short<R: Read>(read: R, bytes: &[u8], at: u64) -> [u16; LANES] {
     let bit = u128::from(at) * R::BITS as u128;
     let first = usize::try_from(bit / 8).ok();

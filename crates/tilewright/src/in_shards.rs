@@ -1,0 +1,98 @@
+//! An array in shards with the layout of each shard: `ARRAY @ SHARDING / SPEC`, put together.
+//!
+//! [`sharded`](crate::sharded) knows who holds what and reads no layout; [`notation`](crate::notation) reads layouts of
+//! whole arrays. Here the layout behind ` / ` is resolved for what each device holds.
+
+use tilewright_notation::{Named, Spec};
+use tilewright_sharded::{Shard, Sharded, Text};
+
+use crate::Error;
+
+/// An array in shards, and how each shard lies in the memory of its device.
+///
+/// ```
+/// use tilewright::InShards;
+/// let array = InShards::parse("f16[100,64] @ mesh(tp=2) row / zN")?;
+/// let shard = array.sharded.shard(1)?;
+/// let zn = array.layout(&shard)?.unwrap();
+/// assert_eq!(zn.to_spec(), "f16[100,32] zN");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InShards {
+    /// Who holds what.
+    pub sharded: Sharded,
+    /// The layout of each shard; row-major where the text says none.
+    pub shard: Option<Spec>,
+}
+
+impl InShards {
+    /// Reads the text of an array in shards.
+    ///
+    /// # Errors
+    /// What [`Text::parse`] and [`Spec::parse`] refuse, and a layout that does not fit what some device holds, each at
+    /// its bytes of the text.
+    ///
+    /// ```
+    /// use tilewright::InShards;
+    /// let error = InShards::parse("f16[64] @ mesh(2) [Shard(0)] / zN").unwrap_err();
+    /// assert_eq!(error.span(), Some((31, 33)));
+    /// assert!(error.message().starts_with("device 0 holds [32]"));
+    /// ```
+    pub fn parse(text: &str) -> Result<InShards, Error> {
+        let read = Text::parse(text).map_err(|error| Error::from(error).in_text(text))?;
+        let Some((from, to)) = read.shard else {
+            return Ok(InShards { sharded: read.sharded, shard: None });
+        };
+        let spec = Spec::parse(text.get(from..to).unwrap_or(""))
+            .map_err(|error| Error::from(error).shifted(from).in_text(text))?;
+        let array = InShards { sharded: read.sharded, shard: Some(spec) };
+        array.check().map_err(|error| error.spanning((from, to)).in_text(text))?;
+        Ok(array)
+    }
+
+    /// The layout of a shard: that of its own extents. `None` where the device holds nothing, or the text says none.
+    ///
+    /// # Errors
+    /// As [`Spec::resolve`].
+    ///
+    /// ```
+    /// use tilewright::InShards;
+    /// let array = InShards::parse("f16[3,16] @ mesh(4) [Shard(0)] / row-major")?;
+    /// let text = |position| -> Result<_, tilewright::Error> {
+    ///     Ok(array.layout(&array.sharded.shard(position)?)?.map(|named| named.to_spec()))
+    /// };
+    /// assert_eq!((text(2)?, text(3)?), (Some("f16[1,16] row-major".into()), None));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn layout(&self, shard: &Shard) -> Result<Option<Named>, Error> {
+        match &self.shard {
+            Some(spec) if !shard.is_empty() => {
+                Ok(Some(spec.resolve(Some(&shard.extents()), self.sharded.dtype())?))
+            }
+            Some(_) | None => Ok(None),
+        }
+    }
+
+    /// The whole text with this sharding.
+    pub(crate) fn text(&self, sharding: &str) -> String {
+        let shard = self.shard.as_ref().map_or(String::new(), |spec| format!(" / {spec}"));
+        format!("{} @ {sharding}{shard}", self.sharded.array())
+    }
+
+    /// Whether the layout is one of what every device holds.
+    fn check(&self) -> Result<(), Error> {
+        let mut known: Vec<Vec<u64>> = Vec::new();
+        for shard in self.sharded.shards() {
+            let extents = shard.extents();
+            if !known.contains(&extents) {
+                let device =
+                    shard.device().map_or("every device".into(), |at| format!("device {at}"));
+                let said = format!("{device} holds {extents:?}: ");
+                self.layout(&shard).map_err(|error| error.prefixed(&said))?;
+                known.push(extents);
+            }
+        }
+        Ok(())
+    }
+}
