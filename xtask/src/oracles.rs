@@ -2,6 +2,7 @@
 //! behaviour. What does not install is skipped, with the reason; what runs must pass.
 
 mod handed_out;
+mod read_back;
 
 use std::path::{Path, PathBuf};
 
@@ -31,12 +32,13 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 23] = [
+    let oracles: [(&str, Oracle<'_>); 24] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
-        ("GGUF files", &gguf),
-        ("npz files", &npz),
+        ("GGUF files", &read_back::gguf),
+        ("npz files", &read_back::npz),
+        ("sharded checkpoints", &read_back::sharded),
         ("readers", &readers),
         ("oneDNN", &onednn),
         ("NEON, emulated", &neon),
@@ -177,34 +179,6 @@ fn has(root: &Path, python: &Path, package: &str) -> bool {
     let import = format!("import {package}");
     works(&mut command(root, &[&*python.to_string_lossy(), "-c", &import]))
         || sh(python::pip(root, python).arg(package)).is_ok()
-}
-
-/// GGUF files converted there and back, each step read by the reference library.
-fn gguf(root: &Path) -> Verdict {
-    read_back(root, "tests/oracle/gguf_files.py", "gguf")
-}
-
-/// The same of NumPy's archives.
-fn npz(root: &Path) -> Verdict {
-    read_back(root, "tests/oracle/npz_files.py", "numpy")
-}
-
-/// A script that gives the program files to convert, and reads the results by a package.
-fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
-    let python = match pinned(root) {
-        Ok(python) => python,
-        Err(why) => return Verdict::Skipped(why),
-    };
-    if !has(root, &python, package) {
-        return Verdict::Skipped(format!("{package} does not install here"));
-    }
-    let checked = sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))
-        .and_then(|()| target(root))
-        .and_then(|target| {
-            let program = target.join("debug/tilewright").to_string_lossy().into_owned();
-            sh(&mut command(root, &[&*python.to_string_lossy(), script, "check", &program]))
-        });
-    verdict(checked)
 }
 
 /// Where oneDNN puts the elements of an array, for every tag it has.

@@ -13,6 +13,7 @@ mod convert;
 mod fingerprint;
 mod help;
 mod infer;
+mod reshard;
 mod shards;
 mod show;
 
@@ -21,6 +22,7 @@ pub(crate) use convert::{Convert, Job, Verify};
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
 pub(crate) use infer::Infer;
+pub(crate) use reshard::{Asked, Reshard, Run, Step};
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
 
@@ -139,6 +141,9 @@ Examples:
   tilewright same-data trainer/ engine/ --json"
     )]
     SameData(SameData),
+    /// Rewrite a checkpoint in other shards
+    #[command(after_help = reshard::HELP)]
+    Reshard(Reshard),
     /// List the tensors of a file with their layouts
     #[command(after_help = "\
 Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json or
@@ -243,25 +248,7 @@ Examples:
   tilewright infer --original weights.npy --packed weights.bin --json")]
     Infer(Infer),
     /// Measure relayout on this machine, next to memcpy
-    #[command(after_help = "\
-Every case moves one array, checks the checksum of what came out, and takes
-turns with a memcpy that moves the same number of bytes, padding included, in
-the same buffers with the same threads. All cases take minutes and two buffers
-of 340 MB; --quick a part of them and seconds.
-
---size tiny says what a call costs: nanoseconds over memcpy up to 4096 bytes,
-the ratio beyond. --offset puts the buffers past a cache line, as malloc and
-NumPy do by 16 bytes; --paired says what that costs.
-
---random draws cases as people have them; seed and number say it all, on every
-machine. --seed 7:12 goes on at case 12 of seed 7: --random 1 --seed 7:12
-measures that case again. --from row-major --to zN --dims 4096,4096
---dtype bf16 measures any case.
-
-Examples:
-  tilewright bench --quick
-  tilewright bench transpose-f32 --size memory --offset 16 --paired
-  tilewright bench --random 20 --seed 7 --threads 1")]
+    #[command(after_help = bench::HELP)]
     Bench(Bench),
     /// Print a completion script for a shell
     #[command(after_help = "\

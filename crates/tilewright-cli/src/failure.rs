@@ -62,8 +62,17 @@ impl Failure {
 
     /// A run that a signal ended; nothing of it is left.
     pub(crate) fn interrupted(signal: usize) -> Failure {
+        Failure::signalled(signal, "nothing was written")
+    }
+
+    /// A run that a signal ended, and that goes on where it was.
+    pub(crate) fn paused(signal: usize) -> Failure {
+        Failure::signalled(signal, "the same command does the rest")
+    }
+
+    fn signalled(signal: usize, left: &str) -> Failure {
         let code = SIGNALLED.saturating_add(u8::try_from(signal).unwrap_or(0));
-        Failure::new(code, "cancelled", format!("ended by signal {signal}; nothing was written"))
+        Failure::new(code, "cancelled", format!("ended by signal {signal}; {left}"))
     }
 
     /// An error of the library, what to do about it spelled as options, about the argument at fault.
@@ -159,6 +168,17 @@ impl From<tilewright::files::Error> for Failure {
 impl From<tilewright::module::Error> for Failure {
     fn from(error: tilewright::module::Error) -> Failure {
         Failure::of(error)
+    }
+}
+
+impl From<tilewright::reshard::Error> for Failure {
+    fn from(error: tilewright::reshard::Error) -> Failure {
+        let code = match error.kind() {
+            "incomplete" => ExitCode::NO.0,
+            _ if error.is_usage() => USAGE,
+            _ => IO,
+        };
+        Failure::new(code, error.kind(), error.to_string())
     }
 }
 

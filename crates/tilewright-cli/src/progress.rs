@@ -10,7 +10,10 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::{consts, flag};
-use tilewright::files::{self, Watch};
+use tilewright::{
+    files::{self, Watch},
+    reshard,
+};
 
 use crate::failure::Failure;
 
@@ -42,6 +45,15 @@ impl Bar {
         self.bar.finish_and_clear();
         result.map_err(|error| match self.signal.load(Ordering::Relaxed) {
             signal if error.is_cancelled() => Failure::interrupted(signal),
+            _ => error.into(),
+        })
+    }
+
+    /// The same of a run that keeps what is done.
+    pub(crate) fn kept<T>(&self, result: Result<T, reshard::Error>) -> Result<T, Failure> {
+        self.bar.finish_and_clear();
+        result.map_err(|error| match self.signal.load(Ordering::Relaxed) {
+            signal if error.kind() == "cancelled" => Failure::paused(signal),
             _ => error.into(),
         })
     }

@@ -2,11 +2,12 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "convert",
     "verify",
     "fingerprint",
     "same-data",
+    "reshard",
     "info",
     "show",
     "explain",

@@ -41,6 +41,7 @@
 //! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
+//! | [`reshard`] | checkpoints in shards, rewritten in others | `files` |
 //! | [`fingerprint`] | fingerprints of data that no layout changes | `files` |
 //! | [`draw`] | pictures: SVG, HTML, TikZ, terminals | `draw` |
 //! | [`xla`], [`module`] | XLA's shapes and sizes; HLO modules in files | `xla` |
@@ -78,6 +79,8 @@ pub use tilewright_fixed as fixed;
 pub use tilewright_notation as notation;
 #[cfg(feature = "relayout")]
 pub use tilewright_relayout as relayout;
+#[cfg(feature = "files")]
+pub use tilewright_reshard as reshard;
 pub use tilewright_sharded as sharded;
 #[cfg(feature = "xla")]
 pub use tilewright_xla as xla;

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "tilewright-core",
     "tilewright-fixed",
     "tilewright-xla",
@@ -21,6 +21,7 @@ const CRATES: [&str; 11] = [
     "tilewright-files",
     "tilewright-draw",
     "tilewright-sharded",
+    "tilewright-reshard",
     "tilewright",
     "tilewright-bench",
     "tilewright-web",

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 15] = [
+const MAY: [(&str, &[&str]); 16] = [
     ("tilewright-core", &[]),
     ("tilewright-fixed", &["tilewright-core"]),
     ("tilewright-xla", &["tilewright-core"]),
@@ -24,6 +24,16 @@ const MAY: [(&str, &[&str]); 15] = [
         ],
     ),
     (
+        "tilewright-reshard",
+        &[
+            "tilewright-core",
+            "tilewright-notation",
+            "tilewright-relayout",
+            "tilewright-sharded",
+            "tilewright-files",
+        ],
+    ),
+    (
         "tilewright",
         &[
             "tilewright-core",
@@ -35,6 +45,7 @@ const MAY: [(&str, &[&str]); 15] = [
             "tilewright-files",
             "tilewright-draw",
             "tilewright-sharded",
+            "tilewright-reshard",
         ],
     ),
     ("tilewright-bench", &["tilewright"]),

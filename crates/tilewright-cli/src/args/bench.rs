@@ -7,6 +7,27 @@ use super::Array;
 /// What `--max-bytes` is unless said.
 pub(crate) const MAX_BYTES: &str = "512M";
 
+/// What the help says behind the options.
+pub(super) const HELP: &str = "\
+Every case moves one array, checks the checksum of what came out, and takes
+turns with a memcpy that moves the same number of bytes, padding included, in
+the same buffers with the same threads. All cases take minutes and two buffers
+of 340 MB; --quick a part of them and seconds.
+
+--size tiny says what a call costs: nanoseconds over memcpy up to 4096 bytes,
+the ratio beyond. --offset puts the buffers past a cache line, as malloc and
+NumPy do by 16 bytes; --paired says what that costs.
+
+--random draws cases as people have them; seed and number say it all, on every
+machine. --seed 7:12 goes on at case 12 of seed 7: --random 1 --seed 7:12
+measures that case again. --from row-major --to zN --dims 4096,4096
+--dtype bf16 measures any case.
+
+Examples:
+  tilewright bench --quick
+  tilewright bench transpose-f32 --size memory --offset 16 --paired
+  tilewright bench --random 20 --seed 7 --threads 1";
+
 #[derive(Args, Debug)]
 pub(crate) struct Bench {
     /// Only the cases that have one of these in their name

@@ -10,6 +10,7 @@ mod infer;
 mod info;
 mod lines;
 mod question;
+mod reshard;
 mod shards;
 mod show;
 mod verify;
@@ -31,6 +32,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Verify(args) => verify::run(args, cli.quiet, out),
         Command::Fingerprint(args) => fingerprint::run(args, cli.quiet, out),
         Command::SameData(args) => fingerprint::same(args, cli.quiet, out),
+        Command::Reshard(args) => reshard::run(args, cli.quiet, out),
         Command::Info(args) => info::run(args, out),
         Command::Show(args) => show::run(args, out),
         Command::Explain(args) => match shards::explain(args, out) {

@@ -1,0 +1,118 @@
+//! The options of `reshard`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::path;
+
+/// What the help says behind the options.
+pub(super) const HELP: &str = "\
+IN is any file or folder of whole tensors; a folder of torch's distributed
+checkpoint in safetensors; or, with --from-mesh, a folder with a file for each
+position of a mesh, in the order of the numbers in their names. A hole or an
+overlap between shards is refused. OUT is a new folder: with --mesh a file for
+each position, or the boxes that torch loads (--as dcp); else whole tensors.
+
+SHARDING is [Shard(0), Replicate()], P(\"dp\", \"tp\"), column, row, gate_up,
+qkv(h=32,g=8,d=128) … The extents of a whole tensor that its shards do not say
+stand before it: '*.qkv.weight=[6144,4096] @ qkv(h=32,g=8,d=128)'.
+
+What is done is kept in OUT.partial-ID: after an interruption the same command
+does the rest. OUT appears when all of it is on the disk. With several processes
+write a plan, `run` it under torchrun, mpirun or srun, or with --rank and
+--world, and `finish` it once.
+
+Examples:
+  tilewright reshard llama/ tp8/ --mesh tp=8 --rule '*_proj.weight=[Shard(0)]'
+  tilewright reshard tp8/ whole/ --from-mesh tp=8 --from-rule '*_proj.weight=[Shard(0)]'
+  tilewright reshard dcp/ npu/ --mesh tp=4 --rule '*.weight=P(\"tp\")' --to zN
+  tilewright reshard plan dcp/ whole/ --max-shard-size 5G -o plan.json
+  srun -n 64 tilewright reshard run plan.json; tilewright reshard finish plan.json";
+
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Reshard {
+    #[command(subcommand)]
+    pub(crate) step: Option<Step>,
+    #[command(flatten)]
+    pub(crate) asked: Option<Asked>,
+    /// Print what would be written, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// A step of a run in several processes.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Step {
+    /// Write what is asked to a plan, which any process runs its share of
+    Plan(Plan),
+    /// Run the share of one process; again, what is missing of it
+    Run(Run),
+    /// Make the result visible, or say what is missing
+    Finish(Finish),
+}
+
+/// What is read, and what it becomes.
+#[derive(Args, Debug)]
+pub(crate) struct Asked {
+    /// A file of tensors, an index, or the folder of a checkpoint
+    #[arg(value_name = "IN", value_parser = path())]
+    pub(crate) input: PathBuf,
+    /// A new folder
+    #[arg(value_name = "OUT", value_parser = path())]
+    pub(crate) output: PathBuf,
+    /// The mesh of the input, a file *.safetensors for each position
+    #[arg(long, value_name = "AXES", help_heading = "The input")]
+    pub(crate) from_mesh: Option<String>,
+    /// How the input's tensors of a matching name are cut; the first rule that matches wins
+    #[arg(long, value_name = "GLOB=SHARDING", requires = "from_mesh", help_heading = "The input")]
+    pub(crate) from_rule: Vec<String>,
+    /// The mesh of the result, such as dp=2,tp=4
+    #[arg(long, value_name = "AXES", help_heading = "The result")]
+    pub(crate) mesh: Option<String>,
+    /// How tensors of a matching name are cut; the first rule that matches wins, others are whole
+    #[arg(long, value_name = "GLOB=SHARDING", requires = "mesh", help_heading = "The result")]
+    pub(crate) rule: Vec<String>,
+    /// The layout of each shard of as many dims as it takes; others are row-major
+    #[arg(long, value_name = "SPEC", help_heading = "The result")]
+    pub(crate) to: Option<String>,
+    /// The files: hf, whole tensors; dcp, for torch's distributed checkpoint; ranks, one a position
+    #[arg(long = "as", value_name = "FORM", value_parser = ["hf", "dcp", "ranks"], help_heading = "The result")]
+    pub(crate) form: Option<String>,
+    /// The most bytes of tensors in a file of hf, such as 5G
+    #[arg(long, value_name = "SIZE", help_heading = "The result")]
+    pub(crate) max_shard_size: Option<String>,
+    /// The most memory for buffers; 256M without it
+    #[arg(long, value_name = "SIZE", help_heading = "The run")]
+    pub(crate) memory: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    pub(crate) asked: Asked,
+    /// Where the plan goes
+    #[arg(short = 'o', long = "output", value_name = "PLAN", value_parser = path())]
+    pub(crate) plan: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Run {
+    /// The plan
+    #[arg(value_name = "PLAN", value_parser = path())]
+    pub(crate) plan: PathBuf,
+    /// Which process this is, from 0; without it as torchrun, mpirun or srun say, else the only one
+    #[arg(long, value_name = "R", requires = "world")]
+    pub(crate) rank: Option<u64>,
+    /// How many processes there are
+    #[arg(long, value_name = "W", requires = "rank")]
+    pub(crate) world: Option<u64>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Finish {
+    /// The plan
+    #[arg(value_name = "PLAN", value_parser = path())]
+    pub(crate) plan: PathBuf,
+}

@@ -1,0 +1,154 @@
+//! `reshard` as a program: in one process, and by a plan that several processes share.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+fn data(name: &str) -> String {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/data/sharded");
+    corpus.join(name).to_str().unwrap().to_owned()
+}
+
+const VARIABLES: [&str; 8] = [
+    "RANK",
+    "WORLD_SIZE",
+    "OMPI_COMM_WORLD_RANK",
+    "OMPI_COMM_WORLD_SIZE",
+    "PMI_RANK",
+    "PMI_SIZE",
+    "SLURM_PROCID",
+    "SLURM_NTASKS",
+];
+
+fn tilewright(folder: &Path, variables: &[(&str, &str)], args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+    VARIABLES.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    command.envs(variables.iter().copied()).current_dir(folder).args(args).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).unwrap()
+}
+
+fn done(folder: &Path, args: &[&str]) -> String {
+    let output = tilewright(folder, &[], args);
+    assert!(output.status.success(), "{args:?}: {}", said(&output));
+    said(&output)
+}
+
+fn same(folder: &Path, a: &str, b: &str) {
+    assert_eq!(done(folder, &["same-data", a, b]), "same\n");
+}
+
+#[test]
+fn a_checkpoint_of_torch_becomes_whole_and_goes_to_ranks_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let (dcp, full) = (data("dcp_hf/ckpt"), data("dcp_hf/full.safetensors"));
+    let text = done(at, &["reshard", &dcp, "whole", "--max-shard-size", "2K"]);
+    assert!(text.starts_with("finished: 18 tensors, 2"), "{text}");
+    same(at, "whole", &full);
+
+    let cut = [
+        "--mesh",
+        "dp=2,tp=2",
+        "--rule",
+        "{even,odd}*=P(\"dp\")",
+        "--rule",
+        "moe*=[Shard(0), Shard(1)]",
+    ];
+    // 7 and 37 rows: JAX cuts nothing uneven.
+    let refused = tilewright(at, &[], &[&["reshard", "whole", "ranks"][..], &cut].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    let text = said(&refused);
+    assert!(text.contains("tensor \"odd.S0S0\", rule P(\"dp\"): "), "{text}");
+
+    let cut = |mesh: &'static str, rule: &'static str| {
+        [
+            mesh,
+            "dp=2,tp=2",
+            rule,
+            "{even,odd}*=[Shard(0), Replicate()]",
+            rule,
+            "moe*=[Shard(0), Shard(1)]",
+        ]
+    };
+    let there = cut("--mesh", "--rule");
+    done(at, &[&["reshard", "whole", "ranks", "--to", "zN[M0=4,C0=4]"][..], &there].concat());
+    let back = cut("--from-mesh", "--from-rule");
+    done(at, &[&["reshard", "ranks", "back"][..], &back].concat());
+    same(at, "back", &full);
+}
+
+#[test]
+fn ranks_share_a_plan_and_finish_says_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let dcp = data("dcp_hf/ckpt");
+    done(at, &["reshard", "plan", &dcp, "out", "-o", "plan.json"]);
+    let missing = tilewright(at, &[], &["reshard", "finish", "plan.json"]);
+    assert_eq!(missing.status.code(), Some(1));
+    let text = said(&missing);
+    assert!(text.starts_with("error: 18 of 18 tasks are missing; the first is task 0, "), "{text}");
+
+    let launched: [&[(&str, &str)]; 4] = [
+        &[("RANK", "0"), ("WORLD_SIZE", "4")],
+        &[
+            ("OMPI_COMM_WORLD_RANK", "1"),
+            ("OMPI_COMM_WORLD_SIZE", "4"),
+            ("SLURM_PROCID", "0"),
+            ("SLURM_NTASKS", "1"),
+        ],
+        &[("SLURM_PROCID", "2"), ("SLURM_NTASKS", "4")],
+        &[],
+    ];
+    let shares = ["4 of 18", "5 of 18", "4 of 18", "5 of 18"];
+    for (rank, (variables, share)) in launched.iter().zip(shares).enumerate() {
+        assert!(!at.join("out").exists());
+        let own = rank.to_string();
+        let options = ["--rank", &own, "--world", "4"];
+        let options = if variables.is_empty() { &options[..] } else { &[] };
+        let output =
+            tilewright(at, variables, &[&["reshard", "run", "plan.json"], options].concat());
+        let text = said(&output);
+        assert!(output.status.success() && text.contains(share), "{text}");
+    }
+    done(at, &["reshard", "finish", "plan.json"]);
+    same(at, "out", &data("dcp_hf/full.safetensors"));
+    let mut left: Vec<PathBuf> =
+        std::fs::read_dir(at).unwrap().map(|entry| entry.unwrap().path()).collect();
+    left.sort();
+    assert_eq!(left, [at.join("out"), at.join("plan.json")]);
+
+    let again = tilewright(at, &[], &["reshard", "run", "plan.json"]);
+    assert_eq!(again.status.code(), Some(2));
+    let beyond = ["reshard", "run", "plan.json", "--rank", "4", "--world", "4"];
+    assert_eq!(tilewright(at, &[], &beyond).status.code(), Some(2));
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_json_has_the_fields_of_the_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let dcp = data("dcp_hf/ckpt");
+    let asked = ["reshard", &dcp, "out", "--mesh", "tp=2", "--as", "dcp", "--dry-run", "--json"];
+    let text = done(at, &asked);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&value["state"], &value["form"]), (&"planned".into(), &"dcp".into()));
+    assert_eq!((&value["tensors"], &value["done"]), (&18.into(), &0.into()));
+    assert_eq!(value["files"].as_array().unwrap().len(), 2);
+    assert!(std::fs::read_dir(at).unwrap().next().is_none());
+    for wrong in [
+        &["reshard"][..],
+        &["reshard", &dcp],
+        &["reshard", &dcp, "out", "--rule", "*=column"],
+        &["reshard", &dcp, "out", "--mesh", "tp=2", "--rule", "column"],
+        &["reshard", "run"],
+        &["reshard", "run", "plan", "--rank", "1"],
+    ] {
+        assert_eq!(tilewright(at, &[], wrong).status.code(), Some(2), "{wrong:?}");
+    }
+}

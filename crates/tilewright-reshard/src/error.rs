@@ -1,0 +1,99 @@
+//! The error of this crate: a kind and a sentence.
+
+use std::{fmt, io, path::Path};
+
+/// Why a checkpoint is not resharded.
+///
+/// ```
+/// use tilewright_reshard::Rules;
+/// let error = Rules::new("tp=0").unwrap_err();
+/// assert_eq!((error.kind(), error.is_usage()), ("illegal", true));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: &'static str,
+    message: String,
+}
+
+impl Error {
+    pub(crate) fn new(kind: &'static str, message: impl Into<String>) -> Error {
+        Error { kind, message: message.into() }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Error {
+        Error::new("usage", message)
+    }
+
+    pub(crate) fn mismatch(message: impl Into<String>) -> Error {
+        Error::new("mismatch", message)
+    }
+
+    pub(crate) fn io(path: &Path, doing: &str, cause: &io::Error) -> Error {
+        Error::new("io", format!("cannot {doing} {}: {cause}", path.display()))
+    }
+
+    pub(crate) fn changed(path: &Path, said: &str) -> Error {
+        Error::new("changed", format!("{}: {said}", path.display()))
+    }
+
+    /// The same error with what it is about before it.
+    pub(crate) fn about(mut self, what: &str) -> Error {
+        self.message = format!("{what}: {}", self.message);
+        self
+    }
+
+    /// The stable word for the kind: `usage`, `mismatch` for shards that do not fit each other or their rule,
+    /// `unsupported`, `io`, `corrupt`, `changed` for a source that is not the one that was planned, `exists`,
+    /// `incomplete` where tasks are missing, `cancelled`, and the kinds of the crates below.
+    ///
+    /// ```
+    /// use tilewright_reshard::{Job, Request};
+    /// let error = Job::prepare(Request::new("no-such-folder", "out")).unwrap_err();
+    /// assert_eq!(error.kind(), "io");
+    /// ```
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// Whether the request is at fault, and not a file or the system.
+    ///
+    /// ```
+    /// use tilewright_reshard::{Job, Request};
+    /// assert!(!Job::prepare(Request::new("no-such-folder", "out")).unwrap_err().is_usage());
+    /// ```
+    pub fn is_usage(&self) -> bool {
+        !matches!(self.kind, "io" | "corrupt" | "changed" | "incomplete" | "cancelled" | "memory")
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<tilewright_files::Error> for Error {
+    fn from(error: tilewright_files::Error) -> Error {
+        Error::new(error.kind(), error.to_string())
+    }
+}
+
+impl From<tilewright_sharded::Error> for Error {
+    fn from(error: tilewright_sharded::Error) -> Error {
+        Error::new(error.kind(), error.to_string())
+    }
+}
+
+impl From<tilewright_core::Error> for Error {
+    fn from(error: tilewright_core::Error) -> Error {
+        Error::new(error.kind(), error.to_string())
+    }
+}
+
+impl From<tilewright_relayout::Error> for Error {
+    fn from(error: tilewright_relayout::Error) -> Error {
+        Error::new("unsupported", error.to_string())
+    }
+}

@@ -1,0 +1,71 @@
+//! What a source is known by: length, time and a hash of its header. And the hash.
+
+use std::{
+    fs::{self, File},
+    io::Read as _,
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The most bytes of a header that are hashed.
+const MOST: u64 = 64 << 20;
+
+/// A file as it was when it was opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    /// Nanoseconds since 1970.
+    pub(crate) changed: u64,
+    /// The hash of the bytes before the first tensor.
+    pub(crate) header: String,
+}
+
+impl Identity {
+    /// That of a file whose tensors begin at byte `begin`.
+    pub(crate) fn of(path: &Path, begin: u64) -> Result<Identity, Error> {
+        let failed = |cause| Error::io(path, "read", &cause);
+        let (bytes, changed) = facts(path)?;
+        let mut head = Vec::new();
+        let file = File::open(path).map_err(failed)?;
+        file.take(begin.min(MOST)).read_to_end(&mut head).map_err(failed)?;
+        Ok(Identity { path: path.to_owned(), bytes, changed, header: hash(&head) })
+    }
+
+    /// An error if the file has another length or time now.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let (bytes, changed) = facts(&self.path)?;
+        match (bytes, changed) == (self.bytes, self.changed) {
+            true => Ok(()),
+            false => Err(Error::changed(&self.path, "it was changed since it was opened")),
+        }
+    }
+}
+
+fn facts(path: &Path) -> Result<(u64, u64), Error> {
+    let facts = fs::metadata(path).map_err(|cause| Error::io(path, "look at", &cause))?;
+    let time = facts.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    Ok((facts.len(), time.map_or(0, |since| since.as_nanos() as u64)))
+}
+
+/// FNV-1a in 128 bits, in hexadecimal: it tells accidents apart, not forgeries.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    let (basis, prime) = (0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, (1 << 88) + 0x13b);
+    let step = |hash: u128, byte: &u8| (hash ^ u128::from(*byte)).wrapping_mul(prime);
+    format!("{:032x}", bytes.iter().fold(basis, step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hash;
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        assert_eq!(hash(b""), "6c62272e07bb014262b821756295c58d");
+        assert_eq!(hash(b"a"), "d228cb696f1a8caf78912b704e4a8964");
+    }
+}

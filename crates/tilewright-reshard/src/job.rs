@@ -1,0 +1,211 @@
+//! [`Job`]: a request with its sources opened, as tasks.
+
+use std::{ops::Range, path::Path};
+
+use crate::{
+    Error, Form, Request,
+    cut::Cut,
+    identity::hash,
+    source::{self, Checkpoint},
+    target::{self, Output},
+};
+
+/// Everything that is decided before data move: sources, output files and tasks.
+///
+/// ```
+/// use tilewright_reshard::{Job, Request, Rules};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let job = Job::prepare(Request::new(path, "out").to(Rules::new("dp=2").unwrap())).unwrap();
+/// assert_eq!((job.tasks(), job.files().count(), job.tensors()), (8, 2, 8));
+/// assert_eq!(job.share(1, 3), 2..5);
+/// ```
+#[derive(Debug)]
+pub struct Job {
+    pub(crate) request: Request,
+    pub(crate) source: Checkpoint,
+    pub(crate) output: Output,
+    pub(crate) cuts: Vec<Cut>,
+    /// The number of the first task of each array, and that of all tasks.
+    first: Vec<u64>,
+    pub(crate) id: String,
+}
+
+/// A box of one array.
+///
+/// ```
+/// # use tilewright_reshard::{Job, Request};
+/// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let job = Job::prepare(Request::new(path, "out")).unwrap();
+/// let task = job.task(0).unwrap();
+/// assert!(task.start.iter().all(|first| *first == 0));
+/// assert!(job.task(job.tasks()).is_none());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// Which array.
+    pub(crate) array: usize,
+    /// The name of the array.
+    pub tensor: String,
+    /// The first index of each dim.
+    pub start: Vec<u64>,
+    /// The extents of the box.
+    pub extents: Vec<u64>,
+}
+
+impl Job {
+    /// Reads the headers of the sources and decides every output file and every task. Nothing is written.
+    ///
+    /// # Errors
+    /// `io`, `corrupt` and `unsupported` for sources that cannot be read; `mismatch` for a hole, an overlap, or shards that
+    /// are not those of their rule; `usage`, and the kinds of notations, for a request that does not fit them.
+    ///
+    /// ```
+    /// use tilewright_reshard::{Form, Job, Request};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let error = Job::prepare(Request::new(path, "out").form(Form::Dcp)).unwrap_err();
+    /// assert_eq!(error.to_string(), "the form dcp takes a mesh, and rules that cut over it");
+    /// ```
+    pub fn prepare(request: Request) -> Result<Job, Error> {
+        let source = source::open(&request.input, request.from.as_ref())?;
+        let output = target::output(&request, &source.arrays)?;
+        let most = request.memory / 2;
+        let arrays = source.arrays.iter();
+        let cuts: Vec<Cut> =
+            arrays.map(|array| Cut::new(&array.extents, u64::from(array.bits / 8), most)).collect();
+        let mut first = vec![0u64];
+        for cut in &cuts {
+            let all = first.last().copied().unwrap_or(0).checked_add(cut.count());
+            first.push(all.ok_or_else(|| Error::new("overflow", "more than 2^64 tasks"))?);
+        }
+        let id = id(&request, &source)?;
+        Ok(Job { request, source, output, cuts, first, id })
+    }
+
+    /// The name of the job: it is another where the request or a source is.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Form, Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let id = |memory| Job::prepare(Request::new(path, "out").memory(memory)).unwrap().id().to_owned();
+    /// assert!(id(1 << 20) == id(1 << 20) && id(1 << 20) != id(1 << 21));
+    /// ```
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The number of tasks.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Job::prepare(Request::new(path, "out")).unwrap().tasks(), 8);
+    /// ```
+    pub fn tasks(&self) -> u64 {
+        self.first.last().copied().unwrap_or(0)
+    }
+
+    /// A task by its number.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let job = Job::prepare(Request::new(path, "out")).unwrap();
+    /// assert_eq!(job.task(7), job.task(7));
+    /// ```
+    pub fn task(&self, number: u64) -> Option<Task> {
+        let array = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
+        let (cut, of) = (self.cuts.get(array)?, self.source.arrays.get(array)?);
+        let (start, extents) = cut.at(number - self.first.get(array)?);
+        Some(Task { array, tensor: of.name.clone(), start, extents })
+    }
+
+    /// The tasks of one of several processes: neighbours, as even as can be.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let job = Job::prepare(Request::new(path, "out")).unwrap();
+    /// assert_eq!((0..3).map(|rank| job.share(rank, 3)).collect::<Vec<_>>(), [0..2, 2..5, 5..8]);
+    /// ```
+    pub fn share(&self, rank: u64, world: u64) -> Range<u64> {
+        let world = u128::from(world.max(1));
+        let edge = |rank: u64| (u128::from(self.tasks()) * u128::from(rank) / world) as u64;
+        edge(rank).min(self.tasks())..edge(rank.saturating_add(1)).min(self.tasks())
+    }
+
+    /// The number of tensors.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Job::prepare(Request::new(path, "out")).unwrap().tensors(), 8);
+    /// ```
+    pub fn tensors(&self) -> usize {
+        self.source.arrays.len()
+    }
+
+    /// The bytes of all tensors, each once.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert!(Job::prepare(Request::new(path, "out")).unwrap().bytes() > 1000);
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        self.source.arrays.iter().fold(0, |sum, array| sum.saturating_add(array.bytes()))
+    }
+
+    /// The names of the files of the result.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let job = Job::prepare(Request::new(path, "out")).unwrap();
+    /// assert_eq!(job.files().collect::<Vec<_>>(), ["model.safetensors"]);
+    /// ```
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let index = self.output.index.iter().map(|(name, _)| name.as_str());
+        self.output.files.iter().map(|file| file.name.as_str()).chain(index)
+    }
+
+    /// The bytes of the files of the result.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let job = Job::prepare(Request::new(path, "out")).unwrap();
+    /// assert!(job.written() > job.bytes());
+    /// ```
+    pub fn written(&self) -> u64 {
+        self.output.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes))
+    }
+
+    /// The form of the result.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Form, Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Job::prepare(Request::new(path, "out")).unwrap().form(), Form::Hf);
+    /// ```
+    pub fn form(&self) -> Form {
+        self.request.asked_form()
+    }
+
+    /// Where the result goes.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert!(Job::prepare(Request::new(path, "out")).unwrap().output().ends_with("out"));
+    /// ```
+    pub fn output(&self) -> &Path {
+        &self.request.output
+    }
+}
+
+/// A hash of everything that decides.
+fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
+    let text = serde_json::to_string(&(env!("CARGO_PKG_VERSION"), request, &source.files));
+    let text = text.map_err(|error| Error::usage(format!("a path that is no text: {error}")))?;
+    Ok(hash(text.as_bytes()).chars().take(16).collect())
+}

@@ -1,0 +1,98 @@
+//! The journal: which tasks are on the disk.
+//!
+//! ```text
+//! line = JSON [[task, CRC-32 of its box], …] " " CRC-32 of the JSON in hexadecimal "\n"
+//! ```
+//!
+//! A line is a promise: it is written when the data of its tasks are synced, and is synced itself. A torn line says nothing.
+//! Each process writes a file of its own. One task with two different sums means that the source changed in between.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    path::Path,
+};
+
+use flate2::Crc;
+
+use crate::Error;
+
+/// The journal of one process.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    file: File,
+}
+
+impl Journal {
+    /// A new file in the folder of journals.
+    pub(crate) fn create(folder: &Path, who: &str) -> Result<Journal, Error> {
+        let pid = std::process::id();
+        for number in 0..=u32::MAX {
+            let path = folder.join(format!("{who}-{pid}-{number}"));
+            match OpenOptions::new().append(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Journal { file }),
+                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(cause) => return Err(Error::io(&path, "create", &cause)),
+            }
+        }
+        Err(Error::new("io", "no name is left for a journal"))
+    }
+
+    /// Promises these tasks.
+    pub(crate) fn promise(&mut self, done: &[(u64, u32)]) -> io::Result<()> {
+        let text = serde_json::to_string(done)?;
+        let line = format!("{text} {:08x}\n", crc(text.as_bytes()));
+        self.file.write_all(line.as_bytes())?;
+        self.file.sync_data()
+    }
+}
+
+/// The tasks that the journals of a folder promise, with their sums.
+///
+/// # Errors
+/// `io` for a folder that cannot be read; `changed` for a task with two sums.
+///
+/// ```
+/// let folder = tempfile::tempdir().unwrap();
+/// // The line of tasks 0 and 1, and one that was torn.
+/// std::fs::write(folder.path().join("a"), "[[0,7],[1,9]] 7c22293f\n[[2,1]] 00").unwrap();
+/// let done = tilewright_reshard::journal::done(folder.path()).unwrap();
+/// assert_eq!(done.into_iter().collect::<Vec<_>>(), [(0, 7), (1, 9)]);
+/// ```
+pub fn done(folder: &Path) -> Result<BTreeMap<u64, u32>, Error> {
+    let failed = |cause| Error::io(folder, "list", &cause);
+    let listed = match fs::read_dir(folder) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        listed => listed.map_err(failed)?,
+    };
+    let mut done = BTreeMap::new();
+    for entry in listed {
+        let path = entry.map_err(failed)?.path();
+        let text = fs::read(&path).map_err(|cause| Error::io(&path, "read", &cause))?;
+        for (task, sum) in
+            text.split_inclusive(|byte| *byte == b'\n').filter_map(promised).flatten()
+        {
+            if *done.entry(task).or_insert(sum) != sum {
+                let said = format!("task {task} gave two results: a source changed");
+                return Err(Error::changed(&path, &said));
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// What a line promises; `None` for one that is torn.
+fn promised(line: &[u8]) -> Option<Vec<(u64, u32)>> {
+    let text = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
+    let (text, sum) = text.rsplit_once(' ')?;
+    let is_whole = u32::from_str_radix(sum, 16).ok()? == crc(text.as_bytes());
+    if is_whole { serde_json::from_str(text).ok() } else { None }
+}
+
+/// The CRC-32 of some bytes.
+pub(crate) fn crc(bytes: &[u8]) -> u32 {
+    let mut crc = Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}

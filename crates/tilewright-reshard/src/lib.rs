@@ -1,0 +1,58 @@
+//! Checkpoints in shards, rewritten in other shards with bounded memory.
+//!
+//! ```text
+//! Request   what is asked: a checkpoint, the rules of its shards, the rules and the form of the result
+//! Job       the request with the headers of the sources read: every array, every output file, every task
+//! task i    a box of one array, at most half the memory: read from the pieces of the source, written to the shards
+//! ```
+//!
+//! Law: the boxes of an array partition its coordinates. So no two tasks write one byte, no task needs another, and a
+//! task that is done twice writes the same bytes. A [`Job`] is a function of the request and the headers, so processes
+//! that share a file system make it for themselves, and each runs its [share](Job::share) of the tasks.
+//!
+//! Results grow in a folder beside their place. A [journal](mod@journal) says which tasks are on the disk, and
+//! [`Job::finish`] renames the folder once, when all of them are.
+//!
+//! ```
+//! use tilewright_reshard::{Form, Job, Request, Rules};
+//! let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+//! let folder = tempfile::tempdir().unwrap();
+//! let (split, whole) = (folder.path().join("tp2"), folder.path().join("whole"));
+//!
+//! let rules = Rules::new("tp=2").unwrap().rule("*.weight", "P(\"tp\")").unwrap();
+//! let job = Job::prepare(Request::new(path, &split).to(rules.clone())).unwrap();
+//! assert_eq!(job.files().next().unwrap(), "rank_00000-of-00002.safetensors");
+//! job.run_all(&()).unwrap();
+//!
+//! let back = Request::new(&split, &whole).from(rules).form(Form::Hf);
+//! Job::prepare(back).unwrap().run_all(&()).unwrap();
+//! let data = |path: &std::path::Path| {
+//!     let input = tilewright_files::open(path, &Default::default()).unwrap();
+//!     let bytes = |tensor| (input.bytes(tensor, 1 << 20).unwrap());
+//!     let named = |tensor: &tilewright_files::Tensor| (tensor.name().to_owned(), bytes(tensor));
+//!     input.tensors().iter().map(named).collect::<std::collections::BTreeMap<_, _>>()
+//! };
+//! assert_eq!(data(&whole), data(path.as_ref()));
+//! ```
+#![forbid(unsafe_code)]
+
+mod array;
+mod commit;
+mod cut;
+mod error;
+mod header;
+mod identity;
+mod job;
+pub mod journal;
+mod moves;
+mod plan;
+mod request;
+mod rules;
+mod run;
+mod source;
+mod target;
+
+pub use error::Error;
+pub use job::{Job, Task};
+pub use request::{DEFAULT_MEMORY, Form, Request};
+pub use rules::Rules;

@@ -1,0 +1,84 @@
+//! A plan: a job as a file, for processes that share a file system.
+//!
+//! It holds the request and what the sources are known by, and no pieces: these follow from the headers, which each process
+//! reads again. So its length does not grow with the tensors.
+
+use std::{fs, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Job, Request, identity::Identity};
+
+/// What stands in the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Plan {
+    version: u32,
+    id: String,
+    tasks: u64,
+    request: Request,
+    sources: Vec<Identity>,
+}
+
+/// The version that is written, and the only one that is read.
+const VERSION: u32 = 1;
+
+impl Job {
+    /// Writes the plan.
+    ///
+    /// # Errors
+    /// `io`.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let (out, plan) = (folder.path().join("out"), folder.path().join("plan"));
+    /// let job = Job::prepare(Request::new(path, out)).unwrap();
+    /// job.write_plan(&plan).unwrap();
+    /// assert_eq!(Job::of_plan(&plan).unwrap().id(), job.id());
+    /// ```
+    pub fn write_plan(&self, path: &Path) -> Result<(), Error> {
+        let plan = Plan {
+            version: VERSION,
+            id: self.id.clone(),
+            tasks: self.tasks(),
+            request: self.request.clone(),
+            sources: self.source.files.clone(),
+        };
+        let text = serde_json::to_string_pretty(&plan);
+        let text = text.map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
+        fs::write(path, text + "\n").map_err(|cause| Error::io(path, "write", &cause))
+    }
+
+    /// The job of a plan.
+    ///
+    /// # Errors
+    /// As [`Job::prepare`]; `corrupt` for a file that is no plan; `changed` with the source that is not as it was.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Job;
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let plan = folder.path().join("plan");
+    /// std::fs::write(&plan, "{}").unwrap();
+    /// assert_eq!(Job::of_plan(&plan).unwrap_err().kind(), "corrupt");
+    /// ```
+    pub fn of_plan(path: &Path) -> Result<Job, Error> {
+        let text = fs::read(path).map_err(|cause| Error::io(path, "read", &cause))?;
+        let wrong =
+            |said: String| Error::new("corrupt", format!("{} is no plan: {said}", path.display()));
+        let plan: Plan = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+        if plan.version != VERSION {
+            let version = plan.version;
+            return Err(wrong(format!("it has version {version}; {VERSION} is read")));
+        }
+        plan.sources.iter().try_for_each(Identity::check)?;
+        let job = Job::prepare(plan.request)?;
+        if let Some(other) = job.source.files.iter().find(|file| !plan.sources.contains(file)) {
+            return Err(Error::changed(&other.path, "it is not the source that was planned"));
+        }
+        match job.id == plan.id && job.tasks() == plan.tasks {
+            true => Ok(job),
+            false => Err(Error::changed(path, "it was made by another version, or changed")),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! [`Request`]: what is asked.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Rules;
+
+/// The bytes of memory that are used where nothing else is said: 256 MiB.
+pub const DEFAULT_MEMORY: u64 = 256 << 20;
+
+/// The form of a result: which files hold what.
+///
+/// ```
+/// use tilewright_reshard::Form;
+/// assert_eq!(Form::parse("dcp"), Some(Form::Dcp));
+/// assert_eq!(Form::Ranks.name(), "ranks");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// Whole tensors in files of a bounded length with an index, as on the Hugging Face hub.
+    Hf,
+    /// What torch's distributed checkpoint loads: each box once, with its place in the metadata.
+    Dcp,
+    /// A file for each position of the mesh with all that it holds.
+    Ranks,
+}
+
+impl Form {
+    /// The form of this name.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_reshard::Form::parse("zip"), None);
+    /// ```
+    pub fn parse(name: &str) -> Option<Form> {
+        [Form::Hf, Form::Dcp, Form::Ranks].into_iter().find(|form| form.name() == name)
+    }
+
+    /// The name.
+    ///
+    /// ```
+    /// assert_eq!(tilewright_reshard::Form::Hf.name(), "hf");
+    /// ```
+    pub fn name(self) -> &'static str {
+        match self {
+            Form::Hf => "hf",
+            Form::Dcp => "dcp",
+            Form::Ranks => "ranks",
+        }
+    }
+}
+
+/// What is read, and what is to become of it.
+///
+/// ```
+/// use tilewright_reshard::{Form, Request, Rules};
+/// let request = Request::new("in", "out").to(Rules::new("tp=8").unwrap()).memory(64 << 20);
+/// assert_eq!(request.asked_form(), Form::Ranks);
+/// assert_eq!(Request::new("in", "out").asked_form(), Form::Hf);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    pub(crate) input: PathBuf,
+    pub(crate) output: PathBuf,
+    pub(crate) from: Option<Rules>,
+    pub(crate) to: Option<Rules>,
+    pub(crate) form: Option<Form>,
+    pub(crate) layout: Option<String>,
+    pub(crate) shard_size: Option<u64>,
+    pub(crate) memory: u64,
+}
+
+impl Request {
+    /// A checkpoint, rewritten as whole tensors in a new folder.
+    ///
+    /// ```
+    /// use tilewright_reshard::{DEFAULT_MEMORY, Request};
+    /// assert_eq!(Request::new("in", "out").memory(DEFAULT_MEMORY), Request::new("in", "out"));
+    /// ```
+    pub fn new(input: impl AsRef<Path>, output: impl AsRef<Path>) -> Request {
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.into());
+        Request {
+            input: absolute(input.as_ref()),
+            output: absolute(output.as_ref()),
+            from: None,
+            to: None,
+            form: None,
+            layout: None,
+            shard_size: None,
+            memory: DEFAULT_MEMORY,
+        }
+    }
+
+    /// The rules by which the files of the input, one a position, hold their tensors.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Request, Rules};
+    /// let request = Request::new("in", "out").from(Rules::new("tp=2").unwrap());
+    /// assert_ne!(request, Request::new("in", "out"));
+    /// ```
+    #[must_use]
+    pub fn from(mut self, rules: Rules) -> Request {
+        self.from = Some(rules);
+        self
+    }
+
+    /// The rules of the result.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Form, Request, Rules};
+    /// let request = Request::new("in", "out").to(Rules::new("tp=2").unwrap());
+    /// assert_eq!(request.asked_form(), Form::Ranks);
+    /// ```
+    #[must_use]
+    pub fn to(mut self, rules: Rules) -> Request {
+        self.to = Some(rules);
+        self
+    }
+
+    /// The form of the result; without it a file for each position where there are rules, else whole tensors.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Form, Request};
+    /// assert_eq!(Request::new("in", "out").form(Form::Dcp).asked_form(), Form::Dcp);
+    /// ```
+    #[must_use]
+    pub fn form(mut self, form: Form) -> Request {
+        self.form = Some(form);
+        self
+    }
+
+    /// The layout of each shard, a SPEC; row-major without it.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_ne!(Request::new("in", "out").layout("zN"), Request::new("in", "out"));
+    /// ```
+    #[must_use]
+    pub fn layout(mut self, spec: &str) -> Request {
+        self.layout = Some(spec.to_owned());
+        self
+    }
+
+    /// The most bytes of tensors in a file of whole tensors; a longer tensor has a file of its own.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_ne!(Request::new("in", "out").shard_size(5 << 30), Request::new("in", "out"));
+    /// ```
+    #[must_use]
+    pub fn shard_size(mut self, bytes: u64) -> Request {
+        self.shard_size = Some(bytes);
+        self
+    }
+
+    /// The bytes of memory for buffers, at least 64 KiB.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_eq!(Request::new("in", "out").memory(0), Request::new("in", "out").memory(1));
+    /// ```
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Request {
+        self.memory = bytes.max(64 << 10);
+        self
+    }
+
+    /// The form of the result.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Form, Request};
+    /// assert_eq!(Request::new("in", "out").asked_form(), Form::Hf);
+    /// ```
+    pub fn asked_form(&self) -> Form {
+        self.form.unwrap_or(if self.to.is_some() { Form::Ranks } else { Form::Hf })
+    }
+}

@@ -1,0 +1,170 @@
+//! [`Rules`]: a mesh, and which tensors are cut over it how.
+
+use globset::{GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Serialize};
+use tilewright_core::Dtype;
+use tilewright_sharded::{Mesh, Sharded};
+
+use crate::Error;
+
+/// A mesh and a sharding for tensors by their names: the first pattern that matches wins, and what none matches is whole
+/// on every position.
+///
+/// A sharding is a text in any notation of `tilewright_sharded`, with the extents of the whole tensor before it where
+/// shards do not say them: `[50257,64] @ vocab(pad=128)`.
+///
+/// ```
+/// use tilewright_reshard::Rules;
+/// let rules = Rules::new("dp=2,tp=4")?.rule("*_proj.weight", "P(\"tp\", \"dp\")")?;
+/// assert_eq!(rules.sharded("q_proj.weight", &[64, 8], None)?.shard(1)?.to_string(), "1 (dp=0,tp=1)  [16,32) × [0,4)");
+/// assert_eq!(rules.sharded("norm", &[64], None)?.shard(1)?.to_string(), "1 (dp=0,tp=1)  [0,64)");
+/// # Ok::<(), tilewright_reshard::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rules {
+    mesh: String,
+    rules: Vec<(String, String)>,
+}
+
+impl Rules {
+    /// Rules over a mesh: `a=2,b=4`, or sizes alone, `2,4`.
+    ///
+    /// # Errors
+    /// As the parser of meshes.
+    ///
+    /// ```
+    /// use tilewright_reshard::Rules;
+    /// assert_eq!(Rules::new("tp=8").unwrap().count().unwrap(), 8);
+    /// assert_eq!(Rules::new("tp=").unwrap_err().kind(), "parse");
+    /// ```
+    pub fn new(mesh: &str) -> Result<Rules, Error> {
+        let rules = Rules { mesh: mesh.trim().to_owned(), rules: Vec::new() };
+        rules.mesh().map_err(|error| error.about(&format!("the mesh {mesh:?}")))?;
+        Ok(rules)
+    }
+
+    /// The same rules with one more, which stands behind those there are.
+    ///
+    /// # Errors
+    /// `usage` for a pattern that is none.
+    ///
+    /// ```
+    /// use tilewright_reshard::Rules;
+    /// let rules = Rules::new("tp=8").unwrap();
+    /// assert!(rules.clone().rule("*.weight", "column").is_ok());
+    /// assert!(rules.rule("[", "column").unwrap_err().is_usage());
+    /// ```
+    pub fn rule(mut self, glob: &str, sharding: &str) -> Result<Rules, Error> {
+        pattern(glob)?;
+        self.rules.push((glob.to_owned(), sharding.trim().to_owned()));
+        Ok(self)
+    }
+
+    /// The number of positions of the mesh.
+    ///
+    /// # Errors
+    /// As [`Rules::new`].
+    ///
+    /// ```
+    /// assert_eq!(tilewright_reshard::Rules::new("2,4").unwrap().count().unwrap(), 8);
+    /// ```
+    pub fn count(&self) -> Result<u64, Error> {
+        Ok(self.mesh()?.count())
+    }
+
+    /// The sharding of a tensor of this name.
+    ///
+    /// # Errors
+    /// What the notation refuses, with the tensor and the rule; `mismatch` for a rule over another number of positions,
+    /// or with other extents.
+    ///
+    /// ```
+    /// use tilewright_reshard::Rules;
+    /// let rules = Rules::new("tp=2").unwrap().rule("w", "P(\"dp\")").unwrap();
+    /// let error = rules.sharded("w", &[8], None).unwrap_err();
+    /// let said = "tensor \"w\", rule P(\"dp\"): the mesh has no axis `dp`; it has tp";
+    /// assert_eq!(error.to_string(), said);
+    /// ```
+    pub fn sharded(
+        &self,
+        name: &str,
+        extents: &[u64],
+        dtype: Option<Dtype>,
+    ) -> Result<Sharded, Error> {
+        let mesh = self.mesh()?;
+        let Some((rule, said)) = self.of(name)? else {
+            return Ok(Sharded::new(extents, dtype, mesh, Vec::new())?);
+        };
+        let about = |error: Error| error.about(&format!("tensor {name:?}, rule {rule}"));
+        if said.as_ref().is_some_and(|said| said != extents) {
+            let error = Error::mismatch(format!("the tensor has extents {extents:?}"));
+            return Err(about(error));
+        }
+        let sharding = rule.split_once(" @ ").map_or(rule.as_str(), |(_, rest)| rest);
+        let own = sharding.starts_with("mesh(");
+        let mesh = if own { String::new() } else { format!("mesh({}) ", self.mesh) };
+        let array = format!("{}{extents:?}", dtype.map_or("", Dtype::name));
+        let sharded = Sharded::parse(&format!("{array} @ {mesh}{sharding}"));
+        let sharded = sharded.map_err(|error| about(error.into()))?;
+        let (count, rank) = (sharded.mesh().count(), self.count()?);
+        match count == rank {
+            true => Ok(sharded),
+            false => Err(about(Error::mismatch(format!("{count} positions, the mesh has {rank}")))),
+        }
+    }
+
+    /// The extents that the rule of a tensor says, where it does.
+    pub(crate) fn extents(&self, name: &str) -> Result<Option<Vec<u64>>, Error> {
+        Ok(self.of(name)?.and_then(|(_, extents)| extents))
+    }
+
+    /// The rule of a tensor, and the extents in it.
+    fn of(&self, name: &str) -> Result<Option<(String, Option<Vec<u64>>)>, Error> {
+        for (glob, rule) in &self.rules {
+            if glob != name && !pattern(glob)?.is_match(name) {
+                continue;
+            }
+            let Some((array, _)) = rule.split_once(" @ ") else {
+                return Ok(Some((rule.clone(), None)));
+            };
+            let dims = serde_json::from_str::<Vec<u64>>(array.trim());
+            let dims = dims.map_err(|_| {
+                Error::usage(format!("rule {rule}: expected extents such as [37,6] before ` @ `"))
+            })?;
+            return Ok(Some((rule.clone(), Some(dims))));
+        }
+        Ok(None)
+    }
+
+    /// The mesh.
+    pub(crate) fn mesh(&self) -> Result<Mesh, Error> {
+        let any = Sharded::parse(&format!("[1] @ mesh({}) [{}]", self.mesh, self.nothing()))?;
+        Ok(any.mesh().clone())
+    }
+
+    /// Placements that cut nothing.
+    fn nothing(&self) -> String {
+        let axes = self.mesh.split(';').next().unwrap_or_default().split(',').count();
+        vec!["Replicate()"; axes].join(", ")
+    }
+
+    /// An error for a pattern that none of `names` matches.
+    pub(crate) fn check(&self, names: &[&str]) -> Result<(), Error> {
+        for (glob, _) in &self.rules {
+            let set = pattern(glob)?;
+            if !names.iter().any(|name| glob == name || set.is_match(name)) {
+                return Err(Error::usage(format!("no tensor matches the rule of {glob:?}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A pattern such as `*.weight`; a `*` also matches dots and slashes.
+fn pattern(text: &str) -> Result<GlobSet, Error> {
+    let wrong = |error: globset::Error| {
+        Error::usage(format!("the tensor pattern {text:?}: {}", error.kind()))
+    };
+    let glob = globset::Glob::new(text).map_err(wrong)?;
+    GlobSetBuilder::new().add(glob).build().map_err(wrong)
+}

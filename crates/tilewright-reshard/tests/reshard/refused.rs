@@ -1,0 +1,132 @@
+//! What is no checkpoint, and what cannot be asked: the text of each refusal.
+
+use std::path::Path;
+
+use crate::common::{Tensors, write};
+use tilewright_reshard::{Form, Job, Request, Rules};
+
+/// Writes a file of a distributed checkpoint: one tensor `w`, which begins there.
+fn piece(folder: &Path, number: usize, dtype: &str, dims: &[u64], start: &[u64]) {
+    let width = if dtype == "BF16" { 2 } else { 4 };
+    let bytes = vec![number as u8; dims.iter().product::<u64>() as usize * width];
+    let tensors: Tensors = [("w".to_owned(), (dtype.to_owned(), dims.to_vec(), bytes))].into();
+    let places = format!("{{\"w\":{{\"saved_offsets\":{start:?}}}}}");
+    std::fs::create_dir_all(folder).unwrap();
+    let path = folder.join(format!("shard-{number}.safetensors"));
+    write(&path, &tensors, &[("DCP_SHARDING_INFO", &places)]);
+}
+
+fn refusal(request: Request) -> (&'static str, String) {
+    let error = Job::prepare(request).unwrap_err();
+    (error.kind(), error.to_string())
+}
+
+#[test]
+fn holes_overlaps_and_other_types_are_refused_with_their_boxes() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [(&[(&str, &[u64], &[u64])], &str); 6] = [
+        (
+            &[("F32", &[2, 3], &[0, 0]), ("F32", &[2, 3], &[3, 0])],
+            "tensor `w` [5,3]: no piece holds [2,3) × [0,3)",
+        ),
+        (
+            &[("F32", &[2, 3], &[0, 0]), ("F32", &[2, 3], &[1, 0])],
+            "tensor `w` [3,3]: source 0 and source 1 both hold [1,2) × [0,3); source 0 is shard-0.safetensors; source 1 is shard-1.safetensors",
+        ),
+        (
+            &[("F32", &[2, 3], &[0, 0]), ("BF16", &[2, 3], &[2, 0])],
+            "shard-1.safetensors: tensor \"w\" is BF16 of rank 2; files before it say F32 of rank 2",
+        ),
+        (
+            &[("F32", &[2, 3], &[0, 0]), ("F32", &[6], &[2])],
+            "shard-1.safetensors: tensor \"w\" is F32 of rank 1; files before it say F32 of rank 2",
+        ),
+        (
+            &[("F32", &[2, 3], &[0])],
+            "shard-0.safetensors: tensor \"w\" of rank 2: DCP_SHARDING_INFO says {\"saved_offsets\":[0]}; expected saved_offsets, a number for each dim",
+        ),
+        (&[("F32", &[2, 3], &[u64::MAX, 0])], "tensor \"w\""),
+    ];
+    for (number, (pieces, expected)) in cases.iter().enumerate() {
+        let at = folder.path().join(number.to_string());
+        for (file, (dtype, dims, start)) in pieces.iter().enumerate() {
+            piece(&at, file, dtype, dims, start);
+        }
+        let (_, said) = refusal(Request::new(&at, folder.path().join("out")));
+        assert!(said.starts_with(expected), "{said}");
+    }
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
+fn equal_boxes_are_replicas_and_tensors_without_dims_are_real() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    for number in 0..2 {
+        piece(&at, number, "F32", &[], &[]);
+    }
+    let job = Job::prepare(Request::new(&at, folder.path().join("out"))).unwrap();
+    job.run_all(&()).unwrap();
+    let held = crate::common::read(&folder.path().join("out"));
+    assert_eq!(held["w"], ("F32".into(), vec![], vec![0; 4]));
+}
+
+#[test]
+fn shards_of_another_rule_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    std::fs::create_dir(&at).unwrap();
+    for (rank, rows) in [3u64, 2].into_iter().enumerate() {
+        let tensor = ("U8".to_owned(), vec![rows], vec![0; rows as usize]);
+        let name = at.join(format!("r{rank}.safetensors"));
+        write(&name, &[("w".to_owned(), tensor)].into(), &[]);
+    }
+    let with = |mesh: &str, glob: &str, rule: &str| {
+        let rules = Rules::new(mesh).unwrap().rule(glob, rule).unwrap();
+        Job::prepare(Request::new(&at, folder.path().join("out")).from(rules))
+    };
+    assert_eq!(with("tp=2", "w", "[Shard(0)]").unwrap().bytes(), 5);
+    let said = |mesh, glob, rule| with(mesh, glob, rule).unwrap_err().to_string();
+    let replicas = "r1.safetensors: tensor \"w\" has [2]; by its rule that shard of [3] has [3]";
+    assert_eq!(said("tp=2", "w", "[Replicate()]"), replicas);
+    let six = "r1.safetensors: tensor \"w\" has [2]; by its rule that shard of [6] has [3]";
+    assert_eq!(said("tp=2", "w", "[6] @ [Shard(0)]"), six);
+    assert!(
+        said("tp=3", "w", "[Shard(0)]")
+            .ends_with("holds 2 files *.safetensors; mesh(tp=3) has 3 positions, a file each")
+    );
+    assert_eq!(said("tp=2", "v*", "[Shard(0)]"), "no tensor matches the rule of \"v*\"");
+}
+
+#[test]
+fn requests_that_cannot_be_met_say_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("in");
+    piece(&at, 0, "F32", &[2, 3], &[0, 0]);
+    let out = folder.path().join("out");
+    let rules = || Rules::new("tp=2").unwrap().rule("w", "[Shard(0)]").unwrap();
+    let request = || Request::new(&at, &out);
+    let said = |request| refusal(request).1;
+    assert_eq!(said(request().to(rules()).form(Form::Hf)), "whole tensors are cut over no mesh");
+    let ranks = "the form ranks takes a mesh, and rules that cut over it";
+    assert_eq!(said(request().form(Form::Ranks)), ranks);
+    let boxes = "torch's distributed checkpoint holds row-major boxes alone";
+    assert_eq!(said(request().to(rules()).form(Form::Dcp).layout("zN")), boxes);
+    std::fs::create_dir(&out).unwrap();
+    let error = Job::prepare(request()).unwrap().run_all(&()).unwrap_err();
+    assert_eq!(error.kind(), "exists");
+}
+
+#[test]
+fn a_changed_source_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    piece(&at("in"), 0, "F32", &[2, 3], &[0, 0]);
+    let job = Job::prepare(Request::new(at("in"), at("out"))).unwrap();
+    job.write_plan(&at("plan")).unwrap();
+    job.run(0..1, "a", &()).unwrap();
+    piece(&at("in"), 0, "F32", &[2, 4], &[0, 0]);
+    assert_eq!(job.finish().unwrap_err().kind(), "changed");
+    assert_eq!(Job::of_plan(&at("plan")).unwrap_err().kind(), "changed");
+    assert!(!at("out").exists());
+}
