@@ -7,6 +7,9 @@ use tilewright_sharded::{Mesh, Sharded};
 
 use crate::Error;
 
+/// The rule of a tensor, and the extents in it.
+type Said<'a> = (&'a str, Option<Vec<u64>>);
+
 /// A mesh and a sharding for tensors by their names: the first pattern that matches wins, and what none matches is whole
 /// on every position.
 ///
@@ -100,7 +103,7 @@ impl Rules {
             let error = Error::mismatch(format!("the tensor has extents {extents:?}"));
             return Err(about(error));
         }
-        let sharding = rule.split_once(" @ ").map_or(rule.as_str(), |(_, rest)| rest);
+        let sharding = rule.split_once(" @ ").map_or(rule, |(_, rest)| rest);
         let own = sharding.starts_with("mesh(");
         let mesh = if own { String::new() } else { format!("mesh({}) ", self.mesh) };
         let array = format!("{}{extents:?}", dtype.map_or("", Dtype::name));
@@ -119,19 +122,19 @@ impl Rules {
     }
 
     /// The rule of a tensor, and the extents in it.
-    fn of(&self, name: &str) -> Result<Option<(String, Option<Vec<u64>>)>, Error> {
+    fn of(&self, name: &str) -> Result<Option<Said<'_>>, Error> {
         for (glob, rule) in &self.rules {
             if glob != name && !pattern(glob)?.is_match(name) {
                 continue;
             }
             let Some((array, _)) = rule.split_once(" @ ") else {
-                return Ok(Some((rule.clone(), None)));
+                return Ok(Some((rule, None)));
             };
             let dims = serde_json::from_str::<Vec<u64>>(array.trim());
             let dims = dims.map_err(|_| {
                 Error::usage(format!("rule {rule}: expected extents such as [37,6] before ` @ `"))
             })?;
-            return Ok(Some((rule.clone(), Some(dims))));
+            return Ok(Some((rule, Some(dims))));
         }
         Ok(None)
     }

@@ -21,10 +21,13 @@ fn refusal(request: Request) -> (&'static str, String) {
     (error.kind(), error.to_string())
 }
 
+/// The type, extents and offsets of a piece.
+type Part<'a> = (&'a str, &'a [u64], &'a [u64]);
+
 #[test]
 fn holes_overlaps_and_other_types_are_refused_with_their_boxes() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [(&[(&str, &[u64], &[u64])], &str); 6] = [
+    let cases: [(&[Part<'_>], &str); 6] = [
         (
             &[("F32", &[2, 3], &[0, 0]), ("F32", &[2, 3], &[3, 0])],
             "tensor `w` [5,3]: no piece holds [2,3) × [0,3)",
