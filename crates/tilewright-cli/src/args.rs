@@ -109,7 +109,6 @@ records; a tensor without a layout of its own has none.
 Examples:
   tilewright verify zn.safetensors
   tilewright verify zn.safetensors --against model.safetensors
-  tilewright verify nhwc.npy --against conv.npy --to NHWC
   tilewright verify zn.npz --against arrays.npz --json")]
     Verify(Verify),
     /// Print a fingerprint of every tensor's data, whatever its layout and file
@@ -147,7 +146,8 @@ Examples:
     /// List the tensors of a file with their layouts
     #[command(after_help = "\
 Files are .safetensors, .gguf, .npy, .npz, a sharded *.safetensors.index.json or
-its folder, raw:PATH with --dims and --dtype, or an HLO module (.txt, .hlo, .pb).
+its folder, raw:PATH with --dims and --dtype, or an HLO module (.txt, .hlo or
+.pb).
 
 Examples:
   tilewright info model.safetensors

@@ -27,6 +27,12 @@ pub(crate) struct Held {
 }
 
 impl Held {
+    /// Whether the data read so have the fingerprint of those read as `other`: elements of another type may have other
+    /// parts, and those of other dims other coordinates.
+    pub(crate) fn has_data_of(&self, other: &Held) -> bool {
+        (self.dtype, self.order, self.dims()) == (other.dtype, other.order, other.dims())
+    }
+
     /// Elements of `bits` bits each; the layout's text mentions the width where it is not the type's own.
     pub(crate) fn new(
         name: &str,

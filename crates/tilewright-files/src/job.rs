@@ -332,8 +332,7 @@ impl Job {
 
 /// The fingerprint that is recorded of a tensor's data, if these are read as the file holds them.
 fn promised(tensor: &Tensor, from: &Held) -> Option<Fingerprint> {
-    let read = |held: &Held| (held.dtype, held.order);
-    tensor.recorded().filter(|_| read(&tensor.held) == read(from))
+    tensor.recorded().filter(|_| tensor.held.has_data_of(from))
 }
 
 /// What is recorded of the data of a tensor that is read and written so.

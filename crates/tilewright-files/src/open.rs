@@ -37,7 +37,7 @@ use crate::{
 /// assert_eq!(input.format(), "safetensors");
 /// assert!(input.tensors().iter().all(|tensor| tensor.dtype().name() == "f32"));
 /// let error = open(env!("CARGO_MANIFEST_DIR"), &Reading::default()).unwrap_err();
-/// assert!(error.is_usage() && error.to_string().contains("holds no checkpoint"));
+/// assert!(error.is_io() && error.to_string().contains("holds no checkpoint"));
 /// ```
 pub fn open(path: impl AsRef<Path>, reading: &Reading) -> Result<Input, Error> {
     open_place(&Place::parse(path.as_ref()), reading, &())

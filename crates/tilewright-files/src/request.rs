@@ -258,7 +258,7 @@ impl Request {
     /// let input = open(&path, request.reading()).unwrap();
     /// let conversion = Conversion::prepare(&input, folder.path().join("marlin.npy"), request).unwrap();
     /// let job = &conversion.jobs()[0];
-    /// assert_eq!(job.from().to_spec(), "u4[64,64]E(4) GPTQ as s32[8,64]");
+    /// assert_eq!(job.from().to_spec(), "u4[64,64]E(4) GPTQ");
     /// assert_eq!(job.to().to_spec(), "u4[64,64]E(4) MARLIN as s32[4,128]");
     /// ```
     #[must_use]

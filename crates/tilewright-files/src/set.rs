@@ -71,8 +71,10 @@ pub(crate) fn commit(
     }
     let keep = |path: &Path| conversion.input.holds(path);
     let path = index.out().to_path_buf();
-    // Of two runs to one index the second replaces what the first made, and removes it.
-    let _lock = Lock::of(&path, watch)?;
+    // Of two runs to one index the second replaces what the first made, and removes it. A folder that is not named yet
+    // has this run alone.
+    let lock = conversion.stage.is_none().then(|| Lock::of(&path, watch));
+    let _lock = lock.transpose()?;
     let journal = Journal::write(&path, plan(&index, &done, force)?)?;
     let named = done
         .into_iter()

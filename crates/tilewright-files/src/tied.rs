@@ -60,7 +60,11 @@ impl Input {
     /// The pairs of metadata that may say such a name.
     fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         let ties = self.container_format().ties;
-        let own = |key: &str| key == FORMAT || key.starts_with(OWN);
-        self.metadata().filter(move |(key, _)| ties && !own(key))
+        self.metadata().filter(move |(key, _)| ties && may_stand(key))
     }
+}
+
+/// Whether metadata may have this name of a tensor as a key: those that mean something else never stand for one.
+pub(crate) fn may_stand(name: &str) -> bool {
+    name != FORMAT && !name.starts_with(OWN)
 }

@@ -214,7 +214,7 @@ impl<'a> Writer<'a> {
         let choice = Choice::new(request, &self.tensors)?;
         let (mut first, mut ties) = (HashMap::new(), HashMap::new());
         for (number, (tensor, bytes)) in self.tensors.iter().zip(&self.arrays).enumerate() {
-            if bytes.is_empty() {
+            if bytes.is_empty() || !tied::may_stand(&tensor.name) {
                 continue;
             }
             let to = choice.of(&tensor.name).map(Spec::to_string);

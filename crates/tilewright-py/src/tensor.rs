@@ -141,8 +141,6 @@ impl PyTensorLayout {
         PyTuple::new(py, self.0.storage_shape())
     }
 
-    /// The layout of the padded array alone. Raises ``UnsupportedError`` where dims are merged or split unevenly,
-    /// so that an offset is no sum of one term per dim.
     /// The element type and the shape of the words that the storage is spelled as, ``('s32', (256, 8192))``, or None.
     #[getter]
     fn stored_as<'py>(
@@ -153,6 +151,8 @@ impl PyTensorLayout {
         words.map(|words| Ok((words.dtype().name(), PyTuple::new(py, words.shape())?))).transpose()
     }
 
+    /// The layout of the padded array alone. Raises ``UnsupportedError`` where dims are merged or split unevenly,
+    /// so that an offset is no sum of one term per dim.
     #[getter]
     fn layout(&self) -> PyResult<PyLayout> {
         let layout = self.0.layout();

@@ -3,7 +3,7 @@
 //! ```text
 //! OUT.partial-ID/data      every output file at its full length, with its header
 //! OUT.partial-ID/journal   what is promised
-//! finish                   all tasks promised, sources unchanged: heads again, sync, rename data to OUT, sync, clean up
+//! finish                   all tasks promised, sources unchanged: heads again, sync, remove journal, rename data to OUT, sync
 //! ```
 
 use std::{
@@ -37,18 +37,36 @@ impl Job {
             fs::create_dir_all(&folder).map_err(|cause| Error::io(&folder, "create", &cause))?;
         }
         let data = self.data();
-        self.output.files.iter().try_for_each(|file| {
+        let mode = self.source.files.first().and_then(|file| mode(&file.path));
+        let mut is_new = false;
+        for file in &self.output.files {
             let path = data.join(&file.name);
-            let made = || -> io::Result<()> {
-                let options =
-                    OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
-                if options.metadata()?.len() != file.bytes {
-                    options.set_len(file.bytes)?;
+            let mut made = || -> io::Result<()> {
+                let new = OpenOptions::new().write(true).create_new(true).open(&path);
+                is_new |= new.is_ok();
+                let opened = match new {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        OpenOptions::new().write(true).open(&path)?
+                    }
+                    other => restricted(other?, mode)?,
+                };
+                if opened.metadata()?.len() != file.bytes {
+                    opened.set_len(file.bytes)?;
                 }
-                write_at(&options, &file.head, 0)
+                write_at(&opened, &file.head, 0)
             };
-            made().map_err(|cause| Error::io(&path, "write", &cause))
-        })
+            made().map_err(|cause| Error::io(&path, "write", &cause))?;
+        }
+        // What a journal promises lies in files that were there before it.
+        if is_new && !journal::done(&self.journals())?.is_empty() {
+            let partial = self.partial().display().to_string();
+            let said = "files are missing whose data its journal promises; remove the folder";
+            return Err(Error::new("corrupt", format!("{partial}: {said}, and run again")));
+        }
+        let parent = self.request.output.parent().filter(|path| !path.as_os_str().is_empty());
+        [&*data, &*self.partial(), parent.unwrap_or(Path::new("."))]
+            .iter()
+            .try_for_each(|folder| sync_folder(folder))
     }
 
     fn check_absent(&self) -> Result<(), Error> {
@@ -106,9 +124,15 @@ impl Job {
         }
         self.files().try_for_each(|name| sync(&data.join(name)))?;
         sync_folder(&data)?;
+        // A journal beside no data would promise them to a later run.
+        let journals = self.journals();
+        fs::remove_dir_all(&journals)
+            .and_then(|()| File::open(self.partial())?.sync_all())
+            .map_err(|cause| Error::io(&journals, "remove", &cause))?;
         fs::rename(&data, output).map_err(|cause| Error::io(output, "rename to", &cause))?;
-        sync_folder(output.parent().unwrap_or(Path::new(".")))?;
-        // The result is there: what is left of the journal harms nobody.
+        let parent = output.parent().filter(|path| !path.as_os_str().is_empty());
+        sync_folder(parent.unwrap_or(Path::new(".")))?;
+        // The result is there, and the folder is empty.
         let _ = fs::remove_dir_all(self.partial());
         Ok(())
     }
@@ -130,6 +154,34 @@ impl Job {
             format!("{count} of {all} tasks {verb} missing; the first is task {first}{task}");
         Err(Error::new("incomplete", said))
     }
+}
+
+/// Who may read and write a file, as far as the system says it so.
+#[cfg(unix)]
+fn mode(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(fs::metadata(path).ok()?.permissions().mode())
+}
+
+#[cfg(not(unix))]
+fn mode(_: &Path) -> Option<u32> {
+    None
+}
+
+/// A new file that nobody may read who may not read its source.
+#[cfg(unix)]
+fn restricted(file: File, mode: Option<u32>) -> io::Result<File> {
+    use std::os::unix::fs::PermissionsExt;
+    if let Some(mode) = mode {
+        let own = file.metadata()?.permissions().mode();
+        file.set_permissions(fs::Permissions::from_mode(own & mode & 0o777 | 0o200))?;
+    }
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn restricted(file: File, _: Option<u32>) -> io::Result<File> {
+    Ok(file)
 }
 
 fn sync(path: &Path) -> Result<(), Error> {

@@ -20,6 +20,7 @@
 //! let (split, whole) = (folder.path().join("tp2"), folder.path().join("whole"));
 //!
 //! let rules = Rules::new("tp=2").unwrap().rule("*.weight", "P(\"tp\")").unwrap();
+//! let rules = rules.rule("*.bias", "[Replicate()]").unwrap();
 //! let job = Job::prepare(Request::new(path, &split).to(rules.clone())).unwrap();
 //! assert_eq!(job.files().next().unwrap(), "rank_00000-of-00002.safetensors");
 //! job.run_all(&()).unwrap();
@@ -28,9 +29,9 @@
 //! Job::prepare(back).unwrap().run_all(&()).unwrap();
 //! let data = |path: &std::path::Path| {
 //!     let input = tilewright_files::open(path, &Default::default()).unwrap();
-//!     let bytes = |tensor| (input.bytes(tensor, 1 << 20).unwrap());
-//!     let named = |tensor: &tilewright_files::Tensor| (tensor.name().to_owned(), bytes(tensor));
-//!     input.tensors().iter().map(named).collect::<std::collections::BTreeMap<_, _>>()
+//!     let tensors = input.tensors().iter();
+//!     let named = tensors.map(|it| (it.name().to_owned(), input.bytes(it, 1 << 20).unwrap()));
+//!     named.collect::<std::collections::BTreeMap<_, _>>()
 //! };
 //! assert_eq!(data(&whole), data(path.as_ref()));
 //! ```

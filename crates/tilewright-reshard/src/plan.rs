@@ -3,7 +3,11 @@
 //! It holds the request and what the sources are known by, and no pieces: these follow from the headers, which each process
 //! reads again. So its length does not grow with the tensors.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, OpenOptions},
+    io::{self, Write as _},
+    path::Path,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +27,10 @@ struct Plan {
 const VERSION: u32 = 1;
 
 impl Job {
-    /// Writes the plan.
+    /// Writes the plan to a new file.
     ///
     /// # Errors
-    /// `io`.
+    /// `exists`, `io`.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -47,7 +51,17 @@ impl Job {
         };
         let text = serde_json::to_string_pretty(&plan);
         let text = text.map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
-        fs::write(path, text + "\n").map_err(|cause| Error::io(path, "write", &cause))
+        let file = OpenOptions::new().write(true).create_new(true).open(path);
+        let written = file.and_then(|mut file| {
+            file.write_all((text + "\n").as_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(|cause| match cause.kind() {
+            io::ErrorKind::AlreadyExists => {
+                Error::new("exists", format!("{} exists already", path.display()))
+            }
+            _ => Error::io(path, "write", &cause),
+        })
     }
 
     /// The job of a plan.

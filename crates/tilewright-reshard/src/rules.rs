@@ -121,6 +121,11 @@ impl Rules {
         Ok(self.of(name)?.and_then(|(_, extents)| extents))
     }
 
+    /// Whether a rule says how a tensor is cut; over one position there is nothing to say.
+    pub(crate) fn names(&self, name: &str) -> Result<bool, Error> {
+        Ok(self.count()? == 1 || self.of(name)?.is_some())
+    }
+
     /// The rule of a tensor, and the extents in it.
     fn of(&self, name: &str) -> Result<Option<Said<'_>>, Error> {
         for (glob, rule) in &self.rules {
@@ -163,8 +168,18 @@ impl Rules {
     }
 }
 
+/// The longest pattern, in bytes, and the most alternatives in braces: a compiled pattern grows with both.
+const LONGEST: usize = 1000;
+const NESTED: usize = 16;
+
 /// A pattern such as `*.weight`; a `*` also matches dots and slashes.
 fn pattern(text: &str) -> Result<GlobSet, Error> {
+    let nested = text.chars().filter(|c| *c == '{').count();
+    if text.len() > LONGEST || nested > NESTED {
+        let said = format!("{} bytes with {nested} braces", text.len());
+        let most = format!("legal are {LONGEST} bytes with {NESTED} braces");
+        return Err(Error::usage(format!("a tensor pattern has {said}; {most}")));
+    }
     let wrong = |error: globset::Error| {
         Error::usage(format!("the tensor pattern {text:?}: {}", error.kind()))
     };

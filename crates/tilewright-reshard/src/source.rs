@@ -115,6 +115,12 @@ fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
 
 /// The tensors of an input whose first file has the number `first`.
 fn locals(input: &Input, first: usize) -> Result<Vec<Local>, Error> {
+    if !input.format().ends_with("safetensors") {
+        let (path, format) = (input.path().display(), input.format());
+        let said =
+            format!("{path} is {format}, and shards are safetensors; convert it to that first");
+        return Err(Error::new("unsupported", said));
+    }
     input.tensors().iter().map(|tensor| local(tensor, first)).collect()
 }
 
@@ -135,6 +141,12 @@ fn local(tensor: &Tensor, first: usize) -> Result<Local, Error> {
     }
     if layout.extents() != tensor.dims() {
         return refused("its elements are blocks, which move together");
+    }
+    if named.stored_as().is_some() {
+        return refused("it is stored as words of another type; convert it first");
+    }
+    if tilewright_notation::dtype(tensor.file_dtype()).ok() != Some(dtype) {
+        return refused("its element type is one that safetensors cannot say; a note says it");
     }
     let stored = Stored { file: first + piece.file(), at: piece.at(), layout };
     let (file_dtype, dims) = (tensor.file_dtype().to_owned(), tensor.dims().to_vec());
@@ -234,6 +246,12 @@ fn of_ranks(
         Some(extents) => extents,
         None => extents(&first.name, first.dtype, &dims, rules, mesh)?,
     };
+    if !rules.names(&first.name)? {
+        let said = format!("tensor {:?}: no rule says how files hold it", first.name);
+        let legal =
+            "where each has all of it the rule is [Replicate(), …], a placement for each axis";
+        return Err(Error::usage(format!("{said}; {legal}")));
+    }
     let sharded = rules.sharded(&first.name, &extents, Some(first.dtype))?;
     let mut array = empty(first, extents);
     let mut numbers = vec![None; held.len()];

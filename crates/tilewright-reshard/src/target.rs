@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use tilewright_core::TensorLayout;
+use tilewright_core::{Fill, TensorLayout};
 use tilewright_notation::Spec;
 use tilewright_sharded::{Piece, Pieces};
 
@@ -193,6 +193,13 @@ fn laid(
     let is_same = named.dtype() == Some(array.dtype) && named.element_bits() == Some(array.bits);
     if !is_same || named.byte_order().is_some_and(|order| order.is_big()) {
         let said = format!("{} has other elements than {}", named.to_spec(), array.dtype);
+        return Err(Error::new("unsupported", said));
+    }
+    if named.stored_as().is_some() || !matches!(named.fill(), Fill::Unspecified | Fill::Zero) {
+        let said = format!(
+            "{}: shards are stored as their elements, and padding holds zeros",
+            named.to_spec()
+        );
         return Err(Error::new("unsupported", said));
     }
     if *named.layout() == plain {

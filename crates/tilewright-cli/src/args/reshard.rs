@@ -13,6 +13,9 @@ checkpoint in safetensors; or, with --from-mesh, a folder with a file for each
 position of a mesh, in the order of the numbers in their names. A hole or an
 overlap between shards is refused. OUT is a new folder: with --mesh a file for
 each position, or the boxes that torch loads (--as dcp); else whole tensors.
+Tensors alone are taken along: no metadata, no config.json. Files of torch's
+checkpoint do not say how large the whole is, so a last one that is missing is
+not noticed.
 
 SHARDING is [Shard(0), Replicate()], P(\"dp\", \"tp\"), column, row, gate_up,
 qkv(h=32,g=8,d=128) … The extents of a whole tensor that its shards do not say
@@ -25,10 +28,8 @@ write a plan, `run` it under torchrun, mpirun or srun, or with --rank and
 
 Examples:
   tilewright reshard llama/ tp8/ --mesh tp=8 --rule '*_proj.weight=[Shard(0)]'
-  tilewright reshard tp8/ whole/ --from-mesh tp=8 --from-rule '*_proj.weight=[Shard(0)]'
-  tilewright reshard dcp/ npu/ --mesh tp=4 --rule '*.weight=P(\"tp\")' --to zN
-  tilewright reshard plan dcp/ whole/ --max-shard-size 5G -o plan.json
-  srun -n 64 tilewright reshard run plan.json; tilewright reshard finish plan.json";
+  tilewright reshard tp8/ llama/ --from-mesh tp=8 --from-rule '*_proj.*=S(0)'
+  tilewright reshard plan dcp/ npu/ --mesh tp=4 --rule 'h*=S(0)' --to zN -o plan";
 
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

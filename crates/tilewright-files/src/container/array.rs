@@ -71,8 +71,7 @@ pub(super) fn held(
     };
     let note = || format!("the note {}", note::path_of(source.path()).display());
     let held = reread_noted(&own, NAME, len, reading, &note).map_err(wrong)?;
-    // Elements of another type may have other parts, which are summed on their own.
-    let data = data.filter(|_| (held.dtype, held.order) == (own.dtype, own.order));
+    let data = data.filter(|_| held.has_data_of(&own));
     Ok((held, Some(Recorded { data })))
 }
 

@@ -183,7 +183,7 @@ fn files_of_no_known_kind_are_named() {
     let path = write(&folder, "u.bin", one("U8", &[1], &[7]));
     assert_eq!(open(&path, &Reading::default()).unwrap().format(), "safetensors");
     let error = open(folder.path(), &Reading::default()).unwrap_err();
-    assert!(error.is_usage() && error.to_string().contains("is a directory"), "{error}");
+    assert!(error.is_io() && error.to_string().contains("is a directory"), "{error}");
     let error = open(folder.path().join("none.npy"), &Reading::default()).unwrap_err();
     assert!(error.kind() == "io" && error.to_string().contains("none.npy"));
 }

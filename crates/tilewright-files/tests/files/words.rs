@@ -139,7 +139,12 @@ fn element(bits: u32) -> Element {
 
 /// The one line: GPTQ's words as Marlin's.
 fn repack(from: &str, to: &str, bits: u32) -> Request {
-    let request = Request::new().only("*qweight").from(spec(from)).dtype(element(bits));
+    every(from, to, bits).only("*qweight")
+}
+
+/// The same of every tensor.
+fn every(from: &str, to: &str, bits: u32) -> Request {
+    let request = Request::new().from(spec(from)).dtype(element(bits));
     request.to(spec(to)).store(dtype("s32").unwrap()).verify(true).force(true)
 }
 
@@ -267,7 +272,7 @@ fn arrays_in_npy_and_raw_files_are_words_too() {
     let shape = format!("({},{})", shape[0], shape[1]);
     let path = write(&folder, "gptq.npy", npy("<i4", false, &shape, &bytes(&gptq)));
     let out = folder.path().join("marlin.npy");
-    convert(&path, &out, repack("GPTQ", "MARLIN", 4).only("*")).unwrap();
+    convert(&path, &out, every("GPTQ", "MARLIN", 4)).unwrap();
     let written = std::fs::read(&out).unwrap();
     let head = String::from_utf8_lossy(&written[..128]).into_owned();
     assert!(head.contains("'<i4'") && head.contains("(4, 256)"), "{head}");
@@ -288,10 +293,10 @@ fn arrays_in_npy_and_raw_files_are_words_too() {
     // Words whose highest byte comes first, or whose first dim is fastest, are not those.
     let swapped: Vec<u8> = gptq.iter().flat_map(|word| word.to_be_bytes()).collect();
     let big = write(&folder, "big.npy", npy(">i4", false, &shape, &swapped));
-    let error = convert(&big, &out, repack("GPTQ", "MARLIN", 4).only("*")).unwrap_err();
+    let error = convert(&big, &out, every("GPTQ", "MARLIN", 4)).unwrap_err();
     assert!(error.to_string().contains("lowest byte first"), "{error}");
     let fortran = write(&folder, "f.npy", npy("<i4", true, &shape, &bytes(&gptq)));
-    assert!(convert(&fortran, &out, repack("GPTQ", "MARLIN", 4).only("*")).is_err());
+    assert!(convert(&fortran, &out, every("GPTQ", "MARLIN", 4)).is_err());
 }
 
 /// A layer with a table of the groups of its rows.

@@ -66,7 +66,7 @@ fn run(request: Request) {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 300, ..Config::default() })]
+    #![proptest_config(Config { cases: 80, ..Config::default() })]
 
     #[test]
     fn any_placement_to_any_other_is_a_gather(
