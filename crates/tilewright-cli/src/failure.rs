@@ -78,7 +78,8 @@ impl Failure {
     /// An error of the library, what to do about it spelled as options, about the argument at fault.
     pub(crate) fn of(error: impl Into<tilewright::Error>) -> Failure {
         let error: tilewright::Error = error.into();
-        let request = error.is_usage() || error.is_exists() || error.is_same_file();
+        let stays = error.is_exists() || error.is_same_file() || error.is_converted();
+        let request = error.is_usage() || stays;
         let failure = Failure {
             code: if error.is_file() && !request { IO } else { USAGE },
             kind: error.kind(),

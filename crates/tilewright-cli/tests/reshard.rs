@@ -77,11 +77,18 @@ fn a_checkpoint_of_torch_becomes_whole_and_goes_to_ranks_and_back() {
             "{even,odd}*=[Shard(0), Replicate()]",
             rule,
             "moe*=[Shard(0), Shard(1)]",
+            rule,
+            "*=[Replicate(), Replicate()]",
         ]
     };
     let there = cut("--mesh", "--rule");
     done(at, &[&["reshard", "whole", "ranks", "--to", "zN[M0=4,C0=4]"][..], &there].concat());
     let back = cut("--from-mesh", "--from-rule");
+    // Files of ranks may hold different parts under one name, so each has a rule.
+    let forgotten = [&["reshard", "ranks", "back"][..], &back[..6]].concat();
+    let refused = tilewright(at, &[], &forgotten);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said(&refused).contains("no rule says how files hold it"), "{}", said(&refused));
     done(at, &[&["reshard", "ranks", "back"][..], &back].concat());
     same(at, "back", &full);
 }

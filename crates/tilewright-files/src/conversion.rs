@@ -383,6 +383,7 @@ fn check_new(input: &Input, format: &Format, jobs: &[Job], force: bool) -> Resul
     let (path, spec) = (input.path.display(), first.to.named.to_spec());
     let more = match so.count() {
         0 => String::new(),
+        1 => ", and so does 1 other as asked".to_owned(),
         more => format!(", and so do {more} others as asked"),
     };
     let name = &first.name;

@@ -28,8 +28,8 @@ write a plan, `run` it under torchrun, mpirun or srun, or with --rank and
 
 Examples:
   tilewright reshard llama/ tp8/ --mesh tp=8 --rule '*_proj.weight=[Shard(0)]'
-  tilewright reshard tp8/ llama/ --from-mesh tp=8 --from-rule '*_proj.*=S(0)'
-  tilewright reshard plan dcp/ npu/ --mesh tp=4 --rule 'h*=S(0)' --to zN -o plan";
+  tilewright reshard tp8/ llama/ --from-mesh tp=8 --from-rule '*=[Shard(0)]'
+  tilewright reshard plan dcp/ npu/ --mesh tp=4 --rule 'h*=[S(0)]' --to zN -o p";
 
 #[derive(Args, Debug)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -66,7 +66,8 @@ pub(crate) struct Asked {
     /// The mesh of the input, a file *.safetensors for each position
     #[arg(long, value_name = "AXES", help_heading = "The input")]
     pub(crate) from_mesh: Option<String>,
-    /// How the input's tensors of a matching name are cut; the first rule that matches wins
+    /// How the input's tensors of a matching name are cut; the first rule that matches wins, and each
+    /// needs one
     #[arg(long, value_name = "GLOB=SHARDING", requires = "from_mesh", help_heading = "The input")]
     pub(crate) from_rule: Vec<String>,
     /// The mesh of the result, such as dp=2,tp=4

@@ -29,7 +29,8 @@ fn placement() -> impl Strategy<Value = Placement> {
 }
 
 fn rules((a, b, rule): Placement) -> Rules {
-    Rules::new(&format!("a={a},b={b}")).unwrap().rule("w*", rule).unwrap()
+    let cut = Rules::new(&format!("a={a},b={b}")).unwrap().rule("w*", rule).unwrap();
+    cut.rule("*", "[Replicate(), Replicate()]").unwrap()
 }
 
 fn tensors(dims: [u64; 2], dtype: &str, width: u64) -> Tensors {

@@ -19,6 +19,7 @@ fn rules() -> Rules {
         ("*.S0R", "[Shard(0), Replicate()]"),
         ("*.RS1", "[Replicate(), Shard(1)]"),
         ("fsdp_tp.*", "[_StridedShard(0, sf=2), Shard(0)]"),
+        ("*", "[Replicate(), Replicate()]"),
     ];
     let mesh = Rules::new("dp=2,tp=2").unwrap();
     rules.iter().fold(mesh, |all, (glob, rule)| all.rule(glob, rule).unwrap())

@@ -39,6 +39,15 @@ macro_rules! kinds {
             /// # std::fs::write(&path, "HloModule").unwrap();
             /// # std::fs::write(&bad, "no header").unwrap();
             /// # let reading = files::Reading::default();
+            /// # fn twice(tiny: &str, folder: &std::path::Path) -> Result<(), Error> {
+            /// #     let (one, two) = (folder.join("1.safetensors"), folder.join("2.safetensors"));
+            /// #     for (from, to) in [(std::path::Path::new(tiny), &one), (&*one, &two)] {
+            /// #         let request = files::Request::new().to(Spec::parse("col-major")?).only("3.weight");
+            /// #         let input = files::open(from, &files::Reading::default())?;
+            /// #         files::Conversion::prepare(&input, to, request)?.run(&())?;
+            /// #     }
+            /// #     Ok(())
+            /// # }
             #[doc = concat!("let error = Error::from(", $example, ".unwrap_err());")]
             #[doc = concat!("assert!(error.", stringify!($is), "());")]
             #[doc = concat!("assert_eq!(error.kind(), ", stringify!($word), ");")]
@@ -86,6 +95,8 @@ kinds! {
     Usage, "usage", is_usage, "files::open(\"\", &reading)";
     /// The output exists, and overwriting it was not allowed.
     Exists, "exists", is_exists, "files::write(&path, b\"\", false)";
+    /// A file has the layout that is asked for already, by its own note.
+    Converted, "converted", is_converted, "twice(tiny, folder.path())";
     /// Input and output are one file.
     SameFile, "same-file", is_same_file,
         "files::Conversion::prepare(&files::open(tiny, &reading).unwrap(), tiny, files::Request::new().to(Spec::parse(\"row-major\").unwrap()).force(true))";
