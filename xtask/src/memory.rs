@@ -108,6 +108,9 @@ impl Sanitizer {
         if self == Sanitizer::Thread {
             // Without it the library's own locks look like races.
             cargo.arg("-Zbuild-std");
+            // Pages of one test are another's after it: calls to the system are made without the C library, so it does
+            // not see that they were given back. Threads within a test are watched all the same.
+            cargo.env("RUST_TEST_THREADS", "1");
         }
         Ok(cargo)
     }

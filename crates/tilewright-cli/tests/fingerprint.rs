@@ -306,7 +306,7 @@ fn a_result_is_compared_with_what_it_records() {
         text.contains("to copy it, give --force") && !folder.path().join("b.safetensors").exists()
     );
     assert_eq!(run(&[&again[..], &["--force"]].concat()).0, Some(0));
-    let (code, text) = run(&[&again[..], &["--from", "row-major", "--force"]].concat());
+    let (code, text) = run(&[&again[..], &["--from", "nZ", "--force"]].concat());
     assert!(code == Some(2) && text.contains("tilewright.layout.model"), "{text}");
     // One bit of the data.
     let path = folder.path().join("zn.safetensors");

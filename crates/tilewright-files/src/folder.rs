@@ -7,7 +7,7 @@
 
 use std::{
     collections::HashSet,
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -179,12 +179,7 @@ fn is_of_a_run(path: &Path) -> bool {
 
 /// Why something is not taken along; `None` where it is.
 fn stays(path: &Path) -> Result<Option<String>, Error> {
-    let facts = match fs::metadata(path) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound && path.is_symlink() => {
-            return Ok(Some("a link to no file".into()));
-        }
-        facts => facts.map_err(|cause| Error::io(path, "look at", cause))?,
-    };
+    let facts = fs::metadata(path).map_err(|cause| Error::io(path, "look at", cause))?;
     if facts.is_dir() {
         return Ok(Some("a folder".into()));
     }
