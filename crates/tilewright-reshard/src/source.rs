@@ -248,9 +248,7 @@ fn of_ranks(
     };
     if !rules.names(&first.name)? {
         let said = format!("tensor {:?}: no rule says how files hold it", first.name);
-        let legal =
-            "where each has all of it the rule is [Replicate(), …], a placement for each axis";
-        return Err(Error::usage(format!("{said}; {legal}")));
+        return Err(Error::usage(format!("{said}; where each has all of it the rule is P()")));
     }
     let sharded = rules.sharded(&first.name, &extents, Some(first.dtype))?;
     let mut array = empty(first, extents);

@@ -15,7 +15,8 @@ overlap between shards is refused. OUT is a new folder: with --mesh a file for
 each position, or the boxes that torch loads (--as dcp); else whole tensors.
 Tensors alone are taken along: no metadata, no config.json. Files of torch's
 checkpoint do not say how large the whole is, so a last one that is missing is
-not noticed.
+not noticed. Files of ranks need a rule for every tensor, P() where each has
+all of it.
 
 SHARDING is [Shard(0), Replicate()], P(\"dp\", \"tp\"), column, row, gate_up,
 qkv(h=32,g=8,d=128) … The extents of a whole tensor that its shards do not say

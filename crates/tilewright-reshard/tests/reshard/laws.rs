@@ -134,7 +134,9 @@ fn a_round_trip_is_the_identity() {
     let at = |name: &str| folder.path().join(name);
     let whole = tensors([96, 40], "BF16", 2);
     write(&at("whole.safetensors"), &whole, &[]);
-    let mesh = |mesh: &str, rule: &str| Rules::new(mesh).unwrap().rule("w*", rule).unwrap();
+    let mesh = |mesh: &str, rule: &str| {
+        Rules::new(mesh).unwrap().rule("w*", rule).unwrap().rule("*", "P()").unwrap()
+    };
     let fsdp = mesh("fsdp=2,tp=4", "[_StridedShard(0, sf=4), Shard(0)]");
     let (tp2, tp8) = (mesh("tp=2", "column"), mesh("tp=8", "[Shard(1)]"));
     run(Request::new(at("whole.safetensors"), at("1")).to(fsdp.clone()));
