@@ -9,9 +9,10 @@ use tilewright_core::{Layout, Mode, Profile, TensorLayout};
 /// How many elements a word may have.
 pub(super) const WORDS: [usize; 4] = [2, 4, 8, 16];
 
-/// The cells with those of each word in the other order; `None` where they are no whole words.
+/// The cells with those of each word in the other order; `None` where they are no whole words, or a single one, which is
+/// no word but an array backwards.
 pub(super) fn turned_cells(cells: &[u64], word: usize) -> Option<Vec<u64>> {
-    let whole = cells.len().is_multiple_of(word);
+    let whole = cells.len().is_multiple_of(word) && cells.len() > word;
     whole.then(|| cells.chunks(word).flat_map(|cells| cells.iter().rev().copied()).collect())
 }
 
