@@ -101,7 +101,9 @@ impl Spec {
         dtype: Option<Dtype>,
     ) -> Result<Option<Named>, Error> {
         let Some(bits) = self.element_width(dims, dtype) else { return Ok(None) };
-        if self.words.is_none() && word.packed_bits() == Some(bits) {
+        // Numbers with fractions hold no others, unless the text says so.
+        let is_integer = word.is_signed_integer() || word.name().starts_with('u');
+        if self.words.is_none() && (word.packed_bits() == Some(bits) || !is_integer) {
             return Ok(None);
         }
         let asked = Asked::of(word, None)?;
@@ -112,6 +114,9 @@ impl Spec {
             None if self.is_concrete() => None,
             None => Some(self.dims_of_words(&asked, shape, ratio, dtype)?),
         };
+        if let Some(dims) = dims.filter(|_| !self.is_concrete()) {
+            self.check_shape((&asked, shape), dims, ratio, dtype)?;
+        }
         let dims = dims.or(found.as_deref());
         let named = self.resolve(dims, dtype)?.without_words();
         named.with_stored_as(word, Some(shape)).map(Some)
@@ -135,6 +140,26 @@ impl Spec {
         }
         let is = Asked { shape: Some(shape.to_vec()), ..is.clone() };
         let message = format!("`{self}` is stored as {words}, and the array is {is}");
+        Err(Error::new(Kind::Mismatch, message))
+    }
+
+    /// Refuses an array of words of another shape than a format that says it gives an array of these dims.
+    fn check_shape(
+        &self,
+        (asked, shape): (&Asked, &[u64]),
+        dims: &[u64],
+        ratio: Ratio,
+        dtype: Option<Dtype>,
+    ) -> Result<(), Error> {
+        let named = self.stored_as(asked.dtype)?.resolve(Some(dims), dtype)?;
+        let own = named.stored_as().map_or(shape, |words| words.shape());
+        if own == shape || self.dims_of_words(asked, shape, ratio, dtype).is_err() {
+            return Ok(());
+        }
+        let (own, is) =
+            [own, shape].map(|own| Asked { shape: Some(own.to_vec()), ..asked.clone() }).into();
+        let message =
+            format!("`{self}` of dims {dims:?} is stored as {own}, and the array is {is}");
         Err(Error::new(Kind::Mismatch, message))
     }
 

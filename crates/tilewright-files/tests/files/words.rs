@@ -8,7 +8,9 @@ use tilewright_core::Dtype as Element;
 use tilewright_files::{Action, Conversion, Error, Reading, Request, Verdict, open, verify};
 use tilewright_notation::dtype;
 
-use crate::common::{convert, folder, noise, npy, parts, safetensors, spec, tensor, to, write};
+use crate::common::{
+    convert, folder, noise, npy, one, parts, safetensors, spec, tensor, to, write,
+};
 
 /// Elements of `bits` bits, [rows, columns].
 struct Array {
@@ -262,6 +264,20 @@ fn a_conversion_notes_the_words_and_goes_back() {
         Request::new().from(spec("u4[128,256] GPTQ as s32[16,256]")).to(spec("MARLIN as s32"));
     convert(&path, &again, request).unwrap();
     assert_eq!(std::fs::read(&again).unwrap(), std::fs::read(&out).unwrap());
+}
+
+/// Dims that the words contradict would be read as another array; numbers with fractions hold no others.
+#[test]
+fn what_the_words_contradict_is_refused() {
+    let folder = folder();
+    let path = file(&folder, "gptq.safetensors", &Array::random(128, 256, 4).gptq());
+    let out = folder.path().join("out.safetensors");
+    let turned = repack("GPTQ", "MARLIN", 4).dims(&[256, 128]);
+    let error = convert(&path, &out, turned).unwrap_err().to_string();
+    assert!(error.contains("stored as s32[32,128], and the array is s32[16,256]"), "{error}");
+    convert(&path, &out, repack("GPTQ", "MARLIN", 4).dims(&[128, 256])).unwrap();
+    let scales = write(&folder, "scales.safetensors", one("F16", &[1, 256], &noise(512)));
+    assert!(convert(&scales, &out, every("GPTQ", "MARLIN", 4)).is_err());
 }
 
 #[test]
