@@ -16,7 +16,7 @@ each position, or the boxes that torch loads (--as dcp); else whole tensors.
 Tensors alone are taken along: no metadata, no config.json. Files of torch's
 checkpoint do not say how large the whole is, so a last one that is missing is
 not noticed. Files of ranks need a rule for every tensor, P() where each has
-all of it.
+all of it: one of the copies is read, and the others are not compared with it.
 
 SHARDING is [Shard(0), Replicate()], P(\"dp\", \"tp\"), column, row, gate_up,
 qkv(h=32,g=8,d=128) … The extents of a whole tensor that its shards do not say
