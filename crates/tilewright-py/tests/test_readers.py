@@ -149,8 +149,9 @@ def test_gguf(tmp_path: Path) -> None:
             try:
                 got = m[tensor.name]
             except tw.Error as error:
-                # What this library has no type for is an error, never other data.
-                assert tensor.tensor_type.name in str(error) or "type" in str(error), (tensor.name, error)
+                # Blocks of this type are longer than any that a layout moves; every other type is read.
+                assert tensor.tensor_type.name == "Q8_K", (tensor.name, error)
+                assert str(error).startswith(f'tensor "{tensor.name}": elements of 2336 bits'), error
                 continue
             assert got.tobytes() == tensor.data.tobytes(), tensor.name
             plain = gguf.GGML_QUANT_SIZES[tensor.tensor_type][0] == 1

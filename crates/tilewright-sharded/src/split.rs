@@ -52,7 +52,7 @@ impl AxisPart {
     }
 }
 
-/// How a dim is cut into as many parts as the axes have positions.
+/// How a dim is cut: the number of parts is the product of the sizes of its axes.
 ///
 /// ```
 /// use tilewright_sharded::{AxisPart, Cut, Mesh, Sharded, Split};

@@ -172,7 +172,7 @@ fn hlo_text_is_read_and_printed_so() {
             let shape = numbers(&case["shape"]);
             let sharded = read.sharded(&shape, None, None).unwrap();
             check_boxes(&sharded, &case["boxes"], |it| it["position"].as_u64().unwrap(), text);
-            // The same positions on a mesh of as many devices.
+            // The same positions on a mesh that has one axis and the same number of devices.
             if sharded.mesh().order().is_none_or(|order| order.iter().max() < Some(&64)) {
                 let mesh = Mesh::new(&[sharded.mesh().count()]).unwrap();
                 if let Ok(over) = read.sharded(&shape, None, Some(mesh)) {

@@ -77,7 +77,7 @@ pub(crate) struct Asked {
     /// How tensors of a matching name are cut; the first rule that matches wins, others are whole
     #[arg(long, value_name = "GLOB=SHARDING", requires = "mesh", help_heading = "The result")]
     pub(crate) rule: Vec<String>,
-    /// The layout of each shard of as many dims as it takes; others are row-major
+    /// The layout of each shard; shards of a rank that it does not fit are row-major
     #[arg(long, value_name = "SPEC", help_heading = "The result")]
     pub(crate) to: Option<String>,
     /// The files: hf, whole tensors; dcp, for torch's distributed checkpoint; ranks, one a position
