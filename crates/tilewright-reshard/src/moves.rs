@@ -13,7 +13,7 @@ use tilewright_relayout::{Elements, Plan, Program, Read, Region};
 
 use crate::{
     Error,
-    array::{Meet, Stored},
+    array::Meet,
 };
 
 /// Runs of this length go straight.
@@ -59,14 +59,14 @@ impl Room {
     }
 
     /// Reads what a piece of a file has of the box.
-    pub(crate) fn read(&mut self, file: &File, from: &Stored, meet: &Meet) -> Result<(), Failed> {
-        let sides = ((&from.layout, &*meet.local), (&self.layout, &*meet.within));
+    pub(crate) fn read(&mut self, file: &File, (from, at): (&TensorLayout, u64), meet: &Meet) -> Result<(), Failed> {
+        let sides = ((from, &*meet.local), (&self.layout, &*meet.within));
         let program = Program::of_part(sides.0, sides.1, &meet.extents, Elements::same(self.bits))?;
         if let Some(regions) = straight(&program) {
             for region in regions {
                 runs(region, &mut |src, dst, len| {
                     let out = part(&mut self.bytes, dst, len)?;
-                    read_at(file, out, from.at + src)
+                    read_at(file, out, at + src)
                 })?;
             }
             return Ok(());
@@ -82,7 +82,7 @@ impl Room {
                 continue;
             }
             self.buffer.resize(chunk.buffer_len().max(self.buffer.len()), 0);
-            self.fill(file, from.at, chunk.reads())?;
+            self.fill(file, at, chunk.reads())?;
             let out = part(&mut self.bytes, range.start, range.end - range.start)?;
             chunk.run(&self.buffer, out, 1)?;
         }
@@ -132,13 +132,13 @@ impl Room {
     }
 
     /// Writes what a piece of a file has of the box.
-    pub(crate) fn write(&mut self, file: &File, to: &Stored, meet: &Meet) -> Result<(), Failed> {
-        let sides = ((&self.layout, &*meet.within), (&to.layout, &*meet.local));
+    pub(crate) fn write(&mut self, file: &File, (to, at): (&TensorLayout, u64), meet: &Meet) -> Result<(), Failed> {
+        let sides = ((&self.layout, &*meet.within), (to, &*meet.local));
         let program = Program::of_part(sides.0, sides.1, &meet.extents, Elements::same(self.bits))?;
         if let Some(regions) = straight(&program) {
             for region in regions {
                 runs(region, &mut |src, dst, len| {
-                    write_at(file, part(&mut self.bytes, src, len)?, to.at + dst)
+                    write_at(file, part(&mut self.bytes, src, len)?, at + dst)
                 })?;
             }
             return Ok(());
@@ -154,7 +154,7 @@ impl Room {
             {
                 let (from, end) = (range.start.max(window.start), range.end.min(window.end));
                 let bytes = part(&mut self.stage, from - window.start, end - from)?;
-                write_at(file, bytes, to.at + from)?;
+                write_at(file, bytes, at + from)?;
                 if range.end > window.end {
                     break;
                 }

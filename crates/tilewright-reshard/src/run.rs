@@ -12,7 +12,6 @@ use tilewright_files::Watch;
 
 use crate::{
     Error, Job, Task,
-    array::Meet,
     journal::{self, Journal, crc},
     moves::{Failed, Room},
 };
@@ -138,21 +137,17 @@ impl Hands<'_> {
         self.room.layout = TensorLayout::row_major(&task.extents)?;
         self.room.bits = from.bits;
         self.room.bytes.resize(bytes, 0);
-        for piece in &from.pieces {
-            let stored = from.stored.get(piece.source as usize);
-            if let Some((meet, stored)) = Meet::of(piece, &task.start, &task.extents).zip(stored) {
-                let (file, path) = self.reads.open(stored.file)?;
-                let read = self.room.read(file, stored, &meet);
-                read.map_err(|failed| failure(failed, "read", path, &from.name))?;
-            }
+        for (stored, meet) in from.held.meets(&task.start, &task.extents) {
+            let at = self.job.source.places.at(stored.file, task.array).ok_or_else(absent)?;
+            let (file, path) = self.reads.open(stored.file)?;
+            let read = self.room.read(file, (&stored.laid.layout, at), &meet);
+            read.map_err(|failed| failure(failed, "read", path, &from.name))?;
         }
-        for piece in &to.pieces {
-            let stored = to.stored.get(piece.source as usize);
-            if let Some((meet, stored)) = Meet::of(piece, &task.start, &task.extents).zip(stored) {
-                let (file, path) = self.writes.open(stored.file)?;
-                let written = self.room.write(file, stored, &meet);
-                written.map_err(|failed| failure(failed, "write", path, &from.name))?;
-            }
+        for (stored, meet) in to.held.meets(&task.start, &task.extents) {
+            let at = self.job.output.places.at(stored.file, task.array).ok_or_else(absent)?;
+            let (file, path) = self.writes.open(stored.file)?;
+            let written = self.room.write(file, (&stored.laid.layout, at), &meet);
+            written.map_err(|failed| failure(failed, "write", path, &from.name))?;
         }
         Ok(crc(&self.room.bytes))
     }
