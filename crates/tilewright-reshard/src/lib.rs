@@ -38,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod beside;
 mod commit;
 mod cut;
 mod error;
@@ -45,17 +46,23 @@ mod header;
 mod identity;
 mod job;
 pub mod journal;
+mod listing;
 mod lists;
 mod moves;
+mod numbers;
 mod outline;
 mod plan;
+mod record;
+mod replicas;
 mod request;
 mod rules;
 mod run;
 mod source;
+mod sums;
 mod target;
 
 pub use error::Error;
 pub use job::{Job, Task};
+pub use listing::Planned;
 pub use request::{DEFAULT_MEMORY, Form, Request};
 pub use rules::Rules;

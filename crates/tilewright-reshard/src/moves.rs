@@ -11,10 +11,7 @@ use std::{fs::File, io, ops::Range};
 use tilewright_core::TensorLayout;
 use tilewright_relayout::{Elements, Plan, Program, Read, Region};
 
-use crate::{
-    Error,
-    array::Meet,
-};
+use crate::{Error, array::Meet};
 
 /// Runs of this length go straight.
 const LONG: u64 = 32 << 10;
@@ -59,7 +56,12 @@ impl Room {
     }
 
     /// Reads what a piece of a file has of the box.
-    pub(crate) fn read(&mut self, file: &File, (from, at): (&TensorLayout, u64), meet: &Meet) -> Result<(), Failed> {
+    pub(crate) fn read(
+        &mut self,
+        file: &File,
+        (from, at): (&TensorLayout, u64),
+        meet: &Meet,
+    ) -> Result<(), Failed> {
         let sides = ((from, &*meet.local), (&self.layout, &*meet.within));
         let program = Program::of_part(sides.0, sides.1, &meet.extents, Elements::same(self.bits))?;
         if let Some(regions) = straight(&program) {
@@ -132,7 +134,12 @@ impl Room {
     }
 
     /// Writes what a piece of a file has of the box.
-    pub(crate) fn write(&mut self, file: &File, (to, at): (&TensorLayout, u64), meet: &Meet) -> Result<(), Failed> {
+    pub(crate) fn write(
+        &mut self,
+        file: &File,
+        (to, at): (&TensorLayout, u64),
+        meet: &Meet,
+    ) -> Result<(), Failed> {
         let sides = ((&self.layout, &*meet.within), (to, &*meet.local));
         let program = Program::of_part(sides.0, sides.1, &meet.extents, Elements::same(self.bits))?;
         if let Some(regions) = straight(&program) {

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Job, Request,
+    beside::Beside,
     identity::{Identity, hash},
     outline::Outline,
     source::Checkpoint,
@@ -29,10 +30,11 @@ struct Plan {
     /// The hash of the outline.
     sum: String,
     outline: Outline,
+    beside: Beside,
 }
 
 /// The version that is written, and the only one that is read.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 impl Job {
     /// Writes the plan to a new file.
@@ -59,6 +61,7 @@ impl Job {
             sources: self.source.files.clone(),
             sum: sum(&outline)?,
             outline,
+            beside: self.source.beside.clone(),
         };
         let text = serde_json::to_string(&plan);
         let text = text.map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
@@ -69,7 +72,7 @@ impl Job {
         });
         written.map_err(|cause| match cause.kind() {
             io::ErrorKind::AlreadyExists => {
-                Error::new("exists", format!("{} exists already", path.display()))
+                Error::new("exists", format!("{} exists; a plan is never replaced", path.display()))
             }
             _ => Error::io(path, "write", &cause),
         })
@@ -99,11 +102,12 @@ impl Job {
         if sum(&plan.outline)? != plan.sum {
             return Err(wrong("it was changed after it was written".to_owned()));
         }
-        plan.sources.iter().try_for_each(Identity::check)?;
+        plan.sources.iter().try_for_each(|source| source.check("the plan was made"))?;
         let files = plan.sources;
         let read = plan.outline.arrays(files.len()).map_err(|error| wrong(error.to_string()))?;
         let (arrays, places) = read;
-        let job = Job::assemble(plan.request, Checkpoint { files, arrays, places })?;
+        let checkpoint = Checkpoint { files, arrays, places, beside: plan.beside };
+        let job = Job::assemble(plan.request, checkpoint)?;
         match job.id == plan.id && job.tasks() == plan.tasks {
             true => Ok(job),
             false => Err(Error::changed(path, "it was made by another version, or changed")),

@@ -1,7 +1,10 @@
 //! Checkpoints in shards become others: laws, checkpoints of other libraries, refusals, kills.
 
 mod common;
+#[cfg(debug_assertions)]
+mod faults;
 mod killed;
 mod laws;
 mod real;
 mod refused;
+mod safety;
