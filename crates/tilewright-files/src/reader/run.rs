@@ -18,17 +18,8 @@ use crate::{
 /// Gaps of up to this number of bytes are read: a call costs more than they do.
 const GAP: u64 = 4 << 10;
 
-/// Results of this number of bytes lie in no cache.
-const FAR: usize = 32 << 20;
-
 /// The bytes of a line of the processor's cache.
 const LINE: u128 = 64;
-
-/// Runs of this number of bytes are written about as fast as longer ones.
-const WRITTEN: u64 = 1 << 10;
-
-/// The bytes of pieces that windows may be made of, the longest first: a call costs less than copying them.
-const PIECES: [u64; 3] = [64 << 10, 32 << 10, 16 << 10];
 
 /// The most bytes that are read between two looks at whether to stop.
 const STEP: usize = 4 << 20;
@@ -90,7 +81,8 @@ impl Run<'_, '_> {
             let from = &self.reader.from;
             Slabs::new(from.layout(), from.bits, most, piece)
         };
-        let pieces = PIECES.iter().filter(|piece| **piece < most).map(|piece| Some(*piece));
+        let (wanted, pieces) = (self.sizes.written, self.sizes.pieces.into_iter());
+        let pieces = pieces.filter(|piece| *piece < most).map(Some);
         let mut best: Option<(u64, Slabs)> = None;
         for piece in std::iter::once(None).chain(pieces) {
             let Some(slabs) = slabs(piece) else { continue };
@@ -98,7 +90,7 @@ impl Run<'_, '_> {
             if best.as_ref().is_none_or(|(known, _)| written >= known.saturating_mul(2)) {
                 best = Some((written, slabs));
             }
-            if best.as_ref().is_some_and(|(known, _)| *known >= WRITTEN) {
+            if best.as_ref().is_some_and(|(known, _)| *known >= wanted) {
                 break;
             }
         }
@@ -165,7 +157,7 @@ impl Run<'_, '_> {
         for slab in slabs {
             let Some((program, area)) = self.program(&slab)? else { continue };
             // What one window writes is no sign of where the result lies.
-            let plan = match out.len() >= FAR {
+            let plan = match out.len() as u64 >= self.sizes.far {
                 true => Plan::past_caches(program),
                 false => Plan::of(program),
             };
