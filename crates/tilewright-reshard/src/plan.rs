@@ -50,18 +50,7 @@ impl Job {
     /// assert_eq!(Job::of_plan(&plan).unwrap().id(), job.id());
     /// ```
     pub fn write_plan(&self, path: &Path) -> Result<(), Error> {
-        let outline = Outline::of(&self.source.arrays, &self.source.places);
-        let plan = Plan {
-            version: VERSION,
-            id: self.id.clone(),
-            tasks: self.tasks(),
-            request: self.request.clone(),
-            sources: self.source.files.clone(),
-            sum: sum(&outline)?,
-            outline,
-        };
-        let text = serde_json::to_string(&plan);
-        let text = text.map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
+        let text = text(self).map_err(|error| error.about(&path.display().to_string()))?;
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let written = file.and_then(|mut file| {
             file.write_all((text + "\n").as_bytes())?;
@@ -109,6 +98,21 @@ impl Job {
             false => Err(Error::changed(path, "it was made by another version, or changed")),
         }
     }
+}
+
+/// The plan of a job as text.
+pub(crate) fn text(job: &Job) -> Result<String, Error> {
+    let outline = Outline::of(&job.source.arrays, &job.source.places);
+    let plan = Plan {
+        version: VERSION,
+        id: job.id.clone(),
+        tasks: job.tasks(),
+        request: job.request.clone(),
+        sources: job.source.files.clone(),
+        sum: sum(&outline)?,
+        outline,
+    };
+    serde_json::to_string(&plan).map_err(|error| Error::usage(error.to_string()))
 }
 
 fn sum(outline: &Outline) -> Result<String, Error> {

@@ -104,7 +104,13 @@ impl Job {
         Ok(())
     }
 
-    fn bytes_of(&self, task: &Task) -> u64 {
+    /// The most bytes of each of two buffers beside the box.
+    pub(crate) fn buffers(&self) -> usize {
+        (self.request.memory / 8).clamp(8 << 10, 8 << 20) as usize
+    }
+
+    /// The bytes of the box of a task.
+    pub(crate) fn bytes_of(&self, task: &Task) -> u64 {
         let bits = self.source.arrays.get(task.array).map_or(0, |array| array.bits);
         task.extents.iter().fold(u64::from(bits / 8), |size, n| size.saturating_mul(*n))
     }
@@ -123,9 +129,8 @@ impl Hands<'_> {
         let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
-        let most = (job.request.memory / 8).clamp(8 << 10, 8 << 20) as usize;
         let (reads, writes) = (Files::new(reads, false), Files::new(writes, true));
-        Ok(Hands { job, room: Room::new(most)?, reads, writes })
+        Ok(Hands { job, room: Room::new(job.buffers())?, reads, writes })
     }
 
     /// Runs a task, and gives the sum of its box.
@@ -155,8 +160,8 @@ impl Hands<'_> {
 
 fn failure(failed: Failed, doing: &str, path: &std::path::Path, tensor: &str) -> Error {
     match failed {
-        Failed::Program(error) => error.about(&format!("tensor {tensor:?}")),
         Failed::File(cause) => Error::io(path, doing, &cause),
+        other @ Failed::Program(_) => other.about(tensor),
     }
 }
 
