@@ -7,7 +7,6 @@ use std::{
     path::PathBuf,
 };
 
-use tilewright_core::TensorLayout;
 use tilewright_files::Watch;
 
 use crate::{
@@ -139,9 +138,7 @@ impl Hands<'_> {
         let from = self.job.source.arrays.get(task.array).ok_or_else(absent)?;
         let to = self.job.output.arrays.get(task.array).ok_or_else(absent)?;
         let bytes = usize::try_from(self.job.bytes_of(task)).map_err(|_| absent())?;
-        self.room.layout = TensorLayout::row_major(&task.extents)?;
-        self.room.bits = from.bits;
-        self.room.bytes.resize(bytes, 0);
+        self.room.begin(&task.extents, from.bits, bytes)?;
         for (stored, meet) in from.held.meets(&task.start, &task.extents) {
             let at = self.job.source.places.at(stored.file, task.array).ok_or_else(absent)?;
             let (file, path) = self.reads.open(stored.file)?;
@@ -199,5 +196,51 @@ impl Files {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Request, Rules};
+
+    /// Buffers stay within the memory, whatever the sides and layouts; below 64 KiB nothing is asked.
+    #[test]
+    fn memory_is_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let (rows, columns) = (1531u64, 700u64);
+        let header = format!(
+            "{{\"w\":{{\"dtype\":\"BF16\",\"shape\":[{rows},{columns}],\"data_offsets\":[0,{}]}}}}",
+            rows * columns * 2
+        );
+        let length = (header.len() as u64).to_le_bytes();
+        let data = vec![7; (rows * columns * 2) as usize];
+        let input = folder.path().join("in.safetensors");
+        std::fs::write(&input, [&length[..], header.as_bytes(), &data].concat()).unwrap();
+        let sides = [
+            ("tp=8", "[Shard(1)]", None),
+            ("tp=3", "[_StridedShard(0, sf=2)]", Some("zN")),
+            ("tp=2", "[Shard(0)]", Some("col-major")),
+            ("one=1", "P()", Some("col-major")),
+        ];
+        for (number, (mesh, rule, layout)) in sides.into_iter().enumerate() {
+            for memory in [64 << 10, 200 << 10, 1 << 20, 3 << 20] {
+                let out = folder.path().join(format!("{number}-{memory}"));
+                let rules = Rules::new(mesh).unwrap().rule("*", rule).unwrap();
+                let request = Request::new(&input, &out).to(rules).memory(memory);
+                let request = match layout {
+                    Some(spec) => request.layout(spec),
+                    None => request,
+                };
+                let job = Job::prepare(request).unwrap();
+                job.lay_out().unwrap();
+                let mut hands = Hands::new(&job).unwrap();
+                for task in 0..job.tasks() {
+                    hands.run(&job.task(task).unwrap()).unwrap();
+                }
+                let held = hands.room.held() as u64;
+                assert!(held <= memory && held >= memory / 4, "{held} of {memory}: {mesh} {layout:?}");
+            }
+        }
     }
 }

@@ -4,5 +4,6 @@ mod calls;
 mod common;
 mod killed;
 mod laws;
+mod pairs;
 mod real;
 mod refused;
