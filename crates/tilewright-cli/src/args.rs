@@ -14,6 +14,7 @@ mod fingerprint;
 mod help;
 mod infer;
 mod reshard;
+mod simulate;
 mod shards;
 mod show;
 
@@ -22,7 +23,8 @@ pub(crate) use convert::{Convert, Job, Verify};
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
 pub(crate) use infer::Infer;
-pub(crate) use reshard::{Asked, Reshard, Run, Step};
+pub(crate) use reshard::{Asked, How, Reshard, Run, Step};
+pub(crate) use simulate::Simulate;
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
 

@@ -1,7 +1,7 @@
 //! A plan: a job as a file, for processes that share a file system.
 //!
-//! It holds the request and what the sources are known by, and no pieces: these follow from the headers, which each process
-//! reads again. So its length does not grow with the tensors.
+//! It holds the request, what the sources are known by, and the outline of their arrays. So a process that reads it opens no
+//! header; it looks at the length and the time of each source, and the hash of its header is part of the plan's name.
 
 use std::{
     fs::{self, OpenOptions},
@@ -11,7 +11,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Job, Request, identity::Identity};
+use crate::{
+    Error, Job, Request,
+    identity::{Identity, hash},
+    outline::Outline,
+    source::Checkpoint,
+};
 
 /// What stands in the file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -21,10 +26,13 @@ struct Plan {
     tasks: u64,
     request: Request,
     sources: Vec<Identity>,
+    /// The hash of the outline.
+    sum: String,
+    outline: Outline,
 }
 
 /// The version that is written, and the only one that is read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 impl Job {
     /// Writes the plan to a new file.
@@ -42,15 +50,7 @@ impl Job {
     /// assert_eq!(Job::of_plan(&plan).unwrap().id(), job.id());
     /// ```
     pub fn write_plan(&self, path: &Path) -> Result<(), Error> {
-        let plan = Plan {
-            version: VERSION,
-            id: self.id.clone(),
-            tasks: self.tasks(),
-            request: self.request.clone(),
-            sources: self.source.files.clone(),
-        };
-        let text = serde_json::to_string_pretty(&plan);
-        let text = text.map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
+        let text = text(self).map_err(|error| error.about(&path.display().to_string()))?;
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let written = file.and_then(|mut file| {
             file.write_all((text + "\n").as_bytes())?;
@@ -85,14 +85,37 @@ impl Job {
             let version = plan.version;
             return Err(wrong(format!("it has version {version}; {VERSION} is read")));
         }
-        plan.sources.iter().try_for_each(Identity::check)?;
-        let job = Job::prepare(plan.request)?;
-        if let Some(other) = job.source.files.iter().find(|file| !plan.sources.contains(file)) {
-            return Err(Error::changed(&other.path, "it is not the source that was planned"));
+        if sum(&plan.outline)? != plan.sum {
+            return Err(wrong("it was changed after it was written".to_owned()));
         }
+        plan.sources.iter().try_for_each(Identity::check)?;
+        let files = plan.sources;
+        let read = plan.outline.arrays(files.len()).map_err(|error| wrong(error.to_string()))?;
+        let (arrays, places) = read;
+        let job = Job::assemble(plan.request, Checkpoint { files, arrays, places })?;
         match job.id == plan.id && job.tasks() == plan.tasks {
             true => Ok(job),
             false => Err(Error::changed(path, "it was made by another version, or changed")),
         }
     }
+}
+
+/// The plan of a job as text.
+pub(crate) fn text(job: &Job) -> Result<String, Error> {
+    let outline = Outline::of(&job.source.arrays, &job.source.places);
+    let plan = Plan {
+        version: VERSION,
+        id: job.id.clone(),
+        tasks: job.tasks(),
+        request: job.request.clone(),
+        sources: job.source.files.clone(),
+        sum: sum(&outline)?,
+        outline,
+    };
+    serde_json::to_string(&plan).map_err(|error| Error::usage(error.to_string()))
+}
+
+fn sum(outline: &Outline) -> Result<String, Error> {
+    let text = serde_json::to_string(outline);
+    text.map(|text| hash(text.as_bytes())).map_err(|error| Error::usage(error.to_string()))
 }
