@@ -52,6 +52,7 @@ mod rules;
 mod run;
 mod source;
 mod target;
+mod threads;
 
 pub use error::Error;
 pub use job::{Job, Task};

@@ -3,8 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use serde_json::{Value, json};
-use tilewright_core::Fill;
-use tilewright_notation::{Named, notation};
+use tilewright_notation::notation;
 use tilewright_sharded::{
     Shard, Sharded,
     dialect::{DIALECTS, dialect},
@@ -203,7 +202,7 @@ impl ShardsTranslation {
             }
             Err(unknown) => match notation(to) {
                 Ok(notation) => {
-                    let named = one_layout(array)?;
+                    let named = array.as_layout()?;
                     (notation.print(&named)?, named.to_spec())
                 }
                 Err(_) => return Err(unknown.into()),
@@ -212,16 +211,6 @@ impl ShardsTranslation {
         let (dims, dtype) = (sharded.extents().to_vec(), sharded.dtype().map(|it| it.name()));
         Ok(ShardsTranslation { notation: to.to_owned(), text, layout, dims, dtype })
     }
-}
-
-/// The one layout of all shards.
-fn one_layout(array: &InShards) -> Result<Named, Error> {
-    if array.shard.is_some() {
-        let why = "of shards that are not row-major one layout is not put together";
-        return Err(Error::at("unsupported", (0, 0), why).without_span());
-    }
-    let layout = array.sharded.as_layout()?;
-    Ok(Named::new("shards", layout, array.sharded.dtype(), None, Fill::Unspecified))
 }
 
 impl fmt::Display for ShardsTranslation {
@@ -292,7 +281,7 @@ impl ShardsExplanation {
             let count = shard.dims().iter().map(|list| list.as_slice().len() as u64);
             boxes = boxes.max(count.fold(1, u64::saturating_mul));
         }
-        let layout = one_layout(array).map(|named| named.to_spec());
+        let layout = array.as_layout().map(|named| named.to_spec());
         let text = |error: String| error.lines().next().unwrap_or("").to_owned();
         let notations = DIALECTS.iter().map(|dialect| {
             let said = dialect.print(sharded).map_err(|error| {
