@@ -1,7 +1,7 @@
 //! A plan: a job as a file, for processes that share a file system.
 //!
-//! It holds the request and what the sources are known by, and no pieces: these follow from the headers, which each process
-//! reads again. So its length does not grow with the tensors.
+//! It holds the request, what the sources are known by, and the outline of their arrays. So a process that reads it opens no
+//! header; it looks at the length and the time of each source, and the hash of its header is part of the plan's name.
 
 use std::{
     fs::{self, OpenOptions},
@@ -11,7 +11,12 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Job, Request, identity::Identity};
+use crate::{
+    Error, Job, Request,
+    identity::{Identity, hash},
+    outline::Outline,
+    source::Checkpoint,
+};
 
 /// What stands in the file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -21,22 +26,13 @@ struct Plan {
     tasks: u64,
     request: Request,
     sources: Vec<Identity>,
+    /// The hash of the outline.
+    sum: String,
+    outline: Outline,
 }
 
 /// The version that is written, and the only one that is read.
-const VERSION: u32 = 1;
-
-impl Plan {
-    /// The plan that bytes are, which messages call `name`.
-    fn read(bytes: &[u8], name: &str) -> Result<Plan, Error> {
-        let wrong = |said: String| Error::new("corrupt", format!("{name} is no plan: {said}"));
-        let plan: Plan = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
-        match plan.version {
-            VERSION => Ok(plan),
-            version => Err(wrong(format!("it has version {version}; {VERSION} is read"))),
-        }
-    }
-}
+const VERSION: u32 = 2;
 
 impl Job {
     /// Writes the plan to a new file.
@@ -80,16 +76,7 @@ impl Job {
     /// assert_eq!(Job::of_bytes(&job.plan().unwrap()).unwrap().id(), job.id());
     /// ```
     pub fn plan(&self) -> Result<Vec<u8>, Error> {
-        let plan = Plan {
-            version: VERSION,
-            id: self.id.clone(),
-            tasks: self.tasks(),
-            request: self.request.clone(),
-            sources: self.source.files.clone(),
-        };
-        let text = serde_json::to_string_pretty(&plan);
-        let text = text.map_err(|error| Error::usage(format!("a plan: {error}")))?;
-        Ok((text + "\n").into_bytes())
+        Ok((text(self)? + "\n").into_bytes())
     }
 
     /// The job of a plan.
@@ -106,7 +93,7 @@ impl Job {
     /// ```
     pub fn of_plan(path: &Path) -> Result<Job, Error> {
         let bytes = fs::read(path).map_err(|cause| Error::io(path, "read", &cause))?;
-        Job::of(Plan::read(&bytes, &path.display().to_string())?)
+        Plan::read(&bytes, &path.display().to_string())?.job()
     }
 
     /// The job of a plan's [bytes](Job::plan).
@@ -120,21 +107,60 @@ impl Job {
     /// assert!(error.to_string().starts_with("this is no plan: missing field"), "{error}");
     /// ```
     pub fn of_bytes(bytes: &[u8]) -> Result<Job, Error> {
-        Job::of(Plan::read(bytes, "this")?)
+        Plan::read(bytes, "this")?.job()
+    }
+}
+
+impl Plan {
+    /// The plan that bytes are, which messages call `name`.
+    fn read(bytes: &[u8], name: &str) -> Result<Plan, Error> {
+        let wrong = |said: String| Error::new("corrupt", format!("{name} is no plan: {said}"));
+        let plan: Plan = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+        if plan.version != VERSION {
+            let version = plan.version;
+            return Err(wrong(format!("it has version {version}; {VERSION} is read")));
+        }
+        match sum(&plan.outline)? == plan.sum {
+            true => Ok(plan),
+            false => Err(wrong("it was changed after it was written".to_owned())),
+        }
     }
 
-    fn of(plan: Plan) -> Result<Job, Error> {
-        plan.sources.iter().try_for_each(Identity::check)?;
-        let job = Job::prepare(plan.request)?;
-        if let Some(other) = job.source.files.iter().find(|file| !plan.sources.contains(file)) {
-            return Err(Error::changed(&other.path, "it is not the source that was planned"));
-        }
-        match job.id == plan.id && job.tasks() == plan.tasks {
+    /// Its job, where the sources are as they were.
+    fn job(self) -> Result<Job, Error> {
+        self.sources.iter().try_for_each(Identity::check)?;
+        let files = self.sources;
+        let read = self.outline.arrays(files.len());
+        let (arrays, places) = read.map_err(|error| {
+            Error::new("corrupt", format!("plan {} is none: {error}", self.id))
+        })?;
+        let job = Job::assemble(self.request, Checkpoint { files, arrays, places })?;
+        match job.id == self.id && job.tasks() == self.tasks {
             true => Ok(job),
             false => {
-                let said = "the plan was made by another version, or changed";
-                Err(Error::new("changed", format!("plan {}: {said}", plan.id)))
+                let said = "it was made by another version, or changed";
+                Err(Error::new("changed", format!("plan {}: {said}", self.id)))
             }
         }
     }
+}
+
+/// The plan of a job as text.
+pub(crate) fn text(job: &Job) -> Result<String, Error> {
+    let outline = Outline::of(&job.source.arrays, &job.source.places);
+    let plan = Plan {
+        version: VERSION,
+        id: job.id.clone(),
+        tasks: job.tasks(),
+        request: job.request.clone(),
+        sources: job.source.files.clone(),
+        sum: sum(&outline)?,
+        outline,
+    };
+    serde_json::to_string(&plan).map_err(|error| Error::usage(error.to_string()))
+}
+
+fn sum(outline: &Outline) -> Result<String, Error> {
+    let text = serde_json::to_string(outline);
+    text.map(|text| hash(text.as_bytes())).map_err(|error| Error::usage(error.to_string()))
 }

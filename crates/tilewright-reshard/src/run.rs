@@ -11,7 +11,6 @@ use tilewright_files::Watch;
 
 use crate::{
     Error, Job, Task,
-    array::Meet,
     journal::{self, Journal, crc},
     moves::{Failed, Room},
 };
@@ -110,7 +109,13 @@ impl Job {
         Ok(())
     }
 
-    fn bytes_of(&self, task: &Task) -> u64 {
+    /// The most bytes of each of two buffers beside the box.
+    pub(crate) fn buffers(&self) -> usize {
+        (self.request.memory / 8).clamp(8 << 10, 8 << 20) as usize
+    }
+
+    /// The bytes of the box of a task.
+    pub(crate) fn bytes_of(&self, task: &Task) -> u64 {
         let bits = self.source.arrays.get(task.array).map_or(0, |array| array.bits);
         task.extents.iter().fold(u64::from(bits / 8), |size, n| size.saturating_mul(*n))
     }
@@ -129,9 +134,8 @@ impl Hands<'_> {
         let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
-        let most = (job.request.memory / 8).clamp(8 << 10, 8 << 20) as usize;
         let (reads, writes) = (Files::new(reads, false), Files::new(writes, true));
-        Ok(Hands { job, room: Room::new(most)?, reads, writes })
+        Ok(Hands { job, room: Room::new(job.buffers())?, reads, writes })
     }
 
     /// Runs a task, and gives the sum of its box.
@@ -143,21 +147,17 @@ impl Hands<'_> {
         self.room.layout = TensorLayout::row_major(&task.extents)?;
         self.room.bits = from.bits;
         self.room.bytes.resize(bytes, 0);
-        for piece in &from.pieces {
-            let stored = from.stored.get(piece.source as usize);
-            if let Some((meet, stored)) = Meet::of(piece, &task.start, &task.extents).zip(stored) {
-                let (file, path) = self.reads.open(stored.file)?;
-                let read = self.room.read(file, stored, &meet);
-                read.map_err(|failed| failure(failed, "read", path, &from.name))?;
-            }
+        for (stored, meet) in from.held.meets(&task.start, &task.extents) {
+            let at = self.job.source.places.at(stored.file, task.array).ok_or_else(absent)?;
+            let (file, path) = self.reads.open(stored.file)?;
+            let read = self.room.read(file, (&stored.laid.layout, at), &meet);
+            read.map_err(|failed| failure(failed, "read", path, &from.name))?;
         }
-        for piece in &to.pieces {
-            let stored = to.stored.get(piece.source as usize);
-            if let Some((meet, stored)) = Meet::of(piece, &task.start, &task.extents).zip(stored) {
-                let (file, path) = self.writes.open(stored.file)?;
-                let written = self.room.write(file, stored, &meet);
-                written.map_err(|failed| failure(failed, "write", path, &from.name))?;
-            }
+        for (stored, meet) in to.held.meets(&task.start, &task.extents) {
+            let at = self.job.output.places.at(stored.file, task.array).ok_or_else(absent)?;
+            let (file, path) = self.writes.open(stored.file)?;
+            let written = self.room.write(file, (&stored.laid.layout, at), &meet);
+            written.map_err(|failed| failure(failed, "write", path, &from.name))?;
         }
         Ok(crc(&self.room.bytes))
     }
@@ -165,8 +165,8 @@ impl Hands<'_> {
 
 fn failure(failed: Failed, doing: &str, path: &std::path::Path, tensor: &str) -> Error {
     match failed {
-        Failed::Program(error) => error.about(&format!("tensor {tensor:?}")),
         Failed::File(cause) => Error::io(path, doing, &cause),
+        other @ Failed::Program(_) => other.about(tensor),
     }
 }
 
