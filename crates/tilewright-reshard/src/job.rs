@@ -73,7 +73,7 @@ impl Job {
 
     /// The job of a request whose sources are known.
     pub(crate) fn assemble(request: Request, source: Checkpoint) -> Result<Job, Error> {
-        let output = target::output(&request, &source)?;
+        let output = target::output(&request, &source.arrays, &source.beside.metadata)?;
         let cuts = cuts(&source, &output, request.memory / 2);
         let mut first = vec![0u64];
         for cut in &cuts {
@@ -116,10 +116,16 @@ impl Job {
     /// assert_eq!(job.task(7), job.task(7));
     /// ```
     pub fn task(&self, number: u64) -> Option<Task> {
-        let array = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
+        let (array, within) = self.place(number)?;
         let (cut, of) = (self.cuts.get(array)?, self.source.arrays.get(array)?);
-        let (start, extents) = cut.at(number - self.first.get(array)?);
+        let (start, extents) = cut.at(within);
         Some(Task { array, tensor: of.name.to_string(), start, extents })
+    }
+
+    /// The array of a task, and which of its boxes.
+    pub(crate) fn place(&self, number: u64) -> Option<(usize, u64)> {
+        let array = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
+        (array < self.cuts.len()).then_some((array, number - self.first.get(array)?))
     }
 
     /// The tasks of one of several processes: neighbours, as even as can be.

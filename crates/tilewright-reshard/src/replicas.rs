@@ -55,8 +55,8 @@ impl Replica {
             let bytes = extents.iter().product::<u64>() * width;
             self.known.resize(bytes as usize, 0);
             Plan::of(program).run_range(0..bytes, &known.bytes, &mut self.known)?;
-            (self.room.layout, self.room.bits) = (layout, known.bits);
-            self.room.bytes.resize(bytes as usize, 0);
+            let begun = self.room.begin(&extents, known.bits, bytes as usize);
+            begun.map_err(Failed::Program)?;
             let part = Meet { local, within: zeros, extents: extents.clone() };
             self.room.read(file, from, &part)?;
             let mut pairs = self.known.iter().zip(&self.room.bytes);

@@ -1,13 +1,11 @@
 //! Tasks run: a batch of them, then a sync of the files, then a line of the journal.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{File, OpenOptions},
-    ops::Range,
     path::PathBuf,
 };
 
-use tilewright_core::TensorLayout;
 use tilewright_files::{Watch, disk};
 
 use crate::{
@@ -45,17 +43,29 @@ impl Job {
     /// assert_eq!(job.run(job.share(0, 2), "rank-0", &()).unwrap(), 4);
     /// assert_eq!(job.run(0..8, "rank-1", &()).unwrap(), 4);
     /// ```
-    pub fn run(&self, tasks: Range<u64>, who: &str, watch: &dyn Watch) -> Result<u64, Error> {
+    pub fn run(
+        &self,
+        tasks: impl IntoIterator<Item = u64>,
+        who: &str,
+        watch: &dyn Watch,
+    ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
         self.work(tasks, who, watch)
     }
 
-    fn work(&self, tasks: Range<u64>, who: &str, watch: &dyn Watch) -> Result<u64, Error> {
+    /// The same, for who has the claim.
+    fn work(
+        &self,
+        tasks: impl IntoIterator<Item = u64>,
+        who: &str,
+        watch: &dyn Watch,
+    ) -> Result<u64, Error> {
         if !self.lay_out()? {
             return Ok(0);
         }
         let done = journal::done(&self.journals())?;
-        let todo: Vec<u64> = tasks.filter(|task| !done.contains_key(task)).collect();
+        let todo: BTreeSet<u64> =
+            tasks.into_iter().filter(|task| !done.contains_key(task)).collect();
         let bytes = |task: &u64| self.task(*task).map_or(0, |task| self.bytes_of(&task));
         watch.total(todo.iter().map(bytes).fold(0, u64::saturating_add));
         if todo.is_empty() {
@@ -121,7 +131,13 @@ impl Job {
         Ok(())
     }
 
-    fn bytes_of(&self, task: &Task) -> u64 {
+    /// The most bytes of each of two buffers beside the box.
+    pub(crate) fn buffers(&self) -> usize {
+        (self.request.memory / 8).clamp(8 << 10, 8 << 20) as usize
+    }
+
+    /// The bytes of the box of a task.
+    pub(crate) fn bytes_of(&self, task: &Task) -> u64 {
         let bits = self.source.arrays.get(task.array).map_or(0, |array| array.bits);
         task.extents.iter().fold(u64::from(bits / 8), |size, n| size.saturating_mul(*n))
     }
@@ -148,10 +164,9 @@ impl Hands<'_> {
         let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
-        let most = (job.request.memory / 8).clamp(8 << 10, 8 << 20) as usize;
         let (reads, writes) = (Files::new(reads, false), Files::new(writes, true));
-        let replica = Replica::new(most.min((job.request.memory / 16) as usize))?;
-        Ok(Hands { job, room: Room::new(most)?, replica, reads, writes })
+        let replica = Replica::new((job.buffers() / 2).max(4 << 10))?;
+        Ok(Hands { job, room: Room::new(job.buffers())?, replica, reads, writes })
     }
 
     /// Runs a task, and gives what is promised of it when it is on the disk.
@@ -196,9 +211,7 @@ impl Hands<'_> {
         };
         let array = arrays.get(task.array).ok_or_else(absent)?;
         let bytes = usize::try_from(job.bytes_of(task)).map_err(|_| absent())?;
-        room.layout = TensorLayout::row_major(&task.extents)?;
-        room.bits = array.bits;
-        room.bytes.resize(bytes, 0);
+        room.begin(&task.extents, array.bits, bytes)?;
         let mut first = None;
         for (piece, stored, meet) in array.held.met(&task.start, &task.extents) {
             let at = places.at(stored.file, task.array).ok_or_else(absent)?;
@@ -243,8 +256,8 @@ fn differ(side: Side, task: &Task, index: Vec<u64>, files: [String; 2]) -> Error
 
 fn failure(failed: Failed, doing: &str, path: &std::path::Path, tensor: &str) -> Error {
     match failed {
-        Failed::Program(error) => error.about(&format!("tensor {tensor:?}")),
         Failed::File(cause) => Error::io(path, doing, &cause),
+        other @ Failed::Program(_) => other.about(tensor),
     }
 }
 
@@ -287,5 +300,54 @@ impl Files {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Request, Rules};
+
+    /// Buffers stay within the memory, whatever the sides and layouts; below 64 KiB nothing is asked.
+    #[test]
+    fn memory_is_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let (rows, columns) = (1531u64, 700u64);
+        let header = format!(
+            "{{\"w\":{{\"dtype\":\"BF16\",\"shape\":[{rows},{columns}],\"data_offsets\":[0,{}]}}}}",
+            rows * columns * 2
+        );
+        let length = (header.len() as u64).to_le_bytes();
+        let data = vec![7; (rows * columns * 2) as usize];
+        let input = folder.path().join("in.safetensors");
+        std::fs::write(&input, [&length[..], header.as_bytes(), &data].concat()).unwrap();
+        let sides = [
+            ("tp=8", "[Shard(1)]", None),
+            ("tp=3", "[_StridedShard(0, sf=2)]", Some("zN")),
+            ("tp=2", "[Shard(0)]", Some("col-major")),
+            ("one=1", "P()", Some("col-major")),
+        ];
+        for (number, (mesh, rule, layout)) in sides.into_iter().enumerate() {
+            for memory in [64 << 10, 200 << 10, 1 << 20, 3 << 20] {
+                let out = folder.path().join(format!("{number}-{memory}"));
+                let rules = Rules::new(mesh).unwrap().rule("*", rule).unwrap();
+                let request = Request::new(&input, &out).to(rules).memory(memory);
+                let request = match layout {
+                    Some(spec) => request.layout(spec),
+                    None => request,
+                };
+                let job = Job::prepare(request).unwrap();
+                job.lay_out().unwrap();
+                let mut hands = Hands::new(&job).unwrap();
+                for task in 0..job.tasks() {
+                    hands.run(&job.task(task).unwrap()).unwrap();
+                }
+                let held = hands.room.held() as u64;
+                assert!(
+                    held <= memory && held >= memory / 4,
+                    "{held} of {memory}: {mesh} {layout:?}"
+                );
+            }
+        }
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     array::{Array, Column, Held, Laid, Places, Stored},
     beside::Metadata,
     header::{Entry, header},
-    source::{Checkpoint, PLACES},
+    source::PLACES,
     sums::is_summed,
 };
 
@@ -53,9 +53,14 @@ pub(crate) struct Output {
 }
 
 /// Decides every file of a result.
-pub(crate) fn output(request: &Request, source: &Checkpoint) -> Result<Output, Error> {
-    let (form, spec, sources) = (request.asked_form(), spec(request)?, &source.arrays);
-    let metadata = source.beside.metadata.clone();
+///
+/// Each says `metadata`.
+pub(crate) fn output(
+    request: &Request,
+    sources: &[Array],
+    metadata: &Metadata,
+) -> Result<Output, Error> {
+    let (form, spec, metadata) = (request.asked_form(), spec(request)?, metadata.clone());
     match (form, request.shard_size) {
         (_, Some(0)) => {
             return Err(Error::usage("the most bytes of a file are 0; at least 1 is legal"));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::path;
+use super::{Simulate, path};
 
 /// What the help says behind the options.
 pub(super) const HELP: &str = "\
@@ -56,6 +56,8 @@ pub(crate) enum Step {
     Run(Run),
     /// Make the result visible, or say what is missing
     Finish(Finish),
+    /// Say what a run would take, of a checkpoint or of a model that is not there
+    Simulate(Simulate),
 }
 
 /// What is read, and what it becomes.
@@ -67,6 +69,19 @@ pub(crate) struct Asked {
     /// A new folder
     #[arg(value_name = "OUT", value_parser = path())]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) how: How,
+    /// Replace OUT if it is a checkpoint: a folder of files alone, one of them *.safetensors
+    #[arg(long, help_heading = "The run")]
+    pub(crate) force: bool,
+    /// Read back what was written, and compare it with what was read
+    #[arg(long, help_heading = "The run")]
+    pub(crate) verify: bool,
+}
+
+/// How both sides are cut.
+#[derive(Args, Debug)]
+pub(crate) struct How {
     /// The mesh of the input, a file *.safetensors for each position
     #[arg(long, value_name = "AXES", help_heading = "The input")]
     pub(crate) from_mesh: Option<String>,
@@ -96,12 +111,6 @@ pub(crate) struct Asked {
     /// The most bytes of tensors in a file of hf, such as 5G
     #[arg(long, value_name = "SIZE", help_heading = "The result")]
     pub(crate) max_shard_size: Option<String>,
-    /// Replace OUT if it is a checkpoint: a folder of files alone, one of them *.safetensors
-    #[arg(long, help_heading = "The run")]
-    pub(crate) force: bool,
-    /// Read back what was written, and compare it with what was read
-    #[arg(long, help_heading = "The run")]
-    pub(crate) verify: bool,
     /// The most memory for buffers; 256M without it
     #[arg(long, value_name = "SIZE", help_heading = "The run")]
     pub(crate) memory: Option<String>,
