@@ -16,21 +16,18 @@ use std::{
 };
 
 use tilewright_core::{Dtype, TensorLayout};
-use tilewright_files::{Input, Reading, Tensor};
+use tilewright_files::Reading;
 use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{
     Error, Request, Rules,
     array::{Array, Column, Held, Laid, Places, Stored},
     beside::{Beside, metadata},
-    identity::Identity,
-    lists::{Common, Entry, Lists, entries, shown},
+    identity::{Identity, identities},
+    lists::{Common, Entry, Lists, PLACES, entries, shown},
     numbers::{self, natural},
     request::Stated,
 };
-
-/// Under this key of its metadata a file of a distributed checkpoint says where its tensors begin.
-pub(crate) const PLACES: &str = "DCP_SHARDING_INFO";
 
 /// A checkpoint, opened.
 #[derive(Debug, Default)]
@@ -44,21 +41,27 @@ pub(crate) struct Checkpoint {
 /// Opens a checkpoint.
 pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     let (path, stated) = (&request.input, request.stated()?);
-    let mut checkpoint = match &request.from {
+    let checkpoint = match &request.from {
         Some(rules) => ranks(path, rules, &stated)?,
         None if is_distributed(path)? => distributed(path, &stated)?,
         None => whole(path, &stated)?,
     };
     let names: Vec<&str> = checkpoint.arrays.iter().map(|array| &*array.name).collect();
     stated.check(&names)?;
-    if request.trusts_replicas {
-        let mut alike = HashMap::new();
-        for array in &mut checkpoint.arrays {
-            let first = || Arc::new(array.held.without_replicas());
-            array.held = alike.entry(Arc::as_ptr(&array.held)).or_insert_with(first).clone();
+    Ok(checkpoint)
+}
+
+impl Checkpoint {
+    /// Keeps one of several equal boxes.
+    pub(crate) fn trust(&mut self) {
+        // What is replaced is kept until the end, so that no address is used twice.
+        let mut alike = HashMap::<_, (Arc<Held>, Arc<Held>)>::new();
+        for array in &mut self.arrays {
+            let first = || (array.held.clone(), Arc::new(array.held.without_replicas()));
+            let known = alike.entry(Arc::as_ptr(&array.held)).or_insert_with(first);
+            array.held = known.1.clone();
         }
     }
-    Ok(checkpoint)
 }
 
 /// Whether a folder is one of torch's distributed checkpoint.
@@ -89,22 +92,6 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
         .retain(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")));
     files.sort_by_key(|path| natural(&shown(path)));
     Ok(files)
-}
-
-/// What each file of an input is known by.
-pub(crate) fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
-    let begin = |file: usize| {
-        let pieces = input.tensors().iter().flat_map(Tensor::pieces);
-        pieces.filter(|piece| piece.file() == file).map(|piece| piece.at()).min()
-    };
-    let files = input.files().enumerate();
-    let mut known: Vec<Identity> = files
-        .map(|(file, path)| Identity::of(path, begin(file).unwrap_or(u64::MAX)))
-        .collect::<Result<_, Error>>()?;
-    if input.files().all(|path| path != input.path()) {
-        known.push(Identity::of(input.path(), u64::MAX)?);
-    }
-    Ok(known)
 }
 
 /// Whole tensors, in the order of the file.
@@ -199,7 +186,7 @@ fn distributed(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
 /// An error where the numbers of torch's files, from 1 on, show that one is missing.
 fn check_numbers(folder: &Path, paths: &[PathBuf]) -> Result<(), Error> {
     let why = "a process that had nothing to write has no file; then the extents of every tensor have to be said";
-    numbers::check(folder, paths)
+    numbers::check(folder, paths, true)
         .map_err(|error| Error::new(error.kind(), format!("{error}; {why}")))?;
     let Some(first) = paths.first() else { return Ok(()) };
     match natural(&shown(first)).first() {
@@ -234,7 +221,7 @@ fn boxes(
 /// A file for each position of a mesh.
 fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
     let (paths, mesh) = (listed(path)?, rules.mesh()?);
-    numbers::check(path, &paths)?;
+    numbers::check(path, &paths, false)?;
     if paths.len() as u64 != mesh.count() {
         let (folder, files, count) = (path.display(), paths.len(), mesh.count());
         let said = format!("{folder} holds {files} files *.safetensors; {mesh} has {count}");

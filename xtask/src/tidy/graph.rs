@@ -29,6 +29,7 @@ const MAY: [(&str, &[&str]); 16] = [
             "tilewright-core",
             "tilewright-notation",
             "tilewright-relayout",
+            "tilewright-fingerprint",
             "tilewright-sharded",
             "tilewright-files",
         ],

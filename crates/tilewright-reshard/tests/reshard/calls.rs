@@ -15,6 +15,8 @@ fn rules((mesh, rule, _): Side) -> Rules {
 
 fn counted(extents: &[u64], from: Side, to: Side, memory: u64) -> Calls {
     let request = Request::new("in", "out").from(rules(from)).to(rules(to)).memory(memory);
+    // What is read of copies is compared, and not moved.
+    let request = request.trust_replicas(true);
     let request = match to.2 {
         Some(spec) => request.layout(spec),
         None => request,
