@@ -59,6 +59,7 @@ mod rules;
 mod run;
 mod source;
 mod target;
+mod threads;
 
 pub use calls::Calls;
 pub use error::Error;

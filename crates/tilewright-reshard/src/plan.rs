@@ -50,10 +50,10 @@ impl Job {
     /// assert_eq!(Job::of_plan(&plan).unwrap().id(), job.id());
     /// ```
     pub fn write_plan(&self, path: &Path) -> Result<(), Error> {
-        let text = text(self).map_err(|error| error.about(&path.display().to_string()))?;
+        let bytes = self.plan().map_err(|error| error.about(&path.display().to_string()))?;
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let written = file.and_then(|mut file| {
-            file.write_all((text + "\n").as_bytes())?;
+            file.write_all(&bytes)?;
             file.sync_all()
         });
         written.map_err(|cause| match cause.kind() {
@@ -62,6 +62,21 @@ impl Job {
             }
             _ => Error::io(path, "write", &cause),
         })
+    }
+
+    /// The plan as the bytes of its file, for processes that get it by a message.
+    ///
+    /// # Errors
+    /// `usage` for a path that is no text.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let job = Job::prepare(Request::new(path, "out")).unwrap();
+    /// assert_eq!(Job::of_bytes(&job.plan().unwrap()).unwrap().id(), job.id());
+    /// ```
+    pub fn plan(&self) -> Result<Vec<u8>, Error> {
+        Ok((text(self)? + "\n").into_bytes())
     }
 
     /// The job of a plan.
@@ -77,25 +92,55 @@ impl Job {
     /// assert_eq!(Job::of_plan(&plan).unwrap_err().kind(), "corrupt");
     /// ```
     pub fn of_plan(path: &Path) -> Result<Job, Error> {
-        let text = fs::read(path).map_err(|cause| Error::io(path, "read", &cause))?;
-        let wrong =
-            |said: String| Error::new("corrupt", format!("{} is no plan: {said}", path.display()));
-        let plan: Plan = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+        let bytes = fs::read(path).map_err(|cause| Error::io(path, "read", &cause))?;
+        Plan::read(&bytes, &path.display().to_string())?.job()
+    }
+
+    /// The job of a plan's [bytes](Job::plan).
+    ///
+    /// # Errors
+    /// As [`Job::of_plan`].
+    ///
+    /// ```
+    /// # use tilewright_reshard::Job;
+    /// let error = Job::of_bytes(b"{}").unwrap_err();
+    /// assert!(error.to_string().starts_with("this is no plan: missing field"), "{error}");
+    /// ```
+    pub fn of_bytes(bytes: &[u8]) -> Result<Job, Error> {
+        Plan::read(bytes, "this")?.job()
+    }
+}
+
+impl Plan {
+    /// The plan that bytes are, which messages call `name`.
+    fn read(bytes: &[u8], name: &str) -> Result<Plan, Error> {
+        let wrong = |said: String| Error::new("corrupt", format!("{name} is no plan: {said}"));
+        let plan: Plan = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
         if plan.version != VERSION {
             let version = plan.version;
             return Err(wrong(format!("it has version {version}; {VERSION} is read")));
         }
-        if sum(&plan.outline)? != plan.sum {
-            return Err(wrong("it was changed after it was written".to_owned()));
+        match sum(&plan.outline)? == plan.sum {
+            true => Ok(plan),
+            false => Err(wrong("it was changed after it was written".to_owned())),
         }
-        plan.sources.iter().try_for_each(Identity::check)?;
-        let files = plan.sources;
-        let read = plan.outline.arrays(files.len()).map_err(|error| wrong(error.to_string()))?;
-        let (arrays, places) = read;
-        let job = Job::assemble(plan.request, Checkpoint { files, arrays, places })?;
-        match job.id == plan.id && job.tasks() == plan.tasks {
+    }
+
+    /// Its job, where the sources are as they were.
+    fn job(self) -> Result<Job, Error> {
+        self.sources.iter().try_for_each(Identity::check)?;
+        let files = self.sources;
+        let read = self.outline.arrays(files.len());
+        let (arrays, places) = read.map_err(|error| {
+            Error::new("corrupt", format!("plan {} is none: {error}", self.id))
+        })?;
+        let job = Job::assemble(self.request, Checkpoint { files, arrays, places })?;
+        match job.id == self.id && job.tasks() == self.tasks {
             true => Ok(job),
-            false => Err(Error::changed(path, "it was made by another version, or changed")),
+            false => {
+                let said = "it was made by another version, or changed";
+                Err(Error::new("changed", format!("plan {}: {said}", self.id)))
+            }
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Tasks run: a batch of them, then a sync of the files, then a line of the journal.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{File, OpenOptions},
-    ops::Range,
     path::PathBuf,
 };
 
@@ -38,10 +37,16 @@ impl Job {
     /// assert_eq!(job.run(job.share(0, 2), "rank-0", &()).unwrap(), 4);
     /// assert_eq!(job.run(0..8, "rank-1", &()).unwrap(), 4);
     /// ```
-    pub fn run(&self, tasks: Range<u64>, who: &str, watch: &dyn Watch) -> Result<u64, Error> {
+    pub fn run(
+        &self,
+        tasks: impl IntoIterator<Item = u64>,
+        who: &str,
+        watch: &dyn Watch,
+    ) -> Result<u64, Error> {
         self.lay_out()?;
         let done = journal::done(&self.journals())?;
-        let todo: Vec<u64> = tasks.filter(|task| !done.contains_key(task)).collect();
+        let todo: BTreeSet<u64> =
+            tasks.into_iter().filter(|task| !done.contains_key(task)).collect();
         let bytes = |task: &u64| self.task(*task).map_or(0, |task| self.bytes_of(&task));
         watch.total(todo.iter().map(bytes).fold(0, u64::saturating_add));
         if todo.is_empty() {

@@ -3,6 +3,9 @@
 //! [`sharded`](crate::sharded) knows who holds what and reads no layout; [`notation`](crate::notation) reads layouts of
 //! whole arrays. Here the layout behind ` / ` is resolved for what each device holds.
 
+use std::fmt;
+
+use tilewright_core::Fill;
 use tilewright_notation::{Named, Spec};
 use tilewright_sharded::{Shard, Sharded, Text};
 
@@ -74,6 +77,28 @@ impl InShards {
         }
     }
 
+    /// The one layout of all shards, one device's memory behind the other.
+    ///
+    /// # Errors
+    /// [no layout](Error::is_no_layout) with the first position that no one layout has, and
+    /// [unsupported](Error::is_unsupported) for shards that are not row-major.
+    ///
+    /// ```
+    /// use tilewright::InShards;
+    /// let array = InShards::parse("f32[8,6] @ mesh(2,2) [Shard(0), Shard(1)]")?;
+    /// assert_eq!(array.as_layout()?.to_spec(), "f32 ((4,2),(3,2)):((3,24),(1,12))");
+    /// assert!(InShards::parse("f32[9] @ mesh(2) [Shard(0)]")?.as_layout().unwrap_err().is_no_layout());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn as_layout(&self) -> Result<Named, Error> {
+        if self.shard.is_some() {
+            let why = "of shards that are not row-major one layout is not put together";
+            return Err(Error::at("unsupported", (0, 0), why).without_span());
+        }
+        let layout = self.sharded.as_layout()?;
+        Ok(Named::new("shards", layout, self.sharded.dtype(), None, Fill::Unspecified))
+    }
+
     /// The whole text with this sharding.
     pub(crate) fn text(&self, sharding: &str) -> String {
         let shard = self.shard.as_ref().map_or(String::new(), |spec| format!(" / {spec}"));
@@ -94,5 +119,20 @@ impl InShards {
             }
         }
         Ok(())
+    }
+}
+
+/// The whole text, in the first of the notations of shardings that can say it.
+///
+/// ```
+/// use tilewright::InShards;
+/// let array = InShards::parse("f16[64] @ mesh(2) P('0') / row-major")?;
+/// assert_eq!(array.to_string(), "f16[64] @ mesh(2) [Shard(0)] / row-major");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+impl fmt::Display for InShards {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shard = self.shard.as_ref().map_or(String::new(), |spec| format!(" / {spec}"));
+        write!(f, "{}{shard}", self.sharded)
     }
 }
