@@ -25,7 +25,7 @@ pub(crate) fn nearest<'a>(
         .filter(|(distance, ..)| *distance <= further)
         .collect();
     // The first of equals.
-    near.sort_by_key(|(distance, cased, _)| (*distance, *cased));
+    tilewright_core::sort_short(&mut near, |(distance, cased, _)| (*distance, *cased));
     let best = match near.first() {
         Some((best, ..)) if *best <= limit => *best,
         _ => return Vec::new(),
