@@ -32,13 +32,15 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 24] = [
+    let oracles: [(&str, Oracle<'_>); 26] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
         ("GGUF files", &read_back::gguf),
         ("npz files", &read_back::npz),
         ("sharded checkpoints", &read_back::sharded),
+        ("shards of torch and jax", &read_back::shards),
+        ("clusters", &read_back::clusters),
         ("readers", &readers),
         ("oneDNN", &onednn),
         ("NEON, emulated", &neon),
@@ -162,7 +164,7 @@ fn package(root: &Path) -> Verdict {
         (false, false) => Verdict::Skipped("neither torch nor jax installs here".into()),
         _ => {
             has(root, &python, "gguf");
-            let files = ["torch", "accelerate", "jax", "readers"];
+            let files = ["torch", "accelerate", "jax", "readers", "sharded"];
             let files = files.map(|name| format!("tests/test_{name}.py"));
             verdict(wheel::test_with(root, &python, &files.each_ref().map(String::as_str)))
         }

@@ -191,10 +191,7 @@ impl<'a> Conversion<'a> {
         let placed: HashSet<usize> = sections.filter_map(placed).collect();
         let noted = self.note.is_some() && !self.streamed;
         for (number, job) in self.jobs.iter_mut().enumerate() {
-            let tensor = self.input.tensors().get(job.tensor);
-            let promised = tensor.is_some_and(|tensor| job.promised(tensor).is_some());
-            let wanted = noted || promised || placed.contains(&number);
-            if job.record == Record::Summed && !wanted {
+            if job.record == Record::Summed && !noted && !placed.contains(&number) {
                 job.record = Record::None;
             }
         }
