@@ -14,9 +14,9 @@ mod fingerprint;
 mod help;
 mod infer;
 mod reshard;
-mod simulate;
 mod shards;
 mod show;
+mod simulate;
 
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
@@ -24,9 +24,9 @@ pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
 pub(crate) use infer::Infer;
 pub(crate) use reshard::{Asked, How, Reshard, Run, Step};
-pub(crate) use simulate::Simulate;
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
+pub(crate) use simulate::Simulate;
 
 /// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
 /// in any notation.

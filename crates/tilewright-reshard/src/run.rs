@@ -244,7 +244,10 @@ mod tests {
                     hands.run(&job.task(task).unwrap()).unwrap();
                 }
                 let held = hands.room.held() as u64;
-                assert!(held <= memory && held >= memory / 4, "{held} of {memory}: {mesh} {layout:?}");
+                assert!(
+                    held <= memory && held >= memory / 4,
+                    "{held} of {memory}: {mesh} {layout:?}"
+                );
             }
         }
     }

@@ -207,9 +207,7 @@ impl Blocks {
         let Blocks { order, turns, along, .. } = self;
         order.clear();
         order.extend((0..turns.len()).filter(|i| turns[*i].count() > 1));
-        tilewright_core::sort_short(order, |i| {
-            core::cmp::Reverse(turns[*i].of.src.unsigned_abs())
-        });
+        tilewright_core::sort_short(order, |i| core::cmp::Reverse(turns[*i].of.src.unsigned_abs()));
         if let Some(along) = *along
             && self.carried() > cost::MOST_CARRIED
         {

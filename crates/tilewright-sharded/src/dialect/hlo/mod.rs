@@ -137,7 +137,7 @@ impl HloSharding {
     pub fn parse(text: &str) -> Result<HloSharding, Error> {
         let mut scanner = Scanner::new(text);
         let sharding = read::sharding(&mut scanner, 0)?;
-        scanner.finish("the sharding")?;
+        scanner.end("the sharding")?;
         Ok(sharding)
     }
 
