@@ -145,7 +145,7 @@ impl Sharded {
                     digits.push(Digit { size, stride, of: Of::Axis { axis, weight } });
                 }
             }
-            digits.sort_by_key(|digit| digit.stride);
+            tilewright_core::sort_short(&mut digits, |digit| digit.stride);
             let counted = digits.iter().try_fold(1u64, |product, digit| {
                 (digit.stride == product).then(|| product.checked_mul(digit.size))?
             });
@@ -206,7 +206,7 @@ fn device_strides(dims: &[Vec<Digit>], each: u64) -> Vec<((usize, u64), u64)> {
             used.push((axis, weight, digit.size));
         }
     }
-    used.sort_by_key(|(axis, weight, _)| (std::cmp::Reverse(*axis), *weight));
+    tilewright_core::sort_short(&mut used, |(axis, weight, _)| (std::cmp::Reverse(*axis), *weight));
     let mut stride = each;
     let strides = used.into_iter().map(|(axis, weight, size)| {
         let this = stride;
