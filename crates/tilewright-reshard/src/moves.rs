@@ -173,9 +173,9 @@ fn groups(reads: impl Iterator<Item = Read>, most: usize) -> Vec<Vec<Read>> {
 
 /// A box in memory, and buffers that are used again.
 pub(crate) struct Room {
-    layout: TensorLayout,
+    pub(crate) layout: TensorLayout,
     pub(crate) bytes: Vec<u8>,
-    bits: u32,
+    pub(crate) bits: u32,
     stage: Vec<u8>,
     buffer: Vec<u8>,
     /// The most bytes of either buffer.
