@@ -16,15 +16,17 @@ mod infer;
 mod reshard;
 mod shards;
 mod show;
+mod simulate;
 
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
 pub(crate) use infer::Infer;
-pub(crate) use reshard::{Asked, Reshard, Run, Step};
+pub(crate) use reshard::{Asked, How, Reshard, Run, Step};
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
+pub(crate) use simulate::Simulate;
 
 /// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
 /// in any notation.

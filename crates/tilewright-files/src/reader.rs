@@ -6,7 +6,7 @@
 //! | way | where |
 //! |---|---|
 //! | straight | runs of elements are long on both sides: they are read to their places |
-//! | slabs | windows of the storage are boxes of coordinates: a window is read, its elements are moved to their places |
+//! | slabs | windows of the storage, or of pieces of it, are boxes of coordinates: a window is read, its elements are moved to their places |
 //! | ranges | else: what a range of the result needs is read, and the range is made of it |
 
 mod run;
@@ -42,9 +42,23 @@ struct Sizes {
     window: u64,
     /// Runs of this length are read to their places.
     long: u64,
+    /// Runs of this length are written about as fast as longer ones.
+    written: u64,
+    /// The lengths of pieces that windows may be made of where runs are shorter, the longest first: a call costs less
+    /// than copying them.
+    pieces: [u64; 3],
+    /// Results of this length lie in no cache.
+    far: u64,
 }
 
-const SIZES: Sizes = Sizes { most: 24 << 20, window: 2 << 20, long: 64 << 10 };
+const SIZES: Sizes = Sizes {
+    most: 24 << 20,
+    window: 2 << 20,
+    long: 64 << 10,
+    written: 1 << 10,
+    pieces: [64 << 10, 32 << 10, 16 << 10],
+    far: 32 << 20,
+};
 
 /// A tensor, or a box of one, as it is to be read: decided and checked, and nothing read yet.
 ///
@@ -394,8 +408,13 @@ mod tests {
             "(40,52):(60,1)",
         ];
         let boxes = [[0..40, 0..52], [3..4, 0..52], [0..40, 8..10], [5..39, 6..50], [8..8, 0..52]];
-        let sizes =
-            [(1 << 20, 1 << 20, 64), (1 << 20, 300, 1 << 20), (256, 64, 1 << 20), (1, 1, 8)];
+        let sizes = [
+            (1 << 20, 1 << 20, 64, 0),
+            (1 << 20, 300, 1 << 20, 1 << 20),
+            (1 << 20, 600, 1 << 20, 1 << 20),
+            (256, 64, 1 << 20, 0),
+            (1, 1, 8, 1 << 20),
+        ];
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let mut checked = 0;
@@ -417,12 +436,13 @@ mod tests {
                     let expected = bytes(&at("expected.safetensors"));
                     let reader =
                         input.reader(&input.tensors()[0], Some(&spec), Some(area)).unwrap();
-                    for ((most, window, long), threads) in
+                    for ((most, window, long, written), threads) in
                         sizes.map(|sizes| [(sizes, 1), (sizes, 3)]).concat()
                     {
                         let mut out = vec![0x5A; reader.bytes() as usize];
                         let (pool, budget) = (Pool::new(threads), Budget::new(BESIDE));
-                        let sizes = Sizes { most, window, long };
+                        let (pieces, far) = ([100, 40, 16], window);
+                        let sizes = Sizes { most, window, long, written, pieces, far };
                         Run { reader: &reader, pool, budget, watch: &(), sizes }
                             .run(&mut out)
                             .unwrap();

@@ -318,9 +318,14 @@ impl Watcher {
         }
     }
 
+    /// What Python raised meanwhile.
+    pub(crate) fn taken(&self) -> Option<PyErr> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// The result, or what Python raised meanwhile.
     pub(crate) fn outcome<T>(&self, result: Result<T, files::Error>) -> PyResult<T> {
-        match (result, self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()) {
+        match (result, self.taken()) {
             (Err(error), Some(raised)) if error.is_cancelled() => Err(raised),
             (Ok(_), Some(raised)) => Err(raised),
             (Err(error), _) if error.is_cancelled() => Err(refused("cancelled", "cancelled")),

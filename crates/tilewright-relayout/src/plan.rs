@@ -86,6 +86,29 @@ impl Plan {
     /// ```
     pub fn of(program: Program) -> Plan {
         let reach = Reach::of(program.moved_bytes());
+        Plan::reaching(program, reach)
+    }
+
+    /// The plan that runs a program whose destination is in no cache: what is written goes past them. Plans that move
+    /// 4 MiB or more do so anyway; small parts of a large array are moved faster so.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_relayout::{Elements, Plan, Program};
+    /// let rows = TensorLayout::row_major(&[64, 64]).unwrap();
+    /// let columns = TensorLayout::col_major(&[64, 64]).unwrap();
+    /// let program = || Program::new(&rows, &columns, Elements::same(16), 0).unwrap();
+    /// let src: Vec<u8> = (0..8192).map(|i| i as u8).collect();
+    /// let (mut near, mut far) = (vec![0; 8192], vec![0; 8192]);
+    /// Plan::of(program()).run(&src, &mut near, 1).unwrap();
+    /// Plan::past_caches(program()).run(&src, &mut far, 1).unwrap();
+    /// assert_eq!(near, far);
+    /// ```
+    pub fn past_caches(program: Program) -> Plan {
+        Plan::reaching(program, Reach::Far)
+    }
+
+    fn reaching(program: Program, reach: Reach) -> Plan {
         let terms = Terms { elements: program.elements(), isa: Isa::chosen(), reach };
         let regions = program.regions().unwrap_or_default();
         let inner = Inner {

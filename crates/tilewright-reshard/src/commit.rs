@@ -1,9 +1,9 @@
 //! The folder in which a result grows, and the one rename that makes it visible.
 //!
 //! ```text
-//! OUT.partial-ID/data      every output file at its full length, with its header
+//! OUT.partial-ID/data      every output file at its full length; its header is written last
 //! OUT.partial-ID/journal   what is promised
-//! finish                   all tasks promised, sources unchanged: heads again, sync, remove journal, rename data to OUT, sync
+//! finish                   all tasks promised, sources unchanged: headers, sync, remove journal, rename data to OUT, sync
 //! ```
 
 use std::{
@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Job, journal, moves::write_at};
+use crate::{Error, Job, bytes::write_at, journal};
 
 impl Job {
     /// The folder in which the result grows.
@@ -30,7 +30,7 @@ impl Job {
         self.partial().join("journal")
     }
 
-    /// Makes every output file at its length with its header. Any process may do so at any time.
+    /// Makes every output file at its length. Any process may do so at any time.
     pub(crate) fn lay_out(&self) -> Result<(), Error> {
         self.check_absent()?;
         for folder in [self.data(), self.journals()] {
@@ -53,7 +53,7 @@ impl Job {
                 if opened.metadata()?.len() != file.bytes {
                     opened.set_len(file.bytes)?;
                 }
-                write_at(&opened, &file.head, 0)
+                Ok(())
             };
             made().map_err(|cause| Error::io(&path, "write", &cause))?;
         }
@@ -118,6 +118,12 @@ impl Job {
         self.check_sources()?;
         self.lay_out()?;
         let (data, output) = (self.data(), &self.request.output);
+        self.output.heads(&mut |file, head| {
+            let path = data.join(&file.name);
+            let opened = OpenOptions::new().write(true).open(&path);
+            let written = opened.and_then(|opened| write_at(&opened, head, 0));
+            written.map_err(|cause| Error::io(&path, "write", &cause))
+        })?;
         if let Some((name, text)) = &self.output.index {
             let path = data.join(name);
             fs::write(&path, text).map_err(|cause| Error::io(&path, "write", &cause))?;

@@ -36,6 +36,12 @@ impl Identity {
         Ok(Identity { path: path.to_owned(), bytes, changed, header: hash(&head) })
     }
 
+    /// That of a file whose bytes before the tensors are those of `known`.
+    pub(crate) fn like(path: &Path, known: &Identity) -> Result<Identity, Error> {
+        let (bytes, changed) = facts(path)?;
+        Ok(Identity { path: path.to_owned(), bytes, changed, header: known.header.clone() })
+    }
+
     /// An error if the file has another length or time now.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let (bytes, changed) = facts(&self.path)?;

@@ -38,22 +38,34 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod bytes;
+mod calls;
 mod commit;
 mod cut;
 mod error;
 mod header;
 mod identity;
+mod imagine;
 mod job;
 pub mod journal;
+mod lists;
+mod model;
 mod moves;
+mod outline;
+mod outlook;
 mod plan;
 mod request;
 mod rules;
 mod run;
 mod source;
 mod target;
+mod threads;
 
+pub use calls::Calls;
 pub use error::Error;
+pub use imagine::Tensor;
 pub use job::{Job, Task};
+pub use model::Model;
+pub use outlook::{Outlook, Workers};
 pub use request::{DEFAULT_MEMORY, Form, Request};
 pub use rules::Rules;

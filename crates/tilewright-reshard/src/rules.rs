@@ -144,6 +144,13 @@ impl Rules {
         Ok(None)
     }
 
+    /// The patterns, compiled once for many names.
+    pub(crate) fn matcher(&self) -> Result<Matcher<'_>, Error> {
+        let compiled = |(glob, _): &'_ (String, String)| pattern(glob);
+        let sets = self.rules.iter().map(compiled).collect::<Result<Vec<_>, _>>()?;
+        Ok(Matcher { globs: self.rules.iter().map(|(glob, _)| &**glob).zip(sets).collect() })
+    }
+
     /// The mesh.
     pub(crate) fn mesh(&self) -> Result<Mesh, Error> {
         let any = Sharded::parse(&format!("[1] @ mesh({}) [{}]", self.mesh, self.nothing()))?;
@@ -165,6 +172,18 @@ impl Rules {
             }
         }
         Ok(())
+    }
+}
+
+/// Which rule is that of a name.
+pub(crate) struct Matcher<'a> {
+    globs: Vec<(&'a str, GlobSet)>,
+}
+
+impl Matcher<'_> {
+    /// The number of the first rule that matches.
+    pub(crate) fn of(&self, name: &str) -> Option<usize> {
+        self.globs.iter().position(|(glob, set)| *glob == name || set.is_match(name))
     }
 }
 

@@ -1,18 +1,15 @@
 //! Tasks run: a batch of them, then a sync of the files, then a line of the journal.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{File, OpenOptions},
-    ops::Range,
     path::PathBuf,
 };
 
-use tilewright_core::TensorLayout;
 use tilewright_files::Watch;
 
 use crate::{
     Error, Job, Task,
-    array::Meet,
     journal::{self, Journal, crc},
     moves::{Failed, Room},
 };
@@ -40,10 +37,16 @@ impl Job {
     /// assert_eq!(job.run(job.share(0, 2), "rank-0", &()).unwrap(), 4);
     /// assert_eq!(job.run(0..8, "rank-1", &()).unwrap(), 4);
     /// ```
-    pub fn run(&self, tasks: Range<u64>, who: &str, watch: &dyn Watch) -> Result<u64, Error> {
+    pub fn run(
+        &self,
+        tasks: impl IntoIterator<Item = u64>,
+        who: &str,
+        watch: &dyn Watch,
+    ) -> Result<u64, Error> {
         self.lay_out()?;
         let done = journal::done(&self.journals())?;
-        let todo: Vec<u64> = tasks.filter(|task| !done.contains_key(task)).collect();
+        let todo: BTreeSet<u64> =
+            tasks.into_iter().filter(|task| !done.contains_key(task)).collect();
         let bytes = |task: &u64| self.task(*task).map_or(0, |task| self.bytes_of(&task));
         watch.total(todo.iter().map(bytes).fold(0, u64::saturating_add));
         if todo.is_empty() {
@@ -105,7 +108,13 @@ impl Job {
         Ok(())
     }
 
-    fn bytes_of(&self, task: &Task) -> u64 {
+    /// The most bytes of each of two buffers beside the box.
+    pub(crate) fn buffers(&self) -> usize {
+        (self.request.memory / 8).clamp(8 << 10, 8 << 20) as usize
+    }
+
+    /// The bytes of the box of a task.
+    pub(crate) fn bytes_of(&self, task: &Task) -> u64 {
         let bits = self.source.arrays.get(task.array).map_or(0, |array| array.bits);
         task.extents.iter().fold(u64::from(bits / 8), |size, n| size.saturating_mul(*n))
     }
@@ -124,9 +133,8 @@ impl Hands<'_> {
         let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
-        let most = (job.request.memory / 8).clamp(8 << 10, 8 << 20) as usize;
         let (reads, writes) = (Files::new(reads, false), Files::new(writes, true));
-        Ok(Hands { job, room: Room::new(most)?, reads, writes })
+        Ok(Hands { job, room: Room::new(job.buffers())?, reads, writes })
     }
 
     /// Runs a task, and gives the sum of its box.
@@ -135,24 +143,18 @@ impl Hands<'_> {
         let from = self.job.source.arrays.get(task.array).ok_or_else(absent)?;
         let to = self.job.output.arrays.get(task.array).ok_or_else(absent)?;
         let bytes = usize::try_from(self.job.bytes_of(task)).map_err(|_| absent())?;
-        self.room.layout = TensorLayout::row_major(&task.extents)?;
-        self.room.bits = from.bits;
-        self.room.bytes.resize(bytes, 0);
-        for piece in &from.pieces {
-            let stored = from.stored.get(piece.source as usize);
-            if let Some((meet, stored)) = Meet::of(piece, &task.start, &task.extents).zip(stored) {
-                let (file, path) = self.reads.open(stored.file)?;
-                let read = self.room.read(file, stored, &meet);
-                read.map_err(|failed| failure(failed, "read", path, &from.name))?;
-            }
+        self.room.begin(&task.extents, from.bits, bytes)?;
+        for (stored, meet) in from.held.meets(&task.start, &task.extents) {
+            let at = self.job.source.places.at(stored.file, task.array).ok_or_else(absent)?;
+            let (file, path) = self.reads.open(stored.file)?;
+            let read = self.room.read(file, (&stored.laid.layout, at), &meet);
+            read.map_err(|failed| failure(failed, "read", path, &from.name))?;
         }
-        for piece in &to.pieces {
-            let stored = to.stored.get(piece.source as usize);
-            if let Some((meet, stored)) = Meet::of(piece, &task.start, &task.extents).zip(stored) {
-                let (file, path) = self.writes.open(stored.file)?;
-                let written = self.room.write(file, stored, &meet);
-                written.map_err(|failed| failure(failed, "write", path, &from.name))?;
-            }
+        for (stored, meet) in to.held.meets(&task.start, &task.extents) {
+            let at = self.job.output.places.at(stored.file, task.array).ok_or_else(absent)?;
+            let (file, path) = self.writes.open(stored.file)?;
+            let written = self.room.write(file, (&stored.laid.layout, at), &meet);
+            written.map_err(|failed| failure(failed, "write", path, &from.name))?;
         }
         Ok(crc(&self.room.bytes))
     }
@@ -160,8 +162,8 @@ impl Hands<'_> {
 
 fn failure(failed: Failed, doing: &str, path: &std::path::Path, tensor: &str) -> Error {
     match failed {
-        Failed::Program(error) => error.about(&format!("tensor {tensor:?}")),
         Failed::File(cause) => Error::io(path, doing, &cause),
+        other @ Failed::Program(_) => other.about(tensor),
     }
 }
 
@@ -199,5 +201,54 @@ impl Files {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Request, Rules};
+
+    /// Buffers stay within the memory, whatever the sides and layouts; below 64 KiB nothing is asked.
+    #[test]
+    fn memory_is_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let (rows, columns) = (1531u64, 700u64);
+        let header = format!(
+            "{{\"w\":{{\"dtype\":\"BF16\",\"shape\":[{rows},{columns}],\"data_offsets\":[0,{}]}}}}",
+            rows * columns * 2
+        );
+        let length = (header.len() as u64).to_le_bytes();
+        let data = vec![7; (rows * columns * 2) as usize];
+        let input = folder.path().join("in.safetensors");
+        std::fs::write(&input, [&length[..], header.as_bytes(), &data].concat()).unwrap();
+        let sides = [
+            ("tp=8", "[Shard(1)]", None),
+            ("tp=3", "[_StridedShard(0, sf=2)]", Some("zN")),
+            ("tp=2", "[Shard(0)]", Some("col-major")),
+            ("one=1", "P()", Some("col-major")),
+        ];
+        for (number, (mesh, rule, layout)) in sides.into_iter().enumerate() {
+            for memory in [64 << 10, 200 << 10, 1 << 20, 3 << 20] {
+                let out = folder.path().join(format!("{number}-{memory}"));
+                let rules = Rules::new(mesh).unwrap().rule("*", rule).unwrap();
+                let request = Request::new(&input, &out).to(rules).memory(memory);
+                let request = match layout {
+                    Some(spec) => request.layout(spec),
+                    None => request,
+                };
+                let job = Job::prepare(request).unwrap();
+                job.lay_out().unwrap();
+                let mut hands = Hands::new(&job).unwrap();
+                for task in 0..job.tasks() {
+                    hands.run(&job.task(task).unwrap()).unwrap();
+                }
+                let held = hands.room.held() as u64;
+                assert!(
+                    held <= memory && held >= memory / 4,
+                    "{held} of {memory}: {mesh} {layout:?}"
+                );
+            }
+        }
     }
 }

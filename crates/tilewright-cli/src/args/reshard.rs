@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::path;
+use super::{Simulate, path};
 
 /// What the help says behind the options.
 pub(super) const HELP: &str = "\
@@ -53,6 +53,8 @@ pub(crate) enum Step {
     Run(Run),
     /// Make the result visible, or say what is missing
     Finish(Finish),
+    /// Say what a run would take, of a checkpoint or of a model that is not there
+    Simulate(Simulate),
 }
 
 /// What is read, and what it becomes.
@@ -64,6 +66,13 @@ pub(crate) struct Asked {
     /// A new folder
     #[arg(value_name = "OUT", value_parser = path())]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) how: How,
+}
+
+/// How both sides are cut.
+#[derive(Args, Debug)]
+pub(crate) struct How {
     /// The mesh of the input, a file *.safetensors for each position
     #[arg(long, value_name = "AXES", help_heading = "The input")]
     pub(crate) from_mesh: Option<String>,

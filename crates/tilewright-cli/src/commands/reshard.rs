@@ -1,12 +1,12 @@
 //! `reshard`: a checkpoint in other shards.
 
-use std::env;
+use std::{env, path::Path};
 
 use serde_json::json;
 use tilewright::reshard::{Form, Job, Request, Rules};
 
 use crate::{
-    args::{Asked, Reshard, Run, Step},
+    args::{Asked, How, Reshard, Run, Step},
     exit::ExitCode,
     failure::Failure,
     output::Output,
@@ -42,6 +42,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             job.finish()?;
             say(&job, "finished", 0, out)
         }
+        (Some(Step::Simulate(asked)), _) => super::simulate::run(asked, out),
         (None, Some(asked)) => {
             let job = prepared(asked)?;
             if args.dry_run {
@@ -59,26 +60,31 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
 }
 
 fn prepared(asked: &Asked) -> Result<Job, Failure> {
-    let mut request = Request::new(&asked.input, &asked.output);
-    if let Some(mesh) = &asked.from_mesh {
-        request = request.from(rules("--from-rule", mesh, &asked.from_rule)?);
+    Ok(Job::prepare(request(&asked.input, &asked.output, &asked.how)?)?)
+}
+
+/// What is asked of an input.
+pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request, Failure> {
+    let mut request = Request::new(input, output);
+    if let Some(mesh) = &how.from_mesh {
+        request = request.from(rules("--from-rule", mesh, &how.from_rule)?);
     }
-    if let Some(mesh) = &asked.mesh {
-        request = request.to(rules("--rule", mesh, &asked.rule)?);
+    if let Some(mesh) = &how.mesh {
+        request = request.to(rules("--rule", mesh, &how.rule)?);
     }
-    if let Some(form) = asked.form.as_deref().and_then(Form::parse) {
+    if let Some(form) = how.form.as_deref().and_then(Form::parse) {
         request = request.form(form);
     }
-    if let Some(spec) = &asked.to {
+    if let Some(spec) = &how.to {
         request = request.layout(spec);
     }
-    if let Some(most) = &asked.max_shard_size {
+    if let Some(most) = &how.max_shard_size {
         request = request.shard_size(size::read("--max-shard-size", most)?);
     }
-    if let Some(memory) = &asked.memory {
+    if let Some(memory) = &how.memory {
         request = request.memory(size::read("--memory", memory)?);
     }
-    Ok(Job::prepare(request)?)
+    Ok(request)
 }
 
 /// The rules of one side. A pattern ends at the first `=`, as those of `convert` do.

@@ -7,16 +7,19 @@ use tilewright_relayout::{Chunk, Plan, Program, Region};
 use super::{Reader, Sizes};
 use crate::{
     Error, Watch,
-    boxes::size,
+    boxes::{Area, size},
     budget::{Budget, Buffer},
     job::reversed,
     pool::Pool,
-    slabs::{Slabs, meet},
+    slabs::{Slab, Slabs, meet},
     watch::go_on,
 };
 
 /// Gaps of up to this number of bytes are read: a call costs more than they do.
 const GAP: u64 = 4 << 10;
+
+/// The bytes of a line of the processor's cache.
+const LINE: u128 = 64;
 
 /// The most bytes that are read between two looks at whether to stop.
 const STEP: usize = 4 << 20;
@@ -65,9 +68,76 @@ impl Run<'_, '_> {
             return self.straight(&regions, out);
         }
         let window = sizes.window.saturating_mul(self.pool.threads() as u64).min(sizes.most / 4);
-        match Slabs::new(reader.from.layout(), reader.from.bits, window) {
-            Some(slabs) => self.slabs(slabs, out),
+        match self.windows(window) {
+            Some(slabs) => self.slabs(self.on_lines(slabs, out), out),
             None => self.ranges(out),
+        }
+    }
+
+    /// Windows of about `most` bytes: in one piece where what they hold is written in long runs, else in pieces of the
+    /// length with which these are longest.
+    fn windows(&self, most: u64) -> Option<Slabs> {
+        let slabs = |piece: Option<u64>| {
+            let from = &self.reader.from;
+            Slabs::new(from.layout(), from.bits, most, piece)
+        };
+        let (wanted, pieces) = (self.sizes.written, self.sizes.pieces.into_iter());
+        let pieces = pieces.filter(|piece| *piece < most).map(Some);
+        let mut best: Option<(u64, Slabs)> = None;
+        for piece in std::iter::once(None).chain(pieces) {
+            let Some(slabs) = slabs(piece) else { continue };
+            let written = self.written(&slabs).unwrap_or(0);
+            if best.as_ref().is_none_or(|(known, _)| written >= known.saturating_mul(2)) {
+                best = Some((written, slabs));
+            }
+            if best.as_ref().is_some_and(|(known, _)| *known >= wanted) {
+                break;
+            }
+        }
+        best.map(|(_, slabs)| slabs)
+    }
+
+    /// The bytes that the first of these slabs writes in one run.
+    fn written(&self, slabs: &Slabs) -> Option<u64> {
+        let (program, _) = self.program(&slabs.first()?).ok()??;
+        let size = |region: &&Region| {
+            region.loops.iter().fold(region.run, |all, turn| all.saturating_mul(turn.extent))
+        };
+        let region = program.regions()?.iter().max_by_key(size)?;
+        let unit = if region.packed { u64::from(self.reader.to.bits) } else { 8 };
+        let mut loops: Vec<_> = region.loops.iter().collect();
+        loops.sort_by_key(|turn| turn.dst.unsigned_abs());
+        let run = loops.into_iter().fold(region.run, |run, turn| {
+            if turn.dst.unsigned_abs() == run { run.saturating_mul(turn.extent) } else { run }
+        });
+        Some(run.saturating_mul(unit) / 8)
+    }
+
+    /// The same slabs, of which the first ends where a line of the destination does, if one of its edges lies there:
+    /// lines that two windows share are written twice.
+    fn on_lines(&self, slabs: Slabs, out: &[u8]) -> Slabs {
+        let (reader, begin) = (self.reader, out.as_ptr().addr() as u64);
+        let (axis, edges) = slabs.edges();
+        let (Some(whole), Some(extents)) =
+            (reader.area.get(axis), Some(reader.to.layout().extents()))
+        else {
+            return slabs;
+        };
+        let mut coord = vec![0; extents.len()];
+        let mut at = |index: u64| {
+            *coord.get_mut(axis)? = index;
+            let offset = reader.to.layout().offset(&coord).ok()?;
+            let bits = u128::try_from(offset).ok()? * u128::from(reader.to.bits);
+            Some(u128::from(begin) + bits / 8)
+        };
+        let on_line = |place: Option<u128>| place.is_some_and(|place| place % LINE == 0);
+        if whole.start != 0 || on_line(at(0)) {
+            return slabs;
+        }
+        let found = edges.take_while(|edge| *edge < whole.end).position(|edge| on_line(at(edge)));
+        match found {
+            Some(edge) => slabs.beginning(edge as u64),
+            None => slabs,
         }
     }
 
@@ -85,28 +155,42 @@ impl Run<'_, '_> {
     fn slabs(&self, slabs: Slabs, out: &mut [u8]) -> Result<(), Error> {
         let (reader, mut room) = (self.reader, None);
         for slab in slabs {
-            let Some(area) = meet(&slab.area, &reader.area) else { continue };
-            let less = |origin: &[Range<u64>]| -> Vec<u64> {
-                area.iter().zip(origin).map(|(own, whole)| own.start - whole.start).collect()
+            let Some((program, area)) = self.program(&slab)? else { continue };
+            // What one window writes is no sign of where the result lies.
+            let plan = match out.len() as u64 >= self.sizes.far {
+                true => Plan::past_caches(program),
+                false => Plan::of(program),
             };
-            let extents: Vec<u64> = area.iter().map(|range| range.end - range.start).collect();
-            let program = Program::of_part(
-                (&slab.layout, &less(&slab.area)),
-                (reader.to.layout(), &less(&reader.area)),
-                &extents,
-                reader.program.elements(),
-            );
-            let plan = Plan::of(program.map_err(|error| reader.failed(&error))?);
             let buffer = self.room(&mut room, plan.src_bytes())?;
-            if area == slab.area {
-                self.read(buffer, slab.from, false)?;
-            } else {
-                self.read_parts(&plan, buffer, slab.from)?;
+            let all = 0..buffer.len() as u64;
+            let parts = plan.program().source_ranges().filter(|_| area != slab.area);
+            for part in joined(parts.chain((area == slab.area).then_some(all))) {
+                for (from, range) in slab.pieces(part) {
+                    let bytes = buffer.get_mut(range.start as usize..range.end as usize);
+                    self.read(bytes.ok_or_else(|| self.outside())?, from, false)?;
+                }
             }
             self.place(&plan, buffer, out)?;
             self.watch.advance(size(&area) * u64::from(reader.to.bits) / 8);
         }
         Ok(())
+    }
+
+    /// What moves the elements of a slab that are asked for, and the box that they are.
+    fn program(&self, slab: &Slab) -> Result<Option<(Program, Area)>, Error> {
+        let reader = self.reader;
+        let Some(area) = meet(&slab.area, &reader.area) else { return Ok(None) };
+        let less = |origin: &[Range<u64>]| -> Vec<u64> {
+            area.iter().zip(origin).map(|(own, whole)| own.start - whole.start).collect()
+        };
+        let extents: Vec<u64> = area.iter().map(|range| range.end - range.start).collect();
+        let program = Program::of_part(
+            (&slab.layout, &less(&slab.area)),
+            (reader.to.layout(), &less(&reader.area)),
+            &extents,
+            reader.program.elements(),
+        );
+        Ok(Some((program.map_err(|error| reader.failed(&error))?, area)))
     }
 
     /// Moves what a window holds to its places.

@@ -142,6 +142,9 @@ impl Memory {
 
     /// The memory of an array of any library, of elements that are copied as they are.
     pub(crate) fn of_any(array: &Bound<'_, PyAny>) -> PyResult<Memory> {
+        if torch::is_plain(array) {
+            return Memory::new(torch::said(array)?);
+        }
         if numpy::is_array(array)? {
             return Memory::new(numpy::said(array)?);
         }

@@ -37,7 +37,8 @@ fn ours<'py>(
 
 pub(super) fn is_array(array: &Bound<'_, PyAny>) -> PyResult<bool> {
     // By the type itself: `isinstance` would believe an object's `__class__`.
-    array.get_type().is_subclass(ours(array.py(), &ARRAY, "numpy", "ndarray")?)
+    let (class, base) = (array.get_type(), ours(array.py(), &ARRAY, "numpy", "ndarray")?);
+    Ok(class.is(base) || class.is_subclass(base)?)
 }
 
 /// An array over the memory of an object with a buffer or `__array_interface__`; `None` for others.

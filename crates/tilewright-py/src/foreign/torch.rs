@@ -33,38 +33,42 @@ pub(super) fn is_tensor(array: &Bound<'_, PyAny>) -> PyResult<bool> {
     array.is_instance(TENSOR.get_or_init(py, || tensor.unbind()).bind(py))
 }
 
+/// Whether it is a tensor of torch's own class, after some tensor was seen: asked first, for it takes a hundredth of
+/// what asking for a subclass does.
+pub(super) fn is_plain(array: &Bound<'_, PyAny>) -> bool {
+    TENSOR.get(array.py()).is_some_and(|tensor| array.get_type().is(tensor))
+}
+
 pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
+    if is_plain(tensor) {
+        // One of another layout has no address, and so an error.
+        return plain(tensor).or_else(|error| strided(tensor).and(Err(error)));
+    }
+    strided(tensor).and_then(|()| plain(tensor))
+}
+
+/// What a strided tensor says.
+fn plain(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
     let py = tensor.py();
-    check(tensor)?;
     let dtype = tensor.getattr(intern!(py, "dtype"))?;
-    let element = element(&dtype)?;
+    let Element { dtype: element, itemsize, complex } = element(tensor, &dtype)?;
+    check(tensor, complex)?;
     let data =
         tensor.call_method0(intern!(py, "data_ptr")).and_then(|data| data.extract::<usize>());
     let data =
         data.map_err(|error| refused("array", format!("the tensor has no memory: {error}")))?;
-    let itemsize = tensor.call_method0(intern!(py, "element_size"))?.extract::<usize>()?;
     // Nested tensors have none.
-    let strides = tensor.call_method0(intern!(py, "stride"));
-    let strides = strides.and_then(|strides| strides.extract::<Vec<i64>>());
+    let strides = tensor.call_method0(intern!(py, "stride")).and_then(integers::<i64>);
     let strides =
         strides.map_err(|error| refused("array", format!("the tensor has no strides: {error}")))?;
-    let held = tensor.call_method0(intern!(py, "untyped_storage"))?;
-    let held = held.call_method0(intern!(py, "nbytes"))?.extract::<u64>()?;
-    let first = tensor.call_method0(intern!(py, "storage_offset"))?.extract::<u64>()?;
     let facts = Facts {
-        shape: tensor.getattr(intern!(py, "shape"))?.extract()?,
+        shape: integers(tensor.getattr(intern!(py, "shape"))?)?,
         strides: strides.into_iter().map(|one| one.saturating_mul(itemsize as i64)).collect(),
         itemsize,
         dtype: element,
         swapped: false,
     };
-    let end = facts.reach().map(|(below, span)| span.saturating_sub(below) as u64);
-    let end = end.and_then(|end| first.checked_mul(itemsize as u64)?.checked_add(end));
-    if facts.size() > 0 && end.is_none_or(|end| end > held) {
-        let says =
-            format!("the tensor reaches beyond the {held} bytes of its storage, which was resized");
-        return Err(refused("array", says));
-    }
+    within_storage(tensor, &facts)?;
     // Reading is none of autograd's business; what is written behind its back would be.
     let writable = !tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()?;
     Ok(Said {
@@ -75,27 +79,63 @@ pub(super) fn said(tensor: &Bound<'_, PyAny>) -> PyResult<Said> {
     })
 }
 
+/// The integers of a tuple.
+fn integers<'py, T>(tuple: Bound<'py, PyAny>) -> PyResult<Vec<T>>
+where
+    T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
+{
+    tuple.cast_into::<PyTuple>()?.iter_borrowed().map(|one| one.extract()).collect()
+}
+
+/// Refuses a tensor that is larger than its storage.
+fn within_storage(tensor: &Bound<'_, PyAny>, facts: &Facts) -> PyResult<()> {
+    let py = tensor.py();
+    let held = tensor.call_method0(intern!(py, "untyped_storage"))?;
+    let held = held.call_method0(intern!(py, "nbytes"))?.extract::<u64>()?;
+    let first = tensor.call_method0(intern!(py, "storage_offset"))?.extract::<u64>()?;
+    let end = facts.reach().map(|(below, span)| span.saturating_sub(below) as u64);
+    let end = end.and_then(|end| first.checked_mul(facts.itemsize as u64)?.checked_add(end));
+    if facts.size() > 0 && end.is_none_or(|end| end > held) {
+        let says =
+            format!("the tensor reaches beyond the {held} bytes of its storage, which was resized");
+        return Err(refused("array", says));
+    }
+    Ok(())
+}
+
+/// What is known of an element type of torch's.
+#[derive(Clone, Copy)]
+struct Element {
+    /// The element type of layouts; `None` where they have no name for it.
+    dtype: Option<Dtype>,
+    itemsize: usize,
+    complex: bool,
+}
+
 /// Element types that were asked for before: the text of one takes longer than all else that a tensor is asked.
-static ELEMENTS: Mutex<Vec<(Py<PyAny>, Option<Dtype>)>> = Mutex::new(Vec::new());
+static ELEMENTS: Mutex<Vec<(Py<PyAny>, Element)>> = Mutex::new(Vec::new());
 
 /// The most of them that are kept; torch has about forty.
 const MOST_ELEMENTS: usize = 100;
 
-/// The element type of layouts that one of torch's is; `None` where they have no name for it.
-fn element(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Dtype>> {
+/// The element type of a tensor, which is `dtype`.
+fn element(tensor: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>) -> PyResult<Element> {
     let known = || ELEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, element)) = known().iter().find(|(known, _)| known.is(dtype)) {
         return Ok(*element);
     }
     let name = dtype.str()?.to_string();
-    let element = notation::dtype(&name).ok();
+    let found = notation::dtype(&name).ok();
     let plain = ["torch.q", "torch.bits"].iter().all(|other| !name.starts_with(other));
-    if element.is_none() && !plain {
+    if found.is_none() && !plain {
         let says = format!(
             "elements of {name} are no plain numbers; take .int_repr(), or view them as bytes"
         );
         return Err(refused("dtype", says));
     }
+    let itemsize = tensor.call_method0("element_size")?.extract()?;
+    let complex = dtype.getattr("is_complex")?.is_truthy()?;
+    let element = Element { dtype: found, itemsize, complex };
     let mut known = known();
     if known.len() < MOST_ELEMENTS {
         known.push((dtype.clone().unbind(), element));
@@ -104,30 +144,44 @@ fn element(dtype: &Bound<'_, PyAny>) -> PyResult<Option<Dtype>> {
 }
 
 /// Refuses tensors that are elsewhere, or whose bytes are not their values.
-fn check(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+fn check(tensor: &Bound<'_, PyAny>, complex: bool) -> PyResult<()> {
     let py = tensor.py();
-    if !tensor.getattr(intern!(py, "is_cpu"))?.is_truthy()? {
-        let device = tensor.getattr("device")?.str()?;
-        let says = format!("the tensor is on {device}; bring it to the CPU first, by .cpu()");
-        return Err(refused("device", says));
-    }
-    let strided = || py.import("torch")?.getattr("strided").map(Bound::unbind);
-    let layout = tensor.getattr(intern!(py, "layout"))?;
-    if !layout.is(STRIDED.get_or_try_init(py, strided)?.bind(py)) {
-        let says =
-            format!("a tensor of layout {} has no one buffer; pass .to_dense()", layout.str()?);
-        return Err(refused("array", says));
-    }
+    on_cpu(tensor)?;
     let lazy = [
-        (intern!(py, "is_conj"), "conjugated", "resolve_conj"),
-        (intern!(py, "is_neg"), "negated", "resolve_neg"),
+        // Real numbers are their own conjugates.
+        (complex, intern!(py, "is_conj"), "conjugated", "resolve_conj"),
+        (true, intern!(py, "is_neg"), "negated", "resolve_neg"),
     ];
-    for (asks, how, resolve) in lazy {
+    for (_, asks, how, resolve) in lazy.into_iter().filter(|(may, ..)| *may) {
         if tensor.call_method0(asks)?.is_truthy()? {
             return Err(refused("copy", format!("the tensor is {how} lazily; pass .{resolve}()")));
         }
     }
     Ok(())
+}
+
+fn on_cpu(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+    if tensor.getattr(intern!(tensor.py(), "is_cpu"))?.is_truthy()? {
+        return Ok(());
+    }
+    let device = tensor.getattr("device")?.str()?;
+    Err(refused(
+        "device",
+        format!("the tensor is on {device}; bring it to the CPU first, by .cpu()"),
+    ))
+}
+
+/// Refuses tensors that are no strided array.
+fn strided(tensor: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = tensor.py();
+    on_cpu(tensor)?;
+    let strided = || py.import("torch")?.getattr("strided").map(Bound::unbind);
+    let layout = tensor.getattr(intern!(py, "layout"))?;
+    if layout.is(STRIDED.get_or_try_init(py, strided)?.bind(py)) {
+        return Ok(());
+    }
+    let says = format!("a tensor of layout {} has no one buffer; pass .to_dense()", layout.str()?);
+    Err(refused("array", says))
 }
 
 /// A new tensor, its bytes not yet written; `dtype` is torch's or a name of NumPy's.
