@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Job, journal, bytes::write_at};
+use crate::{Error, Job, bytes::write_at, journal};
 
 impl Job {
     /// The folder in which the result grows.

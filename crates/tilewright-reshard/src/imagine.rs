@@ -98,7 +98,8 @@ impl Job {
                 Some(held) => Arc::clone(held),
                 None => {
                     let held = Held::clone(&array.held);
-                    let held = Arc::new(held.settle(&array.name, &array.extents, &|_| String::new())?);
+                    let held =
+                        Arc::new(held.settle(&array.name, &array.extents, &|_| String::new())?);
                     alike.insert(key, held.clone());
                     held
                 }

@@ -38,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod boxes;
 mod bytes;
 mod calls;
 mod commit;
@@ -61,6 +62,7 @@ mod source;
 mod target;
 mod threads;
 
+pub use boxes::{RawBox, RawTensor};
 pub use calls::Calls;
 pub use error::Error;
 pub use imagine::Tensor;

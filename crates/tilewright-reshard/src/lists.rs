@@ -154,7 +154,9 @@ fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Parsed> {
     let work = || {
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = numbers.get(place).and_then(|number| paths.get(*number)) else { break };
+            let Some(path) = numbers.get(place).and_then(|number| paths.get(*number)) else {
+                break;
+            };
             let list = list(path, &common);
             done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((place, list));
         }
@@ -175,9 +177,10 @@ fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Parsed> {
 fn list(path: &Path, common: &Mutex<Common>) -> Parsed {
     let input = tilewright_files::open(path, &Reading::default())?;
     let text = input.metadata().find(|(key, _)| *key == PLACES).map(|(_, text)| text);
-    let places: Option<Value> = text.map(serde_json::from_str).transpose().map_err(|error| {
-        Error::new("corrupt", format!("{}: {PLACES}: {error}", path.display()))
-    })?;
+    let places: Option<Value> = text
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(|error| Error::new("corrupt", format!("{}: {PLACES}: {error}", path.display())))?;
     let mut entries = entries(&input, common)?;
     if let Some(places) = places {
         for entry in &mut entries {

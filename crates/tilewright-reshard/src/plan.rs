@@ -131,9 +131,8 @@ impl Plan {
         self.sources.iter().try_for_each(Identity::check)?;
         let files = self.sources;
         let read = self.outline.arrays(files.len());
-        let (arrays, places) = read.map_err(|error| {
-            Error::new("corrupt", format!("plan {} is none: {error}", self.id))
-        })?;
+        let (arrays, places) = read
+            .map_err(|error| Error::new("corrupt", format!("plan {} is none: {error}", self.id)))?;
         let job = Job::assemble(self.request, Checkpoint { files, arrays, places })?;
         match job.id == self.id && job.tasks() == self.tasks {
             true => Ok(job),

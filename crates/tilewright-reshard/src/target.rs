@@ -81,7 +81,9 @@ fn whole(request: &Request, spec: Option<&Spec>, sources: &[Array]) -> Result<Ou
         let key = (&source.file_dtype, source.dtype, &source.extents);
         let laid = match alike.get(&key) {
             Some(laid) => Arc::clone(laid),
-            None => alike.entry(key).insert_entry(laid(source, &source.extents, spec)?).get().clone(),
+            None => {
+                alike.entry(key).insert_entry(laid(source, &source.extents, spec)?).get().clone()
+            }
         };
         let bytes = laid.bytes().unwrap_or(u64::MAX);
         if filled > 0 && filled.saturating_add(bytes) > most {
@@ -161,11 +163,7 @@ fn cut(form: Form, rules: &Rules, spec: Option<&Spec>, sources: &[Array]) -> Res
 }
 
 /// The positions that hold the same, but for the elements.
-fn of_positions(
-    count: usize,
-    distinct: &[Arc<Held>],
-    arrays: usize,
-) -> Vec<(Vec<usize>, Content)> {
+fn of_positions(count: usize, distinct: &[Arc<Held>], arrays: usize) -> Vec<(Vec<usize>, Content)> {
     let mut alike = BTreeMap::<Vec<usize>, Vec<usize>>::new();
     for position in 0..count {
         let laid = |held: &Arc<Held>| {
@@ -345,8 +343,7 @@ impl Output {
             let start = piece.map_or_else(zeros, |piece| piece.start.clone());
             (array.name.to_string(), json!({ "saved_offsets": start }))
         };
-        let places: serde_json::Map<_, _> =
-            locals().filter(|_| self.boxes).map(begin).collect();
+        let places: serde_json::Map<_, _> = locals().filter(|_| self.boxes).map(begin).collect();
         let mut metadata = Vec::new();
         if !places.is_empty() {
             let text = serde_json::Value::from(places).to_string();
