@@ -306,6 +306,9 @@ fn reshard_plan(
     if let Some(memory) = value("memory")? {
         request = request.memory(memory.extract::<Integer<u64>>()?.of("memory")?);
     }
+    let flag = |name| value(name)?.map_or(Ok(false), |value| value.is_truthy());
+    request = request.verify(flag("verify")?).force(flag("force")?);
+    request = request.trust_replicas(flag("trust_replicas")?);
     let boxes = value("boxes")?.map(|boxes| listed(&boxes)).transpose()?;
     let job = py.detach(|| match boxes {
         Some((files, tensors)) => Job::of_boxes(request, &files, &tensors),

@@ -15,6 +15,7 @@ use tilewright_sharded::Piece;
 use crate::{
     Error, Job, Request,
     array::{Array, Column, Held, Laid, Places, Stored},
+    beside::Beside,
     identity::Identity,
     source::Checkpoint,
 };
@@ -115,7 +116,8 @@ fn listed(paths: &[PathBuf], tensors: &[RawTensor]) -> Result<Checkpoint, Error>
     let arrays = arrays.collect::<Result<_, Error>>()?;
     let columns = files.columns.into_iter().map(|places| Ok(Arc::new(Column::new(places)?)));
     let places = Places(columns.collect::<Result<_, Error>>()?);
-    Ok(Checkpoint { files: files.known, arrays, places })
+    let beside = Beside::default();
+    Ok(Checkpoint { files: files.known, arrays, places, beside })
 }
 
 /// The files of a list. A file holds an array once; one that holds more boxes of an array stands there again for each.

@@ -90,7 +90,7 @@ impl Job {
             // Files of whole tensors have about this length, as those of the hub.
             None => source.shard_size(5 << 30),
         };
-        let held = target::output(&source, &arrays)?;
+        let held = target::output(&source, &arrays, &std::collections::BTreeMap::new())?;
         let mut alike = HashMap::new();
         let settled = |array: Array| {
             let key = Arc::as_ptr(&array.held);
@@ -117,6 +117,9 @@ impl Job {
             header: String::new(),
         };
         let files = held.files.into_iter().map(file).collect();
-        Job::assemble(request, Checkpoint { files, arrays, places: held.places })
+        Job::assemble(
+            request,
+            Checkpoint { files, arrays, places: held.places, ..Checkpoint::default() },
+        )
     }
 }

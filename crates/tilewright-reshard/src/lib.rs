@@ -38,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod beside;
 mod boxes;
 mod bytes;
 mod calls;
@@ -49,16 +50,21 @@ mod identity;
 mod imagine;
 mod job;
 pub mod journal;
+mod listing;
 mod lists;
 mod model;
 mod moves;
+mod numbers;
 mod outline;
 mod outlook;
 mod plan;
+mod record;
+mod replicas;
 mod request;
 mod rules;
 mod run;
 mod source;
+mod sums;
 mod target;
 mod threads;
 
@@ -67,6 +73,7 @@ pub use calls::Calls;
 pub use error::Error;
 pub use imagine::Tensor;
 pub use job::{Job, Task};
+pub use listing::Planned;
 pub use model::Model;
 pub use outlook::{Outlook, Workers};
 pub use request::{DEFAULT_MEMORY, Form, Request};

@@ -3,8 +3,8 @@
 //! Both are programs of parts between the layout of a local array and the row-major box. Runs that are long on both sides
 //! go straight between file and box. Else ranges of the destination are made one by one, of what each of them needs.
 //!
-//! Reads that lie near each other become one, if it has at most twice their bytes, or eight times where they are shorter
-//! than 4 KiB in the mean. Writes never cover a gap: its bytes are of other tasks.
+//! Reads that lie near each other become one, if it has at most twice their bytes. Writes never cover a gap: its bytes are
+//! of other tasks.
 //!
 //! What is called follows from layouts alone: [`reads`] and [`writes`] say it, and a [`Room`] does it. So what a job costs
 //! is known before data move.
@@ -22,9 +22,6 @@ use crate::{
 
 /// Runs of this length go straight.
 const LONG: u64 = 32 << 10;
-
-/// Reads of this mean length may be joined over larger gaps.
-const SHORT: u64 = 4 << 10;
 
 /// Why a move failed: what the engine says, or the system about the file.
 pub(crate) enum Failed {
@@ -159,9 +156,7 @@ fn groups(reads: impl Iterator<Item = Read>, most: usize) -> Vec<Vec<Read>> {
         let all = needed + read.len as u64;
         let joins = read.src >= end && {
             let span = read.src + read.len as u64 - first;
-            let is_short = all / (group.len() as u64 + 1) < SHORT;
-            let near = span <= all * if is_short { 8 } else { 2 };
-            near && span <= most as u64
+            span <= 2 * all && span <= most as u64
         };
         if !joins && !group.is_empty() {
             groups.push(std::mem::take(&mut group));
@@ -194,6 +189,20 @@ impl Room {
         Ok(Room { layout: TensorLayout::row_major(&[0])?, bytes, bits: 8, stage, buffer, most })
     }
 
+    /// Makes the box that of a task, with what is in it unspecified.
+    pub(crate) fn begin(&mut self, extents: &[u64], bits: u32, bytes: usize) -> Result<(), Error> {
+        (self.layout, self.bits) = (TensorLayout::row_major(extents)?, bits);
+        fit(&mut self.bytes, bytes);
+        self.bytes.truncate(bytes);
+        Ok(())
+    }
+
+    /// The bytes of memory that are held.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> usize {
+        self.bytes.capacity() + self.stage.capacity() + self.buffer.capacity()
+    }
+
     /// Reads what a local array, which begins at byte `at` of a file, has of the box.
     pub(crate) fn read(
         &mut self,
@@ -207,7 +216,7 @@ impl Room {
                 Ok(read_at(file, part(&mut self.bytes, dst, len)?, at + src)?)
             }
             Step::Read(chunk, groups) => {
-                self.buffer.resize(chunk.buffer_len().max(self.buffer.len()), 0);
+                fit(&mut self.buffer, chunk.buffer_len());
                 groups.iter().try_for_each(|group| self.fetch(file, at, group))?;
                 let range = chunk.range();
                 let out = part(&mut self.bytes, range.start, range.end - range.start)?;
@@ -225,7 +234,7 @@ impl Room {
             return read_at(file, out, at + first.src);
         }
         let span = span(group);
-        self.stage.resize((span as usize).max(self.stage.len()), 0);
+        fit(&mut self.stage, span as usize);
         read_at(file, part(&mut self.stage, 0, span)?, at + first.src)?;
         for read in group {
             let from = part(&mut self.stage, read.src - first.src, read.len as u64)?;
@@ -248,7 +257,7 @@ impl Room {
             }
             Step::Write(window, ranges, plan) => {
                 let len = window.end - window.start;
-                self.stage.resize((len as usize).max(self.stage.len()), 0);
+                fit(&mut self.stage, len as usize);
                 plan.run_range(window.clone(), &self.bytes, part(&mut self.stage, 0, len)?)?;
                 ranges.iter().try_for_each(|range| {
                     let (from, len) = (range.start - window.start, range.end - range.start);
@@ -257,6 +266,14 @@ impl Room {
             }
             Step::Read(..) => Ok(()),
         })
+    }
+}
+
+/// Makes a buffer at least this long, with no memory beyond it.
+fn fit(buffer: &mut Vec<u8>, len: usize) {
+    if buffer.len() < len {
+        buffer.reserve_exact(len - buffer.len());
+        buffer.resize(len, 0);
     }
 }
 

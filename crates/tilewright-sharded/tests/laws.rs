@@ -1,6 +1,7 @@
 //! The laws of sharded arrays: exhaustively over small cases, then at random.
 
 use proptest::prelude::*;
+use tilewright_core::{Layout, Mode, TensorLayout};
 use tilewright_sharded::{
     AxisPart, Cut, Mesh, Pieces, Shard, Sharded, Split, boxes_of_range,
     dialect::{DIALECTS, dialect},
@@ -14,13 +15,39 @@ fn elements(shard: &Shard, extents: &[u64]) -> Vec<u64> {
     })
 }
 
-/// A layout of all shards puts each element where its device has it: device by device, each row-major.
+/// A layout of all shards puts each element where its device has it: device by device, each in the layout of a shard.
 fn check_layout(sharded: &Sharded) -> bool {
     let Ok(layout) = sharded.as_layout() else { return false };
-    let text = sharded.to_string();
-    assert_eq!(layout.extents(), sharded.extents());
-    let extents = sharded.extents();
-    let each = sharded.shard(0).unwrap().extents().iter().product::<u64>();
+    let local = sharded.shard(0).unwrap().extents();
+    check_layout_of(sharded, &layout, &TensorLayout::row_major(&local).unwrap());
+    let columns = TensorLayout::col_major(&local).unwrap();
+    check_layout_of(sharded, &sharded.as_layout_of(&columns).unwrap(), &columns);
+    for tile in [1, 2, 3] {
+        // Tiles of this side, those at the ends with padding.
+        let rank = local.len();
+        let counts: Vec<u64> = local.iter().map(|extent| extent.div_ceil(tile)).collect();
+        let cells = |from: usize| tile.pow((rank - from) as u32);
+        let modes = (0..rank).map(|dim| {
+            let others: u64 = counts[dim + 1..].iter().product();
+            let outer = Mode::new(counts[dim], (cells(0) * others) as i64);
+            [Mode::new(tile, cells(dim + 1) as i64), outer]
+        });
+        let modes: Vec<[Mode; 2]> = modes.collect();
+        let layout = Layout::nested(modes.as_flattened(), &vec![2; rank]).unwrap();
+        let capacity = cells(0) * counts.iter().product::<u64>();
+        let Ok(tiled) = TensorLayout::new(&local, &layout, capacity) else { continue };
+        match sharded.as_layout_of(&tiled) {
+            Ok(layout) => check_layout_of(sharded, &layout, &tiled),
+            // A tile goes over the end of a shard, or of one of its boxes.
+            Err(error) => assert!(error.kind() == "no-layout" && tile > 1, "{sharded}: {error}"),
+        }
+    }
+    true
+}
+
+fn check_layout_of(sharded: &Sharded, layout: &TensorLayout, of: &TensorLayout) {
+    let (text, extents) = (sharded.to_string(), sharded.extents());
+    assert_eq!(layout.extents(), extents);
     let mut seen: Vec<Vec<u64>> = Vec::new();
     for shard in sharded.shards() {
         let held = elements(&shard, extents);
@@ -28,20 +55,26 @@ fn check_layout(sharded: &Sharded) -> bool {
             continue;
         }
         for (local, element) in held.iter().enumerate() {
-            let mut rest = *element;
-            let mut coord: Vec<u64> = Vec::new();
-            for extent in extents.iter().rev() {
-                coord.push(rest % extent);
-                rest /= extent;
-            }
-            coord.reverse();
-            let offset = layout.offset(&coord).unwrap() as u64;
-            assert_eq!(offset, seen.len() as u64 * each + local as u64, "{text}: {coord:?}");
+            let offset = layout.offset(&coord(*element, extents)).unwrap();
+            let own = of.offset(&coord(local as u64, of.extents())).unwrap();
+            let first = seen.len() as u64 * of.capacity();
+            assert_eq!(offset, first as i64 + own, "{text}: {element} in {}", of.layout());
         }
         seen.push(held);
     }
-    assert_eq!(layout.capacity(), seen.len() as u64 * each, "{text}");
-    true
+    assert_eq!(layout.capacity(), seen.len().max(1) as u64 * of.capacity(), "{text}");
+}
+
+/// The coordinate of an index that counts the last dim fastest.
+fn coord(index: u64, extents: &[u64]) -> Vec<u64> {
+    let mut rest = index;
+    let mut coord: Vec<u64> = Vec::new();
+    for extent in extents.iter().rev() {
+        coord.push(rest % extent);
+        rest /= extent;
+    }
+    coord.reverse();
+    coord
 }
 
 /// Every element is held, and by one shard only unless a whole shard is held again.

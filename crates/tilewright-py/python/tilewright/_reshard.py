@@ -28,6 +28,9 @@ def reshard(
     form: str | None = None,
     max_shard_size: int | None = None,
     memory: int | None = None,
+    verify: bool = False,
+    force: bool = False,
+    trust_replicas: bool = False,
 ) -> ReshardPlan:
     """Plans to rewrite a checkpoint in other shards: what ``tilewright reshard`` does. Nothing is written until the plan
     is run: ``reshard(…).run()`` does all of it in this process.
@@ -53,6 +56,9 @@ def reshard(
     :param form: ``hf``, whole tensors; ``dcp``, for torch's distributed checkpoint; ``ranks``, a file for each position
     :param max_shard_size: the most bytes of tensors in a file of whole tensors
     :param memory: the most bytes of buffers; 256 MiB unless given
+    :param verify: reads back what is written, and compares it with what was read
+    :param force: the result may replace a checkpoint
+    :param trust_replicas: of several copies of a box one is read, and the others are not compared with it
     :raises FileError: what cannot be read, or is corrupt
     :raises MismatchError: a hole, an overlap, shards that are not those of their rule
     :raises Error: a mesh, a sharding or a layout that does not parse or does not fit
@@ -80,6 +86,9 @@ def reshard(
         "form": form,
         "max_shard_size": max_shard_size,
         "memory": memory,
+        "verify": verify,
+        "force": force,
+        "trust_replicas": trust_replicas,
     }
     source = os.fsdecode(input)
     if os.path.isfile(os.path.join(source, "_METADATA")):

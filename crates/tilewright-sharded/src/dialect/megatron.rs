@@ -23,7 +23,7 @@ use crate::{
     intervals::Intervals,
     limits::MAX_INTERVALS,
     mesh::Mesh,
-    scan::{Scanner, did_you_mean},
+    scan::{MOST, Scanner, or_one_of},
     sharded::Sharded,
     split::{AxisPart, Cut, Split},
 };
@@ -41,7 +41,7 @@ const WORDS: [&str; 6] = ["column", "row", "replicated", "gate_up", "vocab", "qk
 fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Error> {
     let (word, span) = scanner.word("a rule")?;
     if !WORDS.contains(&word) {
-        let near = did_you_mean(word, &WORDS);
+        let near = or_one_of(word, &WORDS);
         return Err(Error::parse(span, format!("no rule is called `{word}`{near}")));
     }
     let mesh = asked.need_mesh(&format!("`{word}`"))?;
@@ -113,7 +113,7 @@ fn vocabulary(scanner: &mut Scanner<'_>, count: u64) -> Result<Cut, Error> {
 fn positive(scanner: &mut Scanner<'_>) -> Result<u64, Error> {
     scanner.skip();
     let from = scanner.at();
-    match scanner.integer()? {
+    match scanner.natural()? {
         0 => Err(Error::parse((from, scanner.at()), "0; the least is 1")),
         value => Ok(value),
     }
@@ -134,7 +134,7 @@ fn heads(scanner: &mut Scanner<'_>, rows: u64, count: u64) -> Result<Cut, Error>
     let mut heads = Heads { queries: 0, groups: 0, rows: 0, grouped: (false, false) };
     scanner.skip();
     let from = scanner.at();
-    scanner.list(("(", ")"), |scanner| {
+    scanner.list(("(", ")"), MOST, |scanner| {
         let (word, span) = scanner.word("h=, g= and d=")?;
         scanner.expect("=")?;
         match word {
@@ -144,7 +144,7 @@ fn heads(scanner: &mut Scanner<'_>, rows: u64, count: u64) -> Result<Cut, Error>
             "array" => heads.grouped.0 = grouped(scanner)?,
             "shard" => heads.grouped.1 = grouped(scanner)?,
             _ => {
-                let near = did_you_mean(word, &["h", "g", "d", "array", "shard"]);
+                let near = or_one_of(word, &["h", "g", "d", "array", "shard"]);
                 return Err(Error::parse(span, format!("qkv has no `{word}`{near}")));
             }
         }
@@ -159,7 +159,7 @@ fn grouped(scanner: &mut Scanner<'_>) -> Result<bool, Error> {
         ("concat", _) => Ok(false),
         ("grouped", _) => Ok(true),
         (word, span) => {
-            let near = did_you_mean(word, &["concat", "grouped"]);
+            let near = or_one_of(word, &["concat", "grouped"]);
             Err(Error::parse(span, format!("no order of heads is called `{word}`{near}")))
         }
     }

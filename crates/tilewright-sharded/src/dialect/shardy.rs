@@ -18,7 +18,7 @@ use super::{
 use crate::{
     error::Error,
     mesh::Mesh,
-    scan::{Scanner, comma},
+    scan::{MOST, Scanner, comma},
     sharded::Sharded,
     split::{AxisPart, check_apart},
 };
@@ -40,7 +40,7 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
     scanner.expect(",")?;
     scanner.skip();
     let from = scanner.at();
-    let dims = scanner.list(("[", "]"), |scanner| dim(scanner, &mesh))?;
+    let dims = scanner.list(("[", "]"), MOST, |scanner| dim(scanner, &mesh))?;
     let span = (from, scanner.at());
     let mut parts: Vec<AxisPart> = dims.iter().flat_map(|dim| dim.parts.clone()).collect();
     while scanner.eat(",") {
@@ -75,16 +75,16 @@ fn mesh(scanner: &mut Scanner<'_>, asked: &mut Asked<'_>) -> Result<Mesh, Error>
     if asked.mesh.is_some() {
         return Err(Error::mismatch("the rule has a mesh of its own; leave out `mesh(…)`"));
     }
-    let named = scanner.list(("[", "]"), |scanner| {
+    let named = scanner.list(("[", "]"), MOST, |scanner| {
         let (name, _) = scanner.quoted()?;
         scanner.expect("=")?;
-        Ok((name, scanner.integer()?))
+        Ok((name, scanner.natural()?))
     })?;
     let ids = match scanner.eat(",") {
         true => {
             scanner.expect("device_ids")?;
             scanner.expect("=")?;
-            Some(scanner.list(("[", "]"), Scanner::integer)?)
+            Some(scanner.list(("[", "]"), MOST, Scanner::natural)?)
         }
         false => None,
     };

@@ -29,7 +29,7 @@ mod tiled;
 
 use std::fmt;
 
-use tilewright_core::Dtype;
+use tilewright_core::{Dtype, sort_short};
 
 use self::{
     named::{Named, NamedBody, Other},
@@ -137,7 +137,7 @@ impl HloSharding {
     pub fn parse(text: &str) -> Result<HloSharding, Error> {
         let mut scanner = Scanner::new(text);
         let sharding = read::sharding(&mut scanner, 0)?;
-        scanner.finish("the sharding")?;
+        scanner.end("the sharding")?;
         Ok(sharding)
     }
 
@@ -284,7 +284,7 @@ fn tiling(mesh: &Mesh, dims: &[Vec<AxisPart>]) -> Result<Body, Error> {
                 parts.push((weight * size, weight, dim, rank));
             }
         }
-        parts.sort_unstable_by(|a, b| b.cmp(a));
+        sort_short(&mut parts, |part| std::cmp::Reverse(*part));
         let mut above = *size;
         for (end, weight, dim, rank) in parts {
             sizes.push(above / end);
@@ -296,7 +296,7 @@ fn tiling(mesh: &Mesh, dims: &[Vec<AxisPart>]) -> Result<Body, Error> {
     }
     let mut order: Vec<usize> = Vec::new();
     for ranks in &mut used {
-        ranks.sort_unstable();
+        sort_short(ranks, |(rank, _)| *rank);
         order.extend(ranks.iter().map(|(_, at)| *at));
     }
     let cut = order.len();
