@@ -40,6 +40,7 @@
 mod address;
 mod array;
 mod beside;
+mod boxes;
 mod bytes;
 mod calls;
 mod commit;
@@ -68,6 +69,7 @@ mod sums;
 mod target;
 mod threads;
 
+pub use boxes::{RawBox, RawTensor};
 pub use calls::Calls;
 pub use error::Error;
 pub use imagine::Tensor;
