@@ -325,14 +325,17 @@ def marlin_24(bits):
     return tiles(16, 64, place)
 
 
+def turned_meta(row, j, r, group):
+    """The end of the makers' loops over metadata: of two by two words the other corners change places."""
+    top_right, bottom_left = row % 2 == 0 and j % 2 == 1, row % 2 == 1 and j % 2 == 0
+    row, col = row + top_right - bottom_left, j - top_right + bottom_left
+    return col // 2 * up(r, group) * 2 + row * 2 + col % 2
+
+
 def marlin_24_meta(i, j, r, c, c0):
-    """_calculate_meta_reordering_scatter_offsets, with rows in groups of 64."""
-    inner = [(i % 64 // 8, 8), (i % 2, 2), (j % 2, 2), (i % 4 // 2, 2)]
-    at = (j // 2) * (up(r, 64) // 64) + i // 64
-    at = at * 2 + i % 8 // 4
-    for digit, size in inner:
-        at = at * size + digit
-    return at, up(r, 64) * up(c, 2)
+    """_calculate_meta_reordering_scatter_offsets of vLLM, with rows in groups of 64."""
+    row = i // 64 * 64 + i % 2 * 2 + i % 8 // 4 + i % 32 % 4 // 2 * 32 + i % 64 // 8 * 4
+    return turned_meta(row, j, r, 64), up(r, 64) * up(c, 2)
 
 
 def cutlass_meta(bits):
@@ -341,9 +344,7 @@ def cutlass_meta(bits):
     def make(i, j, r, c, c0):
         group, interweave = (32, 4) if bits == 16 else (16, 2)
         row = i // group * group + i % 8 * interweave + i % group // 8
-        top_right, bottom_left = row % 2 == 0 and j % 2 == 1, row % 2 == 1 and j % 2 == 0
-        row, col = row + top_right - bottom_left, j - top_right + bottom_left
-        return (col // 2) * up(r, group) * 2 + row * 2 + col % 2, up(r, group) * up(c, 2)
+        return turned_meta(row, j, r, group), up(r, group) * up(c, 2)
 
     return matrix(make)
 
@@ -380,18 +381,12 @@ def nibbles(rows, chunk):
 
 
 def amx_nibbles(values):
-    """mmq.cpp: of every 8 values of a row the last 4 are in the high bits of the first 4's bytes; `values` a block.
-    Blocks of 32 have these 4 rows of bytes, those of 256 have 32 of them."""
+    """mmq.cpp: of every 8 values of a row the last 4 are in the high bits of the first 4's bytes; `values` a block."""
 
     def formula(coord, dims, c0):
         n, b, k = coord
         base = (n // 16 * dims[1] + b) * 16 * values
-        byte = (k // 8 * 16 + n % 16) * 4 + k % 4 if values == 32 else None
-        if byte is None:
-            part, within = k // 64, k % 64
-            byte = ((part * 8 + within % 32 // 4) * 16 + n % 16) * 4 + within % 4
-            return base + 2 * byte + within // 32, up(dims[0], 16) * dims[1] * values
-        return base + 2 * byte + k % 8 // 4, up(dims[0], 16) * dims[1] * values
+        return base + 2 * ((k // 8 * 16 + n % 16) * 4 + k % 4) + k % 8 // 4, up(dims[0], 16) * dims[1] * values
 
     return formula
 

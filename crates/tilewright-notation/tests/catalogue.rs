@@ -274,7 +274,8 @@ fn every_format_is_one_to_one() {
     for format in catalogue() {
         let named = Spec::parse(format.example).unwrap().resolve(None, None).unwrap();
         let layout = named.layout();
-        let places: BTreeSet<i64> = (0..layout.size()).map(|i| layout.offset_of(i).unwrap()).collect();
+        let places: BTreeSet<i64> =
+            (0..layout.size()).map(|i| layout.offset_of(i).unwrap()).collect();
         assert_eq!(places.len() as u64, layout.size(), "{}", format.name);
         let last = places.last().map_or(-1, |last| *last);
         assert!(places.first() >= Some(&0) && (last as u64) < layout.capacity(), "{}", format.name);
@@ -290,11 +291,16 @@ fn every_other_width_is_refused() {
         for element in ["u2", "u4", "u8", "f16", "f32", "f64"] {
             let element = dtype(element).unwrap();
             let legal = format.widths.iter().any(|one| Some(one.bits) == element.packed_bits());
-            let found = Spec::parse(spec).unwrap().resolve(Some(dims.layout().extents()), Some(element));
+            let found =
+                Spec::parse(spec).unwrap().resolve(Some(dims.layout().extents()), Some(element));
             match found {
                 Ok(_) => assert!(legal, "{} takes {element}", format.name),
                 Err(error) => {
-                    assert!(!legal && error.is_mismatch(), "{} refuses {element}: {error}", format.name);
+                    assert!(
+                        !legal && error.is_mismatch(),
+                        "{} refuses {element}: {error}",
+                        format.name
+                    );
                     let widths: Vec<String> =
                         format.widths.iter().map(|one| one.bits.to_string()).collect();
                     let said = format!("of elements of {} bits", widths.join(" or "));

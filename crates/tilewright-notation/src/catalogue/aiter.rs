@@ -8,30 +8,26 @@ use super::{
     of, rows, sized,
 };
 
-const SHUFFLE: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight(w, (16, 16)): N by 16 and K by 32 bytes must divide; shuffle_weight_NK(inst_N, inst_K) is [N0=inst_N,K1=64/inst_N,K0=inst_K*inst_N/64]";
+const SHUFFLE: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight(w, (16, 16)), bpreshuffle: N by 16 and K by 32 bytes must divide; shuffle_weight_NK(inst_N, inst_K) is [N0=inst_N,K1=64/inst_N,K0=inst_K*inst_N/64]";
 const SHUFFLE_32: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight(w, (32, 16))";
 const INT4: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight(use_int4=True): one value in a byte, before it is packed";
 const INT4_PACKED: &str = "ROCm/aiter, aiter/int4_utils.py: shuffle_weight(use_int4=True), then convert_int8_to_uint32_int4 and rearrange_4bit_elements";
-const FLYDSL: &str =
-    "ROCm/aiter, pack_int8_to_packed_int4 of FlyDSL, of the flat shuffled tensor: values 0 and 4 in a byte, then 1 and 5";
+const FLYDSL: &str = "ROCm/aiter, pack_int8_to_packed_int4 of FlyDSL, of the flat shuffled tensor: values 0 and 4 in a byte, then 1 and 5";
 const A16W4: &str = "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight_a16w4(w, 16, gate_up=True)";
 const A16W4_PLAIN: &str =
     "ROCm/aiter, aiter/ops/shuffle.py, shuffle_weight_a16w4(w, 16, gate_up=False)";
-const E8M0: &str =
-    "ROCm/aiter, e8m0_shuffle: rows padded to 256 and columns to 8, with bytes that are not written";
+const E8M0: &str = "ROCm/aiter, e8m0_shuffle: rows padded to 256 and columns to 8, with bytes that are not written";
 const SCALE_GATE_UP: &str =
     "ROCm/aiter, aiter/ops/shuffle.py, shuffle_scale_a16w4(gate_up=True): columns padded with 0x7F";
-const N32K4: &str =
-    "ROCm/aiter, shuffle_scale_n32k4 of gfx1250, shuffle_scale_f4 of MXFP4, shuffle_mxfp8fp4_scale: rows padded with 0x7F";
+const N32K4: &str = "ROCm/aiter, shuffle_scale_n32k4 of gfx1250, shuffle_scale_f4 of MXFP4, shuffle_mxfp8fp4_scale: rows padded with 0x7F";
 const N32K8: &str = "ROCm/aiter, shuffle_scale_f4 of NVFP4";
-const GFX1250: &str =
-    "ROCm/aiter, shuffle_weight_gfx1250 of two dims; three are [E, K, N] there, and the result is a transposed view";
+const GFX1250: &str = "ROCm/aiter, shuffle_weight_gfx1250 of two dims; three are [E, K, N] there, and the result is a transposed view";
 const GFX1250_AB: &str = "ROCm/aiter, shuffle_mxfp8fp4_a and shuffle_mxfp8fp4_b of gfx1250";
 
 #[rustfmt::skip]
 pub(super) static ROWS: &[Rows] = &[
     rows("AMD", "weights of AITER", &[
-        sized("AITER_SHUFFLE_16x16", &["shuffle_weight", "bpreshuffle"], &[of(8, "… (n1 n0:16) (k2 k1:2 k0:16) -> … n1 k2 k1 n0 k0"), of(16, "… (n1 n0:16) (k2 k1:4 k0:8) -> … n1 k2 k1 n0 k0"), of(4, "… (n1 n0:16) (k2 k1:2 k0:32) -> … n1 k2 k1 n0 k0")], SHUFFLE, "u8[32,64] AITER_SHUFFLE_16x16").with_dims(NK),
+        sized("AITER_SHUFFLE_16x16", &["shuffle_weight"], &[of(8, "… (n1 n0:16) (k2 k1:2 k0:16) -> … n1 k2 k1 n0 k0"), of(16, "… (n1 n0:16) (k2 k1:4 k0:8) -> … n1 k2 k1 n0 k0"), of(4, "… (n1 n0:16) (k2 k1:2 k0:32) -> … n1 k2 k1 n0 k0")], SHUFFLE, "u8[32,64] AITER_SHUFFLE_16x16").with_dims(NK),
         sized("AITER_SHUFFLE_32x16", &[], &[of(8, "… (n1 n0:32) (k2 k1:2 k0:16) -> … n1 k2 k1 n0 k0"), of(16, "… (n1 n0:32) (k2 k1:4 k0:8) -> … n1 k2 k1 n0 k0")], SHUFFLE_32, "u8[64,64] AITER_SHUFFLE_32x16").with_dims(NK),
         sized("AITER_SHUFFLE_INT4", &[], &[of(8, "… (n1 n0:16) (k1 k0:32) -> … n1 k1 n0 k0")], INT4, "s8[32,96] AITER_SHUFFLE_INT4").with_dims(NK),
         sized("AITER_SHUFFLE_INT4_PACKED", &["rearrange_4bit_elements"], &[of(4, "… (n1 n0:16) (k3 k2:4 k1:4 k0:2) -> … n1 k3 n0 k2 k0 k1")], INT4_PACKED, "s4[32,96]E(4) AITER_SHUFFLE_INT4_PACKED").with_dims(NK),

@@ -1,15 +1,12 @@
 //! Pages of key and value caches.
 
-use super::{
-    Names, Rows,
-    constants::BYTES_16,
-    row, rows,
-};
+use super::{Names, Rows, constants::BYTES_16, row, rows};
 
 const NHD: &str = "FlashAttention, FlashInfer and vLLM (LBNHC): NHD; keys and values apart, or a dim of 2 before the pages or behind them";
 const HND: &str = "FlashInfer, TensorRT-LLM and vLLM (LBHNC): HND";
 const PAGED: &str = "vLLM, paged_attn.py, and AITER, asm: X is 16 bytes of elements";
-const SHUFFLED: &str = "ROCm/aiter, op_tests/test_pa.py, asm_V_shuffle; vLLM, SHUFFLE: X is 16 bytes of elements";
+const SHUFFLED: &str =
+    "ROCm/aiter, op_tests/test_pa.py, asm_V_shuffle; vLLM, SHUFFLE: X is 16 bytes of elements";
 
 const PTHD: Names = &["page", "token", "head", "head size"];
 

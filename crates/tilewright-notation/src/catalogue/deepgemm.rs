@@ -2,7 +2,8 @@
 
 use super::{Rows, of, rows, sized};
 
-const ALIGNED: &str = "DeepGEMM, get_mn_major_tma_aligned_tensor: column-major, each column padded to 16 bytes";
+const ALIGNED: &str =
+    "DeepGEMM, get_mn_major_tma_aligned_tensor: column-major, each column padded to 16 bytes";
 const UE8M0: &str =
     "DeepGEMM, packed UE8M0: four exponents along K in an int32, the first in the low byte";
 

@@ -19,9 +19,11 @@ const SWAP: &str = "vLLM, swap_w13_to_w31: [gate, up] becomes [up, gate]";
 const SF_32: &str = "FlashInfer, shuffle_matrix_sf_a where epilogue_tile_m % 128 == 0: linear scales in, those of SCALE_128x4 with shuffled rows out; M by 128 must divide";
 const SF_16: &str =
     "FlashInfer, shuffle_matrix_sf_a of another epilogue_tile_m; M by 128 must divide";
-const BLOCK_MAJOR: &str = "FlashInfer, convert_to_block_layout: blockK is 128 bytes for kernels of experts";
+const BLOCK_MAJOR: &str =
+    "FlashInfer, convert_to_block_layout: blockK is 128 bytes for kernels of experts";
 const SM90: &str = "FlashInfer and TensorRT-LLM, mixed GEMM of SM90: scales of groups of 32 (e8m0) or 128 (bf16), rows by 64";
-const SM90_WEIGHT: &str = "FlashInfer and TensorRT-LLM, mixed GEMM of SM90: N by 16 and K by 64 must divide";
+const SM90_WEIGHT: &str =
+    "FlashInfer and TensorRT-LLM, mixed GEMM of SM90: N by 16 and K by 64 must divide";
 const SM90_FP4: &str = "FlashInfer, mixed GEMM of SM90, FP4 weights: the order of the bytes alone; in the end the bits of each 32-bit word are permuted, as triton_kernels do on Hopper";
 
 #[rustfmt::skip]

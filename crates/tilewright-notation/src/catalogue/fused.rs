@@ -1,19 +1,15 @@
 //! Rows of fused projections, and the order of pairs of rotary embeddings.
 
-use super::{
-    Rows,
-    constants::TP,
-    row, rows,
-};
+use super::{Rows, constants::TP, row, rows};
 
 const NEOX: &str = "GPT-NeoX, BLOOM, ChatGLM-6B, Falcon-RW: query_key_value, from [q, k, v] stacked to heads of q, k, v";
 const TP_QKV: &str = "Phi-3, ChatGLM, GLM-4, Baichuan (W_pack) and vLLM (qkv_proj): TP ranks one after the other, each with its q, k and v of the same number of heads";
-const TP_GATE: &str = "Megatron, linear_fc1 of TP ranks one after the other, each with its gate and up";
-const GLU: &str =
-    "Transformer Engine and Megatron, glu_interleave_size 32: 32 rows of the gate, 32 of up; another size as [I0=16]";
-const GPT_OSS: &str =
-    "gpt-oss, gate_up_proj [E, in, out]: gate and up in turns along the last dim";
-const HALVES: &str = "Meta and GGUF to Hugging Face: a head's pairs of rotary dims become two halves; q and k alone";
+const TP_GATE: &str =
+    "Megatron, linear_fc1 of TP ranks one after the other, each with its gate and up";
+const GLU: &str = "Transformer Engine and Megatron, glu_interleave_size 32: 32 rows of the gate, 32 of up; another size as [I0=16]";
+const GPT_OSS: &str = "gpt-oss, gate_up_proj [E, in, out]: gate and up in turns along the last dim";
+const HALVES: &str =
+    "Meta and GGUF to Hugging Face: a head's pairs of rotary dims become two halves; q and k alone";
 const PAIRS: &str = "llama.cpp, LlamaModel.permute, Hugging Face to GGUF: a head's halves become pairs; q and k alone";
 
 #[rustfmt::skip]
@@ -27,7 +23,7 @@ pub(super) static ROWS: &[Rows] = &[
     ]),
     rows("Models", "pairs of rotary embeddings", &[
         row("ROPE_HALVES", &[], "… (d1 d0:2) k -> … d0 d1 k", &[], HALVES, "f16[3,8,5] ROPE_HALVES").with_dims(&["head size", "K"]),
-        row("ROPE_PAIRS", &["LlamaModel.permute"], "… (d1:2 d0) k -> … d0 d1 k", &[], PAIRS, "f16[3,8,5] ROPE_PAIRS").with_dims(&["head size", "K"]),
+        row("ROPE_PAIRS", &[], "… (d1:2 d0) k -> … d0 d1 k", &[], PAIRS, "f16[3,8,5] ROPE_PAIRS").with_dims(&["head size", "K"]),
         row("ROPE_PAIRS_64", &[], "… (d1:2 d0:32) k -> … d0 d1 k", &[], PAIRS, "f16[3,64,5] ROPE_PAIRS_64").with_dims(&["head size", "K"]),
     ]),
 ];

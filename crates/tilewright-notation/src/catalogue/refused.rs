@@ -1,27 +1,16 @@
 //! Well-known names that are not layouts, with the reason for each, as data.
 
-const FLIPPED_4X4: &str =
-    "it flips the top bit of every value and begins each block with the deltas of 4 rows, two regions; Q4_0_4x4_VALUES is the order of the values";
-const FLIPPED_4X8: &str =
-    "it flips the top bit of every value and begins each block with the deltas of 4 rows, two regions; Q4_0_4x8_VALUES is the order of the values";
-const FLIPPED_8X8: &str =
-    "it flips the top bit of every value and begins each block with the deltas of 8 rows, two regions; Q4_0_8x8_VALUES is the order of the values";
-const REPACKED_4X4: &str =
-    "each block of 4 rows begins with their 4 scales, which are stored in another way than the values, and no pattern is of two regions; IQ4_NLx4_QS is the order of the bytes of values";
-const REPACKED_4X8: &str =
-    "each block of 4 rows begins with their 4 scales, which are stored in another way than the values, and no pattern is of two regions; Q8_0x4_QS_8 is the order of the bytes of values";
-const REPACKED_8X8: &str =
-    "each block of 8 rows begins with their 8 scales, which are stored in another way than the values, and no pattern is of two regions; Q4_K_8x8_QS is the order of the bytes of values";
-const SCALES_CODED: &str =
-    "its scales of six bits are packed anew; Q4_K_8x8_QS and Q4_K_8x4_QS are the order of the bytes of values";
-const REGIONS: &str =
-    "its blocks have several regions, each with its own order; Q4_K_8x8_QS is that of the bytes of values, Q6_K_8x8_SCALES and Q2_K_8x8_SCALES are those of the scales";
-const HOPPER: &str =
-    "it permutes the bits of each word of eight values irregularly at the end; HOPPER_MX_VALUE_BYTES is the order of the bytes before that, HOPPER_MX_VALUE_BYTES_MMA2 that of mma version 2";
-const GROUPED: &str =
-    "of grouped queries it is several pieces: a group has more heads of q than of k and v; NEOX_QKV is the order where it has one of each";
-const PAGES: &str =
-    "it is a table of pages, which depends on the requests; KV_NHD and KV_HND are the layouts of the pages";
+const FLIPPED_4X4: &str = "it flips the top bit of every value and begins each block with the deltas of 4 rows, two regions; Q4_0_4x4_VALUES is the order of the values";
+const FLIPPED_4X8: &str = "it flips the top bit of every value and begins each block with the deltas of 4 rows, two regions; Q4_0_4x8_VALUES is the order of the values";
+const FLIPPED_8X8: &str = "it flips the top bit of every value and begins each block with the deltas of 8 rows, two regions; Q4_0_8x8_VALUES is the order of the values";
+const REPACKED_4X4: &str = "each block of 4 rows begins with their 4 scales, which are stored in another way than the values, and no pattern is of two regions; IQ4_NLx4_QS is the order of the bytes of values";
+const REPACKED_4X8: &str = "each block of 4 rows begins with their 4 scales, which are stored in another way than the values, and no pattern is of two regions; Q8_0x4_QS_8 is the order of the bytes of values";
+const REPACKED_8X8: &str = "each block of 8 rows begins with their 8 scales, which are stored in another way than the values, and no pattern is of two regions; Q4_K_8x8_QS is the order of the bytes of values";
+const SCALES_CODED: &str = "its scales of six bits are packed anew; Q4_K_8x8_QS and Q4_K_8x4_QS are the order of the bytes of values";
+const REGIONS: &str = "its blocks have several regions, each with its own order; Q4_K_8x8_QS is that of the bytes of values, Q6_K_8x8_SCALES and Q2_K_8x8_SCALES are those of the scales";
+const HOPPER: &str = "it permutes the bits of each word of eight values irregularly at the end; HOPPER_MX_VALUE_BYTES is the order of the bytes before that, HOPPER_MX_VALUE_BYTES_MMA2 that of mma version 2";
+const GROUPED: &str = "of grouped queries it is several pieces: a group has more heads of q than of k and v; NEOX_QKV is the order where it has one of each";
+const PAGES: &str = "it is a table of pages, which depends on the requests; KV_NHD and KV_HND are the layouts of the pages";
 
 /// A name with the reason.
 const REFUSED: &[(&str, &str)] = &[

@@ -92,11 +92,14 @@ fn claims(text: &str) -> bool {
     known || refused(name).is_some() || mixed_case(name).is_some() || is_number(name)
 }
 
-/// The digits of a format that a parameter can set.
+/// The digits of a format whose sizes tell its arrays apart: those that must be given, else all that can be set.
 pub(crate) fn units(format: &Format) -> Vec<String> {
     let template = Template::read(format.pattern).ok();
     let digits = template.iter().flat_map(Template::digits);
-    digits.filter_map(|digit| Unit::of(format, digit)).map(|unit| unit.digit).collect()
+    let all: Vec<Unit> = digits.filter_map(|digit| Unit::of(format, digit)).collect();
+    let given = |unit: &Unit| unit.constant.is_some_and(|constant| constant.units.is_empty());
+    let some = all.iter().any(given);
+    all.into_iter().filter(|unit| !some || given(unit)).map(|unit| unit.digit).collect()
 }
 
 /// The letters of the axes of a pattern.
