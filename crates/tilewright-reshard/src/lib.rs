@@ -37,8 +37,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod address;
 mod array;
 mod beside;
+mod boxes;
 mod bytes;
 mod calls;
 mod commit;
@@ -68,6 +70,7 @@ mod sums;
 mod target;
 mod threads;
 
+pub use boxes::{RawBox, RawTensor};
 pub use calls::Calls;
 pub use error::Error;
 pub use imagine::Tensor;

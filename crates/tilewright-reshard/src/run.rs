@@ -340,7 +340,7 @@ mod tests {
                 job.lay_out().unwrap();
                 let mut hands = Hands::new(&job).unwrap();
                 for task in 0..job.tasks() {
-                    hands.run(&job.task(task).unwrap()).unwrap();
+                    hands.run(task, &job.task(task).unwrap()).unwrap();
                 }
                 let held = hands.room.held() as u64;
                 assert!(

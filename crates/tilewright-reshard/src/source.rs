@@ -41,25 +41,29 @@ pub(crate) struct Checkpoint {
 /// Opens a checkpoint.
 pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     let (path, stated) = (&request.input, request.stated()?);
-    let checkpoint = match &request.from {
+    let mut checkpoint = match &request.from {
         Some(rules) => ranks(path, rules, &stated)?,
         None if is_distributed(path)? => distributed(path, &stated)?,
         None => whole(path, &stated)?,
     };
     let names: Vec<&str> = checkpoint.arrays.iter().map(|array| &*array.name).collect();
     stated.check(&names)?;
+    checkpoint.trust(request);
     Ok(checkpoint)
 }
 
 impl Checkpoint {
-    /// Keeps one of several equal boxes.
-    pub(crate) fn trust(&mut self) {
-        // What is replaced is kept until the end, so that no address is used twice.
-        let mut alike = HashMap::<_, (Arc<Held>, Arc<Held>)>::new();
-        for array in &mut self.arrays {
-            let first = || (array.held.clone(), Arc::new(array.held.without_replicas()));
-            let known = alike.entry(Arc::as_ptr(&array.held)).or_insert_with(first);
-            array.held = known.1.clone();
+    /// Forgets all copies but one, where the request says so.
+    pub(crate) fn trust(&mut self, request: &Request) {
+        if !request.trusts_replicas {
+            return;
+        }
+        // The ways to hold arrays stay alive while their addresses are keys.
+        let kept: Vec<_> = self.arrays.iter().map(|array| array.held.clone()).collect();
+        let mut alike = HashMap::new();
+        for (array, held) in self.arrays.iter_mut().zip(&kept) {
+            let first = || Arc::new(held.without_replicas());
+            array.held = alike.entry(Arc::as_ptr(held)).or_insert_with(first).clone();
         }
     }
 }
