@@ -4,7 +4,8 @@
 //! laid     local arrays: element type, extents, SPEC where they are not row-major
 //! held     ways to hold an array: its extents, the files with their local arrays, the boxes in them
 //! arrays   names, each with the number of how it is held
-//! columns  where arrays begin in files that begin alike; and the column of each file
+//! columns  where arrays begin in files that begin alike
+//! files    where the first array begins in each file, and its column
 //! ```
 //!
 //! So a plan grows with the tensors and the files, and not with their product, and who reads it opens no header. What is read
@@ -19,7 +20,7 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error,
-    array::{Array, Column, Held, Laid, Places, Stored},
+    array::{Array, Held, Laid, Places, Stored},
 };
 
 /// The arrays, with what is alike once.
@@ -29,7 +30,7 @@ pub(crate) struct Outline {
     held: Vec<HeldText>,
     arrays: Vec<(String, usize)>,
     columns: Vec<Vec<(u32, u64)>>,
-    files: Vec<usize>,
+    files: Vec<(u64, usize)>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,12 +76,12 @@ impl Outline {
             outline.arrays.push((array.name.to_string(), number));
         }
         let mut columns = Numbers(HashMap::new());
-        for column in &places.0 {
+        for (base, column) in places.files() {
             let (number, is_new) = columns.of(column);
             if is_new {
                 outline.columns.push(column.iter().collect());
             }
-            outline.files.push(number);
+            outline.files.push((*base, number));
         }
         outline
     }
@@ -119,14 +120,19 @@ impl Outline {
             Ok(Array { name, file_dtype, dtype, bits, extents, held })
         };
         let arrays = self.arrays.into_iter().map(array).collect::<Result<_, Error>>()?;
-        let column = |places: Vec<(u32, u64)>| {
-            let places = places.into_iter().map(|(array, at)| (array as usize, at)).collect();
-            Ok(Arc::new(Column::new(places)?))
-        };
-        let columns = self.columns.into_iter().map(column).collect::<Result<Vec<_>, Error>>()?;
-        let of = |number: &usize| columns.get(*number).cloned().ok_or_else(wrong);
-        let places = self.files.iter().map(of).collect::<Result<_, Error>>()?;
-        Ok((arrays, Places(places)))
+        let (mut places, mut first) = (Places::default(), HashMap::new());
+        for (file, (base, number)) in self.files.iter().enumerate() {
+            let known = *first.entry((base, number)).or_insert(file);
+            if known < file {
+                places.again(known);
+                continue;
+            }
+            let column = self.columns.get(*number).ok_or_else(wrong)?;
+            let place = |(array, at): &(u32, u64)| Some((*array as usize, at.checked_add(*base)?));
+            let column = column.iter().map(place).collect::<Option<Vec<_>>>();
+            places.push(column.ok_or_else(wrong)?)?;
+        }
+        Ok((arrays, places))
     }
 }
 

@@ -19,7 +19,7 @@ use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{
     Error, Rules,
-    array::{Array, Column, Held, Laid, Places, Stored},
+    array::{Array, Held, Laid, Places, Stored},
     identity::Identity,
     lists::{Common, Entry, Lists, entries, shown},
 };
@@ -125,9 +125,9 @@ fn whole(path: &Path) -> Result<Checkpoint, Error> {
         };
         arrays.push(array(entry, entry.laid.dims().to_vec(), held));
     }
-    let columns = places.into_iter().map(|places| Ok(Arc::new(Column::new(places)?)));
-    let places = Places(columns.collect::<Result<_, Error>>()?);
-    Ok(Checkpoint { files: identities(&input)?, arrays, places })
+    let mut known = Places::default();
+    places.into_iter().try_for_each(|places| known.push(places))?;
+    Ok(Checkpoint { files: identities(&input)?, arrays, places: known })
 }
 
 /// The boxes of a distributed checkpoint.
@@ -324,11 +324,15 @@ fn settled(lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
     let numbers: HashMap<&str, usize> =
         arrays.iter().enumerate().map(|(number, array)| (&*array.name, number)).collect();
     let place = |entry: &Entry| Some((*numbers.get(&*entry.name)?, entry.at));
-    let columns = lists.lists.iter().map(|list| {
-        let places = list.iter().filter_map(place).collect();
-        Ok(Arc::new(Column::new(places)?))
-    });
-    let columns = columns.collect::<Result<Vec<_>, Error>>()?;
-    let places = lists.of.iter().filter_map(|list| columns.get(*list).cloned()).collect();
-    Ok(Checkpoint { files: lists.files, arrays, places: Places(places) })
+    let mut places = Places::default();
+    for (file, number) in lists.of.iter().enumerate() {
+        match lists.of.iter().position(|of| of == number).filter(|first| *first < file) {
+            Some(first) => places.again(first),
+            None => {
+                let list = lists.lists.get(*number).map_or(&[][..], Vec::as_slice);
+                places.push(list.iter().filter_map(place).collect())?;
+            }
+        }
+    }
+    Ok(Checkpoint { files: lists.files, arrays, places })
 }
