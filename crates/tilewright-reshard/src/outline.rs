@@ -36,6 +36,8 @@ pub(crate) struct Outline {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct LaidText {
     dtype: String,
+    /// The width of an element in bits: a byte for BOOL, whose values take one bit.
+    bits: u32,
     dims: Vec<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spec: Option<String>,
@@ -91,9 +93,10 @@ impl Outline {
         for local in &array.held.stored {
             let (number, is_new) = numbers.of(&local.laid);
             if is_new {
-                let Laid { file_dtype, spec, .. } = &*local.laid;
+                let Laid { file_dtype, bits, spec, .. } = &*local.laid;
                 let (dims, spec) = (local.laid.dims().to_vec(), spec.clone());
-                self.laid.push(LaidText { dtype: file_dtype.clone(), dims, spec });
+                let dtype = file_dtype.clone();
+                self.laid.push(LaidText { dtype, bits: *bits, dims, spec });
             }
             stored.push((local.file, number));
         }
@@ -138,21 +141,19 @@ impl Outline {
 
 impl LaidText {
     fn laid(self) -> Result<Laid, Error> {
-        let LaidText { dtype: file_dtype, dims, spec } = self;
+        let LaidText { dtype: file_dtype, bits, dims, spec } = self;
         let failed = |error: tilewright_notation::Error| Error::new(error.kind(), error.to_string());
         let dtype = tilewright_notation::dtype(&file_dtype).map_err(failed)?;
         let plain = TensorLayout::row_major(&dims)?;
-        let own = dtype.bits().unwrap_or(0);
-        let (layout, bits, shape) = match &spec {
-            None => (plain, own, dims),
+        let (layout, shape) = match &spec {
+            None => (plain, dims),
             Some(text) => {
                 let named = Spec::parse(text).and_then(|it| it.resolve(Some(&dims), Some(dtype)));
                 let named = named.map_err(failed)?;
-                let bits = named.element_bits().unwrap_or(own);
-                (named.layout().clone(), bits, named.storage_shape())
+                (named.layout().clone(), named.storage_shape())
             }
         };
-        match bits > 0 && bits % 8 == 0 {
+        match bits > 0 && bits % 8 == 0 && bits <= 128 {
             true => Ok(Laid { file_dtype, dtype, bits, layout, shape, spec }),
             false => Err(wrong()),
         }
