@@ -14,9 +14,9 @@ mod fingerprint;
 mod help;
 mod infer;
 mod reshard;
-mod simulate;
 mod shards;
 mod show;
+mod simulate;
 
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
@@ -24,9 +24,9 @@ pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
 pub(crate) use infer::Infer;
 pub(crate) use reshard::{Asked, How, Reshard, Run, Step};
-pub(crate) use simulate::Simulate;
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
+pub(crate) use simulate::Simulate;
 
 /// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
 /// in any notation.
@@ -223,13 +223,15 @@ answer, or begins with `error:`; then the exit code is 1.")]
     Eval(Eval),
     /// List the named formats, find some, or explain one
     #[command(after_help = "\
-A name or an alias explains that format. Any other word lists the formats that
-have it in a name, in an alias, or in their maker or purpose.
+A name or an alias explains that format: its dims and their order, such as
+[K, N], its pattern and an array in it. Any other word lists the formats that
+have it in a name, an alias, the maker, the purpose or the source, so that the
+name of a kernel's function finds what it makes.
 
 Examples:
   tilewright formats
   tilewright formats zN
-  tilewright formats nvidia")]
+  tilewright formats shuffle_weight")]
     Formats(Formats),
     /// Which named formats a layout is
     #[command(after_help = "\

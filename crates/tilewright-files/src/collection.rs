@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tilewright_core::Remedy;
+
 use crate::{
     Error, Input, Reading, Tensor, container, folder,
     globs::Pattern,
@@ -109,8 +111,9 @@ impl Collection {
             check_reading(input.container_format(), reading)?;
             let Some(tensor) = input.opened.tensors.get_mut(*at) else { continue };
             if tensor.noted.is_none() && !reading.is_silent() {
-                let held = read_as(tensor, reading).map_err(|unfit| unfit.error(&input.path))?;
-                tensor.held = held;
+                let held = read_as(tensor, reading)
+                    .map_err(|unfit| unfit.alone(&input.path).with(&[Remedy::LeaveOut]));
+                tensor.held = held?;
             }
         }
         Ok(self)

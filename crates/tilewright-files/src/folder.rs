@@ -127,9 +127,9 @@ fn shown(path: &Path) -> String {
 
 /// What lies in a folder beside its checkpoint.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Companions {
+pub struct Companions {
     /// The files that are taken along.
-    pub(crate) taken: Vec<PathBuf>,
+    pub taken: Vec<PathBuf>,
     /// What stays, in words.
     left: Vec<String>,
 }
@@ -137,7 +137,11 @@ pub(crate) struct Companions {
 impl Companions {
     /// Those of an input that was opened by its folder.
     pub(crate) fn of(folder: &Path, input: &Input) -> Result<Companions, Error> {
-        let own: HashSet<&Path> = input.sources().map(Source::path).collect();
+        Companions::beside(folder, &input.sources().map(Source::path).collect())
+    }
+
+    /// What lies in a folder beside these files.
+    pub fn beside(folder: &Path, own: &HashSet<&Path>) -> Result<Companions, Error> {
         let mut companions = Companions::default();
         for path in names(folder)? {
             if own.contains(path.as_path()) || is_of_a_run(&path) {
@@ -156,8 +160,13 @@ impl Companions {
         Ok(companions)
     }
 
+    /// These files.
+    pub fn these(taken: Vec<PathBuf>) -> Companions {
+        Companions { taken, left: Vec::new() }
+    }
+
     /// What stays in the folder, as a sentence without an end.
-    pub(crate) fn warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         let named = self.left.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = match self.left.len().saturating_sub(NAMED) {
             0 => String::new(),
@@ -186,7 +195,7 @@ impl Companions {
     }
 
     /// Copies the files to another folder, and brings them to the disk.
-    pub(crate) fn copy_to(&self, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
+    pub fn copy_to(&self, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
         self.taken.iter().try_for_each(|path| {
             let name = path.file_name().unwrap_or_default();
             copy(path, &folder.join(name), watch)

@@ -161,7 +161,12 @@ pub(crate) fn open_with(
     let path = source.path().to_path_buf();
     check_reading(format, reading)?;
     let Found { texts, aside } = noted(format, &source, watch)?;
-    let opened = (format.open)(Opening { source, reading, watch, note: &texts, beside })?;
+    let opened = (format.open)(Opening { source, reading, watch, note: &texts, beside });
+    // What a file does not say itself, its note said.
+    let opened = opened.map_err(|error| match &aside {
+        Some(aside) if error.is_usage() => error.and(&aside.said),
+        _ => error,
+    })?;
     Ok(Input { path, opened, aside, folder: None })
 }
 

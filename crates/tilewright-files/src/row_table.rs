@@ -10,23 +10,43 @@ use std::{cell::OnceCell, collections::HashMap};
 use tilewright_core::{Dtype, Remedy};
 use tilewright_notation::Named;
 
-use crate::{Error, Input, Tensor, budget::LEAST, order};
+use crate::{Error, Input, Tensor, budget::LEAST, order, origin::Origin};
 
-/// The tables of a file.
+/// The tables of an input.
 pub(crate) struct Tables<'a> {
     input: &'a Input,
-    /// The tensors by name, once they are asked for.
-    names: OnceCell<HashMap<&'a str, &'a Tensor>>,
+    /// The bytes of the tensors by their numbers, where these are arrays in memory.
+    arrays: &'a [&'a [u8]],
+    /// The numbers of the tensors by name, once they are asked for.
+    names: OnceCell<HashMap<&'a str, usize>>,
+}
+
+/// A tensor that is a table, and where its bytes are.
+struct Table<'a> {
+    tensor: &'a Tensor,
+    origin: Origin<'a>,
+    at: u64,
 }
 
 impl<'a> Tables<'a> {
     pub(crate) fn new(input: &'a Input) -> Tables<'a> {
-        Tables { input, names: OnceCell::new() }
+        Tables::of_arrays(input, &[])
     }
 
-    fn tensor(&self, name: &str) -> Option<&'a Tensor> {
-        let all = || self.input.tensors().iter().map(|tensor| (tensor.name(), tensor)).collect();
-        self.names.get_or_init(all).get(name).copied()
+    pub(crate) fn of_arrays(input: &'a Input, arrays: &'a [&'a [u8]]) -> Tables<'a> {
+        Tables { input, arrays, names: OnceCell::new() }
+    }
+
+    fn table(&self, name: &str) -> Result<Option<Table<'a>>, Error> {
+        let tensors = self.input.tensors();
+        let all = || tensors.iter().enumerate().map(|(at, tensor)| (tensor.name(), at)).collect();
+        let Some(number) = self.names.get_or_init(all).get(name) else { return Ok(None) };
+        let Some(tensor) = tensors.get(*number) else { return Ok(None) };
+        let (origin, at) = match self.arrays.get(*number) {
+            Some(bytes) => (Origin::Memory(bytes, &self.input.path), 0),
+            None => self.input.place(tensor).map(|(source, at)| (Origin::File(source), at))?,
+        };
+        Ok(Some(Table { tensor, origin, at }))
     }
 
     /// Why the rows of a tensor, read as `from`, are in no order that `to` can have; `None` where they are.
@@ -40,8 +60,8 @@ impl<'a> Tables<'a> {
         let Some(table) = from.row_table().filter(|own| !keeps(own)) else { return Ok(None) };
         let layer = tensor.name.rsplit_once('.').map(|(layer, _)| layer);
         let beside = layer.map_or_else(|| table.to_owned(), |layer| format!("{layer}.{table}"));
-        match self.tensor(&beside) {
-            Some(found) => said(self.input, (tensor, from, to), found),
+        match self.table(&beside)? {
+            Some(table) => said((tensor, from, to), &table),
             None => Ok(None),
         }
     }
@@ -49,20 +69,23 @@ impl<'a> Tables<'a> {
 
 /// Why the rows of a tensor are in no order, of the table beside it.
 fn said(
-    input: &Input,
     (tensor, from, to): (&Tensor, &Named, &Named),
-    table: &Tensor,
+    table: &Table<'_>,
 ) -> Result<Option<String>, Error> {
-    let about = |said: String| Some(format!("tensor {:?}: {:?} {said}", tensor.name, table.name));
-    let wide = match (table.dims(), table.dtype(), table.bits()) {
-        ([_], Dtype::S32, 32) => 4,
-        ([_], Dtype::S64, 64) => 8,
-        (dims, dtype, _) => {
-            let said = format!("is {dtype} {dims:?}; the groups of rows are integers in one dim");
+    let own = table.tensor;
+    let about = |said: String| Some(format!("tensor {:?}: {:?} {said}", tensor.name, own.name));
+    let listed = order::is_row_major(&own.held.named) && !own.held.order.is_big();
+    let wide = match (own.dims(), own.dtype(), own.bits()) {
+        ([_], Dtype::S32, 32) if listed => 4,
+        ([_], Dtype::S64, 64) if listed => 8,
+        _ => {
+            let is = own.layout().to_spec();
+            let said =
+                format!("is `{is}`; the groups of rows are integers in one dim, as s32[128]");
             return Ok(about(said));
         }
     };
-    Ok(unordered(input, table, wide)?.and_then(|(row, group)| {
+    Ok(unordered(table, wide)?.and_then(|(row, group)| {
         let (from, to) = (from.name(), to.name());
         about(format!(
             "permutes the rows: row {row} is of group {group}, and {to} wants the groups in order. It wants an index table: sort the rows by their groups first. {from}, row-major and col-major keep the rows as they are"
@@ -77,13 +100,12 @@ pub(crate) fn refused(why: String) -> Error {
 
 /// The first row that is not of the group of its place, with its group; of a table of integers of `wide` bytes, of which a
 /// small piece at a time is in memory.
-fn unordered(input: &Input, table: &Tensor, wide: usize) -> Result<Option<(u64, i64)>, Error> {
-    let (source, at) = input.place(table)?;
-    let (mut order, mut piece) = (Order::default(), [0; LEAST as usize]);
-    for from in (0..table.len).step_by(piece.len()) {
-        let step = (table.len - from).min(LEAST) as usize;
+fn unordered(table: &Table<'_>, wide: usize) -> Result<Option<(u64, i64)>, Error> {
+    let (len, mut order, mut piece) = (table.tensor.len, Order::default(), [0; LEAST as usize]);
+    for from in (0..len).step_by(piece.len()) {
+        let step = (len - from).min(LEAST) as usize;
         let piece = piece.get_mut(..step).unwrap_or_default();
-        source.read(piece, at.saturating_add(from))?;
+        table.origin.read(piece, table.at.saturating_add(from))?;
         let found = piece.chunks_exact(wide).map(number).find_map(|group| order.next(group));
         if found.is_some() {
             return Ok(found);

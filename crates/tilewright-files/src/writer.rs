@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
         let ties = if format.ties { self.ties(&request)? } else { HashMap::new() };
         let input = self.input(format, &out.path, &ties)?;
         let jobs = |input: &Input, format: &'static Format, request: &Request| {
-            let mut jobs = conversion::jobs(input, format, request)?;
+            let mut jobs = conversion::jobs_of((input, &self.arrays), format, request)?;
             jobs.retain(|job| !ties.contains_key(&job.tensor));
             jobs.into_iter().map(|job| moved(job, input, request)).collect()
         };

@@ -10,7 +10,7 @@ use pyo3::{
     prelude::*,
     types::{PyAny, PyBytes, PyDict, PyList, PyMapping, PyTuple},
 };
-use tilewright::reshard::{Error, Form, Job, Request, Rules};
+use tilewright::reshard::{Error, Form, Job, RawBox, RawTensor, Request, Rules};
 
 use crate::{
     convert::{Watcher, given},
@@ -306,7 +306,29 @@ fn reshard_plan(
     if let Some(memory) = value("memory")? {
         request = request.memory(memory.extract::<Integer<u64>>()?.of("memory")?);
     }
-    raised(py.detach(|| Job::prepare(request))).map(PyReshardPlan)
+    let flag = |name| value(name)?.map_or(Ok(false), |value| value.is_truthy());
+    request = request.verify(flag("verify")?).force(flag("force")?);
+    request = request.trust_replicas(flag("trust_replicas")?);
+    let boxes = value("boxes")?.map(|boxes| listed(&boxes)).transpose()?;
+    let job = py.detach(|| match boxes {
+        Some((files, tensors)) => Job::of_boxes(request, &files, &tensors),
+        None => Job::prepare(request),
+    });
+    raised(job).map(PyReshardPlan)
+}
+
+/// A box as Python lists it: file, first byte, first indices, extents.
+type Listed = (usize, u64, Vec<u64>, Vec<u64>);
+
+/// The files and the tensors that a library of Python lists.
+fn listed(boxes: &Bound<'_, PyAny>) -> PyResult<(Vec<PathBuf>, Vec<RawTensor>)> {
+    let (files, tensors) =
+        boxes.extract::<(Vec<PathBuf>, Vec<(String, String, Vec<u64>, Vec<Listed>)>)>()?;
+    let one = |(file, at, start, extents)| RawBox { file, at, start, extents };
+    let tensor = |(name, dtype, extents, boxes): (String, String, Vec<u64>, Vec<Listed>)| {
+        RawTensor { name, dtype, extents, boxes: boxes.into_iter().map(one).collect() }
+    };
+    Ok((files, tensors.into_iter().map(tensor).collect()))
 }
 
 /// The rules of one side, where a mesh is given for it.

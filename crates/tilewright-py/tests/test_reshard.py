@@ -181,6 +181,29 @@ def test_a_killed_run_goes_on(model: Path) -> None:
         assert path.read_bytes() == (plan.output / path.name).read_bytes()
 
 
+def test_a_result_is_verified_and_replaced(model: Path) -> None:
+    planned(model, verify=True).run()
+    with pytest.raises(tw.FileExistsError):
+        planned(model).run()
+    plan = planned(model, force=True, rules={"layer.*": "row"}, mesh="tp=2")
+    plan.run()
+    assert len(tensors(plan.output)) == 2
+
+
+def test_copies_are_compared(model: Path) -> None:
+    """Ranks that hold all of a tensor hold the same, where one of them is not trusted."""
+    plan = planned(model, rules=None)
+    plan.run()
+    path = plan.output / plan.files[1]
+    held = bytearray(path.read_bytes())
+    held[-1] ^= 1
+    path.write_bytes(held)
+    back: dict[str, Any] = {"from_mesh": "tp=3", "from_rules": {"*": "P()"}}
+    with pytest.raises(tw.Error):
+        tw.reshard(plan.output, model.parent / "back", **back).run()
+    tw.reshard(plan.output, model.parent / "trusted", **back, trust_replicas=True).run()
+
+
 def test_what_is_refused(model: Path) -> None:
     out = model.parent / "out"
     with pytest.raises(tw.FileNotFoundError):

@@ -60,7 +60,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Keeps one of several equal boxes, after the law of the cover.
+    /// Checks the law of the cover, and puts equal boxes behind one another.
     pub(crate) fn settle(
         mut self,
         name: &str,
@@ -79,9 +79,28 @@ impl Held {
             Error::new(error.kind(), format!("tensor {said}{names}"))
         })?;
         self.pieces = pieces.pieces;
-        self.pieces.sort_by(|a, b| (&a.start, &a.extents).cmp(&(&b.start, &b.extents)));
-        self.pieces.dedup_by(|a, b| (&a.start, &a.extents) == (&b.start, &b.extents));
+        self.order();
         Ok(self)
+    }
+
+    /// Puts equal boxes behind one another, in the order in which they were.
+    pub(crate) fn order(&mut self) {
+        self.pieces.sort_by(|a, b| (&a.start, &a.extents).cmp(&(&b.start, &b.extents)));
+    }
+
+    /// Keeps one of several equal boxes.
+    pub(crate) fn without_replicas(&self) -> Held {
+        let mut held = self.clone();
+        held.pieces.dedup_by(|a, b| is_replica(a, b));
+        held
+    }
+
+    /// The elements of the pieces that hold what the piece before them holds.
+    pub(crate) fn replicated(&self) -> u64 {
+        let pairs = self.pieces.iter().zip(self.pieces.iter().skip(1));
+        let second = pairs.filter(|(first, second)| is_replica(first, second)).map(|(_, it)| it);
+        let size = |piece: &Piece| piece.extents.iter().fold(1u64, |n, m| n.saturating_mul(*m));
+        second.map(size).fold(0, u64::saturating_add)
     }
 
     /// What the pieces have in common with a box, each with its local array.
@@ -90,11 +109,25 @@ impl Held {
         start: &[u64],
         extents: &[u64],
     ) -> impl Iterator<Item = (&Stored, Meet)> {
+        self.met(start, extents).map(|(_, stored, meet)| (stored, meet))
+    }
+
+    /// The same, with the pieces.
+    pub(crate) fn met(
+        &self,
+        start: &[u64],
+        extents: &[u64],
+    ) -> impl Iterator<Item = (&Piece, &Stored, Meet)> {
         self.pieces.iter().filter_map(move |piece| {
             let stored = self.stored.get(usize::try_from(piece.source).ok()?)?;
-            Some((stored, Meet::of(piece, start, extents)?))
+            Some((piece, stored, Meet::of(piece, start, extents)?))
         })
     }
+}
+
+/// Whether two pieces hold one box.
+pub(crate) fn is_replica(a: &Piece, b: &Piece) -> bool {
+    (&a.start, &a.extents) == (&b.start, &b.extents)
 }
 
 /// An array: its elements, and how they are held.

@@ -118,7 +118,8 @@ impl Job {
                 calls.read_bytes += bytes;
                 Ok(())
             };
-            reads(&stored.laid.layout, from.bits, (&size, &meet), most, &mut take).map_err(about)?;
+            reads(&stored.laid.layout, from.bits, (&size, &meet), most, &mut take)
+                .map_err(about)?;
         }
         for (stored, meet) in to.held.meets(&task.start, &task.extents) {
             files.1.push(stored.file);

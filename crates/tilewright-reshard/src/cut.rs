@@ -56,7 +56,8 @@ impl Side {
         let size = |dims: &[u64]| dims.iter().fold(1u64, |size, dim| size.saturating_mul(*dim));
         let along = |dim: usize| {
             let place = |of: &[u64]| of.get(dim).copied().unwrap_or(0);
-            let spans = held.pieces.iter().map(|piece| (place(&piece.start), place(&piece.extents)));
+            let spans =
+                held.pieces.iter().map(|piece| (place(&piece.start), place(&piece.extents)));
             let mut ends: Vec<u64> = spans.clone().map(|(start, size)| start + size).collect();
             ends.sort_unstable();
             ends.dedup();
@@ -67,7 +68,8 @@ impl Side {
         let largest = held.pieces.iter().max_by_key(|piece| size(&piece.extents));
         let stored = largest.and_then(|piece| held.stored.get(usize::try_from(piece.source).ok()?));
         let mut modes = Vec::new();
-        if let Some(layout) = stored.map(|stored| &stored.laid.layout).filter(|it| it.is_strided()) {
+        if let Some(layout) = stored.map(|stored| &stored.laid.layout).filter(|it| it.is_strided())
+        {
             for (dim, along) in dims.iter_mut().enumerate() {
                 let axis = layout.layout().axis(dim).unwrap_or_default();
                 let digits = axis.iter().filter(|mode| mode.extent() > 1 && mode.stride() > 0);
@@ -143,8 +145,12 @@ impl Cut {
         let dims = dims.map(|(dim, (size, extent))| {
             let ends = |side: &Side| side.dims.get(dim).map_or(Vec::new(), |it| it.ends.clone());
             let lists: Vec<Vec<u64>> = sides.iter().map(ends).collect();
-            let mut stretches =
-                Stretches { most: *size, tile: tile(sides, dim, *size), ends: levels(lists), steps: Vec::new() };
+            let mut stretches = Stretches {
+                most: *size,
+                tile: tile(sides, dim, *size),
+                ends: levels(lists),
+                steps: Vec::new(),
+            };
             stretches.cut(0, *extent, 0);
             stretches.steps
         });
@@ -233,11 +239,7 @@ impl Search<'_> {
     }
 
     /// The best of the sizes in which one dim is another; the first of equal ones.
-    fn best(
-        &self,
-        size: &[u64],
-        other: &dyn Fn(usize, &[u64]) -> Option<u64>,
-    ) -> Option<Vec<u64>> {
+    fn best(&self, size: &[u64], other: &dyn Fn(usize, &[u64]) -> Option<u64>) -> Option<Vec<u64>> {
         let next = |dim: usize| {
             let mut next = size.to_vec();
             *next.get_mut(dim)? = other(dim, size)?;
@@ -365,7 +367,10 @@ mod tests {
         let boxes = (0..cut.count()).map(|n| cut.at(n)).enumerate();
         let pieces: Vec<Piece> = boxes
             .map(|(n, (start, size))| {
-                assert!(size.iter().product::<u64>() * 2 <= most.max(2), "{extents:?} {most} {size:?}");
+                assert!(
+                    size.iter().product::<u64>() * 2 <= most.max(2),
+                    "{extents:?} {most} {size:?}"
+                );
                 Piece { source: n as u64, start, extents: size, local: vec![0; extents.len()] }
             })
             .collect();
@@ -400,7 +405,9 @@ mod tests {
         let mut checked = 0;
         for extents in [[1, 1], [7, 5], [12, 8], [37, 6], [3, 40], [0, 4], [64, 64]] {
             let sides: Vec<Side> = (rules.iter())
-                .flat_map(|rule| layouts.map(|layout| Side::new(&held(&extents, rule, layout), &extents)))
+                .flat_map(|rule| {
+                    layouts.map(|layout| Side::new(&held(&extents, rule, layout), &extents))
+                })
                 .collect();
             for (from, to) in sides.iter().flat_map(|from| sides.iter().map(move |to| (from, to))) {
                 for most in [2, 6, 20, 64, 300, 2048] {

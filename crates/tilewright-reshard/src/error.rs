@@ -46,7 +46,8 @@ impl Error {
 
     /// The stable word for the kind: `usage`, `mismatch` for shards that do not fit each other or their rule,
     /// `unsupported`, `io`, `corrupt`, `changed` for a source that is not the one that was planned, `exists`,
-    /// `incomplete` where tasks are missing, `cancelled`, and the kinds of the crates below.
+    /// `replicas` where copies of a box differ, `busy` where another run has the name, `incomplete` where tasks are missing,
+    /// `same-file` where a source would be replaced, `cancelled`, and the kinds of the crates below.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request};
@@ -75,7 +76,10 @@ impl Error {
     /// assert!(!Job::prepare(Request::new("no-such-folder", "out")).unwrap_err().is_usage());
     /// ```
     pub fn is_usage(&self) -> bool {
-        !matches!(self.kind, "io" | "corrupt" | "changed" | "incomplete" | "cancelled" | "memory")
+        !matches!(
+            self.kind,
+            "io" | "corrupt" | "changed" | "busy" | "incomplete" | "cancelled" | "memory"
+        )
     }
 }
 

@@ -90,7 +90,7 @@ impl Job {
             // Files of whole tensors have about this length, as those of the hub.
             None => source.shard_size(5 << 30),
         };
-        let held = target::output(&source, &arrays)?;
+        let held = target::output(&source, &arrays, &std::collections::BTreeMap::new())?;
         let mut alike = HashMap::new();
         let settled = |array: Array| {
             let key = Arc::as_ptr(&array.held);
@@ -98,7 +98,8 @@ impl Job {
                 Some(held) => Arc::clone(held),
                 None => {
                     let held = Held::clone(&array.held);
-                    let held = Arc::new(held.settle(&array.name, &array.extents, &|_| String::new())?);
+                    let held =
+                        Arc::new(held.settle(&array.name, &array.extents, &|_| String::new())?);
                     alike.insert(key, held.clone());
                     held
                 }
@@ -116,6 +117,9 @@ impl Job {
             header: String::new(),
         };
         let files = held.files.into_iter().map(file).collect();
-        Job::assemble(request, Checkpoint { files, arrays, places: held.places })
+        let mut checkpoint =
+            Checkpoint { files, arrays, places: held.places, ..Checkpoint::default() };
+        checkpoint.trust(&request);
+        Job::assemble(request, checkpoint)
     }
 }

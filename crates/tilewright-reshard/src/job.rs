@@ -67,13 +67,13 @@ impl Job {
     /// assert_eq!(error.to_string(), "the form dcp takes a mesh, and rules that cut over it");
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
-        let source = source::open(&request.input, request.from.as_ref())?;
+        let source = source::open(&request)?;
         Job::assemble(request, source)
     }
 
     /// The job of a request whose sources are known.
     pub(crate) fn assemble(request: Request, source: Checkpoint) -> Result<Job, Error> {
-        let output = target::output(&request, &source.arrays)?;
+        let output = target::output(&request, &source.arrays, &source.beside.metadata)?;
         let cuts = cuts(&source, &output, request.memory / 2);
         let mut first = vec![0u64];
         for cut in &cuts {
@@ -231,6 +231,8 @@ fn cuts(source: &Checkpoint, output: &Output, most: u64) -> Vec<Arc<Cut>> {
 
 /// A hash of everything that decides.
 fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
+    // What may be replaced in the end decides nothing of what is written.
+    let request = request.clone().force(false);
     let text = serde_json::to_string(&(env!("CARGO_PKG_VERSION"), request, &source.files));
     let text = text.map_err(|error| Error::usage(format!("a path that is no text: {error}")))?;
     Ok(hash(text.as_bytes()).chars().take(16).collect())

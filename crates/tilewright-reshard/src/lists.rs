@@ -15,6 +15,7 @@ use tilewright_files::{Input, Reading, Tensor};
 use crate::{
     Error,
     array::Laid,
+    beside::{Metadata, metadata},
     identity::Identity,
     source::{PLACES, identities},
 };
@@ -75,6 +76,8 @@ pub(crate) struct Lists {
     pub(crate) of: Vec<usize>,
     /// The tensors of each list, by name.
     pub(crate) lists: Vec<Vec<Entry>>,
+    /// What the files of each list say of no tensor.
+    pub(crate) metadata: Vec<Metadata>,
 }
 
 impl Lists {
@@ -90,12 +93,12 @@ impl Lists {
             }
             of.push(first.len() - 1);
         }
-        let mut lists = Vec::new();
-        let mut known = Vec::new();
+        let (mut lists, mut known, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
         for read in parsed(paths, &first) {
-            let (list, identity) = read?;
+            let (list, identity, said) = read?;
             lists.push(list);
             known.push(identity);
+            metadata.push(said);
         }
         let identity = |(path, list): (&PathBuf, &usize)| match known.get(*list) {
             Some(known) if known.path != *path => Identity::like(path, known),
@@ -103,7 +106,7 @@ impl Lists {
             None => Err(Error::new("io", "a file without a list")),
         };
         let files = paths.iter().zip(&of).map(identity).collect::<Result<_, Error>>()?;
-        Ok(Lists { files, of, lists })
+        Ok(Lists { files, of, lists, metadata })
     }
 
     /// Every name in order, with what each list says of it.
@@ -145,7 +148,7 @@ fn head(path: &Path) -> Vec<u8> {
     read().unwrap_or_default()
 }
 
-type Parsed = Result<(Vec<Entry>, Identity), Error>;
+type Parsed = Result<(Vec<Entry>, Identity, Metadata), Error>;
 
 /// The lists of the files of these numbers, in their order.
 fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Parsed> {
@@ -154,7 +157,9 @@ fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Parsed> {
     let work = || {
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = numbers.get(place).and_then(|number| paths.get(*number)) else { break };
+            let Some(path) = numbers.get(place).and_then(|number| paths.get(*number)) else {
+                break;
+            };
             let list = list(path, &common);
             done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((place, list));
         }
@@ -175,9 +180,10 @@ fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Parsed> {
 fn list(path: &Path, common: &Mutex<Common>) -> Parsed {
     let input = tilewright_files::open(path, &Reading::default())?;
     let text = input.metadata().find(|(key, _)| *key == PLACES).map(|(_, text)| text);
-    let places: Option<Value> = text.map(serde_json::from_str).transpose().map_err(|error| {
-        Error::new("corrupt", format!("{}: {PLACES}: {error}", path.display()))
-    })?;
+    let places: Option<Value> = text
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(|error| Error::new("corrupt", format!("{}: {PLACES}: {error}", path.display())))?;
     let mut entries = entries(&input, common)?;
     if let Some(places) = places {
         for entry in &mut entries {
@@ -187,7 +193,7 @@ fn list(path: &Path, common: &Mutex<Common>) -> Parsed {
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     let mut identities = identities(&input)?;
-    Ok((entries, identities.swap_remove(0)))
+    Ok((entries, identities.swap_remove(0), metadata(&input)))
 }
 
 /// The tensors of an input, in its order.
@@ -221,7 +227,12 @@ fn check(tensor: &Tensor) -> Result<(), Error> {
         return refused(name, why);
     }
     let bits = named.element_bits().unwrap_or(0);
-    if bits == 0 || bits % 8 != 0 || named.byte_order().is_some_and(|order| order.is_big()) {
+    if bits % 8 != 0 {
+        let said =
+            format!("its elements have {bits} bits, and shards begin at bytes; unpack them first");
+        return refused(name, &said);
+    }
+    if bits == 0 || named.byte_order().is_some_and(|order| order.is_big()) {
         return refused(name, "its elements are no whole bytes with the lowest first");
     }
     if named.layout().extents() != tensor.dims() {

@@ -96,11 +96,16 @@ impl Model {
     /// assert_eq!(Model::of_config("{}").unwrap_err().kind(), "corrupt");
     /// ```
     pub fn of_config(text: &str) -> Result<Model, Error> {
-        let model: Model = serde_json::from_str(text)
-            .map_err(|error| Error::new("corrupt", format!("no config.json of a model: {error}")))?;
+        let model: Model = serde_json::from_str(text).map_err(|error| {
+            Error::new("corrupt", format!("no config.json of a model: {error}"))
+        })?;
         let numbers = [
-            model.hidden_size, model.intermediate_size, model.num_attention_heads, model.vocab_size,
-            model.num_key_value_heads.unwrap_or(1), model.head_dim.unwrap_or(1),
+            model.hidden_size,
+            model.intermediate_size,
+            model.num_attention_heads,
+            model.vocab_size,
+            model.num_key_value_heads.unwrap_or(1),
+            model.head_dim.unwrap_or(1),
             model.moe_intermediate_size.unwrap_or(1),
         ];
         let experts = model.num_local_experts.unwrap_or(1).saturating_mul(3).saturating_add(10);
@@ -151,7 +156,9 @@ impl Model {
             named("post_attention_layernorm", &[hidden]),
         ];
         let mut feed = |place: &str, width: u64| {
-            for (name, dims) in [("gate", [width, hidden]), ("up", [width, hidden]), ("down", [hidden, width])] {
+            for (name, dims) in
+                [("gate", [width, hidden]), ("up", [width, hidden]), ("down", [hidden, width])]
+            {
                 layer.push((format!("{place}.{name}_proj"), dims.to_vec()));
             }
         };

@@ -14,7 +14,11 @@ use std::{fs::File, io, ops::Range};
 use tilewright_core::TensorLayout;
 use tilewright_relayout::{Chunk, Elements, Plan, Program, Read, Region};
 
-use crate::{Error, array::Meet, bytes::{part, read_at, write_at}};
+use crate::{
+    Error,
+    array::Meet,
+    bytes::{part, read_at, write_at},
+};
 
 /// Runs of this length go straight.
 const LONG: u64 = 32 << 10;
@@ -169,9 +173,9 @@ fn groups(reads: impl Iterator<Item = Read>, most: usize) -> Vec<Vec<Read>> {
 
 /// A box in memory, and buffers that are used again.
 pub(crate) struct Room {
-    layout: TensorLayout,
+    pub(crate) layout: TensorLayout,
     pub(crate) bytes: Vec<u8>,
-    bits: u32,
+    pub(crate) bits: u32,
     stage: Vec<u8>,
     buffer: Vec<u8>,
     /// The most bytes of either buffer.
@@ -284,7 +288,10 @@ fn straight(program: &Program) -> Option<&[Region]> {
 }
 
 /// The runs of a region: source, destination and length in bytes.
-fn runs(region: &Region, take: &mut dyn FnMut(u64, u64, u64) -> Result<(), Failed>) -> Result<(), Failed> {
+fn runs(
+    region: &Region,
+    take: &mut dyn FnMut(u64, u64, u64) -> Result<(), Failed>,
+) -> Result<(), Failed> {
     let mut at = vec![0u64; region.loops.len()];
     loop {
         let turns = at.iter().zip(&region.loops);

@@ -122,7 +122,9 @@ impl Outlook {
         let mut said = Vec::new();
         if self.task.files > DESCRIPTORS {
             let files = self.task.files;
-            said.push(format!("a task opens {files} files; systems let a process open {DESCRIPTORS} or more"));
+            said.push(format!(
+                "a task opens {files} files; systems let a process open {DESCRIPTORS} or more"
+            ));
         }
         if self.plan > 50_000_000 {
             said.push(format!("the plan has {} bytes, and every worker reads it", self.plan));
@@ -130,10 +132,14 @@ impl Outlook {
         for workers in &self.workers {
             let (count, idle, tasks) = (workers.count, workers.idle, self.calls.tasks);
             if idle > 0 {
-                said.push(format!("{count} workers: {idle} have no task, for there are {tasks}; give less memory"));
+                said.push(format!(
+                    "{count} workers: {idle} have no task, for there are {tasks}; give less memory"
+                ));
             } else if workers.most.bytes > workers.least.bytes.saturating_mul(2) {
                 let (least, most) = (workers.least.bytes, workers.most.bytes);
-                said.push(format!("{count} workers: shares have {least} to {most} bytes; give less memory"));
+                said.push(format!(
+                    "{count} workers: shares have {least} to {most} bytes; give less memory"
+                ));
             }
         }
         said

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Job, Request,
+    beside::Beside,
     identity::{Identity, hash},
     outline::Outline,
     source::Checkpoint,
@@ -29,10 +30,11 @@ struct Plan {
     /// The hash of the outline.
     sum: String,
     outline: Outline,
+    beside: Beside,
 }
 
 /// The version that is written, and the only one that is read.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 impl Job {
     /// Writes the plan to a new file.
@@ -58,7 +60,7 @@ impl Job {
         });
         written.map_err(|cause| match cause.kind() {
             io::ErrorKind::AlreadyExists => {
-                Error::new("exists", format!("{} exists already", path.display()))
+                Error::new("exists", format!("{} exists; a plan is never replaced", path.display()))
             }
             _ => Error::io(path, "write", &cause),
         })
@@ -128,13 +130,13 @@ impl Plan {
 
     /// Its job, where the sources are as they were.
     fn job(self) -> Result<Job, Error> {
-        self.sources.iter().try_for_each(Identity::check)?;
+        self.sources.iter().try_for_each(|source| source.check("the plan was made"))?;
         let files = self.sources;
         let read = self.outline.arrays(files.len());
-        let (arrays, places) = read.map_err(|error| {
-            Error::new("corrupt", format!("plan {} is none: {error}", self.id))
-        })?;
-        let job = Job::assemble(self.request, Checkpoint { files, arrays, places })?;
+        let (arrays, places) = read
+            .map_err(|error| Error::new("corrupt", format!("plan {} is none: {error}", self.id)))?;
+        let checkpoint = Checkpoint { files, arrays, places, beside: self.beside };
+        let job = Job::assemble(self.request, checkpoint)?;
         match job.id == self.id && job.tasks() == self.tasks {
             true => Ok(job),
             false => {
@@ -156,6 +158,7 @@ pub(crate) fn text(job: &Job) -> Result<String, Error> {
         sources: job.source.files.clone(),
         sum: sum(&outline)?,
         outline,
+        beside: job.source.beside.clone(),
     };
     serde_json::to_string(&plan).map_err(|error| Error::usage(error.to_string()))
 }

@@ -3,8 +3,10 @@
 //! | a checkpoint | where its pieces lie |
 //! |---|---|
 //! | any file of tensors, an index, a folder of one of these | whole tensors, in the layouts that the files note |
-//! | a folder of torch's distributed checkpoint in safetensors | `DCP_SHARDING_INFO` says where each begins; the extents are the largest ends |
+//! | a folder of torch's distributed checkpoint in safetensors | `DCP_SHARDING_INFO` says where each begins; the extents are the largest ends, or what the caller says |
 //! | a folder with a file for each position of a mesh | [`Rules`] say it; files stand in the order of the numbers in their names |
+//!
+//! Equal boxes in several files are replicas: all are kept, and compared when they are read.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -18,10 +20,13 @@ use tilewright_files::{Input, Reading, Tensor};
 use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{
-    Error, Rules,
+    Error, Request, Rules,
     array::{Array, Held, Laid, Places, Stored},
+    beside::{Beside, metadata},
     identity::Identity,
     lists::{Common, Entry, Lists, entries, shown},
+    numbers::{self, natural},
+    request::Stated,
 };
 
 /// Under this key of its metadata a file of a distributed checkpoint says where its tensors begin.
@@ -33,14 +38,36 @@ pub(crate) struct Checkpoint {
     pub(crate) files: Vec<Identity>,
     pub(crate) arrays: Vec<Array>,
     pub(crate) places: Places,
+    pub(crate) beside: Beside,
 }
 
 /// Opens a checkpoint.
-pub(crate) fn open(path: &Path, rules: Option<&Rules>) -> Result<Checkpoint, Error> {
-    match rules {
-        Some(rules) => ranks(path, rules),
-        None if is_distributed(path)? => distributed(path),
-        None => whole(path),
+pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
+    let (path, stated) = (&request.input, request.stated()?);
+    let mut checkpoint = match &request.from {
+        Some(rules) => ranks(path, rules, &stated)?,
+        None if is_distributed(path)? => distributed(path, &stated)?,
+        None => whole(path, &stated)?,
+    };
+    let names: Vec<&str> = checkpoint.arrays.iter().map(|array| &*array.name).collect();
+    stated.check(&names)?;
+    checkpoint.trust(request);
+    Ok(checkpoint)
+}
+
+impl Checkpoint {
+    /// Forgets all copies but one, where the request says so.
+    pub(crate) fn trust(&mut self, request: &Request) {
+        if !request.trusts_replicas {
+            return;
+        }
+        // The ways to hold arrays stay alive while their addresses are keys.
+        let kept: Vec<_> = self.arrays.iter().map(|array| array.held.clone()).collect();
+        let mut alike = HashMap::new();
+        for (array, held) in self.arrays.iter_mut().zip(&kept) {
+            let first = || Arc::new(held.without_replicas());
+            array.held = alike.entry(Arc::as_ptr(held)).or_insert_with(first).clone();
+        }
     }
 }
 
@@ -70,23 +97,8 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = names(folder)?;
     files
         .retain(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")));
-    files.sort_by_key(|path| natural(&path.file_name().unwrap_or_default().to_string_lossy()));
+    files.sort_by_key(|path| natural(&shown(path)));
     Ok(files)
-}
-
-/// A name as texts and the numbers behind them, so that 10 stands behind 9.
-fn natural(name: &str) -> Vec<(String, u64)> {
-    let mut parts = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let (text, behind) = rest.split_at(text);
-        let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
-        let (digits, behind) = behind.split_at(end);
-        parts.push((text.to_owned(), digits.parse().unwrap_or(u64::MAX)));
-        rest = behind;
-    }
-    parts
 }
 
 /// What each file of an input is known by.
@@ -106,7 +118,7 @@ pub(crate) fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
 }
 
 /// Whole tensors, in the order of the file.
-fn whole(path: &Path) -> Result<Checkpoint, Error> {
+fn whole(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
     let input = tilewright_files::open(path, &Reading::default())?;
     let (mut arrays, mut alike) = (Vec::new(), HashMap::<_, Arc<Held>>::new());
     let mut places = vec![Vec::new(); input.files().count()];
@@ -114,32 +126,55 @@ fn whole(path: &Path) -> Result<Checkpoint, Error> {
         if let Some(places) = places.get_mut(entry.file) {
             places.push((number, entry.at));
         }
-        let held = match alike.get(&(Arc::as_ptr(&entry.laid), entry.file)) {
+        let mut extents = entry.laid.dims().to_vec();
+        state(&mut extents, &entry.name, stated)?;
+        let key = (Arc::as_ptr(&entry.laid), entry.file, extents.clone());
+        let held = match alike.get(&key) {
             Some(held) => held.clone(),
             None => {
-                let file = (entry.file, vec![0; entry.laid.dims().len()]);
-                let held = Arc::new(boxes(&entry.name, entry.laid.dims(), &[(file, entry)], &[])?);
-                alike.insert((Arc::as_ptr(&entry.laid), entry.file), held.clone());
+                let file = (entry.file, vec![0; extents.len()]);
+                let held = Arc::new(boxes(&entry.name, &extents, &[(file, entry)], &[])?);
+                alike.insert(key, held.clone());
                 held
             }
         };
-        arrays.push(array(entry, entry.laid.dims().to_vec(), held));
+        arrays.push(array(entry, extents, held));
     }
     let mut known = Places::default();
     places.into_iter().try_for_each(|places| known.push(places))?;
-    Ok(Checkpoint { files: identities(&input)?, arrays, places: known })
+    let files = identities(&input)?;
+    let mut beside = Beside::of(path, &files, &[metadata(&input)])?;
+    for (number, tensor) in input.tensors().iter().enumerate() {
+        tensor.recorded().into_iter().for_each(|data| beside.record(number, data));
+    }
+    Ok(Checkpoint { files, arrays, places: known, beside })
+}
+
+/// Takes the extents that the caller says of a tensor.
+fn state(extents: &mut Vec<u64>, name: &str, stated: &Stated<'_>) -> Result<(), Error> {
+    let Some(said) = stated.of(name) else { return Ok(()) };
+    if said.len() != extents.len() {
+        let rank = extents.len();
+        let said = format!("tensor {name:?} has {rank} dims, and its extents are said to be");
+        return Err(Error::mismatch(format!("{said} {:?}", stated.of(name).unwrap_or_default())));
+    }
+    extents.copy_from_slice(said);
+    Ok(())
 }
 
 /// The boxes of a distributed checkpoint.
-fn distributed(path: &Path) -> Result<Checkpoint, Error> {
-    let lists = Lists::read(&listed(path)?)?;
+fn distributed(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
+    let paths = listed(path)?;
+    let lists = Lists::read(&paths)?;
     let names: Vec<String> = lists.files.iter().map(|file| shown(&file.path)).collect();
-    let mut alike = HashMap::<Vec<_>, (Vec<u64>, Arc<Held>)>::new();
-    let mut arrays = Vec::new();
+    let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();
+    let (mut arrays, mut derived) = (Vec::new(), false);
     for (name, found) in lists.names() {
+        derived |= stated.of(&name).is_none();
         let Some(first) = found.iter().flatten().next() else { continue };
         let one = |entry: &&Entry| (Arc::as_ptr(&entry.laid), entry.start.clone());
-        let key: Vec<_> = found.iter().map(|entry| entry.as_ref().map(one)).collect();
+        let held: Vec<_> = found.iter().map(|entry| entry.as_ref().map(one)).collect();
+        let key = (held, stated.of(&name));
         if let Some((extents, held)) = alike.get(&key) {
             arrays.push(array(first, extents.clone(), held.clone()));
             continue;
@@ -156,11 +191,35 @@ fn distributed(path: &Path) -> Result<Checkpoint, Error> {
             }
             parts.push(((file, start), entry));
         }
+        state(&mut whole, &name, stated)?;
         let held = Arc::new(boxes(&name, &whole, &parts, &names)?);
         arrays.push(array(first, whole.clone(), held.clone()));
         alike.insert(key, (whole, held));
     }
-    settled(lists, arrays)
+    // A process that has nothing to write writes no file: that is known where all extents are said.
+    if derived {
+        check_numbers(path, &paths)?;
+    }
+    drop(alike);
+    let mut checkpoint = settled(path, lists, arrays)?;
+    checkpoint.beside.derived = derived;
+    Ok(checkpoint)
+}
+
+/// An error where the numbers of torch's files, from 1 on, show that one is missing.
+fn check_numbers(folder: &Path, paths: &[PathBuf]) -> Result<(), Error> {
+    let why = "a process that had nothing to write has no file; then the extents of every tensor have to be said";
+    numbers::check(folder, paths)
+        .map_err(|error| Error::new(error.kind(), format!("{error}; {why}")))?;
+    let Some(first) = paths.first() else { return Ok(()) };
+    match natural(&shown(first)).first() {
+        Some((text, number)) if text == "shard-" && *number > 1 => {
+            let (folder, first) = (folder.display(), shown(first));
+            let said = format!("the first file of {folder} is {first}, and numbers begin at 1");
+            Err(Error::mismatch(format!("{said}; {why}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// How an array is held whose local arrays are boxes of it, each with its file and first index.
@@ -183,8 +242,9 @@ fn boxes(
 }
 
 /// A file for each position of a mesh.
-fn ranks(path: &Path, rules: &Rules) -> Result<Checkpoint, Error> {
+fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
     let (paths, mesh) = (listed(path)?, rules.mesh()?);
+    numbers::check(path, &paths)?;
     if paths.len() as u64 != mesh.count() {
         let (folder, files, count) = (path.display(), paths.len(), mesh.count());
         let said = format!("{folder} holds {files} files *.safetensors; {mesh} has {count}");
@@ -201,22 +261,23 @@ fn ranks(path: &Path, rules: &Rules) -> Result<Checkpoint, Error> {
         let Some(first) = found.iter().flatten().next() else { continue };
         let laid: Vec<_> =
             found.iter().map(|entry| entry.map(|entry| Arc::as_ptr(&entry.laid))).collect();
-        let key = (matcher.of(name), laid);
+        let key = (matcher.of(name), laid, stated.of(name));
         if !alike.contains_key(&key) {
             let held = lists.of.iter().map(|list| found.get(*list).copied().flatten()).collect();
-            alike.insert(key.clone(), of_ranks(held, rules, &mesh, &shown)?);
+            alike.insert(key.clone(), of_ranks(held, rules, stated, &mesh, &shown)?);
         }
         let Some((extents, held)) = alike.get(&key) else { continue };
         arrays.push(array(first, extents.clone(), held.clone()));
     }
-    drop(named);
-    settled(lists, arrays)
+    drop((named, alike));
+    settled(path, lists, arrays)
 }
 
 /// How an array is held that positions of a mesh hold, and its extents.
 fn of_ranks(
     found: Vec<Option<&Entry>>,
     rules: &Rules,
+    stated: &Stated<'_>,
     mesh: &Mesh,
     files: &[String],
 ) -> Result<(Vec<u64>, Arc<Held>), Error> {
@@ -226,7 +287,8 @@ fn of_ranks(
     let (name, dtype) = (&*first.name, first.laid.dtype);
     let dims: Vec<Option<&[u64]>> =
         found.iter().map(|entry| entry.map(|entry| entry.laid.dims())).collect();
-    let extents = match rules.extents(name)? {
+    let said = stated.of(name).map(<[u64]>::to_vec);
+    let extents = match rules.extents(name)?.or(said) {
         Some(extents) => extents,
         None => extents(name, dtype, &dims, rules, mesh)?,
     };
@@ -278,8 +340,12 @@ fn extents(
         .map(|dim| most(dim).copied().unwrap_or(0).max(1).saturating_mul(mesh.count()))
         .collect();
     let trial = rules.sharded(name, &trial, Some(dtype)).map_err(|error| {
+        // The extents are tried ones: what does not fit them may fit those of the whole.
         let hint = "write the extents of the whole before the rule, as in [37,6] @ RULE";
-        Error::new(error.kind(), format!("{error}; {hint}"))
+        match error.kind() {
+            "mismatch" => Error::new(error.kind(), format!("{error}; {hint}")),
+            _ => error,
+        }
     })?;
     let of = |dim: usize| {
         let axes = cutting(&trial, dim);
@@ -320,7 +386,7 @@ fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
 }
 
 /// The checkpoint of these files, with the places of its arrays, which stand in the order of their names.
-fn settled(lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
+fn settled(path: &Path, lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
     let numbers: HashMap<&str, usize> =
         arrays.iter().enumerate().map(|(number, array)| (&*array.name, number)).collect();
     let place = |entry: &Entry| Some((*numbers.get(&*entry.name)?, entry.at));
@@ -334,5 +400,6 @@ fn settled(lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
             }
         }
     }
-    Ok(Checkpoint { files: lists.files, arrays, places })
+    let beside = Beside::of(path, &lists.files, &lists.metadata)?;
+    Ok(Checkpoint { files: lists.files, arrays, places, beside })
 }

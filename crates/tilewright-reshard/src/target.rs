@@ -7,14 +7,17 @@ use std::{
 
 use serde_json::json;
 use tilewright_core::{Fill, TensorLayout};
+use tilewright_files::Fingerprint;
 use tilewright_notation::Spec;
 use tilewright_sharded::{Piece, Pieces};
 
 use crate::{
     Error, Form, Request, Rules,
     array::{Array, Held, Laid, Places, Stored},
+    beside::Metadata,
     header::{Entry, header},
     source::PLACES,
+    sums::is_summed,
 };
 
 /// A file that is written.
@@ -43,22 +46,41 @@ pub(crate) struct Output {
     contents: Vec<Content>,
     /// Whether files say where their boxes begin.
     boxes: bool,
+    /// What every file says of no tensor.
+    metadata: Metadata,
+    /// Whether files hold whole arrays.
+    wholes: bool,
 }
 
 /// Decides every file of a result.
-pub(crate) fn output(request: &Request, sources: &[Array]) -> Result<Output, Error> {
-    let form = request.asked_form();
-    let spec = spec(request)?;
+///
+/// Each says `metadata`.
+pub(crate) fn output(
+    request: &Request,
+    sources: &[Array],
+    metadata: &Metadata,
+) -> Result<Output, Error> {
+    let (form, spec, metadata) = (request.asked_form(), spec(request)?, metadata.clone());
+    match (form, request.shard_size) {
+        (_, Some(0)) => {
+            return Err(Error::usage("the most bytes of a file are 0; at least 1 is legal"));
+        }
+        (Form::Dcp | Form::Ranks, Some(_)) => {
+            let said = "only files of whole tensors have a most of bytes: those of a mesh are its positions";
+            return Err(Error::usage(said));
+        }
+        _ => {}
+    }
     match (form, &request.to) {
         (Form::Hf, Some(_)) => Err(Error::usage("whole tensors are cut over no mesh")),
-        (Form::Hf, None) => whole(request, spec.as_ref(), sources),
+        (Form::Hf, None) => whole(request, spec.as_ref(), sources, metadata),
         (_, None) => {
             let form = form.name();
             Err(Error::usage(format!("the form {form} takes a mesh, and rules that cut over it")))
         }
         (_, Some(rules)) => {
             rules.check(&sources.iter().map(|array| &*array.name).collect::<Vec<_>>())?;
-            cut(form, rules, spec.as_ref(), sources)
+            cut(form, rules, spec.as_ref(), sources, metadata)
         }
     }
 }
@@ -73,7 +95,12 @@ fn spec(request: &Request) -> Result<Option<Spec>, Error> {
 }
 
 /// Whole tensors, one after another, in files of a bounded length.
-fn whole(request: &Request, spec: Option<&Spec>, sources: &[Array]) -> Result<Output, Error> {
+fn whole(
+    request: &Request,
+    spec: Option<&Spec>,
+    sources: &[Array],
+    metadata: Metadata,
+) -> Result<Output, Error> {
     let most = request.shard_size.unwrap_or(u64::MAX);
     let (mut arrays, mut files, mut filled, mut total) = (Vec::new(), vec![Vec::new()], 0u64, 0u64);
     let (mut alike, mut shared) = (HashMap::new(), HashMap::new());
@@ -81,7 +108,9 @@ fn whole(request: &Request, spec: Option<&Spec>, sources: &[Array]) -> Result<Ou
         let key = (&source.file_dtype, source.dtype, &source.extents);
         let laid = match alike.get(&key) {
             Some(laid) => Arc::clone(laid),
-            None => alike.entry(key).insert_entry(laid(source, &source.extents, spec)?).get().clone(),
+            None => {
+                alike.entry(key).insert_entry(laid(source, &source.extents, spec)?).get().clone()
+            }
         };
         let bytes = laid.bytes().unwrap_or(u64::MAX);
         if filled > 0 && filled.saturating_add(bytes) > most {
@@ -115,11 +144,17 @@ fn whole(request: &Request, spec: Option<&Spec>, sources: &[Array]) -> Result<Ou
     let contents = files.into_iter().enumerate();
     let contents = contents.map(|(file, locals)| (vec![file], Content { locals })).collect();
     let names = (0..count).map(name).collect();
-    Ok(Output { index, ..placed(names, contents, arrays, false)? })
+    Ok(Output { index, ..placed(names, contents, arrays, (false, metadata))? })
 }
 
 /// The shards of a mesh: a file for each position, or each box once.
-fn cut(form: Form, rules: &Rules, spec: Option<&Spec>, sources: &[Array]) -> Result<Output, Error> {
+fn cut(
+    form: Form,
+    rules: &Rules,
+    spec: Option<&Spec>,
+    sources: &[Array],
+    metadata: Metadata,
+) -> Result<Output, Error> {
     let count = usize::try_from(rules.count()?).map_err(|_| Error::usage("too large a mesh"))?;
     let matcher = rules.matcher()?;
     let (mut alike, mut arrays) = (HashMap::<_, Arc<Held>>::new(), Vec::new());
@@ -142,7 +177,7 @@ fn cut(form: Form, rules: &Rules, spec: Option<&Spec>, sources: &[Array]) -> Res
         let distinct: Vec<Arc<Held>> = alike.into_values().collect();
         let contents = of_positions(count, &distinct, arrays.len());
         let name = |file: usize| format!("rank_{file:05}-of-{count:05}.safetensors");
-        return placed((0..count).map(name).collect(), contents, arrays, false);
+        return placed((0..count).map(name).collect(), contents, arrays, (false, metadata));
     }
     let mut files = vec![Vec::new(); count];
     for (number, array) in arrays.iter().enumerate() {
@@ -157,15 +192,11 @@ fn cut(form: Form, rules: &Rules, spec: Option<&Spec>, sources: &[Array]) -> Res
     let names = (0..files.len()).map(name).collect();
     let contents = files.into_iter().enumerate();
     let contents = contents.map(|(file, locals)| (vec![file], Content { locals })).collect();
-    placed(names, contents, arrays, true)
+    placed(names, contents, arrays, (true, metadata))
 }
 
 /// The positions that hold the same, but for the elements.
-fn of_positions(
-    count: usize,
-    distinct: &[Arc<Held>],
-    arrays: usize,
-) -> Vec<(Vec<usize>, Content)> {
+fn of_positions(count: usize, distinct: &[Arc<Held>], arrays: usize) -> Vec<(Vec<usize>, Content)> {
     let mut alike = BTreeMap::<Vec<usize>, Vec<usize>>::new();
     for position in 0..count {
         let laid = |held: &Arc<Held>| {
@@ -198,7 +229,9 @@ fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Held,
         };
         stored.push(Stored { file, laid });
     }
-    Ok(Held { stored, pieces: pieces.pieces })
+    let mut held = Held { stored, pieces: pieces.pieces };
+    held.order();
+    Ok(held)
 }
 
 /// How files hold the boxes of an array, each once.
@@ -283,9 +316,10 @@ fn placed(
     names: Vec<String>,
     contents: Vec<(Vec<usize>, Content)>,
     arrays: Vec<Array>,
-    boxes: bool,
+    (boxes, metadata): (bool, Metadata),
 ) -> Result<Output, Error> {
-    let mut output = Output { arrays, boxes, ..Output::default() };
+    let wholes = arrays.iter().all(|array| array.held.stored.len() == 1) && !boxes;
+    let mut output = Output { arrays, boxes, metadata, wholes, ..Output::default() };
     let mut of = vec![(0, 0, Vec::new()); names.len()];
     for (number, (files, mut content)) in contents.into_iter().enumerate() {
         let order = |(array, _): &(usize, usize)| {
@@ -293,7 +327,7 @@ fn placed(
             array.map(|array| (std::cmp::Reverse(array.bits), array.name.clone()))
         };
         content.locals.sort_by_cached_key(order);
-        let (_, places, bytes) = output.header(&content)?;
+        let (_, places, bytes) = output.header(&content, &|_| Some(Fingerprint::default()))?;
         let mut places: Vec<(usize, u64)> =
             content.locals.iter().map(|(array, _)| *array).zip(places).collect();
         for file in files {
@@ -316,13 +350,25 @@ fn placed(
 }
 
 impl Output {
+    /// Whether the fingerprint of an array is recorded: beside the note of its layout, as in converted files.
+    pub(crate) fn records(&self, array: usize) -> bool {
+        let of = self.arrays.get(array).filter(|_| self.wholes);
+        let noted = of.and_then(|array| Some((array, array.held.stored.first()?)));
+        noted.is_some_and(|(array, stored)| {
+            stored.laid.spec.is_some() && is_summed(array.dtype, array.bits)
+        })
+    }
+
     /// The bytes before the data of every file, with its number; files that are alike stand together.
+    ///
+    /// `data` says which fingerprint is recorded of an array; the length of a header does not depend on which.
     pub(crate) fn heads(
         &self,
+        data: &dyn Fn(usize) -> Option<Fingerprint>,
         each: &mut dyn FnMut(&File, &[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         for (number, content) in self.contents.iter().enumerate() {
-            let (head, ..) = self.header(content)?;
+            let (head, ..) = self.header(content, data)?;
             let mut files = self.files.iter().filter(|file| file.content == number);
             files.try_for_each(|file| each(file, &head))?;
         }
@@ -330,32 +376,39 @@ impl Output {
     }
 
     /// The bytes before the data, where each local array begins in the file, and the length of the file.
-    fn header(&self, content: &Content) -> Result<(Vec<u8>, Vec<u64>, u64), Error> {
+    fn header(
+        &self,
+        content: &Content,
+        data: &dyn Fn(usize) -> Option<Fingerprint>,
+    ) -> Result<(Vec<u8>, Vec<u64>, u64), Error> {
         let local = |(array, nth): &(usize, usize)| {
-            let array = self.arrays.get(*array)?;
-            Some((array, array.held.stored.get(*nth)?, *nth))
+            let of = self.arrays.get(*array)?;
+            Some((of, of.held.stored.get(*nth)?, *nth))
         };
         let locals = || content.locals.iter().filter_map(local);
-        let entry = |(array, stored, _): (&Array, &Stored, usize)| Entry {
-            name: array.name.to_string(),
-            file_dtype: array.file_dtype.clone(),
-            shape: stored.laid.shape.clone(),
-            bytes: stored.laid.bytes().unwrap_or(u64::MAX),
-            spec: stored.laid.spec.clone(),
-        };
-        let entries: Vec<Entry> = locals().map(entry).collect();
+        let entry =
+            |(number, (array, stored, _)): (&(usize, usize), (&Array, &Stored, usize))| Entry {
+                data: self
+                    .records(number.0)
+                    .then(|| data(number.0).unwrap_or_default().to_string()),
+                name: array.name.to_string(),
+                file_dtype: array.file_dtype.clone(),
+                shape: stored.laid.shape.clone(),
+                bytes: stored.laid.bytes().unwrap_or(u64::MAX),
+                spec: stored.laid.spec.clone(),
+            };
+        let entries: Vec<Entry> = content.locals.iter().zip(locals()).map(entry).collect();
         let begin = |(array, _, nth): (&Array, &Stored, usize)| {
             let piece = array.held.pieces.iter().find(|piece| piece.source == nth as u64);
             let zeros = || vec![0; array.extents.len()];
             let start = piece.map_or_else(zeros, |piece| piece.start.clone());
             (array.name.to_string(), json!({ "saved_offsets": start }))
         };
-        let places: serde_json::Map<_, _> =
-            locals().filter(|_| self.boxes).map(begin).collect();
-        let mut metadata = Vec::new();
+        let places: serde_json::Map<_, _> = locals().filter(|_| self.boxes).map(begin).collect();
+        let mut metadata: Vec<(String, String)> = self.metadata.clone().into_iter().collect();
         if !places.is_empty() {
             let text = serde_json::Value::from(places).to_string();
-            metadata = vec![("DCP_VERSION".into(), "1.0".into()), (PLACES.into(), text)];
+            metadata.extend([("DCP_VERSION".into(), "1.0".into()), (PLACES.into(), text)]);
         }
         header(&entries, &metadata)
     }

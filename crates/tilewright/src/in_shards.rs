@@ -80,23 +80,25 @@ impl InShards {
     /// The one layout of all shards, one device's memory behind the other.
     ///
     /// # Errors
-    /// [no layout](Error::is_no_layout) with the first position that no one layout has, and
-    /// [unsupported](Error::is_unsupported) for shards that are not row-major.
+    /// [no layout](Error::is_no_layout) with the first position that no one layout has; for the layout of a shard too
+    /// whose digits do not end where the shards do.
     ///
     /// ```
     /// use tilewright::InShards;
     /// let array = InShards::parse("f32[8,6] @ mesh(2,2) [Shard(0), Shard(1)]")?;
-    /// assert_eq!(array.as_layout()?.to_spec(), "f32 ((4,2),(3,2)):((3,24),(1,12))");
+    /// assert_eq!(array.as_layout()?.to_spec(), "f32[8,6] ((4,2),(3,2)):((3,24),(1,12))");
+    /// let tiles = InShards::parse("f16[64,64] @ mesh(2) [Shard(0)] / zN")?;
+    /// assert_eq!(tiles.as_layout()?.to_spec(), "f16[64,64] ((16,2,2),(16,4)):((16,256,2048),(1,512))");
     /// assert!(InShards::parse("f32[9] @ mesh(2) [Shard(0)]")?.as_layout().unwrap_err().is_no_layout());
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn as_layout(&self) -> Result<Named, Error> {
-        if self.shard.is_some() {
-            let why = "of shards that are not row-major one layout is not put together";
-            return Err(Error::at("unsupported", (0, 0), why).without_span());
-        }
-        let layout = self.sharded.as_layout()?;
-        Ok(Named::new("shards", layout, self.sharded.dtype(), None, Fill::Unspecified))
+        let (sharded, dtype) = (&self.sharded, self.sharded.dtype());
+        let Some(own) = self.layout(&sharded.shard(0)?)? else {
+            return Ok(Named::new("shards", sharded.as_layout()?, dtype, None, Fill::Unspecified));
+        };
+        let layout = sharded.as_layout_of(own.layout())?;
+        Ok(Named::new("shards", layout, dtype, own.explicit_bits(), own.fill()))
     }
 
     /// The whole text with this sharding.

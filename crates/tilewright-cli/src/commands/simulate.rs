@@ -13,7 +13,9 @@ const MOST: u64 = 1 << 20;
 
 pub(super) fn run(args: &Simulate, out: &mut Output) -> Result<ExitCode, Failure> {
     if let Some(count) = args.workers.iter().find(|count| **count == 0 || **count > MOST) {
-        return Err(Failure::usage(format!("--workers {count}: expected numbers from 1 to {MOST}")));
+        return Err(Failure::usage(format!(
+            "--workers {count}: expected numbers from 1 to {MOST}"
+        )));
     }
     let absent = Path::new("simulated");
     let job = match (&args.input, tensors(args)?) {
@@ -57,12 +59,16 @@ fn text(outlook: &Outlook) -> String {
     line("tensors", format!("{tensors} of {bytes} together"));
     let (count, total) = (outlook.inputs, short(outlook.bytes_in));
     line("input", format!("{count} files, {total}"));
-    let (count, total, largest) = (outlook.outputs, short(outlook.bytes_out), short(outlook.largest));
+    let (count, total, largest) =
+        (outlook.outputs, short(outlook.bytes_out), short(outlook.largest));
     line("output", format!("{count} files, {total}; the largest {largest}"));
     line("tasks", format!("{} of at most {}", calls.tasks, short(task.bytes)));
     let times = calls.read_bytes as f64 / calls.bytes.max(1) as f64;
     let (count, total) = (calls.reads, short(calls.read_bytes));
-    line("reads", format!("{count} of {total}, {times:.3} of what is needed; a task {}", task.reads));
+    line(
+        "reads",
+        format!("{count} of {total}, {times:.3} of what is needed; a task {}", task.reads),
+    );
     let (count, total) = (calls.writes, short(calls.written));
     line("writes", format!("{count} of {total}; a task {}", task.writes));
     line("files", format!("{} open in a task", task.files));
@@ -82,7 +88,8 @@ fn text(outlook: &Outlook) -> String {
 fn table(workers: &[Workers]) -> String {
     let head = ["workers", "tasks", "bytes", "reads", "writes", "plans read", "sources looked at"];
     let mut rows = vec![head.map(str::to_owned)];
-    let span = |low: String, high: String| if low == high { low } else { format!("{low}–{high}") };
+    let span =
+        |low: String, high: String| if low == high { low } else { format!("{low}–{high}") };
     for of in workers {
         let number = |f: fn(&Calls) -> u64| span(f(&of.least).to_string(), f(&of.most).to_string());
         rows.push([
@@ -100,7 +107,8 @@ fn table(workers: &[Workers]) -> String {
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let line = |row: &[String; 7]| {
-        let cells = row.iter().enumerate().map(|(column, cell)| format!("{cell:<0$}", wide(column)));
+        let cells =
+            row.iter().enumerate().map(|(column, cell)| format!("{cell:<0$}", wide(column)));
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
     rows.iter().map(line).collect()
@@ -114,7 +122,13 @@ fn short(bytes: u64) -> String {
     while value >= 999.5 && unit + 1 < units.len() {
         (value, unit) = (value / 1000.0, unit + 1);
     }
-    let digits = if unit == 0 || value >= 99.95 { 0 } else if value >= 9.995 { 1 } else { 2 };
+    let digits = if unit == 0 || value >= 99.95 {
+        0
+    } else if value >= 9.995 {
+        1
+    } else {
+        2
+    };
     format!("{value:.digits$} {}", units.get(unit).unwrap_or(&"B"))
 }
 

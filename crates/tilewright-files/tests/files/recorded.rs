@@ -429,3 +429,19 @@ fn an_array_that_changed_behind_its_note_is_a_difference() {
         assert!(verify_recorded(&out, &Request::new(), &()).unwrap_err().is_usage());
     }
 }
+
+#[test]
+fn what_a_result_leaves_out_is_said() {
+    let folder = folder();
+    let header = r#"{"__metadata__":{"tilewright.fill.a":"0x3c00","tilewright.fill.b":"0x3c00","own":"x"},"a":{"dtype":"F16","shape":[20,24],"data_offsets":[0,960]},"b":{"dtype":"F16","shape":[2,2],"data_offsets":[960,968]}}"#;
+    let path = write(&folder, "stray.safetensors", safetensors(header, &noise(968)));
+    let input = open(&path, &Reading::default()).unwrap();
+    let said = |request: Request| {
+        let conversion = Conversion::prepare(&input, folder.path().join("o.safetensors"), request);
+        conversion.unwrap().warnings().collect::<Vec<_>>()
+    };
+    let one = r#"metadata "tilewright.fill.a" is left out: no layout was noted of its tensor"#;
+    assert_eq!(said(to("zN").only("a")), [one]);
+    assert_eq!(said(to("row-major")), Vec::<String>::new());
+    assert_eq!(said(to("zN")).len(), 2);
+}

@@ -5,7 +5,9 @@ use std::path::Path;
 use safetensors::Dtype;
 use tempfile::TempDir;
 use tilewright_core::Dtype as Element;
-use tilewright_files::{Action, Conversion, Error, Reading, Request, Verdict, open, verify};
+use tilewright_files::{
+    Action, Conversion, Error, Reading, Request, Verdict, Writer, open, verify,
+};
 use tilewright_notation::dtype;
 
 use crate::common::{
@@ -395,6 +397,31 @@ fn rows_that_a_table_permutes_are_plain_dims_as_they_are() {
         let text = error.to_string();
         assert!(text.contains("wants the groups in order"), "{text}");
         assert!(text.contains("GPTQ, row-major and col-major keep the rows"), "{text}");
+    }
+}
+
+#[test]
+fn arrays_in_memory_are_refused_by_their_table() {
+    let folder = folder();
+    let array = Array::random(64, 64, 4);
+    let weights = bytes(&array.gptq().1);
+    let named = |text: &str| spec(text).resolve(None, None).unwrap();
+    let write = |groups: &[u32], table: &str, to: &str| {
+        let (table, groups) = (named(table), bytes(groups));
+        let request = Request::new().rule("l.qweight", spec(to)).force(true);
+        let writer = Writer::new(request).array("l.qweight", &named("u4[64,64] GPTQ"), &weights);
+        let writer = writer.unwrap().array("l.g_idx", &table, &groups).unwrap();
+        writer.write(folder.path().join("out.safetensors"), &()).map(drop)
+    };
+    let trivial: Vec<u32> = (0..64).map(|row| row / 16).collect();
+    let permuted: Vec<u32> = (0..64).map(|row| row % 4).collect();
+    write(&trivial, "s32[64] row-major", "MARLIN").unwrap();
+    write(&permuted, "s32[64] row-major", "row-major").unwrap();
+    let text = write(&permuted, "s32[64] row-major", "MARLIN").unwrap_err().to_string();
+    assert!(text.contains("\"l.g_idx\" permutes the rows: row 4 is of group 0"), "{text}");
+    for odd in ["f32[64] row-major", "s32[8,8] row-major", ">s32[64] row-major"] {
+        let text = write(&trivial, odd, "MARLIN").unwrap_err().to_string();
+        assert!(text.contains("integers in one dim, as s32[128]"), "{odd}: {text}");
     }
 }
 

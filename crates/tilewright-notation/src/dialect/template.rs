@@ -7,9 +7,8 @@ use tilewright_core::{Digit, MAX_MODES, Pattern};
 use super::{backwards, cuts::Cuts, rank};
 use crate::{
     error::Error,
-    nearest::did_you_mean,
     reading::{Given, Resolved},
-    scan::Scanner,
+    scan::{Scanner, did_you_mean},
 };
 
 /// The size of a digit, as written.
@@ -125,6 +124,11 @@ impl Template {
     /// The name of every digit.
     fn names(&self) -> Vec<&str> {
         self.digits().map(|digit| digit.name.as_str()).collect()
+    }
+
+    /// Whether it takes further dims before its own.
+    pub(super) fn is_batched(&self) -> bool {
+        self.batched
     }
 
     /// The letter of each axis.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from tilewright import _tilewright
+from tilewright import _distcp, _errors, _tilewright
 from tilewright._sharded import axes, rule
 from tilewright._tilewright import Layout, ReshardPlan, TensorLayout
 
@@ -27,12 +28,16 @@ def reshard(
     form: str | None = None,
     max_shard_size: int | None = None,
     memory: int | None = None,
+    verify: bool = False,
+    force: bool = False,
+    trust_replicas: bool = False,
 ) -> ReshardPlan:
     """Plans to rewrite a checkpoint in other shards: what ``tilewright reshard`` does. Nothing is written until the plan
     is run: ``reshard(…).run()`` does all of it in this process.
 
-    The input is any file or folder of whole tensors; a folder of torch's distributed checkpoint in safetensors; or, with
-    ``from_mesh``, a folder with a file for each position of a mesh, in the order of the numbers in their names. A hole or an
+    The input is any file or folder of whole tensors; a folder of torch's distributed checkpoint, in safetensors or as torch
+    stores it by itself, ``.metadata`` with ``*.distcp`` (whose list of boxes is a pickle: torch is needed to read it, and what
+    it names is not run); or, with ``from_mesh``, a folder with a file for each position of a mesh, in the order of the numbers in their names. A hole or an
     overlap between shards is refused. The output is a new folder: with ``mesh`` a file for each position, or the boxes that
     torch loads; else whole tensors. Tensors alone are taken along.
 
@@ -51,6 +56,9 @@ def reshard(
     :param form: ``hf``, whole tensors; ``dcp``, for torch's distributed checkpoint; ``ranks``, a file for each position
     :param max_shard_size: the most bytes of tensors in a file of whole tensors
     :param memory: the most bytes of buffers; 256 MiB unless given
+    :param verify: reads back what is written, and compares it with what was read
+    :param force: the result may replace a checkpoint
+    :param trust_replicas: of several copies of a box one is read, and the others are not compared with it
     :raises FileError: what cannot be read, or is corrupt
     :raises MismatchError: a hole, an overlap, shards that are not those of their rule
     :raises Error: a mesh, a sharding or a layout that does not parse or does not fit
@@ -78,8 +86,21 @@ def reshard(
         "form": form,
         "max_shard_size": max_shard_size,
         "memory": memory,
+        "verify": verify,
+        "force": force,
+        "trust_replicas": trust_replicas,
     }
-    return _tilewright.reshard_plan(os.fsdecode(input), os.fsdecode(output), job)
+    source = os.fsdecode(input)
+    if os.path.isfile(os.path.join(source, "_METADATA")):
+        why = "is a checkpoint of Orbax, whose chunks are compressed; tilewright.orbax.unpack(path, folder) writes them as they are"
+        raise _errors.make("unsupported", f"{source} {why}", None, None)
+    if from_mesh is None and _distcp.is_checkpoint(source):
+        files, tensors, others = _distcp.listed(source)
+        job["boxes"] = (files, tensors)
+        if others:
+            text = f"{source}: {len(others)} entries are no tensors and are left out: {', '.join(others[:20])}"
+            warnings.warn(text, stacklevel=2)
+    return _tilewright.reshard_plan(source, os.fsdecode(output), job)
 
 
 def _texts(rules: Mapping[str, Any] | None) -> Any:

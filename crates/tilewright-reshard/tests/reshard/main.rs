@@ -2,8 +2,11 @@
 
 mod calls;
 mod common;
+#[cfg(debug_assertions)]
+mod faults;
 mod killed;
 mod laws;
 mod pairs;
 mod real;
 mod refused;
+mod safety;

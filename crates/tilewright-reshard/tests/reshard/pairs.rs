@@ -106,7 +106,9 @@ fn check(number: u64, folder: &std::path::Path) {
         (0..dims.iter().product::<u64>() * width).map(|_| random.next() as u8).collect()
     };
     let whole: Tensors = (arrays.iter())
-        .map(|(name, dims)| (name.clone(), (dtype.to_owned(), dims.clone(), bytes(&mut random, dims))))
+        .map(|(name, dims)| {
+            (name.clone(), (dtype.to_owned(), dims.clone(), bytes(&mut random, dims)))
+        })
         .collect();
     let (from, to) = (side(&mut random, &arrays), side(&mut random, &arrays));
     let at = |name: &str| folder.join(format!("{number}-{name}"));
@@ -115,7 +117,8 @@ fn check(number: u64, folder: &std::path::Path) {
         write(&at("in").join(format!("rank_{position}.safetensors")), &held, &[]);
     }
     let request = Request::new(at("in"), at("out")).from(from.clone()).memory(64 << 10);
-    let layout = random.of(&[None, None, Some("col-major"), Some("zN[M0=4,C0=4]"), Some("nZ[M0=2,C0=4]")]);
+    let layout =
+        random.of(&[None, None, Some("col-major"), Some("zN[M0=4,C0=4]"), Some("nZ[M0=2,C0=4]")]);
     let said = format!("pair {number}: {from:?} to {to:?}, {layout:?}, {arrays:?}");
     let form = random.of(&[Form::Ranks, Form::Ranks, Form::Hf, Form::Dcp]);
     let request = match form {

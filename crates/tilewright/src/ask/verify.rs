@@ -51,7 +51,8 @@ impl fmt::Display for Recorded {
             return Verified(verdict.clone()).fmt(f);
         };
         let (of, all) = (counted(*tensors as u128, "tensor"), bytes(*all));
-        write!(f, "same: {recorded} of {of} have the data that is recorded, {all} read")?;
+        let have = if *recorded == 1 { "has" } else { "have" };
+        write!(f, "same: {recorded} of {of} {have} the data that is recorded, {all} read")?;
         self.0.remark().map_or(Ok(()), |said| write!(f, "\n{}", printable(&said)))
     }
 }

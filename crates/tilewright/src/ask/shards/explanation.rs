@@ -8,7 +8,10 @@ use tilewright_sharded::{Shard, Sharded, dialect::DIALECTS};
 use super::{axes, replicated};
 use crate::{
     InShards,
-    ask::{Answer, words::counted},
+    ask::{
+        Answer,
+        words::{counted, decimal},
+    },
 };
 
 /// What a sharding means, in words and numbers.
@@ -208,11 +211,12 @@ impl ShardsExplanation {
             true => String::new(),
             false => format!(": replicated along {}", replicated(sharded).join(", ")),
         };
-        Some(match self.copies()? {
+        Some(match size {
+            0 => return None,
             _ if self.held == size.saturating_mul(along) => {
                 format!("each element on {}{names}", counted(along, "device"))
             }
-            mean => format!("an element on {} devices in the mean{names}", short(mean)),
+            _ => format!("an element on {} devices in the mean{names}", short(self.held, size)),
         })
     }
 
@@ -221,20 +225,21 @@ impl ShardsExplanation {
         if self.array.sharded.mesh().is_any() {
             return None;
         }
-        Some(match self.balance()? {
-            1.0 => format!("{} on each device", counted(largest, "element")),
-            times => {
-                let mean = short(self.held as f64 / count as f64);
-                let said = counted(largest, "element");
-                format!("{said} on the fullest device, {} times the mean of {mean}", short(times))
+        let (whole, said) = (largest * u128::from(count), counted(largest, "element"));
+        Some(match self.held {
+            0 => return None,
+            held if whole == held => format!("{said} on each device"),
+            held => {
+                let (times, mean) = (short(whole, held), short(held, count.into()));
+                format!("{said} on the fullest device, {times} times the mean of {mean}")
             }
         })
     }
 }
 
-/// A number with at most two digits behind the point.
-fn short(number: f64) -> String {
-    let text = format!("{number:.2}");
+/// A quotient with at most two digits behind the point.
+fn short(number: u128, by: u128) -> String {
+    let text = decimal(number, by, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
