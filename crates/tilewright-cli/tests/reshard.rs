@@ -240,7 +240,7 @@ fn what_a_run_would_take_is_said_without_data() {
     // A checkpoint that is there, and what is wrong.
     let dcp = data("dcp_hf/ckpt");
     let text = done(at, &["reshard", "simulate", &dcp, "--workers", "3"]);
-    assert!(text.contains("\ntasks     17 of at most ") && text.contains("\n3        "), "{text}");
+    assert!(text.contains("\ntasks     18 of at most ") && text.contains("\n3        "), "{text}");
     for (args, said) in [
         (&["reshard", "simulate"][..], "no tensors; give IN, --params, --config"),
         (&["reshard", "simulate", "--params", "7"], "--params 7: expected a number from 1e6"),

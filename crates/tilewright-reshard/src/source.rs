@@ -21,7 +21,7 @@ use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{
     Error, Request, Rules,
-    array::{Array, Column, Held, Laid, Places, Stored},
+    array::{Array, Held, Laid, Places, Stored},
     beside::{Beside, metadata},
     identity::{Identity, identities},
     lists::{Common, Entry, Lists, PLACES, entries, shown},
@@ -121,14 +121,14 @@ fn whole(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
         };
         arrays.push(array(entry, extents, held));
     }
-    let columns = places.into_iter().map(|places| Ok(Arc::new(Column::new(places)?)));
-    let places = Places(columns.collect::<Result<_, Error>>()?);
+    let mut known = Places::default();
+    places.into_iter().try_for_each(|places| known.push(places))?;
     let files = identities(&input)?;
     let mut beside = Beside::of(path, &files, &[metadata(&input)])?;
     for (number, tensor) in input.tensors().iter().enumerate() {
         tensor.recorded().into_iter().for_each(|data| beside.record(number, data));
     }
-    Ok(Checkpoint { files, arrays, places, beside })
+    Ok(Checkpoint { files, arrays, places: known, beside })
 }
 
 /// Takes the extents that the caller says of a tensor.
@@ -371,12 +371,16 @@ fn settled(path: &Path, lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, 
     let numbers: HashMap<&str, usize> =
         arrays.iter().enumerate().map(|(number, array)| (&*array.name, number)).collect();
     let place = |entry: &Entry| Some((*numbers.get(&*entry.name)?, entry.at));
-    let columns = lists.lists.iter().map(|list| {
-        let places = list.iter().filter_map(place).collect();
-        Ok(Arc::new(Column::new(places)?))
-    });
-    let columns = columns.collect::<Result<Vec<_>, Error>>()?;
-    let places = lists.of.iter().filter_map(|list| columns.get(*list).cloned()).collect();
+    let mut places = Places::default();
+    for (file, number) in lists.of.iter().enumerate() {
+        match lists.of.iter().position(|of| of == number).filter(|first| *first < file) {
+            Some(first) => places.again(first),
+            None => {
+                let list = lists.lists.get(*number).map_or(&[][..], Vec::as_slice);
+                places.push(list.iter().filter_map(place).collect())?;
+            }
+        }
+    }
     let beside = Beside::of(path, &lists.files, &lists.metadata)?;
-    Ok(Checkpoint { files: lists.files, arrays, places: Places(places), beside })
+    Ok(Checkpoint { files: lists.files, arrays, places, beside })
 }

@@ -12,7 +12,7 @@ use tilewright_sharded::{Piece, Pieces};
 
 use crate::{
     Error, Form, Request, Rules,
-    array::{Array, Column, Held, Laid, Places, Stored},
+    array::{Array, Held, Laid, Places, Stored},
     beside::Metadata,
     header::{Entry, header},
     laid::{laid, spec},
@@ -270,7 +270,7 @@ fn placed(
 ) -> Result<Output, Error> {
     let wholes = arrays.iter().all(|array| array.held.stored.len() == 1) && !boxes;
     let mut output = Output { arrays, boxes, metadata, wholes, ..Output::default() };
-    let mut of = vec![(0, 0, Arc::default()); names.len()];
+    let mut of = vec![(0, 0, Vec::new()); names.len()];
     for (number, (files, mut content)) in contents.into_iter().enumerate() {
         let order = |(array, _): &(usize, usize)| {
             let array = output.arrays.get(*array);
@@ -278,18 +278,23 @@ fn placed(
         };
         content.locals.sort_by_cached_key(order);
         let (_, places, bytes) = output.header(&content, &|_| Some(Fingerprint::default()))?;
-        let places = content.locals.iter().map(|(array, _)| *array).zip(places).collect();
-        let column = Arc::new(Column::new(places)?);
+        let mut places: Vec<(usize, u64)> =
+            content.locals.iter().map(|(array, _)| *array).zip(places).collect();
         for file in files {
             if let Some(of) = of.get_mut(file) {
-                *of = (number, bytes, column.clone());
+                // The first file of a content has its places, and the others are as that one.
+                *of = (number, bytes, std::mem::take(&mut places));
             }
         }
         output.contents.push(content);
     }
-    for (name, (content, bytes, column)) in names.into_iter().zip(of) {
+    for (file, (name, (content, bytes, places))) in names.into_iter().zip(of).enumerate() {
         output.files.push(File { name, bytes, content });
-        output.places.0.push(column);
+        let alike = output.files.iter().position(|file| file.content == content);
+        match alike.filter(|first| *first < file) {
+            Some(first) => output.places.again(first),
+            None => output.places.push(places)?,
+        }
     }
     Ok(output)
 }
