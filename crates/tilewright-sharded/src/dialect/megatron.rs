@@ -277,7 +277,7 @@ fn guess(list: &Intervals, count: u64) -> Vec<String> {
         [_, [key, both]] => Some((key, both / 2, both / 2)),
         _ => None,
     };
-    for (key, keys, held) in together {
+    if let Some((key, keys, held)) = together {
         let known = [keys / count, held].into_iter().filter(|rows| *rows > 0);
         rules.extend(known.map(|rows| rule(key / rows, keys / rows, rows, "")));
     }
