@@ -32,13 +32,15 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 24] = [
+    let oracles: [(&str, Oracle<'_>); 27] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
         ("GGUF files", &read_back::gguf),
         ("npz files", &read_back::npz),
         ("sharded checkpoints", &read_back::sharded),
+        ("shards of torch and jax", &read_back::shards),
+        ("clusters", &read_back::clusters),
         ("readers", &readers),
         ("oneDNN", &onednn),
         ("NEON, emulated", &neon),
@@ -49,6 +51,7 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("faults", &faults),
         ("relayout", &relayout),
         ("fingerprint", &fingerprint),
+        ("placements", &placements),
         ("fuzz", &|root| fuzz(root, searched)),
         ("bounds", &bounds),
         ("licences", &licences),
@@ -162,7 +165,7 @@ fn package(root: &Path) -> Verdict {
         (false, false) => Verdict::Skipped("neither torch nor jax installs here".into()),
         _ => {
             has(root, &python, "gguf");
-            let files = ["torch", "accelerate", "jax", "readers"];
+            let files = ["torch", "accelerate", "jax", "readers", "sharded"];
             let files = files.map(|name| format!("tests/test_{name}.py"));
             verdict(wheel::test_with(root, &python, &files.each_ref().map(String::as_str)))
         }
@@ -338,6 +341,16 @@ fn fingerprint(root: &Path) -> Verdict {
         jobs.env("TILEWRIGHT_JOBS", "1000000");
     }
     verdict(sh(&mut jobs))
+}
+
+/// Pairs of placements, resharded and compared with a gather.
+fn placements(root: &Path) -> Verdict {
+    let words = ["cargo", "test", "--package", "tilewright-reshard", "--test", "reshard", "pairs"];
+    let mut pairs = command(root, &words);
+    if std::env::var_os("TILEWRIGHT_PAIRS").is_none() {
+        pairs.env("TILEWRIGHT_PAIRS", "10000");
+    }
+    verdict(sh(&mut pairs))
 }
 
 /// What is read, searched by coverage.

@@ -4,6 +4,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use crate::{
@@ -121,15 +122,20 @@ pub(crate) fn test_all(root: &Path) -> Outcome {
 pub(crate) fn test(root: &Path, wheel: &Path) -> Outcome {
     let python = fresh(root, &target(root)?.join("python/fresh"))?;
     sh(python::pip(root, &python).arg(wheel))?;
-    tests(root, &python, &[])
+    sh(&mut tests(root, &python, &[]))
 }
 
 /// Installs the wheel, built anew, beside what `python` has, and runs these files of its tests.
 pub(crate) fn test_with(root: &Path, python: &Path, files: &[&str]) -> Outcome {
+    sh(&mut tests_with(root, python, files)?)
+}
+
+/// The same, ready to run.
+pub(crate) fn tests_with(root: &Path, python: &Path, files: &[&str]) -> Outcome<Command> {
     let wheel = build(root)?;
     requirements(root, python)?;
     sh(python::pip(root, python).args(["--force-reinstall", "--no-deps"]).arg(wheel))?;
-    tests(root, python, files)
+    Ok(tests(root, python, files))
 }
 
 /// Installs what the package is tested with beside what `python` has.
@@ -145,10 +151,11 @@ fn fresh(root: &Path, folder: &Path) -> Outcome<PathBuf> {
     python::venv(root, folder, &pins(root))
 }
 
-fn tests(root: &Path, python: &Path, files: &[&str]) -> Outcome {
+fn tests(root: &Path, python: &Path, files: &[&str]) -> Command {
     let folder = root.join(CRATE);
     let mut pytest = command(&folder, &[&text(python), "-m", "pytest", "--quiet", "-rs"]);
-    sh(pytest.args(files).env("PYTHONDONTWRITEBYTECODE", "1"))
+    pytest.args(files).env("PYTHONDONTWRITEBYTECODE", "1");
+    pytest
 }
 
 /// What the package is tested with.

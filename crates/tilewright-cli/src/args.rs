@@ -16,15 +16,17 @@ mod infer;
 mod reshard;
 mod shards;
 mod show;
+mod simulate;
 
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
 pub(crate) use infer::Infer;
-pub(crate) use reshard::{Asked, Reshard, Run, Step};
+pub(crate) use reshard::{Asked, How, Reshard, Run, Step};
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
+pub(crate) use simulate::Simulate;
 
 /// Tensor layouts as values: rewrite weight files in another layout; show, explain and compare layouts
 /// in any notation.
@@ -88,7 +90,8 @@ VNNI, are then --to MARLIN^T and --to VNNI^T.
 
 Words that hold smaller elements are read by their format, with the type of the
 elements, and --store says as which words the result is stored: --from GPTQ
---dtype u4 --to MARLIN --store s32. A g_idx that permutes the rows is refused.
+--dtype u4 --to MARLIN --store s32. A g_idx that permutes the rows is refused,
+but for --to row-major and col-major, which keep their order.
 
 Examples:
   tilewright convert model.safetensors zn.safetensors --to zN --verify
@@ -104,7 +107,9 @@ NAME.tilewright.json, and need --to without it. Files are of any kind that
 *.safetensors.index.json, or a folder.
 
 Without --against the data of OUT are compared with the fingerprints that it
-records; a tensor without a layout of its own has none.
+records; a tensor without a layout of its own has none. A tensor with a layout
+and no record is named, and not compared: where nothing is recorded at all, the
+exit code is 2. A folder --against a folder has all the files that went along.
 
 Examples:
   tilewright verify zn.safetensors
@@ -116,9 +121,11 @@ Examples:
 A line a tensor, NAME DTYPE [DIMS] HEX, sorted by name, then one for all. It is
 the same in every layout, format and number of files, and padding never counts.
 A folder is read by its index of shards, or else every file of tensors in it.
---dtype, --dims and --from are for .npy and raw:PATH that do not say them. What
-a file records is not believed: all data are read. It finds accidents; for data
-that somebody may forge take a --key of your own.
+--dtype, --dims and --from are for .npy and raw:PATH that do not say them; of
+other files they say how tensors lie that no note says it of, words for example:
+--tensor '*qweight' --from GPTQ --dtype u4. What a file records is not believed:
+all data are read. It finds accidents; for data that somebody may forge take a
+--key of your own.
 
 Examples:
   tilewright fingerprint model.safetensors
@@ -132,12 +139,13 @@ Examples:
 `same`, or a line for each tensor that differs: the first coordinate that does,
 with both values as bits, and what it would be the same as, transposed,
 byte-swapped, or under another name. Then the exit code is 1. A single array in
-.npy or raw:PATH has no name, and is compared with a single tensor of any.
+.npy or raw:PATH has no name, and is compared with a single tensor of any. --from
+is as in `fingerprint`, and about both.
 
 Examples:
   tilewright same-data model.safetensors zn.safetensors
   tilewright same-data checkpoint/ model.gguf
-  tilewright same-data trainer/ engine/ --json"
+  tilewright same-data gptq/ marlin/ --tensor '*qweight' --from GPTQ --dtype u4"
     )]
     SameData(SameData),
     /// Rewrite a checkpoint in other shards

@@ -179,7 +179,14 @@ impl From<tilewright::reshard::Error> for Failure {
             _ if error.is_usage() => USAGE,
             _ => IO,
         };
-        Failure::new(code, error.kind(), error.to_string())
+        let failure = Failure::new(code, error.kind(), error.to_string());
+        match error.kind() {
+            "replicas" => failure.with_hint("; --trust-replicas takes the first"),
+            "exists" if error.to_string().ends_with("already") => {
+                failure.with_hint("; --force replaces a checkpoint")
+            }
+            _ => failure,
+        }
     }
 }
 

@@ -270,7 +270,7 @@ fn arrays_are_read_as_they_are_said_to_be() {
         }
     }
     let (code, text) = run(&["fingerprint", "a.safetensors", "--dtype", "bf16"]);
-    assert!(code == Some(2) && text.contains("are for .npy and raw:PATH"), "{text}");
+    assert!(code == Some(2) && text.contains("they need a layout too"), "{text}");
     let (code, text) =
         run(&["same-data", "a.npy", "a.safetensors", "--dtype", "bf16", "--tensor", "x"]);
     assert!(code == Some(2) && text.contains("no tensor matches"), "{text}");
@@ -335,4 +335,73 @@ fn a_result_is_compared_with_what_it_records() {
         code == Some(0) && text.starts_with("1 tensor copied from safetensors to npy, "),
         "{text}"
     );
+}
+
+#[test]
+fn words_without_a_note_are_read_as_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let gptq = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_gptq.safetensors");
+    let words = ["--tensor", "*qweight", "--from", "GPTQ", "--dtype", "u4"];
+    let to = ["--to", "MARLIN", "--store", "s32", "-q"];
+    let (code, text) = run(&[&["convert", gptq, "m.safetensors"], &words[..], &to].concat());
+    assert_eq!(code, Some(0), "{text}");
+    for (a, b) in [(gptq, "m.safetensors"), ("m.safetensors", gptq)] {
+        let args = [&["same-data", a, b], &words[..]].concat();
+        assert_eq!(run(&args), (Some(0), "same\n".into()));
+        let (code, text) = run(&["same-data", a, b, "--tensor", "*qweight"]);
+        assert!(code == Some(1) && text.contains("has another element type"), "{text}");
+    }
+    let prints = [gptq, "m.safetensors"].map(|a| run(&[&["fingerprint", a], &words[..]].concat()));
+    assert!(prints[0] == prints[1] && prints[0].1.contains(" u4 [128,64] "), "{prints:?}");
+    let (code, text) = run(&["fingerprint", gptq, "--from", "GPTQ", "--dtype", "u4"]);
+    assert!(code == Some(2) && text.contains("leave it out by --tensor"), "{text}");
+    assert!(!text.contains("--rule"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_verified_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| run(folder.path(), args);
+    let path = |name: &str| folder.path().join(name);
+    let zn = ["convert", LLM, "zn.safetensors", "--to", "zN", "--tensor", "*k_proj.weight", "-q"];
+    assert_eq!(run(&zn).0, Some(0));
+    let whole = fs::read(path("zn.safetensors")).unwrap();
+    // The metadata with other keys of the same length.
+    let renamed = |from: &str, to: &str| {
+        let text: String = whole.iter().map(|byte| *byte as char).collect();
+        let bytes: Vec<u8> = text.replace(from, to).chars().map(|one| one as u8).collect();
+        fs::write(path("changed.safetensors"), bytes).unwrap();
+        run(&["verify", "changed.safetensors"])
+    };
+    let first = "model.layers.0.self_attn.k_proj.weight";
+    let key = |what: &str, name: &str| format!("tilewright.{what}.{name}");
+    let (code, text) = renamed(&key("data", first), &key("text", first));
+    assert_eq!(code, Some(0), "{text}");
+    let remark = format!("\na layout is noted of {first:?}, and no fingerprint: not compared\n");
+    assert!(text.starts_with("same: 1 of 22 tensors has") && text.ends_with(&remark), "{text}");
+    let (_, json) = run(&["verify", "changed.safetensors", "--json"]);
+    assert!(json.contains(&format!(r#""unrecorded":["{first}"]"#)), "{json}");
+    let (code, text) = renamed("tilewright.data.", "tilewright.text.");
+    assert!(
+        code == Some(2) && text.contains("name the file that it was made from by --against"),
+        "{text}"
+    );
+    assert!(text.contains("a layout is noted of"), "{text}");
+    let lost = first.replace("layers.0", "layers.7");
+    let (code, text) = renamed(&key("layout", first), &key("layout", &lost));
+    assert!(code == Some(1) && text.starts_with("differ: tensor "), "{text}");
+    // An array that is not the one of its note.
+    fs::write(path("a.npy"), npy("4, 6", "<f2", false, &[3; 48])).unwrap();
+    assert_eq!(run(&["convert", "a.npy", "z.npy", "--to", "zN", "-q"]).0, Some(0));
+    let mut bytes = fs::read(path("z.npy")).unwrap();
+    bytes[200] ^= 1;
+    fs::write(path("z.npy"), bytes).unwrap();
+    for args in [&["verify", "z.npy"][..], &["verify", "z.npy", "--against", "a.npy"]] {
+        let (code, text) = run(args);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(text.contains("z.npy was changed or replaced since it was written"), "{text}");
+    }
+    let (code, text) = run(&["verify", "zn.safetensors", "--store", "s32"]);
+    assert!(code == Some(2) && text.contains("--store is about the conversion"), "{text}");
 }

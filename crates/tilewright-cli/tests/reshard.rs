@@ -162,3 +162,41 @@ fn a_dry_run_writes_nothing_and_json_has_the_fields_of_the_documents() {
         assert_eq!(tilewright(at, &[], wrong).status.code(), Some(2), "{wrong:?}");
     }
 }
+
+#[test]
+fn what_a_run_would_take_is_said_without_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let model = ["reshard", "simulate", "--params", "405e9", "--from-mesh", "dp=128"];
+    let cut = ["--from-rule", "*=[Shard(0)]", "--mesh", "tp=64"];
+    let rules =
+        ["--rule", "*{o,down}_proj*=[Shard(1)]", "--rule", "*norm*=P()", "--rule", "*=[Shard(0)]"];
+    let asked = [&model[..], &cut, &rules, &["--workers", "64,20000"]].concat();
+    let text = done(at, &asked);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("tensors   1137 of 812 GB together"), "{text}");
+    assert!(text.contains("\nlimit     20000 workers: "), "{text}");
+    let json = done(at, &[&asked[..], &["--json"]].concat());
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    // Each element is read once, and written once but for the norms, which all positions hold.
+    let norms = (2 * 126 + 1) * 16384 * 2;
+    assert_eq!(value["all"]["read_bytes"], value["all"]["bytes"]);
+    let (bytes, written) = (value["all"]["bytes"].as_u64(), value["all"]["written"].as_u64());
+    assert_eq!(written.unwrap(), bytes.unwrap() + 63 * norms);
+    assert_eq!((&value["files_in"], &value["files_out"]), (&128.into(), &64.into()));
+    assert!(std::fs::read_dir(at).unwrap().next().is_none());
+
+    // A checkpoint that is there, and what is wrong.
+    let dcp = data("dcp_hf/ckpt");
+    let text = done(at, &["reshard", "simulate", &dcp, "--workers", "3"]);
+    assert!(text.contains("\ntasks     17 of at most ") && text.contains("\n3        "), "{text}");
+    for (args, said) in [
+        (&["reshard", "simulate"][..], "no tensors; give IN, --params, --config"),
+        (&["reshard", "simulate", "--params", "7"], "--params 7: expected a number from 1e6"),
+        (&["reshard", "simulate", &dcp, "--workers", "0"], "--workers 0: expected numbers from 1"),
+    ] {
+        let output = tilewright(at, &[], args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(self::said(&output).contains(said), "{}", self::said(&output));
+    }
+}

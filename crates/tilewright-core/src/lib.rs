@@ -79,6 +79,7 @@ mod refine;
 mod remedy;
 mod same;
 mod same_axes;
+mod short;
 #[cfg(test)]
 mod small;
 mod steps;
@@ -114,6 +115,7 @@ pub use profile::Profile;
 pub use refine::Refinement;
 pub use remedy::Remedy;
 pub use same::SEARCH_BLOCKS;
+pub use short::sort_short;
 pub use steps::{MAX_STEPS, Step};
 pub use swizzle::Swizzle;
 pub use tensor::TensorLayout;

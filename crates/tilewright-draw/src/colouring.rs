@@ -138,7 +138,7 @@ impl Dim {
 /// Numbers the tiles in the order of memory, as far as neighbours stay apart.
 fn steps(dims: &mut [Dim]) {
     let mut order: Vec<usize> = (0..dims.len()).filter(|&d| !dims[d].cuts.is_empty()).collect();
-    order.sort_by_key(|&dim| (dims[dim].stride, dim));
+    tilewright_core::sort_short(&mut order, |&dim| (dims[dim].stride, dim));
     let (mut count, hues) = (1, u64::from(HUES));
     for dim in order {
         dims[dim].step = if count % hues == 0 { 3 } else { count % hues };

@@ -12,6 +12,7 @@
 //! | [`conversion()`] | one array in two layouts, grids and memories, one colour for what belongs together |
 //! | [`owners()`], [`fragment()`] | which thread holds each element, as which of its values |
 //! | [`distribution()`] | the same of a linear layout, Triton's registers, lanes and warps among them |
+//! | [`devices()`] | which devices hold each element of an array in shards |
 //! | [`coordinates()`] | where a layout with coordinates for values sends each cell |
 //! | [`banks()`] | the banks of shared memory, and how often reads collide, without a swizzle and with it |
 //! | [`step()`] | an operation of the algebra: its operands and its result |
@@ -32,9 +33,11 @@ mod banks;
 mod colouring;
 mod conversion;
 mod coordinates;
+mod devices;
 mod distribution;
 mod escape;
 mod grid;
+mod holders;
 mod html;
 mod limits;
 mod memory;
@@ -52,8 +55,10 @@ mod tikz;
 pub use banks::{Access, banks};
 pub use conversion::conversion;
 pub use coordinates::coordinates;
+pub use devices::devices;
 pub use distribution::distribution;
 pub use grid::grid;
+pub use holders::Device;
 pub use limits::{Limits, MOST};
 pub use memory::memory;
 pub use scene::{Band, Cell, Joint, Key, Margin, Paint, Panel, Scene};

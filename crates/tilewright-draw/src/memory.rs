@@ -3,8 +3,6 @@
 //! Law: the cell of an offset is what [`TensorLayout::locate`] says of it. Of memory that is longer than a
 //! picture, lines that hold no element are left out first.
 
-use std::collections::BTreeSet;
-
 use tilewright_core::{Error, Place, TensorLayout};
 
 use crate::{
@@ -151,7 +149,9 @@ impl<'a> Strip<'a> {
 /// none, it is no gap.
 fn held(layout: &TensorLayout, low: i64, width: u64, most: u64) -> Vec<Option<u64>> {
     let line = |offset: i64| offset.wrapping_sub(low) as u64 / width;
-    let all: BTreeSet<u64> = layout.in_order().map(|(_, offset)| line(offset)).collect();
+    let mut all: Vec<u64> = layout.in_order().map(|(_, offset)| line(offset)).collect();
+    all.sort_unstable();
+    all.dedup();
     let (mut lines, mut next) = (Vec::new(), 0);
     for line in all {
         match line - next {

@@ -208,7 +208,7 @@ pub(crate) fn tip(layout: &TensorLayout, coord: &[u64], offset: i64) -> String {
 }
 
 /// The coordinate of a row-major index.
-fn unravel(extents: &[u64], mut index: u64) -> Vec<u64> {
+pub(crate) fn unravel(extents: &[u64], mut index: u64) -> Vec<u64> {
     let mut coord = vec![0; extents.len()];
     for (x, &extent) in coord.iter_mut().zip(extents).rev() {
         *x = index % extent.max(1);

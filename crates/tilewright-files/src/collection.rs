@@ -6,8 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tilewright_core::Remedy;
+
 use crate::{
-    Error, Input, Reading, Tensor, container, folder, globs::Pattern, open::open_as, place::Place,
+    Error, Input, Reading, Tensor, container, folder,
+    globs::Pattern,
+    job::read_as,
+    open::{check_reading, open_as},
+    place::Place,
     source::Source,
 };
 
@@ -78,6 +84,39 @@ impl Collection {
         }
         all.passed = all.passed(path, &listed);
         Ok(all)
+    }
+
+    /// The same, with the tensors of files that name them read so, as [`Conversion`](crate::Conversion) reads them:
+    /// those of which no note says how they lie.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for a tensor that cannot be read so; choose others by [`only`](Collection::only) before.
+    ///
+    /// ```
+    /// use tilewright_files::{Collection, Reading};
+    /// use tilewright_notation::{Spec, dtype};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_llm_mixed.safetensors");
+    /// let ids = Collection::open(path).unwrap().only(&["ids.i64"]).unwrap();
+    /// let reading = Reading::default().from(Spec::parse("row-major as s64").unwrap()).dtype(dtype("u8").unwrap());
+    /// assert_eq!(ids.read_as(&reading).unwrap().names().count(), 1);
+    ///
+    /// let error = Collection::open(path).unwrap().read_as(&reading).unwrap_err();
+    /// assert!(error.is_usage() && error.to_string().contains("tensor"));
+    /// ```
+    pub fn read_as(mut self, reading: &Reading) -> Result<Collection, Error> {
+        for (file, at) in self.tensors.values() {
+            let Some(input) = self.inputs.get_mut(*file).filter(|input| !input.is_array()) else {
+                continue;
+            };
+            check_reading(input.container_format(), reading)?;
+            let Some(tensor) = input.opened.tensors.get_mut(*at) else { continue };
+            if tensor.noted.is_none() && !reading.is_silent() {
+                let held = read_as(tensor, reading)
+                    .map_err(|unfit| unfit.alone(&input.path).with(&[Remedy::LeaveOut]));
+                tensor.held = held?;
+            }
+        }
+        Ok(self)
     }
 
     fn add(&mut self, place: &Place, stem: Option<String>, reading: &Reading) -> Result<(), Error> {

@@ -191,10 +191,7 @@ impl<'a> Conversion<'a> {
         let placed: HashSet<usize> = sections.filter_map(placed).collect();
         let noted = self.note.is_some() && !self.streamed;
         for (number, job) in self.jobs.iter_mut().enumerate() {
-            let tensor = self.input.tensors().get(job.tensor);
-            let promised = tensor.is_some_and(|tensor| job.promised(tensor).is_some());
-            let wanted = noted || promised || placed.contains(&number);
-            if job.record == Record::Summed && !wanted {
+            if job.record == Record::Summed && !noted && !placed.contains(&number) {
                 job.record = Record::None;
             }
         }
@@ -324,7 +321,27 @@ impl<'a> Conversion<'a> {
             format!("{shown} has no metadata: what the file says beside its tensors is left out ({left})")
         });
         let stays = self.stage.as_ref().and_then(|stage| stage.companions.warning());
-        self.input.warnings().chain(lost).chain(left).chain(stays)
+        self.input.warnings().chain(lost).chain(left).chain(self.strays()).chain(stays)
+    }
+
+    /// What the input says of padding or data of a tensor whose layout it does not note, where the result notes one.
+    fn strays(&self) -> Vec<String> {
+        if self.input.container_format() != self.format {
+            return Vec::new();
+        }
+        let facts = self.input.facts().into_iter();
+        let facts = facts.filter_map(|fact| Some((fact.goes_with?, fact.about)));
+        let mut stray = facts.peekable();
+        if stray.peek().is_none() {
+            return Vec::new();
+        }
+        let tensors = self.input.tensors();
+        let anew = |job: &&Job| tensors.get(job.tensor).is_some_and(|own| job.says_anew(own));
+        let moved: HashSet<&str> = self.jobs.iter().filter(anew).map(Job::name).collect();
+        let said = |(_, about): (String, String)| {
+            format!("{about} is left out: no layout was noted of its tensor")
+        };
+        stray.filter(|(name, _)| moved.contains(name.as_str())).map(said).collect()
     }
 
     /// The path of the result.
@@ -431,12 +448,21 @@ pub(crate) fn jobs(
     format: &'static Format,
     request: &Request,
 ) -> Result<Vec<Job>, Error> {
+    jobs_of((input, &[]), format, request)
+}
+
+/// The same, where the bytes of the tensors may be in memory.
+pub(crate) fn jobs_of(
+    (input, arrays): (&Input, &[&[u8]]),
+    format: &'static Format,
+    request: &Request,
+) -> Result<Vec<Job>, Error> {
     let choice = Choice::new(request, input.tensors())?;
     // Both say a byte order, or the lowest byte comes first.
     let ordered = format.orders && input.container_format().orders;
     let (all, only) = (input.tensors().iter().enumerate(), the_one(input, format, request)?);
     let name = array_name(input, format);
-    let (mut jobs, tables) = (Vec::new(), Tables::new(input));
+    let (mut jobs, tables) = (Vec::new(), Tables::of_arrays(input, arrays));
     for (number, tensor) in all.filter(|(number, _)| only.is_none_or(|only| only == *number)) {
         let mut job = match choice.of(&tensor.name) {
             // What is no array is meant by no layout, unless it is named.

@@ -1,5 +1,5 @@
 //! The calls that change a folder or bring bytes to the disk. They stand here and nowhere else, so that
-//! the tests can end a run, or let a call fail, at each of them.
+//! the tests can end a run, or let a call fail, at each of them. Tests of other crates do so too: a debug build counts.
 
 use std::{
     ffi::OsString,
@@ -10,18 +10,18 @@ use std::{
 
 use tempfile::TempPath;
 
-#[cfg(test)]
-pub(crate) use fault::step;
+#[cfg(debug_assertions)]
+pub use fault::step;
 
 /// What the tests count; nothing otherwise.
-#[cfg(not(test))]
+#[cfg(not(debug_assertions))]
 #[inline(always)]
-fn step(_call: &'static str) -> io::Result<()> {
+pub fn step(_call: &'static str) -> io::Result<()> {
     Ok(())
 }
 
 /// Makes a file that was not there; `mode` are its permissions, from which the system takes the umask.
-pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
+pub fn create(path: &Path, mode: u32) -> io::Result<File> {
     step("create")?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
@@ -36,7 +36,7 @@ pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
 }
 
 /// Appends bytes.
-pub(crate) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+pub fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     step("write")?;
     #[cfg(test)]
     trace::note(|| trace::Done::Write(trace::path(file), bytes.into()));
@@ -44,7 +44,7 @@ pub(crate) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Makes a file longer by zeros, and moves to its end.
-pub(crate) fn extend(mut file: &File, len: u64) -> io::Result<()> {
+pub fn extend(mut file: &File, len: u64) -> io::Result<()> {
     step("extend")?;
     #[cfg(test)]
     trace::note(|| {
@@ -56,7 +56,7 @@ pub(crate) fn extend(mut file: &File, len: u64) -> io::Result<()> {
 }
 
 /// Writes bytes from byte `at` of a file on.
-pub(crate) fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+pub fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     step("place")?;
     #[cfg(test)]
     trace::note(|| trace::Done::Place(trace::path(file), at, bytes.into()));
@@ -78,11 +78,17 @@ fn write_all_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 }
 
 /// Returns when a file is on the disk.
-pub(crate) fn sync(file: &File) -> io::Result<()> {
+pub fn sync(file: &File) -> io::Result<()> {
     step("sync")?;
     #[cfg(test)]
     trace::note(|| trace::Done::Sync(trace::path(file)));
     file.sync_all()
+}
+
+/// Returns when the bytes of a file are on the disk.
+pub fn sync_data(file: &File) -> io::Result<()> {
+    step("sync of data")?;
+    file.sync_data()
 }
 
 /// Gives a file its name; what has that name is replaced only with `force`.
@@ -95,7 +101,7 @@ pub(crate) fn rename(from: TempPath, to: &Path, force: bool) -> io::Result<()> {
 }
 
 /// Removes a file.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
+pub fn remove(path: &Path) -> io::Result<()> {
     step("remove")?;
     #[cfg(test)]
     trace::note(|| trace::Done::Remove(path.into()));
@@ -103,19 +109,19 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a folder that was not there.
-pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+pub fn create_folder(path: &Path) -> io::Result<()> {
     step("create of a folder")?;
     fs::create_dir(path)
 }
 
 /// Gives a folder its name, where nothing has that.
-pub(crate) fn rename_folder(from: &Path, to: &Path) -> io::Result<()> {
+pub fn rename_folder(from: &Path, to: &Path) -> io::Result<()> {
     step("rename of a folder")?;
     fs::rename(from, to)
 }
 
 /// Removes an empty folder.
-pub(crate) fn remove_folder(path: &Path) -> io::Result<()> {
+pub fn remove_folder(path: &Path) -> io::Result<()> {
     step("remove of a folder")?;
     fs::remove_dir(path)
 }
@@ -123,7 +129,7 @@ pub(crate) fn remove_folder(path: &Path) -> io::Result<()> {
 /// Returns when the names in a folder are on the disk. Where the folder cannot be opened for reading, or
 /// its file system knows no such call, there is nothing to wait for.
 #[cfg(unix)]
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     step("sync of a folder")?;
     #[cfg(test)]
     trace::note(|| trace::Done::SyncFolder);
@@ -134,7 +140,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
+pub fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
@@ -146,7 +152,7 @@ fn is_unknown(cause: &io::Error) -> bool {
 }
 
 /// The names in a folder; none where it may not be listed.
-pub(crate) fn names(folder: &Path) -> io::Result<Vec<OsString>> {
+pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     match listed(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(Vec::new()),
         names => names,
@@ -219,13 +225,13 @@ pub(crate) mod trace {
 }
 
 /// Ends or failures at the k-th call, for tests.
-#[cfg(test)]
-pub(crate) mod fault {
+#[cfg(debug_assertions)]
+pub mod fault {
     use std::{cell::Cell, io};
 
     /// What happens when the count comes to an end.
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    pub(crate) enum Fault {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Fault {
         /// The process ends there and then, with this code.
         Exit(i32),
         /// The call fails, and so do `more` calls behind it.
@@ -238,17 +244,17 @@ pub(crate) mod fault {
     }
 
     /// From now on, on this thread: `fault` behind `calls` calls.
-    pub(crate) fn after(calls: u64, fault: Fault) {
+    pub fn after(calls: u64, fault: Fault) {
         NEXT.set(Some((calls, fault)));
     }
 
     /// No faults any more; how many calls were counted since the last time.
-    pub(crate) fn none() -> u64 {
+    pub fn none() -> u64 {
         NEXT.set(None);
         COUNT.replace(0)
     }
 
-    pub(crate) fn step(call: &'static str) -> io::Result<()> {
+    pub fn step(call: &'static str) -> io::Result<()> {
         COUNT.set(COUNT.get() + 1);
         let Some((left, fault)) = NEXT.get() else { return Ok(()) };
         if left > 0 {

@@ -73,11 +73,17 @@ impl Error {
         Error { kind: Kind::SameFile, ..Error::usage(message) }
     }
 
-    /// Whether the system says that it is not allowed.
+    /// The same with one sentence more.
+    pub(crate) fn and(mut self, said: &str) -> Error {
+        self.message = format!("{}; {said}", self.message);
+        self
+    }
+
     pub(crate) fn converted(message: String) -> Error {
         Error { kind: Kind::Converted, ..Error::usage(message) }.with(&[Remedy::Again])
     }
 
+    /// Whether the system says that it is not allowed.
     pub(crate) fn is_forbidden(&self) -> bool {
         self.cause.as_ref().is_some_and(|cause| cause.kind() == io::ErrorKind::PermissionDenied)
     }

@@ -15,6 +15,7 @@ use crate::{
     Error, Input, Watch,
     access::Access,
     container::{self, FORMATS, Format},
+    crew::Crew,
     disk,
     place::Place,
     source::{Source, unusual_kind},
@@ -26,6 +27,9 @@ const LONGEST: u64 = 64 << 20;
 
 /// The most files that are taken along.
 const MOST: usize = 1000;
+
+/// The bytes of such a file that are in memory at once.
+const PIECE: u64 = 64 << 10;
 
 /// How many of the things that stay a warning names.
 const NAMED: usize = 8;
@@ -123,9 +127,9 @@ fn shown(path: &Path) -> String {
 
 /// What lies in a folder beside its checkpoint.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Companions {
+pub struct Companions {
     /// The files that are taken along.
-    pub(crate) taken: Vec<PathBuf>,
+    pub taken: Vec<PathBuf>,
     /// What stays, in words.
     left: Vec<String>,
 }
@@ -133,7 +137,11 @@ pub(crate) struct Companions {
 impl Companions {
     /// Those of an input that was opened by its folder.
     pub(crate) fn of(folder: &Path, input: &Input) -> Result<Companions, Error> {
-        let own: HashSet<&Path> = input.sources().map(Source::path).collect();
+        Companions::beside(folder, &input.sources().map(Source::path).collect())
+    }
+
+    /// What lies in a folder beside these files.
+    pub fn beside(folder: &Path, own: &HashSet<&Path>) -> Result<Companions, Error> {
         let mut companions = Companions::default();
         for path in names(folder)? {
             if own.contains(path.as_path()) || is_of_a_run(&path) {
@@ -152,8 +160,13 @@ impl Companions {
         Ok(companions)
     }
 
+    /// These files.
+    pub fn these(taken: Vec<PathBuf>) -> Companions {
+        Companions { taken, left: Vec::new() }
+    }
+
     /// What stays in the folder, as a sentence without an end.
-    pub(crate) fn warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<String> {
         let named = self.left.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = match self.left.len().saturating_sub(NAMED) {
             0 => String::new(),
@@ -162,8 +175,27 @@ impl Companions {
         (!self.left.is_empty()).then(|| format!("not taken along: {named}{more}"))
     }
 
+    /// What of them is not in another folder as it is here; what else is there is of no interest.
+    pub(crate) fn difference(
+        &self,
+        folder: &Path,
+        crew: Crew<'_>,
+    ) -> Result<Option<String>, Error> {
+        for path in &self.taken {
+            let other = folder.join(path.file_name().unwrap_or_default());
+            if !other.is_file() {
+                let (name, folder) = (shown(path), folder.display());
+                return Ok(Some(format!("{name:?}, which goes along, is missing from {folder}")));
+            }
+            if let Some(said) = differs(&Source::open(&other)?, &Source::open(path)?, crew)? {
+                return Ok(Some(format!("{:?}, which goes along, {said}", shown(path))));
+            }
+        }
+        Ok(None)
+    }
+
     /// Copies the files to another folder, and brings them to the disk.
-    pub(crate) fn copy_to(&self, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
+    pub fn copy_to(&self, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
         self.taken.iter().try_for_each(|path| {
             let name = path.file_name().unwrap_or_default();
             copy(path, &folder.join(name), watch)
@@ -193,6 +225,31 @@ fn stays(path: &Path) -> Result<Option<String>, Error> {
     Ok((len > LONGEST).then(|| format!("{len} bytes, more than {LONGEST}")))
 }
 
+/// In what a file differs from another; what is read of files that change meanwhile is no answer.
+fn differs(is: &Source, was: &Source, crew: Crew<'_>) -> Result<Option<String>, Error> {
+    if is.len() != was.len() {
+        return Ok(Some(format!("has {} bytes, had {}", is.len(), was.len())));
+    }
+    let piece = (crew.budget().limit() / 2).clamp(1, PIECE);
+    let (mut one, mut other) = (crew.budget().buffer(piece)?, crew.budget().buffer(piece)?);
+    let mut at = 0;
+    while at < is.len() {
+        go_on(crew.watch())?;
+        let step = (is.len() - at).min(piece) as usize;
+        let (one, other) = (&mut one[..step], &mut other[..step]);
+        is.read(one, at)?;
+        was.read(other, at)?;
+        if let Some(apart) = one.iter().zip(&*other).position(|(a, b)| a != b) {
+            let (a, b) = (one[apart], other[apart]);
+            return Ok(Some(format!("has {a:#x} at byte {}, had {b:#x}", at + apart as u64)));
+        }
+        at += step as u64;
+    }
+    is.check_unchanged()?;
+    was.check_unchanged()?;
+    Ok(None)
+}
+
 /// Copies a file with its permissions.
 fn copy(from: &Path, to: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let source = Source::open(from)?;
@@ -200,7 +257,7 @@ fn copy(from: &Path, to: &Path, watch: &dyn Watch) -> Result<(), Error> {
     let access = Access::of(to, source.facts());
     let file = disk::create(to, access.at_first()).map_err(failed)?;
     access.give(&file).map_err(failed)?;
-    let (mut at, mut piece) = (0, vec![0; 64 << 10]);
+    let (mut at, mut piece) = (0, vec![0; PIECE as usize]);
     while at < source.len() {
         go_on(watch)?;
         let step = (source.len() - at).min(piece.len() as u64) as usize;

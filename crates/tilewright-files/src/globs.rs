@@ -6,7 +6,7 @@ use crate::{Error, names};
 
 /// A compiled pattern, and its text.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     text: String,
     matcher: GlobSet,
 }
@@ -19,7 +19,7 @@ const DEEPEST: usize = 16;
 
 impl Pattern {
     /// Compiles a pattern: `*` and `?`, `[…]`, `{a,b}`; a `*` also matches dots and slashes.
-    pub(crate) fn new(text: &str) -> Result<Pattern, Error> {
+    pub fn new(text: &str) -> Result<Pattern, Error> {
         check(text)?;
         let wrong = |error: globset::Error| {
             Error::usage(format!("the tensor pattern {text:?}: {}", error.kind()))
@@ -41,15 +41,12 @@ impl Pattern {
     }
 
     /// Whether a tensor's name matches; a name always matches itself, brackets or not.
-    pub(crate) fn matches(&self, name: &str) -> bool {
+    pub fn matches(&self, name: &str) -> bool {
         self.text == name || self.matcher.is_match(name)
     }
 
     /// An error if none of `names` matches.
-    pub(crate) fn check<'a>(
-        &self,
-        names: impl Iterator<Item = &'a str> + Clone,
-    ) -> Result<(), Error> {
+    pub fn check<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<(), Error> {
         if names.clone().any(|name| self.matches(name)) {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     Error, Job, Tensor, Watch,
     container::{self, Fact, Format, Opened, Target},
-    note::Texts,
+    note::{Aside, Texts},
     source::{Source, is_standard},
 };
 
@@ -25,7 +25,7 @@ pub struct Input {
     pub(crate) path: PathBuf,
     pub(crate) opened: Opened,
     /// What was found beside the file and left aside.
-    pub(crate) warning: Option<String>,
+    pub(crate) aside: Option<Aside>,
     /// The folder that was opened, where it was one.
     pub(crate) folder: Option<PathBuf>,
 }
@@ -89,7 +89,7 @@ impl Input {
     /// assert_eq!(input.warnings().count(), 0);
     /// ```
     pub fn warnings(&self) -> impl Iterator<Item = String> {
-        self.warning.iter().cloned().chain(self.opened.container.warnings())
+        self.aside.iter().map(|aside| aside.said.clone()).chain(self.opened.container.warnings())
     }
 
     /// What a result must say as the file does, beside tensors and their layouts.

@@ -3,7 +3,6 @@
 use std::{path::Path, sync::Arc};
 
 use tilewright_core::{ByteOrder, Fill, Remedy};
-use tilewright_fingerprint::Fingerprint;
 use tilewright_notation::{Named, Spec};
 use tilewright_relayout::{Elements, Extend, Plan};
 
@@ -261,7 +260,7 @@ impl Job {
             kernel: "copy".into(),
             action,
             already_so: false,
-            record: tensor.recorded().map_or(Record::None, Record::Kept),
+            record: tensor.recorded().map_or(Record::None, Record::Checked),
         }
     }
 
@@ -319,31 +318,21 @@ impl Job {
         self.action == Action::Convert || !same()
     }
 
-    /// The fingerprint that the input records of the data as this job reads them.
-    pub(crate) fn promised(&self, tensor: &Tensor) -> Option<Fingerprint> {
-        promised(tensor, &self.from)
-    }
-
     /// Whether the result is what a file without notes holds: dense and row-major.
     pub(crate) fn is_plain(&self) -> bool {
         order::is_row_major(&self.to.named)
     }
 }
 
-/// The fingerprint that is recorded of a tensor's data, if these are read as the file holds them.
-fn promised(tensor: &Tensor, from: &Held) -> Option<Fingerprint> {
-    tensor.recorded().filter(|_| tensor.held.has_data_of(from))
-}
-
 /// What is recorded of the data of a tensor that is read and written so.
 fn recorded(tensor: &Tensor, from: &Held, to: &Held) -> Record {
-    let own = promised(tensor, from);
+    let own = tensor.recorded().filter(|_| tensor.held.has_data_of(from));
     let unchanged = Arc::ptr_eq(&to.named, &tensor.held.named)
         || to.named.to_spec() == tensor.held.named.to_spec();
     match own {
-        Some(own) if unchanged || !record::is_summed(from) => Record::Kept(own),
+        Some(own) => Record::Checked(own),
         None if unchanged && tensor.noted.is_some() || !record::is_summed(from) => Record::None,
-        _ => Record::Summed,
+        None => Record::Summed,
     }
 }
 

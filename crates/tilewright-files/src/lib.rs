@@ -42,6 +42,7 @@ mod access;
 mod boxes;
 mod budget;
 mod bytes;
+mod claim;
 mod collection;
 mod compare;
 mod container;
@@ -50,7 +51,8 @@ mod crew;
 mod destination;
 mod difference;
 mod digits;
-mod disk;
+#[doc(hidden)]
+pub mod disk;
 mod dtype;
 mod error;
 #[cfg(test)]
@@ -109,6 +111,17 @@ mod whole;
 mod word;
 mod work;
 mod writer;
+
+/// What the crates of this workspace share of how files are written. It is no interface for others.
+#[doc(hidden)]
+pub mod inner {
+    pub use crate::{
+        claim::{Busy, Claim},
+        folder::Companions,
+        globs::Pattern,
+        stage::{is_empty_folder, remove_filled},
+    };
+}
 
 pub use bytes::bytes;
 pub use collection::Collection;

@@ -22,11 +22,16 @@ use crate::{
     access::Access,
     disk,
     lock::{self, Lock},
+    names,
+    record::LAYOUT_KEY,
     source::Source,
     stamp::{Stamp, look},
     temporary::{self, Temporary},
     watch::go_on,
 };
+
+/// What the only array of a file is called.
+pub(crate) const ARRAY: &str = "array";
 
 /// How the name of a note ends, behind that of its file.
 const ENDING: &str = ".tilewright.json";
@@ -65,8 +70,24 @@ struct Notes {
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) texts: Texts,
-    /// Why a note was left aside.
-    pub(crate) warning: Option<String>,
+    pub(crate) aside: Option<Aside>,
+}
+
+/// What stands where the note of a file would, and says nothing of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Aside {
+    /// Why, as a sentence without an end.
+    pub(crate) said: String,
+    /// Whether it is a note: then the file was changed, or replaced, behind its conversion.
+    is_note: bool,
+}
+
+impl Aside {
+    /// What is to be said of a file with a note of other bytes that is to be as its conversion wrote it.
+    pub(crate) fn changed(&self, file: &Path) -> Option<String> {
+        let (file, said) = (file.display(), &self.said);
+        self.is_note.then(|| format!("{file} was changed or replaced since it was written: {said}"))
+    }
 }
 
 /// The note of a file of this path.
@@ -88,32 +109,58 @@ pub(crate) fn of(source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
         if !path.is_file() {
             continue;
         }
-        let warning = match read(&path)? {
-            None => "is no note of tilewright",
+        let (is_note, said) = match read(&path)? {
+            None => (false, "is no note of tilewright, and says nothing of this file".to_owned()),
             Some(mut notes) => match fitting(&notes, source, watch)? {
-                Some(at) => {
-                    return Ok(Found { texts: notes.swap_remove(at).texts, warning: None });
+                Fitting::At(at) => {
+                    return Ok(Found { texts: notes.swap_remove(at).texts, aside: None });
                 }
-                None => "is a note of other bytes",
+                Fitting::None { sum } => (true, of_others(&notes, source.len(), sum)),
             },
         };
-        let said = format!("{} {warning}, and says nothing of this file", path.display());
-        return Ok(Found { texts: Texts::new(), warning: Some(said) });
+        let said = format!("{} {said}", path.display());
+        return Ok(Found { texts: Texts::new(), aside: Some(Aside { said, is_note }) });
     }
     Ok(Found::default())
 }
 
-/// Which note is of this file.
-fn fitting(notes: &[Note], source: &Source, watch: &dyn Watch) -> Result<Option<usize>, Error> {
+/// Which of some notes is of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fitting {
+    At(usize),
+    /// None; the checksum of the file, where it was asked for.
+    None {
+        sum: Option<u32>,
+    },
+}
+
+fn fitting(notes: &[Note], source: &Source, watch: &dyn Watch) -> Result<Fitting, Error> {
     let stamp = source.stamp();
     if let Some(at) = notes.iter().rposition(|note| note.stamp == stamp) {
-        return Ok(Some(at));
+        return Ok(Fitting::At(at));
     }
     if !notes.iter().any(|note| note.stamp.has_length_of(&stamp)) {
-        return Ok(None);
+        return Ok(Fitting::None { sum: None });
     }
     let sum = sum(source, watch)?;
-    Ok(notes.iter().rposition(|note| note.stamp.has_length_of(&stamp) && note.sum == sum))
+    let own = |note: &Note| note.stamp.has_length_of(&stamp) && note.sum == sum;
+    Ok(notes.iter().rposition(own).map_or(Fitting::None { sum: Some(sum) }, Fitting::At))
+}
+
+/// What the last of some notes says, of a file of `len` bytes with this checksum, of which none of them is.
+fn of_others(notes: &[Note], len: u64, sum: Option<u32>) -> String {
+    let other = "is a note of other bytes, and says nothing of this file";
+    let Some(note) = notes.last() else { return other.into() };
+    let (noted, lies) = (note.stamp.len(), note.texts.get(&format!("{LAYOUT_KEY}{ARRAY}")));
+    let lies =
+        lies.map_or(String::new(), |spec| format!(" that lie as `{}`", names::clipped(spec)));
+    match sum.filter(|_| noted == len) {
+        Some(sum) => format!(
+            "{other}: it is of {len} bytes of checksum {:08x}{lies}, and the checksum of this file is {sum:08x}",
+            note.sum
+        ),
+        None => format!("{other}: it is of {noted} bytes{lies}, and this file has {len}"),
+    }
 }
 
 /// The checksum of all bytes of a file.
@@ -197,13 +244,13 @@ fn make_room(notes: &mut Vec<Note>, out: &Path, watch: &dyn Watch) {
         return;
     }
     let fits = match look(out) {
-        Ok(None) => Ok(None),
+        Ok(None) => Ok(Fitting::None { sum: None }),
         _ => Source::open(out).and_then(|source| fitting(notes, &source, watch)),
     };
     let Ok(fits) = fits else { return };
-    let mut at = 0..;
+    let mut at = (0..).map(Fitting::At);
     notes.retain(|_| {
-        let stays = away == 0 || at.next() == fits;
+        let stays = away == 0 || at.next() == Some(fits);
         away -= usize::from(!stays);
         stays
     });

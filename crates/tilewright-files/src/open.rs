@@ -69,10 +69,24 @@ pub(crate) fn open_place(
     watch: &dyn Watch,
 ) -> Result<Input, Error> {
     let folder = folder::is_folder(place).then(|| place.path.clone());
+    let (format, source) = file_of(place)?;
+    Ok(Input { folder, ..open_as(format, source, reading, watch)? })
+}
+
+/// The file that is opened for a path, and its format.
+pub(crate) fn file_of(place: &Place) -> Result<(&'static Format, Source), Error> {
     let place = folder::opened(place.clone())?;
     let source = Source::open(&place.path)?;
     let format = place.format.map_or_else(|| container::recognised(&source), Ok)?;
-    Ok(Input { folder, ..open_as(format, source, reading, watch)? })
+    Ok((format, source))
+}
+
+/// What is noted beside a file of a format that needs notes.
+pub(crate) fn noted(format: &Format, source: &Source, watch: &dyn Watch) -> Result<Found, Error> {
+    match format.array {
+        Some(_) => note::of(source, watch),
+        None => Ok(Found::default()),
+    }
 }
 
 /// Opens a regular file that is open already, as standard input may be; `path` says its kind, or does not,
@@ -146,12 +160,14 @@ pub(crate) fn open_with(
 ) -> Result<Input, Error> {
     let path = source.path().to_path_buf();
     check_reading(format, reading)?;
-    let Found { texts, warning } = match format.array {
-        Some(_) => note::of(&source, watch)?,
-        None => Found::default(),
-    };
-    let opened = (format.open)(Opening { source, reading, watch, note: &texts, beside })?;
-    Ok(Input { path, opened, warning, folder: None })
+    let Found { texts, aside } = noted(format, &source, watch)?;
+    let opened = (format.open)(Opening { source, reading, watch, note: &texts, beside });
+    // What a file does not say itself, its note said.
+    let opened = opened.map_err(|error| match &aside {
+        Some(aside) if error.is_usage() => error.and(&aside.said),
+        _ => error,
+    })?;
+    Ok(Input { path, opened, aside, folder: None })
 }
 
 /// An error if dims or a type are said that nothing would ask for: most formats say them, unless the

@@ -8,20 +8,30 @@
 use tilewright_core::{Pattern, TensorLayout};
 use tilewright_notation::Named;
 
-/// Whether the storage is the box of the dims, the last fastest. A format whose blocks happen to lie so
-/// (zN of one block) is another box, and a reader of that format looks for it.
+/// Whether the storage is the box of the dims, the last fastest, and spelled as its elements are. A format whose blocks
+/// happen to lie so (zN of one block) is another box, and a reader of that format looks for it.
 pub(crate) fn is_row_major(named: &Named) -> bool {
-    let layout = named.layout();
-    named.stored_as().is_none()
-        && is_dense(layout, &mut (0..layout.rank()).rev())
-        && named.storage_shape() == layout.extents()
+    named.stored_as().is_none() && is_by_rows(named)
 }
 
-/// Whether the storage is the box of the dims in reverse, the first fastest.
+/// Whether the storage is the box of the dims in reverse, the first fastest, and spelled as its elements are.
 pub(crate) fn is_col_major(named: &Named) -> bool {
+    named.stored_as().is_none() && is_by_columns(named)
+}
+
+/// Whether the storage is the box of the dims, or of the dims in reverse, whatever words it is spelled as.
+pub(crate) fn is_plain(named: &Named) -> bool {
+    is_by_rows(named) || is_by_columns(named)
+}
+
+fn is_by_rows(named: &Named) -> bool {
     let layout = named.layout();
-    named.stored_as().is_none()
-        && is_dense(layout, &mut (0..layout.rank()))
+    is_dense(layout, &mut (0..layout.rank()).rev()) && named.storage_shape() == layout.extents()
+}
+
+fn is_by_columns(named: &Named) -> bool {
+    let layout = named.layout();
+    is_dense(layout, &mut (0..layout.rank()))
         && named.storage_shape().iter().eq(layout.extents().iter().rev())
 }
 

@@ -190,7 +190,14 @@ pub(crate) fn reread_noted(
     reading: &Reading,
     note: &dyn Fn() -> String,
 ) -> Result<Held, String> {
-    let held = reread(own, name, len, reading)?;
+    let is = own.named.to_spec();
+    let held = reread(own, name, len, reading).map_err(|said| {
+        let said = said.strip_prefix(&format!("tensor {name:?}: ")).unwrap_or(&said);
+        format!(
+            "tensor {name:?} lies as `{is}` by {}, and cannot be read as asked: {said}; leave out how it lies, or remove the note",
+            note()
+        )
+    })?;
     let (one, other) = (own.layout(), held.layout());
     let alike = one == other || one.same_function(other).unwrap_or(true);
     // What is row-major is so under other dims.
@@ -198,7 +205,7 @@ pub(crate) fn reread_noted(
     if own.bits == held.bits && one.capacity() == other.capacity() && (alike || plain) {
         return Ok(held);
     }
-    let (is, asked) = (own.named.to_spec(), held.named.to_spec());
+    let asked = held.named.to_spec();
     Err(format!(
         "tensor {name:?} lies as `{is}` by {}, and is to be read as `{asked}`; leave out how it lies, or remove the note",
         note()

@@ -1,7 +1,8 @@
 //! What is recorded of the data of a tensor whose layout is noted: their fingerprint, under the key that everybody has.
 //!
 //! Law: the record is the fingerprint of the data as the source holds them, summed by the source's layout. So what is
-//! read from the result by the result's layout has it only if every element moved to its place.
+//! read from the result by the result's layout has it only if every element moved to its place. A result has no record
+//! that the data of its source were not compared with, or made of.
 
 use tilewright_core::TensorLayout;
 use tilewright_fingerprint::{Array, Fingerprint, Key, Windows};
@@ -26,10 +27,17 @@ pub(crate) struct Recorded {
 pub(crate) enum Record {
     /// Nothing.
     None,
-    /// What the input recorded: the data are the same.
-    Kept(Fingerprint),
+    /// What the input records of the data that are read: their sum is compared with it.
+    Checked(Fingerprint),
     /// What the data sum up to as they are read.
     Summed,
+}
+
+impl Record {
+    /// Whether the data are summed as they are read.
+    pub(crate) fn is_read(self) -> bool {
+        self != Record::None
+    }
 }
 
 /// The fingerprint that a note spells. There is one spelling of each, so a changed bit never goes unseen.
@@ -41,8 +49,8 @@ pub(crate) fn parse(text: &str) -> Result<Fingerprint, String> {
     }
 }
 
-/// Whether the data of such an array are summed while they are read: its runs are as long as its strides allow. A
-/// swizzle leaves runs of a few elements, which take a hundred times as long.
+/// Whether a record is made of the data of such an array: its runs are as long as its strides allow. A swizzle leaves
+/// runs of a few elements, which take a hundred times as long: their sum is made only to check what is recorded.
 pub(crate) fn is_summed(held: &Held) -> bool {
     let low = |layout: &TensorLayout| layout.layout().bounds().map_or(0, |(low, _)| low);
     let layout = held.layout();

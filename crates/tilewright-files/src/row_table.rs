@@ -1,33 +1,52 @@
 //! The table beside a tensor that lists the group of each of its rows, such as `g_idx` beside the `qweight` of GPTQ.
 //!
-//! Rows whose groups are in order, equally long, are where any other format has them. Others want an index table: the
-//! rows sorted by their groups. Law: a tensor is refused iff its table is there and some row i is not of group i / n.
+//! Rows are in their own order; the table says whose scale each of them has. So plain dims, row-major or column-major,
+//! lose nothing: the table goes on saying it. Formats for kernels count on groups that lie in order, equally long: where
+//! they do not, the rows want to be sorted by them, by an index table. Law: a tensor is refused iff the target is such a
+//! format, its table is there, and some row i is not of group i / n.
 
 use std::{cell::OnceCell, collections::HashMap};
 
 use tilewright_core::{Dtype, Remedy};
 use tilewright_notation::Named;
 
-use crate::{Error, Input, Tensor};
+use crate::{Error, Input, Tensor, budget::LEAST, order, origin::Origin};
 
-/// The longest table that is read, in bytes.
-const MOST: u64 = 1 << 30;
-
-/// The tables of a file.
+/// The tables of an input.
 pub(crate) struct Tables<'a> {
     input: &'a Input,
-    /// The tensors by name, once they are asked for.
-    names: OnceCell<HashMap<&'a str, &'a Tensor>>,
+    /// The bytes of the tensors by their numbers, where these are arrays in memory.
+    arrays: &'a [&'a [u8]],
+    /// The numbers of the tensors by name, once they are asked for.
+    names: OnceCell<HashMap<&'a str, usize>>,
+}
+
+/// A tensor that is a table, and where its bytes are.
+struct Table<'a> {
+    tensor: &'a Tensor,
+    origin: Origin<'a>,
+    at: u64,
 }
 
 impl<'a> Tables<'a> {
     pub(crate) fn new(input: &'a Input) -> Tables<'a> {
-        Tables { input, names: OnceCell::new() }
+        Tables::of_arrays(input, &[])
     }
 
-    fn tensor(&self, name: &str) -> Option<&'a Tensor> {
-        let all = || self.input.tensors().iter().map(|tensor| (tensor.name(), tensor)).collect();
-        self.names.get_or_init(all).get(name).copied()
+    pub(crate) fn of_arrays(input: &'a Input, arrays: &'a [&'a [u8]]) -> Tables<'a> {
+        Tables { input, arrays, names: OnceCell::new() }
+    }
+
+    fn table(&self, name: &str) -> Result<Option<Table<'a>>, Error> {
+        let tensors = self.input.tensors();
+        let all = || tensors.iter().enumerate().map(|(at, tensor)| (tensor.name(), at)).collect();
+        let Some(number) = self.names.get_or_init(all).get(name) else { return Ok(None) };
+        let Some(tensor) = tensors.get(*number) else { return Ok(None) };
+        let (origin, at) = match self.arrays.get(*number) {
+            Some(bytes) => (Origin::Memory(bytes, &self.input.path), 0),
+            None => self.input.place(tensor).map(|(source, at)| (Origin::File(source), at))?,
+        };
+        Ok(Some(Table { tensor, origin, at }))
     }
 
     /// Why the rows of a tensor, read as `from`, are in no order that `to` can have; `None` where they are.
@@ -37,13 +56,12 @@ impl<'a> Tables<'a> {
         from: &Named,
         to: &Named,
     ) -> Result<Option<String>, Error> {
-        let Some(table) = from.row_table().filter(|own| to.row_table() != Some(own)) else {
-            return Ok(None);
-        };
+        let keeps = |own: &&str| to.row_table() == Some(*own) || order::is_plain(to);
+        let Some(table) = from.row_table().filter(|own| !keeps(own)) else { return Ok(None) };
         let layer = tensor.name.rsplit_once('.').map(|(layer, _)| layer);
         let beside = layer.map_or_else(|| table.to_owned(), |layer| format!("{layer}.{table}"));
-        match self.tensor(&beside) {
-            Some(found) => said(self.input, (tensor, from), found),
+        match self.table(&beside)? {
+            Some(table) => said((tensor, from, to), &table),
             None => Ok(None),
         }
     }
@@ -51,22 +69,26 @@ impl<'a> Tables<'a> {
 
 /// Why the rows of a tensor are in no order, of the table beside it.
 fn said(
-    input: &Input,
-    (tensor, from): (&Tensor, &Named),
-    found: &Tensor,
+    (tensor, from, to): (&Tensor, &Named, &Named),
+    table: &Table<'_>,
 ) -> Result<Option<String>, Error> {
-    let beside = &found.name;
-    let groups = groups(input, found)?;
-    let about = |said: String| Some(format!("tensor {:?}: {beside:?} {said}", tensor.name));
-    let Some(groups) = groups else {
-        let (dtype, dims) = (found.dtype(), found.dims());
-        let said = format!("is {dtype} {dims:?}; the groups of rows are integers in one dim");
-        return Ok(about(said));
+    let own = table.tensor;
+    let about = |said: String| Some(format!("tensor {:?}: {:?} {said}", tensor.name, own.name));
+    let listed = order::is_row_major(&own.held.named) && !own.held.order.is_big();
+    let wide = match (own.dims(), own.dtype(), own.bits()) {
+        ([_], Dtype::S32, 32) if listed => 4,
+        ([_], Dtype::S64, 64) if listed => 8,
+        _ => {
+            let is = own.layout().to_spec();
+            let said =
+                format!("is `{is}`; the groups of rows are integers in one dim, as s32[128]");
+            return Ok(about(said));
+        }
     };
-    Ok(unordered(&groups).and_then(|(row, group)| {
+    Ok(unordered(table, wide)?.and_then(|(row, group)| {
+        let (from, to) = (from.name(), to.name());
         about(format!(
-            "permutes the rows: row {row} is of group {group}. It wants an index table: sort the rows by their groups first; {} keeps their order",
-            from.name()
+            "permutes the rows: row {row} is of group {group}, and {to} wants the groups in order. It wants an index table: sort the rows by their groups first. {from}, row-major and col-major keep the rows as they are"
         ))
     }))
 }
@@ -76,32 +98,59 @@ pub(crate) fn refused(why: String) -> Error {
     Error::usage(why).with(&[Remedy::LeaveOut, Remedy::SkipUnfit])
 }
 
-/// The group of each row; `None` for a tensor that is no list of integers.
-fn groups(input: &Input, table: &Tensor) -> Result<Option<Vec<i64>>, Error> {
-    let wide = match (table.dims(), table.dtype(), table.bits()) {
-        ([_], Dtype::S32, 32) => 4,
-        ([_], Dtype::S64, 64) => 8,
-        _ => return Ok(None),
-    };
-    let bytes = input.bytes(table, MOST)?;
-    let number = |bytes: &[u8]| match *bytes {
+/// The first row that is not of the group of its place, with its group; of a table of integers of `wide` bytes, of which a
+/// small piece at a time is in memory.
+fn unordered(table: &Table<'_>, wide: usize) -> Result<Option<(u64, i64)>, Error> {
+    let (len, mut order, mut piece) = (table.tensor.len, Order::default(), [0; LEAST as usize]);
+    for from in (0..len).step_by(piece.len()) {
+        let step = (len - from).min(LEAST) as usize;
+        let piece = piece.get_mut(..step).unwrap_or_default();
+        table.origin.read(piece, table.at.saturating_add(from))?;
+        let found = piece.chunks_exact(wide).map(number).find_map(|group| order.next(group));
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// The lowest byte comes first.
+fn number(bytes: &[u8]) -> i64 {
+    match *bytes {
         [a, b, c, d] => i32::from_le_bytes([a, b, c, d]).into(),
         [a, b, c, d, e, f, g, h] => i64::from_le_bytes([a, b, c, d, e, f, g, h]),
         _ => 0,
-    };
-    Ok(Some(bytes.chunks_exact(wide).map(number).collect()))
+    }
 }
 
-/// The first row that is not of the group of its place, with its group.
-fn unordered(groups: &[i64]) -> Option<(usize, i64)> {
-    let len = groups.iter().position(|group| *group != 0).unwrap_or(groups.len()).max(1);
-    let placed = |row: usize| i64::try_from(row / len).ok();
-    groups.iter().copied().enumerate().find(|(row, group)| placed(*row) != Some(*group))
+/// How many rows were in order, and how long groups are, once the second begins.
+#[derive(Default)]
+struct Order {
+    rows: u64,
+    len: Option<u64>,
+}
+
+impl Order {
+    /// The next row and its group, if that is not the group of its place.
+    fn next(&mut self, group: i64) -> Option<(u64, i64)> {
+        let row = self.rows;
+        if self.len.is_none() && group != 0 {
+            self.len = Some(row.max(1));
+        }
+        let placed = self.len.map_or(0, |len| row / len);
+        self.rows += 1;
+        (u64::try_from(group) != Ok(placed)).then_some((row, group))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn unordered(groups: &[i64]) -> Option<(u64, i64)> {
+        let mut order = Order::default();
+        groups.iter().find_map(|group| order.next(*group))
+    }
 
     #[test]
     fn groups_in_order_are_equally_long() {

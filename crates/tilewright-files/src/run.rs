@@ -234,9 +234,7 @@ fn write_to(
     }
     // The header of a stream is gone before the data pass: these are read twice.
     let passes: &[Pass] = match conversion.streamed {
-        true if conversion.jobs.iter().any(|job| job.record == Record::Summed) => {
-            &[Pass::Sum, Pass::Write]
-        }
+        true if conversion.jobs.iter().any(|job| job.record.is_read()) => &[Pass::Sum, Pass::Write],
         true => &[Pass::Write],
         false => &[Pass::Both],
     };
@@ -264,12 +262,12 @@ fn check_data(
     });
     for number in numbers {
         let Some(job) = conversion.jobs.get(number) else { continue };
-        let tensor = conversion.input.tensors().get(job.tensor);
-        let promised = tensor.and_then(|tensor| job.promised(tensor));
         let is = data.get(&number).copied().unwrap_or_default();
-        if let Some(promised) = promised.filter(|own| job.record == Record::Summed && *own != is) {
+        if let Record::Checked(own) = job.record
+            && own != is
+        {
             let said = format!(
-                "tensor {:?} has data of fingerprint {is}, and {promised} is recorded of them: they were changed since they were written; convert the original again, or remove the note",
+                "tensor {:?} has data of fingerprint {is}, and {own} is recorded of them: they were changed since they were written; convert the original again, or remove the note",
                 job.name
             );
             return Err(Error::corrupt(&conversion.input.path, said));

@@ -1,7 +1,7 @@
 //! Whether two files or folders hold the same arrays, whatever their layouts, and what is different if not.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     fmt,
 };
 
@@ -185,6 +185,42 @@ impl Divergence {
     fn missing(name: &str, first: bool) -> Divergence {
         Divergence { name: name.into(), apart: Apart::Missing { first }, alike: vec![] }
     }
+
+    /// Whether its tensor is one of the second side, and whether only one side has it.
+    fn side(&self) -> (bool, bool) {
+        match self.apart {
+            Apart::Missing { first } => (first, true),
+            Apart::Dtype { .. } | Apart::Dims { .. } | Apart::Element { .. } => (false, false),
+        }
+    }
+}
+
+/// Element type and dims: what tensors of one name share.
+type Facts<'a> = (&'a str, &'a [u64]);
+
+fn facts(tensor: &Tensor) -> Facts<'_> {
+    (tensor.dtype().name(), tensor.dims())
+}
+
+/// Names by element type and dims, and by fingerprint.
+type Bearers<'a> = HashMap<Facts<'a>, HashMap<Fingerprint, Names<'a>>>;
+
+/// The first names of a fingerprint, in their order: no more than are said, and one that may be the asker's own.
+#[derive(Default)]
+struct Names<'a> {
+    all: Vec<&'a str>,
+    /// Those of tensors that differ, or are on one side alone.
+    open: Vec<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    fn add(&mut self, name: &'a str, open: bool) {
+        for names in [Some(&mut self.all), open.then_some(&mut self.open)].into_iter().flatten() {
+            if names.len() <= NAMED {
+                names.push(name);
+            }
+        }
+    }
 }
 
 /// Fingerprints by name, those of the second side under `true`.
@@ -243,44 +279,52 @@ impl<'a> Both<'a> {
         watch: &dyn Watch,
     ) -> Result<(), Error> {
         let open: HashSet<String> = found.iter().map(|one| one.name.clone()).collect();
-        let named = [self.by_facts(false), self.by_facts(true)];
+        let mut wanted = [HashMap::new(), HashMap::new()];
+        for divergence in &*found {
+            let (second, missing) = divergence.side();
+            if let Some((_, tensor)) = self.tensor(second, &divergence.name) {
+                *wanted[usize::from(!second)].entry(facts(tensor)).or_insert(false) |= missing;
+            }
+        }
+        let mut named = [Bearers::new(), Bearers::new()];
+        for (side, wanted) in wanted.iter().enumerate() {
+            named[side] = self.bearers(side == 1, (wanted, &open), prints, watch)?;
+        }
         for divergence in found {
-            let second = matches!(divergence.apart, Apart::Missing { first: true });
-            let missing = matches!(divergence.apart, Apart::Missing { .. });
+            let (second, missing) = divergence.side();
             let Some((_, tensor)) = self.tensor(second, &divergence.name) else { continue };
-            let facts = (tensor.dtype().name(), tensor.dims());
-            let others = named[usize::from(!second)].get(&facts).into_iter().flatten();
-            let others: Vec<&'a str> = others
-                .copied()
-                .filter(|name| *name != divergence.name)
-                .filter(|name| missing || open.contains(*name))
-                .collect();
-            if others.is_empty() {
-                continue;
-            }
-            let wanted = self.print(second, &divergence.name, prints, watch)?;
-            for name in others {
-                let is = self.print(!second, name, prints, watch)? == wanted;
-                if is && divergence.alike.len() < NAMED {
-                    let alike = if second { Alike::NamedFirst } else { Alike::Named };
-                    divergence.alike.push(alike(name.into()));
-                }
-            }
+            // Where the other side has none of this kind nothing is read.
+            let Some(own) = named[usize::from(!second)].get(&facts(tensor)) else { continue };
+            let print = self.print(second, &divergence.name, prints, watch)?;
+            let Some(names) = own.get(&print) else { continue };
+            let names = if missing { &names.all } else { &names.open };
+            let others = names.iter().filter(|name| **name != divergence.name);
+            let alike = if second { Alike::NamedFirst } else { Alike::Named };
+            let room = NAMED.saturating_sub(divergence.alike.len());
+            divergence.alike.extend(others.take(room).map(|name| alike((*name).into())));
         }
         Ok(())
     }
 
-    /// The names of one side by element type and dims.
-    fn by_facts(&self, second: bool) -> BTreeMap<(&'a str, &'a [u64]), Vec<&'a str>> {
-        let side = if second { self.b } else { self.a };
-        let mut all: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    /// The names of one side by what they stand for: of these kinds of tensors those that are open, and all of a kind
+    /// that `wanted` has under `true`.
+    fn bearers(
+        &self,
+        second: bool,
+        (wanted, open): (&HashMap<Facts<'a>, bool>, &HashSet<String>),
+        prints: &mut Prints,
+        watch: &dyn Watch,
+    ) -> Result<Bearers<'a>, Error> {
+        let (side, mut all) = (if second { self.b } else { self.a }, Bearers::new());
         for name in side.names() {
-            if let Some((_, tensor)) = side.get(name) {
-                let facts = (tensor.dtype().name(), tensor.dims());
-                all.entry(facts).or_default().push(name);
+            let Some((_, tensor)) = side.get(name) else { continue };
+            let (facts, open) = (facts(tensor), open.contains(name));
+            if wanted.get(&facts).is_some_and(|every| *every || open) {
+                let print = self.print(second, name, prints, watch)?;
+                all.entry(facts).or_default().entry(print).or_default().add(name, open);
             }
         }
-        all
+        Ok(all)
     }
 
     /// The fingerprint of a tensor of either side, which is read once.

@@ -52,7 +52,7 @@ impl Stage {
         let _lock = Lock::of(&self.out, watch)?;
         check_free(&self.out)?;
         for stray in temporary::strays(&self.out, temporary::ENDING)? {
-            remove(&stray);
+            remove_filled(&stray);
         }
         let failed = |cause| Error::io(&self.out, "make a folder beside it", cause);
         disk::create_folder(&self.path).map_err(failed)?;
@@ -86,13 +86,13 @@ struct Made<'a>(&'a Path);
 
 impl Drop for Made<'_> {
     fn drop(&mut self) {
-        remove(self.0);
+        remove_filled(self.0);
     }
 }
 
 /// Removes a folder that a run has made, with the files in it. What is no folder stays, and so does what cannot be
 /// removed: the next run tries again.
-fn remove(folder: &Path) {
+pub fn remove_filled(folder: &Path) {
     if !fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir()) {
         return;
     }
@@ -105,10 +105,14 @@ fn remove(folder: &Path) {
 
 /// An error unless nothing has this name, or an empty folder.
 fn check_free(out: &Path) -> Result<(), Error> {
-    let Ok(facts) = fs::symlink_metadata(out) else { return Ok(()) };
-    let is_empty = || fs::read_dir(out).is_ok_and(|mut inside| inside.next().is_none());
-    if facts.is_dir() && is_empty() {
-        return Ok(());
+    match fs::symlink_metadata(out).is_err() || is_empty_folder(out) {
+        true => Ok(()),
+        false => Err(Error::occupied(out)),
     }
-    Err(Error::occupied(out))
+}
+
+/// Whether a path names a folder, by no link, in which nothing is.
+pub fn is_empty_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir())
+        && fs::read_dir(path).is_ok_and(|mut inside| inside.next().is_none())
 }

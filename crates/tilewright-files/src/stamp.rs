@@ -24,6 +24,11 @@ impl Stamp {
         Stamp { number: number(facts), len: facts.len(), changed: changed(facts) }
     }
 
+    /// The length in bytes.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
     /// Whether both are of files of one length.
     pub(crate) fn has_length_of(&self, other: &Stamp) -> bool {
         self.len == other.len

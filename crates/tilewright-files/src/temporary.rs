@@ -110,6 +110,11 @@ pub(crate) fn is_ours(file: &File, path: &Path) -> bool {
         Err(fs::TryLockError::Error(_)) => return true,
         Err(fs::TryLockError::WouldBlock) => return false,
     }
+    has_name(file, path)
+}
+
+/// Whether a path names this file.
+pub(crate) fn has_name(file: &File, path: &Path) -> bool {
     let held = file.try_clone().and_then(Handle::from_file);
     matches!((held, Handle::from_path(path)), (Ok(held), Ok(named)) if held == named)
 }

@@ -20,7 +20,8 @@ use crate::{
     container::{self, Format},
     conversion,
     crew::Crew,
-    dtype, folder,
+    dtype,
+    folder::{self, Companions},
     held::Held,
     job, metadata, names,
     note::{self, Found},
@@ -66,7 +67,8 @@ pub fn verify(
     check_memory(request.memory)?;
     let request = &request.clone().spelled()?;
     let against = open_watched(against, &request.reading, watch)?;
-    let out = folder::opened(Place::parse(out.as_ref()))?;
+    let place = Place::parse(out.as_ref());
+    let out = folder::opened(place.clone())?;
     let format = out.format.unwrap_or(against.container_format());
     let expected = expected(&against, format, request)?;
     let (source, beside) = (Source::open(&out.path)?, temporary::folder(&out.path));
@@ -82,13 +84,38 @@ pub fn verify(
     };
     let tensors = against.tensors().len() + out.tensors().len();
     let budget = Budget::new(budget::beside(request.memory, tensors)?);
-    compared(
-        &out,
-        (&against, &[]),
-        &pairs,
-        request.fill,
-        Crew::new(watch, &budget, request.threads),
-    )
+    let crew = Crew::new(watch, &budget, request.threads);
+    let verdict = compared(&out, (&against, &[]), &pairs, request.fill, crew)?;
+    match verdict {
+        Verdict::Same { bytes } => beside_tensors(&place, &against, crew, bytes),
+        Verdict::Differs(found) => Ok(Verdict::Differs(with_note(found, &out))),
+    }
+}
+
+/// Where both are folders: whether what goes along with the tensors of the original is in the result.
+fn beside_tensors(
+    out: &Place,
+    against: &Input,
+    crew: Crew<'_>,
+    bytes: u64,
+) -> Result<Verdict, Error> {
+    let same = Verdict::Same { bytes };
+    let Some(own) = against.folder.as_ref().filter(|_| folder::is_folder(out)) else {
+        return Ok(same);
+    };
+    let found = Companions::of(own, against)?.difference(&out.path, crew)?;
+    Ok(found.map_or(same, |said| Verdict::Differs(Difference::said(said))))
+}
+
+/// A difference of a file that is not read as its note says, with why it is not.
+fn with_note(found: Difference, out: &Input) -> Difference {
+    let changed = out.aside.as_ref().and_then(|aside| aside.changed(&out.path));
+    match (found, changed) {
+        (Difference::Said { tensor, text }, Some(said)) => {
+            Difference::Said { tensor, text: format!("{text}; {said}") }
+        }
+        (found, _) => found,
+    }
 }
 
 /// What a tensor of the original is read as, and how it must lie in the result, where that was asked.
@@ -151,10 +178,16 @@ fn open_result(
     if let (Some(array), Some((expected, tensor))) = (&format.array, one) {
         let path = source.path().to_path_buf();
         let Expected { from, to, .. } = expected;
-        let Found { texts, warning } = note::of(&source, watch)?;
+        let Found { texts, aside } = note::of(&source, watch)?;
         let expected = container::Expected { tensor, from, to: to.as_ref(), note: &texts };
-        let opened = (array.result)(source, expected)?;
-        return Ok(opened.map(|opened| Input { path, opened, warning, folder: None }));
+        let changed = aside.as_ref().and_then(|aside| aside.changed(&path));
+        let opened = match ((array.result)(source, expected), changed) {
+            // What a file does not say itself, its note said.
+            (Err(error), Some(said)) if error.is_usage() => return Ok(Err(said)),
+            (opened, None) => opened?,
+            (opened, Some(said)) => opened?.map_err(|why| format!("{why}; {said}")),
+        };
+        return Ok(opened.map(|opened| Input { path, opened, aside, folder: None }));
     }
     match open_with(format, source, &Reading::default(), Some(beside), watch) {
         Err(error) if error.is_contradiction() => Ok(Err(error.to_string())),

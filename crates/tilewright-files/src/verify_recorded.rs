@@ -1,6 +1,9 @@
 //! A file compared with what it records of its own data.
+//!
+//! Law: what is recorded is compared, or it is said by name why it is not. A record of a tensor that is not there, or
+//! without the layout that it was made with, is one that the file does not have.
 
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 use tilewright_core::Remedy;
 use tilewright_fingerprint::Fingerprint;
@@ -8,18 +11,26 @@ use tilewright_fingerprint::Fingerprint;
 use crate::{
     Difference, Error, Input, Reading, Request, Tensor, Verdict, Watch,
     budget::{self, Budget},
+    container,
     crew::Crew,
     fingerprint::{Data, Quiet},
-    open::open_watched,
+    globs::Pattern,
+    open::{file_of, noted, open_as},
+    place::Place,
+    record,
     request::{self, check_memory},
 };
+
+/// How many tensors a sentence names.
+const NAMED: usize = 8;
 
 /// What [`verify_recorded`] found.
 ///
 /// ```
 /// use tilewright_files::{Checked, Verdict};
-/// let checked = Checked { recorded: 3, tensors: 5, verdict: Verdict::Same { bytes: 4096 } };
-/// assert!(checked.recorded < checked.tensors && checked.verdict == Verdict::Same { bytes: 4096 });
+/// let unrecorded = vec!["b".to_owned()];
+/// let checked = Checked { recorded: 3, tensors: 5, unrecorded, verdict: Verdict::Same { bytes: 4096 } };
+/// assert_eq!(checked.remark().unwrap(), r#"a layout is noted of "b", and no fingerprint: not compared"#);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
@@ -27,12 +38,43 @@ pub struct Checked {
     pub recorded: usize,
     /// How many tensors were meant.
     pub tensors: usize,
+    /// The tensors of which a layout is noted, and no fingerprint: results of older versions, and of sources whose
+    /// layout is a swizzle. Nothing is known of their data.
+    pub unrecorded: Vec<String>,
     /// Whether the data of those that have one fit it.
     pub verdict: Verdict,
 }
 
-/// Compares the data of a file with the fingerprints that a conversion recorded of them. What has no record is not
-/// looked at, and neither is padding.
+impl Checked {
+    /// Which tensors were not compared, where one would expect it, as a sentence without an end.
+    ///
+    /// ```
+    /// use tilewright_files::{Checked, Verdict};
+    /// let verdict = Verdict::Same { bytes: 4096 };
+    /// let checked = Checked { recorded: 5, tensors: 5, unrecorded: vec![], verdict };
+    /// assert_eq!(checked.remark(), None);
+    /// ```
+    pub fn remark(&self) -> Option<String> {
+        unrecorded(&self.unrecorded).map(|said| format!("{said}: not compared"))
+    }
+}
+
+/// Names of tensors without a record, as a part of a sentence.
+fn unrecorded(names: &[String]) -> Option<String> {
+    let shown: Vec<String> = names.iter().take(NAMED).map(|name| format!("{name:?}")).collect();
+    let more = match names.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let shown = shown.join(", ");
+    (!names.is_empty()).then(|| format!("a layout is noted of {shown}{more}, and no fingerprint"))
+}
+
+/// Compares the data of a file with the fingerprints that a conversion recorded of them. Of a tensor without a record
+/// nothing is compared; where a layout is noted of it, it is [named](Checked::unrecorded). Padding is not looked at.
+///
+/// A file of one array that a note beside it is of, with another length or checksum, was changed behind its conversion:
+/// that is a difference, as is a record of a tensor that the file does not have.
 ///
 /// Of the request counts [`Request::only`], which says which tensors, [`Request::memory`], and [`Request::threads`].
 ///
@@ -61,30 +103,104 @@ pub fn verify_recorded(
     watch: &dyn Watch,
 ) -> Result<Checked, Error> {
     check_memory(request.memory)?;
-    let input = open_watched(path, &Reading::default(), watch)?;
+    let (format, source) = file_of(&Place::parse(path.as_ref()))?;
+    let aside = noted(format, &source, watch)?.aside;
+    if let Some(said) = aside.and_then(|aside| aside.changed(source.path())) {
+        let verdict = Verdict::Differs(Difference::said(said));
+        return Ok(Checked { recorded: 0, tensors: 1, unrecorded: vec![], verdict });
+    }
+    let input = open_as(format, source, &Reading::default(), watch)?;
     let only = request::only(request, input.tensors())?;
-    let meant = input.tensors().iter().filter(|tensor| request::is_meant(&only, &tensor.name));
-    let tensors = meant.clone().count();
-    let recorded: Vec<_> = meant.filter_map(|it| Some((it, it.recorded()?))).collect();
-    if recorded.is_empty() {
-        let said = format!("{}: it records no fingerprint of its data", input.path().display());
+    let meant = Meant::of(&input, &only);
+    if meant.recorded.is_empty() && meant.lost.is_none() {
+        let path = input.path().display();
+        let more = unrecorded(&meant.unrecorded).map_or(String::new(), |said| format!("; {said}"));
+        let said = format!("{path}: it records no fingerprint of its data{more}");
         return Err(Error::usage(said).with(&[Remedy::Original]));
     }
-    watch.total(recorded.iter().map(|(tensor, _)| tensor.len).fold(0, u64::saturating_add));
-    input.check_sums(watch)?;
-    let budget = Budget::new(budget::beside(request.memory, input.tensors().len())?);
-    let crew = Crew::new(watch, &budget, request.threads);
-    let (mut bytes, mut differs) = (0, None);
-    for (tensor, data) in &recorded {
-        differs = difference(&input, tensor, &[*data], watch, crew)?;
-        if differs.is_some() {
-            break;
+    let verdict = match meant.lost {
+        Some(lost) => Verdict::Differs(lost),
+        None => {
+            let len = meant.recorded.iter().map(|(tensor, _)| tensor.len);
+            watch.total(len.fold(0, u64::saturating_add));
+            input.check_sums(watch)?;
+            let budget = Budget::new(budget::beside(request.memory, input.tensors().len())?);
+            let crew = Crew::new(watch, &budget, request.threads);
+            compared(&input, &meant.recorded, watch, crew)?
+        }
+    };
+    input.check_unchanged()?;
+    let (recorded, tensors) = (meant.recorded.len(), meant.tensors);
+    Ok(Checked { recorded, tensors, unrecorded: meant.unrecorded, verdict })
+}
+
+/// What a file says of the data of the tensors that are meant.
+struct Meant<'a> {
+    tensors: usize,
+    recorded: Vec<(&'a Tensor, Fingerprint)>,
+    unrecorded: Vec<String>,
+    /// A record of what is not there.
+    lost: Option<Difference>,
+}
+
+impl<'a> Meant<'a> {
+    fn of(input: &'a Input, only: &[Pattern]) -> Meant<'a> {
+        let all: HashMap<&str, &Tensor> =
+            input.tensors().iter().map(|tensor| (tensor.name(), tensor)).collect();
+        let tensors = input.tensors().iter().filter(|it| request::is_meant(only, &it.name));
+        let mut meant = Meant { tensors: 0, recorded: vec![], unrecorded: vec![], lost: None };
+        for tensor in tensors {
+            meant.tensors += 1;
+            match (tensor.recorded(), &tensor.noted) {
+                (Some(data), _) => meant.recorded.push((tensor, data)),
+                (None, Some(_)) => meant.unrecorded.push(tensor.name.clone()),
+                (None, None) => {}
+            }
+        }
+        for (key, text) in input.metadata() {
+            let Some(name) = container::about(key).filter(|it| request::is_meant(only, it)) else {
+                continue;
+            };
+            match all.get(name) {
+                None => meant.lose(name, format!("it is missing, and {key:?} is about it")),
+                Some(tensor) if tensor.noted.is_none() && container::data_of(key).is_some() => {
+                    meant.without_layout(tensor, key, text);
+                }
+                Some(_) => {}
+            }
+        }
+        meant
+    }
+
+    /// A record without a layout fits the data as they lie, or the layout was lost.
+    fn without_layout(&mut self, tensor: &'a Tensor, key: &str, text: &str) {
+        match record::parse(text) {
+            Ok(data) => self.recorded.push((tensor, data)),
+            Err(said) => self.lose(&tensor.name, format!("{key:?} notes {said}")),
+        }
+    }
+
+    fn lose(&mut self, name: &str, text: String) {
+        let tensor = Some(name.to_owned());
+        self.lost.get_or_insert(Difference::Said { tensor, text });
+    }
+}
+
+/// Whether the data of tensors are what is recorded of them.
+fn compared(
+    input: &Input,
+    recorded: &[(&Tensor, Fingerprint)],
+    watch: &dyn Watch,
+    crew: Crew<'_>,
+) -> Result<Verdict, Error> {
+    let mut bytes = 0;
+    for (tensor, data) in recorded {
+        if let Some(found) = difference(input, tensor, &[*data], watch, crew)? {
+            return Ok(Verdict::Differs(found));
         }
         bytes += tensor.len;
     }
-    input.check_unchanged()?;
-    let verdict = differs.map_or(Verdict::Same { bytes }, Verdict::Differs);
-    Ok(Checked { recorded: recorded.len(), tensors, verdict })
+    Ok(Verdict::Same { bytes })
 }
 
 /// What a tensor's data are compared with, if anything is recorded of them: after all its elements were compared,

@@ -11,7 +11,7 @@ use crate::{
     Action, Conversion, Error, Job,
     container::Section,
     origin::Origin,
-    record::{self, Record},
+    record,
     shares::{PIECE, Parts, Shares},
 };
 
@@ -221,7 +221,7 @@ impl<'c> Queue<'c> {
 
     /// Whether the data of a job are summed in this pass.
     fn sums(&self, job: &Job) -> bool {
-        job.record == Record::Summed && self.pass != Pass::Write
+        job.record.is_read() && self.pass != Pass::Write
     }
 
     /// The next batch and its number; `None` behind the last, and behind an error.

@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
         let ties = if format.ties { self.ties(&request)? } else { HashMap::new() };
         let input = self.input(format, &out.path, &ties)?;
         let jobs = |input: &Input, format: &'static Format, request: &Request| {
-            let mut jobs = conversion::jobs(input, format, request)?;
+            let mut jobs = conversion::jobs_of((input, &self.arrays), format, request)?;
             jobs.retain(|job| !ties.contains_key(&job.tensor));
             jobs.into_iter().map(|job| moved(job, input, request)).collect()
         };
@@ -249,7 +249,7 @@ impl<'a> Writer<'a> {
         let container = create(metadata.into_iter().collect());
         let (files, tensors) = (Vec::new(), self.tensors.clone());
         let opened = Opened { container, index: None, files, tensors };
-        Ok(Input { path: path.into(), opened, warning: None, folder: None })
+        Ok(Input { path: path.into(), opened, aside: None, folder: None })
     }
 }
 

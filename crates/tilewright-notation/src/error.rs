@@ -3,6 +3,7 @@
 use std::fmt;
 
 use tilewright_core::{ParseError, Remedy};
+use tilewright_scan::Fault;
 
 /// What went wrong, as far as a caller decides by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -312,6 +313,12 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Error {
+        Error::parse(fault.span, fault.message)
+    }
+}
 
 impl From<ParseError> for Error {
     fn from(error: ParseError) -> Error {

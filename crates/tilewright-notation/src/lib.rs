@@ -41,7 +41,6 @@ mod dtype;
 mod error;
 mod literal;
 mod named;
-mod nearest;
 mod notation;
 mod reading;
 mod recognise;

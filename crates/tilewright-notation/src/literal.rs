@@ -15,8 +15,7 @@ use tilewright_core::MAX_MODES;
 
 use crate::{
     error::Error,
-    nearest::did_you_mean,
-    scan::{Scanner, comma},
+    scan::{Scanner, comma, did_you_mean},
 };
 
 type Span = (usize, usize);

@@ -73,7 +73,7 @@ pub fn recognise(named: &Named) -> Vec<Recognised> {
     let looked = [("", &own, &any), ("^T", &own, &Vec::new()), ("", &any, &any)];
     let looked = looked.iter().map(|(behind, own, any)| names(named, behind, own, any));
     let mut found = { looked }.find(|found| !found.is_empty()).unwrap_or_default();
-    found.sort_by_key(|one| one.name.contains('[') || one.bits.is_some());
+    tilewright_core::sort_short(&mut found, |one| one.name.contains('[') || one.bits.is_some());
     found
 }
 

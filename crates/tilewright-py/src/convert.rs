@@ -110,6 +110,9 @@ fn globs(tensors: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         return Ok(vec![text("tensors", tensors)?]);
     }
     match tensors.extract::<Vec<Text>>() {
+        Ok(globs) if globs.is_empty() => {
+            Err(refused("arguments", "tensors= is empty; leave it out for all tensors"))
+        }
         Ok(globs) => globs.into_iter().map(|glob| glob.of("tensors")).collect(),
         Err(error) if error.is_instance_of::<PyTypeError>(tensors.py()) => {
             let found = tensors.get_type().name()?.to_string();
@@ -220,10 +223,16 @@ fn verify(
     let request = request(job)?;
     let watcher = Watcher::new(progress.as_ref())?;
     let done = py.detach(|| match against {
-        Some(against) => files::verify(&output, against, &request, &watcher),
-        None => files::verify_recorded(&output, &request, &watcher).map(|checked| checked.verdict),
+        Some(against) => Ok((files::verify(&output, against, &request, &watcher)?, None)),
+        None => {
+            let checked = files::verify_recorded(&output, &request, &watcher)?;
+            let remark = checked.remark();
+            Ok((checked.verdict, remark))
+        }
     });
-    Ok(match watcher.outcome(done)? {
+    let (verdict, remark) = watcher.outcome(done)?;
+    warned(py, &output, remark.into_iter())?;
+    Ok(match verdict {
         files::Verdict::Same { .. } => None,
         files::Verdict::Differs(difference) => Some(difference.to_string()),
     })
@@ -309,9 +318,14 @@ impl Watcher {
         }
     }
 
+    /// What Python raised meanwhile.
+    pub(crate) fn taken(&self) -> Option<PyErr> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// The result, or what Python raised meanwhile.
     pub(crate) fn outcome<T>(&self, result: Result<T, files::Error>) -> PyResult<T> {
-        match (result, self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()) {
+        match (result, self.taken()) {
             (Err(error), Some(raised)) if error.is_cancelled() => Err(raised),
             (Ok(_), Some(raised)) => Err(raised),
             (Err(error), _) if error.is_cancelled() => Err(refused("cancelled", "cancelled")),

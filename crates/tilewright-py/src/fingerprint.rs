@@ -2,18 +2,18 @@
 
 use std::path::PathBuf;
 
-use pyo3::{exceptions::PyTypeError, prelude::*};
+use pyo3::{exceptions::PyTypeError, prelude::*, types::PyDict};
 use tilewright::{
     ask::{Answer, Printed, SameData},
     core::ByteOrder,
-    files::{self, Collection, Key},
+    files::{self, Collection, Key, Reading},
     fingerprint::{self, Array, Fingerprint},
     relayout::Elements,
 };
 
 use crate::{
     ask::Ask,
-    convert::Watcher,
+    convert::{Watcher, request, warned},
     errors::{about, refused},
     foreign::Memory,
     integer::Integers,
@@ -123,42 +123,60 @@ fn fingerprint_of(
 
 /// The fingerprints of a file or a folder as JSON.
 #[pyfunction]
-#[pyo3(signature = (path, tensors, key, /))]
+#[pyo3(signature = (path, tensors, key, reading, /))]
 fn fingerprints(
     py: Python<'_>,
     path: PathBuf,
-    tensors: Option<Vec<String>>,
+    tensors: Vec<String>,
     key: Option<Text>,
+    reading: &Bound<'_, PyDict>,
 ) -> PyResult<String> {
-    let key = key_of(key)?;
+    let (key, reading) = (key_of(key)?, request(reading)?.reading().clone());
     let watcher = Watcher::new(None)?;
     let found = py.detach(|| {
-        let all = Collection::open(&path)?;
-        let all = match tensors {
-            Some(globs) => all.only(&globs)?,
-            None => all,
-        };
-        all.fingerprints(&key, &watcher)
+        let all = Collection::open_as(&path, &reading)?;
+        let (arrays, said) = (all.arrays(), all.warnings().collect::<Vec<_>>());
+        let all = read_as(all.only(&tensors)?, &reading, arrays)?;
+        Ok((all.fingerprints(&key, &watcher)?, said))
     });
-    Ok(Printed { key, found: watcher.outcome(found)? }.to_json().to_string())
+    let (found, said) = watcher.outcome(found)?;
+    warned(py, &path, said.into_iter())?;
+    Ok(Printed { key, found }.to_json().to_string())
 }
 
 /// What differs between two files or folders as JSON, and in words.
 #[pyfunction]
-#[pyo3(signature = (a, b, key, /))]
+#[pyo3(signature = (a, b, tensors, key, reading, /))]
 fn same_data(
     py: Python<'_>,
     a: PathBuf,
     b: PathBuf,
+    tensors: Vec<String>,
     key: Option<Text>,
+    reading: &Bound<'_, PyDict>,
 ) -> PyResult<(String, String)> {
-    let key = key_of(key)?;
+    let (key, reading) = (key_of(key)?, request(reading)?.reading().clone());
     let watcher = Watcher::new(None)?;
     let found = py.detach(|| {
-        files::same_data(&Collection::open(&a)?, &Collection::open(&b)?, &key, &watcher)
+        let one = Collection::open_as(&a, &reading)?;
+        let other = Collection::open_as(&b, &reading)?;
+        let arrays = one.arrays() + other.arrays();
+        let said = [&one, &other].map(|all| all.warnings().collect::<Vec<_>>());
+        let (one, other) = one.only_of(other, &tensors)?;
+        let (one, other) = (read_as(one, &reading, arrays)?, read_as(other, &reading, arrays)?);
+        Ok((files::same_data(&one, &other, &key, &watcher)?, said))
     });
-    let answer = SameData(watcher.outcome(found)?);
+    let (found, said) = watcher.outcome(found)?;
+    for (path, said) in [&a, &b].into_iter().zip(said) {
+        warned(py, path, said.into_iter())?;
+    }
+    let answer = SameData(found);
     Ok((answer.to_json().to_string(), answer.to_string()))
+}
+
+/// Tensors with names are read so where no array without one is, which the keywords are about then.
+fn read_as(all: Collection, reading: &Reading, arrays: usize) -> Result<Collection, files::Error> {
+    if arrays > 0 { Ok(all) } else { all.read_as(reading) }
 }
 
 /// The key that is given as hexadecimal digits, or the usual one.

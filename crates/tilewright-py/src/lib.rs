@@ -26,8 +26,10 @@ mod plan;
 mod prepare;
 mod program;
 mod relayout;
+mod reshard;
 mod result;
 mod save;
+mod sharded;
 mod spec;
 mod spelling;
 mod step;
@@ -65,5 +67,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fingerprint::register(module)?;
     open::register(module)?;
     save::register(module)?;
+    sharded::register(module)?;
+    reshard::register(module)?;
     program::register(module)
 }

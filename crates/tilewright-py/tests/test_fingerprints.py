@@ -54,6 +54,107 @@ def test_packed_and_unpacked() -> None:
     assert tw.fingerprint(packed, layout="s4[6,8]{1,0:E(4)}") == found
 
 
+def test_sums_of_experts_rows_and_nothing() -> None:
+    """`sum()` begins with 0, and adds what has no element in common, in any order; nothing has the fingerprint of nothing."""
+    experts = some(ml_dtypes.bfloat16, (6, 8, 10))
+    whole = tw.fingerprint(experts)
+    parts = [tw.fingerprint(experts[i : i + 1], origin=(i, 0, 0)) for i in range(6)]
+    assert sum(parts) == sum(reversed(parts)) == sum(parts[1:], parts[0]) == whole
+    assert sum(parts[:-1]) != whole and sum(parts, parts[0]) != whole
+    # Of experts in another order the parts are those of other places.
+    assert sum(tw.fingerprint(experts[i : i + 1], origin=((i + 1) % 6, 0, 0)) for i in range(6)) != whole
+    ones = [tw.fingerprint(experts[i : i + 1, j : j + 1], origin=(i, j, 0)) for i in range(6) for j in range(8)]
+    assert sum(ones) == whole
+    nothing = tw.Fingerprint("0" * 16)
+    for dims in [(0,), (0, 3), (3, 0, 2)]:
+        assert tw.fingerprint(np.zeros(dims, np.float32)) == nothing
+    assert sum([nothing, whole]) == whole and sum([]) == 0
+    for other in (1, -1, 0.5, "0", None):
+        with pytest.raises(TypeError):
+            other + whole
+    # One replica more is twice the number, and no number is taken for another.
+    assert whole + whole != whole and str(nothing) == "0" * 16
+
+
+def test_empties(tmp_path: Path) -> None:
+    """An empty list of names is a mistake wherever names are taken; no arrays, and arrays of nothing, are none."""
+    array = some("f4", (4, 6))
+    np.save(tmp_path / "a.npy", array)
+    for ask in (
+        lambda: tw.fingerprints(tmp_path / "a.npy", tensors=[]),
+        lambda: tw.same_data(tmp_path / "a.npy", tmp_path / "a.npy", tensors=[]),
+        lambda: tw.convert(tmp_path / "a.npy", tmp_path / "b.npy", to="zN", tensors=[]),
+        lambda: tw.verify(tmp_path / "a.npy", tmp_path / "a.npy", tensors=()),
+    ):
+        with pytest.raises(tw.ArgumentError, match="tensors= is empty"):
+            ask()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
+    for name in ["none.safetensors", "none.npz"]:
+        tw.save({}, tmp_path / name)
+        assert dict(tw.info(tmp_path / name)) == {} and tw.fingerprints(tmp_path / name) == {}
+    assert tw.same_data(tmp_path / "none.safetensors", tmp_path / "none.npz")
+    tw.save({"w": array[:0], "v": array[:, :0]}, tmp_path / "empty.safetensors", to="zN", verify=True)
+    assert set(tw.fingerprints(tmp_path / "empty.safetensors").values()) == {tw.Fingerprint("0" * 16)}
+    assert tw.verify(tmp_path / "empty.safetensors") is None
+
+
+def test_words_without_a_note(tmp_path: Path) -> None:
+    """What no file says of its words is said by `from_`, of files as of arrays."""
+    x = (np.arange(64 * 64) * 7 % 16).astype(np.uint8).reshape(64, 64)
+    words = tw.relayout(x, "GPTQ as s32", dtype="u4", bits=4)
+    tw.save({"l.qweight": words, "l.s": x[0]}, tmp_path / "gptq.safetensors")
+    keywords: dict[str, Any] = {"tensors": "*qweight", "from_": "GPTQ", "dtype": "u4"}
+    out = tmp_path / "awq.safetensors"
+    tw.convert(tmp_path / "gptq.safetensors", out, to="AWQ", store="s32", **keywords)
+    assert tw.same_data(tmp_path / "gptq.safetensors", out, **keywords)
+    assert not tw.same_data(tmp_path / "gptq.safetensors", out)
+    found = tw.fingerprints(tmp_path / "gptq.safetensors", **keywords)
+    assert found == {"l.qweight": tw.fingerprint(words, layout="GPTQ", dtype="u4")} == tw.fingerprints(out, tensors="*qweight")
+    with pytest.raises(tw.Error, match=r'"l.s"'):
+        tw.fingerprints(tmp_path / "gptq.safetensors", from_="GPTQ", dtype="u4")
+    with pytest.raises(tw.Error, match="from_"):
+        tw.fingerprints(tmp_path / "gptq.safetensors", dtype="u4")
+    (tmp_path / "raw").write_bytes(tw.relayout(x, "zN").tobytes())
+    raw = tw.fingerprints(f"raw:{tmp_path / 'raw'}", from_="zN", dims=(64, 64), dtype="u8")
+    assert raw == {"array": tw.fingerprint(x)}
+
+
+def test_a_result_alone(tmp_path: Path) -> None:
+    """`verify(path)`: data against what is recorded of them."""
+    tw.save({"a": some("f2", (20, 24)), "b": some("f2", (16, 24))}, tmp_path / "in.safetensors")
+    out = tmp_path / "out.safetensors"
+    tw.convert(tmp_path / "in.safetensors", out, to="zN")
+    assert tw.verify(out) is None and tw.verify(out, tensors="a") is None
+    with pytest.raises(tw.ArgumentError, match="records no fingerprint"):
+        tw.verify(tmp_path / "in.safetensors")
+    with pytest.raises(tw.ArgumentError, match="against= names the original"):
+        tw.verify(out, store="s32")
+    whole = out.read_bytes()
+    key = b'"tilewright.data.b"'
+    # The same length, and another key: the layout of b has no record, and stands beside one of no tensor.
+    out.write_bytes(whole.replace(key, b'"tilewright.note.b"'))
+    with pytest.warns(UserWarning, match='a layout is noted of "b", and no fingerprint: not compared') as issued:
+        assert tw.verify(out) is None
+    assert issued[0].filename == __file__
+    out.write_bytes(whole.replace(key, b'"tilewright.data.c"'))
+    with pytest.warns(UserWarning, match="not compared"):
+        assert '"c": it is missing' in str(tw.verify(out))
+    for at in (len(whole) - 768, len(whole) - 1):
+        wrong = bytearray(whole)
+        wrong[at] ^= 4
+        out.write_bytes(wrong)
+        told = tw.verify(out)
+        # Padding is no data: the last rows of `a` and the last columns of both are.
+        assert told is None or "is recorded of them" in told
+        for to in ("row-major", "nZ", "zN"):
+            run = lambda to=to: tw.convert(out, tmp_path / "again.safetensors", to=to, force=True)  # noqa: E731
+            if told is None:
+                run()
+            else:
+                with pytest.raises(tw.FileError, match="is recorded of them"):
+                    run()
+
+
 def test_values() -> None:
     found = tw.fingerprint(some("f4", (2, 3)))
     assert tw.Fingerprint(str(found)) == found == pickle.loads(pickle.dumps(found)) and len({found, found}) == 1

@@ -135,6 +135,37 @@ def test_every_container(tmp_path: Path) -> None:
             m.get(name, box=[..., slice(0, 3)])
 
 
+def test_quantised_tensors_are_blocks() -> None:
+    """Of a file with several quantised types each tensor is as its blocks are, and others beside it as ever."""
+    with tw.open(DATA / "tiny_quantised.gguf") as m:
+        plain = {name for name in m if m[name].shape == tuple(m.layout(name).dims)}
+        types = {name: m.layout(name).spec.split("[")[0] for name in m}
+        assert {types[name] for name in set(m) - plain} == {"q4_0", "q8_0", "q6_k", "mxfp4"}
+        assert {types[name] for name in plain} == {"f16", "f32", "bf16", "s32", "s8"}
+        for name, (elements, size) in {
+            "blk.0.ffn_up.weight": (32, 18),
+            "blk.0.ffn_down.weight": (32, 34),
+            "blk.0.ffn_gate.weight": (256, 210),
+            "blk.0.experts.weight": (32, 17),
+        }.items():
+            *rows, last = m.layout(name).dims
+            blocks = m[name]
+            assert blocks.dtype == np.uint8 and blocks.shape == (*rows, last // elements * size)
+            assert same(m.get(name, to="row-major"), blocks)
+            box = m.get(name, box=[..., slice(0, elements)])
+            assert same(box, np.ascontiguousarray(blocks[..., :size]))
+            # Blocks move as one: to a layout that takes none apart.
+            rank = ["e", "m"][2 - len(rows) :]
+            to = f"{' '.join(rank)} (n n0:{elements}) -> n {' '.join(rank)} n0"
+            moved = m.get(name, to=to)
+            assert same(moved.reshape(last // elements, *rows, size), np.moveaxis(blocks.reshape(*rows, -1, size), -2, 0).copy())
+            for to, says in [("zN", "elements in blocks"), ("col-major", "block"), ("f32", "f32")]:
+                with pytest.raises(tw.Error, match=says):
+                    m.get(name, to=to)
+            with pytest.raises(tw.Error, match=f"multiples of {elements}"):
+                m.get(name, box=[..., slice(0, elements - 1)])
+
+
 def test_a_folder_is_opened_by_what_it_holds(tmp_path: Path) -> None:
     with pytest.raises(tw.FileError, match="holds no checkpoint"):
         tw.open(tmp_path)

@@ -195,6 +195,15 @@ def test_files_are_repacked_in_one_line(tmp_path: Path) -> None:
             store="s32",
         )
     assert not (tmp_path / "no.safetensors").exists()
+    # Plain dims keep the rows as they are, and the table goes along.
+    plain = tmp_path / "plain.safetensors"
+    tw.convert(tmp_path / "sorted.safetensors", plain, tensors="*qweight", from_="GPTQ", dtype="u4", to="row-major")
+    with tw.open(plain) as m, tw.open(tmp_path / "sorted.safetensors") as source:
+        assert same(m["l.g_idx"], table) and same(m.get("l.qweight", to="GPTQ as s32"), gptq(x, 4))
+        keywords = {"from_": "GPTQ", "dtype": "u4"}
+        assert m["l.qweight"].tobytes() == source.get("l.qweight", to="row-major", **keywords).tobytes()
+        with pytest.raises(tw.Error, match="wants the groups in order"):
+            source.get("l.qweight", to="AWQ", **keywords)
 
 
 def test_fingerprints_of_words_are_those_of_the_elements() -> None:

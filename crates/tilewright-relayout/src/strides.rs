@@ -85,7 +85,9 @@ fn merged(extents: &[u64], src: &[i64], dst: &[i64]) -> Vec<Dim> {
     let all = extents.iter().zip(src).zip(dst);
     let all = all.map(|((&extent, &src), &dst)| Dim { extent, src, dst });
     let mut dims: Vec<Dim> = all.filter(|dim| dim.extent > 1).collect();
-    dims.sort_by_key(|dim| std::cmp::Reverse((dim.dst.unsigned_abs(), dim.src.unsigned_abs())));
+    tilewright_core::sort_short(&mut dims, |dim| {
+        std::cmp::Reverse((dim.dst.unsigned_abs(), dim.src.unsigned_abs()))
+    });
     let mut kept: Vec<Dim> = Vec::with_capacity(dims.len());
     for dim in dims {
         match kept.last_mut().and_then(|outer| continued(*outer, dim).map(|one| (outer, one))) {

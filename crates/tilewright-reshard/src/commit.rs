@@ -1,18 +1,28 @@
 //! The folder in which a result grows, and the one rename that makes it visible.
 //!
 //! ```text
-//! OUT.partial-ID/data      every output file at its full length, with its header
+//! OUT.partial-ID/data      every output file at its full length; its header is written last
 //! OUT.partial-ID/journal   what is promised
-//! finish                   all tasks promised, sources unchanged: heads again, sync, remove journal, rename data to OUT, sync
+//! OUT.partial-ID/whole     the folder `data` when all of it is on the disk: the result without its name
+//! OUT.partial-ID/old       what had the name before, under `force`
+//! finish                   all tasks promised, sources unchanged: headers, index, companions, sync, rename data to whole;
+//!                          rename OUT to old; rename whole to OUT, sync; remove OUT.partial-ID
 //! ```
+//!
+//! Whoever runs tasks has a share of the claim on OUT's name, whoever finishes has all of it.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, OpenOptions},
     io,
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Job, journal, moves::write_at};
+use tilewright_files::{
+    Watch, disk,
+    inner::{Busy, Claim, Companions, is_empty_folder, remove_filled},
+};
+
+use crate::{Error, Job, journal, lists::shown};
 
 impl Job {
     /// The folder in which the result grows.
@@ -30,32 +40,42 @@ impl Job {
         self.partial().join("journal")
     }
 
-    /// Makes every output file at its length with its header. Any process may do so at any time.
-    pub(crate) fn lay_out(&self) -> Result<(), Error> {
-        self.check_absent()?;
-        for folder in [self.data(), self.journals()] {
-            fs::create_dir_all(&folder).map_err(|cause| Error::io(&folder, "create", &cause))?;
+    fn whole(&self) -> PathBuf {
+        self.partial().join("whole")
+    }
+
+    /// The claim on the name of the result: of all who run tasks of this job, or of one alone.
+    pub(crate) fn claim(&self, who: &str, alone: bool) -> Result<Claim, Error> {
+        let output = &self.request.output;
+        Claim::of(output, &self.id, who, alone).map_err(|busy| match busy {
+            Busy::Held(other) => {
+                let said = format!("{}: another run works on it: {other}", output.display());
+                Error::new("busy", said)
+            }
+            Busy::Failed(error) => error.into(),
+        })
+    }
+
+    /// Makes every output file at its length; `false` where all of them are whole already. Any process that has a share of
+    /// the claim may do so at any time.
+    pub(crate) fn lay_out(&self) -> Result<bool, Error> {
+        self.check_free()?;
+        if self.whole().exists() {
+            return Ok(false);
         }
-        let data = self.data();
+        // Behind a finished run a journal may lie without data.
+        for folder in [self.partial(), self.data(), self.journals()] {
+            match disk::create_folder(&folder) {
+                Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+                made => made.map_err(|cause| Error::io(&folder, "create", &cause))?,
+            }
+        }
+        let (data, mut is_new) = (self.data(), false);
         let mode = self.source.files.first().and_then(|file| mode(&file.path));
-        let mut is_new = false;
         for file in &self.output.files {
             let path = data.join(&file.name);
-            let mut made = || -> io::Result<()> {
-                let new = OpenOptions::new().write(true).create_new(true).open(&path);
-                is_new |= new.is_ok();
-                let opened = match new {
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        OpenOptions::new().write(true).open(&path)?
-                    }
-                    other => restricted(other?, mode)?,
-                };
-                if opened.metadata()?.len() != file.bytes {
-                    opened.set_len(file.bytes)?;
-                }
-                write_at(&opened, &file.head, 0)
-            };
-            made().map_err(|cause| Error::io(&path, "write", &cause))?;
+            let made = lay(&path, file.bytes, mode.unwrap_or(0o666));
+            is_new |= made.map_err(|cause| Error::io(&path, "create", &cause))?;
         }
         // What a journal promises lies in files that were there before it.
         if is_new && !journal::done(&self.journals())?.is_empty() {
@@ -63,17 +83,36 @@ impl Job {
             let said = "files are missing whose data its journal promises; remove the folder";
             return Err(Error::new("corrupt", format!("{partial}: {said}, and run again")));
         }
-        let parent = self.request.output.parent().filter(|path| !path.as_os_str().is_empty());
-        [&*data, &*self.partial(), parent.unwrap_or(Path::new("."))]
-            .iter()
-            .try_for_each(|folder| sync_folder(folder))
+        [&*data, &*self.partial(), self.parent()].iter().try_for_each(|it| sync_folder(it))?;
+        Ok(true)
     }
 
-    fn check_absent(&self) -> Result<(), Error> {
+    fn parent(&self) -> &Path {
+        let parent = self.request.output.parent().filter(|path| !path.as_os_str().is_empty());
+        parent.unwrap_or(Path::new("."))
+    }
+
+    /// An error unless nothing has the name of the result, an empty folder, or what may be replaced.
+    fn check_free(&self) -> Result<(), Error> {
         let path = &self.request.output;
-        match fs::symlink_metadata(path) {
-            Ok(_) => Err(Error::new("exists", format!("{} exists already", path.display()))),
-            Err(_) => Ok(()),
+        if fs::symlink_metadata(path).is_err() || is_empty_folder(path) {
+            return Ok(());
+        }
+        self.sweep_finished();
+        if !self.request.force {
+            return Err(Error::new("exists", format!("{} exists already", path.display())));
+        }
+        if let Some(source) = self.source.files.iter().find(|file| lies_in(&file.path, path)) {
+            let (path, source) = (path.display(), source.path.display());
+            let said = format!("{path} holds the source {source}, and is not replaced");
+            return Err(Error::new("same-file", said));
+        }
+        match is_checkpoint(path) {
+            true => Ok(()),
+            false => {
+                let said = "is no checkpoint alone: only a folder of files is replaced, one of them *.safetensors";
+                Err(Error::new("exists", format!("{} {said}", path.display())))
+            }
         }
     }
 
@@ -91,6 +130,9 @@ impl Job {
     /// assert_eq!(job.missing().unwrap(), [5, 6, 7]);
     /// ```
     pub fn missing(&self) -> Result<Vec<u64>, Error> {
+        if self.whole().exists() {
+            return Ok(Vec::new());
+        }
         let done = journal::done(&self.journals())?;
         Ok((0..self.tasks()).filter(|task| !done.contains_key(task)).collect())
     }
@@ -98,7 +140,8 @@ impl Job {
     /// Makes the result visible, where all tasks are done.
     ///
     /// # Errors
-    /// `incomplete` with what is missing, `changed` for a source that is not as it was, `exists`, `io`.
+    /// `incomplete` with what is missing, `changed` for a source that is not as it was, `corrupt` for one whose data are
+    /// not what it records of them, `busy` where tasks are being run, `exists`, `io`.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -113,33 +156,80 @@ impl Job {
     /// assert!(folder.path().join("out/model.safetensors").exists());
     /// ```
     pub fn finish(&self) -> Result<(), Error> {
-        self.check_absent()?;
+        let _claim = self.claim("finish", true)?;
+        self.complete(&())
+    }
+
+    /// The same, for who has the claim.
+    pub(crate) fn complete(&self, watch: &dyn Watch) -> Result<(), Error> {
+        let (whole, output) = (self.whole(), &self.request.output);
+        self.check_free()?;
         self.check_complete()?;
+        if !whole.exists() {
+            self.fill(watch)?;
+            rename(&self.data(), &whole)?;
+            sync_folder(&self.partial())?;
+        }
+        let old = self.partial().join("old");
+        remove_filled(&old);
+        if is_empty_folder(output) {
+            let removed = disk::remove_folder(output);
+            removed.map_err(|cause| Error::io(output, "remove", &cause))?;
+        } else if output.exists() {
+            rename(output, &old)?;
+        }
+        rename(&whole, output)?;
+        sync_folder(self.parent())?;
+        // The result is there; what is left goes with the next run, if not now.
+        self.sweep();
+        Ok(())
+    }
+
+    /// Writes what is beside the data, and brings all of it to the disk.
+    fn fill(&self, watch: &dyn Watch) -> Result<(), Error> {
         self.check_sources()?;
         self.lay_out()?;
-        let (data, output) = (self.data(), &self.request.output);
+        let (data, sums) = (self.data(), self.fingerprints()?);
+        let sum = |array: usize| sums.get(array).copied().flatten();
+        self.output.heads(&sum, &mut |file, head| {
+            let path = data.join(&file.name);
+            let opened = OpenOptions::new().write(true).open(&path);
+            let written = opened.and_then(|opened| disk::place(&opened, head, 0));
+            written.map_err(|cause| Error::io(&path, "write", &cause))
+        })?;
         if let Some((name, text)) = &self.output.index {
-            let path = data.join(name);
-            fs::write(&path, text).map_err(|cause| Error::io(&path, "write", &cause))?;
+            write(&data.join(name), text.as_bytes())?;
         }
+        let companions = &self.source.beside.companions;
+        let stale = companions.iter().map(|path| data.join(shown(path)));
+        stale.filter(|path| path.exists()).try_for_each(|path| {
+            disk::remove(&path).map_err(|cause| Error::io(&path, "remove", &cause))
+        })?;
+        Companions::these(companions.clone()).copy_to(&data, watch)?;
         self.files().try_for_each(|name| sync(&data.join(name)))?;
-        sync_folder(&data)?;
-        // A journal beside no data would promise them to a later run.
-        let journals = self.journals();
-        fs::remove_dir_all(&journals)
-            .and_then(|()| File::open(self.partial())?.sync_all())
-            .map_err(|cause| Error::io(&journals, "remove", &cause))?;
-        fs::rename(&data, output).map_err(|cause| Error::io(output, "rename to", &cause))?;
-        let parent = output.parent().filter(|path| !path.as_os_str().is_empty());
-        sync_folder(parent.unwrap_or(Path::new(".")))?;
-        // The result is there, and the folder is empty.
-        let _ = fs::remove_dir_all(self.partial());
-        Ok(())
+        sync_folder(&data)
+    }
+
+    /// Removes what a run that was ended behind its last rename has left. Where the result may not be replaced, nobody
+    /// begins a folder anew.
+    fn sweep_finished(&self) {
+        let is_there = |folder: PathBuf| fs::symlink_metadata(folder).is_ok();
+        let begun = is_there(self.data()) || is_there(self.whole());
+        if !begun && (is_there(self.journals()) || !self.request.force) {
+            self.sweep();
+        }
+    }
+
+    /// Removes what a finished run has left.
+    fn sweep(&self) {
+        for folder in [self.partial().join("old"), self.journals(), self.partial()] {
+            remove_filled(&folder);
+        }
     }
 
     /// An error if a source is not as it was when the job was made.
     pub(crate) fn check_sources(&self) -> Result<(), Error> {
-        self.source.files.iter().try_for_each(|file| file.check())
+        self.source.files.iter().try_for_each(|file| file.check("it was opened"))
     }
 
     fn check_complete(&self) -> Result<(), Error> {
@@ -156,11 +246,41 @@ impl Job {
     }
 }
 
-/// Who may read and write a file, as far as the system says it so.
+/// Makes a file of this length, or gives it to one that is there; whether it is new.
+fn lay(path: &Path, bytes: u64, mode: u32) -> io::Result<bool> {
+    let (file, is_new) = match disk::create(path, mode) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            (OpenOptions::new().write(true).open(path)?, false)
+        }
+        made => (made?, true),
+    };
+    if file.metadata()?.len() != bytes {
+        disk::extend(&file, bytes)?;
+    }
+    Ok(is_new)
+}
+
+/// Whether a folder holds files alone, one of them safetensors.
+fn is_checkpoint(folder: &Path) -> bool {
+    let Ok(listed) = fs::read_dir(folder) else { return false };
+    let paths: Vec<PathBuf> = listed.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let is_file = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_dir());
+    let is_folder = fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir());
+    let is_one = |path: &PathBuf| path.extension().is_some_and(|end| end == "safetensors");
+    is_folder && paths.iter().all(is_file) && paths.iter().any(is_one)
+}
+
+/// Whether a file lies in a folder, links followed.
+fn lies_in(file: &Path, folder: &Path) -> bool {
+    let (file, folder) = (fs::canonicalize(file), fs::canonicalize(folder));
+    matches!((file, folder), (Ok(file), Ok(folder)) if file.starts_with(&folder))
+}
+
+/// Who may read and write a result, as far as the system says it of a source: nobody who may not do so there.
 #[cfg(unix)]
 fn mode(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt;
-    Some(fs::metadata(path).ok()?.permissions().mode())
+    Some(fs::metadata(path).ok()?.permissions().mode() & 0o777 | 0o600)
 }
 
 #[cfg(not(unix))]
@@ -168,32 +288,24 @@ fn mode(_: &Path) -> Option<u32> {
     None
 }
 
-/// A new file that nobody may read who may not read its source.
-#[cfg(unix)]
-fn restricted(file: File, mode: Option<u32>) -> io::Result<File> {
-    use std::os::unix::fs::PermissionsExt;
-    if let Some(mode) = mode {
-        let own = file.metadata()?.permissions().mode();
-        file.set_permissions(fs::Permissions::from_mode(own & mode & 0o777 | 0o200))?;
-    }
-    Ok(file)
+/// Writes a small file anew.
+fn write(path: &Path, text: &[u8]) -> Result<(), Error> {
+    let removed = fs::symlink_metadata(path).map_or(Ok(()), |_| disk::remove(path));
+    let written = removed.and_then(|()| disk::create(path, 0o666));
+    let written = written.and_then(|file| disk::write(&file, text));
+    written.map_err(|cause| Error::io(path, "write", &cause))
 }
 
-#[cfg(not(unix))]
-fn restricted(file: File, _: Option<u32>) -> io::Result<File> {
-    Ok(file)
+fn rename(from: &Path, to: &Path) -> Result<(), Error> {
+    disk::rename_folder(from, to).map_err(|cause| Error::io(to, "rename a folder to", &cause))
 }
 
 fn sync(path: &Path) -> Result<(), Error> {
     let file = OpenOptions::new().write(true).open(path);
-    file.and_then(|file| file.sync_all()).map_err(|cause| Error::io(path, "sync", &cause))
+    file.and_then(|file| disk::sync(&file)).map_err(|cause| Error::io(path, "sync", &cause))
 }
 
 /// Brings the names of a folder to the disk, where the system can.
 fn sync_folder(path: &Path) -> Result<(), Error> {
-    if cfg!(not(unix)) {
-        return Ok(());
-    }
-    let file = File::open(path);
-    file.and_then(|file| file.sync_all()).map_err(|cause| Error::io(path, "sync", &cause))
+    disk::sync_folder(path).map_err(|cause| Error::io(path, "sync", &cause))
 }

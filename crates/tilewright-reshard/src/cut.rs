@@ -1,60 +1,178 @@
 //! How an array is cut into boxes.
 //!
 //! ```text
-//! cut = extents;  for d = 0, 1, …:  rest = bytes of one index of dim d;  stop where rest · cut[d] ≤ M
-//!                                   cut[d] = max(1, M / rest), at multiples of 256 where it has that many
-//! box of number n:  the digits of n over ⌈extents / cut⌉, the first most significant
+//! size   begins as the extents; while a box has more than M bytes, one dim is halved: the one after which both sides
+//!        take the fewest calls. Then dims grow again as far as M lets them.
+//! edges  along each dim boxes end where pieces of both sides end, as far as `size` lets them; longer stretches are cut
+//!        where pieces of one side end; still longer ones into equal steps of whole tiles
+//! box n  the digits of n over the number of steps of each dim, the first most significant
 //! ```
 //!
-//! The outermost dims are cut first, so the boxes have whole rows: a shard that is cut in its last dim is written in whole
-//! local rows. Edges at multiples of 256 are edges of tiles.
+//! Law: the boxes partition the coordinates, and each has at most M bytes or is one element.
+//!
+//! A side counts its calls from the layout of its largest piece: a box that covers the inner modes of a layout whole is
+//! read or written in runs that long. A box that cuts a tile of a tiled shard, or a column of a column-major one, pays for
+//! it there, so a box of a transposition becomes a square.
 
-/// Edges of boxes are multiples of this, where boxes are long enough.
+use crate::array::Held;
+
+/// A meet of a box and a piece costs as much as this many calls.
+const MEET: u64 = 4;
+
+/// Equal steps are multiples of this many elements, where they are longer and tiles divide it.
 const ALIGN: u64 = 256;
+
+/// One side of an array, as far as cuts ask.
+#[derive(Clone, Debug)]
+pub(crate) struct Side {
+    dims: Vec<Along>,
+    /// The modes of the local layout, the smallest stride first.
+    modes: Vec<Digit>,
+    /// How many times each element is held.
+    copies: u64,
+}
+
+/// What lies along one dim.
+#[derive(Clone, Debug, Default)]
+struct Along {
+    /// Where pieces end, in order.
+    ends: Vec<u64>,
+    /// The longest piece.
+    piece: u64,
+    /// The length of a tile of the local layout.
+    tile: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Digit {
+    dim: usize,
+    extent: u64,
+    stride: u64,
+}
+
+impl Side {
+    /// The side on which an array of these extents is held so.
+    pub(crate) fn new(held: &Held, extents: &[u64]) -> Side {
+        let size = |dims: &[u64]| dims.iter().fold(1u64, |size, dim| size.saturating_mul(*dim));
+        let along = |dim: usize| {
+            let place = |of: &[u64]| of.get(dim).copied().unwrap_or(0);
+            let spans =
+                held.pieces.iter().map(|piece| (place(&piece.start), place(&piece.extents)));
+            let mut ends: Vec<u64> = spans.clone().map(|(start, size)| start + size).collect();
+            ends.sort_unstable();
+            ends.dedup();
+            let piece = spans.map(|(_, size)| size).max().unwrap_or(0).max(1);
+            Along { ends, piece, tile: 1 }
+        };
+        let mut dims: Vec<Along> = (0..extents.len()).map(along).collect();
+        let largest = held.pieces.iter().max_by_key(|piece| size(&piece.extents));
+        let stored = largest.and_then(|piece| held.stored.get(usize::try_from(piece.source).ok()?));
+        let mut modes = Vec::new();
+        if let Some(layout) = stored.map(|stored| &stored.laid.layout).filter(|it| it.is_strided())
+        {
+            for (dim, along) in dims.iter_mut().enumerate() {
+                let axis = layout.layout().axis(dim).unwrap_or_default();
+                let digits = axis.iter().filter(|mode| mode.extent() > 1 && mode.stride() > 0);
+                let inner = axis.split_last().map_or(&[][..], |(_, inner)| inner);
+                along.tile = inner.iter().fold(1, |size, mode| size.saturating_mul(mode.extent()));
+                modes.extend(digits.map(|mode| Digit {
+                    dim,
+                    extent: mode.extent(),
+                    stride: mode.stride().unsigned_abs(),
+                }));
+            }
+            modes.sort_by_key(|digit| digit.stride);
+        }
+        let all = held.pieces.iter().map(|piece| size(&piece.extents)).fold(0, u64::saturating_add);
+        Side { dims, modes, copies: all.div_ceil(size(extents).max(1)).max(1) }
+    }
+
+    /// About how many calls and meets the boxes of this size take, in calls.
+    fn cost(&self, extents: &[u64], size: &[u64]) -> u128 {
+        let within = |dim: usize| {
+            let piece = self.dims.get(dim).map_or(1, |along| along.piece);
+            size.get(dim).copied().unwrap_or(1).min(piece)
+        };
+        let mut covered = vec![1u64; extents.len()];
+        let mut run = 1u64;
+        for digit in &self.modes {
+            let Some(covered) = covered.get_mut(digit.dim) else { break };
+            let turns = within(digit.dim).div_ceil((*covered).max(1));
+            if digit.stride != run {
+                break;
+            }
+            run = run.saturating_mul(turns.clamp(1, digit.extent));
+            *covered = covered.saturating_mul(digit.extent);
+            if turns < digit.extent {
+                break;
+            }
+        }
+        let elements = extents.iter().fold(1u128, |all, n| all.saturating_mul(u128::from(*n)));
+        let meets = (0..extents.len()).fold(1u128, |all, dim| {
+            let extent = extents.get(dim).copied().unwrap_or(1);
+            all.saturating_mul(u128::from(extent.div_ceil(within(dim).max(1))))
+        });
+        let runs = elements.div_ceil(u128::from(run));
+        (runs + meets.saturating_mul(MEET.into())).saturating_mul(self.copies.into())
+    }
+}
 
 /// The boxes of one array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    extents: Vec<u64>,
-    cut: Vec<u64>,
-    counts: Vec<u64>,
+    dims: Vec<Vec<Steps>>,
+}
+
+/// Neighbouring steps of one length; the last may be shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Steps {
+    /// The number of the first.
+    first: u64,
+    start: u64,
+    step: u64,
+    end: u64,
 }
 
 impl Cut {
     /// Boxes of at most `most` bytes, or of one element of `width` bytes.
-    pub(crate) fn new(extents: &[u64], width: u64, most: u64) -> Cut {
-        let mut cut = extents.to_vec();
-        for d in 0..extents.len() {
-            let inner = extents.get(d + 1..).unwrap_or_default();
-            let rest = inner.iter().fold(width.max(1), |size, extent| size.saturating_mul(*extent));
-            let Some(size) = cut.get_mut(d) else { break };
-            if rest == 0 || rest.saturating_mul(*size) <= most {
-                break;
-            }
-            let fits = (most / rest).max(1);
-            *size = if fits >= ALIGN { fits / ALIGN * ALIGN } else { fits };
-            if rest <= most {
-                break;
-            }
+    pub(crate) fn new(extents: &[u64], width: u64, most: u64, sides: &[Side]) -> Cut {
+        let whole = |extent: &u64| vec![Steps { first: 0, start: 0, step: *extent, end: *extent }];
+        if bytes(extents, width) <= most || extents.contains(&0) {
+            return Cut { dims: extents.iter().map(whole).collect() };
         }
-        let counts = extents.iter().zip(&cut).map(|(n, cut)| n.div_ceil((*cut).max(1))).collect();
-        Cut { extents: extents.to_vec(), cut, counts }
+        let size = Search { extents, width, most, sides }.size();
+        let dims = size.iter().zip(extents).enumerate();
+        let dims = dims.map(|(dim, (size, extent))| {
+            let ends = |side: &Side| side.dims.get(dim).map_or(Vec::new(), |it| it.ends.clone());
+            let lists: Vec<Vec<u64>> = sides.iter().map(ends).collect();
+            let mut stretches = Stretches {
+                most: *size,
+                tile: tile(sides, dim, *size),
+                ends: levels(lists),
+                steps: Vec::new(),
+            };
+            stretches.cut(0, *extent, 0);
+            stretches.steps
+        });
+        Cut { dims: dims.collect() }
     }
 
     /// The number of boxes.
     pub(crate) fn count(&self) -> u64 {
-        self.counts.iter().fold(1u64, |all, count| all.saturating_mul(*count))
+        self.dims.iter().fold(1u64, |all, steps| all.saturating_mul(count(steps)))
     }
 
     /// The first index and the extents of a box.
     pub(crate) fn at(&self, number: u64) -> (Vec<u64>, Vec<u64>) {
         let (mut rest, mut start, mut size) = (number, Vec::new(), Vec::new());
-        let dims = self.extents.iter().zip(&self.cut).zip(&self.counts);
-        for ((extent, cut), count) in dims.rev() {
-            let from = (rest % count.max(&1)) * cut;
-            rest /= count.max(&1);
+        for steps in self.dims.iter().rev() {
+            let count = count(steps).max(1);
+            let (nth, from) = (rest % count, steps.partition_point(|it| it.first <= rest % count));
+            rest /= count;
+            let Some(steps) = from.checked_sub(1).and_then(|at| steps.get(at)) else { continue };
+            let from = steps.start + (nth - steps.first) * steps.step;
             start.push(from);
-            size.push((*cut).min(extent.saturating_sub(from)));
+            size.push(steps.step.min(steps.end - from));
         }
         start.reverse();
         size.reverse();
@@ -62,33 +180,269 @@ impl Cut {
     }
 }
 
+fn count(steps: &[Steps]) -> u64 {
+    let last = steps.last().filter(|last| last.step > 0);
+    last.map_or(0, |last| last.first + (last.end - last.start).div_ceil(last.step))
+}
+
+fn bytes(size: &[u64], width: u64) -> u64 {
+    size.iter().fold(width.max(1), |all, n| all.saturating_mul(*n))
+}
+
+/// The length of a step along a dim is a multiple of this: the tiles of all sides, and more where it is long.
+fn tile(sides: &[Side], dim: usize, size: u64) -> u64 {
+    let tiles = sides.iter().filter_map(|side| side.dims.get(dim)).map(|along| along.tile.max(1));
+    let tile = tiles.fold(1u64, |all, tile| {
+        let joint = lcm(all, tile);
+        if joint <= size { joint } else { all }
+    });
+    if size >= ALIGN && ALIGN.is_multiple_of(tile) { ALIGN } else { tile }
+}
+
+fn lcm(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x.max(1)).saturating_mul(b)
+}
+
+/// Where boxes may end, the best ends first: the ends of all sides, then those of any.
+fn levels(lists: Vec<Vec<u64>>) -> [Vec<u64>; 2] {
+    let mut any = lists.concat();
+    any.sort_unstable();
+    any.dedup();
+    let both = |end: &&u64| lists.iter().all(|list| list.binary_search(end).is_ok());
+    [any.iter().filter(both).copied().collect(), any]
+}
+
+/// The search for the size of a box.
+struct Search<'a> {
+    extents: &'a [u64],
+    width: u64,
+    most: u64,
+    sides: &'a [Side],
+}
+
+impl Search<'_> {
+    fn size(&self) -> Vec<u64> {
+        let mut size = self.extents.to_vec();
+        while bytes(&size, self.width) > self.most {
+            let Some(better) = self.best(&size, &|dim, size| self.halved(dim, size)) else { break };
+            size = better;
+        }
+        for _ in 0..size.len() {
+            let Some(better) = self.best(&size, &|dim, size| self.grown(dim, size)) else { break };
+            size = better;
+        }
+        size
+    }
+
+    /// The best of the sizes in which one dim is another; the first of equal ones.
+    fn best(&self, size: &[u64], other: &dyn Fn(usize, &[u64]) -> Option<u64>) -> Option<Vec<u64>> {
+        let next = |dim: usize| {
+            let mut next = size.to_vec();
+            *next.get_mut(dim)? = other(dim, size)?;
+            Some(next)
+        };
+        let cost = |size: &Vec<u64>| {
+            let costs = self.sides.iter().map(|side| side.cost(self.extents, size));
+            costs.fold(0, u128::saturating_add)
+        };
+        (0..size.len()).filter_map(next).min_by_key(cost)
+    }
+
+    /// Half of a dim, in whole tiles where it has several.
+    fn halved(&self, dim: usize, size: &[u64]) -> Option<u64> {
+        let now = size.get(dim).copied().filter(|now| *now > 1)?;
+        let half = now.div_ceil(2);
+        let whole = half.next_multiple_of(tile(self.sides, dim, half));
+        Some(if whole < now { whole } else { half })
+    }
+
+    /// The most of a dim that fits, in whole tiles.
+    fn grown(&self, dim: usize, size: &[u64]) -> Option<u64> {
+        let (now, extent) = (*size.get(dim)?, *self.extents.get(dim)?);
+        let others = bytes(size, self.width) / now.max(1);
+        let fits = (self.most / others.max(1)).min(extent);
+        let tile = tile(self.sides, dim, fits);
+        let whole = if fits == extent { fits } else { fits / tile * tile };
+        (whole > now).then_some(whole)
+    }
+}
+
+/// One dim on its way to steps.
+struct Stretches {
+    most: u64,
+    tile: u64,
+    ends: [Vec<u64>; 2],
+    steps: Vec<Steps>,
+}
+
+impl Stretches {
+    /// Cuts a stretch at the ends of a level, as few of them as `most` lets.
+    fn cut(&mut self, from: u64, to: u64, level: usize) {
+        if to - from <= self.most {
+            return self.push(from, to, to - from);
+        }
+        let Some(ends) = self.ends.get(level) else { return self.even(from, to) };
+        let low = ends.partition_point(|end| *end <= from);
+        let inner: Vec<u64> = ends.iter().skip(low).copied().take_while(|end| *end < to).collect();
+        let (mut start, mut last) = (from, from);
+        for end in inner.into_iter().chain([to]) {
+            if end - start > self.most && last > start {
+                self.push(start, last, last - start);
+                start = last;
+            }
+            if end - start > self.most {
+                self.cut(start, end, level + 1);
+                start = end;
+            }
+            last = end;
+        }
+        if last > start {
+            self.push(start, last, last - start);
+        }
+    }
+
+    /// Equal steps of whole tiles.
+    fn even(&mut self, from: u64, to: u64) {
+        let most = self.most.max(1);
+        let each = (to - from).div_ceil((to - from).div_ceil(most));
+        let whole = each.next_multiple_of(self.tile);
+        self.push(from, to, if whole <= most { whole } else { most });
+    }
+
+    fn push(&mut self, start: u64, end: u64, step: u64) {
+        if let Some(last) = self.steps.last_mut()
+            && last.step == step
+            && (last.end - last.start).is_multiple_of(step)
+        {
+            last.end = end;
+            return;
+        }
+        self.steps.push(Steps { first: count(&self.steps), start, step, end });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_sharded::{Piece, Pieces};
+    use crate::array::{Laid, Stored};
+    use std::sync::Arc;
+    use tilewright_core::{Dtype, Fractal, TensorLayout};
+    use tilewright_sharded::{Piece, Pieces, Sharded};
 
-    /// The law over all small arrays and bounds: boxes cover every coordinate once and keep the bound.
+    /// How a mesh holds an array: by a rule, with local arrays in a layout.
+    fn held(extents: &[u64], rule: &str, layout: &dyn Fn(&[u64]) -> TensorLayout) -> Held {
+        let sharded = Sharded::parse(&format!("bf16{extents:?} @ {rule}")).unwrap();
+        let stored = |(file, shard): (usize, tilewright_sharded::Shard)| {
+            let layout = layout(shard.stored());
+            let (file_dtype, shape) = ("BF16".to_owned(), shard.stored().to_vec());
+            let dtype = Dtype::Bf16;
+            let laid = Laid { file_dtype, dtype, bits: 16, layout, shape, spec: None };
+            Stored { file, laid: Arc::new(laid) }
+        };
+        let stored = sharded.shards().enumerate().map(stored).collect();
+        Held { stored, pieces: Pieces::of(&sharded).unwrap().pieces }
+    }
+
+    fn row_major(dims: &[u64]) -> TensorLayout {
+        TensorLayout::row_major(dims).unwrap()
+    }
+
+    fn col_major(dims: &[u64]) -> TensorLayout {
+        TensorLayout::col_major(dims).unwrap()
+    }
+
+    fn tiled(dims: &[u64]) -> TensorLayout {
+        match dims.contains(&0) {
+            true => row_major(dims),
+            false => Fractal::ZN.pattern(4, 2).layout(dims).unwrap(),
+        }
+    }
+
+    /// The law: boxes cover every coordinate once and keep the bound.
+    fn check(extents: &[u64], cut: &Cut, most: u64) {
+        let boxes = (0..cut.count()).map(|n| cut.at(n)).enumerate();
+        let pieces: Vec<Piece> = boxes
+            .map(|(n, (start, size))| {
+                assert!(
+                    size.iter().product::<u64>() * 2 <= most.max(2),
+                    "{extents:?} {most} {size:?}"
+                );
+                Piece { source: n as u64, start, extents: size, local: vec![0; extents.len()] }
+            })
+            .collect();
+        let count = pieces.len();
+        let cover = Pieces { extents: extents.to_vec(), pieces }.cover("a").unwrap();
+        assert_eq!((cover.boxes, cover.replicas), (count, 0), "{extents:?} {most}");
+    }
+
     #[test]
     fn boxes_partition_the_coordinates() {
-        let mut checked = 0;
         for extents in (0..6u64.pow(3)).map(|n| vec![n % 6, n / 6 % 6, n / 36]) {
             for most in [1, 2, 3, 4, 7, 16, 50, 1000] {
-                let cut = Cut::new(&extents, 2, most);
-                let boxes = (0..cut.count()).map(|n| cut.at(n)).enumerate();
-                let pieces: Vec<Piece> = boxes
-                    .map(|(n, (start, extents))| {
-                        assert!(extents.iter().product::<u64>() * 2 <= most.max(2));
-                        Piece { source: n as u64, start, extents, local: vec![0; 3] }
-                    })
-                    .collect();
-                let count = pieces.len();
-                let cover = Pieces { extents: extents.clone(), pieces }.cover("a").unwrap();
-                assert_eq!((cover.boxes, cover.replicas), (count, 0), "{extents:?} {most}");
-                checked += 1;
+                check(&extents, &Cut::new(&extents, 2, most, &[]), most);
             }
         }
-        assert_eq!(checked, 216 * 8);
-        assert_eq!(Cut::new(&[], 4, 1).count(), 1);
-        assert_eq!(Cut::new(&[1000, 4], 1, 2500).at(1), (vec![512, 0], vec![488, 4]));
+        assert_eq!(Cut::new(&[], 4, 1, &[]).count(), 1);
+        assert_eq!(Cut::new(&[1000, 4], 1, 2500, &[]).at(1), (vec![512, 0], vec![488, 4]));
+    }
+
+    /// The same with sides, over every pair of rules and layouts.
+    #[test]
+    fn boxes_of_any_two_sides_partition_the_coordinates() {
+        let rules = [
+            "mesh(2,2) [Replicate(), Replicate()]",
+            "mesh(2,2) [Shard(0), Replicate()]",
+            "mesh(3,2) [Shard(0), Shard(1)]",
+            "mesh(2,3) [Shard(1), Shard(1)]",
+            "mesh(2,2) [_StridedShard(0, sf=2), Shard(0)]",
+            "mesh(5,2) [Shard(1), Shard(0)]",
+        ];
+        let layouts: [&dyn Fn(&[u64]) -> TensorLayout; 3] = [&row_major, &col_major, &tiled];
+        let mut checked = 0;
+        for extents in [[1, 1], [7, 5], [12, 8], [37, 6], [3, 40], [0, 4], [64, 64]] {
+            let sides: Vec<Side> = (rules.iter())
+                .flat_map(|rule| {
+                    layouts.map(|layout| Side::new(&held(&extents, rule, layout), &extents))
+                })
+                .collect();
+            for (from, to) in sides.iter().flat_map(|from| sides.iter().map(move |to| (from, to))) {
+                for most in [2, 6, 20, 64, 300, 2048] {
+                    let cut = Cut::new(&extents, 2, most, &[from.clone(), to.clone()]);
+                    check(&extents, &cut, most);
+                    checked += 1;
+                }
+            }
+        }
+        assert_eq!(checked, 7 * 18 * 18 * 6);
+    }
+
+    #[test]
+    fn boxes_end_where_pieces_end_and_at_tiles() {
+        let cut = |extents: [u64; 2], from: Held, to: Held, most| {
+            let sides = [Side::new(&from, &extents), Side::new(&to, &extents)];
+            let cut = Cut::new(&extents, 2, most, &sides);
+            (0..cut.count()).map(|n| cut.at(n)).collect::<Vec<_>>()
+        };
+        // 37 rows over 4 and over 2: ends of both are 10, 19 and 28 rows of torch's, and 19.
+        let extents = [37, 64];
+        let from = held(&extents, "mesh(2,2) [Shard(0), Shard(0)]", &row_major);
+        let to = held(&extents, "mesh(2) [Shard(0)]", &row_major);
+        let boxes = cut(extents, from, to, 20 * 128);
+        assert_eq!(boxes, [(vec![0, 0], vec![19, 64]), (vec![19, 0], vec![18, 64])]);
+        // From rows to columns: neither side has all of the run.
+        let extents = [1024, 1024];
+        let whole = |layout| held(&extents, "mesh(1) [Replicate()]", layout);
+        let boxes = cut(extents, whole(&row_major), whole(&col_major), 32 << 10);
+        assert_eq!(boxes.first().unwrap().1, [128, 128]);
+        // Into tiles of 4 × 2: whole columns of tiles lie together, and rows of 32 bytes are read.
+        let boxes = cut([1024, 1024], whole(&row_major), whole(&tiled), 1 << 10);
+        let tiles = |(start, size): &(Vec<u64>, Vec<u64>)| {
+            start[0] % 4 == 0 && start[1] % 2 == 0 && size[0] % 4 == 0 && size[1] % 2 == 0
+        };
+        assert!(boxes.iter().all(tiles), "{:?}", boxes.first());
     }
 }

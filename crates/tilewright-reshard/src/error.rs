@@ -13,11 +13,12 @@ use std::{fmt, io, path::Path};
 pub struct Error {
     kind: &'static str,
     message: String,
+    io: Option<io::ErrorKind>,
 }
 
 impl Error {
     pub(crate) fn new(kind: &'static str, message: impl Into<String>) -> Error {
-        Error { kind, message: message.into() }
+        Error { kind, message: message.into(), io: None }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Error {
@@ -29,7 +30,8 @@ impl Error {
     }
 
     pub(crate) fn io(path: &Path, doing: &str, cause: &io::Error) -> Error {
-        Error::new("io", format!("cannot {doing} {}: {cause}", path.display()))
+        let error = Error::new("io", format!("cannot {doing} {}: {cause}", path.display()));
+        Error { io: Some(cause.kind()), ..error }
     }
 
     pub(crate) fn changed(path: &Path, said: &str) -> Error {
@@ -44,7 +46,8 @@ impl Error {
 
     /// The stable word for the kind: `usage`, `mismatch` for shards that do not fit each other or their rule,
     /// `unsupported`, `io`, `corrupt`, `changed` for a source that is not the one that was planned, `exists`,
-    /// `incomplete` where tasks are missing, `cancelled`, and the kinds of the crates below.
+    /// `replicas` where copies of a box differ, `busy` where another run has the name, `incomplete` where tasks are missing,
+    /// `same-file` where a source would be replaced, `cancelled`, and the kinds of the crates below.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request};
@@ -55,6 +58,17 @@ impl Error {
         self.kind
     }
 
+    /// What the system said, of an error of the kind `io`.
+    ///
+    /// ```
+    /// use tilewright_reshard::Job;
+    /// let error = Job::of_plan("no-such-plan".as_ref()).unwrap_err();
+    /// assert_eq!(error.io_kind(), Some(std::io::ErrorKind::NotFound));
+    /// ```
+    pub fn io_kind(&self) -> Option<io::ErrorKind> {
+        self.io
+    }
+
     /// Whether the request is at fault, and not a file or the system.
     ///
     /// ```
@@ -62,7 +76,10 @@ impl Error {
     /// assert!(!Job::prepare(Request::new("no-such-folder", "out")).unwrap_err().is_usage());
     /// ```
     pub fn is_usage(&self) -> bool {
-        !matches!(self.kind, "io" | "corrupt" | "changed" | "incomplete" | "cancelled" | "memory")
+        !matches!(
+            self.kind,
+            "io" | "corrupt" | "changed" | "busy" | "incomplete" | "cancelled" | "memory"
+        )
     }
 }
 
@@ -76,7 +93,9 @@ impl std::error::Error for Error {}
 
 impl From<tilewright_files::Error> for Error {
     fn from(error: tilewright_files::Error) -> Error {
-        Error::new(error.kind(), error.to_string())
+        let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref());
+        let io = cause.map(io::Error::kind);
+        Error { io, ..Error::new(error.kind(), error.to_string()) }
     }
 }
 

@@ -7,6 +7,9 @@ use crate::Error;
 /// Under this prefix and its name, metadata keeps the layout of a tensor, as converted files do.
 const LAYOUT_KEY: &str = "tilewright.layout.";
 
+/// Under this prefix and its name, metadata keeps the fingerprint of its data.
+const DATA_KEY: &str = "tilewright.data.";
+
 /// The data begin at a multiple of this.
 const PAGE: usize = 4096;
 
@@ -19,6 +22,8 @@ pub(crate) struct Entry {
     pub(crate) bytes: u64,
     /// The layout, where it is not row-major.
     pub(crate) spec: Option<String>,
+    /// The fingerprint of the data, where it is recorded.
+    pub(crate) data: Option<String>,
 }
 
 /// The bytes before the data, and where each tensor begins in the file.
@@ -34,6 +39,11 @@ pub(crate) fn header(
     said.insert("format".into(), "pt".into());
     said.extend(metadata.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str()))));
     said.extend(entries.iter().filter_map(noted));
+    let recorded = |entry: &Entry| {
+        let data = entry.data.clone()?;
+        Some((format!("{DATA_KEY}{}", entry.name), Value::from(data)))
+    };
+    said.extend(entries.iter().filter_map(recorded));
     let (mut map, mut places, mut at) = (Map::new(), Vec::new(), 0u64);
     map.insert("__metadata__".into(), said.into());
     for entry in entries {

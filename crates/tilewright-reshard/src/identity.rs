@@ -17,6 +17,7 @@ const MOST: u64 = 64 << 20;
 /// A file as it was when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
+    #[serde(with = "crate::address")]
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
     /// Nanoseconds since 1970.
@@ -36,12 +37,18 @@ impl Identity {
         Ok(Identity { path: path.to_owned(), bytes, changed, header: hash(&head) })
     }
 
-    /// An error if the file has another length or time now.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    /// That of a file whose bytes before the tensors are those of `known`.
+    pub(crate) fn like(path: &Path, known: &Identity) -> Result<Identity, Error> {
+        let (bytes, changed) = facts(path)?;
+        Ok(Identity { path: path.to_owned(), bytes, changed, header: known.header.clone() })
+    }
+
+    /// An error if the file has another length or time than when `then` was.
+    pub(crate) fn check(&self, then: &str) -> Result<(), Error> {
         let (bytes, changed) = facts(&self.path)?;
         match (bytes, changed) == (self.bytes, self.changed) {
             true => Ok(()),
-            false => Err(Error::changed(&self.path, "it was changed since it was opened")),
+            false => Err(Error::changed(&self.path, &format!("it was changed since {then}"))),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! [`Job`]: a request with its sources opened, as tasks.
 
-use std::{ops::Range, path::Path};
+use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 
 use crate::{
     Error, Form, Request,
-    cut::Cut,
+    array::Array,
+    cut::{Cut, Side},
     identity::hash,
     source::{self, Checkpoint},
     target::{self, Output},
@@ -24,7 +25,7 @@ pub struct Job {
     pub(crate) request: Request,
     pub(crate) source: Checkpoint,
     pub(crate) output: Output,
-    pub(crate) cuts: Vec<Cut>,
+    pub(crate) cuts: Vec<Arc<Cut>>,
     /// The number of the first task of each array, and that of all tasks.
     first: Vec<u64>,
     pub(crate) id: String,
@@ -66,12 +67,14 @@ impl Job {
     /// assert_eq!(error.to_string(), "the form dcp takes a mesh, and rules that cut over it");
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
-        let source = source::open(&request.input, request.from.as_ref())?;
-        let output = target::output(&request, &source.arrays)?;
-        let most = request.memory / 2;
-        let arrays = source.arrays.iter();
-        let cuts: Vec<Cut> =
-            arrays.map(|array| Cut::new(&array.extents, u64::from(array.bits / 8), most)).collect();
+        let source = source::open(&request)?;
+        Job::assemble(request, source)
+    }
+
+    /// The job of a request whose sources are known.
+    pub(crate) fn assemble(request: Request, source: Checkpoint) -> Result<Job, Error> {
+        let output = target::output(&request, &source.arrays, &source.beside.metadata)?;
+        let cuts = cuts(&source, &output, request.memory / 2);
         let mut first = vec![0u64];
         for cut in &cuts {
             let all = first.last().copied().unwrap_or(0).checked_add(cut.count());
@@ -113,10 +116,16 @@ impl Job {
     /// assert_eq!(job.task(7), job.task(7));
     /// ```
     pub fn task(&self, number: u64) -> Option<Task> {
-        let array = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
+        let (array, within) = self.place(number)?;
         let (cut, of) = (self.cuts.get(array)?, self.source.arrays.get(array)?);
-        let (start, extents) = cut.at(number - self.first.get(array)?);
-        Some(Task { array, tensor: of.name.clone(), start, extents })
+        let (start, extents) = cut.at(within);
+        Some(Task { array, tensor: of.name.to_string(), start, extents })
+    }
+
+    /// The array of a task, and which of its boxes.
+    pub(crate) fn place(&self, number: u64) -> Option<(usize, u64)> {
+        let array = self.first.partition_point(|first| *first <= number).checked_sub(1)?;
+        (array < self.cuts.len()).then_some((array, number - self.first.get(array)?))
     }
 
     /// The tasks of one of several processes: neighbours, as even as can be.
@@ -203,8 +212,27 @@ impl Job {
     }
 }
 
+/// The cut of each array; arrays that are held alike on both sides share one.
+fn cuts(source: &Checkpoint, output: &Output, most: u64) -> Vec<Arc<Cut>> {
+    let mut alike = HashMap::new();
+    let pairs = source.arrays.iter().zip(&output.arrays);
+    let cut = |(from, to): (&Array, &Array)| {
+        let key = (Arc::as_ptr(&from.held), Arc::as_ptr(&to.held), from.bits);
+        let made = || {
+            let arrays = if from.bytes() <= most { &[][..] } else { &[from, to] };
+            let sides = arrays.iter().map(|array| Side::new(&array.held, &from.extents));
+            let sides: Vec<Side> = sides.collect();
+            Arc::new(Cut::new(&from.extents, u64::from(from.bits / 8), most, &sides))
+        };
+        alike.entry(key).or_insert_with(made).clone()
+    };
+    pairs.map(cut).collect()
+}
+
 /// A hash of everything that decides.
 fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
+    // What may be replaced in the end decides nothing of what is written.
+    let request = request.clone().force(false);
     let text = serde_json::to_string(&(env!("CARGO_PKG_VERSION"), request, &source.files));
     let text = text.map_err(|error| Error::usage(format!("a path that is no text: {error}")))?;
     Ok(hash(text.as_bytes()).chars().take(16).collect())

@@ -4,19 +4,61 @@
 //! line = JSON [[task, CRC-32 of its box], …] " " CRC-32 of the JSON in hexadecimal "\n"
 //! ```
 //!
+//! Behind the sum of a task stands the fingerprint of its box where one is recorded of its array: those of all boxes add
+//! up to that of the array.
+//!
 //! A line is a promise: it is written when the data of its tasks are synced, and is synced itself. A torn line says nothing.
 //! Each process writes a file of its own. One task with two different sums means that the source changed in between.
 
 use std::{
     collections::BTreeMap,
-    fs::{self, File, OpenOptions},
-    io::{self, Write as _},
+    fs::{self, File},
+    io,
     path::Path,
 };
 
 use flate2::Crc;
+use serde::{Deserialize, Serialize};
+use tilewright_files::{Fingerprint, disk};
 
 use crate::Error;
+
+/// What is promised of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Promise {
+    pub(crate) task: u64,
+    /// The sum of its box.
+    pub(crate) sum: u32,
+    /// The fingerprint of its box.
+    pub(crate) data: Option<Fingerprint>,
+}
+
+/// A promise in a line.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    Plain(u64, u32),
+    Printed(u64, u32, String),
+}
+
+impl Entry {
+    fn of(promise: &Promise) -> Entry {
+        let Promise { task, sum, data } = *promise;
+        match data {
+            None => Entry::Plain(task, sum),
+            Some(data) => Entry::Printed(task, sum, data.to_string()),
+        }
+    }
+
+    fn promise(&self) -> Option<Promise> {
+        Some(match self {
+            Entry::Plain(task, sum) => Promise { task: *task, sum: *sum, data: None },
+            Entry::Printed(task, sum, data) => {
+                Promise { task: *task, sum: *sum, data: Some(data.parse().ok()?) }
+            }
+        })
+    }
+}
 
 /// The journal of one process.
 #[derive(Debug)]
@@ -30,7 +72,7 @@ impl Journal {
         let pid = std::process::id();
         for number in 0..=u32::MAX {
             let path = folder.join(format!("{who}-{pid}-{number}"));
-            match OpenOptions::new().append(true).create_new(true).open(&path) {
+            match disk::create(&path, 0o666) {
                 Ok(file) => return Ok(Journal { file }),
                 Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(cause) => return Err(Error::io(&path, "create", &cause)),
@@ -40,11 +82,11 @@ impl Journal {
     }
 
     /// Promises these tasks.
-    pub(crate) fn promise(&mut self, done: &[(u64, u32)]) -> io::Result<()> {
-        let text = serde_json::to_string(done)?;
+    pub(crate) fn promise(&mut self, done: &[Promise]) -> io::Result<()> {
+        let text = serde_json::to_string(&done.iter().map(Entry::of).collect::<Vec<_>>())?;
         let line = format!("{text} {:08x}\n", crc(text.as_bytes()));
-        self.file.write_all(line.as_bytes())?;
-        self.file.sync_data()
+        disk::write(&self.file, line.as_bytes())?;
+        disk::sync_data(&self.file)
     }
 }
 
@@ -61,19 +103,24 @@ impl Journal {
 /// assert_eq!(done.into_iter().collect::<Vec<_>>(), [(0, 7), (1, 9)]);
 /// ```
 pub fn done(folder: &Path) -> Result<BTreeMap<u64, u32>, Error> {
+    Ok(promises(folder)?.into_iter().map(|(task, promise)| (task, promise.sum)).collect())
+}
+
+/// The same with fingerprints.
+pub(crate) fn promises(folder: &Path) -> Result<BTreeMap<u64, Promise>, Error> {
     let failed = |cause| Error::io(folder, "list", &cause);
     let listed = match fs::read_dir(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         listed => listed.map_err(failed)?,
     };
-    let mut done = BTreeMap::new();
+    let mut done = BTreeMap::<u64, Promise>::new();
     for entry in listed {
         let path = entry.map_err(failed)?.path();
         let text = fs::read(&path).map_err(|cause| Error::io(&path, "read", &cause))?;
-        for (task, sum) in
-            text.split_inclusive(|byte| *byte == b'\n').filter_map(promised).flatten()
-        {
-            if *done.entry(task).or_insert(sum) != sum {
+        let lines = text.split_inclusive(|byte| *byte == b'\n');
+        for promise in lines.filter_map(promised).flatten() {
+            let task = promise.task;
+            if *done.entry(task).or_insert(promise) != promise {
                 let said = format!("task {task} gave two results: a source changed");
                 return Err(Error::changed(&path, &said));
             }
@@ -83,11 +130,13 @@ pub fn done(folder: &Path) -> Result<BTreeMap<u64, u32>, Error> {
 }
 
 /// What a line promises; `None` for one that is torn.
-fn promised(line: &[u8]) -> Option<Vec<(u64, u32)>> {
+fn promised(line: &[u8]) -> Option<Vec<Promise>> {
     let text = std::str::from_utf8(line.strip_suffix(b"\n")?).ok()?;
     let (text, sum) = text.rsplit_once(' ')?;
     let is_whole = u32::from_str_radix(sum, 16).ok()? == crc(text.as_bytes());
-    if is_whole { serde_json::from_str(text).ok() } else { None }
+    let entries: Vec<Entry> =
+        if is_whole { serde_json::from_str(text).ok()? } else { return None };
+    entries.iter().map(Entry::promise).collect()
 }
 
 /// The CRC-32 of some bytes.

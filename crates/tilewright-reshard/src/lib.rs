@@ -37,23 +37,45 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod address;
 mod array;
+mod beside;
+mod boxes;
+mod bytes;
+mod calls;
 mod commit;
 mod cut;
 mod error;
 mod header;
 mod identity;
+mod imagine;
 mod job;
 pub mod journal;
+mod listing;
+mod lists;
+mod model;
 mod moves;
+mod numbers;
+mod outline;
+mod outlook;
 mod plan;
+mod record;
+mod replicas;
 mod request;
 mod rules;
 mod run;
 mod source;
+mod sums;
 mod target;
+mod threads;
 
+pub use boxes::{RawBox, RawTensor};
+pub use calls::Calls;
 pub use error::Error;
+pub use imagine::Tensor;
 pub use job::{Job, Task};
+pub use listing::Planned;
+pub use model::Model;
+pub use outlook::{Outlook, Workers};
 pub use request::{DEFAULT_MEMORY, Form, Request};
 pub use rules::Rules;

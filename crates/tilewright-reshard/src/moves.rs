@@ -3,35 +3,25 @@
 //! Both are programs of parts between the layout of a local array and the row-major box. Runs that are long on both sides
 //! go straight between file and box. Else ranges of the destination are made one by one, of what each of them needs.
 //!
-//! Reads that lie near each other become one, if it has at most twice their bytes, or eight times where they are shorter
-//! than 4 KiB in the mean. Writes never cover a gap: its bytes are of other tasks.
+//! Reads that lie near each other become one, if it has at most twice their bytes. Writes never cover a gap: its bytes are
+//! of other tasks.
+//!
+//! What is called follows from layouts alone: [`reads`] and [`writes`] say it, and a [`Room`] does it. So what a job costs
+//! is known before data move.
 
 use std::{fs::File, io, ops::Range};
 
 use tilewright_core::TensorLayout;
-use tilewright_relayout::{Elements, Plan, Program, Read, Region};
+use tilewright_relayout::{Chunk, Elements, Plan, Program, Read, Region};
 
 use crate::{
     Error,
-    array::{Meet, Stored},
+    array::Meet,
+    bytes::{part, read_at, write_at},
 };
 
 /// Runs of this length go straight.
 const LONG: u64 = 32 << 10;
-
-/// Reads of this mean length may be joined over larger gaps.
-const SHORT: u64 = 4 << 10;
-
-/// A box in memory, and buffers that are used again.
-pub(crate) struct Room {
-    pub(crate) layout: TensorLayout,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) bits: u32,
-    stage: Vec<u8>,
-    buffer: Vec<u8>,
-    /// The most bytes of either buffer.
-    most: usize,
-}
 
 /// Why a move failed: what the engine says, or the system about the file.
 pub(crate) enum Failed {
@@ -51,6 +41,147 @@ impl From<io::Error> for Failed {
     }
 }
 
+impl Failed {
+    /// The error, where it is none of a file.
+    pub(crate) fn about(self, tensor: &str) -> Error {
+        match self {
+            Failed::Program(error) => error.about(&format!("tensor {tensor:?}")),
+            Failed::File(cause) => Error::new("io", format!("tensor {tensor:?}: {cause}")),
+        }
+    }
+}
+
+/// A step of a move between a box and the local array that lies in a file from byte 0 on.
+pub(crate) enum Step<'a> {
+    /// Bytes that go straight: where in the file, where in the box, how many.
+    Run(u64, u64, u64),
+    /// A range of the box, and what it reads, in groups of one call each.
+    Read(&'a Chunk, Vec<Vec<Read>>),
+    /// A range of the file, the ranges in it that are written, and the program.
+    Write(Range<u64>, Vec<Range<u64>>, &'a Plan),
+}
+
+impl Step<'_> {
+    /// The calls of this step, and the bytes of all of them.
+    pub(crate) fn calls(&self) -> (u64, u64) {
+        match self {
+            Step::Run(_, _, len) => (1, *len),
+            Step::Read(_, groups) => (groups.len() as u64, groups.iter().map(|it| span(it)).sum()),
+            Step::Write(_, ranges, _) => {
+                (ranges.len() as u64, ranges.iter().map(|range| range.end - range.start).sum())
+            }
+        }
+    }
+}
+
+/// The bytes from the first read of a group to its last.
+fn span(group: &[Read]) -> u64 {
+    let (first, last) = (group.first(), group.last());
+    first.zip(last).map_or(0, |(first, last)| last.src + last.len as u64 - first.src)
+}
+
+type Take<'t> = &'t mut dyn FnMut(Step<'_>) -> Result<(), Failed>;
+
+/// The steps that read what a local array has of a box, with buffers of at most `most` bytes.
+pub(crate) fn reads(
+    from: &TensorLayout,
+    bits: u32,
+    (size, meet): (&TensorLayout, &Meet),
+    most: usize,
+    take: Take<'_>,
+) -> Result<(), Failed> {
+    let sides = ((from, &*meet.local), (size, &*meet.within));
+    let program = Program::of_part(sides.0, sides.1, &meet.extents, Elements::same(bits))?;
+    if let Some(regions) = straight(&program) {
+        return regions.iter().try_for_each(|region| {
+            runs(region, &mut |src, dst, len| take(Step::Run(src, dst, len)))
+        });
+    }
+    let plan = Plan::of(program);
+    let mut todo: Vec<Range<u64>> = plan.ranges(most as u64 / 2).collect();
+    todo.reverse();
+    while let Some(range) = todo.pop() {
+        let chunk = plan.chunk(range.clone())?;
+        let half = range.start + (range.end - range.start) / 2;
+        if chunk.buffer_len() > most && half > range.start {
+            todo.extend([half..range.end, range.start..half]);
+            continue;
+        }
+        let groups = groups(chunk.reads(), most);
+        take(Step::Read(&chunk, groups))?;
+    }
+    Ok(())
+}
+
+/// The steps that write what a local array has of a box, with buffers of at most `most` bytes.
+pub(crate) fn writes(
+    to: &TensorLayout,
+    bits: u32,
+    (size, meet): (&TensorLayout, &Meet),
+    most: usize,
+    take: Take<'_>,
+) -> Result<(), Failed> {
+    let sides = ((size, &*meet.within), (to, &*meet.local));
+    let program = Program::of_part(sides.0, sides.1, &meet.extents, Elements::same(bits))?;
+    if let Some(regions) = straight(&program) {
+        return regions.iter().try_for_each(|region| {
+            runs(region, &mut |src, dst, len| take(Step::Run(dst, src, len)))
+        });
+    }
+    let plan = Plan::of(program);
+    let mut ranges = plan.program().destination_ranges().peekable();
+    for window in plan.ranges(most as u64) {
+        let mut written = Vec::new();
+        while let Some(range) = ranges.peek().filter(|range| range.start < window.end).cloned() {
+            written.push(range.start.max(window.start)..range.end.min(window.end));
+            if range.end > window.end {
+                break;
+            }
+            ranges.next();
+        }
+        if let (Some(first), Some(last)) = (written.first(), written.last()) {
+            let window = first.start..last.end;
+            take(Step::Write(window, written, &plan))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads in groups of neighbours, each of which one call reads.
+fn groups(reads: impl Iterator<Item = Read>, most: usize) -> Vec<Vec<Read>> {
+    let (mut groups, mut group, mut needed) = (Vec::new(), Vec::<Read>::new(), 0);
+    for read in reads {
+        let first = group.first().map_or(read.src, |first| first.src);
+        let end = group.last().map_or(read.src, |last| last.src + last.len as u64);
+        let all = needed + read.len as u64;
+        let joins = read.src >= end && {
+            let span = read.src + read.len as u64 - first;
+            span <= 2 * all && span <= most as u64
+        };
+        if !joins && !group.is_empty() {
+            groups.push(std::mem::take(&mut group));
+            needed = 0;
+        }
+        needed += read.len as u64;
+        group.push(read);
+    }
+    if !group.is_empty() {
+        groups.push(group);
+    }
+    groups
+}
+
+/// A box in memory, and buffers that are used again.
+pub(crate) struct Room {
+    pub(crate) layout: TensorLayout,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) bits: u32,
+    stage: Vec<u8>,
+    buffer: Vec<u8>,
+    /// The most bytes of either buffer.
+    most: usize,
+}
+
 impl Room {
     /// An empty box, with buffers of at most this length.
     pub(crate) fn new(most: usize) -> Result<Room, Error> {
@@ -58,71 +189,52 @@ impl Room {
         Ok(Room { layout: TensorLayout::row_major(&[0])?, bytes, bits: 8, stage, buffer, most })
     }
 
-    /// Reads what a piece of a file has of the box.
-    pub(crate) fn read(&mut self, file: &File, from: &Stored, meet: &Meet) -> Result<(), Failed> {
-        let sides = ((&from.layout, &*meet.local), (&self.layout, &*meet.within));
-        let program = Program::of_part(sides.0, sides.1, &meet.extents, Elements::same(self.bits))?;
-        if let Some(regions) = straight(&program) {
-            for region in regions {
-                runs(region, &mut |src, dst, len| {
-                    let out = part(&mut self.bytes, dst, len)?;
-                    read_at(file, out, from.at + src)
-                })?;
-            }
-            return Ok(());
-        }
-        let plan = Plan::of(program);
-        let mut todo: Vec<Range<u64>> = plan.ranges(self.most as u64 / 2).collect();
-        todo.reverse();
-        while let Some(range) = todo.pop() {
-            let chunk = plan.chunk(range.clone())?;
-            let half = range.start + (range.end - range.start) / 2;
-            if chunk.buffer_len() > self.most && half > range.start {
-                todo.extend([half..range.end, range.start..half]);
-                continue;
-            }
-            self.buffer.resize(chunk.buffer_len().max(self.buffer.len()), 0);
-            self.fill(file, from.at, chunk.reads())?;
-            let out = part(&mut self.bytes, range.start, range.end - range.start)?;
-            chunk.run(&self.buffer, out, 1)?;
-        }
+    /// Makes the box that of a task, with what is in it unspecified.
+    pub(crate) fn begin(&mut self, extents: &[u64], bits: u32, bytes: usize) -> Result<(), Error> {
+        (self.layout, self.bits) = (TensorLayout::row_major(extents)?, bits);
+        fit(&mut self.bytes, bytes);
+        self.bytes.truncate(bytes);
         Ok(())
     }
 
-    /// Fills the buffer, with neighbouring reads joined.
-    fn fill(&mut self, file: &File, at: u64, reads: impl Iterator<Item = Read>) -> io::Result<()> {
-        let mut group: Vec<Read> = Vec::new();
-        let mut needed = 0;
-        for read in reads {
-            let first = group.first().map_or(read.src, |first| first.src);
-            let end = group.last().map_or(read.src, |last| last.src + last.len as u64);
-            let all = needed + read.len as u64;
-            let joins = read.src >= end && {
-                let span = read.src + read.len as u64 - first;
-                let is_short = all / (group.len() as u64 + 1) < SHORT;
-                let near = span <= all * if is_short { 8 } else { 2 };
-                near && span <= self.most as u64
-            };
-            if !joins && !group.is_empty() {
-                self.fetch(file, at, &group)?;
-                group.clear();
-                needed = 0;
-            }
-            needed += read.len as u64;
-            group.push(read);
-        }
-        self.fetch(file, at, &group)
+    /// The bytes of memory that are held.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> usize {
+        self.bytes.capacity() + self.stage.capacity() + self.buffer.capacity()
     }
 
-    /// Reads a group by one read.
+    /// Reads what a local array, which begins at byte `at` of a file, has of the box.
+    pub(crate) fn read(
+        &mut self,
+        file: &File,
+        (from, at): (&TensorLayout, u64),
+        meet: &Meet,
+    ) -> Result<(), Failed> {
+        let size = self.layout.clone();
+        reads(from, self.bits, (&size, meet), self.most, &mut |step| match step {
+            Step::Run(src, dst, len) => {
+                Ok(read_at(file, part(&mut self.bytes, dst, len)?, at + src)?)
+            }
+            Step::Read(chunk, groups) => {
+                fit(&mut self.buffer, chunk.buffer_len());
+                groups.iter().try_for_each(|group| self.fetch(file, at, group))?;
+                let range = chunk.range();
+                let out = part(&mut self.bytes, range.start, range.end - range.start)?;
+                Ok(chunk.run(&self.buffer, out, 1)?)
+            }
+            Step::Write(..) => Ok(()),
+        })
+    }
+
+    /// Reads a group by one call.
     fn fetch(&mut self, file: &File, at: u64, group: &[Read]) -> io::Result<()> {
-        let (Some(first), Some(last)) = (group.first(), group.last()) else { return Ok(()) };
+        let Some(first) = group.first() else { return Ok(()) };
         if group.len() == 1 {
             let out = part(&mut self.buffer, first.at as u64, first.len as u64)?;
             return read_at(file, out, at + first.src);
         }
-        let span = last.src + last.len as u64 - first.src;
-        self.stage.resize((span as usize).max(self.stage.len()), 0);
+        let span = span(group);
+        fit(&mut self.stage, span as usize);
         read_at(file, part(&mut self.stage, 0, span)?, at + first.src)?;
         for read in group {
             let from = part(&mut self.stage, read.src - first.src, read.len as u64)?;
@@ -131,37 +243,37 @@ impl Room {
         Ok(())
     }
 
-    /// Writes what a piece of a file has of the box.
-    pub(crate) fn write(&mut self, file: &File, to: &Stored, meet: &Meet) -> Result<(), Failed> {
-        let sides = ((&self.layout, &*meet.within), (&to.layout, &*meet.local));
-        let program = Program::of_part(sides.0, sides.1, &meet.extents, Elements::same(self.bits))?;
-        if let Some(regions) = straight(&program) {
-            for region in regions {
-                runs(region, &mut |src, dst, len| {
-                    write_at(file, part(&mut self.bytes, src, len)?, to.at + dst)
-                })?;
+    /// Writes what a local array, which begins at byte `at` of a file, has of the box.
+    pub(crate) fn write(
+        &mut self,
+        file: &File,
+        (to, at): (&TensorLayout, u64),
+        meet: &Meet,
+    ) -> Result<(), Failed> {
+        let size = self.layout.clone();
+        writes(to, self.bits, (&size, meet), self.most, &mut |step| match step {
+            Step::Run(dst, src, len) => {
+                Ok(write_at(file, part(&mut self.bytes, src, len)?, at + dst)?)
             }
-            return Ok(());
-        }
-        let plan = Plan::of(program);
-        let mut ranges = plan.program().destination_ranges().peekable();
-        for window in plan.ranges(self.most as u64) {
-            let len = window.end - window.start;
-            self.stage.resize((len as usize).max(self.stage.len()), 0);
-            let out = part(&mut self.stage, 0, len)?;
-            plan.run_range(window.clone(), &self.bytes, out)?;
-            while let Some(range) = ranges.peek().cloned().filter(|range| range.start < window.end)
-            {
-                let (from, end) = (range.start.max(window.start), range.end.min(window.end));
-                let bytes = part(&mut self.stage, from - window.start, end - from)?;
-                write_at(file, bytes, to.at + from)?;
-                if range.end > window.end {
-                    break;
-                }
-                ranges.next();
+            Step::Write(window, ranges, plan) => {
+                let len = window.end - window.start;
+                fit(&mut self.stage, len as usize);
+                plan.run_range(window.clone(), &self.bytes, part(&mut self.stage, 0, len)?)?;
+                ranges.iter().try_for_each(|range| {
+                    let (from, len) = (range.start - window.start, range.end - range.start);
+                    Ok(write_at(file, part(&mut self.stage, from, len)?, at + range.start)?)
+                })
             }
-        }
-        Ok(())
+            Step::Read(..) => Ok(()),
+        })
+    }
+}
+
+/// Makes a buffer at least this long, with no memory beyond it.
+fn fit(buffer: &mut Vec<u8>, len: usize) {
+    if buffer.len() < len {
+        buffer.reserve_exact(len - buffer.len());
+        buffer.resize(len, 0);
     }
 }
 
@@ -176,7 +288,10 @@ fn straight(program: &Program) -> Option<&[Region]> {
 }
 
 /// The runs of a region: source, destination and length in bytes.
-fn runs(region: &Region, take: &mut dyn FnMut(u64, u64, u64) -> io::Result<()>) -> io::Result<()> {
+fn runs(
+    region: &Region,
+    take: &mut dyn FnMut(u64, u64, u64) -> Result<(), Failed>,
+) -> Result<(), Failed> {
     let mut at = vec![0u64; region.loops.len()];
     loop {
         let turns = at.iter().zip(&region.loops);
@@ -193,35 +308,4 @@ fn runs(region: &Region, take: &mut dyn FnMut(u64, u64, u64) -> io::Result<()>) 
             return Ok(());
         }
     }
-}
-
-/// A range of a buffer; an error where it is not there.
-fn part(bytes: &mut [u8], from: u64, len: u64) -> io::Result<&mut [u8]> {
-    let range = usize::try_from(from).ok().zip(usize::try_from(from + len).ok());
-    let found = range.and_then(|(from, to)| bytes.get_mut(from..to));
-    found.ok_or_else(|| io::Error::other(format!("bytes {from} + {len} beyond a buffer")))
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, bytes, at)
-}
-
-#[cfg(unix)]
-pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
-}
-
-#[cfg(not(unix))]
-fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
-    use std::io::{Read as _, Seek as _};
-    file.seek(io::SeekFrom::Start(at))?;
-    file.read_exact(bytes)
-}
-
-#[cfg(not(unix))]
-pub(crate) fn write_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
-    use std::io::{Seek as _, Write as _};
-    file.seek(io::SeekFrom::Start(at))?;
-    file.write_all(bytes)
 }

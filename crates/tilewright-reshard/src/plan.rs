@@ -1,7 +1,7 @@
 //! A plan: a job as a file, for processes that share a file system.
 //!
-//! It holds the request and what the sources are known by, and no pieces: these follow from the headers, which each process
-//! reads again. So its length does not grow with the tensors.
+//! It holds the request, what the sources are known by, and the outline of their arrays. So a process that reads it opens no
+//! header; it looks at the length and the time of each source, and the hash of its header is part of the plan's name.
 
 use std::{
     fs::{self, OpenOptions},
@@ -11,7 +11,13 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Job, Request, identity::Identity};
+use crate::{
+    Error, Job, Request,
+    beside::Beside,
+    identity::{Identity, hash},
+    outline::Outline,
+    source::Checkpoint,
+};
 
 /// What stands in the file.
 #[derive(Debug, Serialize, Deserialize)]
@@ -21,10 +27,14 @@ struct Plan {
     tasks: u64,
     request: Request,
     sources: Vec<Identity>,
+    /// The hash of the outline.
+    sum: String,
+    outline: Outline,
+    beside: Beside,
 }
 
 /// The version that is written, and the only one that is read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 3;
 
 impl Job {
     /// Writes the plan to a new file.
@@ -42,26 +52,33 @@ impl Job {
     /// assert_eq!(Job::of_plan(&plan).unwrap().id(), job.id());
     /// ```
     pub fn write_plan(&self, path: &Path) -> Result<(), Error> {
-        let plan = Plan {
-            version: VERSION,
-            id: self.id.clone(),
-            tasks: self.tasks(),
-            request: self.request.clone(),
-            sources: self.source.files.clone(),
-        };
-        let text = serde_json::to_string_pretty(&plan);
-        let text = text.map_err(|error| Error::usage(format!("{}: {error}", path.display())))?;
+        let bytes = self.plan().map_err(|error| error.about(&path.display().to_string()))?;
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let written = file.and_then(|mut file| {
-            file.write_all((text + "\n").as_bytes())?;
+            file.write_all(&bytes)?;
             file.sync_all()
         });
         written.map_err(|cause| match cause.kind() {
             io::ErrorKind::AlreadyExists => {
-                Error::new("exists", format!("{} exists already", path.display()))
+                Error::new("exists", format!("{} exists; a plan is never replaced", path.display()))
             }
             _ => Error::io(path, "write", &cause),
         })
+    }
+
+    /// The plan as the bytes of its file, for processes that get it by a message.
+    ///
+    /// # Errors
+    /// `usage` for a path that is no text.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let job = Job::prepare(Request::new(path, "out")).unwrap();
+    /// assert_eq!(Job::of_bytes(&job.plan().unwrap()).unwrap().id(), job.id());
+    /// ```
+    pub fn plan(&self) -> Result<Vec<u8>, Error> {
+        Ok((text(self)? + "\n").into_bytes())
     }
 
     /// The job of a plan.
@@ -77,22 +94,76 @@ impl Job {
     /// assert_eq!(Job::of_plan(&plan).unwrap_err().kind(), "corrupt");
     /// ```
     pub fn of_plan(path: &Path) -> Result<Job, Error> {
-        let text = fs::read(path).map_err(|cause| Error::io(path, "read", &cause))?;
-        let wrong =
-            |said: String| Error::new("corrupt", format!("{} is no plan: {said}", path.display()));
-        let plan: Plan = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
+        let bytes = fs::read(path).map_err(|cause| Error::io(path, "read", &cause))?;
+        Plan::read(&bytes, &path.display().to_string())?.job()
+    }
+
+    /// The job of a plan's [bytes](Job::plan).
+    ///
+    /// # Errors
+    /// As [`Job::of_plan`].
+    ///
+    /// ```
+    /// # use tilewright_reshard::Job;
+    /// let error = Job::of_bytes(b"{}").unwrap_err();
+    /// assert!(error.to_string().starts_with("this is no plan: missing field"), "{error}");
+    /// ```
+    pub fn of_bytes(bytes: &[u8]) -> Result<Job, Error> {
+        Plan::read(bytes, "this")?.job()
+    }
+}
+
+impl Plan {
+    /// The plan that bytes are, which messages call `name`.
+    fn read(bytes: &[u8], name: &str) -> Result<Plan, Error> {
+        let wrong = |said: String| Error::new("corrupt", format!("{name} is no plan: {said}"));
+        let plan: Plan = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
         if plan.version != VERSION {
             let version = plan.version;
             return Err(wrong(format!("it has version {version}; {VERSION} is read")));
         }
-        plan.sources.iter().try_for_each(Identity::check)?;
-        let job = Job::prepare(plan.request)?;
-        if let Some(other) = job.source.files.iter().find(|file| !plan.sources.contains(file)) {
-            return Err(Error::changed(&other.path, "it is not the source that was planned"));
-        }
-        match job.id == plan.id && job.tasks() == plan.tasks {
-            true => Ok(job),
-            false => Err(Error::changed(path, "it was made by another version, or changed")),
+        match sum(&plan.outline)? == plan.sum {
+            true => Ok(plan),
+            false => Err(wrong("it was changed after it was written".to_owned())),
         }
     }
+
+    /// Its job, where the sources are as they were.
+    fn job(self) -> Result<Job, Error> {
+        self.sources.iter().try_for_each(|source| source.check("the plan was made"))?;
+        let files = self.sources;
+        let read = self.outline.arrays(files.len());
+        let (arrays, places) = read
+            .map_err(|error| Error::new("corrupt", format!("plan {} is none: {error}", self.id)))?;
+        let checkpoint = Checkpoint { files, arrays, places, beside: self.beside };
+        let job = Job::assemble(self.request, checkpoint)?;
+        match job.id == self.id && job.tasks() == self.tasks {
+            true => Ok(job),
+            false => {
+                let said = "it was made by another version, or changed";
+                Err(Error::new("changed", format!("plan {}: {said}", self.id)))
+            }
+        }
+    }
+}
+
+/// The plan of a job as text.
+pub(crate) fn text(job: &Job) -> Result<String, Error> {
+    let outline = Outline::of(&job.source.arrays, &job.source.places);
+    let plan = Plan {
+        version: VERSION,
+        id: job.id.clone(),
+        tasks: job.tasks(),
+        request: job.request.clone(),
+        sources: job.source.files.clone(),
+        sum: sum(&outline)?,
+        outline,
+        beside: job.source.beside.clone(),
+    };
+    serde_json::to_string(&plan).map_err(|error| Error::usage(error.to_string()))
+}
+
+fn sum(outline: &Outline) -> Result<String, Error> {
+    let text = serde_json::to_string(outline);
+    text.map(|text| hash(text.as_bytes())).map_err(|error| Error::usage(error.to_string()))
 }

@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Rules;
+use crate::{
+    Error, Rules,
+    rules::{Matcher, check, pattern},
+};
 
 /// The bytes of memory that are used where nothing else is said: 256 MiB.
 pub const DEFAULT_MEMORY: u64 = 256 << 20;
@@ -61,7 +64,9 @@ impl Form {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
+    #[serde(with = "crate::address")]
     pub(crate) input: PathBuf,
+    #[serde(with = "crate::address")]
     pub(crate) output: PathBuf,
     pub(crate) from: Option<Rules>,
     pub(crate) to: Option<Rules>,
@@ -69,6 +74,15 @@ pub struct Request {
     pub(crate) layout: Option<String>,
     pub(crate) shard_size: Option<u64>,
     pub(crate) memory: u64,
+    /// The extents of tensors of matching names.
+    #[serde(default)]
+    pub(crate) extents: Vec<(String, Vec<u64>)>,
+    #[serde(default)]
+    pub(crate) trusts_replicas: bool,
+    #[serde(default)]
+    pub(crate) verified: bool,
+    #[serde(default)]
+    pub(crate) force: bool,
 }
 
 impl Request {
@@ -89,6 +103,10 @@ impl Request {
             layout: None,
             shard_size: None,
             memory: DEFAULT_MEMORY,
+            extents: Vec::new(),
+            trusts_replicas: false,
+            verified: false,
+            force: false,
         }
     }
 
@@ -166,6 +184,64 @@ impl Request {
         self
     }
 
+    /// The extents of the whole tensors whose names match: those of files that do not say them, and a check of others.
+    ///
+    /// # Errors
+    /// `usage` for a pattern that is none.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// let request = Request::new("in", "out").extents("embed.weight", &[50257, 64]).unwrap();
+    /// assert_ne!(request, Request::new("in", "out"));
+    /// ```
+    pub fn extents(mut self, glob: &str, extents: &[u64]) -> Result<Request, Error> {
+        pattern(glob)?;
+        self.extents.push((glob.to_owned(), extents.to_vec()));
+        Ok(self)
+    }
+
+    /// Whether one of several copies of a box is read, and the others are not compared with it.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_ne!(Request::new("in", "out").trust_replicas(true), Request::new("in", "out"));
+    /// ```
+    #[must_use]
+    pub fn trust_replicas(mut self, trusts: bool) -> Request {
+        self.trusts_replicas = trusts;
+        self
+    }
+
+    /// Whether what is written is read back and compared with what was read.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_ne!(Request::new("in", "out").verify(true), Request::new("in", "out"));
+    /// ```
+    #[must_use]
+    pub fn verify(mut self, verified: bool) -> Request {
+        self.verified = verified;
+        self
+    }
+
+    /// Whether the result may replace a checkpoint: a folder of files alone, one of them safetensors.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Request;
+    /// assert_ne!(Request::new("in", "out").force(true), Request::new("in", "out"));
+    /// ```
+    #[must_use]
+    pub fn force(mut self, force: bool) -> Request {
+        self.force = force;
+        self
+    }
+
+    /// The extents that are said of tensors.
+    pub(crate) fn stated(&self) -> Result<Stated<'_>, Error> {
+        let matcher = Matcher::new(self.extents.iter().map(|(glob, _)| &**glob))?;
+        Ok(Stated { matcher, said: &self.extents })
+    }
+
     /// The form of the result.
     ///
     /// ```
@@ -174,5 +250,23 @@ impl Request {
     /// ```
     pub fn asked_form(&self) -> Form {
         self.form.unwrap_or(if self.to.is_some() { Form::Ranks } else { Form::Hf })
+    }
+}
+
+/// The extents that the caller says of tensors.
+pub(crate) struct Stated<'a> {
+    matcher: Matcher,
+    said: &'a [(String, Vec<u64>)],
+}
+
+impl Stated<'_> {
+    /// Those of a tensor.
+    pub(crate) fn of(&self, name: &str) -> Option<&[u64]> {
+        Some(&self.said.get(self.matcher.of(name)?)?.1)
+    }
+
+    /// An error for extents of no tensor.
+    pub(crate) fn check(&self, names: &[&str]) -> Result<(), Error> {
+        self.said.iter().try_for_each(|(glob, _)| check(glob, names))
     }
 }

@@ -1,8 +1,8 @@
 //! [`Rules`]: a mesh, and which tensors are cut over it how.
 
-use globset::{GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 use tilewright_core::Dtype;
+use tilewright_files::inner::Pattern;
 use tilewright_sharded::{Mesh, Sharded};
 
 use crate::Error;
@@ -116,6 +116,11 @@ impl Rules {
         }
     }
 
+    /// The rule of a tensor as it was written; nothing where none matches.
+    pub(crate) fn said(&self, name: &str) -> Result<&str, Error> {
+        Ok(self.of(name)?.map_or("", |(rule, _)| rule))
+    }
+
     /// The extents that the rule of a tensor says, where it does.
     pub(crate) fn extents(&self, name: &str) -> Result<Option<Vec<u64>>, Error> {
         Ok(self.of(name)?.and_then(|(_, extents)| extents))
@@ -129,7 +134,7 @@ impl Rules {
     /// The rule of a tensor, and the extents in it.
     fn of(&self, name: &str) -> Result<Option<Said<'_>>, Error> {
         for (glob, rule) in &self.rules {
-            if glob != name && !pattern(glob)?.is_match(name) {
+            if !pattern(glob)?.matches(name) {
                 continue;
             }
             let Some((array, _)) = rule.split_once(" @ ") else {
@@ -142,6 +147,11 @@ impl Rules {
             return Ok(Some((rule, Some(dims))));
         }
         Ok(None)
+    }
+
+    /// The patterns, compiled once for many names.
+    pub(crate) fn matcher(&self) -> Result<Matcher, Error> {
+        Matcher::new(self.rules.iter().map(|(glob, _)| &**glob))
     }
 
     /// The mesh.
@@ -158,31 +168,31 @@ impl Rules {
 
     /// An error for a pattern that none of `names` matches.
     pub(crate) fn check(&self, names: &[&str]) -> Result<(), Error> {
-        for (glob, _) in &self.rules {
-            let set = pattern(glob)?;
-            if !names.iter().any(|name| glob == name || set.is_match(name)) {
-                return Err(Error::usage(format!("no tensor matches the rule of {glob:?}")));
-            }
-        }
-        Ok(())
+        self.rules.iter().try_for_each(|(glob, _)| check(glob, names))
     }
 }
 
-/// The longest pattern, in bytes, and the most alternatives in braces: a compiled pattern grows with both.
-const LONGEST: usize = 1000;
-const NESTED: usize = 16;
+/// Which rule is that of a name.
+pub(crate) struct Matcher(Vec<Pattern>);
+
+impl Matcher {
+    /// The patterns, compiled.
+    pub(crate) fn new<'a>(globs: impl Iterator<Item = &'a str>) -> Result<Matcher, Error> {
+        Ok(Matcher(globs.map(pattern).collect::<Result<_, Error>>()?))
+    }
+
+    /// The number of the first rule that matches.
+    pub(crate) fn of(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|pattern| pattern.matches(name))
+    }
+}
+
+/// An error for a pattern that none of `names` matches.
+pub(crate) fn check(glob: &str, names: &[&str]) -> Result<(), Error> {
+    Ok(pattern(glob)?.check(names.iter().copied())?)
+}
 
 /// A pattern such as `*.weight`; a `*` also matches dots and slashes.
-fn pattern(text: &str) -> Result<GlobSet, Error> {
-    let nested = text.chars().filter(|c| *c == '{').count();
-    if text.len() > LONGEST || nested > NESTED {
-        let said = format!("{} bytes with {nested} braces", text.len());
-        let most = format!("legal are {LONGEST} bytes with {NESTED} braces");
-        return Err(Error::usage(format!("a tensor pattern has {said}; {most}")));
-    }
-    let wrong = |error: globset::Error| {
-        Error::usage(format!("the tensor pattern {text:?}: {}", error.kind()))
-    };
-    let glob = globset::Glob::new(text).map_err(wrong)?;
-    GlobSetBuilder::new().add(glob).build().map_err(wrong)
+pub(crate) fn pattern(text: &str) -> Result<Pattern, Error> {
+    Ok(Pattern::new(text)?)
 }

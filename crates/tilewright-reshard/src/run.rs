@@ -1,20 +1,21 @@
 //! Tasks run: a batch of them, then a sync of the files, then a line of the journal.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{File, OpenOptions},
-    ops::Range,
     path::PathBuf,
 };
 
-use tilewright_core::TensorLayout;
-use tilewright_files::Watch;
+use tilewright_files::{Watch, disk};
 
 use crate::{
     Error, Job, Task,
-    array::Meet,
-    journal::{self, Journal, crc},
+    array::is_replica,
+    journal::{self, Journal, Promise, crc},
+    lists::shown,
     moves::{Failed, Room},
+    replicas::Replica,
+    sums,
 };
 
 /// A line of the journal promises about this many times the memory, at most [`MOST`] bytes.
@@ -30,7 +31,9 @@ impl Job {
     /// Runs what is missing of these tasks, as the process `who`.
     ///
     /// # Errors
-    /// `exists` where the result is there already, `io`, `changed`, `cancelled` where `watch` says so.
+    /// `exists` where the result is there already, `busy` where another job works on it, `replicas` where pieces that hold
+    /// one box differ, `corrupt` where what was written is not what was read, `io`, `changed`, `cancelled` where `watch`
+    /// says so.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -40,10 +43,29 @@ impl Job {
     /// assert_eq!(job.run(job.share(0, 2), "rank-0", &()).unwrap(), 4);
     /// assert_eq!(job.run(0..8, "rank-1", &()).unwrap(), 4);
     /// ```
-    pub fn run(&self, tasks: Range<u64>, who: &str, watch: &dyn Watch) -> Result<u64, Error> {
-        self.lay_out()?;
+    pub fn run(
+        &self,
+        tasks: impl IntoIterator<Item = u64>,
+        who: &str,
+        watch: &dyn Watch,
+    ) -> Result<u64, Error> {
+        let _claim = self.claim(who, false)?;
+        self.work(tasks, who, watch)
+    }
+
+    /// The same, for who has the claim.
+    fn work(
+        &self,
+        tasks: impl IntoIterator<Item = u64>,
+        who: &str,
+        watch: &dyn Watch,
+    ) -> Result<u64, Error> {
+        if !self.lay_out()? {
+            return Ok(0);
+        }
         let done = journal::done(&self.journals())?;
-        let todo: Vec<u64> = tasks.filter(|task| !done.contains_key(task)).collect();
+        let todo: BTreeSet<u64> =
+            tasks.into_iter().filter(|task| !done.contains_key(task)).collect();
         let bytes = |task: &u64| self.task(*task).map_or(0, |task| self.bytes_of(&task));
         watch.total(todo.iter().map(bytes).fold(0, u64::saturating_add));
         if todo.is_empty() {
@@ -57,7 +79,7 @@ impl Job {
                 return Err(Error::new("cancelled", "cancelled; what is done is kept"));
             }
             let Some(task) = self.task(*number) else { continue };
-            batch.push((*number, hands.run(&task)?));
+            batch.push(hands.run(*number, &task)?);
             held += self.bytes_of(&task);
             watch.advance(self.bytes_of(&task));
             if held >= self.request.memory.saturating_mul(BATCH).min(MOST) {
@@ -84,19 +106,23 @@ impl Job {
     /// assert_eq!(job.run_all(&()).unwrap_err().kind(), "exists");
     /// ```
     pub fn run_all(&self, watch: &dyn Watch) -> Result<u64, Error> {
-        let done = self.run(0..self.tasks(), "all", watch)?;
-        self.finish()?;
+        let _claim = self.claim("all", true)?;
+        let done = self.work(0..self.tasks(), "all", watch)?;
+        self.complete(watch)?;
         Ok(done)
     }
 
-    /// Syncs the data of a batch, and then writes its line.
+    /// Syncs the data of a batch, reads them back where that is asked, and then writes its line.
     fn promise(
         &self,
         hands: &mut Hands<'_>,
         journal: &mut Journal,
-        batch: &mut Vec<(u64, u32)>,
+        batch: &mut Vec<Promise>,
     ) -> Result<(), Error> {
         hands.writes.sync()?;
+        if self.request.verified {
+            batch.iter().try_for_each(|promise| hands.verify(promise))?;
+        }
         let failed = |cause| Error::io(&self.journals(), "write a journal in", &cause);
         if !batch.is_empty() {
             journal.promise(batch).map_err(failed)?;
@@ -105,16 +131,30 @@ impl Job {
         Ok(())
     }
 
-    fn bytes_of(&self, task: &Task) -> u64 {
+    /// The most bytes of each of two buffers beside the box.
+    pub(crate) fn buffers(&self) -> usize {
+        (self.request.memory / 8).clamp(8 << 10, 8 << 20) as usize
+    }
+
+    /// The bytes of the box of a task.
+    pub(crate) fn bytes_of(&self, task: &Task) -> u64 {
         let bits = self.source.arrays.get(task.array).map_or(0, |array| array.bits);
         task.extents.iter().fold(u64::from(bits / 8), |size, n| size.saturating_mul(*n))
     }
+}
+
+/// Which side of a job.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Source,
+    Result,
 }
 
 /// What runs tasks one after another: buffers and open files.
 struct Hands<'j> {
     job: &'j Job,
     room: Room,
+    replica: Replica,
     reads: Files,
     writes: Files,
 }
@@ -124,44 +164,100 @@ impl Hands<'_> {
         let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
-        let most = (job.request.memory / 8).clamp(8 << 10, 8 << 20) as usize;
         let (reads, writes) = (Files::new(reads, false), Files::new(writes, true));
-        Ok(Hands { job, room: Room::new(most)?, reads, writes })
+        let replica = Replica::new((job.buffers() / 2).max(4 << 10))?;
+        Ok(Hands { job, room: Room::new(job.buffers())?, replica, reads, writes })
     }
 
-    /// Runs a task, and gives the sum of its box.
-    fn run(&mut self, task: &Task) -> Result<u32, Error> {
-        let absent = || Error::new("io", "a task of another job");
-        let from = self.job.source.arrays.get(task.array).ok_or_else(absent)?;
+    /// Runs a task, and gives what is promised of it when it is on the disk.
+    fn run(&mut self, number: u64, task: &Task) -> Result<Promise, Error> {
+        self.gather(Side::Source, task)?;
         let to = self.job.output.arrays.get(task.array).ok_or_else(absent)?;
-        let bytes = usize::try_from(self.job.bytes_of(task)).map_err(|_| absent())?;
-        self.room.layout = TensorLayout::row_major(&task.extents)?;
-        self.room.bits = from.bits;
-        self.room.bytes.resize(bytes, 0);
-        for piece in &from.pieces {
-            let stored = from.stored.get(piece.source as usize);
-            if let Some((meet, stored)) = Meet::of(piece, &task.start, &task.extents).zip(stored) {
-                let (file, path) = self.reads.open(stored.file)?;
-                let read = self.room.read(file, stored, &meet);
-                read.map_err(|failed| failure(failed, "read", path, &from.name))?;
+        for (stored, meet) in to.held.meets(&task.start, &task.extents) {
+            let at = self.job.output.places.at(stored.file, task.array).ok_or_else(absent)?;
+            let (file, path) = self.writes.open(stored.file)?;
+            let step = disk::step("write of a piece").map_err(Failed::File);
+            let written =
+                step.and_then(|()| self.room.write(file, (&stored.laid.layout, at), &meet));
+            written.map_err(|failed| failure(failed, "write", path, &task.tensor))?;
+        }
+        let sum = |()| {
+            let place = (&*task.start, &*task.extents);
+            let data = sums::of_box(place, (to.dtype, to.bits), &self.room.bytes);
+            data.map_err(|error| error.about(&format!("tensor {:?}", task.tensor)))
+        };
+        let data = self.job.sums(task.array).then_some(()).map(sum).transpose()?;
+        Ok(Promise { task: number, sum: crc(&self.room.bytes), data })
+    }
+
+    /// An error if the result holds something else than what was read.
+    fn verify(&mut self, promise: &Promise) -> Result<(), Error> {
+        let Some(task) = self.job.task(promise.task) else { return Err(absent()) };
+        self.gather(Side::Result, &task)?;
+        if crc(&self.room.bytes) == promise.sum {
+            return Ok(());
+        }
+        let (tensor, start, extents) = (&task.tensor, &task.start, &task.extents);
+        let said = format!("tensor {tensor:?} from {start:?} on {extents:?}");
+        Err(Error::new("corrupt", format!("{said}: what is written is not what was read")))
+    }
+
+    /// Reads the box of a task from one side. Pieces that hold what another one holds are compared with it.
+    fn gather(&mut self, side: Side, task: &Task) -> Result<(), Error> {
+        let Hands { job, room, replica, reads, writes } = self;
+        let (arrays, places, files) = match side {
+            Side::Source => (&job.source.arrays, &job.source.places, reads),
+            Side::Result => (&job.output.arrays, &job.output.places, writes),
+        };
+        let array = arrays.get(task.array).ok_or_else(absent)?;
+        let bytes = usize::try_from(job.bytes_of(task)).map_err(|_| absent())?;
+        room.begin(&task.extents, array.bits, bytes)?;
+        let mut first = None;
+        for (piece, stored, meet) in array.held.met(&task.start, &task.extents) {
+            let at = places.at(stored.file, task.array).ok_or_else(absent)?;
+            let from = (&stored.laid.layout, at);
+            let (file, path) = files.open(stored.file)?;
+            let failed = |failed| failure(failed, "read", path, &array.name);
+            let other = match first {
+                Some((known, other)) if is_replica(known, piece) => other,
+                _ => {
+                    room.read(file, from, &meet).map_err(failed)?;
+                    first = Some((piece, stored.file));
+                    continue;
+                }
+            };
+            if let Some(index) = replica.difference(room, file, from, &meet).map_err(failed)? {
+                let index = index.iter().zip(&task.start).map(|(at, from)| at + from).collect();
+                let names = [files.name(other), files.name(stored.file)];
+                return Err(differ(side, task, index, names));
             }
         }
-        for piece in &to.pieces {
-            let stored = to.stored.get(piece.source as usize);
-            if let Some((meet, stored)) = Meet::of(piece, &task.start, &task.extents).zip(stored) {
-                let (file, path) = self.writes.open(stored.file)?;
-                let written = self.room.write(file, stored, &meet);
-                written.map_err(|failed| failure(failed, "write", path, &from.name))?;
-            }
+        Ok(())
+    }
+}
+
+fn absent() -> Error {
+    Error::new("io", "a task of another job")
+}
+
+/// Two files hold different elements where both hold one box.
+fn differ(side: Side, task: &Task, index: Vec<u64>, files: [String; 2]) -> Error {
+    let [first, second] = files;
+    let said = format!("tensor {:?}: {first} and {second} hold the same box", task.tensor);
+    let said = format!("{said}, and differ, first at {index:?}");
+    match side {
+        Side::Source => {
+            let why = "a rule that takes them for copies is wrong, or a file is damaged";
+            Error::new("replicas", format!("{said}; {why}"))
         }
-        Ok(crc(&self.room.bytes))
+        Side::Result => Error::new("corrupt", format!("{said}; both are written from one box")),
     }
 }
 
 fn failure(failed: Failed, doing: &str, path: &std::path::Path, tensor: &str) -> Error {
     match failed {
-        Failed::Program(error) => error.about(&format!("tensor {tensor:?}")),
         Failed::File(cause) => Error::io(path, doing, &cause),
+        other @ Failed::Program(_) => other.about(tensor),
     }
 }
 
@@ -177,13 +273,18 @@ impl Files {
         Files { paths, open: BTreeMap::new(), written }
     }
 
+    /// The name of a file, without its folder.
+    fn name(&self, number: usize) -> String {
+        self.paths.get(number).map_or_else(String::new, |path| shown(path))
+    }
+
     fn open(&mut self, number: usize) -> Result<(&File, &std::path::Path), Error> {
         if self.open.len() >= OPEN && !self.open.contains_key(&number) {
             self.sync()?;
         }
         let path = self.paths.get(number).ok_or_else(|| Error::new("io", "no such file"))?;
         if let std::collections::btree_map::Entry::Vacant(place) = self.open.entry(number) {
-            let file = OpenOptions::new().read(!self.written).write(self.written).open(path);
+            let file = OpenOptions::new().read(true).write(self.written).open(path);
             place.insert(file.map_err(|cause| Error::io(path, "open", &cause))?);
         }
         let file = self.open.get(&number).ok_or_else(|| Error::new("io", "no such file"))?;
@@ -195,9 +296,58 @@ impl Files {
         for (number, file) in std::mem::take(&mut self.open) {
             if self.written {
                 let path = self.paths.get(number).map_or(std::path::Path::new(""), |path| path);
-                file.sync_data().map_err(|cause| Error::io(path, "sync", &cause))?;
+                disk::sync_data(&file).map_err(|cause| Error::io(path, "sync", &cause))?;
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Request, Rules};
+
+    /// Buffers stay within the memory, whatever the sides and layouts; below 64 KiB nothing is asked.
+    #[test]
+    fn memory_is_bounded() {
+        let folder = tempfile::tempdir().unwrap();
+        let (rows, columns) = (1531u64, 700u64);
+        let header = format!(
+            "{{\"w\":{{\"dtype\":\"BF16\",\"shape\":[{rows},{columns}],\"data_offsets\":[0,{}]}}}}",
+            rows * columns * 2
+        );
+        let length = (header.len() as u64).to_le_bytes();
+        let data = vec![7; (rows * columns * 2) as usize];
+        let input = folder.path().join("in.safetensors");
+        std::fs::write(&input, [&length[..], header.as_bytes(), &data].concat()).unwrap();
+        let sides = [
+            ("tp=8", "[Shard(1)]", None),
+            ("tp=3", "[_StridedShard(0, sf=2)]", Some("zN")),
+            ("tp=2", "[Shard(0)]", Some("col-major")),
+            ("one=1", "P()", Some("col-major")),
+        ];
+        for (number, (mesh, rule, layout)) in sides.into_iter().enumerate() {
+            for memory in [64 << 10, 200 << 10, 1 << 20, 3 << 20] {
+                let out = folder.path().join(format!("{number}-{memory}"));
+                let rules = Rules::new(mesh).unwrap().rule("*", rule).unwrap();
+                let request = Request::new(&input, &out).to(rules).memory(memory);
+                let request = match layout {
+                    Some(spec) => request.layout(spec),
+                    None => request,
+                };
+                let job = Job::prepare(request).unwrap();
+                job.lay_out().unwrap();
+                let mut hands = Hands::new(&job).unwrap();
+                for task in 0..job.tasks() {
+                    hands.run(task, &job.task(task).unwrap()).unwrap();
+                }
+                let held = hands.room.held() as u64;
+                assert!(
+                    held <= memory && held >= memory / 4,
+                    "{held} of {memory}: {mesh} {layout:?}"
+                );
+            }
+        }
     }
 }

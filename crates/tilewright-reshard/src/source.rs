@@ -3,24 +3,30 @@
 //! | a checkpoint | where its pieces lie |
 //! |---|---|
 //! | any file of tensors, an index, a folder of one of these | whole tensors, in the layouts that the files note |
-//! | a folder of torch's distributed checkpoint in safetensors | `DCP_SHARDING_INFO` says where each begins; the extents are the largest ends |
+//! | a folder of torch's distributed checkpoint in safetensors | `DCP_SHARDING_INFO` says where each begins; the extents are the largest ends, or what the caller says |
 //! | a folder with a file for each position of a mesh | [`Rules`] say it; files stand in the order of the numbers in their names |
+//!
+//! Equal boxes in several files are replicas: all are kept, and compared when they are read.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeSet, HashMap},
     fs,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex},
 };
 
-use serde_json::Value;
 use tilewright_core::{Dtype, TensorLayout};
 use tilewright_files::{Input, Reading, Tensor};
 use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{
-    Error, Rules,
-    array::{Array, Stored},
+    Error, Request, Rules,
+    array::{Array, Column, Held, Laid, Places, Stored},
+    beside::{Beside, metadata},
     identity::Identity,
+    lists::{Common, Entry, Lists, entries, shown},
+    numbers::{self, natural},
+    request::Stated,
 };
 
 /// Under this key of its metadata a file of a distributed checkpoint says where its tensors begin.
@@ -31,24 +37,37 @@ pub(crate) const PLACES: &str = "DCP_SHARDING_INFO";
 pub(crate) struct Checkpoint {
     pub(crate) files: Vec<Identity>,
     pub(crate) arrays: Vec<Array>,
-}
-
-/// A tensor of one file.
-struct Local {
-    name: String,
-    file_dtype: String,
-    dtype: Dtype,
-    bits: u32,
-    dims: Vec<u64>,
-    stored: Stored,
+    pub(crate) places: Places,
+    pub(crate) beside: Beside,
 }
 
 /// Opens a checkpoint.
-pub(crate) fn open(path: &Path, rules: Option<&Rules>) -> Result<Checkpoint, Error> {
-    match rules {
-        Some(rules) => ranks(path, rules),
-        None if is_distributed(path)? => distributed(path),
-        None => whole(path),
+pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
+    let (path, stated) = (&request.input, request.stated()?);
+    let mut checkpoint = match &request.from {
+        Some(rules) => ranks(path, rules, &stated)?,
+        None if is_distributed(path)? => distributed(path, &stated)?,
+        None => whole(path, &stated)?,
+    };
+    let names: Vec<&str> = checkpoint.arrays.iter().map(|array| &*array.name).collect();
+    stated.check(&names)?;
+    checkpoint.trust(request);
+    Ok(checkpoint)
+}
+
+impl Checkpoint {
+    /// Forgets all copies but one, where the request says so.
+    pub(crate) fn trust(&mut self, request: &Request) {
+        if !request.trusts_replicas {
+            return;
+        }
+        // The ways to hold arrays stay alive while their addresses are keys.
+        let kept: Vec<_> = self.arrays.iter().map(|array| array.held.clone()).collect();
+        let mut alike = HashMap::new();
+        for (array, held) in self.arrays.iter_mut().zip(&kept) {
+            let first = || Arc::new(held.without_replicas());
+            array.held = alike.entry(Arc::as_ptr(held)).or_insert_with(first).clone();
+        }
     }
 }
 
@@ -78,27 +97,12 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = names(folder)?;
     files
         .retain(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")));
-    files.sort_by_key(|path| natural(&path.file_name().unwrap_or_default().to_string_lossy()));
+    files.sort_by_key(|path| natural(&shown(path)));
     Ok(files)
 }
 
-/// A name as texts and the numbers behind them, so that 10 stands behind 9.
-fn natural(name: &str) -> Vec<(String, u64)> {
-    let mut parts = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let (text, behind) = rest.split_at(text);
-        let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
-        let (digits, behind) = behind.split_at(end);
-        parts.push((text.to_owned(), digits.parse().unwrap_or(u64::MAX)));
-        rest = behind;
-    }
-    parts
-}
-
 /// What each file of an input is known by.
-fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
+pub(crate) fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
     let begin = |file: usize| {
         let pieces = input.tensors().iter().flat_map(Tensor::pieces);
         pieces.filter(|piece| piece.file() == file).map(|piece| piece.at()).min()
@@ -113,169 +117,211 @@ fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
     Ok(known)
 }
 
-/// The tensors of an input whose first file has the number `first`.
-fn locals(input: &Input, first: usize) -> Result<Vec<Local>, Error> {
-    if !input.format().ends_with("safetensors") {
-        let (path, format) = (input.path().display(), input.format());
-        let said =
-            format!("{path} is {format}, and shards are safetensors; convert it to that first");
-        return Err(Error::new("unsupported", said));
-    }
-    input.tensors().iter().map(|tensor| local(tensor, first)).collect()
-}
-
-fn local(tensor: &Tensor, first: usize) -> Result<Local, Error> {
-    let name = tensor.name();
-    let refused = |why: &str| Err(Error::new("unsupported", format!("tensor {name:?}: {why}")));
-    if let Some(why) = tensor.refusal() {
-        return refused(why);
-    }
-    let [piece] = tensor.pieces() else {
-        return refused("it lies in several places of its file");
-    };
-    let (named, dtype) = (tensor.layout(), tensor.dtype());
-    let layout = named.layout().clone();
-    let bits = named.element_bits().unwrap_or(0);
-    if bits == 0 || bits % 8 != 0 || named.byte_order().is_some_and(|order| order.is_big()) {
-        return refused("its elements are no whole bytes with the lowest first");
-    }
-    if layout.extents() != tensor.dims() {
-        return refused("its elements are blocks, which move together");
-    }
-    if named.stored_as().is_some() {
-        return refused("it is stored as words of another type; convert it first");
-    }
-    if tilewright_notation::dtype(tensor.file_dtype()).ok() != Some(dtype) {
-        return refused("its element type is one that safetensors cannot say; a note says it");
-    }
-    let stored = Stored { file: first + piece.file(), at: piece.at(), layout };
-    let (file_dtype, dims) = (tensor.file_dtype().to_owned(), tensor.dims().to_vec());
-    Ok(Local { name: name.to_owned(), file_dtype, dtype, bits, dims, stored })
-}
-
 /// Whole tensors, in the order of the file.
-fn whole(path: &Path) -> Result<Checkpoint, Error> {
+fn whole(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
     let input = tilewright_files::open(path, &Reading::default())?;
-    let arrays = locals(&input, 0)?.into_iter().map(|local| {
-        let zeros = vec![0; local.dims.len()];
-        let piece = piece(0, &zeros, &local.dims);
-        let mut array = empty(&local, local.dims.clone());
-        array.stored.push(local.stored);
-        array.pieces.push(piece);
-        array
-    });
-    settled(identities(&input)?, arrays.collect())
+    let (mut arrays, mut alike) = (Vec::new(), HashMap::<_, Arc<Held>>::new());
+    let mut places = vec![Vec::new(); input.files().count()];
+    for (number, entry) in entries(&input, &Mutex::new(Common::default()))?.iter().enumerate() {
+        if let Some(places) = places.get_mut(entry.file) {
+            places.push((number, entry.at));
+        }
+        let mut extents = entry.laid.dims().to_vec();
+        state(&mut extents, &entry.name, stated)?;
+        let key = (Arc::as_ptr(&entry.laid), entry.file, extents.clone());
+        let held = match alike.get(&key) {
+            Some(held) => held.clone(),
+            None => {
+                let file = (entry.file, vec![0; extents.len()]);
+                let held = Arc::new(boxes(&entry.name, &extents, &[(file, entry)], &[])?);
+                alike.insert(key, held.clone());
+                held
+            }
+        };
+        arrays.push(array(entry, extents, held));
+    }
+    let columns = places.into_iter().map(|places| Ok(Arc::new(Column::new(places)?)));
+    let places = Places(columns.collect::<Result<_, Error>>()?);
+    let files = identities(&input)?;
+    let mut beside = Beside::of(path, &files, &[metadata(&input)])?;
+    for (number, tensor) in input.tensors().iter().enumerate() {
+        tensor.recorded().into_iter().for_each(|data| beside.record(number, data));
+    }
+    Ok(Checkpoint { files, arrays, places, beside })
+}
+
+/// Takes the extents that the caller says of a tensor.
+fn state(extents: &mut Vec<u64>, name: &str, stated: &Stated<'_>) -> Result<(), Error> {
+    let Some(said) = stated.of(name) else { return Ok(()) };
+    if said.len() != extents.len() {
+        let rank = extents.len();
+        let said = format!("tensor {name:?} has {rank} dims, and its extents are said to be");
+        return Err(Error::mismatch(format!("{said} {:?}", stated.of(name).unwrap_or_default())));
+    }
+    extents.copy_from_slice(said);
+    Ok(())
 }
 
 /// The boxes of a distributed checkpoint.
-fn distributed(path: &Path) -> Result<Checkpoint, Error> {
-    let (mut files, mut arrays) = (Vec::new(), BTreeMap::<String, Array>::new());
-    for path in listed(path)? {
-        let input = tilewright_files::open(&path, &Reading::default())?;
-        let text = input.metadata().find(|(key, _)| *key == PLACES).map_or("{}", |(_, text)| text);
-        let places: Value = serde_json::from_str(text).map_err(|error| {
-            Error::new("corrupt", format!("{}: {PLACES}: {error}", path.display()))
-        })?;
-        for local in locals(&input, files.len())? {
-            let start = offsets(&places, &local).map_err(|error| error.about(&shown(&path)))?;
-            let array = arrays.entry(local.name.clone());
-            let array = array.or_insert_with(|| empty(&local, vec![0; local.dims.len()]));
-            same(array, &local).map_err(|error| error.about(&shown(&path)))?;
-            for ((extent, start), length) in array.extents.iter_mut().zip(&start).zip(&local.dims) {
+fn distributed(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
+    let paths = listed(path)?;
+    let lists = Lists::read(&paths)?;
+    let names: Vec<String> = lists.files.iter().map(|file| shown(&file.path)).collect();
+    let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();
+    let (mut arrays, mut derived) = (Vec::new(), false);
+    for (name, found) in lists.names() {
+        derived |= stated.of(&name).is_none();
+        let Some(first) = found.iter().flatten().next() else { continue };
+        let one = |entry: &&Entry| (Arc::as_ptr(&entry.laid), entry.start.clone());
+        let held: Vec<_> = found.iter().map(|entry| entry.as_ref().map(one)).collect();
+        let key = (held, stated.of(&name));
+        if let Some((extents, held)) = alike.get(&key) {
+            arrays.push(array(first, extents.clone(), held.clone()));
+            continue;
+        }
+        let mut whole = vec![0; first.laid.dims().len()];
+        let mut parts = Vec::new();
+        for (file, list) in lists.of.iter().enumerate() {
+            let Some(entry) = found.get(*list).copied().flatten() else { continue };
+            let file_name = names.get(file).map_or("", String::as_str);
+            same(first, entry).map_err(|error| error.about(file_name))?;
+            let start = entry.start.clone().unwrap_or_else(|| vec![0; whole.len()]);
+            for ((extent, start), length) in whole.iter_mut().zip(&start).zip(entry.laid.dims()) {
                 *extent = (*extent).max(start.saturating_add(*length));
             }
-            array.pieces.push(piece(array.stored.len(), &start, &local.dims));
-            array.stored.push(local.stored);
+            parts.push(((file, start), entry));
         }
-        files.extend(identities(&input)?);
+        state(&mut whole, &name, stated)?;
+        let held = Arc::new(boxes(&name, &whole, &parts, &names)?);
+        arrays.push(array(first, whole.clone(), held.clone()));
+        alike.insert(key, (whole, held));
     }
-    settled(files, arrays.into_values().collect())
+    // A process that has nothing to write writes no file: that is known where all extents are said.
+    if derived {
+        check_numbers(path, &paths)?;
+    }
+    drop(alike);
+    let mut checkpoint = settled(path, lists, arrays)?;
+    checkpoint.beside.derived = derived;
+    Ok(checkpoint)
 }
 
-/// Where a tensor of a distributed checkpoint begins; one that is not named is whole.
-fn offsets(places: &Value, local: &Local) -> Result<Vec<u64>, Error> {
-    let (name, rank) = (&local.name, local.dims.len());
-    let Some(place) = places.get(name) else { return Ok(vec![0; rank]) };
-    let list = place.get("saved_offsets").and_then(Value::as_array);
-    let list: Option<Vec<u64>> = list.and_then(|list| list.iter().map(Value::as_u64).collect());
-    list.filter(|list| list.len() == rank).ok_or_else(|| {
-        let said = format!("tensor {name:?} of rank {rank}: {PLACES} says {place}");
-        Error::new("corrupt", format!("{said}; expected saved_offsets, a number for each dim"))
-    })
+/// An error where the numbers of torch's files, from 1 on, show that one is missing.
+fn check_numbers(folder: &Path, paths: &[PathBuf]) -> Result<(), Error> {
+    let why = "a process that had nothing to write has no file; then the extents of every tensor have to be said";
+    numbers::check(folder, paths)
+        .map_err(|error| Error::new(error.kind(), format!("{error}; {why}")))?;
+    let Some(first) = paths.first() else { return Ok(()) };
+    match natural(&shown(first)).first() {
+        Some((text, number)) if text == "shard-" && *number > 1 => {
+            let (folder, first) = (folder.display(), shown(first));
+            let said = format!("the first file of {folder} is {first}, and numbers begin at 1");
+            Err(Error::mismatch(format!("{said}; {why}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// How an array is held whose local arrays are boxes of it, each with its file and first index.
+fn boxes(
+    name: &str,
+    extents: &[u64],
+    found: &[((usize, Vec<u64>), &Entry)],
+    names: &[String],
+) -> Result<Held, Error> {
+    let whole = TensorLayout::row_major(extents);
+    whole.map_err(|error| Error::from(error).about(&format!("tensor {name:?}")))?;
+    let mut held = Held::default();
+    for ((file, start), entry) in found {
+        let (start, extents) = (start.clone(), entry.laid.dims().to_vec());
+        let (source, local) = (held.stored.len() as u64, vec![0; start.len()]);
+        held.pieces.push(Piece { source, start, extents, local });
+        held.stored.push(Stored { file: *file, laid: entry.laid.clone() });
+    }
+    held.settle(name, extents, &|file| names.get(file).cloned().unwrap_or_default())
 }
 
 /// A file for each position of a mesh.
-fn ranks(path: &Path, rules: &Rules) -> Result<Checkpoint, Error> {
+fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
     let (paths, mesh) = (listed(path)?, rules.mesh()?);
+    numbers::check(path, &paths)?;
     if paths.len() as u64 != mesh.count() {
         let (folder, files, count) = (path.display(), paths.len(), mesh.count());
         let said = format!("{folder} holds {files} files *.safetensors; {mesh} has {count}");
         return Err(Error::mismatch(format!("{said} positions, a file each")));
     }
-    let (mut files, mut tensors) = (Vec::new(), BTreeMap::<String, Vec<Option<Local>>>::new());
-    for (position, path) in paths.iter().enumerate() {
-        let input = tilewright_files::open(path, &Reading::default())?;
-        for local in locals(&input, position)? {
-            let held = tensors.entry(local.name.clone());
-            let held = held.or_insert_with(|| paths.iter().map(|_| None).collect());
-            if let Some(place) = held.get_mut(position) {
-                *place = Some(local);
-            }
-        }
-        files.extend(identities(&input)?);
-    }
-    rules.check(&tensors.keys().map(String::as_str).collect::<Vec<_>>())?;
+    let lists = Lists::read(&paths)?;
+    let named: Vec<_> = lists.names().collect();
+    rules.check(&named.iter().map(|(name, _)| &**name).collect::<Vec<_>>())?;
+    let matcher = rules.matcher()?;
     let shown: Vec<String> = paths.iter().map(|path| shown(path)).collect();
-    let arrays = tensors.into_values().map(|held| of_ranks(held, rules, &mesh, &shown));
-    settled(files, arrays.collect::<Result<_, Error>>()?)
+    let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();
+    let mut arrays = Vec::new();
+    for (name, found) in &named {
+        let Some(first) = found.iter().flatten().next() else { continue };
+        let laid: Vec<_> =
+            found.iter().map(|entry| entry.map(|entry| Arc::as_ptr(&entry.laid))).collect();
+        let key = (matcher.of(name), laid, stated.of(name));
+        if !alike.contains_key(&key) {
+            let held = lists.of.iter().map(|list| found.get(*list).copied().flatten()).collect();
+            alike.insert(key.clone(), of_ranks(held, rules, stated, &mesh, &shown)?);
+        }
+        let Some((extents, held)) = alike.get(&key) else { continue };
+        arrays.push(array(first, extents.clone(), held.clone()));
+    }
+    drop((named, alike));
+    settled(path, lists, arrays)
 }
 
-/// One array that positions of a mesh hold.
+/// How an array is held that positions of a mesh hold, and its extents.
 fn of_ranks(
-    mut held: Vec<Option<Local>>,
+    found: Vec<Option<&Entry>>,
     rules: &Rules,
+    stated: &Stated<'_>,
     mesh: &Mesh,
     files: &[String],
-) -> Result<Array, Error> {
-    let Some(first) = held.iter().flatten().next() else {
+) -> Result<(Vec<u64>, Arc<Held>), Error> {
+    let Some(first) = found.iter().flatten().next().copied() else {
         return Err(Error::mismatch("a tensor that no file holds"));
     };
+    let (name, dtype) = (&*first.name, first.laid.dtype);
     let dims: Vec<Option<&[u64]>> =
-        held.iter().map(|local| local.as_ref().map(|local| &*local.dims)).collect();
-    let extents = match rules.extents(&first.name)? {
+        found.iter().map(|entry| entry.map(|entry| entry.laid.dims())).collect();
+    let said = stated.of(name).map(<[u64]>::to_vec);
+    let extents = match rules.extents(name)?.or(said) {
         Some(extents) => extents,
-        None => extents(&first.name, first.dtype, &dims, rules, mesh)?,
+        None => extents(name, dtype, &dims, rules, mesh)?,
     };
-    if !rules.names(&first.name)? {
-        let said = format!("tensor {:?}: no rule says how files hold it", first.name);
+    if !rules.names(name)? {
+        let said = format!("tensor {name:?}: no rule says how files hold it");
         return Err(Error::usage(format!("{said}; where each has all of it the rule is P()")));
     }
-    let sharded = rules.sharded(&first.name, &extents, Some(first.dtype))?;
-    let mut array = empty(first, extents);
-    let mut numbers = vec![None; held.len()];
-    for ((position, local), file) in held.iter_mut().enumerate().zip(files) {
-        let Some(local) = local.take() else { continue };
-        same(&array, &local).map_err(|error| error.about(file))?;
+    let sharded = rules.sharded(name, &extents, Some(dtype))?;
+    let (mut held, mut numbers) = (Held::default(), vec![None; found.len()]);
+    for ((position, entry), number) in found.iter().enumerate().zip(&mut numbers) {
+        let (Some(entry), Some(file)) = (entry, files.get(position)) else { continue };
+        same(first, entry).map_err(|error| error.about(file))?;
         let stored = sharded.shard(position as u64)?.stored().to_vec();
-        if local.dims != stored {
-            let (name, dims, whole) = (&array.name, &local.dims, &array.extents);
-            let said = format!("{file}: tensor {name:?} has {dims:?}");
+        if entry.laid.dims() != stored {
+            let said = format!("{file}: tensor {name:?} has {:?}", entry.laid.dims());
             return Err(Error::mismatch(format!(
-                "{said}; by its rule that shard of {whole:?} has {stored:?}"
+                "{said}; by its rule that shard of {extents:?} has {stored:?}"
             )));
         }
-        if let Some(number) = numbers.get_mut(position) {
-            *number = Some(array.stored.len() as u64);
-        }
-        array.stored.push(local.stored);
+        *number = Some(held.stored.len() as u64);
+        held.stored.push(Stored { file: position, laid: entry.laid.clone() });
     }
     for piece in Pieces::of(&sharded)?.pieces {
         let at = usize::try_from(piece.source).ok();
         if let Some(source) = at.and_then(|at| numbers.get(at).copied().flatten()) {
-            array.pieces.push(Piece { source, ..piece });
+            held.pieces.push(Piece { source, ..piece });
         }
     }
-    Ok(array)
+    let whole = TensorLayout::row_major(&extents);
+    whole.map_err(|error| Error::from(error).about(&format!("tensor {name:?}")))?;
+    let file = |file: usize| files.get(file).cloned().unwrap_or_default();
+    let held = held.settle(name, &extents, &file)?;
+    Ok((extents, Arc::new(held)))
 }
 
 /// The extents of an array whose shards have these: along each dim the sum over the positions of the axes that cut it.
@@ -294,8 +340,12 @@ fn extents(
         .map(|dim| most(dim).copied().unwrap_or(0).max(1).saturating_mul(mesh.count()))
         .collect();
     let trial = rules.sharded(name, &trial, Some(dtype)).map_err(|error| {
+        // The extents are tried ones: what does not fit them may fit those of the whole.
         let hint = "write the extents of the whole before the rule, as in [37,6] @ RULE";
-        Error::new(error.kind(), format!("{error}; {hint}"))
+        match error.kind() {
+            "mismatch" => Error::new(error.kind(), format!("{error}; {hint}")),
+            _ => error,
+        }
     })?;
     let of = |dim: usize| {
         let axes = cutting(&trial, dim);
@@ -316,47 +366,36 @@ fn cutting(sharded: &Sharded, dim: usize) -> BTreeSet<usize> {
     splits.flat_map(|split| split.parts.iter().map(|part| part.axis)).collect()
 }
 
-/// An array without pieces.
-fn empty(local: &Local, extents: Vec<u64>) -> Array {
-    Array {
-        name: local.name.clone(),
-        file_dtype: local.file_dtype.clone(),
-        dtype: local.dtype,
-        bits: local.bits,
-        extents,
-        stored: Vec::new(),
-        pieces: Vec::new(),
-    }
-}
-
-fn piece(source: usize, start: &[u64], extents: &[u64]) -> Piece {
-    let (start, extents, local) = (start.to_vec(), extents.to_vec(), vec![0; start.len()]);
-    Piece { source: source as u64, start, extents, local }
+/// The array of which a file holds this.
+fn array(entry: &Entry, extents: Vec<u64>, held: Arc<Held>) -> Array {
+    let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
+    let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
+    Array { name, file_dtype, dtype: *dtype, bits: *bits, extents, held }
 }
 
 /// An error if a tensor of one file is no part of the array that others hold.
-fn same(array: &Array, local: &Local) -> Result<(), Error> {
-    let (rank, own) = (array.extents.len(), local.dims.len());
-    if (array.dtype, array.bits, rank) == (local.dtype, local.bits, own) {
+fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
+    let facts = |laid: &Laid| (laid.dtype, laid.bits, laid.dims().len());
+    if facts(&first.laid) == facts(&entry.laid) {
         return Ok(());
     }
-    let (here, others) = (&local.file_dtype, &array.file_dtype);
-    let said = format!("tensor {:?} is {here} of rank {own}", local.name);
+    let (rank, own) = (first.laid.dims().len(), entry.laid.dims().len());
+    let (here, others) = (&entry.laid.file_dtype, &first.laid.file_dtype);
+    let said = format!("tensor {:?} is {here} of rank {own}", entry.name);
     Err(Error::mismatch(format!("{said}; files before it say {others} of rank {rank}")))
 }
 
-/// The checkpoint, every array of which is whole and can be addressed.
-fn settled(files: Vec<Identity>, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
-    let name = |file: usize| files.get(file).map_or_else(String::new, |file| shown(&file.path));
-    let settle = |array: Array| {
-        let whole = TensorLayout::row_major(&array.extents);
-        whole.map_err(|error| Error::from(error).about(&format!("tensor {:?}", array.name)))?;
-        array.settle(&name)
-    };
-    let arrays = arrays.into_iter().map(settle).collect::<Result<_, Error>>()?;
-    Ok(Checkpoint { files, arrays })
-}
-
-fn shown(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+/// The checkpoint of these files, with the places of its arrays, which stand in the order of their names.
+fn settled(path: &Path, lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
+    let numbers: HashMap<&str, usize> =
+        arrays.iter().enumerate().map(|(number, array)| (&*array.name, number)).collect();
+    let place = |entry: &Entry| Some((*numbers.get(&*entry.name)?, entry.at));
+    let columns = lists.lists.iter().map(|list| {
+        let places = list.iter().filter_map(place).collect();
+        Ok(Arc::new(Column::new(places)?))
+    });
+    let columns = columns.collect::<Result<Vec<_>, Error>>()?;
+    let places = lists.of.iter().filter_map(|list| columns.get(*list).cloned()).collect();
+    let beside = Beside::of(path, &lists.files, &lists.metadata)?;
+    Ok(Checkpoint { files: lists.files, arrays, places: Places(places), beside })
 }

@@ -1,26 +1,38 @@
 //! What is written: every output file with its header, and the pieces of every array in them. No data are needed for it.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use serde_json::json;
 use tilewright_core::{Fill, TensorLayout};
+use tilewright_files::Fingerprint;
 use tilewright_notation::Spec;
 use tilewright_sharded::{Piece, Pieces};
 
 use crate::{
     Error, Form, Request, Rules,
-    array::{Array, Stored},
+    array::{Array, Column, Held, Laid, Places, Stored},
+    beside::Metadata,
     header::{Entry, header},
     source::PLACES,
+    sums::is_summed,
 };
 
 /// A file that is written.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     pub(crate) name: String,
-    /// The bytes before the data.
-    pub(crate) head: Vec<u8>,
     pub(crate) bytes: u64,
+    /// Which content it has.
+    content: usize,
+}
+
+/// What files hold that are alike but for the elements: arrays, each with one of its local arrays.
+#[derive(Clone, Debug, Default)]
+struct Content {
+    locals: Vec<(usize, usize)>,
 }
 
 /// The files, and the arrays in them.
@@ -28,36 +40,47 @@ pub(crate) struct File {
 pub(crate) struct Output {
     pub(crate) files: Vec<File>,
     pub(crate) arrays: Vec<Array>,
+    pub(crate) places: Places,
     /// The index beside the files: its name and text.
     pub(crate) index: Option<(String, String)>,
-}
-
-/// A local array of a result, before its place is known.
-struct Local {
-    /// Which array, and which of its stored ones.
-    array: usize,
-    stored: usize,
-    file: usize,
-    entry: Entry,
-    bits: u32,
-    /// Where it begins in the whole array, if a file says so.
-    start: Option<Vec<u64>>,
+    contents: Vec<Content>,
+    /// Whether files say where their boxes begin.
+    boxes: bool,
+    /// What every file says of no tensor.
+    metadata: Metadata,
+    /// Whether files hold whole arrays.
+    wholes: bool,
 }
 
 /// Decides every file of a result.
-pub(crate) fn output(request: &Request, sources: &[Array]) -> Result<Output, Error> {
-    let form = request.asked_form();
-    let spec = spec(request)?;
+///
+/// Each says `metadata`.
+pub(crate) fn output(
+    request: &Request,
+    sources: &[Array],
+    metadata: &Metadata,
+) -> Result<Output, Error> {
+    let (form, spec, metadata) = (request.asked_form(), spec(request)?, metadata.clone());
+    match (form, request.shard_size) {
+        (_, Some(0)) => {
+            return Err(Error::usage("the most bytes of a file are 0; at least 1 is legal"));
+        }
+        (Form::Dcp | Form::Ranks, Some(_)) => {
+            let said = "only files of whole tensors have a most of bytes: those of a mesh are its positions";
+            return Err(Error::usage(said));
+        }
+        _ => {}
+    }
     match (form, &request.to) {
         (Form::Hf, Some(_)) => Err(Error::usage("whole tensors are cut over no mesh")),
-        (Form::Hf, None) => whole(request, spec.as_ref(), sources),
+        (Form::Hf, None) => whole(request, spec.as_ref(), sources, metadata),
         (_, None) => {
             let form = form.name();
             Err(Error::usage(format!("the form {form} takes a mesh, and rules that cut over it")))
         }
         (_, Some(rules)) => {
             rules.check(&sources.iter().map(|array| &*array.name).collect::<Vec<_>>())?;
-            cut(form, rules, spec.as_ref(), sources)
+            cut(form, rules, spec.as_ref(), sources, metadata)
         }
     }
 }
@@ -72,72 +95,164 @@ fn spec(request: &Request) -> Result<Option<Spec>, Error> {
 }
 
 /// Whole tensors, one after another, in files of a bounded length.
-fn whole(request: &Request, spec: Option<&Spec>, sources: &[Array]) -> Result<Output, Error> {
+fn whole(
+    request: &Request,
+    spec: Option<&Spec>,
+    sources: &[Array],
+    metadata: Metadata,
+) -> Result<Output, Error> {
     let most = request.shard_size.unwrap_or(u64::MAX);
-    let (mut locals, mut arrays, mut file, mut held) = (Vec::new(), Vec::new(), 0, 0u64);
+    let (mut arrays, mut files, mut filled, mut total) = (Vec::new(), vec![Vec::new()], 0u64, 0u64);
+    let (mut alike, mut shared) = (HashMap::new(), HashMap::new());
     for (number, source) in sources.iter().enumerate() {
-        let mut array = bare(source);
-        let mut local = local(&mut array, number, 0, &source.extents, spec)?;
-        if held > 0 && held.saturating_add(local.entry.bytes) > most {
-            (file, held) = (file + 1, 0);
+        let key = (&source.file_dtype, source.dtype, &source.extents);
+        let laid = match alike.get(&key) {
+            Some(laid) => Arc::clone(laid),
+            None => {
+                alike.entry(key).insert_entry(laid(source, &source.extents, spec)?).get().clone()
+            }
+        };
+        let bytes = laid.bytes().unwrap_or(u64::MAX);
+        if filled > 0 && filled.saturating_add(bytes) > most {
+            files.push(Vec::new());
+            filled = 0;
         }
-        held = held.saturating_add(local.entry.bytes);
-        local.file = file;
-        let (zeros, extents) = (vec![0; source.extents.len()], source.extents.clone());
-        array.pieces.push(Piece { source: 0, start: zeros.clone(), extents, local: zeros });
-        locals.push(local);
-        arrays.push(array);
+        (filled, total) = (filled.saturating_add(bytes), total.saturating_add(bytes));
+        let file = files.len() - 1;
+        let made = || {
+            let zeros = vec![0; source.extents.len()];
+            let (start, local, extents) = (zeros.clone(), zeros, source.extents.clone());
+            let stored = vec![Stored { file, laid: laid.clone() }];
+            Arc::new(Held { stored, pieces: vec![Piece { source: 0, start, extents, local }] })
+        };
+        let held = shared.entry((Arc::as_ptr(&laid), file)).or_insert_with(made).clone();
+        arrays.push(Array { held, ..source.clone() });
+        if let Some(file) = files.last_mut() {
+            file.push((number, 0));
+        }
     }
-    let count = file + 1;
+    let count = files.len();
     let name = |file: usize| match count {
         1 => "model.safetensors".to_owned(),
         _ => format!("model-{:05}-of-{count:05}.safetensors", file + 1),
     };
-    let total: u64 = locals.iter().map(|local| local.entry.bytes).sum();
+    let file = |array: &Array| array.held.stored.first().map_or(0, |stored| stored.file);
     let map: BTreeMap<&str, String> =
-        locals.iter().map(|local| (&*local.entry.name, name(local.file))).collect();
+        arrays.iter().map(|array| (&*array.name, name(file(array)))).collect();
     let text = json!({"metadata": {"total_size": total}, "weight_map": map}).to_string();
     let index = (count > 1).then(|| ("model.safetensors.index.json".to_owned(), text));
-    let files = (0..count).map(name).collect();
-    Ok(Output { index, ..placed(files, locals, arrays)? })
+    let contents = files.into_iter().enumerate();
+    let contents = contents.map(|(file, locals)| (vec![file], Content { locals })).collect();
+    let names = (0..count).map(name).collect();
+    Ok(Output { index, ..placed(names, contents, arrays, (false, metadata))? })
 }
 
 /// The shards of a mesh: a file for each position, or each box once.
-fn cut(form: Form, rules: &Rules, spec: Option<&Spec>, sources: &[Array]) -> Result<Output, Error> {
+fn cut(
+    form: Form,
+    rules: &Rules,
+    spec: Option<&Spec>,
+    sources: &[Array],
+    metadata: Metadata,
+) -> Result<Output, Error> {
     let count = usize::try_from(rules.count()?).map_err(|_| Error::usage("too large a mesh"))?;
-    let (mut locals, mut arrays, mut files) = (Vec::new(), Vec::new(), count);
-    for (number, source) in sources.iter().enumerate() {
-        let sharded = rules.sharded(&source.name, &source.extents, Some(source.dtype))?;
-        let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
-        pieces.cover(&source.name)?;
-        let mut array = bare(source);
-        if form == Form::Ranks {
-            for (position, shard) in sharded.shards().enumerate() {
-                locals.push(local(&mut array, number, position, shard.stored(), spec)?);
+    let matcher = rules.matcher()?;
+    let (mut alike, mut arrays) = (HashMap::<_, Arc<Held>>::new(), Vec::new());
+    for source in sources {
+        let key =
+            (matcher.of(&source.name), &source.file_dtype, source.dtype, source.extents.clone());
+        let held = match alike.get(&key) {
+            Some(held) => held.clone(),
+            None => {
+                let held = match form {
+                    Form::Ranks => positions(source, rules, spec)?,
+                    _ => boxes(source, rules, count)?,
+                };
+                alike.entry(key).insert_entry(Arc::new(held)).get().clone()
             }
-            array.pieces = pieces.pieces;
-        } else if source.extents.contains(&0) {
-            // No box has elements; one says the extents.
-            let mut local = local(&mut array, number, 0, &source.extents, None)?;
-            local.start = Some(vec![0; source.extents.len()]);
-            locals.push(local);
-        } else {
-            for (file, piece) in once(pieces.pieces, count) {
-                let mut local = local(&mut array, number, file, &piece.extents, None)?;
-                local.start = Some(piece.start.clone());
-                let (source, zeros) = (local.stored as u64, vec![0; piece.start.len()]);
-                array.pieces.push(Piece { source, local: zeros, ..piece });
-                files = files.max(file + 1);
-                locals.push(local);
+        };
+        arrays.push(Array { held, ..source.clone() });
+    }
+    if form == Form::Ranks {
+        let distinct: Vec<Arc<Held>> = alike.into_values().collect();
+        let contents = of_positions(count, &distinct, arrays.len());
+        let name = |file: usize| format!("rank_{file:05}-of-{count:05}.safetensors");
+        return placed((0..count).map(name).collect(), contents, arrays, (false, metadata));
+    }
+    let mut files = vec![Vec::new(); count];
+    for (number, array) in arrays.iter().enumerate() {
+        for (nth, stored) in array.held.stored.iter().enumerate() {
+            files.resize(files.len().max(stored.file + 1), Vec::new());
+            if let Some(file) = files.get_mut(stored.file) {
+                file.push((number, nth));
             }
         }
-        arrays.push(array);
     }
-    let name = |file: usize| match form {
-        Form::Ranks => format!("rank_{file:05}-of-{count:05}.safetensors"),
-        _ => format!("shard-{:05}-model-00001-of-00001.safetensors", file + 1),
+    let name = |file: usize| format!("shard-{:05}-model-00001-of-00001.safetensors", file + 1);
+    let names = (0..files.len()).map(name).collect();
+    let contents = files.into_iter().enumerate();
+    let contents = contents.map(|(file, locals)| (vec![file], Content { locals })).collect();
+    placed(names, contents, arrays, (true, metadata))
+}
+
+/// The positions that hold the same, but for the elements.
+fn of_positions(count: usize, distinct: &[Arc<Held>], arrays: usize) -> Vec<(Vec<usize>, Content)> {
+    let mut alike = BTreeMap::<Vec<usize>, Vec<usize>>::new();
+    for position in 0..count {
+        let laid = |held: &Arc<Held>| {
+            held.stored.get(position).map_or(0, |stored| Arc::as_ptr(&stored.laid) as usize)
+        };
+        alike.entry(distinct.iter().map(laid).collect()).or_default().push(position);
+    }
+    let content = |positions: Vec<usize>| {
+        let nth = positions.first().copied().unwrap_or(0);
+        let locals = (0..arrays).map(|array| (array, nth)).collect();
+        (positions, Content { locals })
     };
-    placed((0..files).map(name).collect(), locals, arrays)
+    alike.into_values().map(content).collect()
+}
+
+/// How the positions of a mesh hold an array.
+fn positions(source: &Array, rules: &Rules, spec: Option<&Spec>) -> Result<Held, Error> {
+    let sharded = rules.sharded(&source.name, &source.extents, Some(source.dtype))?;
+    let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
+    pieces.cover(&source.name)?;
+    let (mut stored, mut alike) = (Vec::new(), HashMap::<Vec<u64>, Arc<Laid>>::new());
+    for (file, shard) in sharded.shards().enumerate() {
+        let laid = match alike.get(shard.stored()) {
+            Some(laid) => laid.clone(),
+            None => {
+                let laid = laid(source, shard.stored(), spec)?;
+                alike.insert(shard.stored().to_vec(), laid.clone());
+                laid
+            }
+        };
+        stored.push(Stored { file, laid });
+    }
+    let mut held = Held { stored, pieces: pieces.pieces };
+    held.order();
+    Ok(held)
+}
+
+/// How files hold the boxes of an array, each once.
+fn boxes(source: &Array, rules: &Rules, count: usize) -> Result<Held, Error> {
+    let sharded = rules.sharded(&source.name, &source.extents, Some(source.dtype))?;
+    let pieces = Pieces { extents: source.extents.clone(), ..Pieces::of(&sharded)? };
+    pieces.cover(&source.name)?;
+    let mut held = Held::default();
+    if source.extents.contains(&0) {
+        // No box has elements; one says the extents.
+        let laid = laid(source, &source.extents, None)?;
+        held.stored.push(Stored { file: 0, laid });
+        return Ok(held);
+    }
+    for (file, piece) in once(pieces.pieces, count) {
+        let laid = laid(source, &piece.extents, None)?;
+        let (source, local) = (held.stored.len() as u64, vec![0; piece.start.len()]);
+        held.stored.push(Stored { file, laid });
+        held.pieces.push(Piece { source, local, ..piece });
+    }
+    Ok(held)
 }
 
 /// Each box once, with its file. A file names an array once: further boxes of a position go to further files.
@@ -155,32 +270,20 @@ fn once(pieces: Vec<Piece>, count: usize) -> Vec<(usize, Piece)> {
     seen.into_values().map(file).collect()
 }
 
-/// The same array without pieces.
-fn bare(source: &Array) -> Array {
-    Array { stored: Vec::new(), pieces: Vec::new(), ..source.clone() }
-}
-
-/// Adds a local array of these extents.
-fn local(
-    array: &mut Array,
-    number: usize,
-    file: usize,
-    extents: &[u64],
-    spec: Option<&Spec>,
-) -> Result<Local, Error> {
+/// A local array of these extents.
+fn laid(array: &Array, extents: &[u64], spec: Option<&Spec>) -> Result<Arc<Laid>, Error> {
     let about = |error: Error| error.about(&format!("tensor {:?}", array.name));
-    let (layout, shape, spec) = laid(array, extents, spec).map_err(about)?;
-    let bytes = layout.capacity().checked_mul(u64::from(array.bits / 8));
-    let bytes = bytes.ok_or_else(|| about(Error::new("overflow", "more than 63 bits of bytes")))?;
-    let (name, file_dtype) = (array.name.clone(), array.file_dtype.clone());
-    let stored = array.stored.len();
-    array.stored.push(Stored { file, at: 0, layout });
-    let entry = Entry { name, file_dtype, shape, bytes, spec };
-    Ok(Local { array: number, stored, file, entry, bits: array.bits, start: None })
+    let (layout, shape, spec) = layout(array, extents, spec).map_err(about)?;
+    let (file_dtype, dtype, bits) = (array.file_dtype.clone(), array.dtype, array.bits);
+    let laid = Laid { file_dtype, dtype, bits, layout, shape, spec };
+    match laid.bytes() {
+        Some(_) => Ok(Arc::new(laid)),
+        None => Err(about(Error::new("overflow", "more than 63 bits of bytes"))),
+    }
 }
 
 /// The layout of a local array, its stored shape, and the SPEC that says it where it is not row-major.
-fn laid(
+fn layout(
     array: &Array,
     extents: &[u64],
     spec: Option<&Spec>,
@@ -208,40 +311,100 @@ fn laid(
     Ok((named.layout().clone(), named.storage_shape(), Some(named.to_spec())))
 }
 
-/// Gives every local array its place: in each file the widest elements first, then by name.
-fn placed(names: Vec<String>, locals: Vec<Local>, mut arrays: Vec<Array>) -> Result<Output, Error> {
-    let mut held: Vec<Vec<Local>> = names.iter().map(|_| Vec::new()).collect();
-    for local in locals {
-        if let Some(file) = held.get_mut(local.file) {
-            file.push(local);
-        }
-    }
-    let mut files = Vec::new();
-    for (name, mut locals) in names.into_iter().zip(held) {
-        locals.sort_by(|a, b| (b.bits, &a.entry.name).cmp(&(a.bits, &b.entry.name)));
-        let entries: Vec<Entry> = locals.iter().map(|local| local.entry.clone()).collect();
-        let (head, places, bytes) = header(&entries, &metadata(&locals))?;
-        for (local, place) in locals.iter().zip(places) {
-            let array = arrays.get_mut(local.array);
-            if let Some(stored) = array.and_then(|array| array.stored.get_mut(local.stored)) {
-                (stored.file, stored.at) = (local.file, place);
+/// Gives every local array its place: in each file the widest elements first, then by name. Each content has its files.
+fn placed(
+    names: Vec<String>,
+    contents: Vec<(Vec<usize>, Content)>,
+    arrays: Vec<Array>,
+    (boxes, metadata): (bool, Metadata),
+) -> Result<Output, Error> {
+    let wholes = arrays.iter().all(|array| array.held.stored.len() == 1) && !boxes;
+    let mut output = Output { arrays, boxes, metadata, wholes, ..Output::default() };
+    let mut of = vec![(0, 0, Arc::default()); names.len()];
+    for (number, (files, mut content)) in contents.into_iter().enumerate() {
+        let order = |(array, _): &(usize, usize)| {
+            let array = output.arrays.get(*array);
+            array.map(|array| (std::cmp::Reverse(array.bits), array.name.clone()))
+        };
+        content.locals.sort_by_cached_key(order);
+        let (_, places, bytes) = output.header(&content, &|_| Some(Fingerprint::default()))?;
+        let places = content.locals.iter().map(|(array, _)| *array).zip(places).collect();
+        let column = Arc::new(Column::new(places)?);
+        for file in files {
+            if let Some(of) = of.get_mut(file) {
+                *of = (number, bytes, column.clone());
             }
         }
-        files.push(File { name, head, bytes });
+        output.contents.push(content);
     }
-    Ok(Output { files, arrays, index: None })
+    for (name, (content, bytes, column)) in names.into_iter().zip(of) {
+        output.files.push(File { name, bytes, content });
+        output.places.0.push(column);
+    }
+    Ok(output)
 }
 
-/// What a file says beside its tensors: where its boxes begin, if they are boxes.
-fn metadata(locals: &[Local]) -> Vec<(String, String)> {
-    let of = |local: &Local| {
-        let start = local.start.as_ref()?;
-        Some((local.entry.name.clone(), json!({ "saved_offsets": start })))
-    };
-    let places: serde_json::Map<_, _> = locals.iter().filter_map(of).collect();
-    if places.is_empty() {
-        return Vec::new();
+impl Output {
+    /// Whether the fingerprint of an array is recorded: beside the note of its layout, as in converted files.
+    pub(crate) fn records(&self, array: usize) -> bool {
+        let of = self.arrays.get(array).filter(|_| self.wholes);
+        let noted = of.and_then(|array| Some((array, array.held.stored.first()?)));
+        noted.is_some_and(|(array, stored)| {
+            stored.laid.spec.is_some() && is_summed(array.dtype, array.bits)
+        })
     }
-    let text = serde_json::Value::from(places).to_string();
-    vec![("DCP_VERSION".into(), "1.0".into()), (PLACES.into(), text)]
+
+    /// The bytes before the data of every file, with its number; files that are alike stand together.
+    ///
+    /// `data` says which fingerprint is recorded of an array; the length of a header does not depend on which.
+    pub(crate) fn heads(
+        &self,
+        data: &dyn Fn(usize) -> Option<Fingerprint>,
+        each: &mut dyn FnMut(&File, &[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for (number, content) in self.contents.iter().enumerate() {
+            let (head, ..) = self.header(content, data)?;
+            let mut files = self.files.iter().filter(|file| file.content == number);
+            files.try_for_each(|file| each(file, &head))?;
+        }
+        Ok(())
+    }
+
+    /// The bytes before the data, where each local array begins in the file, and the length of the file.
+    fn header(
+        &self,
+        content: &Content,
+        data: &dyn Fn(usize) -> Option<Fingerprint>,
+    ) -> Result<(Vec<u8>, Vec<u64>, u64), Error> {
+        let local = |(array, nth): &(usize, usize)| {
+            let of = self.arrays.get(*array)?;
+            Some((of, of.held.stored.get(*nth)?, *nth))
+        };
+        let locals = || content.locals.iter().filter_map(local);
+        let entry =
+            |(number, (array, stored, _)): (&(usize, usize), (&Array, &Stored, usize))| Entry {
+                data: self
+                    .records(number.0)
+                    .then(|| data(number.0).unwrap_or_default().to_string()),
+                name: array.name.to_string(),
+                file_dtype: array.file_dtype.clone(),
+                shape: stored.laid.shape.clone(),
+                bytes: stored.laid.bytes().unwrap_or(u64::MAX),
+                spec: stored.laid.spec.clone(),
+            };
+        let entries: Vec<Entry> = content.locals.iter().zip(locals()).map(entry).collect();
+        let begin = |(array, _, nth): (&Array, &Stored, usize)| {
+            let piece = array.held.pieces.iter().find(|piece| piece.source == nth as u64);
+            let zeros = || vec![0; array.extents.len()];
+            let start = piece.map_or_else(zeros, |piece| piece.start.clone());
+            (array.name.to_string(), json!({ "saved_offsets": start }))
+        };
+        let places: serde_json::Map<_, _> = locals().filter(|_| self.boxes).map(begin).collect();
+        let mut metadata: Vec<(String, String)> = self.metadata.clone().into_iter().collect();
+        if !places.is_empty() {
+            let text = serde_json::Value::from(places).to_string();
+            metadata.extend([("DCP_VERSION".into(), "1.0".into()), (PLACES.into(), text)]);
+        }
+        header(&entries, &metadata)
+    }
 }

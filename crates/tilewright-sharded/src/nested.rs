@@ -57,31 +57,76 @@ impl Sharded {
     /// # Ok::<(), tilewright_sharded::Error>(())
     /// ```
     pub fn as_layout(&self) -> Result<TensorLayout, Error> {
-        let rank = self.extents().len();
+        self.as_layout_of(&TensorLayout::row_major(&self.at(0).extents())?)
+    }
+
+    /// The same of shards that each have this layout. A digit of a shard stands where the row-major one would; padding
+    /// of a shard is storage that no element has.
+    ///
+    /// # Errors
+    /// As [`Sharded::as_layout`]; `mismatch` for a layout of other extents than each shard has; `no-layout` too for one
+    /// whose digits do not end where those of the shards do, or with padding within a dim that devices share.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_sharded::Sharded;
+    /// let sharded = Sharded::parse("f32[8,6] @ mesh(2) [Shard(1)]")?;
+    /// let columns = TensorLayout::col_major(&[8, 3]).unwrap();
+    /// assert_eq!(sharded.as_layout_of(&columns)?.layout().to_string(), "(8,(3,2)):(1,(8,24))");
+    /// let other = TensorLayout::col_major(&[8, 4]).unwrap();
+    /// assert_eq!(sharded.as_layout_of(&other).unwrap_err().kind(), "mismatch");
+    /// # Ok::<(), tilewright_sharded::Error>(())
+    /// ```
+    pub fn as_layout_of(&self, shard: &TensorLayout) -> Result<TensorLayout, Error> {
+        let (local, bare) = (self.at(0).extents(), shard.layout());
+        if shard.extents() != local {
+            let given = shard.extents();
+            return Err(Error::mismatch(format!("a layout of {given:?} for shards of {local:?}")));
+        }
         if self.extents().contains(&0) {
             return Ok(TensorLayout::row_major(self.extents())?);
         }
         let dims = self.digits()?;
-        let local = self.at(0).extents();
-        let each: u64 = local.iter().product();
-        let device = device_strides(&dims, each);
+        if !shard.is_strided() || !bare.swizzle().is_identity() || bare.offset() != 0 {
+            let says =
+                "shards with a swizzle, a first offset or a table of bits have no modes in common";
+            return Err(Error::no_layout(says));
+        }
+        let device = device_strides(&dims, shard.capacity());
         let (mut modes, mut counts) = (Vec::new(), Vec::new());
-        for (dim, digits) in dims.iter().enumerate().take(rank) {
-            let row: u64 = local.iter().skip(dim + 1).product();
-            let stride = |digit: &Digit| match digit.of {
-                Of::Local { weight } => row * weight,
-                Of::Axis { axis, weight } => {
-                    let found = device.iter().find(|(at, _)| *at == (axis, weight));
-                    found.map_or(0, |(_, stride)| *stride)
+        for (dim, digits) in dims.iter().enumerate() {
+            let (own, before) = (bare.axis(dim).unwrap_or_default(), modes.len());
+            for (i, digit) in digits.iter().enumerate() {
+                match digit.of {
+                    Of::Local { weight } => {
+                        let last = i + 1 == digits.len();
+                        let found = part(own, weight, digit.size, last);
+                        modes.extend(found.ok_or_else(|| across(dim, weight, digit.size))?);
+                    }
+                    Of::Axis { axis, weight } => {
+                        let found = device.iter().find(|(at, _)| *at == (axis, weight));
+                        let stride = found.map_or(0, |(_, stride)| *stride);
+                        modes.push(Mode::new(digit.size, stride as i64));
+                    }
                 }
-            };
-            modes.extend(digits.iter().map(|digit| Mode::new(digit.size, stride(digit) as i64)));
-            counts.push(digits.len().max(1));
-            if digits.is_empty() {
+            }
+            if modes.len() == before {
                 modes.push(Mode::new(1, 0));
             }
+            counts.push(modes.len() - before);
         }
-        Ok(TensorLayout::of(&Layout::nested(&modes, &counts)?))
+        let layout = Layout::nested(&modes, &counts)?;
+        let all = device.iter().map(|((axis, weight), stride)| {
+            let of = |digit: &&Digit| digit.of == Of::Axis { axis: *axis, weight: *weight };
+            stride.saturating_mul(dims.iter().flatten().find(of).map_or(1, |digit| digit.size))
+        });
+        let capacity = all.max().unwrap_or(shard.capacity());
+        // Without padding, the layout says all of it.
+        let bare = TensorLayout::of(&layout);
+        match bare.extents() == self.extents() && bare.capacity() == capacity {
+            true => Ok(bare),
+            false => Ok(TensorLayout::new(self.extents(), &layout, capacity)?),
+        }
     }
 
     /// The digits of each dim, the fastest first.
@@ -100,7 +145,7 @@ impl Sharded {
                     digits.push(Digit { size, stride, of: Of::Axis { axis, weight } });
                 }
             }
-            digits.sort_by_key(|digit| digit.stride);
+            tilewright_core::sort_short(&mut digits, |digit| digit.stride);
             let counted = digits.iter().try_fold(1u64, |product, digit| {
                 (digit.stride == product).then(|| product.checked_mul(digit.size))?
             });
@@ -161,7 +206,7 @@ fn device_strides(dims: &[Vec<Digit>], each: u64) -> Vec<((usize, u64), u64)> {
             used.push((axis, weight, digit.size));
         }
     }
-    used.sort_by_key(|(axis, weight, _)| (std::cmp::Reverse(*axis), *weight));
+    tilewright_core::sort_short(&mut used, |(axis, weight, _)| (std::cmp::Reverse(*axis), *weight));
     let mut stride = each;
     let strides = used.into_iter().map(|(axis, weight, size)| {
         let this = stride;
@@ -169,6 +214,34 @@ fn device_strides(dims: &[Vec<Digit>], each: u64) -> Vec<((usize, u64), u64)> {
         ((axis, weight), this)
     });
     strides.collect()
+}
+
+/// The modes of an axis for the indices from `weight` on, in steps of `weight`, of which there are `size`; behind the
+/// `last` of them the axis may go on. `None` where a mode goes across either end.
+fn part(axis: &[Mode], weight: u64, size: u64, last: bool) -> Option<Vec<Mode>> {
+    let (end, mut place, mut found) = (weight.checked_mul(size)?, 1u64, Vec::new());
+    for mode in axis {
+        let (from, next) = (place, place.checked_mul(mode.extent())?);
+        place = next;
+        if next <= weight || from >= end && !last {
+            continue;
+        }
+        // What of the mode is before the first, or behind the last one, belongs to another digit.
+        let (skip, to) = (weight.max(from), if last { next } else { next.min(end) });
+        if !skip.is_multiple_of(from) || !to.is_multiple_of(skip) || !next.is_multiple_of(to) {
+            return None;
+        }
+        let stride = mode.stride().checked_mul(i64::try_from(skip / from).ok()?)?;
+        found.push(Mode::new(to / skip, stride));
+    }
+    (place >= end).then_some(found)
+}
+
+fn across(dim: usize, weight: u64, size: u64) -> Error {
+    let says = format!(
+        "dim {dim}: no digits of the shards' layout are its {size} values in steps of {weight}"
+    );
+    Error::no_layout(says)
 }
 
 /// A list as digits of the local index.

@@ -24,6 +24,7 @@ pub struct Shard {
     pub(crate) coord: Vec<(String, u64)>,
     pub(crate) dims: Vec<Intervals>,
     pub(crate) stored: Vec<u64>,
+    pub(crate) padding: Vec<[u64; 2]>,
 }
 
 /// A box of a shard: an interval of each dim, and where it begins in the local array.
@@ -120,6 +121,20 @@ impl Shard {
         &self.stored
     }
 
+    /// Of each dim the range of indices behind the array's last that the local array has room for, `[start, length]`: where
+    /// one cut of the dim pads it, and nothing else cuts it. Other padding follows no index, and is in [`Shard::stored`] alone.
+    ///
+    /// ```
+    /// use tilewright_sharded::Sharded;
+    /// // Four devices with room for three each: the last holds index 9, and has padding for 10 and 11.
+    /// let shard = Sharded::parse("f32[10] @ {devices=[4]<=[4]}")?.shard(3)?;
+    /// assert_eq!(shard.padding(), [[10, 2]]);
+    /// # Ok::<(), tilewright_sharded::Error>(())
+    /// ```
+    pub fn padding(&self) -> &[[u64; 2]] {
+        &self.padding
+    }
+
     /// Whether no element is held.
     ///
     /// ```
@@ -145,8 +160,14 @@ impl Shard {
         boxes(&self.dims)
     }
 
-    /// Where in the mesh, as people read it: `(dp=0,tp=3)`, `every device` where none are named.
-    pub(crate) fn place(&self) -> String {
+    /// Where in the mesh, as people read it.
+    ///
+    /// ```
+    /// use tilewright_sharded::Sharded;
+    /// assert_eq!(Sharded::parse("f32[8] @ mesh(dp=2,tp=2) P(\"tp\")")?.shard(1)?.place(), "(dp=0,tp=1)");
+    /// # Ok::<(), tilewright_sharded::Error>(())
+    /// ```
+    pub fn place(&self) -> String {
         let coord: Vec<String> =
             self.coord.iter().map(|(name, at)| format!("{name}={at}")).collect();
         format!("({})", coord.join(","))

@@ -169,17 +169,28 @@ impl Sharded {
         let coord = self.mesh.coord(position);
         let mut dims: Vec<Intervals> = self.extents.iter().map(|n| Intervals::whole(*n)).collect();
         let mut stored = self.extents.clone();
+        let mut padding: Vec<[u64; 2]> = self.extents.iter().map(|n| [*n, 0]).collect();
         for split in &self.splits {
             let count = split.count(&self.mesh).unwrap_or(1);
             let index = split.index(&self.mesh, &coord);
             if let (Some(list), Some(extent)) = (dims.get_mut(split.dim), stored.get_mut(split.dim))
             {
                 (*list, *extent) = split.of(list, count, index);
+                if let (true, Some(behind)) = (self.pads(split), padding.get_mut(split.dim)) {
+                    let start = extent.saturating_mul(index).max(behind[0]);
+                    *behind = [start, extent.saturating_mul(index + 1).saturating_sub(start)];
+                }
             }
         }
         let names = coord.iter().enumerate().map(|(axis, at)| (self.mesh.name(axis), *at));
         let (device, coord) = (self.mesh.device(position), names.collect());
-        Shard { position, device, coord, dims, stored }
+        Shard { position, device, coord, dims, stored, padding }
+    }
+
+    /// Whether a split pads its dim, which nothing else cuts.
+    fn pads(&self, split: &Split) -> bool {
+        let alone = || self.splits.iter().filter(|other| other.dim == split.dim).count() == 1;
+        matches!(split.cut, Cut::Padded { .. }) && alone()
     }
 
     /// Whether a split fits this array and this mesh.

@@ -13,7 +13,11 @@ use std::{fmt, str::FromStr};
 use tilewright_core::Dtype;
 
 use crate::{
-    dialect, error::Error, limits::MAX_TEXT, scan::Scanner, scan::did_you_mean, sharded::Sharded,
+    dialect,
+    error::Error,
+    limits::MAX_TEXT,
+    scan::{MOST, Scanner, did_you_mean},
+    sharded::Sharded,
 };
 
 /// A sharded array as text: the value, and the layout of each shard, which is not read here.
@@ -152,13 +156,11 @@ fn array(scanner: &mut Scanner<'_>) -> Result<(Vec<u64>, Option<Dtype>), Error> 
         ("", _) => None,
         (_, Some(dtype)) => Some(dtype),
         (_, None) => {
-            let known: Vec<&str> = Dtype::all().map(Dtype::name).collect();
-            let near = did_you_mean(name, &known);
-            let near = near.split("; expected").next().unwrap_or("");
+            let near = did_you_mean(name, Dtype::all().map(Dtype::name));
             return Err(Error::parse(span, format!("no element type is called `{name}`{near}")));
         }
     };
-    let extents = scanner.list(("[", "]"), Scanner::integer)?;
-    scanner.finish("the dims of the array, whose shards have the layout behind ` / `")?;
+    let extents = scanner.list(("[", "]"), MOST, Scanner::natural)?;
+    scanner.end("the dims of the array, whose shards have the layout behind ` / `")?;
     Ok((extents, dtype))
 }

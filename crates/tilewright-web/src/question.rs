@@ -2,15 +2,16 @@
 
 use serde_json::{Value, json};
 use tilewright::{
-    Error,
-    ask::{Distribution, Fields, Question, compare},
+    Error, InShards,
+    ask::{Distribution, Fields, Question, ShardsExplanation, compare},
     draw::{
         Access, Limits, NoAccess, access, banks, conversion, distribution, expression, grid,
-        is_map, memory, subject,
+        is_map, memory, shards, subject,
     },
     eval::evaluate,
     input,
     relayout::{Elements, Plan},
+    sharded::is_sharded,
 };
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -33,7 +34,7 @@ const USUAL_BITS: u32 = 32;
 /// | `convert` | `a`, `b`, `dims`, `dtype` | `a`, `b`: each as of `view`; `same` |
 /// | `plan` | `a`, `b`, `dims`, `dtype` | how the bytes would be moved: `text`, `kernel`, and the width `bits` of the elements, `assumed` where neither side says it |
 /// | `banks` | `spec`, `dims`, `dtype`, `vector` | the banks of shared memory under reads of `vector` elements at once: `svg`, `notes`, and the width `bits`, `assumed` where it is not known |
-/// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads, and for maps that are no layouts, the `map`, what its picture shows as `title`, the picture as `svg`, and `lines`: the map in words, as `[title, text]`; null for others |
+/// | `spread` | `spec`, `dims`, `dtype` | for a layout that spreads an array over threads, for an array in shards, and for maps that are no layouts, the `map`, what its picture shows as `title`, the picture as `svg`, and `lines`: the map in words, as `[title, text]`; null for others |
 /// | `picture` | `kind`: `grid` or `memory` of `spec`, `conversion` of `a` and `b`; `dims`, `dtype`; `expression` of `text` | an SVG file, or null |
 /// | `step` | `op`, `a`, `b`; or `a` alone, an expression | `a`, `b`, `result`: values, layouts with a `view`; `links`: for each cell of the result that of `a`, that of `b`, and the number of its tile or copy of `a` |
 ///
@@ -71,7 +72,7 @@ impl Page<'_> {
     fn answer(&self) -> Answer {
         let Page(fields) = self;
         match fields.text("ask")? {
-            "view" => Ok(facts::view(&fields.layout("spec")?)),
+            "view" => self.view(),
             "convert" => self.convert(),
             "plan" => self.plan(),
             "banks" => self.banks(),
@@ -83,6 +84,15 @@ impl Page<'_> {
                 None => Err(Error::usage("ask", format!("`{other}` is no question"))),
             },
         }
+    }
+
+    /// One layout. An array in shards is none, and the mistakes in its text come before that.
+    fn view(&self) -> Answer {
+        let text = self.0.text("spec")?;
+        if is_sharded(text) {
+            InShards::parse(text).map_err(|error| error.in_field("spec"))?;
+        }
+        Ok(facts::view(&self.0.layout("spec")?))
     }
 
     /// Both sides of a conversion, and whether anything has to move.
@@ -131,6 +141,9 @@ impl Page<'_> {
     /// coordinates for values.
     fn spread(&self) -> Answer {
         let text = self.0.text("spec")?;
+        if is_sharded(text) {
+            return in_shards(text);
+        }
         let text = input::expression(text).unwrap_or(text);
         if is_map(text) {
             let scene = expression(text, &Limits::default());
@@ -171,4 +184,14 @@ impl Page<'_> {
         };
         svg.map(|scene| json!(scene.to_svg())).map_err(|error| Error::from(error).in_field("spec"))
     }
+}
+
+/// Who holds what of an array in shards.
+fn in_shards(text: &str) -> Answer {
+    let array = InShards::parse(text).map_err(|error| error.in_field("spec"))?;
+    let mut scene = shards(&array, &Limits::default());
+    scene.title = text.trim().to_owned();
+    let lines = ShardsExplanation::of(&array).lines();
+    let (title, svg) = ("Who holds each element", scene.to_svg());
+    Ok(json!({ "title": title, "map": text.trim(), "svg": svg, "lines": lines }))
 }

@@ -163,7 +163,9 @@ fn by_stride(tensor: &TensorLayout, stride: impl Fn(usize) -> Option<u64>) -> Ve
         modes.first().map_or(0, |mode| mode.stride().unsigned_abs())
     };
     let mut order: Vec<usize> = (0..tensor.rank()).collect();
-    order.sort_by_key(|&dim| std::cmp::Reverse(stride(dim).unwrap_or_else(|| written(dim))));
+    tilewright_core::sort_short(&mut order, |&dim| {
+        std::cmp::Reverse(stride(dim).unwrap_or_else(|| written(dim)))
+    });
     order
 }
 

@@ -16,9 +16,10 @@ pub use tilewright_draw::*;
 use std::fmt;
 
 use tilewright_notation::Named;
+use tilewright_sharded::Shard;
 
 use crate::{
-    Error,
+    Error, InShards,
     eval::{self, Operation},
 };
 
@@ -33,6 +34,42 @@ use crate::{
 /// ```
 pub fn subject(named: &Named) -> Subject<'_> {
     Subject::new(named.layout()).named(named.to_spec()).filled(named.fill())
+}
+
+/// The picture of who holds what of an array in shards.
+///
+/// ```
+/// use tilewright::{InShards, draw::{Limits, shards}};
+/// let scene = shards(&InShards::parse("f32[4,6] @ mesh(dp=2,tp=2) [Replicate(), Shard(1)]")?, &Limits::default());
+/// let panel = &scene.bands[0].panels[0];
+/// assert_eq!((&*panel.cell(0, 2).unwrap().text, &*panel.cell(0, 3).unwrap().text), ("0,2", "1,3"));
+/// assert_eq!(scene.notes, ["hold the same: 0,2; 1,3"]);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn shards(array: &InShards, limits: &Limits) -> Scene {
+    let sharded = &array.sharded;
+    let all: Vec<Device> = sharded.shards().map(|shard| device(&shard)).collect();
+    let mut scene = devices(array.to_string(), sharded.extents(), &all, limits);
+    scene.notes.extend(sharded.shards().find_map(|shard| inner_padding(&shard)));
+    scene
+}
+
+/// What a picture needs to know of a shard.
+fn device(shard: &Shard) -> Device {
+    Device {
+        name: shard.device().map_or("all".into(), |device| device.to_string()),
+        place: shard.device().map_or(String::new(), |_| shard.place()),
+        holds: shard.dims().iter().map(|list| list.as_slice().to_vec()).collect(),
+        padding: shard.padding().to_vec(),
+    }
+}
+
+/// A word on padding that follows no index of the array, so that no cell stands for it.
+fn inner_padding(shard: &Shard) -> Option<String> {
+    let (held, stored) = (shard.extents(), shard.stored());
+    let shown = held.iter().zip(shard.padding()).map(|(held, [_, behind])| held + behind);
+    let device = shard.device().filter(|_| !shown.eq(stored.iter().copied()))?;
+    Some(format!("device {device} holds {held:?} and stores {stored:?} with padding"))
 }
 
 /// What a thread reads of an array if it reads `vector` elements at once.

@@ -3,6 +3,9 @@
 //! [`sharded`](crate::sharded) knows who holds what and reads no layout; [`notation`](crate::notation) reads layouts of
 //! whole arrays. Here the layout behind ` / ` is resolved for what each device holds.
 
+use std::fmt;
+
+use tilewright_core::Fill;
 use tilewright_notation::{Named, Spec};
 use tilewright_sharded::{Shard, Sharded, Text};
 
@@ -74,6 +77,30 @@ impl InShards {
         }
     }
 
+    /// The one layout of all shards, one device's memory behind the other.
+    ///
+    /// # Errors
+    /// [no layout](Error::is_no_layout) with the first position that no one layout has; for the layout of a shard too
+    /// whose digits do not end where the shards do.
+    ///
+    /// ```
+    /// use tilewright::InShards;
+    /// let array = InShards::parse("f32[8,6] @ mesh(2,2) [Shard(0), Shard(1)]")?;
+    /// assert_eq!(array.as_layout()?.to_spec(), "f32[8,6] ((4,2),(3,2)):((3,24),(1,12))");
+    /// let tiles = InShards::parse("f16[64,64] @ mesh(2) [Shard(0)] / zN")?;
+    /// assert_eq!(tiles.as_layout()?.to_spec(), "f16[64,64] ((16,2,2),(16,4)):((16,256,2048),(1,512))");
+    /// assert!(InShards::parse("f32[9] @ mesh(2) [Shard(0)]")?.as_layout().unwrap_err().is_no_layout());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn as_layout(&self) -> Result<Named, Error> {
+        let (sharded, dtype) = (&self.sharded, self.sharded.dtype());
+        let Some(own) = self.layout(&sharded.shard(0)?)? else {
+            return Ok(Named::new("shards", sharded.as_layout()?, dtype, None, Fill::Unspecified));
+        };
+        let layout = sharded.as_layout_of(own.layout())?;
+        Ok(Named::new("shards", layout, dtype, own.explicit_bits(), own.fill()))
+    }
+
     /// The whole text with this sharding.
     pub(crate) fn text(&self, sharding: &str) -> String {
         let shard = self.shard.as_ref().map_or(String::new(), |spec| format!(" / {spec}"));
@@ -94,5 +121,20 @@ impl InShards {
             }
         }
         Ok(())
+    }
+}
+
+/// The whole text, in the first of the notations of shardings that can say it.
+///
+/// ```
+/// use tilewright::InShards;
+/// let array = InShards::parse("f16[64] @ mesh(2) P('0') / row-major")?;
+/// assert_eq!(array.to_string(), "f16[64] @ mesh(2) [Shard(0)] / row-major");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+impl fmt::Display for InShards {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shard = self.shard.as_ref().map_or(String::new(), |spec| format!(" / {spec}"));
+        write!(f, "{}{shard}", self.sharded)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Verdict, command, has, libraries, pinned, sh, target, verdict};
+use super::{Verdict, command, has, has_jax, libraries, pinned, sh, target, verdict};
+use crate::{shell::Outcome, wheel};
 
 /// GGUF files converted there and back, each step read by the reference library.
 pub(super) fn gguf(root: &Path) -> Verdict {
@@ -23,6 +24,47 @@ pub(super) fn sharded(root: &Path) -> Verdict {
     }
 }
 
+/// Who holds what of arrays in shards, by torch's processes and JAX's devices.
+pub(super) fn shards(root: &Path) -> Verdict {
+    let (python, has_torch) = match libraries(root) {
+        Ok(libraries) => libraries,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    let there = [("torch", has_torch), ("jax", has_jax(root, &python))];
+    let asked: Vec<&str> = there.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
+    if asked.is_empty() {
+        return Verdict::Skipped("neither torch nor jax installs here".into());
+    }
+    let ask = |program: String| {
+        let python = python.to_string_lossy();
+        asked.iter().try_for_each(|name| {
+            sh(&mut command(root, &[&*python, "tests/oracle/shards.py", name, &program]))
+        })
+    };
+    verdict(program(root).and_then(ask))
+}
+
+/// Plans of resharding on Ray and Dask, as far as these install, while their processes are killed.
+pub(super) fn clusters(root: &Path) -> Verdict {
+    let python = match pinned(root) {
+        Ok(python) => python,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    for package in ["ray", "distributed"] {
+        if !has(root, &python, package) {
+            println!("    {package} does not install here; its workers are not killed");
+        }
+    }
+    let killed = wheel::tests_with(root, &python, &["tests/test_clusters.py"]);
+    verdict(killed.and_then(|mut tests| {
+        // A number that is set is the caller's.
+        if std::env::var_os("TILEWRIGHT_KILLS").is_none() {
+            tests.env("TILEWRIGHT_KILLS", "100");
+        }
+        sh(&mut tests)
+    }))
+}
+
 /// A script that gives the program files to convert, and reads the results by a package.
 fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
     let python = match pinned(root) {
@@ -32,11 +74,13 @@ fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
     if !has(root, &python, package) {
         return Verdict::Skipped(format!("{package} does not install here"));
     }
-    let checked = sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))
-        .and_then(|()| target(root))
-        .and_then(|target| {
-            let program = target.join("debug/tilewright").to_string_lossy().into_owned();
-            sh(&mut command(root, &[&*python.to_string_lossy(), script, "check", &program]))
-        });
-    verdict(checked)
+    verdict(program(root).and_then(|program| {
+        sh(&mut command(root, &[&*python.to_string_lossy(), script, "check", &program]))
+    }))
+}
+
+/// The program, built with its checks.
+fn program(root: &Path) -> Outcome<String> {
+    sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))?;
+    Ok(target(root)?.join("debug/tilewright").to_string_lossy().into_owned())
 }

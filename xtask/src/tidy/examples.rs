@@ -12,7 +12,8 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 12] = [
+const CRATES: [&str; 13] = [
+    "tilewright-scan",
     "tilewright-core",
     "tilewright-fixed",
     "tilewright-xla",

@@ -5,15 +5,16 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 16] = [
+const MAY: [(&str, &[&str]); 17] = [
+    ("tilewright-scan", &[]),
     ("tilewright-core", &[]),
     ("tilewright-fixed", &["tilewright-core"]),
     ("tilewright-xla", &["tilewright-core"]),
-    ("tilewright-notation", &["tilewright-core", "tilewright-xla"]),
+    ("tilewright-notation", &["tilewright-core", "tilewright-scan", "tilewright-xla"]),
     ("tilewright-relayout", &["tilewright-core"]),
     ("tilewright-fingerprint", &["tilewright-core", "tilewright-relayout"]),
     ("tilewright-draw", &["tilewright-core"]),
-    ("tilewright-sharded", &["tilewright-core"]),
+    ("tilewright-sharded", &["tilewright-core", "tilewright-scan"]),
     (
         "tilewright-files",
         &[

@@ -24,7 +24,7 @@ pub(crate) struct Data {
     /// The key, 1 to 32 hexadecimal digits; else the one that everybody has
     #[arg(long, value_name = "HEX", allow_hyphen_values = true)]
     pub(crate) key: Option<String>,
-    /// The layout of a .npy or raw:PATH that does not say it
+    /// The layout of a .npy or raw:PATH that does not say it; without such, of tensors that have no note
     #[arg(long, value_name = "SPEC", help_heading = "The array")]
     pub(crate) from: Option<String>,
     #[command(flatten)]

@@ -4,19 +4,22 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::path;
+use super::{Simulate, path};
 
 /// What the help says behind the options.
 pub(super) const HELP: &str = "\
 IN is any file or folder of whole tensors; a folder of torch's distributed
 checkpoint in safetensors; or, with --from-mesh, a folder with a file for each
 position of a mesh, in the order of the numbers in their names. A hole or an
-overlap between shards is refused. OUT is a new folder: with --mesh a file for
-each position, or the boxes that torch loads (--as dcp); else whole tensors.
-Tensors alone are taken along: no metadata, no config.json. Files of torch's
-checkpoint do not say how large the whole is, so a last one that is missing is
-not noticed. Files of ranks need a rule for every tensor, P() where each has
-all of it: one of the copies is read, and the others are not compared with it.
+overlap between shards is refused, and a hole in the numbers of the files. OUT
+is a new folder: with --mesh a file for each position, or the boxes that torch
+loads (--as dcp); else whole tensors. Metadata and small files beside the
+tensors go along as with `convert`; what does not is named.
+
+Files of ranks need a rule for every tensor, P() where each has all of it. The
+copies are compared: if they differ, a rule is wrong, and nothing is written.
+Files of torch's checkpoint do not say how large the whole is, so a last file
+that is missing makes tensors smaller; --extents says how large they are.
 
 SHARDING is [Shard(0), Replicate()], P(\"dp\", \"tp\"), column, row, gate_up,
 qkv(h=32,g=8,d=128) … The extents of a whole tensor that its shards do not say
@@ -39,7 +42,7 @@ pub(crate) struct Reshard {
     pub(crate) step: Option<Step>,
     #[command(flatten)]
     pub(crate) asked: Option<Asked>,
-    /// Print what would be written, and write nothing
+    /// Print what would become of each tensor, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -53,6 +56,8 @@ pub(crate) enum Step {
     Run(Run),
     /// Make the result visible, or say what is missing
     Finish(Finish),
+    /// Say what a run would take, of a checkpoint or of a model that is not there
+    Simulate(Simulate),
 }
 
 /// What is read, and what it becomes.
@@ -64,6 +69,19 @@ pub(crate) struct Asked {
     /// A new folder
     #[arg(value_name = "OUT", value_parser = path())]
     pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) how: How,
+    /// Replace OUT if it is a checkpoint: a folder of files alone, one of them *.safetensors
+    #[arg(long, help_heading = "The run")]
+    pub(crate) force: bool,
+    /// Read back what was written, and compare it with what was read
+    #[arg(long, help_heading = "The run")]
+    pub(crate) verify: bool,
+}
+
+/// How both sides are cut.
+#[derive(Args, Debug)]
+pub(crate) struct How {
     /// The mesh of the input, a file *.safetensors for each position
     #[arg(long, value_name = "AXES", help_heading = "The input")]
     pub(crate) from_mesh: Option<String>,
@@ -71,6 +89,13 @@ pub(crate) struct Asked {
     /// needs one
     #[arg(long, value_name = "GLOB=SHARDING", requires = "from_mesh", help_heading = "The input")]
     pub(crate) from_rule: Vec<String>,
+    /// The extents of the whole tensors of a matching name, such as 'embed.weight=[50257,64]': boxes that
+    /// leave a part of them out are refused
+    #[arg(long, value_name = "GLOB=DIMS", help_heading = "The input")]
+    pub(crate) extents: Vec<String>,
+    /// Read one of several copies of a box, and compare no other with it
+    #[arg(long, help_heading = "The input")]
+    pub(crate) trust_replicas: bool,
     /// The mesh of the result, such as dp=2,tp=4
     #[arg(long, value_name = "AXES", help_heading = "The result")]
     pub(crate) mesh: Option<String>,

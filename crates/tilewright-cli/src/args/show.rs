@@ -53,6 +53,9 @@ pub(crate) struct Show {
     /// The banks of shared memory, and the conflicts of threads that read N elements at once
     #[arg(long, value_name = "N", conflicts_with_all = ["other", "memory", "names", "numbers", "threads", "tile"], help_heading = "Other pictures")]
     pub(crate) banks: Option<u64>,
+    /// Which devices hold each element of an array in shards, ARRAY @ SHARDING
+    #[arg(long, conflicts_with_all = ["other", "memory", "names", "numbers", "tiles", "threads", "tile", "banks"], help_heading = "Other pictures")]
+    pub(crate) devices: bool,
     /// Colours: auto, on a terminal unless NO_COLOR says otherwise; always, also in files and pipes; or never
     #[arg(
         long,

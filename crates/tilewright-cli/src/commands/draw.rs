@@ -13,8 +13,10 @@ use tilewright::{
     files,
     input::expression,
     notation,
+    sharded::is_sharded,
 };
 
+use super::shards;
 use crate::{
     args::{Colour, Show},
     failure::Failure,
@@ -33,8 +35,8 @@ pub(super) fn wanted(args: &Show, out: &Output) -> bool {
     let files = [&args.svg, &args.html, &args.tikz].into_iter().any(Option::is_some);
     let kinds = args.threads.is_some() || args.tile.is_some() || args.banks.is_some();
     let plain = args.memory || args.names || args.numbers || out.is_json();
-    let no_array = || map(&args.spec).is_some() || shared(args).is_some();
-    let kinds = kinds || args.other.is_none() && no_array();
+    let no_array = || map(&args.spec).is_some() || shared(args).is_some() || is_sharded(&args.spec);
+    let kinds = kinds || args.devices || args.other.is_none() && no_array();
     files || kinds || args.color == Colour::Always || (!plain && coloured(args))
 }
 
@@ -142,6 +144,14 @@ fn scene(args: &Show, limits: &Limits, on_screen: bool) -> Result<Scene, Failure
         return Ok(draw::conversion(&a, &b, limits)?);
     }
     let plain = args.threads.is_none() && args.tile.is_none() && args.banks.is_none();
+    if plain && is_sharded(&args.spec) {
+        let scene = draw::shards(&shards::read(&args.spec)?, limits);
+        return Ok(Scene { title: args.spec.trim().to_owned(), ..scene });
+    }
+    if args.devices {
+        let legal = "ARRAY @ SHARDING, such as 'f32[8,6] @ mesh(2,2) [Shard(0), Shard(1)]'";
+        return Err(Failure::usage(format!("--devices draws an array in shards: {legal}")));
+    }
     let drawn = expression(&args.spec).or_else(|| map(&args.spec));
     if let Some(text) = drawn.filter(|_| plain && !args.memory) {
         let before = args.spec.len() - text.len();

@@ -15,9 +15,9 @@ pub(super) fn run(
 ) -> Result<ExitCode, Failure> {
     let (key, reading) = (key(&args.data)?, reading(&args.data)?);
     let all = Collection::open_as(&args.file, &reading)?;
-    check_arrays(&args.data, all.arrays())?;
     all.warnings().for_each(|warning| out.remark(&warning));
-    let tensors = all.only(&args.tensor)?;
+    let silent = all.arrays() > 0;
+    let tensors = read_as(all.only(&args.tensor)?, &reading, silent)?;
     let bar = Bar::new(quiet || out.is_json());
     let found = bar.outcome(tensors.fingerprints(&key, &bar))?;
     Ok(out.say(&Printed { key, found })?)
@@ -30,29 +30,25 @@ pub(super) fn same(
 ) -> Result<ExitCode, Failure> {
     let (key, reading) = (key(&args.data)?, reading(&args.data)?);
     let (a, b) = (Collection::open_as(&args.a, &reading)?, Collection::open_as(&args.b, &reading)?);
-    check_arrays(&args.data, a.arrays() + b.arrays())?;
     a.warnings().chain(b.warnings()).for_each(|warning| out.remark(&warning));
+    let silent = a.arrays() + b.arrays() > 0;
     let (a, b) = a.only_of(b, &args.tensor)?;
+    let (a, b) = (read_as(a, &reading, silent)?, read_as(b, &reading, silent)?);
     let bar = Bar::new(quiet || out.is_json());
     let found = bar.outcome(same_data(&a, &b, &key, &bar))?;
     Ok(out.say(&SameData(found))?)
 }
 
-/// How a file of one array is read.
+/// How tensors are read that do not say it themselves.
 fn reading(data: &args::Data) -> Result<Reading, Failure> {
     let reading = data.array.reading()?;
     let from = data.from.as_deref().map(|from| spec::read("--from", from)).transpose()?;
     Ok(from.map_or(reading.clone(), |from| reading.from(from)))
 }
 
-/// An error if something is said of arrays where there is none.
-fn check_arrays(data: &args::Data, arrays: usize) -> Result<(), Failure> {
-    let said = data.from.is_some() || data.array.dims.is_some() || data.array.dtype.is_some();
-    if arrays > 0 || !said {
-        return Ok(());
-    }
-    let said = "--from, --dims and --dtype are for .npy and raw:PATH; other files say how their tensors lie";
-    Err(Failure::usage(said))
+/// Tensors with names are read so where no array without one is, which the options are about then.
+fn read_as(tensors: Collection, reading: &Reading, silent: bool) -> Result<Collection, Error> {
+    if silent { Ok(tensors) } else { Ok(tensors.read_as(reading)?) }
 }
 
 fn key(data: &args::Data) -> Result<Key, Failure> {

@@ -13,6 +13,7 @@ mod question;
 mod reshard;
 mod shards;
 mod show;
+mod simulate;
 mod verify;
 
 use tilewright::{Error, core::ParseError, files::Request};

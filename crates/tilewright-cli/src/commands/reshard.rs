@@ -1,12 +1,12 @@
 //! `reshard`: a checkpoint in other shards.
 
-use std::env;
+use std::{env, path::Path};
 
-use serde_json::json;
-use tilewright::reshard::{Form, Job, Request, Rules};
+use serde_json::{Value, json};
+use tilewright::reshard::{Form, Job, Planned, Request, Rules};
 
 use crate::{
-    args::{Asked, Reshard, Run, Step},
+    args::{Asked, How, Reshard, Run, Step},
     exit::ExitCode,
     failure::Failure,
     output::Output,
@@ -27,6 +27,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
         (Some(Step::Plan(plan)), _) => {
             let job = prepared(&plan.asked)?;
             job.write_plan(&plan.plan)?;
+            job.remarks().for_each(|remark| out.remark(&remark));
             say(&job, "planned", 0, out)
         }
         (Some(Step::Run(share)), _) => {
@@ -42,14 +43,16 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             job.finish()?;
             say(&job, "finished", 0, out)
         }
+        (Some(Step::Simulate(asked)), _) => super::simulate::run(asked, out),
         (None, Some(asked)) => {
             let job = prepared(asked)?;
             if args.dry_run {
-                if job.output().exists() {
+                if job.output().exists() && !asked.force {
                     out.remark(&format!("{} exists; a run refuses it", job.output().display()));
                 }
-                return say(&job, "planned", 0, out);
+                return list(&job, out);
             }
+            job.remarks().for_each(|remark| out.remark(&remark));
             let bar = Bar::new(quiet || out.is_json());
             let done = bar.kept(job.run_all(&bar))?;
             say(&job, "finished", done, out)
@@ -59,26 +62,47 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
 }
 
 fn prepared(asked: &Asked) -> Result<Job, Failure> {
-    let mut request = Request::new(&asked.input, &asked.output);
-    if let Some(mesh) = &asked.from_mesh {
-        request = request.from(rules("--from-rule", mesh, &asked.from_rule)?);
+    let request = request(&asked.input, &asked.output, &asked.how)?;
+    Ok(Job::prepare(request.verify(asked.verify).force(asked.force))?)
+}
+
+/// What is asked of an input.
+pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request, Failure> {
+    let mut request = Request::new(input, output);
+    if let Some(mesh) = &how.from_mesh {
+        request = request.from(rules("--from-rule", mesh, &how.from_rule)?);
     }
-    if let Some(mesh) = &asked.mesh {
-        request = request.to(rules("--rule", mesh, &asked.rule)?);
+    if let Some(mesh) = &how.mesh {
+        request = request.to(rules("--rule", mesh, &how.rule)?);
     }
-    if let Some(form) = asked.form.as_deref().and_then(Form::parse) {
+    if let Some(form) = how.form.as_deref().and_then(Form::parse) {
         request = request.form(form);
     }
-    if let Some(spec) = &asked.to {
+    if let Some(spec) = &how.to {
         request = request.layout(spec);
     }
-    if let Some(most) = &asked.max_shard_size {
+    if let Some(most) = &how.max_shard_size {
         request = request.shard_size(size::read("--max-shard-size", most)?);
     }
-    if let Some(memory) = &asked.memory {
+    if let Some(memory) = &how.memory {
         request = request.memory(size::read("--memory", memory)?);
     }
-    Ok(Job::prepare(request)?)
+    for text in &how.extents {
+        let (glob, extents) = dims(text)?;
+        request = request.extents(glob, &extents)?;
+    }
+    Ok(request.trust_replicas(how.trust_replicas))
+}
+
+/// A pattern and the extents of what it matches.
+fn dims(text: &str) -> Result<(&str, Vec<u64>), Failure> {
+    let read = text
+        .rsplit_once('=')
+        .and_then(|(glob, dims)| Some((glob, serde_json::from_str::<Vec<u64>>(dims.trim()).ok()?)));
+    read.ok_or_else(|| {
+        let example = "'embed.weight=[50257,64]'";
+        Failure::usage(format!("--extents {text}: expected GLOB=DIMS, such as {example}"))
+    })
 }
 
 /// The rules of one side. A pattern ends at the first `=`, as those of `convert` do.
@@ -94,16 +118,33 @@ fn rules(option: &str, mesh: &str, texts: &[String]) -> Result<Rules, Failure> {
 
 /// Which process this is, of how many.
 fn rank(share: &Run) -> Result<(u64, u64), Failure> {
-    let number = |name: &str| env::var(name).ok()?.trim().parse::<u64>().ok();
-    let told = LAUNCHERS.iter().find_map(|[rank, world]| number(rank).zip(number(world)));
-    let (rank, world) = share.rank.zip(share.world).or(told).unwrap_or((0, 1));
+    let told = || {
+        for [rank, world] in LAUNCHERS {
+            if let Some(told) = number(rank)?.zip(number(world)?) {
+                return Ok(told);
+            }
+        }
+        Ok::<_, Failure>((0, 1))
+    };
+    let (rank, world) = share.rank.zip(share.world).map_or_else(told, Ok)?;
     match rank < world {
         true => Ok((rank, world)),
         false => Err(Failure::usage(format!("rank {rank} of {world} processes; ranks begin at 0"))),
     }
 }
 
-fn say(job: &Job, state: &str, done: u64, out: &mut Output) -> Result<ExitCode, Failure> {
+/// The number in a variable, where it is set.
+fn number(name: &str) -> Result<Option<u64>, Failure> {
+    let Some(text) = env::var_os(name) else { return Ok(None) };
+    let text = text.to_string_lossy();
+    text.trim().parse().map(Some).map_err(|_| {
+        let legal = "expected a number; --rank and --world say it instead";
+        Failure::usage(format!("the variable {name} is {text:?}; {legal}"))
+    })
+}
+
+/// A job as a line and as fields.
+fn said(job: &Job, state: &str, done: u64) -> (String, Value) {
     let (files, form, folder) = (job.files().count(), job.form().name(), job.output().display());
     let (tensors, bytes, tasks) = (job.tensors(), job.bytes(), job.tasks());
     let text = format!(
@@ -112,8 +153,48 @@ fn say(job: &Job, state: &str, done: u64, out: &mut Output) -> Result<ExitCode, 
     let value = json!({
         "state": state, "plan": job.id(), "output": job.output(), "form": form,
         "files": job.files().collect::<Vec<_>>(), "tensors": tensors, "bytes": bytes,
-        "bytes_out": job.written(), "tasks": tasks, "done": done,
+        "bytes_out": job.written(), "tasks": tasks, "done": done, "compared": job.compared(),
+        "companions": job.companions().collect::<Vec<_>>(),
+        "remarks": job.remarks().collect::<Vec<_>>(),
     });
+    (text, value)
+}
+
+fn say(job: &Job, state: &str, done: u64, out: &mut Output) -> Result<ExitCode, Failure> {
+    let (text, value) = said(job, state, done);
     out.answer(&text, value)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What would become of each tensor.
+fn list(job: &Job, out: &mut Output) -> Result<ExitCode, Failure> {
+    let (mut text, mut value) = said(job, "planned", 0);
+    let planned = job.planned()?;
+    text += &planned.iter().map(line).collect::<String>();
+    value["arrays"] = planned.iter().map(fields).collect();
+    job.remarks().for_each(|remark| out.remark(&remark));
+    out.answer(&text, value)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What becomes of a tensor, as a line.
+fn line(tensor: &Planned) -> String {
+    let Planned { name, dtype, extents, bytes, compared, pieces: [from, to], tasks, .. } = tensor;
+    let rule = |text: &str| if text.is_empty() { "whole".to_owned() } else { text.to_owned() };
+    let compared = match compared {
+        0 => String::new(),
+        bytes => format!(", {bytes} bytes of copies compared"),
+    };
+    let (reads, writes) = (rule(&tensor.from), rule(&tensor.to));
+    let count = format!("{bytes} bytes, {from} -> {to} boxes, {tasks} tasks{compared}");
+    format!("  {name}: {dtype}{extents:?}, {reads} -> {writes}, {count}\n")
+}
+
+/// The same as fields.
+fn fields(tensor: &Planned) -> Value {
+    json!({
+        "name": tensor.name, "dtype": tensor.dtype.name(), "dims": tensor.extents,
+        "bytes": tensor.bytes, "compared": tensor.compared, "bytes_out": tensor.written,
+        "pieces": tensor.pieces, "tasks": tensor.tasks, "from": tensor.from, "to": tensor.to,
+    })
 }

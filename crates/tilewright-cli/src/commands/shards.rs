@@ -39,7 +39,7 @@ pub(super) fn translate(args: &Translate, out: &mut Output) -> Option<Result<Exi
     is_sharded(&args.spec).then(asked)
 }
 
-fn read(text: &str) -> Result<InShards, Error> {
+pub(super) fn read(text: &str) -> Result<InShards, Error> {
     InShards::parse(text).map_err(|error| error.in_field("spec"))
 }
 

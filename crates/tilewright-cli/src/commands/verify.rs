@@ -31,6 +31,7 @@ fn check_alone(job: &Job) -> Result<(), Failure> {
         ("--to", job.to.is_some()),
         ("--from", job.from.is_some()),
         ("--rule", !job.rule.is_empty()),
+        ("--store", job.store.is_some()),
         ("--fill", job.fill.is_some()),
         ("--skip-unfit", job.skip_unfit),
         ("--dims", job.array.dims.is_some()),

@@ -18,8 +18,7 @@ use crate::{
     tensor::Piece,
 };
 
-/// What the only array of a file is called.
-pub(super) const NAME: &str = "array";
+pub(super) use crate::note::ARRAY as NAME;
 
 /// What files of one array are converted to.
 pub(super) const BECOMES: &str = ".npy, raw:PATH or a .safetensors file";

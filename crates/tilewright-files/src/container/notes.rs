@@ -154,7 +154,7 @@ pub(super) fn under(name: &str, job: &Job) -> Vec<(String, String)> {
     let promised = to.fill().is_promised().then(|| (fill, dtype::fill_text(to.fill())));
     let recorded = match job.record {
         Record::None => None,
-        Record::Kept(own) => Some((data, own.to_string())),
+        Record::Checked(own) => Some((data, own.to_string())),
         Record::Summed => Some((data, record::NONE.to_owned())),
     };
     [(layout, to.to_spec())].into_iter().chain(promised).chain(recorded).collect()
@@ -230,8 +230,13 @@ impl Role {
 }
 
 /// The tensor that a key of a note is about.
-fn about(key: &str) -> Option<&str> {
+pub(crate) fn about(key: &str) -> Option<&str> {
     [LAYOUT_KEY, FILL_KEY, DATA_KEY].iter().find_map(|prefix| key.strip_prefix(prefix))
+}
+
+/// The tensor whose data a key of metadata records.
+pub(crate) fn data_of(key: &str) -> Option<&str> {
+    key.strip_prefix(DATA_KEY)
 }
 
 /// The names of the tensors of which a result says something else than its input.

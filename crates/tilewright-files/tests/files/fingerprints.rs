@@ -142,6 +142,73 @@ fn a_renamed_or_tied_tensor_is_found_under_its_other_name() {
 }
 
 #[test]
+fn many_renamed_tensors_are_found_by_what_they_hold() {
+    let folder = folder();
+    let count = 300;
+    let held = |i: usize| [i as u8, (i >> 8) as u8, 1, 2];
+    let names: Vec<[String; 2]> =
+        (0..count).map(|i| [format!("a.{i}"), format!("b.{i}")]).collect();
+    let of = |side: usize| {
+        let tensors: Vec<(&str, &[u64], Vec<u8>)> = (0..count)
+            .map(|i| {
+                (names[i][side].as_str(), &[2][..], held((i * (1 + 6 * side)) % count).to_vec())
+            })
+            .collect();
+        file(&folder, &format!("{side}.safetensors"), &tensors)
+    };
+    let found = differences(of(0), of(1));
+    assert_eq!(found.len(), 2 * count);
+    for (one, other, alike) in [("a.", "b.", 0), ("b.", "a.", 1)] {
+        for divergence in found.iter().filter(|it| it.name.starts_with(one)) {
+            let i: usize = divergence.name[2..].parse().unwrap();
+            // 7 · 43 is 301, 1 modulo 300.
+            let at = if alike == 0 { (i * 43) % count } else { (i * 7) % count };
+            let name = format!("{other}{at}");
+            let is = if alike == 0 { Alike::Named(name) } else { Alike::NamedFirst(name) };
+            assert_eq!(divergence.alike, [is], "{}", divergence.name);
+        }
+    }
+    // Of many that are the same the first are named, and never its own name.
+    let zeros = |name: &str, first: u8| {
+        let tensors: Vec<(&str, &[u64], Vec<u8>)> = (names.iter().enumerate())
+            .map(|(i, own)| (own[0].as_str(), &[2][..], vec![if i < 100 { first } else { 7 }; 4]))
+            .collect();
+        file(&folder, name, &tensors)
+    };
+    let found = differences(zeros("x.safetensors", 0), zeros("y.safetensors", 1));
+    assert_eq!(found.len(), 100);
+    assert!(found.iter().all(|divergence| divergence.alike.is_empty()), "{:?}", found[0]);
+}
+
+#[test]
+fn tensors_without_a_note_are_read_as_said() {
+    let folder = folder();
+    let bytes: Vec<u8> = noise(2 * 8 * 64);
+    let header = r#"{"q":{"dtype":"I32","shape":[8,32],"data_offsets":[0,1024]},"s":{"dtype":"F16","shape":[4],"data_offsets":[1024,1032]}}"#;
+    let path =
+        write(&folder, "gptq.safetensors", safetensors(header, &[&bytes[..], &[0; 8]].concat()));
+    let out = folder.path().join("marlin.safetensors");
+    let reading = Reading::default().from(spec("GPTQ")).dtype(Dtype::U4);
+    let request = Request::new().from(spec("GPTQ")).dtype(Dtype::U4).only("q");
+    convert(&path, &out, request.to(spec("AWQ")).store(Dtype::S32)).unwrap();
+    let (a, b) = opened(&path).only_of(opened(&out), &["q"]).unwrap();
+    let (a, b) = (a.read_as(&reading).unwrap(), b.read_as(&reading).unwrap());
+    assert_eq!(same_data(&a, &b, &Key::default(), &()).unwrap(), []);
+    let printed = a.fingerprints(&Key::default(), &()).unwrap();
+    assert_eq!(
+        (printed.tensors[0].dtype, &printed.tensors[0].dims[..]),
+        (Dtype::U4, &[64, 32][..])
+    );
+    // Not read so they are words, and other arrays.
+    let found = differences(&path, &out);
+    assert!(matches!(&found[..], [Divergence { apart: Apart::Dtype { .. }, .. }]), "{found:?}");
+    let error = opened(&path).read_as(&reading).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("tensor \"s\""), "{error}");
+    let dims = opened(&path).read_as(&Reading::default().dims(&[2])).unwrap_err();
+    assert!(dims.to_string().contains("dims are given"), "{dims}");
+}
+
+#[test]
 fn a_single_array_needs_no_name() {
     let folder = folder();
     let bytes = noise(120);

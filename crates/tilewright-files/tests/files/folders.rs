@@ -181,3 +181,36 @@ fn what_is_refused() {
     let error = run(&from, &at("b"), to("zN")).unwrap_err();
     assert!(error.to_string().contains("1005 files lie beside"), "{error}");
 }
+
+#[test]
+fn verification_compares_what_goes_along() {
+    let folder = folder();
+    let (from, out) = (model(&folder), folder.path().join("out"));
+    fs::write(from.join("config.json"), noise(200_000)).unwrap();
+    run(&from, &out, to("zN")).unwrap();
+    let said = || match verify(&out, &from, &Request::new().memory(4096), &()).unwrap() {
+        Verdict::Same { .. } => "same".to_owned(),
+        Verdict::Differs(found) => found.to_string(),
+    };
+    assert_eq!(said(), "same");
+    for at in [0, 4095, 4096, 199_999] {
+        let mut wrong = noise(200_000);
+        wrong[at] ^= 1;
+        fs::write(out.join("config.json"), &wrong).unwrap();
+        let [is, was] = [wrong[at], wrong[at] ^ 1];
+        let text =
+            format!(r#""config.json", which goes along, has {is:#x} at byte {at}, had {was:#x}"#);
+        assert_eq!(said(), text);
+    }
+    fs::write(out.join("config.json"), &noise(200_000)[1..]).unwrap();
+    assert!(said().contains("has 199999 bytes, had 200000"), "{}", said());
+    fs::remove_file(out.join("config.json")).unwrap();
+    assert!(said().contains(r#""config.json", which goes along, is missing from"#), "{}", said());
+    // What was put there later is of no interest; neither is a folder beside a file.
+    fs::write(out.join("config.json"), noise(200_000)).unwrap();
+    fs::write(out.join("later.txt"), "").unwrap();
+    assert_eq!(said(), "same");
+    fs::remove_file(out.join("config.json")).unwrap();
+    let file = out.join("model.safetensors");
+    assert!(matches!(verify(&file, &from, &Request::new(), &()).unwrap(), Verdict::Same { .. }));
+}

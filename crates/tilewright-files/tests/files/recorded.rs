@@ -233,11 +233,9 @@ fn what_is_converted_already_is_refused_and_never_taken_apart_twice() {
             let error = convert(&out, &again, request).unwrap_err();
             let text = error.to_string();
             assert!(error.is_usage(), "{text}");
-            // Without padding the array would take fewer bytes, which is said first.
-            if from == "row-major" {
-                assert!(text.contains("2048 bytes are there"), "{text}");
-                continue;
-            }
+            // Without padding the array would take fewer bytes.
+            assert_eq!(text.contains("2048 bytes are there"), from == "row-major", "{text}");
+            assert!(text.contains("lies as `f16[20,24] zN` by the "), "{text}");
             assert!(text.contains("remove the note"), "{text}");
             let named = ["tilewright.layout.a", ".npy.tilewright.json"];
             assert!(named.iter().any(|note| text.contains(note)), "{text}");
@@ -266,4 +264,184 @@ fn what_a_swizzle_takes_apart_keeps_the_record_of_its_source() {
     assert_eq!(recorded(path("s.safetensors")), summed(&input));
     convert(path("s.safetensors"), path("z.safetensors"), to("zN")).unwrap();
     assert_eq!(fs::read(path("z.safetensors")).unwrap(), fs::read(&out).unwrap());
+}
+
+/// Two arrays of 16 bits an element with records, `b` in this layout: the input, the result.
+fn two(folder: &tempfile::TempDir, layout: &str) -> (std::path::PathBuf, std::path::PathBuf) {
+    let header = r#"{"a":{"dtype":"F16","shape":[20,24],"data_offsets":[0,960]},"b":{"dtype":"F16","shape":[16,24],"data_offsets":[960,1728]}}"#;
+    let input = write(folder, "two.safetensors", safetensors(header, &noise(1728)));
+    let [zn, out] = ["zn.safetensors", "recorded.safetensors"].map(|name| folder.path().join(name));
+    convert(&input, &zn, to("zN").force(true)).unwrap();
+    // In `layout` it is not summed where that is a swizzle: its record is carried.
+    convert(&zn, &out, to(layout).only("b").force(true)).unwrap();
+    assert_eq!(recorded(&out), summed(&input));
+    (input, out)
+}
+
+#[test]
+fn no_record_is_carried_along_unchecked() {
+    for layout in ["zN[M0=8]", "Sw<2,1,3> o (16,24):(24,1)"] {
+        let folder = folder();
+        let (input, out) = two(&folder, layout);
+        let again = folder.path().join("again.safetensors");
+        let requests = [
+            // As it is by its note; copied beside another that moves; left as unfit; moved, with and without a record.
+            to(layout).only("b").force(true),
+            to("nZ").only("a"),
+            Request::new().rule("a", spec("nZ")).rule("b", spec("{0}")).skip_unfit(true),
+            to("nZ"),
+            to("row-major"),
+        ];
+        let streamed = |request: &Request| {
+            let opened = open(&out, &Reading::default()).unwrap();
+            let conversion = Conversion::prepare_stream(&opened, "-", request.clone()).unwrap();
+            let mut bytes = Vec::new();
+            let done = conversion.run_to(&mut bytes, &());
+            (done.map(drop), bytes)
+        };
+        for request in &requests {
+            for memory in [4096, 1 << 20] {
+                let request = request.clone().memory(memory).force(true);
+                convert(&out, &again, request.clone()).unwrap();
+                assert_eq!(summed(&again), summed(&input));
+                let (done, bytes) = streamed(&request);
+                done.unwrap();
+                assert!(bytes == fs::read(&again).unwrap());
+            }
+        }
+        fs::remove_file(&again).unwrap();
+        let whole = fs::read(&out).unwrap();
+        let data =
+            whole.len() - open(&out, &Reading::default()).unwrap().tensors()[1].bytes() as usize;
+        let named = open(&out, &Reading::default()).unwrap().tensors()[1].layout().clone();
+        for coord in [[0, 0], [7, 3], [15, 23]] {
+            let mut wrong = whole.clone();
+            wrong[data + 2 * named.layout().offset(&coord).unwrap() as usize] ^= 0x10;
+            fs::write(&out, wrong).unwrap();
+            for request in &requests {
+                let said = |error: &tilewright_files::Error| {
+                    assert_eq!(error.kind(), "corrupt");
+                    let text = error.to_string();
+                    assert!(text.contains("tensor \"b\" has data of fingerprint"), "{text}");
+                };
+                said(&convert(&out, &again, request.clone()).unwrap_err());
+                assert_eq!(names(&folder).len(), 3, "{layout}");
+                let (done, bytes) = streamed(request);
+                said(&done.unwrap_err());
+                assert!(bytes.is_empty());
+            }
+        }
+        // Of what is not read nothing is said.
+        convert(&out, folder.path().join("a.npy"), to("row-major").only("a")).unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_is_named() {
+    let folder = folder();
+    let (input, out) = two(&folder, "nZ");
+    let (header, data) = parts(&out);
+    let changed = |change: &dyn Fn(&mut serde_json::Map<String, serde_json::Value>)| {
+        let mut header = header.clone();
+        change(header["__metadata__"].as_object_mut().unwrap());
+        let path = write(&folder, "changed.safetensors", safetensors(&header.to_string(), &data));
+        verify_recorded(&path, &Request::new(), &())
+    };
+    let whole = changed(&|_| ()).unwrap();
+    assert_eq!((whole.recorded, whole.tensors, whole.remark()), (2, 2, None));
+    // A layout without a record: the others are compared.
+    let checked = changed(&|known| drop(known.remove("tilewright.data.b"))).unwrap();
+    assert_eq!(
+        (checked.recorded, checked.tensors, &checked.unrecorded[..]),
+        (1, 2, &["b".to_owned()][..])
+    );
+    assert_eq!(said(checked.verdict.clone()), "same");
+    let remark = r#"a layout is noted of "b", and no fingerprint: not compared"#;
+    assert_eq!(checked.remark().unwrap(), remark);
+    // None at all.
+    let error = changed(&|known| known.retain(|key, _| !key.contains(".data."))).unwrap_err();
+    let text = error.to_string();
+    assert!(
+        error.is_usage() && text.contains(r#"; a layout is noted of "a", "b", and no"#),
+        "{text}"
+    );
+    // A record without its layout, and one of a tensor that is lost.
+    let lost = changed(&|known| drop(known.remove("tilewright.layout.b"))).unwrap();
+    assert!(
+        said(lost.verdict.clone()).contains("tensor \"b\" has data of fingerprint"),
+        "{lost:?}"
+    );
+    let lost =
+        changed(&|known| drop(known.insert("tilewright.layout.c".into(), "f16[2] {0}".into())));
+    let text = said(lost.unwrap().verdict);
+    assert!(text.contains("tensor \"c\": it is missing, and \"tilewright.layout.c\" is"), "{text}");
+    let wrong = changed(&|known| {
+        known.remove("tilewright.layout.b").unwrap();
+        known.insert("tilewright.data.b".into(), "none".into());
+    });
+    let text = said(wrong.unwrap().verdict);
+    assert!(text.contains("tensor \"b\": \"tilewright.data.b\" notes"), "{text}");
+    // Of data that are plain a record needs no layout.
+    let own = summed(&input);
+    let text = format!(
+        r#"{{"__metadata__":{{"tilewright.data.a":"{}"}},"a":{{"dtype":"F16","shape":[20,24],"data_offsets":[0,960]}}}}"#,
+        own["a"]
+    );
+    let path = write(&folder, "plain.safetensors", safetensors(&text, &noise(1728)[..960]));
+    let checked = verify_recorded(&path, &Request::new(), &()).unwrap();
+    assert_eq!((said(checked.verdict), checked.recorded), ("same".into(), 1));
+}
+
+#[test]
+fn an_array_that_changed_behind_its_note_is_a_difference() {
+    let folder = folder();
+    let array = write(&folder, "in.npy", npy("<f2", false, "(20, 24)", &noise(960)));
+    for (name, prefix) in [("out.npy", ""), ("out.bin", "raw:")] {
+        let path = folder.path().join(name);
+        let out = format!("{prefix}{}", path.display());
+        convert(&array, &out, to("zN")).unwrap();
+        assert_eq!(said(verify_recorded(&out, &Request::new(), &()).unwrap().verdict), "same");
+        let bytes = fs::read(&path).unwrap();
+        // A copy is of the same bytes.
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(said(verify_recorded(&out, &Request::new(), &()).unwrap().verdict), "same");
+        let mut flipped = bytes.clone();
+        *flipped.last_mut().unwrap() ^= 1;
+        for (wrong, what) in [
+            (flipped.clone(), "and the checksum of this file is"),
+            (
+                [&bytes[..], &[0; 960][..]].concat(),
+                "bytes that lie as `f16[20,24] zN`, and this file has",
+            ),
+        ] {
+            fs::write(&path, &wrong).unwrap();
+            let checked = verify_recorded(&out, &Request::new(), &()).unwrap();
+            let text = said(checked.verdict);
+            assert!(text.contains("was changed or replaced since it was written"), "{text}");
+            assert!(text.contains(".tilewright.json is a note of other bytes"), "{text}");
+            assert!(text.contains("`f16[20,24] zN`") && text.contains(what), "{text}");
+            let text = said(verify(&out, &array, &Request::new(), &()).unwrap());
+            assert!(text.contains("was changed or replaced since it was written"), "{text}");
+        }
+        // What is no note says nothing of the file.
+        fs::write(folder.path().join(format!("{name}.tilewright.json")), "{}").unwrap();
+        assert!(verify_recorded(&out, &Request::new(), &()).unwrap_err().is_usage());
+    }
+}
+
+#[test]
+fn what_a_result_leaves_out_is_said() {
+    let folder = folder();
+    let header = r#"{"__metadata__":{"tilewright.fill.a":"0x3c00","tilewright.fill.b":"0x3c00","own":"x"},"a":{"dtype":"F16","shape":[20,24],"data_offsets":[0,960]},"b":{"dtype":"F16","shape":[2,2],"data_offsets":[960,968]}}"#;
+    let path = write(&folder, "stray.safetensors", safetensors(header, &noise(968)));
+    let input = open(&path, &Reading::default()).unwrap();
+    let said = |request: Request| {
+        let conversion = Conversion::prepare(&input, folder.path().join("o.safetensors"), request);
+        conversion.unwrap().warnings().collect::<Vec<_>>()
+    };
+    let one = r#"metadata "tilewright.fill.a" is left out: no layout was noted of its tensor"#;
+    assert_eq!(said(to("zN").only("a")), [one]);
+    assert_eq!(said(to("row-major")), Vec::<String>::new());
+    assert_eq!(said(to("zN")).len(), 2);
 }

@@ -5,7 +5,9 @@ use std::path::Path;
 use safetensors::Dtype;
 use tempfile::TempDir;
 use tilewright_core::Dtype as Element;
-use tilewright_files::{Action, Conversion, Error, Reading, Request, Verdict, open, verify};
+use tilewright_files::{
+    Action, Conversion, Error, Reading, Request, Verdict, Writer, open, verify,
+};
 use tilewright_notation::dtype;
 
 use crate::common::{
@@ -364,6 +366,85 @@ fn rows_that_a_table_permutes_are_refused_by_its_name() {
     let odd = layer(&folder, &trivial, "F32");
     let error = convert(&odd, &out, repack("GPTQ", "MARLIN", 4)).unwrap_err();
     assert!(error.to_string().contains("integers in one dim"), "{error}");
+}
+
+#[test]
+fn rows_that_a_table_permutes_are_plain_dims_as_they_are() {
+    let folder = folder();
+    let (out, back) =
+        (folder.path().join("out.safetensors"), folder.path().join("back.safetensors"));
+    let groups: Vec<u32> = (0..64).map(|row| (row * 7 + 3) % 4).collect();
+    let path = layer(&folder, &groups, "I32");
+    let array = Array::random(64, 64, 4);
+    for plain in ["row-major", "col-major", "{0,1}"] {
+        convert(&path, &out, repack("GPTQ", plain, 4).force(true)).unwrap();
+        // The table goes along, and says of each row what it said.
+        assert_eq!(tensor(&out, "l.g_idx").2, bytes(&groups));
+        let input = open(&out, &Reading::default()).unwrap();
+        let weights = input.tensors().iter().find(|it| it.name() == "l.qweight").unwrap();
+        let bytes = input.bytes(weights, 1 << 20).unwrap();
+        for (row, column) in [(0, 0), (3, 40), (40, 3), (63, 63)] {
+            let at = weights.layout().layout().offset(&[row, column]).unwrap() as usize;
+            let is = u32::from(bytes[at / 2] >> (at % 2 * 4) & 15);
+            assert_eq!(is, array.at(row as usize, column as usize), "{plain} {row} {column}");
+        }
+        let request = to("GPTQ").only("l.qweight").store(dtype("s32").unwrap()).force(true);
+        convert(&out, &back, request).unwrap();
+        assert_eq!(tensor(&back, "l.qweight").2, tensor(&path, "l.qweight").2);
+    }
+    for format in ["MARLIN", "AWQ", "zN", "(k1 k0:8) n -> n k1 k0"] {
+        let error = convert(&path, &out, repack("GPTQ", format, 4).force(true)).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("wants the groups in order"), "{text}");
+        assert!(text.contains("GPTQ, row-major and col-major keep the rows"), "{text}");
+    }
+}
+
+#[test]
+fn arrays_in_memory_are_refused_by_their_table() {
+    let folder = folder();
+    let array = Array::random(64, 64, 4);
+    let weights = bytes(&array.gptq().1);
+    let named = |text: &str| spec(text).resolve(None, None).unwrap();
+    let write = |groups: &[u32], table: &str, to: &str| {
+        let (table, groups) = (named(table), bytes(groups));
+        let request = Request::new().rule("l.qweight", spec(to)).force(true);
+        let writer = Writer::new(request).array("l.qweight", &named("u4[64,64] GPTQ"), &weights);
+        let writer = writer.unwrap().array("l.g_idx", &table, &groups).unwrap();
+        writer.write(folder.path().join("out.safetensors"), &()).map(drop)
+    };
+    let trivial: Vec<u32> = (0..64).map(|row| row / 16).collect();
+    let permuted: Vec<u32> = (0..64).map(|row| row % 4).collect();
+    write(&trivial, "s32[64] row-major", "MARLIN").unwrap();
+    write(&permuted, "s32[64] row-major", "row-major").unwrap();
+    let text = write(&permuted, "s32[64] row-major", "MARLIN").unwrap_err().to_string();
+    assert!(text.contains("\"l.g_idx\" permutes the rows: row 4 is of group 0"), "{text}");
+    for odd in ["f32[64] row-major", "s32[8,8] row-major", ">s32[64] row-major"] {
+        let text = write(&trivial, odd, "MARLIN").unwrap_err().to_string();
+        assert!(text.contains("integers in one dim, as s32[128]"), "{odd}: {text}");
+    }
+}
+
+#[test]
+fn a_long_table_is_read_in_small_pieces() {
+    let folder = folder();
+    let trivial: Vec<u32> = (0..4096).map(|row| row / 128).collect();
+    let at = |place: usize| {
+        let mut groups = trivial.clone();
+        groups[place] += 1;
+        let path = layer(&folder, &groups, "I32");
+        let error = convert(&path, folder.path().join("out"), repack("GPTQ", "MARLIN", 4));
+        error.unwrap_err().to_string()
+    };
+    for place in [1023, 1024, 1025, 4094] {
+        let text = at(place);
+        let group = trivial[place] + 1;
+        assert!(text.contains(&format!("row {place} is of group {group}")), "{text}");
+    }
+    // What is held of it is no more than the least bound.
+    let path = layer(&folder, &trivial, "I32");
+    let out = folder.path().join("out.safetensors");
+    convert(&path, &out, repack("GPTQ", "MARLIN", 4).memory(4096)).unwrap();
 }
 
 #[test]

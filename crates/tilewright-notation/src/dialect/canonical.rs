@@ -85,7 +85,7 @@ fn padded(axes: &[Vec<Mode>], tensor: &TensorLayout) -> Option<Vec<Vec<Mode>>> {
             }
         }
     }
-    order.sort_unstable();
+    tilewright_core::sort_short(&mut order, |place| *place);
     let mut axes = axes.to_vec();
     let (mut filled, mut gaps) = (1i64, Vec::new());
     for (at, &(stride, axis, level)) in order.iter().enumerate() {

@@ -154,7 +154,7 @@ impl Chosen {
         }
         scan.end("the format").map_err(|error| error.shifted(at))?;
         // A digit's own name is the more specific one, wherever it stands.
-        sizes.sort_by_key(|parameter| !self.is_digit(parameter.name));
+        tilewright_core::sort_short(&mut sizes, |parameter| !self.is_digit(parameter.name));
         sizes
             .iter()
             .try_for_each(|parameter| self.set(parameter).map_err(|error| error.shifted(at)))

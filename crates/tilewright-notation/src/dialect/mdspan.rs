@@ -35,10 +35,9 @@ use super::strided::{Strided, unsupported};
 use crate::{
     Named,
     error::{Error, Kind},
-    nearest::did_you_mean,
     notation::Notation,
     reading::{Given, Reading, Resolved},
-    scan::{Scanner, comma},
+    scan::{Scanner, comma, did_you_mean},
 };
 
 pub(super) const DIALECT: Notation =

@@ -47,8 +47,8 @@ use std::sync::Arc;
 
 use crate::{
     error::{Error, Kind},
-    nearest::{did_you_mean, distance},
     notation::Notation,
+    scan::{did_you_mean, distance},
 };
 
 pub use crate::reading::{Given, Reading, Resolved};

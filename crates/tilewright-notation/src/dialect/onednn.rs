@@ -44,10 +44,9 @@ use super::{
 use crate::{
     Named,
     error::{Error, Kind},
-    nearest::did_you_mean,
     notation::Notation,
     reading::{Given, Reading, Resolved},
-    scan::Scanner,
+    scan::{Scanner, did_you_mean},
 };
 
 pub(super) const DIALECT: Notation =

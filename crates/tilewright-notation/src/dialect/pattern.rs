@@ -161,7 +161,7 @@ pub(crate) fn spell(pattern: &Pattern) -> String {
     for axis in 0..pattern.rank() {
         let mut digits: Vec<&Digit> =
             pattern.digits().iter().filter(|digit| usize::from(digit.axis()) == axis).collect();
-        digits.sort_by_key(|digit| std::cmp::Reverse(digit.level()));
+        tilewright_core::sort_short(&mut digits, |digit| std::cmp::Reverse(digit.level()));
         let texts: Vec<String> = digits
             .iter()
             .map(|digit| match digit.size() {

@@ -62,7 +62,9 @@ impl Strided {
     pub(super) fn minor_to_major(&self) -> Option<Vec<u64>> {
         let mut order: Vec<usize> = (0..self.dims.len()).collect();
         // Dims with one coordinate move nothing.
-        order.sort_by_key(|&dim| (self.dims.get(dim) > Some(&1), self.strides.get(dim).copied()));
+        tilewright_core::sort_short(&mut order, |&dim| {
+            (self.dims.get(dim) > Some(&1), self.strides.get(dim).copied())
+        });
         let dense = self.is_dense(order.iter().copied());
         dense.then(|| order.iter().map(|&dim| dim as u64).collect())
     }

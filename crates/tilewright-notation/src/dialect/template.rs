@@ -7,9 +7,8 @@ use tilewright_core::{Digit, MAX_MODES, Pattern};
 use super::{backwards, cuts::Cuts, rank};
 use crate::{
     error::Error,
-    nearest::did_you_mean,
     reading::{Given, Resolved},
-    scan::Scanner,
+    scan::{Scanner, did_you_mean},
 };
 
 /// The size of a digit, as written.

@@ -23,6 +23,8 @@ True
 | whether data are the same, in any layout and file | ``fingerprint``, ``fingerprints``, ``same_data`` |
 | tensors of a file as arrays, in the layout that is asked for | ``open``, ``Checkpoint`` |
 | arrays in a file, in the layouts that are asked for | ``save`` |
+| an array cut over a mesh of devices: who holds what | ``sharded``, ``Sharded`` |
+| a checkpoint in other shards, in one process or many | ``reshard``, ``tilewright.ray``, ``tilewright.dask`` |
 | the catalogue | ``formats``, ``notations``, ``add_formats`` |
 | the same in compiled torch programs; torch's own copies made faster | ``tilewright.torch`` |
 """
@@ -51,6 +53,8 @@ from tilewright._fingerprints import Fingerprint, Fingerprints, SameData, finger
 from tilewright._files import Contents, Report, TensorReport, convert, info, verify
 from tilewright._open import open as open  # noqa: A004
 from tilewright._open import save
+from tilewright._reshard import ReshardPlan, reshard
+from tilewright._sharded import Shard, Sharded, sharded
 from tilewright._tilewright import (
     Checkpoint,
     Comparison,
@@ -93,7 +97,10 @@ __all__ = [
     "Plan",
     "PlanCacheInfo",
     "Report",
+    "ReshardPlan",
     "SameData",
+    "Shard",
+    "Sharded",
     "Swizzle",
     "TensorLayout",
     "TensorReport",
@@ -122,9 +129,11 @@ __all__ = [
     "plan_cache_info",
     "recognise",
     "relayout",
+    "reshard",
     "same",
     "same_data",
     "save",
+    "sharded",
     "show",
     "verify",
 ]

@@ -168,14 +168,15 @@ def verify(
     difference in words. The other arguments are those of the conversion.
 
     Without ``against`` the data are compared with the fingerprints that the conversion recorded beside the layouts;
-    then only ``tensors``, ``threads``, ``memory`` and ``progress`` mean anything.
+    then only ``tensors``, ``threads``, ``memory`` and ``progress`` mean anything. Tensors with a layout and no record are
+    not compared, and a ``UserWarning`` names them. A folder against a folder has all the files that went along.
 
     :raises FileError: what cannot be read, or is corrupt
     :raises ArgumentError: a file that records nothing, without ``against``
     """
-    others = (to, rules, from_, dims, dtype, fill, skip_unfit or None)
+    others = (to, rules, from_, dims, dtype, store, fill, skip_unfit or None)
     if against is None and any(other is not None for other in others):
-        about = "to=, rules=, from_=, dims=, dtype=, fill= and skip_unfit="
+        about = "to=, rules=, from_=, dims=, dtype=, store=, fill= and skip_unfit="
         raise ArgumentError(f"{about} are about a conversion, of which against= names the original")
     job = {
         "to": to,

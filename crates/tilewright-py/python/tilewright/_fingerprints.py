@@ -74,11 +74,19 @@ def fingerprint(
 
 
 def fingerprints(
-    path: str | os.PathLike[str], *, tensors: str | Sequence[str] | None = None, key: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    tensors: str | Sequence[str] | None = None,
+    from_: str | Layout | TensorLayout | None = None,
+    dims: Sequence[int] | None = None,
+    dtype: Any = None,
+    key: str | None = None,
 ) -> Fingerprints:
     """The fingerprint of every tensor of a file or of a folder of files: the same in any layout, format and number of files.
 
     :param tensors: patterns of names, such as ``*norm*``; an empty list is refused, for nothing is compared by it
+    :param from_: how arrays of ``.npy`` and ``raw:PATH`` lie that do not say it themselves, with ``dims`` and ``dtype``;
+        without such, how tensors lie that no note says it of: ``GPTQ`` with ``dtype="u4"`` reads words
     :param key: 1 to 32 hexadecimal digits
     :raises Error: ``FileError`` for files that cannot be read
 
@@ -89,21 +97,28 @@ def fingerprints(
     >>> found["array"] == fingerprint(np.arange(6).reshape(2, 3))
     True
     """
-    globs = [tensors] if isinstance(tensors, str) else None if tensors is None else list(tensors)
-    if globs == []:
-        raise ArgumentError("tensors= is empty; leave it out for all tensors")
-    answer = json.loads(_tilewright.fingerprints(path, globs, key))
+    reading = {"from_": from_, "dims": dims, "dtype": dtype}
+    answer = json.loads(_tilewright.fingerprints(os.fsdecode(path), _globs(tensors), key, reading))
     made = Fingerprints({one["name"]: Fingerprint(one["fingerprint"]) for one in answer["tensors"]})
     made.all = answer["all"]
     return made
 
 
 def same_data(
-    a: str | os.PathLike[str], b: str | os.PathLike[str], *, key: str | None = None
+    a: str | os.PathLike[str],
+    b: str | os.PathLike[str],
+    *,
+    tensors: str | Sequence[str] | None = None,
+    from_: str | Layout | TensorLayout | None = None,
+    dims: Sequence[int] | None = None,
+    dtype: Any = None,
+    key: str | None = None,
 ) -> SameData:
     """Whether two files or folders hold the same arrays, in whatever layouts and formats; else what differs, and what it
     would be the same as if transposed, in the other order of bytes, or under another name.
 
+    :param tensors: patterns of names, of both
+    :param from_: as of ``fingerprints``, with ``dims`` and ``dtype``, of both
     :param key: 1 to 32 hexadecimal digits
     :raises Error: ``FileError`` for files that cannot be read
 
@@ -115,5 +130,16 @@ def same_data(
     >>> bool(same)
     True
     """
-    answer, text = _tilewright.same_data(a, b, key)
+    reading = {"from_": from_, "dims": dims, "dtype": dtype}
+    answer, text = _tilewright.same_data(os.fsdecode(a), os.fsdecode(b), _globs(tensors), key, reading)
     return SameData(json.loads(answer)["tensors"], text)
+
+
+def _globs(tensors: str | Sequence[str] | None) -> list[str]:
+    """Patterns of names; none for all tensors."""
+    if tensors is None:
+        return []
+    globs = [tensors] if isinstance(tensors, str) else list(tensors)
+    if not globs:
+        raise ArgumentError("tensors= is empty; leave it out for all tensors")
+    return globs

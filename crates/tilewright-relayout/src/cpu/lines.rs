@@ -18,7 +18,7 @@ pub(crate) fn lines(region: &Region) -> Vec<i64> {
 
 /// The same of runs within loops, which are put into another order, behind what is listed already.
 pub(crate) fn list(run: u64, loops: &mut [Loop], lines: &mut Vec<i64>) {
-    loops.sort_by_key(|turn| turn.src.unsigned_abs());
+    tilewright_core::sort_short(loops, |turn| turn.src.unsigned_abs());
     // What lies together, but for gaps of less than a line.
     let (mut low, mut high) = (0, run as i64);
     let near = |turn: &&Loop| {

@@ -96,7 +96,7 @@ impl Blocks {
         self.run = part.run;
         self.turns.clear();
         self.turns.extend(part.loops.iter().map(|of| Turn { of: *of, block: 1, link: None }));
-        self.turns.sort_by_key(|turn| core::cmp::Reverse(turn.of.dst));
+        tilewright_core::sort_short(&mut self.turns, |turn| core::cmp::Reverse(turn.of.dst));
         self.link();
         self.grow();
         self.along = (0..self.turns.len()).rev().find(|i| {
@@ -207,7 +207,7 @@ impl Blocks {
         let Blocks { order, turns, along, .. } = self;
         order.clear();
         order.extend((0..turns.len()).filter(|i| turns[*i].count() > 1));
-        order.sort_by_key(|i| core::cmp::Reverse(turns[*i].of.src.unsigned_abs()));
+        tilewright_core::sort_short(order, |i| core::cmp::Reverse(turns[*i].of.src.unsigned_abs()));
         if let Some(along) = *along
             && self.carried() > cost::MOST_CARRIED
         {

@@ -40,7 +40,7 @@ impl Cells {
                 loops.push(GapLoop { extent: turn.extent, stride: turn.dst.unsigned_abs() });
             }
         }
-        loops.sort_by_key(|turn| core::cmp::Reverse(turn.stride));
+        tilewright_core::sort_short(&mut loops, |turn| core::cmp::Reverse(turn.stride));
         let mut cells = Cells { at: u64::try_from(at).ok()?, run: 1, loops };
         cells.merge();
         Some(cells)

@@ -123,7 +123,7 @@ impl Region {
         for turn in block.loops() {
             region.push(Loop { extent: turn.extent, src: turn.src, dst: turn.dst });
         }
-        region.loops.sort_by_key(|turn| core::cmp::Reverse(turn.dst));
+        tilewright_core::sort_short(&mut region.loops, |turn| core::cmp::Reverse(turn.dst));
         region.merge();
         if elements.are_same() {
             region.count_bytes(elements.src_bits);

@@ -1,6 +1,9 @@
 //! Files of tensors for tests, and what they hold.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use tilewright_files::{Reading, open};
 
@@ -46,4 +49,31 @@ pub(crate) fn gather(bytes: &[u8], dims: &[u64], lists: &[Vec<u64>]) -> Vec<u8> 
         places = places.iter().flat_map(|at| list.iter().map(move |i| at * extent + i)).collect();
     }
     places.iter().flat_map(|at| &bytes[*at as usize * width..][..width]).copied().collect()
+}
+
+/// Writes a file of these tensors, each a name, an element type, extents and bytes; its folder is made.
+pub(crate) fn file(
+    path: &Path,
+    tensors: &[(&str, &str, Vec<u64>, Vec<u8>)],
+    metadata: &[(&str, &str)],
+) {
+    let tensors = tensors.iter().cloned();
+    let named =
+        tensors.map(|(name, dtype, dims, bytes)| (name.into(), (dtype.into(), dims, bytes)));
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    write(path, &named.collect(), metadata);
+}
+
+/// The names in a folder.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let listed = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        listed.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A checkpoint of another library, in the corpus.
+pub(crate) fn sharded(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/data/sharded").join(name)
 }

@@ -47,9 +47,9 @@ fn part(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<AxisPart, Error> {
     let mut part = AxisPart::whole(axis);
     if scanner.eat(":") {
         scanner.expect("(")?;
-        let pre = scanner.integer()?;
+        let pre = scanner.natural()?;
         scanner.expect(")")?;
-        part.part = Some((pre, scanner.integer()?));
+        part.part = Some((pre, scanner.natural()?));
     }
     part.digit(mesh).map_err(|error| error.at((span.0, scanner.at())))?;
     Ok(part)

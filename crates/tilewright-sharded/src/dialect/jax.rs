@@ -18,7 +18,7 @@ use super::{
 use crate::{
     error::Error,
     mesh::Mesh,
-    scan::Scanner,
+    scan::{MOST, Scanner},
     sharded::Sharded,
     split::{AxisPart, Cut, Split, check_apart},
 };
@@ -64,13 +64,13 @@ fn named_mesh(scanner: &mut Scanner<'_>) -> Result<Mesh, Error> {
     while matches!(scanner.peek(), Some('"' | '\'')) {
         let (name, _) = scanner.quoted()?;
         scanner.expect(":")?;
-        axes.push((name, scanner.integer()?));
+        axes.push((name, scanner.natural()?));
         if !scanner.eat(",") {
             break;
         }
     }
     if scanner.eat("axis_types=") {
-        scanner.list(("(", ")"), |scanner| scanner.word("a type of an axis"))?;
+        scanner.list(("(", ")"), MOST, |scanner| scanner.word("a type of an axis"))?;
     }
     scanner.expect(")")?;
     Mesh::named(&axes).map_err(|error| error.at((from, scanner.at())))
@@ -82,7 +82,7 @@ fn spec(scanner: &mut Scanner<'_>, mesh: Mesh, asked: &Asked<'_>) -> Result<Shar
     if !scanner.eat_word("P") {
         scanner.expect("PartitionSpec")?;
     }
-    let entries = scanner.list(("(", ")"), |scanner| entry(scanner, &mesh))?;
+    let entries = scanner.list(("(", ")"), MOST, |scanner| entry(scanner, &mesh))?;
     let (rank, given) = (asked.extents.len(), entries.len());
     if given > rank {
         let said = format!("{given} entries for an array of {rank} dims");
@@ -115,10 +115,15 @@ fn entry(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<Entry, Error> {
     let next = scanner.peek();
     let from = scanner.at();
     let parts = match next {
-        Some('(') => scanner.list(("(", ")"), axis)?,
+        Some('(') => scanner.list(("(", ")"), MOST, axis)?,
         Some('"' | '\'') => vec![axis(scanner)?],
         _ if scanner.eat_word("None") => Vec::new(),
         _ if scanner.eat("P.UNCONSTRAINED") || scanner.eat_word("UNCONSTRAINED") => Vec::new(),
+        _ if ["unreduced", "reduced"].iter().any(|word| scanner.rest().starts_with(word)) => {
+            let (word, span) = scanner.word("an axis")?;
+            let said = format!("`{word}` axes: devices along them hold no values of the array");
+            return Err(Error::unsupported(said).at(span));
+        }
         Some(_) | None => {
             return Err(scanner.expected("None, an axis in quotes, or a tuple of axes"));
         }

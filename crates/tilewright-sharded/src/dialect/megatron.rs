@@ -23,7 +23,7 @@ use crate::{
     intervals::Intervals,
     limits::MAX_INTERVALS,
     mesh::Mesh,
-    scan::{Scanner, did_you_mean},
+    scan::{MOST, Scanner, or_one_of},
     sharded::Sharded,
     split::{AxisPart, Cut, Split},
 };
@@ -41,7 +41,7 @@ const WORDS: [&str; 6] = ["column", "row", "replicated", "gate_up", "vocab", "qk
 fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Error> {
     let (word, span) = scanner.word("a rule")?;
     if !WORDS.contains(&word) {
-        let near = did_you_mean(word, &WORDS);
+        let near = or_one_of(word, &WORDS);
         return Err(Error::parse(span, format!("no rule is called `{word}`{near}")));
     }
     let mesh = asked.need_mesh(&format!("`{word}`"))?;
@@ -113,7 +113,7 @@ fn vocabulary(scanner: &mut Scanner<'_>, count: u64) -> Result<Cut, Error> {
 fn positive(scanner: &mut Scanner<'_>) -> Result<u64, Error> {
     scanner.skip();
     let from = scanner.at();
-    match scanner.integer()? {
+    match scanner.natural()? {
         0 => Err(Error::parse((from, scanner.at()), "0; the least is 1")),
         value => Ok(value),
     }
@@ -134,7 +134,7 @@ fn heads(scanner: &mut Scanner<'_>, rows: u64, count: u64) -> Result<Cut, Error>
     let mut heads = Heads { queries: 0, groups: 0, rows: 0, grouped: (false, false) };
     scanner.skip();
     let from = scanner.at();
-    scanner.list(("(", ")"), |scanner| {
+    scanner.list(("(", ")"), MOST, |scanner| {
         let (word, span) = scanner.word("h=, g= and d=")?;
         scanner.expect("=")?;
         match word {
@@ -144,7 +144,7 @@ fn heads(scanner: &mut Scanner<'_>, rows: u64, count: u64) -> Result<Cut, Error>
             "array" => heads.grouped.0 = grouped(scanner)?,
             "shard" => heads.grouped.1 = grouped(scanner)?,
             _ => {
-                let near = did_you_mean(word, &["h", "g", "d", "array", "shard"]);
+                let near = or_one_of(word, &["h", "g", "d", "array", "shard"]);
                 return Err(Error::parse(span, format!("qkv has no `{word}`{near}")));
             }
         }
@@ -159,7 +159,7 @@ fn grouped(scanner: &mut Scanner<'_>) -> Result<bool, Error> {
         ("concat", _) => Ok(false),
         ("grouped", _) => Ok(true),
         (word, span) => {
-            let near = did_you_mean(word, &["concat", "grouped"]);
+            let near = or_one_of(word, &["concat", "grouped"]);
             Err(Error::parse(span, format!("no order of heads is called `{word}`{near}")))
         }
     }
@@ -265,15 +265,32 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     Ok(rules.into_iter().map(|rule| format!("{mesh} {rule}")).collect())
 }
 
-/// Heads that may give the first device this list: queries, keys and values one after another.
+/// Heads that may give the first device this list: queries, keys and values one after another, or group by group in the
+/// shard or in the array.
 fn guess(list: &Intervals, count: u64) -> Vec<String> {
-    let (key, keys, held) = match *list.as_slice() {
-        [_, [key, held], [value, _]] => (key, value.saturating_sub(key), held),
+    let own = list.as_slice().len() as u64 / 3;
+    let rule = |h: u64, g: u64, d: u64, order: &str| format!("qkv(h={h},g={g},d={d}{order})");
+    let mut rules = Vec::new();
+    let together = match *list.as_slice() {
+        [_, [key, held], [value, _]] => Some((key, value.saturating_sub(key), held)),
         // The key and the value of one group lie side by side.
-        [_, [key, both]] => (key, both / 2, both / 2),
-        _ => return Vec::new(),
+        [_, [key, both]] => Some((key, both / 2, both / 2)),
+        _ => None,
     };
-    let rows = [keys / count, held];
-    let known = rows.into_iter().filter(|rows| *rows > 0);
-    known.map(|rows| format!("qkv(h={},g={},d={rows})", key / rows, keys / rows)).collect()
+    if let Some((key, keys, held)) = together {
+        let known = [keys / count, held].into_iter().filter(|rows| *rows > 0);
+        rules.extend(known.map(|rows| rule(key / rows, keys / rows, rows, "")));
+    }
+    if let [[0, queries], [next, rows], ..] = *list.as_slice()
+        && let Some(each) = queries.checked_div(rows).filter(|each| *each > 0)
+    {
+        rules.push(rule(next / rows, next / rows / each, rows, ",shard=grouped"));
+    }
+    let first = list.as_slice().first().copied().unwrap_or_default();
+    let key = list.as_slice().iter().find(|[start, _]| *start == first[1]);
+    if let Some(each) = key.and_then(|[_, rows]| first[1].checked_div(*rows)) {
+        let (groups, rows) = (own.saturating_mul(count), key.map_or(1, |[_, rows]| *rows));
+        rules.push(rule(each.saturating_mul(groups), groups, rows, ",array=grouped"));
+    }
+    rules
 }

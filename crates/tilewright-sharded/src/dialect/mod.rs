@@ -37,7 +37,7 @@ use tilewright_core::Dtype;
 use crate::{
     error::Error,
     mesh::{Mesh, is_name_char},
-    scan::{Scanner, did_you_mean},
+    scan::{Scanner, or_one_of},
     sharded::Sharded,
 };
 
@@ -155,7 +155,7 @@ impl Dialect {
 pub fn dialect(name: &str) -> Result<&'static Dialect, Error> {
     DIALECTS.iter().find(|dialect| dialect.name == name).ok_or_else(|| {
         let names: Vec<&str> = DIALECTS.iter().map(Dialect::name).collect();
-        let near = did_you_mean(name, &names);
+        let near = or_one_of(name, &names);
         Error::unsupported(format!("no notation of shardings is called `{name}`{near}"))
     })
 }
@@ -175,7 +175,7 @@ pub(crate) fn sharding(
     };
     let sharded = (dialect.read)(scanner, Asked { extents, dtype, mesh });
     let sharded = sharded.map_err(|error| error.at((from, scanner.at())))?;
-    scanner.finish("the sharding")?;
+    scanner.end("the sharding")?;
     Ok(sharded)
 }
 
@@ -189,7 +189,7 @@ fn mesh(scanner: &mut Scanner<'_>) -> Result<Mesh, Error> {
     let mut devices = Vec::new();
     let ordered = scanner.eat(";");
     while ordered && (devices.is_empty() || scanner.eat(",")) {
-        devices.push(scanner.integer()?);
+        devices.push(scanner.natural()?);
     }
     scanner.expect(")")?;
     let span = (from, scanner.at() - 1);
@@ -208,12 +208,12 @@ fn mesh(scanner: &mut Scanner<'_>) -> Result<Mesh, Error> {
 /// A size, or `NAME=SIZE`.
 fn axis<'a>(scanner: &mut Scanner<'a>) -> Result<(Option<&'a str>, u64), Error> {
     if scanner.peek().is_some_and(|c| c.is_ascii_digit()) {
-        return Ok((None, scanner.integer()?));
+        return Ok((None, scanner.natural()?));
     }
     let name = scanner.take(is_name_char);
     if name.is_empty() {
         return Err(scanner.expected("an axis: a size, or NAME=SIZE"));
     }
     scanner.expect("=")?;
-    Ok((Some(name), scanner.integer()?))
+    Ok((Some(name), scanner.natural()?))
 }

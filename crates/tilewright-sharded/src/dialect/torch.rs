@@ -22,7 +22,7 @@ use crate::{
     error::Error,
     mesh::Mesh,
     nested::Of,
-    scan::{Scanner, comma, did_you_mean},
+    scan::{MOST, Scanner, comma, or_one_of},
     sharded::Sharded,
     split::{AxisPart, Cut, Split},
 };
@@ -42,7 +42,8 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
     let mesh = asked.need_mesh("a list of placements")?;
     let from = scanner.at();
     let brackets = if scanner.rest().starts_with('[') { ("[", "]") } else { ("(", ")") };
-    let placements = scanner.list(brackets, |scanner| placement(scanner, asked.extents.len()))?;
+    let placements =
+        scanner.list(brackets, MOST, |scanner| placement(scanner, asked.extents.len()))?;
     let axes = mesh.sizes().len();
     if placements.len() != axes {
         let said = format!("{} placements for a mesh of {axes} axes", placements.len());
@@ -94,7 +95,7 @@ fn placement(scanner: &mut Scanner<'_>, rank: usize) -> Result<Placement, Error>
             Err(Error::unsupported(format!("`{word}`: {why}; {legal}")).at(span))
         }
         _ => {
-            let near = did_you_mean(word, &WORDS);
+            let near = or_one_of(word, &WORDS);
             Err(Error::parse(span, format!("no placement is called `{word}`{near}")))
         }
     }
@@ -120,7 +121,7 @@ fn factor(scanner: &mut Scanner<'_>) -> Result<u64, Error> {
     }
     scanner.skip();
     let from = scanner.at();
-    match scanner.integer()? {
+    match scanner.natural()? {
         0 => Err(Error::parse((from, scanner.at()), "a split factor of 0; the least is 1")),
         factor => Ok(factor),
     }

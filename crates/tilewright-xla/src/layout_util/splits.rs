@@ -88,6 +88,6 @@ pub(crate) fn carry(from: &Layout, to: &Layout, renamed: &dyn Fn(u64) -> Option<
         Some(Split { dimension: *new.get(index(dim))?, indices: split.indices.clone() })
     };
     let mut splits: Vec<Split> = from.splits().iter().filter_map(place).collect();
-    splits.sort_by_key(|split| split.dimension);
+    tilewright_core::sort_short(&mut splits, |split| split.dimension);
     to.clone().with_splits(&splits)
 }

@@ -199,7 +199,7 @@ fn spread(axis: &Digits, weight: u64, digits: &mut [Vec<Placed>]) -> Option<()> 
 /// The stride of a lump whose digits chain.
 fn common_stride(mut digits: Vec<Placed>) -> Option<u64> {
     digits.retain(|&(_, extent, _)| extent > 1);
-    digits.sort_by_key(|&(div, _, _)| div);
+    tilewright_core::sort_short(&mut digits, |&(div, _, _)| div);
     let Some(&(_, _, first)) = digits.first() else { return Some(1) };
     let stride = u64::try_from(first.stride()).ok()?;
     let chains = |&(div, _, mode): &Placed| {
@@ -211,7 +211,9 @@ fn common_stride(mut digits: Vec<Placed>) -> Option<u64> {
 /// A dim's modes, the fastest first, without those of extent 1 unless there is no other.
 fn ordered(digits: &[Placed], padded: bool) -> Vec<Mode> {
     let mut digits = digits.to_vec();
-    digits.sort_by_key(|&(div, extent, mode)| (div, extent == 1, mode.extent() == 1));
+    tilewright_core::sort_short(&mut digits, |&(div, extent, mode)| {
+        (div, extent == 1, mode.extent() == 1)
+    });
     let mode =
         |&(_, extent, mode): &Placed| if padded { mode } else { Mode::new(extent, mode.stride()) };
     let modes: Vec<Mode> = digits.iter().map(mode).collect();
@@ -223,7 +225,7 @@ fn ordered(digits: &[Placed], padded: bool) -> Vec<Mode> {
 /// larger than what the lump uses but smaller than its bound.
 fn nests(mut modes: Vec<Mode>) -> bool {
     modes.retain(|mode| mode.extent() > 1);
-    modes.sort_by_key(|mode| mode.stride());
+    tilewright_core::sort_short(&mut modes, |mode| mode.stride());
     modes.windows(2).all(|pair| match pair {
         [low, high] => {
             i128::from(low.stride()) * i128::from(low.extent()) <= i128::from(high.stride())

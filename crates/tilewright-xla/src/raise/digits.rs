@@ -38,7 +38,7 @@ pub(super) fn digits(tensor: &TensorLayout, merged: bool) -> Result<Vec<Digit>, 
         }
         all.append(&mut used(dim, extent, &modes)?);
     }
-    all.sort_by_key(|digit| digit.stride);
+    tilewright_core::sort_short(&mut all, |digit| digit.stride);
     Ok(all)
 }
 

@@ -45,7 +45,7 @@ pub(super) fn layout(
     for &dim in order {
         let numbers = (0..digits.len()).filter(|&at| digits[at].dim == dim);
         let mut numbers: Vec<usize> = numbers.collect();
-        numbers.sort_by_key(|&at| digits[at].div);
+        tilewright_core::sort_short(&mut numbers, |&at| digits[at].div);
         let digits = numbers.into_iter().map(|at| at + usize::from(phantom)).collect();
         list.push(Piece { digits, bound: *tensor.extents().get(dim)? });
     }

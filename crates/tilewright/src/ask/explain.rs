@@ -12,7 +12,7 @@ pub use axis::Axis;
 
 use super::{
     Advice, Answer,
-    words::{counted, row, shortened},
+    words::{counted, decimal, row, shortened},
 };
 
 /// The characters of the titles of a page, with the blanks around them.
@@ -205,13 +205,13 @@ impl Explanation {
             Some(bytes) => format!("{} ({})", elements(self.capacity), counted(bytes, "byte")),
             None => elements(self.capacity),
         };
-        let share = 100.0 * self.padding_share();
+        let share = decimal(100 * u128::from(self.padding), self.capacity.into(), 1);
         let words = self.stored_as.as_ref().map(|words| format!("words {words}"));
         titled([
             ("size", Some(elements(self.size))),
             ("capacity", Some(capacity)),
             ("stored as", words),
-            ("padding", Some(format!("{} ({share:.1} % of the storage)", elements(self.padding)))),
+            ("padding", Some(format!("{} ({share} % of the storage)", elements(self.padding)))),
         ])
     }
 

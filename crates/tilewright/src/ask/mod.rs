@@ -14,7 +14,7 @@
 //! | the names a layout has in the catalogue | [`Recognition`] |
 //! | the layout between two buffers | [`Inferred`] |
 //! | who holds what of an array spread over threads | [`Distribution`] |
-//! | who holds what of an array in shards; what that means; the same in another notation | [`Shards`], [`ShardsLine`], [`ShardsExplanation`], [`ShardsTranslation`] |
+//! | who holds what of an array in shards; what that means; the same in another notation | [`Shards`], [`ShardsLine`], [`ShardsExplanation`], [`ShardBytes`], [`ShardsTranslation`] |
 //! | the bytes of an array, moved | [`Moved`] |
 //! | the value of an expression, of one line of many | [`Value`](crate::eval::Value), [`Line`] |
 //! | named formats, notations, functions | [`Formats`], [`Example`], [`Notations`], [`Functions`] |
@@ -98,7 +98,7 @@ pub use recognise::Recognition;
 pub use same::{Comparison, compare};
 #[cfg(feature = "files")]
 pub use same_data::SameData;
-pub use shards::{Shards, ShardsExplanation, ShardsLine, ShardsTranslation};
+pub use shards::{ShardBytes, Shards, ShardsExplanation, ShardsLine, ShardsTranslation};
 pub use show::{Look, Shown, title};
 pub use translate::Translation;
 #[cfg(feature = "files")]

@@ -1,14 +1,14 @@
 //! Who holds what of an array in shards; what a sharding means, in words; a sharding in another notation.
 
-use std::fmt::{self, Write as _};
+mod explanation;
+
+use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_core::Fill;
-use tilewright_notation::{Named, notation};
-use tilewright_sharded::{
-    Shard, Sharded,
-    dialect::{DIALECTS, dialect},
-};
+use tilewright_notation::notation;
+use tilewright_sharded::{Shard, Sharded, dialect::dialect};
+
+pub use explanation::{ShardBytes, ShardsExplanation};
 
 use super::Answer;
 use crate::{Error, InShards};
@@ -203,7 +203,7 @@ impl ShardsTranslation {
             }
             Err(unknown) => match notation(to) {
                 Ok(notation) => {
-                    let named = one_layout(array)?;
+                    let named = array.as_layout()?;
                     (notation.print(&named)?, named.to_spec())
                 }
                 Err(_) => return Err(unknown.into()),
@@ -212,16 +212,6 @@ impl ShardsTranslation {
         let (dims, dtype) = (sharded.extents().to_vec(), sharded.dtype().map(|it| it.name()));
         Ok(ShardsTranslation { notation: to.to_owned(), text, layout, dims, dtype })
     }
-}
-
-/// The one layout of all shards.
-fn one_layout(array: &InShards) -> Result<Named, Error> {
-    if array.shard.is_some() {
-        let why = "of shards that are not row-major one layout is not put together";
-        return Err(Error::at("unsupported", (0, 0), why).without_span());
-    }
-    let layout = array.sharded.as_layout()?;
-    Ok(Named::new("shards", layout, array.sharded.dtype(), None, Fill::Unspecified))
 }
 
 impl fmt::Display for ShardsTranslation {
@@ -238,156 +228,6 @@ impl Answer for ShardsTranslation {
             "layout": self.layout,
             "dims": self.dims,
             "dtype": self.dtype,
-        })
-    }
-}
-
-/// What a sharding means, in words and numbers.
-///
-/// ```
-/// use tilewright::{InShards, ask::ShardsExplanation};
-/// let text = ShardsExplanation::of(&InShards::parse("f32[9,4] @ mesh(dp=4,tp=2) [Shard(0), Replicate()]")?);
-/// assert!(text.to_string().contains("dim 0      9, cut: 0 to 3 on each device"));
-/// assert!(text.to_string().contains("replicated along tp"));
-/// # Ok::<(), tilewright::Error>(())
-/// ```
-#[derive(Clone, Debug)]
-pub struct ShardsExplanation {
-    /// The array, with its mesh and its cuts.
-    pub array: InShards,
-    /// The extents of the smallest shard, dim by dim.
-    pub least: Vec<u64>,
-    /// The extents of the largest shard, dim by dim.
-    pub most: Vec<u64>,
-    /// How many devices hold nothing.
-    pub empty: u64,
-    /// The most boxes of one shard.
-    pub boxes: u64,
-    /// The one layout of all shards, or why there is none.
-    pub layout: Result<String, String>,
-    /// The sharding in every notation, or why it cannot be said there.
-    pub notations: Vec<(&'static str, Result<String, String>)>,
-}
-
-impl ShardsExplanation {
-    /// Explains a sharding.
-    ///
-    /// ```
-    /// use tilewright::{InShards, ask::ShardsExplanation};
-    /// let strided = InShards::parse("f32[9] @ mesh(2) [_StridedShard(0, sf=2)]")?;
-    /// let explained = ShardsExplanation::of(&strided);
-    /// assert_eq!((explained.boxes, explained.least, explained.most), (2, vec![4], vec![5]));
-    /// # Ok::<(), tilewright::Error>(())
-    /// ```
-    pub fn of(array: &InShards) -> ShardsExplanation {
-        let sharded = &array.sharded;
-        let mut least = sharded.extents().to_vec();
-        let (mut most, mut empty, mut boxes) = (vec![0; least.len()], 0, 0);
-        for shard in sharded.shards() {
-            for (at, extent) in shard.extents().into_iter().enumerate() {
-                least[at] = least[at].min(extent);
-                most[at] = most[at].max(extent);
-            }
-            empty += u64::from(shard.is_empty());
-            let count = shard.dims().iter().map(|list| list.as_slice().len() as u64);
-            boxes = boxes.max(count.fold(1, u64::saturating_mul));
-        }
-        let layout = one_layout(array).map(|named| named.to_spec());
-        let text = |error: String| error.lines().next().unwrap_or("").to_owned();
-        let notations = DIALECTS.iter().map(|dialect| {
-            let said = dialect.print(sharded).map_err(|error| {
-                let error = error.to_string();
-                let refused = format!("{} cannot say it: ", dialect.name());
-                error.strip_prefix(&refused).unwrap_or(&error).to_owned()
-            });
-            (dialect.name(), said)
-        });
-        let (array, layout) = (array.clone(), layout.map_err(|error| text(error.to_string())));
-        let notations = notations.collect();
-        ShardsExplanation { array, least, most, empty, boxes, layout, notations }
-    }
-}
-
-/// A line of an explanation: a title, and what it says.
-fn line(out: &mut String, title: &str, said: &str) {
-    let _ = writeln!(out, "{title:10} {said}");
-}
-
-impl fmt::Display for ShardsExplanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sharded = &self.array.sharded;
-        let mesh = sharded.mesh();
-        let mut out = String::new();
-        let size: u64 = sharded.extents().iter().product();
-        line(&mut out, "array", &format!("{}, {size} elements", sharded.array()));
-        let axes = mesh.sizes().iter().enumerate();
-        let axes: Vec<String> =
-            axes.map(|(at, size)| format!("{} of {size}", mesh.name(at))).collect();
-        let devices = match mesh.is_any() {
-            true => "devices that are not named".to_owned(),
-            false => format!("{} devices", mesh.count()),
-        };
-        let axes = if axes.is_empty() { String::new() } else { format!(": {}", axes.join(", ")) };
-        line(&mut out, "mesh", &format!("{devices}{axes}"));
-        for (dim, extent) in sharded.extents().iter().enumerate() {
-            let (least, most) = (self.least[dim], self.most[dim]);
-            let said = match (least == most, most == *extent) {
-                (true, true) => format!("{extent}, whole on each device"),
-                (true, false) => format!("{extent}, cut: {most} on each device"),
-                (false, _) => format!("{extent}, cut: {least} to {most} on each device"),
-            };
-            line(&mut out, &format!("dim {dim}"), &said);
-        }
-        let along = replicated(sharded);
-        if !along.is_empty() {
-            line(&mut out, "copies", &format!("replicated along {}", along.join(", ")));
-        }
-        if self.empty > 0 {
-            line(&mut out, "empty", &format!("{} devices hold nothing", self.empty));
-        }
-        if self.boxes > 1 {
-            line(&mut out, "boxes", &format!("a device holds up to {} boxes", self.boxes));
-        }
-        if let Some(spec) = &self.array.shard {
-            line(&mut out, "shards", &format!("each in {spec}"));
-        }
-        match &self.layout {
-            Ok(text) => line(&mut out, "layout", text),
-            Err(why) => line(&mut out, "layout", &format!("none: {why}")),
-        }
-        for (name, said) in &self.notations {
-            let said = said.as_ref().map_or_else(|why| format!("– {why}"), Clone::clone);
-            line(&mut out, name, &said);
-        }
-        f.write_str(&out)
-    }
-}
-
-impl Answer for ShardsExplanation {
-    fn to_json(&self) -> Value {
-        let sharded = &self.array.sharded;
-        let notations = self.notations.iter().map(|(name, said)| {
-            let said = match said {
-                Ok(text) => json!({ "text": text }),
-                Err(why) => json!({ "refused": why }),
-            };
-            ((*name).to_owned(), said)
-        });
-        let notations: serde_json::Map<String, Value> = notations.collect();
-        json!({
-            "array": sharded.array(),
-            "dims": sharded.extents(),
-            "dtype": sharded.dtype().map(|dtype| dtype.name()),
-            "axes": axes(sharded),
-            "replicated": replicated(sharded),
-            "least": self.least,
-            "most": self.most,
-            "empty": self.empty,
-            "boxes": self.boxes,
-            "shard": self.array.shard.as_ref().map(ToString::to_string),
-            "layout": self.layout.as_ref().ok(),
-            "no_layout": self.layout.as_ref().err(),
-            "notations": notations,
         })
     }
 }

@@ -36,7 +36,8 @@ impl fmt::Display for Verified {
 ///
 /// ```
 /// use tilewright::{ask::{Answer, Recorded}, files::{Checked, Verdict}};
-/// let recorded = Recorded(Checked { recorded: 2, tensors: 3, verdict: Verdict::Same { bytes: 640 } });
+/// let (verdict, unrecorded) = (Verdict::Same { bytes: 640 }, vec![]);
+/// let recorded = Recorded(Checked { recorded: 2, tensors: 3, unrecorded, verdict });
 /// assert_eq!(recorded.to_string(), "same: 2 of 3 tensors have the data that is recorded, 640 B read");
 /// assert_eq!(recorded.to_json()["recorded"], 2);
 /// ```
@@ -45,12 +46,14 @@ pub struct Recorded(pub Checked);
 
 impl fmt::Display for Recorded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Checked { recorded, tensors, verdict } = &self.0;
+        let Checked { recorded, tensors, verdict, .. } = &self.0;
         let Verdict::Same { bytes: all } = verdict else {
             return Verified(verdict.clone()).fmt(f);
         };
         let (of, all) = (counted(*tensors as u128, "tensor"), bytes(*all));
-        write!(f, "same: {recorded} of {of} have the data that is recorded, {all} read")
+        let have = if *recorded == 1 { "has" } else { "have" };
+        write!(f, "same: {recorded} of {of} {have} the data that is recorded, {all} read")?;
+        self.0.remark().map_or(Ok(()), |said| write!(f, "\n{}", printable(&said)))
     }
 }
 
@@ -59,6 +62,7 @@ impl Answer for Recorded {
         let mut value = Verified(self.0.verdict.clone()).to_json();
         value["recorded"] = json!(self.0.recorded);
         value["tensors"] = json!(self.0.tensors);
+        value["unrecorded"] = json!(self.0.unrecorded);
         value
     }
 

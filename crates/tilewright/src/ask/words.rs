@@ -96,10 +96,34 @@ pub fn ratio(padded: u64, of: u64) -> f64 {
 /// assert_eq!([factor(8, 4), factor(104, 100), factor(128, 3)], ["×2", "×1.040", "×42.7"]);
 /// ```
 pub fn factor(padded: u64, of: u64) -> String {
-    match ratio(padded, of) {
-        whole if whole.fract() == 0.0 => format!("×{whole}"),
-        little if little < 1.05 => format!("×{little:.3}"),
-        ratio => format!("×{ratio:.1}"),
+    let (padded, of) = if of == 0 { (1, 1) } else { (u128::from(padded), u128::from(of)) };
+    let digits = match padded.is_multiple_of(of) {
+        true => 0,
+        false if padded * 100 < of * 105 => 3,
+        false => 1,
+    };
+    format!("×{}", decimal(padded, of, digits))
+}
+
+/// A quotient with this many digits behind the point, the last one rounded, to an even one from the middle between two.
+/// Of nothing by nothing it is 0.
+///
+/// ```
+/// use tilewright::ask::words::decimal;
+/// assert_eq!([decimal(2, 3, 2), decimal(7, 1, 0), decimal(999, 1000, 1)], ["0.67", "7", "1.0"]);
+/// assert_eq!([decimal(1, 4, 1), decimal(3, 4, 1), decimal(0, 0, 1)], ["0.2", "0.8", "0.0"]);
+/// ```
+pub fn decimal(number: u128, by: u128, digits: u32) -> String {
+    let (by, unit) = (by.max(1), 10u128.saturating_pow(digits));
+    let scaled = (number % by).saturating_mul(unit);
+    let (part, twice) = (scaled / by, (scaled % by).saturating_mul(2));
+    let whole = number / by;
+    let odd = if digits == 0 { whole % 2 == 1 } else { part % 2 == 1 };
+    let part = part + u128::from(twice > by || (twice == by && odd));
+    let (whole, part) = (whole.saturating_add(part / unit), part % unit);
+    match usize::try_from(digits) {
+        Ok(0) | Err(_) => whole.to_string(),
+        Ok(width) => format!("{whole}.{part:0width$}"),
     }
 }
 

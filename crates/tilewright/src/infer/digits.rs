@@ -36,7 +36,7 @@ pub(super) fn layout(placed: &[Placed], dims: &[u64]) -> Option<TensorLayout> {
     for (axis, extent) in dims.iter().enumerate() {
         let mut own: Vec<usize> = (0..placed.len()).filter(|at| axes[*at] == axis).collect();
         // Padding alone comes above all that is real.
-        own.sort_by_key(|at| (placed[*at].axis.is_none(), placed[*at].step));
+        tilewright_core::sort_short(&mut own, |at| (placed[*at].axis.is_none(), placed[*at].step));
         let mut whole = 1u64;
         for (level, at) in own.iter().enumerate() {
             let digit = placed[*at];

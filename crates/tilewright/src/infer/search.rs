@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
             }
         }
         // A digit that only looks like one does not go far.
-        digits.sort_by_key(|(run, ..)| std::cmp::Reverse(*run));
+        tilewright_core::sort_short(&mut digits, |(run, ..)| std::cmp::Reverse(*run));
         for (run, axis, step) in digits {
             if self.ended() {
                 return;

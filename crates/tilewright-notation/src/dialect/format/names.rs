@@ -4,7 +4,7 @@ use crate::{
     Format, catalogue,
     catalogue::refused,
     error::{Error, Kind},
-    nearest::did_you_mean,
+    scan::did_you_mean,
 };
 
 /// Every name of the catalogue.

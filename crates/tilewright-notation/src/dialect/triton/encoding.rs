@@ -5,8 +5,7 @@ use std::fmt;
 use crate::{
     error::Error,
     literal::{Fields, Value},
-    nearest::did_you_mean,
-    scan::Scanner,
+    scan::{Scanner, did_you_mean},
 };
 
 /// The most dims of a tensor.

@@ -59,7 +59,7 @@ fn swizzled(named: &Named) -> Encoding {
         moving.map_or(i64::MAX, |mode| mode.stride())
     };
     let mut order: Vec<usize> = (0..dims.len()).collect();
-    order.sort_by_key(|&dim| (stride(dim), std::cmp::Reverse(dim)));
+    tilewright_core::sort_short(&mut order, |&dim| (stride(dim), std::cmp::Reverse(dim)));
     let columns = order.first().and_then(|&dim| dims.get(dim)).copied().unwrap_or(1);
     let swizzle = layout.swizzle();
     let rows = i64::from(swizzle.base()) + i64::from(swizzle.shift());

@@ -154,7 +154,7 @@ impl Hops {
     fn staged(whole: &RegionRef<'_>, taken: &[u64], terms: Terms) -> Option<Hops> {
         let Terms { isa, reach, .. } = terms;
         let mut order: Vec<usize> = (0..taken.len()).filter(|i| taken[*i] > 1).collect();
-        order.sort_by_key(|&i| whole.loops[i].dst);
+        tilewright_core::sort_short(&mut order, |&i| whole.loops[i].dst);
         let (first, second, bytes) = two(whole, taken, &order)?;
         let long = reach == Reach::Far && second.run >= cost::WRITE_RUN;
         if !long || bytes < cost::LEAST || first.loops.is_empty() {
@@ -377,7 +377,7 @@ fn enlarge(
 
 /// Loops around runs, in the order of their destination.
 fn region(mut loops: Vec<Loop>, run: u64) -> Region {
-    loops.sort_by_key(|turn| core::cmp::Reverse(turn.dst));
+    tilewright_core::sort_short(&mut loops, |turn| core::cmp::Reverse(turn.dst));
     let mut region = Region { packed: false, src: 0, dst: 0, run, loops };
     region.merge();
     region

@@ -200,7 +200,7 @@ impl Blocks {
             reach(&mut blocks.dst_reach, walk.last.checked_mul(walk.dst)?)?;
         }
         let order = |walk: &Walk| core::cmp::Reverse((walk.rank, walk.dst.unsigned_abs()));
-        blocks.walk[..blocks.loops].sort_unstable_by_key(order);
+        tilewright_core::sort_short(&mut blocks.walk[..blocks.loops], order);
         if let Some((chain, lines)) = chain {
             blocks.carry(chain, lines as u64);
         }

@@ -191,7 +191,7 @@ impl Work {
         }
         // Those that need two exchanges first: the others can be done on the way.
         let mut order: Vec<usize> = (0..self.levels.len()).collect();
-        order.sort_by_key(|&i| self.levels[i][1] == NONE);
+        tilewright_core::sort_short(&mut order, |&i| self.levels[i][1] == NONE);
         self.levels = order.iter().map(|&i| self.levels[i]).collect();
         self.incoming = order.iter().map(|&i| self.incoming[i]).collect();
         self.outgoing = order.iter().map(|&i| self.outgoing[i]).collect();

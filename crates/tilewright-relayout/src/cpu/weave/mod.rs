@@ -186,7 +186,9 @@ fn chosen(
         let moved = registers.iter().map(|(_, lanes)| lanes.moved(loops));
         let least = moved.fold(f64::INFINITY, f64::min);
         // In either part, the largest stay first.
-        registers.sort_by_key(|(_, lanes)| lanes.moved(loops) >= cost::BADLY * least);
+        tilewright_core::sort_short(&mut registers, |(_, lanes)| {
+            lanes.moved(loops) >= cost::BADLY * least
+        });
     }
     Some(registers.into_iter().chain(smaller))
 }

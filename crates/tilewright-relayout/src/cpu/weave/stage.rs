@@ -139,7 +139,7 @@ fn linked(starts: &[i64], count: usize, run: i64, runs: usize) -> (Vec<Filling>,
 /// place in it, and where the runs begin; `None` if runs are of different lengths.
 fn joined(registers: &[i64], register: i64, runs: &mut Vec<i64>) -> Option<(Vec<usize>, Vec<i64>)> {
     let mut order: Vec<usize> = (0..registers.len()).collect();
-    order.sort_by_key(|&k| registers[k]);
+    tilewright_core::sort_short(&mut order, |&k| registers[k]);
     let (mut run_of, mut within) = (vec![0; registers.len()], vec![0; registers.len()]);
     let mut end = None;
     for k in order {

@@ -244,7 +244,7 @@ fn write_steps(
         .collect();
     let first: i64 = dst[split..].iter().map(|pair| pair.0).sum();
     let mut digits: Vec<&Digit> = units.iter().chain(&high).collect();
-    digits.sort_by_key(|digit| core::cmp::Reverse(digit.far(digit.dst)));
+    tilewright_core::sort_short(&mut digits, |digit| core::cmp::Reverse(digit.far(digit.dst)));
     let inner = digits.last().map_or(1, |digit| digit.count);
     let all: usize = units.iter().map(|digit| digit.count).product();
     let (mut place, mut apart) = (vec![0; all], vec![0; 1 << high.len()]);
@@ -277,7 +277,7 @@ fn bits_of(src: &[i64]) -> Vec<Digit> {
 /// Loops in the order of the source, the outermost first.
 fn by_source<'a>(units: &'a [Digit], bits: &'a [Digit]) -> Vec<&'a Digit> {
     let mut digits: Vec<&Digit> = units.iter().chain(bits).collect();
-    digits.sort_by_key(|digit| core::cmp::Reverse(digit.far(digit.src)));
+    tilewright_core::sort_short(&mut digits, |digit| core::cmp::Reverse(digit.far(digit.src)));
     digits
 }
 

@@ -45,7 +45,9 @@ impl Digits {
             groups.all[groups.digits[i].group].digits.push(i);
         }
         for group in &mut groups.all {
-            group.digits.sort_by_key(|&i| core::cmp::Reverse(groups.digits[i].stride.abs()));
+            tilewright_core::sort_short(&mut group.digits, |&i| {
+                core::cmp::Reverse(groups.digits[i].stride.abs())
+            });
         }
         groups.choose_leaf();
         groups
@@ -165,7 +167,7 @@ impl Digits {
     fn choose_leaf(&mut self) {
         let mut order: Vec<usize> = (0..self.digits.len()).collect();
         order.retain(|&i| self.digits[i].extent > 1);
-        order.sort_by_key(|&i| self.digits[i].stride.unsigned_abs());
+        tilewright_core::sort_short(&mut order, |&i| self.digits[i].stride.unsigned_abs());
         let Some(&near) = order.first() else { return };
         self.all[self.digits[near].group].inner = true;
         let alone = order.iter().all(|&i| self.digits[i].group == self.digits[near].group);

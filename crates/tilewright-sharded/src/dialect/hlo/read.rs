@@ -10,7 +10,7 @@ use crate::{
     error::Error,
     limits::{MAX_AXES, MAX_DEVICES},
     mesh::Mesh,
-    scan::{Scanner, did_you_mean},
+    scan::{MOST, Scanner, or_one_of},
     split::check_apart,
 };
 
@@ -23,7 +23,7 @@ pub(super) fn sharding(scanner: &mut Scanner<'_>, depth: usize) -> Result<HloSha
     let inner = scanner.rest().get(1..).unwrap_or("").trim_start();
     let (metadata, group) = (None, None);
     if inner.starts_with('{') && depth == 0 {
-        let leaves = scanner.list(("{", "}"), |scanner| sharding(scanner, depth + 1))?;
+        let leaves = scanner.list(("{", "}"), MOST, |scanner| sharding(scanner, depth + 1))?;
         return Ok(HloSharding { body: Body::Tuple(leaves), metadata, group });
     }
     scanner.expect("{")?;
@@ -35,7 +35,7 @@ pub(super) fn sharding(scanner: &mut Scanner<'_>, depth: usize) -> Result<HloSha
     }
     for word in ["shard_as", "shard_like"] {
         if scanner.eat_word(word) {
-            sharding.group = Some((word, scanner.integer()?));
+            sharding.group = Some((word, scanner.natural()?));
         }
     }
     scanner.expect("}")?;
@@ -55,7 +55,7 @@ fn body(scanner: &mut Scanner<'_>) -> Result<Body, Error> {
         "maximal" => {
             scanner.expect("device")?;
             scanner.expect("=")?;
-            Ok(Body::Maximal(scanner.integer()?))
+            Ok(Body::Maximal(scanner.natural()?))
         }
         "devices" => devices(scanner),
         "mesh" => Ok(Body::Named(named(scanner)?)),
@@ -63,12 +63,12 @@ fn body(scanner: &mut Scanner<'_>) -> Result<Body, Error> {
             scanner.expect("[")?;
             scanner.expect("device_id")?;
             scanner.expect("=")?;
-            let mesh = Mesh::new(&[])?.with_order(&[scanner.integer()?])?;
+            let mesh = Mesh::new(&[])?.with_order(&[scanner.natural()?])?;
             scanner.expect("]")?;
             Ok(Body::Named(Named { mesh, body: NamedBody::Word(Kind::Replicated) }))
         }
         _ => {
-            let near = did_you_mean(word, &WORDS);
+            let near = or_one_of(word, &WORDS);
             Err(Error::parse(span, format!("no sharding begins with `{word}`{near}")))
         }
     }
@@ -98,7 +98,7 @@ fn devices(scanner: &mut Scanner<'_>) -> Result<Body, Error> {
 fn sizes(scanner: &mut Scanner<'_>) -> Result<Vec<u64>, Error> {
     scanner.skip();
     let from = scanner.at();
-    let sizes = scanner.list(("[", "]"), Scanner::integer)?;
+    let sizes = scanner.list(("[", "]"), MOST, Scanner::natural)?;
     let span = (from, scanner.at());
     let count = sizes.iter().fold(1u64, |count, size| count.saturating_mul(*size));
     match count {
@@ -136,7 +136,7 @@ fn iota_of(scanner: &mut Scanner<'_>, count: u64) -> Result<Assignment, Error> {
 /// `(1,0)`: each of the dims once.
 fn transposed(scanner: &mut Scanner<'_>, dims: usize) -> Result<Vec<usize>, Error> {
     let from = scanner.at() + 1;
-    let order = scanner.list(("(", ")"), Scanner::integer)?;
+    let order = scanner.list(("(", ")"), MOST, Scanner::natural)?;
     let mut sorted = order.clone();
     sorted.sort_unstable();
     let each = (0..dims as u64).eq(sorted);
@@ -153,9 +153,9 @@ fn transposed(scanner: &mut Scanner<'_>, dims: usize) -> Result<Vec<usize>, Erro
 fn numbers(scanner: &mut Scanner<'_>, count: u64) -> Result<Vec<u64>, Error> {
     scanner.skip();
     let from = scanner.at();
-    let mut numbers = vec![scanner.integer()?];
+    let mut numbers = vec![scanner.natural()?];
     while scanner.eat(",") {
-        numbers.push(scanner.integer()?);
+        numbers.push(scanner.natural()?);
     }
     let span = (from, scanner.at());
     if numbers.len() as u64 != count {
@@ -175,7 +175,7 @@ fn kinds(scanner: &mut Scanner<'_>) -> Result<Vec<Kind>, Error> {
         return Ok(Vec::new());
     }
     scanner.expect("=")?;
-    scanner.list(("{", "}"), |scanner| {
+    scanner.list(("{", "}"), MOST, |scanner| {
         let (word, span) = scanner.word("replicated, manual or unreduced")?;
         kind(word, span)
     })
@@ -186,7 +186,7 @@ fn kind(word: &str, span: (usize, usize)) -> Result<Kind, Error> {
     let known = ["replicated", "manual", "unreduced"];
     let found = Kind::ALL.iter().find(|(_, name)| *name == word && known.contains(name));
     found.map(|(kind, _)| *kind).ok_or_else(|| {
-        let near = did_you_mean(word, &known);
+        let near = or_one_of(word, &known);
         Error::parse(span, format!("no kind of tile is called `{word}`{near}"))
     })
 }
@@ -195,10 +195,10 @@ fn kind(word: &str, span: (usize, usize)) -> Result<Kind, Error> {
 fn named(scanner: &mut Scanner<'_>) -> Result<Named, Error> {
     scanner.skip();
     let from = scanner.at();
-    let named = scanner.list(("[", "]"), |scanner| {
+    let named = scanner.list(("[", "]"), MOST, |scanner| {
         let (name, _) = scanner.quoted()?;
         scanner.expect("=")?;
-        Ok((name, scanner.integer()?))
+        Ok((name, scanner.natural()?))
     })?;
     let mut mesh = axes::mesh(&named).map_err(|error| error.at((from, scanner.at())))?;
     scanner.expect(",")?;
@@ -212,7 +212,7 @@ fn named(scanner: &mut Scanner<'_>) -> Result<Named, Error> {
         return Ok(Named { mesh, body: NamedBody::Word(kind(word, span)?) });
     }
     let from = scanner.at();
-    let dims = scanner.list(("[", "]"), |scanner| dim(scanner, &mesh))?;
+    let dims = scanner.list(("[", "]"), MOST, |scanner| dim(scanner, &mesh))?;
     let mut others = Vec::new();
     while scanner.eat(",") {
         let (word, span) = scanner.word("replicated=, manual= or unreduced=")?;

@@ -101,7 +101,7 @@ impl Tiled {
     fn sort_kinds(&mut self) {
         let data = self.tile.len().saturating_sub(self.kinds.len());
         let mut order: Vec<usize> = (0..self.kinds.len()).collect();
-        order.sort_by_key(|at| self.kinds.get(*at).copied());
+        tilewright_core::sort_short(&mut order, |at| self.kinds.get(*at).copied());
         if order.windows(2).any(|pair| pair[0] > pair[1]) {
             let places: Vec<usize> = (0..data).chain(order.iter().map(|at| data + at)).collect();
             let numbers = self.devices.numbers();

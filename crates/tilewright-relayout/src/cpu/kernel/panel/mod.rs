@@ -287,7 +287,7 @@ mod tests {
             loops[i].dst = dst + if n == 0 { gap } else { 0 };
             dst *= loops[i].extent as i64;
         }
-        loops.sort_by_key(|turn| core::cmp::Reverse(turn.dst));
+        tilewright_core::sort_short(&mut loops, |turn| core::cmp::Reverse(turn.dst));
         loops
     }
 

@@ -5,21 +5,24 @@ const MOST: usize = 4;
 
 /// The candidates nearest to `text`, the best first: another case of it alone, or one at most a third of its
 /// letters away (one at least) and behind it those one worse, at most half of the letters away.
-pub(crate) fn nearest<'a>(
-    text: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Vec<&'a str> {
+///
+/// ```
+/// use tilewright_scan::nearest;
+/// assert_eq!(nearest("row-mayor", ["row-major", "NHWC"]), ["row-major"]);
+/// assert!(nearest("diagonal", ["row-major", "NHWC"]).is_empty());
+/// ```
+pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     // No name is that long, and the distance costs a product of lengths.
     if text.len() > 64 {
         return Vec::new();
     }
-    let lower = text.to_lowercase();
+    let lower = text.to_ascii_lowercase();
     let letters = text.chars().count();
     let (limit, further) = ((letters / 3).max(1), (letters / 2).max(1));
     let mut near: Vec<(usize, usize, &str)> = candidates
         .into_iter()
         .map(|name| {
-            let distance = strsim::osa_distance(&lower, &name.to_lowercase());
+            let distance = strsim::osa_distance(&lower, &name.to_ascii_lowercase());
             (distance, strsim::osa_distance(text, name), name)
         })
         .filter(|(distance, ..)| *distance <= further)
@@ -43,23 +46,28 @@ pub(crate) fn nearest<'a>(
 
 /// What two spellings of one name have in common.
 fn plain(name: &str) -> String {
-    name.to_lowercase().replace('_', "-")
+    name.to_ascii_lowercase().replace('_', "-")
 }
 
 /// How many letters of `text` differ from the nearest candidate; `None` if none is near.
-pub(crate) fn distance<'a>(
-    text: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<usize> {
+///
+/// ```
+/// use tilewright_scan::distance;
+/// assert_eq!((distance("NHVC", ["NHWC"]), distance("x", ["NHWC"])), (Some(1), None));
+/// ```
+pub fn distance<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<usize> {
     let first = nearest(text, candidates).first().copied()?;
-    Some(strsim::osa_distance(&text.to_lowercase(), &first.to_lowercase()))
+    Some(strsim::osa_distance(&text.to_ascii_lowercase(), &first.to_ascii_lowercase()))
 }
 
 /// The second half of a message: the nearest name, those nearly as near, or nothing.
-pub(crate) fn did_you_mean<'a>(
-    text: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> String {
+///
+/// ```
+/// use tilewright_scan::did_you_mean;
+/// assert_eq!(did_you_mean("NHVC", ["NHWC", "OIHW"]), "; did you mean `NHWC`?");
+/// assert_eq!(did_you_mean("x", ["NHWC"]), "");
+/// ```
+pub fn did_you_mean<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<String> =
         nearest(text, candidates).iter().map(|name| format!("`{name}`")).collect();
     match &names[..] {

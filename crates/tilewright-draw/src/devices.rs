@@ -1,0 +1,321 @@
+//! Who holds what of an array that is spread over devices.
+//!
+//! Law: a cell of an element names the devices whose ranges hold its coordinate in every dim, and no others. Cells of one
+//! link and of one colour name the same devices. A dim that is longer than its limit is drawn in blocks, in which no range
+//! begins or ends: so each element of a block is held as the block is.
+
+use crate::{
+    Cell, Key, Limits, Margin, Paint, Panel, Scene,
+    grid::bands,
+    holders::{Device, Holders, Sets, names},
+    limits::{Reach, missing, shown},
+    sheet::{gap, unravel},
+};
+
+/// The most groups of devices that a note lists, and the most characters of one.
+const GROUPS: usize = 8;
+const LISTED: usize = 40;
+
+/// Which devices hold each element of an array of these extents. Rows and columns are the last two dims that are cut, and
+/// a panel fixes a block of each other dim.
+///
+/// ```
+/// use tilewright_draw::{Device, Limits, devices};
+/// // Two of three devices have copies of the first rows.
+/// let holds = |name: &str, rows| Device {
+///     name: name.into(),
+///     holds: vec![vec![rows], vec![[0, 2]]],
+///     ..Device::default()
+/// };
+/// let three = [holds("0", [0, 2]), holds("1", [0, 2]), holds("2", [2, 1])];
+/// let scene = devices("three rows", &[3, 2], &three, &Limits::default());
+/// let panel = &scene.bands[0].panels[0];
+/// assert_eq!((panel.cell(1, 1).unwrap().text.as_str(), panel.cell(2, 0).unwrap().text.as_str()), ("0,1", "2"));
+/// assert_eq!(scene.notes, ["hold the same: 0,1"]);
+/// // A long dim is drawn in blocks.
+/// let scene = devices("three rows", &[3, 2], &three, &Limits { rows: 2, ..Limits::default() });
+/// assert_eq!(scene.bands[0].panels[0].rows[0].head, "0:2");
+/// ```
+pub fn devices(
+    name: impl Into<String>,
+    extents: &[u64],
+    devices: &[Device],
+    limits: &Limits,
+) -> Scene {
+    let picture = Picture::new(extents, Holders::new(devices, extents.len()), limits.kept());
+    let mut sets = Sets::default();
+    let (mut panels, left_out) = picture.panels(&mut sets);
+    for cell in panels.iter_mut().flat_map(|panel| &mut panel.cells) {
+        match (cell.link, cell.paint) {
+            (Some(set), Paint::Plain) => cell.paint = Paint::among(set, sets.count()),
+            _ => {}
+        }
+    }
+    let mut scene = Scene {
+        title: name.into(),
+        subtitle: picture.says(&sets),
+        bands: bands(panels),
+        legend: sets.legend(),
+        notes: picture.notes(left_out),
+    };
+    let any = |paint| scene.panels().flat_map(|panel| &panel.cells).any(|cell| cell.paint == paint);
+    let (padding, holes) = (any(Paint::Padding), any(Paint::Plain));
+    scene.legend.extend(padding.then(|| Key::one(Paint::Padding, "padding that devices store")));
+    scene.notes.extend(holes.then(|| "cells without a name are held by no device".into()));
+    scene
+}
+
+/// A dim cut into what is drawn of it.
+struct Axis {
+    dim: Option<usize>,
+    marks: Vec<Mark>,
+    /// Which of the marks are shown.
+    shown: Vec<Option<u64>>,
+}
+
+/// Indices of a dim that one row, column or panel stands for.
+#[derive(Clone, Copy)]
+struct Mark {
+    start: u64,
+    end: u64,
+    /// Whether a block begins here.
+    begins: bool,
+}
+
+impl Mark {
+    /// The index, or the block as Python's slices write it.
+    fn text(self) -> String {
+        match self.end - self.start {
+            1 => self.start.to_string(),
+            _ => format!("{}:{}", self.start, self.end),
+        }
+    }
+
+    /// The index, or where the block begins: what is short enough above a column.
+    fn short(self) -> String {
+        match self.end - self.start {
+            1 => self.start.to_string(),
+            _ => format!("{}:", self.start),
+        }
+    }
+}
+
+impl Axis {
+    /// Index by index where the dim has no more than `most`, else block by block.
+    fn new(holders: &Holders<'_>, dim: Option<usize>, extents: &[u64], most: u64) -> Axis {
+        let extent = dim.map_or(1, |dim| extents[dim]);
+        let edges = dim.map_or(vec![0, 1], |dim| holders.edges(dim, extent));
+        let end = edges.last().copied().unwrap_or(0);
+        let begins = |start: u64| edges.binary_search(&start).is_ok();
+        let marks: Vec<Mark> = match end <= most {
+            true => (0..end).map(|x| Mark { start: x, end: x + 1, begins: begins(x) }).collect(),
+            false => {
+                let pairs = edges.windows(2);
+                pairs.map(|pair| Mark { start: pair[0], end: pair[1], begins: true }).collect()
+            }
+        };
+        let count = marks.len() as u64;
+        let reach = Reach { extent: count, real: count, tiles: &[] };
+        Axis { dim, marks, shown: shown(reach, most) }
+    }
+
+    fn mark(&self, at: u64) -> Option<Mark> {
+        self.marks.get(usize::try_from(at).ok()?).copied()
+    }
+
+    /// The margins; a block is called by `name`.
+    fn margins(&self, name: fn(Mark) -> String) -> Vec<Margin> {
+        let margin = |at: &Option<u64>| match at.and_then(|at| self.mark(at)) {
+            None => Margin { head: "…".into(), ..Margin::default() },
+            Some(_) if self.dim.is_none() => Margin::default(),
+            Some(mark) => {
+                Margin { head: name(mark), rule: mark.begins.into(), ..Margin::default() }
+            }
+        };
+        self.shown.iter().map(margin).collect()
+    }
+
+    fn in_blocks(&self) -> bool {
+        self.marks.iter().any(|mark| mark.end - mark.start > 1)
+    }
+
+    /// What is left out of it.
+    fn missing(&self, what: &str) -> Option<String> {
+        let (count, of) =
+            (self.marks.len() as u64, if self.in_blocks() { " blocks of" } else { "" });
+        match missing(count, &self.shown) {
+            0 => None,
+            left => Some(format!("{left} of {count}{of} {what}")),
+        }
+    }
+}
+
+/// An array and what is drawn of it.
+struct Picture<'a> {
+    holders: Holders<'a>,
+    extents: &'a [u64],
+    rows: Axis,
+    columns: Axis,
+    /// The dims that panels fix, in blocks.
+    others: Vec<Axis>,
+    limits: Limits,
+}
+
+impl<'a> Picture<'a> {
+    fn new(extents: &'a [u64], holders: Holders<'a>, limits: Limits) -> Picture<'a> {
+        let cut = |dim: &usize| holders.edges(*dim, extents[*dim]).len() > 2;
+        // The last two dims that are cut; where fewer are, the last others.
+        let (mut drawn, whole): (Vec<usize>, Vec<usize>) =
+            (0..extents.len()).rev().partition(|dim| cut(dim));
+        drawn.extend(whole);
+        drawn.truncate(2);
+        drawn.sort_unstable();
+        // A list of blocks is read from line to line.
+        let long = |dim: &usize| holders.edges(*dim, extents[*dim]).last() > Some(&limits.columns);
+        let column = if drawn.len() == 1 && drawn.iter().all(long) { None } else { drawn.pop() };
+        let axis = |dim, most| Axis::new(&holders, dim, extents, most);
+        let (rows, columns) = (axis(drawn.pop(), limits.rows), axis(column, limits.columns));
+        let free = [rows.dim, columns.dim];
+        let others = (0..extents.len()).filter(|dim| !free.contains(&Some(*dim)));
+        let others = others.map(|dim| axis(Some(dim), 0)).collect();
+        Picture { holders, extents, rows, columns, others, limits }
+    }
+
+    /// The panels, and how many are left out.
+    fn panels(&self, sets: &mut Sets) -> (Vec<Panel>, u64) {
+        let counts: Vec<u64> = self.others.iter().map(|axis| axis.marks.len() as u64).collect();
+        let whole = counts.iter().fold(1u64, |count, n| count.saturating_mul(*n));
+        let cells = (self.rows.shown.len() * self.columns.shown.len()) as u64;
+        let drawn = whole.min(self.limits.grids(cells));
+        let panels = (0..drawn).map(|index| {
+            let fixed: Vec<Mark> = unravel(&counts, index)
+                .iter()
+                .zip(&self.others)
+                .filter_map(|(at, axis)| axis.mark(*at))
+                .collect();
+            self.panel(&fixed, sets)
+        });
+        (panels.collect(), whole - drawn)
+    }
+
+    fn panel(&self, fixed: &[Mark], sets: &mut Sets) -> Panel {
+        let pairs = fixed.iter().zip(&self.others);
+        let here = pairs.fold(self.holders.all(), |classes, (mark, axis)| {
+            self.holding(&classes, axis, mark.start)
+        });
+        let mut cells = Vec::new();
+        for row in &self.rows.shown {
+            let row = row.and_then(|at| self.rows.mark(at));
+            let across = row.map(|row| self.holding(&here, &self.rows, row.start));
+            for column in &self.columns.shown {
+                let column = column.and_then(|at| self.columns.mark(at));
+                cells.push(match (row.zip(column), &across, column) {
+                    (Some((row, column)), Some(across), _) => {
+                        let classes = self.holding(across, &self.columns, column.start);
+                        let set = sets.number(&self.holders, classes);
+                        self.cell(&self.place(fixed, row, column), set, sets)
+                    }
+                    (_, None, Some(_)) => gap("⋮"),
+                    (_, Some(_), _) => gap("⋯"),
+                    (_, None, None) => gap("⋱"),
+                });
+            }
+        }
+        let caption = if fixed.is_empty() { String::new() } else { self.caption(fixed) };
+        let (rows, columns) = (self.rows.margins(Mark::text), self.columns.margins(Mark::short));
+        Panel { caption, rows, columns, frame: 1, cells, ..Panel::default() }
+    }
+
+    /// Those of `classes` that hold an index of an axis.
+    fn holding(&self, classes: &[usize], axis: &Axis, x: u64) -> Vec<usize> {
+        match axis.dim {
+            Some(dim) => self.holders.holding(classes, dim, x),
+            None => classes.to_vec(),
+        }
+    }
+
+    /// What a cell stands for, dim by dim.
+    fn place(&self, fixed: &[Mark], row: Mark, column: Mark) -> Vec<Mark> {
+        let mut fixed = fixed.iter();
+        let mark = |dim| match dim {
+            _ if self.rows.dim == Some(dim) => Some(row),
+            _ if self.columns.dim == Some(dim) => Some(column),
+            _ => fixed.next().copied(),
+        };
+        (0..self.extents.len()).filter_map(mark).collect()
+    }
+
+    /// A cell of this set; its colour follows when all sets are known.
+    fn cell(&self, place: &[Mark], set: u64, sets: &Sets) -> Cell {
+        let (text, said) = sets.texts(set);
+        let at: Vec<String> = place.iter().map(|mark| mark.text()).collect();
+        let padding = place.iter().zip(self.extents).any(|(mark, extent)| mark.start >= *extent);
+        let held = !sets.is_nobody(set);
+        let of = if padding { "padding of " } else { "" };
+        Cell {
+            text: if padding { String::new() } else { text.to_owned() },
+            paint: if padding && held { Paint::Padding } else { Paint::Plain },
+            tip: format!("({}): {of}{said}", at.join(",")),
+            link: held.then_some(set),
+            marked: false,
+        }
+    }
+
+    /// `[0:4,:,:]`, the blocks that a panel fixes.
+    fn caption(&self, fixed: &[Mark]) -> String {
+        let mut fixed = fixed.iter();
+        let free = [self.rows.dim, self.columns.dim];
+        let dims = (0..self.extents.len()).map(|dim| match free.contains(&Some(dim)) {
+            true => ":".to_owned(),
+            false => fixed.next().map_or(String::new(), |mark| mark.text()),
+        });
+        format!("[{}]", dims.collect::<Vec<_>>().join(","))
+    }
+
+    /// What the picture shows, and how it writes it.
+    fn says(&self, sets: &Sets) -> String {
+        let mut says = "cells name the devices that hold them".to_owned();
+        if let Some(text) = sets.shortened() {
+            says += &format!(", `{text}` the first and how many more");
+        }
+        if let ([Some(rows), Some(columns)], false) =
+            ([self.rows.dim, self.columns.dim], self.others.is_empty())
+        {
+            says += &format!("; rows are dim {rows}, columns dim {columns}");
+        }
+        if self.rows.in_blocks() || !self.others.is_empty() {
+            says += "; a:b are the indices from a to before b";
+        }
+        if self.columns.in_blocks() {
+            says += "; a: are those from a to the next block";
+        }
+        says
+    }
+
+    /// What is left out, who has copies, and who holds nothing.
+    fn notes(&self, panels: u64) -> Vec<String> {
+        let more = (panels > 0).then(|| format!("{panels} panels"));
+        let left = [self.rows.missing("rows"), self.columns.missing("columns"), more];
+        let left: Vec<String> = left.into_iter().flatten().collect();
+        let mut notes = Vec::new();
+        if !left.is_empty() {
+            notes.push(format!("left out: {}", left.join(", ")));
+        }
+        let copies: Vec<String> =
+            self.holders.copies().map(|group| names(&group, LISTED)).collect();
+        if !copies.is_empty() {
+            let more = copies.len().saturating_sub(GROUPS);
+            let shown = &copies[..copies.len() - more];
+            let more = if more > 0 { format!("; and {more} groups more") } else { String::new() };
+            notes.push(format!("hold the same: {}{more}", shown.join("; ")));
+        }
+        let idle = self.holders.idle();
+        if !idle.is_empty() && !self.extents.contains(&0) {
+            notes.push(format!("hold nothing: {}", names(&idle, LISTED)));
+        }
+        if self.extents.contains(&0) {
+            notes.push("the array has no elements".into());
+        }
+        notes
+    }
+}

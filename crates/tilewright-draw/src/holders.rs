@@ -1,0 +1,258 @@
+//! Which devices hold a block of an array: those whose ranges hold it in every dim.
+//!
+//! Devices that hold the same are one class, and a set is a list of classes. Where every element is held by one class,
+//! which is usual, all sets together have as many entries as there are blocks, however many devices there are.
+
+use std::collections::HashMap;
+
+use crate::{Key, Paint};
+
+/// The most characters of the names in a cell, and of those that are said of it when asked.
+const NAMES: usize = 9;
+const SAID: usize = 80;
+
+/// A device, and what it holds of an array.
+///
+/// ```
+/// use tilewright_draw::Device;
+/// // The last of four that hold three of ten rows each: it has room for three.
+/// let last = Device {
+///     name: "3".into(),
+///     place: "(dp=3)".into(),
+///     holds: vec![vec![[9, 1]]],
+///     padding: vec![[10, 2]],
+/// };
+/// assert_eq!(last.holds[0][0], [9, 1]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Device {
+    /// What cells call it, such as its number.
+    pub name: String,
+    /// Where it stands; what is said of a cell has it behind the name. May be empty.
+    pub place: String,
+    /// For each dim the ranges of indices that it holds, `[start, length]` each.
+    pub holds: Vec<Vec<[u64; 2]>>,
+    /// For each dim the range behind the last index of the array that it has room for; the length may be 0.
+    pub padding: Vec<[u64; 2]>,
+}
+
+/// Ranges of indices, sorted and apart, `[start, end]` each.
+type Ranges = Vec<[u64; 2]>;
+
+/// The devices by what they hold.
+pub(crate) struct Holders<'a> {
+    devices: &'a [Device],
+    /// The devices of each class, in their order.
+    classes: Vec<Vec<usize>>,
+    /// For each class and each dim the ranges held, padding among them.
+    ranges: Vec<Vec<Ranges>>,
+}
+
+impl<'a> Holders<'a> {
+    pub(crate) fn new(devices: &'a [Device], rank: usize) -> Holders<'a> {
+        let mut holders = Holders { devices, classes: Vec::new(), ranges: Vec::new() };
+        let mut known: HashMap<Vec<Ranges>, usize> = HashMap::new();
+        for (at, device) in devices.iter().enumerate() {
+            let held: Vec<Ranges> = (0..rank).map(|dim| ranges(device, dim)).collect();
+            let class = *known.entry(held).or_insert_with_key(|held| {
+                holders.ranges.push(held.clone());
+                holders.classes.push(Vec::new());
+                holders.classes.len() - 1
+            });
+            holders.classes[class].push(at);
+        }
+        holders
+    }
+
+    /// All classes.
+    pub(crate) fn all(&self) -> Vec<usize> {
+        (0..self.classes.len()).collect()
+    }
+
+    /// Those of `classes` that hold index `x` of a dim.
+    pub(crate) fn holding(&self, classes: &[usize], dim: usize, x: u64) -> Vec<usize> {
+        let holds = |class: &&usize| {
+            let ranges = &self.ranges[**class][dim];
+            let next = ranges.partition_point(|[start, _]| *start <= x);
+            next > 0 && x < ranges[next - 1][1]
+        };
+        classes.iter().filter(holds).copied().collect()
+    }
+
+    /// Where blocks of a dim begin and end, from 0 to the end of the padding: no range begins or ends within one.
+    pub(crate) fn edges(&self, dim: usize, extent: u64) -> Vec<u64> {
+        let ranges = self.ranges.iter().flat_map(|dims| dims[dim].iter().flatten().copied());
+        let mut edges: Vec<u64> = ranges.chain([0, extent]).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
+    /// The devices of these classes, in their order.
+    pub(crate) fn devices(&self, classes: &[usize]) -> Vec<&'a Device> {
+        let mut all: Vec<usize> =
+            classes.iter().flat_map(|class| &self.classes[*class]).copied().collect();
+        all.sort_unstable();
+        all.iter().map(|at| &self.devices[*at]).collect()
+    }
+
+    /// The devices of each class that has several and holds something.
+    pub(crate) fn copies(&self) -> impl Iterator<Item = Vec<&'a Device>> {
+        let classes = self.all().into_iter();
+        let several = classes.filter(|class| self.classes[*class].len() > 1 && !self.empty(*class));
+        several.map(|class| self.devices(&[class]))
+    }
+
+    /// The devices that hold nothing.
+    pub(crate) fn idle(&self) -> Vec<&'a Device> {
+        let empty: Vec<usize> = self.all().into_iter().filter(|class| self.empty(*class)).collect();
+        self.devices(&empty)
+    }
+
+    /// Whether the devices of a class hold no element.
+    fn empty(&self, class: usize) -> bool {
+        self.classes[class].first().is_none_or(|device| {
+            let holds = &self.devices[*device].holds;
+            (0..self.ranges[class].len())
+                .any(|dim| holds.get(dim).is_none_or(|list| list.iter().all(|[_, n]| *n == 0)))
+        })
+    }
+}
+
+/// What a device holds of a dim and has padding for.
+fn ranges(device: &Device, dim: usize) -> Ranges {
+    let held = device.holds.get(dim).into_iter().flatten().chain(device.padding.get(dim));
+    let mut all: Ranges = held
+        .filter(|[_, length]| *length > 0)
+        .map(|[start, length]| [*start, start.saturating_add(*length)])
+        .collect();
+    all.sort_unstable();
+    let mut apart: Ranges = Vec::with_capacity(all.len());
+    for [start, end] in all {
+        match apart.last_mut() {
+            Some(last) if start < last[1] => last[1] = last[1].max(end),
+            Some(_) | None => apart.push([start, end]),
+        }
+    }
+    apart
+}
+
+/// The sets of devices that cells name, in the order in which they are first met.
+#[derive(Default)]
+pub(crate) struct Sets {
+    known: HashMap<Vec<usize>, u64>,
+    /// The names in a cell, and what is said of it when asked.
+    texts: Vec<(String, String)>,
+    /// The number of the set without devices.
+    nobody: Option<u64>,
+    /// Whether a set has several devices.
+    several: bool,
+}
+
+impl Sets {
+    /// The number of the set of these classes.
+    pub(crate) fn number(&mut self, holders: &Holders<'_>, classes: Vec<usize>) -> u64 {
+        if let Some(number) = self.known.get(&classes) {
+            return *number;
+        }
+        let (number, devices) = (self.count(), holders.devices(&classes));
+        self.texts.push(texts(&devices));
+        self.several |= devices.len() > 1;
+        if devices.is_empty() {
+            self.nobody = Some(number);
+        }
+        self.known.insert(classes, number);
+        number
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.texts.len() as u64
+    }
+
+    /// The names in a cell, and what is said of it when asked.
+    pub(crate) fn texts(&self, number: u64) -> (&str, &str) {
+        let texts = usize::try_from(number).ok().and_then(|number| self.texts.get(number));
+        texts.map_or(("", ""), |(text, said)| (text, said))
+    }
+
+    pub(crate) fn is_nobody(&self, number: u64) -> bool {
+        self.nobody == Some(number)
+    }
+
+    /// The text of a cell that has no room for all its names.
+    pub(crate) fn shortened(&self) -> Option<&str> {
+        self.texts.iter().map(|(text, _)| text.as_str()).find(|text| text.contains('+'))
+    }
+
+    pub(crate) fn legend(&self) -> Vec<Key> {
+        let what = match self.several {
+            false => "one colour per device",
+            true => "one colour for what the same devices hold",
+        };
+        let order = match Paint::among(0, self.count()) {
+            Paint::Shade(_) => ", darker to lighter from the first to the last",
+            _ => "",
+        };
+        let key = (self.count() > 0).then(|| Key::among(self.count(), format!("{what}{order}")));
+        key.into_iter().collect()
+    }
+}
+
+/// What a cell says of its devices, and what is said of it when asked.
+fn texts(devices: &[&Device]) -> (String, String) {
+    let all = names(devices, SAID);
+    let text = match devices {
+        [first, _, ..] if all.chars().count() > NAMES => {
+            format!("{} +{}", first.name, devices.len() - 1)
+        }
+        [..] => all.clone(),
+    };
+    let said = match devices {
+        [] => "held by no device".into(),
+        [one] if one.place.is_empty() => format!("device {all}"),
+        [one] => format!("device {all} {}", one.place),
+        [..] => format!("devices {all}"),
+    };
+    (text, said)
+}
+
+/// The names of devices with commas between; three and more numbers in a row as `0-7`. Of more than `most` characters
+/// the first ones, and how many there are.
+pub(crate) fn names(devices: &[&Device], most: usize) -> String {
+    let number = |at: usize| devices.get(at).and_then(|device| device.name.parse::<u64>().ok());
+    let follows = |at: usize| number(at).is_some_and(|n| number(at + 1) == n.checked_add(1));
+    let (mut text, mut at) = (String::new(), 0);
+    while let Some(device) = devices.get(at) {
+        if text.chars().count() + device.name.chars().count() > most && at > 0 {
+            return format!("{text},… ({} devices)", devices.len());
+        }
+        let last = (at..).find(|at| !follows(*at)).unwrap_or(at);
+        let run = if last >= at + 2 { last } else { at };
+        text += if at > 0 { "," } else { "" };
+        text += &device.name;
+        if run > at {
+            text += &format!("-{}", devices[run].name);
+        }
+        at = run + 1;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short() {
+        let all: Vec<Device> =
+            (0..40).map(|n| Device { name: n.to_string(), ..Device::default() }).collect();
+        let of = |numbers: &[usize]| numbers.iter().map(|n| &all[*n]).collect::<Vec<_>>();
+        assert_eq!(names(&of(&[0, 1, 4, 5, 6, 9]), 40), "0,1,4-6,9");
+        assert_eq!(names(&of(&[3, 2, 1]), 40), "3,2,1");
+        let even: Vec<usize> = (0..20).map(|n| 2 * n).collect();
+        assert_eq!(names(&of(&even), 8), "0,2,4,6,… (20 devices)");
+        assert_eq!(texts(&of(&even)).0, "0 +19");
+        assert_eq!(texts(&of(&[0, 4, 8, 12])).0, "0,4,8,12");
+        assert_eq!(names(&[], 8), "");
+    }
+}

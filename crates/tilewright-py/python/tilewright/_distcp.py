@@ -1,0 +1,247 @@
+"""torch's own checkpoints, ``.metadata`` beside ``*.distcp``: where their bytes lie.
+
+``.metadata`` is a pickle, which only Python reads. It is read without running what it names: every class but those that torch's
+writer uses is refused. An item of a ``.distcp`` file is a zip of ``torch.save``, in which the elements of one box lie as
+they are, so nothing is loaded here: what is listed is file, byte and box.
+
+Source: ``torch/distributed/checkpoint/filesystem.py`` and ``metadata.py``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import math
+import pathlib
+import pickle
+import struct
+import zipfile
+from collections import OrderedDict
+from typing import Any, BinaryIO
+
+from tilewright import _errors
+
+__all__ = ["Listed", "is_checkpoint", "listed"]
+
+#: A box: file, first byte, first indices, extents. A tensor: name, element type, extents, boxes.
+Box = tuple[int, int, list[int], list[int]]
+Tensor = tuple[str, str, list[int], list[Box]]
+#: Files, tensors, and the names of what is no tensor.
+Listed = tuple[list[str], list[Tensor], list[str]]
+
+#: Element types as safetensors spells them.
+_DTYPES = {
+    "float64": "F64",
+    "float32": "F32",
+    "float16": "F16",
+    "bfloat16": "BF16",
+    "float8_e4m3fn": "F8_E4M3",
+    "float8_e5m2": "F8_E5M2",
+    "int64": "I64",
+    "int32": "I32",
+    "int16": "I16",
+    "int8": "I8",
+    "uint64": "U64",
+    "uint32": "U32",
+    "uint16": "U16",
+    "uint8": "U8",
+    "bool": "BOOL",
+    "complex64": "C64",
+}
+
+#: What a list may name, beside torch's element types.
+_NAMES = {
+    "torch": {"Size"},
+    "torch.serialization": {"_get_layout"},
+    "torch.distributed.checkpoint.filesystem": {"_StorageInfo"},
+    "torch.distributed.checkpoint.metadata": {
+        "_MEM_FORMAT_ENCODING",
+        "BytesStorageMetadata",
+        "ChunkStorageMetadata",
+        "Metadata",
+        "MetadataIndex",
+        "StorageMeta",
+        "TensorProperties",
+        "TensorStorageMetadata",
+    },
+    "collections": {"OrderedDict"},
+    "pathlib": {"Path", "PosixPath", "PurePath", "PurePosixPath", "PureWindowsPath", "WindowsPath"},
+    "pathlib._local": {"Path", "PosixPath", "PurePath", "PurePosixPath", "PureWindowsPath", "WindowsPath"},
+}
+
+
+def is_checkpoint(path: str) -> bool:
+    """Whether a folder is such a checkpoint."""
+    return (pathlib.Path(path) / ".metadata").is_file()
+
+
+def listed(path: str) -> Listed:
+    """The boxes of a checkpoint, and the entries that are no tensors.
+
+    :raises UnsupportedError: classes that torch's writer does not use, compressed items, tensors with other strides
+    :raises FileError: a file that is not what it should be
+    """
+    folder = pathlib.Path(path)
+    entries, storage = _metadata(folder / ".metadata")
+    # The list itself holds no box, and is watched for changes as the others are.
+    files, tensors = [str(folder / ".metadata")], dict[str, Tensor]()
+    for name, stored in entries.items():
+        if hasattr(stored, "chunks"):
+            dtype = str(stored.properties.dtype).removeprefix("torch.")
+            if dtype not in _DTYPES:
+                raise _refused(f"tensor {name!r} has elements of {dtype}, which safetensors has no name for")
+            tensors[name] = (name, _DTYPES[dtype], list(stored.size), [])
+    chunks = {(name, tuple(one.offsets)): list(one.sizes) for name in tensors for one in entries[name].chunks}
+    for file, places in _by_file(storage, tensors).items():
+        files.append(str(folder / file))
+        with open(files[-1], "rb") as data:
+            for index, place in places:
+                name, start = index.fqn, list(index.offset)
+                sizes = chunks.pop((name, tuple(start)), None)
+                if sizes is None:
+                    raise _corrupt(f"{files[0]}: tensor {name!r} has no box at {start}, or it is stored twice")
+                if 0 not in sizes:
+                    nbytes = math.prod(sizes) * entries[name].properties.dtype.itemsize
+                    at = _raw(data, place, name, sizes, nbytes, files[-1])
+                    tensors[name][3].append((len(files) - 1, at, start, sizes))
+    return files, list(tensors.values()), [name for name in entries if name not in tensors]
+
+
+def _by_file(storage: dict[Any, Any], tensors: dict[str, Tensor]) -> dict[str, list[tuple[Any, Any]]]:
+    """The places of the items of tensors, each file's in the order of the file."""
+    files: dict[str, list[tuple[Any, Any]]] = {}
+    for index, place in storage.items():
+        if index.fqn not in tensors:
+            continue
+        name = str(place.relative_path)
+        if pathlib.PurePath(name).is_absolute() or ".." in pathlib.PurePath(name).parts:
+            raise _corrupt(f"the checkpoint names {name}, which is outside of its folder")
+        files.setdefault(name, []).append((index, place))
+    for places in files.values():
+        places.sort(key=lambda one: int(one[1].offset))
+    return files
+
+
+class _Reader(pickle.Unpickler):
+    """Reads a list that names nothing but torch's own classes."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        torch: Any = importlib.import_module("torch")
+        if module == "torch" and isinstance(getattr(torch, name, None), torch.dtype):
+            return getattr(torch, name)
+        if name not in _NAMES.get(module, ()):
+            raise _refused(f"the list of the checkpoint names {module}.{name}, which torch's writer does not; it is not run")
+        return getattr(importlib.import_module(module), name)
+
+
+def _metadata(path: pathlib.Path) -> tuple[dict[str, Any], dict[Any, Any]]:
+    """What a list says of each entry, and where each item lies."""
+    try:
+        with path.open("rb") as file:
+            found = _Reader(file).load()
+        return dict(found.state_dict_metadata), dict(found.storage_data)
+    except (_errors.Error, OSError):
+        raise
+    except Exception as error:
+        raise _corrupt(f"{path} is no list of a checkpoint of torch: {error}") from error
+
+
+class _Window(io.RawIOBase):
+    """A part of a file as a file."""
+
+    def __init__(self, file: BinaryIO, first: int, length: int) -> None:
+        super().__init__()
+        self._file, self._first, self._length, self._at = file, first, length, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._length}[whence]
+        self._at = max(base + offset, 0)
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        count = min(len(buffer), max(self._length - self._at, 0))
+        self._file.seek(self._first + self._at)
+        part = self._file.read(count)
+        buffer[: len(part)] = part
+        self._at += len(part)
+        return len(part)
+
+
+class _Storage:
+    """Stands for a type of torch's storages, by its name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class _Tensor(pickle.Unpickler):
+    """Reads what an item says of its tensor, without making one: offset, extents and strides, in elements."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in (("torch._utils", "_rebuild_tensor_v2"), ("torch._utils", "_rebuild_tensor_v3")):
+            return lambda _storage, offset, size, stride, *_rest: (int(offset), list(size), list(stride))
+        if (module, name) == ("torch._utils", "_rebuild_parameter"):
+            return lambda tensor, *_rest: tensor
+        if (module, name) == ("collections", "OrderedDict"):
+            return OrderedDict
+        if module == "torch" and name == "Size":
+            return tuple
+        if module in ("torch", "torch.storage"):
+            return _Storage(name)
+        raise _refused(f"an item of the checkpoint names {module}.{name}")
+
+    def persistent_load(self, pid: Any) -> Any:
+        return pid
+
+
+def _raw(file: BinaryIO, place: Any, name: str, sizes: list[int], nbytes: int, path: str) -> int:
+    """The byte of a file at which the elements of an item begin, which are ``nbytes`` in all."""
+    if getattr(place, "transform_descriptors", None):
+        raise _refused(f"tensor {name!r} in {path} is stored as {place.transform_descriptors}; its bytes are not raw")
+    try:
+        with zipfile.ZipFile(io.BufferedReader(_Window(file, place.offset, place.length))) as item:
+            members = {one.filename.partition("/")[2]: one for one in item.infolist()}
+            data = members["data/0"]
+            offset, extents, strides = _Tensor(io.BytesIO(item.read(members["data.pkl"]))).load()
+            little = "byteorder" not in members or item.read(members["byteorder"]) == b"little"
+        file.seek(place.offset + data.header_offset)
+        lengths = struct.unpack("<HH", file.read(30)[26:])
+    except (_errors.Error, OSError):
+        raise
+    except Exception as error:
+        raise _corrupt(f"tensor {name!r} in {path} at byte {place.offset} is no item of torch.save: {error}") from error
+    if data.compress_type != zipfile.ZIP_STORED or not little:
+        raise _refused(f"tensor {name!r} in {path} is compressed, or has its highest byte first; its bytes are not raw")
+    if extents != sizes:
+        raise _corrupt(f"tensor {name!r} in {path} has extents {extents}, and the list says {sizes}")
+    plain = _row_major(extents)
+    if any(extent > 1 and own != row for extent, own, row in zip(extents, strides, plain, strict=True)):
+        raise _refused(f"tensor {name!r} in {path} has strides {strides}; row-major are {plain}")
+    if offset != 0 or data.file_size != nbytes:
+        part = f"{nbytes} bytes from element {offset} of a storage of {data.file_size} bytes"
+        raise _refused(f"tensor {name!r} in {path} is {part}; a storage of its own is read")
+    return int(place.offset + data.header_offset + 30 + sum(lengths))
+
+
+def _row_major(extents: list[int]) -> list[int]:
+    strides = [1]
+    for extent in reversed(extents[1:]):
+        strides.insert(0, strides[0] * extent)
+    return strides[: len(extents)]
+
+
+def _refused(message: str) -> _errors.Error:
+    return _errors.make("unsupported", message, None, None)
+
+
+def _corrupt(message: str) -> _errors.Error:
+    return _errors.make("file-corrupt", message, None, None)

@@ -1,0 +1,122 @@
+"""Orbax's checkpoints, of JAX: unpacked for ``reshard``, by tensorstore (``pip install tilewright[orbax]``).
+
+Orbax compresses the chunks of its arrays, so their bytes lie nowhere as they are. ``unpack`` reads them chunk by chunk, and
+writes them as torch's distributed checkpoint in safetensors, of which ``reshard`` reads every box where it lies.
+
+>>> import tilewright as tw, tilewright.orbax  # doctest: +SKIP
+>>> tilewright.orbax.unpack("step_100", "step_100-unpacked")  # doctest: +SKIP
+>>> tw.reshard("step_100-unpacked", "tp8", mesh="tp=8", rules={"*kernel": "P(None, 'tp')"}).run()  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import os
+from collections.abc import Callable, Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from tilewright import _errors
+from tilewright._open import save
+
+__all__ = ["unpack"]
+
+# Of no type: the package is checked where tensorstore is not installed.
+_tensorstore: Any = importlib.import_module("tensorstore")
+
+#: The most bytes of a file and in memory at once, but for a chunk that is larger: 256 MiB.
+_MOST = 256 << 20
+
+#: The name of an array, its extents, its first indices and its elements.
+_Box = tuple[str, list[int], Any]
+
+
+def unpack(
+    path: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *,
+    memory: int = _MOST,
+    progress: Callable[[int, int], object] | None = None,
+) -> None:
+    """Writes the arrays of a checkpoint of Orbax to a new folder, a box a chunk, for ``reshard``.
+
+    The chunks are those that Orbax wrote: parts of shards where several hosts held one. The folder is complete when the
+    call returns.
+
+    :param memory: the most bytes in memory and in a file; a chunk is read whole
+    :param progress: called with the bytes done and the bytes in all after each file; what it raises ends the run
+    :raises FileError: no checkpoint of Orbax, or one that was not finished
+    :raises FileExistsError: an output that exists
+    :raises UnsupportedError: entries that are no arrays
+    """
+    source, folder = Path(path), Path(output)
+    arrays = _arrays(source)
+    folder.mkdir()
+    total = sum(math.prod(array.shape) * array.dtype.numpy_dtype.itemsize for array in arrays.values())
+    done = 0
+    for number, group in enumerate(_groups(_boxes(arrays), memory)):
+        places = {name: {"saved_offsets": start} for name, start, _ in group}
+        metadata = {"format": "pt", "DCP_VERSION": "1.0", "DCP_SHARDING_INFO": json.dumps(places)}
+        save({name: box for name, _, box in group}, folder / f"shard-{number:05}.safetensors", metadata=metadata)
+        done += sum(box.nbytes for _, _, box in group)
+        if progress is not None:
+            progress(done, total)
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    """The arrays of a checkpoint by name, opened."""
+    try:
+        tree = json.loads((path / "_METADATA").read_text(encoding="utf-8"))
+        entries = dict(tree["tree_metadata"])
+    except (OSError, ValueError, KeyError) as error:
+        raise _errors.make("file-corrupt", f"{path} is no checkpoint of Orbax: {error}", None, None) from error
+    is_finished = any((folder / "commit_success.txt").is_file() for folder in (path, path.parent))
+    if ".orbax-checkpoint-tmp" in path.name or not is_finished:
+        raise _errors.make("file-corrupt", f"{path} was not finished: it has no commit_success.txt", None, None)
+    arrays = {}
+    for entry in entries.values():
+        name = ".".join(key["key"] for key in entry["key_metadata"])
+        kind = entry["value_metadata"]["value_type"]
+        if kind not in ("jax.Array", "np.ndarray", "scalar"):
+            raise _errors.make("unsupported", f"entry {name!r} of {path} is a {kind}, and no array", None, None)
+        arrays[name] = _opened(path, name, tree)
+    return arrays
+
+
+def _opened(path: Path, name: str, tree: dict[str, Any]) -> Any:
+    place = {"driver": "file", "path": f"{path}/{name}/"}
+    if tree.get("use_ocdbt"):
+        place = {"driver": "ocdbt", "base": f"file://{path.resolve()}/", "path": f"{name}/"}
+    driver = "zarr3" if tree.get("use_zarr3") else "zarr"
+    try:
+        return _tensorstore.open({"driver": driver, "kvstore": place}, open=True, read=True).result()
+    except ValueError as error:
+        raise _errors.make("file-corrupt", f"entry {name!r} of {path}: {error}", None, None) from error
+
+
+def _boxes(arrays: dict[str, Any]) -> Iterator[_Box]:
+    """Every chunk of every array, read when it is its turn."""
+    for name, array in arrays.items():
+        chunk = array.chunk_layout.write_chunk.shape or array.shape
+        sides = [range(0, extent, max(step, 1)) for extent, step in zip(array.shape, chunk, strict=True)]
+        for start in product(*sides):
+            box = tuple(slice(at, min(at + step, n)) for at, step, n in zip(start, chunk, array.shape, strict=True))
+            yield name, list(start), array[box].read().result()
+
+
+def _groups(boxes: Iterator[_Box], most: int) -> Iterator[list[_Box]]:
+    """Boxes for one file each: a file holds an array once."""
+    group: list[_Box] = []
+    names, held = set[str](), 0
+    for name, start, box in boxes:
+        if group and (name in names or held + box.nbytes > most):
+            yield group
+            group, names, held = [], set(), 0
+        group.append((name, start, box))
+        names.add(name)
+        held += box.nbytes
+    if group:
+        yield group

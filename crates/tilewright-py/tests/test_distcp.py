@@ -1,0 +1,155 @@
+"""torch's own checkpoints in other shards: what torch reads of them is what the result holds."""
+
+import os
+import pickle
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tilewright as tw
+
+torch = pytest.importorskip("torch")
+dcp = pytest.importorskip("torch.distributed.checkpoint")
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """A checkpoint of one process with every element type, entries that are no tensors, and a tensor without elements."""
+    names = ["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "int64", "int32", "int16", "int8"]
+    tensors = {}
+    for number, name in enumerate([*names, "uint64", "uint32", "uint16", "uint8", "bool", "complex64"]):
+        dtype = getattr(torch, name)
+        bits = torch.randint(0, 2, (9 + number, 7 * dtype.itemsize), dtype=torch.uint8)
+        tensors[f"of.{name}"] = bits.view(dtype)
+    more = {"scalar": torch.tensor(2.5), "none": torch.zeros(0, 4), "vector": torch.arange(11)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dcp.save({**tensors, **more, "step": 7, "name": {"of": "it"}}, checkpoint_id=str(tmp_path / "ckpt"), no_dist=True)
+    return tmp_path / "ckpt", {**tensors, **more}
+
+
+def same(path: Path, tensors: dict[str, Any]) -> None:
+    held = tw.open(path)
+    assert set(held) == set(tensors)
+    for name, tensor in tensors.items():
+        own = held.get(name, framework="torch")
+        assert own.dtype == tensor.dtype and own.shape == tensor.shape
+        assert bytes(own.reshape(-1).view(torch.uint8).tolist()) == bytes(tensor.reshape(-1).view(torch.uint8).tolist())
+
+
+def test_what_torch_saved(saved: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    path, tensors = saved
+    with pytest.warns(UserWarning, match="2 entries are no tensors and are left out: step, name"):
+        plan = tw.reshard(path, tmp_path / "out")
+    plan = pickle.loads(pickle.dumps(plan))
+    plan.run()
+    same(plan.output / "model.safetensors", tensors)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        split = tw.reshard(path, tmp_path / "split", mesh="tp=3", rules={"of.*": "[Shard(0)]"}, form="dcp")
+        split.run()
+        tw.reshard(split.output, tmp_path / "whole").run()
+    same(tmp_path / "whole" / "model.safetensors", tensors)
+
+
+DATA = Path(os.environ.get("TILEWRIGHT_SHARDED_DATA", "/nonexistent"))
+
+
+@pytest.mark.skipif(not (DATA / "distcp").is_dir(), reason="TILEWRIGHT_SHARDED_DATA has no checkpoint of several ranks")
+def test_what_ranks_saved(tmp_path: Path) -> None:
+    plan = tw.reshard(DATA / "distcp" / "ckpt", tmp_path / "out")
+    plan.run()
+    assert tw.same_data(plan.output / "model.safetensors", DATA / "distcp" / "full.safetensors")
+
+
+def test_a_pickle_is_not_run(saved: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    path, _ = saved
+
+    class Evil:
+        def __reduce__(self) -> Any:
+            return os.mkdir, (str(tmp_path / "ran"),)
+
+    (path / ".metadata").write_bytes(pickle.dumps(Evil()))
+    with pytest.raises(tw.UnsupportedError, match=r"names \w+\.mkdir, which torch's writer does not; it is not run"):
+        tw.reshard(path, tmp_path / "out")
+    assert not (tmp_path / "ran").exists()
+    for wrong in (b"", b"no pickle", pickle.dumps(3)):
+        (path / ".metadata").write_bytes(wrong)
+        with pytest.raises(tw.FileError, match="is no list of a checkpoint of torch") as corrupt:
+            tw.reshard(path, tmp_path / "out")
+        assert corrupt.value.kind == "corrupt"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    dcp.save({"w": torch.arange(12.0).reshape(3, 4)}, checkpoint_id=str(tmp_path / "small"), no_dist=True)
+    return tmp_path / "small"
+
+
+def changed(path: Path, change: Any) -> None:
+    """The list of a checkpoint with its one item changed."""
+    metadata = pickle.loads((path / ".metadata").read_bytes())
+    change(metadata)
+    (path / ".metadata").write_bytes(pickle.dumps(metadata))
+
+
+def place(metadata: Any) -> Any:
+    return next(iter(metadata.storage_data.values()))
+
+
+def test_lists_that_contradict_the_files(small: Path, tmp_path: Path) -> None:
+    plan = tw.reshard(small, tmp_path / "good")
+    whole = (small / ".metadata").read_bytes()
+    cases: list[tuple[Any, type[tw.Error], str]] = [
+        (lambda it: setattr(place(it), "transform_descriptors", ["zstd"]), tw.UnsupportedError, "are not raw"),
+        (lambda it: setattr(place(it), "length", 100), tw.FileError, "is no item of torch.save"),
+        (lambda it: setattr(place(it), "offset", 1 << 40), tw.FileError, "is no item of torch.save"),
+        (lambda it: setattr(place(it), "relative_path", "../small"), tw.FileError, "outside of its folder"),
+        (lambda it: setattr(place(it), "relative_path", "/etc/passwd"), tw.FileError, "outside of its folder"),
+        (lambda it: setattr(place(it), "relative_path", "none.distcp"), FileNotFoundError, "none.distcp"),
+        (lambda it: it.storage_data.clear(), tw.MismatchError, "w"),
+        (lambda it: it.state_dict_metadata["w"].chunks.clear(), tw.FileError, "has no box at"),
+        (lambda it: setattr(it.state_dict_metadata["w"].chunks[0], "sizes", torch.Size([4, 3])), tw.FileError, "has extents"),
+        (lambda it: setattr(it.state_dict_metadata["w"], "size", torch.Size([4, 4])), tw.MismatchError, "w"),
+        (
+            lambda it: setattr(it.state_dict_metadata["w"].properties, "dtype", torch.float64),
+            tw.UnsupportedError,
+            "96 bytes from element 0 of a storage of 48 bytes",
+        ),
+    ]
+    for change, kind, says in cases:
+        changed(small, change)
+        with pytest.raises(kind, match=says):
+            tw.reshard(small, tmp_path / "out")
+        (small / ".metadata").write_bytes(whole)
+    # The list is watched, as a source is.
+    os.utime(small / ".metadata", (1, 1))
+    with pytest.raises(tw.FileError, match="changed since"):
+        plan.run()
+
+
+def test_items_that_are_not_as_they_should_be(small: Path, tmp_path: Path) -> None:
+    data = small / "__0_0.distcp"
+    with zipfile.ZipFile(data) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    swapped = {**members, "archive/byteorder": b"big"}
+    tensor = torch.arange(24.0).reshape(4, 6)
+    views = [tensor[:3, :4], tensor.T[:3, :4], tensor[1:, :4]]
+    for item, says in [
+        (lambda path: packed(path, members, zipfile.ZIP_DEFLATED), "compressed"),
+        (lambda path: packed(path, swapped, zipfile.ZIP_STORED), "highest byte first"),
+        *((lambda path, view=view: torch.save(view, path), "strides|part|from element") for view in views),
+    ]:
+        item(data)
+        changed(small, lambda it: setattr(place(it), "length", data.stat().st_size))
+        with pytest.raises(tw.UnsupportedError, match=says):
+            tw.reshard(small, tmp_path / "out")
+
+
+def packed(path: Path, members: dict[str, bytes], method: int) -> None:
+    with zipfile.ZipFile(path, "w", method) as file:
+        for name, content in members.items():
+            file.writestr(name, content)

@@ -1,0 +1,226 @@
+"""Checkpoints in other shards: plans, their tasks, and what interrupts them."""
+
+import _thread
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilewright as tw
+
+DATA = Path(__file__).resolve().parents[3] / "corpus" / "data"
+RULES = {"*": "[Shard(0)]"}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """Forty small tensors, numbered through."""
+    tensors = {f"layer.{n}.weight": np.arange(48, dtype=np.float32).reshape(12, 4) + 48 * n for n in range(40)}
+    tw.save({**tensors, "scale": np.array(3, np.float32)}, tmp_path / "model.safetensors")
+    return tmp_path / "model.safetensors"
+
+
+def tensors(folder: Path) -> dict[str, Any]:
+    """All that the files of a folder hold, by the names of the files."""
+    held = {}
+    for path in sorted(folder.glob("*.safetensors")):
+        with tw.open(path) as file:
+            held[path.name] = {name: np.array(file[name]) for name in file}
+    return held
+
+
+def planned(model: Path, name: str = "out", **more: Any) -> tw.ReshardPlan:
+    job = {"mesh": "tp=3", "rules": {"layer.*": "[Shard(0)]"}, **more}
+    return tw.reshard(model, model.parent / name, **job)
+
+
+def test_there_and_back(model: Path) -> None:
+    plan = planned(model)
+    assert plan.run() == plan.tasks == 41
+    held = tensors(plan.output)
+    for number in range(40):
+        name = f"layer.{number}.weight"
+        parts = [held[f"rank_{rank:05}-of-00003.safetensors"][name] for rank in range(3)]
+        assert (np.concatenate(parts) == np.arange(48).reshape(12, 4) + 48 * number).all()
+    back = tw.reshard(plan.output, model.parent / "back", from_mesh="tp=3", from_rules={"scale": "P()", **RULES})
+    back.run(threads=2)
+    assert tw.same_data(back.output / "model.safetensors", model)
+
+
+def test_rules_and_meshes_are_any_spelling(model: Path) -> None:
+    rule = tw.Sharded("f32[12,4] @ mesh(tp=3) [Shard(0)]")
+    spellings: list[dict[str, Any]] = [
+        {"mesh": {"tp": 3}, "rules": {"layer.*": "P('tp')"}},
+        {"mesh": "mesh(tp=3)", "rules": {"layer.*": rule}},
+        {"mesh": [3], "rules": {"layer.*": "column"}},
+    ]
+    spellings += [{"mesh": "tp=3", "rules": {"layer.*": "P('tp', None)"}}]
+    plan = planned(model)
+    plan.run()
+    for number, job in enumerate(spellings):
+        other = planned(model, str(number), **job)
+        other.run()
+        for path in plan.output.iterdir():
+            assert path.read_bytes() == (other.output / path.name).read_bytes()
+
+
+def test_a_plan_is_its_bytes(model: Path) -> None:
+    plan = planned(model)
+    plan.save(model.parent / "plan")
+    loaded = tw.ReshardPlan.load(model.parent / "plan")
+    copies = [loaded, pickle.loads(pickle.dumps(plan)), tw.ReshardPlan.from_bytes(plan.to_bytes())]
+    for copy in copies:
+        assert (copy, hash(copy), copy.id, copy.tasks) == (plan, hash(plan), plan.id, plan.tasks)
+        assert (copy.files, copy.form, copy.output) == (plan.files, "ranks", model.parent / "out")
+    assert (plan.tensors, plan.nbytes) == (41, 40 * 48 * 4 + 4) and plan.written > plan.nbytes
+    assert planned(model, memory=1 << 20) != plan and plan.id in repr(plan) and plan.id in plan._repr_html_()
+    with pytest.raises(tw.FileExistsError):
+        plan.save(model.parent / "plan")
+    # A source that changed is another one.
+    os.utime(model, (1, 1))
+    with pytest.raises(tw.FileError, match="changed since") as changed:
+        pickle.loads(pickle.dumps(plan))
+    assert changed.value.kind == "changed"
+
+
+def test_tasks_partition_the_tensors(model: Path) -> None:
+    plan = planned(model, memory=1 << 16)
+    seen: dict[str, Any] = {}
+    for number in range(plan.tasks):
+        tensor, box = plan.task(number)
+        seen.setdefault(tensor, np.zeros((12, 4) if box else (), int))[box] += 1
+    assert len(seen) == 41 and all((count == 1).all() for count in seen.values())
+    assert [task for rank in range(7) for task in plan.share(rank, 7)] == list(range(plan.tasks))
+    for call in (lambda: plan.task(41), lambda: plan.run_tasks([41]), lambda: plan.share(3, 3)):
+        with pytest.raises(tw.OutOfRangeError):
+            call()
+
+
+def test_parts_of_a_run(model: Path) -> None:
+    plan = planned(model)
+    assert plan.missing() == list(range(41))
+    assert plan.run_tasks([3, 7, 3]) == 2 and plan.run_tasks([7]) == 0
+    with pytest.raises(tw.FileError, match="39 of 41 tasks are missing; the first is task 0") as missing:
+        plan.finish()
+    assert missing.value.kind == "incomplete" and not plan.output.exists()
+    for rank in range(3):
+        pickle.loads(pickle.dumps(plan)).run_tasks(plan.share(rank, 3))
+    assert plan.missing() == []
+    plan.finish()
+    whole = planned(model, "whole")
+    whole.run(threads=3)
+    for path in whole.output.iterdir():
+        assert path.read_bytes() == (plan.output / path.name).read_bytes()
+    with pytest.raises(tw.FileExistsError):
+        plan.run()
+
+
+def test_progress_and_what_it_raises(model: Path) -> None:
+    plan, seen = planned(model), list[tuple[int, int]]()
+
+    def progress(done: int, total: int) -> None:
+        seen.append((done, total))
+        if done > total / 2:
+            raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        plan.run(progress=progress)
+    assert seen[0] == (0, plan.nbytes) and not plan.output.exists()
+    assert sorted(done for done, _ in seen) == [done for done, _ in seen]
+    # What was done is kept at most up to the end of the last batch, and the rest is done now.
+    seen.clear()
+    plan.run(threads=2, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1][0] == seen[-1][1] and plan.output.exists()
+    with pytest.raises(TypeError, match="progress="):
+        planned(model, "other").run(progress=3)
+
+
+def test_the_interrupt_key_ends_a_run(model: Path) -> None:
+    plan = planned(model)
+    with pytest.raises(KeyboardInterrupt):
+        plan.run(progress=lambda done, _: _thread.interrupt_main() if done else None)
+    assert not plan.output.exists()
+    plan.run()
+    assert tensors(plan.output)
+
+
+def test_the_interpreter_is_free_meanwhile(model: Path) -> None:
+    """Another thread of Python's takes part in a run: it ends what waits for it."""
+    plan, turns = planned(model), threading.Semaphore(0)
+    other = threading.Thread(target=lambda: [turns.release() for _ in range(1000)])
+    other.start()
+    plan.run(threads=2, progress=lambda done, total: turns.acquire(timeout=60))
+    other.join()
+    assert tensors(plan.output)
+
+
+def test_a_killed_run_goes_on(model: Path) -> None:
+    plan = planned(model)
+    plan.save(model.parent / "plan")
+    code = (
+        "import sys, os, signal, tilewright as tw\n"
+        "plan = tw.ReshardPlan.load(sys.argv[1])\n"
+        "plan.run_tasks(range(5))\n"
+        "plan.run(progress=lambda done, total: done > total / 2 and os.kill(os.getpid(), signal.SIGKILL))\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, model.parent / "plan"], check=False)
+    assert killed.returncode == -signal.SIGKILL and not plan.output.exists()
+    assert plan.missing() == list(range(5, 41))
+    assert plan.run() == 36
+    whole = planned(model, "whole")
+    whole.run()
+    for path in whole.output.iterdir():
+        assert path.read_bytes() == (plan.output / path.name).read_bytes()
+
+
+def test_a_result_is_verified_and_replaced(model: Path) -> None:
+    planned(model, verify=True).run()
+    with pytest.raises(tw.FileExistsError):
+        planned(model).run()
+    plan = planned(model, force=True, rules={"layer.*": "row"}, mesh="tp=2")
+    plan.run()
+    assert len(tensors(plan.output)) == 2
+
+
+def test_copies_are_compared(model: Path) -> None:
+    """Ranks that hold all of a tensor hold the same, where one of them is not trusted."""
+    plan = planned(model, rules=None)
+    plan.run()
+    path = plan.output / plan.files[1]
+    held = bytearray(path.read_bytes())
+    held[-1] ^= 1
+    path.write_bytes(held)
+    back: dict[str, Any] = {"from_mesh": "tp=3", "from_rules": {"*": "P()"}}
+    with pytest.raises(tw.Error):
+        tw.reshard(plan.output, model.parent / "back", **back).run()
+    tw.reshard(plan.output, model.parent / "trusted", **back, trust_replicas=True).run()
+
+
+def test_what_is_refused(model: Path) -> None:
+    out = model.parent / "out"
+    with pytest.raises(tw.FileNotFoundError):
+        tw.reshard(model.parent / "none", out)
+    with pytest.raises(tw.ParseError, match="no placement is called `Shart`"):
+        tw.reshard(model, out, mesh="2", rules={"layer.*": "[Shart(0)]"})
+    with pytest.raises(tw.ArgumentError, match="rules= needs mesh="):
+        tw.reshard(model, out, rules=RULES)
+    with pytest.raises(tw.ArgumentError, match="no tensor matches"):
+        tw.reshard(model, out, mesh="2", rules={"nothing": "[Shard(0)]"})
+    with pytest.raises(tw.ArgumentError, match="form= takes hf, dcp or ranks"):
+        tw.reshard(model, out, form="zip")
+    with pytest.raises(TypeError, match="rules= takes a mapping"):
+        tw.reshard(model, out, mesh="2", rules=["[Shard(0)]"])  # type: ignore[arg-type]
+    with pytest.raises(tw.MismatchError, match="1 files"):
+        tw.reshard(model.parent, out, from_mesh="2", from_rules=RULES)
+    (model.parent / "plan").write_text("{}")
+    with pytest.raises(tw.FileError, match="is no plan") as corrupt:
+        tw.ReshardPlan.load(model.parent / "plan")
+    assert corrupt.value.kind == "corrupt"

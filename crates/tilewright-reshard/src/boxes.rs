@@ -1,0 +1,288 @@
+//! A source that another library lists: which bytes of which files hold which boxes of which tensors.
+//!
+//! So a container whose list of tensors only its own library reads (a pickle, a database of keys) is resharded as any
+//! other, as far as its bytes lie there as they are.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use tilewright_core::{Dtype, TensorLayout};
+use tilewright_sharded::Piece;
+
+use crate::{
+    Error, Job, Request,
+    array::{Array, Column, Held, Laid, Places, Stored},
+    beside::Beside,
+    identity::Identity,
+    source::Checkpoint,
+};
+
+/// A tensor whose boxes are listed.
+///
+/// ```
+/// use tilewright_reshard::{RawBox, RawTensor};
+/// let all = RawBox { file: 0, at: 64, start: vec![0], extents: vec![3] };
+/// let tensor = RawTensor { name: "w".into(), dtype: "F32".into(), extents: vec![3], boxes: vec![all] };
+/// assert_eq!(tensor.boxes[0].extents, tensor.extents);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawTensor {
+    /// Its name.
+    pub name: String,
+    /// Its element type as safetensors spells it, of whole bytes, the lowest first.
+    pub dtype: String,
+    /// The extents of the whole.
+    pub extents: Vec<u64>,
+    /// The boxes, which together are the tensor, each once or as equal copies.
+    pub boxes: Vec<RawBox>,
+}
+
+/// A box of a tensor, whose elements lie row-major and side by side in a file.
+///
+/// ```
+/// # use tilewright_reshard::RawBox;
+/// let second = RawBox { file: 1, at: 0, start: vec![4, 0], extents: vec![4, 8] };
+/// assert_eq!(second.clone(), second);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawBox {
+    /// Which of the files.
+    pub file: usize,
+    /// Its first byte there.
+    pub at: u64,
+    /// Its first index of each dim.
+    pub start: Vec<u64>,
+    /// Its extents.
+    pub extents: Vec<u64>,
+}
+
+impl Job {
+    /// The job of a request whose tensors are listed; the input of the request is only named. The files are watched for changes,
+    /// those that hold no box as well.
+    ///
+    /// # Errors
+    /// As [`Job::prepare`]; `corrupt` for a box beyond the end of its file, `usage` for a list that contradicts itself.
+    ///
+    /// ```
+    /// use tilewright_reshard::{Job, RawBox, RawTensor, Request};
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("bytes");
+    /// std::fs::write(&path, [7; 20]).unwrap();
+    /// let half = |at, start| RawBox { file: 0, at, start: vec![start], extents: vec![8] };
+    /// let boxes = vec![half(12, 0), half(3, 8)];
+    /// let tensor = RawTensor { name: "w".into(), dtype: "U8".into(), extents: vec![16], boxes };
+    /// let request = Request::new(&path, folder.path().join("out"));
+    /// let job = Job::of_boxes(request.clone(), &[path.clone()], &[tensor.clone()]).unwrap();
+    /// assert_eq!(job.run_all(&()).unwrap(), 1);
+    ///
+    /// let half = RawTensor { boxes: tensor.boxes[..1].to_vec(), ..tensor };
+    /// let error = Job::of_boxes(request, &[path], &[half]).unwrap_err();
+    /// assert_eq!(error.kind(), "mismatch");
+    /// ```
+    pub fn of_boxes(
+        request: Request,
+        files: &[PathBuf],
+        tensors: &[RawTensor],
+    ) -> Result<Job, Error> {
+        Job::assemble(request, listed(files, tensors)?)
+    }
+}
+
+/// The checkpoint that a list says.
+fn listed(paths: &[PathBuf], tensors: &[RawTensor]) -> Result<Checkpoint, Error> {
+    let mut first = vec![u64::MAX; paths.len()];
+    for one in tensors.iter().flat_map(|tensor| &tensor.boxes) {
+        let Some(at) = first.get_mut(one.file) else {
+            let (file, count) = (one.file, paths.len());
+            return Err(Error::usage(format!("a box in file {file} of {count}")));
+        };
+        *at = one.at.min(*at);
+    }
+    let known = paths.iter().zip(&first).map(|(path, first)| Identity::of(path, *first));
+    let known = known.collect::<Result<Vec<_>, Error>>()?;
+    let mut files = Files { columns: vec![Vec::new(); known.len()], known, more: HashMap::new() };
+    let named: BTreeMap<&str, &RawTensor> =
+        tensors.iter().map(|tensor| (&*tensor.name, tensor)).collect();
+    if named.len() != tensors.len() {
+        return Err(Error::usage("two listed tensors have one name"));
+    }
+    let arrays = named.into_values().enumerate().map(|(number, tensor)| {
+        array(number, tensor, &mut files)
+            .map_err(|error| error.about(&format!("tensor {:?}", tensor.name)))
+    });
+    let arrays = arrays.collect::<Result<_, Error>>()?;
+    let columns = files.columns.into_iter().map(|places| Ok(Arc::new(Column::new(places)?)));
+    let places = Places(columns.collect::<Result<_, Error>>()?);
+    let beside = Beside::default();
+    Ok(Checkpoint { files: files.known, arrays, places, beside })
+}
+
+/// The files of a list. A file holds an array once; one that holds more boxes of an array stands there again for each.
+struct Files {
+    known: Vec<Identity>,
+    columns: Vec<Vec<(usize, u64)>>,
+    /// The number under which a file stands again, by its own and how often it did before.
+    more: HashMap<(usize, usize), usize>,
+}
+
+impl Files {
+    /// The number of a file under which it holds the box of this array that begins at `at`, the `turn`th in it.
+    fn holds(&mut self, file: usize, turn: usize, array: usize, at: u64) -> usize {
+        let number = match turn {
+            0 => file,
+            _ => *self.more.entry((file, turn)).or_insert_with(|| {
+                self.known.extend(self.known.get(file).cloned());
+                self.columns.push(Vec::new());
+                self.columns.len() - 1
+            }),
+        };
+        if let Some(column) = self.columns.get_mut(number) {
+            column.push((array, at));
+        }
+        number
+    }
+}
+
+/// An array with the boxes that the files hold of it.
+fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, Error> {
+    let RawTensor { name, dtype: file_dtype, extents, boxes } = tensor;
+    let elements = Elements::of(file_dtype)?;
+    let mut held = Held::default();
+    let mut turns = HashMap::new();
+    for RawBox { file, at, start, extents: shape } in boxes {
+        if start.len() != extents.len() || shape.len() != extents.len() {
+            let (own, rank) = (shape.len(), extents.len());
+            return Err(Error::usage(format!("a box of {own} dims in an array of {rank}")));
+        }
+        let laid = elements.laid(file_dtype, shape)?;
+        let end = laid.bytes().and_then(|bytes| at.checked_add(bytes));
+        let length = files.known.get(*file).map_or(0, |file| file.bytes);
+        if end.is_none_or(|end| end > length) {
+            let said = format!("its box {shape:?} from byte {at} on ends beyond the file");
+            return Err(Error::new("corrupt", format!("{said} of {length} bytes")));
+        }
+        let turn = turns.entry(*file).or_insert(0);
+        let file = files.holds(*file, *turn, number, *at);
+        *turn += 1;
+        let (source, local) = (held.stored.len() as u64, vec![0; shape.len()]);
+        let (start, extents) = (start.clone(), shape.clone());
+        held.pieces.push(Piece { source, start, extents, local });
+        held.stored.push(Stored { file, laid: Arc::new(laid) });
+    }
+    let whole = elements.laid(file_dtype, extents)?;
+    if held.stored.is_empty() && extents.contains(&0) {
+        // An array without elements has a type all the same.
+        held.stored.push(Stored { file: 0, laid: Arc::new(whole) });
+    }
+    let name_of = |file: usize| {
+        let file = files.known.get(file);
+        file.map_or_else(String::new, |file| crate::lists::shown(&file.path))
+    };
+    let held = Arc::new(held.settle(name, extents, &name_of)?);
+    let (name, file_dtype) = (name.as_str().into(), file_dtype.clone());
+    let Elements { dtype, bits } = elements;
+    Ok(Array { name, file_dtype, dtype, bits, extents: extents.clone(), held })
+}
+
+/// The type of elements, of whole bytes, and their width.
+struct Elements {
+    dtype: Dtype,
+    bits: u32,
+}
+
+impl Elements {
+    fn of(name: &str) -> Result<Elements, Error> {
+        let dtype = tilewright_notation::dtype(name)
+            .map_err(|error| Error::new(error.kind(), error.to_string()))?;
+        let bits = dtype.storage_bits().filter(|bits| bits % 8 == 0);
+        let none = || Error::new("unsupported", format!("elements of {name} are no whole bytes"));
+        Ok(Elements { dtype, bits: bits.ok_or_else(none)? })
+    }
+
+    /// Such elements, row-major.
+    fn laid(&self, file_dtype: &str, shape: &[u64]) -> Result<Laid, Error> {
+        let layout = TensorLayout::row_major(shape)?;
+        let (file_dtype, shape, spec) = (file_dtype.to_owned(), shape.to_vec(), None);
+        Ok(Laid { file_dtype, dtype: self.dtype, bits: self.bits, layout, shape, spec })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes 0 to 63 as an 8 × 8 array, in boxes of rows and columns that stand anywhere in two files.
+    #[test]
+    fn boxes_anywhere_are_the_array() {
+        for (rows, columns) in [(1, 1), (2, 4), (3, 5), (8, 8), (5, 1)] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut bytes = [vec![255; 7], vec![255; 3]];
+            let mut boxes = Vec::new();
+            for row in (0..8).step_by(rows) {
+                for column in (0..8).step_by(columns) {
+                    let shape = [rows.min(8 - row), columns.min(8 - column)];
+                    let file = (row / rows + column / columns) % 2;
+                    let at = bytes[file].len() as u64;
+                    for r in row..row + shape[0] {
+                        let numbers = column..column + shape[1];
+                        bytes[file].extend(numbers.map(|c| (8 * r + c) as u8));
+                    }
+                    let start = vec![row as u64, column as u64];
+                    let extents = shape.map(|extent| extent as u64).to_vec();
+                    boxes.push(RawBox { file, at, start, extents });
+                }
+            }
+            let paths = ["a", "b"].map(|name| folder.path().join(name));
+            for (path, bytes) in paths.iter().zip(&bytes) {
+                std::fs::write(path, bytes).unwrap();
+            }
+            boxes.reverse();
+            let (name, dtype) = ("w".into(), "U8".into());
+            let tensor = RawTensor { name, dtype, extents: vec![8, 8], boxes };
+            let request = Request::new(folder.path(), folder.path().join("out"));
+            let job = Job::of_boxes(request, &paths, &[tensor]).unwrap();
+            // A plan keeps the boxes.
+            Job::of_bytes(&job.plan().unwrap()).unwrap().run_all(&()).unwrap();
+            let out = std::fs::read(folder.path().join("out/model.safetensors")).unwrap();
+            assert_eq!(out[out.len() - 64..], (0..64).collect::<Vec<u8>>());
+        }
+    }
+
+    #[test]
+    fn lists_that_contradict_themselves_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, [0; 8]).unwrap();
+        let all = RawBox { file: 0, at: 0, start: vec![0], extents: vec![8] };
+        let tensor = RawTensor {
+            name: "w".into(),
+            dtype: "U8".into(),
+            extents: vec![8],
+            boxes: vec![all.clone()],
+        };
+        let with = |boxes: Vec<RawBox>| RawTensor { boxes, ..tensor.clone() };
+        let refused = |tensors: &[RawTensor]| {
+            let request = Request::new(&path, folder.path().join("out"));
+            let error = Job::of_boxes(request, &[path.clone()], tensors).unwrap_err();
+            (error.kind(), error.to_string())
+        };
+        let cases = [
+            (with(vec![RawBox { at: 1, ..all.clone() }]), "corrupt", "from byte 1 on ends beyond"),
+            (with(vec![RawBox { at: u64::MAX, ..all.clone() }]), "corrupt", "ends beyond"),
+            (with(vec![RawBox { file: 1, ..all.clone() }]), "usage", "a box in file 1 of 1"),
+            (with(vec![RawBox { start: vec![0, 0], ..all.clone() }]), "usage", "dims in an array"),
+            (with(vec![]), "mismatch", "w"),
+            (with(vec![RawBox { start: vec![1], ..all.clone() }]), "mismatch", "w"),
+            (RawTensor { dtype: "F4".into(), ..tensor.clone() }, "unsupported", "no whole bytes"),
+            (RawTensor { dtype: "Q9".into(), ..tensor.clone() }, "parse", "Q9"),
+        ];
+        for (tensor, kind, says) in cases {
+            let (own, said) = refused(&[tensor]);
+            assert!(own == kind && said.contains(says), "{own}: {said}");
+        }
+        assert!(refused(&[tensor.clone(), tensor.clone()]).1.contains("one name"));
+    }
+}

@@ -1,0 +1,142 @@
+//! What tasks take: calls and bytes, said by the functions that make them, without data.
+
+use std::{collections::HashMap, ops::Range, sync::Arc};
+
+use tilewright_core::TensorLayout;
+
+use crate::{
+    Error, Job, Task,
+    moves::{Failed, reads, writes},
+};
+
+/// What some tasks read and write.
+///
+/// ```
+/// use tilewright_reshard::{Job, Request};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let job = Job::prepare(Request::new(path, "out")).unwrap();
+/// let calls = job.calls(0..job.tasks()).unwrap();
+/// assert_eq!((calls.tasks, calls.reads, calls.writes), (8, 8, 8));
+/// assert_eq!((calls.read_bytes, calls.written), (job.bytes(), job.bytes()));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// How many tasks.
+    pub tasks: u64,
+    /// The bytes of their boxes: what they need of the source.
+    pub bytes: u64,
+    /// Calls that read.
+    pub reads: u64,
+    /// The bytes that these read: what is needed, and gaps that cost less than a call.
+    pub read_bytes: u64,
+    /// Calls that write.
+    pub writes: u64,
+    /// The bytes that these write: each element once for every shard that holds it.
+    pub written: u64,
+    /// The most files that one of the tasks reads and writes.
+    pub files: u64,
+}
+
+impl Calls {
+    /// These and others.
+    ///
+    /// ```
+    /// use tilewright_reshard::Calls;
+    /// let one = Calls { tasks: 1, files: 3, ..Calls::default() };
+    /// assert_eq!(one.and(one), Calls { tasks: 2, files: 3, ..Calls::default() });
+    /// ```
+    #[must_use]
+    pub fn and(self, other: Calls) -> Calls {
+        Calls {
+            tasks: self.tasks.saturating_add(other.tasks),
+            bytes: self.bytes.saturating_add(other.bytes),
+            reads: self.reads.saturating_add(other.reads),
+            read_bytes: self.read_bytes.saturating_add(other.read_bytes),
+            writes: self.writes.saturating_add(other.writes),
+            written: self.written.saturating_add(other.written),
+            files: self.files.max(other.files),
+        }
+    }
+}
+
+impl Job {
+    /// What these tasks take.
+    ///
+    /// # Errors
+    /// Those of the moves: `unsupported` for layouts that the engine does not take.
+    ///
+    /// ```
+    /// use tilewright_reshard::{Job, Request, Rules};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// // Both positions hold all of it.
+    /// let job = Job::prepare(Request::new(path, "out").to(Rules::new("dp=2").unwrap())).unwrap();
+    /// let calls = job.calls(0..job.tasks()).unwrap();
+    /// assert_eq!((calls.read_bytes, calls.written), (job.bytes(), 2 * job.bytes()));
+    /// ```
+    pub fn calls(&self, tasks: Range<u64>) -> Result<Calls, Error> {
+        let mut all = Calls::default();
+        self.each_calls(tasks, &mut |_, calls| all = all.and(calls))?;
+        Ok(all)
+    }
+
+    /// What each of these tasks takes. Arrays that are held alike on both sides are asked once.
+    pub(crate) fn each_calls(
+        &self,
+        tasks: Range<u64>,
+        take: &mut dyn FnMut(u64, Calls),
+    ) -> Result<(), Error> {
+        let mut known = HashMap::<_, Calls>::new();
+        for number in tasks.start..tasks.end.min(self.tasks()) {
+            let Some((array, within)) = self.place(number) else { continue };
+            let cut = self.cuts.get(array).map(Arc::as_ptr);
+            let calls = match known.get(&(cut, within)) {
+                Some(calls) => *calls,
+                None => {
+                    let Some(task) = self.task(number) else { continue };
+                    let calls = self.calls_of(&task)?;
+                    known.insert((cut, within), calls);
+                    calls
+                }
+            };
+            take(number, calls);
+        }
+        Ok(())
+    }
+
+    fn calls_of(&self, task: &Task) -> Result<Calls, Error> {
+        let mut calls = Calls { tasks: 1, bytes: self.bytes_of(task), ..Calls::default() };
+        let arrays = (self.source.arrays.get(task.array), self.output.arrays.get(task.array));
+        let (Some(from), Some(to)) = arrays else { return Ok(calls) };
+        let (size, most) = (TensorLayout::row_major(&task.extents)?, self.buffers());
+        let about = |failed: Failed| failed.about(&from.name);
+        let mut files = (Vec::new(), Vec::new());
+        for (stored, meet) in from.held.meets(&task.start, &task.extents) {
+            files.0.push(stored.file);
+            let mut take = |step: crate::moves::Step<'_>| {
+                let (count, bytes) = step.calls();
+                calls.reads += count;
+                calls.read_bytes += bytes;
+                Ok(())
+            };
+            reads(&stored.laid.layout, from.bits, (&size, &meet), most, &mut take)
+                .map_err(about)?;
+        }
+        for (stored, meet) in to.held.meets(&task.start, &task.extents) {
+            files.1.push(stored.file);
+            let mut take = |step: crate::moves::Step<'_>| {
+                let (count, bytes) = step.calls();
+                calls.writes += count;
+                calls.written += bytes;
+                Ok(())
+            };
+            writes(&stored.laid.layout, from.bits, (&size, &meet), most, &mut take)
+                .map_err(about)?;
+        }
+        for files in [&mut files.0, &mut files.1] {
+            files.sort_unstable();
+            files.dedup();
+            calls.files += files.len() as u64;
+        }
+        Ok(calls)
+    }
+}

@@ -1,0 +1,125 @@
+//! Jobs over checkpoints that are not there: tensors by their names and extents, and the rules of both sides.
+
+use std::path::PathBuf;
+
+use crate::{
+    Error, Form, Job, Request,
+    array::{Array, Held},
+    identity::Identity,
+    source::Checkpoint,
+    target,
+};
+
+use std::{collections::HashMap, sync::Arc};
+
+/// A tensor that is thought of.
+///
+/// ```
+/// use tilewright_reshard::Tensor;
+/// assert_eq!(Tensor::new("w", "BF16", &[4096, 8192]).bytes(), 64 << 20);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tensor {
+    /// Its name.
+    pub name: String,
+    /// Its element type, as safetensors spells it.
+    pub dtype: String,
+    /// Its extents.
+    pub extents: Vec<u64>,
+}
+
+impl Tensor {
+    /// A tensor of this name, element type and extents.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Tensor;
+    /// assert_eq!(Tensor::new("norm", "F32", &[64]).name, "norm");
+    /// ```
+    pub fn new(name: &str, dtype: &str, extents: &[u64]) -> Tensor {
+        Tensor { name: name.to_owned(), dtype: dtype.to_owned(), extents: extents.to_vec() }
+    }
+
+    /// The bytes of its elements; 0 for an element type that is none.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Tensor;
+    /// assert_eq!(Tensor::new("norm", "F32", &[64]).bytes(), 256);
+    /// ```
+    pub fn bytes(&self) -> u64 {
+        let bits = tilewright_notation::dtype(&self.dtype).ok().and_then(|dtype| dtype.bits());
+        let size = self.extents.iter().fold(1u64, |size, extent| size.saturating_mul(*extent));
+        size.saturating_mul(u64::from(bits.unwrap_or(0) / 8))
+    }
+
+    fn array(&self) -> Result<Array, Error> {
+        let dtype = tilewright_notation::dtype(&self.dtype)
+            .map_err(|error| Error::new(error.kind(), error.to_string()))?;
+        let (file_dtype, extents) = (self.dtype.clone(), self.extents.clone());
+        let bits = dtype.bits().filter(|bits| *bits > 0 && bits % 8 == 0);
+        let bits = bits.ok_or_else(|| {
+            let said = format!("tensor {:?}: its elements are no whole bytes", self.name);
+            Error::new("unsupported", said)
+        })?;
+        let (name, held) = (self.name.as_str().into(), Arc::default());
+        Ok(Array { name, file_dtype, dtype, bits, extents, held })
+    }
+}
+
+impl Job {
+    /// The job of a request whose input is not there, but would hold these tensors by the request's rules. It can be asked
+    /// everything, and not be run.
+    ///
+    /// # Errors
+    /// As [`Job::prepare`], without those of files.
+    ///
+    /// ```
+    /// use tilewright_reshard::{Job, Request, Rules, Tensor};
+    /// let tensor = Tensor::new("w", "BF16", &[4096, 8192]);
+    /// let rules = |mesh, rule| Rules::new(mesh).unwrap().rule("*", rule).unwrap();
+    /// let request = Request::new("in", "out").from(rules("dp=4", "[Shard(0)]")).to(rules("tp=8", "[Shard(1)]"));
+    /// let job = Job::imagine(request, &[tensor]).unwrap();
+    /// let calls = job.calls(0..job.tasks()).unwrap();
+    /// // One task reads the rows of four files as they lie, and writes eight files with whole local rows.
+    /// assert_eq!((calls.reads, calls.writes, calls.read_bytes), (32, 8, 64 << 20));
+    /// ```
+    pub fn imagine(request: Request, tensors: &[Tensor]) -> Result<Job, Error> {
+        let arrays = tensors.iter().map(Tensor::array).collect::<Result<Vec<_>, Error>>()?;
+        let source = Request { to: request.from.clone(), ..Request::new("", "") };
+        let source = match &source.to {
+            Some(_) => source.form(Form::Ranks),
+            // Files of whole tensors have about this length, as those of the hub.
+            None => source.shard_size(5 << 30),
+        };
+        let held = target::output(&source, &arrays, &std::collections::BTreeMap::new())?;
+        let mut alike = HashMap::new();
+        let settled = |array: Array| {
+            let key = Arc::as_ptr(&array.held);
+            let held = match alike.get(&key) {
+                Some(held) => Arc::clone(held),
+                None => {
+                    let held = Held::clone(&array.held);
+                    let held =
+                        Arc::new(held.settle(&array.name, &array.extents, &|_| String::new())?);
+                    alike.insert(key, held.clone());
+                    held
+                }
+            };
+            Ok(Array { held, ..array })
+        };
+        // The ways to hold arrays stay alive while their addresses are keys.
+        let kept = held.arrays.clone();
+        let arrays = held.arrays.into_iter().map(settled).collect::<Result<_, Error>>()?;
+        drop(kept);
+        let file = |file: target::File| Identity {
+            path: PathBuf::from(file.name),
+            bytes: file.bytes,
+            changed: 0,
+            header: String::new(),
+        };
+        let files = held.files.into_iter().map(file).collect();
+        let mut checkpoint =
+            Checkpoint { files, arrays, places: held.places, ..Checkpoint::default() };
+        checkpoint.trust(&request);
+        Job::assemble(request, checkpoint)
+    }
+}

@@ -1,0 +1,118 @@
+//! What a job does, tensor by tensor, and what it leaves.
+
+use tilewright_core::Dtype;
+
+use crate::{Error, Job};
+
+/// What becomes of one tensor.
+///
+/// ```
+/// use tilewright_reshard::{Job, Request, Rules};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+/// let rules = Rules::new("tp=2").unwrap().rule("*.weight", "[Shard(0)]").unwrap();
+/// let job = Job::prepare(Request::new(path, "out").to(rules)).unwrap();
+/// let bias = job.planned().unwrap().remove(0);
+/// assert_eq!((bias.name.as_str(), bias.pieces, bias.written), ("0.bias", [1, 2], 256));
+/// assert_eq!((bias.from, bias.to), (String::new(), String::new()));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// The name.
+    pub name: String,
+    /// The element type.
+    pub dtype: Dtype,
+    /// The extents of the whole tensor.
+    pub extents: Vec<u64>,
+    /// The bytes of its elements.
+    pub bytes: u64,
+    /// The bytes of copies that are read besides, to be compared.
+    pub compared: u64,
+    /// The bytes of its elements in the result, copies included.
+    pub written: u64,
+    /// The boxes of the source and of the result, copies included.
+    pub pieces: [usize; 2],
+    /// The number of tasks.
+    pub tasks: u64,
+    /// The rule by which it is read, as it was written; empty where there is none.
+    pub from: String,
+    /// The rule by which it is written.
+    pub to: String,
+}
+
+impl Job {
+    /// What becomes of each tensor.
+    ///
+    /// # Errors
+    /// `usage` for a pattern that is none.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let planned = Job::prepare(Request::new(path, "out")).unwrap().planned().unwrap();
+    /// assert!(planned.iter().all(|tensor| tensor.bytes == tensor.written && tensor.compared == 0));
+    /// ```
+    pub fn planned(&self) -> Result<Vec<Planned>, Error> {
+        let pairs = self.source.arrays.iter().zip(&self.output.arrays).zip(&self.cuts);
+        let planned = pairs.map(|((from, to), cut)| {
+            let width = u64::from(from.bits / 8);
+            let rule = |rules: &Option<crate::Rules>| match rules {
+                Some(rules) => Ok::<_, Error>(rules.said(&from.name)?.to_owned()),
+                None => Ok(String::new()),
+            };
+            Ok(Planned {
+                name: from.name.to_string(),
+                dtype: from.dtype,
+                extents: from.extents.clone(),
+                bytes: from.bytes(),
+                compared: from.held.replicated().saturating_mul(width),
+                written: from.bytes().saturating_add(to.held.replicated().saturating_mul(width)),
+                pieces: [from.held.pieces.len(), to.held.pieces.len()],
+                tasks: cut.count(),
+                from: rule(&self.request.from)?,
+                to: rule(&self.request.to)?,
+            })
+        });
+        planned.collect()
+    }
+
+    /// The bytes of copies that are read to be compared with the one that is moved.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Job::prepare(Request::new(path, "out")).unwrap().compared(), 0);
+    /// ```
+    pub fn compared(&self) -> u64 {
+        let arrays = self.source.arrays.iter();
+        let bytes =
+            arrays.map(|array| array.held.replicated().saturating_mul(u64::from(array.bits / 8)));
+        bytes.fold(0, u64::saturating_add)
+    }
+
+    /// What is to be known of the source, in sentences without an end: what stays there, and what nothing says.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Job::prepare(Request::new(path, "out")).unwrap().remarks().count(), 0);
+    /// ```
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        let derived = self.source.beside.derived.then(|| {
+            "torch's files do not say how large tensors are: their extents are where the last box ends, so a \
+             last file that is missing makes them smaller; extents that are said are checked"
+                .to_owned()
+        });
+        derived.into_iter().chain(self.source.beside.left.iter().cloned())
+    }
+
+    /// The names of the files beside its tensors that go along.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// assert_eq!(Job::prepare(Request::new(path, "out")).unwrap().companions().count(), 0);
+    /// ```
+    pub fn companions(&self) -> impl Iterator<Item = String> {
+        self.source.beside.companions.iter().map(|path| crate::lists::shown(path))
+    }
+}

@@ -1,0 +1,276 @@
+//! The tensors that files hold. Files with the same header share one list, and lists are read by several threads.
+
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::Read as _,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, atomic::AtomicUsize, atomic::Ordering},
+};
+
+use serde_json::Value;
+use tilewright_core::TensorLayout;
+use tilewright_files::{Input, Reading, Tensor};
+
+use crate::{
+    Error,
+    array::Laid,
+    beside::{Metadata, metadata},
+    identity::Identity,
+    source::{PLACES, identities},
+};
+
+/// The longest header that is compared with the one of the file before, in bytes.
+const LONGEST: u64 = 256 << 20;
+
+/// The most threads that read headers.
+const THREADS: usize = 8;
+
+/// A tensor of one file.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: Arc<str>,
+    pub(crate) laid: Arc<Laid>,
+    /// Its first byte, and the number of the file of its input.
+    pub(crate) at: u64,
+    pub(crate) file: usize,
+    /// Where it begins in the whole array, if its file says so.
+    pub(crate) start: Option<Vec<u64>>,
+}
+
+/// What is common to the tensors of many files, kept once.
+#[derive(Default)]
+pub(crate) struct Common {
+    laid: HashMap<(String, Vec<u64>), Vec<Arc<Laid>>>,
+    names: HashMap<Arc<str>, ()>,
+}
+
+impl Common {
+    fn name(&mut self, name: &str) -> Arc<str> {
+        if let Some((name, ())) = self.names.get_key_value(name) {
+            return name.clone();
+        }
+        let name: Arc<str> = name.into();
+        self.names.insert(name.clone(), ());
+        name
+    }
+
+    /// The local array of a tensor.
+    fn laid(&mut self, tensor: &Tensor) -> Result<Arc<Laid>, Error> {
+        let (file_dtype, dims) = (tensor.file_dtype().to_owned(), tensor.dims().to_vec());
+        let known = self.laid.entry((file_dtype, dims)).or_default();
+        let (layout, dtype) = (tensor.layout().layout(), tensor.dtype());
+        let is_same = |laid: &&Arc<Laid>| laid.layout == *layout && laid.dtype == dtype;
+        if let Some(laid) = known.iter().find(is_same) {
+            return Ok(laid.clone());
+        }
+        let laid = Arc::new(made(tensor)?);
+        known.push(laid.clone());
+        Ok(laid)
+    }
+}
+
+/// The files of a folder with their tensors: each file has the number of its list.
+pub(crate) struct Lists {
+    pub(crate) files: Vec<Identity>,
+    pub(crate) of: Vec<usize>,
+    /// The tensors of each list, by name.
+    pub(crate) lists: Vec<Vec<Entry>>,
+    /// What the files of each list say of no tensor.
+    pub(crate) metadata: Vec<Metadata>,
+}
+
+impl Lists {
+    /// Reads the headers of these files.
+    pub(crate) fn read(paths: &[PathBuf]) -> Result<Lists, Error> {
+        let (mut of, mut first, mut last) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, path) in paths.iter().enumerate() {
+            let head = head(path);
+            let is_new = head.is_empty() || head != last;
+            if is_new {
+                first.push(number);
+                last = head;
+            }
+            of.push(first.len() - 1);
+        }
+        let (mut lists, mut known, mut metadata) = (Vec::new(), Vec::new(), Vec::new());
+        for read in parsed(paths, &first) {
+            let (list, identity, said) = read?;
+            lists.push(list);
+            known.push(identity);
+            metadata.push(said);
+        }
+        let identity = |(path, list): (&PathBuf, &usize)| match known.get(*list) {
+            Some(known) if known.path != *path => Identity::like(path, known),
+            Some(known) => Ok(known.clone()),
+            None => Err(Error::new("io", "a file without a list")),
+        };
+        let files = paths.iter().zip(&of).map(identity).collect::<Result<_, Error>>()?;
+        Ok(Lists { files, of, lists, metadata })
+    }
+
+    /// Every name in order, with what each list says of it.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (Arc<str>, Vec<Option<&Entry>>)> {
+        let mut rest: Vec<&[Entry]> = self.lists.iter().map(Vec::as_slice).collect();
+        std::iter::from_fn(move || {
+            let heads = rest.iter().filter_map(|list| list.first());
+            let name = heads.map(|entry| &entry.name).min()?.clone();
+            let take = |list: &mut &'_ [Entry]| match list.split_first() {
+                Some((entry, behind)) if entry.name == name => {
+                    *list = behind;
+                    true
+                }
+                _ => false,
+            };
+            let before = rest.clone();
+            let has: Vec<bool> = rest.iter_mut().map(take).collect();
+            let found = before.iter().zip(has).map(|(list, has)| list.first().filter(|_| has));
+            Some((name, found.collect()))
+        })
+    }
+}
+
+/// The length of a file and the bytes before its tensors, as one list of bytes; empty where these are not known.
+fn head(path: &Path) -> Vec<u8> {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let mut head = length.to_le_bytes().to_vec();
+        let mut count = [0; 8];
+        file.read_exact(&mut count)?;
+        let count = u64::from_le_bytes(count);
+        if count > length.min(LONGEST) {
+            return Ok(Vec::new());
+        }
+        file.take(count).read_to_end(&mut head)?;
+        Ok(head)
+    };
+    read().unwrap_or_default()
+}
+
+type Parsed = Result<(Vec<Entry>, Identity, Metadata), Error>;
+
+/// The lists of the files of these numbers, in their order.
+fn parsed(paths: &[PathBuf], numbers: &[usize]) -> Vec<Parsed> {
+    let common = Mutex::new(Common::default());
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = numbers.get(place).and_then(|number| paths.get(*number)) else {
+                break;
+            };
+            let list = list(path, &common);
+            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((place, list));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(numbers.len()).min(THREADS) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, list)| list).collect()
+}
+
+/// The tensors of one file, by name.
+fn list(path: &Path, common: &Mutex<Common>) -> Parsed {
+    let input = tilewright_files::open(path, &Reading::default())?;
+    let text = input.metadata().find(|(key, _)| *key == PLACES).map(|(_, text)| text);
+    let places: Option<Value> = text
+        .map(serde_json::from_str)
+        .transpose()
+        .map_err(|error| Error::new("corrupt", format!("{}: {PLACES}: {error}", path.display())))?;
+    let mut entries = entries(&input, common)?;
+    if let Some(places) = places {
+        for entry in &mut entries {
+            let start = offsets(&places, entry);
+            entry.start = start.map_err(|error| error.about(&shown(path)))?;
+        }
+    }
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut identities = identities(&input)?;
+    Ok((entries, identities.swap_remove(0), metadata(&input)))
+}
+
+/// The tensors of an input, in its order.
+pub(crate) fn entries(input: &Input, common: &Mutex<Common>) -> Result<Vec<Entry>, Error> {
+    if !input.format().ends_with("safetensors") {
+        let (path, format) = (input.path().display(), input.format());
+        let said =
+            format!("{path} is {format}, and shards are safetensors; convert it to that first");
+        return Err(Error::new("unsupported", said));
+    }
+    let one = |tensor: &Tensor| {
+        check(tensor)?;
+        let [piece] = tensor.pieces() else {
+            return refused(tensor.name(), "it lies in several places of its file");
+        };
+        let mut common = common.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (name, laid) = (common.name(tensor.name()), common.laid(tensor)?);
+        Ok(Entry { name, laid, at: piece.at(), file: piece.file(), start: None })
+    };
+    input.tensors().iter().map(one).collect()
+}
+
+fn refused<T>(name: &str, why: &str) -> Result<T, Error> {
+    Err(Error::new("unsupported", format!("tensor {name:?}: {why}")))
+}
+
+/// An error for a tensor whose elements cannot be cut apart.
+fn check(tensor: &Tensor) -> Result<(), Error> {
+    let (name, named) = (tensor.name(), tensor.layout());
+    if let Some(why) = tensor.refusal() {
+        return refused(name, why);
+    }
+    let bits = named.element_bits().unwrap_or(0);
+    if bits % 8 != 0 {
+        let said =
+            format!("its elements have {bits} bits, and shards begin at bytes; unpack them first");
+        return refused(name, &said);
+    }
+    if bits == 0 || named.byte_order().is_some_and(|order| order.is_big()) {
+        return refused(name, "its elements are no whole bytes with the lowest first");
+    }
+    if named.layout().extents() != tensor.dims() {
+        return refused(name, "its elements are blocks, which move together");
+    }
+    if named.stored_as().is_some() {
+        return refused(name, "it is stored as words of another type; convert it first");
+    }
+    Ok(())
+}
+
+fn made(tensor: &Tensor) -> Result<Laid, Error> {
+    let (named, dtype) = (tensor.layout(), tensor.dtype());
+    if tilewright_notation::dtype(tensor.file_dtype()).ok() != Some(dtype) {
+        let why = "its element type is one that safetensors cannot say; a note says it";
+        return refused(tensor.name(), why);
+    }
+    let (layout, bits) = (named.layout().clone(), named.element_bits().unwrap_or(0));
+    let plain = TensorLayout::row_major(tensor.dims())?;
+    let spec = (layout != plain).then(|| named.to_spec());
+    let (file_dtype, shape) = (tensor.file_dtype().to_owned(), tensor.storage().to_vec());
+    Ok(Laid { file_dtype, dtype, bits, layout, shape, spec })
+}
+
+/// Where a tensor of a distributed checkpoint begins; one that is not named is whole.
+fn offsets(places: &Value, entry: &Entry) -> Result<Option<Vec<u64>>, Error> {
+    let (name, rank) = (&entry.name, entry.laid.dims().len());
+    let Some(place) = places.get(&**name) else { return Ok(None) };
+    let list = place.get("saved_offsets").and_then(Value::as_array);
+    let list: Option<Vec<u64>> = list.and_then(|list| list.iter().map(Value::as_u64).collect());
+    let list = list.filter(|list| list.len() == rank);
+    list.map(Some).ok_or_else(|| {
+        let said = format!("tensor {name:?} of rank {rank}: {PLACES} says {place}");
+        Error::new("corrupt", format!("{said}; expected saved_offsets, a number for each dim"))
+    })
+}
+
+/// The name of a file without its folder.
+pub(crate) fn shown(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

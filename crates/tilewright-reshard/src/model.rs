@@ -1,0 +1,199 @@
+//! [`Model`]: the tensors of a transformer by its numbers, under the names that the Hugging Face hub gives them.
+
+use serde::Deserialize;
+
+use crate::{Error, Tensor};
+
+/// The numbers of a model of Llama's kind, as `config.json` names them; with experts as Mixtral's and DeepSeek's have.
+///
+/// ```
+/// use tilewright_reshard::Model;
+/// let model = Model::near(405e9);
+/// assert_eq!((model.num_hidden_layers, model.tensors("BF16").len()), (126, 126 * 9 + 3));
+/// let bytes: u64 = model.tensors("BF16").iter().map(|tensor| tensor.bytes()).sum();
+/// assert_eq!(bytes / 1_000_000_000, 811);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Model {
+    /// The width of the model.
+    pub hidden_size: u64,
+    /// The width within a feed-forward layer.
+    pub intermediate_size: u64,
+    /// The number of layers.
+    pub num_hidden_layers: u64,
+    /// The heads of queries.
+    pub num_attention_heads: u64,
+    /// The heads of keys and values; those of queries without it.
+    pub num_key_value_heads: Option<u64>,
+    /// The width of a head; the model's by its heads without it.
+    pub head_dim: Option<u64>,
+    /// The number of words.
+    pub vocab_size: u64,
+    /// Whether the last layer is the embedding.
+    #[serde(default)]
+    pub tie_word_embeddings: bool,
+    /// The experts of a layer; none without it.
+    #[serde(alias = "n_routed_experts", alias = "num_experts")]
+    pub num_local_experts: Option<u64>,
+    /// The width within an expert; that of a feed-forward layer without it.
+    pub moe_intermediate_size: Option<u64>,
+}
+
+/// Parameters, width, width within, layers, heads, of Llama 3; all have 8 heads of keys and 128256 words.
+const LLAMA: [(f64, [u64; 4]); 5] = [
+    (1.5e9, [2048, 8192, 16, 32]),
+    (3.6e9, [3072, 8192, 28, 24]),
+    (8e9, [4096, 14336, 32, 32]),
+    (70.6e9, [8192, 28672, 80, 64]),
+    (405.8e9, [16384, 53248, 126, 128]),
+];
+
+/// The most tensors that are thought of.
+const MOST: u64 = 1 << 22;
+
+impl Model {
+    /// The model of Llama 3 whose parameters are nearest to these, with as many layers as they ask for.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Model;
+    /// assert_eq!(Model::near(70e9).hidden_size, 8192);
+    /// assert_eq!(Model::near(1e12).num_hidden_layers, 312);
+    /// ```
+    pub fn near(parameters: f64) -> Model {
+        let far = |of: &(f64, [u64; 4])| (of.0.ln() - parameters.max(1.0).ln()).abs();
+        let by = |a: &&(f64, [u64; 4]), b: &&(f64, [u64; 4])| far(a).total_cmp(&far(b));
+        let (_, [hidden_size, intermediate_size, _, heads]) =
+            LLAMA.iter().min_by(by).copied().unwrap_or(LLAMA[2]);
+        let mut model = Model {
+            hidden_size,
+            intermediate_size,
+            num_hidden_layers: 1,
+            num_attention_heads: heads,
+            num_key_value_heads: Some(8),
+            head_dim: None,
+            vocab_size: 128_256,
+            tie_word_embeddings: false,
+            num_local_experts: None,
+            moe_intermediate_size: None,
+        };
+        let words = 2.0 * (hidden_size * model.vocab_size) as f64;
+        let layer = model.layer().map(|(_, dims)| dims.iter().product::<u64>()).sum::<u64>() as f64;
+        model.num_hidden_layers = ((parameters - words) / layer).round().clamp(1.0, 1e5) as u64;
+        model
+    }
+
+    /// The model of a `config.json`.
+    ///
+    /// # Errors
+    /// `corrupt` for a text without these numbers; `limit` for more than 2²² tensors or numbers that multiply beyond 63
+    /// bits.
+    ///
+    /// ```
+    /// use tilewright_reshard::Model;
+    /// let text = r#"{"hidden_size": 64, "intermediate_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
+    ///     "vocab_size": 1000, "num_local_experts": 8}"#;
+    /// assert_eq!(Model::of_config(text).unwrap().tensors("BF16").len(), 2 * (6 + 1 + 8 * 3) + 3);
+    /// assert_eq!(Model::of_config("{}").unwrap_err().kind(), "corrupt");
+    /// ```
+    pub fn of_config(text: &str) -> Result<Model, Error> {
+        let model: Model = serde_json::from_str(text).map_err(|error| {
+            Error::new("corrupt", format!("no config.json of a model: {error}"))
+        })?;
+        let numbers = [
+            model.hidden_size,
+            model.intermediate_size,
+            model.num_attention_heads,
+            model.vocab_size,
+            model.num_key_value_heads.unwrap_or(1),
+            model.head_dim.unwrap_or(1),
+            model.moe_intermediate_size.unwrap_or(1),
+        ];
+        let experts = model.num_local_experts.unwrap_or(1).saturating_mul(3).saturating_add(10);
+        let tensors = model.num_hidden_layers.saturating_mul(experts);
+        if tensors > MOST || numbers.iter().any(|number| *number > 1 << 20 || *number == 0) {
+            let said = format!("{tensors} tensors; legal are {MOST}, of numbers from 1 to 2^20");
+            return Err(Error::new("limit", said));
+        }
+        Ok(model)
+    }
+
+    /// The tensors, of one element type.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Model;
+    /// let tensors = Model::near(8e9).tensors("BF16");
+    /// assert_eq!(tensors[1].name, "model.layers.0.self_attn.q_proj.weight");
+    /// assert_eq!(tensors[1].extents, [4096, 4096]);
+    /// ```
+    pub fn tensors(&self, dtype: &str) -> Vec<Tensor> {
+        let words = [self.vocab_size, self.hidden_size];
+        let mut tensors = vec![Tensor::new("model.embed_tokens.weight", dtype, &words)];
+        for layer in 0..self.num_hidden_layers {
+            let named = |(name, dims): (String, Vec<u64>)| {
+                Tensor::new(&format!("model.layers.{layer}.{name}.weight"), dtype, &dims)
+            };
+            tensors.extend(self.layer().map(named));
+        }
+        tensors.push(Tensor::new("model.norm.weight", dtype, &[self.hidden_size]));
+        if !self.tie_word_embeddings {
+            tensors.push(Tensor::new("lm_head.weight", dtype, &words));
+        }
+        tensors
+    }
+
+    /// The names and extents of one layer.
+    fn layer(&self) -> impl Iterator<Item = (String, Vec<u64>)> {
+        let (hidden, heads) = (self.hidden_size, self.num_attention_heads);
+        let head = self.head_dim.unwrap_or(hidden / heads.max(1));
+        let (queries, keys) = (heads * head, self.num_key_value_heads.unwrap_or(heads) * head);
+        let named = |name: &str, dims: &[u64]| (name.to_owned(), dims.to_vec());
+        let mut layer = vec![
+            named("self_attn.q_proj", &[queries, hidden]),
+            named("self_attn.k_proj", &[keys, hidden]),
+            named("self_attn.v_proj", &[keys, hidden]),
+            named("self_attn.o_proj", &[hidden, queries]),
+            named("input_layernorm", &[hidden]),
+            named("post_attention_layernorm", &[hidden]),
+        ];
+        let mut feed = |place: &str, width: u64| {
+            for (name, dims) in
+                [("gate", [width, hidden]), ("up", [width, hidden]), ("down", [hidden, width])]
+            {
+                layer.push((format!("{place}.{name}_proj"), dims.to_vec()));
+            }
+        };
+        match self.num_local_experts {
+            None => feed("mlp", self.intermediate_size),
+            Some(experts) => {
+                let width = self.moe_intermediate_size.unwrap_or(self.intermediate_size);
+                (0..experts).for_each(|n| feed(&format!("mlp.experts.{n}"), width));
+                layer.push(named("mlp.gate", &[experts, hidden]));
+            }
+        }
+        layer.into_iter()
+    }
+
+    /// A number of equal tensors, of rows of 16384 elements, with at least these bytes together.
+    ///
+    /// # Errors
+    /// `limit` for more than 2²² tensors or none, `usage` for an element type that is none.
+    ///
+    /// ```
+    /// # use tilewright_reshard::Model;
+    /// let tensors = Model::even(10_000_000_000_000, 5000, "BF16").unwrap();
+    /// assert_eq!((tensors.len(), &*tensors[0].extents), (5000, &[61184, 16384][..]));
+    /// ```
+    pub fn even(bytes: u64, count: u64, dtype: &str) -> Result<Vec<Tensor>, Error> {
+        if count == 0 || count > MOST {
+            return Err(Error::new("limit", format!("{count} tensors; legal are 1 to {MOST}")));
+        }
+        let row = Tensor::new("row", dtype, &[16384]).bytes();
+        if row == 0 {
+            return Err(Error::usage(format!("{dtype:?} is no element type of whole bytes")));
+        }
+        // Rows are even for 128 devices.
+        let rows = bytes.div_ceil(count).div_ceil(row).max(1).next_multiple_of(128);
+        let tensor = |n| Tensor::new(&format!("layers.{n}.weight"), dtype, &[rows, 16384]);
+        Ok((0..count).map(tensor).collect())
+    }
+}

@@ -1,0 +1,193 @@
+//! The arrays of a checkpoint as a plan keeps them: what is alike stands once.
+//!
+//! ```text
+//! laid     local arrays: element type, extents, SPEC where they are not row-major
+//! held     ways to hold an array: its extents, the files with their local arrays, the boxes in them
+//! arrays   names, each with the number of how it is held
+//! columns  where arrays begin in files that begin alike; and the column of each file
+//! ```
+//!
+//! So a plan grows with the tensors and the files, and not with their product, and who reads it opens no header. What is read
+//! is checked as headers are: boxes lie within their arrays and cover the whole.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+use tilewright_core::TensorLayout;
+use tilewright_notation::Spec;
+use tilewright_sharded::Piece;
+
+use crate::{
+    Error,
+    array::{Array, Column, Held, Laid, Places, Stored},
+};
+
+/// The arrays, with what is alike once.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Outline {
+    laid: Vec<LaidText>,
+    held: Vec<HeldText>,
+    arrays: Vec<(String, usize)>,
+    columns: Vec<Vec<(u32, u64)>>,
+    files: Vec<usize>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct LaidText {
+    dtype: String,
+    dims: Vec<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spec: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct HeldText {
+    extents: Vec<u64>,
+    /// Files, and numbers of local arrays.
+    stored: Vec<(usize, usize)>,
+    /// Which of `stored`, then the first index, the extents, and the first index in the local array.
+    pieces: Vec<Vec<u64>>,
+}
+
+/// Values by their address, in the order in which they were first seen.
+struct Numbers<T>(HashMap<*const T, usize>);
+
+impl<T> Numbers<T> {
+    /// The number of a value, and whether it is new.
+    fn of(&mut self, value: &Arc<T>) -> (usize, bool) {
+        let next = self.0.len();
+        let number = *self.0.entry(Arc::as_ptr(value)).or_insert(next);
+        (number, number == next)
+    }
+}
+
+impl Outline {
+    /// That of these arrays.
+    pub(crate) fn of(arrays: &[Array], places: &Places) -> Outline {
+        let mut outline = Outline::default();
+        let (mut laid, mut held) = (Numbers(HashMap::new()), Numbers(HashMap::new()));
+        for array in arrays {
+            let (number, is_new) = held.of(&array.held);
+            if is_new {
+                let text = outline.held(array, &mut laid);
+                outline.held.push(text);
+            }
+            outline.arrays.push((array.name.to_string(), number));
+        }
+        let mut columns = Numbers(HashMap::new());
+        for column in &places.0 {
+            let (number, is_new) = columns.of(column);
+            if is_new {
+                outline.columns.push(column.iter().collect());
+            }
+            outline.files.push(number);
+        }
+        outline
+    }
+
+    fn held(&mut self, array: &Array, numbers: &mut Numbers<Laid>) -> HeldText {
+        let mut stored = Vec::new();
+        for local in &array.held.stored {
+            let (number, is_new) = numbers.of(&local.laid);
+            if is_new {
+                let Laid { file_dtype, spec, .. } = &*local.laid;
+                let (dims, spec) = (local.laid.dims().to_vec(), spec.clone());
+                self.laid.push(LaidText { dtype: file_dtype.clone(), dims, spec });
+            }
+            stored.push((local.file, number));
+        }
+        let piece = |piece: &Piece| {
+            let numbers = piece.start.iter().chain(&piece.extents).chain(&piece.local);
+            std::iter::once(&piece.source).chain(numbers).copied().collect()
+        };
+        let pieces = array.held.pieces.iter().map(piece).collect();
+        HeldText { extents: array.extents.clone(), stored, pieces }
+    }
+
+    /// The arrays, checked, of this number of files.
+    pub(crate) fn arrays(self, files: usize) -> Result<(Vec<Array>, Places), Error> {
+        let laid = self.laid.into_iter().map(|text| Ok(Arc::new(text.laid()?)));
+        let laid: Vec<Arc<Laid>> = laid.collect::<Result<_, Error>>()?;
+        let held = self.held.into_iter().map(|text| text.held(&laid, files));
+        let held: Vec<(Vec<u64>, Arc<Held>)> = held.collect::<Result<_, Error>>()?;
+        let array = |(name, number): (String, usize)| {
+            let (extents, held) = held.get(number).ok_or_else(wrong)?;
+            let laid = &held.stored.first().ok_or_else(wrong)?.laid;
+            let (file_dtype, extents) = (laid.file_dtype.clone(), extents.clone());
+            let (dtype, bits, held) = (laid.dtype, laid.bits, held.clone());
+            let name = name.into();
+            Ok(Array { name, file_dtype, dtype, bits, extents, held })
+        };
+        let arrays = self.arrays.into_iter().map(array).collect::<Result<_, Error>>()?;
+        let column = |places: Vec<(u32, u64)>| {
+            let places = places.into_iter().map(|(array, at)| (array as usize, at)).collect();
+            Ok(Arc::new(Column::new(places)?))
+        };
+        let columns = self.columns.into_iter().map(column).collect::<Result<Vec<_>, Error>>()?;
+        let of = |number: &usize| columns.get(*number).cloned().ok_or_else(wrong);
+        let places = self.files.iter().map(of).collect::<Result<_, Error>>()?;
+        Ok((arrays, Places(places)))
+    }
+}
+
+impl LaidText {
+    fn laid(self) -> Result<Laid, Error> {
+        let LaidText { dtype: file_dtype, dims, spec } = self;
+        let failed =
+            |error: tilewright_notation::Error| Error::new(error.kind(), error.to_string());
+        let dtype = tilewright_notation::dtype(&file_dtype).map_err(failed)?;
+        let plain = TensorLayout::row_major(&dims)?;
+        let own = dtype.bits().unwrap_or(0);
+        let (layout, bits, shape) = match &spec {
+            None => (plain, own, dims),
+            Some(text) => {
+                let named = Spec::parse(text).and_then(|it| it.resolve(Some(&dims), Some(dtype)));
+                let named = named.map_err(failed)?;
+                let bits = named.element_bits().unwrap_or(own);
+                (named.layout().clone(), bits, named.storage_shape())
+            }
+        };
+        match bits > 0 && bits % 8 == 0 {
+            true => Ok(Laid { file_dtype, dtype, bits, layout, shape, spec }),
+            false => Err(wrong()),
+        }
+    }
+}
+
+impl HeldText {
+    fn held(self, laid: &[Arc<Laid>], files: usize) -> Result<(Vec<u64>, Arc<Held>), Error> {
+        let rank = self.extents.len();
+        TensorLayout::row_major(&self.extents)?;
+        let stored = |(file, number): (usize, usize)| {
+            let laid = laid.get(number).filter(|laid| laid.dims().len() == rank);
+            let laid = laid.filter(|_| file < files).ok_or_else(wrong)?;
+            Ok(Stored { file, laid: laid.clone() })
+        };
+        let stored = self.stored.into_iter().map(stored).collect::<Result<Vec<_>, Error>>()?;
+        let elements = |laid: &Laid| (laid.dtype, laid.bits);
+        let mut pairs = stored.windows(2);
+        if pairs.any(|pair| elements(&pair[0].laid) != elements(&pair[1].laid)) {
+            return Err(wrong());
+        }
+        let piece = |numbers: Vec<u64>| {
+            let part = |nth: usize| numbers.get(1 + nth * rank..1 + (nth + 1) * rank);
+            let (start, extents, local) = (part(0)?, part(1)?, part(2)?);
+            let source = *numbers.first()?;
+            let dims = stored.get(usize::try_from(source).ok()?)?.laid.dims();
+            let fits = |((local, size), dim): ((&u64, &u64), &u64)| {
+                local.checked_add(*size).is_some_and(|end| end <= *dim)
+            };
+            let is_within = local.iter().zip(extents).zip(dims).all(fits);
+            let [start, extents, local] = [start, extents, local].map(<[u64]>::to_vec);
+            is_within.then_some(Piece { source, start, extents, local })
+        };
+        let pieces = self.pieces.into_iter().map(piece).collect::<Option<Vec<_>>>();
+        let held = Held { pieces: pieces.ok_or_else(wrong)?, stored };
+        let held = held.settle("of a plan", &self.extents, &|_| String::new())?;
+        Ok((self.extents, Arc::new(held)))
+    }
+}
+
+fn wrong() -> Error {
+    Error::new("corrupt", "it holds numbers that do not fit each other")
+}

@@ -1,0 +1,42 @@
+//! The fingerprints of arrays: those that sources record are compared with what is read, and results record theirs.
+//!
+//! A fingerprint is a sum over the elements of an array by their coordinates, so those of the boxes of tasks add up to that
+//! of the whole. Whole arrays alone have one: a local array counts its coordinates from its own first element.
+
+use tilewright_files::Fingerprint;
+
+use crate::{Error, Job, journal};
+
+impl Job {
+    /// Whether the data of an array are summed while they are read.
+    pub(crate) fn sums(&self, array: usize) -> bool {
+        self.output.records(array) || self.source.beside.recorded(array).is_some()
+    }
+
+    /// The fingerprint of every array that is summed, of what all tasks have promised.
+    ///
+    /// # Errors
+    /// `corrupt` where a source records another one.
+    pub(crate) fn fingerprints(&self) -> Result<Vec<Option<Fingerprint>>, Error> {
+        let arrays = self.source.arrays.len();
+        let mut sums = vec![None; arrays];
+        if !(0..arrays).any(|array| self.sums(array)) {
+            return Ok(sums);
+        }
+        for (number, promise) in journal::promises(&self.journals())? {
+            let Some((task, data)) = self.task(number).zip(promise.data) else { continue };
+            if let Some(sum) = sums.get_mut(task.array) {
+                *sum = Some(sum.unwrap_or_default() + data);
+            }
+        }
+        for (number, array) in self.source.arrays.iter().enumerate() {
+            let is = sums.get(number).copied().flatten().unwrap_or_default();
+            if let Some(was) = self.source.beside.recorded(number).filter(|was| *was != is) {
+                let said = format!("tensor {:?} has data of fingerprint {is}", array.name);
+                let said = format!("{said}, and its file records {was}: it is damaged");
+                return Err(Error::new("corrupt", said));
+            }
+        }
+        Ok(sums)
+    }
+}

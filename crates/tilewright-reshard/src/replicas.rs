@@ -1,0 +1,83 @@
+//! Several pieces that hold one box: the first is read, and the others are compared with it, element by element.
+//!
+//! A rule that says too much, as `[Replicate()]` of what ranks hold different parts of, would else drop data without a
+//! word: shapes and lengths fit.
+
+use std::fs::File;
+
+use tilewright_core::TensorLayout;
+use tilewright_relayout::{Elements, Plan, Program};
+
+use crate::{
+    Error,
+    array::Meet,
+    cut::Cut,
+    moves::{Failed, Room},
+};
+
+/// Buffers in which a piece is compared with a box in memory, part by part.
+pub(crate) struct Replica {
+    room: Room,
+    /// The same part of the box.
+    known: Vec<u8>,
+    /// The most bytes of a part.
+    most: u64,
+}
+
+impl Replica {
+    /// Buffers of at most four times this many bytes.
+    pub(crate) fn new(most: usize) -> Result<Replica, Error> {
+        Ok(Replica { room: Room::new(most)?, known: Vec::new(), most: most as u64 })
+    }
+
+    /// The first element of the box `known` of which the piece in this file holds something else.
+    pub(crate) fn difference(
+        &mut self,
+        known: &Room,
+        file: &File,
+        from: (&TensorLayout, u64),
+        meet: &Meet,
+    ) -> Result<Option<Vec<u64>>, Failed> {
+        let width = u64::from(known.bits / 8);
+        let cut = Cut::new(&meet.extents, width, self.most, &[]);
+        for (start, extents) in (0..cut.count()).map(|number| cut.at(number)) {
+            let behind = |at: &[u64]| at.iter().zip(&start).map(|(at, start)| at + start).collect();
+            let (local, within): (Vec<u64>, Vec<u64>) = (behind(&meet.local), behind(&meet.within));
+            let zeros = vec![0; extents.len()];
+            let layout =
+                TensorLayout::row_major(&extents).map_err(|it| Failed::Program(it.into()))?;
+            let program = Program::of_part(
+                (&known.layout, &within),
+                (&layout, &zeros),
+                &extents,
+                Elements::same(known.bits),
+            )?;
+            let bytes = extents.iter().product::<u64>() * width;
+            self.known.resize(bytes as usize, 0);
+            Plan::of(program).run_range(0..bytes, &known.bytes, &mut self.known)?;
+            let begun = self.room.begin(&extents, known.bits, bytes as usize);
+            begun.map_err(Failed::Program)?;
+            let part = Meet { local, within: zeros, extents: extents.clone() };
+            self.room.read(file, from, &part)?;
+            let mut pairs = self.known.iter().zip(&self.room.bytes);
+            if self.known != self.room.bytes
+                && let Some(byte) = pairs.position(|(known, own)| known != own)
+            {
+                let index = digits(byte as u64 / width.max(1), &extents);
+                return Ok(Some(index.iter().zip(&within).map(|(at, from)| at + from).collect()));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The index of an element of a row-major box.
+fn digits(mut element: u64, extents: &[u64]) -> Vec<u64> {
+    let mut digits: Vec<u64> = Vec::new();
+    for extent in extents.iter().rev() {
+        digits.push(element % (*extent).max(1));
+        element /= (*extent).max(1);
+    }
+    digits.reverse();
+    digits
+}

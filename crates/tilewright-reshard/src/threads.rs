@@ -1,0 +1,86 @@
+//! Tasks shared by threads of one process: each has buffers and a journal of its own, as a process has.
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    thread,
+};
+
+use tilewright_files::Watch;
+
+use crate::{Error, Job};
+
+/// What all threads are watched by: their bytes together, and an end for all where one of them fails.
+struct Together<'w> {
+    watch: &'w (dyn Watch + Sync),
+    total: AtomicU64,
+    failed: AtomicBool,
+}
+
+impl Watch for Together<'_> {
+    fn total(&self, bytes: u64) {
+        self.watch.total(self.total.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes));
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.watch.advance(bytes);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) || self.watch.cancelled()
+    }
+}
+
+impl Job {
+    /// Runs what is missing of these tasks in several threads, each with buffers of the request's memory.
+    ///
+    /// # Errors
+    /// As [`Job::run`]; where one thread fails, the others end after their task.
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let job = Job::prepare(Request::new(path, folder.path().join("out"))).unwrap();
+    /// assert_eq!(job.run_threads(&[7, 0, 3], 2, "one", &()).unwrap(), 3);
+    /// assert_eq!(job.missing().unwrap(), [1, 2, 4, 5, 6]);
+    /// ```
+    pub fn run_threads(
+        &self,
+        tasks: &[u64],
+        threads: usize,
+        who: &str,
+        watch: &(dyn Watch + Sync),
+    ) -> Result<u64, Error> {
+        if threads <= 1 || tasks.len() <= 1 {
+            return self.run(tasks.iter().copied(), who, watch);
+        }
+        let (total, failed) = (AtomicU64::new(0), AtomicBool::new(false));
+        let together = Together { watch, total, failed };
+        let share = |tasks: &[u64]| {
+            let done = self.run(tasks.iter().copied(), who, &together);
+            together.failed.fetch_or(done.is_err(), Ordering::Relaxed);
+            done
+        };
+        let ends: Vec<Result<u64, Error>> = thread::scope(|scope| {
+            let each = tasks.len().div_ceil(threads);
+            let start = |tasks| {
+                let thread = thread::Builder::new().spawn_scoped(scope, move || share(tasks));
+                thread.map_err(|cause| Error::new("io", format!("cannot start a thread: {cause}")))
+            };
+            let started: Vec<_> = tasks.chunks(each).map(start).collect();
+            let ended = |thread: thread::ScopedJoinHandle<'_, Result<u64, Error>>| {
+                thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
+            };
+            started.into_iter().map(|thread| thread.and_then(ended)).collect()
+        });
+        // What ended the others stands before that they were ended.
+        let of = |end: &Result<u64, Error>| match end {
+            Err(error) if error.kind() != "cancelled" => 0,
+            Err(_) => 1,
+            Ok(_) => 2,
+        };
+        let mut ends = ends;
+        ends.sort_by_key(of);
+        ends.into_iter().try_fold(0, |sum, end| Ok(sum + end?))
+    }
+}

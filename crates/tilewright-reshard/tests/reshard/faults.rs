@@ -1,0 +1,157 @@
+//! A run ends, or a call fails, at each call that changes a folder or brings bytes to the disk. Afterwards the result is
+//! whole or what was there before, and the same run makes it whole.
+
+use std::{
+    env, fs,
+    path::Path,
+    process::Command,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use tempfile::TempDir;
+use tilewright_files::disk::fault::{self, Fault};
+use tilewright_reshard::{Error, Job, Request, Rules};
+
+use crate::common::{file, names, read};
+
+/// The exit code of a process that a fault ended.
+const KILLED: i32 = 77;
+
+const CALL: &str = "TILEWRIGHT_FAULT_CALL";
+const FOLDER: &str = "TILEWRIGHT_FAULT_FOLDER";
+const CASE: &str = "TILEWRIGHT_FAULT_CASE";
+
+/// Held by each test: a process that is being started holds, for a moment, the locks of this one.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Case {
+    /// All in one process, where nothing is.
+    New,
+    /// All in one process over a checkpoint, read back.
+    Over,
+    /// Two shares of a plan, and what finishes it.
+    Shares,
+}
+
+const CASES: [Case; 3] = [Case::New, Case::Over, Case::Shares];
+
+fn prepare(case: Case) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for rank in 0..2u8 {
+        let own: Vec<u8> = (0..6).map(|n| n + 10 * rank).collect();
+        let tensors = [("norm", "U8", vec![2], vec![7, 8]), ("w", "U8", vec![2, 3], own)];
+        file(&folder.path().join(format!("in/rank_{rank}.safetensors")), &tensors, &[]);
+    }
+    fs::write(folder.path().join("in/config.json"), "{}").unwrap();
+    if case == Case::Over {
+        let old = [("w", "U8", vec![2], vec![90, 91])];
+        file(&folder.path().join("out/model.safetensors"), &old, &[]);
+    }
+    folder
+}
+
+fn run(folder: &Path, case: Case) -> Result<(), Error> {
+    let rules = Rules::new("tp=2")?.rule("norm", "P()")?.rule("*", "[Shard(0)]")?;
+    let request = Request::new(folder.join("in"), folder.join("out")).from(rules).shard_size(8);
+    let over = case == Case::Over;
+    let job = Job::prepare(request.force(over).verify(over))?;
+    if case != Case::Shares {
+        return job.run_all(&()).map(drop);
+    }
+    job.run(job.share(0, 2), "rank-0", &())?;
+    job.run(job.share(1, 2), "rank-1", &())?;
+    job.finish()
+}
+
+type Seen = Option<(Vec<String>, Vec<(String, Vec<u8>)>)>;
+
+/// What a reader finds: the names of the files, and the tensors.
+fn seen(folder: &Path) -> Seen {
+    let out = folder.join("out");
+    let files = out.exists().then(|| names(&out))?;
+    let tensors = read(&out).into_iter().map(|(name, (_, _, bytes))| (name, bytes));
+    Some((files, tensors.collect()))
+}
+
+/// The states before and after a run of the case, and how many calls it makes.
+fn states(case: Case) -> (Seen, Seen, u64) {
+    let folder = prepare(case);
+    let before = seen(folder.path());
+    fault::none();
+    run(folder.path(), case).unwrap();
+    let calls = fault::none();
+    let after = seen(folder.path());
+    assert_eq!(names(folder.path()), ["in", "out"]);
+    assert_eq!(after.as_ref().unwrap().0.len(), 4, "{after:?}");
+    assert!(before != after);
+    (before, after, calls)
+}
+
+/// Between two renames nothing has the name; whatever a run left, the next one makes whole, and nothing lies about.
+fn check(folder: &Path, case: Case, states: (&Seen, &Seen), what: &str) {
+    let (before, after) = states;
+    let is = seen(folder);
+    assert!(is == *before || is == *after || case == Case::Over && is.is_none(), "{what}: {is:?}");
+    match run(folder, case) {
+        Ok(()) => {}
+        Err(error) => assert!(is == *after && error.kind() == "exists", "{what}: {error}"),
+    }
+    assert_eq!(seen(folder), *after, "{what}");
+    assert_eq!(names(folder), ["in", "out"], "{what}");
+}
+
+/// No test of its own: what a process does that a fault ends.
+#[test]
+fn child() {
+    let Ok(folder) = env::var(FOLDER) else { return };
+    let number = |name| env::var(name).unwrap().parse::<usize>().unwrap();
+    fault::after(number(CALL) as u64, Fault::Exit(KILLED));
+    run(Path::new(&folder), CASES[number(CASE)]).unwrap();
+}
+
+#[test]
+fn a_killed_run_leaves_the_result_whole_or_absent_and_the_next_one_completes_it() {
+    let _alone = alone();
+    for (number, case) in CASES.into_iter().enumerate() {
+        let (before, after, calls) = states(case);
+        for call in 0..calls {
+            let folder = prepare(case);
+            let mut child = Command::new(env::current_exe().unwrap());
+            child.args(["faults::child", "--exact", "--test-threads=1", "-q"]);
+            child.env(CALL, call.to_string()).env(CASE, number.to_string());
+            let status = child.env(FOLDER, folder.path()).output().unwrap().status;
+            let what = format!("{case:?} killed at call {call} of {calls}");
+            assert_eq!(status.code(), Some(KILLED), "{what}");
+            check(folder.path(), case, (&before, &after), &what);
+        }
+        println!("{case:?}: killed at {calls} calls");
+    }
+}
+
+#[test]
+fn a_failing_call_is_an_error_and_the_next_run_completes_the_result() {
+    let _alone = alone();
+    for case in CASES {
+        let (before, after, calls) = states(case);
+        for (call, more) in (0..calls).flat_map(|call| [(call, 0), (call, u64::MAX)]) {
+            let folder = prepare(case);
+            fault::after(call, Fault::Fail { more });
+            let outcome = run(folder.path(), case);
+            fault::none();
+            let what = format!("{case:?}, call {call} of {calls} and {more} more");
+            match outcome {
+                // What is only removed may stay, for the next run.
+                Ok(()) => assert_eq!(seen(folder.path()), after, "{what}"),
+                Err(error) => {
+                    assert!(error.to_string().contains("a fault of the test"), "{what}: {error}");
+                }
+            }
+            check(folder.path(), case, (&before, &after), &what);
+        }
+    }
+}

@@ -1,0 +1,373 @@
+//! What is refused so that no data are lost in silence, and what goes along.
+
+use std::{fs, path::Path};
+
+use tilewright_files::inner::Claim;
+use tilewright_reshard::{Error, Form, Job, Request, Rules};
+
+use crate::common::{file, names, read, sharded};
+
+fn run(request: Request) -> Result<u64, Error> {
+    Job::prepare(request)?.run_all(&())
+}
+
+/// Files of ranks of a mesh, each with the tensor `w` of these bytes.
+fn ranks(folder: &Path, shape: &[u64], held: &[Vec<u8>]) {
+    for (rank, bytes) in held.iter().enumerate() {
+        let path = folder.join(format!("rank_{rank:05}-of-{:05}.safetensors", held.len()));
+        file(&path, &[("w", "U8", shape.to_vec(), bytes.clone())], &[]);
+    }
+}
+
+/// One byte of one copy, changed alone: found, and named by its index in the whole; nothing becomes visible.
+#[test]
+fn a_copy_that_differs_is_refused_with_its_index() {
+    // Three copies of each half; positions 0 to 2 hold the first.
+    let rules = |text: &str| Rules::new("dp=2,tp=3").unwrap().rule("w", text).unwrap();
+    for (shape, whole, placed) in [
+        (vec![2, 5], vec![4, 5], "[Shard(0), Replicate()]"),
+        (vec![4, 5], vec![4, 5], "[Replicate(), Replicate()]"),
+        (vec![4, 5], vec![4, 10], "[Shard(1), Replicate()]"),
+        (vec![], vec![], "[Replicate(), Replicate()]"),
+    ] {
+        let len = shape.iter().product::<u64>() as usize;
+        // Each byte of one copy or another, and the first byte of each copy.
+        let every = (0..len).map(|byte| (byte * 5 % 6, byte));
+        for (rank, byte) in every.chain((0..6).map(|rank| (rank, 0))) {
+            let folder = tempfile::tempdir().unwrap();
+            let (input, out) = (folder.path().join("in"), folder.path().join("out"));
+            let mut held: Vec<Vec<u8>> = (0..6).map(|_| (0..len as u8).collect()).collect();
+            if placed.contains("Shard") {
+                held[3..].iter_mut().flatten().for_each(|byte| *byte += 100);
+            }
+            held[rank][byte] ^= 1;
+            ranks(&input, &shape, &held);
+            let request = Request::new(&input, &out).from(rules(placed));
+            let error = run(request.clone()).unwrap_err();
+            assert_eq!(error.kind(), "replicas", "{error}");
+            let half = rank as u64 / 3;
+            let index: Vec<u64> = match shape[..] {
+                [_, columns] => {
+                    let at = [byte as u64 / columns, byte as u64 % columns];
+                    let from = [half * (whole[0] - shape[0]), half * (whole[1] - shape[1])];
+                    vec![at[0] + from[0], at[1] + from[1]]
+                }
+                _ => vec![],
+            };
+            assert!(error.to_string().contains(&format!("first at {index:?};")), "{error}");
+            assert!(!out.exists());
+            if byte == 0 {
+                run(request.trust_replicas(true)).unwrap();
+                assert_eq!(read(&out)["w"].1, whole);
+            }
+        }
+    }
+}
+
+/// The same in tiles, in a transposition, and of boxes larger than the memory.
+#[test]
+fn copies_are_compared_in_every_layout_and_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let bytes: Vec<u8> = (0..300 * 704u32).map(|n| (n * 7 + n / 251) as u8).collect();
+    file(&at.join("whole/m.safetensors"), &[("w", "U8", vec![300, 704], bytes.clone())], &[]);
+    for layout in ["row-major", "col-major", "zN[M0=4,C0=4]"] {
+        let rules = Rules::new("tp=2,dp=2").unwrap().rule("w", "[Shard(1), Replicate()]").unwrap();
+        let name = layout.replace(['[', ']', '=', ','], "");
+        let (cut, back) = (at.join(&name), at.join(name.clone() + "-back"));
+        let request = Request::new(at.join("whole"), &cut).to(rules.clone()).layout(layout);
+        run(request.verify(true).memory(1 << 16)).unwrap();
+        let request = Request::new(&cut, &back).from(rules).memory(1 << 16);
+        run(request.clone()).unwrap();
+        assert_eq!(read(&back)["w"].2, bytes);
+        // The last element of one copy.
+        let last = cut.join("rank_00003-of-00004.safetensors");
+        let mut text = fs::read(&last).unwrap();
+        *text.last_mut().unwrap() ^= 1;
+        fs::write(&last, text).unwrap();
+        fs::remove_dir_all(&back).unwrap();
+        let error = run(request).unwrap_err();
+        assert!(error.kind() == "replicas" && error.to_string().contains("first at ["), "{error}");
+    }
+}
+
+#[test]
+fn equal_boxes_of_torch_are_compared_and_the_plan_says_how_many_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("in"), folder.path().join("out"));
+    let info = [("DCP_SHARDING_INFO", r#"{"w":{"saved_offsets":[0]}}"#), ("DCP_VERSION", "1.0")];
+    for (number, last) in [(1, 3u8), (2, 4)] {
+        let path = input.join(format!("shard-{number:05}-model-00001-of-00001.safetensors"));
+        file(&path, &[("w", "U8", vec![3], vec![1, 2, last])], &info);
+    }
+    let job = Job::prepare(Request::new(&input, &out)).unwrap();
+    assert_eq!((job.bytes(), job.compared()), (3, 3));
+    let error = job.run_all(&()).unwrap_err();
+    assert!(error.to_string().contains("first at [2]"), "{error}");
+}
+
+/// Two positions whose files are one: with different rows in them, one of them is wrong.
+#[test]
+#[cfg(unix)]
+fn what_is_written_is_read_back_where_that_is_asked() {
+    for verified in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, out) = (folder.path().join("in.safetensors"), folder.path().join("out"));
+        file(&input, &[("w", "U8", vec![4], vec![1, 2, 3, 4])], &[]);
+        let rules = Rules::new("tp=2").unwrap().rule("w", "[Shard(0)]").unwrap();
+        let job = Job::prepare(Request::new(&input, &out).to(rules).verify(verified)).unwrap();
+        let data = folder.path().join(format!("out.partial-{}/data", job.id()));
+        fs::create_dir_all(&data).unwrap();
+        let names: Vec<&str> = job.files().collect();
+        fs::write(data.join(names[0]), "").unwrap();
+        fs::hard_link(data.join(names[0]), data.join(names[1])).unwrap();
+        match job.run_all(&()) {
+            Err(error) => assert!(verified && error.kind() == "corrupt", "{error}"),
+            Ok(_) => assert!(!verified && out.exists()),
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_of_torch_without_one_of_its_files_is_refused() {
+    let all = names(&sharded("dcp_hf/ckpt"));
+    let full = read(&sharded("dcp_hf/full.safetensors"));
+    for gone in &all {
+        let folder = tempfile::tempdir().unwrap();
+        let (input, out) = (folder.path().join("in"), folder.path().join("out"));
+        fs::create_dir(&input).unwrap();
+        for name in all.iter().filter(|name| *name != gone) {
+            fs::copy(sharded("dcp_hf/ckpt").join(name), input.join(name)).unwrap();
+        }
+        let error = Job::prepare(Request::new(&input, &out)).unwrap_err();
+        assert_eq!(error.kind(), "mismatch", "{gone}: {error}");
+        // What every tensor comes to is said, so the hole is in a tensor.
+        let mut request = Request::new(&input, &out);
+        for (name, (_, extents, _)) in &full {
+            request = request.extents(name, extents).unwrap();
+        }
+        match Job::prepare(request) {
+            Err(error) if error.kind() == "mismatch" => {
+                assert!(error.to_string().contains("no piece holds"), "{gone}: {error}");
+            }
+            // A tensor of which nothing is left.
+            Err(error) => assert!(error.to_string().starts_with("no tensor matches"), "{error}"),
+            Ok(job) => panic!("{gone}: {job:?}"),
+        }
+    }
+}
+
+/// Rows over ranks: without the last file nothing contradicts a shorter tensor. The extents do.
+#[test]
+fn a_last_file_that_is_missing_is_seen_by_the_extents() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("in");
+    for number in 0..3u64 {
+        let path = input.join(format!("shard-{:05}-model-00001-of-00001.safetensors", number + 1));
+        let info = format!(r#"{{"w":{{"saved_offsets":[{}]}}}}"#, number * 2);
+        file(&path, &[("w", "U8", vec![2], vec![1, 2])], &[("DCP_SHARDING_INFO", &info)]);
+    }
+    let request = Request::new(&input, folder.path().join("out"));
+    let job = Job::prepare(request.clone()).unwrap();
+    assert!(job.remarks().next().unwrap().contains("do not say how large"));
+    let whole = request.clone().extents("w", &[6]).unwrap();
+    assert_eq!(Job::prepare(whole).unwrap().remarks().count(), 0);
+    for wrong in [&[8][..], &[5], &[6, 1]] {
+        let error = Job::prepare(request.clone().extents("w", wrong).unwrap()).unwrap_err();
+        assert_eq!(error.kind(), "mismatch", "{error}");
+    }
+    let error = Job::prepare(request.extents("v", &[6]).unwrap()).unwrap_err();
+    assert!(error.is_usage() && error.to_string().contains("no tensor matches \"v\""), "{error}");
+}
+
+#[test]
+fn a_name_on_which_another_run_works_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("in.safetensors"), folder.path().join("out"));
+    file(&input, &[("w", "U8", vec![4], vec![1, 2, 3, 4])], &[]);
+    let job = Job::prepare(Request::new(&input, &out)).unwrap();
+    let other = Claim::of(&out, "another-plan", "rank-3", false).unwrap();
+    for error in [job.run(0..1, "rank-0", &()).unwrap_err(), job.run_all(&()).unwrap_err()] {
+        assert_eq!(error.kind(), "busy");
+        let holder = format!("rank-3, process {}", std::process::id());
+        assert!(error.to_string().ends_with(&holder), "{error}");
+    }
+    drop(other);
+    let same = Claim::of(&out, job.id(), "rank-3", false).unwrap();
+    job.run(0..1, "rank-0", &()).unwrap();
+    assert_eq!(job.finish().unwrap_err().kind(), "busy");
+    drop(same);
+    job.finish().unwrap();
+    assert_eq!(names(folder.path()), ["in.safetensors", "out"]);
+}
+
+#[test]
+fn a_source_that_is_changed_behind_its_plan_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, plan) = (folder.path().join("in.safetensors"), folder.path().join("plan"));
+    file(&input, &[("w", "U8", vec![4], vec![1, 2, 3, 4])], &[]);
+    let job = Job::prepare(Request::new(&input, folder.path().join("out"))).unwrap();
+    job.write_plan(&plan).unwrap();
+    file(&input, &[("w", "U8", vec![5], vec![1, 2, 3, 4, 5])], &[]);
+    let error = Job::of_plan(&plan).unwrap_err();
+    assert_eq!(error.kind(), "changed");
+    assert!(error.to_string().ends_with("it was changed since the plan was made"), "{error}");
+}
+
+#[test]
+fn a_checkpoint_is_replaced_where_that_is_asked_and_nothing_else_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("in.safetensors"), folder.path().join("out"));
+    file(&input, &[("w", "U8", vec![4], vec![1, 2, 3, 4])], &[]);
+    let request = Request::new(&input, &out);
+    fs::create_dir(&out).unwrap();
+    run(request.clone()).unwrap();
+    fs::write(out.join("old.json"), "{}").unwrap();
+    assert_eq!(run(request.clone()).unwrap_err().kind(), "exists");
+    run(request.clone().force(true)).unwrap();
+    assert_eq!(names(&out), ["model.safetensors"]);
+    assert_eq!(names(folder.path()), ["in.safetensors", "out"]);
+    fs::create_dir(out.join("inner")).unwrap();
+    assert_eq!(run(request.clone().force(true)).unwrap_err().kind(), "exists");
+    let own = Request::new(out.join("model.safetensors"), &out).force(true);
+    assert_eq!(run(own).unwrap_err().kind(), "same-file");
+    assert_eq!(read(&out.join("model.safetensors"))["w"].2, [1, 2, 3, 4]);
+}
+
+#[test]
+fn metadata_and_files_beside_the_tensors_go_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("in"), folder.path().join("out"));
+    for (rank, own) in ["a", "b"].into_iter().enumerate() {
+        let path = input.join(format!("rank_{rank}.safetensors"));
+        let said = [("format", "pt"), ("made by", "us"), ("rank", own)];
+        file(&path, &[("w", "U8", vec![2], vec![1, 2])], &said);
+    }
+    fs::write(input.join("config.json"), "{\"a\": 1}").unwrap();
+    fs::write(input.join(".metadata"), "pickle").unwrap();
+    fs::create_dir(input.join("runs")).unwrap();
+    let rules = Rules::new("tp=2").unwrap().rule("*", "[Shard(0)]").unwrap();
+    let plan = folder.path().join("plan");
+    let job = Job::prepare(Request::new(&input, &out).from(rules.clone()).to(rules)).unwrap();
+    let remarks: Vec<String> = job.remarks().collect();
+    assert_eq!(remarks[0], "metadata of which files say different things: rank");
+    assert_eq!(remarks[1], "not taken along: runs (a folder)");
+    job.write_plan(&plan).unwrap();
+    let job = Job::of_plan(&plan).unwrap();
+    assert_eq!(job.companions().collect::<Vec<_>>(), ["config.json"]);
+    job.run_all(&()).unwrap();
+    assert_eq!(fs::read(out.join("config.json")).unwrap(), b"{\"a\": 1}");
+    assert_eq!(names(&out).len(), 3);
+    for rank in 0..2 {
+        let path = out.join(format!("rank_{rank:05}-of-00002.safetensors"));
+        let input = tilewright_files::open(&path, &Default::default()).unwrap();
+        let said: Vec<(&str, &str)> = input.metadata().collect();
+        assert_eq!(said, [("format", "pt"), ("made by", "us")]);
+    }
+}
+
+/// The record of a converted file is compared with its data, and a result in a layout has one.
+#[test]
+fn fingerprints_are_compared_and_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, tiled) = (folder.path().join("in.safetensors"), folder.path().join("tiled"));
+    let bytes: Vec<u8> = (0..=255).cycle().take(512 * 96).collect();
+    file(&input, &[("w", "U8", vec![512, 96], bytes.clone())], &[]);
+    // Several tasks, whose sums add up.
+    let request = Request::new(&input, &tiled).layout("zN").memory(1 << 16);
+    let job = Job::prepare(request).unwrap();
+    assert!(job.tasks() > 1);
+    job.run_all(&()).unwrap();
+    let model = tiled.join("model.safetensors");
+    let opened = tilewright_files::open(&model, &Default::default()).unwrap();
+    let own = tilewright_files::Collection::open(&input).unwrap();
+    let own = own.fingerprints(&Default::default(), &()).unwrap().tensors[0].fingerprint;
+    assert_eq!(opened.tensors()[0].recorded(), Some(own));
+    let checked = tilewright_files::verify_recorded(&model, &Default::default(), &()).unwrap();
+    assert_eq!(checked.recorded, 1);
+    drop(opened);
+
+    let plain = folder.path().join("plain");
+    run(Request::new(&model, &plain)).unwrap();
+    assert_eq!(read(&plain)["w"].2, bytes);
+    let mut text = fs::read(&model).unwrap();
+    *text.last_mut().unwrap() ^= 1;
+    fs::write(&model, text).unwrap();
+    let error = run(Request::new(&model, folder.path().join("no"))).unwrap_err();
+    assert!(error.kind() == "corrupt" && error.to_string().contains("records"), "{error}");
+    assert!(!folder.path().join("no").exists());
+}
+
+#[test]
+fn every_element_type_passes_and_packed_ones_are_refused() {
+    let types = [
+        ("BOOL", 1),
+        ("U8", 1),
+        ("I8", 1),
+        ("F8_E4M3", 1),
+        ("F8_E5M2", 1),
+        ("F8_E8M0", 1),
+        ("I16", 2),
+        ("U16", 2),
+        ("F16", 2),
+        ("BF16", 2),
+        ("I32", 4),
+        ("U32", 4),
+        ("F32", 4),
+        ("I64", 8),
+        ("U64", 8),
+        ("F64", 8),
+        ("C64", 8),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let (input, cut, back) = (
+        folder.path().join("in.safetensors"),
+        folder.path().join("cut"),
+        folder.path().join("back"),
+    );
+    let bytes = |count: usize| (0..count as u8).collect::<Vec<u8>>();
+    let extra: Vec<(String, &str, Vec<u64>, usize)> = types
+        .iter()
+        .flat_map(|(dtype, width)| {
+            [
+                (format!("{dtype}.rows"), *dtype, vec![3, 2], 6 * width),
+                (format!("{dtype}._extra_state"), *dtype, vec![], *width),
+                (format!("{dtype}.none"), *dtype, vec![0, 4], 0),
+            ]
+        })
+        .collect();
+    let tensors: Vec<(&str, &str, Vec<u64>, Vec<u8>)> = extra
+        .iter()
+        .map(|(name, dtype, shape, len)| (&**name, *dtype, shape.clone(), bytes(*len)))
+        .collect();
+    file(&input, &tensors, &[]);
+    let rules = Rules::new("tp=2").unwrap().rule("*{rows,none}", "[Shard(0)]").unwrap();
+    let rules = rules.rule("*", "P()").unwrap();
+    for form in [Form::Ranks, Form::Dcp] {
+        run(Request::new(&input, &cut).to(rules.clone()).form(form).verify(true)).unwrap();
+        let request = Request::new(&cut, &back);
+        run(if form == Form::Ranks { request.from(rules.clone()) } else { request }).unwrap();
+        assert_eq!(read(&back), read(&input));
+        fs::remove_dir_all(&cut).unwrap();
+        fs::remove_dir_all(&back).unwrap();
+    }
+    file(&input, &[("w", "F4", vec![2, 4], vec![1, 2, 3, 4])], &[]);
+    let error = Job::prepare(Request::new(&input, &cut)).unwrap_err();
+    let said = "its elements have 4 bits, and shards begin at bytes";
+    assert!(error.kind() == "unsupported" && error.to_string().contains(said), "{error}");
+}
+
+#[test]
+fn bounds_of_no_byte_and_of_no_form_are_refused() {
+    let input = sharded("dcp_hf/full.safetensors");
+    let said = |request: Request| Job::prepare(request).unwrap_err().to_string();
+    let request = Request::new(&input, "out").shard_size(0);
+    assert_eq!(said(request), "the most bytes of a file are 0; at least 1 is legal");
+    let rules = Rules::new("tp=2").unwrap();
+    let text = said(Request::new(&input, "out").shard_size(9).to(rules));
+    assert!(text.starts_with("only files of whole tensors"), "{text}");
+    // The hint about extents stands behind nothing that has other causes.
+    let rules = Rules::new("tp=4").unwrap().rule("*", "[Shord(0)]").unwrap();
+    let text = said(Request::new(sharded("dcp_hf/ckpt"), "out").from(rules));
+    assert!(text.contains("did you mean `Shard`?") && !text.contains("extents"), "{text}");
+}

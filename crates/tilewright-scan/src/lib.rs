@@ -1,0 +1,29 @@
+//! What texts are read with: a cursor whose errors point at the bytes at fault, and the nearest legal word.
+//!
+//! It knows no notation and no layout. Each reader has its own error, which a [`Fault`] becomes:
+//!
+//! ```
+//! use tilewright_scan::{Fault, Scanner, did_you_mean};
+//! #[derive(Debug)]
+//! struct Refused(Fault);
+//! impl From<Fault> for Refused {
+//!     fn from(fault: Fault) -> Refused {
+//!         Refused(fault)
+//!     }
+//! }
+//! let mut scanner = Scanner::<Refused>::new("tile(8,x)");
+//! let (word, _) = scanner.name("a rule")?;
+//! let Refused(fault) = scanner.list(("(", ")"), 2, Scanner::integer).unwrap_err();
+//! assert_eq!((fault.span, fault.to_string()), ((7, 8), "expected an integer, found `x`".into()));
+//! assert_eq!(did_you_mean(word, ["tiles", "rows"]), "; did you mean `tiles`?");
+//! # Ok::<(), Refused>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod fault;
+mod nearest;
+mod scanner;
+
+pub use fault::Fault;
+pub use nearest::{did_you_mean, distance, nearest};
+pub use scanner::{Scanner, comma, tuple};

@@ -1,0 +1,429 @@
+//! [`Scanner`]: a cursor whose errors point at the bytes of its text.
+
+use std::{fmt, marker::PhantomData};
+
+use crate::fault::Fault;
+
+/// A reading position in a text, or in a part of one: spans count in the whole. `E` is the error of who reads. Blanks before
+/// a token are skipped.
+///
+/// ```
+/// use tilewright_scan::{Fault, Scanner};
+/// let mut scanner = Scanner::<Fault>::new("mesh(2, 4) row");
+/// assert!(scanner.eat("mesh"));
+/// assert_eq!(scanner.list(("(", ")"), 8, Scanner::integer)?, [2, 4]);
+/// assert_eq!(scanner.name("a rule")?, ("row", (11, 14)));
+/// scanner.end("the rule")?;
+/// # Ok::<(), Fault>(())
+/// ```
+#[derive(Debug)]
+pub struct Scanner<'a, E> {
+    text: &'a str,
+    at: usize,
+    /// Where the text to read ends.
+    end: usize,
+    error: PhantomData<fn() -> E>,
+}
+
+impl<'a, E: From<Fault>> Scanner<'a, E> {
+    /// At the begin of a text.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// assert_eq!(Scanner::<Fault>::new("8,4").rest(), "8,4");
+    /// ```
+    pub fn new(text: &'a str) -> Scanner<'a, E> {
+        Scanner::within(text, (0, text.len()))
+    }
+
+    /// At the begin of the bytes from `from` to `to` of a text.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let mut scanner = Scanner::<Fault>::within("8,4 row", (2, 3));
+    /// assert_eq!((scanner.integer()?, scanner.at(), scanner.peek()), (4, 3, None));
+    /// # Ok::<(), Fault>(())
+    /// ```
+    pub fn within(text: &'a str, (from, to): (usize, usize)) -> Scanner<'a, E> {
+        Scanner { text, at: from, end: to, error: PhantomData }
+    }
+
+    /// The byte behind what is read.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// assert_eq!(Scanner::<Fault>::new("8").at(), 0);
+    /// ```
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// What is not read yet.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let mut scanner = Scanner::<Fault>::new("8 x 4");
+    /// scanner.integer()?;
+    /// assert_eq!(scanner.rest(), " x 4");
+    /// # Ok::<(), Fault>(())
+    /// ```
+    pub fn rest(&self) -> &'a str {
+        self.text.get(self.at..self.end).unwrap_or("")
+    }
+
+    /// Goes on by `bytes`, which end between two characters.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let mut scanner = Scanner::<Fault>::new("zN[M0=4]");
+    /// scanner.advance(2);
+    /// assert_eq!(scanner.rest(), "[M0=4]");
+    /// ```
+    pub fn advance(&mut self, bytes: usize) {
+        self.at = self.end.min(self.at.saturating_add(bytes));
+    }
+
+    /// Skips blanks.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let mut scanner = Scanner::<Fault>::new("  8");
+    /// scanner.skip();
+    /// assert_eq!(scanner.at(), 2);
+    /// ```
+    pub fn skip(&mut self) {
+        let rest = self.rest();
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    /// The next character that is no blank.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// assert_eq!(Scanner::<Fault>::new(" (2)").peek(), Some('('));
+    /// ```
+    pub fn peek(&mut self) -> Option<char> {
+        self.skip();
+        self.rest().chars().next()
+    }
+
+    /// Takes `token` if it comes next.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let mut scanner = Scanner::<Fault>::new(" -> n");
+    /// assert!(scanner.eat("->") && !scanner.eat("m"));
+    /// ```
+    pub fn eat(&mut self, token: &str) -> bool {
+        self.skip();
+        let found = self.rest().starts_with(token);
+        if found {
+            self.at += token.len();
+        }
+        found
+    }
+
+    /// Takes the word `word` if it comes next and no letter, digit or `_` follows.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let mut scanner = Scanner::<Fault>::new("rows row");
+    /// assert!(!scanner.eat_word("row") && scanner.eat_word("rows") && scanner.eat_word("row"));
+    /// ```
+    pub fn eat_word(&mut self, word: &str) -> bool {
+        self.skip();
+        let follows = self.rest().strip_prefix(word).map(|rest| rest.chars().next());
+        let ends = follows.is_some_and(|next| !next.is_some_and(is_word));
+        if ends {
+            self.at += word.len();
+        }
+        ends
+    }
+
+    /// Takes `token`.
+    ///
+    /// # Errors
+    /// That something else stands there.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let fault = Scanner::<Fault>::new("(2").expect("[").unwrap_err();
+    /// assert_eq!(fault.to_string(), "expected `[`, found `(`");
+    /// ```
+    pub fn expect(&mut self, token: &str) -> Result<(), E> {
+        if self.eat(token) { Ok(()) } else { Err(self.expected(&format!("`{token}`"))) }
+    }
+
+    /// The error that something else stands here.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let fault = Scanner::<Fault>::new("").expected("a layout");
+    /// assert_eq!(fault.to_string(), "expected a layout, found the end of the text");
+    /// ```
+    pub fn expected(&mut self, what: &str) -> E {
+        let (span, found) = match self.peek() {
+            Some(c) => ((self.at, self.at + c.len_utf8()), format!("`{c}`")),
+            None => ((self.end, self.end), "the end of the text".into()),
+        };
+        Fault::new(span, format!("expected {what}, found {found}")).into()
+    }
+
+    /// Takes characters as long as `is` holds; possibly none.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// assert_eq!(Scanner::<Fault>::new("aBcd4b").take(char::is_alphabetic), "aBcd");
+    /// ```
+    pub fn take(&mut self, is: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let len = rest.find(|c| !is(c)).unwrap_or(rest.len());
+        self.at += len;
+        rest.get(..len).unwrap_or("")
+    }
+
+    /// A name: a letter, then letters, digits and `_`.
+    ///
+    /// # Errors
+    /// That something else stands where `what` was expected.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// assert_eq!(Scanner::<Fault>::new(" m0:4").name("an axis")?, ("m0", (1, 3)));
+    /// # Ok::<(), Fault>(())
+    /// ```
+    pub fn name(&mut self, what: &str) -> Result<(&'a str, (usize, usize)), E> {
+        match self.peek() {
+            Some(c) if c.is_ascii_alphabetic() => {
+                let from = self.at;
+                Ok((self.take(is_word), (from, self.at)))
+            }
+            Some(_) | None => Err(self.expected(what)),
+        }
+    }
+
+    /// A word: a name, or one that begins with `_`.
+    ///
+    /// # Errors
+    /// As [`Scanner::name`].
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// assert_eq!(Scanner::<Fault>::new("_S(0)").word("a placement")?.0, "_S");
+    /// # Ok::<(), Fault>(())
+    /// ```
+    pub fn word(&mut self, what: &str) -> Result<(&'a str, (usize, usize)), E> {
+        match self.peek() {
+            Some('_') => {
+                let from = self.at;
+                Ok((self.take(is_word), (from, self.at)))
+            }
+            Some(_) | None => self.name(what),
+        }
+    }
+
+    /// An integer below 2⁶⁴.
+    ///
+    /// # Errors
+    /// That none stands there, or a larger one.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// assert_eq!(Scanner::<Fault>::new("128)").integer()?, 128);
+    /// # Ok::<(), Fault>(())
+    /// ```
+    pub fn integer(&mut self) -> Result<u64, E> {
+        self.digits(64)
+    }
+
+    /// An integer below 2⁶³.
+    ///
+    /// # Errors
+    /// As [`Scanner::integer`].
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let fault = Scanner::<Fault>::new("9223372036854775808").natural().unwrap_err();
+    /// assert_eq!(fault.to_string(), "the integer 9223372036854775808 does not fit 63 bits");
+    /// ```
+    pub fn natural(&mut self) -> Result<u64, E> {
+        self.digits(63)
+    }
+
+    fn digits(&mut self, bits: u32) -> Result<u64, E> {
+        self.skip();
+        let from = self.at;
+        let digits = self.take(|c| c.is_ascii_digit());
+        if digits.is_empty() {
+            return Err(self.expected("an integer"));
+        }
+        let value = digits.parse().ok().filter(|value| *value <= u64::MAX >> (64 - bits));
+        value.ok_or_else(|| {
+            let said = format!("the integer {digits} does not fit {bits} bits");
+            Fault::new((from, self.at), said).into()
+        })
+    }
+
+    /// An integer from −2⁶³ to 2⁶³ − 1.
+    ///
+    /// # Errors
+    /// As [`Scanner::integer`].
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// assert_eq!(Scanner::<Fault>::new("-7").signed()?, -7);
+    /// # Ok::<(), Fault>(())
+    /// ```
+    pub fn signed(&mut self) -> Result<i64, E> {
+        let minus = self.eat("-");
+        let from = self.at;
+        let value = i128::from(self.integer()?);
+        i64::try_from(if minus { -value } else { value }).map_err(|_| {
+            Fault::new((from, self.at), "the integer does not fit 64 bits, signed").into()
+        })
+    }
+
+    /// A name between quotes of either kind, with the span of both.
+    ///
+    /// # Errors
+    /// That no quote stands there, or none closes it.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// assert_eq!(Scanner::<Fault>::new("'dp', 2").quoted()?, ("dp", (0, 4)));
+    /// # Ok::<(), Fault>(())
+    /// ```
+    pub fn quoted(&mut self) -> Result<(&'a str, (usize, usize)), E> {
+        let Some(quote) = self.peek().filter(|c| matches!(c, '"' | '\'')) else {
+            return Err(self.expected("a name in quotes"));
+        };
+        let from = self.at;
+        self.advance(1);
+        let name = self.take(|c| c != quote);
+        if self.rest().is_empty() {
+            return Err(Fault::new((from, self.at), "the quote is not closed").into());
+        }
+        self.advance(1);
+        Ok((name, (from, self.at)))
+    }
+
+    /// `OPEN [value {, value} [,]] CLOSE`, at most `most` values.
+    ///
+    /// # Errors
+    /// What `value` refuses, and what stands where a bracket or a comma is expected.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let list = |text| Scanner::<Fault>::new(text).list(("[", "]"), 2, Scanner::integer);
+    /// assert_eq!(list("[8, 4,]")?, [8, 4]);
+    /// assert_eq!(list("[8,4,2]").unwrap_err().to_string(), "expected `]` after 2 values, found `2`");
+    /// # Ok::<(), Fault>(())
+    /// ```
+    pub fn list<T>(
+        &mut self,
+        (open, close): (&str, &str),
+        most: usize,
+        mut value: impl FnMut(&mut Self) -> Result<T, E>,
+    ) -> Result<Vec<T>, E> {
+        self.expect(open)?;
+        let mut values = Vec::new();
+        while !self.eat(close) {
+            if !values.is_empty() {
+                self.expect(",")?;
+                if self.eat(close) {
+                    break;
+                }
+            }
+            if values.len() == most {
+                return Err(self.expected(&format!("`{close}` after {most} values")));
+            }
+            values.push(value(self)?);
+        }
+        Ok(values)
+    }
+
+    /// Refuses what is left, which stands behind `behind`.
+    ///
+    /// # Errors
+    /// That something is left.
+    ///
+    /// ```
+    /// use tilewright_scan::{Fault, Scanner};
+    /// let fault = Scanner::<Fault>::new("?").end("the layout").unwrap_err();
+    /// assert_eq!(fault.to_string(), "text behind the layout");
+    /// ```
+    pub fn end(&mut self, behind: &str) -> Result<(), E> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(Fault::new((self.at, self.end), format!("text behind {behind}")).into()),
+        }
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// `a,b,c`.
+///
+/// ```
+/// assert_eq!(tilewright_scan::comma([8, 4, 2]), "8,4,2");
+/// ```
+pub fn comma<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
+    values.into_iter().map(|value| value.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// `(a,b,c)`.
+///
+/// ```
+/// assert_eq!(tilewright_scan::tuple([8, 4, 2]), "(8,4,2)");
+/// ```
+pub fn tuple<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
+    format!("({})", comma(values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scanner(text: &str) -> Scanner<'_, Fault> {
+        Scanner::new(text)
+    }
+
+    #[test]
+    fn lists_end_where_they_should() {
+        let list = |text| scanner(text).list(("(", ")"), 3, Scanner::integer);
+        assert_eq!(list("( 1, 2 ,)").unwrap(), [1, 2]);
+        assert_eq!(list("()").unwrap(), [0u64; 0]);
+        assert_eq!(list("(1 2)").unwrap_err().span, (3, 4));
+        assert_eq!(list("(1,").unwrap_err().span, (3, 3));
+        assert!(list("(1,2,3,4)").unwrap_err().to_string().contains("after 3 values"));
+        assert!(list("(99999999999999999999)").unwrap_err().to_string().contains("64 bits"));
+    }
+
+    #[test]
+    fn integers_fit_their_bits() {
+        assert_eq!(scanner("-9223372036854775808").signed(), Ok(i64::MIN));
+        assert!(scanner("9223372036854775808").signed().is_err());
+        assert_eq!(scanner("9223372036854775807").natural(), Ok(i64::MAX as u64));
+        assert_eq!(scanner("18446744073709551615").integer(), Ok(u64::MAX));
+    }
+
+    #[test]
+    fn quotes_are_closed() {
+        assert_eq!(scanner("\"a b\"x").quoted().unwrap(), ("a b", (0, 5)));
+        for open in ["\"", "'ab", "\"a'", "'é"] {
+            assert_eq!(scanner(open).quoted().unwrap_err().span, (0, open.len()));
+        }
+    }
+
+    #[test]
+    fn a_part_is_read_to_its_end() {
+        let mut part = Scanner::<Fault>::within("a 'b' c", (2, 4));
+        assert_eq!(part.quoted().unwrap_err().span, (2, 4));
+        assert_eq!(part.expected("more").span, (4, 4));
+        let mut part = Scanner::<Fault>::within("ab cd", (0, 4));
+        assert_eq!(part.word("a word").unwrap().0, "ab");
+        assert_eq!(part.end("the word").unwrap_err().span, (3, 4));
+    }
+}
