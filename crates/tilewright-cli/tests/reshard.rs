@@ -169,7 +169,8 @@ fn what_a_run_would_take_is_said_without_data() {
     let at = folder.path();
     let model = ["reshard", "simulate", "--params", "405e9", "--from-mesh", "dp=128"];
     let cut = ["--from-rule", "*=[Shard(0)]", "--mesh", "tp=64"];
-    let rules = ["--rule", "*{o,down}_proj*=[Shard(1)]", "--rule", "*norm*=P()", "--rule", "*=[Shard(0)]"];
+    let rules =
+        ["--rule", "*{o,down}_proj*=[Shard(1)]", "--rule", "*norm*=P()", "--rule", "*=[Shard(0)]"];
     let asked = [&model[..], &cut, &rules, &["--workers", "64,20000"]].concat();
     let text = done(at, &asked);
     let lines: Vec<&str> = text.lines().collect();

@@ -137,7 +137,7 @@ impl LaidText {
             |error: tilewright_notation::Error| Error::new(error.kind(), error.to_string());
         let dtype = tilewright_notation::dtype(&file_dtype).map_err(failed)?;
         let plain = TensorLayout::row_major(&dims)?;
-        let own = dtype.bits().unwrap_or(0);
+        let own = dtype.storage_bits().unwrap_or(0);
         let (layout, bits, shape) = match &spec {
             None => (plain, own, dims),
             Some(text) => {
