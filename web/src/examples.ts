@@ -15,6 +15,7 @@ export const STARTS: Readonly<Record<Part, { says: string; chips: readonly (read
       ["NHWC", { spec: "NHWC", dims: "2,3,4,5" }],
       ["oneDNN", { spec: "aBcd4b", dims: "2,10,3,4" }],
       ["Threads of Triton", { spec: "#ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>", dims: "8,8", dtype: "f16" }],
+      ["Shards on devices", { spec: 'bf16[96,64] @ mesh(dp=2,tp=4) P("dp", "tp")' }],
       ["A billion elements", { spec: "bf16[32768,32768]{1,0:T(8,128)(2,1)}" }],
     ],
   },

@@ -257,6 +257,13 @@ test("banks are counted, and who holds what is drawn", async () => {
     await page.getByRole("region", { name: "Where each cell is sent" }).locator("img").waitFor();
     assert.equal(await page.locator(".wrong").count(), 0);
     assert.equal(await page.locator(".columns").isVisible(), false);
+    // An array in shards is no layout either, and a mistake in its text is shown where it is.
+    await page.locator("input").first().fill("bf16[96,64] @ mesh(dp=2,tp=4) [Replicate(), Shard(0)]");
+    await holders.getByText("each element on 2 devices: replicated along dp").waitFor();
+    assert.ok((await pictured(holders.locator("img"))) > 200);
+    assert.equal(await page.locator(".wrong").count(), 0);
+    await page.locator("input").first().fill("bf16[96,64] @ mesh(dp=2,tp=4) [Replicate(), Shord(0)]");
+    await page.getByRole("button", { name: "Write Shard" }).waitFor();
     await page.locator("input").first().fill("row-major");
     await page.locator(".columns").waitFor();
   });

@@ -10,6 +10,7 @@ export const VIEWS = [
   ["wide", "#layout?spec=f16[48,3000]+zN"],
   ["banks", "#layout?spec=Sw<3,3,3>+o+(8,64):(64,1)&dtype=f16&colour=bank&vector=8"],
   ["threads", "#layout?spec=%23ttg.blocked<{sizePerThread=[1,2],threadsPerWarp=[8,4],warpsPerCTA=[2,1],order=[1,0]}>&dims=16,8&dtype=f16"],
+  ["devices", "#layout?spec=bf16[96,64]+@+mesh(dp=2,tp=4)+[Replicate(),+Shard(0)]"],
   ["sent", "#layout?spec=make_identity_layout((2,3))"],
   ["error", "#layout?spec=row-mayor"],
   ["convert", "#convert"],

@@ -223,13 +223,15 @@ answer, or begins with `error:`; then the exit code is 1.")]
     Eval(Eval),
     /// List the named formats, find some, or explain one
     #[command(after_help = "\
-A name or an alias explains that format. Any other word lists the formats that
-have it in a name, in an alias, or in their maker or purpose.
+A name or an alias explains that format: its dims and their order, such as
+[K, N], its pattern and an array in it. Any other word lists the formats that
+have it in a name, an alias, the maker, the purpose or the source, so that the
+name of a kernel's function finds what it makes.
 
 Examples:
   tilewright formats
   tilewright formats zN
-  tilewright formats nvidia")]
+  tilewright formats shuffle_weight")]
     Formats(Formats),
     /// Which named formats a layout is
     #[command(after_help = "\

@@ -60,6 +60,8 @@ fn every_kind_is_drawn() {
         (&["(2,3):(1@1,1@0)"], ">2,1</text>"),
         (&["{lane=[[0,1],[1,0]],warp=[[2,0]]} -> (row:4,column:2)"], ">W1 T3</text>"),
         (&[SHARED, "--dims", "8"], "each is held 2 times"),
+        (&["f32[8,6] @ mesh(2,2) [Shard(0), Shard(1)]", "--devices"], "one colour per device"),
+        (&["f32[8,6] @ mesh(2,2) P(\"0\")"], ">2,3</text>"),
         (&["row-major", "--dims", "2,2", "--names"], ">d</text>"),
         (&["row-major", "--dims", "1000000,1000000"], "left out"),
     ] {
@@ -86,6 +88,31 @@ fn colours_are_where_they_are_asked_for() {
     let banks = ["Sw<3,3,3> o (8,64):(64,1)", "--banks", "8", "--dtype", "f16"];
     let text = show(folder.path(), &banks).1;
     assert!(!text.contains('\u{1b}') && text.contains("conflicts 8 → 1"));
+}
+
+#[test]
+fn devices_are_drawn_in_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = show(folder.path(), &["f32[4,4] @ mesh(dp=2,tp=2) [Replicate(), Shard(1)]"]).1;
+    let drawn = "\
+f32[4,4] @ mesh(dp=2,tp=2) [Replicate(), Shard(1)]
+cells name the devices that hold them
+        0    1     2    3
+    +----------+----------+
+ 0  | 0,2  0,2 | 1,3  1,3 |
+ 1  | 0,2  0,2 | 1,3  1,3 |
+ 2  | 0,2  0,2 | 1,3  1,3 |
+ 3  | 0,2  0,2 | 1,3  1,3 |
+    +----------+----------+
+hold the same: 0,2; 1,3
+";
+    assert_eq!(text, drawn);
+    // More than fits is drawn in blocks, and what is still too much is left out and counted.
+    for spec in ["bf16[4096,4096] @ mesh(tp=8) row", "f32[4096,9999] @ mesh(64,64) [S(0), S(1)]"] {
+        let text = show(folder.path(), &[spec, "--devices"]).1;
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert_eq!(text.contains("left out"), spec.contains("64"), "{text}");
+    }
 }
 
 #[test]
@@ -116,6 +143,9 @@ fn what_cannot_be_drawn_says_why() {
         (&["f16[8,64] row-major", "--banks", "3"], "6 bytes"),
         (&["(4,4,2):(4,1,16)", "--tile", "4,4"], "thread and value"),
         (&["(4,4):(4,1)", "--tile", "4,x"], "no integer"),
+        (&["(4,4):(4,1)", "--devices"], "--devices draws an array in shards: ARRAY @ SHARDING"),
+        (&["f32[8] @ mesh(2) [Shord(0)]", "--devices"], "did you mean `Shard`?"),
+        (&["f32[8] @ mesh(2) [S(0)]", "--devices", "--memory"], "cannot be used with"),
         (&["(6,2):(1,7) o (3,2):(2,3)", "--svg", "-"], "at (2,1)"),
         (&["4:1", "--svg", ""], "empty"),
         (&["4:1", "--values", "4"], "--threads"),

@@ -161,6 +161,12 @@ fn formats_are_grouped_and_found() {
     assert_eq!(found("tenstorrent"), ["TT_TILE", "TT_TILE_16x32", "TT_TILE_32x16"]);
     assert_eq!(found("marlin"), found("Marlin"));
     assert!(found("marlin").contains(&"MARLIN".to_owned()));
+    assert!(found("shuffle_matrix").contains(&"TRTLLM_SHUFFLE_A_16".to_owned()));
+    let shuffled = printed(Some(100), &["formats", "shuffle_weight"]);
+    for words in ["AITER_SHUFFLE_16x16", "[…, N, K], which is out, in", "AITER_SHUFFLE_32x16"] {
+        assert!(shuffled.contains(words), "{words}: {shuffled}");
+    }
+    fits(&["formats", "shuffle_weight"]);
     fits(&["formats", "zN"]);
     // Of every format that has other names, a narrow line says at least how many.
     let json: serde_json::Value =

@@ -10,9 +10,10 @@ fn run(args: &[&str]) -> (Option<i32>, String) {
 
 /// The numbers of a row of a grid.
 fn row(text: &str, number: usize) -> Vec<u64> {
-    let line = text.lines().find(|line| line.trim_start().starts_with(&format!("{number} ")));
-    let cells = line.unwrap().split('|').skip(1).map(str::trim);
-    cells.filter(|cell| !cell.is_empty()).map(|cell| cell.parse().unwrap()).collect()
+    let mut rows = text.lines().filter_map(|line| line.split_once('|'));
+    let (_, cells) = rows.find(|(head, _)| head.trim() == number.to_string()).unwrap();
+    let cells = cells.split('|').map(str::trim).filter(|cell| !cell.is_empty());
+    cells.map(|cell| cell.parse().unwrap()).collect()
 }
 
 #[test]
@@ -53,7 +54,7 @@ fn other_pictures_of_words() {
     for form in ["--svg", "--html", "--tikz"] {
         let (code, text) = run(&["show", words, form, "-"]);
         assert_eq!(code, Some(0), "{text}");
-        assert!(text.contains("as s32[4,1]"), "{form}");
+        assert!(text.contains("AWQ as s32[4,"), "{form}");
     }
     let (code, text) = run(&["show", "u4[4,8] AWQ as s32[3,1]"]);
     assert_eq!(code, Some(2));

@@ -1,6 +1,9 @@
 //! What holds of every picture: cells say where elements are, links say which belong together, texts are
 //! well formed, and sizes are bounded.
 
+#[path = "laws/devices.rs"]
+mod devices;
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;

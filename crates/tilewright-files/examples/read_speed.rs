@@ -4,7 +4,8 @@
 //! `cargo run --release -p tilewright-files --example read_speed [-- MiB [WORD]]`, with 256 MiB unless said, and with a
 //! word only the cases that have it. It makes its files in the system's folder for temporary files (`TMPDIR`), and
 //! removes them at the end. Speeds are GB of the result a second of processor time where the system tells it, medians of
-//! turns; the ratio is the median of those of each turn.
+//! turns; the ratio is the median of those of each turn. `window` is the speed of reading the same bytes into one place
+//! that stays in the processor's cache, which nothing that reads and then moves can pass.
 
 use std::{error::Error, fs, fs::File, io::Read, path::Path, time::Instant};
 
@@ -12,6 +13,9 @@ use tilewright_files::{Conversion, Input, Reading, Request, open};
 use tilewright_notation::Spec;
 
 const ROUNDS: usize = 7;
+
+/// The bytes of a window of the file that stays in a cache.
+const WINDOW: usize = 2 << 20;
 
 /// The layout in the file, and the one of the result; none for the logical dims, the last fastest.
 const LAYOUTS: [(&str, Option<&str>); 8] = [
@@ -34,8 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("file.safetensors");
     println!(
-        "{:62}{:>6}{:>6}{:>7}",
-        "tensor, in the file, as read, behind a line", "plain", "read", "ratio"
+        "{:62}{:>6}{:>8}{:>6}{:>7}",
+        "tensor, in the file, as read, behind a line", "plain", "window", "read", "ratio"
     );
     for (dtype, width) in [("BF16", 2), ("F32", 4)] {
         let rows = (mib << 20) / width / 8192;
@@ -88,28 +92,43 @@ fn measure(name: &str, path: &Path, wanted: Option<&str>) -> Result<(), Box<dyn 
     for skip in SKIPS {
         let from = memory.as_ptr().align_offset(64) + skip;
         let out = &mut memory[from..from + len];
-        let (mut plain, mut read) = (Vec::new(), Vec::new());
+        let (mut plain, mut window, mut read) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            plain.push(plainly(&input, path, out)?);
+            plain.push(plainly(&input, path, out, usize::MAX)?);
+            window.push(plainly(&input, path, out, WINDOW)?);
             read.push(len as f64 / 1e9 / timed(|| Ok(reader.read_into(out, 1, &())?))?);
         }
         let mut ratios: Vec<f64> =
             read.iter().zip(&plain).map(|(own, other)| own / other).collect();
-        let [plain, read, ratio] = [&mut plain, &mut read, &mut ratios].map(|all| median(all));
-        println!("{:62}{plain:>6.1}{read:>6.1}{ratio:>7.2}", format!("{name}, {skip}"));
+        let all = [&mut plain, &mut window, &mut read, &mut ratios];
+        let [plain, window, read, ratio] = all.map(|all| median(all));
+        let title = format!("{name}, {skip}");
+        println!("{title:62}{plain:>6.1}{window:>8.1}{read:>6.1}{ratio:>7.2}");
     }
     Ok(())
 }
 
-/// The speed of reading the tensor's bytes, as far as there is room for them.
-fn plainly(input: &Input, path: &Path, out: &mut [u8]) -> Result<f64, Box<dyn Error>> {
+/// The speed of reading the tensor's bytes, as far as there is room for them, each `window` bytes to the same place.
+fn plainly(
+    input: &Input,
+    path: &Path,
+    out: &mut [u8],
+    window: usize,
+) -> Result<f64, Box<dyn Error>> {
     let len = out.len().min(input.tensors()[0].bytes() as usize);
     let mut file = File::open(path)?;
     let mut size = [0; 8];
     file.read_exact(&mut size)?;
     let mut header = vec![0; u64::from_le_bytes(size) as usize];
     file.read_exact(&mut header)?;
-    Ok(len as f64 / 1e9 / timed(|| Ok(file.read_exact(&mut out[..len])?))?)
+    let read = || {
+        let parts = (0..len).step_by(window).map(|from| window.min(len - from));
+        for part in parts {
+            file.read_exact(&mut out[..part])?;
+        }
+        Ok(())
+    };
+    Ok(len as f64 / 1e9 / timed(read)?)
 }
 
 /// Seconds of processor time of this thread, or else of the clock.

@@ -53,7 +53,7 @@ struct Sizes {
 
 const SIZES: Sizes = Sizes {
     most: 24 << 20,
-    window: 2 << 20,
+    window: 4 << 20,
     long: 64 << 10,
     written: 1 << 10,
     pieces: [64 << 10, 32 << 10, 16 << 10],

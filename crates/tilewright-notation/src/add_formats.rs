@@ -175,7 +175,7 @@ impl Row {
             source: keep(self.source.unwrap_or_else(|| "your own".to_owned())),
             example: keep(self.example.map_or(example, Spanned::into_inner)),
             leading: false,
-            second_operand: false,
+            dims: &[],
             row_table: None,
             flat: false,
         })

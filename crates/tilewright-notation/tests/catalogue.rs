@@ -92,6 +92,13 @@ const MATRICES: &[(&str, Matrix)] = &[
     }),
 ];
 
+/// Whether a format is for elements of this type.
+fn takes(spec: &str, element: &str) -> bool {
+    let bits = dtype(element).unwrap().packed_bits();
+    let format = catalogue().find(|format| format.name == name(spec)).unwrap();
+    format.widths.is_empty() || format.widths.iter().any(|width| Some(width.bits) == bits)
+}
+
 const ELEMENTS: [&str; 4] = ["f4e2m1fn", "s8", "f16", "f32"];
 const SHAPES: [[u64; 2]; 7] =
     [[1, 1], [16, 16], [64, 64], [33, 40], [7, 130], [130, 7], [100, 100]];
@@ -104,7 +111,7 @@ fn name(spec: &str) -> &str {
 #[test]
 fn matrices_are_where_their_formulas_say() {
     for (spec, formula) in MATRICES {
-        for element in ELEMENTS {
+        for element in ELEMENTS.into_iter().filter(|element| takes(spec, element)) {
             for [r, c] in SHAPES {
                 let tensor = resolve(spec, &[r, c], element);
                 for (i, j) in (0..r).flat_map(|i| (0..c).map(move |j| (i, j))) {
@@ -206,23 +213,101 @@ fn names_are_unique_and_examples_resolve() {
 
 #[test]
 fn leading_dims_are_outermost_where_they_are_allowed() {
+    let mut seen = 0;
     for format in catalogue() {
-        let rank =
-            Spec::parse(format.example).unwrap().resolve(None, None).unwrap().layout().rank();
-        let spec = Spec::parse(name(format.example.split(' ').nth(1).unwrap()));
-        let Ok(spec) = spec else { continue };
-        assert_eq!(spec.fits(rank + 1), format.pattern.starts_with('…'), "{}", format.name);
-        if !spec.fits(rank + 1) {
+        let named = Spec::parse(format.example).unwrap().resolve(None, None).unwrap();
+        // The example's own dims: those of the pattern, which may stand behind others.
+        let own = named.layout().extents();
+        let own = &own[own.len() - format.axes().len()..];
+        let spec = format.example.split_once(' ').unwrap().1;
+        let spec = Spec::parse(spec).unwrap();
+        assert_eq!(spec.fits(own.len() + 1), format.pattern.starts_with('…'), "{}", format.name);
+        if !spec.fits(own.len() + 1) {
             continue;
         }
-        let element = if format.widths.is_empty() { "f16" } else { "u4" };
-        let of = |dims: &[u64]| resolve(format.name, dims, element);
-        let (one, many) = (of(&[20, 30]), of(&[2, 3, 20, 30]));
-        for (batch, element) in [(0u64, 7u64), (1, 599), (5, 31)] {
+        let of = |dims: &[u64]| {
+            let named = spec.resolve(Some(dims), named.dtype());
+            named.unwrap_or_else(|e| panic!("{}: {e}", format.name)).layout().clone()
+        };
+        let (one, many) = (of(own), of(&[&[2, 3], own].concat()));
+        let size = one.size();
+        for (batch, element) in [(0u64, 7u64), (1, size - 1), (5, 31)] {
             let offset = one.offset_of(element).unwrap() + (batch * one.capacity()) as i64;
-            assert_eq!(many.offset_of(batch * 600 + element), Ok(offset));
+            assert_eq!(many.offset_of(batch * size + element), Ok(offset), "{}", format.name);
         }
         assert_eq!(many.capacity(), 6 * one.capacity());
+        seen += 1;
+    }
+    assert!(seen > 50, "{seen}");
+}
+
+/// The dims that makers name are those of the pattern, and a weight's say which counts the inputs.
+#[test]
+fn every_format_says_its_dims() {
+    for format in catalogue() {
+        let rank = format.axes().len();
+        let own = Spec::parse(format.example).unwrap().resolve(None, None).unwrap();
+        let given = own.layout().rank();
+        let leading = format.pattern.starts_with('…');
+        assert!(rank == given || (leading && rank < given), "{}", format.name);
+        for other in [rank.saturating_sub(1), rank + 1] {
+            let spec = Spec::parse(format.example.split_once(' ').unwrap().1).unwrap();
+            if spec.fits(other) || other == 0 {
+                continue;
+            }
+            let error = spec.resolve(Some(&vec![8; other]), own.dtype()).unwrap_err();
+            let said = error.to_string();
+            assert!(error.is_mismatch(), "{said}");
+            let order = match format.in_and_out() {
+                Some("in, out") => "(in) N (out)",
+                Some(_) => "N (out) K",
+                None => "dim",
+            };
+            assert!(said.contains(order), "{} says no {order}: {said}", format.name);
+        }
+    }
+}
+
+/// Every element has a place of its own, inside the storage.
+#[test]
+fn every_format_is_one_to_one() {
+    for format in catalogue() {
+        let named = Spec::parse(format.example).unwrap().resolve(None, None).unwrap();
+        let layout = named.layout();
+        let places: BTreeSet<i64> =
+            (0..layout.size()).map(|i| layout.offset_of(i).unwrap()).collect();
+        assert_eq!(places.len() as u64, layout.size(), "{}", format.name);
+        let last = places.last().map_or(-1, |last| *last);
+        assert!(places.first() >= Some(&0) && (last as u64) < layout.capacity(), "{}", format.name);
+    }
+}
+
+/// A format for elements of some widths refuses those of all others, and says its own.
+#[test]
+fn every_other_width_is_refused() {
+    for format in catalogue().filter(|format| !format.widths.is_empty()) {
+        let (spec, own) = (format.example.split_once(' ').unwrap().1, format.example);
+        let dims = Spec::parse(own).unwrap().resolve(None, None).unwrap();
+        for element in ["u2", "u4", "u8", "f16", "f32", "f64"] {
+            let element = dtype(element).unwrap();
+            let legal = format.widths.iter().any(|one| Some(one.bits) == element.packed_bits());
+            let found =
+                Spec::parse(spec).unwrap().resolve(Some(dims.layout().extents()), Some(element));
+            match found {
+                Ok(_) => assert!(legal, "{} takes {element}", format.name),
+                Err(error) => {
+                    assert!(
+                        !legal && error.is_mismatch(),
+                        "{} refuses {element}: {error}",
+                        format.name
+                    );
+                    let widths: Vec<String> =
+                        format.widths.iter().map(|one| one.bits.to_string()).collect();
+                    let said = format!("of elements of {} bits", widths.join(" or "));
+                    assert!(error.to_string().contains(&said), "{error}");
+                }
+            }
+        }
     }
 }
 
@@ -319,7 +404,8 @@ fn the_published_table_of_layouts() {
             format!("((16,2,4),(16,2,8)):((16,512,{}),(1,256,1024))", 1024 * c / 32),
         ),
     ] {
-        assert_eq!(text(spec, &dims, "f16"), expected, "{spec}");
+        let element = if takes(spec, "f16") { "f16" } else { "s8" };
+        assert_eq!(text(spec, &dims, element), expected, "{spec}");
     }
 }
 

@@ -60,6 +60,35 @@ fn a_name_is_of_one_layout() {
     assert!(layouts.len() > 10, "{}", layouts.len());
 }
 
+/// One map under several names: all are found, in the order of the catalogue, and one whose dims are in another order is
+/// found for the transposed array alone.
+#[test]
+fn kernels_that_share_a_map_are_all_named() {
+    let names = |text: &str, dims: &[u64]| -> Vec<String> {
+        let named = resolve(text, dims, Some(Dtype::U8)).unwrap();
+        recognise(&named).into_iter().map(|known| known.name).collect()
+    };
+    let has =
+        |names: &[String], some: &[&str]| some.iter().all(|one| names.iter().any(|n| n == one));
+    let scales = names("SCALE_128x4", &[256, 8]);
+    assert!(has(&scales, &["SCALE_128x4", "BLACKWELL_ACT_MX_SCALE"]), "{scales:?}");
+    assert!(!has(&scales, &["GFX1250_MX_SCALE"]) && !has(&scales, &["BLACKWELL_MX_SCALE"]));
+    assert_eq!(scales, names("(m2 m1:4 m0:32) (k1 k0:4) -> m2 k1 m0 m1 k0", &[256, 8]));
+    let turned = names("SCALE_128x4^T", &[8, 256]);
+    assert!(has(&turned, &["GFX1250_MX_SCALE", "BLACKWELL_MX_SCALE"]), "{turned:?}");
+    // Padding tells them apart: 4 columns are a block of one and half a block of the other.
+    let four = names("SCALE_128x4", &[256, 4]);
+    assert!(has(&four, &["SCALE_128x4"]) && !has(&four, &["BLACKWELL_ACT_MX_SCALE"]), "{four:?}");
+    let weights = names("shuffle_weight", &[32, 64]);
+    assert!(has(&weights, &["AITER_SHUFFLE_16x16", "AITER_GFX1250_WEIGHT"]), "{weights:?}");
+    let tiles = names("e8m0_shuffle", &[256, 8]);
+    assert!(has(&tiles, &["AITER_E8M0_SHUFFLE"]), "{tiles:?}");
+    assert!(has(&names("CDNA4_MX_SCALE^T", &[256, 8]), &["AITER_E8M0_SHUFFLE"]));
+    // A parameter that must be given is found.
+    let warps = names("HOPPER_MX_SCALE[num_warps=2]", &[64, 8]);
+    assert!(has(&warps, &["HOPPER_MX_SCALE[NUM_WARPS=2]"]), "{warps:?}");
+}
+
 /// A layout that is moved by an element has no name.
 #[test]
 fn layouts_that_begin_elsewhere_have_none() {

@@ -1,7 +1,10 @@
 //! The recorded cases of the corpus, through a SPEC.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
-use tilewright_notation::Spec;
+use tilewright_core::Dtype;
+use tilewright_notation::{Spec, catalogue};
 
 fn lines(name: &str) -> Vec<Value> {
     let path = format!("{}/../../corpus/vectors/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -70,38 +73,124 @@ fn tags_put_elements_where_onednn_put_them() {
     }
 }
 
-/// Packed weights, where the code of their makers puts numbered elements; and the pattern that is recorded with them.
+/// The lines of the vectors that no row says, with the reason: all of the others are rows of their names.
+const NO_ROW: &[(&str, &str)] = &[
+    ("SM90_MIXED_FP4_BITS", "the bits of a word are permuted irregularly"),
+    ("HOPPER_MX_VALUE_BITS", "the bits of a word are permuted irregularly"),
+    ("HOPPER_MX_VALUE_BITS_MMA2", "the bits of a word are permuted irregularly"),
+    ("HOPPER_MX_VALUE_BITS_OLD", "the bits of a word are permuted irregularly"),
+    ("HOPPER_MX_VALUE_BITS_MMA2_OLD", "the bits of a word are permuted irregularly"),
+    ("GPTQ_3BIT_BITS", "three words hold 32 values, so that bits of one straddle"),
+    ("CT_PACK_INT32_3BIT_BITS", "rows are padded to words, which values straddle"),
+    ("GGUF_Q6_K_BITS", "the upper bits lie apart from the lower ones, among scales"),
+    ("MEGATRON_QKV_GQA", "a group has more heads of q than of k and v: pieces"),
+    ("MEGATRON_QKV_GATED", "a group has more heads of q than of k and v: pieces"),
+    ("Q4_0_4x4_BYTES", "deltas and values are two regions"),
+    ("Q4_0_4x8_BYTES", "deltas and values are two regions"),
+    ("Q4_0_8x8_BYTES", "deltas and values are two regions"),
+    ("IQ4_NL_4x4_BYTES", "deltas and values are two regions"),
+    ("IQ4_NL_8x8_BYTES", "deltas and values are two regions"),
+    ("MXFP4_4x4_BYTES", "scales and values are two regions"),
+    ("MXFP4_8x8_BYTES", "scales and values are two regions"),
+    ("Q8_0_4x4_BYTES", "deltas and values are two regions"),
+    ("Q8_0_4x8_BYTES", "deltas and values are two regions"),
+    ("Q4_0_AMX_NIBBLES", "deltas are gaps between the tiles of values"),
+];
+
+/// The dims of a line and a type of its width.
+fn array(case: &Value) -> (Vec<u64>, Option<Dtype>) {
+    let dims = case["dims"].as_array().unwrap().iter().map(|dim| dim.as_u64().unwrap()).collect();
+    let dtype = match case["bits"].as_u64().unwrap() {
+        16 => Some(Dtype::F16),
+        bits => tilewright_notation::dtype(&format!("u{bits}")).ok(),
+    };
+    (dims, dtype)
+}
+
+/// The offsets that a line records, by the row-major index of the element.
+fn recorded(case: &Value) -> Vec<(u64, i64)> {
+    let at = |to: &Value| to.as_i64().unwrap();
+    match (&case["offsets"], &case["sample"]) {
+        (Value::Array(all), _) => {
+            all.iter().enumerate().map(|(index, to)| (index as u64, at(to))).collect()
+        }
+        (_, Value::Object(some)) => {
+            some.iter().map(|(index, to)| (index.parse().unwrap(), at(to))).collect()
+        }
+        _ => panic!("{case} records no offsets"),
+    }
+}
+
+/// Where the code of their makers puts numbered elements, and the pattern that is recorded with them: every line is of a
+/// row of its name, or of a name that is listed with the reason.
 #[test]
-fn packed_weights_lie_where_their_makers_put_them() {
-    let (mut seen, mut elements) = (0, 0);
+fn elements_lie_where_kernels_have_them() {
+    let (mut seen, mut elements, mut listed) = (0, 0, BTreeSet::new());
     for case in lines("kernel_formats.jsonl") {
-        let (format, bits) = (case["format"].as_str().unwrap(), case["bits"].as_u64().unwrap());
-        let dims: Vec<u64> =
-            case["dims"].as_array().unwrap().iter().map(|dim| dim.as_u64().unwrap()).collect();
-        let dtype = match bits {
-            16 => Some(tilewright_core::Dtype::F16),
-            bits => tilewright_notation::dtype(&format!("u{bits}")).ok(),
+        let (format, (dims, dtype)) = (case["format"].as_str().unwrap(), array(&case));
+        if NO_ROW.iter().any(|(name, _)| *name == format) {
+            assert!(case["pattern"].is_null(), "{format} has a pattern");
+            let known = catalogue().any(|row| row.name == format || row.aliases.contains(&format));
+            assert!(!known, "{format} is a row");
+            listed.insert(format.to_owned());
+            continue;
+        }
+        let resolve = |text: &str| {
+            let spec = Spec::parse(text).unwrap_or_else(|e| panic!("{}", e.render()));
+            let named = spec.resolve(Some(&dims), dtype);
+            named.unwrap_or_else(|e| panic!("{text} {dims:?}: {e}")).layout().clone()
         };
-        let resolve = |text: &str| Spec::parse(text).unwrap().resolve(Some(&dims), dtype).unwrap();
-        let layout = resolve(format).layout().clone();
+        let layout = resolve(format);
         assert_eq!(layout.capacity(), case["capacity"].as_u64().unwrap(), "{format} {dims:?}");
-        let at = |index: u64| layout.offset_of(index).unwrap();
-        if let Some(all) = case["offsets"].as_array() {
-            assert_eq!(all.len() as u64, layout.size());
-            assert!(
-                all.iter().enumerate().all(|(i, to)| Some(at(i as u64)) == to.as_i64()),
-                "{format}"
-            );
-            elements += all.len();
+        let recorded = recorded(&case);
+        if !case["offsets"].is_null() {
+            assert_eq!(recorded.len() as u64, layout.size(), "{format}");
         }
-        for (index, to) in case["sample"].as_object().into_iter().flatten() {
-            assert_eq!(Some(at(index.parse().unwrap())), to.as_i64(), "{format} {dims:?} {index}");
-            elements += 1;
+        for &(index, to) in &recorded {
+            assert_eq!(layout.offset_of(index), Ok(to), "{format} {dims:?} at {index}");
         }
+        elements += recorded.len();
         if let Some(pattern) = case["pattern"].as_str() {
-            assert_eq!(*resolve(pattern).layout(), layout, "{format}");
+            let same = resolve(pattern).same_function(&layout);
+            assert_eq!(same, Ok(true), "{format} is not {pattern}");
         }
         seen += 1;
     }
-    assert!(seen == 21 && elements > 29_000, "{seen} {elements}");
+    let all: BTreeSet<String> = NO_ROW.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(listed, all);
+    assert!(seen + all.len() == 141 && elements > 150_000, "{seen} {elements}");
+}
+
+/// The place of bit `bit` of nibble `high` of byte `byte` in a word of eight values of four bits, on Hopper.
+fn bit_on_hopper(byte: i64, high: i64, bit: usize) -> i64 {
+    let places = [[6, 7, 8, 15], [3, 4, 5, 12], [0, 1, 2, 9], [13, 10, 11, 14]];
+    places[byte as usize][bit] + 16 * high
+}
+
+/// The formats that permute the bits of each word in the end are their rows of bytes before that.
+#[test]
+fn bits_on_hopper_are_bytes_by_a_row_and_a_table_of_a_word() {
+    let mut seen = 0;
+    for (format, row) in [
+        ("SM90_MIXED_FP4_BITS", "SM90_MIXED_FP4_BYTES"),
+        ("HOPPER_MX_VALUE_BITS", "HOPPER_MX_VALUE_BYTES"),
+        ("HOPPER_MX_VALUE_BITS_MMA2", "HOPPER_MX_VALUE_BYTES_MMA2"),
+        ("HOPPER_MX_VALUE_BITS_OLD", "HOPPER_MX_VALUE_BYTES[preset=release_2025]"),
+        ("HOPPER_MX_VALUE_BITS_MMA2_OLD", "HOPPER_MX_VALUE_BYTES_MMA2[preset=release_2025]"),
+    ] {
+        for case in lines("kernel_formats.jsonl").iter().filter(|case| case["format"] == format) {
+            let (dims, _) = array(case);
+            let bytes = [dims[0], dims[1] / 2];
+            let named = Spec::parse(row).unwrap().resolve(Some(&bytes), Some(Dtype::U8)).unwrap();
+            assert_eq!(8 * named.layout().capacity(), case["capacity"].as_u64().unwrap(), "{row}");
+            for (index, to) in recorded(case) {
+                let (value, bit) = (index / 4, (index % 4) as usize);
+                let at = named.layout().offset_of(value / 2).unwrap();
+                let place = at / 4 * 32 + bit_on_hopper(at % 4, (value % 2) as i64, bit);
+                assert_eq!(place, to, "{format} at {index}");
+            }
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 5);
 }

@@ -12,7 +12,9 @@ import pytest
 import tilewright as tw
 
 CORPUS = Path(__file__).resolve().parents[3] / "corpus" / "answers.jsonl"
-LINES = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+ASKED = [json.loads(line) for line in CORPUS.read_text(encoding="utf-8").splitlines()]
+# Arrays in shards are values of their own in Python, with tests of their own.
+LINES = [line for line in ASKED if " @ " not in line.get("spec", "")]
 
 
 def array(question: dict[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ pub(crate) struct Beside {
     /// Metadata that no file contradicts.
     pub(crate) metadata: Metadata,
     /// Files that go along.
+    #[serde(with = "crate::address::list")]
     pub(crate) companions: Vec<PathBuf>,
     /// What stays, in words without an end.
     pub(crate) left: Vec<String>,

@@ -17,6 +17,7 @@ const MOST: u64 = 64 << 20;
 /// A file as it was when it was opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
+    #[serde(with = "crate::address")]
     pub(crate) path: PathBuf,
     pub(crate) bytes: u64,
     /// Nanoseconds since 1970.

@@ -117,9 +117,9 @@ impl Job {
             header: String::new(),
         };
         let files = held.files.into_iter().map(file).collect();
-        Job::assemble(
-            request,
-            Checkpoint { files, arrays, places: held.places, ..Checkpoint::default() },
-        )
+        let mut checkpoint =
+            Checkpoint { files, arrays, places: held.places, ..Checkpoint::default() };
+        checkpoint.trust(&request);
+        Job::assemble(request, checkpoint)
     }
 }

@@ -37,6 +37,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod address;
 mod array;
 mod beside;
 mod boxes;

@@ -64,7 +64,9 @@ impl Form {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
+    #[serde(with = "crate::address")]
     pub(crate) input: PathBuf,
+    #[serde(with = "crate::address")]
     pub(crate) output: PathBuf,
     pub(crate) from: Option<Rules>,
     pub(crate) to: Option<Rules>,

@@ -51,14 +51,24 @@ pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     };
     let names: Vec<&str> = checkpoint.arrays.iter().map(|array| &*array.name).collect();
     stated.check(&names)?;
-    if request.trusts_replicas {
+    checkpoint.trust(request);
+    Ok(checkpoint)
+}
+
+impl Checkpoint {
+    /// Forgets all copies but one, where the request says so.
+    pub(crate) fn trust(&mut self, request: &Request) {
+        if !request.trusts_replicas {
+            return;
+        }
+        // The ways to hold arrays stay alive while their addresses are keys.
+        let kept: Vec<_> = self.arrays.iter().map(|array| array.held.clone()).collect();
         let mut alike = HashMap::new();
-        for array in &mut checkpoint.arrays {
-            let first = || Arc::new(array.held.without_replicas());
-            array.held = alike.entry(Arc::as_ptr(&array.held)).or_insert_with(first).clone();
+        for (array, held) in self.arrays.iter_mut().zip(&kept) {
+            let first = || Arc::new(held.without_replicas());
+            array.held = alike.entry(Arc::as_ptr(held)).or_insert_with(first).clone();
         }
     }
-    Ok(checkpoint)
 }
 
 /// Whether a folder is one of torch's distributed checkpoint.

@@ -272,6 +272,259 @@ fn any_sharded() -> impl Strategy<Value = Sharded> {
     })
 }
 
+/// Numbers from a seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % end.max(1)
+    }
+
+    /// The numbers below `end` in some order.
+    fn order(&mut self, end: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..end).collect();
+        for at in (1..end).rev() {
+            order.swap(at, self.below(at as u64 + 1) as usize);
+        }
+        order
+    }
+
+    /// A mesh of 2 or 3 axes, as the words before a rule, with its sizes.
+    fn mesh(&mut self) -> (String, Vec<u64>) {
+        let sizes: Vec<u64> =
+            (0..2 + self.below(2)).map(|_| [2, 4, 3][self.below(3) as usize]).collect();
+        let named = self.below(2) == 0;
+        let axis = |(at, size): (usize, &u64)| match named {
+            true => format!("x{at}={size}"),
+            false => size.to_string(),
+        };
+        let axes: Vec<String> = sizes.iter().enumerate().map(axis).collect();
+        let count = sizes.iter().product::<u64>() as usize;
+        let order = match self.below(3) {
+            0 => format!(
+                "; {}",
+                self.order(count).iter().map(usize::to_string).collect::<Vec<_>>().join(",")
+            ),
+            _ => String::new(),
+        };
+        (format!("mesh({}{order})", axes.join(",")), sizes)
+    }
+
+    /// Axes of a mesh dealt out to dims, some to none.
+    fn dealt(&mut self, axes: usize, dims: usize) -> Vec<Vec<usize>> {
+        let mut dealt = vec![Vec::new(); dims];
+        for axis in self.order(axes) {
+            let dim = self.below(dims as u64 + 1) as usize;
+            if let Some(dim) = dealt.get_mut(dim) {
+                dim.push(axis);
+            }
+        }
+        dealt
+    }
+
+    /// A text of an array in shards in one of the notations, and its name.
+    fn text(&mut self) -> (&'static str, String) {
+        let (mesh, sizes) = self.mesh();
+        let name =
+            |axis: usize| if mesh.contains('=') { format!("x{axis}") } else { axis.to_string() };
+        let rank = 1 + self.below(3) as usize;
+        let even = self.below(2) == 0;
+        let extents: Vec<String> = (0..rank)
+            .map(|_| if even { 144 * (1 + self.below(3)) } else { self.below(50) }.to_string())
+            .collect();
+        let array = format!("f32[{}] @ ", extents.join(","));
+        match self.below(5) {
+            0 => {
+                let placement = |dice: &mut Dice| match dice.below(4) {
+                    0 => "Replicate()".to_owned(),
+                    1 => format!(
+                        "_StridedShard({}, sf={})",
+                        dice.below(rank as u64),
+                        1 + dice.below(4)
+                    ),
+                    _ => format!("S({})", dice.below(rank as u64)),
+                };
+                let all: Vec<String> = sizes.iter().map(|_| placement(self)).collect();
+                let order = self.order(sizes.len());
+                let order: Vec<String> = order.iter().map(usize::to_string).collect();
+                let order = if self.below(2) == 0 {
+                    String::new()
+                } else {
+                    format!(" order({})", order.join(","))
+                };
+                ("torch", format!("{array}{mesh} [{}]{order}", all.join(", ")))
+            }
+            1 => {
+                let entry = |axes: &Vec<usize>| match &axes[..] {
+                    [] => "None".to_owned(),
+                    axes => format!(
+                        "({},)",
+                        axes.iter()
+                            .map(|axis| format!("'{}'", name(*axis)))
+                            .collect::<Vec<_>>()
+                            .join(",")
+                    ),
+                };
+                let dims: Vec<String> = self.dealt(sizes.len(), rank).iter().map(entry).collect();
+                ("jax", format!("{array}{mesh} P({})", dims.join(", ")))
+            }
+            2 => {
+                let mut tile: Vec<u64> = vec![1; rank];
+                let dealt = self.dealt(sizes.len(), rank);
+                let mut order = Vec::new();
+                for (dim, axes) in dealt.iter().enumerate() {
+                    tile[dim] = axes.iter().map(|axis| sizes[*axis]).product();
+                    order.extend(axes);
+                }
+                let rest: Vec<usize> =
+                    (0..sizes.len()).filter(|axis| !order.contains(axis)).collect();
+                let left: u64 = rest.iter().map(|axis| sizes[*axis]).product();
+                order.extend(rest);
+                let join =
+                    |list: &[u64]| list.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+                let order = order.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+                let before = if self.below(2) == 0 { format!("{mesh} ") } else { String::new() };
+                let (tile, sizes) = (join(&[tile, vec![left]].concat()), join(&sizes));
+                (
+                    "hlo",
+                    format!(
+                        "{array}{before}{{devices=[{tile}]<=[{sizes}]T({order}) last_tile_dim_replicate}}"
+                    ),
+                )
+            }
+            3 => {
+                let dims: Vec<String> = self
+                    .dealt(3, rank)
+                    .iter()
+                    .map(|axes| {
+                        let part = |axis: &usize| match axis {
+                            0 => "\"x\":(1)2".to_owned(),
+                            1 => "\"x\":(2)2".into(),
+                            _ => "\"y\"".into(),
+                        };
+                        let mut axes: Vec<String> = axes.iter().map(part).collect();
+                        axes.extend((self.below(3) == 0).then(|| "?".to_owned()));
+                        let priority = if self.below(3) == 0 { "p1" } else { "" };
+                        format!("{{{}}}{priority}", axes.join(", "))
+                    })
+                    .collect();
+                let ids = ["", ", device_ids=[11,10,9,8,7,6,5,4,3,2,1,0]"][self.below(2) as usize];
+                (
+                    "shardy",
+                    format!("{array}sdy <mesh<[\"x\"=4, \"y\"=3]{ids}>, [{}]>", dims.join(", ")),
+                )
+            }
+            _ => {
+                let tp = [1, 2, 4][self.below(3) as usize];
+                let (groups, each, rows) =
+                    ([1, 2, 4, 8][self.below(4) as usize], 1 + self.below(3), 1 + self.below(4));
+                let queries = groups * each * if groups < tp { tp } else { 1 };
+                let order = match self.below(3) {
+                    0 if groups >= tp => ",array=grouped",
+                    1 if groups >= tp => ",shard=grouped",
+                    _ => "",
+                };
+                let all = (queries + 2 * groups) * rows;
+                let rule = match self.below(5) {
+                    0 => format!("f32[{}] @ mesh(dp=2,tp={tp}) column", tp * self.below(9)),
+                    1 => format!("f32[3,{}] @ mesh(tp={tp}) row", tp * self.below(9)),
+                    2 => format!(
+                        "f32[{},2] @ mesh(tp={tp}) gate_up(parts=3)",
+                        3 * tp * self.below(9)
+                    ),
+                    3 => format!(
+                        "f32[{},2] @ mesh(tp={tp}) vocab(pad={})",
+                        self.below(99),
+                        1 + self.below(8)
+                    ),
+                    _ => format!(
+                        "f32[{all}] @ mesh(tp={tp}) qkv(h={queries},g={groups},d={rows}{order})"
+                    ),
+                };
+                ("megatron", rule)
+            }
+        }
+    }
+}
+
+/// A text that is read can be printed in its own notation, and what any notation prints of it reads back as the same.
+#[test]
+fn texts_of_every_notation_are_printed_and_read_back() {
+    let (mut dice, mut read, mut said) = (Dice(7), std::collections::BTreeMap::new(), 0);
+    for _ in 0..4000 {
+        let (name, text) = dice.text();
+        let sharded = match Sharded::parse(&text) {
+            Ok(sharded) => sharded,
+            // JAX holds no uneven arrays.
+            Err(error) if name == "jax" => {
+                assert_eq!(error.kind(), "mismatch", "{text}: {error}");
+                continue;
+            }
+            Err(error) => panic!("{text}: {error}"),
+        };
+        check_cover(&sharded);
+        said += check_texts(&sharded);
+        *read.entry(name).or_insert(0) += 1;
+        let own = dialect(name).unwrap().print(&sharded);
+        assert!(own.is_ok(), "{text}: {}", own.unwrap_err());
+        let whole = Sharded::parse(&sharded.to_string()).unwrap();
+        assert_eq!(sharded.difference(&whole), None, "{text}");
+    }
+    assert!(read.len() == 5 && read.values().all(|count| *count > 300), "{read:?}");
+    assert!(said > 9000, "{said}");
+}
+
+/// What is wrong with a text, and the bytes that say it.
+#[test]
+fn mistakes_are_where_they_are() {
+    for (text, at, says) in [
+        ("f32[8] @ mesh(2) [Shard(1)]", "Shard(1)", "dim 1 of an array of 1 dims"),
+        ("f32[8] @ mesh(2) [Shard(0), R]", "[Shard(0), R]", "2 placements for a mesh of 1 axes"),
+        ("f32[8] @ mesh(2) [_S(0, sf=0)]", "0)", "a split factor of 0"),
+        ("f32[8] @ mesh(2) [Partial(sum)]", "Partial", "holds a summand"),
+        ("f32[8,8] @ mesh(a=2,b=2) [S(0), S(0)] order(b,b)", "b)", "stands twice in the order"),
+        ("f32[8,8] @ mesh(a=2,b=2) [S(0), S(0)] order(b)", "b)", "leaves out the axis `a`"),
+        ("f32[8] @ mesh(a=2,a=2) [R, R]", "a=2,a=2", "stands twice in a mesh"),
+        ("f32[8] @ mesh(a=2,2) [R, R]", "a=2,2", "some axes of the mesh have names"),
+        ("f32[8] @ mesh(2; 0,0) [R]", "2; 0,0", "device 0 stands twice"),
+        ("f32[8] @ mesh(a=2) P('b')", "'b'", "no axis `b`; it has a"),
+        ("f32[8,8] @ mesh(a=2) P('a', 'a')", "'a')", "cuts twice"),
+        ("f32[8,9] @ mesh(a=2) P(None, 'a')", "'a'", "dim 1 of 9 is not divisible by 2"),
+        ("f32[8] @ mesh(a=2) P('a', None)", "P('a', None)", "2 entries for an array of 1 dims"),
+        ("f32[8] @ mesh(a=2) P('a', unreduced={'a'})", "unreduced", "hold no values"),
+        ("f32[8] @ P('a')", "P('a')", "says no mesh"),
+        ("f32[8] @ {devices=[2]0,0}", "0,0", "device 0 stands twice"),
+        ("f32[8] @ {devices=[4]0,1}", "0,1", "2 devices for 4 tiles"),
+        ("f32[8] @ {devices=[4]<=[3]}", "[3]", "3 devices for 4 tiles"),
+        ("f32[8] @ {devices=[4]<=[2,2]T(0,0)}", "0,0", "names each of them once"),
+        ("f32[8] @ {devices=[0]0}", "[0]", "a size of 0"),
+        ("f32[8] @ {devices=[2,2]<=[4] last_tile_dims={odd}}", "odd", "no kind of tile"),
+        ("f32[8] @ {manual}", "{manual}", "the program decides"),
+        ("f32[8] @ {{replicated}, {replicated}}", "{{replicated}, {replicated}}", "a tuple of 2"),
+        ("f32[8] @ {mesh['a'=2], [{'b'}]}", "'b'", "no axis `b`"),
+        ("f32[8] @ sdy <mesh<[\"x\"=4]>, [{\"x\":(2)4}]>", "\"x\":(2)4", "their product divides 4"),
+        (
+            "f32[8] @ sdy <mesh<[\"x\"=4]>, [{\"x\", \"x\":(2)2}]>",
+            "[{\"x\", \"x\":(2)2}]",
+            "cuts twice",
+        ),
+        ("f32[8] @ sdy <mesh<[\"x\"=4]>, [{}], unreduced={\"x\"}>", "unreduced", "hold no values"),
+        ("f32[8] @ sdy <mesh<[\"x\"=4]>, [{}, {}]>", "[{}, {}]", "axes of 2 dims"),
+        ("f32[9] @ mesh(tp=2) column", "column", "leave 1"),
+        ("f32[9] @ mesh(tp=2) colum", "colum", "did you mean `column`?"),
+        ("f32[9] @ mesh(tp=2) qkv(h=8,g=2,d=4)", "(h=8,g=2,d=4)", "the array has 9"),
+        ("f32[48] @ mesh(a=2,b=2) column", "column", "none is called `tp`"),
+        ("f33[48] @ mesh(2) [R]", "f33", "no element type is called `f33`"),
+    ] {
+        let error = Sharded::parse(text).unwrap_err();
+        let (from, to) = error.span().unwrap();
+        let found = &text[from..to];
+        assert!(at.starts_with(found) && !found.is_empty(), "{text}: at `{found}`: {error}");
+        assert!(error.to_string().contains(says), "{text}: {error}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
 

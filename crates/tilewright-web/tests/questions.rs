@@ -65,6 +65,25 @@ fn windows_agree_with_the_layout_cell_by_cell() {
 }
 
 #[test]
+fn an_array_in_shards_is_drawn_and_explained() {
+    let text = "bf16[96,64] @ mesh(dp=2,tp=4) [Replicate(), Shard(0)]";
+    let held = answer(json!({ "ask": "spread", "spec": text }));
+    assert_eq!((&held["title"], &held["map"]), (&json!("Who holds each element"), &json!(text)));
+    assert!(held["svg"].as_str().unwrap().contains("hold the same: 0,4; 1,5; 2,6; 3,7"));
+    let copies = json!(["copies", "each element on 2 devices: replicated along dp"]);
+    assert!(held["lines"].as_array().unwrap().contains(&copies), "{held}");
+    // It is no layout; a mistake in its text is the mistake that is shown.
+    let span = |spec: &str| answer(json!({ "ask": "view", "spec": spec }))["error"]["span"].clone();
+    assert_eq!(span(text), json!([0, text.len()]));
+    assert_eq!(span("f32[8] @ mesh(2) [Shord(0)]"), json!([18, 23]));
+    let wrong = answer(json!({ "ask": "spread", "spec": "f32[8] @ mesh(2) [Shord(0)]" }));
+    assert_eq!(
+        (&wrong["error"]["field"], &wrong["error"]["kind"]),
+        (&json!("spec"), &json!("parse"))
+    );
+}
+
+#[test]
 fn pictures_are_files_to_keep() {
     let svg = |question| answer(question).as_str().unwrap().to_owned();
     let tiled = "f32[3,5]{1,0:T(2,2)}";

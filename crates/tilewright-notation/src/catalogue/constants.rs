@@ -66,3 +66,39 @@ pub(super) static V: Constant =
 /// 64 bytes of elements: a row of a tile register.
 pub(super) static ROW_64: Constant =
     Constant { name: "ROW", units: &[by(4, 128), by(8, 64), by(16, 32), by(32, 16)], presets: &[] };
+
+/// 128 bytes of elements: a block of columns of FlashInfer's kernels.
+pub(super) static BYTES_128: Constant = Constant {
+    name: "BLOCK_K",
+    units: &[by(4, 256), by(8, 128), by(16, 64), by(32, 32)],
+    presets: &[],
+};
+
+/// 16 bytes of elements: what one thread loads of a cache.
+pub(super) static BYTES_16: Constant =
+    Constant { name: "X", units: &[by(8, 16), by(16, 8), by(32, 4)], presets: &[] };
+
+/// The warps of Hopper's scales, which the user gives.
+pub(super) static WARPS: Constant = Constant { name: "NUM_WARPS", units: &[], presets: &[] };
+
+/// The ranks of tensor parallelism, which the user gives.
+pub(super) static TP: Constant = Constant { name: "TP", units: &[], presets: &[] };
+
+/// The blocks of Blackwell's shuffled values: what the owner's code takes if it is told nothing.
+pub(super) static BLOCK_K: Constant =
+    Constant { name: "BLOCK_K", units: &[by(4, 128)], presets: &[] };
+pub(super) static BLOCK_N: Constant =
+    Constant { name: "BLOCK_N", units: &[by(4, 256)], presets: &[] };
+
+/// Hopper's values before their padding grew.
+const RELEASE_2025: Preset = Preset {
+    name: "release_2025",
+    units: &[by(8, 1)],
+    source: "triton_kernels of 2025: N padded to 16, K/2 to 32",
+};
+
+/// By how much Hopper's values are padded beyond a tile, in tiles of 16 rows and of 32 bytes.
+pub(super) static PAD_N: Constant =
+    Constant { name: "PAD_N", units: &[by(8, 16)], presets: &[RELEASE_2025] };
+pub(super) static PAD_BYTES: Constant =
+    Constant { name: "PAD_B", units: &[by(8, 2)], presets: &[RELEASE_2025] };

@@ -1,16 +1,27 @@
 //! The catalogue of named formats: one line a format, as data.
 //!
 //! A pattern whose digits have constants for sizes, the constants by element width, and where it is
-//! defined. The lines are in files by maker: Ascend in `rows.rs`, others in `vendors.rs`, what threads of
+//! defined. The lines are in files by maker: Ascend in `rows.rs`, others in files of their names, what threads of
 //! matrix units hold in `fragments.rs`. Each has a file of offsets in `corpus/formats`, from a formula
 //! that knows nothing of patterns.
 
+mod aiter;
+mod caches;
+mod checkpoints;
 mod constants;
+mod deepgemm;
+mod dims;
+mod flashinfer;
 mod fragments;
+mod fused;
+mod ggml;
+mod marlin;
+mod nvidia;
 pub(crate) mod own;
 mod refused;
 mod rows;
-mod vendors;
+mod tiles;
+mod triton;
 
 use tilewright_core::Dtype;
 
@@ -48,9 +59,9 @@ pub struct Format {
     pub example: &'static str,
     /// Whether the stride of its outermost digit can be set, in elements, as in `COL[LD=8]`.
     pub leading: bool,
-    /// Whether the array is the second operand of a product, with dims [K, N]: of a weight as PyTorch stores it, the
-    /// transposed array. Of the formats that users add, nothing is said.
-    pub second_operand: bool,
+    /// The last dims of the array as the maker names and orders them, such as `["K", "N"]`; empty where they are the
+    /// letters of the pattern. See [`Format::axes`].
+    pub dims: &'static [&'static str],
     /// The last part of the name of a tensor beside one in this format that lists the group of each row: rows whose
     /// groups are not in order want an index table.
     pub row_table: Option<&'static str>,
@@ -176,7 +187,23 @@ const fn rows(maker: &'static str, purpose: &'static str, formats: &'static [For
 
 /// The groups that are known.
 fn known() -> impl Iterator<Item = &'static Rows> + Clone {
-    [rows::ROWS, vendors::ROWS, fragments::ROWS].into_iter().flatten()
+    [
+        rows::ROWS,
+        nvidia::ROWS,
+        tiles::ROWS,
+        checkpoints::ROWS,
+        marlin::ROWS,
+        ggml::ROWS,
+        flashinfer::ROWS,
+        aiter::ROWS,
+        triton::ROWS,
+        deepgemm::ROWS,
+        caches::ROWS,
+        fused::ROWS,
+        fragments::ROWS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The named formats by maker and purpose, those that were [added](crate::add_formats) last.
@@ -227,22 +254,39 @@ const fn row(
         source,
         example,
         leading: false,
-        second_operand: false,
+        dims: &[],
         row_table: None,
         flat: false,
     }
 }
 
+/// A line of a format for elements of these widths alone, which are one or more.
+const fn sized(
+    name: &'static str,
+    aliases: Names,
+    widths: &'static [Width],
+    source: &'static str,
+    example: &'static str,
+) -> Format {
+    let format = row(name, aliases, widths[0].pattern, &[], source, example);
+    Format { widths, ..format }
+}
+
+/// How elements of one width are stored.
+const fn of(bits: u32, pattern: &'static str) -> Width {
+    Width { bits, pattern }
+}
+
 impl Format {
-    /// The same line of a format for elements of these widths alone.
-    const fn with_widths(mut self, widths: &'static [Width]) -> Format {
-        self.widths = widths;
+    /// The same line of a format whose pattern has these constants.
+    const fn with_constants(mut self, constants: Constants) -> Format {
+        self.constants = constants;
         self
     }
 
-    /// The same line of a format of arrays [K, N], which are the second operand of a product.
-    const fn with_second_operand(mut self) -> Format {
-        self.second_operand = true;
+    /// The same line of a format whose maker names the dims.
+    const fn with_dims(mut self, dims: Names) -> Format {
+        self.dims = dims;
         self
     }
 
@@ -262,12 +306,6 @@ impl Format {
     const fn with_leading(mut self) -> Format {
         self.leading = true;
         self
-    }
-}
-
-impl Width {
-    const fn new(bits: u32, pattern: &'static str) -> Width {
-        Width { bits, pattern }
     }
 }
 

@@ -1,5 +1,17 @@
 //! Well-known names that are not layouts, with the reason for each, as data.
 
+const FLIPPED_4X4: &str = "it flips the top bit of every value and begins each block with the deltas of 4 rows, two regions; Q4_0_4x4_VALUES is the order of the values";
+const FLIPPED_4X8: &str = "it flips the top bit of every value and begins each block with the deltas of 4 rows, two regions; Q4_0_4x8_VALUES is the order of the values";
+const FLIPPED_8X8: &str = "it flips the top bit of every value and begins each block with the deltas of 8 rows, two regions; Q4_0_8x8_VALUES is the order of the values";
+const REPACKED_4X4: &str = "each block of 4 rows begins with their 4 scales, which are stored in another way than the values, and no pattern is of two regions; IQ4_NLx4_QS is the order of the bytes of values";
+const REPACKED_4X8: &str = "each block of 4 rows begins with their 4 scales, which are stored in another way than the values, and no pattern is of two regions; Q8_0x4_QS_8 is the order of the bytes of values";
+const REPACKED_8X8: &str = "each block of 8 rows begins with their 8 scales, which are stored in another way than the values, and no pattern is of two regions; Q4_K_8x8_QS is the order of the bytes of values";
+const SCALES_CODED: &str = "its scales of six bits are packed anew; Q4_K_8x8_QS and Q4_K_8x4_QS are the order of the bytes of values";
+const REGIONS: &str = "its blocks have several regions, each with its own order; Q4_K_8x8_QS is that of the bytes of values, Q6_K_8x8_SCALES and Q2_K_8x8_SCALES are those of the scales";
+const HOPPER: &str = "it permutes the bits of each word of eight values irregularly at the end; HOPPER_MX_VALUE_BYTES is the order of the bytes before that, HOPPER_MX_VALUE_BYTES_MMA2 that of mma version 2";
+const GROUPED: &str = "of grouped queries it is several pieces: a group has more heads of q than of k and v; NEOX_QKV is the order where it has one of each";
+const PAGES: &str = "it is a table of pages, which depends on the requests; KV_NHD and KV_HND are the layouts of the pages";
+
 /// A name with the reason.
 const REFUSED: &[(&str, &str)] = &[
     ("UNDEFINED", "it says that nothing is known"),
@@ -14,9 +26,69 @@ const REFUSED: &[(&str, &str)] = &[
         "GPTQ_3BIT",
         "its values straddle words: of 32 along K, stored in three, two lie in two words; GPTQ is of 2, 4 and 8 bits",
     ),
-    ("Q4_0_4_4", "it flips the top bit of every value; the values of IQ4_NLx4_QS it only moves"),
-    ("Q4_0_4_8", "it flips the top bit of every value; the values of Q8_0x4_QS_8 it only moves"),
-    ("Q4_0_8_8", "it flips the top bit of every value"),
+    (
+        "CT_PACK_INT32_3BIT",
+        "its values straddle words: they lie one behind the other, of 3 bits each; CT_PACK_INT32 is of 4 and 8 bits",
+    ),
+    ("Q4_0_4_4", "it flips the top bit of every value; Q4_0_4x4_VALUES is the order of the values"),
+    ("Q4_0_4_8", "it flips the top bit of every value; Q4_0_4x8_VALUES is the order of the values"),
+    ("Q4_0_8_8", "it flips the top bit of every value; Q4_0_8x8_VALUES is the order of the values"),
+    ("Q4_0_4x4", FLIPPED_4X4),
+    ("Q4_0_4x4_BYTES", FLIPPED_4X4),
+    ("Q4_0_4x8", FLIPPED_4X8),
+    ("Q4_0_4x8_BYTES", FLIPPED_4X8),
+    ("Q4_0_8x8", FLIPPED_8X8),
+    ("Q4_0_8x8_BYTES", FLIPPED_8X8),
+    ("IQ4_NL_4x4", REPACKED_4X4),
+    ("IQ4_NL_4x4_BYTES", REPACKED_4X4),
+    ("MXFP4_4x4", REPACKED_4X4),
+    ("MXFP4_4x4_BYTES", REPACKED_4X4),
+    ("Q8_0_4x4", REPACKED_4X4),
+    ("Q8_0_4x4_BYTES", REPACKED_4X4),
+    ("Q8_0_4x8", REPACKED_4X8),
+    ("Q8_0_4x8_BYTES", REPACKED_4X8),
+    ("IQ4_NL_8x8", REPACKED_8X8),
+    ("IQ4_NL_8x8_BYTES", REPACKED_8X8),
+    ("MXFP4_8x8", REPACKED_8X8),
+    ("MXFP4_8x8_BYTES", REPACKED_8X8),
+    (
+        "Q4_0_AMX_NIBBLES",
+        "each tile of 16 rows ends with 16 deltas, a gap between the values; Q4_0_AMX_VALUES is their order without gaps, and strides say the gaps",
+    ),
+    ("Q4_K_8x8", SCALES_CODED),
+    ("Q4_K_8x4", SCALES_CODED),
+    ("Q6_K_8x8", REGIONS),
+    ("Q2_K_8x8", REGIONS),
+    ("HOPPER_MX_VALUE", HOPPER),
+    ("HOPPER_MX_VALUE_BITS", HOPPER),
+    ("HopperMXValueLayout", HOPPER),
+    (
+        "SM90_MIXED_FP4",
+        "it permutes the bits of each word of eight values irregularly at the end; SM90_MIXED_FP4_BYTES is the order of the bytes before that",
+    ),
+    (
+        "SM90_MIXED_FP4_BITS",
+        "it permutes the bits of each word of eight values irregularly at the end; SM90_MIXED_FP4_BYTES is the order of the bytes before that",
+    ),
+    ("MEGATRON_QKV", GROUPED),
+    ("MEGATRON_QKV_GQA", GROUPED),
+    ("MEGATRON_QKV_GATED", GROUPED),
+    ("FALCON_QKV", GROUPED),
+    ("INTERNLM2_QKV", GROUPED),
+    (
+        "MARLIN_NVFP4_SCALE",
+        "its values change: they are multiplied by 2^7 and cut to bytes of five bits of exponent; MARLIN_MX_SCALE is their order",
+    ),
+    (
+        "weight_scale_inv",
+        "each of its elements belongs to 128x128 weights; it is row-major itself, [ceil(N/128), ceil(K/128)]",
+    ),
+    (
+        "qsi4cxp",
+        "sums, scales and biases stand behind the values of each panel: several regions; Q4_0_4x4_VALUES is an order of such values",
+    ),
+    ("block_table", PAGES),
+    ("kv_indices", PAGES),
     (
         "Q4_0",
         "its blocks hold a delta and values of another width; GGML_QS4 is the order of the values",

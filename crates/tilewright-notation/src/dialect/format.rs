@@ -52,7 +52,7 @@ use tilewright_core::Dtype;
 use names::{find, is_number, mixed_case, no_format, words};
 
 use super::{
-    leading,
+    leading, rank,
     template::{Size, Template, Written},
     units::{Parameter, Unit, both},
 };
@@ -92,11 +92,21 @@ fn claims(text: &str) -> bool {
     known || refused(name).is_some() || mixed_case(name).is_some() || is_number(name)
 }
 
-/// The digits of a format that a parameter can set.
+/// The digits of a format whose sizes tell its arrays apart: those that must be given, else all that can be set.
 pub(crate) fn units(format: &Format) -> Vec<String> {
     let template = Template::read(format.pattern).ok();
     let digits = template.iter().flat_map(Template::digits);
-    digits.filter_map(|digit| Unit::of(format, digit)).map(|unit| unit.digit).collect()
+    let all: Vec<Unit> = digits.filter_map(|digit| Unit::of(format, digit)).collect();
+    let given = |unit: &Unit| unit.constant.is_some_and(|constant| constant.units.is_empty());
+    let some = all.iter().any(given);
+    all.into_iter().filter(|unit| !some || given(unit)).map(|unit| unit.digit).collect()
+}
+
+/// The letters of the axes of a pattern.
+pub(crate) fn letters_of(pattern: &str) -> Vec<String> {
+    let template = Template::read(pattern).ok();
+    let letters = template.iter().flat_map(Template::letters);
+    letters.map(str::to_owned).collect()
 }
 
 /// The dims of a small array that a pattern takes, and its constants.
@@ -255,6 +265,19 @@ impl Chosen {
         names.join(", ")
     }
 
+    /// Refuses an array of another rank; of a format whose maker names the dims, by these names.
+    fn check_rank(&self, rank: usize) -> Result<(), Error> {
+        if self.format.dims.is_empty() || self.fits(rank) {
+            return self.template.check_rank(self, rank);
+        }
+        let mut names = self.format.said_axes();
+        if let Some(before) = names.len().checked_sub(2).filter(|_| self.transposed) {
+            names.swap(before, before + 1);
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Err(rank::misfit(self, &names, self.template.is_batched(), rank))
+    }
+
     /// The width of these elements, and its pattern, for a format that is not of any width.
     fn pattern_of(&self, given: &Given<'_>) -> Result<Option<&'static Width>, Error> {
         match (self.format.widths, given.dtype) {
@@ -364,7 +387,7 @@ impl Reading for Chosen {
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let dims = given.need_dims(self)?;
-        self.template.check_rank(self, dims.len())?;
+        self.check_rank(dims.len())?;
         let own = self.own_template(given)?;
         let template = own.as_ref().unwrap_or(&self.template);
         let about = |error: Error| error.about(&format!("{self} ({template})"));

@@ -83,7 +83,7 @@ pub(crate) static DIALECTS: All = &[
 ];
 
 pub(crate) use cute::spell as spell_cute;
-pub(crate) use format::{parts_of, units};
+pub(crate) use format::{letters_of, parts_of, units};
 pub(crate) use pattern::spell as spell_pattern;
 pub(crate) use shape::{spell as spell_shape, with_width};
 

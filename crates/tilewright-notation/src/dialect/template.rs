@@ -126,6 +126,11 @@ impl Template {
         self.digits().map(|digit| digit.name.as_str()).collect()
     }
 
+    /// Whether it takes further dims before its own.
+    pub(super) fn is_batched(&self) -> bool {
+        self.batched
+    }
+
     /// The letter of each axis.
     pub(super) fn letters(&self) -> Vec<&str> {
         let first = self.axes.iter().filter_map(|axis| axis.digits.first());

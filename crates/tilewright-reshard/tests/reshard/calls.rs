@@ -13,8 +13,14 @@ fn rules((mesh, rule, _): Side) -> Rules {
     Rules::new(mesh).unwrap().rule("*", rule).unwrap()
 }
 
+/// What is read once: of copies, one.
 fn counted(extents: &[u64], from: Side, to: Side, memory: u64) -> Calls {
+    all_counted(extents, (from, to), memory, true)
+}
+
+fn all_counted(extents: &[u64], (from, to): (Side, Side), memory: u64, trusts: bool) -> Calls {
     let request = Request::new("in", "out").from(rules(from)).to(rules(to)).memory(memory);
+    let request = request.trust_replicas(trusts);
     let request = match to.2 {
         Some(spec) => request.layout(spec),
         None => request,
@@ -64,6 +70,16 @@ fn runs_stay_long_on_both_sides() {
         let found = facts(counted(extents, *from, *to, *memory));
         assert_eq!(found, *expected, "{extents:?} {from:?} {to:?} {memory}");
     }
+}
+
+#[test]
+fn copies_are_read_to_be_compared_unless_they_are_trusted() {
+    let copies = ("a=2,b=2", "[Replicate(), Shard(0)]", None);
+    let read = |trusts| {
+        let calls = all_counted(&[64, 64], (copies, TP8), MB, trusts);
+        (calls.bytes, calls.read_bytes)
+    };
+    assert_eq!((read(true), read(false)), ((8192, 8192), (8192, 16384)));
 }
 
 fn side() -> impl Strategy<Value = Side> {

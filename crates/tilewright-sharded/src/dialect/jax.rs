@@ -119,6 +119,11 @@ fn entry(scanner: &mut Scanner<'_>, mesh: &Mesh) -> Result<Entry, Error> {
         Some('"' | '\'') => vec![axis(scanner)?],
         _ if scanner.eat_word("None") => Vec::new(),
         _ if scanner.eat("P.UNCONSTRAINED") || scanner.eat_word("UNCONSTRAINED") => Vec::new(),
+        _ if ["unreduced", "reduced"].iter().any(|word| scanner.rest().starts_with(word)) => {
+            let (word, span) = scanner.word("an axis")?;
+            let said = format!("`{word}` axes: devices along them hold no values of the array");
+            return Err(Error::unsupported(said).at(span));
+        }
         Some(_) | None => {
             return Err(scanner.expected("None, an axis in quotes, or a tuple of axes"));
         }

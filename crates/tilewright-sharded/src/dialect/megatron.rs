@@ -265,15 +265,32 @@ fn say(sharded: &Sharded) -> Result<Vec<String>, Error> {
     Ok(rules.into_iter().map(|rule| format!("{mesh} {rule}")).collect())
 }
 
-/// Heads that may give the first device this list: queries, keys and values one after another.
+/// Heads that may give the first device this list: queries, keys and values one after another, or group by group in the
+/// shard or in the array.
 fn guess(list: &Intervals, count: u64) -> Vec<String> {
-    let (key, keys, held) = match *list.as_slice() {
-        [_, [key, held], [value, _]] => (key, value.saturating_sub(key), held),
+    let own = list.as_slice().len() as u64 / 3;
+    let rule = |h: u64, g: u64, d: u64, order: &str| format!("qkv(h={h},g={g},d={d}{order})");
+    let mut rules = Vec::new();
+    let together = match *list.as_slice() {
+        [_, [key, held], [value, _]] => Some((key, value.saturating_sub(key), held)),
         // The key and the value of one group lie side by side.
-        [_, [key, both]] => (key, both / 2, both / 2),
-        _ => return Vec::new(),
+        [_, [key, both]] => Some((key, both / 2, both / 2)),
+        _ => None,
     };
-    let rows = [keys / count, held];
-    let known = rows.into_iter().filter(|rows| *rows > 0);
-    known.map(|rows| format!("qkv(h={},g={},d={rows})", key / rows, keys / rows)).collect()
+    if let Some((key, keys, held)) = together {
+        let known = [keys / count, held].into_iter().filter(|rows| *rows > 0);
+        rules.extend(known.map(|rows| rule(key / rows, keys / rows, rows, "")));
+    }
+    if let [[0, queries], [next, rows], ..] = *list.as_slice()
+        && let Some(each) = queries.checked_div(rows).filter(|each| *each > 0)
+    {
+        rules.push(rule(next / rows, next / rows / each, rows, ",shard=grouped"));
+    }
+    let first = list.as_slice().first().copied().unwrap_or_default();
+    let key = list.as_slice().iter().find(|[start, _]| *start == first[1]);
+    if let Some(each) = key.and_then(|[_, rows]| first[1].checked_div(*rows)) {
+        let (groups, rows) = (own.saturating_mul(count), key.map_or(1, |[_, rows]| *rows));
+        rules.push(rule(each.saturating_mul(groups), groups, rows, ",array=grouped"));
+    }
+    rules
 }

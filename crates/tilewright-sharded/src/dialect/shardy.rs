@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! rule = ("sdy" | "#sdy.sharding") "<" mesh "," dims {"," ("replicated" | "unreduced") "=" axes} ">"
+//! dims = "[" [dim ["p" INT] {"," dim ["p" INT]}] "]"
 //! mesh = "mesh<[" [NAME "=" INT {"," NAME "=" INT}] "]" ["," "device_ids=[" INT {"," INT} "]"] ">" | "@" NAME
 //! ```
 //!
-//! `dims` is that of `axes.rs`, with names in `"`. `@NAME` stands for the mesh before the rule. A dim that is open, `?`, is
-//! read as closed: what is stored has one sharding. `unreduced` axes hold summands, and are refused. Uneven dims are cut as
+//! `dim` is that of `axes.rs`, with names in `"`. `@NAME` stands for the mesh before the rule. A dim that is open, `?`, is
+//! read as closed, and its priority, `p1`, is passed over: both are for the compiler, and what is stored has one sharding. `unreduced` axes hold summands, and are refused. Uneven dims are cut as
 //! XLA does.
 //!
 //! Source: `shardy/dialect/sdy/ir/attrs.td`.
@@ -40,7 +41,13 @@ fn read(scanner: &mut Scanner<'_>, mut asked: Asked<'_>) -> Result<Sharded, Erro
     scanner.expect(",")?;
     scanner.skip();
     let from = scanner.at();
-    let dims = scanner.list(("[", "]"), MOST, |scanner| dim(scanner, &mesh))?;
+    let dims = scanner.list(("[", "]"), MOST, |scanner| {
+        let dim = dim(scanner, &mesh)?;
+        if scanner.eat("p") {
+            scanner.natural()?;
+        }
+        Ok(dim)
+    })?;
     let span = (from, scanner.at());
     let mut parts: Vec<AxisPart> = dims.iter().flat_map(|dim| dim.parts.clone()).collect();
     while scanner.eat(",") {

@@ -17,17 +17,21 @@ use crate::{
     picture::{Cells, Limits, Picture},
 };
 
-/// The named formats, by maker and purpose, a line each: all, or those that a word finds in their names, makers and
-/// purposes, in small letters or capitals.
+/// The named formats, by maker and purpose, a line each: all, or those that a word finds in their names, makers, purposes
+/// and sources, in small letters or capitals. So the name of a function finds the formats that it makes.
 ///
 /// ```
 /// use tilewright::ask::{Answer, Formats};
 /// let all = Formats::default();
-/// assert!(all.to_string().contains("\n  zN                     … (m1 m0:16) (n1 n0:C0) -> … n1 m1 m0 n0  = NZ, "));
+/// assert!(all.to_string().contains("  … (m1 m0:16) (n1 n0:C0) -> … n1 m1 m0 n0  = NZ, "));
 /// let count = all.to_json()["formats"].as_array().unwrap().len();
 /// assert_eq!(count, tilewright::notation::catalogue().count());
 /// let ascend = Formats { word: "ascend".into() };
 /// assert!(ascend.to_string().starts_with("Ascend: matrices in fractals\n  zN "));
+/// let shuffled = Formats { word: "SHUFFLE_WEIGHT".into() }.to_string();
+/// assert!(shuffled.contains("AITER_SHUFFLE_16x16") && shuffled.contains("AITER_SHUFFLE_32x16"));
+/// // Dims that the maker names stand before the pattern.
+/// assert!(shuffled.contains("  [N, K]: … (n1 n0:16) "));
 /// assert!(Formats { word: "toaster".into() }.is_no());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,8 +41,8 @@ pub struct Formats {
 }
 
 impl Formats {
-    /// The groups in which something is found, with the formats that are: those whose names have the word in them, and
-    /// all of a maker or a purpose that has it.
+    /// The groups in which something is found, with the formats that are: those whose names or source have the word in
+    /// them, and all of a maker or a purpose that has it.
     ///
     /// ```
     /// use tilewright::ask::Formats;
@@ -53,8 +57,10 @@ impl Formats {
         let mut groups = groups();
         for group in &mut groups {
             let all = has(group.maker) || has(group.purpose);
-            let named =
-                |format: &&Format| has(format.name) || format.aliases.iter().any(|name| has(name));
+            let named = |format: &Format| {
+                let texts = format.aliases.iter().chain([&format.name, &format.source]);
+                texts.into_iter().any(|text| has(text))
+            };
             group.formats.retain(|format| all || named(format));
         }
         groups.retain(|group| !group.formats.is_empty());
@@ -99,7 +105,9 @@ impl Answer for Formats {
 
 /// A format's pattern and other names in at most `width` characters; of names that have no room, how many there are.
 fn listed(format: &Format, width: usize) -> String {
+    let dims = (!format.dims.is_empty()).then(|| dims(format) + ": ");
     let (pattern, count) = (patterns(format).join("; "), format.aliases.len());
+    let pattern = dims.unwrap_or_default() + &pattern;
     let length = |text: &str| text.chars().count();
     let names = |shown: usize| match (shown, count - shown) {
         (0, 0) => String::new(),
@@ -127,6 +135,8 @@ pub struct Example {
     pub format: &'static Format,
     /// An array in it.
     pub array: Named,
+    /// Other formats of the name that was asked for: those whose source has it.
+    pub others: Vec<&'static str>,
 }
 
 impl Example {
@@ -138,11 +148,17 @@ impl Example {
     /// ```
     /// use tilewright::ask::Example;
     /// assert!(Example::of("NC1HWC1").unwrap_err().to_string().contains("NC1HWC0"));
+    /// // The function makes several formats, and its name is that of one.
+    /// let shuffled = Example::of("shuffle_weight").unwrap();
+    /// assert_eq!(shuffled.format.name, "AITER_SHUFFLE_16x16");
+    /// assert!(shuffled.others.contains(&"AITER_SHUFFLE_32x16"));
     /// ```
     pub fn of(name: &str) -> Result<Example, Error> {
         let format = find(name)?;
         let named = Spec::parse(format.example)?.resolve(None, None)?;
-        Ok(Example { format, array: named })
+        let own = |other: &&Format| other.name != format.name && other.source.contains(name);
+        let others = catalogue().filter(|_| name != format.name).filter(own);
+        Ok(Example { format, array: named, others: others.map(|other| other.name).collect() })
     }
 }
 
@@ -174,7 +190,8 @@ impl Answer for Example {
 
     fn within(&self, width: usize) -> String {
         let mut text = format!("{}\n", self.format.name);
-        for (title, words) in described(self.format) {
+        let others = (!self.others.is_empty()).then(|| ("see also", self.others.join(", ")));
+        for (title, words) in described(self.format).into_iter().chain(others) {
             text += &row(&format!("  {title}"), 13, &words, width);
         }
         let limits = Limits { width, rows: 16, panels: 1, ..Limits::default() };
@@ -193,6 +210,7 @@ fn described(format: &Format) -> Vec<(&'static str, String)> {
     if !format.aliases.is_empty() {
         lines.push(("aliases", format.aliases.join(", ")));
     }
+    lines.push(("dims", dims(format) + &meaning(format)));
     lines.extend(patterns(format).into_iter().map(|pattern| ("pattern", pattern)));
     for constant in format.constants {
         lines.push(("constant", constant_words(constant)));
@@ -205,18 +223,29 @@ fn described(format: &Format) -> Vec<(&'static str, String)> {
     if format.leading {
         lines.push(("parameter", "LD, the stride of the outermost digit, in elements".into()));
     }
-    lines.extend(weights(format).map(|text| ("weights", text)));
     lines.push(("source", format.source.into()));
     lines
 }
 
-/// What is to be known of a format of [K, N]: of a weight as most frameworks store it, it is the format of the transposed
-/// array.
-fn weights(format: &Format) -> Option<String> {
-    let name = format.name;
-    format.second_operand.then(|| {
-        format!("the dims are [K, N]; a weight stored [out, in], as PyTorch and Hugging Face do, is [N, K]: {name}^T")
-    })
+/// The dims of the array in their order: `[K, N]`, or `[…, K, N]` where there may be others before them.
+fn dims(format: &Format) -> String {
+    let before = format.pattern.starts_with('…').then(|| "…".to_owned());
+    let names: Vec<String> = before.into_iter().chain(format.axes()).collect();
+    format!("[{}]", names.join(", "))
+}
+
+/// What the order of a weight's dims means beside that of most frameworks: of [K, N] theirs is the transposed array.
+fn meaning(format: &Format) -> String {
+    let (name, axes) = (format.name, format.axes());
+    match (format.in_and_out(), &axes[..]) {
+        (Some(order), [.., before, last]) if format.is_second_operand() => format!(
+            ", which is {order}; what is stored [out, in], as PyTorch and Hugging Face store weights, is [{last}, {before}]: {name}^T"
+        ),
+        (Some(order), _) => {
+            format!(", which is {order}, as PyTorch and Hugging Face store weights [out, in]")
+        }
+        (None, _) => String::new(),
+    }
 }
 
 /// The pattern, or that of each width of elements that there is one for.
@@ -258,6 +287,8 @@ fn format_json(format: &Format) -> Value {
         "maker": group.as_ref().map(|group| group.maker),
         "purpose": group.as_ref().map(|group| group.purpose),
         "aliases": format.aliases,
+        "dims": format.axes(),
+        "order": format.in_and_out(),
         "pattern": format.pattern,
         "widths": widths.collect::<Vec<_>>(),
         "constants": constants.collect::<Vec<_>>(),
@@ -338,8 +369,11 @@ mod tests {
     fn weights_are_told_of_second_operands_and_never_of_a_users_format() {
         let own = "[[format]]\nname = 'own-kn'\npattern = 'k n -> n k'";
         tilewright_notation::add_formats(own).unwrap();
-        let says = |name: &str| Example::of(name).unwrap().to_string().contains("[K, N]");
+        let says =
+            |name: &str| Example::of(name).unwrap().to_string().contains("K, N], which is in, out");
         assert!(says("VNNI") && says("MARLIN") && says("MMA_M16N8K16_16BIT_B"));
+        let order = |name: &str| Example::of(name).unwrap().to_string().contains("is out, in, as");
+        assert!(order("MACHETE") && order("AITER_SHUFFLE_16x16") && !order("own-kn"));
         assert!(!says("own-kn") && !says("COL") && !says("AMX_A") && !says("AMX_C"));
     }
 }

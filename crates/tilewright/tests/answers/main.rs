@@ -26,6 +26,7 @@ const KINDS: &[&str] = &[
     "coord",
     "same",
     "distribution",
+    "shards",
     "infer",
     "relayout",
 ];

@@ -21,6 +21,7 @@ pub(crate) fn all() -> Vec<Value> {
     questions.extend(formats());
     questions.extend(pairs());
     questions.extend(threads());
+    questions.extend(shards());
     questions.extend(buffers());
     questions.extend(moves());
     questions.extend(refusals());
@@ -338,6 +339,57 @@ fn threads() -> Vec<Value> {
     }
     questions.push(Given::alone("#ttg.blocked<{sizePerThread = [1, 4]}>").ask("distribution"));
     questions
+}
+
+/// Arrays in shards, each in every notation of shardings and as one layout, and texts that are none.
+fn shards() -> Vec<Value> {
+    const TEXTS: [&str; 22] = [
+        "f32[8,6] @ mesh(dp=2,tp=2) [Shard(0), Shard(1)]",
+        "f32[37] @ mesh(2,2) [Shard(0), Shard(0)]",
+        "bf16[17,4] @ mesh(dp=4,tp=2) [Shard(0), Shard(0)] order(tp,dp)",
+        "f32[8,3] @ mesh(2,2) [_StridedShard(0, sf=2), Replicate()]",
+        "f32[3,4] @ mesh(4) [S(0)]",
+        "f32[8,6] @ mesh(dp=2,tp=2; 3,1,2,0) P((\"tp\",\"dp\"), None)",
+        "f32[10,8] @ {devices=[4,1,2]<=[8] last_tile_dim_replicate}",
+        "f32[10] @ mesh(a=2,b=2) {devices=[4]<=[2,2]T(1,0)}",
+        "f32[4,4] @ {devices=[2,2]3,1,0,2}",
+        "f32[4,8] @ {mesh['a'=2,'b'=4], [{'b':(2)2}, {'a'}]}",
+        "f32[4] @ {maximal device=3}",
+        "f32[4] @ {replicated}",
+        "f32[6,4] @ sdy <mesh<[\"x\"=4, \"y\"=2]>, [{\"x\":(1)2, ?}p1, {\"y\"}]>",
+        "bf16[32,4] @ mesh(tp=4) qkv(h=4,g=2,d=4)",
+        "bf16[48] @ mesh(tp=2) qkv(h=8,g=4,d=3,array=grouped)",
+        "bf16[12,4] @ mesh(tp=2) gate_up",
+        "f32[100,4] @ mesh(tp=4) vocab(pad=8)",
+        "f16[100,64] @ mesh(tp=2) row / zN",
+        "f32[] @ mesh(2) [R]",
+        "f32[0,3] @ mesh(2) [S(0)]",
+        "[4,4,4] @ mesh(2,2,2) [S(2), S(1), S(0)]",
+        "u8[64,64] @ mesh(8,2) [S(1), R] / col-major",
+    ];
+    const REFUSED: [&str; 8] = [
+        "f32[8] @ mesh(2) [Shord(0)]",
+        "f32[8] @ mesh(2) [Partial(sum)]",
+        "f32[9] @ mesh(x=2) P(\"x\")",
+        "f32[8] @ {devices=[2]0,0}",
+        "f32[8] @ {manual}",
+        "f32[8] @ sdy <mesh<[\"x\"=2]>, [{\"y\"}]>",
+        "f32[9] @ mesh(tp=2) column",
+        "f32[8] @ mesh(2) [S(0)] / zN",
+    ];
+    let notations = tilewright::sharded::dialect::DIALECTS.iter().map(|dialect| dialect.name());
+    let to: Vec<&str> = notations.chain(["cute", "numpy"]).collect();
+    let all = TEXTS.iter().flat_map(|text| {
+        let given = Given::alone(*text);
+        let asked = ["shards", "explain"].map(|kind| given.ask(kind));
+        let to = to.iter().map(move |to| given.ask_with("translate", "to", json!(to)));
+        asked.into_iter().chain(to).collect::<Vec<_>>()
+    });
+    let refused = REFUSED.iter().flat_map(|text| {
+        let given = Given::alone(*text);
+        [given.ask("shards"), given.ask_with("translate", "to", json!("torch"))]
+    });
+    all.chain(refused).collect()
 }
 
 /// Buffers of numbered bytes, packed by a layout, whole and spoilt.

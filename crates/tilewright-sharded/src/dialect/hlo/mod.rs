@@ -24,6 +24,7 @@
 //! Source: `xla/hlo/ir/hlo_sharding.cc`, `xla/hlo/ir/tile_assignment.h`, `xla/hlo/parser/hlo_parser.cc`.
 
 mod named;
+mod positions;
 mod read;
 mod tiled;
 
@@ -235,7 +236,7 @@ fn alone(tiled: &Tiled, extents: &[u64], dtype: Option<Dtype>) -> Result<Sharded
     Sharded::new(extents, dtype, mesh, splits)
 }
 
-/// A tile assignment whose numbers are positions of a mesh: a list for each.
+/// A tile assignment whose numbers are positions of a mesh: axes of it where these number the tiles, else a list for each.
 fn over(
     tiled: &Tiled,
     extents: &[u64],
@@ -255,18 +256,21 @@ fn over(
     }
     let grid = Mesh::new(&tiled.tile)?;
     let coords: Vec<Vec<u64>> = tiles.iter().map(|tile| grid.coord(tile.unwrap_or(0))).collect();
-    let parts: Vec<AxisPart> = (0..mesh.sizes().len()).map(AxisPart::whole).collect();
     let mut splits = Vec::new();
     for (dim, extent) in extents.iter().enumerate() {
         let count = tiled.tile.get(dim).copied().unwrap_or(1);
-        let whole = Intervals::whole(*extent);
-        let of = |coord: &Vec<u64>| {
-            whole.block(extent.div_ceil(count), coord.get(dim).copied().unwrap_or(0))
+        let index: Vec<u64> =
+            coords.iter().map(|coord| coord.get(dim).copied().unwrap_or(0)).collect();
+        let split = match positions::parts(&mesh, count, &index) {
+            Some(parts) => Split { dim, parts, cut: Cut::Padded { multiple: count } },
+            None => {
+                let (whole, each) = (Intervals::whole(*extent), extent.div_ceil(count));
+                let lists = index.iter().map(|index| whole.block(each, *index)).collect();
+                let parts = (0..mesh.sizes().len()).map(AxisPart::whole).collect();
+                Split { dim, parts, cut: Cut::Listed(lists) }
+            }
         };
-        if count > 1 {
-            let cut = Cut::Listed(coords.iter().map(of).collect());
-            splits.push(Split { dim, parts: parts.clone(), cut });
-        }
+        splits.extend((count > 1).then_some(split));
     }
     Sharded::new(extents, dtype, mesh, splits)
 }

@@ -1,0 +1,85 @@
+//! The logical dims of formats, as their makers name and order them.
+//!
+//! Of a product with a weight, K is the dim of the inputs and N that of the outputs. A fraction, `K/32`, is a dim of
+//! groups of that many. The dims are those of the array, whatever the order of the storage is.
+
+use super::{Format, Names};
+use crate::dialect;
+
+/// A weight as PyTorch and Hugging Face store it, `[out, in]`.
+pub(super) const NK: Names = &["N", "K"];
+/// A weight as the second operand of a product, `[in, out]`.
+pub(super) const KN: Names = &["K", "N"];
+/// The first operand of a product.
+pub(super) const MK: Names = &["M", "K"];
+/// Scales or zero points, a row for each group of inputs.
+pub(super) const GN: Names = &["G", "N"];
+/// What there is of each output and block of inputs.
+pub(super) const NKB: Names = &["N", "K/block"];
+/// The scales of blocks of 32 inputs.
+pub(super) const NK32: Names = &["N", "K/32"];
+pub(super) const K32N: Names = &["K/32", "N"];
+
+/// What a dim counts.
+fn counts(dim: &str) -> &str {
+    dim.split(['/', ' ']).next().unwrap_or(dim)
+}
+
+impl Format {
+    /// The dims in the order of the array: as the maker names them, else the letters of the pattern. A format of any
+    /// further dims before them has these alone.
+    ///
+    /// ```
+    /// use tilewright_notation::catalogue;
+    /// let dims = |name: &str| catalogue().find(|format| format.name == name).unwrap().axes();
+    /// assert_eq!(dims("MARLIN"), ["K", "N"]);
+    /// assert_eq!(dims("MACHETE"), ["N", "K"]);
+    /// assert_eq!(dims("COL32"), ["m", "k"]);
+    /// ```
+    pub fn axes(&self) -> Vec<String> {
+        match self.dims {
+            [] => dialect::letters_of(self.pattern),
+            named => named.iter().map(|&name| name.to_owned()).collect(),
+        }
+    }
+
+    /// Whether the array is the second operand of a product or belongs to one, with the inputs (or their groups) before
+    /// the outputs: of a weight as PyTorch stores it, the transposed array. Of the formats that users add, nothing is said.
+    ///
+    /// ```
+    /// use tilewright_notation::catalogue;
+    /// let is = |name: &str| catalogue().find(|format| format.name == name).unwrap().is_second_operand();
+    /// assert!(is("MARLIN") && is("MARLIN_SCALE") && !is("MACHETE") && !is("COL32"));
+    /// ```
+    pub fn is_second_operand(&self) -> bool {
+        matches!(self.dims, [.., before, last] if counts(last) == "N" && matches!(counts(before), "K" | "G"))
+    }
+
+    /// Which of the last dims counts the inputs and which the outputs, as of `[K, N]`; `None` where the format is of
+    /// no weight.
+    ///
+    /// ```
+    /// use tilewright_notation::catalogue;
+    /// let order = |name: &str| catalogue().find(|format| format.name == name).unwrap().in_and_out();
+    /// assert_eq!(order("MARLIN"), Some("in, out"));
+    /// assert_eq!(order("MACHETE"), Some("out, in"));
+    /// assert_eq!(order("COL32"), None);
+    /// ```
+    pub fn in_and_out(&self) -> Option<&'static str> {
+        match self.dims {
+            _ if self.is_second_operand() => Some("in, out"),
+            [.., before, last] if counts(before) == "N" && counts(last) == "K" => Some("out, in"),
+            _ => None,
+        }
+    }
+
+    /// The dims for messages: those of a weight with what they count, `K (in)` and `N (out)`.
+    pub(crate) fn said_axes(&self) -> Vec<String> {
+        let mut axes = self.axes();
+        let words = self.in_and_out().unwrap_or_default().rsplit(", ");
+        for (axis, word) in axes.iter_mut().rev().zip(words).filter(|(_, word)| !word.is_empty()) {
+            *axis = format!("{axis} ({word})");
+        }
+        axes
+    }
+}

@@ -1,0 +1,34 @@
+//! Tiles of processors: Tenstorrent's, XLA's for TPUs, Intel's operands of dot products.
+
+use super::{
+    Rows,
+    constants::{ROW_64, V},
+    dims::KN,
+    row, rows,
+};
+
+const XLA: &str = "XLA, tiled layout";
+const TENSTORRENT: &str = "Tenstorrent, tiles of faces of 16x16";
+const VNNI: &str = "Intel 64, dot products of 4 bytes: V rows side by side";
+const AMX: &str = "Intel 64, AMX: tiles of 16 rows of 64 bytes";
+
+#[rustfmt::skip]
+pub(super) static ROWS: &[Rows] = &[
+    rows("Tenstorrent", "tiles of faces", &[
+        row("TT_TILE", &["TENSTORRENT_TILE"], "… (m2 m1:2 m0:16) (n2 n1:2 n0:16) -> … m2 n2 m1 n1 m0 n0", &[], TENSTORRENT, "bf16[100,50] TT_TILE"),
+        row("TT_TILE_16x32", &[], "… (m1 m0:16) (n2 n1:2 n0:16) -> … m1 n2 n1 m0 n0", &[], TENSTORRENT, "bf16[20,50] TT_TILE_16x32"),
+        row("TT_TILE_32x16", &[], "… (m2 m1:2 m0:16) (n1 n0:16) -> … m2 n1 m1 m0 n0", &[], TENSTORRENT, "bf16[40,20] TT_TILE_32x16"),
+    ]),
+    rows("TPU", "tiles of XLA", &[
+        row("TPU_8x128", &[], "… (m1 m0:8) (n1 n0:128) -> … m1 n1 m0 n0", &[], XLA, "f32[20,300] TPU_8x128"),
+        row("TPU_8x128_2x1", &[], "… (m2 m1:4 m0:2) (n1 n0:128) -> … m2 n1 m1 n0 m0", &[], XLA, "bf16[20,300] TPU_8x128_2x1"),
+        row("TPU_8x128_4x1", &[], "… (m2 m1:2 m0:4) (n1 n0:128) -> … m2 n1 m1 n0 m0", &[], XLA, "s8[20,300] TPU_8x128_4x1"),
+    ]),
+    // B of a product has k rows; V of them lie side by side.
+    rows("Intel", "operands of VNNI and AMX", &[
+        row("VNNI", &[], "… (k1 k0:V) n -> … k1 n k0", &[&V], VNNI, "bf16[7,20] VNNI").with_dims(KN),
+        row("AMX_A", &[], "(m1 m0:16) (k1 k0:ROW) -> m1 k1 m0 k0", &[&ROW_64], AMX, "bf16[20,40] AMX_A"),
+        row("AMX_B", &[], "(k2 k1:16 k0:V) (n1 n0:16) -> n1 k2 k1 n0 k0", &[&V], AMX, "bf16[40,20] AMX_B").with_dims(KN),
+        row("AMX_C", &[], "(m1 m0:16) (n1 n0:16) -> m1 n1 m0 n0", &[], AMX, "f32[20,20] AMX_C"),
+    ]),
+];
