@@ -132,7 +132,7 @@ fn whole(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
 }
 
 /// Takes the extents that the caller says of a tensor.
-fn state(extents: &mut Vec<u64>, name: &str, stated: &Stated<'_>) -> Result<(), Error> {
+fn state(extents: &mut [u64], name: &str, stated: &Stated<'_>) -> Result<(), Error> {
     let Some(said) = stated.of(name) else { return Ok(()) };
     if said.len() != extents.len() {
         let rank = extents.len();

@@ -299,6 +299,9 @@ fn placed(
     Ok(output)
 }
 
+/// Takes the bytes before the data of a file.
+type Each<'e> = &'e mut dyn FnMut(&File, &[u8]) -> Result<(), Error>;
+
 impl Output {
     /// Whether the fingerprint of an array is recorded: beside the note of its layout, as in converted files.
     pub(crate) fn records(&self, array: usize) -> bool {
@@ -315,7 +318,7 @@ impl Output {
     pub(crate) fn heads(
         &self,
         data: &dyn Fn(usize) -> Option<Fingerprint>,
-        each: &mut dyn FnMut(&File, &[u8]) -> Result<(), Error>,
+        each: Each<'_>,
     ) -> Result<(), Error> {
         for (number, content) in self.contents.iter().enumerate() {
             let (head, ..) = self.header(content, data)?;
