@@ -9,7 +9,7 @@
 //! A model repeats its layers, and the files of a mesh repeat each other. So what is kept grows with the tensors and with the
 //! files, and not with their product.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use tilewright_core::{Dtype, TensorLayout};
 use tilewright_sharded::{Piece, Pieces};
@@ -151,8 +151,8 @@ impl Array {
     }
 }
 
-/// Where the local arrays of one file begin, by the numbers of their arrays, which ascend.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Where the local arrays of one file begin, counted from the first of them, by the numbers of their arrays, which ascend.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Column {
     arrays: Vec<u32>,
     at: Vec<u64>,
@@ -160,7 +160,7 @@ pub(crate) struct Column {
 
 impl Column {
     /// The column of these arrays and places, in any order.
-    pub(crate) fn new(mut places: Vec<(usize, u64)>) -> Result<Column, Error> {
+    fn new(mut places: Vec<(usize, u64)>) -> Result<Column, Error> {
         places.sort_unstable();
         let number = |array: usize| u32::try_from(array).map_err(|_| too_many());
         let arrays = places.iter().map(|(array, _)| number(*array)).collect::<Result<_, _>>()?;
@@ -177,16 +177,41 @@ fn too_many() -> Error {
     Error::new("limit", "more than 4294967295 tensors")
 }
 
-/// Where the local arrays of every file begin.
+/// Where the local arrays of every file begin: where the first does, and the column of all.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places(pub(crate) Vec<Arc<Column>>);
+pub(crate) struct Places {
+    files: Vec<(u64, Arc<Column>)>,
+    known: HashMap<Arc<Column>, ()>,
+}
 
 impl Places {
+    /// Adds a file with these arrays and places; files that begin alike share a column.
+    pub(crate) fn push(&mut self, mut places: Vec<(usize, u64)>) -> Result<(), Error> {
+        let base = places.iter().map(|(_, at)| *at).min().unwrap_or(0);
+        places.iter_mut().for_each(|(_, at)| *at -= base);
+        let column = Column::new(places)?;
+        let known = self.known.get_key_value(&column).map(|(column, ())| column.clone());
+        let column = known.unwrap_or_else(|| Arc::new(column));
+        self.known.insert(column.clone(), ());
+        self.files.push((base, column));
+        Ok(())
+    }
+
+    /// Adds a file that begins as that of this number does.
+    pub(crate) fn again(&mut self, file: usize) {
+        self.files.extend(self.files.get(file).cloned());
+    }
+
     /// The first byte of an array in a file.
     pub(crate) fn at(&self, file: usize, array: usize) -> Option<u64> {
-        let column = self.0.get(file)?;
+        let (base, column) = self.files.get(file)?;
         let place = column.arrays.binary_search(&u32::try_from(array).ok()?).ok()?;
-        column.at.get(place).copied()
+        column.at.get(place)?.checked_add(*base)
+    }
+
+    /// Where the first local array of each file begins, and the column of all.
+    pub(crate) fn files(&self) -> &[(u64, Arc<Column>)] {
+        &self.files
     }
 }
 

@@ -14,7 +14,7 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error, Job, Request,
-    array::{Array, Column, Held, Laid, Places, Stored},
+    array::{Array, Held, Laid, Places, Stored},
     beside::Beside,
     identity::Identity,
     source::Checkpoint,
@@ -114,8 +114,8 @@ fn listed(paths: &[PathBuf], tensors: &[RawTensor]) -> Result<Checkpoint, Error>
             .map_err(|error| error.about(&format!("tensor {:?}", tensor.name)))
     });
     let arrays = arrays.collect::<Result<_, Error>>()?;
-    let columns = files.columns.into_iter().map(|places| Ok(Arc::new(Column::new(places)?)));
-    let places = Places(columns.collect::<Result<_, Error>>()?);
+    let mut places = Places::default();
+    files.columns.into_iter().try_for_each(|column| places.push(column))?;
     let beside = Beside::default();
     Ok(Checkpoint { files: files.known, arrays, places, beside })
 }

@@ -17,7 +17,6 @@ use std::{
     path::Path,
 };
 
-use flate2::Crc;
 use serde::{Deserialize, Serialize};
 use tilewright_files::{Fingerprint, disk};
 
@@ -141,7 +140,5 @@ fn promised(line: &[u8]) -> Option<Vec<Promise>> {
 
 /// The CRC-32 of some bytes.
 pub(crate) fn crc(bytes: &[u8]) -> u32 {
-    let mut crc = Crc::new();
-    crc.update(bytes);
-    crc.sum()
+    crc32fast::hash(bytes)
 }

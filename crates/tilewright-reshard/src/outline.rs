@@ -4,7 +4,8 @@
 //! laid     local arrays: element type, extents, SPEC where they are not row-major
 //! held     ways to hold an array: its extents, the files with their local arrays, the boxes in them
 //! arrays   names, each with the number of how it is held
-//! columns  where arrays begin in files that begin alike; and the column of each file
+//! columns  where arrays begin in files that begin alike
+//! files    where the first array begins in each file, and its column
 //! ```
 //!
 //! So a plan grows with the tensors and the files, and not with their product, and who reads it opens no header. What is read
@@ -19,7 +20,7 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error,
-    array::{Array, Column, Held, Laid, Places, Stored},
+    array::{Array, Held, Laid, Places, Stored},
 };
 
 /// The arrays, with what is alike once.
@@ -29,12 +30,14 @@ pub(crate) struct Outline {
     held: Vec<HeldText>,
     arrays: Vec<(String, usize)>,
     columns: Vec<Vec<(u32, u64)>>,
-    files: Vec<usize>,
+    files: Vec<(u64, usize)>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct LaidText {
     dtype: String,
+    /// The width of an element in bits: a byte for BOOL, whose values take one bit.
+    bits: u32,
     dims: Vec<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     spec: Option<String>,
@@ -75,12 +78,12 @@ impl Outline {
             outline.arrays.push((array.name.to_string(), number));
         }
         let mut columns = Numbers(HashMap::new());
-        for column in &places.0 {
+        for (base, column) in places.files() {
             let (number, is_new) = columns.of(column);
             if is_new {
                 outline.columns.push(column.iter().collect());
             }
-            outline.files.push(number);
+            outline.files.push((*base, number));
         }
         outline
     }
@@ -90,9 +93,10 @@ impl Outline {
         for local in &array.held.stored {
             let (number, is_new) = numbers.of(&local.laid);
             if is_new {
-                let Laid { file_dtype, spec, .. } = &*local.laid;
+                let Laid { file_dtype, bits, spec, .. } = &*local.laid;
                 let (dims, spec) = (local.laid.dims().to_vec(), spec.clone());
-                self.laid.push(LaidText { dtype: file_dtype.clone(), dims, spec });
+                let dtype = file_dtype.clone();
+                self.laid.push(LaidText { dtype, bits: *bits, dims, spec });
             }
             stored.push((local.file, number));
         }
@@ -119,35 +123,38 @@ impl Outline {
             Ok(Array { name, file_dtype, dtype, bits, extents, held })
         };
         let arrays = self.arrays.into_iter().map(array).collect::<Result<_, Error>>()?;
-        let column = |places: Vec<(u32, u64)>| {
-            let places = places.into_iter().map(|(array, at)| (array as usize, at)).collect();
-            Ok(Arc::new(Column::new(places)?))
-        };
-        let columns = self.columns.into_iter().map(column).collect::<Result<Vec<_>, Error>>()?;
-        let of = |number: &usize| columns.get(*number).cloned().ok_or_else(wrong);
-        let places = self.files.iter().map(of).collect::<Result<_, Error>>()?;
-        Ok((arrays, Places(places)))
+        let (mut places, mut first) = (Places::default(), HashMap::new());
+        for (file, (base, number)) in self.files.iter().enumerate() {
+            let known = *first.entry((base, number)).or_insert(file);
+            if known < file {
+                places.again(known);
+                continue;
+            }
+            let column = self.columns.get(*number).ok_or_else(wrong)?;
+            let place = |(array, at): &(u32, u64)| Some((*array as usize, at.checked_add(*base)?));
+            let column = column.iter().map(place).collect::<Option<Vec<_>>>();
+            places.push(column.ok_or_else(wrong)?)?;
+        }
+        Ok((arrays, places))
     }
 }
 
 impl LaidText {
     fn laid(self) -> Result<Laid, Error> {
-        let LaidText { dtype: file_dtype, dims, spec } = self;
+        let LaidText { dtype: file_dtype, bits, dims, spec } = self;
         let failed =
             |error: tilewright_notation::Error| Error::new(error.kind(), error.to_string());
         let dtype = tilewright_notation::dtype(&file_dtype).map_err(failed)?;
         let plain = TensorLayout::row_major(&dims)?;
-        let own = dtype.storage_bits().unwrap_or(0);
-        let (layout, bits, shape) = match &spec {
-            None => (plain, own, dims),
+        let (layout, shape) = match &spec {
+            None => (plain, dims),
             Some(text) => {
                 let named = Spec::parse(text).and_then(|it| it.resolve(Some(&dims), Some(dtype)));
                 let named = named.map_err(failed)?;
-                let bits = named.element_bits().unwrap_or(own);
-                (named.layout().clone(), bits, named.storage_shape())
+                (named.layout().clone(), named.storage_shape())
             }
         };
-        match bits > 0 && bits % 8 == 0 {
+        match bits > 0 && bits % 8 == 0 && bits <= 128 {
             true => Ok(Laid { file_dtype, dtype, bits, layout, shape, spec }),
             false => Err(wrong()),
         }

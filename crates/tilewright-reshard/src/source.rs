@@ -16,21 +16,18 @@ use std::{
 };
 
 use tilewright_core::{Dtype, TensorLayout};
-use tilewright_files::{Input, Reading, Tensor};
+use tilewright_files::Reading;
 use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{
     Error, Request, Rules,
-    array::{Array, Column, Held, Laid, Places, Stored},
+    array::{Array, Held, Laid, Places, Stored},
     beside::{Beside, metadata},
-    identity::Identity,
-    lists::{Common, Entry, Lists, entries, shown},
+    identity::{Identity, identities},
+    lists::{Common, Entry, Lists, PLACES, entries, shown},
     numbers::{self, natural},
     request::Stated,
 };
-
-/// Under this key of its metadata a file of a distributed checkpoint says where its tensors begin.
-pub(crate) const PLACES: &str = "DCP_SHARDING_INFO";
 
 /// A checkpoint, opened.
 #[derive(Debug, Default)]
@@ -101,22 +98,6 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// What each file of an input is known by.
-pub(crate) fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
-    let begin = |file: usize| {
-        let pieces = input.tensors().iter().flat_map(Tensor::pieces);
-        pieces.filter(|piece| piece.file() == file).map(|piece| piece.at()).min()
-    };
-    let files = input.files().enumerate();
-    let mut known: Vec<Identity> = files
-        .map(|(file, path)| Identity::of(path, begin(file).unwrap_or(u64::MAX)))
-        .collect::<Result<_, Error>>()?;
-    if input.files().all(|path| path != input.path()) {
-        known.push(Identity::of(input.path(), u64::MAX)?);
-    }
-    Ok(known)
-}
-
 /// Whole tensors, in the order of the file.
 fn whole(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
     let input = tilewright_files::open(path, &Reading::default())?;
@@ -140,14 +121,14 @@ fn whole(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
         };
         arrays.push(array(entry, extents, held));
     }
-    let columns = places.into_iter().map(|places| Ok(Arc::new(Column::new(places)?)));
-    let places = Places(columns.collect::<Result<_, Error>>()?);
+    let mut known = Places::default();
+    places.into_iter().try_for_each(|places| known.push(places))?;
     let files = identities(&input)?;
     let mut beside = Beside::of(path, &files, &[metadata(&input)])?;
     for (number, tensor) in input.tensors().iter().enumerate() {
         tensor.recorded().into_iter().for_each(|data| beside.record(number, data));
     }
-    Ok(Checkpoint { files, arrays, places, beside })
+    Ok(Checkpoint { files, arrays, places: known, beside })
 }
 
 /// Takes the extents that the caller says of a tensor.
@@ -209,7 +190,7 @@ fn distributed(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
 /// An error where the numbers of torch's files, from 1 on, show that one is missing.
 fn check_numbers(folder: &Path, paths: &[PathBuf]) -> Result<(), Error> {
     let why = "a process that had nothing to write has no file; then the extents of every tensor have to be said";
-    numbers::check(folder, paths)
+    numbers::check(folder, paths, true)
         .map_err(|error| Error::new(error.kind(), format!("{error}; {why}")))?;
     let Some(first) = paths.first() else { return Ok(()) };
     match natural(&shown(first)).first() {
@@ -244,7 +225,7 @@ fn boxes(
 /// A file for each position of a mesh.
 fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
     let (paths, mesh) = (listed(path)?, rules.mesh()?);
-    numbers::check(path, &paths)?;
+    numbers::check(path, &paths, false)?;
     if paths.len() as u64 != mesh.count() {
         let (folder, files, count) = (path.display(), paths.len(), mesh.count());
         let said = format!("{folder} holds {files} files *.safetensors; {mesh} has {count}");
@@ -390,12 +371,16 @@ fn settled(path: &Path, lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, 
     let numbers: HashMap<&str, usize> =
         arrays.iter().enumerate().map(|(number, array)| (&*array.name, number)).collect();
     let place = |entry: &Entry| Some((*numbers.get(&*entry.name)?, entry.at));
-    let columns = lists.lists.iter().map(|list| {
-        let places = list.iter().filter_map(place).collect();
-        Ok(Arc::new(Column::new(places)?))
-    });
-    let columns = columns.collect::<Result<Vec<_>, Error>>()?;
-    let places = lists.of.iter().filter_map(|list| columns.get(*list).cloned()).collect();
+    let mut places = Places::default();
+    for (file, number) in lists.of.iter().enumerate() {
+        match lists.of.iter().position(|of| of == number).filter(|first| *first < file) {
+            Some(first) => places.again(first),
+            None => {
+                let list = lists.lists.get(*number).map_or(&[][..], Vec::as_slice);
+                places.push(list.iter().filter_map(place).collect())?;
+            }
+        }
+    }
     let beside = Beside::of(path, &lists.files, &lists.metadata)?;
-    Ok(Checkpoint { files: lists.files, arrays, places: Places(places), beside })
+    Ok(Checkpoint { files: lists.files, arrays, places, beside })
 }

@@ -6,17 +6,17 @@ use std::{
 };
 
 use serde_json::json;
-use tilewright_core::{Fill, TensorLayout};
 use tilewright_files::Fingerprint;
 use tilewright_notation::Spec;
 use tilewright_sharded::{Piece, Pieces};
 
 use crate::{
     Error, Form, Request, Rules,
-    array::{Array, Column, Held, Laid, Places, Stored},
+    array::{Array, Held, Laid, Places, Stored},
     beside::Metadata,
     header::{Entry, header},
-    source::PLACES,
+    laid::{laid, spec},
+    lists::PLACES,
     sums::is_summed,
 };
 
@@ -83,15 +83,6 @@ pub(crate) fn output(
             cut(form, rules, spec.as_ref(), sources, metadata)
         }
     }
-}
-
-fn spec(request: &Request) -> Result<Option<Spec>, Error> {
-    let Some(text) = &request.layout else { return Ok(None) };
-    if request.asked_form() == Form::Dcp {
-        return Err(Error::usage("torch's distributed checkpoint holds row-major boxes alone"));
-    }
-    let spec = Spec::parse(text).map_err(|error| Error::new(error.kind(), error.to_string()))?;
-    Ok(Some(spec))
 }
 
 /// Whole tensors, one after another, in files of a bounded length.
@@ -270,47 +261,6 @@ fn once(pieces: Vec<Piece>, count: usize) -> Vec<(usize, Piece)> {
     seen.into_values().map(file).collect()
 }
 
-/// A local array of these extents.
-fn laid(array: &Array, extents: &[u64], spec: Option<&Spec>) -> Result<Arc<Laid>, Error> {
-    let about = |error: Error| error.about(&format!("tensor {:?}", array.name));
-    let (layout, shape, spec) = layout(array, extents, spec).map_err(about)?;
-    let (file_dtype, dtype, bits) = (array.file_dtype.clone(), array.dtype, array.bits);
-    let laid = Laid { file_dtype, dtype, bits, layout, shape, spec };
-    match laid.bytes() {
-        Some(_) => Ok(Arc::new(laid)),
-        None => Err(about(Error::new("overflow", "more than 63 bits of bytes"))),
-    }
-}
-
-/// The layout of a local array, its stored shape, and the SPEC that says it where it is not row-major.
-fn layout(
-    array: &Array,
-    extents: &[u64],
-    spec: Option<&Spec>,
-) -> Result<(TensorLayout, Vec<u64>, Option<String>), Error> {
-    let plain = TensorLayout::row_major(extents)?;
-    let spec = spec.filter(|spec| spec.fits(extents.len()) && !extents.contains(&0));
-    let Some(spec) = spec else { return Ok((plain, extents.to_vec(), None)) };
-    let named = spec.resolve(Some(extents), Some(array.dtype));
-    let named = named.map_err(|error| Error::new(error.kind(), error.to_string()))?;
-    let is_same = named.dtype() == Some(array.dtype) && named.element_bits() == Some(array.bits);
-    if !is_same || named.byte_order().is_some_and(|order| order.is_big()) {
-        let said = format!("{} has other elements than {}", named.to_spec(), array.dtype);
-        return Err(Error::new("unsupported", said));
-    }
-    if named.stored_as().is_some() || !matches!(named.fill(), Fill::Unspecified | Fill::Zero) {
-        let said = format!(
-            "{}: shards are stored as their elements, and padding holds zeros",
-            named.to_spec()
-        );
-        return Err(Error::new("unsupported", said));
-    }
-    if *named.layout() == plain {
-        return Ok((plain, extents.to_vec(), None));
-    }
-    Ok((named.layout().clone(), named.storage_shape(), Some(named.to_spec())))
-}
-
 /// Gives every local array its place: in each file the widest elements first, then by name. Each content has its files.
 fn placed(
     names: Vec<String>,
@@ -320,7 +270,7 @@ fn placed(
 ) -> Result<Output, Error> {
     let wholes = arrays.iter().all(|array| array.held.stored.len() == 1) && !boxes;
     let mut output = Output { arrays, boxes, metadata, wholes, ..Output::default() };
-    let mut of = vec![(0, 0, Arc::default()); names.len()];
+    let mut of = vec![(0, 0, Vec::new()); names.len()];
     for (number, (files, mut content)) in contents.into_iter().enumerate() {
         let order = |(array, _): &(usize, usize)| {
             let array = output.arrays.get(*array);
@@ -328,18 +278,23 @@ fn placed(
         };
         content.locals.sort_by_cached_key(order);
         let (_, places, bytes) = output.header(&content, &|_| Some(Fingerprint::default()))?;
-        let places = content.locals.iter().map(|(array, _)| *array).zip(places).collect();
-        let column = Arc::new(Column::new(places)?);
+        let mut places: Vec<(usize, u64)> =
+            content.locals.iter().map(|(array, _)| *array).zip(places).collect();
         for file in files {
             if let Some(of) = of.get_mut(file) {
-                *of = (number, bytes, column.clone());
+                // The first file of a content has its places, and the others are as that one.
+                *of = (number, bytes, std::mem::take(&mut places));
             }
         }
         output.contents.push(content);
     }
-    for (name, (content, bytes, column)) in names.into_iter().zip(of) {
+    for (file, (name, (content, bytes, places))) in names.into_iter().zip(of).enumerate() {
         output.files.push(File { name, bytes, content });
-        output.places.0.push(column);
+        let alike = output.files.iter().position(|file| file.content == content);
+        match alike.filter(|first| *first < file) {
+            Some(first) => output.places.again(first),
+            None => output.places.push(places)?,
+        }
     }
     Ok(output)
 }

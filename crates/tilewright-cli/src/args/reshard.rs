@@ -62,6 +62,7 @@ pub(crate) enum Step {
 
 /// What is read, and what it becomes.
 #[derive(Args, Debug)]
+#[group(args = ["input", "output"])]
 pub(crate) struct Asked {
     /// A file of tensors, an index, or the folder of a checkpoint
     #[arg(value_name = "IN", value_parser = path())]
