@@ -269,7 +269,7 @@ mod tests {
         let with = |boxes: Vec<RawBox>| RawTensor { boxes, ..tensor.clone() };
         let refused = |tensors: &[RawTensor]| {
             let request = Request::new(&path, folder.path().join("out"));
-            let error = Job::of_boxes(request, &[path.clone()], tensors).unwrap_err();
+            let error = Job::of_boxes(request, std::slice::from_ref(&path), tensors).unwrap_err();
             (error.kind(), error.to_string())
         };
         let cases = [
