@@ -5,10 +5,11 @@ use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 use crate::{
     Error, Form, Request,
     array::Array,
+    content::Output,
     cut::{Cut, Side},
     identity::hash,
     source::{self, Checkpoint},
-    target::{self, Output},
+    target,
 };
 
 /// Everything that is decided before data move: sources, output files and tasks.
