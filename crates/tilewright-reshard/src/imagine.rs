@@ -110,7 +110,7 @@ impl Job {
         let kept = held.arrays.clone();
         let arrays = held.arrays.into_iter().map(settled).collect::<Result<_, Error>>()?;
         drop(kept);
-        let file = |file: crate::content::File| Identity {
+        let file = |file: target::File| Identity {
             path: PathBuf::from(file.name),
             bytes: file.bytes,
             changed: 0,

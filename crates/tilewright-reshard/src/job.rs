@@ -5,11 +5,10 @@ use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 use crate::{
     Error, Form, Request,
     array::Array,
-    content::Output,
     cut::{Cut, Side},
     identity::hash,
     source::{self, Checkpoint},
-    target,
+    target::{self, Output},
 };
 
 /// Everything that is decided before data move: sources, output files and tasks.

@@ -93,7 +93,7 @@ impl Outlook {
         })?;
         let plan = plan::text(job)?.len() as u64;
         let (inputs, outputs) = (job.source.files.len() as u64, job.output.files.len() as u64);
-        let bytes = |file: &crate::content::File| file.bytes;
+        let bytes = |file: &crate::target::File| file.bytes;
         Ok(Outlook {
             tensors: job.tensors() as u64,
             calls,
