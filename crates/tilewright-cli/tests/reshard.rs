@@ -163,6 +163,57 @@ fn a_dry_run_writes_nothing_and_json_has_the_fields_of_the_documents() {
     }
 }
 
+/// Two ranks that hold different rows, under a rule that calls them copies.
+#[test]
+fn a_rule_that_calls_different_data_copies_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let full = data("dcp_hf/full.safetensors");
+    let cut = ["--mesh", "tp=2", "--rule", "even.S0S0=[Shard(0)]"];
+    done(at, &[&["reshard", &full, "ranks"][..], &cut].concat());
+    let wrong = ["reshard", "ranks", "out", "--from-mesh", "tp=2", "--from-rule", "*=P()"];
+    let refused = tilewright(at, &[], &wrong);
+    let text = said(&refused);
+    assert_eq!(refused.status.code(), Some(2), "{text}");
+    assert!(text.contains("hold the same box, and differ, first at ["), "{text}");
+    assert!(text.ends_with("--trust-replicas takes the first\n"), "{text}");
+    assert!(!at.join("out").exists());
+    let planned = done(at, &[&wrong[..], &["--dry-run"]].concat());
+    assert!(planned.contains("bytes of copies compared"), "{planned}");
+    assert!(planned.contains("  even.S0S0: bf16["), "{planned}");
+    done(at, &[&wrong[..], &["--trust-replicas"]].concat());
+}
+
+#[test]
+fn a_result_is_replaced_by_force_and_variables_that_are_no_numbers_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let dcp = data("dcp_hf/ckpt");
+    let note = done(at, &["reshard", &dcp, "out", "--verify"]);
+    assert!(note.contains("note: torch's files do not say how large tensors are"), "{note}");
+    let again = tilewright(at, &[], &["reshard", &dcp, "out"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(said(&again).contains("--force replaces a checkpoint"), "{}", said(&again));
+    done(at, &["reshard", &dcp, "out", "--force", "--max-shard-size", "1K"]);
+    same(at, "out", &data("dcp_hf/full.safetensors"));
+    done(at, &["reshard", "plan", &dcp, "new", "-o", "plan.json"]);
+    for variable in ["RANK", "WORLD_SIZE", "SLURM_PROCID"] {
+        let run = tilewright(at, &[(variable, "x")], &["reshard", "run", "plan.json"]);
+        let expected = format!("the variable {variable} is \"x\"; expected a number");
+        assert_eq!(run.status.code(), Some(2));
+        assert!(said(&run).contains(&expected), "{}", said(&run));
+    }
+    for wrong in [
+        &["reshard", &dcp, "new", "--max-shard-size", "0"][..],
+        &["reshard", &dcp, "new", "--extents", "w"],
+        &["reshard", &dcp, "new", "--extents", "no such=[1]"],
+        &["reshard", &dcp, "new", "--extents", "even.S0S0=[1,1]"],
+    ] {
+        assert_eq!(tilewright(at, &[], wrong).status.code(), Some(2), "{wrong:?}");
+    }
+    assert!(!at.join("new").exists());
+}
+
 #[test]
 fn what_a_run_would_take_is_said_without_data() {
     let folder = tempfile::tempdir().unwrap();

@@ -190,6 +190,12 @@ fn notations_say_a_sharding_or_why_not() {
     let error = String::from_utf8(out.stderr).unwrap();
     assert_eq!(out.status.code(), Some(1));
     assert!(error.contains("hlo cannot say it: device 1 holds"), "{error}");
+    let out = to(held, "foo");
+    let error = String::from_utf8(out.stderr).unwrap();
+    assert_eq!(out.status.code(), Some(2));
+    assert!(error.contains("of shardings there are torch, ") && error.contains("cute"), "{error}");
+    let out = to("f16[32,64] @ mesh(tp=2) row / zN", "torch");
+    assert_eq!(out.stdout, b"mesh(tp=2) [Shard(1)] / zN\n");
     let out = to("f32[8,4] @ mesh(tp=2) gate_up", "torch");
     assert_eq!(out.stdout, b"mesh(tp=2) [_StridedShard(0, sf=2)]\n");
     let explained = said(&["explain", held]);

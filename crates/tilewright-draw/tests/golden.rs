@@ -5,11 +5,10 @@ use std::{fs, path::Path};
 
 use tilewright_core::{BasisLayout, Layout};
 use tilewright_draw::{
-    Access, Device, Limits, Relation, Scene, Subject, banks, conversion, coordinates, devices,
-    distribution, fragment, grid, memory, owners, step,
+    Access, Limits, Relation, Scene, Subject, banks, conversion, coordinates, distribution,
+    fragment, grid, memory, owners, step,
 };
 use tilewright_notation::{Named, Spec};
-use tilewright_sharded::{Shard, Sharded};
 
 fn named(spec: &str) -> Named {
     Spec::parse(spec).unwrap().resolve(None, None).unwrap()
@@ -104,34 +103,6 @@ fn a_distribution_over_threads() {
         "#ttg.blocked<{sizePerThread=[1,2], threadsPerWarp=[4,2], warpsPerCTA=[2,1], order=[1,0]}>";
     let map = Spec::parse(text).unwrap().distribution(Some(&[8, 8]), None).unwrap().unwrap();
     check("distribution.svg", &distribution(&map, &Limits::default()).unwrap());
-}
-
-/// Who holds what of an array in shards.
-fn held(text: &str, limits: &Limits) -> Scene {
-    let sharded = Sharded::parse(text).unwrap();
-    let device = |shard: Shard| Device {
-        name: shard.device().unwrap().to_string(),
-        place: shard.place(),
-        holds: shard.dims().iter().map(|list| list.as_slice().to_vec()).collect(),
-        padding: shard.padding().to_vec(),
-    };
-    let all: Vec<Device> = sharded.shards().map(device).collect();
-    devices(text, sharded.extents(), &all, limits)
-}
-
-#[test]
-fn shards_on_devices() {
-    let uneven = held("f32[7,6] @ mesh(dp=3,tp=2) [Shard(0), Shard(1)]", &Limits::default());
-    check("devices.svg", &uneven);
-    keeps("devices.html", &uneven.to_html());
-    keeps("devices.ansi", &uneven.to_terminal(true));
-    let columns = Limits { columns: 8, ..Limits::default() };
-    let heads = held("bf16[48] @ mesh(tp=4) qkv(h=8,g=2,d=4)", &columns);
-    keeps("devices_heads.txt", &heads.to_terminal_within(false, 80));
-    let words = "f32[10,8] @ {devices=[4,1,2]<=[8] last_tile_dim_replicate}";
-    check("devices_padding.svg", &held(words, &columns));
-    let experts = "bf16[32,4096,4096] @ mesh(ep=2,tp=8) [Shard(0), Shard(2)]";
-    keeps("devices_blocks.txt", &held(experts, &Limits::default()).to_terminal_within(false, 80));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// How long a lock is waited for that another process holds for a moment, on its way in or out.
-const PATIENCE: Duration = Duration::from_millis(1000);
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The time between two attempts.
 const STEP: Duration = Duration::from_millis(2);
@@ -28,6 +28,7 @@ const MOST: u64 = 1 << 20;
 
 /// A name that this process may work on, until the value is dropped.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct Claim {
     file: File,
     path: PathBuf,
@@ -35,6 +36,7 @@ pub struct Claim {
 
 /// Why there is no claim.
 #[derive(Debug)]
+#[doc(hidden)]
 pub enum Busy {
     /// Others work on it: the line of one of them.
     Held(String),
@@ -44,6 +46,7 @@ pub enum Busy {
 
 impl Claim {
     /// Claims the name of `out` for `work`, a word that is the same for all who may work together.
+    #[doc(hidden)]
     pub fn of(out: &Path, work: &str, who: &str, alone: bool) -> Result<Claim, Busy> {
         let path = temporary::lock_path(out).map_err(Busy::Failed)?;
         let failed = |cause| Busy::Failed(Error::io(&path, "lock", cause));

@@ -16,11 +16,13 @@ pub use fault::step;
 /// What the tests count; nothing otherwise.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
+#[doc(hidden)]
 pub fn step(_call: &'static str) -> io::Result<()> {
     Ok(())
 }
 
 /// Makes a file that was not there; `mode` are its permissions, from which the system takes the umask.
+#[doc(hidden)]
 pub fn create(path: &Path, mode: u32) -> io::Result<File> {
     step("create")?;
     let mut options = OpenOptions::new();
@@ -36,6 +38,7 @@ pub fn create(path: &Path, mode: u32) -> io::Result<File> {
 }
 
 /// Appends bytes.
+#[doc(hidden)]
 pub fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     step("write")?;
     #[cfg(test)]
@@ -44,6 +47,7 @@ pub fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Makes a file longer by zeros, and moves to its end.
+#[doc(hidden)]
 pub fn extend(mut file: &File, len: u64) -> io::Result<()> {
     step("extend")?;
     #[cfg(test)]
@@ -56,6 +60,7 @@ pub fn extend(mut file: &File, len: u64) -> io::Result<()> {
 }
 
 /// Writes bytes from byte `at` of a file on.
+#[doc(hidden)]
 pub fn place(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     step("place")?;
     #[cfg(test)]
@@ -78,6 +83,7 @@ fn write_all_at(mut file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 }
 
 /// Returns when a file is on the disk.
+#[doc(hidden)]
 pub fn sync(file: &File) -> io::Result<()> {
     step("sync")?;
     #[cfg(test)]
@@ -86,6 +92,7 @@ pub fn sync(file: &File) -> io::Result<()> {
 }
 
 /// Returns when the bytes of a file are on the disk.
+#[doc(hidden)]
 pub fn sync_data(file: &File) -> io::Result<()> {
     step("sync of data")?;
     file.sync_data()
@@ -101,6 +108,7 @@ pub(crate) fn rename(from: TempPath, to: &Path, force: bool) -> io::Result<()> {
 }
 
 /// Removes a file.
+#[doc(hidden)]
 pub fn remove(path: &Path) -> io::Result<()> {
     step("remove")?;
     #[cfg(test)]
@@ -109,18 +117,21 @@ pub fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a folder that was not there.
+#[doc(hidden)]
 pub fn create_folder(path: &Path) -> io::Result<()> {
     step("create of a folder")?;
     fs::create_dir(path)
 }
 
 /// Gives a folder its name, where nothing has that.
+#[doc(hidden)]
 pub fn rename_folder(from: &Path, to: &Path) -> io::Result<()> {
     step("rename of a folder")?;
     fs::rename(from, to)
 }
 
 /// Removes an empty folder.
+#[doc(hidden)]
 pub fn remove_folder(path: &Path) -> io::Result<()> {
     step("remove of a folder")?;
     fs::remove_dir(path)
@@ -129,6 +140,7 @@ pub fn remove_folder(path: &Path) -> io::Result<()> {
 /// Returns when the names in a folder are on the disk. Where the folder cannot be opened for reading, or
 /// its file system knows no such call, there is nothing to wait for.
 #[cfg(unix)]
+#[doc(hidden)]
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     step("sync of a folder")?;
     #[cfg(test)]
@@ -140,6 +152,7 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
+#[doc(hidden)]
 pub fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
@@ -152,6 +165,7 @@ fn is_unknown(cause: &io::Error) -> bool {
 }
 
 /// The names in a folder; none where it may not be listed.
+#[doc(hidden)]
 pub fn names(folder: &Path) -> io::Result<Vec<OsString>> {
     match listed(folder) {
         Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(Vec::new()),
@@ -231,6 +245,7 @@ pub mod fault {
 
     /// What happens when the count comes to an end.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[doc(hidden)]
     pub enum Fault {
         /// The process ends there and then, with this code.
         Exit(i32),
@@ -244,16 +259,19 @@ pub mod fault {
     }
 
     /// From now on, on this thread: `fault` behind `calls` calls.
+    #[doc(hidden)]
     pub fn after(calls: u64, fault: Fault) {
         NEXT.set(Some((calls, fault)));
     }
 
     /// No faults any more; how many calls were counted since the last time.
+    #[doc(hidden)]
     pub fn none() -> u64 {
         NEXT.set(None);
         COUNT.replace(0)
     }
 
+    #[doc(hidden)]
     pub fn step(call: &'static str) -> io::Result<()> {
         COUNT.set(COUNT.get() + 1);
         let Some((left, fault)) = NEXT.get() else { return Ok(()) };

@@ -127,6 +127,7 @@ fn shown(path: &Path) -> String {
 
 /// What lies in a folder beside its checkpoint.
 #[derive(Clone, Debug, Default)]
+#[doc(hidden)]
 pub struct Companions {
     /// The files that are taken along.
     pub taken: Vec<PathBuf>,
@@ -141,6 +142,7 @@ impl Companions {
     }
 
     /// What lies in a folder beside these files.
+    #[doc(hidden)]
     pub fn beside(folder: &Path, own: &HashSet<&Path>) -> Result<Companions, Error> {
         let mut companions = Companions::default();
         for path in names(folder)? {
@@ -161,11 +163,13 @@ impl Companions {
     }
 
     /// These files.
+    #[doc(hidden)]
     pub fn these(taken: Vec<PathBuf>) -> Companions {
         Companions { taken, left: Vec::new() }
     }
 
     /// What stays in the folder, as a sentence without an end.
+    #[doc(hidden)]
     pub fn warning(&self) -> Option<String> {
         let named = self.left.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = match self.left.len().saturating_sub(NAMED) {
@@ -195,6 +199,7 @@ impl Companions {
     }
 
     /// Copies the files to another folder, and brings them to the disk.
+    #[doc(hidden)]
     pub fn copy_to(&self, folder: &Path, watch: &dyn Watch) -> Result<(), Error> {
         self.taken.iter().try_for_each(|path| {
             let name = path.file_name().unwrap_or_default();

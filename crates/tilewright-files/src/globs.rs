@@ -6,6 +6,7 @@ use crate::{Error, names};
 
 /// A compiled pattern, and its text.
 #[derive(Clone, Debug)]
+#[doc(hidden)]
 pub struct Pattern {
     text: String,
     matcher: GlobSet,
@@ -19,6 +20,7 @@ const DEEPEST: usize = 16;
 
 impl Pattern {
     /// Compiles a pattern: `*` and `?`, `[…]`, `{a,b}`; a `*` also matches dots and slashes.
+    #[doc(hidden)]
     pub fn new(text: &str) -> Result<Pattern, Error> {
         check(text)?;
         let wrong = |error: globset::Error| {
@@ -41,11 +43,13 @@ impl Pattern {
     }
 
     /// Whether a tensor's name matches; a name always matches itself, brackets or not.
+    #[doc(hidden)]
     pub fn matches(&self, name: &str) -> bool {
         self.text == name || self.matcher.is_match(name)
     }
 
     /// An error if none of `names` matches.
+    #[doc(hidden)]
     pub fn check<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<(), Error> {
         if names.clone().any(|name| self.matches(name)) {
             return Ok(());

@@ -92,6 +92,7 @@ impl Drop for Made<'_> {
 
 /// Removes a folder that a run has made, with the files in it. What is no folder stays, and so does what cannot be
 /// removed: the next run tries again.
+#[doc(hidden)]
 pub fn remove_filled(folder: &Path) {
     if !fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir()) {
         return;
@@ -112,6 +113,7 @@ fn check_free(out: &Path) -> Result<(), Error> {
 }
 
 /// Whether a path names a folder, by no link, in which nothing is.
+#[doc(hidden)]
 pub fn is_empty_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|facts| facts.is_dir())
         && fs::read_dir(path).is_ok_and(|mut inside| inside.next().is_none())

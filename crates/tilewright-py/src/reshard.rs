@@ -13,7 +13,7 @@ use pyo3::{
 use tilewright::reshard::{Error, Form, Job, RawBox, RawTensor, Request, Rules};
 
 use crate::{
-    convert::{Watcher, given},
+    convert::{Watcher, given, warned},
     errors::refused,
     integer::{Integer, Integers},
     spec::spec_of,
@@ -284,7 +284,7 @@ fn reshard_plan(
     job: &Bound<'_, PyDict>,
 ) -> PyResult<PyReshardPlan> {
     let value = |name| given(job, name);
-    let mut request = Request::new(input, output);
+    let mut request = Request::new(&input, output);
     if let Some(rules) = sided(job, "from_mesh", "from_rules")? {
         request = request.from(rules);
     }
@@ -314,7 +314,9 @@ fn reshard_plan(
         Some((files, tensors)) => Job::of_boxes(request, &files, &tensors),
         None => Job::prepare(request),
     });
-    raised(job).map(PyReshardPlan)
+    let job = raised(job)?;
+    warned(py, &input, job.remarks())?;
+    Ok(PyReshardPlan(job))
 }
 
 /// A box as Python lists it: file, first byte, first indices, extents.

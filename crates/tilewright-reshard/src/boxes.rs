@@ -217,7 +217,10 @@ mod tests {
     /// The bytes 0 to 63 as an 8 × 8 array, in boxes of rows and columns that stand anywhere in two files.
     #[test]
     fn boxes_anywhere_are_the_array() {
-        for (rows, columns) in [(1, 1), (2, 4), (3, 5), (8, 8), (5, 1)] {
+        let types = ["U8", "BOOL", "F8_E4M3", "I8", "U8"];
+        for ((rows, columns), dtype) in
+            [(1, 1), (2, 4), (3, 5), (8, 8), (5, 1)].into_iter().zip(types)
+        {
             let folder = tempfile::tempdir().unwrap();
             let mut bytes = [vec![255; 7], vec![255; 3]];
             let mut boxes = Vec::new();
@@ -240,7 +243,7 @@ mod tests {
                 std::fs::write(path, bytes).unwrap();
             }
             boxes.reverse();
-            let (name, dtype) = ("w".into(), "U8".into());
+            let (name, dtype) = ("w".into(), dtype.into());
             let tensor = RawTensor { name, dtype, extents: vec![8, 8], boxes };
             let request = Request::new(folder.path(), folder.path().join("out"));
             let job = Job::of_boxes(request, &paths, &[tensor]).unwrap();
@@ -266,7 +269,7 @@ mod tests {
         let with = |boxes: Vec<RawBox>| RawTensor { boxes, ..tensor.clone() };
         let refused = |tensors: &[RawTensor]| {
             let request = Request::new(&path, folder.path().join("out"));
-            let error = Job::of_boxes(request, &[path.clone()], tensors).unwrap_err();
+            let error = Job::of_boxes(request, std::slice::from_ref(&path), tensors).unwrap_err();
             (error.kind(), error.to_string())
         };
         let cases = [

@@ -47,6 +47,8 @@ impl Job {
     /// The claim on the name of the result: of all who run tasks of this job, or of one alone.
     pub(crate) fn claim(&self, who: &str, alone: bool) -> Result<Claim, Error> {
         let output = &self.request.output;
+        let parent = self.parent();
+        fs::create_dir_all(parent).map_err(|cause| Error::io(parent, "create", &cause))?;
         Claim::of(output, &self.id, who, alone).map_err(|busy| match busy {
             Busy::Held(other) => {
                 let said = format!("{}: another run works on it: {other}", output.display());

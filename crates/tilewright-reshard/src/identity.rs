@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use tilewright_files::{Input, Tensor};
 
 use crate::Error;
 
@@ -51,6 +52,22 @@ impl Identity {
             false => Err(Error::changed(&self.path, &format!("it was changed since {then}"))),
         }
     }
+}
+
+/// What each file of an input is known by.
+pub(crate) fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
+    let begin = |file: usize| {
+        let pieces = input.tensors().iter().flat_map(Tensor::pieces);
+        pieces.filter(|piece| piece.file() == file).map(|piece| piece.at()).min()
+    };
+    let files = input.files().enumerate();
+    let mut known: Vec<Identity> = files
+        .map(|(file, path)| Identity::of(path, begin(file).unwrap_or(u64::MAX)))
+        .collect::<Result<_, Error>>()?;
+    if input.files().all(|path| path != input.path()) {
+        known.push(Identity::of(input.path(), u64::MAX)?);
+    }
+    Ok(known)
 }
 
 fn facts(path: &Path) -> Result<(u64, u64), Error> {

@@ -51,6 +51,7 @@ mod identity;
 mod imagine;
 mod job;
 pub mod journal;
+mod laid;
 mod listing;
 mod lists;
 mod model;

@@ -16,9 +16,11 @@ use crate::{
     Error,
     array::Laid,
     beside::{Metadata, metadata},
-    identity::Identity,
-    source::{PLACES, identities},
+    identity::{Identity, identities},
 };
+
+/// Under this key of its metadata a file of a distributed checkpoint says where its tensors begin.
+pub(crate) const PLACES: &str = "DCP_SHARDING_INFO";
 
 /// The longest header that is compared with the one of the file before, in bytes.
 const LONGEST: u64 = 256 << 20;

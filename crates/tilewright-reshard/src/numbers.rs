@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! k-of-n    beside it lie all of 1 to n, or of 0 to n - 1
-//! k         where it differs from file to file, none between the least and the largest is missing
+//! k         where it differs from file to file, none between the least and the largest is missing: if most of these are
+//!           there, or all files are numbered
 //! ```
 //!
 //! A last one of files without `-of-` that is missing cannot be seen.
@@ -13,6 +14,9 @@ use std::{
 };
 
 use crate::{Error, lists::shown};
+
+/// Between the number of a file and how many there are.
+const OF: &str = "-of-";
 
 /// A name as texts and the numbers behind them, so that 10 stands behind 9.
 pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
@@ -29,29 +33,32 @@ pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// An error where the names of the files show that one is missing.
-pub(crate) fn check(folder: &Path, files: &[PathBuf]) -> Result<(), Error> {
+/// An error where the names of the files show that one is missing. Where they are not `dense`, numbers of which most are
+/// missing count something else.
+pub(crate) fn check(folder: &Path, files: &[PathBuf], dense: bool) -> Result<(), Error> {
     let names: Vec<Vec<(String, u64)>> = files.iter().map(|path| natural(&shown(path))).collect();
     let columns = names.iter().map(Vec::len).max().unwrap_or(0);
     for column in 0..columns {
-        // Files whose names differ in this number alone, and, before `-of-`, in nothing else.
-        let mut alike = BTreeMap::<Vec<(String, u64)>, BTreeSet<u64>>::new();
+        // Files whose names are the same before this number, and of as many.
+        let mut alike = BTreeMap::<_, BTreeSet<u64>>::new();
         for name in &names {
-            let Some((_, number)) = name.get(column) else { continue };
-            let mut others = name.clone();
-            if let Some(part) = others.get_mut(column) {
-                part.1 = 0;
+            let Some((text, number)) = name.get(column) else { continue };
+            // The end of a name has no number.
+            if text == OF || *number == u64::MAX {
+                continue;
             }
-            alike.entry(others).or_default().insert(*number);
+            let of = name.get(column + 1).filter(|(text, _)| text == OF).map(|(_, n)| *n);
+            let before = name.get(..column).unwrap_or_default();
+            alike.entry((before, text, of)).or_default().insert(*number);
         }
-        for (name, numbers) in alike {
-            let of = name.get(column + 1).filter(|(text, _)| text == "-of-").map(|(_, n)| *n);
-            if let Some(missing) = missing(&numbers, of) {
+        for ((before, text, of), numbers) in alike {
+            if let Some(missing) = missing(&numbers, of, dense) {
                 let (folder, count) = (folder.display(), files.len());
                 let said = format!("{folder} holds {count} files *.safetensors");
-                let name = spelled(&name, column, missing);
+                let name = spelled(before) + &format!("{text}{missing:05}");
+                let of = of.map_or(String::new(), |of| format!("{OF}{of:05}"));
                 return Err(Error::mismatch(format!(
-                    "{said}, and by their numbers one like {name} is missing"
+                    "{said}, and by their numbers {name}{of} is missing"
                 )));
             }
         }
@@ -60,15 +67,15 @@ pub(crate) fn check(folder: &Path, files: &[PathBuf]) -> Result<(), Error> {
 }
 
 /// The first number that is missing.
-fn missing(numbers: &BTreeSet<u64>, of: Option<u64>) -> Option<u64> {
+fn missing(numbers: &BTreeSet<u64>, of: Option<u64>, dense: bool) -> Option<u64> {
     let (least, most) = (numbers.first().copied()?, numbers.last().copied()?);
     let (first, last) = match of {
         // What is beyond the number of all is no count.
         Some(of) if most <= of && of > 0 => {
             let first = u64::from(least > 0);
-            (first, first + of - 1)
+            (first, first.saturating_add(of - 1))
         }
-        _ if numbers.len() > 1 => (least, most),
+        _ if dense || (most - least) / 2 < numbers.len() as u64 => (least, most),
         _ => return None,
     };
     let mut wanted = first;
@@ -81,14 +88,9 @@ fn missing(numbers: &BTreeSet<u64>, of: Option<u64>) -> Option<u64> {
     (wanted <= last).then_some(wanted)
 }
 
-/// The name with a number in one place.
-fn spelled(name: &[(String, u64)], column: usize, number: u64) -> String {
-    let part = |(at, (text, own)): (usize, &(String, u64))| match (at == column, *own) {
-        (true, _) => format!("{text}{number:05}"),
-        (false, u64::MAX) => text.clone(),
-        (false, own) => format!("{text}{own:05}"),
-    };
-    name.iter().enumerate().map(part).collect()
+/// The beginning of a name.
+fn spelled(parts: &[(String, u64)]) -> String {
+    parts.iter().map(|(text, number)| format!("{text}{number:05}")).collect()
 }
 
 #[cfg(test)]
@@ -97,7 +99,7 @@ mod tests {
 
     fn said(names: &[&str]) -> Option<String> {
         let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
-        check(Path::new("in"), &paths).err().map(|error| error.to_string())
+        check(Path::new("in"), &paths, true).err().map(|error| error.to_string())
     }
 
     /// Every set of up to six files of each kind: what is missing is seen, but for the last where nothing says how many.
@@ -133,6 +135,17 @@ mod tests {
         assert_eq!(said(&["rank0-step900.safetensors", "rank1-step900.safetensors"]), None);
         assert_eq!(said(&["model-00001-of-00001.safetensors"]), None);
         let text = said(&["rank_0.safetensors", "rank_2.safetensors"]).unwrap();
-        assert!(text.contains("one like rank_00001.safetensors is missing"), "{text}");
+        assert!(text.contains("by their numbers rank_00001 is missing"), "{text}");
+        // A process with two files, between others with one.
+        let one = |rank: u64| format!("shard-{rank:05}-model-00001-of-00001.safetensors");
+        let two = |part: u64| format!("shard-00002-model-{part:05}-of-00002.safetensors");
+        let names = [one(1), two(1), two(2), one(3)];
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(said(&all), None);
+        let text = said(&[all[0], all[2], all[3]]).unwrap();
+        assert!(text.contains("shard-00002-model-00001-of-00002 is missing"), "{text}");
+        let experts: Vec<PathBuf> = ["e_0_7", "e_8_15"].map(PathBuf::from).into();
+        assert!(check(Path::new("in"), &experts, false).is_ok());
+        assert!(check(Path::new("in"), &experts, true).is_err());
     }
 }

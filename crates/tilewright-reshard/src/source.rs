@@ -16,21 +16,18 @@ use std::{
 };
 
 use tilewright_core::{Dtype, TensorLayout};
-use tilewright_files::{Input, Reading, Tensor};
+use tilewright_files::Reading;
 use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 
 use crate::{
     Error, Request, Rules,
     array::{Array, Held, Laid, Places, Stored},
     beside::{Beside, metadata},
-    identity::Identity,
-    lists::{Common, Entry, Lists, entries, shown},
+    identity::{Identity, identities},
+    lists::{Common, Entry, Lists, PLACES, entries, shown},
     numbers::{self, natural},
     request::Stated,
 };
-
-/// Under this key of its metadata a file of a distributed checkpoint says where its tensors begin.
-pub(crate) const PLACES: &str = "DCP_SHARDING_INFO";
 
 /// A checkpoint, opened.
 #[derive(Debug, Default)]
@@ -99,22 +96,6 @@ fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
         .retain(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")));
     files.sort_by_key(|path| natural(&shown(path)));
     Ok(files)
-}
-
-/// What each file of an input is known by.
-pub(crate) fn identities(input: &Input) -> Result<Vec<Identity>, Error> {
-    let begin = |file: usize| {
-        let pieces = input.tensors().iter().flat_map(Tensor::pieces);
-        pieces.filter(|piece| piece.file() == file).map(|piece| piece.at()).min()
-    };
-    let files = input.files().enumerate();
-    let mut known: Vec<Identity> = files
-        .map(|(file, path)| Identity::of(path, begin(file).unwrap_or(u64::MAX)))
-        .collect::<Result<_, Error>>()?;
-    if input.files().all(|path| path != input.path()) {
-        known.push(Identity::of(input.path(), u64::MAX)?);
-    }
-    Ok(known)
 }
 
 /// Whole tensors, in the order of the file.
@@ -209,7 +190,7 @@ fn distributed(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
 /// An error where the numbers of torch's files, from 1 on, show that one is missing.
 fn check_numbers(folder: &Path, paths: &[PathBuf]) -> Result<(), Error> {
     let why = "a process that had nothing to write has no file; then the extents of every tensor have to be said";
-    numbers::check(folder, paths)
+    numbers::check(folder, paths, true)
         .map_err(|error| Error::new(error.kind(), format!("{error}; {why}")))?;
     let Some(first) = paths.first() else { return Ok(()) };
     match natural(&shown(first)).first() {
@@ -244,7 +225,7 @@ fn boxes(
 /// A file for each position of a mesh.
 fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
     let (paths, mesh) = (listed(path)?, rules.mesh()?);
-    numbers::check(path, &paths)?;
+    numbers::check(path, &paths, false)?;
     if paths.len() as u64 != mesh.count() {
         let (folder, files, count) = (path.display(), paths.len(), mesh.count());
         let said = format!("{folder} holds {files} files *.safetensors; {mesh} has {count}");

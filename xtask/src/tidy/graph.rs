@@ -30,6 +30,7 @@ const MAY: [(&str, &[&str]); 17] = [
             "tilewright-core",
             "tilewright-notation",
             "tilewright-relayout",
+            "tilewright-fingerprint",
             "tilewright-sharded",
             "tilewright-files",
         ],

@@ -33,7 +33,12 @@ pub(super) fn explain(args: &Explain, out: &mut Output) -> Option<Result<ExitCod
 pub(super) fn translate(args: &Translate, out: &mut Output) -> Option<Result<ExitCode, Failure>> {
     let asked = || {
         let question = Question::TranslateShards { of: read(&args.spec)?, to: args.to.clone() };
-        let answer = question.answer().map_err(Failure::no)?;
+        // What a notation cannot say is an answer; a name that none has is a mistake.
+        let refused = |error: Error| match error.kind() {
+            "parse" => Failure::of(error).about("--to"),
+            _ => Failure::no(error),
+        };
+        let answer = question.answer().map_err(refused)?;
         Ok(out.say(&*answer)?)
     };
     is_sharded(&args.spec).then(asked)

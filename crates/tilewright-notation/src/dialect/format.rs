@@ -42,6 +42,7 @@
 //! | `MARLIN` | `[32,128]` | error: needs the array's dtype |
 //! | `zN[K0=4]` | | error: legal are M0, C0 (or N0), preset |
 
+mod facts;
 mod flat;
 mod names;
 
@@ -49,6 +50,7 @@ use std::{fmt, sync::Arc};
 
 use tilewright_core::Dtype;
 
+pub(crate) use facts::{letters_of, parts_of, units};
 use names::{find, is_number, mixed_case, no_format, words};
 
 use super::{
@@ -90,37 +92,6 @@ fn claims(text: &str) -> bool {
     let name = name_of(text);
     let known = find(name).is_some() && (transposed || !super::order::claims(name));
     known || refused(name).is_some() || mixed_case(name).is_some() || is_number(name)
-}
-
-/// The digits of a format whose sizes tell its arrays apart: those that must be given, else all that can be set.
-pub(crate) fn units(format: &Format) -> Vec<String> {
-    let template = Template::read(format.pattern).ok();
-    let digits = template.iter().flat_map(Template::digits);
-    let all: Vec<Unit> = digits.filter_map(|digit| Unit::of(format, digit)).collect();
-    let given = |unit: &Unit| unit.constant.is_some_and(|constant| constant.units.is_empty());
-    let some = all.iter().any(given);
-    all.into_iter().filter(|unit| !some || given(unit)).map(|unit| unit.digit).collect()
-}
-
-/// The letters of the axes of a pattern.
-pub(crate) fn letters_of(pattern: &str) -> Vec<String> {
-    let template = Template::read(pattern).ok();
-    let letters = template.iter().flat_map(Template::letters);
-    letters.map(str::to_owned).collect()
-}
-
-/// The dims of a small array that a pattern takes, and its constants.
-pub(crate) fn parts_of(pattern: &str) -> Result<(Vec<u64>, Vec<String>), Error> {
-    let template = Template::read(pattern)?;
-    let mut constants: Vec<String> = Vec::new();
-    for digit in template.digits() {
-        if let Size::Constant(name) = &digit.size
-            && !constants.contains(name)
-        {
-            constants.push(name.clone());
-        }
-    }
-    Ok((template.small_dims(), constants))
 }
 
 /// A format with its parameters.
@@ -307,6 +278,8 @@ impl Chosen {
         let unit = self.units.iter().find(|unit| unit.digit == name);
         match (unit, &digit.size) {
             (Some(unit), Size::Fixed(size)) if unit.set.is_none() => Ok(Some(*size)),
+            // Of another width the same name may be the digit that takes the rest.
+            (Some(unit), Size::Rest) => Ok(unit.set),
             (Some(unit), _) => unit.size(self, self.preset, given).map(Some),
             (None, Size::Fixed(size)) => Ok(Some(*size)),
             (None, _) => Ok(None),

@@ -37,9 +37,10 @@ def reshard(
 
     The input is any file or folder of whole tensors; a folder of torch's distributed checkpoint, in safetensors or as torch
     stores it by itself, ``.metadata`` with ``*.distcp`` (whose list of boxes is a pickle: torch is needed to read it, and what
-    it names is not run); or, with ``from_mesh``, a folder with a file for each position of a mesh, in the order of the numbers in their names. A hole or an
-    overlap between shards is refused. The output is a new folder: with ``mesh`` a file for each position, or the boxes that
-    torch loads; else whole tensors. Tensors alone are taken along.
+    it names is not run); or, with ``from_mesh``, a folder with a file for each position of a mesh, in the order of the numbers
+    in their names. A hole or an overlap between shards is refused. The output is a new folder: with ``mesh`` a file for each
+    position, or the boxes that torch loads; else whole tensors. Metadata and small files beside the tensors go along as with
+    ``convert``; what does not is a ``UserWarning``.
 
     Tasks need nothing of each other, so a plan may also be run by processes that share the file system:
     ``plan.run_tasks(plan.share(rank, world))`` in each, then ``plan.finish()`` in one. ``tilewright.ray.run`` and

@@ -174,7 +174,10 @@ pub(crate) fn sharding(
         return Err(scanner.expected(&format!("a sharding: {forms}")));
     };
     let sharded = (dialect.read)(scanner, Asked { extents, dtype, mesh });
-    let sharded = sharded.map_err(|error| error.at((from, scanner.at())))?;
+    // Where nothing was read yet, the whole rule is at fault.
+    let end =
+        if scanner.at() > from { scanner.at() } else { from + scanner.rest().trim_end().len() };
+    let sharded = sharded.map_err(|error| error.at((from, end)))?;
     scanner.end("the sharding")?;
     Ok(sharded)
 }

@@ -5,8 +5,11 @@ mod explanation;
 use std::fmt;
 
 use serde_json::{Value, json};
-use tilewright_notation::notation;
-use tilewright_sharded::{Shard, Sharded, dialect::dialect};
+use tilewright_notation::{notation, notations};
+use tilewright_sharded::{
+    Shard, Sharded,
+    dialect::{DIALECTS, dialect},
+};
 
 pub use explanation::{ShardBytes, ShardsExplanation};
 
@@ -183,8 +186,8 @@ impl ShardsTranslation {
     /// Says a sharding in a notation of shardings, or its one layout in a notation of layouts.
     ///
     /// # Errors
-    /// [unsupported](Error::is_unsupported) with the first device that the notation would give other indices;
-    /// [no layout](Error::is_no_layout) with the first position that no one layout has.
+    /// `parse` for a name that no notation has; [unsupported](Error::is_unsupported) with the first device that the
+    /// notation would give other indices; [no layout](Error::is_no_layout) with the first position that no one layout has.
     ///
     /// ```
     /// use tilewright::{InShards, ask::ShardsTranslation};
@@ -197,21 +200,28 @@ impl ShardsTranslation {
         let sharded = &array.sharded;
         let (text, layout) = match dialect(to) {
             Ok(dialect) => {
-                let text = dialect.print(sharded)?;
-                let layout = array.text(&text);
-                (text, layout)
+                let sharding = dialect.print(sharded)?;
+                let shard = array.shard.as_ref().map_or(String::new(), |it| format!(" / {it}"));
+                (format!("{sharding}{shard}"), array.text(&sharding))
             }
-            Err(unknown) => match notation(to) {
-                Ok(notation) => {
-                    let named = array.as_layout()?;
-                    (notation.print(&named)?, named.to_spec())
-                }
-                Err(_) => return Err(unknown.into()),
-            },
+            Err(_) => {
+                let notation = notation(to).map_err(|_| unknown(to))?;
+                let named = array.as_layout()?;
+                (notation.print(&named)?, named.to_spec())
+            }
         };
         let (dims, dtype) = (sharded.extents().to_vec(), sharded.dtype().map(|it| it.name()));
         Ok(ShardsTranslation { notation: to.to_owned(), text, layout, dims, dtype })
     }
+}
+
+/// The error of a name that no notation has.
+fn unknown(to: &str) -> Error {
+    let shardings: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name()).collect();
+    let layouts: Vec<&str> = notations().iter().map(|notation| notation.name()).collect();
+    let (shardings, layouts) = (shardings.join(", "), layouts.join(", "));
+    let said = format!("no notation is called `{to}`; of shardings there are {shardings}");
+    Error::at("parse", (0, 0), format!("{said}; of layouts {layouts}")).without_span()
 }
 
 impl fmt::Display for ShardsTranslation {

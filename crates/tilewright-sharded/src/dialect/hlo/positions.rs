@@ -3,7 +3,7 @@
 //! Where an iota numbers the tiles, the index of a position along a dim is a number whose digits are those of axes:
 //!
 //! ```text
-//! index(c) = Σ (c_a / w_a mod n_a) · weight_a      one digit of an axis, or none, for each dim
+//! index(c) = Σ (c_a / place mod size) · weight      over digits of axes, each its place, size and weight
 //! ```
 //!
 //! The digits are read off the indices, and every position is compared with them. Other assignments, such as a list in
@@ -28,7 +28,7 @@ pub(super) fn parts(mesh: &Mesh, count: u64, index: &[u64]) -> Option<Vec<AxisPa
     for (axis, size) in mesh.sizes().iter().enumerate() {
         stride /= size;
         let along: Option<Vec<u64>> = (0..*size).map(|x| at(x * stride)).collect();
-        digits.extend(digit(axis, &along?)?);
+        digits.extend(digits_of(axis, &along?)?);
     }
     tilewright_core::sort_short(&mut digits, |digit| std::cmp::Reverse(digit.weight));
     let whole = digits.iter().rev().try_fold(1u64, |product, digit| {
@@ -41,15 +41,21 @@ pub(super) fn parts(mesh: &Mesh, count: u64, index: &[u64]) -> Option<Vec<AxisPa
     (whole == Some(count) && said).then_some(split.parts)
 }
 
-/// The digit of an axis in the index along it: none where the index does not move. `None` for what is no digit.
-fn digit(axis: usize, along: &[u64]) -> Option<Option<Digit>> {
-    let Some(within) = along.iter().position(|index| *index != 0) else { return Some(None) };
-    let weight = *along.get(within)?;
-    let size =
-        (2..).take_while(|n| n * within < along.len()).find(|n| along.get(n * within) == Some(&0));
-    let size = size.unwrap_or(along.len() / within);
-    let (whole, taken) = (along.len() as u64, (within * size) as u64);
-    let exact = taken > 0 && whole.is_multiple_of(taken);
-    let part = (size as u64 != whole).then(|| (whole / taken.max(1), size as u64));
-    exact.then_some(Some(Digit { weight, size: size as u64, part: AxisPart { axis, part } }))
+/// The digits of an axis in the index along it, from the least significant of the axis up; `None` for what is no digits.
+fn digits_of(axis: usize, along: &[u64]) -> Option<Vec<Digit>> {
+    let (mut place, mut digits) = (1, Vec::new());
+    while place < along.len() {
+        let weight = *along.get(place)?;
+        let steps = |n: &usize| {
+            let even = along.len().is_multiple_of(place * n);
+            even && (1..*n).all(|k| along.get(k * place) == Some(&(weight * k as u64)))
+        };
+        let size = (2..=along.len() / place).rev().find(steps)?;
+        let whole = size == along.len();
+        let part = (!whole).then(|| ((along.len() / (place * size)) as u64, size as u64));
+        let digit = Digit { weight, size: size as u64, part: AxisPart { axis, part } };
+        digits.extend((weight > 0).then_some(digit));
+        place *= size;
+    }
+    Some(digits)
 }

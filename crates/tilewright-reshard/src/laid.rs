@@ -1,0 +1,66 @@
+//! How a local array of a result lies: by the SPEC that is asked for, where it fits.
+
+use std::sync::Arc;
+
+use tilewright_core::{Fill, TensorLayout};
+use tilewright_notation::Spec;
+
+use crate::{
+    Error, Form, Request,
+    array::{Array, Laid},
+};
+
+/// The layout of all shards that is asked for.
+pub(crate) fn spec(request: &Request) -> Result<Option<Spec>, Error> {
+    let Some(text) = &request.layout else { return Ok(None) };
+    if request.asked_form() == Form::Dcp {
+        return Err(Error::usage("torch's distributed checkpoint holds row-major boxes alone"));
+    }
+    let spec = Spec::parse(text).map_err(|error| Error::new(error.kind(), error.to_string()))?;
+    Ok(Some(spec))
+}
+
+/// A local array of these extents.
+pub(crate) fn laid(
+    array: &Array,
+    extents: &[u64],
+    spec: Option<&Spec>,
+) -> Result<Arc<Laid>, Error> {
+    let about = |error: Error| error.about(&format!("tensor {:?}", array.name));
+    let (layout, shape, spec) = layout(array, extents, spec).map_err(about)?;
+    let (file_dtype, dtype, bits) = (array.file_dtype.clone(), array.dtype, array.bits);
+    let laid = Laid { file_dtype, dtype, bits, layout, shape, spec };
+    match laid.bytes() {
+        Some(_) => Ok(Arc::new(laid)),
+        None => Err(about(Error::new("overflow", "more than 63 bits of bytes"))),
+    }
+}
+
+/// The layout of a local array, its stored shape, and the SPEC that says it where it is not row-major.
+fn layout(
+    array: &Array,
+    extents: &[u64],
+    spec: Option<&Spec>,
+) -> Result<(TensorLayout, Vec<u64>, Option<String>), Error> {
+    let plain = TensorLayout::row_major(extents)?;
+    let spec = spec.filter(|spec| spec.fits(extents.len()) && !extents.contains(&0));
+    let Some(spec) = spec else { return Ok((plain, extents.to_vec(), None)) };
+    let named = spec.resolve(Some(extents), Some(array.dtype));
+    let named = named.map_err(|error| Error::new(error.kind(), error.to_string()))?;
+    let is_same = named.dtype() == Some(array.dtype) && named.element_bits() == Some(array.bits);
+    if !is_same || named.byte_order().is_some_and(|order| order.is_big()) {
+        let said = format!("{} has other elements than {}", named.to_spec(), array.dtype);
+        return Err(Error::new("unsupported", said));
+    }
+    if named.stored_as().is_some() || !matches!(named.fill(), Fill::Unspecified | Fill::Zero) {
+        let said = format!(
+            "{}: shards are stored as their elements, and padding holds zeros",
+            named.to_spec()
+        );
+        return Err(Error::new("unsupported", said));
+    }
+    if *named.layout() == plain {
+        return Ok((plain, extents.to_vec(), None));
+    }
+    Ok((named.layout().clone(), named.storage_shape(), Some(named.to_spec())))
+}
