@@ -46,9 +46,8 @@ pub fn devices(
     let mut sets = Sets::default();
     let (mut panels, left_out) = picture.panels(&mut sets);
     for cell in panels.iter_mut().flat_map(|panel| &mut panel.cells) {
-        match (cell.link, cell.paint) {
-            (Some(set), Paint::Plain) => cell.paint = Paint::among(set, sets.count()),
-            _ => {}
+        if let (Some(set), Paint::Plain) = (cell.link, cell.paint) {
+            cell.paint = Paint::among(set, sets.count());
         }
     }
     let mut scene = Scene {

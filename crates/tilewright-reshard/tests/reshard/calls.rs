@@ -44,11 +44,14 @@ const TP8_LAST: Side = ("tp=8", "[Shard(2)]", None);
 const TP4_ZN: Side = ("tp=4", "[Shard(0)]", Some("zN"));
 const TP4_ZN_ROW: Side = ("tp=4", "[Shard(1)]", Some("zN"));
 
+/// Extents, both sides, the memory, and what is [found](facts).
+type Case<'a> = (&'a [u64], Side, Side, u64, [u64; 4]);
+
 #[test]
 fn runs_stay_long_on_both_sides() {
     let matrix: &[u64] = &[8192, 4096];
     let experts: &[u64] = &[32, 4096, 4096];
-    let cases: &[(&[u64], Side, Side, u64, [u64; 4])] = &[
+    let cases: &[Case] = &[
         // Rows to rows: whole shards.
         (matrix, FSDP4, TP8, 64 * MB, [2, 4, 100, 8]),
         (matrix, FSDP4, TP8, 64 * KB, [2048, 2048, 100, 2048]),
