@@ -67,6 +67,16 @@ impl Difference {
         Difference::Said { tensor: None, text: text.into() }
     }
 
+    /// The same of what is said, with one sentence more.
+    pub(crate) fn and(self, more: Option<String>) -> Difference {
+        match (self, more) {
+            (Difference::Said { tensor, text }, Some(more)) => {
+                Difference::Said { tensor, text: format!("{text}; {more}") }
+            }
+            (found, _) => found,
+        }
+    }
+
     /// The tensor it is about, where it is about one.
     ///
     /// ```

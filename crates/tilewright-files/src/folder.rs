@@ -125,6 +125,18 @@ fn shown(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
+/// What of the files that go along with the tensors of a folder is not in another folder, where both are folders.
+pub(crate) fn difference(
+    out: &Place,
+    against: &Input,
+    crew: Crew<'_>,
+) -> Result<Option<String>, Error> {
+    match against.folder.as_ref().filter(|_| is_folder(out)) {
+        Some(own) => Companions::of(own, against)?.difference(&out.path, crew),
+        None => Ok(None),
+    }
+}
+
 /// What lies in a folder beside its checkpoint.
 #[derive(Clone, Debug, Default)]
 #[doc(hidden)]

@@ -105,6 +105,11 @@ impl Input {
         (!says).then(|| container::noted(job))
     }
 
+    /// That the file is not the one that its note is of, where that is so.
+    pub(crate) fn changed(&self) -> Option<String> {
+        self.aside.as_ref()?.changed(&self.path)
+    }
+
     /// Whether the file holds one array, which it does not name.
     pub(crate) fn is_array(&self) -> bool {
         self.container_format().array.is_some()

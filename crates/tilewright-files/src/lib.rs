@@ -53,6 +53,7 @@ mod difference;
 mod digits;
 #[doc(hidden)]
 pub mod disk;
+mod divergence;
 mod dtype;
 mod error;
 #[cfg(test)]
@@ -127,6 +128,7 @@ pub use bytes::bytes;
 pub use collection::Collection;
 pub use conversion::Conversion;
 pub use difference::Difference;
+pub use divergence::{Alike, Apart, Divergence};
 pub use error::Error;
 pub use fingerprint::{Fingerprints, Printed};
 pub use input::Input;
@@ -137,7 +139,7 @@ pub use reader::Reader;
 pub use reading::Reading;
 pub use report::Report;
 pub use request::{DEFAULT_MEMORY, Request};
-pub use same_data::{Alike, Apart, Divergence, same_data};
+pub use same_data::same_data;
 pub use tensor::{Piece, Tensor};
 pub use tilewright_fingerprint::{Fingerprint, Key};
 pub use verdict::Verdict;

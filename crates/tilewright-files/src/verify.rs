@@ -20,8 +20,7 @@ use crate::{
     container::{self, Format},
     conversion,
     crew::Crew,
-    dtype,
-    folder::{self, Companions},
+    dtype, folder,
     held::Held,
     job, metadata, names,
     note::{self, Found},
@@ -85,37 +84,15 @@ pub fn verify(
     let tensors = against.tensors().len() + out.tensors().len();
     let budget = Budget::new(budget::beside(request.memory, tensors)?);
     let crew = Crew::new(watch, &budget, request.threads);
-    let verdict = compared(&out, (&against, &[]), &pairs, request.fill, crew)?;
-    match verdict {
-        Verdict::Same { bytes } => beside_tensors(&place, &against, crew, bytes),
-        Verdict::Differs(found) => Ok(Verdict::Differs(with_note(found, &out))),
-    }
-}
-
-/// Where both are folders: whether what goes along with the tensors of the original is in the result.
-fn beside_tensors(
-    out: &Place,
-    against: &Input,
-    crew: Crew<'_>,
-    bytes: u64,
-) -> Result<Verdict, Error> {
-    let same = Verdict::Same { bytes };
-    let Some(own) = against.folder.as_ref().filter(|_| folder::is_folder(out)) else {
-        return Ok(same);
+    let found = match compared(&out, (&against, &[]), &pairs, request.fill, crew)? {
+        Verdict::Same { bytes } => match folder::difference(&place, &against, crew)? {
+            None => return Ok(Verdict::Same { bytes }),
+            Some(said) => Difference::said(said),
+        },
+        // Of a file that is not read as its note says, with why it is not.
+        Verdict::Differs(found) => found.and(out.changed()),
     };
-    let found = Companions::of(own, against)?.difference(&out.path, crew)?;
-    Ok(found.map_or(same, |said| Verdict::Differs(Difference::said(said))))
-}
-
-/// A difference of a file that is not read as its note says, with why it is not.
-fn with_note(found: Difference, out: &Input) -> Difference {
-    let changed = out.aside.as_ref().and_then(|aside| aside.changed(&out.path));
-    match (found, changed) {
-        (Difference::Said { tensor, text }, Some(said)) => {
-            Difference::Said { tensor, text: format!("{text}; {said}") }
-        }
-        (found, _) => found,
-    }
+    Ok(Verdict::Differs(found))
 }
 
 /// What a tensor of the original is read as, and how it must lie in the result, where that was asked.

@@ -333,6 +333,9 @@ mod tests {
     use tilewright_core::{Dtype, Fractal, TensorLayout};
     use tilewright_sharded::{Piece, Pieces, Sharded};
 
+    /// The layout of a shard of these extents.
+    type Made<'a> = &'a dyn Fn(&[u64]) -> TensorLayout;
+
     /// How a mesh holds an array: by a rule, with local arrays in a layout.
     fn held(extents: &[u64], rule: &str, layout: &dyn Fn(&[u64]) -> TensorLayout) -> Held {
         let sharded = Sharded::parse(&format!("bf16{extents:?} @ {rule}")).unwrap();
@@ -401,7 +404,7 @@ mod tests {
             "mesh(2,2) [_StridedShard(0, sf=2), Shard(0)]",
             "mesh(5,2) [Shard(1), Shard(0)]",
         ];
-        let layouts: [&dyn Fn(&[u64]) -> TensorLayout; 3] = [&row_major, &col_major, &tiled];
+        let layouts: [Made<'_>; 3] = [&row_major, &col_major, &tiled];
         let mut checked = 0;
         for extents in [[1, 1], [7, 5], [12, 8], [37, 6], [3, 40], [0, 4], [64, 64]] {
             let sides: Vec<Side> = (rules.iter())
