@@ -154,6 +154,7 @@ export class LayoutPart extends Reader {
       // A map that is no layout of an array is no mistake either: its picture is all there is to show.
       point({ spec: this.spec, dims: this.dims, dtype: this.dtype }, null);
       this.columns.hidden = true;
+      for (const one of [this.picture, this.facts.element]) one.classList.remove("stale");
     }
     this.holders.hidden = !found;
     this.holders.setAttribute("aria-label", title);
