@@ -60,6 +60,7 @@ mod numbers;
 mod outline;
 mod outlook;
 mod plan;
+mod ranks;
 mod record;
 mod replicas;
 mod request;
