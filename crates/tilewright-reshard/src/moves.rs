@@ -3,7 +3,7 @@
 //! Both are programs of parts between the layout of a local array and the row-major box. Runs that are long on both sides
 //! go straight between file and box. Else ranges of the destination are made one by one, of what each of them needs.
 //!
-//! Reads that lie near each other become one, if it has at most twice their bytes. Writes never cover a gap: its bytes are
+//! Reads with short gaps between them become one, if it has at most twice their bytes. Writes never cover a gap: its bytes are
 //! of other tasks. What a range needs is halved until its buffer and the list of its parts fit.
 //!
 //! What is called follows from layouts alone: [`reads`] and [`writes`] say it, and a [`Room`] does it. So what a job costs
@@ -22,6 +22,9 @@ use crate::{
 
 /// Runs of this length go straight.
 const LONG: u64 = 32 << 10;
+
+/// The longest gap between reads that is read with them, in bytes: it costs less than a call.
+const GAP: u64 = 1 << 10;
 
 /// Why a move failed: what the engine says, or the system about the file.
 pub(crate) enum Failed {
@@ -158,7 +161,8 @@ impl Group {
         let Some(from) = read.src.checked_sub(self.src).filter(|from| *from >= self.span) else {
             return false;
         };
-        let joins = from + len <= 2 * needed && from + len <= most as u64;
+        let is_near = from - self.span <= GAP;
+        let joins = is_near && from + len <= 2 * needed && from + len <= most as u64;
         if joins {
             (self.span, self.needed, self.count) = (from + len, needed, self.count + 1);
         }
