@@ -16,8 +16,8 @@ use crate::{
     Error, Job, Request,
     array::{Array, Held, Laid, Places, Stored},
     beside::Beside,
+    checkpoint::Checkpoint,
     identity::Identity,
-    source::Checkpoint,
 };
 
 /// A tensor whose boxes are listed.
@@ -197,7 +197,13 @@ impl Elements {
     pub(crate) fn of(name: &str) -> Result<Elements, Error> {
         let dtype = tilewright_notation::dtype(name)
             .map_err(|error| Error::new(error.kind(), error.to_string()))?;
-        let bits = dtype.storage_bits().filter(|bits| bits % 8 == 0);
+        // A truth value has a byte; other types narrower than that are packed.
+        let is_whole = |bits: &u32| bits.is_multiple_of(8);
+        let bits = match dtype {
+            Dtype::Pred => dtype.storage_bits(),
+            _ => dtype.bits(),
+        };
+        let bits = bits.filter(is_whole).filter(|bits| *bits > 0);
         let none = || Error::new("unsupported", format!("elements of {name} are no whole bytes"));
         Ok(Elements { dtype, bits: bits.ok_or_else(none)? })
     }

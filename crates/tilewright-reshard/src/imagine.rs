@@ -6,8 +6,8 @@ use crate::{
     Error, Form, Job, Request,
     array::{Array, Held},
     boxes::Elements,
+    checkpoint::Checkpoint,
     identity::Identity,
-    source::Checkpoint,
     target,
 };
 

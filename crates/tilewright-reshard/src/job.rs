@@ -5,10 +5,11 @@ use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 use crate::{
     Error, Form, Request,
     array::Array,
+    checkpoint::Checkpoint,
     cut::{Cut, Side},
     identity::hash,
     outline::Outline,
-    source::{self, Checkpoint},
+    source,
     target::{self, Output},
 };
 

@@ -43,6 +43,7 @@ mod beside;
 mod boxes;
 mod bytes;
 mod calls;
+mod checkpoint;
 mod commit;
 mod cut;
 mod error;

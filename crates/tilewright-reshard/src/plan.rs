@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use tilewright_files::inner::write_new;
 
 use crate::{
-    Error, Job, Request, beside::Beside, identity::Identity, outline::Outline, source::Checkpoint,
+    Error, Job, Request, beside::Beside, checkpoint::Checkpoint, identity::Identity,
+    outline::Outline,
 };
 
 /// What stands in the file.

@@ -21,10 +21,10 @@ use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
 use crate::{
     Error, Rules,
     array::{Held, Stored},
+    checkpoint::{Checkpoint, array, listed, same, settled},
     lists::{Entry, Lists, PLACES, shown},
     numbers,
     request::Stated,
-    source::{Checkpoint, array, listed, same, settled},
 };
 
 /// The checkpoint of a folder with a file for each position of a mesh.

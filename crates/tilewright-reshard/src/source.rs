@@ -10,7 +10,6 @@
 
 use std::{
     collections::HashMap,
-    fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
@@ -21,23 +20,15 @@ use tilewright_sharded::Piece;
 
 use crate::{
     Error, Request,
-    array::{Array, Held, Laid, Places, Stored},
+    array::{Held, Places, Stored},
     beside::{Beside, metadata},
-    identity::{Identity, identities},
+    checkpoint::{Checkpoint, array, listed, names, same, settled},
+    identity::identities,
     lists::{Common, Entry, Lists, PLACES, entries, shown},
     numbers::{self, natural},
     ranks::ranks,
     request::Stated,
 };
-
-/// A checkpoint, opened.
-#[derive(Debug, Default)]
-pub(crate) struct Checkpoint {
-    pub(crate) files: Vec<Identity>,
-    pub(crate) arrays: Vec<Array>,
-    pub(crate) places: Places,
-    pub(crate) beside: Beside,
-}
 
 /// Opens a checkpoint.
 pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
@@ -53,22 +44,6 @@ pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     Ok(checkpoint)
 }
 
-impl Checkpoint {
-    /// Forgets all copies but one, where the request says so.
-    pub(crate) fn trust(&mut self, request: &Request) {
-        if !request.trusts_replicas {
-            return;
-        }
-        // The ways to hold arrays stay alive while their addresses are keys.
-        let kept: Vec<_> = self.arrays.iter().map(|array| array.held.clone()).collect();
-        let mut alike = HashMap::new();
-        for (array, held) in self.arrays.iter_mut().zip(&kept) {
-            let first = || Arc::new(held.without_replicas());
-            array.held = alike.entry(Arc::as_ptr(held)).or_insert_with(first).clone();
-        }
-    }
-}
-
 /// Whether a folder is one of torch's distributed checkpoint.
 fn is_distributed(path: &Path) -> Result<bool, Error> {
     if !path.is_dir() {
@@ -82,21 +57,6 @@ fn is_distributed(path: &Path) -> Result<bool, Error> {
 
 fn has_index(folder: &Path) -> Result<bool, Error> {
     Ok(names(folder)?.iter().any(|path| path.to_string_lossy().ends_with(".index.json")))
-}
-
-fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |cause| Error::io(folder, "list", &cause);
-    let listed = fs::read_dir(folder).map_err(failed)?;
-    listed.map(|entry| Ok(entry.map_err(failed)?.path())).collect()
-}
-
-/// The safetensors files of a folder, in the order of the numbers in their names.
-pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut files = names(folder)?;
-    files
-        .retain(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")));
-    files.sort_by_key(|path| natural(&shown(path)));
-    Ok(files)
 }
 
 /// Whole tensors, in the order of the file.
@@ -221,42 +181,4 @@ fn boxes(
         held.stored.push(Stored { file: *file, laid: entry.laid.clone() });
     }
     held.settle(name, extents, &|file| names.get(file).cloned().unwrap_or_default())
-}
-
-/// The array of which a file holds this.
-pub(crate) fn array(entry: &Entry, extents: Vec<u64>, held: Arc<Held>) -> Array {
-    let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
-    let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
-    Array { name, file_dtype, dtype: *dtype, bits: *bits, extents, held }
-}
-
-/// An error if a tensor of one file is no part of the array that others hold.
-pub(crate) fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
-    let facts = |laid: &Laid| (laid.dtype, laid.bits, laid.dims().len());
-    if facts(&first.laid) == facts(&entry.laid) {
-        return Ok(());
-    }
-    let (rank, own) = (first.laid.dims().len(), entry.laid.dims().len());
-    let (here, others) = (&entry.laid.file_dtype, &first.laid.file_dtype);
-    let said = format!("tensor {:?} is {here} of rank {own}", entry.name);
-    Err(Error::mismatch(format!("{said}; files before it say {others} of rank {rank}")))
-}
-
-/// The checkpoint of these files, with the places of its arrays, which stand in the order of their names.
-pub(crate) fn settled(path: &Path, lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
-    let numbers: HashMap<&str, usize> =
-        arrays.iter().enumerate().map(|(number, array)| (&*array.name, number)).collect();
-    let place = |entry: &Entry| Some((*numbers.get(&*entry.name)?, entry.at));
-    let mut places = Places::default();
-    for (file, number) in lists.of.iter().enumerate() {
-        match lists.of.iter().position(|of| of == number).filter(|first| *first < file) {
-            Some(first) => places.again(first),
-            None => {
-                let list = lists.lists.get(*number).map_or(&[][..], Vec::as_slice);
-                places.push(list.iter().filter_map(place).collect())?;
-            }
-        }
-    }
-    let beside = Beside::of(path, &lists.files, &lists.metadata)?;
-    Ok(Checkpoint { files: lists.files, arrays, places, beside })
 }
