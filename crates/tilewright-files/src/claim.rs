@@ -1,8 +1,11 @@
 //! The claim of a long run on the name of its result: alone, or together with other processes that do the same work.
 //!
 //! It is the lock of the name (`lock.rs`), held while the run lasts: exclusive where the run is alone, shared where it
-//! is not. The file says which work it is and who does it, a line each; who comes first removes the lines of killed
-//! processes. The last that goes removes the file.
+//! is not. The file says which work it is and who does it, a line each. The work of the first line has the name: lines of
+//! other work behind it are of those who came at the same moment and were refused. Who comes while nobody is there
+//! removes the lines of killed processes. The last that goes removes the file.
+//!
+//! Where the file system knows no locks nobody is refused: the file would stand there for ever behind a killed process.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -32,6 +35,19 @@ const MOST: u64 = 1 << 20;
 pub struct Claim {
     file: File,
     path: PathBuf,
+    is_locked: bool,
+}
+
+/// Who asks for a name, and for what.
+#[derive(Clone, Copy, Debug)]
+#[doc(hidden)]
+pub struct Claimant<'a> {
+    /// A word that is the same for all who may work together.
+    pub work: &'a str,
+    /// What others are told of this process.
+    pub who: &'a str,
+    /// Whether nobody may work beside it.
+    pub alone: bool,
 }
 
 /// Why there is no claim.
@@ -44,28 +60,30 @@ pub enum Busy {
     Failed(Error),
 }
 
+/// The call that locks a file for one process alone, and what is done then.
+#[derive(Clone, Copy)]
+struct Alone<'a> {
+    try_lock: fn(&File) -> Result<(), TryLockError>,
+    first: &'a dyn Fn(),
+}
+
 impl Claim {
-    /// Claims the name of `out` for `work`, a word that is the same for all who may work together.
+    /// Claims the name of `out`. Who finds nobody there does `first`, alone, and then shares the claim.
     #[doc(hidden)]
-    pub fn of(out: &Path, work: &str, who: &str, alone: bool) -> Result<Claim, Busy> {
+    pub fn of(out: &Path, claimant: Claimant<'_>, first: &dyn Fn()) -> Result<Claim, Busy> {
+        Claim::by(out, claimant, Alone { try_lock: File::try_lock, first })
+    }
+
+    fn by(out: &Path, claimant: Claimant<'_>, to: Alone<'_>) -> Result<Claim, Busy> {
         let path = temporary::lock_path(out).map_err(Busy::Failed)?;
         let failed = |cause| Busy::Failed(Error::io(&path, "lock", cause));
-        let line = format!("{work} {who}, process {}", process::id());
         let begun = Instant::now();
         loop {
-            if let Some(file) = attempt(&path, alone).map_err(failed)? {
-                let claim = Claim { file, path: path.clone() };
-                let foreign = |lines: &str| {
-                    let mut before = lines.lines().take_while(|said| *said != line);
-                    before.find(|said| said.split(' ').next() != Some(work)).map(holder)
+            if let Some(claim) = attempt(&path, claimant, to).map_err(failed)? {
+                return match claim.refused(claimant).map_err(failed)? {
+                    Some(other) => Err(Busy::Held(other)),
+                    None => Ok(claim),
                 };
-                // Two may come at once: who stands behind the other goes.
-                let before = foreign(&claim.lines().map_err(failed)?);
-                let other = match before {
-                    Some(other) => Some(other),
-                    None => foreign(&claim.sign(&line).map_err(failed)?),
-                };
-                return other.map_or(Ok(claim), |other| Err(Busy::Held(other)));
             }
             if begun.elapsed() > PATIENCE {
                 let lines = std::fs::read_to_string(&path).unwrap_or_default();
@@ -75,10 +93,24 @@ impl Claim {
         }
     }
 
-    /// Writes the line, behind those of others; gives all.
-    fn sign(&self, line: &str) -> io::Result<String> {
-        (&self.file).write_all(format!("{line}\n").as_bytes())?;
-        self.lines()
+    /// Signs; gives who has the name for other work.
+    fn refused(&self, claimant: Claimant<'_>) -> io::Result<Option<String>> {
+        if !self.is_locked {
+            return Ok(None);
+        }
+        let Claimant { work, who, .. } = claimant;
+        let foreign = |lines: String| {
+            let first = lines.lines().next().map(str::to_owned);
+            first.filter(|said| said.split(' ').next() != Some(work)).map(|said| holder(&said))
+        };
+        let other = foreign(self.lines()?);
+        if other.is_some() {
+            return Ok(other);
+        }
+        // Two may come at once: who stands behind the other goes.
+        let line = format!("{work} {who}, process {}\n", process::id());
+        (&self.file).write_all(line.as_bytes())?;
+        Ok(foreign(self.lines()?))
     }
 
     /// The lines of all.
@@ -93,7 +125,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if self.file.try_lock().is_ok() {
+        if !self.is_locked || self.file.try_lock().is_ok() {
             let _ = crate::disk::remove(&self.path);
         }
     }
@@ -107,23 +139,24 @@ fn holder(line: &str) -> String {
     }
 }
 
-/// The file, locked, if that can be had now; where the system knows no locks, the file.
-fn attempt(path: &Path, alone: bool) -> io::Result<Option<File>> {
+/// The claim, if it can be had now.
+fn attempt(path: &Path, claimant: Claimant<'_>, to: Alone<'_>) -> io::Result<Option<Claim>> {
     let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-    let first = match file.try_lock() {
-        Ok(()) => has_name(&file, path),
-        Err(TryLockError::Error(_)) => return Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => false,
+    let (first, is_locked) = match (to.try_lock)(&file) {
+        Ok(()) => (has_name(&file, path), true),
+        Err(TryLockError::Error(_)) => (claimant.alone, false),
+        Err(TryLockError::WouldBlock) => (false, true),
     };
     if first {
         // Whoever stands in it was killed.
         file.set_len(0)?;
+        (to.first)();
     }
-    let held = match alone {
+    let held = match claimant.alone {
         true => first,
-        false => file.try_lock_shared().is_ok() && has_name(&file, path),
+        false => !is_locked || file.try_lock_shared().is_ok() && has_name(&file, path),
     };
-    Ok(held.then_some(file))
+    Ok(held.then(|| Claim { file, path: path.to_owned(), is_locked }))
 }
 
 #[cfg(test)]
@@ -135,7 +168,8 @@ mod tests {
         let _alone = crate::faults::alone();
         let folder = tempfile::tempdir().unwrap();
         let (out, lock) = (folder.path().join("out"), folder.path().join(".out.tilewright-lock"));
-        let of = |work: &str, who: &str, alone| Claim::of(&out, work, who, alone);
+        let of =
+            |work: &str, who: &str, alone| Claim::of(&out, Claimant { work, who, alone }, &|| ());
         let refused = |claim: Result<Claim, Busy>| match claim {
             Err(Busy::Held(who)) => who,
             other => panic!("{other:?}"),
@@ -156,5 +190,52 @@ mod tests {
         std::fs::write(&lock, "a rank-3, process 1\n").unwrap();
         drop((of("b", "rank-0", false).unwrap(), of("b", "rank-1", false).unwrap()));
         assert!(!lock.exists());
+    }
+    /// The line of work that came at the same moment and was refused stands in the file while the others work.
+    #[test]
+    fn who_was_refused_keeps_nobody_out() {
+        let _alone = crate::faults::alone();
+        let folder = tempfile::tempdir().unwrap();
+        let (out, lock) = (folder.path().join("out"), folder.path().join(".out.tilewright-lock"));
+        let of =
+            |work: &str, who: &str| Claim::of(&out, Claimant { work, who, alone: false }, &|| ());
+        let first = of("a", "rank-0").unwrap();
+        let mut file = OpenOptions::new().append(true).open(&lock).unwrap();
+        file.write_all(b"b rank-0, process 1\n").unwrap();
+        let second = of("a", "rank-1").unwrap();
+        let said = format!("rank-0, process {}", process::id());
+        assert!(matches!(of("b", "rank-1"), Err(Busy::Held(other)) if other == said));
+        drop((first, second));
+        drop(of("b", "rank-1").unwrap());
+        assert!(!lock.exists());
+    }
+
+    /// What is done first is done by one who is alone, whether the claim is then shared or not.
+    #[test]
+    fn what_is_done_first_is_done_while_nobody_else_is_there() {
+        let _alone = crate::faults::alone();
+        let folder = tempfile::tempdir().unwrap();
+        let (out, count) = (folder.path().join("out"), std::cell::Cell::new(0));
+        let first = || count.set(count.get() + 1);
+        let of = |alone| Claim::of(&out, Claimant { work: "a", who: "x", alone }, &first);
+        let both = (of(false).unwrap(), of(false).unwrap());
+        assert_eq!(count.get(), 1);
+        drop(both);
+        drop(of(true).unwrap());
+        assert_eq!(count.get(), 2);
+    }
+
+    /// On a file system without locks, what a killed process left refuses nobody, and nothing stays.
+    #[test]
+    fn without_locks_nobody_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (out, lock) = (folder.path().join("out"), folder.path().join(".out.tilewright-lock"));
+        for alone in [false, true] {
+            std::fs::write(&lock, "a rank-3, process 1\n").unwrap();
+            let claimant = Claimant { work: "b", who: "rank-0", alone };
+            let try_lock = |_: &File| Err(TryLockError::Error(io::ErrorKind::Unsupported.into()));
+            drop(Claim::by(&out, claimant, Alone { try_lock, first: &|| () }).unwrap());
+            assert!(!lock.exists());
+        }
     }
 }

@@ -251,17 +251,27 @@ pub mod fault {
         Exit(i32),
         /// The call fails, and so do `more` calls behind it.
         Fail { more: u64 },
+        /// Something is done before the call, as by another process.
+        Meanwhile,
     }
 
     thread_local! {
         static NEXT: Cell<Option<(u64, Fault)>> = const { Cell::new(None) };
         static COUNT: Cell<u64> = const { Cell::new(0) };
+        static MEANWHILE: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
     }
 
     /// From now on, on this thread: `fault` behind `calls` calls.
     #[doc(hidden)]
     pub fn after(calls: u64, fault: Fault) {
         NEXT.set(Some((calls, fault)));
+    }
+
+    /// From now on, on this thread: `run` is called behind `calls` calls.
+    #[doc(hidden)]
+    pub fn meanwhile(calls: u64, run: impl FnOnce() + 'static) {
+        MEANWHILE.set(Some(Box::new(run)));
+        NEXT.set(Some((calls, Fault::Meanwhile)));
     }
 
     /// No faults any more; how many calls were counted since the last time.
@@ -284,6 +294,11 @@ pub mod fault {
             Fault::Fail { more } => {
                 NEXT.set(more.checked_sub(1).map(|more| (0, Fault::Fail { more })));
                 Err(io::Error::other(format!("a fault of the test, in {call}")))
+            }
+            Fault::Meanwhile => {
+                NEXT.set(None);
+                MEANWHILE.take().into_iter().for_each(|run| run());
+                Ok(())
             }
         }
     }

@@ -117,10 +117,11 @@ mod writer;
 #[doc(hidden)]
 pub mod inner {
     pub use crate::{
-        claim::{Busy, Claim},
+        claim::{Busy, Claim, Claimant},
         folder::Companions,
         globs::Pattern,
         stage::{is_empty_folder, remove_filled},
+        temporary::write_new,
     };
 }
 

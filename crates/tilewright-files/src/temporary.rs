@@ -83,6 +83,15 @@ impl Temporary {
     }
 }
 
+/// Writes a new file, which appears whole or not at all; what has its name is kept.
+#[doc(hidden)]
+pub fn write_new(out: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let (file, path) = locked(out, ENDING, 0o666)?;
+    let written = disk::write(&file, bytes).and_then(|()| disk::sync(&file));
+    written.map_err(|cause| Error::io(out, "write", cause))?;
+    Temporary { file, path, out: out.into() }.persist(false)
+}
+
 /// Creates and locks a file that is named after `out`.
 pub(crate) fn locked(out: &Path, ending: &str, mode: u32) -> Result<(File, TempPath), Error> {
     let failed = |cause| Error::io(out, "create a file beside it", cause);

@@ -65,7 +65,12 @@ impl Beside {
             let companions = Companions::beside(path, &own)?;
             beside.left.extend(companions.warning());
             let goes = |path: &PathBuf| path.file_name().is_some_and(|name| name != DESCRIPTION);
-            beside.companions = companions.taken.into_iter().filter(goes).collect();
+            let (taken, own) = companions.taken.into_iter().partition::<Vec<_>, _>(goes);
+            beside.companions = taken;
+            let said = "which describes the files that are read";
+            beside
+                .left
+                .extend(own.first().map(|_| format!("not taken along: {DESCRIPTION}, {said}")));
         }
         Ok(beside)
     }

@@ -16,8 +16,8 @@ use crate::{
     Error, Job, Request,
     array::{Array, Held, Laid, Places, Stored},
     beside::Beside,
+    checkpoint::Checkpoint,
     identity::Identity,
-    source::Checkpoint,
 };
 
 /// A tensor whose boxes are listed.
@@ -188,16 +188,22 @@ fn array(number: usize, tensor: &RawTensor, files: &mut Files) -> Result<Array, 
 }
 
 /// The type of elements, of whole bytes, and their width.
-struct Elements {
-    dtype: Dtype,
-    bits: u32,
+pub(crate) struct Elements {
+    pub(crate) dtype: Dtype,
+    pub(crate) bits: u32,
 }
 
 impl Elements {
-    fn of(name: &str) -> Result<Elements, Error> {
+    pub(crate) fn of(name: &str) -> Result<Elements, Error> {
         let dtype = tilewright_notation::dtype(name)
             .map_err(|error| Error::new(error.kind(), error.to_string()))?;
-        let bits = dtype.storage_bits().filter(|bits| bits % 8 == 0);
+        // A truth value has a byte; other types narrower than that are packed.
+        let is_whole = |bits: &u32| bits.is_multiple_of(8);
+        let bits = match dtype {
+            Dtype::Pred => dtype.storage_bits(),
+            _ => dtype.bits(),
+        };
+        let bits = bits.filter(is_whole).filter(|bits| *bits > 0);
         let none = || Error::new("unsupported", format!("elements of {name} are no whole bytes"));
         Ok(Elements { dtype, bits: bits.ok_or_else(none)? })
     }
@@ -252,6 +258,38 @@ mod tests {
             let out = std::fs::read(folder.path().join("out/model.safetensors")).unwrap();
             assert_eq!(out[out.len() - 64..], (0..64).collect::<Vec<u8>>());
         }
+    }
+
+    /// Two lists over the same files are two jobs, whatever differs in them.
+    #[test]
+    fn lists_that_differ_are_other_jobs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, [0; 64]).unwrap();
+        let half = |at, start| RawBox { file: 0, at, start: vec![start], extents: vec![8] };
+        let tensor = |name: &str, dtype: &str, boxes| RawTensor {
+            name: name.into(),
+            dtype: dtype.into(),
+            extents: vec![16],
+            boxes,
+        };
+        let lists = [
+            tensor("w", "U8", vec![half(0, 0), half(8, 8)]),
+            tensor("w", "U8", vec![half(0, 8), half(8, 0)]),
+            tensor("w", "U8", vec![half(0, 0), half(24, 8)]),
+            tensor("w", "I8", vec![half(0, 0), half(8, 8)]),
+            tensor("v", "U8", vec![half(0, 0), half(8, 8)]),
+        ];
+        let request = Request::new(&path, folder.path().join("out"));
+        let id = |tensor: &RawTensor| {
+            let tensors = std::slice::from_ref(tensor);
+            let job = Job::of_boxes(request.clone(), std::slice::from_ref(&path), tensors).unwrap();
+            assert_eq!(Job::of_bytes(&job.plan().unwrap()).unwrap().id(), job.id());
+            job.id().to_owned()
+        };
+        let ids: std::collections::BTreeSet<String> = lists.iter().map(id).collect();
+        assert_eq!(ids.len(), lists.len());
+        assert_eq!(id(&lists[0]), id(&lists[0]));
     }
 
     #[test]

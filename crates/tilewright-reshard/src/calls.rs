@@ -1,13 +1,26 @@
-//! What tasks take: calls and bytes, said by the functions that make them, without data.
+//! What tasks take: calls and bytes, said by the functions that make them, without data. Copies are counted as they are
+//! compared, part by part.
 
-use std::{collections::HashMap, ops::Range, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashMap, HashSet},
+    ops::Range,
+    sync::Arc,
+};
 
 use tilewright_core::TensorLayout;
 
 use crate::{
     Error, Job, Task,
-    moves::{Failed, reads, writes},
+    array::{Meet, is_replica},
+    moves::{Failed, Step, reads, writes},
+    replicas::parts,
 };
+
+/// The most tasks that are counted.
+const MOST: u64 = 1 << 28;
+
+/// The most of them that are like no other.
+const DISTINCT: u64 = 1 << 22;
 
 /// What some tasks read and write.
 ///
@@ -63,7 +76,8 @@ impl Job {
     /// What these tasks take.
     ///
     /// # Errors
-    /// Those of the moves: `unsupported` for layouts that the engine does not take.
+    /// Those of the moves: `unsupported` for layouts that the engine does not take. `limit` for more than 2²⁸ tasks, or more than
+    /// 2²² that are like no other.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request, Rules};
@@ -80,27 +94,50 @@ impl Job {
     }
 
     /// What each of these tasks takes. Arrays that are held alike on both sides are asked once.
+    ///
+    /// # Errors
+    /// Those of the moves; `limit` for more tasks than are counted.
     pub(crate) fn each_calls(
         &self,
         tasks: Range<u64>,
         take: &mut dyn FnMut(u64, Calls),
     ) -> Result<(), Error> {
+        let tasks = tasks.start..tasks.end.min(self.tasks());
+        self.check_count(&tasks)?;
+        let mut shared = HashMap::<_, u64>::new();
+        self.cuts.iter().for_each(|cut| *shared.entry(Arc::as_ptr(cut)).or_default() += 1);
         let mut known = HashMap::<_, Calls>::new();
-        for number in tasks.start..tasks.end.min(self.tasks()) {
+        for number in tasks {
             let Some((array, within)) = self.place(number) else { continue };
-            let cut = self.cuts.get(array).map(Arc::as_ptr);
-            let calls = match known.get(&(cut, within)) {
-                Some(calls) => *calls,
-                None => {
-                    let Some(task) = self.task(number) else { continue };
-                    let calls = self.calls_of(&task)?;
-                    known.insert((cut, within), calls);
-                    calls
-                }
-            };
+            let cut = self.cuts.get(array).map_or(std::ptr::null(), Arc::as_ptr);
+            if let Some(calls) = known.get(&(cut, within)) {
+                take(number, *calls);
+                continue;
+            }
+            let Some(task) = self.task(number) else { continue };
+            let calls = self.calls_of(&task)?;
+            if shared.get(&cut).is_some_and(|arrays| *arrays > 1) {
+                known.insert((cut, within), calls);
+            }
             take(number, calls);
         }
         Ok(())
+    }
+
+    /// An error for more tasks than are counted.
+    fn check_count(&self, tasks: &Range<u64>) -> Result<(), Error> {
+        let all = tasks.end.saturating_sub(tasks.start);
+        let mut seen = HashSet::new();
+        let unlike = self.cuts.iter().filter(|cut| seen.insert(Arc::as_ptr(cut)));
+        let distinct = unlike.fold(0u64, |sum, cut| sum.saturating_add(cut.count())).min(all);
+        if all <= MOST && distinct <= DISTINCT {
+            return Ok(());
+        }
+        let said = format!("{all} tasks, {distinct} of them unlike others, are too many to count");
+        Err(Error::new(
+            "limit",
+            format!("{said}: legal are {MOST} and {DISTINCT}; give more memory"),
+        ))
     }
 
     fn calls_of(&self, task: &Task) -> Result<Calls, Error> {
@@ -109,21 +146,31 @@ impl Job {
         let (Some(from), Some(to)) = arrays else { return Ok(calls) };
         let (size, most) = (TensorLayout::row_major(&task.extents)?, self.buffers());
         let about = |failed: Failed| failed.about(&from.name);
-        let mut files = (Vec::new(), Vec::new());
-        for (stored, meet) in from.held.meets(&task.start, &task.extents) {
-            files.0.push(stored.file);
-            let mut take = |step: crate::moves::Step<'_>| {
+        let (mut sources, mut results, mut first) = (BTreeSet::new(), BTreeSet::new(), None);
+        for (piece, stored, meet) in from.held.met(&task.start, &task.extents) {
+            sources.insert(stored.file);
+            let mut take = |step: Step<'_>| {
                 let (count, bytes) = step.calls();
                 calls.reads += count;
                 calls.read_bytes += bytes;
                 Ok(())
             };
-            reads(&stored.laid.layout, from.bits, (&size, &meet), most, &mut take)
-                .map_err(about)?;
+            let layout = &stored.laid.layout;
+            if !first.replace(piece).is_some_and(|known| is_replica(known, piece)) {
+                reads(layout, from.bits, (&size, &meet), most, &mut take).map_err(about)?;
+                continue;
+            }
+            let most = self.compared_at_once();
+            for part in parts(&meet, from.bits, most as u64) {
+                let (size, within) =
+                    (TensorLayout::row_major(&part.extents)?, vec![0; meet.within.len()]);
+                let part = Meet { within, ..part };
+                reads(layout, from.bits, (&size, &part), most, &mut take).map_err(about)?;
+            }
         }
         for (stored, meet) in to.held.meets(&task.start, &task.extents) {
-            files.1.push(stored.file);
-            let mut take = |step: crate::moves::Step<'_>| {
+            results.insert(stored.file);
+            let mut take = |step: Step<'_>| {
                 let (count, bytes) = step.calls();
                 calls.writes += count;
                 calls.written += bytes;
@@ -132,11 +179,7 @@ impl Job {
             writes(&stored.laid.layout, from.bits, (&size, &meet), most, &mut take)
                 .map_err(about)?;
         }
-        for files in [&mut files.0, &mut files.1] {
-            files.sort_unstable();
-            files.dedup();
-            calls.files += files.len() as u64;
-        }
+        calls.files = (sources.len() + results.len()) as u64;
         Ok(calls)
     }
 }

@@ -12,6 +12,7 @@
 //! Whoever runs tasks has a share of the claim on OUT's name, whoever finishes has all of it.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, OpenOptions},
     io,
     path::{Path, PathBuf},
@@ -19,7 +20,7 @@ use std::{
 
 use tilewright_files::{
     Watch, disk,
-    inner::{Busy, Claim, Companions, is_empty_folder, remove_filled},
+    inner::{Busy, Claim, Claimant, Companions, is_empty_folder, remove_filled},
 };
 
 use crate::{Error, Job, journal, lists::shown};
@@ -49,7 +50,8 @@ impl Job {
         let output = &self.request.output;
         let parent = self.parent();
         fs::create_dir_all(parent).map_err(|cause| Error::io(parent, "create", &cause))?;
-        Claim::of(output, &self.id, who, alone).map_err(|busy| match busy {
+        let claimant = Claimant { work: &self.id, who, alone };
+        Claim::of(output, claimant, &|| self.sweep_finished()).map_err(|busy| match busy {
             Busy::Held(other) => {
                 let said = format!("{}: another run works on it: {other}", output.display());
                 Error::new("busy", said)
@@ -58,13 +60,15 @@ impl Job {
         })
     }
 
-    /// Makes every output file at its length; `false` where all of them are whole already. Any process that has a share of
-    /// the claim may do so at any time.
-    pub(crate) fn lay_out(&self) -> Result<bool, Error> {
+    /// Makes every output file at its length, and gives the tasks that were promised before; `None` where all files are whole
+    /// already. Any process that has a share of the claim may do so at any time.
+    pub(crate) fn lay_out(&self) -> Result<Option<BTreeMap<u64, u32>>, Error> {
         self.check_free()?;
         if self.whole().exists() {
-            return Ok(false);
+            return Ok(None);
         }
+        // What a journal promises lies in files that were there before it. Others may promise from here on.
+        let done = journal::done(&self.journals())?;
         // Behind a finished run a journal may lie without data.
         for folder in [self.partial(), self.data(), self.journals()] {
             match disk::create_folder(&folder) {
@@ -79,14 +83,13 @@ impl Job {
             let made = lay(&path, file.bytes, mode.unwrap_or(0o666));
             is_new |= made.map_err(|cause| Error::io(&path, "create", &cause))?;
         }
-        // What a journal promises lies in files that were there before it.
-        if is_new && !journal::done(&self.journals())?.is_empty() {
+        if is_new && !done.is_empty() {
             let partial = self.partial().display().to_string();
             let said = "files are missing whose data its journal promises; remove the folder";
             return Err(Error::new("corrupt", format!("{partial}: {said}, and run again")));
         }
         [&*data, &*self.partial(), self.parent()].iter().try_for_each(|it| sync_folder(it))?;
-        Ok(true)
+        Ok(Some(done))
     }
 
     fn parent(&self) -> &Path {
@@ -100,7 +103,6 @@ impl Job {
         if fs::symlink_metadata(path).is_err() || is_empty_folder(path) {
             return Ok(());
         }
-        self.sweep_finished();
         if !self.request.force {
             return Err(Error::new("exists", format!("{} exists already", path.display())));
         }
@@ -212,12 +214,13 @@ impl Job {
         sync_folder(&data)
     }
 
-    /// Removes what a run that was ended behind its last rename has left. Where the result may not be replaced, nobody
-    /// begins a folder anew.
+    /// Removes what a run that was ended behind its last rename has left: the result is there, and no data are. Others may
+    /// be laying out files at any other time, so this is done while nobody else has the name.
     fn sweep_finished(&self) {
-        let is_there = |folder: PathBuf| fs::symlink_metadata(folder).is_ok();
-        let begun = is_there(self.data()) || is_there(self.whole());
-        if !begun && (is_there(self.journals()) || !self.request.force) {
+        let is_there = |folder: &Path| fs::symlink_metadata(folder).is_ok();
+        let output = &self.request.output;
+        let is_finished = is_there(output) && !is_empty_folder(output);
+        if is_finished && !is_there(&self.data()) && !is_there(&self.whole()) {
             self.sweep();
         }
     }

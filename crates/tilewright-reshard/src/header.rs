@@ -4,6 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::Error;
 
+/// The name in a header that is no tensor.
+const METADATA: &str = "__metadata__";
+
 /// Under this prefix and its name, metadata keeps the layout of a tensor, as converted files do.
 const LAYOUT_KEY: &str = "tilewright.layout.";
 
@@ -45,8 +48,13 @@ pub(crate) fn header(
     };
     said.extend(entries.iter().filter_map(recorded));
     let (mut map, mut places, mut at) = (Map::new(), Vec::new(), 0u64);
-    map.insert("__metadata__".into(), said.into());
+    map.insert(METADATA.into(), said.into());
     for entry in entries {
+        if entry.name == METADATA {
+            let said =
+                format!("tensor {METADATA:?}: safetensors keep their metadata under this name");
+            return Err(Error::new("unsupported", said));
+        }
         let end = at.checked_add(entry.bytes).filter(|end| *end <= i64::MAX as u64);
         let end = end.ok_or_else(|| Error::new("overflow", "a file beyond 63 bits of bytes"))?;
         let value = json!({

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use crate::{
     Error, Form, Job, Request,
     array::{Array, Held},
+    boxes::Elements,
+    checkpoint::Checkpoint,
     identity::Identity,
-    source::Checkpoint,
     target,
 };
 
@@ -46,20 +47,15 @@ impl Tensor {
     /// assert_eq!(Tensor::new("norm", "F32", &[64]).bytes(), 256);
     /// ```
     pub fn bytes(&self) -> u64 {
-        let bits = tilewright_notation::dtype(&self.dtype).ok().and_then(|dtype| dtype.bits());
+        let bits = Elements::of(&self.dtype).map_or(0, |elements| elements.bits);
         let size = self.extents.iter().fold(1u64, |size, extent| size.saturating_mul(*extent));
-        size.saturating_mul(u64::from(bits.unwrap_or(0) / 8))
+        size.saturating_mul(u64::from(bits / 8))
     }
 
     fn array(&self) -> Result<Array, Error> {
-        let dtype = tilewright_notation::dtype(&self.dtype)
-            .map_err(|error| Error::new(error.kind(), error.to_string()))?;
+        let Elements { dtype, bits } = Elements::of(&self.dtype)
+            .map_err(|error| error.about(&format!("tensor {:?}", self.name)))?;
         let (file_dtype, extents) = (self.dtype.clone(), self.extents.clone());
-        let bits = dtype.bits().filter(|bits| *bits > 0 && bits % 8 == 0);
-        let bits = bits.ok_or_else(|| {
-            let said = format!("tensor {:?}: its elements are no whole bytes", self.name);
-            Error::new("unsupported", said)
-        })?;
         let (name, held) = (self.name.as_str().into(), Arc::default());
         Ok(Array { name, file_dtype, dtype, bits, extents, held })
     }

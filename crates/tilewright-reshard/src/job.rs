@@ -5,9 +5,11 @@ use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 use crate::{
     Error, Form, Request,
     array::Array,
+    checkpoint::Checkpoint,
     cut::{Cut, Side},
     identity::hash,
-    source::{self, Checkpoint},
+    outline::Outline,
+    source,
     target::{self, Output},
 };
 
@@ -229,11 +231,13 @@ fn cuts(source: &Checkpoint, output: &Output, most: u64) -> Vec<Arc<Cut>> {
     pairs.map(cut).collect()
 }
 
-/// A hash of everything that decides.
+/// A hash of everything that decides: the request, the files, and which of their bytes are which arrays.
 fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
     // What may be replaced in the end decides nothing of what is written.
     let request = request.clone().force(false);
-    let text = serde_json::to_string(&(env!("CARGO_PKG_VERSION"), request, &source.files));
+    let outline = Outline::of(&source.arrays, &source.places).sum()?;
+    let decides = (env!("CARGO_PKG_VERSION"), request, &source.files, outline);
+    let text = serde_json::to_string(&decides);
     let text = text.map_err(|error| Error::usage(format!("a path that is no text: {error}")))?;
     Ok(hash(text.as_bytes()).chars().take(16).collect())
 }

@@ -52,7 +52,7 @@ const LLAMA: [(f64, [u64; 4]); 5] = [
 const MOST: u64 = 1 << 22;
 
 impl Model {
-    /// The model of Llama 3 whose parameters are nearest to these, with as many layers as they ask for.
+    /// The model of Llama 3 whose parameters are nearest to these, with the layers that these ask for.
     ///
     /// ```
     /// # use tilewright_reshard::Model;

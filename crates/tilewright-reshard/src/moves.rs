@@ -3,8 +3,8 @@
 //! Both are programs of parts between the layout of a local array and the row-major box. Runs that are long on both sides
 //! go straight between file and box. Else ranges of the destination are made one by one, of what each of them needs.
 //!
-//! Reads that lie near each other become one, if it has at most twice their bytes. Writes never cover a gap: its bytes are
-//! of other tasks.
+//! Reads with short gaps between them become one, if it has at most twice their bytes. Writes never cover a gap: its bytes are
+//! of other tasks. What a range needs is halved until its buffer and the list of its parts fit.
 //!
 //! What is called follows from layouts alone: [`reads`] and [`writes`] say it, and a [`Room`] does it. So what a job costs
 //! is known before data move.
@@ -22,6 +22,9 @@ use crate::{
 
 /// Runs of this length go straight.
 const LONG: u64 = 32 << 10;
+
+/// The longest gap between reads that is read with them, in bytes: it costs less than a call.
+const GAP: u64 = 1 << 10;
 
 /// Why a move failed: what the engine says, or the system about the file.
 pub(crate) enum Failed {
@@ -55,8 +58,8 @@ impl Failed {
 pub(crate) enum Step<'a> {
     /// Bytes that go straight: where in the file, where in the box, how many.
     Run(u64, u64, u64),
-    /// A range of the box, and what it reads, in groups of one call each.
-    Read(&'a Chunk, Vec<Vec<Read>>),
+    /// A range of the box, which reads in groups of at most this many bytes, one call each.
+    Read(&'a Chunk, usize),
     /// A range of the file, the ranges in it that are written, and the program.
     Write(Range<u64>, Vec<Range<u64>>, &'a Plan),
 }
@@ -66,18 +69,13 @@ impl Step<'_> {
     pub(crate) fn calls(&self) -> (u64, u64) {
         match self {
             Step::Run(_, _, len) => (1, *len),
-            Step::Read(_, groups) => (groups.len() as u64, groups.iter().map(|it| span(it)).sum()),
+            Step::Read(chunk, most) => groups(chunk.reads(), *most)
+                .fold((0, 0), |(calls, bytes), group| (calls + 1, bytes + group.span)),
             Step::Write(_, ranges, _) => {
                 (ranges.len() as u64, ranges.iter().map(|range| range.end - range.start).sum())
             }
         }
     }
-}
-
-/// The bytes from the first read of a group to its last.
-fn span(group: &[Read]) -> u64 {
-    let (first, last) = (group.first(), group.last());
-    first.zip(last).map_or(0, |(first, last)| last.src + last.len as u64 - first.src)
 }
 
 type Take<'t> = &'t mut dyn FnMut(Step<'_>) -> Result<(), Failed>;
@@ -103,12 +101,12 @@ pub(crate) fn reads(
     while let Some(range) = todo.pop() {
         let chunk = plan.chunk(range.clone())?;
         let half = range.start + (range.end - range.start) / 2;
-        if chunk.buffer_len() > most && half > range.start {
+        let held = (chunk.buffer_len() as u64).saturating_add(chunk.overhead_bytes());
+        if held > most as u64 && half > range.start {
             todo.extend([half..range.end, range.start..half]);
             continue;
         }
-        let groups = groups(chunk.reads(), most);
-        take(Step::Read(&chunk, groups))?;
+        take(Step::Read(&chunk, most))?;
     }
     Ok(())
 }
@@ -147,28 +145,41 @@ pub(crate) fn writes(
     Ok(())
 }
 
-/// Reads in groups of neighbours, each of which one call reads.
-fn groups(reads: impl Iterator<Item = Read>, most: usize) -> Vec<Vec<Read>> {
-    let (mut groups, mut group, mut needed) = (Vec::new(), Vec::<Read>::new(), 0);
-    for read in reads {
-        let first = group.first().map_or(read.src, |first| first.src);
-        let end = group.last().map_or(read.src, |last| last.src + last.len as u64);
-        let all = needed + read.len as u64;
-        let joins = read.src >= end && {
-            let span = read.src + read.len as u64 - first;
-            span <= 2 * all && span <= most as u64
+/// Neighbours among reads, which one call reads: where it begins, its bytes, and how many reads it serves.
+struct Group {
+    src: u64,
+    span: u64,
+    count: usize,
+    /// The bytes without gaps.
+    needed: u64,
+}
+
+impl Group {
+    /// Takes a read that lies behind, where the call stays within bounds.
+    fn joins(&mut self, read: &Read, most: usize) -> bool {
+        let (len, needed) = (read.len as u64, self.needed + read.len as u64);
+        let Some(from) = read.src.checked_sub(self.src).filter(|from| *from >= self.span) else {
+            return false;
         };
-        if !joins && !group.is_empty() {
-            groups.push(std::mem::take(&mut group));
-            needed = 0;
+        let is_near = from - self.span <= GAP;
+        let joins = is_near && from + len <= 2 * needed && from + len <= most as u64;
+        if joins {
+            (self.span, self.needed, self.count) = (from + len, needed, self.count + 1);
         }
-        needed += read.len as u64;
-        group.push(read);
+        joins
     }
-    if !group.is_empty() {
-        groups.push(group);
-    }
-    groups
+}
+
+/// Reads in groups of neighbours, in their order.
+fn groups(reads: impl Iterator<Item = Read>, most: usize) -> impl Iterator<Item = Group> {
+    let mut reads = reads.peekable();
+    std::iter::from_fn(move || {
+        let first = reads.next()?;
+        let len = first.len as u64;
+        let mut group = Group { src: first.src, span: len, count: 1, needed: len };
+        while reads.next_if(|read| group.joins(read, most)).is_some() {}
+        Some(group)
+    })
 }
 
 /// A box in memory, and buffers that are used again.
@@ -215,9 +226,11 @@ impl Room {
             Step::Run(src, dst, len) => {
                 Ok(read_at(file, part(&mut self.bytes, dst, len)?, at + src)?)
             }
-            Step::Read(chunk, groups) => {
+            Step::Read(chunk, most) => {
                 fit(&mut self.buffer, chunk.buffer_len());
-                groups.iter().try_for_each(|group| self.fetch(file, at, group))?;
+                let mut reads = chunk.reads();
+                groups(chunk.reads(), most)
+                    .try_for_each(|group| self.fetch(file, at, group, &mut reads))?;
                 let range = chunk.range();
                 let out = part(&mut self.bytes, range.start, range.end - range.start)?;
                 Ok(chunk.run(&self.buffer, out, 1)?)
@@ -226,19 +239,28 @@ impl Room {
         })
     }
 
-    /// Reads a group by one call.
-    fn fetch(&mut self, file: &File, at: u64, group: &[Read]) -> io::Result<()> {
-        let Some(first) = group.first() else { return Ok(()) };
-        if group.len() == 1 {
-            let out = part(&mut self.buffer, first.at as u64, first.len as u64)?;
-            return read_at(file, out, at + first.src);
+    /// Reads a group by one call, and takes its reads to their places.
+    fn fetch(
+        &mut self,
+        file: &File,
+        at: u64,
+        group: Group,
+        reads: &mut impl Iterator<Item = Read>,
+    ) -> io::Result<()> {
+        let reads = reads.take(group.count);
+        if group.count > 1 {
+            fit(&mut self.stage, group.span as usize);
+            read_at(file, part(&mut self.stage, 0, group.span)?, at + group.src)?;
         }
-        let span = span(group);
-        fit(&mut self.stage, span as usize);
-        read_at(file, part(&mut self.stage, 0, span)?, at + first.src)?;
-        for read in group {
-            let from = part(&mut self.stage, read.src - first.src, read.len as u64)?;
-            part(&mut self.buffer, read.at as u64, read.len as u64)?.copy_from_slice(from);
+        for read in reads {
+            let out = part(&mut self.buffer, read.at as u64, read.len as u64)?;
+            match group.count {
+                1 => read_at(file, out, at + read.src)?,
+                _ => {
+                    let from = part(&mut self.stage, read.src - group.src, read.len as u64)?;
+                    out.copy_from_slice(from);
+                }
+            }
         }
         Ok(())
     }
@@ -270,7 +292,7 @@ impl Room {
 }
 
 /// Makes a buffer at least this long, with no memory beyond it.
-fn fit(buffer: &mut Vec<u8>, len: usize) {
+pub(crate) fn fit(buffer: &mut Vec<u8>, len: usize) {
     if buffer.len() < len {
         buffer.reserve_exact(len - buffer.len());
         buffer.resize(len, 0);

@@ -39,7 +39,7 @@ pub(crate) fn check(folder: &Path, files: &[PathBuf], dense: bool) -> Result<(),
     let names: Vec<Vec<(String, u64)>> = files.iter().map(|path| natural(&shown(path))).collect();
     let columns = names.iter().map(Vec::len).max().unwrap_or(0);
     for column in 0..columns {
-        // Files whose names are the same before this number, and of as many.
+        // Files whose names are the same before this number, and say the same number of all files.
         let mut alike = BTreeMap::<_, BTreeSet<u64>>::new();
         for name in &names {
             let Some((text, number)) = name.get(column) else { continue };

@@ -21,6 +21,7 @@ use tilewright_sharded::Piece;
 use crate::{
     Error,
     array::{Array, Held, Laid, Places, Stored},
+    identity::hash,
 };
 
 /// The arrays, with what is alike once.
@@ -86,6 +87,12 @@ impl Outline {
             outline.files.push((*base, number));
         }
         outline
+    }
+
+    /// The hash of all that it says.
+    pub(crate) fn sum(&self) -> Result<String, Error> {
+        let text = serde_json::to_string(self);
+        text.map(|text| hash(text.as_bytes())).map_err(|error| Error::usage(error.to_string()))
     }
 
     fn held(&mut self, array: &Array, numbers: &mut Numbers<Laid>) -> HeldText {

@@ -39,7 +39,7 @@ pub struct Outlook {
     pub memory: u64,
     /// The bytes of journals, about: what promises of all tasks take.
     pub journal: u64,
-    /// The shares of so many workers.
+    /// The shares for each number of workers.
     pub workers: Vec<Workers>,
 }
 
@@ -104,7 +104,7 @@ impl Outlook {
             bytes_out: job.written(),
             largest: job.output.files.iter().map(bytes).max().unwrap_or(0),
             plan,
-            memory: task.bytes.saturating_add(2 * job.buffers() as u64),
+            memory: task.bytes.saturating_add(job.beside_box()),
             journal: (0..all).fold(0, |sum, task| sum + promise(task)),
             workers: shares.into_iter().map(|it| it.end(plan, inputs, outputs)).collect(),
         })
@@ -116,7 +116,7 @@ impl Outlook {
     /// # use tilewright_reshard::{Job, Outlook, Request, Tensor};
     /// let job = Job::imagine(Request::new("in", "out"), &[Tensor::new("w", "BF16", &[64])]).unwrap();
     /// let outlook = Outlook::of(&job, &[1, 3]).unwrap();
-    /// assert_eq!(outlook.limits(), ["3 workers: 2 have no task, for there are 1; give less memory"]);
+    /// assert_eq!(outlook.limits(), ["3 workers: 2 have no task, of 1 in all; give less memory"]);
     /// ```
     pub fn limits(&self) -> Vec<String> {
         let mut said = Vec::new();
@@ -133,7 +133,7 @@ impl Outlook {
             let (count, idle, tasks) = (workers.count, workers.idle, self.calls.tasks);
             if idle > 0 {
                 said.push(format!(
-                    "{count} workers: {idle} have no task, for there are {tasks}; give less memory"
+                    "{count} workers: {idle} have no task, of {tasks} in all; give less memory"
                 ));
             } else if workers.most.bytes > workers.least.bytes.saturating_mul(2) {
                 let (least, most) = (workers.least.bytes, workers.most.bytes);

@@ -3,20 +3,14 @@
 //! It holds the request, what the sources are known by, and the outline of their arrays. So a process that reads it opens no
 //! header; it looks at the length and the time of each source, and the hash of its header is part of the plan's name.
 
-use std::{
-    fs::{self, OpenOptions},
-    io::{self, Write as _},
-    path::Path,
-};
+use std::{fs, path::Path};
 
 use serde::{Deserialize, Serialize};
+use tilewright_files::inner::write_new;
 
 use crate::{
-    Error, Job, Request,
-    beside::Beside,
-    identity::{Identity, hash},
+    Error, Job, Request, beside::Beside, checkpoint::Checkpoint, identity::Identity,
     outline::Outline,
-    source::Checkpoint,
 };
 
 /// What stands in the file.
@@ -37,7 +31,7 @@ struct Plan {
 const VERSION: u32 = 3;
 
 impl Job {
-    /// Writes the plan to a new file.
+    /// Writes the plan to a new file, which appears whole.
     ///
     /// # Errors
     /// `exists`, `io`.
@@ -53,16 +47,11 @@ impl Job {
     /// ```
     pub fn write_plan(&self, path: &Path) -> Result<(), Error> {
         let bytes = self.plan().map_err(|error| error.about(&path.display().to_string()))?;
-        let file = OpenOptions::new().write(true).create_new(true).open(path);
-        let written = file.and_then(|mut file| {
-            file.write_all(&bytes)?;
-            file.sync_all()
-        });
-        written.map_err(|cause| match cause.kind() {
-            io::ErrorKind::AlreadyExists => {
+        write_new(path, &bytes).map_err(|error| match error.kind() {
+            "exists" => {
                 Error::new("exists", format!("{} exists; a plan is never replaced", path.display()))
             }
-            _ => Error::io(path, "write", &cause),
+            _ => error.into(),
         })
     }
 
@@ -122,7 +111,7 @@ impl Plan {
             let version = plan.version;
             return Err(wrong(format!("it has version {version}; {VERSION} is read")));
         }
-        match sum(&plan.outline)? == plan.sum {
+        match plan.outline.sum()? == plan.sum {
             true => Ok(plan),
             false => Err(wrong("it was changed after it was written".to_owned())),
         }
@@ -156,14 +145,9 @@ pub(crate) fn text(job: &Job) -> Result<String, Error> {
         tasks: job.tasks(),
         request: job.request.clone(),
         sources: job.source.files.clone(),
-        sum: sum(&outline)?,
+        sum: outline.sum()?,
         outline,
         beside: job.source.beside.clone(),
     };
     serde_json::to_string(&plan).map_err(|error| Error::usage(error.to_string()))
-}
-
-fn sum(outline: &Outline) -> Result<String, Error> {
-    let text = serde_json::to_string(outline);
-    text.map(|text| hash(text.as_bytes())).map_err(|error| Error::usage(error.to_string()))
 }

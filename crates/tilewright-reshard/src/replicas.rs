@@ -12,7 +12,7 @@ use crate::{
     Error,
     array::Meet,
     cut::Cut,
-    moves::{Failed, Room},
+    moves::{Failed, Room, fit},
 };
 
 /// Buffers in which a piece is compared with a box in memory, part by part.
@@ -30,6 +30,12 @@ impl Replica {
         Ok(Replica { room: Room::new(most)?, known: Vec::new(), most: most as u64 })
     }
 
+    /// The bytes of memory that are held.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> usize {
+        self.room.held() + self.known.capacity()
+    }
+
     /// The first element of the box `known` of which the piece in this file holds something else.
     pub(crate) fn difference(
         &mut self,
@@ -39,10 +45,7 @@ impl Replica {
         meet: &Meet,
     ) -> Result<Option<Vec<u64>>, Failed> {
         let width = u64::from(known.bits / 8);
-        let cut = Cut::new(&meet.extents, width, self.most, &[]);
-        for (start, extents) in (0..cut.count()).map(|number| cut.at(number)) {
-            let behind = |at: &[u64]| at.iter().zip(&start).map(|(at, start)| at + start).collect();
-            let (local, within): (Vec<u64>, Vec<u64>) = (behind(&meet.local), behind(&meet.within));
+        for Meet { local, within, extents } in parts(meet, known.bits, self.most) {
             let zeros = vec![0; extents.len()];
             let layout =
                 TensorLayout::row_major(&extents).map_err(|it| Failed::Program(it.into()))?;
@@ -53,7 +56,8 @@ impl Replica {
                 Elements::same(known.bits),
             )?;
             let bytes = extents.iter().product::<u64>() * width;
-            self.known.resize(bytes as usize, 0);
+            fit(&mut self.known, bytes as usize);
+            self.known.truncate(bytes as usize);
             Plan::of(program).run_range(0..bytes, &known.bytes, &mut self.known)?;
             let begun = self.room.begin(&extents, known.bits, bytes as usize);
             begun.map_err(Failed::Program)?;
@@ -69,6 +73,16 @@ impl Replica {
         }
         Ok(None)
     }
+}
+
+/// The parts in which a copy is compared, each of at most this many bytes.
+pub(crate) fn parts(meet: &Meet, bits: u32, most: u64) -> impl Iterator<Item = Meet> {
+    let cut = Cut::new(&meet.extents, u64::from(bits / 8), most, &[]);
+    (0..cut.count()).map(move |number| {
+        let (start, extents) = cut.at(number);
+        let behind = |at: &[u64]| at.iter().zip(&start).map(|(at, start)| at + start).collect();
+        Meet { local: behind(&meet.local), within: behind(&meet.within), extents }
+    })
 }
 
 /// The index of an element of a row-major box.

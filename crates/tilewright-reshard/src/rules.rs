@@ -133,20 +133,14 @@ impl Rules {
 
     /// The rule of a tensor, and the extents in it.
     fn of(&self, name: &str) -> Result<Option<Said<'_>>, Error> {
-        for (glob, rule) in &self.rules {
-            if !pattern(glob)?.matches(name) {
-                continue;
-            }
-            let Some((array, _)) = rule.split_once(" @ ") else {
-                return Ok(Some((rule, None)));
-            };
-            let dims = serde_json::from_str::<Vec<u64>>(array.trim());
-            let dims = dims.map_err(|_| {
-                Error::usage(format!("rule {rule}: expected extents such as [37,6] before ` @ `"))
-            })?;
-            return Ok(Some((rule, Some(dims))));
-        }
-        Ok(None)
+        let matched = self.matcher()?.of(name).and_then(|number| self.rules.get(number));
+        let Some((_, rule)) = matched else { return Ok(None) };
+        let Some((array, _)) = rule.split_once(" @ ") else { return Ok(Some((rule, None))) };
+        let dims = serde_json::from_str::<Vec<u64>>(array.trim());
+        let dims = dims.map_err(|_| {
+            Error::usage(format!("rule {rule}: expected extents such as [37,6] before ` @ `"))
+        })?;
+        Ok(Some((rule, Some(dims))))
     }
 
     /// The patterns, compiled once for many names.

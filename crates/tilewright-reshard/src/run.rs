@@ -10,8 +10,8 @@ use tilewright_files::{Watch, disk};
 
 use crate::{
     Error, Job, Task,
-    array::is_replica,
-    journal::{self, Journal, Promise, crc},
+    array::{Array, is_replica},
+    journal::{Journal, Promise, crc},
     lists::shown,
     moves::{Failed, Room},
     replicas::Replica,
@@ -33,7 +33,7 @@ impl Job {
     /// # Errors
     /// `exists` where the result is there already, `busy` where another job works on it, `replicas` where pieces that hold
     /// one box differ, `corrupt` where what was written is not what was read, `io`, `changed`, `cancelled` where `watch`
-    /// says so.
+    /// says so, `usage` for a number that is no task's.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -60,10 +60,12 @@ impl Job {
         who: &str,
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
-        if !self.lay_out()? {
-            return Ok(0);
+        let tasks: BTreeSet<u64> = tasks.into_iter().collect();
+        if let Some(last) = tasks.last().filter(|last| **last >= self.tasks()) {
+            let said = format!("task {last} is none: the tasks have the numbers below");
+            return Err(Error::usage(format!("{said} {}", self.tasks())));
         }
-        let done = journal::done(&self.journals())?;
+        let Some(done) = self.lay_out()? else { return Ok(0) };
         let todo: BTreeSet<u64> =
             tasks.into_iter().filter(|task| !done.contains_key(task)).collect();
         let bytes = |task: &u64| self.task(*task).map_or(0, |task| self.bytes_of(&task));
@@ -136,6 +138,20 @@ impl Job {
         (self.request.memory / 8).clamp(8 << 10, 8 << 20) as usize
     }
 
+    /// The most bytes of a copy that are compared at once.
+    pub(crate) fn compared_at_once(&self) -> usize {
+        self.buffers() / 2
+    }
+
+    /// The most bytes of all buffers beside the box: two, and four where copies are compared.
+    pub(crate) fn beside_box(&self) -> u64 {
+        let replicated = |arrays: &[Array]| arrays.iter().any(|it| it.held.replicated() > 0);
+        let result = self.request.verified && replicated(&self.output.arrays);
+        let compares = result || replicated(&self.source.arrays);
+        let compared = if compares { 4 * self.compared_at_once() } else { 0 };
+        (2 * self.buffers() + compared) as u64
+    }
+
     /// The bytes of the box of a task.
     pub(crate) fn bytes_of(&self, task: &Task) -> u64 {
         let bits = self.source.arrays.get(task.array).map_or(0, |array| array.bits);
@@ -165,16 +181,18 @@ impl Hands<'_> {
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
         let (reads, writes) = (Files::new(reads, false), Files::new(writes, true));
-        let replica = Replica::new((job.buffers() / 2).max(4 << 10))?;
+        let replica = Replica::new(job.compared_at_once())?;
         Ok(Hands { job, room: Room::new(job.buffers())?, replica, reads, writes })
     }
 
     /// Runs a task, and gives what is promised of it when it is on the disk.
     fn run(&mut self, number: u64, task: &Task) -> Result<Promise, Error> {
         self.gather(Side::Source, task)?;
-        let to = self.job.output.arrays.get(task.array).ok_or_else(absent)?;
+        let to = self.job.output.arrays.get(task.array);
+        let to = to.ok_or_else(|| absent(&task.tensor))?;
         for (stored, meet) in to.held.meets(&task.start, &task.extents) {
-            let at = self.job.output.places.at(stored.file, task.array).ok_or_else(absent)?;
+            let at = self.job.output.places.at(stored.file, task.array);
+            let at = at.ok_or_else(|| absent(&task.tensor))?;
             let (file, path) = self.writes.open(stored.file)?;
             let step = disk::step("write of a piece").map_err(Failed::File);
             let written =
@@ -192,7 +210,7 @@ impl Hands<'_> {
 
     /// An error if the result holds something else than what was read.
     fn verify(&mut self, promise: &Promise) -> Result<(), Error> {
-        let Some(task) = self.job.task(promise.task) else { return Err(absent()) };
+        let Some(task) = self.job.task(promise.task) else { return Ok(()) };
         self.gather(Side::Result, &task)?;
         if crc(&self.room.bytes) == promise.sum {
             return Ok(());
@@ -209,12 +227,13 @@ impl Hands<'_> {
             Side::Source => (&job.source.arrays, &job.source.places, reads),
             Side::Result => (&job.output.arrays, &job.output.places, writes),
         };
-        let array = arrays.get(task.array).ok_or_else(absent)?;
-        let bytes = usize::try_from(job.bytes_of(task)).map_err(|_| absent())?;
+        let array = arrays.get(task.array).ok_or_else(|| absent(&task.tensor))?;
+        let too_large = |_| Error::new("memory", "a box beyond the addresses of this machine");
+        let bytes = usize::try_from(job.bytes_of(task)).map_err(too_large)?;
         room.begin(&task.extents, array.bits, bytes)?;
         let mut first = None;
         for (piece, stored, meet) in array.held.met(&task.start, &task.extents) {
-            let at = places.at(stored.file, task.array).ok_or_else(absent)?;
+            let at = places.at(stored.file, task.array).ok_or_else(|| absent(&task.tensor))?;
             let from = (&stored.laid.layout, at);
             let (file, path) = files.open(stored.file)?;
             let failed = |failed| failure(failed, "read", path, &array.name);
@@ -236,8 +255,9 @@ impl Hands<'_> {
     }
 }
 
-fn absent() -> Error {
-    Error::new("io", "a task of another job")
+/// A job that was read from a plan names a file for a tensor and no place in it.
+fn absent(tensor: &str) -> Error {
+    Error::new("corrupt", format!("tensor {tensor:?}: a file of the job has no place for it"))
 }
 
 /// Two files hold different elements where both hold one box.
@@ -306,7 +326,7 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Request, Rules};
+    use crate::{Outlook, Request, Rules};
 
     /// Buffers stay within the memory, whatever the sides and layouts; below 64 KiB nothing is asked.
     #[test]
@@ -326,12 +346,13 @@ mod tests {
             ("tp=3", "[_StridedShard(0, sf=2)]", Some("zN")),
             ("tp=2", "[Shard(0)]", Some("col-major")),
             ("one=1", "P()", Some("col-major")),
+            ("dp=2,tp=2", "[Shard(0), Replicate()]", Some("col-major")),
         ];
         for (number, (mesh, rule, layout)) in sides.into_iter().enumerate() {
             for memory in [64 << 10, 200 << 10, 1 << 20, 3 << 20] {
                 let out = folder.path().join(format!("{number}-{memory}"));
                 let rules = Rules::new(mesh).unwrap().rule("*", rule).unwrap();
-                let request = Request::new(&input, &out).to(rules).memory(memory);
+                let request = Request::new(&input, &out).to(rules).memory(memory).verify(true);
                 let request = match layout {
                     Some(spec) => request.layout(spec),
                     None => request,
@@ -340,9 +361,12 @@ mod tests {
                 job.lay_out().unwrap();
                 let mut hands = Hands::new(&job).unwrap();
                 for task in 0..job.tasks() {
-                    hands.run(task, &job.task(task).unwrap()).unwrap();
+                    let promise = hands.run(task, &job.task(task).unwrap()).unwrap();
+                    hands.verify(&promise).unwrap();
                 }
-                let held = hands.room.held() as u64;
+                let held = (hands.room.held() + hands.replica.held()) as u64;
+                let said = Outlook::of(&job, &[]).unwrap().memory;
+                assert!(held <= said && said <= memory, "{held} and {said} of {memory}: {mesh}");
                 assert!(
                     held <= memory && held >= memory / 4,
                     "{held} of {memory}: {mesh} {layout:?}"

@@ -4,39 +4,31 @@
 //! |---|---|
 //! | any file of tensors, an index, a folder of one of these | whole tensors, in the layouts that the files note |
 //! | a folder of torch's distributed checkpoint in safetensors | `DCP_SHARDING_INFO` says where each begins; the extents are the largest ends, or what the caller says |
-//! | a folder with a file for each position of a mesh | [`Rules`] say it; files stand in the order of the numbers in their names |
+//! | a folder with a file for each position of a mesh | rules say it (`ranks.rs`) |
 //!
 //! Equal boxes in several files are replicas: all are kept, and compared when they are read.
 
 use std::{
-    collections::{BTreeSet, HashMap},
-    fs,
+    collections::HashMap,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
-use tilewright_core::{Dtype, TensorLayout};
+use tilewright_core::TensorLayout;
 use tilewright_files::Reading;
-use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
+use tilewright_sharded::Piece;
 
 use crate::{
-    Error, Request, Rules,
-    array::{Array, Held, Laid, Places, Stored},
+    Error, Request,
+    array::{Held, Places, Stored},
     beside::{Beside, metadata},
-    identity::{Identity, identities},
+    checkpoint::{Checkpoint, array, listed, names, same, settled},
+    identity::identities,
     lists::{Common, Entry, Lists, PLACES, entries, shown},
     numbers::{self, natural},
+    ranks::ranks,
     request::Stated,
 };
-
-/// A checkpoint, opened.
-#[derive(Debug, Default)]
-pub(crate) struct Checkpoint {
-    pub(crate) files: Vec<Identity>,
-    pub(crate) arrays: Vec<Array>,
-    pub(crate) places: Places,
-    pub(crate) beside: Beside,
-}
 
 /// Opens a checkpoint.
 pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
@@ -52,22 +44,6 @@ pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     Ok(checkpoint)
 }
 
-impl Checkpoint {
-    /// Forgets all copies but one, where the request says so.
-    pub(crate) fn trust(&mut self, request: &Request) {
-        if !request.trusts_replicas {
-            return;
-        }
-        // The ways to hold arrays stay alive while their addresses are keys.
-        let kept: Vec<_> = self.arrays.iter().map(|array| array.held.clone()).collect();
-        let mut alike = HashMap::new();
-        for (array, held) in self.arrays.iter_mut().zip(&kept) {
-            let first = || Arc::new(held.without_replicas());
-            array.held = alike.entry(Arc::as_ptr(held)).or_insert_with(first).clone();
-        }
-    }
-}
-
 /// Whether a folder is one of torch's distributed checkpoint.
 fn is_distributed(path: &Path) -> Result<bool, Error> {
     if !path.is_dir() {
@@ -81,21 +57,6 @@ fn is_distributed(path: &Path) -> Result<bool, Error> {
 
 fn has_index(folder: &Path) -> Result<bool, Error> {
     Ok(names(folder)?.iter().any(|path| path.to_string_lossy().ends_with(".index.json")))
-}
-
-fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |cause| Error::io(folder, "list", &cause);
-    let listed = fs::read_dir(folder).map_err(failed)?;
-    listed.map(|entry| Ok(entry.map_err(failed)?.path())).collect()
-}
-
-/// The safetensors files of a folder, in the order of the numbers in their names.
-fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut files = names(folder)?;
-    files
-        .retain(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")));
-    files.sort_by_key(|path| natural(&shown(path)));
-    Ok(files)
 }
 
 /// Whole tensors, in the order of the file.
@@ -220,167 +181,4 @@ fn boxes(
         held.stored.push(Stored { file: *file, laid: entry.laid.clone() });
     }
     held.settle(name, extents, &|file| names.get(file).cloned().unwrap_or_default())
-}
-
-/// A file for each position of a mesh.
-fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
-    let (paths, mesh) = (listed(path)?, rules.mesh()?);
-    numbers::check(path, &paths, false)?;
-    if paths.len() as u64 != mesh.count() {
-        let (folder, files, count) = (path.display(), paths.len(), mesh.count());
-        let said = format!("{folder} holds {files} files *.safetensors; {mesh} has {count}");
-        return Err(Error::mismatch(format!("{said} positions, a file each")));
-    }
-    let lists = Lists::read(&paths)?;
-    let named: Vec<_> = lists.names().collect();
-    rules.check(&named.iter().map(|(name, _)| &**name).collect::<Vec<_>>())?;
-    let matcher = rules.matcher()?;
-    let shown: Vec<String> = paths.iter().map(|path| shown(path)).collect();
-    let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();
-    let mut arrays = Vec::new();
-    for (name, found) in &named {
-        let Some(first) = found.iter().flatten().next() else { continue };
-        let laid: Vec<_> =
-            found.iter().map(|entry| entry.map(|entry| Arc::as_ptr(&entry.laid))).collect();
-        let key = (matcher.of(name), laid, stated.of(name));
-        if !alike.contains_key(&key) {
-            let held = lists.of.iter().map(|list| found.get(*list).copied().flatten()).collect();
-            alike.insert(key.clone(), of_ranks(held, rules, stated, &mesh, &shown)?);
-        }
-        let Some((extents, held)) = alike.get(&key) else { continue };
-        arrays.push(array(first, extents.clone(), held.clone()));
-    }
-    drop((named, alike));
-    settled(path, lists, arrays)
-}
-
-/// How an array is held that positions of a mesh hold, and its extents.
-fn of_ranks(
-    found: Vec<Option<&Entry>>,
-    rules: &Rules,
-    stated: &Stated<'_>,
-    mesh: &Mesh,
-    files: &[String],
-) -> Result<(Vec<u64>, Arc<Held>), Error> {
-    let Some(first) = found.iter().flatten().next().copied() else {
-        return Err(Error::mismatch("a tensor that no file holds"));
-    };
-    let (name, dtype) = (&*first.name, first.laid.dtype);
-    let dims: Vec<Option<&[u64]>> =
-        found.iter().map(|entry| entry.map(|entry| entry.laid.dims())).collect();
-    let said = stated.of(name).map(<[u64]>::to_vec);
-    let extents = match rules.extents(name)?.or(said) {
-        Some(extents) => extents,
-        None => extents(name, dtype, &dims, rules, mesh)?,
-    };
-    if !rules.names(name)? {
-        let said = format!("tensor {name:?}: no rule says how files hold it");
-        return Err(Error::usage(format!("{said}; where each has all of it the rule is P()")));
-    }
-    let sharded = rules.sharded(name, &extents, Some(dtype))?;
-    let (mut held, mut numbers) = (Held::default(), vec![None; found.len()]);
-    for ((position, entry), number) in found.iter().enumerate().zip(&mut numbers) {
-        let (Some(entry), Some(file)) = (entry, files.get(position)) else { continue };
-        same(first, entry).map_err(|error| error.about(file))?;
-        let stored = sharded.shard(position as u64)?.stored().to_vec();
-        if entry.laid.dims() != stored {
-            let said = format!("{file}: tensor {name:?} has {:?}", entry.laid.dims());
-            return Err(Error::mismatch(format!(
-                "{said}; by its rule that shard of {extents:?} has {stored:?}"
-            )));
-        }
-        *number = Some(held.stored.len() as u64);
-        held.stored.push(Stored { file: position, laid: entry.laid.clone() });
-    }
-    for piece in Pieces::of(&sharded)?.pieces {
-        let at = usize::try_from(piece.source).ok();
-        if let Some(source) = at.and_then(|at| numbers.get(at).copied().flatten()) {
-            held.pieces.push(Piece { source, ..piece });
-        }
-    }
-    let whole = TensorLayout::row_major(&extents);
-    whole.map_err(|error| Error::from(error).about(&format!("tensor {name:?}")))?;
-    let file = |file: usize| files.get(file).cloned().unwrap_or_default();
-    let held = held.settle(name, &extents, &file)?;
-    Ok((extents, Arc::new(held)))
-}
-
-/// The extents of an array whose shards have these: along each dim the sum over the positions of the axes that cut it.
-///
-/// Which axes these are is asked of the rule for larger extents that every number of parts divides.
-fn extents(
-    name: &str,
-    dtype: Dtype,
-    held: &[Option<&[u64]>],
-    rules: &Rules,
-    mesh: &Mesh,
-) -> Result<Vec<u64>, Error> {
-    let rank = held.iter().flatten().next().map_or(0, |dims| dims.len());
-    let most = |dim: usize| held.iter().flatten().filter_map(|dims| dims.get(dim)).max();
-    let trial: Vec<u64> = (0..rank)
-        .map(|dim| most(dim).copied().unwrap_or(0).max(1).saturating_mul(mesh.count()))
-        .collect();
-    let trial = rules.sharded(name, &trial, Some(dtype)).map_err(|error| {
-        // The extents are tried ones: what does not fit them may fit those of the whole.
-        let hint = "write the extents of the whole before the rule, as in [37,6] @ RULE";
-        match error.kind() {
-            "mismatch" => Error::new(error.kind(), format!("{error}; {hint}")),
-            _ => error,
-        }
-    })?;
-    let of = |dim: usize| {
-        let axes = cutting(&trial, dim);
-        let counts = |position: &(usize, &Option<&[u64]>)| {
-            let coord = mesh.coord(position.0 as u64);
-            coord.iter().enumerate().all(|(axis, at)| *at == 0 || axes.contains(&axis))
-        };
-        let parts = held.iter().enumerate().filter(counts);
-        let parts = parts.map(|(_, dims)| dims.and_then(|dims| dims.get(dim)).copied());
-        parts.fold(0u64, |sum, part| sum.saturating_add(part.unwrap_or(0)))
-    };
-    Ok((0..rank).map(of).collect())
-}
-
-/// The axes of the mesh that cut a dim.
-fn cutting(sharded: &Sharded, dim: usize) -> BTreeSet<usize> {
-    let splits = sharded.splits().iter().filter(|split| split.dim == dim);
-    splits.flat_map(|split| split.parts.iter().map(|part| part.axis)).collect()
-}
-
-/// The array of which a file holds this.
-fn array(entry: &Entry, extents: Vec<u64>, held: Arc<Held>) -> Array {
-    let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
-    let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
-    Array { name, file_dtype, dtype: *dtype, bits: *bits, extents, held }
-}
-
-/// An error if a tensor of one file is no part of the array that others hold.
-fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
-    let facts = |laid: &Laid| (laid.dtype, laid.bits, laid.dims().len());
-    if facts(&first.laid) == facts(&entry.laid) {
-        return Ok(());
-    }
-    let (rank, own) = (first.laid.dims().len(), entry.laid.dims().len());
-    let (here, others) = (&entry.laid.file_dtype, &first.laid.file_dtype);
-    let said = format!("tensor {:?} is {here} of rank {own}", entry.name);
-    Err(Error::mismatch(format!("{said}; files before it say {others} of rank {rank}")))
-}
-
-/// The checkpoint of these files, with the places of its arrays, which stand in the order of their names.
-fn settled(path: &Path, lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
-    let numbers: HashMap<&str, usize> =
-        arrays.iter().enumerate().map(|(number, array)| (&*array.name, number)).collect();
-    let place = |entry: &Entry| Some((*numbers.get(&*entry.name)?, entry.at));
-    let mut places = Places::default();
-    for (file, number) in lists.of.iter().enumerate() {
-        match lists.of.iter().position(|of| of == number).filter(|first| *first < file) {
-            Some(first) => places.again(first),
-            None => {
-                let list = lists.lists.get(*number).map_or(&[][..], Vec::as_slice);
-                places.push(list.iter().filter_map(place).collect())?;
-            }
-        }
-    }
-    let beside = Beside::of(path, &lists.files, &lists.metadata)?;
-    Ok(Checkpoint { files: lists.files, arrays, places, beside })
 }

@@ -85,6 +85,25 @@ fn copies_are_read_to_be_compared_unless_they_are_trusted() {
     assert_eq!((read(true), read(false)), ((8192, 8192), (8192, 16384)));
 }
 
+/// What would take hours to count, and memory for each task, is refused.
+#[test]
+fn too_many_tasks_are_not_counted() {
+    let tensors = tilewright_reshard::Model::even(100 << 40, 1, "BF16").unwrap();
+    let job = Job::imagine(Request::new("in", "out").memory(64 * KB), &tensors).unwrap();
+    let error = tilewright_reshard::Outlook::of(&job, &[]).unwrap_err();
+    assert_eq!(error.kind(), "limit");
+    assert!(error.to_string().ends_with("give more memory"), "{error}");
+    assert_eq!(job.calls(0..8).unwrap().tasks, 8);
+}
+
+/// A byte for each value, as files store them.
+#[test]
+fn truth_values_are_thought_of_as_they_are_stored() {
+    let tensor = Tensor::new("w", "BOOL", &[64]);
+    assert_eq!(tensor.bytes(), 64);
+    assert_eq!(Job::imagine(Request::new("in", "out"), &[tensor]).unwrap().bytes(), 64);
+}
+
 fn side() -> impl Strategy<Value = Side> {
     let mesh = prop_oneof![Just("a=2,b=2"), Just("a=4,b=3"), Just("a=1,b=8"), Just("a=3,b=1")];
     let rule = prop_oneof![

@@ -5,7 +5,8 @@ use std::{
     env, fs,
     path::Path,
     process::Command,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
 };
 
 use tempfile::TempDir;
@@ -55,11 +56,15 @@ fn prepare(case: Case) -> TempDir {
     folder
 }
 
-fn run(folder: &Path, case: Case) -> Result<(), Error> {
+fn job(folder: &Path, case: Case) -> Result<Job, Error> {
     let rules = Rules::new("tp=2")?.rule("norm", "P()")?.rule("*", "[Shard(0)]")?;
     let request = Request::new(folder.join("in"), folder.join("out")).from(rules).shard_size(8);
     let over = case == Case::Over;
-    let job = Job::prepare(request.force(over).verify(over))?;
+    Job::prepare(request.force(over).verify(over))
+}
+
+fn run(folder: &Path, case: Case) -> Result<(), Error> {
+    let job = job(folder, case)?;
     if case != Case::Shares {
         return job.run_all(&()).map(drop);
     }
@@ -154,4 +159,36 @@ fn a_failing_call_is_an_error_and_the_next_run_completes_the_result() {
             check(folder.path(), case, (&before, &after), &what);
         }
     }
+}
+
+/// One rank runs all of its share at each call of the other: neither is in the way of the other.
+#[test]
+fn ranks_that_run_at_once_complete_the_result() {
+    let _alone = alone();
+    let mut calls = 0;
+    for case in [Case::New, Case::Over] {
+        let (_, after, _) = states(case);
+        let folder = prepare(case);
+        let counted = job(folder.path(), case).unwrap();
+        counted.run(counted.share(0, 2), "rank-0", &()).unwrap();
+        // The last call removes the claim, which is no longer shared then.
+        let last = fault::none() - 1;
+        for call in 0..last {
+            let folder = prepare(case);
+            let job = Arc::new(job(folder.path(), case).unwrap());
+            let other = job.clone();
+            fault::meanwhile(call, move || {
+                let run = move || other.run(other.share(1, 2), "rank-1", &());
+                assert_eq!(thread::spawn(run).join().unwrap().unwrap(), 1, "call {call}");
+            });
+            let done = job.run(job.share(0, 2), "rank-0", &());
+            assert_eq!(done.unwrap(), 1, "{case:?}, call {call} of {last}");
+            job.finish().unwrap();
+            fault::none();
+            assert_eq!(seen(folder.path()), after, "{case:?}, call {call}");
+            assert_eq!(names(folder.path()), ["in", "out"]);
+            calls += 1;
+        }
+    }
+    assert!(calls > 20, "{calls}");
 }

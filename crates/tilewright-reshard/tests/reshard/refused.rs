@@ -133,3 +133,103 @@ fn a_changed_source_is_refused() {
     assert_eq!(Job::of_plan(&at("plan")).unwrap_err().kind(), "changed");
     assert!(!at("out").exists());
 }
+
+/// A file that lacks a tensor which the rule cuts: nothing says how long its part is. With the extents said, a part that is
+/// empty may be absent, and another one is a hole; a copy may be absent anywhere.
+#[test]
+fn a_tensor_that_a_file_lacks_is_no_shorter_tensor() {
+    for gone in 0..4u64 {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("in");
+        std::fs::create_dir(&at).unwrap();
+        for rank in 0..4 {
+            let name = if rank == gone { "v" } else { "w" };
+            let held = ("U8".to_owned(), vec![3], vec![rank as u8; 3]);
+            let path = at.join(format!("rank_{rank}.safetensors"));
+            write(&path, &[(name.to_owned(), held)].into(), &[]);
+        }
+        let with = |mesh: &str, rule: &str| {
+            let rules = Rules::new(mesh).unwrap().rule("w", rule).unwrap();
+            let rules = rules.rule("v", "P()").unwrap();
+            let request = Request::new(&at, folder.path().join("out")).from(rules);
+            Job::prepare(request.trust_replicas(true))
+        };
+        let said = |mesh, rule| with(mesh, rule).unwrap_err().to_string();
+        let none = format!(
+            "rank_{gone}.safetensors does not hold tensor \"w\", of which its rule gives it a part; where that part is \
+             empty, write the extents of the whole before the rule, as in [37,6] @ RULE"
+        );
+        assert_eq!(said("tp=4", "[Shard(0)]"), none);
+        let hole = format!("no piece holds [{},{})", 3 * gone, 3 * gone + 3);
+        assert!(said("tp=4", "[12] @ [Shard(0)]").ends_with(&hole));
+        match with("tp=4", "[9] @ [Shard(0)]") {
+            Ok(job) => assert_eq!((gone, job.bytes()), (3, 9 + 3)),
+            Err(error) => assert!(gone < 3, "{error}"),
+        }
+        assert_eq!(with("dp=2,tp=2", "[Replicate(), Shard(0)]").unwrap().bytes(), 6 + 3);
+        assert_eq!(with("tp=4", "[Replicate()]").unwrap().bytes(), 3 + 3);
+    }
+}
+
+/// Where files say where their boxes begin, a rule that says other places is refused.
+#[test]
+fn a_rule_that_contradicts_the_offsets_of_files_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, starts) in [[0, 2], [2, 0]].into_iter().enumerate() {
+        let at = folder.path().join(number.to_string());
+        for (file, start) in starts.into_iter().enumerate() {
+            piece(&at, file, "F32", &[2, 3], &[start, 0]);
+        }
+        let with = |rule: &str| {
+            let rules = Rules::new("tp=2").unwrap().rule("w", rule).unwrap();
+            Job::prepare(Request::new(&at, folder.path().join("out")).from(rules))
+        };
+        let said = |rule| with(rule).unwrap_err().to_string();
+        match number {
+            0 => assert_eq!(with("[Shard(0)]").unwrap().bytes(), 48),
+            _ => assert_eq!(
+                said("[Shard(0)]"),
+                "shard-0.safetensors: tensor \"w\" begins at [2, 0] by DCP_SHARDING_INFO; by its rule the shard \
+                 begins at [0, 0]"
+            ),
+        }
+        assert!(said("[Shard(1)]").contains("by its rule the shard begins at [0, "));
+        assert!(said("[Replicate()]").contains("by its rule the shard begins at [0, 0]"));
+        assert!(said("[_StridedShard(0, sf=2)]").ends_with("by its rule the shard is no box"));
+    }
+}
+
+#[test]
+fn a_tensor_named_as_the_metadata_and_tasks_that_are_none_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("bytes"), folder.path().join("out"));
+    std::fs::write(&path, [0; 8]).unwrap();
+    let all = tilewright_reshard::RawBox { file: 0, at: 0, start: vec![0], extents: vec![8] };
+    let job = |name: &str| {
+        let (name, dtype, boxes) = (name.to_owned(), "U8".to_owned(), vec![all.clone()]);
+        let tensor = tilewright_reshard::RawTensor { name, dtype, extents: vec![8], boxes };
+        Job::of_boxes(Request::new(&path, &out), std::slice::from_ref(&path), &[tensor])
+    };
+    let said = "tensor \"__metadata__\": safetensors keep their metadata under this name";
+    assert_eq!(job("__metadata__").unwrap_err().to_string(), said);
+    let error = job("w").unwrap().run(0..3, "a", &()).unwrap_err();
+    assert!(error.is_usage());
+    assert_eq!(error.to_string(), "task 2 is none: the tasks have the numbers below 1");
+    assert!(!out.exists());
+}
+
+/// A plan appears whole, once, and nothing else lies beside it.
+#[test]
+fn a_plan_is_written_whole_and_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    piece(&folder.path().join("in"), 0, "F32", &[2, 3], &[0, 0]);
+    let job = Job::prepare(Request::new(folder.path().join("in"), folder.path().join("out")));
+    let (job, plan) = (job.unwrap(), folder.path().join("plan"));
+    job.write_plan(&plan).unwrap();
+    let text = std::fs::read(&plan).unwrap();
+    assert_eq!(text, job.plan().unwrap());
+    let error = job.write_plan(&plan).unwrap_err();
+    assert!(error.kind() == "exists" && error.to_string().ends_with("a plan is never replaced"));
+    assert_eq!(std::fs::read(&plan).unwrap(), text);
+    assert_eq!(crate::common::names(folder.path()), ["in", "plan"]);
+}

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use tilewright_files::inner::Claim;
+use tilewright_files::inner::{Claim, Claimant};
 use tilewright_reshard::{Error, Form, Job, Request, Rules};
 
 use crate::common::{file, names, read, sharded};
@@ -186,14 +186,17 @@ fn a_name_on_which_another_run_works_is_refused() {
     let (input, out) = (folder.path().join("in.safetensors"), folder.path().join("out"));
     file(&input, &[("w", "U8", vec![4], vec![1, 2, 3, 4])], &[]);
     let job = Job::prepare(Request::new(&input, &out)).unwrap();
-    let other = Claim::of(&out, "another-plan", "rank-3", false).unwrap();
+    let claim = |work: &str| {
+        Claim::of(&out, Claimant { work, who: "rank-3", alone: false }, &|| ()).unwrap()
+    };
+    let other = claim("another-plan");
     for error in [job.run(0..1, "rank-0", &()).unwrap_err(), job.run_all(&()).unwrap_err()] {
         assert_eq!(error.kind(), "busy");
         let holder = format!("rank-3, process {}", std::process::id());
         assert!(error.to_string().ends_with(&holder), "{error}");
     }
     drop(other);
-    let same = Claim::of(&out, job.id(), "rank-3", false).unwrap();
+    let same = claim(job.id());
     job.run(0..1, "rank-0", &()).unwrap();
     assert_eq!(job.finish().unwrap_err().kind(), "busy");
     drop(same);
@@ -252,6 +255,8 @@ fn metadata_and_files_beside_the_tensors_go_along() {
     let remarks: Vec<String> = job.remarks().collect();
     assert_eq!(remarks[0], "metadata of which files say different things: rank");
     assert_eq!(remarks[1], "not taken along: runs (a folder)");
+    let said = "not taken along: .metadata, which describes the files that are read";
+    assert_eq!(remarks[2], said);
     job.write_plan(&plan).unwrap();
     let job = Job::of_plan(&plan).unwrap();
     assert_eq!(job.companions().collect::<Vec<_>>(), ["config.json"]);

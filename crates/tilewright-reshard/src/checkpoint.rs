@@ -1,0 +1,96 @@
+//! A checkpoint, opened: its files, its arrays, and where these lie. And what all ways to read one share.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::{
+    Error, Request,
+    array::{Array, Held, Laid, Places},
+    beside::Beside,
+    identity::Identity,
+    lists::{Entry, Lists, shown},
+    numbers::natural,
+};
+
+/// A checkpoint, opened.
+#[derive(Debug, Default)]
+pub(crate) struct Checkpoint {
+    pub(crate) files: Vec<Identity>,
+    pub(crate) arrays: Vec<Array>,
+    pub(crate) places: Places,
+    pub(crate) beside: Beside,
+}
+
+impl Checkpoint {
+    /// Forgets all copies but one, where the request says so.
+    pub(crate) fn trust(&mut self, request: &Request) {
+        if !request.trusts_replicas {
+            return;
+        }
+        // The ways to hold arrays stay alive while their addresses are keys.
+        let kept: Vec<_> = self.arrays.iter().map(|array| array.held.clone()).collect();
+        let mut alike = HashMap::new();
+        for (array, held) in self.arrays.iter_mut().zip(&kept) {
+            let first = || Arc::new(held.without_replicas());
+            array.held = alike.entry(Arc::as_ptr(held)).or_insert_with(first).clone();
+        }
+    }
+}
+
+/// The paths in a folder.
+pub(crate) fn names(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |cause| Error::io(folder, "list", &cause);
+    let listed = fs::read_dir(folder).map_err(failed)?;
+    listed.map(|entry| Ok(entry.map_err(failed)?.path())).collect()
+}
+
+/// The safetensors files of a folder, in the order of the numbers in their names.
+pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut files = names(folder)?;
+    files
+        .retain(|path| path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors")));
+    files.sort_by_key(|path| natural(&shown(path)));
+    Ok(files)
+}
+
+/// The array of which a file holds this.
+pub(crate) fn array(entry: &Entry, extents: Vec<u64>, held: Arc<Held>) -> Array {
+    let Laid { file_dtype, dtype, bits, .. } = &*entry.laid;
+    let (name, file_dtype) = (entry.name.clone(), file_dtype.clone());
+    Array { name, file_dtype, dtype: *dtype, bits: *bits, extents, held }
+}
+
+/// An error if a tensor of one file is no part of the array that others hold.
+pub(crate) fn same(first: &Entry, entry: &Entry) -> Result<(), Error> {
+    let facts = |laid: &Laid| (laid.dtype, laid.bits, laid.dims().len());
+    if facts(&first.laid) == facts(&entry.laid) {
+        return Ok(());
+    }
+    let (rank, own) = (first.laid.dims().len(), entry.laid.dims().len());
+    let (here, others) = (&entry.laid.file_dtype, &first.laid.file_dtype);
+    let said = format!("tensor {:?} is {here} of rank {own}", entry.name);
+    Err(Error::mismatch(format!("{said}; files before it say {others} of rank {rank}")))
+}
+
+/// The checkpoint of these files, with the places of its arrays, which stand in the order of their names.
+pub(crate) fn settled(path: &Path, lists: Lists, arrays: Vec<Array>) -> Result<Checkpoint, Error> {
+    let numbers: HashMap<&str, usize> =
+        arrays.iter().enumerate().map(|(number, array)| (&*array.name, number)).collect();
+    let place = |entry: &Entry| Some((*numbers.get(&*entry.name)?, entry.at));
+    let mut places = Places::default();
+    for (file, number) in lists.of.iter().enumerate() {
+        match lists.of.iter().position(|of| of == number).filter(|first| *first < file) {
+            Some(first) => places.again(first),
+            None => {
+                let list = lists.lists.get(*number).map_or(&[][..], Vec::as_slice);
+                places.push(list.iter().filter_map(place).collect())?;
+            }
+        }
+    }
+    let beside = Beside::of(path, &lists.files, &lists.metadata)?;
+    Ok(Checkpoint { files: lists.files, arrays, places, beside })
+}

@@ -1,0 +1,200 @@
+//! A checkpoint with a file for each position of a mesh: rules say which box of an array each file holds.
+//!
+//! ```text
+//! files     stand in the order of the numbers in their names: file n is that of position n
+//! extents   where nothing says them: along each dim the sum over the parts into which the rule cuts it
+//! offsets   where a file says where its box begins (`DCP_SHARDING_INFO`), the rule has to say the same
+//! ```
+//!
+//! A tensor that a file does not hold is a part of unknown length. It is refused, unless another position holds the same
+//! part or the extents are said: then the pieces cover the array without it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    path::Path,
+    sync::Arc,
+};
+
+use tilewright_core::{Dtype, TensorLayout};
+use tilewright_sharded::{Mesh, Piece, Pieces, Sharded};
+
+use crate::{
+    Error, Rules,
+    array::{Held, Stored},
+    checkpoint::{Checkpoint, array, listed, same, settled},
+    lists::{Entry, Lists, PLACES, shown},
+    numbers,
+    request::Stated,
+};
+
+/// The checkpoint of a folder with a file for each position of a mesh.
+pub(crate) fn ranks(path: &Path, rules: &Rules, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
+    let (paths, mesh) = (listed(path)?, rules.mesh()?);
+    numbers::check(path, &paths, false)?;
+    if paths.len() as u64 != mesh.count() {
+        let (folder, files, count) = (path.display(), paths.len(), mesh.count());
+        let said = format!("{folder} holds {files} files *.safetensors; {mesh} has {count}");
+        return Err(Error::mismatch(format!("{said} positions, a file each")));
+    }
+    let lists = Lists::read(&paths)?;
+    let named: Vec<_> = lists.names().collect();
+    rules.check(&named.iter().map(|(name, _)| &**name).collect::<Vec<_>>())?;
+    let matcher = rules.matcher()?;
+    let files: Vec<String> = paths.iter().map(|path| shown(path)).collect();
+    let ranks = Ranks { rules, stated, mesh: &mesh, files: &files };
+    let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();
+    let mut arrays = Vec::new();
+    for (name, found) in &named {
+        let Some(first) = found.iter().flatten().next() else { continue };
+        let one = |entry: &&Entry| (Arc::as_ptr(&entry.laid), entry.start.clone());
+        let held: Vec<_> = found.iter().map(|entry| entry.as_ref().map(one)).collect();
+        let key = (matcher.of(name), held, stated.of(name));
+        if !alike.contains_key(&key) {
+            let held: Vec<_> =
+                lists.of.iter().map(|list| found.get(*list).copied().flatten()).collect();
+            alike.insert(key.clone(), ranks.held(first, &held)?);
+        }
+        let Some((extents, held)) = alike.get(&key) else { continue };
+        arrays.push(array(first, extents.clone(), held.clone()));
+    }
+    drop((named, alike));
+    settled(path, lists, arrays)
+}
+
+/// What is known of all arrays: the rules, the extents that are said, the mesh, and the names of its files.
+struct Ranks<'a> {
+    rules: &'a Rules,
+    stated: &'a Stated<'a>,
+    mesh: &'a Mesh,
+    files: &'a [String],
+}
+
+impl Ranks<'_> {
+    /// How an array is held of which the positions hold these, and its extents.
+    fn held(
+        &self,
+        first: &Entry,
+        found: &[Option<&Entry>],
+    ) -> Result<(Vec<u64>, Arc<Held>), Error> {
+        let (name, dtype) = (&*first.name, first.laid.dtype);
+        let said = self.stated.of(name).map(<[u64]>::to_vec);
+        let extents = match self.rules.extents(name)?.or(said) {
+            Some(extents) => extents,
+            None => self.extents(first, found)?,
+        };
+        if !self.rules.names(name)? {
+            let said = format!("tensor {name:?}: no rule says how files hold it");
+            return Err(Error::usage(format!("{said}; where each has all of it the rule is P()")));
+        }
+        let sharded = self.rules.sharded(name, &extents, Some(dtype))?;
+        let pieces = Pieces::of(&sharded)?.pieces;
+        let (mut held, mut numbers) = (Held::default(), vec![None; found.len()]);
+        for ((position, entry), number) in found.iter().enumerate().zip(&mut numbers) {
+            let (Some(entry), Some(file)) = (entry, self.files.get(position)) else { continue };
+            same(first, entry).map_err(|error| error.about(file))?;
+            fits(entry, &sharded, position as u64, &pieces).map_err(|error| error.about(file))?;
+            *number = Some(held.stored.len() as u64);
+            held.stored.push(Stored { file: position, laid: entry.laid.clone() });
+        }
+        for piece in pieces {
+            let at = usize::try_from(piece.source).ok();
+            if let Some(source) = at.and_then(|at| numbers.get(at).copied().flatten()) {
+                held.pieces.push(Piece { source, ..piece });
+            }
+        }
+        let whole = TensorLayout::row_major(&extents);
+        whole.map_err(|error| Error::from(error).about(&format!("tensor {name:?}")))?;
+        let file = |file: usize| self.files.get(file).cloned().unwrap_or_default();
+        let held = held.settle(name, &extents, &file)?;
+        Ok((extents, Arc::new(held)))
+    }
+
+    /// The extents of an array whose shards are these: along each dim the sum over the parts into which it is cut.
+    fn extents(&self, first: &Entry, found: &[Option<&Entry>]) -> Result<Vec<u64>, Error> {
+        let rank = first.laid.dims().len();
+        let trial = self.trial(&first.name, first.laid.dtype, rank, found)?;
+        (0..rank).map(|dim| self.extent(dim, &cutting(&trial, dim), found)).collect()
+    }
+
+    /// The sharding of larger extents, which every number of parts divides: it says which axes cut a dim.
+    fn trial(
+        &self,
+        name: &str,
+        dtype: Dtype,
+        rank: usize,
+        found: &[Option<&Entry>],
+    ) -> Result<Sharded, Error> {
+        let most =
+            |dim: usize| found.iter().flatten().filter_map(|it| it.laid.dims().get(dim)).max();
+        let trial: Vec<u64> = (0..rank)
+            .map(|dim| most(dim).copied().unwrap_or(0).max(1).saturating_mul(self.mesh.count()))
+            .collect();
+        self.rules.sharded(name, &trial, Some(dtype)).map_err(|error| {
+            // The extents are tried ones: what does not fit them may fit those of the whole.
+            let hint = "write the extents of the whole before the rule, as in [37,6] @ RULE";
+            match error.kind() {
+                "mismatch" => Error::new(error.kind(), format!("{error}; {hint}")),
+                _ => error,
+            }
+        })
+    }
+
+    /// The extent of a dim that these axes cut. Positions that differ along other axes hold the same part of it.
+    fn extent(
+        &self,
+        dim: usize,
+        axes: &BTreeSet<usize>,
+        found: &[Option<&Entry>],
+    ) -> Result<u64, Error> {
+        let mut parts = BTreeMap::<Vec<u64>, (usize, Option<&Entry>)>::new();
+        for (position, entry) in found.iter().enumerate() {
+            let coord = self.mesh.coord(position as u64);
+            let part = axes.iter().filter_map(|axis| coord.get(*axis).copied()).collect();
+            let (_, known) = parts.entry(part).or_insert((position, None));
+            *known = known.or(*entry);
+        }
+        parts.into_values().try_fold(0u64, |sum, (position, entry)| {
+            let Some(entry) = entry else { return Err(self.absent(position, found)) };
+            Ok(sum.saturating_add(entry.laid.dims().get(dim).copied().unwrap_or(0)))
+        })
+    }
+
+    /// No file holds the part of a tensor that a position should.
+    fn absent(&self, position: usize, found: &[Option<&Entry>]) -> Error {
+        let name = found.iter().flatten().next().map_or("", |entry| &*entry.name);
+        let file = self.files.get(position).map_or("", String::as_str);
+        let said =
+            format!("{file} does not hold tensor {name:?}, of which its rule gives it a part");
+        let why = "where that part is empty, write the extents of the whole before the rule, as in [37,6] @ RULE";
+        Error::mismatch(format!("{said}; {why}"))
+    }
+}
+
+/// An error unless the tensor of a file is the shard of its position: its extents, and where it begins if the file says so.
+fn fits(entry: &Entry, sharded: &Sharded, position: u64, pieces: &[Piece]) -> Result<(), Error> {
+    let (name, stored) = (&entry.name, sharded.shard(position)?.stored().to_vec());
+    let extents = sharded.extents();
+    if entry.laid.dims() != stored {
+        let said = format!("tensor {name:?} has {:?}", entry.laid.dims());
+        return Err(Error::mismatch(format!(
+            "{said}; by its rule that shard of {extents:?} has {stored:?}"
+        )));
+    }
+    let Some(start) = entry.start.as_ref().filter(|_| !stored.contains(&0)) else { return Ok(()) };
+    let mut own = pieces.iter().filter(|piece| piece.source == position);
+    let said = format!("tensor {name:?} begins at {start:?} by {PLACES}");
+    match (own.next(), own.next()) {
+        (Some(piece), None) if piece.start == *start => Ok(()),
+        (Some(piece), None) => {
+            let own = &piece.start;
+            Err(Error::mismatch(format!("{said}; by its rule the shard begins at {own:?}")))
+        }
+        _ => Err(Error::mismatch(format!("{said}; by its rule the shard is no box"))),
+    }
+}
+
+/// The axes of the mesh that cut a dim.
+fn cutting(sharded: &Sharded, dim: usize) -> BTreeSet<usize> {
+    let splits = sharded.splits().iter().filter(|split| split.dim == dim);
+    splits.flat_map(|split| split.parts.iter().map(|part| part.axis)).collect()
+}
