@@ -116,8 +116,8 @@ def test_lists_that_contradict_the_files(small: Path, tmp_path: Path) -> None:
         (lambda it: setattr(it.state_dict_metadata["w"], "size", torch.Size([4, 4])), tw.MismatchError, "w"),
         (
             lambda it: setattr(it.state_dict_metadata["w"].properties, "dtype", torch.float64),
-            tw.UnsupportedError,
-            "96 bytes from element 0 of a storage of 48 bytes",
+            tw.FileError,
+            "has elements of float32, and the list says float64",
         ),
     ]
     for change, kind, says in cases:
@@ -147,6 +147,38 @@ def test_items_that_are_not_as_they_should_be(small: Path, tmp_path: Path) -> No
         changed(small, lambda it: setattr(place(it), "length", data.stat().st_size))
         with pytest.raises(tw.UnsupportedError, match=says):
             tw.reshard(small, tmp_path / "out")
+
+
+@pytest.mark.parametrize("lazily", ["conj", "_neg_view"])
+def test_elements_that_are_not_their_bytes(lazily: str, tmp_path: Path) -> None:
+    """torch keeps conjugation and negation as words beside the bytes."""
+    numbers = torch.complex(torch.arange(6.0), torch.arange(6.0) + 1)
+    dcp.save({"w": getattr(torch, lazily)(numbers)}, checkpoint_id=str(tmp_path / "lazy"), no_dist=True)
+    with pytest.raises(tw.UnsupportedError, match=r"is stored with \{'(conj|neg)': True\}.*resolve_conj\(\)"):
+        tw.reshard(tmp_path / "lazy", tmp_path / "out")
+    resolved = getattr(torch, lazily)(numbers).resolve_conj().resolve_neg()
+    dcp.save({"w": resolved}, checkpoint_id=str(tmp_path / "plain"), no_dist=True)
+    tw.reshard(tmp_path / "plain", tmp_path / "out").run()
+    same(tmp_path / "out" / "model.safetensors", {"w": resolved})
+
+
+def test_types_that_are_swapped(tmp_path: Path) -> None:
+    """The list's type of each tensor is compared with the item's, of every pair as wide as each other."""
+    wide = {2: ["float16", "bfloat16", "int16", "uint16"], 1: ["float8_e4m3fn", "float8_e5m2", "int8", "uint8", "bool"]}
+    for names in wide.values():
+        for name in names:
+            path = tmp_path / name
+            dcp.save({"w": torch.zeros(3).to(getattr(torch, name))}, checkpoint_id=str(path), no_dist=True)
+            whole = (path / ".metadata").read_bytes()
+            for other in names:
+                properties = lambda it: it.state_dict_metadata["w"].properties
+                changed(path, lambda it, other=other: setattr(properties(it), "dtype", getattr(torch, other)))
+                if other == name:
+                    tw.reshard(path, tmp_path / "out")
+                else:
+                    with pytest.raises(tw.FileError, match=f"has elements of {name}, and the list says {other}"):
+                        tw.reshard(path, tmp_path / "out")
+                (path / ".metadata").write_bytes(whole)
 
 
 def packed(path: Path, members: dict[str, bytes], method: int) -> None:
