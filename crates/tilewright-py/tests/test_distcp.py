@@ -14,6 +14,8 @@ import tilewright as tw
 torch = pytest.importorskip("torch")
 dcp = pytest.importorskip("torch.distributed.checkpoint")
 
+DATA = Path(__file__).resolve().parents[3] / "corpus" / "data" / "sharded"
+
 
 @pytest.fixture
 def saved(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
@@ -55,14 +57,10 @@ def test_what_torch_saved(saved: tuple[Path, dict[str, Any]], tmp_path: Path) ->
     same(tmp_path / "whole" / "model.safetensors", tensors)
 
 
-DATA = Path(os.environ.get("TILEWRIGHT_SHARDED_DATA", "/nonexistent"))
-
-
-@pytest.mark.skipif(not (DATA / "distcp").is_dir(), reason="TILEWRIGHT_SHARDED_DATA has no checkpoint of several ranks")
 def test_what_ranks_saved(tmp_path: Path) -> None:
-    plan = tw.reshard(DATA / "distcp" / "ckpt", tmp_path / "out")
-    plan.run()
-    assert tw.same_data(plan.output / "model.safetensors", DATA / "distcp" / "full.safetensors")
+    """A checkpoint of four ranks."""
+    tw.reshard(DATA / "distcp" / "ckpt", tmp_path / "out").run()
+    assert tw.same_data(tmp_path / "out" / "model.safetensors", DATA / "dcp_hf" / "full.safetensors")
 
 
 def test_a_pickle_is_not_run(saved: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
