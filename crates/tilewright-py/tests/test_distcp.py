@@ -4,6 +4,7 @@ import os
 import pickle
 import warnings
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,28 @@ def changed(path: Path, change: Any) -> None:
 
 def place(metadata: Any) -> Any:
     return next(iter(metadata.storage_data.values()))
+
+
+def test_what_lies_beside_goes_along(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small files go along, also where the checkpoint is named from its folder; files of the checkpoint itself do not."""
+    (small / "config.json").write_text("{}")
+    (small / "logs").mkdir()
+    changed(small, lambda it: it.storage_data.update(other(it, "bytes.distcp")))
+    (small / "bytes.distcp").write_bytes(b"no tensor")
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(UserWarning, match="not taken along: logs"):
+        plan = tw.reshard("small", "out", extents={"w": (3, 4)})
+    monkeypatch.chdir("/")
+    plan.run()
+    assert {path.name for path in plan.output.iterdir()} == {"config.json", "model.safetensors"}
+    with pytest.raises(tw.MismatchError, match=r"listed with extents \[3, 4\], and they are said to be \[3, 5\]"):
+        tw.reshard(small, tmp_path / "longer", extents={"w": (3, 5)})
+
+
+def other(metadata: Any, file: str) -> dict[Any, Any]:
+    """An item that is no tensor, in a file of its own."""
+    index, own = next(iter(metadata.storage_data.items()))
+    return {replace(index, fqn="step", offset=None, index=None): replace(own, relative_path=file)}
 
 
 def test_lists_that_contradict_the_files(small: Path, tmp_path: Path) -> None:

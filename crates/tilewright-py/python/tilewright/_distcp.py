@@ -124,15 +124,15 @@ def listed(path: str) -> Listed:
 
 
 def _by_file(storage: dict[Any, Any], tensors: dict[str, Tensor]) -> dict[str, list[tuple[Any, Any]]]:
-    """The places of the items of tensors, each file's in the order of the file."""
+    """The places of the items of tensors, each file's in the order of the file; files that hold none as well."""
     files: dict[str, list[tuple[Any, Any]]] = {}
     for index, place in storage.items():
-        if index.fqn not in tensors:
-            continue
         name = str(place.relative_path)
         if pathlib.PurePath(name).is_absolute() or ".." in pathlib.PurePath(name).parts:
             raise _corrupt(f"the checkpoint names {name}, which is outside of its folder")
-        files.setdefault(name, []).append((index, place))
+        places = files.setdefault(name, [])
+        if index.fqn in tensors:
+            places.append((index, place))
     for places in files.values():
         places.sort(key=lambda one: int(one[1].offset))
     return files
