@@ -12,6 +12,7 @@ mod bench;
 mod convert;
 mod fingerprint;
 mod help;
+mod how;
 mod infer;
 mod reshard;
 mod shards;
@@ -22,8 +23,9 @@ pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use help::command;
+pub(crate) use how::How;
 pub(crate) use infer::Infer;
-pub(crate) use reshard::{Asked, How, Reshard, Run, Step};
+pub(crate) use reshard::{Asked, Reshard, Run, Step};
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
 pub(crate) use simulate::Simulate;
@@ -139,8 +141,8 @@ Examples:
 `same`, or a line for each tensor that differs: the first coordinate that does,
 with both values as bits, and what it would be the same as, transposed,
 byte-swapped, or under another name. Then the exit code is 1. A single array in
-.npy or raw:PATH has no name, and is compared with a single tensor of any. --from
-is as in `fingerprint`, and about both.
+.npy or raw:PATH has no name, and is compared with a single tensor of any.
+--from is as in `fingerprint`, and about both.
 
 Examples:
   tilewright same-data model.safetensors zn.safetensors

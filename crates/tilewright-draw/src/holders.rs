@@ -220,10 +220,11 @@ fn texts(devices: &[&Device]) -> (String, String) {
 /// the first ones, and how many there are.
 pub(crate) fn names(devices: &[&Device], most: usize) -> String {
     let number = |at: usize| devices.get(at).and_then(|device| device.name.parse::<u64>().ok());
-    let follows = |at: usize| number(at).is_some_and(|n| number(at + 1) == n.checked_add(1));
+    let after = |at: usize| number(at).and_then(|n| n.checked_add(1));
+    let follows = |at: usize| after(at).is_some_and(|next| number(at + 1) == Some(next));
     let (mut text, mut at) = (String::new(), 0);
     while let Some(device) = devices.get(at) {
-        if text.chars().count() + device.name.chars().count() > most && at > 0 {
+        if text.chars().count() + 1 + device.name.chars().count() > most && at > 0 {
             return format!("{text},… ({} devices)", devices.len());
         }
         let last = (at..).find(|at| !follows(*at)).unwrap_or(at);
@@ -254,5 +255,10 @@ mod tests {
         assert_eq!(texts(&of(&even)).0, "0 +19");
         assert_eq!(texts(&of(&[0, 4, 8, 12])).0, "0,4,8,12");
         assert_eq!(names(&[], 8), "");
+        // No number follows the greatest one.
+        let last = [u64::MAX - 1, u64::MAX];
+        let last = last.map(|n| Device { name: n.to_string(), ..Device::default() });
+        let last: Vec<&Device> = last.iter().collect();
+        assert_eq!(names(&last, 50), "18446744073709551614,18446744073709551615");
     }
 }

@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod add_formats;
+mod axes;
 mod catalogue;
 pub mod dialect;
 mod dtype;

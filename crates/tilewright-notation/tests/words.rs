@@ -119,7 +119,9 @@ fn dims_follow_from_words() {
             format.widths.iter().flat_map(|width| [(width, Dtype::S32), (width, Dtype::S64)])
         {
             let element = dtype(&format!("u{}", width.bits)).unwrap();
-            let spec = Spec::parse(format.name).unwrap();
+            // With the constants that have to be given.
+            let text = format.example.rsplit(' ').next().unwrap();
+            let spec = Spec::parse(text).unwrap();
             for (m, n) in (1..9).flat_map(|m| (1..9).map(move |n| [16 * m, 32 * n].into())) {
                 let Ok(own) = spec.stored_as(word).unwrap().resolve(Some(&[m, n]), Some(element))
                 else {

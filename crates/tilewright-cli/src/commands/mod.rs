@@ -6,6 +6,7 @@ mod convert;
 mod draw;
 mod eval;
 mod fingerprint;
+mod how;
 mod infer;
 mod info;
 mod lines;

@@ -1,17 +1,17 @@
 //! `reshard`: a checkpoint in other shards.
 
-use std::{env, path::Path};
+use std::env;
 
 use serde_json::{Value, json};
-use tilewright::reshard::{Form, Job, Planned, Request, Rules};
+use tilewright::reshard::{Job, Planned};
 
+use super::how::request;
 use crate::{
-    args::{Asked, How, Reshard, Run, Step},
+    args::{Asked, Reshard, Run, Step},
     exit::ExitCode,
     failure::Failure,
     output::Output,
     progress::Bar,
-    size,
 };
 
 /// The variables in which launchers say the number of a process, and how many there are.
@@ -64,56 +64,6 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
 fn prepared(asked: &Asked) -> Result<Job, Failure> {
     let request = request(&asked.input, &asked.output, &asked.how)?;
     Ok(Job::prepare(request.verify(asked.verify).force(asked.force))?)
-}
-
-/// What is asked of an input.
-pub(super) fn request(input: &Path, output: &Path, how: &How) -> Result<Request, Failure> {
-    let mut request = Request::new(input, output);
-    if let Some(mesh) = &how.from_mesh {
-        request = request.from(rules("--from-rule", mesh, &how.from_rule)?);
-    }
-    if let Some(mesh) = &how.mesh {
-        request = request.to(rules("--rule", mesh, &how.rule)?);
-    }
-    if let Some(form) = how.form.as_deref().and_then(Form::parse) {
-        request = request.form(form);
-    }
-    if let Some(spec) = &how.to {
-        request = request.layout(spec);
-    }
-    if let Some(most) = &how.max_shard_size {
-        request = request.shard_size(size::read("--max-shard-size", most)?);
-    }
-    if let Some(memory) = &how.memory {
-        request = request.memory(size::read("--memory", memory)?);
-    }
-    for text in &how.extents {
-        let (glob, extents) = dims(text)?;
-        request = request.extents(glob, &extents)?;
-    }
-    Ok(request.trust_replicas(how.trust_replicas))
-}
-
-/// A pattern and the extents of what it matches.
-fn dims(text: &str) -> Result<(&str, Vec<u64>), Failure> {
-    let read = text
-        .rsplit_once('=')
-        .and_then(|(glob, dims)| Some((glob, serde_json::from_str::<Vec<u64>>(dims.trim()).ok()?)));
-    read.ok_or_else(|| {
-        let example = "'embed.weight=[50257,64]'";
-        Failure::usage(format!("--extents {text}: expected GLOB=DIMS, such as {example}"))
-    })
-}
-
-/// The rules of one side. A pattern ends at the first `=`, as those of `convert` do.
-fn rules(option: &str, mesh: &str, texts: &[String]) -> Result<Rules, Failure> {
-    texts.iter().try_fold(Rules::new(mesh)?, |rules, text| {
-        let (glob, sharding) = text.split_once('=').ok_or_else(|| {
-            let example = "'*_proj.weight=[Shard(0)]'";
-            Failure::usage(format!("{option} {text}: expected GLOB=SHARDING, such as {example}"))
-        })?;
-        Ok(rules.rule(glob, sharding)?)
-    })
 }
 
 /// Which process this is, of how many.

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, path::Path};
 use serde_json::{Value, json};
 use tilewright::reshard::{Calls, Job, Model, Outlook, Tensor, Workers};
 
-use super::reshard::request;
+use super::how::request;
 use crate::{args::Simulate, exit::ExitCode, failure::Failure, output::Output, size};
 
 /// The most workers that are simulated.

@@ -4,7 +4,6 @@
 //! groups of that many. The dims are those of the array, whatever the order of the storage is.
 
 use super::{Format, Names};
-use crate::dialect;
 
 /// A weight as PyTorch and Hugging Face store it, `[out, in]`.
 pub(super) const NK: Names = &["N", "K"];
@@ -26,23 +25,6 @@ fn counts(dim: &str) -> &str {
 }
 
 impl Format {
-    /// The dims in the order of the array: as the maker names them, else the letters of the pattern. A format of any
-    /// further dims before them has these alone.
-    ///
-    /// ```
-    /// use tilewright_notation::catalogue;
-    /// let dims = |name: &str| catalogue().find(|format| format.name == name).unwrap().axes();
-    /// assert_eq!(dims("MARLIN"), ["K", "N"]);
-    /// assert_eq!(dims("MACHETE"), ["N", "K"]);
-    /// assert_eq!(dims("COL32"), ["m", "k"]);
-    /// ```
-    pub fn axes(&self) -> Vec<String> {
-        match self.dims {
-            [] => dialect::letters_of(self.pattern),
-            named => named.iter().map(|&name| name.to_owned()).collect(),
-        }
-    }
-
     /// Whether the array is the second operand of a product or belongs to one, with the inputs (or their groups) before
     /// the outputs: of a weight as PyTorch stores it, the transposed array. Of the formats that users add, nothing is said.
     ///
@@ -71,15 +53,5 @@ impl Format {
             [.., before, last] if counts(before) == "N" && counts(last) == "K" => Some("out, in"),
             _ => None,
         }
-    }
-
-    /// The dims for messages: those of a weight with what they count, `K (in)` and `N (out)`.
-    pub(crate) fn said_axes(&self) -> Vec<String> {
-        let mut axes = self.axes();
-        let words = self.in_and_out().unwrap_or_default().rsplit(", ");
-        for (axis, word) in axes.iter_mut().rev().zip(words).filter(|(_, word)| !word.is_empty()) {
-            *axis = format!("{axis} ({word})");
-        }
-        axes
     }
 }

@@ -13,7 +13,10 @@ use tilewright_sharded::{
 
 pub use explanation::{ShardBytes, ShardsExplanation};
 
-use super::Answer;
+use super::{
+    Answer,
+    words::{counted, decimal},
+};
 use crate::{Error, InShards};
 
 /// What every device holds, a line a device.

@@ -5,14 +5,8 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use tilewright_sharded::{Shard, Sharded, dialect::DIALECTS};
 
-use super::{axes, replicated};
-use crate::{
-    InShards,
-    ask::{
-        Answer,
-        words::{counted, decimal},
-    },
-};
+use super::{Answer, axes, counted, decimal, replicated};
+use crate::InShards;
 
 /// What a sharding means, in words and numbers.
 ///
