@@ -306,6 +306,9 @@ fn reshard_plan(
     if let Some(memory) = value("memory")? {
         request = request.memory(memory.extract::<Integer<u64>>()?.of("memory")?);
     }
+    if let Some(extents) = value("extents")? {
+        request = stated(request, &extents)?;
+    }
     let flag = |name| value(name)?.map_or(Ok(false), |value| value.is_truthy());
     request = request.verify(flag("verify")?).force(flag("force")?);
     request = request.trust_replicas(flag("trust_replicas")?);
@@ -317,6 +320,17 @@ fn reshard_plan(
     let job = raised(job)?;
     warned(py, &input, job.remarks())?;
     Ok(PyReshardPlan(job))
+}
+
+/// A request that is told extents of tensors: pairs of a pattern and a sequence.
+fn stated(mut request: Request, extents: &Bound<'_, PyAny>) -> PyResult<Request> {
+    let pairs = extents.extract::<Vec<(Text, Integers)>>().map_err(|_| {
+        PyTypeError::new_err("extents= takes a mapping from patterns of names to extents")
+    })?;
+    for (glob, extents) in pairs {
+        request = raised(request.extents(&glob.of("extents")?, &extents.of("extents")?))?;
+    }
+    Ok(request)
 }
 
 /// A box as Python lists it: file, first byte, first indices, extents.

@@ -238,6 +238,26 @@ def test_killed_clients_of_ray(cluster_of_ray: Any, model: Path, expected: dict[
     clients(model, expected, "ray", connect, "tilewright.ray.run")
 
 
+def test_a_plan_is_sent_once(cluster_of_dask: Any, model: Path, expected: dict[str, bytes]) -> None:
+    """Of what the scheduler is told, one task holds the plan; the batches name that task."""
+    import tilewright.dask
+
+    sent = list[int]()
+
+    class Counting:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(cluster_of_dask[1], name)
+
+        def submit(self, *arguments: Any, **options: Any) -> Any:
+            sent.append(sum(len(one) for one in arguments if isinstance(one, bytes)))
+            return cluster_of_dask[1].submit(*arguments, **options)
+
+    plan = planned(model, "once")
+    assert tilewright.dask.run(plan, Counting(), batch=8) == plan.tasks
+    assert {path.name: path.read_bytes() for path in plan.output.iterdir()} == expected
+    assert [size for size in sent if size > 0] == [len(plan.to_bytes())] and len(sent) > 10
+
+
 def test_what_fails_in_a_worker_is_raised(cluster_of_dask: Any, model: Path) -> None:
     """A source that changed ends a run, with the error of the package."""
     import tilewright.dask

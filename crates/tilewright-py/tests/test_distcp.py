@@ -4,6 +4,7 @@ import os
 import pickle
 import warnings
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import tilewright as tw
 
 torch = pytest.importorskip("torch")
 dcp = pytest.importorskip("torch.distributed.checkpoint")
+
+DATA = Path(__file__).resolve().parents[3] / "corpus" / "data" / "sharded"
 
 
 @pytest.fixture
@@ -55,14 +58,10 @@ def test_what_torch_saved(saved: tuple[Path, dict[str, Any]], tmp_path: Path) ->
     same(tmp_path / "whole" / "model.safetensors", tensors)
 
 
-DATA = Path(os.environ.get("TILEWRIGHT_SHARDED_DATA", "/nonexistent"))
-
-
-@pytest.mark.skipif(not (DATA / "distcp").is_dir(), reason="TILEWRIGHT_SHARDED_DATA has no checkpoint of several ranks")
 def test_what_ranks_saved(tmp_path: Path) -> None:
-    plan = tw.reshard(DATA / "distcp" / "ckpt", tmp_path / "out")
-    plan.run()
-    assert tw.same_data(plan.output / "model.safetensors", DATA / "distcp" / "full.safetensors")
+    """A checkpoint of four ranks."""
+    tw.reshard(DATA / "distcp" / "ckpt", tmp_path / "out").run()
+    assert tw.same_data(tmp_path / "out" / "model.safetensors", DATA / "dcp_hf" / "full.safetensors")
 
 
 def test_a_pickle_is_not_run(saved: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
@@ -100,6 +99,28 @@ def place(metadata: Any) -> Any:
     return next(iter(metadata.storage_data.values()))
 
 
+def test_what_lies_beside_goes_along(small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small files go along, also where the checkpoint is named from its folder; files of the checkpoint itself do not."""
+    (small / "config.json").write_text("{}")
+    (small / "logs").mkdir()
+    changed(small, lambda it: it.storage_data.update(other(it, "bytes.distcp")))
+    (small / "bytes.distcp").write_bytes(b"no tensor")
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(UserWarning, match="not taken along: logs"):
+        plan = tw.reshard("small", "out", extents={"w": (3, 4)})
+    monkeypatch.chdir("/")
+    plan.run()
+    assert {path.name for path in plan.output.iterdir()} == {"config.json", "model.safetensors"}
+    with pytest.raises(tw.MismatchError, match=r"listed with extents \[3, 4\], and they are said to be \[3, 5\]"):
+        tw.reshard(small, tmp_path / "longer", extents={"w": (3, 5)})
+
+
+def other(metadata: Any, file: str) -> dict[Any, Any]:
+    """An item that is no tensor, in a file of its own."""
+    index, own = next(iter(metadata.storage_data.items()))
+    return {replace(index, fqn="step", offset=None, index=None): replace(own, relative_path=file)}
+
+
 def test_lists_that_contradict_the_files(small: Path, tmp_path: Path) -> None:
     plan = tw.reshard(small, tmp_path / "good")
     whole = (small / ".metadata").read_bytes()
@@ -116,8 +137,8 @@ def test_lists_that_contradict_the_files(small: Path, tmp_path: Path) -> None:
         (lambda it: setattr(it.state_dict_metadata["w"], "size", torch.Size([4, 4])), tw.MismatchError, "w"),
         (
             lambda it: setattr(it.state_dict_metadata["w"].properties, "dtype", torch.float64),
-            tw.UnsupportedError,
-            "96 bytes from element 0 of a storage of 48 bytes",
+            tw.FileError,
+            "has elements of float32, and the list says float64",
         ),
     ]
     for change, kind, says in cases:
@@ -147,6 +168,38 @@ def test_items_that_are_not_as_they_should_be(small: Path, tmp_path: Path) -> No
         changed(small, lambda it: setattr(place(it), "length", data.stat().st_size))
         with pytest.raises(tw.UnsupportedError, match=says):
             tw.reshard(small, tmp_path / "out")
+
+
+@pytest.mark.parametrize("lazily", ["conj", "_neg_view"])
+def test_elements_that_are_not_their_bytes(lazily: str, tmp_path: Path) -> None:
+    """torch keeps conjugation and negation as words beside the bytes."""
+    numbers = torch.complex(torch.arange(6.0), torch.arange(6.0) + 1)
+    dcp.save({"w": getattr(torch, lazily)(numbers)}, checkpoint_id=str(tmp_path / "lazy"), no_dist=True)
+    with pytest.raises(tw.UnsupportedError, match=r"is stored with \{'(conj|neg)': True\}.*resolve_conj\(\)"):
+        tw.reshard(tmp_path / "lazy", tmp_path / "out")
+    resolved = getattr(torch, lazily)(numbers).resolve_conj().resolve_neg()
+    dcp.save({"w": resolved}, checkpoint_id=str(tmp_path / "plain"), no_dist=True)
+    tw.reshard(tmp_path / "plain", tmp_path / "out").run()
+    same(tmp_path / "out" / "model.safetensors", {"w": resolved})
+
+
+def test_types_that_are_swapped(tmp_path: Path) -> None:
+    """The list's type of each tensor is compared with the item's, of every pair as wide as each other."""
+    wide = {2: ["float16", "bfloat16", "int16", "uint16"], 1: ["float8_e4m3fn", "float8_e5m2", "int8", "uint8", "bool"]}
+    for names in wide.values():
+        for name in names:
+            path = tmp_path / name
+            dcp.save({"w": torch.zeros(3).to(getattr(torch, name))}, checkpoint_id=str(path), no_dist=True)
+            whole = (path / ".metadata").read_bytes()
+            for other in names:
+                properties = lambda it: it.state_dict_metadata["w"].properties
+                changed(path, lambda it, other=other: setattr(properties(it), "dtype", getattr(torch, other)))
+                if other == name:
+                    tw.reshard(path, tmp_path / "out")
+                else:
+                    with pytest.raises(tw.FileError, match=f"has elements of {name}, and the list says {other}"):
+                        tw.reshard(path, tmp_path / "out")
+                (path / ".metadata").write_bytes(whole)
 
 
 def packed(path: Path, members: dict[str, bytes], method: int) -> None:

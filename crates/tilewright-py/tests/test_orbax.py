@@ -1,7 +1,9 @@
 """Orbax's checkpoints in other shards: what tensorstore reads of them is what the result holds."""
 
 import json
-import os
+import subprocess
+import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ ARRAYS = {
     "layer.k": ("bfloat16", (5, 4), (2, 4)),
     "layer.step": ("int32", (), ()),
     "b": ("int8", (7,), (1,)),
+    "none": ("float32", (0, 4), (2, 4)),
+    "no.columns": ("int16", (3, 0), (1, 1)),
 }
 
 
@@ -75,12 +79,50 @@ def test_what_is_refused(saved: Path, tmp_path: Path) -> None:
         orbax.unpack(saved, tmp_path / "boxes")
 
 
-DATA = Path(os.environ.get("TILEWRIGHT_SHARDED_DATA", "/nonexistent"))
+def test_an_unpack_that_ends_early_leaves_no_folder(saved: Path, tmp_path: Path) -> None:
+    """Until all of it is written nothing has its name; what raises leaves nothing, and what is killed only a hidden folder."""
+
+    def raises(_done: int, _total: int) -> None:
+        assert not (tmp_path / "boxes").exists()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        orbax.unpack(saved, tmp_path / "boxes", memory=100, progress=raises)
+    assert [path.name for path in tmp_path.iterdir()] == ["ckpt"]
+    code = (
+        "import os, sys, tilewright.orbax\n"
+        "kill = lambda done, total: os._exit(9) if done > 100 else None\n"
+        "tilewright.orbax.unpack(sys.argv[1], sys.argv[2], memory=100, progress=kill)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code, saved, tmp_path / "boxes"], check=False).returncode == 9
+    assert not (tmp_path / "boxes").exists()
+    left = [path.name for path in tmp_path.iterdir() if path.name != "ckpt"]
+    assert len(left) == 1 and left[0].startswith(".boxes.") and left[0].endswith(".unpacking")
+    orbax.unpack(saved, tmp_path / "boxes")
+    assert sorted((tmp_path / "boxes").glob("*")) != []
 
 
-@pytest.mark.skipif(not (DATA / "orbax").is_dir(), reason="TILEWRIGHT_SHARDED_DATA has no checkpoint of Orbax")
+def test_names_that_collide(saved: Path, tmp_path: Path) -> None:
+    tree = json.loads((saved / "_METADATA").read_text())
+    entry = {"key_metadata": [{"key": "layer.k"}], "value_metadata": {"value_type": "jax.Array"}}
+    tree["tree_metadata"]["('layer.k',)"] = entry
+    (saved / "_METADATA").write_text(json.dumps(tree))
+    with pytest.raises(tw.UnsupportedError, match=r"\['layer', 'k'\] and \['layer\.k'\] of .* have one name, 'layer\.k'"):
+        orbax.unpack(saved, tmp_path / "boxes")
+    for wrong in ("", "[]", "{}", '{"tree_metadata": 3}', '{"tree_metadata": {"x": 3}}', '{"tree_metadata": {"x": {"key_metadata": 7}}}'):
+        (saved / "_METADATA").write_text(wrong)
+        with pytest.raises(tw.FileError, match="is no checkpoint of Orbax"):
+            orbax.unpack(saved, tmp_path / "boxes")
+
+
+#: Checkpoints that Orbax wrote, in an archive, since chunks are files.
+DATA = Path(__file__).resolve().parents[3] / "corpus" / "data" / "sharded" / "orbax.tar.gz"
+
+
 @pytest.mark.parametrize("kind", ["ocdbt", "zarr2", "zarr3"])
 def test_what_orbax_saved(kind: str, tmp_path: Path) -> None:
-    orbax.unpack(DATA / "orbax" / kind / "ckpt", tmp_path / "boxes")
+    with tarfile.open(DATA) as archive:
+        archive.extractall(tmp_path, filter="data")
+    orbax.unpack(tmp_path / "orbax" / kind / "ckpt", tmp_path / "boxes")
     tw.reshard(tmp_path / "boxes", tmp_path / "whole").run()
-    assert tw.same_data(tmp_path / "whole" / "model.safetensors", DATA / "orbax" / kind / "full.safetensors")
+    assert tw.same_data(tmp_path / "whole" / "model.safetensors", tmp_path / "orbax" / kind / "full.safetensors")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -202,6 +203,32 @@ def test_copies_are_compared(model: Path) -> None:
     with pytest.raises(tw.Error):
         tw.reshard(plan.output, model.parent / "back", **back).run()
     tw.reshard(plan.output, model.parent / "trusted", **back, trust_replicas=True).run()
+
+
+def test_extents_that_are_said(model: Path) -> None:
+    """Of boxes that do not say them they are the extents; a box that is missing is then found."""
+    plan = planned(model, form="dcp")
+    plan.run()
+    with pytest.warns(UserWarning, match="extents that are said are checked"):
+        tw.reshard(plan.output, model.parent / "derived")
+    held = tw.open(model)
+    shapes = {name: held[name].shape for name in held}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tw.reshard(plan.output, model.parent / "said", extents=shapes).run()
+    assert tw.same_data(model.parent / "said", model)
+    name, shape = next(iter(shapes.items()))
+    with pytest.raises(tw.MismatchError, match=name), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tw.reshard(plan.output, model.parent / "longer", extents={name: (shape[0] + 1, *shape[1:])})
+    with pytest.raises(tw.ArgumentError, match="no tensor matches"):
+        tw.reshard(model, model.parent / "out", extents={"nothing": (3,)})
+    with pytest.raises(TypeError, match="extents= takes a mapping"):
+        tw.reshard(model, model.parent / "out", extents=(3, 4))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="extents= takes a sequence of integers"):
+        tw.reshard(model, model.parent / "out", extents={"w": "3"})  # type: ignore[dict-item]
+    with pytest.raises(tw.ArgumentError, match="extents= takes an integer from 0"):
+        tw.reshard(model, model.parent / "out", extents={"w": (-1,)})
 
 
 def test_what_is_refused(model: Path) -> None:

@@ -60,11 +60,11 @@ pub struct RawBox {
 }
 
 impl Job {
-    /// The job of a request whose tensors are listed; the input of the request is only named. The files are watched for changes,
-    /// those that hold no box as well.
+    /// The job of a request whose tensors are listed. The input of the request is only named; where it is a folder, what lies
+    /// there beside the files goes along. The files are watched for changes, those that hold no box as well.
     ///
     /// # Errors
-    /// As [`Job::prepare`]; `corrupt` for a box beyond the end of its file, `usage` for a list that contradicts itself.
+    /// As [`Job::prepare`]; `mismatch` for extents that are said otherwise, `corrupt` for a box beyond the end of its file, `usage` for a list that contradicts itself.
     ///
     /// ```
     /// use tilewright_reshard::{Job, RawBox, RawTensor, Request};
@@ -87,12 +87,31 @@ impl Job {
         files: &[PathBuf],
         tensors: &[RawTensor],
     ) -> Result<Job, Error> {
-        Job::assemble(request, listed(files, tensors)?)
+        let mut checkpoint = listed(&request, files, tensors)?;
+        checkpoint.trust(&request);
+        Job::assemble(request, checkpoint)
     }
 }
 
+/// An error where the caller says other extents of a tensor than the list.
+fn check(request: &Request, tensors: &[RawTensor]) -> Result<(), Error> {
+    let stated = request.stated()?;
+    for RawTensor { name, extents, .. } in tensors {
+        if let Some(said) = stated.of(name).filter(|said| said != extents) {
+            let listed = format!("tensor {name:?} is listed with extents {extents:?}");
+            return Err(Error::mismatch(format!("{listed}, and they are said to be {said:?}")));
+        }
+    }
+    stated.check(&tensors.iter().map(|tensor| &*tensor.name).collect::<Vec<_>>())
+}
+
 /// The checkpoint that a list says.
-fn listed(paths: &[PathBuf], tensors: &[RawTensor]) -> Result<Checkpoint, Error> {
+fn listed(
+    request: &Request,
+    paths: &[PathBuf],
+    tensors: &[RawTensor],
+) -> Result<Checkpoint, Error> {
+    check(request, tensors)?;
     let mut first = vec![u64::MAX; paths.len()];
     for one in tensors.iter().flat_map(|tensor| &tensor.boxes) {
         let Some(at) = first.get_mut(one.file) else {
@@ -101,7 +120,9 @@ fn listed(paths: &[PathBuf], tensors: &[RawTensor]) -> Result<Checkpoint, Error>
         };
         *at = one.at.min(*at);
     }
-    let known = paths.iter().zip(&first).map(|(path, first)| Identity::of(path, *first));
+    // A plan may be run from another folder.
+    let absolute = |path| std::path::absolute(path).unwrap_or_else(|_| PathBuf::from(path));
+    let known = paths.iter().zip(&first).map(|(path, first)| Identity::of(&absolute(path), *first));
     let known = known.collect::<Result<Vec<_>, Error>>()?;
     let mut files = Files { columns: vec![Vec::new(); known.len()], known, more: HashMap::new() };
     let named: BTreeMap<&str, &RawTensor> =
@@ -116,7 +137,8 @@ fn listed(paths: &[PathBuf], tensors: &[RawTensor]) -> Result<Checkpoint, Error>
     let arrays = arrays.collect::<Result<_, Error>>()?;
     let mut places = Places::default();
     files.columns.into_iter().try_for_each(|column| places.push(column))?;
-    let beside = Beside::default();
+    let own = files.known.get(..paths.len()).unwrap_or_default();
+    let beside = Beside::of(&request.input, own, &[])?;
     Ok(Checkpoint { files: files.known, arrays, places, beside })
 }
 
@@ -290,6 +312,34 @@ mod tests {
         let ids: std::collections::BTreeSet<String> = lists.iter().map(id).collect();
         assert_eq!(ids.len(), lists.len());
         assert_eq!(id(&lists[0]), id(&lists[0]));
+    }
+
+    #[test]
+    fn what_lies_beside_goes_along_and_extents_are_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let input = folder.path().join("in");
+        std::fs::create_dir_all(input.join("logs")).unwrap();
+        for (name, bytes) in [("a", [7; 8].as_slice()), ("config.json", b"{}"), (".metadata", b"")]
+        {
+            std::fs::write(input.join(name), bytes).unwrap();
+        }
+        let paths = [input.join("a")];
+        let all = RawBox { file: 0, at: 0, start: vec![0], extents: vec![8] };
+        let (name, dtype) = ("w".into(), "U8".into());
+        let tensor = RawTensor { name, dtype, extents: vec![8], boxes: vec![all.clone(), all] };
+        let request = Request::new(&input, folder.path().join("out"));
+        let said = |glob, extents: &[u64]| {
+            let request = request.clone().extents(glob, extents).unwrap();
+            Job::of_boxes(request, &paths, std::slice::from_ref(&tensor)).map_err(|e| e.to_string())
+        };
+        let error = said("w", &[9]).unwrap_err();
+        assert_eq!(error, "tensor \"w\" is listed with extents [8], and they are said to be [9]");
+        assert!(said("x", &[8]).unwrap_err().contains('x'));
+        let job = said("w", &[8]).unwrap();
+        assert_eq!(job.companions().collect::<Vec<_>>(), ["config.json"]);
+        assert!(job.remarks().any(|remark| remark.contains("logs")));
+        job.run_all(&()).unwrap();
+        assert_eq!(std::fs::read(folder.path().join("out/config.json")).unwrap(), b"{}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ import pickle
 import struct
 import zipfile
 from collections import OrderedDict
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from tilewright import _errors
 
@@ -47,6 +47,21 @@ _DTYPES = {
     "uint8": "U8",
     "bool": "BOOL",
     "complex64": "C64",
+}
+
+#: Storages with a type of elements, by their names.
+_STORAGES = {
+    "DoubleStorage": "float64",
+    "FloatStorage": "float32",
+    "HalfStorage": "float16",
+    "BFloat16Storage": "bfloat16",
+    "LongStorage": "int64",
+    "IntStorage": "int32",
+    "ShortStorage": "int16",
+    "CharStorage": "int8",
+    "ByteStorage": "uint8",
+    "BoolStorage": "bool",
+    "ComplexFloatStorage": "complex64",
 }
 
 #: What a list may name, beside torch's element types.
@@ -101,22 +116,23 @@ def listed(path: str) -> Listed:
                 if sizes is None:
                     raise _corrupt(f"{files[0]}: tensor {name!r} has no box at {start}, or it is stored twice")
                 if 0 not in sizes:
-                    nbytes = math.prod(sizes) * entries[name].properties.dtype.itemsize
-                    at = _raw(data, place, name, sizes, nbytes, files[-1])
+                    dtype = entries[name].properties.dtype
+                    item = _Item(name, str(dtype).removeprefix("torch."), sizes, math.prod(sizes) * dtype.itemsize)
+                    at = _raw(data, place, item, files[-1])
                     tensors[name][3].append((len(files) - 1, at, start, sizes))
     return files, list(tensors.values()), [name for name in entries if name not in tensors]
 
 
 def _by_file(storage: dict[Any, Any], tensors: dict[str, Tensor]) -> dict[str, list[tuple[Any, Any]]]:
-    """The places of the items of tensors, each file's in the order of the file."""
+    """The places of the items of tensors, each file's in the order of the file; files that hold none as well."""
     files: dict[str, list[tuple[Any, Any]]] = {}
     for index, place in storage.items():
-        if index.fqn not in tensors:
-            continue
         name = str(place.relative_path)
         if pathlib.PurePath(name).is_absolute() or ".." in pathlib.PurePath(name).parts:
             raise _corrupt(f"the checkpoint names {name}, which is outside of its folder")
-        files.setdefault(name, []).append((index, place))
+        places = files.setdefault(name, [])
+        if index.fqn in tensors:
+            places.append((index, place))
     for places in files.values():
         places.sort(key=lambda one: int(one[1].offset))
     return files
@@ -176,19 +192,52 @@ class _Window(io.RawIOBase):
         return len(part)
 
 
-class _Storage:
-    """Stands for a type of torch's storages, by its name."""
+class _Item(NamedTuple):
+    """What the list says of an item: its tensor, element type, extents and bytes."""
+
+    name: str
+    dtype: str
+    extents: list[int]
+    nbytes: int
+
+
+class _Named:
+    """Stands for a type of torch's storages or elements, by its name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
+class _Said(NamedTuple):
+    """What an item says of its tensor: offset and strides in elements, and how its bytes become elements."""
+
+    storage: str
+    dtype: str
+    offset: int
+    extents: list[int]
+    strides: list[int]
+    lazily: dict[str, Any] | None
+
+
+def _rebuilt_v2(storage: Any, offset: int, size: Any, stride: Any, _grad: Any, _hooks: Any, lazily: Any = None) -> _Said:
+    """The arguments of ``torch._utils._rebuild_tensor_v2``."""
+    _, kind, key, *_ = storage
+    return _Said(str(key), _STORAGES.get(kind.name, kind.name), int(offset), list(size), list(stride), lazily)
+
+
+def _rebuilt_v3(storage: Any, offset: int, size: Any, stride: Any, grad: Any, hooks: Any, dtype: Any, lazily: Any = None) -> _Said:
+    """The arguments of ``torch._utils._rebuild_tensor_v3``, whose storage has no type."""
+    return _rebuilt_v2(storage, offset, size, stride, grad, hooks, lazily)._replace(dtype=dtype.name)
+
+
 class _Tensor(pickle.Unpickler):
-    """Reads what an item says of its tensor, without making one: offset, extents and strides, in elements."""
+    """Reads what an item says of its tensor, without making one."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in (("torch._utils", "_rebuild_tensor_v2"), ("torch._utils", "_rebuild_tensor_v3")):
-            return lambda _storage, offset, size, stride, *_rest: (int(offset), list(size), list(stride))
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+            return _rebuilt_v2
+        if (module, name) == ("torch._utils", "_rebuild_tensor_v3"):
+            return _rebuilt_v3
         if (module, name) == ("torch._utils", "_rebuild_parameter"):
             return lambda tensor, *_rest: tensor
         if (module, name) == ("collections", "OrderedDict"):
@@ -196,22 +245,23 @@ class _Tensor(pickle.Unpickler):
         if module == "torch" and name == "Size":
             return tuple
         if module in ("torch", "torch.storage"):
-            return _Storage(name)
+            return _Named(name)
         raise _refused(f"an item of the checkpoint names {module}.{name}")
 
     def persistent_load(self, pid: Any) -> Any:
         return pid
 
 
-def _raw(file: BinaryIO, place: Any, name: str, sizes: list[int], nbytes: int, path: str) -> int:
-    """The byte of a file at which the elements of an item begin, which are ``nbytes`` in all."""
+def _raw(file: BinaryIO, place: Any, wanted: _Item, path: str) -> int:
+    """The byte of a file at which the elements of an item begin."""
+    name = wanted.name
     if getattr(place, "transform_descriptors", None):
         raise _refused(f"tensor {name!r} in {path} is stored as {place.transform_descriptors}; its bytes are not raw")
     try:
         with zipfile.ZipFile(io.BufferedReader(_Window(file, place.offset, place.length))) as item:
             members = {one.filename.partition("/")[2]: one for one in item.infolist()}
-            data = members["data/0"]
-            offset, extents, strides = _Tensor(io.BytesIO(item.read(members["data.pkl"]))).load()
+            said = _Tensor(io.BytesIO(item.read(members["data.pkl"]))).load()
+            data = members[f"data/{said.storage}"]
             little = "byteorder" not in members or item.read(members["byteorder"]) == b"little"
         file.seek(place.offset + data.header_offset)
         lengths = struct.unpack("<HH", file.read(30)[26:])
@@ -221,15 +271,26 @@ def _raw(file: BinaryIO, place: Any, name: str, sizes: list[int], nbytes: int, p
         raise _corrupt(f"tensor {name!r} in {path} at byte {place.offset} is no item of torch.save: {error}") from error
     if data.compress_type != zipfile.ZIP_STORED or not little:
         raise _refused(f"tensor {name!r} in {path} is compressed, or has its highest byte first; its bytes are not raw")
-    if extents != sizes:
-        raise _corrupt(f"tensor {name!r} in {path} has extents {extents}, and the list says {sizes}")
-    plain = _row_major(extents)
-    if any(extent > 1 and own != row for extent, own, row in zip(extents, strides, plain, strict=True)):
-        raise _refused(f"tensor {name!r} in {path} has strides {strides}; row-major are {plain}")
-    if offset != 0 or data.file_size != nbytes:
-        part = f"{nbytes} bytes from element {offset} of a storage of {data.file_size} bytes"
-        raise _refused(f"tensor {name!r} in {path} is {part}; a storage of its own is read")
+    _check(said, data.file_size, wanted, path)
     return int(place.offset + data.header_offset + 30 + sum(lengths))
+
+
+def _check(said: _Said, stored: int, wanted: _Item, path: str) -> None:
+    """An error unless the bytes of a storage, ``stored`` of them, are the elements that the list says, one after another."""
+    name, dtype, sizes, nbytes = wanted
+    if said.lazily:
+        why = "are not its elements yet; save tensor.resolve_conj() or tensor.resolve_neg()"
+        raise _refused(f"tensor {name!r} in {path} is stored with {said.lazily}, so its bytes {why}")
+    if said.dtype != dtype:
+        raise _corrupt(f"tensor {name!r} in {path} has elements of {said.dtype}, and the list says {dtype}")
+    if said.extents != sizes:
+        raise _corrupt(f"tensor {name!r} in {path} has extents {said.extents}, and the list says {sizes}")
+    plain = _row_major(said.extents)
+    if any(extent > 1 and own != row for extent, own, row in zip(said.extents, said.strides, plain, strict=True)):
+        raise _refused(f"tensor {name!r} in {path} has strides {said.strides}; row-major are {plain}")
+    if said.offset != 0 or stored != nbytes:
+        part = f"{nbytes} bytes from element {said.offset} of a storage of {stored} bytes"
+        raise _refused(f"tensor {name!r} in {path} is {part}; a storage of its own is read")
 
 
 def _row_major(extents: list[int]) -> list[int]:

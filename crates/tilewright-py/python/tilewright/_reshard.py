@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilewright import _distcp, _errors, _tilewright
@@ -28,6 +28,7 @@ def reshard(
     form: str | None = None,
     max_shard_size: int | None = None,
     memory: int | None = None,
+    extents: Mapping[str, Sequence[int]] | None = None,
     verify: bool = False,
     force: bool = False,
     trust_replicas: bool = False,
@@ -57,6 +58,8 @@ def reshard(
     :param form: ``hf``, whole tensors; ``dcp``, for torch's distributed checkpoint; ``ranks``, a file for each position
     :param max_shard_size: the most bytes of tensors in a file of whole tensors
     :param memory: the most bytes of buffers; 256 MiB unless given
+    :param extents: the extents of whole tensors by patterns of names, ``{"embed.weight": (50257, 64)}``: of boxes that do not
+        say them, which without it end where the last box does, and of axes that are padded; of other files they are a check
     :param verify: reads back what is written, and compares it with what was read
     :param force: the result may replace a checkpoint
     :param trust_replicas: of several copies of a box one is read, and the others are not compared with it
@@ -87,6 +90,7 @@ def reshard(
         "form": form,
         "max_shard_size": max_shard_size,
         "memory": memory,
+        "extents": _extents(extents),
         "verify": verify,
         "force": force,
         "trust_replicas": trust_replicas,
@@ -102,6 +106,11 @@ def reshard(
             text = f"{source}: {len(others)} entries are no tensors and are left out: {', '.join(others[:20])}"
             warnings.warn(text, stacklevel=2)
     return _tilewright.reshard_plan(source, os.fsdecode(output), job)
+
+
+def _extents(extents: Mapping[str, Sequence[int]] | None) -> Any:
+    """Patterns with their extents; what is no mapping is refused where it is read."""
+    return list(extents.items()) if isinstance(extents, Mapping) else extents
 
 
 def _texts(rules: Mapping[str, Any] | None) -> Any:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -44,7 +45,7 @@ def run(
     """
     workers = sum(client.nthreads().values())
     parts = batches(plan, batch, workers)
-    data = plan.to_bytes()
+    data = _sent(client, plan.to_bytes())
     send = {"pure": False, "retries": retries, **options}
     waiting = {client.submit(run_batch, data, part, **send): len(part) for part in parts}
     ran, done, total = 0, 0, sum(waiting.values())
@@ -58,3 +59,14 @@ def run(
         client.cancel(list(waiting))
     plan.finish()
     return ran
+
+
+def _sent(client: Any, plan: bytes) -> Any:
+    """The plan as a task that gives it: the scheduler is told it once, and each worker fetches it once.
+
+    What ``Client.scatter`` sends is lost with the workers that hold it. A task is run again.
+    """
+    with warnings.catch_warnings():
+        # Dask advises to scatter what is large.
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        return client.submit(bytes, plan, pure=False)

@@ -10,11 +10,15 @@ writes them as torch's distributed checkpoint in safetensors, of which ``reshard
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import math
 import os
+import secrets
+import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -43,47 +47,85 @@ def unpack(
 ) -> None:
     """Writes the arrays of a checkpoint of Orbax to a new folder, a box a chunk, for ``reshard``.
 
-    The chunks are those that Orbax wrote: parts of shards where several hosts held one. The folder is complete when the
-    call returns.
+    The chunks are those that Orbax wrote: parts of shards where several hosts held one. An array without elements is one
+    empty box. The folder is filled under a hidden name beside its own, synced, and renamed, so it is there when it is whole.
+    A call that raises removes what it wrote. One that is killed leaves ``.NAME.….unpacking``, which can be removed.
 
     :param memory: the most bytes in memory and in a file; a chunk is read whole
     :param progress: called with the bytes done and the bytes in all after each file; what it raises ends the run
     :raises FileError: no checkpoint of Orbax, or one that was not finished
     :raises FileExistsError: an output that exists
-    :raises UnsupportedError: entries that are no arrays
+    :raises UnsupportedError: entries that are no arrays, entries whose keys make one name
     """
-    source, folder = Path(path), Path(output)
+    source, folder = Path(path), Path(os.path.abspath(output))
     arrays = _arrays(source)
-    folder.mkdir()
-    total = sum(math.prod(array.shape) * array.dtype.numpy_dtype.itemsize for array in arrays.values())
-    done = 0
-    for number, group in enumerate(_groups(_boxes(arrays), memory)):
-        places = {name: {"saved_offsets": start} for name, start, _ in group}
-        metadata = {"format": "pt", "DCP_VERSION": "1.0", "DCP_SHARDING_INFO": json.dumps(places)}
-        save({name: box for name, _, box in group}, folder / f"shard-{number:05}.safetensors", metadata=metadata)
-        done += sum(box.nbytes for _, _, box in group)
-        if progress is not None:
-            progress(done, total)
+    with _becoming(folder) as growing:
+        total = sum(math.prod(array.shape) * array.dtype.numpy_dtype.itemsize for array in arrays.values())
+        done = 0
+        for number, group in enumerate(_groups(_boxes(arrays), memory)):
+            places = {name: {"saved_offsets": start} for name, start, _ in group}
+            metadata = {"format": "pt", "DCP_VERSION": "1.0", "DCP_SHARDING_INFO": json.dumps(places)}
+            save({name: box for name, _, box in group}, growing / f"shard-{number:05}.safetensors", metadata=metadata)
+            done += sum(box.nbytes for _, _, box in group)
+            if progress is not None:
+                progress(done, total)
+
+
+@contextmanager
+def _becoming(folder: Path) -> Iterator[Path]:
+    """A new folder that gets this name when it is filled and on the disk, or that is removed."""
+    if os.path.lexists(folder):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
+    growing = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.unpacking")
+    growing.mkdir()
+    try:
+        yield growing
+        for path in growing.iterdir():
+            _sync(path, os.O_RDWR)
+        _sync(growing, os.O_RDONLY)
+        growing.rename(folder)
+    except BaseException:
+        shutil.rmtree(growing, ignore_errors=True)
+        raise
+    _sync(folder.parent, os.O_RDONLY)
+
+
+def _sync(path: Path, access: int) -> None:
+    """Brings a file or, where the system opens folders, the names in a folder to the disk."""
+    if os.name == "nt" and path.is_dir():
+        return
+    file = os.open(path, access)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def _arrays(path: Path) -> dict[str, Any]:
     """The arrays of a checkpoint by name, opened."""
     try:
         tree = json.loads((path / "_METADATA").read_text(encoding="utf-8"))
-        entries = dict(tree["tree_metadata"])
-    except (OSError, ValueError, KeyError) as error:
+        entries = [_entry(one) for one in dict(tree["tree_metadata"]).values()]
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise _errors.make("file-corrupt", f"{path} is no checkpoint of Orbax: {error}", None, None) from error
     is_finished = any((folder / "commit_success.txt").is_file() for folder in (path, path.parent))
     if ".orbax-checkpoint-tmp" in path.name or not is_finished:
         raise _errors.make("file-corrupt", f"{path} was not finished: it has no commit_success.txt", None, None)
-    arrays = {}
-    for entry in entries.values():
-        name = ".".join(key["key"] for key in entry["key_metadata"])
-        kind = entry["value_metadata"]["value_type"]
+    arrays, known = dict[str, Any](), dict[str, list[str]]()
+    for keys, kind in entries:
+        name = ".".join(keys)
         if kind not in ("jax.Array", "np.ndarray", "scalar"):
             raise _errors.make("unsupported", f"entry {name!r} of {path} is a {kind}, and no array", None, None)
+        if known.setdefault(name, keys) is not keys:
+            twice = f"entries {known[name]} and {keys} of {path} have one name, {name!r}"
+            raise _errors.make("unsupported", f"{twice}; only entries whose joined keys differ are unpacked", None, None)
         arrays[name] = _opened(path, name, tree)
     return arrays
+
+
+def _entry(entry: Any) -> tuple[list[str], str]:
+    """The keys of an entry, and what its value is."""
+    return [str(key["key"]) for key in entry["key_metadata"]], str(entry["value_metadata"]["value_type"])
 
 
 def _opened(path: Path, name: str, tree: dict[str, Any]) -> Any:
@@ -98,9 +140,12 @@ def _opened(path: Path, name: str, tree: dict[str, Any]) -> Any:
 
 
 def _boxes(arrays: dict[str, Any]) -> Iterator[_Box]:
-    """Every chunk of every array, read when it is its turn."""
+    """Every chunk of every array, read when it is its turn; of an array without elements all of it."""
     for name, array in arrays.items():
         chunk = array.chunk_layout.write_chunk.shape or array.shape
+        if 0 in array.shape:
+            yield name, [0] * len(array.shape), array.read().result()
+            continue
         sides = [range(0, extent, max(step, 1)) for extent, step in zip(array.shape, chunk, strict=True)]
         for start in product(*sides):
             box = tuple(slice(at, min(at + step, n)) for at, step, n in zip(start, chunk, array.shape, strict=True))

@@ -43,7 +43,8 @@ def run(
     workers = int(_ray.cluster_resources().get("CPU", 1))
     parts = batches(plan, batch, workers)
     send = _ray.remote(max_retries=retries, **{"num_cpus": 1, **options})(run_batch)
-    data = plan.to_bytes()
+    # Every batch names the plan, which goes to each node once.
+    data = _ray.put(plan.to_bytes())
     waiting = {send.remote(data, part): len(part) for part in parts}
     ran, done, total = 0, 0, sum(waiting.values())
     try:
