@@ -319,9 +319,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let input = folder.path().join("in");
         std::fs::create_dir_all(input.join("logs")).unwrap();
-        for (name, bytes) in [("a", [7; 8].as_slice()), ("config.json", b"{}"), (".metadata", b"")]
-        {
-            std::fs::write(input.join(name), bytes).unwrap();
+        for (name, text) in [("a", "77777777"), ("config.json", "{}"), (".metadata", "")] {
+            std::fs::write(input.join(name), text).unwrap();
         }
         let paths = [input.join("a")];
         let all = RawBox { file: 0, at: 0, start: vec![0], extents: vec![8] };
