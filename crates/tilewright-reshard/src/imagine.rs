@@ -75,8 +75,8 @@ impl Job {
     /// let request = Request::new("in", "out").from(rules("dp=4", "[Shard(0)]")).to(rules("tp=8", "[Shard(1)]"));
     /// let job = Job::imagine(request, &[tensor]).unwrap();
     /// let calls = job.calls(0..job.tasks()).unwrap();
-    /// // One task reads the rows of four files as they lie, and writes eight files with whole local rows.
-    /// assert_eq!((calls.reads, calls.writes, calls.read_bytes), (32, 8, 64 << 20));
+    /// // One task reads four files in one piece each, and writes eight files with whole local rows.
+    /// assert_eq!((calls.reads, calls.writes, calls.read_bytes), (4, 8, 64 << 20));
     /// ```
     pub fn imagine(request: Request, tensors: &[Tensor]) -> Result<Job, Error> {
         let arrays = tensors.iter().map(Tensor::array).collect::<Result<Vec<_>, Error>>()?;

@@ -231,12 +231,12 @@ fn cuts(source: &Checkpoint, output: &Output, most: u64) -> Vec<Arc<Cut>> {
     pairs.map(cut).collect()
 }
 
-/// A hash of everything that decides: the request, the files, and which of their bytes are which arrays.
+/// A hash of everything that decides: the request, the files, which of their bytes are which arrays, and what goes along.
 fn id(request: &Request, source: &Checkpoint) -> Result<String, Error> {
     // What may be replaced in the end decides nothing of what is written.
     let request = request.clone().force(false);
     let outline = Outline::of(&source.arrays, &source.places).sum()?;
-    let decides = (env!("CARGO_PKG_VERSION"), request, &source.files, outline);
+    let decides = (env!("CARGO_PKG_VERSION"), request, &source.files, outline, &source.beside);
     let text = serde_json::to_string(&decides);
     let text = text.map_err(|error| Error::usage(format!("a path that is no text: {error}")))?;
     Ok(hash(text.as_bytes()).chars().take(16).collect())

@@ -262,7 +262,10 @@ fn made(tensor: &Tensor) -> Result<Laid, Error> {
 /// Where a tensor of a distributed checkpoint begins; one that is not named is whole.
 fn offsets(places: &Value, entry: &Entry) -> Result<Option<Vec<u64>>, Error> {
     let (name, rank) = (&entry.name, entry.laid.dims().len());
-    let Some(place) = places.get(&**name) else { return Ok(None) };
+    let Some(place) = places.get(&**name) else {
+        let said = format!("tensor {name:?}: {PLACES} does not name it");
+        return Err(Error::new("corrupt", said));
+    };
     let list = place.get("saved_offsets").and_then(Value::as_array);
     let list: Option<Vec<u64>> = list.and_then(|list| list.iter().map(Value::as_u64).collect());
     let list = list.filter(|list| list.len() == rank);

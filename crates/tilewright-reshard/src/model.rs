@@ -181,7 +181,7 @@ impl Model {
     /// ```
     /// # use tilewright_reshard::Model;
     /// let tensors = Model::even(10_000_000_000_000, 5000, "BF16").unwrap();
-    /// assert_eq!((tensors.len(), &*tensors[0].extents), (5000, &[61184, 16384][..]));
+    /// assert_eq!((tensors.len(), &*tensors[0].extents), (5000, &[61056, 16384][..]));
     /// ```
     pub fn even(bytes: u64, count: u64, dtype: &str) -> Result<Vec<Tensor>, Error> {
         if count == 0 || count > MOST {

@@ -9,19 +9,23 @@ use serde::{Deserialize, Serialize};
 use tilewright_files::inner::write_new;
 
 use crate::{
-    Error, Job, Request, beside::Beside, checkpoint::Checkpoint, identity::Identity,
+    Error, Job, Request,
+    beside::Beside,
+    checkpoint::Checkpoint,
+    identity::{Identity, hash},
     outline::Outline,
 };
 
 /// What stands in the file.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Plan {
     version: u32,
     id: String,
     tasks: u64,
     request: Request,
     sources: Vec<Identity>,
-    /// The hash of the outline.
+    /// The hash of all of this text, in which it is empty.
     sum: String,
     outline: Outline,
     beside: Beside,
@@ -103,15 +107,21 @@ impl Job {
 }
 
 impl Plan {
+    fn text(&self) -> Result<String, Error> {
+        serde_json::to_string(self).map_err(|error| Error::usage(error.to_string()))
+    }
+
     /// The plan that bytes are, which messages call `name`.
     fn read(bytes: &[u8], name: &str) -> Result<Plan, Error> {
         let wrong = |said: String| Error::new("corrupt", format!("{name} is no plan: {said}"));
-        let plan: Plan = serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
+        let mut plan: Plan =
+            serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
         if plan.version != VERSION {
             let version = plan.version;
             return Err(wrong(format!("it has version {version}; {VERSION} is read")));
         }
-        match plan.outline.sum()? == plan.sum {
+        let sum = std::mem::take(&mut plan.sum);
+        match hash(plan.text()?.as_bytes()) == sum {
             true => Ok(plan),
             false => Err(wrong("it was changed after it was written".to_owned())),
         }
@@ -145,9 +155,10 @@ pub(crate) fn text(job: &Job) -> Result<String, Error> {
         tasks: job.tasks(),
         request: job.request.clone(),
         sources: job.source.files.clone(),
-        sum: outline.sum()?,
+        sum: String::new(),
         outline,
         beside: job.source.beside.clone(),
     };
-    serde_json::to_string(&plan).map_err(|error| Error::usage(error.to_string()))
+    let sum = hash(plan.text()?.as_bytes());
+    Plan { sum, ..plan }.text()
 }

@@ -44,15 +44,20 @@ pub(crate) fn open(request: &Request) -> Result<Checkpoint, Error> {
     Ok(checkpoint)
 }
 
-/// Whether a folder is one of torch's distributed checkpoint.
+/// Whether a folder, or a file, is one of torch's distributed checkpoint.
 fn is_distributed(path: &Path) -> Result<bool, Error> {
-    if !path.is_dir() {
+    if path.is_dir() && has_index(path)? {
         return Ok(false);
     }
-    let files = listed(path)?;
-    let (Some(first), false) = (files.first(), has_index(path)?) else { return Ok(false) };
+    let files = parts(path)?;
+    let Some(first) = files.first() else { return Ok(false) };
     let input = tilewright_files::open(first, &Reading::default())?;
     Ok(input.metadata().any(|(key, _)| key == PLACES))
+}
+
+/// The files of a folder, or the one file.
+fn parts(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    if path.is_dir() { listed(path) } else { Ok(vec![path.to_owned()]) }
 }
 
 fn has_index(folder: &Path) -> Result<bool, Error> {
@@ -106,7 +111,7 @@ fn state(extents: &mut [u64], name: &str, stated: &Stated<'_>) -> Result<(), Err
 
 /// The boxes of a distributed checkpoint.
 fn distributed(path: &Path, stated: &Stated<'_>) -> Result<Checkpoint, Error> {
-    let paths = listed(path)?;
+    let paths = parts(path)?;
     let lists = Lists::read(&paths)?;
     let names: Vec<String> = lists.files.iter().map(|file| shown(&file.path)).collect();
     let mut alike = HashMap::<_, (Vec<u64>, Arc<Held>)>::new();

@@ -233,3 +233,45 @@ fn a_plan_is_written_whole_and_never_replaced() {
     assert_eq!(std::fs::read(&plan).unwrap(), text);
     assert_eq!(crate::common::names(folder.path()), ["in", "plan"]);
 }
+
+/// Every field of a plan decides: one that was changed by hand, or that this version does not know, is refused.
+#[test]
+fn a_plan_that_was_changed_by_hand_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("in.safetensors");
+    let tensors: Tensors = [("w".to_owned(), ("U8".to_owned(), vec![4], vec![1, 2, 3, 4]))].into();
+    write(&input, &tensors, &[]);
+    let job = Job::prepare(Request::new(&input, folder.path().join("out"))).unwrap();
+    let text = String::from_utf8(job.plan().unwrap()).unwrap();
+    assert_eq!(Job::of_bytes(text.as_bytes()).unwrap().id(), job.id());
+    let edits = [
+        ("\"metadata\":{", "\"metadata\":{\"more\":\"x\","),
+        ("\"companions\":[", "\"companions\":[\"file:///more\""),
+        ("\"force\":false", "\"force\":true"),
+        ("\"version\":", "\"more\":1,\"version\":"),
+        ("in.safetensors", "an.safetensors"),
+    ];
+    for (from, to) in edits {
+        let edited = text.replacen(from, to, 1);
+        assert_ne!(edited, text, "{from}");
+        let error = Job::of_bytes(edited.as_bytes()).unwrap_err();
+        assert_eq!(error.kind(), "corrupt", "{to}: {error}");
+    }
+}
+
+/// One file of a distributed checkpoint is boxes, and no whole tensors.
+#[test]
+fn a_file_of_a_distributed_checkpoint_alone_is_not_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    piece(folder.path(), 1, "F32", &[2], &[0]);
+    piece(folder.path(), 2, "F32", &[2], &[2]);
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let out = folder.path().join("out");
+    let (kind, text) = refusal(Request::new(&files[1], &out));
+    assert_eq!(kind, "mismatch", "{text}");
+    // The first of them may be all there is, and a remark says that nothing is known of the extents.
+    let job = Job::prepare(Request::new(&files[0], &out)).unwrap();
+    assert!(job.remarks().any(|remark| remark.contains("extents")));
+}

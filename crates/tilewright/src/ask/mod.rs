@@ -62,6 +62,7 @@ pub mod same;
 #[cfg(feature = "files")]
 mod same_data;
 mod shards;
+mod shards_explanation;
 mod show;
 mod translate;
 #[cfg(feature = "files")]
@@ -98,7 +99,8 @@ pub use recognise::Recognition;
 pub use same::{Comparison, compare};
 #[cfg(feature = "files")]
 pub use same_data::SameData;
-pub use shards::{ShardBytes, Shards, ShardsExplanation, ShardsLine, ShardsTranslation};
+pub use shards::{Shards, ShardsLine, ShardsTranslation};
+pub use shards_explanation::{ShardBytes, ShardsExplanation};
 pub use show::{Look, Shown, title};
 pub use translate::Translation;
 #[cfg(feature = "files")]

@@ -1,7 +1,5 @@
 //! Who holds what of an array in shards; what a sharding means, in words; a sharding in another notation.
 
-mod explanation;
-
 use std::fmt;
 
 use serde_json::{Value, json};
@@ -11,12 +9,7 @@ use tilewright_sharded::{
     dialect::{DIALECTS, dialect},
 };
 
-pub use explanation::{ShardBytes, ShardsExplanation};
-
-use super::{
-    Answer,
-    words::{counted, decimal},
-};
+use super::Answer;
 use crate::{Error, InShards};
 
 /// What every device holds, a line a device.
@@ -82,14 +75,14 @@ impl Answer for Shards {
 }
 
 /// The axes of the mesh: name and size.
-fn axes(sharded: &Sharded) -> Value {
+pub(super) fn axes(sharded: &Sharded) -> Value {
     let mesh = sharded.mesh();
     let axes = mesh.sizes().iter().enumerate();
     axes.map(|(at, size)| json!({ "name": mesh.name(at), "size": size })).collect()
 }
 
 /// The names of the axes along which every device holds the same.
-fn replicated(sharded: &Sharded) -> Vec<String> {
+pub(super) fn replicated(sharded: &Sharded) -> Vec<String> {
     sharded.replicated().into_iter().map(|axis| sharded.mesh().name(axis)).collect()
 }
 

@@ -5,7 +5,11 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 use tilewright_sharded::{Shard, Sharded, dialect::DIALECTS};
 
-use super::{Answer, axes, counted, decimal, replicated};
+use super::{
+    Answer,
+    shards::{axes, replicated},
+    words::{counted, decimal},
+};
 use crate::InShards;
 
 /// What a sharding means, in words and numbers.
