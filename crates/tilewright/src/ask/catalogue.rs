@@ -31,7 +31,7 @@ use crate::{
 /// let shuffled = Formats { word: "SHUFFLE_WEIGHT".into() }.to_string();
 /// assert!(shuffled.contains("AITER_SHUFFLE_16x16") && shuffled.contains("AITER_SHUFFLE_32x16"));
 /// // Dims that the maker names stand before the pattern.
-/// assert!(shuffled.contains("  [N, K]: … (n1 n0:16) "));
+/// assert!(shuffled.contains("  […, N, K]: … (n1 n0:16) "));
 /// assert!(Formats { word: "toaster".into() }.is_no());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
