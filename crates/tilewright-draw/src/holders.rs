@@ -1,7 +1,7 @@
 //! Which devices hold a block of an array: those whose ranges hold it in every dim.
 //!
 //! Devices that hold the same are one class, and a set is a list of classes. Where every element is held by one class,
-//! which is usual, all sets together have as many entries as there are blocks, however many devices there are.
+//! which is usual, all sets together have one entry for each block, whatever the number of devices.
 
 use std::collections::HashMap;
 
