@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 use tilewright::{
-    Elements, Fill, Named, Plan, Spec, TensorLayout,
+    Fill, Named, Spec, TensorLayout,
     infer::{Found, Inference, infer},
     notation::catalogue,
     recognise,
@@ -57,8 +57,10 @@ fn cases() -> impl Iterator<Item = (String, Vec<u64>, u64)> {
 
 /// Random bytes moved into a format lie where its offsets say, and back are what they were: of every case of the corpus,
 /// in elements of its own width.
+#[cfg(feature = "relayout")]
 #[test]
 fn every_named_format_moves_exactly_both_ways() {
+    use tilewright::{Elements, Plan};
     let mut seen = 0;
     for (text, offsets, _) in cases() {
         let named = Spec::parse(&text).unwrap().resolve(None, None).unwrap();
