@@ -251,3 +251,15 @@ fn what_a_run_would_take_is_said_without_data() {
         assert!(self::said(&output).contains(said), "{}", self::said(&output));
     }
 }
+
+/// A name may hold anything, and a plan has a line a tensor.
+#[test]
+fn names_are_printed_on_one_line_without_control_characters() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = r#"{"\u001b[31mred\nline":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#;
+    let file = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[1, 2]].concat();
+    std::fs::write(folder.path().join("in.safetensors"), file).unwrap();
+    let planned = done(folder.path(), &["reshard", "in.safetensors", "out", "--dry-run"]);
+    assert!(planned.contains("  \\u{1b}[31mred\\nline: u8[2], whole -> whole"), "{planned}");
+    assert!(!planned.contains('\u{1b}'));
+}

@@ -3,7 +3,10 @@
 use std::env;
 
 use serde_json::{Value, json};
-use tilewright::reshard::{Job, Planned};
+use tilewright::{
+    ask::words::printable,
+    reshard::{Job, Planned},
+};
 
 use super::how::request;
 use crate::{
@@ -137,6 +140,7 @@ fn line(tensor: &Planned) -> String {
     };
     let (reads, writes) = (rule(&tensor.from), rule(&tensor.to));
     let count = format!("{bytes} bytes, {from} -> {to} boxes, {tasks} tasks{compared}");
+    let name = printable(name);
     format!("  {name}: {dtype}{extents:?}, {reads} -> {writes}, {count}\n")
 }
 
