@@ -90,10 +90,8 @@ pub(crate) fn reads(
 ) -> Result<(), Failed> {
     let sides = ((from, &*meet.local), (size, &*meet.within));
     let program = Program::of_part(sides.0, sides.1, &meet.extents, Elements::same(bits))?;
-    if let Some(regions) = straight(&program) {
-        return regions.iter().try_for_each(|region| {
-            runs(region, &mut |src, dst, len| take(Step::Run(src, dst, len)))
-        });
+    if all_runs(&program, &mut |src, dst, len| take(Step::Run(src, dst, len)))? {
+        return Ok(());
     }
     let plan = Plan::of(program);
     let mut todo: Vec<Range<u64>> = plan.ranges(most as u64 / 2).collect();
@@ -121,10 +119,8 @@ pub(crate) fn writes(
 ) -> Result<(), Failed> {
     let sides = ((size, &*meet.within), (to, &*meet.local));
     let program = Program::of_part(sides.0, sides.1, &meet.extents, Elements::same(bits))?;
-    if let Some(regions) = straight(&program) {
-        return regions.iter().try_for_each(|region| {
-            runs(region, &mut |src, dst, len| take(Step::Run(dst, src, len)))
-        });
+    if all_runs(&program, &mut |src, dst, len| take(Step::Run(dst, src, len)))? {
+        return Ok(());
     }
     let plan = Plan::of(program);
     let mut ranges = plan.program().destination_ranges().peekable();
@@ -307,6 +303,16 @@ fn straight(program: &Program) -> Option<&[Region]> {
         !region.packed && (region.run >= LONG || alone && region.loops.is_empty())
     };
     regions.iter().all(long).then_some(regions)
+}
+
+/// Takes the runs of all regions, as [`runs`], if they go straight. Returns whether they do.
+fn all_runs(
+    program: &Program,
+    take: &mut dyn FnMut(u64, u64, u64) -> Result<(), Failed>,
+) -> Result<bool, Failed> {
+    let Some(regions) = straight(program) else { return Ok(false) };
+    regions.iter().try_for_each(|region| runs(region, take))?;
+    Ok(true)
 }
 
 /// The runs of a region: source, destination and length in bytes.
