@@ -91,7 +91,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(tw.ParseError, match="no placement is called `Shart`; did you mean `Shard`") as refused:
         tw.Sharded("f32[8] @ mesh(2) [Shart(0)]")
     assert refused.value.span == (18, 23)
-    assert "                  ^^^^^" in str(refused.value)
+    assert str(refused.value).splitlines()[1:] == ["  f32[8] @ mesh(2) [Shart(0)]", " " * 20 + "^^^^^"]
     with pytest.raises(tw.UnsupportedError, match="each device holds a summand"):
         tw.Sharded("f32[8] @ mesh(2) [Partial(sum)]")
     with pytest.raises(tw.OutOfRangeError, match=r"mesh\(2\) has no device 2"):
