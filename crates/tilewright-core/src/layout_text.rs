@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! layout  := [ swizzle 'o' [ int 'o' ] ] plain [ ('+' | '-') int ]
-//! swizzle := ('Sw' | 'S') '<' int ',' int ',' int '>'
+//! swizzle := ('Sw' | 'S') '<' int ',' int ',' int '>' | 'F2' '<' int { ',' int } '>'     images of 1, 2, 4 …
 //! plain   := tuple [ ':' tuple ]                    without strides: compact, first axis fastest
 //! tuple   := int | '(' [ tuple { ',' tuple } [ ',' ] ] ')'
 //! int     := [ '_' ] [ '-' ] digits                 `_4`, a static 4, reads as 4
@@ -160,12 +160,60 @@ impl Cursor<'_> {
         }
     }
 
-    /// `Sw<b,m,s> o`, or nothing.
+    /// `Sw<b,m,s> o`, `F2<1,3> o`, or nothing.
     const fn swizzle(&mut self) -> Result<Swizzle, ParseError> {
-        if !self.eat(b'S') {
-            return Ok(Swizzle::IDENTITY);
+        let swizzle = match self.peek() {
+            b'S' => tri!(self.numbers()),
+            b'F' => tri!(self.images()),
+            _ => return Ok(Swizzle::IDENTITY),
+        };
+        if !self.eat(b'o') {
+            return Err(self.expected(
+                "expected `o` between the swizzle and its layout",
+                "expected `o` and a layout, found the end of the text",
+            ));
         }
-        let from = self.at - 1;
+        Ok(swizzle)
+    }
+
+    /// `F2<1,3>`.
+    const fn images(&mut self) -> Result<Swizzle, ParseError> {
+        let from = self.at;
+        self.at += 1;
+        let (mut images, mut len) = ([0u64; 62], 0);
+        let named = self.eat(b'2');
+        loop {
+            let separator = if len == 0 { b'<' } else { b',' };
+            if !named || !self.eat(separator) {
+                return Err(self.expected(
+                    "expected a swizzle by images, `F2<2,1>`",
+                    "expected a swizzle by images, `F2<2,1>`, found the end of the text",
+                ));
+            }
+            let (at, image) = (self.at, tri!(self.integer()));
+            if len == images.len() || image < 0 || image >> 62 != 0 {
+                return Err(ParseError::new(
+                    (at, self.at),
+                    "image {} of {}; a swizzle has at most 62, of 62 bits",
+                    [len as i128, image],
+                ));
+            }
+            images[len] = image as u64;
+            len += 1;
+            if self.eat(b'>') {
+                break;
+            }
+        }
+        match Swizzle::of_images(images.split_at(len).0) {
+            Ok(swizzle) => Ok(swizzle),
+            Err(error) => Err(ParseError::refused((from, self.at), error)),
+        }
+    }
+
+    /// `Sw<b,m,s>`.
+    const fn numbers(&mut self) -> Result<Swizzle, ParseError> {
+        let from = self.at;
+        self.at += 1;
         self.eat(b'w');
         let (mut numbers, mut i) = ([0i128; 3], 0);
         while i < 3 {
@@ -189,17 +237,10 @@ impl Cursor<'_> {
                 [bits, base, shift],
             ));
         }
-        let swizzle = match Swizzle::new(bits as u8, base as u8, shift as i8) {
-            Ok(swizzle) => swizzle,
-            Err(error) => return Err(ParseError::refused((from, self.at), error)),
-        };
-        if !self.eat(b'o') {
-            return Err(self.expected(
-                "expected `o` between the swizzle and its layout",
-                "expected `o` and a layout, found the end of the text",
-            ));
+        match Swizzle::new(bits as u8, base as u8, shift as i8) {
+            Ok(swizzle) => Ok(swizzle),
+            Err(error) => Err(ParseError::refused((from, self.at), error)),
         }
-        Ok(swizzle)
     }
 
     const fn tuple(&mut self) -> Result<Leaves, ParseError> {
@@ -383,6 +424,8 @@ mod tests {
             "(2,2):(1,2)-3",
             "Sw<3,3,3> o (8,64):(64,1)",
             "Sw<2,0,-2> o 16 o (4,4):(1,4)",
+            "F2<2,1> o 4:1",
+            "F2<3,1,7,8,48,16> o 16 o (4,4):(1,4)",
             "(0,5):(7,-9)",
             "Sw<1,0,1> o 2:1",
         ] {
@@ -398,6 +441,9 @@ mod tests {
             ("(_2,4):(_12,_1)", "(2,4):(12,1)"),
             ("(4,8)", "(4,8):(1,4)"),
             ("((2,3),4)", "((2,3),4):((1,2),6)"),
+            // CuTe's family has one spelling.
+            ("F2<1,2,5,10> o 16:1", "Sw<2,0,2> o 16:1"),
+            ("F2<1,2> o (4):(1)", "(4):(1)"),
             ("S<3,4,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,4,3> o (8,64):(64,1)"),
             ("()", "():()"),
             ("7", "7:1"),
@@ -420,6 +466,12 @@ mod tests {
             ("-2:1", (0, 4), "extent -2"),
             ("Sw<3,0,2> o 8:1", (0, 9), "overlap"),
             ("Sw<999,0,2> o 8:1", (0, 11), "bit 62"),
+            ("F2<1,2,3> o 8:1", (0, 9), "offsets 4 and 3 have one image, 3"),
+            ("F2<1,4> o 8:1", (0, 7), "offset 2 has the image 4"),
+            ("F2<1,-4> o 8:1", (5, 7), "image 1 of -4"),
+            ("F2<> o 8:1", (3, 4), "expected an integer"),
+            ("F<1> o 8:1", (1, 2), "expected a swizzle by images"),
+            ("F2<1> 8:1", (6, 7), "expected `o`"),
             ("((),2)", (2, 3), "expected an integer"),
         ] {
             let error = Layout::parse(text).unwrap_err();
@@ -441,7 +493,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_a_layout_or_an_error(text in "[-_()0-9:,+oSw<> é]{0,40}|\\PC*") {
+        fn any_text_is_a_layout_or_an_error(text in "[-_()0-9:,+oSwF<> é]{0,40}|\\PC*") {
             if let Ok(layout) = Layout::parse(&text) {
                 proptest::prop_assert_eq!(Layout::parse(&layout.to_string()), Ok(layout));
             }
