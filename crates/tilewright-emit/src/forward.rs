@@ -20,7 +20,7 @@ impl Digits {
     /// use tilewright_emit::{Digits, Language, Style};
     /// let columns = Digits::of(&TensorLayout::col_major(&[8, 5]).unwrap())?;
     /// let code = columns.offset()?.print(Language::Rust, &Style::default())?;
-    /// assert!(code.contains("fn offset(i0: i64, i1: i64) -> i64 {\n    i0 + (i1 << 3)\n}"), "{code}");
+    /// assert!(code.contains("fn offset(i0: u64, i1: u64) -> u64 {\n    i0 + i1 * 8\n}"), "{code}");
     /// # Ok::<(), tilewright_emit::Error>(())
     /// ```
     pub fn offset(&self) -> Result<Function, Error> {

@@ -45,7 +45,7 @@ impl Test {
 /// let rows = Digits::of(&TensorLayout::row_major(&[3, 5]).unwrap())?;
 /// assert_eq!(rows.offset()?.operations(), 2);
 /// let style = Style { name: Some("at".into()), ..Style::default() };
-/// assert!(rows.coord()?.print(Language::C, &style)?.contains("int at(int64_t o, int64_t c[2])"));
+/// assert!(rows.coord()?.print(Language::C, &style)?.contains("int at(uint64_t o, uint64_t c[2])"));
 /// # Ok::<(), tilewright_emit::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -66,6 +66,18 @@ impl Function {
         tests: Vec<Test>,
     ) -> Function {
         Function { name, arguments, results, tests, inverse: name == "coord" }
+    }
+
+    /// The names of its arguments, in their order.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// let rows = tilewright_emit::Digits::of(&TensorLayout::row_major(&[3, 5]).unwrap())?;
+    /// assert_eq!(rows.offset()?.arguments(), ["i0", "i1"]);
+    /// # Ok::<(), tilewright_emit::Error>(())
+    /// ```
+    pub fn arguments(&self) -> &[String] {
+        &self.arguments
     }
 
     /// Its text in a language: definitions that compile as they stand.
@@ -113,6 +125,12 @@ impl Function {
 
     fn roots(&self) -> impl Iterator<Item = &Expr> {
         self.tests.iter().flat_map(Test::operands).chain(&self.results)
+    }
+
+    /// Whether no operation has a negative value, where coordinates and offsets are those of the layout.
+    pub(crate) fn is_natural(&self) -> bool {
+        let natural = |expr: &Expr| expr.facts().is_natural();
+        self.all().iter().all(natural) && self.roots().all(|root| natural(root.plain()))
     }
 
     /// What is used several times, in an order in which each stands before its uses.

@@ -199,9 +199,14 @@ fn c_program(cases: &[Case], language: Language, bits: Width) -> String {
                 })
                 .collect();
             let (size, end) = (rank.max(1), layout.capacity());
+            // Natural numbers have types without a sign.
+            let printed =
+                coord.as_ref().unwrap().print(language, &style("g".into(), bits)).unwrap();
+            let sign = if printed.contains("unsigned ") { "unsigned " } else { "" };
+            let sign = if printed.contains("uint") { "u" } else { sign };
             writeln!(
                 text,
-                "for ({own} o = 0; o < {end}; o++) {{ {own} c[{size}]; if (g{number}(o, c)) {{ {print}printf(\";\"); }} \
+                "for ({own} o = 0; o < {end}; o++) {{ {sign}{own} c[{size}]; if (g{number}(o, c)) {{ {print}printf(\";\"); }} \
                  else printf(\"-;\"); }} puts(\"\");"
             )
             .unwrap();
@@ -274,32 +279,62 @@ fn c_says_what_the_layout_says() {
     compare(&run_c(folder.path(), "c++", &words, &text, "a.cu"), &expected, &cases);
 }
 
+/// What calls the functions of a table, at every coordinate and every offset.
+const RUST: &str = r#"
+type Offset = fn(&[i64]) -> i64;
+type Coord = fn(i64) -> Option<Vec<i64>>;
+
+fn run(extents: &[i64], capacity: i64, offset: Offset, coord: Option<Coord>) {
+    let (mut x, mut all) = (vec![0; extents.len()], Vec::new());
+    for _ in 0..extents.iter().product::<i64>() {
+        all.push(offset(&x).to_string());
+        for (x, extent) in x.iter_mut().zip(extents).rev() {
+            *x += 1;
+            if *x < *extent {
+                break;
+            }
+            *x = 0;
+        }
+    }
+    println!("{}", all.join(" "));
+    let Some(coord) = coord else { return };
+    let text = |o| match coord(o) {
+        Some(c) => c.iter().map(i64::to_string).collect::<Vec<_>>().join(",") + ";",
+        None => "-;".to_owned(),
+    };
+    println!("{}", (0..capacity).map(text).collect::<String>());
+}
+
+fn main() {
+    for (extents, capacity, offset, coord) in CASES {
+        run(extents, *capacity, *offset, *coord);
+    }
+}
+"#;
+
 #[test]
 fn rust_says_what_the_layout_says() {
     let (folder, cases) = (tempfile::tempdir().unwrap(), prepared(COUNT));
     let mut text = format!(
-        "#![deny(warnings)]\n{}fn main() {{\n",
+        "#![deny(warnings)]\n#![allow(clippy::all, trivial_numeric_casts)]\n{}{RUST}",
         functions(&cases, Language::Rust, Width::Bits64)
     );
+    text += "const CASES: &[(&[i64], i64, Offset, Option<Coord>)] = &[\n";
     for (number, Case { layout, coord, .. }) in cases.iter().enumerate() {
-        let loops: String = (layout.extents().iter().enumerate())
-            .map(|(dim, extent)| format!("for i{dim} in 0..{extent} {{ "))
-            .collect();
-        let arguments: Vec<String> = (0..layout.rank()).map(|dim| format!("i{dim}")).collect();
-        let close = "}".repeat(layout.rank());
-        let call = format!("f{number}({})", arguments.join(", "));
-        writeln!(text, "let mut all = Vec::new(); {loops} all.push({call}.to_string()); {close} println!(\"{{}}\", all.join(\" \"));").unwrap();
-        if coord.is_some() {
-            let end = layout.capacity();
-            writeln!(
-                text,
-                "for o in 0..{end} {{ match g{number}(o) {{ Some(c) => print!(\"{{}};\", \
-                 c.iter().map(|x| x.to_string()).collect::<Vec<_>>().join(\",\")), None => print!(\"-;\") }} }} println!();"
-            )
+        let rank = layout.rank();
+        let arguments: Vec<String> = (0..rank).map(|dim| format!("x[{dim}] as _")).collect();
+        let (x, arguments) = (if rank > 0 { "x" } else { "_" }, arguments.join(", "));
+        let coord = match coord {
+            Some(_) => format!(
+                "Some(|o| g{number}(o as _).map(|c| c.iter().map(|x: &_| *x as i64).collect()))"
+            ),
+            None => "None".to_owned(),
+        };
+        let (extents, end) = (layout.extents(), layout.capacity());
+        writeln!(text, "(&{extents:?}, {end}, |{x}| f{number}({arguments}) as i64, {coord}),")
             .unwrap();
-        }
     }
-    text += "}\n";
+    text += "];\n";
     let (source, program) = (folder.path().join("a.rs"), folder.path().join("a"));
     std::fs::write(&source, text).unwrap();
     ran(Command::new("rustc").args(["--edition", "2024", "-o"]).arg(&program).arg(&source));
@@ -372,10 +407,9 @@ def call(name, args):
         elif m := re.fullmatch(r'%(\w+) = arith\.andi %(\w+), %(\w+) : i1', line): at[m[1]] = at[m[2]] and at[m[3]]
         elif m := re.fullmatch(r'%(\w+) = arith\.(\w+) %(\w+), %(\w+) : i64', line):
             a, b = at[m[3]], at[m[4]]
-            # Divisions and shifts down are those of natural numbers.
-            assert a >= 0 and b >= 0 or m[2] not in ('divui', 'remui', 'shrui'), line
-            at[m[1]] = ops[m[2]](a, b)
-            assert -2**63 <= at[m[1]] < 2**63
+            # Divisions and shifts down take the bits as a natural number.
+            if m[2] in ('divui', 'remui', 'shrui'): a, b = a % 2**64, b % 2**64
+            at[m[1]] = (ops[m[2]](a, b) + 2**63) % 2**64 - 2**63
         elif m := re.fullmatch(r'func\.return (.*) : (.*)', line):
             values = [at[x] for x in re.findall(r'%(\w+)', m[1])]
             assert len(values) == len(m[2].split(', '))
@@ -392,4 +426,58 @@ fn mlir_says_what_the_layout_says() {
     std::fs::write(&text, functions(&cases, Language::Mlir, Width::Bits64)).unwrap();
     std::fs::write(&program, python_program(&cases, MLIR, call)).unwrap();
     compare(&ran(Command::new("python3").arg(&program).arg(&text)), &expected(&cases), &cases);
+}
+
+/// The instructions of each function of a compiled file, by name.
+fn instructions(folder: &Path, text: &str) -> std::collections::HashMap<String, usize> {
+    let (source, listing) = (folder.join("count.c"), folder.join("count.s"));
+    std::fs::write(&source, text).unwrap();
+    ran(Command::new("cc").args(["-O2", "-fno-ipa-icf", "-S", "-o"]).arg(&listing).arg(&source));
+    let (mut found, mut name) = (std::collections::HashMap::new(), String::new());
+    for line in std::fs::read_to_string(&listing).unwrap().lines() {
+        if let Some(label) = line.strip_suffix(':').filter(|label| !label.starts_with('.')) {
+            name = label.to_owned();
+        } else if line.starts_with('\t') && !line.trim_start().starts_with('.') {
+            *found.entry(name.clone()).or_default() += 1;
+        }
+    }
+    found
+}
+
+/// What a careful person writes for the same layouts takes no fewer instructions.
+#[test]
+fn no_instruction_more_than_by_hand() {
+    let swizzle = Swizzle::new(3, 3, 3).unwrap();
+    let atom = Layout::parse("(8,64):(64,1)").unwrap().with_swizzle(swizzle).unwrap();
+    let of = |text: &str| TensorLayout::of(&Layout::parse(text).unwrap());
+    let cases = [
+        (TensorLayout::row_major(&[100, 64]).unwrap(), "(i << 6) + j"),
+        (TensorLayout::col_major(&[100, 37]).unwrap(), "i + j * 100"),
+        (of("((16,4),(16,4)):((16,256),(1,1024))"), "i * 16 + j % 16 + j / 16 * 1024"),
+        (
+            of("((8,16),(128,3)):((128,3072),(1,1024))"),
+            "(i & 7) * 128 + (i >> 3) * 3072 + (j & 127) + (j >> 7) * 1024",
+        ),
+        (
+            of("((2,3,2),(2,5)):((1,4,60),(2,12))"),
+            "i % 2 + i / 2 % 3 * 4 + i / 6 * 60 + j % 2 * 2 + j / 2 * 12",
+        ),
+        (TensorLayout::of(&atom), "((i * 64 + j) ^ (((i * 64 + j) >> 3) & 56))"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let mut text = String::new();
+    for (number, (layout, by_hand)) in cases.iter().enumerate() {
+        let code = Digits::of(layout).unwrap().offset().unwrap();
+        text += &code.print(Language::C, &style(format!("f{number}"), Width::Bits64)).unwrap();
+        // Coordinates are natural numbers for either; only who writes by hand can say so by the type.
+        writeln!(text, "int64_t ours{number}(int64_t i, int64_t j) {{ return f{number}(i, j); }}")
+            .unwrap();
+        writeln!(text, "uint64_t hand{number}(uint64_t i, uint64_t j) {{ return {by_hand}; }}")
+            .unwrap();
+    }
+    let found = instructions(folder.path(), &text);
+    for (number, (layout, by_hand)) in cases.iter().enumerate() {
+        let [ours, hand] = ["ours", "hand"].map(|who| found[&format!("{who}{number}")]);
+        assert!(ours <= hand, "{layout:?}: {ours} instructions, {hand} of {by_hand}");
+    }
 }

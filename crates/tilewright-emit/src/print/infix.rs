@@ -56,12 +56,13 @@ impl<'a> Body<'a> {
 
     fn operation(&self, expr: &Expr, around: Option<(Op, bool)>) -> String {
         let Some((op, a, b)) = operands(expr) else { return String::new() };
-        let text = format!(
-            "{} {} {}",
-            self.expr(a, Some((op, true))),
-            self.sign(op),
-            self.expr(b, Some((op, false)))
-        );
+        let (op, b) = multiplied(op, b);
+        let right = match (op, &b) {
+            // All bits but these.
+            (Op::And, Expr::Int(mask)) if *mask < 0 => format!("{}{}", self.not(), !mask),
+            _ => self.expr(&b, Some((op, false))),
+        };
+        let text = format!("{} {} {right}", self.expr(a, Some((op, true))), self.sign(op));
         let stands = match around {
             None => true,
             Some((Op::Add, left)) => op == Op::Mul || left && matches!(op, Op::Add | Op::Sub),
@@ -71,6 +72,10 @@ impl<'a> Body<'a> {
             Some(_) => false,
         };
         if stands { text } else { format!("({text})") }
+    }
+
+    fn not(&self) -> &'static str {
+        if self.language == Language::Rust { "!" } else { "~" }
     }
 
     fn sign(&self, op: Op) -> &'static str {
@@ -131,11 +136,17 @@ impl<'a> Body<'a> {
 
     fn c(&self, name: &str, bits: Width) -> String {
         let cuda = self.language == Language::Cuda;
-        let int = match (cuda, bits) {
+        let own = match (cuda, bits) {
             (false, Width::Bits32) => "int32_t",
             (false, Width::Bits64) => "int64_t",
             (true, Width::Bits32) => "int",
             (true, Width::Bits64) => "long long",
+        };
+        // A quotient of natural numbers takes fewer instructions.
+        let int = &match (cuda, self.function.is_natural()) {
+            (_, false) => own.to_owned(),
+            (false, true) => format!("u{own}"),
+            (true, true) => format!("unsigned {own}"),
         };
         let rank = self.function.results.len();
         let mut arguments: Vec<String> =
@@ -164,7 +175,12 @@ impl<'a> Body<'a> {
     }
 
     fn rust(&self, name: &str, bits: Width) -> String {
-        let int = if bits == Width::Bits32 { "i32" } else { "i64" };
+        let int = match (self.function.is_natural(), bits) {
+            (true, Width::Bits32) => "u32",
+            (true, Width::Bits64) => "u64",
+            (false, Width::Bits32) => "i32",
+            (false, Width::Bits64) => "i64",
+        };
         let arguments: Vec<String> =
             self.function.arguments.iter().map(|name| format!("{name}: {int}")).collect();
         let (arguments, results) = (arguments.join(", "), self.results());
@@ -208,6 +224,14 @@ impl<'a> Body<'a> {
             return text + &format!("    return {}\n", tuple(&results));
         }
         text + &format!("    return {}\n", results.concat())
+    }
+}
+
+/// A move of bits up as a product: compilers find common factors of products, and not of moves.
+fn multiplied(op: Op, b: &Expr) -> (Op, Expr) {
+    match (op, b) {
+        (Op::Shl, Expr::Int(bits)) => (Op::Mul, Expr::Int(1 << bits)),
+        _ => (op, b.clone()),
     }
 }
 
