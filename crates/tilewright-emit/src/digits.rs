@@ -5,7 +5,9 @@
 //! digit = axis / below % size
 //! ```
 
-use tilewright_core::{Pattern, Step, Swizzle, TensorLayout};
+use std::collections::HashSet;
+
+use tilewright_core::{Digit, Pattern, Step, Swizzle, TensorLayout};
 
 use crate::{Dim, Error, product::Product};
 
@@ -113,87 +115,36 @@ impl Digits {
     /// assert!(error.to_string().contains("4 elements"), "{error}");
     /// ```
     pub fn of_pattern(pattern: &Pattern, dims: &[Dim]) -> Result<Digits, Error> {
-        let full =
-            pattern.unbatched(dims.len()).map_err(|error| Error::unsupported(error.to_string()))?;
-        let digits = full.digits();
-        let along =
-            |axis: usize| digits.iter().filter(move |digit| usize::from(digit.axis()) == axis);
-        let fixed = |axis: usize| along(axis).filter_map(|digit| digit.size()).product::<u64>();
-        for (axis, dim) in dims.iter().enumerate() {
-            let (tile, has_rest) = (fixed(axis), along(axis).any(|digit| digit.size().is_none()));
-            if *dim == Dim::Known(0)
-                || !has_rest && !matches!(dim, Dim::Known(extent) if *extent <= tile)
-            {
-                let said =
-                    format!("dim {axis} of extent {dim}: its digits hold 1 to {tile} elements");
-                return Err(Error::unsupported(said));
-            }
+        let full = pattern.unbatched(dims.len());
+        let full = full.map_err(|error| Error::unsupported(error.to_string()))?;
+        let mut sized = Vec::new();
+        for digit in full.digits() {
+            let dim = dims.get(usize::from(digit.axis())).unwrap_or(&Dim::Known(1));
+            let size = size(full.digits(), *digit, dim)?;
+            sized.push(Sized { digit: *digit, size, stride: Product::ONE });
         }
-        let size = |digit: &tilewright_core::Digit| {
-            let axis = usize::from(digit.axis());
-            let rest =
-                || dims.get(axis).map_or(Product::ONE, |dim| Product::tiles(dim, fixed(axis)));
-            digit.size().map_or_else(rest, Product::of)
-        };
-        let mut strides = vec![Product::ONE; digits.len()];
         let mut capacity = Product::ONE;
-        for (digit, stride) in digits.iter().zip(&mut strides).rev() {
-            *stride = capacity.clone();
-            capacity = capacity.times(&size(digit));
+        for digit in sized.iter_mut().rev() {
+            digit.stride = capacity.clone();
+            capacity = capacity.times(&digit.size);
         }
-        let mut places: Vec<Place> = Vec::new();
+        let mut places = Vec::new();
         for axis in 0..dims.len() {
-            let mut own: Vec<_> = digits
-                .iter()
-                .zip(&strides)
-                .filter(|(digit, _)| usize::from(digit.axis()) == axis)
-                .collect();
-            own.sort_by_key(|(digit, _)| digit.level());
-            let (mut below, first) = (Product::ONE, places.len());
-            for (digit, stride) in own {
-                let size = size(digit);
-                let before = places.get_mut(first..).and_then(<[Place]>::last_mut);
-                match before.filter(|last| last.stride.times(&last.size) == *stride) {
-                    Some(last) => last.size = last.size.times(&size),
-                    None => places.push(Place {
-                        axis,
-                        below: below.clone(),
-                        size: size.clone(),
-                        last: false,
-                        stride: stride.clone(),
-                        back: false,
-                    }),
-                }
-                below = below.times(&size);
-            }
-            if let Some(last) = places.get_mut(first..).and_then(<[Place]>::last_mut) {
-                last.last = true;
-            }
+            let mut own: Vec<&Sized> =
+                sized.iter().filter(|it| usize::from(it.digit.axis()) == axis).collect();
+            own.sort_by_key(|it| it.digit.level());
+            along(axis, &own, &mut places);
         }
-        let place = |stride: &Product, axis: u8| {
-            places
-                .iter()
-                .position(|place| place.stride == *stride && place.axis == usize::from(axis))
+        let place = |it: &Sized| {
+            let axis = usize::from(it.digit.axis());
+            places.iter().position(|place: &Place| place.stride == it.stride && place.axis == axis)
         };
-        let mut order: Vec<usize> = digits
-            .iter()
-            .zip(&strides)
-            .rev()
-            .filter_map(|(digit, stride)| place(stride, digit.axis()))
-            .collect();
-        let mut seen = std::collections::HashSet::new();
+        let mut order: Vec<usize> = sized.iter().rev().filter_map(place).collect();
+        let mut seen = HashSet::new();
         order.retain(|place| seen.insert(*place));
         let (steps, axes, swizzle) = (Vec::new(), dims.len(), Swizzle::IDENTITY);
-        Ok(Digits {
-            dims: dims.to_vec(),
-            steps,
-            places,
-            axes,
-            base: 0,
-            swizzle,
-            capacity,
-            order: Some(order),
-        })
+        let (dims, order) = (dims.to_vec(), Some(order));
+        Ok(Digits { dims, steps, places, axes, base: 0, swizzle, capacity, order })
     }
 
     /// The names of the coordinates.
@@ -212,6 +163,49 @@ impl Digits {
             }
         }
         names
+    }
+}
+
+/// A digit of a pattern at extents.
+struct Sized {
+    digit: Digit,
+    size: Product,
+    stride: Product,
+}
+
+/// The size of a digit along a dim; an error where the digits of its axis do not hold the dim.
+fn size(all: &[Digit], digit: Digit, dim: &Dim) -> Result<Product, Error> {
+    let own = all.iter().filter(|other| other.axis() == digit.axis());
+    let tile = own.clone().filter_map(|other| other.size()).product::<u64>();
+    let has_rest = own.clone().any(|other| other.size().is_none());
+    let fits = matches!(dim, Dim::Known(extent) if *extent <= tile);
+    if *dim == Dim::Known(0) || !has_rest && !fits {
+        let said = format!("dim {} of extent {dim}", digit.axis());
+        return Err(Error::unsupported(format!("{said}: its digits hold 1 to {tile} elements")));
+    }
+    Ok(digit.size().map_or_else(|| Product::tiles(dim, tile), Product::of))
+}
+
+/// Adds the digits of an axis, the smallest first; digits that lie behind one another are one.
+fn along(axis: usize, own: &[&Sized], places: &mut Vec<Place>) {
+    let (mut below, first) = (Product::ONE, places.len());
+    for Sized { size, stride, .. } in own {
+        let before = places.get_mut(first..).and_then(<[Place]>::last_mut);
+        match before.filter(|last| last.stride.times(&last.size) == *stride) {
+            Some(last) => last.size = last.size.times(size),
+            None => places.push(Place {
+                axis,
+                below: below.clone(),
+                size: size.clone(),
+                last: false,
+                stride: stride.clone(),
+                back: false,
+            }),
+        }
+        below = below.times(size);
+    }
+    if let Some(last) = places.get_mut(first..).and_then(<[Place]>::last_mut) {
+        last.last = true;
     }
 }
 

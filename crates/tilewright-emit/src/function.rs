@@ -1,12 +1,8 @@
 //! A function of integers: its arguments, its results, the tests before them, and names for what is used twice.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use crate::{
-    Error, Language, Style,
-    expr::{Expr, Op},
-    print,
-};
+use crate::expr::{Expr, Op};
 
 /// What has to hold where there is a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,33 +74,6 @@ impl Function {
     /// ```
     pub fn arguments(&self) -> &[String] {
         &self.arguments
-    }
-
-    /// Its text in a language: definitions that compile as they stand.
-    ///
-    /// # Errors
-    /// `usage` for a name that the language takes for something else.
-    ///
-    /// ```
-    /// use tilewright_core::TensorLayout;
-    /// use tilewright_emit::{Digits, Language, Style};
-    /// let rows = Digits::of(&TensorLayout::row_major(&[3, 5]).unwrap())?.offset()?;
-    /// let style = Style { name: Some("int".into()), ..Style::default() };
-    /// assert!(rows.print(Language::C, &style).unwrap_err().to_string().contains("a word of C"));
-    /// assert!(rows.print(Language::Python, &style).is_ok());
-    /// # Ok::<(), tilewright_emit::Error>(())
-    /// ```
-    pub fn print(&self, language: Language, style: &Style) -> Result<String, Error> {
-        let name = style.name.as_deref().unwrap_or(self.name);
-        for word in self.arguments.iter().map(String::as_str).chain([name]) {
-            language.check(word)?;
-        }
-        let mut seen = HashSet::from([name]);
-        if let Some(twice) = self.arguments.iter().find(|own| !seen.insert(own)) {
-            let own = "the coordinates are i0, i1 …, an offset is o";
-            return Err(Error::usage(format!("name {twice:?}: it stands for two things; {own}")));
-        }
-        Ok(print::print(self, name, language, style.bits))
     }
 
     /// How many operations one call takes, tests included.

@@ -356,10 +356,8 @@ fn python_program(cases: &[Case], before: &str, call: &str) -> String {
         )
         .unwrap();
     }
-    let run = format!(
-        "def run(k, extents, capacity, inverse):\n    out.append(' '.join(str(f(k, x)) for x in itertools.product(*map(range, extents))))\n    \
-         if inverse:\n        out.append(''.join('-;' if c is None else ','.join(map(str, c)) + ';' for c in (g(k, o) for o in range(capacity))))\n"
-    );
+    let run = "def run(k, extents, capacity, inverse):\n    out.append(' '.join(str(f(k, x)) for x in itertools.product(*map(range, extents))))\n    \
+               if inverse:\n        out.append(''.join('-;' if c is None else ','.join(map(str, c)) + ';' for c in (g(k, o) for o in range(capacity))))\n";
     text.replace("out = []\n", &format!("out = []\n{call}{run}")) + "print('\\n'.join(out))\n"
 }
 

@@ -49,8 +49,27 @@ pub fn digits(
     known: &[&str],
 ) -> Result<Digits, Whole> {
     let read = crate::input::read(spec).map_err(|error| error.in_field("spec"))?;
-    let array = crate::input::Array::read(None, dtype)?;
-    let dims = dims.map(|text| extents(&read, text)).transpose()?;
+    digits_of(&read, dims, crate::input::Array::read(None, dtype)?.dtype, known)
+}
+
+/// The same of a SPEC that is read already.
+///
+/// # Errors
+/// As [`digits`].
+///
+/// ```
+/// use tilewright::{Spec, emit::digits_of};
+/// let rows = digits_of(&Spec::parse("row-major")?, Some("M,64"), None, &[])?;
+/// assert_eq!(rows.offset()?.arguments(), ["i0", "i1", "M"]);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn digits_of(
+    read: &Spec,
+    dims: Option<&str>,
+    dtype: Option<Dtype>,
+    known: &[&str],
+) -> Result<Digits, Whole> {
+    let dims = dims.map(|text| extents(read, text)).transpose()?;
     let known: Vec<Assumption> =
         known.iter().map(|text| text.parse()).collect::<Result<_, Error>>()?;
     let dims = match dims {
@@ -59,7 +78,7 @@ pub fn digits(
         None => {
             return Err(Whole::usage(
                 "assume",
-                "an assumption is about an extent that --dims names",
+                "an assumption is about a named extent, and none has a name",
             ));
         }
     };
@@ -68,11 +87,9 @@ pub fn digits(
         dims.iter().map(number).collect()
     });
     match (dims, numbers) {
-        (Some(dims), Some(None)) => {
-            Ok(Digits::of_pattern(&pattern(&read, &dims, array.dtype)?, &dims)?)
-        }
+        (Some(dims), Some(None)) => Ok(Digits::of_pattern(&pattern(read, &dims, dtype)?, &dims)?),
         (_, numbers) => {
-            let named = read.resolve(numbers.flatten().as_deref(), array.dtype);
+            let named = read.resolve(numbers.flatten().as_deref(), dtype);
             let named = named.map_err(|error| Whole::from(error).in_field("spec"))?;
             Ok(Digits::of(named.layout())?)
         }
@@ -84,7 +101,7 @@ fn extents(spec: &Spec, text: &str) -> Result<Vec<Dim>, Whole> {
     if text.trim() == "symbolic" {
         let ranks: Vec<usize> = (1..=8).filter(|rank| spec.fits(*rank)).collect();
         let [rank] = *ranks else {
-            let said = "a SPEC of several ranks: name the extents, such as --dims M,N";
+            let said = "a SPEC of several ranks; name the extents, such as M,N";
             return Err(Whole::usage("dims", format!("symbolic: {said}")));
         };
         return Ok((0..rank).map(|dim| Dim::named(&format!("N{dim}"))).collect());
@@ -116,7 +133,8 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
         let named = spec.resolve(Some(extents), dtype);
         named.map(|named| named.layout().clone()).map_err(|error| {
             let why = format!("{error}, of dims {extents:?}");
-            let hint = "named extents stand for all, unless --assume 'N % 16 == 0' says more";
+            let hint =
+                "named extents stand for all, unless an assumption such as 'N % 16 == 0' says more";
             Whole::usage("spec", format!("{why}; {hint}"))
         })
     };
@@ -151,6 +169,20 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
     let digits: Vec<Digit> = one.digits().iter().zip(&small).zip(&large).map(digit).collect();
     let pattern =
         Pattern::new(dims.len(), &digits).map_err(|error| refused(error.to_string().into()))?;
+    match differs(&pattern, dims, &resolved)? {
+        None => Ok(pattern),
+        Some(extents) => {
+            Err(refused(format!("no one pattern of digits says it, as of {extents:?}").into()))
+        }
+    }
+}
+
+/// The extents of small arrays at which a pattern is another layout than that of this function.
+fn differs(
+    pattern: &Pattern,
+    dims: &[Dim],
+    resolved: &dyn Fn(&[u64]) -> Result<TensorLayout, Whole>,
+) -> Result<Option<Vec<u64>>, Whole> {
     for turn in 0..SMALL.len() as u64 * 4 {
         let pick = |axis: u64| {
             let at = (turn * (2 * axis + 1) + turn / 13 * (axis + 1)) as usize % SMALL.len();
@@ -162,12 +194,10 @@ fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, W
             own.capacity() == said.capacity() && own.same_function(&said).unwrap_or(false)
         });
         if !same {
-            return Err(refused(
-                format!("no one pattern of digits says it, as of {extents:?}").into(),
-            ));
+            return Ok(Some(extents));
         }
     }
-    Ok(pattern)
+    Ok(None)
 }
 
 /// Extents for named ones: of each a multiple of what is known, by its number.
