@@ -5,7 +5,10 @@
 
 use tilewright_core::LinearLayout;
 
-use super::encoding::{Bases, Encoding};
+use super::{
+    encoding::{Bases, Encoding},
+    mma::blocked_operand,
+};
 use crate::error::{Error, Kind};
 
 impl Encoding {
@@ -30,11 +33,24 @@ impl Encoding {
             }
             Encoding::Linear(all) => linear(all, dims),
             Encoding::Slice { dim, parent } => slice(*dim, parent, dims),
-            Encoding::Swizzled { vec, per_phase, max_phase, order, blocks } => {
-                let tile = |own: &[u64]| swizzled([*vec, *per_phase, *max_phase], order, own);
+            Encoding::Swizzled { vec, per_phase, max_phase, order, blocks, rotating } => {
+                let numbers = [*vec, *per_phase, *max_phase];
+                let tile = |own: &[u64]| swizzled(numbers, *rotating, order, own);
                 let block = block_map(blocks, dims)?;
                 shared_out(&tile(&per_block(&block, dims))?, blocks, dims)
             }
+            Encoding::Mma(mma) => mma.map(dims),
+            Encoding::Operand { operand, parent, width } => match parent.as_ref() {
+                Encoding::Mma(mma) => mma.operand(*operand, *width, dims),
+                Encoding::Blocked { size, threads, warps, order, blocks } if dims.len() > 1 => {
+                    blocked_operand([size, threads, warps], order, blocks, *operand, dims)
+                }
+                _ => {
+                    Err(Error::new(Kind::Unsupported, "operands are matrices, or batches of them"))
+                }
+            },
+            Encoding::Nvmma(nvmma) => nvmma.map(dims),
+            Encoding::Padded(padded) => padded.map(dims),
             Encoding::SharedLinear { offset, blocks, .. } => {
                 let ins = [("offset", offset), ("block", blocks)];
                 let outs: Vec<(String, u64)> =
@@ -47,7 +63,7 @@ impl Encoding {
     }
 }
 
-fn name(dim: usize) -> String {
+pub(super) fn name(dim: usize) -> String {
     format!("dim{dim}")
 }
 
@@ -56,7 +72,7 @@ fn names(rank: usize) -> Vec<String> {
 }
 
 /// The map with these bases, one integer per output dim.
-fn build(ins: &[(&str, &Bases)], outs: &[(String, u64)]) -> Result<LinearLayout, Error> {
+pub(super) fn build(ins: &[(&str, &Bases)], outs: &[(String, u64)]) -> Result<LinearLayout, Error> {
     let slices: Vec<Vec<&[u64]>> =
         ins.iter().map(|(_, bases)| bases.iter().map(Vec::as_slice).collect()).collect();
     let ins: Vec<(&str, &[&[u64]])> =
@@ -78,7 +94,11 @@ fn spanning(ins: &[(&str, &Bases)], names: &[String]) -> Result<LinearLayout, Er
 }
 
 /// `sizes` coordinates of each dim from one input dim, the first of `order` fastest.
-fn identities(input: &str, sizes: &[u64], order: &[usize]) -> Result<LinearLayout, Error> {
+pub(super) fn identities(
+    input: &str,
+    sizes: &[u64],
+    order: &[usize],
+) -> Result<LinearLayout, Error> {
     let mut all = LinearLayout::EMPTY;
     for &dim in order {
         let size = sizes.get(dim).copied().unwrap_or(1);
@@ -120,7 +140,11 @@ fn per_block(blocks: &LinearLayout, dims: &[u64]) -> Vec<u64> {
 }
 
 /// The tile of one block, made as large as its part of the tensor, in every block.
-fn shared_out(tile: &LinearLayout, blocks: &Bases, dims: &[u64]) -> Result<LinearLayout, Error> {
+pub(super) fn shared_out(
+    tile: &LinearLayout,
+    blocks: &Bases,
+    dims: &[u64],
+) -> Result<LinearLayout, Error> {
     let blocks = block_map(blocks, dims)?;
     let part = per_block(&blocks, dims);
     let tile = clipped(&repeated(tile, &part)?, &part, false)?;
@@ -225,9 +249,10 @@ fn slice(dim: usize, parent: &Encoding, dims: &[u64]) -> Result<LinearLayout, Er
 }
 
 /// Memory, the first of `order` fastest, in which the columns of row r are xored with
-/// `vec · (r / per_phase mod max_phase)`.
+/// `vec · (r / per_phase mod max_phase)`; rotating, with the next digit of r xored in.
 fn swizzled(
     [vec, per_phase, max_phase]: [u64; 3],
+    rotating: bool,
     order: &[usize],
     dims: &[u64],
 ) -> Result<LinearLayout, Error> {
@@ -236,7 +261,9 @@ fn swizzled(
     };
     let (columns, rows) = (dims[column], dims[row]);
     let bits = |extent: u64| (0..extent.trailing_zeros()).map(|bit| 1u64 << bit);
-    let phase = |r: u64| u128::from(vec) * u128::from(r / per_phase % max_phase);
+    let digit = |r: u64| r / per_phase % max_phase;
+    let block = |r: u64| if rotating { digit(r / max_phase) } else { 0 };
+    let phase = |r: u64| u128::from(vec) * u128::from(digit(r) ^ block(r));
     let mut bases: Bases = bits(columns).map(|c| vec![c, 0]).collect();
     // Below the number of columns.
     bases.extend(bits(rows).map(|r| vec![(phase(r) % u128::from(columns)) as u64, r]));

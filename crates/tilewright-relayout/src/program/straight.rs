@@ -1,0 +1,78 @@
+//! Two layouts that are linear over bits, as two others of which the destination has no swizzle.
+//!
+//! Law: the pairs of offsets of the elements, in the source and in the destination, are the same.
+//!
+//! The map from the offsets of the destination to those of the source is one matrix, S·D⁻¹. Written as strides under a
+//! swizzle it is the source of an array whose coordinates are the offsets of the destination.
+
+use tilewright_core::{Layout, LinearLayout, Mode, TensorLayout};
+
+/// `None` where at most one side has a swizzle, which is CuTe's, or the two are not linear over bits on all of the
+/// destination.
+pub(crate) fn straight(
+    src: &TensorLayout,
+    dst: &TensorLayout,
+) -> Option<(TensorLayout, TensorLayout)> {
+    let (s, d) = (src.layout().swizzle(), dst.layout().swizzle());
+    if s.is_cute() && d.is_cute() && (s.is_identity() || d.is_identity()) {
+        return None;
+    }
+    let moves = bits(dst)?.inverse().ok()?.compose(&bits(src)?).ok()?;
+    let from = moves.to_swizzled_layout().ok()?;
+    let modes: Vec<Mode> = from.modes().iter().rev().copied().collect();
+    let extents: Vec<u64> = modes.iter().map(|mode| mode.extent()).collect();
+    let from = Layout::flat(&modes).and_then(|flat| flat.with_swizzle(from.swizzle())).ok()?;
+    Some((TensorLayout::of(&from), TensorLayout::row_major(&extents).ok()?))
+}
+
+/// The map from coordinates to offsets, if it is linear over bits on all that the layout has.
+fn bits(side: &TensorLayout) -> Option<LinearLayout> {
+    let layout = side.layout();
+    let whole = side.is_strided()
+        && side.extents().iter().enumerate().all(|(i, &n)| layout.axis_size(i) == Some(n));
+    if whole { LinearLayout::of_layout(layout).ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::Swizzle;
+
+    fn pairs(src: &TensorLayout, dst: &TensorLayout) -> Vec<(i64, i64)> {
+        let at = |i| (src.offset_of(i).unwrap(), dst.offset_of(i).unwrap());
+        let mut all: Vec<_> = (0..src.size()).map(at).collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn the_straight_pair_moves_the_same_elements() {
+        let rows = TensorLayout::row_major(&[8, 16]).unwrap();
+        let columns = TensorLayout::col_major(&[8, 16]).unwrap();
+        let images: [&[u64]; 4] = [
+            &[2, 1],
+            &[64, 32, 16, 8, 4, 2, 1],
+            &[1, 3, 7, 15, 31, 63, 127],
+            &[1, 2, 4, 8 + 1, 16 + 2, 32, 64],
+        ];
+        let mut all = vec![rows.clone(), columns.clone()];
+        for (side, images) in
+            [&rows, &columns].iter().flat_map(|s| images.iter().map(move |m| (s, m)))
+        {
+            let swizzle = Swizzle::of_images(images).unwrap();
+            all.push(TensorLayout::of(&side.layout().with_swizzle(swizzle).unwrap()));
+        }
+        let (mut found, mut plain) = (0, 0);
+        for (src, dst) in all.iter().flat_map(|src| all.iter().map(move |dst| (src, dst))) {
+            let Some((from, to)) = straight(src, dst) else { continue };
+            assert!(to.layout().swizzle().is_identity());
+            assert_eq!(pairs(&from, &to), pairs(src, dst), "{src:?} {dst:?}");
+            found += 1;
+            plain += u32::from(from.layout().swizzle().is_identity());
+        }
+        // All but those of two layouts without a swizzle, and of one of these and one of CuTe's.
+        assert!(found == 100 - 4 - 8 && plain >= 8, "{found} {plain}");
+        let padded = TensorLayout::new(&[7, 16], all[2].layout(), 128).unwrap();
+        assert!(straight(&padded, &padded).is_none());
+    }
+}
