@@ -106,46 +106,63 @@ fn one_axis_per_dim(layout: &Layout, rank: usize) -> Result<Layout, Error> {
     Ok(Layout::new(layout.modes(), &profile, layout.offset(), layout.swizzle())?)
 }
 
-/// The map from coordinates to offsets into the whole storage, where the layout is linear over bits.
-pub(super) fn places(tensor: &TensorLayout) -> Result<LinearLayout, String> {
-    let (layout, dims) = (tensor.layout(), tensor.extents());
+/// The map from coordinates to offsets, into a storage of `size`, where the layout is linear over bits.
+pub(super) fn places(tensor: &TensorLayout, size: u64) -> Result<LinearLayout, String> {
     if !tensor.is_strided() {
         return Err("merged dims are not linear over bits".into());
     }
-    if (0..dims.len()).any(|dim| layout.axis_size(dim) != dims.get(dim).copied()) {
-        return Err("a map has no padding, and these dims have".into());
-    }
-    if let Some(extent) = dims.iter().find(|extent| !extent.is_power_of_two()) {
+    if let Some(extent) = tensor.extents().iter().find(|extent| !extent.is_power_of_two()) {
         return Err(format!("extent {extent} is no power of two"));
     }
-    let map = LinearLayout::of_layout(layout).map_err(|error| error.to_string())?;
-    match map.is_injective() {
-        true => Ok(map),
-        false => Err("elements share a place".into()),
+    let origin = vec![0; tensor.rank()];
+    let at = |coord: &[u64]| {
+        tensor.offset(coord).ok().and_then(|at| u64::try_from(at).ok()).filter(|at| *at < size)
+    };
+    if at(&origin) != Some(0) {
+        return Err("element 0 has an offset, and a linear map sends 0 to 0".into());
+    }
+    let mut lists: Vec<(String, Vec<[u64; 1]>)> = Vec::new();
+    for (dim, extent) in tensor.extents().iter().enumerate() {
+        let mut list = Vec::new();
+        for bit in 0..extent.trailing_zeros() {
+            let mut coord = origin.clone();
+            coord[dim] = 1 << bit;
+            list.push([at(&coord).ok_or("an element lies outside of the storage's bits")?]);
+        }
+        lists.push((format!("dim{dim}"), list));
+    }
+    let slices: Vec<Vec<&[u64]>> =
+        lists.iter().map(|(_, list)| list.iter().map(|basis| &basis[..]).collect()).collect();
+    let ins: Vec<(&str, &[&[u64]])> =
+        lists.iter().zip(&slices).map(|((name, _), list)| (name.as_str(), &list[..])).collect();
+    let map = LinearLayout::new(&ins, &[("offset", size)]).map_err(|error| error.to_string())?;
+    if !map.is_injective() {
+        return Err("elements share a place".into());
+    }
+    match stored(&map, tensor.extents()).map(|same| same.same_function(tensor)) {
+        Ok(Ok(true)) => Ok(map),
+        _ => Err(match LinearLayout::of_layout(tensor.layout()) {
+            Err(error) => error.to_string(),
+            Ok(_) => "sums of strides carry".into(),
+        }),
     }
 }
 
 fn print(named: &Named) -> Result<String, Error> {
     let (tensor, no) = (named.layout(), |why| Error::new(Kind::Unsupported, why));
-    let map = places(tensor).map_err(|why| no(format!("no map linear over bits: {why}")))?;
     let size = tensor.capacity();
     if !size.is_power_of_two() {
         return Err(no(format!(
             "a storage of {size} elements; the output of a linear map is a power of two"
         )));
     }
-    if size != map.out_size() && !tensor.layout().swizzle().is_identity() {
-        return Err(no("padding that the window of a swizzle adds; a linear map has no window".into()));
+    let map = places(tensor, size).map_err(|why| no(format!("no map linear over bits: {why}")))?;
+    // A swizzle whose sources no element reaches has a window, which the map does not say.
+    let is_whole = |tensor: &TensorLayout| *tensor == TensorLayout::of(tensor.layout());
+    if is_whole(tensor) && !is_whole(&stored(&map, tensor.extents())?) {
+        return Err(no(
+            "padding that the window of a swizzle adds; a linear map has no window".into()
+        ));
     }
-    let bits = |name: &str| {
-        let each = (0..).map_while(|bit| map.basis(name, bit));
-        each.filter_map(|basis| basis.as_slice().first().map(|at| [*at])).collect::<Vec<_>>()
-    };
-    let all: Vec<(&str, Vec<[u64; 1]>)> =
-        map.ins().iter().map(|dim| (dim.name(), bits(dim.name()))).collect();
-    let slices: Vec<Vec<&[u64]>> =
-        all.iter().map(|(_, list)| list.iter().map(|basis| &basis[..]).collect()).collect();
-    let ins: Vec<(&str, &[&[u64]])> =
-        all.iter().zip(&slices).map(|((name, _), list)| (*name, list.as_slice())).collect();
-    Ok(LinearLayout::new(&ins, &[("offset", size)])?.to_string())
+    Ok(map.to_string())
 }

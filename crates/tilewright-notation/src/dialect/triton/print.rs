@@ -20,10 +20,10 @@ pub(super) fn print(named: &Named) -> Result<String, Error> {
         return Err(unsupported(format!("{} dims; a linear layout has at most 16", dims.len())));
     }
     let no_words = |why| unsupported(format!("Triton's encodings are linear over bits: {why}"));
-    let places = linear::places(tensor).map_err(no_words)?;
     if tensor.capacity() != tensor.size() {
         return Err(unsupported("Triton's linear layouts have no padding"));
     }
+    let places = linear::places(tensor, tensor.size()).map_err(no_words)?;
     let map = places.inverse().map_err(|error| no_words(error.to_string()))?;
     let swizzled = swizzled(named);
     if swizzled.map(dims).is_ok_and(|other| same_places(&other, &map)) {
