@@ -3,7 +3,10 @@
 use pyo3::{prelude::*, types::PyTuple};
 use tilewright::core::Swizzle;
 
-use crate::{errors::Raised, integer::{Integer, Integers}};
+use crate::{
+    errors::Raised,
+    integer::{Integer, Integers},
+};
 
 /// CuTe's ``Swizzle<bits, base, shift>``: the xor of ``bits`` bits of an offset with the bits ``shift`` higher; and by
 /// ``of_images`` any other permutation of offsets that is linear over xor.
