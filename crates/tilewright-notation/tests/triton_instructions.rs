@@ -335,7 +335,7 @@ fn every_invertible_shared_linear_is_a_layout() {
         let Ok(spec) = Spec::parse(&text) else { panic!("{text}") };
         let named = spec.resolve(Some(&dims), None).unwrap();
         let layout: &TensorLayout = named.layout();
-        beyond += u32::from(!layout.layout().swizzle().is_cute());
+        beyond += u32::from(!layout.layout().swizzle().is_field_xor());
         for offset in 0..1u64 << bits {
             let index =
                 (0..bits).filter(|bit| offset >> bit & 1 == 1).fold(0, |x, bit| x ^ offsets[bit]);
@@ -350,7 +350,7 @@ fn every_invertible_shared_linear_is_a_layout() {
             assert_eq!(again.layout().same_function(layout), Ok(true), "{print}");
         }
         let cutlass = tilewright_notation::notation("cutlass").unwrap().print(&named);
-        assert_eq!(cutlass.is_ok(), layout.layout().swizzle().is_cute());
+        assert_eq!(cutlass.is_ok(), layout.layout().swizzle().is_field_xor());
     }
     assert!(beyond > 120, "{beyond}");
     let singular = "#ttg.shared_linear<{offset = [[0, 1], [1, 0], [1, 1]]}, alignment = 16>";

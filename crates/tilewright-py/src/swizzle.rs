@@ -91,7 +91,7 @@ impl PySwizzle {
     }
 
     fn __repr__(&self) -> String {
-        match self.0.is_cute() {
+        match self.0.is_field_xor() {
             true => format!("Swizzle({}, {}, {})", self.0.bits(), self.0.base(), self.0.shift()),
             false => format!("Swizzle.of_images({:?})", self.0.images()),
         }
@@ -100,7 +100,7 @@ impl PySwizzle {
     fn __reduce__<'py>(slf: &Bound<'py, PySwizzle>) -> PyResult<Reduced<'py>> {
         let (swizzle, kind) = (slf.get().0, slf.get_type());
         let arguments = (swizzle.bits(), swizzle.base(), swizzle.shift());
-        match swizzle.is_cute() {
+        match swizzle.is_field_xor() {
             true => Ok((kind.into_any(), arguments.into_pyobject(slf.py())?)),
             false => {
                 let images = PyTuple::new(slf.py(), [swizzle.images().to_vec()])?;

@@ -201,7 +201,7 @@ impl C {
         if swizzle.is_identity() {
             return Ok(());
         }
-        if !swizzle.is_cute() {
+        if !swizzle.is_field_xor() {
             return self.matrix(variable, &swizzle);
         }
         let mask = ((1u64 << swizzle.bits()) - 1) << swizzle.base();

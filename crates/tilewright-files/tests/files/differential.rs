@@ -213,7 +213,7 @@ fn layout(dice: &mut Dice, extents: &[u64], shared: bool, counts: &mut Counts) -
         let bits = (u64::BITS - (layout.cosize() as u64).leading_zeros()) as usize;
         let matrix = Swizzle::of_images(&matrix(dice, bits.clamp(2, 14))).unwrap();
         layout = layout.with_swizzle(matrix).unwrap_or(layout);
-        count(counts, "under a matrix", !layout.swizzle().is_cute());
+        count(counts, "under a matrix", !layout.swizzle().is_field_xor());
     }
     let cosize = u64::try_from(layout.cosize()).unwrap();
     let capacity = cosize + if dice.one_in(5) { dice.below(9) } else { 0 };

@@ -53,6 +53,7 @@ mod maps;
 mod mma;
 mod nvmma;
 mod padded;
+mod places;
 mod print;
 mod values;
 
@@ -135,7 +136,7 @@ fn array(text: &str) -> Result<Tensor, Error> {
         let span = (at, at + digits);
         let too_large = |_| Error::parse(span, "an extent that does not fit 64 bits");
         dims.push(rest[..digits].parse().map_err(too_large)?);
-        if dims.len() > encoding::MAX_RANK {
+        if dims.len() > values::MAX_RANK {
             return Err(Error::parse(span, "a tensor of more than 16 dims"));
         }
         at += digits + 1;

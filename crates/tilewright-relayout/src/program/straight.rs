@@ -14,7 +14,7 @@ pub(crate) fn straight(
     dst: &TensorLayout,
 ) -> Option<(TensorLayout, TensorLayout)> {
     let (s, d) = (src.layout().swizzle(), dst.layout().swizzle());
-    if s.is_cute() && d.is_cute() && (s.is_identity() || d.is_identity()) {
+    if s.is_field_xor() && d.is_field_xor() && (s.is_identity() || d.is_identity()) {
         return None;
     }
     let moves = bits(dst)?.inverse().ok()?.compose(&bits(src)?).ok()?;

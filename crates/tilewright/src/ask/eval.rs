@@ -39,7 +39,7 @@ impl Answer for Value {
             answer["offset"] = json!(layout.offset());
             let swizzle = layout.swizzle();
             if !swizzle.is_identity() {
-                answer["swizzle"] = match swizzle.is_cute() {
+                answer["swizzle"] = match swizzle.is_field_xor() {
                     true => json!([swizzle.bits(), swizzle.base(), swizzle.shift()]),
                     false => json!({ "images": swizzle.images() }),
                 };

@@ -6,7 +6,9 @@ use super::{
     mma::{self, Mma},
     nvmma::{self, Nvmma},
     padded::{self, Padded},
-    values::{BLOCKS, bases, blocks, list, lists, more, order, power, powers, same_rank},
+    values::{
+        BLOCKS, Bases, MAX_RANK, bases, blocks, list, lists, more, order, power, powers, same_rank,
+    },
 };
 use crate::{
     error::Error,
@@ -14,14 +16,8 @@ use crate::{
     scan::{Scanner, did_you_mean},
 };
 
-/// The most dims of a tensor.
-pub(super) const MAX_RANK: usize = 16;
-
 /// The deepest slices of slices.
 const DEEPEST: usize = MAX_RANK;
-
-/// A list of bases: the images of 1, 2, 4 …, an integer per dim.
-pub(super) type Bases = Vec<Vec<u64>>;
 
 #[derive(Debug)]
 pub(super) enum Encoding {
@@ -119,10 +115,10 @@ pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
         "linear" => linear(body),
         "slice" => slice(body, depth),
         "shared_linear" => shared_linear(body, alignment),
-        "nvidia_mma" | "amd_mfma" | "amd_wmma" => mma::read(kind, body),
+        "nvidia_mma" | "amd_mfma" | "amd_wmma" => mma::read(kind, body).map(Encoding::Mma),
         "dot_op" => operand(body, depth),
-        "nvmma_shared" => nvmma::read(body),
-        "padded_shared" => padded::read(body),
+        "nvmma_shared" => nvmma::read(body).map(Encoding::Nvmma),
+        "padded_shared" => padded::read(body).map(Encoding::Padded),
         _ => swizzled(body, kind == "amd_rotating_shared"),
     };
     encoding.map_err(|error| error.shifted(from))

@@ -16,9 +16,8 @@ use std::fmt;
 use tilewright_core::LinearLayout;
 
 use super::{
-    encoding::{Bases, Encoding},
     maps::{identities, name, shared_out},
-    values::{BLOCKS, blocks, list, more, powers},
+    values::{BLOCKS, Bases, blocks, list, more, powers},
 };
 use crate::{
     error::{Error, Kind},
@@ -43,7 +42,7 @@ enum Unit {
 /// A number of registers or lanes along a dim; along none, they hold the same.
 struct Factor(&'static str, u64, Option<usize>);
 
-pub(super) fn read(kind: &str, body: &str) -> Result<Encoding, Error> {
+pub(super) fn read(kind: &str, body: &str) -> Result<Mma, Error> {
     let own: &[&str] = match kind {
         "nvidia_mma" => &["versionMajor", "versionMinor", "warpsPerCTA", "instrShape"],
         "amd_mfma" => &[
@@ -70,7 +69,7 @@ pub(super) fn read(kind: &str, body: &str) -> Result<Encoding, Error> {
         return Err(Error::parse((0, body.len()), message));
     }
     let blocks = blocks(&mut fields, Some(warps.len()))?;
-    Ok(Encoding::Mma(Mma { unit, warps, blocks }))
+    Ok(Mma { unit, warps, blocks })
 }
 
 fn nvidia(fields: &mut Fields<'_>) -> Result<Unit, Error> {

@@ -13,9 +13,8 @@ use std::fmt;
 use tilewright_core::LinearLayout;
 
 use super::{
-    encoding::{Bases, Encoding},
     maps::{build, identities, name, shared_out},
-    values::{BLOCKS, blocks, more},
+    values::{BLOCKS, Bases, blocks, more},
 };
 use crate::{
     error::{Error, Kind},
@@ -37,7 +36,7 @@ const ROWS: u64 = 8;
 /// The most elements of a dim in a box that the copy engine moves at once.
 const BOX: u64 = 256;
 
-pub(super) fn read(body: &str) -> Result<Encoding, Error> {
+pub(super) fn read(body: &str) -> Result<Nvmma, Error> {
     let own = ["swizzlingByteWidth", "transposed", "elementBitWidth", "fp4Padded", "rank"];
     let legal = [&own[..], &BLOCKS[..]].concat();
     let mut fields = Fields::read(body, "an encoding of tensor cores' memory", &legal, 0)?;
@@ -55,7 +54,7 @@ pub(super) fn read(body: &str) -> Result<Encoding, Error> {
     }
     let blocks = blocks(&mut fields, None)?;
     let (width, bits) = (width.unsigned()?, bits.unsigned()?);
-    Ok(Encoding::Nvmma(Nvmma { width, transposed, bits, padded, blocks }))
+    Ok(Nvmma { width, transposed, bits, padded, blocks })
 }
 
 impl Nvmma {

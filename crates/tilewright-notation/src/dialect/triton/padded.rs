@@ -15,9 +15,8 @@ use std::fmt;
 use tilewright_core::{Layout, LinearLayout, Mode, TensorLayout};
 
 use super::{
-    encoding::{Bases, Encoding},
     maps::{build, identities, name},
-    values::{bases, list, lists, order, same_rank},
+    values::{Bases, bases, list, lists, order, same_rank},
 };
 use crate::{
     error::{Error, Kind},
@@ -40,7 +39,7 @@ enum Plain {
 }
 
 /// Reads what stands between the angles.
-pub(super) fn read(body: &str) -> Result<Encoding, Error> {
+pub(super) fn read(body: &str) -> Result<Padded, Error> {
     let mut scan = Scanner::new(body);
     scan.expect("[")?;
     let mut gaps: Vec<(u64, u64)> = Vec::new();
@@ -62,7 +61,7 @@ pub(super) fn read(body: &str) -> Result<Encoding, Error> {
     scan.skip();
     let at = scan.at();
     let plain = fields(scan.rest()).map_err(|error| error.shifted(at))?;
-    Ok(Encoding::Padded(Padded { gaps, plain }))
+    Ok(Padded { gaps, plain })
 }
 
 fn fields(body: &str) -> Result<Plain, Error> {

@@ -3,7 +3,10 @@
 use tilewright_core::LinearLayout;
 
 use super::super::linear;
-use super::encoding::{Bases, Encoding, MAX_RANK};
+use super::{
+    encoding::Encoding,
+    values::{Bases, MAX_RANK},
+};
 use crate::{
     Named,
     error::{Error, Kind},

@@ -2,11 +2,16 @@
 
 use std::fmt;
 
-use super::encoding::{Bases, MAX_RANK};
 use crate::{
     error::Error,
     literal::{Fields, Value},
 };
+
+/// The most dims of a tensor.
+pub(super) const MAX_RANK: usize = 16;
+
+/// A list of bases: the images of 1, 2, 4 …, an integer per dim.
+pub(super) type Bases = Vec<Vec<u64>>;
 
 /// The fields that say how blocks share a tensor.
 pub(super) const BLOCKS: [&str; 4] = ["CTAsPerCGA", "CTASplitNum", "CTAOrder", "CGALayout"];
