@@ -5,7 +5,14 @@
 //! The map from the offsets of the destination to those of the source is one matrix, S·D⁻¹. Written as strides under a
 //! swizzle it is the source of an array whose coordinates are the offsets of the destination.
 
-use tilewright_core::{Layout, LinearLayout, Mode, TensorLayout};
+use tilewright_core::{Layout, LinearLayout, MAX_MODES, Mode, Swizzle, TensorLayout};
+
+/// A mode of this extent is long enough for the table within a row.
+const NEAR: u64 = 64;
+
+/// The bits of the first dim, and of those that follow.
+const FIRST: u32 = 8;
+const MORE: u32 = 6;
 
 /// `None` where at most one side has a swizzle, which is CuTe's, or the two are not linear over bits on all of the
 /// destination.
@@ -18,11 +25,43 @@ pub(crate) fn straight(
         return None;
     }
     let moves = bits(dst)?.inverse().ok()?.compose(&bits(src)?).ok()?;
-    let from = moves.to_swizzled_layout().ok()?;
-    let modes: Vec<Mode> = from.modes().iter().rev().copied().collect();
+    let from = source(&moves)?;
+    let modes: Vec<Mode> = dims(from.modes()).into_iter().rev().collect();
     let extents: Vec<u64> = modes.iter().map(|mode| mode.extent()).collect();
     let from = Layout::flat(&modes).and_then(|flat| flat.with_swizzle(from.swizzle())).ok()?;
     Some((TensorLayout::of(&from), TensorLayout::row_major(&extents).ok()?))
+}
+
+/// The source over the offsets of the destination: strides where these alone say it, or go on for long; else all offsets
+/// as one mode under the matrix, so that a table of its first entries has many.
+fn source(moves: &LinearLayout) -> Option<Layout> {
+    let strided = moves.to_swizzled_layout().ok()?;
+    let long = strided.modes().first().is_some_and(|mode| mode.extent() >= NEAR);
+    if strided.swizzle().is_identity() || long {
+        return Some(strided);
+    }
+    let bases: Vec<u64> = (0..)
+        .map_while(|bit| moves.basis("offset", bit))
+        .filter_map(|basis| basis.as_slice().first().copied())
+        .collect();
+    let flat = Layout::flat(&[Mode::new(1 << bases.len(), 1)]).ok()?;
+    let square = Swizzle::of_images(&bases).and_then(|matrix| flat.with_swizzle(matrix));
+    Some(square.unwrap_or(strided))
+}
+
+/// The modes cut into dims, of which a leaf takes the first whole, and some turns of the others.
+fn dims(modes: &[Mode]) -> Vec<Mode> {
+    let (mut all, mut bit) = (Vec::new(), 0);
+    for mode in modes {
+        let (mut left, mut stride) = (mode.extent().trailing_zeros(), mode.stride());
+        while left > 0 {
+            let next = if bit < FIRST { FIRST } else { bit + MORE - (bit - FIRST) % MORE };
+            let taken = left.min(next - bit);
+            all.push(Mode::new(1 << taken, stride));
+            (bit, left, stride) = (bit + taken, left - taken, stride << taken);
+        }
+    }
+    if all.len() > MAX_MODES { modes.to_vec() } else { all }
 }
 
 /// The map from coordinates to offsets, if it is linear over bits on all that the layout has.
