@@ -40,6 +40,7 @@
 mod address;
 mod array;
 mod beside;
+mod beside_result;
 mod boxes;
 mod bytes;
 mod calls;

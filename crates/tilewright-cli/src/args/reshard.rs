@@ -8,8 +8,9 @@ use super::{How, Simulate, path};
 
 /// What the help says behind the options.
 pub(super) const HELP: &str = "\
-IN is any file or folder of whole tensors; a folder of torch's distributed
-checkpoint in safetensors; or, with --from-mesh, a folder with a file for each
+IN is a .safetensors, an index of such, or the folder of one, of whole tensors;
+a folder of torch's distributed checkpoint in safetensors (tilewright.reshard of
+Python also reads *.distcp); or, with --from-mesh, a folder with a file for each
 position of a mesh, in the order of the numbers in their names. A hole or an
 overlap between shards is refused, and a hole in the numbers of the files. OUT
 is a new folder: with --mesh a file for each position, or the boxes that torch

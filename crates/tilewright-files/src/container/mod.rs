@@ -55,6 +55,7 @@ pub(crate) fn by_ending(path: &Path) -> Option<&'static Format> {
 
 /// The format that recognises the first bytes of a file.
 pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
+    crate::folder::check_own(source.path())?;
     let (head, len) = (source.head(64)?, source.len());
     let found = FORMATS.iter().copied().find(|format| (format.recognises)(&head, len));
     found.ok_or_else(|| {

@@ -185,7 +185,7 @@ impl ShardsExplanation {
             ("copies", self.says_copies()),
             ("balance", self.says_balance()),
             ("bytes", self.bytes.map(|bytes| bytes.to_string())),
-            ("empty", (self.empty > 0).then(|| format!("{} devices hold nothing", self.empty))),
+            ("empty", (self.empty > 0).then(|| idle(self.empty))),
             ("boxes", (self.boxes > 1).then(|| format!("a device holds up to {}", self.boxes))),
             ("shards", self.array.shard.as_ref().map(|spec| format!("each in {spec}"))),
         ];
@@ -233,6 +233,12 @@ impl ShardsExplanation {
             }
         })
     }
+}
+
+/// That devices hold nothing.
+fn idle(count: u64) -> String {
+    let verb = if count == 1 { "holds" } else { "hold" };
+    format!("{} {verb} nothing", counted(count.into(), "device"))
 }
 
 /// A quotient with at most two digits behind the point.
