@@ -169,7 +169,7 @@ def test_killed_ranks(model: Path, expected: dict[str, bytes], say: Say) -> None
         path, killed = plan.output.with_suffix(".plan"), 0
         plan.save(path)
         for rank in (0, 1):
-            command = [sys.executable, "-c", code, path, str(rank)]
+            command = [sys.executable, "-c", code, str(path), str(rank)]
             while left > killed and until_killed(command, draw, 1):
                 killed += 1
                 assert not is_whole(plan, expected)
@@ -266,7 +266,7 @@ def clients(model: Path, expected: dict[str, bytes], say: Say, name: str, connec
     def until_done(plan: tw.ReshardPlan, left: int) -> int:
         path, killed = plan.output.with_suffix(".plan"), 0
         plan.save(path)
-        command = [sys.executable, "-c", code, path]
+        command = [sys.executable, "-c", code, str(path)]
         while left > killed and until_killed(command, draw, 0):
             killed += 1
             if is_whole(plan, expected):

@@ -169,6 +169,8 @@ impl ShardsExplanation {
     /// let lines = ShardsExplanation::of(&InShards::parse("f32[8] @ mesh(tp=4) [Shard(0)]")?).lines();
     /// let said = |title: &str| lines.iter().find(|(name, _)| name == title).unwrap().1.clone();
     /// assert_eq!(said("bytes"), "8 on each device, 32 on all together");
+    /// let one = ShardsExplanation::of(&InShards::parse("f32[3] @ mesh(tp=4) [Shard(0)]")?);
+    /// assert!(one.to_string().contains("1 device holds nothing"));
     /// assert_eq!(said("hlo"), "{devices=[4]<=[4]}");
     /// # Ok::<(), tilewright::Error>(())
     /// ```
