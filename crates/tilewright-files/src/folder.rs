@@ -16,7 +16,7 @@ use crate::{
     access::Access,
     container::{self, FORMATS, Format},
     crew::Crew,
-    disk,
+    disk, foreign,
     place::Place,
     source::{Source, unusual_kind},
     watch::go_on,
@@ -88,7 +88,7 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
             }
         }
     }
-    foreign(folder)?;
+    foreign::check_folder(folder)?;
     let known: Vec<String> = indices
         .iter()
         .chain(&files)
@@ -98,35 +98,6 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
     let known = known.join(", ");
     let said = format!("it is a directory that holds no checkpoint: no file {known}");
     Err(Error::unrecognised(folder, said))
-}
-
-/// Checkpoints that only Python opens: a file in their folders, what they are, and the call that reads them.
-const OF_PYTHON: [(&str, &str, &str); 2] = [
-    (".metadata", OF_TORCH, RESHARD),
-    ("_METADATA", "a checkpoint of Orbax, whose chunks are compressed", UNPACK),
-];
-
-const OF_TORCH: &str =
-    "a checkpoint as torch stores it (*.distcp), whose list of tensors is a pickle";
-const RESHARD: &str = "tilewright.reshard(FOLDER, OUT).run() writes safetensors";
-const UNPACK: &str = "tilewright.orbax.unpack(FOLDER, OUT) writes them as they are";
-
-/// An error for the folder of a checkpoint that only Python opens, with the call.
-fn foreign(folder: &Path) -> Result<(), Error> {
-    let found = OF_PYTHON.iter().find(|(name, ..)| folder.join(name).is_file());
-    found.map_or(Ok(()), |(_, what, call)| Err(in_python(folder, what, call)))
-}
-
-/// An error for a file of such a checkpoint.
-pub(crate) fn check_own(file: &Path) -> Result<(), Error> {
-    match file.extension().is_some_and(|end| end.eq_ignore_ascii_case("distcp")) {
-        true => Err(in_python(file, &format!("a part of {OF_TORCH}"), RESHARD)),
-        false => Ok(()),
-    }
-}
-
-fn in_python(path: &Path, what: &str, call: &str) -> Error {
-    Error::unsupported(path, format!("it is {what}; it is read from Python: {call}"))
 }
 
 /// The format of a file in a folder, by its name; none of weights in formats of others, and of their indices.

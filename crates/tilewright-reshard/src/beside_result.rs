@@ -1,46 +1,12 @@
-//! Where a result may lie, and what runs leave beside it.
-//!
-//! ```text
-//! OUT              not inside of a folder that is the source, and the source not inside of OUT
-//! OUT.partial-ID   of a run that was refused or interrupted: stays, and is named with what removes it
-//! ```
+//! What runs leave beside a result: the folder `OUT.partial-ID` of one that was refused or interrupted stays, and is named
+//! with what removes it.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::PathBuf};
 
 use crate::{Error, Job};
 
 /// The most folders of other runs that are named.
 const NAMED: usize = 4;
-
-/// An error for a result inside of its source, or a source inside of its result.
-pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
-    let (from, to) = (real(source), real(result));
-    let said = |inner: &Path, outer: &Path| {
-        let said = format!("{} lies in {}", inner.display(), outer.display());
-        let legal = "a result is a folder of its own, outside of its source";
-        Err(Error::new("same-file", format!("{said}: {legal}")))
-    };
-    match from == to {
-        true => Ok(()),
-        false if from.is_dir() && to.starts_with(&from) => said(result, source),
-        false if from.starts_with(&to) => said(source, result),
-        false => Ok(()),
-    }
-}
-
-/// A path with its links followed as far as it is there.
-fn real(path: &Path) -> PathBuf {
-    let known = path.ancestors().find_map(|known| Some((known, fs::canonicalize(known).ok()?)));
-    let rest = known.as_ref().and_then(|(known, _)| path.strip_prefix(known).ok());
-    match (&known, rest) {
-        (Some((_, real)), Some(rest)) if rest != Path::new("") => real.join(rest),
-        (Some((_, real)), _) => real.clone(),
-        (None, _) => path.to_owned(),
-    }
-}
 
 impl Job {
     /// The error of a run that does not go on by itself, with the folder that it leaves.

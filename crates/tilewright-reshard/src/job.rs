@@ -4,8 +4,8 @@ use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 
 use crate::{
     Error, Form, Request,
+    apart::check_apart,
     array::Array,
-    beside_result::check_apart,
     checkpoint::Checkpoint,
     cut::{Cut, Side},
     identity::hash,

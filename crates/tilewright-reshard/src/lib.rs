@@ -38,6 +38,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod apart;
 mod array;
 mod beside;
 mod beside_result;
