@@ -228,7 +228,15 @@ def cluster_of_ray() -> Iterator[Any]:
     # Sockets have short names.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         options = {"num_cpus": 2, "object_store_memory": 80 << 20, "_node_ip_address": "127.0.0.1", "_temp_dir": folder}
-        ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR", **options)
+        # Ray gives its own processes 30 seconds, which a busy machine may not have.
+        for left in (2, 1, 0):
+            try:
+                ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR", **options)
+                break
+            except Exception:
+                ray.shutdown()
+                if left == 0:
+                    raise
         yield ray
         ray.shutdown()
 
