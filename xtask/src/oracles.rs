@@ -346,6 +346,7 @@ fn fingerprint(root: &Path) -> Verdict {
 /// Pairs of placements, resharded and compared with a gather.
 fn placements(root: &Path) -> Verdict {
     let words = ["cargo", "test", "--package", "tilewright-reshard", "--test", "reshard", "pairs"];
+    let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();
     let mut pairs = command(root, &words);
     if std::env::var_os("TILEWRIGHT_PAIRS").is_none() {
         pairs.env("TILEWRIGHT_PAIRS", "10000");

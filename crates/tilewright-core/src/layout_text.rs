@@ -78,9 +78,9 @@ struct Leaves {
     span: (usize, usize),
 }
 
-struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     text: &'a [u8],
-    at: usize,
+    pub(crate) at: usize,
 }
 
 impl Cursor<'_> {
@@ -91,7 +91,7 @@ impl Cursor<'_> {
     }
 
     /// The next byte that is no space; 0 at the end.
-    const fn peek(&mut self) -> u8 {
+    pub(crate) const fn peek(&mut self) -> u8 {
         // Constants are read by an interpreter: the common byte comes first.
         if self.at < self.text.len() && self.text[self.at] > b' ' {
             return self.text[self.at];
@@ -101,13 +101,17 @@ impl Cursor<'_> {
     }
 
     /// Passes `byte`, which is not 0, if it is next.
-    const fn eat(&mut self, byte: u8) -> bool {
+    pub(crate) const fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte;
         self.at += found as usize;
         found
     }
 
-    const fn expected(&mut self, what: &'static str, at_end: &'static str) -> ParseError {
+    pub(crate) const fn expected(
+        &mut self,
+        what: &'static str,
+        at_end: &'static str,
+    ) -> ParseError {
         self.skip();
         if self.at >= self.text.len() {
             return ParseError::new((self.text.len(), self.text.len()), at_end, []);
@@ -156,89 +160,6 @@ impl Cursor<'_> {
         }
         match build(&shape, &stride, offset, swizzle) {
             Ok(layout) => Ok(layout),
-            Err(error) => Err(ParseError::refused((from, self.at), error)),
-        }
-    }
-
-    /// `Sw<b,m,s> o`, `F2<1,3> o`, or nothing.
-    const fn swizzle(&mut self) -> Result<Swizzle, ParseError> {
-        let swizzle = match self.peek() {
-            b'S' => tri!(self.numbers()),
-            b'F' => tri!(self.images()),
-            _ => return Ok(Swizzle::IDENTITY),
-        };
-        if !self.eat(b'o') {
-            return Err(self.expected(
-                "expected `o` between the swizzle and its layout",
-                "expected `o` and a layout, found the end of the text",
-            ));
-        }
-        Ok(swizzle)
-    }
-
-    /// `F2<1,3>`.
-    const fn images(&mut self) -> Result<Swizzle, ParseError> {
-        let from = self.at;
-        self.at += 1;
-        let (mut images, mut len) = ([0u64; 62], 0);
-        let named = self.eat(b'2');
-        loop {
-            let separator = if len == 0 { b'<' } else { b',' };
-            if !named || !self.eat(separator) {
-                return Err(self.expected(
-                    "expected a swizzle by images, `F2<2,1>`",
-                    "expected a swizzle by images, `F2<2,1>`, found the end of the text",
-                ));
-            }
-            let (at, image) = (self.at, tri!(self.integer()));
-            if len == images.len() || image < 0 || image >> 62 != 0 {
-                return Err(ParseError::new(
-                    (at, self.at),
-                    "image {} of {}; a swizzle has at most 62, of 62 bits",
-                    [len as i128, image],
-                ));
-            }
-            images[len] = image as u64;
-            len += 1;
-            if self.eat(b'>') {
-                break;
-            }
-        }
-        match Swizzle::of_images(images.split_at(len).0) {
-            Ok(swizzle) => Ok(swizzle),
-            Err(error) => Err(ParseError::refused((from, self.at), error)),
-        }
-    }
-
-    /// `Sw<b,m,s>`.
-    const fn numbers(&mut self) -> Result<Swizzle, ParseError> {
-        let from = self.at;
-        self.at += 1;
-        self.eat(b'w');
-        let (mut numbers, mut i) = ([0i128; 3], 0);
-        while i < 3 {
-            if !self.eat(if i == 0 { b'<' } else { b',' }) {
-                return Err(self.expected(
-                    "expected a swizzle `Sw<bits,base,shift>`",
-                    "expected a swizzle `Sw<bits,base,shift>`, found the end of the text",
-                ));
-            }
-            numbers[i] = tri!(self.integer());
-            i += 1;
-        }
-        if !self.eat(b'>') {
-            return Err(self.expected("expected `>`", "expected `>`, found the end of the text"));
-        }
-        let [bits, base, shift] = numbers;
-        if bits < 0 || bits > 62 || base < 0 || base > 62 || shift < -62 || shift > 62 {
-            return Err(ParseError::new(
-                (from, self.at),
-                "swizzle <{},{},{}> reaches beyond bit 62",
-                [bits, base, shift],
-            ));
-        }
-        match Swizzle::new(bits as u8, base as u8, shift as i8) {
-            Ok(swizzle) => Ok(swizzle),
             Err(error) => Err(ParseError::refused((from, self.at), error)),
         }
     }
@@ -309,7 +230,7 @@ impl Cursor<'_> {
         closed
     }
 
-    const fn integer(&mut self) -> Result<i128, ParseError> {
+    pub(crate) const fn integer(&mut self) -> Result<i128, ParseError> {
         let mut next = self.peek();
         let from = self.at;
         if next == b'_' {

@@ -86,6 +86,7 @@ mod small;
 mod steps;
 mod swizzle;
 mod swizzle_matrix;
+mod swizzle_text;
 mod tensor;
 mod tensor_index;
 mod tensor_observe;

@@ -119,7 +119,7 @@ impl Swizzle {
     }
 
     /// How far above the changed bits their sources are; negative: below. 0 where that is no one number: of the
-    /// identity, and beyond [CuTe's family](Swizzle::is_cute).
+    /// identity, and beyond [CuTe's family](Swizzle::is_field_xor).
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -135,11 +135,11 @@ impl Swizzle {
     ///
     /// ```
     /// use tilewright_core::Swizzle;
-    /// assert!(Swizzle::of_images(&[1, 3]).unwrap().is_cute());
-    /// assert!(!Swizzle::of_images(&[2, 1]).unwrap().is_cute());
+    /// assert!(Swizzle::of_images(&[1, 3]).unwrap().is_field_xor());
+    /// assert!(!Swizzle::of_images(&[2, 1]).unwrap().is_field_xor());
     /// ```
     #[inline]
-    pub const fn is_cute(&self) -> bool {
+    pub const fn is_field_xor(&self) -> bool {
         self.len == 0
     }
 

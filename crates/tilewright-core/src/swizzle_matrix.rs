@@ -67,7 +67,7 @@ impl Swizzle {
             bit -= 1;
             images[bit] = 0;
         }
-        match cute(&images, len) {
+        match field_xor(&images, len) {
             Some(swizzle) => swizzle,
             None => Swizzle::of_matrix(images, len),
         }
@@ -86,7 +86,7 @@ impl Swizzle {
     /// assert_eq!(circle.inverse().apply(circle.apply(1234)), 1234);
     /// ```
     pub const fn inverse(&self) -> Swizzle {
-        if self.is_cute() {
+        if self.is_field_xor() {
             return *self;
         }
         let solver = Solver::new(self.images());
@@ -196,7 +196,7 @@ impl Swizzle {
 }
 
 /// The swizzle of CuTe's family that has these images, if one has.
-const fn cute(images: &[u64; MAX_BITS], len: usize) -> Option<Swizzle> {
+const fn field_xor(images: &[u64; MAX_BITS], len: usize) -> Option<Swizzle> {
     let (mut first, mut bits, mut bit) = (len, 0, 0);
     while bit < len {
         if images[bit] != 1 << bit {
@@ -250,7 +250,7 @@ mod tests {
                 Ok(swizzle) => {
                     assert_eq!(all.len(), 1 << images.len());
                     bijections += 1;
-                    family += u32::from(swizzle.is_cute());
+                    family += u32::from(swizzle.is_field_xor());
                     let (inverse, window, atom) =
                         (swizzle.inverse(), swizzle.window(), swizzle.atom());
                     for x in 0..64 {

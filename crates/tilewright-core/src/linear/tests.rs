@@ -413,7 +413,7 @@ fn a_map_is_a_layout_iff_it_is_injective_or_some_swizzle_of_cute_sets_its_bases_
             Ok(layout) => {
                 yes += 1;
                 assert!(strided || map.is_injective(), "{map}");
-                assert_eq!(strided, layout.swizzle().is_cute(), "{map}");
+                assert_eq!(strided, layout.swizzle().is_field_xor(), "{map}");
                 assert_eq!(offsets(&layout), all, "{map}: {layout}");
                 assert!(map.ins().len() < 2 || layout.rank() == map.ins().len());
                 let again = LinearLayout::of_layout(&layout).unwrap();
