@@ -43,11 +43,11 @@ def test_named_extents_and_blocks_of_integers():
 
 
 def test_what_is_no_function_is_refused():
-    with pytest.raises(tw.TilewrightError, match="expected one of c, cuda"):
+    with pytest.raises(tw.Error, match="expected one of c, cuda"):
         tw.emit("(2,3):(3,1)", to="cobol")
-    with pytest.raises(tw.TilewrightError, match="several coordinates"):
+    with pytest.raises(tw.Error, match="several coordinates"):
         tw.emit("(2,3):(0,1)", inverse=True)
-    with pytest.raises(tw.TilewrightError, match="expected a number or a name"):
+    with pytest.raises(tw.Error, match="expected a number or a name"):
         tw.emit("zN", dims=(1.5, 2), dtype="f16")
     with pytest.raises(ValueError, match="expected 32 or 64"):
         tw.emit("(2,3):(3,1)", bits=16)

@@ -54,7 +54,11 @@ fn a_tensor_under_a_matrix_comes_back_bit_for_bit() {
             // The note says the layout, and the record the data.
             let read = open(&out, &Reading::default()).unwrap();
             let tensor = &read.tensors()[0];
-            assert_eq!(tensor.layout().layout().same_function(named.layout()), Ok(true), "{layout}");
+            assert_eq!(
+                tensor.layout().layout().same_function(named.layout()),
+                Ok(true),
+                "{layout}"
+            );
             let checked = verify_recorded(&out, &Request::new(), &()).unwrap();
             assert!(matches!(checked.verdict, Verdict::Same { .. }) && checked.recorded == 1);
             let back = folder.path().join("back.safetensors");
