@@ -29,7 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// >>> names["coord"](17), names["coord"](7)
 /// ((2, 1), None)
 #[pyfunction]
-#[pyo3(signature = (spec, /, to = "c", *, dims = None, dtype = None, inverse = false, assume = Vec::new(), name = None, bits = 64))]
+#[pyo3(signature = (spec, /, to = "c", *, dims = None, dtype = None, inverse = false, assume = None, name = None, bits = 64))]
 #[allow(clippy::too_many_arguments)]
 fn emit(
     spec: &Bound<'_, PyAny>,
@@ -37,7 +37,7 @@ fn emit(
     dims: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
     inverse: bool,
-    assume: Vec<String>,
+    assume: Option<Vec<String>>,
     name: Option<String>,
     bits: u32,
 ) -> PyResult<String> {
@@ -48,6 +48,7 @@ fn emit(
     };
     let dims = dims.map(texts).transpose()?;
     let dtype = dtype.map(dtype_of).transpose()?;
+    let assume = assume.unwrap_or_default();
     let known: Vec<&str> = assume.iter().map(String::as_str).collect();
     let digits = digits_of(&spec_of("spec", spec)?, dims.as_deref(), dtype, &known).raised()?;
     let code = || -> Result<String, Error> {
