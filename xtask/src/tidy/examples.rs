@@ -21,6 +21,7 @@ const CRATES: [&str; 13] = [
     "tilewright-relayout",
     "tilewright-files",
     "tilewright-draw",
+    "tilewright-banks",
     "tilewright-sharded",
     "tilewright-reshard",
     "tilewright",
