@@ -8,6 +8,7 @@ use clap::{
 };
 use clap_complete::Shell;
 
+mod banks;
 mod bench;
 mod convert;
 mod fingerprint;
@@ -19,6 +20,7 @@ mod shards;
 mod show;
 mod simulate;
 
+pub(crate) use banks::Banks;
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
@@ -205,6 +207,9 @@ Examples:
     /// Who holds what of an array in shards, a line a device
     #[command(after_help = shards::HELP)]
     Shards(Shards),
+    /// Count the bank conflicts of an array in shared memory, and find the least fix
+    #[command(after_help = banks::HELP)]
+    Banks(Banks),
     /// Evaluate an expression of the layout algebra
     #[command(after_help = "\
 Examples:

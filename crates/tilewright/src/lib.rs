@@ -38,6 +38,7 @@
 //! | [`sharded`] | arrays cut over a mesh of devices: who holds what | |
 //! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | |
 //! | [`eval`], [`picture`] | expressions of the algebra; layouts drawn in text | |
+//! | [`banks`] | bank conflicts of shared memory, and the least change that removes them | |
 //! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
@@ -57,6 +58,7 @@ pub mod _compare;
 #[cfg(all(doc, not(doctest)))]
 pub mod _design;
 pub mod ask;
+pub mod banks;
 mod comparison;
 #[cfg(feature = "draw")]
 pub mod draw;

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "tilewright-scan",
     "tilewright-core",
     "tilewright-fixed",
