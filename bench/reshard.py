@@ -22,6 +22,7 @@ import threading
 import time
 
 PAGE = 4096
+ALONE = ["--threads", "1"]
 
 
 def header(entries, metadata):
@@ -145,6 +146,7 @@ def speed(program, folder, args):
     commands = {
         "cp, sync": copied(source),
         "reshard to TP8, 64 MB": lambda out: [*reshard, out, "--mesh", "tp=8", *rules, "--memory", "64M"],
+        "the same, one thread": lambda out: [*reshard, out, "--mesh", "tp=8", *rules, "--memory", "64M", *ALONE],
         "reshard to one, 64 MB": lambda out: [*reshard, out, "--memory", "64M"],
     }
     if args.rivals:
@@ -161,6 +163,7 @@ def speed(program, folder, args):
     commands = {
         "cp, sync": copied(source),
         "reshard, 64 MB": lambda out: [*reshard, out, *last, "--memory", "64M"],
+        "the same, one thread": lambda out: [*reshard, out, *last, "--memory", "64M", *ALONE],
         "reshard, 256 MB": lambda out: [*reshard, out, *last],
     }
     table("[32,4096,4096] cut 8 ways in its last dim", turns(commands, args.rounds, folder), size, "cp, sync")

@@ -1,5 +1,5 @@
-//! What tasks take: calls and bytes, said by the functions that make them, without data. Copies are counted as they are
-//! compared, part by part.
+//! What tasks take: requests and bytes, said by the functions that make them, without data. A request is a range of a file;
+//! a run takes the long ones in [parts](crate::parts). Copies are counted as they are compared.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -38,11 +38,11 @@ pub struct Calls {
     pub tasks: u64,
     /// The bytes of their boxes: what they need of the source.
     pub bytes: u64,
-    /// Calls that read.
+    /// Ranges of files that are read, each by a call or more.
     pub reads: u64,
     /// The bytes that these read: what is needed, and gaps that cost less than a call.
     pub read_bytes: u64,
-    /// Calls that write.
+    /// Ranges of files that are written.
     pub writes: u64,
     /// The bytes that these write: each element once for every shard that holds it.
     pub written: u64,

@@ -19,6 +19,9 @@ use crate::array::Held;
 /// A meet of a box and a piece costs as much as this many calls.
 const MEET: u64 = 4;
 
+/// The bytes for which a call is worth it, where parts of a box are moved one by one.
+const WORTH: u64 = 16 << 10;
+
 /// Equal steps are multiples of this many elements, where they are longer and tiles divide it.
 const ALIGN: u64 = 256;
 
@@ -136,13 +139,36 @@ struct Steps {
 impl Cut {
     /// Boxes of at most `most` bytes, or of one element of `width` bytes.
     pub(crate) fn new(extents: &[u64], width: u64, most: u64, sides: &[Side]) -> Cut {
-        let whole = |extent: &u64| vec![Steps { first: 0, start: 0, step: *extent, end: *extent }];
+        let zeros = vec![0; extents.len()];
         if bytes(extents, width) <= most || extents.contains(&0) {
-            return Cut { dims: extents.iter().map(whole).collect() };
+            return Cut::steps(&zeros, extents, extents, &[]);
         }
-        let size = Search { extents, width, most, sides }.size();
-        let dims = size.iter().zip(extents).enumerate();
-        let dims = dims.map(|(dim, (size, extent))| {
+        Cut::steps(&zeros, extents, &Search { extents, width, most, sides }.size(), sides)
+    }
+
+    /// Parts of a box, the smallest of at least `least` bytes which take few calls for their bytes: [`WORTH`] for each.
+    pub(crate) fn of_box(
+        (start, extents): (&[u64], &[u64]),
+        width: u64,
+        least: u64,
+        sides: &[Side],
+    ) -> Cut {
+        let all = bytes(extents, width);
+        let doubled = std::iter::successors(Some(least.max(1)), |most| most.checked_mul(2));
+        let sizes = doubled.take_while(|most| *most < all).map(|most| {
+            let search = Search { extents, width, most, sides };
+            let size = search.size();
+            (search.cost(&size), size)
+        });
+        let worth = |(cost, _): &(u128, _)| cost.saturating_mul(WORTH.into()) <= all.into();
+        let size = sizes.into_iter().find(worth).map_or(extents.to_vec(), |(_, size)| size);
+        Cut::steps(start, extents, &size, sides)
+    }
+
+    /// Boxes of at most this size in a box.
+    fn steps(start: &[u64], extents: &[u64], size: &[u64], sides: &[Side]) -> Cut {
+        let dims = size.iter().zip(start.iter().zip(extents)).enumerate();
+        let dims = dims.map(|(dim, (size, (start, extent)))| {
             let ends = |side: &Side| side.dims.get(dim).map_or(Vec::new(), |it| it.ends.clone());
             let lists: Vec<Vec<u64>> = sides.iter().map(ends).collect();
             let mut stretches = Stretches {
@@ -151,7 +177,7 @@ impl Cut {
                 ends: levels(lists),
                 steps: Vec::new(),
             };
-            stretches.cut(0, *extent, 0);
+            stretches.cut(*start, start + extent, 0);
             stretches.steps
         });
         Cut { dims: dims.collect() }
@@ -245,11 +271,13 @@ impl Search<'_> {
             *next.get_mut(dim)? = other(dim, size)?;
             Some(next)
         };
-        let cost = |size: &Vec<u64>| {
-            let costs = self.sides.iter().map(|side| side.cost(self.extents, size));
-            costs.fold(0, u128::saturating_add)
-        };
-        (0..size.len()).filter_map(next).min_by_key(cost)
+        (0..size.len()).filter_map(next).min_by_key(|size| self.cost(size))
+    }
+
+    /// About how many calls and meets boxes of this size take on all sides, in calls.
+    fn cost(&self, size: &[u64]) -> u128 {
+        let costs = self.sides.iter().map(|side| side.cost(self.extents, size));
+        costs.fold(0, u128::saturating_add)
     }
 
     /// Half of a dim, in whole tiles where it has several.
@@ -421,6 +449,44 @@ mod tests {
             }
         }
         assert_eq!(checked, 7 * 18 * 18 * 6);
+    }
+
+    /// Parts partition their box, wherever it lies, and each call is worth its bytes or the part is the box.
+    #[test]
+    fn parts_partition_their_box() {
+        let extents = [64, 60];
+        let rules =
+            ["mesh(1) [Replicate()]", "mesh(3,2) [Shard(0), Shard(1)]", "mesh(4) [Shard(1)]"];
+        let layouts: [Made<'_>; 3] = [&row_major, &col_major, &tiled];
+        let sides: Vec<Side> = (rules.iter())
+            .flat_map(|rule| layouts.map(|it| Side::new(&held(&extents, rule, it), &extents)))
+            .collect();
+        let mut several = 0;
+        for (from, to) in sides.iter().flat_map(|from| sides.iter().map(move |to| (from, to))) {
+            let both = [from.clone(), to.clone()];
+            for (start, size) in [([0, 0], [64, 60]), ([7, 11], [50, 30]), ([63, 0], [1, 60])] {
+                // An element has a mebibyte, so that calls are worth it.
+                for (width, least) in [(1 << 20, 1 << 20), (1 << 20, 100 << 20), (2, 64)] {
+                    let cut = Cut::of_box((&start, &size), width, least, &both);
+                    let mut seen = vec![0; 64 * 60];
+                    for (from, size) in (0..cut.count()).map(|number| cut.at(number)) {
+                        (from[0]..from[0] + size[0]).for_each(|row| {
+                            (from[1]..from[1] + size[1])
+                                .for_each(|column| seen[(row * 60 + column) as usize] += 1);
+                        });
+                    }
+                    let inside =
+                        |at: u64, dim: usize| at >= start[dim] && at < start[dim] + size[dim];
+                    let once = (0..64 * 60u64).all(|at| {
+                        seen[at as usize] == i32::from(inside(at / 60, 0) && inside(at % 60, 1))
+                    });
+                    assert!(once, "{start:?} {size:?} {width} {least}");
+                    assert!(width > 2 || cut.count() == 1);
+                    several += usize::from(cut.count() > 1);
+                }
+            }
+        }
+        assert!(several > 300, "{several}");
     }
 
     #[test]

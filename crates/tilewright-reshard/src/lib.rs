@@ -60,6 +60,7 @@ mod moves;
 mod numbers;
 mod outline;
 mod outlook;
+mod parts;
 mod plan;
 mod ranks;
 mod record;

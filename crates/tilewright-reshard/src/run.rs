@@ -6,12 +6,13 @@ use std::{
     path::PathBuf,
 };
 
-use tilewright_files::{Watch, disk};
+use crc32fast::Hasher as Crc;
+use tilewright_files::{Fingerprint, Watch, disk};
 
 use crate::{
     Error, Job, Task,
     array::{Array, is_replica},
-    journal::{Journal, Promise, crc},
+    journal::{Journal, Promise},
     lists::shown,
     moves::{Failed, Room},
     replicas::Replica,
@@ -24,7 +25,7 @@ const BATCH: u64 = 8;
 /// The bytes of tasks after which a line of the journal is due.
 const MOST: u64 = 512 << 20;
 
-/// The most files that are open on either side.
+/// The most files that are open on either side, those of all threads together.
 const OPEN: usize = 256;
 
 impl Job {
@@ -50,14 +51,15 @@ impl Job {
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
-        self.work(tasks, who, watch)
+        self.work(tasks, who, 1, watch)
     }
 
-    /// The same, for who has the claim.
-    fn work(
+    /// The same, for one of several threads of who has the claim.
+    pub(crate) fn work(
         &self,
         tasks: impl IntoIterator<Item = u64>,
         who: &str,
+        threads: usize,
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
         let tasks: BTreeSet<u64> = tasks.into_iter().collect();
@@ -74,7 +76,7 @@ impl Job {
             return Ok(0);
         }
         let mut journal = Journal::create(&self.journals(), who)?;
-        let mut hands = Hands::new(self)?;
+        let mut hands = Hands::new(self, threads)?;
         let (mut batch, mut held) = (Vec::new(), 0);
         for number in &todo {
             if watch.cancelled() {
@@ -107,9 +109,30 @@ impl Job {
     /// assert_eq!(job.run_all(&()).unwrap(), 8);
     /// assert_eq!(job.run_all(&()).unwrap_err().kind(), "exists");
     /// ```
-    pub fn run_all(&self, watch: &dyn Watch) -> Result<u64, Error> {
+    pub fn run_all(&self, watch: &(dyn Watch + Sync)) -> Result<u64, Error> {
+        self.run_all_threads(1, watch)
+    }
+
+    /// The same in several threads, each with buffers of the request's memory.
+    ///
+    /// # Errors
+    /// As [`Job::run_all`].
+    ///
+    /// ```
+    /// # use tilewright_reshard::{Job, Request};
+    /// # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    /// let folder = tempfile::tempdir().unwrap();
+    /// let job = Job::prepare(Request::new(path, folder.path().join("out"))).unwrap();
+    /// assert_eq!(job.run_all_threads(3, &()).unwrap(), 8);
+    /// ```
+    pub fn run_all_threads(
+        &self,
+        threads: usize,
+        watch: &(dyn Watch + Sync),
+    ) -> Result<u64, Error> {
         let _claim = self.claim("all", true)?;
-        let done = self.work(0..self.tasks(), "all", watch)?;
+        let tasks: Vec<u64> = (0..self.tasks()).collect();
+        let done = self.work_threads(&tasks, threads, "all", watch)?;
         self.complete(watch)?;
         Ok(done)
     }
@@ -176,20 +199,38 @@ struct Hands<'j> {
 }
 
 impl Hands<'_> {
-    fn new(job: &Job) -> Result<Hands<'_>, Error> {
+    /// Those of one of several threads.
+    fn new(job: &Job, threads: usize) -> Result<Hands<'_>, Error> {
         let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
-        let (reads, writes) = (Files::new(reads, false), Files::new(writes, true));
+        let most = (OPEN / threads.max(1)).max(1);
+        let (reads, writes) = (Files::new(reads, most, false), Files::new(writes, most, true));
         let replica = Replica::new(job.compared_at_once())?;
         Ok(Hands { job, room: Room::new(job.buffers())?, replica, reads, writes })
     }
 
-    /// Runs a task, and gives what is promised of it when it is on the disk.
+    /// Runs a task part by part, and gives what is promised of it when it is on the disk.
     fn run(&mut self, number: u64, task: &Task) -> Result<Promise, Error> {
-        self.gather(Side::Source, task)?;
-        let to = self.job.output.arrays.get(task.array);
-        let to = to.ok_or_else(|| absent(&task.tensor))?;
+        let (mut sum, mut data) =
+            (Crc::new(), self.job.sums(task.array).then(Fingerprint::default));
+        for part in self.job.parts(task) {
+            self.gather(Side::Source, &part)?;
+            let to = self.job.output.arrays.get(task.array);
+            let to = to.ok_or_else(|| absent(&task.tensor))?;
+            self.scatter(to, &part)?;
+            sum.update(&self.room.bytes);
+            if let Some(data) = &mut data {
+                let place = (&*part.start, &*part.extents);
+                let own = sums::of_box(place, (to.dtype, to.bits), &self.room.bytes);
+                *data += own.map_err(|error| error.about(&format!("tensor {:?}", task.tensor)))?;
+            }
+        }
+        Ok(Promise { task: number, sum: sum.finalize(), data })
+    }
+
+    /// Writes the box to every file that holds something of it.
+    fn scatter(&mut self, to: &Array, task: &Task) -> Result<(), Error> {
         for (stored, meet) in to.held.meets(&task.start, &task.extents) {
             let at = self.job.output.places.at(stored.file, task.array);
             let at = at.ok_or_else(|| absent(&task.tensor))?;
@@ -199,20 +240,18 @@ impl Hands<'_> {
                 step.and_then(|()| self.room.write(file, (&stored.laid.layout, at), &meet));
             written.map_err(|failed| failure(failed, "write", path, &task.tensor))?;
         }
-        let sum = |()| {
-            let place = (&*task.start, &*task.extents);
-            let data = sums::of_box(place, (to.dtype, to.bits), &self.room.bytes);
-            data.map_err(|error| error.about(&format!("tensor {:?}", task.tensor)))
-        };
-        let data = self.job.sums(task.array).then_some(()).map(sum).transpose()?;
-        Ok(Promise { task: number, sum: crc(&self.room.bytes), data })
+        Ok(())
     }
 
     /// An error if the result holds something else than what was read.
     fn verify(&mut self, promise: &Promise) -> Result<(), Error> {
         let Some(task) = self.job.task(promise.task) else { return Ok(()) };
-        self.gather(Side::Result, &task)?;
-        if crc(&self.room.bytes) == promise.sum {
+        let mut sum = Crc::new();
+        for part in self.job.parts(&task) {
+            self.gather(Side::Result, &part)?;
+            sum.update(&self.room.bytes);
+        }
+        if sum.finalize() == promise.sum {
             return Ok(());
         }
         let (tensor, start, extents) = (&task.tensor, &task.start, &task.extents);
@@ -285,12 +324,14 @@ fn failure(failed: Failed, doing: &str, path: &std::path::Path, tensor: &str) ->
 struct Files {
     paths: Vec<PathBuf>,
     open: BTreeMap<usize, File>,
+    /// The most that are open.
+    most: usize,
     written: bool,
 }
 
 impl Files {
-    fn new(paths: Vec<PathBuf>, written: bool) -> Files {
-        Files { paths, open: BTreeMap::new(), written }
+    fn new(paths: Vec<PathBuf>, most: usize, written: bool) -> Files {
+        Files { paths, open: BTreeMap::new(), most, written }
     }
 
     /// The name of a file, without its folder.
@@ -299,7 +340,7 @@ impl Files {
     }
 
     fn open(&mut self, number: usize) -> Result<(&File, &std::path::Path), Error> {
-        if self.open.len() >= OPEN && !self.open.contains_key(&number) {
+        if self.open.len() >= self.most && !self.open.contains_key(&number) {
             self.sync()?;
         }
         let path = self.paths.get(number).ok_or_else(|| Error::new("io", "no such file"))?;
@@ -359,7 +400,7 @@ mod tests {
                 };
                 let job = Job::prepare(request).unwrap();
                 job.lay_out().unwrap();
-                let mut hands = Hands::new(&job).unwrap();
+                let mut hands = Hands::new(&job, 1).unwrap();
                 for task in 0..job.tasks() {
                     let promise = hands.run(task, &job.task(task).unwrap()).unwrap();
                     hands.verify(&promise).unwrap();

@@ -51,13 +51,26 @@ impl Job {
         who: &str,
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
-        if threads <= 1 || tasks.len() <= 1 {
-            return self.run(tasks.iter().copied(), who, watch);
+        let _claim = self.claim(who, false)?;
+        self.work_threads(tasks, threads, who, watch)
+    }
+
+    /// The same, for who has the claim.
+    pub(crate) fn work_threads(
+        &self,
+        tasks: &[u64],
+        threads: usize,
+        who: &str,
+        watch: &(dyn Watch + Sync),
+    ) -> Result<u64, Error> {
+        let threads = threads.clamp(1, tasks.len().max(1));
+        if threads == 1 {
+            return self.work(tasks.iter().copied(), who, 1, watch);
         }
         let (total, failed) = (AtomicU64::new(0), AtomicBool::new(false));
         let together = Together { watch, total, failed };
         let share = |tasks: &[u64]| {
-            let done = self.run(tasks.iter().copied(), who, &together);
+            let done = self.work(tasks.iter().copied(), who, threads, &together);
             together.failed.fetch_or(done.is_err(), Ordering::Relaxed);
             done
         };

@@ -41,7 +41,7 @@ pub(crate) struct Reshard {
     #[command(subcommand)]
     pub(crate) step: Option<Step>,
     #[command(flatten)]
-    pub(crate) asked: Option<Asked>,
+    pub(crate) asked: Option<Alone>,
     /// Print what would become of each tensor, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -80,6 +80,23 @@ pub(crate) struct Asked {
     pub(crate) verify: bool,
 }
 
+/// What is asked of one process that does all of it.
+#[derive(Args, Debug)]
+#[group(args = ["input", "output"])]
+pub(crate) struct Alone {
+    #[command(flatten)]
+    pub(crate) asked: Asked,
+    /// Threads, which share the memory; 0 means all cores that have 16M each
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "0",
+        allow_hyphen_values = true,
+        help_heading = "The run"
+    )]
+    pub(crate) threads: String,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct Plan {
     #[command(flatten)]
@@ -100,6 +117,9 @@ pub(crate) struct Run {
     /// How many processes there are
     #[arg(long, value_name = "W", requires = "rank")]
     pub(crate) world: Option<u64>,
+    /// Threads of this process, each with the memory that the plan says; 0 means all cores
+    #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
+    pub(crate) threads: String,
 }
 
 #[derive(Args, Debug)]

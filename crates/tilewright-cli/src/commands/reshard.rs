@@ -1,11 +1,11 @@
 //! `reshard`: a checkpoint in other shards.
 
-use std::env;
+use std::{env, num::NonZero};
 
 use serde_json::{Value, json};
 use tilewright::{
     ask::words::printable,
-    reshard::{Job, Planned},
+    reshard::{Job, Planned, Request},
 };
 
 use super::how::request;
@@ -15,7 +15,11 @@ use crate::{
     failure::Failure,
     output::Output,
     progress::Bar,
+    size,
 };
+
+/// The least memory of each of several threads, where their number is not said.
+const SHARE: u64 = 16 << 20;
 
 /// The variables in which launchers say the number of a process, and how many there are.
 const LAUNCHERS: [[&str; 2]; 4] = [
@@ -37,8 +41,10 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             let job = Job::of_plan(&share.plan)?;
             let (rank, world) = rank(share)?;
             let bar = Bar::new(quiet || out.is_json());
-            let tasks = job.share(rank, world);
-            let done = bar.kept(job.run(tasks, &format!("rank-{rank}"), &bar))?;
+            let tasks: Vec<u64> = job.share(rank, world).collect();
+            let threads = threads(&share.threads)?;
+            let done = job.run_threads(&tasks, threads, &format!("rank-{rank}"), &bar);
+            let done = bar.kept(done)?;
             say(&job, "run", done, out)
         }
         (Some(Step::Finish(finish)), _) => {
@@ -47,8 +53,9 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             say(&job, "finished", 0, out)
         }
         (Some(Step::Simulate(asked)), _) => super::simulate::run(asked, out),
-        (None, Some(asked)) => {
-            let job = prepared(asked)?;
+        (None, Some(alone)) => {
+            let (threads, asked) = (threads(&alone.threads)?, &alone.asked);
+            let (job, threads) = shared(asked, threads, alone.threads.trim() == "0")?;
             if args.dry_run {
                 if job.output().exists() && !asked.force {
                     out.remark(&format!("{} exists; a run refuses it", job.output().display()));
@@ -57,7 +64,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
             }
             job.remarks().for_each(|remark| out.remark(&remark));
             let bar = Bar::new(quiet || out.is_json());
-            let done = bar.kept(job.run_all(&bar))?;
+            let done = bar.kept(job.run_all_threads(threads, &bar))?;
             say(&job, "finished", done, out)
         }
         (None, None) => Err(Failure::usage("no checkpoint to reshard; give IN and OUT, or a step")),
@@ -65,8 +72,31 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
 }
 
 fn prepared(asked: &Asked) -> Result<Job, Failure> {
+    Ok(Job::prepare(requested(asked)?)?)
+}
+
+fn requested(asked: &Asked) -> Result<Request, Failure> {
     let request = request(&asked.input, &asked.output, &asked.how)?;
-    Ok(Job::prepare(request.verify(asked.verify).force(asked.force))?)
+    Ok(request.verify(asked.verify).force(asked.force))
+}
+
+/// A number of threads, where 0 is that of the cores.
+fn threads(text: &str) -> Result<usize, Failure> {
+    let cores = || std::thread::available_parallelism().map_or(1, NonZero::get);
+    Ok(match size::count("--threads", text)? {
+        0 => cores(),
+        threads => threads,
+    })
+}
+
+/// The job of threads which share the memory that is asked, and how many they are. Of all cores those take part that
+/// have [`SHARE`] each.
+fn shared(asked: &Asked, threads: usize, all: bool) -> Result<(Job, usize), Failure> {
+    let request = requested(asked)?;
+    let most = usize::try_from(request.memory_asked() / SHARE).unwrap_or(usize::MAX);
+    let threads = if all { threads.min(most) } else { threads }.max(1);
+    let memory = request.memory_asked() / threads as u64;
+    Ok((Job::prepare(request.memory(memory))?, threads))
 }
 
 /// Which process this is, of how many.

@@ -127,6 +127,39 @@ fn memory_changes_no_byte() {
     assert!(tasks[0] > 20 && tasks[0] > tasks[1] && tasks[1] > tasks[2], "{tasks:?}");
 }
 
+/// A tensor of several parts in several threads gives the files of one thread, and of little memory; what is verified
+/// is the same.
+#[test]
+fn parts_and_threads_change_no_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let whole = tensors([2111, 1300], "BF16", 2);
+    write(&at("whole.safetensors"), &whole, &[]);
+    let to = rules((2, 3, "[_StridedShard(0, sf=3), Shard(0)]"));
+    for (layout, spec) in [("rows", None), ("columns", Some("col-major")), ("zN", Some("zN"))] {
+        let run = |name: &str, memory, threads| {
+            let out = at(&format!("{layout}-{name}"));
+            let request = Request::new(at("whole.safetensors"), &out).to(to.clone()).memory(memory);
+            let request = match spec {
+                Some(spec) => request.layout(spec),
+                None => request,
+            };
+            let job = Job::prepare(request.verify(true)).unwrap();
+            let tasks = job.tasks();
+            assert_eq!(job.run_all_threads(threads, &()).unwrap(), tasks);
+            (0..6)
+                .map(|n| {
+                    std::fs::read(out.join(format!("rank_0000{n}-of-00006.safetensors"))).unwrap()
+                })
+                .collect::<Vec<_>>()
+        };
+        let known = run("one", 64 << 20, 1);
+        assert!(known == run("little", 100 << 10, 1), "{layout}");
+        assert!(known == run("threads", 2 << 20, 3), "{layout}");
+    }
+    check_ranks(&at("rows-one"), &to, &whole);
+}
+
 /// TP4×FSDP2 → TP2 → whole → TP8 → whole.
 #[test]
 fn a_round_trip_is_the_identity() {

@@ -1,0 +1,67 @@
+//! The parts in which a task is moved: each is written while what was read of it is in the cache.
+//!
+//! A box of a task may have half of the memory. Between its read and its write it would leave every cache, and each byte
+//! would come from main memory again. So a box passes in parts of about [`LEAST`] bytes where both sides keep long
+//! calls; where they do not, as between rows and columns, parts are larger, up to the whole box. Parts are a function of
+//! the plan and the task alone, so who verifies a task reads the parts that were written.
+
+use crate::{
+    Job, Task,
+    cut::{Cut, Side},
+};
+
+/// The smallest part in bytes: half of it is in a cache of 1 MiB with what is read.
+const LEAST: u64 = 512 << 10;
+
+impl Job {
+    /// The parts of a task, as tasks: they partition its box.
+    pub(crate) fn parts(&self, task: &Task) -> impl Iterator<Item = Task> {
+        let held = [&self.source.arrays, &self.output.arrays].map(|all| all.get(task.array));
+        let (place, bits) = ((&*task.start, &*task.extents), held[0].map_or(8, |array| array.bits));
+        let cut = match held {
+            [Some(from), Some(to)] if self.bytes_of(task) > LEAST => {
+                let sides = [from, to].map(|array| Side::new(&array.held, &array.extents));
+                Cut::of_box(place, u64::from(bits / 8), LEAST, &sides)
+            }
+            _ => Cut::of_box(place, u64::from(bits / 8), u64::MAX, &[]),
+        };
+        let (array, tensor) = (task.array, task.tensor.clone());
+        (0..cut.count()).map(move |number| {
+            let (start, extents) = cut.at(number);
+            Task { array, tensor: tensor.clone(), start, extents }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Request, Rules, Tensor};
+
+    /// The parts of all tasks of a matrix of 64 MiB, and the bytes of the largest.
+    fn parts(mesh: &str, rule: &str, layout: Option<&str>) -> (u64, usize, u64) {
+        let rules = Rules::new(mesh).unwrap().rule("*", rule).unwrap();
+        let request = Request::new("in", "out").to(rules).memory(64 << 20);
+        let request = match layout {
+            Some(spec) => request.layout(spec),
+            None => request,
+        };
+        let job = Job::imagine(request, &[Tensor::new("w", "BF16", &[8192, 4096])]).unwrap();
+        let all: Vec<Task> = (0..job.tasks())
+            .flat_map(|n| job.parts(&job.task(n).unwrap()).collect::<Vec<_>>())
+            .collect();
+        let bytes = all.iter().map(|part| job.bytes_of(part));
+        assert_eq!(bytes.clone().sum::<u64>(), 64 << 20);
+        (job.tasks(), all.len(), bytes.max().unwrap())
+    }
+
+    #[test]
+    fn parts_are_small_where_calls_stay_long() {
+        assert_eq!(parts("tp=8", "[Shard(0)]", None), (2, 128, LEAST));
+        assert_eq!(parts("tp=8", "[Shard(1)]", None), (2, 64, 2 * LEAST));
+        // Of 128 ways a call of a small part would write little.
+        assert_eq!(parts("tp=128", "[Shard(1)]", None), (2, 4, 16 << 20));
+        // A transposition has no long calls in any part.
+        assert_eq!(parts("tp=1", "[Shard(0)]", Some("col-major")), (2, 2, 32 << 20));
+    }
+}
