@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 mod ask;
+mod banks;
 mod cache;
 mod catalogue;
 mod convert;
@@ -60,6 +61,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     step::register(module)?;
     expression::register(module)?;
     words::register(module)?;
+    banks::register(module)?;
     catalogue::register(module)?;
     relayout::register(module)?;
     copy::register(module)?;

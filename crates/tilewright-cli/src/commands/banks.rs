@@ -22,7 +22,7 @@ pub(super) fn run(args: &Banks, out: &mut Output) -> Result<ExitCode, Failure> {
         files::write(place, scene.to_svg().as_bytes(), args.force)?;
     }
     let picture = args.draw.then(|| {
-        let limits = Limits { columns: 8, ..Limits::default() };
+        let limits = Limits { rows: 12, columns: 8, ..Limits::default() };
         draw::conflicts(&report, &limits).to_terminal_within(false, screen::width())
     });
     Ok(out.say(&Report { report, all: args.all, picture })?)

@@ -240,6 +240,7 @@ mod tests {
             json!({ "ask": "offset", "spec": spec, "dims": [2, 3], "coord": [1, 2] }),
             json!({ "ask": "coord", "spec": spec, "dims": [2, 3], "offset": 1 }),
             json!({ "ask": "same", "a": spec, "b": spec, "dims": [2, 3] }),
+            json!({ "ask": "bank_conflicts", "spec": spec, "dims": [2, 3], "dtype": "f32", "access": ["row"] }),
             json!({ "ask": "infer", "original": [1, 2], "dims": [2], "packed": [2, 1] }),
             json!({ "ask": "relayout", "from": "(2,3):(3,1)", "to": spec, "bits": 8 }),
             json!({ "ask": "eval", "text": "4:1" }),

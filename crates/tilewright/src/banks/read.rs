@@ -15,6 +15,9 @@ const WIDTHS: [u64; 5] = [16, 8, 4, 2, 1];
 /// The words of PTX's name that say nothing of the addresses.
 const PTX: [&str; 5] = ["sync", "aligned", "m8n8", "shared", "b16"];
 
+/// What accesses there are.
+const ACCESSES: &str = "there are row, column, ldmatrix, stmatrix, formats of fragments such as MMA_M16N8K16_16BIT_A, what spreads an array over threads such as #ttg.blocked, and layouts of threads and values";
+
 /// What an access is called in errors.
 const FIELD: &str = "access";
 
@@ -69,9 +72,7 @@ pub fn machine(text: &str) -> Result<Banks, Error> {
 /// ```
 pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Result<Access, Error> {
     let bits = of.element_bits().ok_or_else(|| {
-        let says =
-            "banks depend on the width of an element; say the element type, as in f16[64,64]";
-        Error::usage("dtype", says)
+        Error::usage("dtype", "banks depend on the width of an element; say its type, such as f16")
     })?;
     let array = Array { of, bits, banks, vector };
     let text = text.trim();
@@ -197,7 +198,11 @@ impl Array<'_> {
         over: Option<&[u64]>,
         threads: Option<u64>,
     ) -> Result<Spread, Error> {
-        let spec = input::read(what).map_err(|error| error.in_field(FIELD))?;
+        let spec = input::read(what).map_err(|error| match is_word(what) {
+            // A word is more likely meant as one of these than as a layout.
+            true => Error::usage(FIELD, format!("`{what}` is no access; {ACCESSES}")),
+            false => error.in_field(FIELD),
+        })?;
         let (dims, dtype) = (self.layout().extents(), self.of.dtype());
         let tile = over.unwrap_or(dims);
         let is_concrete = spec.is_concrete();
@@ -257,6 +262,11 @@ impl Array<'_> {
 
 fn refused(error: tilewright_core::Error) -> Error {
     Error::from(error).in_field(FIELD)
+}
+
+/// Whether a text is one word.
+fn is_word(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
 }
 
 /// A text without what stands behind the last such word outside brackets, and that.

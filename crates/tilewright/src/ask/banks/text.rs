@@ -46,7 +46,11 @@ impl BankConflicts {
                 return "nothing to fix\n".into();
             }
             Some(found) => {
-                text += &format!("fix: {}, the least swizzle\n", found.change);
+                let what = match is_nothing(&found.change) {
+                    true => "take the swizzle away".into(),
+                    false => format!("{}, the least swizzle", found.change),
+                };
+                text += &format!("fix: {what}\n");
                 text += &self.said(found);
             }
             None => text += "no swizzle removes the conflicts\n",
