@@ -14,7 +14,7 @@ def test_a_report() -> None:
     assert "Sw<5,0,5>" in str(found)
     assert repr(found) == "<BankConflicts: 992>"
     assert found.as_dict()["accesses"][1]["worst"]["words"][1]["threads"] == [1]
-    assert found.draw().svg().startswith("<svg")
+    assert found.draw().svg.startswith("<svg")
     assert "0 T1" in found._repr_html_()
 
 

@@ -114,6 +114,11 @@ pub struct KernelWriters;
 #[doc = include_str!("../../../docs/compiler-writers.md")]
 pub struct CompilerWriters;
 
+/// The examples of the page on bank conflicts, run as doctests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/banks.md")]
+pub struct BankConflicts;
+
 /// The examples of the chapter on the algebra, run as doctests.
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]
 #[doc = include_str!("../../../docs/algebra.md")]
