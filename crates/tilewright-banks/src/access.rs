@@ -1,8 +1,8 @@
 //! An access of shared memory: which elements each thread reads or writes, and how many at once.
 
-use tilewright_core::{Error, TensorLayout};
+use tilewright_core::Error;
 
-use crate::{Spread, places::Places};
+use crate::Spread;
 
 /// What threads read or write: their values, `vector` of them at once in the order of the map. The tile of the map is
 /// repeated over the array from its origin on; threads whose element lies outside the array do nothing.
@@ -99,23 +99,5 @@ impl Access {
     /// ```
     pub const fn is_write(&self) -> bool {
         self.write
-    }
-
-    /// Whether the vectors of warps of `lanes` threads can be accessed at once in an array of elements of `bits` bits:
-    /// they lie together and are aligned.
-    ///
-    /// # Errors
-    /// As [`conflicts`](crate::conflicts), which counts no others.
-    ///
-    /// ```
-    /// use tilewright_banks::{Access, Spread};
-    /// use tilewright_core::TensorLayout;
-    /// let tile = TensorLayout::row_major(&[8, 64])?;
-    /// let of = |along| Access::read("row", Spread::rows(&[8, 64], along, 4, 32)?, 4)?.fits(&tile, 16, 32);
-    /// assert!(of(1).is_ok() && of(0).unwrap_err().is_illegal());
-    /// # Ok::<(), tilewright_core::Error>(())
-    /// ```
-    pub fn fits(&self, layout: &TensorLayout, bits: u32, lanes: usize) -> Result<(), Error> {
-        Places::of(self, layout, bits, lanes).map(|_| ())
     }
 }

@@ -6,8 +6,8 @@
 //! | machine | access | threads of a turn | banks | source |
 //! |---|---|---|---|---|
 //! | NVIDIA | to 4 bytes | the warp of 32 | 32 | CUDA C++ Programming Guide, compute capability 5.x: 32 banks, 32 bits a bank and cycle; equal words are broadcast |
-//! | | 8 bytes | half a warp | 32 | the same guide, 64-bit requests of compute capability 2.x: one request a half-warp |
-//! | | 16 bytes | a quarter of a warp | 32 | the same guide, 128-bit requests of compute capability 2.x: one request a quarter-warp |
+//! | | 8 bytes | half a warp | 32 | the same guide, 64-bit requests of compute capability 2.x, which is taken to hold since |
+//! | | 16 bytes | a quarter of a warp | 32 | the same guide, 128-bit requests of compute capability 2.x, likewise |
 //! | CDNA3 | to 4 bytes | 0–31, 32–63 | 32 | AMD, OpenCL Programming Guide, LDS: half wavefronts are checked for conflicts |
 //! | | 8 bytes | 16 in order | 32 | the same guide: quarter wavefronts of 8 bytes |
 //! | | writes of 16 bytes | 8 in order | 32 | ROCm, Composable Kernel, "Understanding AMD GPU LDS and Bank Conflicts" |

@@ -14,6 +14,26 @@ pub const MAX_CELLS: u64 = 1 << 20;
 /// What stands for a thread that does nothing.
 const NONE: u64 = u64::MAX;
 
+impl Access {
+    /// Whether the vectors of warps of `lanes` threads can be accessed at once in an array of elements of `bits` bits:
+    /// they lie together and are aligned.
+    ///
+    /// # Errors
+    /// As [`conflicts`](crate::conflicts), which counts no others.
+    ///
+    /// ```
+    /// use tilewright_banks::{Access, Spread};
+    /// use tilewright_core::TensorLayout;
+    /// let tile = TensorLayout::row_major(&[8, 64])?;
+    /// let of = |along| Access::read("row", Spread::rows(&[8, 64], along, 4, 32)?, 4)?.fits(&tile, 16, 32);
+    /// assert!(of(1).is_ok() && of(0).unwrap_err().is_illegal());
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn fits(&self, layout: &TensorLayout, bits: u32, lanes: usize) -> Result<(), Error> {
+        Places::of(self, layout, bits, lanes).map(|_| ())
+    }
+}
+
 /// Which instruction of an access: the step of a warp in a repetition of the tile.
 ///
 /// ```
@@ -75,8 +95,9 @@ impl<'a> Places<'a> {
             return Err(Error::limit("{} instructions of {} threads", numbers, legal));
         }
         for at in 0..places.instructions() {
+            let moment = places.moment(at);
             for lane in 0..lanes {
-                let start = places.start(layout, at, lane)?;
+                let start = places.start(layout, &moment, lane)?;
                 places.starts.push(start);
             }
         }
@@ -117,7 +138,10 @@ impl<'a> Places<'a> {
 
     /// The coordinate of an element of a thread's vector, where the thread has it.
     pub(crate) fn coord(&self, at: u64, lane: usize, element: u64) -> Option<Vec<u64>> {
-        let moment = self.moment(at);
+        self.coord_in(&self.moment(at), lane, element)
+    }
+
+    fn coord_in(&self, moment: &Moment, lane: usize, element: u64) -> Option<Vec<u64>> {
         let thread = moment.warp * self.lanes as u64 + lane as u64;
         if thread >= self.access.spread().threads() {
             return None;
@@ -129,11 +153,11 @@ impl<'a> Places<'a> {
     }
 
     /// The offset of a thread's vector, whose elements lie together.
-    fn start(&self, layout: &TensorLayout, at: u64, lane: usize) -> Result<u64, Error> {
-        let Some(first) = self.coord(at, lane, 0) else { return Ok(NONE) };
+    fn start(&self, layout: &TensorLayout, moment: &Moment, lane: usize) -> Result<u64, Error> {
+        let Some(first) = self.coord_in(moment, lane, 0) else { return Ok(NONE) };
         let start = layout.offset(&first)?;
         for element in 1..self.access.vector() {
-            let next = self.coord(at, lane, element).map(|coord| layout.offset(&coord));
+            let next = self.coord_in(moment, lane, element).map(|coord| layout.offset(&coord));
             if next.transpose()?.and_then(|next| next.checked_sub(start)) != Some(element as i64) {
                 let numbers = [element.into(), self.access.vector().into(), lane as i128];
                 let legal = "the elements of a vector lie together; access fewer at once";

@@ -1,5 +1,8 @@
 //! Counts, fixes and swizzles between layouts against a second, plain implementation, over all small layouts of powers
 //! of two, and over random ones.
+//!
+//! `TILEWRIGHT_BANKS=all` in the environment takes all matrices of powers of two up to 256 elements, and 10,000 random ones
+//! up to 4,096; without it some of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +18,11 @@ impl Random {
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % n
     }
+}
+
+/// Whether all of the cases are asked for.
+fn is_whole() -> bool {
+    std::env::var_os("TILEWRIGHT_BANKS").is_some_and(|value| value == "all")
 }
 
 /// A matrix whose bits of coordinates lie in memory in any order: `order[k]` is the offset's bit of bit `k` of the
@@ -169,10 +177,11 @@ fn proved(
 #[test]
 fn every_small_matrix_of_powers_of_two() {
     let mut mended = 0;
-    // All orders of five bits, and one order in nine of six, so that a debug build takes seconds.
-    for n in 1..=6 {
+    // All orders of five bits, and one in nine of six, take a second.
+    let whole = is_whole();
+    for n in 1..=if whole { 8 } else { 6 } {
         for (at, order) in orders(n).iter().enumerate() {
-            for rows in (0..=n as usize).filter(|rows| n < 6 || (at + rows) % 9 == 0) {
+            for rows in (0..=n as usize).filter(|rows| whole || n < 6 || (at + rows) % 9 == 0) {
                 mended += u32::from(check(&bits(rows, order), 4));
             }
         }
@@ -184,8 +193,8 @@ fn every_small_matrix_of_powers_of_two() {
 fn random_matrices() {
     let mut random = Random(7);
     let mut mended = 0;
-    for _ in 0..60 {
-        let n = 6 + random.below(4) as u32;
+    for _ in 0..if is_whole() { 10_000 } else { 60 } {
+        let n = 6 + random.below(if is_whole() { 7 } else { 4 }) as u32;
         let mut order: Vec<u32> = (0..n).collect();
         for at in (1..order.len()).rev() {
             order.swap(at, random.below(at as u64 + 1) as usize);

@@ -18,9 +18,10 @@ use std::fmt;
 use tilewright_notation::Named;
 use tilewright_sharded::Shard;
 
+#[cfg(feature = "banks")]
+use crate::ask::BankConflicts;
 use crate::{
     Error, InShards,
-    ask::BankConflicts,
     eval::{self, Operation},
 };
 
@@ -85,6 +86,7 @@ fn inner_padding(shard: &Shard) -> Option<String> {
 /// assert_eq!(cells.collect::<Vec<_>>(), ["0 T3", "3"]);
 /// # Ok::<(), tilewright::Error>(())
 /// ```
+#[cfg(feature = "banks")]
 pub fn conflicts(report: &BankConflicts, limits: &Limits) -> Scene {
     let (layout, worst) = (&report.layout, report.worst());
     let words = worst.map_or(&[][..], |(_, clash)| &clash.words);

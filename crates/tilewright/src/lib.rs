@@ -38,7 +38,7 @@
 //! | [`sharded`] | arrays cut over a mesh of devices: who holds what | |
 //! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | |
 //! | [`eval`], [`picture`] | expressions of the algebra; layouts drawn in text | |
-//! | [`banks`] | bank conflicts of shared memory, and the least change that removes them | |
+//! | [`banks`] | bank conflicts of shared memory, and the least change that removes them | `banks` |
 //! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
@@ -58,6 +58,7 @@ pub mod _compare;
 #[cfg(all(doc, not(doctest)))]
 pub mod _design;
 pub mod ask;
+#[cfg(feature = "banks")]
 pub mod banks;
 mod comparison;
 #[cfg(feature = "draw")]
@@ -115,7 +116,7 @@ pub struct KernelWriters;
 pub struct CompilerWriters;
 
 /// The examples of the page on bank conflicts, run as doctests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "banks"))]
 #[doc = include_str!("../../../docs/banks.md")]
 pub struct BankConflicts;
 

@@ -36,6 +36,7 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 
+#[cfg(feature = "banks")]
 mod banks;
 mod catalogue;
 #[cfg(feature = "files")]
@@ -75,6 +76,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+#[cfg(feature = "banks")]
 pub use banks::BankConflicts;
 pub use catalogue::{Example, Formats, Functions, Notations};
 #[cfg(feature = "files")]

@@ -5,16 +5,15 @@ use tilewright_notation::{Named, Notation, notation};
 #[cfg(feature = "relayout")]
 use super::Moved;
 use super::{
-    Answer, BankConflicts, Contents, Distribution, Example, Explanation, Fields, Formats,
-    Functions, Inferred, Known, Notations, Offset, Parsed, Recognition, Shards, ShardsExplanation,
-    ShardsTranslation, Translation, compare,
+    Answer, Contents, Distribution, Example, Explanation, Fields, Formats, Functions, Inferred,
+    Known, Notations, Offset, Parsed, Recognition, Shards, ShardsExplanation, ShardsTranslation,
+    Translation, compare,
 };
+use crate::{Error, InShards, eval::evaluate, input::Array, sharded::is_sharded};
+#[cfg(feature = "banks")]
 use crate::{
-    Error, InShards,
+    ask::BankConflicts,
     banks::{self, Banks},
-    eval::evaluate,
-    input::Array,
-    sharded::is_sharded,
 };
 
 /// What can be asked of layouts, without files.
@@ -65,6 +64,7 @@ pub enum Question {
         array: Array,
     },
     /// The bank conflicts of an array in shared memory.
+    #[cfg(feature = "banks")]
     Banks {
         /// The layout.
         of: Named,
@@ -164,6 +164,7 @@ impl Question {
             "distribution" => {
                 Question::Distribution { spec: fields.text("spec")?.into(), array: fields.array()? }
             }
+            #[cfg(feature = "banks")]
             "bank_conflicts" => bank_conflicts(fields)?,
             "infer" => Question::Infer {
                 original: fields.bytes("original")?,
@@ -203,6 +204,7 @@ impl Question {
             Question::Contents { of, offset } => Box::new(Contents::of(of, *offset)?),
             Question::Same(a, b) => Box::new(compare(a, b)?),
             Question::Distribution { spec, array } => Box::new(Distribution::of(spec, array)?),
+            #[cfg(feature = "banks")]
             Question::Banks { of, accesses, vector, banks, fix } => {
                 let accesses: Vec<&str> = accesses.iter().map(String::as_str).collect();
                 Box::new(BankConflicts::of(of, &accesses, *vector, banks, *fix)?)
@@ -228,6 +230,7 @@ impl Question {
 }
 
 /// `access` is a text, or a list of texts; `banks` and `vector` may be left out.
+#[cfg(feature = "banks")]
 fn bank_conflicts(fields: Fields<'_>) -> Result<Question, Error> {
     let machine = Some(fields.text("banks")?).filter(|text| !text.is_empty());
     let vector = Some(&fields.0["vector"]).filter(|value| !value.is_null());

@@ -1,10 +1,10 @@
 //! Comparing layouts and shapes, and shapes divided by shapes.
 
+use tilewright_banks::{Between, Sample};
 use tilewright_core::IntTuple;
 
 use super::{Answer, Call, Function, Refusal, coordinates::array};
 use crate::{
-    banks::{self, Between, Sample},
     comparison::{Comparison, compare},
     eval::value::Form,
 };
@@ -92,7 +92,7 @@ fn same(call: &Call<'_>) -> Answer {
 
 fn swizzle_between(call: &Call<'_>) -> Answer {
     let (from, to) = (array(call, 0)?, array(call, 1)?);
-    match banks::swizzle_between(from.layout(), to.layout())? {
+    match tilewright_banks::swizzle_between(from.layout(), to.layout())? {
         Between::Swizzle(swizzle) => Ok(Form::Swizzle(swizzle)),
         Between::None(samples) => {
             let sample = |at: &Sample| {
