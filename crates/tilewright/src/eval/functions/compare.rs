@@ -1,9 +1,12 @@
 //! Comparing layouts and shapes, and shapes divided by shapes.
 
+#[cfg(feature = "banks")]
 use tilewright_banks::{Between, Sample};
 use tilewright_core::IntTuple;
 
-use super::{Answer, Call, Function, Refusal, coordinates::array};
+#[cfg(feature = "banks")]
+use super::Refusal;
+use super::{Answer, Call, Function, coordinates::array};
 use crate::{
     comparison::{Comparison, compare},
     eval::value::Form,
@@ -19,6 +22,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         counts: (2, 2),
         run: same,
     },
+    #[cfg(feature = "banks")]
     Function {
         name: "swizzle_between",
         arguments: "A, B",
@@ -90,6 +94,7 @@ fn same(call: &Call<'_>) -> Answer {
     Ok(Form::Boolean(matches!(answer, Comparison::Same { .. })))
 }
 
+#[cfg(feature = "banks")]
 fn swizzle_between(call: &Call<'_>) -> Answer {
     let (from, to) = (array(call, 0)?, array(call, 1)?);
     match tilewright_banks::swizzle_between(from.layout(), to.layout())? {
