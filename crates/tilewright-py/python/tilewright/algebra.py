@@ -718,7 +718,7 @@ def swizzle_between(a: LayoutLike, b: LayoutLike, /) -> Swizzle:
     """The swizzle that turns the offsets of A into those of B; where there is none, coordinates that show it.
 
     >>> swizzle_between("(8,64):(64,1)", "Sw<3,3,3> o (8,64):(64,1)")
-    Value('Sw<3,3,3>')
+    Swizzle(3, 3, 3)
     """
     result: Swizzle = operation("swizzle_between", a, b)
     return result
