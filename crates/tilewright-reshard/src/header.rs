@@ -1,6 +1,7 @@
 //! The header of an output file: safetensors, with the data at a multiple of 4 KiB.
 
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer as _, ser::SerializeMap as _};
+use serde_json::{Map, Value};
 
 use crate::Error;
 
@@ -18,56 +19,66 @@ const PAGE: usize = 4096;
 
 /// A tensor of an output file.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) name: String,
-    pub(crate) file_dtype: String,
-    pub(crate) shape: Vec<u64>,
+pub(crate) struct Entry<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) file_dtype: &'a str,
+    pub(crate) shape: &'a [u64],
     pub(crate) bytes: u64,
     /// The layout, where it is not row-major.
-    pub(crate) spec: Option<String>,
+    pub(crate) spec: Option<&'a str>,
     /// The fingerprint of the data, where it is recorded.
     pub(crate) data: Option<String>,
 }
 
+/// What a header says of a tensor.
+#[derive(Serialize)]
+struct Said<'a> {
+    dtype: &'a str,
+    shape: &'a [u64],
+    data_offsets: [u64; 2],
+}
+
 /// The bytes before the data, and where each tensor begins in the file.
+///
+/// The text is written entry by entry: as a value in memory it would take ten times its length.
 pub(crate) fn header(
-    entries: &[Entry],
+    entries: &[Entry<'_>],
     metadata: &[(String, String)],
 ) -> Result<(Vec<u8>, Vec<u64>, u64), Error> {
-    let mut said = Map::new();
-    let noted = |entry: &Entry| {
-        let spec = entry.spec.clone()?;
-        Some((format!("{LAYOUT_KEY}{}", entry.name), Value::from(spec)))
-    };
-    said.insert("format".into(), "pt".into());
-    said.extend(metadata.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str()))));
-    said.extend(entries.iter().filter_map(noted));
-    let recorded = |entry: &Entry| {
-        let data = entry.data.clone()?;
-        Some((format!("{DATA_KEY}{}", entry.name), Value::from(data)))
-    };
-    said.extend(entries.iter().filter_map(recorded));
-    let (mut map, mut places, mut at) = (Map::new(), Vec::new(), 0u64);
-    map.insert(METADATA.into(), said.into());
-    for entry in entries {
-        if entry.name == METADATA {
+    let failed = |error: serde_json::Error| Error::usage(error.to_string());
+    let (mut places, mut at, mut text) = (Vec::new(), 0u64, vec![0; 8]);
+    let mut to = serde_json::Serializer::new(&mut text);
+    let mut map = to.serialize_map(None).map_err(failed)?;
+    map.serialize_entry(METADATA, &said(entries, metadata)).map_err(failed)?;
+    for Entry { name, file_dtype: dtype, shape, bytes, .. } in entries {
+        if *name == METADATA {
             let said =
                 format!("tensor {METADATA:?}: safetensors keep their metadata under this name");
             return Err(Error::new("unsupported", said));
         }
-        let end = at.checked_add(entry.bytes).filter(|end| *end <= i64::MAX as u64);
+        let end = at.checked_add(*bytes).filter(|end| *end <= i64::MAX as u64);
         let end = end.ok_or_else(|| Error::new("overflow", "a file beyond 63 bits of bytes"))?;
-        let value = json!({
-            "dtype": entry.file_dtype, "shape": entry.shape, "data_offsets": [at, end],
-        });
-        map.insert(entry.name.clone(), value);
+        let said = Said { dtype, shape, data_offsets: [at, end] };
+        map.serialize_entry(name, &said).map_err(failed)?;
         places.push(at);
         at = end;
     }
-    let mut text = Value::from(map).to_string().into_bytes();
-    text.resize((8 + text.len()).next_multiple_of(PAGE) - 8, b' ');
-    let mut head = (text.len() as u64).to_le_bytes().to_vec();
-    head.append(&mut text);
-    let base = head.len() as u64;
-    Ok((head, places.iter().map(|place| base + place).collect(), base + at))
+    map.end().map_err(failed)?;
+    text.resize(text.len().next_multiple_of(PAGE), b' ');
+    let (base, count) = (text.len() as u64, (text.len() as u64 - 8).to_le_bytes());
+    text.iter_mut().zip(count).for_each(|(byte, count)| *byte = count);
+    Ok((text, places.iter().map(|place| base + place).collect(), base + at))
+}
+
+/// What a header says of no tensor: the metadata, and the notes of layouts and fingerprints.
+fn said(entries: &[Entry<'_>], metadata: &[(String, String)]) -> Map<String, Value> {
+    let mut said = Map::new();
+    said.insert("format".into(), "pt".into());
+    said.extend(metadata.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str()))));
+    let noted = |prefix: &str, entry: &Entry<'_>, text: Option<&str>| {
+        Some((format!("{prefix}{}", entry.name), Value::from(text?)))
+    };
+    said.extend(entries.iter().filter_map(|entry| noted(LAYOUT_KEY, entry, entry.spec)));
+    said.extend(entries.iter().filter_map(|entry| noted(DATA_KEY, entry, entry.data.as_deref())));
+    said
 }

@@ -339,18 +339,16 @@ impl Output {
             Some((of, of.held.stored.get(*nth)?, *nth))
         };
         let locals = || content.locals.iter().filter_map(local);
-        let entry =
-            |(number, (array, stored, _)): (&(usize, usize), (&Array, &Stored, usize))| Entry {
-                data: self
-                    .records(number.0)
-                    .then(|| data(number.0).unwrap_or_default().to_string()),
-                name: array.name.to_string(),
-                file_dtype: array.file_dtype.clone(),
-                shape: stored.laid.shape.clone(),
+        let entries: Vec<Entry<'_>> = (content.locals.iter().zip(locals()))
+            .map(|((number, _), (array, stored, _))| Entry {
+                data: self.records(*number).then(|| data(*number).unwrap_or_default().to_string()),
+                name: &array.name,
+                file_dtype: &array.file_dtype,
+                shape: &stored.laid.shape,
                 bytes: stored.laid.bytes().unwrap_or(u64::MAX),
-                spec: stored.laid.spec.clone(),
-            };
-        let entries: Vec<Entry> = content.locals.iter().zip(locals()).map(entry).collect();
+                spec: stored.laid.spec.as_deref(),
+            })
+            .collect();
         let begin = |(array, _, nth): (&Array, &Stored, usize)| {
             let piece = array.held.pieces.iter().find(|piece| piece.source == nth as u64);
             let zeros = || vec![0; array.extents.len()];
