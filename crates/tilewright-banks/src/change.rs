@@ -40,7 +40,10 @@ impl Change {
         match self {
             Change::Swizzle(swizzle) => swizzle.apply(offset),
             Change::Padding { row, by } => {
-                let rows = if *row == 0 { 0 } else { offset / *row };
+                let rows = match offset.checked_div(*row) {
+                    Some(rows) => rows,
+                    None => 0,
+                };
                 offset.saturating_add(rows.saturating_mul(*by))
             }
         }
