@@ -4,8 +4,6 @@
 //! `TILEWRIGHT_BANKS=all` in the environment takes all matrices of powers of two up to 256 elements, and 10,000 random ones
 //! up to 4,096; without it some of them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use tilewright_banks::{Access, Banks, Between, Change, Spread, conflicts, fix, swizzle_between};
 use tilewright_core::{Layout, Mode, Profile, Swizzle, TensorLayout, layout};
 
@@ -54,28 +52,28 @@ fn cycles(
     extents: [u64; 2],
     columns: bool,
     bytes: u64,
-    banks: u64,
-    offset: &dyn Fn([u64; 2]) -> u64,
-) -> Vec<u64> {
+    offset: impl Fn([u64; 2]) -> u64,
+) -> impl Iterator<Item = u64> {
     let size = extents[0] * extents[1];
-    let coord = |at: u64| match columns {
+    let coord = move |at: u64| match columns {
         true => [at % extents[0], at / extents[0]],
         false => [at / extents[1], at % extents[1]],
     };
-    let (warp, together) = (32, 128 / bytes);
-    let mut turns: BTreeMap<(u64, u64), Vec<u64>> = BTreeMap::new();
-    for at in 0..size {
-        let lane = at % warp;
-        turns.entry((at / warp, lane / together.min(warp))).or_default().push(offset(coord(at)));
-    }
-    let busiest = |offsets: &Vec<u64>| {
-        let words: BTreeSet<u64> = offsets
-            .iter()
-            .flat_map(|offset| (offset * bytes / 4)..=((offset * bytes + bytes - 1) / 4))
-            .collect();
-        (0..banks).map(|bank| words.iter().filter(|&&w| w % banks == bank).count() as u64).max()
-    };
-    turns.values().filter_map(busiest).collect()
+    let together = (128 / bytes).min(32);
+    // Turns divide a warp, so they follow one another.
+    (0..size.div_ceil(together)).map(move |turn| {
+        let (mut words, mut counts) = (Vec::new(), [0; 32]);
+        for at in turn * together..((turn + 1) * together).min(size) {
+            let byte = offset(coord(at)) * bytes;
+            for word in byte / 4..=(byte + bytes - 1) / 4 {
+                if !words.contains(&word) {
+                    words.push(word);
+                    counts[(word % 32) as usize] += 1;
+                }
+            }
+        }
+        counts.into_iter().max().unwrap()
+    })
 }
 
 fn accesses(extents: [u64; 2]) -> [Access; 2] {
@@ -98,22 +96,24 @@ fn least(tensor: &TensorLayout, bytes: u64, which: &[bool]) -> Option<Swizzle> {
         }
     }
     all.sort_unstable();
+    let index = |[row, column]: [u64; 2]| (row * extents[1] + column) as usize;
+    let offsets: Vec<u64> =
+        (0..tensor.size()).map(|at| tensor.offset_of(at).unwrap() as u64).collect();
     all.iter()
         .map(|&(bits, _, base, _, shift)| {
             Swizzle::new(bits as u8, base as u8, shift as i8).unwrap()
         })
         .find(|swizzle| {
             which.iter().all(|&columns| {
-                let plain = |coord: [u64; 2]| tensor.offset(&coord).unwrap() as u64;
                 let offset = |coord| {
-                    let (at, mask) = (plain(coord), (1u64 << swizzle.bits()) - 1);
+                    let (at, mask) = (offsets[index(coord)], (1u64 << swizzle.bits()) - 1);
                     let (base, by) = (swizzle.base(), swizzle.shift());
                     match by >= 0 {
                         true => at ^ ((at >> (base + by as u8)) & mask) << base,
                         false => at ^ ((at >> base) & mask) << (base + by.unsigned_abs()),
                     }
                 };
-                cycles(extents, columns, bytes, 32, &offset).iter().all(|&n| n <= 1)
+                cycles(extents, columns, bytes, offset).all(|n| n <= 1)
             })
         })
 }
@@ -124,7 +124,8 @@ fn check(tensor: &TensorLayout, bytes: u64) -> bool {
     let (bits, banks) = (bytes as u32 * 8, Banks::NVIDIA);
     let accesses = accesses(extents);
     for (access, columns) in accesses.iter().zip([false, true]) {
-        let expected = cycles(extents, columns, bytes, 32, &|c| tensor.offset(&c).unwrap() as u64);
+        let expected: Vec<u64> =
+            cycles(extents, columns, bytes, |c| tensor.offset(&c).unwrap() as u64).collect();
         let found = conflicts(tensor, bits, &banks, access).unwrap();
         let (sum, most) = (expected.iter().sum::<u64>(), expected.iter().max().copied());
         assert_eq!((found.cycles, Some(found.degree)), (sum, most), "{}", tensor.layout());
@@ -217,7 +218,7 @@ fn other_extents_by_padding() {
         let found = fix(&tensor, 32, &Banks::NVIDIA, access).unwrap();
         let free = |by: u64| {
             let offset = |[row, column]: [u64; 2]| row * (columns + by) + column;
-            cycles([rows, columns], true, 4, 32, &offset).iter().all(|&n| n <= 1)
+            cycles([rows, columns], true, 4, offset).all(|n| n <= 1)
         };
         let Some(search) = found.paddings else {
             assert!(rows == 1 || columns == 1);
