@@ -120,9 +120,10 @@ def table(title, found, size, base):
 
 
 CONSOLIDATE = """
-import sys
+import json, os, sys
 from torch.distributed.checkpoint._consolidate_hf_safetensors import consolidate_safetensors_files
-consolidate_safetensors_files(sys.argv[1], sys.argv[2])
+os.makedirs(sys.argv[2], exist_ok=True)
+consolidate_safetensors_files(sys.argv[1], sys.argv[2], dict.fromkeys(json.loads(sys.argv[3]), 1))
 """
 LOAD = """
 import json, struct, sys, torch, pathlib
@@ -151,7 +152,7 @@ def speed(program, folder, args):
     }
     if args.rivals:
         shapes = json.dumps(model())
-        commands["torch consolidates to one"] = lambda out: [sys.executable, "-c", CONSOLIDATE, source, out]
+        commands["torch consolidates to one"] = lambda out: [sys.executable, "-c", CONSOLIDATE, source, out, shapes]
         commands["torch loads all"] = lambda out: [sys.executable, "-c", LOAD, source, shapes]
     table("FSDP4", turns(commands, args.rounds, folder), size, "cp, sync")
     shutil.rmtree(source)

@@ -2,10 +2,12 @@
 
     python tests/oracle/sharded_files.py check TILEWRIGHT
 
-The corpus' checkpoint is cut over several meshes, and torch loads every tensor whole. Four processes of torch save a model
-under tensor parallelism and FSDP2; it goes to two shards, to whole tensors, to eight shards, and torch loads it again, whole
-and as tensors of another mesh. Megatron's rules, computed here by slices, go from four ranks to eight and to whole tensors.
+The corpus' checkpoint is cut over several meshes, and torch loads every tensor whole. Eight processes of torch save a model
+under tensor parallelism over four and FSDP2 over two; it goes to two shards, to whole tensors, to eight shards, and torch loads
+it again, whole and as tensors of its own mesh. What is compared with is the model before it was cut. Extents are even, uneven,
+and smaller than the mesh. Megatron's rules, computed here by slices, go from four ranks to eight and to whole tensors.
 """
+import logging
 import os
 import pathlib
 import subprocess
@@ -71,21 +73,24 @@ def corpus(program, folder):
         print(f"    {mesh}: {len(whole)} tensors, {len(list(out.iterdir()))} files")
 
 
-#: The processes of torch: a mesh of 2 for FSDP2, 2 for tensor parallelism, and for the placements alone 4.
-RANKS = 4
+#: The processes of torch: a mesh of 2 for FSDP2 and 4 for tensor parallelism.
+MESH = (2, 4)
+RANKS = MESH[0] * MESH[1]
+#: The columns and rows of linear layers, each of which is cut by columns and by rows.
+LAYERS = [(24, 64), (7, 52), (10, 17), (3, 5)]
 
 
 def rank(number, program, folder):
     from torch.distributed.device_mesh import init_device_mesh
 
     torch.set_num_threads(1)
+    logging.getLogger("torch.distributed.tensor").setLevel(logging.ERROR)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=number, world_size=RANKS)
-    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+    mesh = init_device_mesh("cpu", MESH, mesh_dim_names=("dp", "tp"))
     saved, whole = model(mesh)
     writer = HuggingFaceStorageWriter(str(folder / "saved"), save_distributed=True)
     dcp.save(saved, storage_writer=writer, checkpoint_id=str(folder / "saved"))
     if number == 0:
-        save_file(whole, folder / "whole.safetensors")
         there_and_back(program, folder, whole)
     dist.barrier()
     loads_in_shards(folder / "tp8", mesh, whole)
@@ -93,32 +98,40 @@ def rank(number, program, folder):
 
 
 def model(mesh):
-    """A state dict of DTensors, and the same whole: of two linear layers as FSDP2 cut them, and of any placements."""
-    from torch.distributed.fsdp import fully_shard
-    from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
-    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+    """A state dict of DTensors, and the same whole: of linear layers as FSDP2 cut them, and of any placements."""
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 
-    torch.manual_seed(0)
-    net = torch.nn.Sequential(torch.nn.Linear(24, 64), torch.nn.ReLU(), torch.nn.Linear(64, 24)).to(torch.bfloat16)
-    parallelize_module(net, mesh["tp"], {"0": ColwiseParallel(), "2": RowwiseParallel()})
-    fully_shard(net, mesh=mesh["dp"])
-    saved = {f"net.{name}": tensor for name, tensor in net.state_dict().items()}
+    saved, whole = layers(mesh)
     placements = {"rows": [Shard(0), Shard(0)], "both": [Shard(0), Shard(1)], "last": [Replicate(), Shard(-1)]}
     for dtype, shape in [(torch.float32, (37, 29)), (torch.float16, (3, 5)), (torch.int64, (6, 10, 7))]:
         for name, chosen in placements.items():
             numbers = torch.arange(torch.Size(shape).numel()).reshape(shape).to(dtype)
             named = f"{name}.{'x'.join(map(str, shape))}"
+            whole[named] = numbers
             saved[named] = distribute_tensor(numbers, mesh, chosen, src_data_rank=None)
-    saved["step"] = torch.tensor(7.5)
-    whole = {
-        name: (tensor.full_tensor() if isinstance(tensor, DTensor) else tensor).detach().clone().contiguous()
-        for name, tensor in saved.items()
-    }
+    saved["step"] = whole["step"] = torch.tensor(7.5)
     return saved, whole
+
+
+def layers(mesh):
+    """Linear layers by columns and by rows under tensor parallelism, then under FSDP2."""
+    from torch.distributed.fsdp import fully_shard
+    from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
+
+    torch.manual_seed(0)
+    pairs = [torch.nn.Linear(*size) for columns, rows in LAYERS for size in ((columns, rows), (rows, columns))]
+    net = torch.nn.Sequential(*pairs).to(torch.bfloat16)
+    whole = {f"net.{name}": tensor.detach().clone() for name, tensor in net.state_dict().items()}
+    ways = {str(n): (ColwiseParallel(), RowwiseParallel())[n % 2] for n in range(len(pairs))}
+    parallelize_module(net, mesh["tp"], ways)
+    fully_shard(net, mesh=mesh["dp"])
+    return {f"net.{name}": tensor for name, tensor in net.state_dict().items()}, whole
 
 
 def there_and_back(program, folder, whole):
     """To two shards, to whole tensors, to eight shards: each step by other rules, and nothing changed."""
+    sources = sorted((folder / "saved").glob("*.safetensors"))
+    assert len(sources) == RANKS
     columns = ["net.*.weight=[Shard(1)]", "step=[Replicate()]", "*=[Shard(0)]"]
     reshard(program, folder / "saved", folder / "tp2", *options("to", "tp=2", columns))
     reshard(program, folder / "tp2", folder / "full", *options("from", "tp=2", columns))
@@ -127,7 +140,8 @@ def there_and_back(program, folder, whole):
     rows = ["step=[Replicate()]", "*=[Shard(0)]"]
     reshard(program, folder / "full", folder / "tp8", "--as", "dcp", *options("to", "tp=8", rows))
     loads(folder / "tp8", whole)
-    print(f"    FSDP2 over TP to TP2, whole, TP8: {len(whole)} tensors")
+    size = sum(tensor.numel() * tensor.element_size() for tensor in whole.values())
+    print(f"    FSDP2 over TP{MESH[1]}, {RANKS} files, to TP2, whole, TP8: {len(whole)} tensors of {size} bytes")
 
 
 def loads_in_shards(out, mesh, whole):

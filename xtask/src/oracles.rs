@@ -32,7 +32,7 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 28] = [
+    let oracles: [(&str, Oracle<'_>); 29] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
@@ -53,6 +53,7 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("fingerprint", &fingerprint),
         ("placements", &placements),
         ("banks", &banks),
+        ("functions for CUDA", &read_back::nvrtc),
         ("fuzz", &|root| fuzz(root, searched)),
         ("bounds", &bounds),
         ("licences", &licences),
@@ -347,6 +348,7 @@ fn fingerprint(root: &Path) -> Verdict {
 /// Pairs of placements, resharded and compared with a gather.
 fn placements(root: &Path) -> Verdict {
     let words = ["cargo", "test", "--package", "tilewright-reshard", "--test", "reshard", "pairs"];
+    let words: Vec<&str> = words.into_iter().chain(["--", "--nocapture"]).collect();
     let mut pairs = command(root, &words);
     if std::env::var_os("TILEWRIGHT_PAIRS").is_none() {
         pairs.env("TILEWRIGHT_PAIRS", "10000");

@@ -40,7 +40,8 @@ const SIZE_LIMIT: i32 = 25;
 /// ```
 pub fn run(arguments: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
     limits_are_errors();
-    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let mut arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    args::general_first(&mut arguments);
     // Errors are JSON wherever `--json` stands, also when the arguments do not parse.
     let json = arguments.iter().any(|argument| argument == "--json");
     let command = args::command(screen::width());

@@ -263,3 +263,175 @@ fn names_are_printed_on_one_line_without_control_characters() {
     assert!(planned.contains("  \\u{1b}[31mred\\nline: u8[2], whole -> whole"), "{planned}");
     assert!(!planned.contains('\u{1b}'));
 }
+
+/// Options of every command may stand before a step as well.
+#[test]
+fn general_options_may_stand_before_a_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let dcp = data("dcp_hf/ckpt");
+    let text = done(at, &["reshard", "--json", "-q", "plan", &dcp, "out", "-o", "p"]);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["state"], "planned");
+    let text = done(at, &["reshard", "--json", "run", "p"]);
+    assert!(text.starts_with('{') && text.contains("\"run\""), "{text}");
+    done(at, &["reshard", "-q", "finish", "p"]);
+    // Other options of a run are none of a step.
+    let mixed = tilewright(at, &[], &["reshard", "--mesh", "tp=2", "plan", &dcp, "b", "-o", "q"]);
+    assert_eq!(mixed.status.code(), Some(2), "{}", said(&mixed));
+}
+
+/// What a refused run leaves is named, and so is what another request has left for the same name.
+#[test]
+fn folders_that_runs_leave_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let full = data("dcp_hf/full.safetensors");
+    let cut = ["--mesh", "tp=2", "--rule", "even.S0S0=[Shard(0)]"];
+    done(at, &[&["reshard", &full, "ranks"][..], &cut].concat());
+    let wrong = ["reshard", "ranks", "out", "--from-mesh", "tp=2", "--from-rule", "*=P()"];
+    let text = said(&tilewright(at, &[], &wrong));
+    let partial = |at: &Path| {
+        let names = std::fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names = names.map(|name| name.into_string().unwrap());
+        names.find(|name| name.starts_with("out.partial-"))
+    };
+    let left = partial(at).unwrap();
+    let named = format!("{left} holds what is done: the same run goes on with it; else remove it");
+    assert!(text.contains(&named), "{text}");
+    let right = ["--from-rule", "even.S0S0=[Shard(0)]", "--from-rule", "*=P()"];
+    let right = [&["reshard", "ranks", "out", "--from-mesh", "tp=2"][..], &right].concat();
+    let text = done(at, &right);
+    let named = format!("{left} is of another run, whose request or source was another; remove it");
+    assert!(text.contains("\nnote: ") && text.contains(&named), "{text}");
+    assert_eq!(partial(at), Some(left.clone()));
+    std::fs::remove_dir_all(at.join(&left)).unwrap();
+    let text = done(at, &[&right[..], &["--force"]].concat());
+    assert!(!text.contains("another run") && partial(at).is_none(), "{text}");
+}
+
+#[test]
+fn a_result_inside_of_its_source_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::create_dir_all(at.join("a/hf")).unwrap();
+    let source = at.join("a/hf/model.safetensors");
+    std::fs::copy(data("dcp_hf/full.safetensors"), &source).unwrap();
+    for (input, output, inner) in [
+        ("a/hf", "a/hf/sub", "a/hf/sub lies in "),
+        ("a/hf", "a/../a/hf/sub/more", "sub/more lies in "),
+        ("a/hf", "a", "a/hf lies in "),
+        ("a/hf/model.safetensors", "a", "a/hf/model.safetensors lies in "),
+    ] {
+        for more in [&[][..], &["--force"], &["--dry-run"]] {
+            let refused = tilewright(at, &[], &[&["reshard", input, output][..], more].concat());
+            let text = said(&refused);
+            assert_eq!(refused.status.code(), Some(2), "{text}");
+            let legal = "a result is a folder of its own, outside of its source\n";
+            assert!(text.contains(inner) && text.ends_with(legal), "{text}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(at.join("a/hf")).unwrap().count(), 1);
+    // Beside one of several files there is room.
+    done(at, &["reshard", "a/hf/model.safetensors", "a/hf/sub"]);
+    let inside = tilewright(&at.join("a"), &[], &["reshard", "simulate", "hf"]);
+    assert!(inside.status.success(), "{}", said(&inside));
+}
+
+/// What the program does not read is said with what does.
+#[test]
+fn checkpoints_that_are_not_read_are_refused_with_what_reads_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    for (file, bytes) in [
+        ("torch/.metadata", &b"\x80\x02}."[..]),
+        ("torch/__0_0.distcp", b"PK\x03\x04"),
+        ("orbax/_METADATA", b"{}"),
+    ] {
+        std::fs::create_dir_all(at.join(file).parent().unwrap()).unwrap();
+        std::fs::write(at.join(file), bytes).unwrap();
+    }
+    for (path, call) in [
+        ("torch", "tilewright.reshard(FOLDER, OUT).run() writes safetensors"),
+        ("torch/__0_0.distcp", "tilewright.reshard(FOLDER, OUT).run() writes safetensors"),
+        ("orbax", "tilewright.orbax.unpack(FOLDER, OUT) writes them as they are"),
+    ] {
+        for words in [
+            &["reshard", path, "out"][..],
+            &["info", path],
+            &["convert", path, "out", "--to", "zN"],
+        ] {
+            let refused = tilewright(at, &[], words);
+            let text = said(&refused);
+            assert!(!refused.status.success() && text.contains(call), "{words:?}: {text}");
+        }
+    }
+    let gguf = data("../tiny_quantised.gguf");
+    let text = said(&tilewright(at, &[], &["reshard", &gguf, "out"]));
+    let legal = "what is resharded is safetensors: a .safetensors file, an index of such, or a folder of them";
+    assert!(text.contains(&format!("is GGUF, and {legal}")), "{text}");
+}
+
+/// One file of torch's checkpoint is boxes of arrays: every command that opens it says so.
+#[test]
+fn one_file_of_a_distributed_checkpoint_is_called_boxes() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let parts = std::fs::read_dir(data("dcp_hf/ckpt")).unwrap().map(|entry| entry.unwrap().path());
+    let mut parts: Vec<PathBuf> =
+        parts.filter(|path| path.extension().is_some_and(|end| end == "safetensors")).collect();
+    parts.sort();
+    let part = parts[1].to_str().unwrap();
+    let note = "boxes of arrays that may be larger, as DCP_SHARDING_INFO says";
+    let text = done(at, &["info", part]);
+    assert!(text.contains(note) && text.contains(", a box from ["), "{text}");
+    let value: serde_json::Value =
+        serde_json::from_str(&done(at, &["info", part, "--json", "-q"])).unwrap();
+    let begins: Vec<&serde_json::Value> =
+        value["tensors"].as_array().unwrap().iter().map(|tensor| &tensor["begin"]).collect();
+    assert!(
+        begins.iter().any(|begin| begin.as_array().is_some_and(|at| at.iter().any(|n| *n != 0)))
+    );
+    let text = done(at, &["convert", part, "out.safetensors", "--to", "col-major", "--skip-unfit"]);
+    assert!(text.contains(note), "{text}");
+    // A folder of them has each tensor several times, and the error says what makes it whole.
+    let dcp = data("dcp_hf/ckpt");
+    for words in [&["same-data", &dcp, part][..], &["fingerprint", &dcp]] {
+        let text = said(&tilewright(at, &[], words));
+        assert!(
+            text.contains("if each file holds a part of it, reshard the folder to whole tensors"),
+            "{text}"
+        );
+    }
+}
+
+/// A result in other files than its source, and with the metadata that resharding adds, is verified against it.
+#[test]
+fn a_result_in_other_files_is_verified_against_its_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let header = r#"{"__metadata__":{"step":"7"},"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[3],"data_offsets":[2,5]}}"#;
+    let file = |text: &str| {
+        [&(text.len() as u64).to_le_bytes()[..], text.as_bytes(), &[1, 2, 3, 4, 5]].concat()
+    };
+    std::fs::write(at.join("in.safetensors"), file(header)).unwrap();
+    done(at, &["reshard", "in.safetensors", "two", "--max-shard-size", "3"]);
+    done(at, &["reshard", "two", "one"]);
+    done(at, &["reshard", "one", "again", "--max-shard-size", "3"]);
+    for (out, against) in [
+        ("two", "in.safetensors"),
+        ("one", "two"),
+        ("one", "in.safetensors"),
+        ("again", "one"),
+        ("again", "two"),
+    ] {
+        let text = done(at, &["verify", out, "--against", against]);
+        assert!(text.starts_with("same"), "{out} against {against}: {text}");
+    }
+    std::fs::write(at.join("in.safetensors"), file(&header.replace("\"7\"", "\"8\""))).unwrap();
+    for out in ["one", "two"] {
+        let other = tilewright(at, &[], &["verify", out, "--against", "in.safetensors"]);
+        assert_eq!(other.status.code(), Some(1));
+        assert!(said(&other).contains("metadata \"step\" is \"7\", was \"8\""), "{}", said(&other));
+    }
+}

@@ -271,7 +271,7 @@ impl Solver {
         } else if offset < 0 {
             return solver;
         } else {
-            layout.swizzle().apply(offset as u64) as i64
+            layout.swizzle().inverse().apply(offset as u64) as i64
         };
         let (low, high) = reach(layout.modes(), layout.offset());
         if layout.size() == 0 || (affine as i128) < low || affine as i128 > high {

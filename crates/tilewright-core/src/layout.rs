@@ -192,7 +192,7 @@ impl Layout {
         self.offset
     }
 
-    /// The swizzle applied to every sum.
+    /// The swizzle applied to every sum: an invertible matrix of bits.
     ///
     /// ```
     /// use tilewright_core::{Layout, Swizzle};
@@ -385,6 +385,6 @@ mod tests {
 
     #[test]
     fn the_stated_size_in_memory() {
-        assert_eq!(size_of::<Layout>(), 600);
+        assert_eq!(size_of::<Layout>(), 1096);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! layout  := [ swizzle 'o' [ int 'o' ] ] plain [ ('+' | '-') int ]
-//! swizzle := ('Sw' | 'S') '<' int ',' int ',' int '>'
+//! swizzle := ('Sw' | 'S') '<' int ',' int ',' int '>' | 'F2' '<' int { ',' int } '>'     images of 1, 2, 4 …
 //! plain   := tuple [ ':' tuple ]                    without strides: compact, first axis fastest
 //! tuple   := int | '(' [ tuple { ',' tuple } [ ',' ] ] ')'
 //! int     := [ '_' ] [ '-' ] digits                 `_4`, a static 4, reads as 4
@@ -78,9 +78,9 @@ struct Leaves {
     span: (usize, usize),
 }
 
-struct Cursor<'a> {
+pub(crate) struct Cursor<'a> {
     text: &'a [u8],
-    at: usize,
+    pub(crate) at: usize,
 }
 
 impl Cursor<'_> {
@@ -91,7 +91,7 @@ impl Cursor<'_> {
     }
 
     /// The next byte that is no space; 0 at the end.
-    const fn peek(&mut self) -> u8 {
+    pub(crate) const fn peek(&mut self) -> u8 {
         // Constants are read by an interpreter: the common byte comes first.
         if self.at < self.text.len() && self.text[self.at] > b' ' {
             return self.text[self.at];
@@ -101,13 +101,17 @@ impl Cursor<'_> {
     }
 
     /// Passes `byte`, which is not 0, if it is next.
-    const fn eat(&mut self, byte: u8) -> bool {
+    pub(crate) const fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte;
         self.at += found as usize;
         found
     }
 
-    const fn expected(&mut self, what: &'static str, at_end: &'static str) -> ParseError {
+    pub(crate) const fn expected(
+        &mut self,
+        what: &'static str,
+        at_end: &'static str,
+    ) -> ParseError {
         self.skip();
         if self.at >= self.text.len() {
             return ParseError::new((self.text.len(), self.text.len()), at_end, []);
@@ -158,48 +162,6 @@ impl Cursor<'_> {
             Ok(layout) => Ok(layout),
             Err(error) => Err(ParseError::refused((from, self.at), error)),
         }
-    }
-
-    /// `Sw<b,m,s> o`, or nothing.
-    const fn swizzle(&mut self) -> Result<Swizzle, ParseError> {
-        if !self.eat(b'S') {
-            return Ok(Swizzle::IDENTITY);
-        }
-        let from = self.at - 1;
-        self.eat(b'w');
-        let (mut numbers, mut i) = ([0i128; 3], 0);
-        while i < 3 {
-            if !self.eat(if i == 0 { b'<' } else { b',' }) {
-                return Err(self.expected(
-                    "expected a swizzle `Sw<bits,base,shift>`",
-                    "expected a swizzle `Sw<bits,base,shift>`, found the end of the text",
-                ));
-            }
-            numbers[i] = tri!(self.integer());
-            i += 1;
-        }
-        if !self.eat(b'>') {
-            return Err(self.expected("expected `>`", "expected `>`, found the end of the text"));
-        }
-        let [bits, base, shift] = numbers;
-        if bits < 0 || bits > 62 || base < 0 || base > 62 || shift < -62 || shift > 62 {
-            return Err(ParseError::new(
-                (from, self.at),
-                "swizzle <{},{},{}> reaches beyond bit 62",
-                [bits, base, shift],
-            ));
-        }
-        let swizzle = match Swizzle::new(bits as u8, base as u8, shift as i8) {
-            Ok(swizzle) => swizzle,
-            Err(error) => return Err(ParseError::refused((from, self.at), error)),
-        };
-        if !self.eat(b'o') {
-            return Err(self.expected(
-                "expected `o` between the swizzle and its layout",
-                "expected `o` and a layout, found the end of the text",
-            ));
-        }
-        Ok(swizzle)
     }
 
     const fn tuple(&mut self) -> Result<Leaves, ParseError> {
@@ -268,7 +230,7 @@ impl Cursor<'_> {
         closed
     }
 
-    const fn integer(&mut self) -> Result<i128, ParseError> {
+    pub(crate) const fn integer(&mut self) -> Result<i128, ParseError> {
         let mut next = self.peek();
         let from = self.at;
         if next == b'_' {
@@ -383,6 +345,8 @@ mod tests {
             "(2,2):(1,2)-3",
             "Sw<3,3,3> o (8,64):(64,1)",
             "Sw<2,0,-2> o 16 o (4,4):(1,4)",
+            "F2<2,1> o 4:1",
+            "F2<3,1,7,8,48,16> o 16 o (4,4):(1,4)",
             "(0,5):(7,-9)",
             "Sw<1,0,1> o 2:1",
         ] {
@@ -398,6 +362,9 @@ mod tests {
             ("(_2,4):(_12,_1)", "(2,4):(12,1)"),
             ("(4,8)", "(4,8):(1,4)"),
             ("((2,3),4)", "((2,3),4):((1,2),6)"),
+            // CuTe's family has one spelling.
+            ("F2<1,2,5,10> o 16:1", "Sw<2,0,2> o 16:1"),
+            ("F2<1,2> o (4):(1)", "(4):(1)"),
             ("S<3,4,3> o _0 o (_8,_64):(_64,_1)", "Sw<3,4,3> o (8,64):(64,1)"),
             ("()", "():()"),
             ("7", "7:1"),
@@ -420,6 +387,12 @@ mod tests {
             ("-2:1", (0, 4), "extent -2"),
             ("Sw<3,0,2> o 8:1", (0, 9), "overlap"),
             ("Sw<999,0,2> o 8:1", (0, 11), "bit 62"),
+            ("F2<1,2,3> o 8:1", (0, 9), "offsets 4 and 3 have one image, 3"),
+            ("F2<1,4> o 8:1", (0, 7), "offset 2 has the image 4"),
+            ("F2<1,-4> o 8:1", (5, 7), "image 1 of -4"),
+            ("F2<> o 8:1", (3, 4), "expected an integer"),
+            ("F<1> o 8:1", (1, 2), "expected a swizzle by images"),
+            ("F2<1> 8:1", (6, 7), "expected `o`"),
             ("((),2)", (2, 3), "expected an integer"),
         ] {
             let error = Layout::parse(text).unwrap_err();
@@ -441,7 +414,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_a_layout_or_an_error(text in "[-_()0-9:,+oSw<> é]{0,40}|\\PC*") {
+        fn any_text_is_a_layout_or_an_error(text in "[-_()0-9:,+oSwF<> é]{0,40}|\\PC*") {
             if let Ok(layout) = Layout::parse(&text) {
                 proptest::prop_assert_eq!(Layout::parse(&layout.to_string()), Ok(layout));
             }

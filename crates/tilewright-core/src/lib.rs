@@ -79,11 +79,14 @@ mod refine;
 mod remedy;
 mod same;
 mod same_axes;
+mod same_bits;
 mod short;
 #[cfg(test)]
 mod small;
 mod steps;
 mod swizzle;
+mod swizzle_matrix;
+mod swizzle_text;
 mod tensor;
 mod tensor_index;
 mod tensor_observe;

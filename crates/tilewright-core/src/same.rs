@@ -4,7 +4,7 @@
 //! there is no such coordinate.
 //!
 //! Neither enumerates the elements. Strided maps without a swizzle are compared axis by axis
-//! (`same_axes.rs`), in one step for each mode. Of others, the joint refinement makes both linear box by box,
+//! (`same_axes.rs`), in one step for each mode, and maps that are linear over bits bit by bit (`same_bits.rs`). Of others, the joint refinement makes both linear box by box,
 //! so a box differs at its origin, or first at one turn of the loop that is least significant among those
 //! with different strides. Where the boxes are many, a difference found by looking around (`witness.rs`) ends
 //! the search, or bounds it: the first one does not come behind it.
@@ -13,6 +13,7 @@ use crate::{
     Block, Difference, Error, Refinement, TensorLayout,
     macros::tri,
     same_axes::{first_by_axis, is_by_axis},
+    same_bits::first_by_bits,
     witness::{keep, witness},
 };
 
@@ -138,6 +139,9 @@ const fn search(a: &TensorLayout, b: &TensorLayout, wanted: Wanted) -> Result<Se
     if same_form(a, b) {
         return Ok(Search { found: None, complete: true });
     }
+    if let Some(found) = first_by_bits(a, b) {
+        return Ok(Search { found, complete: true });
+    }
     if same_swizzle(a, b) {
         if a.layout().swizzle().is_identity() {
             return Ok(in_boxes(&refinement, wanted, FEW_BLOCKS));
@@ -196,8 +200,7 @@ const fn budget_of(refinement: &Refinement, found: &Option<Difference>) -> u32 {
 }
 
 const fn same_swizzle(a: &TensorLayout, b: &TensorLayout) -> bool {
-    let (s, t) = (a.layout().swizzle(), b.layout().swizzle());
-    s.bits() == t.bits() && s.base() == t.base() && s.shift() == t.shift()
+    a.layout().swizzle().same(&b.layout().swizzle())
 }
 
 /// The wanted difference under a common swizzle: a bijection, so where the affine parts differ.

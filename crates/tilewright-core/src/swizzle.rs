@@ -1,13 +1,20 @@
-//! CuTe's xor family.
+//! Permutations of offsets that are linear over xor: CuTe's family, and every other invertible matrix.
 //!
-//! Law: `apply ∘ apply = identity`; bits outside the target mask never change.
+//! Laws: `apply` is a bijection with `apply(x ⊕ y) = apply(x) ⊕ apply(y)`; `inverse ∘ apply = identity`; aligned
+//! blocks of a window are permuted within themselves, aligned blocks of an atom stay contiguous. A value of
+//! CuTe's family has no other spelling, so equal maps are equal values.
 
 use crate::Error;
 
-/// `y ↦ y ^ ((y & source) >> shift)`: CuTe's `Swizzle<bits, base, shift>`.
+/// The most bits of an offset that a swizzle reads or changes.
+pub(crate) const MAX_BITS: usize = 62;
+
+/// A permutation of offsets that is linear over xor: an invertible matrix of bits on the offset.
 ///
-/// `bits` bits at `base + max(shift, 0)` are xored into the `bits` bits at `base + max(−shift, 0)`.
-/// Source: CUTLASS `include/cute/swizzle.hpp`.
+/// CuTe's `Swizzle<bits, base, shift>` is the case `y ↦ y ^ ((y & source) >> shift)`, where `bits` bits at
+/// `base + max(shift, 0)` are xored into the `bits` bits at `base + max(−shift, 0)`; it prints as
+/// `Sw<bits,base,shift>`. Any other is made [of images](Swizzle::of_images), and prints as these: `F2<…>`.
+/// Source: CUTLASS `include/cute/swizzle.hpp`; Zhou et al., "Linear Layouts", 2025.
 ///
 /// ```
 /// use tilewright_core::Swizzle;
@@ -17,12 +24,27 @@ use crate::Error;
 ///
 /// // The two bit fields must not overlap.
 /// assert!(Swizzle::new(3, 0, 2).unwrap_err().is_illegal());
+///
+/// // 1, 2 and 4 change places in a circle, and 8 brings 1 along.
+/// let other = Swizzle::of_images(&[2, 4, 1, 9]).unwrap();
+/// assert_eq!((other.apply(7), other.apply(8 + 4), other.to_string()), (7, 8, "F2<2,4,1,9>".into()));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[doc(alias = "F2")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Swizzle {
     bits: u8,
     base: u8,
     shift: i8,
+    /// The low bits that a map beyond CuTe's family moves; 0 for one of the family.
+    len: u8,
+    /// Where 1, 2, 4 … of these are sent; 0 behind the last, and in CuTe's family.
+    images: [u64; MAX_BITS],
+}
+
+impl Default for Swizzle {
+    fn default() -> Swizzle {
+        Swizzle::IDENTITY
+    }
 }
 
 impl Swizzle {
@@ -33,7 +55,8 @@ impl Swizzle {
     /// assert_eq!(Swizzle::IDENTITY.apply(37), 37);
     /// assert_eq!(Swizzle::new(0, 4, 3).unwrap(), Swizzle::IDENTITY);
     /// ```
-    pub const IDENTITY: Swizzle = Swizzle { bits: 0, base: 0, shift: 0 };
+    pub const IDENTITY: Swizzle =
+        Swizzle { bits: 0, base: 0, shift: 0, len: 0, images: [0; MAX_BITS] };
 
     /// `bits` bits, the lowest at `base`, their sources `shift` bits higher (lower if negative).
     ///
@@ -64,10 +87,14 @@ impl Swizzle {
             ));
         }
         // Without bits, base and shift mean nothing: one value for the identity.
-        if bits == 0 { Ok(Swizzle::IDENTITY) } else { Ok(Swizzle { bits, base, shift }) }
+        if bits == 0 {
+            Ok(Swizzle::IDENTITY)
+        } else {
+            Ok(Swizzle { bits, base, shift, ..Swizzle::IDENTITY })
+        }
     }
 
-    /// The number of bits changed.
+    /// The number of bits of the offset that it changes.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -75,11 +102,11 @@ impl Swizzle {
     /// // 2 bits: each atom goes to one of four places.
     /// assert_eq!(swizzle.bits(), 2);
     /// ```
-    pub const fn bits(self) -> u8 {
-        self.bits
+    pub const fn bits(&self) -> u8 {
+        if self.len == 0 { self.bits } else { self.changed().count_ones() as u8 }
     }
 
-    /// The lowest bit of the lower field.
+    /// The lowest bit that is read or changed: that of the lower field.
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -87,11 +114,12 @@ impl Swizzle {
     /// let swizzle = Swizzle::new(2, 3, 3).unwrap();
     /// assert_eq!((swizzle.base(), swizzle.apply(0b01_000_101) & 0b111), (3, 0b101));
     /// ```
-    pub const fn base(self) -> u8 {
-        self.base
+    pub const fn base(&self) -> u8 {
+        if self.len == 0 { self.base } else { self.touched().trailing_zeros() as u8 }
     }
 
-    /// How far above the changed bits their sources are; negative: below.
+    /// How far above the changed bits their sources are; negative: below. 0 where that is no one number: of the
+    /// identity, and beyond [CuTe's family](Swizzle::is_field_xor).
     ///
     /// ```
     /// use tilewright_core::Swizzle;
@@ -99,8 +127,37 @@ impl Swizzle {
     /// // The sources are below: bits 0 and 1 change bits 2 and 3.
     /// assert_eq!((up.shift(), up.apply(0b0001)), (-2, 0b0101));
     /// ```
-    pub const fn shift(self) -> i8 {
+    pub const fn shift(&self) -> i8 {
         self.shift
+    }
+
+    /// Whether it is one of CuTe's family, which its three numbers say.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// assert!(Swizzle::of_images(&[1, 3]).unwrap().is_field_xor());
+    /// assert!(!Swizzle::of_images(&[2, 1]).unwrap().is_field_xor());
+    /// ```
+    #[inline]
+    pub const fn is_field_xor(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where 1, 2, 4 … are sent, up to the highest that moves or is moved to; empty for CuTe's family, which three
+    /// numbers say.
+    ///
+    /// ```
+    /// use tilewright_core::Swizzle;
+    /// assert_eq!(Swizzle::of_images(&[2, 1, 4]).unwrap().images(), [2, 1]);
+    /// assert!(Swizzle::new(3, 3, 3).unwrap().images().is_empty());
+    /// ```
+    pub const fn images(&self) -> &[u64] {
+        self.images.split_at(self.len as usize).0
+    }
+
+    /// The value of these images, which are independent and not of CuTe's family.
+    pub(crate) const fn of_matrix(images: [u64; MAX_BITS], len: usize) -> Swizzle {
+        Swizzle { len: len as u8, images, ..Swizzle::IDENTITY }
     }
 
     /// Whether nothing is changed.
@@ -111,8 +168,8 @@ impl Swizzle {
     /// assert!(!Swizzle::new(3, 3, 3).unwrap().is_identity());
     /// ```
     #[inline]
-    pub const fn is_identity(self) -> bool {
-        self.bits == 0
+    pub const fn is_identity(&self) -> bool {
+        self.bits == 0 && self.len == 0
     }
 
     /// The swizzled offset. Offsets of 2⁶² and more keep their high bits.
@@ -124,7 +181,11 @@ impl Swizzle {
     /// assert_eq!(swizzle.apply(5 * 64), 5 * 64 + 5 * 8);
     /// assert_eq!(swizzle.apply(swizzle.apply(12_345)), 12_345);
     /// ```
-    pub const fn apply(self, offset: u64) -> u64 {
+    #[inline]
+    pub const fn apply(&self, offset: u64) -> u64 {
+        if self.len > 0 {
+            return self.xor_of_images(offset);
+        }
         let mask = ((1u64 << self.bits) - 1) << self.base;
         if self.shift >= 0 {
             let shift = self.shift as u32;
@@ -135,16 +196,29 @@ impl Swizzle {
         }
     }
 
+    const fn xor_of_images(&self, offset: u64) -> u64 {
+        let mut rest = offset & ((1 << self.len) - 1);
+        let mut image = offset ^ rest;
+        while rest != 0 {
+            image ^= self.images[rest.trailing_zeros() as usize];
+            rest &= rest - 1;
+        }
+        image
+    }
+
     /// The swizzle with the fewest bits that does the same to all offsets from 0 to `last`: sources above
-    /// its highest bit are 0 everywhere.
-    pub(crate) const fn up_to(self, last: u64) -> Swizzle {
+    /// its highest bit are 0 everywhere. One beyond CuTe's family stays as it is.
+    pub(crate) const fn up_to(&self, last: u64) -> Swizzle {
+        if self.len > 0 {
+            return *self;
+        }
         let up = if self.shift > 0 { self.shift as u32 } else { 0 };
         let lowest = self.base as u32 + up;
         let bits = (u64::BITS - last.leading_zeros()).saturating_sub(lowest);
         match bits {
             0 => Swizzle::IDENTITY,
-            bits if bits < self.bits as u32 => Swizzle { bits: bits as u8, ..self },
-            _ => self,
+            bits if bits < self.bits as u32 => Swizzle { bits: bits as u8, ..*self },
+            _ => *self,
         }
     }
 
@@ -157,7 +231,10 @@ impl Swizzle {
     /// assert_eq!(Swizzle::new(3, 3, 3).unwrap().window(), 64);
     /// assert_eq!(Swizzle::IDENTITY.window(), 1);
     /// ```
-    pub const fn window(self) -> u64 {
+    pub const fn window(&self) -> u64 {
+        if self.len > 0 {
+            return 1 << (u64::BITS - self.changed().leading_zeros());
+        }
         if self.bits == 0 {
             return 1;
         }
@@ -172,14 +249,27 @@ impl Swizzle {
     /// // Eight 16-bit elements, 16 bytes, are one vector load.
     /// assert_eq!(Swizzle::new(3, 3, 3).unwrap().atom(), 8);
     /// ```
-    pub const fn atom(self) -> u64 {
-        if self.bits == 0 { 1 << 62 } else { 1 << self.base }
+    pub const fn atom(&self) -> u64 {
+        if self.is_identity() { 1 << 62 } else { 1 << self.base() }
     }
 }
 
 impl core::fmt::Display for Swizzle {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Sw<{},{},{}>", self.bits, self.base, self.shift)
+        if self.len == 0 {
+            return write!(f, "Sw<{},{},{}>", self.bits, self.base, self.shift);
+        }
+        f.write_str("F2")?;
+        for (i, image) in self.images().iter().enumerate() {
+            write!(f, "{}{image}", if i == 0 { '<' } else { ',' })?;
+        }
+        f.write_str(">")
+    }
+}
+
+impl core::fmt::Debug for Swizzle {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Display::fmt(self, f)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Linear layouts of many bits and dims: the laws at random points, without a heap and without a panic.
 
 use proptest::prelude::*;
-use tilewright_core::{Layout, LinearDim, LinearLayout, Mode, Swizzle};
+use tilewright_core::{Layout, LinearDim, LinearLayout, Mode, Place, Swizzle, TensorLayout};
 
 /// Dims of `letter` with these bits.
 fn names(letter: &str, bits: &[usize]) -> Vec<String> {
@@ -90,6 +90,58 @@ proptest! {
             prop_assert_eq!(product.rank(), f.rank() + g.rank());
         } else {
             prop_assert!(size(f.ins()) + size(g.ins()) > 62 || size(f.outs()) + size(g.outs()) > 62);
+        }
+    }
+
+    #[test]
+    fn every_invertible_map_is_a_layout(
+        (bits, dims) in (1usize..=62, 1usize..=3),
+        steps in prop::collection::vec(any::<(u8, u8)>(), 0..200),
+        points in prop::collection::vec(any::<u64>(), 8),
+    ) {
+        // Exchanges and xors of columns keep a matrix invertible, and reach all that are.
+        let mut columns: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
+        for (a, b) in steps.iter().map(|&(a, b)| (usize::from(a) % bits, usize::from(b) % bits)) {
+            if a < b {
+                columns.swap(a, b);
+            } else if a > b {
+                let add = columns[b];
+                columns[a] ^= add;
+            }
+        }
+        let lists: Vec<&[u64]> = columns.chunks(bits.div_ceil(dims)).collect();
+        let bases: Vec<Vec<[u64; 1]>> =
+            lists.iter().map(|list| list.iter().map(|&basis| [basis]).collect()).collect();
+        let slices: Vec<Vec<&[u64]>> =
+            bases.iter().map(|list| list.iter().map(|basis| &basis[..]).collect()).collect();
+        let names = ["a", "b", "c"];
+        let ins: Vec<(&str, &[&[u64]])> = names.iter().copied().zip(slices.iter().map(|s| &s[..])).collect();
+        let map = LinearLayout::new(&ins, &[("offset", 1 << bits)]).unwrap();
+        prop_assert!(map.collision().is_none());
+        let layout = map.to_swizzled_layout().unwrap();
+        let tensor = TensorLayout::of(&layout);
+        prop_assert_eq!(layout.size(), 1 << bits);
+        for x in points.iter().map(|x| x % layout.size()) {
+            let offset = layout.offset_of(x).unwrap();
+            prop_assert_eq!(offset as u64, map.apply_index(x).unwrap());
+            let Ok(Place::Element(coord)) = tensor.locate(offset) else { panic!("{layout} {offset}") };
+            prop_assert_eq!(tensor.offset(coord.as_slice()), Ok(offset));
+        }
+        // The same map on other strides: bits of each dim in their order.
+        let text = layout.to_string();
+        prop_assert_eq!(&Layout::parse(&text).unwrap(), &layout);
+        let mut images: Vec<u64> = columns.clone();
+        let extents: Vec<u64> = lists.iter().map(|list| 1 << list.len()).collect();
+        let plain = TensorLayout::col_major(&extents).unwrap();
+        let plain = plain.layout();
+        let other = plain.with_swizzle(Swizzle::of_images(&images).unwrap()).unwrap();
+        let other = TensorLayout::of(&other);
+        if layout.rank() == other.rank() {
+            prop_assert_eq!(tensor.same_function(&other), Ok(true));
+            // One xor more, and the least significant bit that it changes is the first difference.
+            images[0] = columns[bits - 1] ^ if bits > 1 { columns[0] } else { 0 };
+            let moved = plain.with_swizzle(Swizzle::of_images(&images).unwrap()).unwrap();
+            prop_assert_eq!(tensor.same_function(&TensorLayout::of(&moved)), Ok(bits == 1));
         }
     }
 

@@ -5,8 +5,8 @@ use std::{fs, path::Path};
 
 use tilewright_core::{BasisLayout, Layout};
 use tilewright_draw::{
-    Access, Limits, Relation, Scene, Subject, Waiting, bank_conflicts, banks, conversion,
-    coordinates, distribution, fragment, grid, memory, owners, step,
+    Access, Device, Limits, Relation, Scene, Subject, Waiting, bank_conflicts, banks, conversion,
+    coordinates, devices, distribution, fragment, grid, memory, owners, step,
 };
 use tilewright_notation::{Named, Spec};
 
@@ -148,4 +148,23 @@ fn padding_in_every_language() {
     keeps("padding.tex", &scene.to_tikz());
     keeps("padding.txt", &scene.to_terminal(false));
     keeps("padding.ansi", &scene.to_terminal(true));
+}
+
+/// Rows cut three ways and columns two ways, unevenly, with copies and room for rows that are not there.
+#[test]
+fn devices_of_an_array() {
+    let [rows, columns] = [[[0, 3], [3, 3], [6, 1]], [[0, 4], [4, 3], [0, 0]]];
+    let place = |n: usize| (n / 4, n / 2 % 2, n % 2);
+    let device = |n: usize| {
+        let (row, column, copy) = place(n);
+        let lacks = 3 - rows[row][1];
+        Device {
+            name: n.to_string(),
+            place: format!("(row={row},column={column},copy={copy})"),
+            holds: vec![vec![rows[row]], vec![columns[column]]],
+            padding: vec![[7, lacks], [7, 0]],
+        }
+    };
+    let all: Vec<Device> = (0..12).map(device).collect();
+    check("devices.svg", &devices("f32[7,7] on 12 devices", &[7, 7], &all, &Limits::default()));
 }

@@ -131,7 +131,8 @@ impl Collection {
             let name = own.unwrap_or_else(|| tensor.name.clone());
             if let Some((other, _)) = self.tensors.insert(name.clone(), (at, i)) {
                 let other = self.inputs.get(other).map_or(input.path(), Input::path).display();
-                let said = format!("tensor {name:?} is also in {other}");
+                let hint = "if each file holds a part of it, reshard the folder to whole tensors";
+                let said = format!("tensor {name:?} is also in {other}; {hint}");
                 return Err(Error::corrupt(input.path(), said));
             }
         }

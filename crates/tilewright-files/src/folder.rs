@@ -16,7 +16,7 @@ use crate::{
     access::Access,
     container::{self, FORMATS, Format},
     crew::Crew,
-    disk,
+    disk, foreign,
     place::Place,
     source::{Source, unusual_kind},
     watch::go_on,
@@ -88,6 +88,7 @@ fn checkpoint(folder: &Path) -> Result<PathBuf, Error> {
             }
         }
     }
+    foreign::check_folder(folder)?;
     let known: Vec<String> = indices
         .iter()
         .chain(&files)

@@ -60,6 +60,7 @@ mod error;
 mod faults;
 mod fingerprint;
 mod folder;
+mod foreign;
 mod globs;
 mod held;
 mod input;

@@ -42,6 +42,7 @@ pub const MAX_TEXT: usize = 64 * 1024;
 /// | `halide:{0,3,5},{0,5,1}` | Halide, concrete |
 /// | `#ttg.blocked<{sizePerThread = [1, 8], …}>`, `#ttg.swizzled_shared<{…}>` | Triton, general |
 /// | `tensor<16x32xf16, #ttg.linear<{register = [[0, 1], …], …}>>` | Triton, concrete |
+/// | `{row=[5,10],column=[1,2]} -> (offset:16)` | where the bits of coordinates go, concrete |
 /// | `bf16[528,200] zN`, `[8,12] col-major` | a shape before any SPEC, concrete |
 /// | `>f4[528,200] zN`, `<f4[3,5]{0,1}` | the same with NumPy's code, which says the order of an element's bytes |
 /// | `u4[4096,4096] MARLIN as s32[256,8192]`, `GPTQ as s32` | any of these, its storage spelled as [words](crate::Words) |

@@ -372,7 +372,8 @@ fn printing_refuses_what_is_not_linear_over_bits() {
         ("[3,4] row-major", "extent 3"),
         ("4:2", "padding"),
         ("4:-1+3", "linear over bits"),
-        ("f32[3,2,5]{2,1,0:T(2,*,4)}", "merged"),
+        ("f32[3,2,5]{2,1,0:T(2,*,4)}", "padding"),
+        ("f32[4,2,4]{2,1,0:T(2,*,4)}", "linear over bits"),
     ] {
         let error = print(text).unwrap_err();
         assert!(error.is_unsupported() && error.to_string().contains(words), "{text}: {error}");

@@ -11,6 +11,7 @@ mod catalogue;
 mod convert;
 mod copy;
 mod drawing;
+mod emit;
 mod errors;
 mod expression;
 mod fingerprint;
@@ -63,6 +64,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     words::register(module)?;
     banks::register(module)?;
     catalogue::register(module)?;
+    emit::register(module)?;
     relayout::register(module)?;
     copy::register(module)?;
     convert::register(module)?;

@@ -1,11 +1,15 @@
-//! `Swizzle`: CuTe's xor of address bits.
+//! `Swizzle`: permutations of offsets that are linear over xor.
 
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyTuple};
 use tilewright::core::Swizzle;
 
-use crate::{errors::Raised, integer::Integer};
+use crate::{
+    errors::Raised,
+    integer::{Integer, Integers},
+};
 
-/// CuTe's ``Swizzle<bits, base, shift>``: the xor of ``bits`` bits of an offset with the bits ``shift`` higher.
+/// CuTe's ``Swizzle<bits, base, shift>``: the xor of ``bits`` bits of an offset with the bits ``shift`` higher; and by
+/// ``of_images`` any other permutation of offsets that is linear over xor.
 ///
 /// >>> from tilewright import Swizzle
 /// >>> swizzle = Swizzle(3, 3, 3)
@@ -23,6 +27,29 @@ impl PySwizzle {
     fn new(bits: Integer<u8>, base: Integer<u8>, shift: Integer<i8>) -> PyResult<PySwizzle> {
         let (bits, base) = (bits.of("bits")?, base.of("base")?);
         Swizzle::new(bits, base, shift.of("shift")?).raised().map(PySwizzle)
+    }
+
+    /// The swizzle that sends 1, 2, 4 … to these images, and the xor of some to the xor of theirs. Raises ``Error`` where two
+    /// offsets would have one image.
+    ///
+    /// >>> from tilewright import Swizzle
+    /// >>> Swizzle.of_images([2, 1])(5)
+    /// 6
+    #[staticmethod]
+    #[pyo3(signature = (images, /))]
+    fn of_images(images: Integers) -> PyResult<PySwizzle> {
+        Swizzle::of_images(&images.of("images")?).raised().map(PySwizzle)
+    }
+
+    /// Where 1, 2, 4 … are sent, as far as they move; empty for one that three numbers say.
+    #[getter]
+    fn images(&self) -> Vec<u64> {
+        self.0.images().to_vec()
+    }
+
+    /// The swizzle that undoes this one.
+    fn inverse(&self) -> PySwizzle {
+        PySwizzle(self.0.inverse())
     }
 
     /// The number of bits that change.
@@ -65,13 +92,24 @@ impl PySwizzle {
     }
 
     fn __repr__(&self) -> String {
-        format!("Swizzle({}, {}, {})", self.0.bits(), self.0.base(), self.0.shift())
+        match self.0.is_field_xor() {
+            true => format!("Swizzle({}, {}, {})", self.0.bits(), self.0.base(), self.0.shift()),
+            false => format!("Swizzle.of_images({:?})", self.0.images()),
+        }
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, PySwizzle>,
-    ) -> (Bound<'py, pyo3::types::PyType>, (u8, u8, i8)) {
-        let swizzle = slf.get().0;
-        (slf.get_type(), (swizzle.bits(), swizzle.base(), swizzle.shift()))
+    fn __reduce__<'py>(slf: &Bound<'py, PySwizzle>) -> PyResult<Reduced<'py>> {
+        let (swizzle, kind) = (slf.get().0, slf.get_type());
+        let arguments = (swizzle.bits(), swizzle.base(), swizzle.shift());
+        match swizzle.is_field_xor() {
+            true => Ok((kind.into_any(), arguments.into_pyobject(slf.py())?)),
+            false => {
+                let images = PyTuple::new(slf.py(), [swizzle.images().to_vec()])?;
+                Ok((kind.getattr("of_images")?, images))
+            }
+        }
     }
 }
+
+/// What pickles call, and with which arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);

@@ -22,6 +22,7 @@ LAYOUTS = [
     tw.Layout(7),
     tw.Layout("(4,8):(-8,1)+24"),
     tw.Swizzle(3, 3, 3),
+    tw.Swizzle.of_images([2, 4, 1]),
     tw.parse("f16[100,30] zN"),
     tw.parse("s4[3,5]{1,0:T(2,2)E(4)}"),
     tw.parse("f32[2,3]{0,1}pad(3,5)fill(0)"),

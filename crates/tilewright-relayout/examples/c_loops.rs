@@ -201,12 +201,25 @@ impl C {
         if swizzle.is_identity() {
             return Ok(());
         }
+        if !swizzle.is_field_xor() {
+            return self.matrix(variable, &swizzle);
+        }
         let mask = ((1u64 << swizzle.bits()) - 1) << swizzle.base();
         let shift = swizzle.shift().unsigned_abs();
         self.line(&match swizzle.shift() {
             0.. => format!("{variable} ^= {variable} >> {shift} & {mask};"),
             _ => format!("{variable} ^= ({variable} & {mask}) << {shift};"),
         })
+    }
+
+    /// The bits that move, taken out and xored with the image of each.
+    fn matrix(&mut self, variable: &str, swizzle: &Swizzle) -> Result<(), Error> {
+        let moving = swizzle.images().iter().enumerate().filter(|(bit, image)| **image != 1 << bit);
+        let bit = |(bit, image): (usize, &u64)| {
+            format!("({variable} >> {bit} & 1) * {}", image ^ (1 << bit))
+        };
+        let all: Vec<String> = moving.map(bit).collect();
+        self.line(&format!("{variable} ^= {};", all.join(" ^ ")))
     }
 
     /// Packed elements may leave bits of the last byte, which are 0.

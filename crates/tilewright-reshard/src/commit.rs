@@ -85,8 +85,9 @@ impl Job {
         }
         if is_new && !done.is_empty() {
             let partial = self.partial().display().to_string();
-            let said = "files are missing whose data its journal promises; remove the folder";
-            return Err(Error::new("corrupt", format!("{partial}: {said}, and run again")));
+            let said =
+                "files are missing whose data its journal promises; remove it, and run again";
+            return Err(Error::new("corrupt", format!("{partial}: {said}")));
         }
         [&*data, &*self.partial(), self.parent()].iter().try_for_each(|it| sync_folder(it))?;
         Ok(Some(done))
@@ -161,7 +162,7 @@ impl Job {
     /// ```
     pub fn finish(&self) -> Result<(), Error> {
         let _claim = self.claim("finish", true)?;
-        self.complete(&())
+        self.complete(&()).map_err(|error| self.leaving(error))
     }
 
     /// The same, for who has the claim.

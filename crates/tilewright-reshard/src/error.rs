@@ -44,10 +44,16 @@ impl Error {
         self
     }
 
+    /// The same error with more to know behind it.
+    pub(crate) fn and(mut self, more: &str) -> Error {
+        self.message = format!("{}; {more}", self.message);
+        self
+    }
+
     /// The stable word for the kind: `usage`, `mismatch` for shards that do not fit each other or their rule,
     /// `unsupported`, `io`, `corrupt`, `changed` for a source that is not the one that was planned, `exists`,
     /// `replicas` where copies of a box differ, `busy` where another run has the name, `incomplete` where tasks are missing,
-    /// `same-file` where a source would be replaced, `cancelled`, and the kinds of the crates below.
+    /// `same-file` where a source would be replaced or lies in the result, or the result in it, `cancelled`, and the kinds of the crates below.
     ///
     /// ```
     /// use tilewright_reshard::{Job, Request};

@@ -4,6 +4,7 @@ use std::{collections::HashMap, ops::Range, path::Path, sync::Arc};
 
 use crate::{
     Error, Form, Request,
+    apart::check_apart,
     array::Array,
     checkpoint::Checkpoint,
     cut::{Cut, Side},
@@ -60,7 +61,8 @@ impl Job {
     ///
     /// # Errors
     /// `io`, `corrupt` and `unsupported` for sources that cannot be read; `mismatch` for a hole, an overlap, or shards that
-    /// are not those of their rule; `usage`, and the kinds of notations, for a request that does not fit them.
+    /// are not those of their rule; `same-file` for a result inside of its source; `usage`, and the kinds of notations, for a
+    /// request that does not fit them.
     ///
     /// ```
     /// use tilewright_reshard::{Form, Job, Request};
@@ -69,6 +71,7 @@ impl Job {
     /// assert_eq!(error.to_string(), "the form dcp takes a mesh, and rules that cut over it");
     /// ```
     pub fn prepare(request: Request) -> Result<Job, Error> {
+        check_apart(&request.input, &request.output)?;
         let source = source::open(&request)?;
         Job::assemble(request, source)
     }

@@ -38,8 +38,10 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod apart;
 mod array;
 mod beside;
+mod beside_result;
 mod boxes;
 mod bytes;
 mod calls;

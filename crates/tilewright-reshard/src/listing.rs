@@ -89,7 +89,8 @@ impl Job {
         bytes.fold(0, u64::saturating_add)
     }
 
-    /// What is to be known of the source, in sentences without an end: what stays there, and what nothing says.
+    /// What is to be known of the source, in sentences without an end: what stays there, and what nothing says. And the
+    /// folders of other runs beside the result.
     ///
     /// ```
     /// # use tilewright_reshard::{Job, Request};
@@ -102,7 +103,8 @@ impl Job {
              last file that is missing makes them smaller; extents that are said are checked"
                 .to_owned()
         });
-        derived.into_iter().chain(self.source.beside.left.iter().cloned())
+        let left = self.source.beside.left.iter().cloned();
+        derived.into_iter().chain(left).chain(self.left_by_others())
     }
 
     /// The names of the files beside its tensors that go along.

@@ -202,8 +202,8 @@ fn list(path: &Path, common: &Mutex<Common>) -> Parsed {
 pub(crate) fn entries(input: &Input, common: &Mutex<Common>) -> Result<Vec<Entry>, Error> {
     if !input.format().ends_with("safetensors") {
         let (path, format) = (input.path().display(), input.format());
-        let said =
-            format!("{path} is {format}, and shards are safetensors; convert it to that first");
+        let legal = "a .safetensors file, an index of such, or a folder of them";
+        let said = format!("{path} is {format}, and what is resharded is safetensors: {legal}");
         return Err(Error::new("unsupported", said));
     }
     let one = |tensor: &Tensor| {

@@ -131,9 +131,10 @@ impl Ranks<'_> {
             .collect();
         self.rules.sharded(name, &trial, Some(dtype)).map_err(|error| {
             // The extents are tried ones: what does not fit them may fit those of the whole.
-            let hint = "write the extents of the whole before the rule, as in [37,6] @ RULE";
             match error.kind() {
-                "mismatch" => Error::new(error.kind(), format!("{error}; {hint}")),
+                "mismatch" => {
+                    Error::new(error.kind(), format!("{error}; {}", self.hint(name, rank)))
+                }
                 _ => error,
             }
         })
@@ -165,8 +166,16 @@ impl Ranks<'_> {
         let file = self.files.get(position).map_or("", String::as_str);
         let said =
             format!("{file} does not hold tensor {name:?}, of which its rule gives it a part");
-        let why = "where that part is empty, write the extents of the whole before the rule, as in [37,6] @ RULE";
-        Error::mismatch(format!("{said}; {why}"))
+        let rank = found.iter().flatten().next().map_or(0, |entry| entry.laid.dims().len());
+        let hint = self.hint(name, rank);
+        Error::mismatch(format!("{said}; where that part is empty, {hint}"))
+    }
+
+    /// How extents are said, for a tensor of this rank.
+    fn hint(&self, name: &str, rank: usize) -> String {
+        let dims = (0..rank).map(|dim| format!("D{dim}")).collect::<Vec<_>>().join(",");
+        let rule = self.rules.said(name).unwrap_or("RULE");
+        format!("write the extents of the whole before the rule: [{dims}] @ {rule}")
     }
 }
 

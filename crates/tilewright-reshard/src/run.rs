@@ -130,11 +130,11 @@ impl Job {
         threads: usize,
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
-        let _claim = self.claim("all", true)?;
+        let _claim = self.claim("a run of all tasks", true)?;
         let tasks: Vec<u64> = (0..self.tasks()).collect();
-        let done = self.work_threads(&tasks, threads, "all", watch)?;
-        self.complete(watch)?;
-        Ok(done)
+        let done = self.work_threads(&tasks, threads, "all", watch);
+        let done = done.and_then(|done| self.complete(watch).map(|()| done));
+        done.map_err(|error| self.leaving(error))
     }
 
     /// Syncs the data of a batch, reads them back where that is asked, and then writes its line.

@@ -52,7 +52,7 @@ impl Job {
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
-        self.work_threads(tasks, threads, who, watch)
+        self.work_threads(tasks, threads, who, watch).map_err(|error| self.leaving(error))
     }
 
     /// The same, for who has the claim.

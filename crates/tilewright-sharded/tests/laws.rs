@@ -504,6 +504,16 @@ fn mistakes_are_where_they_are() {
         ("f32[8] @ {devices=[0]0}", "[0]", "a size of 0"),
         ("f32[8] @ {devices=[2,2]<=[4] last_tile_dims={odd}}", "odd", "no kind of tile"),
         ("f32[8] @ {manual}", "{manual}", "the program decides"),
+        (
+            "f32[8] @ {devices=[2,2]<=[4] last_tile_dims={manual}}",
+            "{devices=[2,2]<=[4] last_tile_dims={manual}}",
+            "the program decides",
+        ),
+        (
+            "f32[8] @ mesh(4) {devices=[2,1,2]<=[4] last_tile_dims={unreduced, replicated}}",
+            "{devices=[2,1,2]<=[4] last_tile_dims={unreduced, replicated}}",
+            "each device holds a summand",
+        ),
         ("f32[8] @ {{replicated}, {replicated}}", "{{replicated}, {replicated}}", "a tuple of 2"),
         ("f32[8] @ {mesh['a'=2], [{'b'}]}", "'b'", "no axis `b`"),
         ("f32[8] @ sdy <mesh<[\"x\"=4]>, [{\"x\":(2)4}]>", "\"x\":(2)4", "their product divides 4"),

@@ -39,6 +39,7 @@
 //! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | |
 //! | [`eval`], [`picture`] | expressions of the algebra; layouts drawn in text | |
 //! | [`banks`] | bank conflicts of shared memory, and the least change that removes them | `banks` |
+//! | [`emit`] | the offset function of a layout, and its inverse, as code in six languages | |
 //! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
@@ -63,6 +64,7 @@ pub mod banks;
 mod comparison;
 #[cfg(feature = "draw")]
 pub mod draw;
+pub mod emit;
 mod error;
 pub mod eval;
 mod front;

@@ -244,9 +244,11 @@ fn what_is_given_in_the_wrong_place_is_named() {
         ),
         ("4 + 3", "!arguments `+` and `-` put an offset behind a layout, such as (4,8):(8,1)+3"),
         (
-            "Sw<1,2,1> o Sw<1,0,1>",
-            "!unsupported A o B: Sw<1,2,1> after Sw<1,0,1> is no one swizzle; base and shift must be equal",
+            "F2<1,2,3> o 8:1",
+            "!illegal offsets 4 and 3 have one image, 3; no image is the xor of others",
         ),
+        ("F2<1,-2> o 8:1", "!out-of-range an image of -2; images are 0 or more"),
+        ("F2 o 8:1", "!parse `F2` is a function only before `(`; a SPEC stands in quotes: \"F2\""),
         (
             "Sw<3,0,2> o 8:1",
             "!illegal swizzle with 3 bits and shift 2: the bit fields overlap; |shift| must be at least the number of bits",

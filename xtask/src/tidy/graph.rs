@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 18] = [
+const MAY: [(&str, &[&str]); 19] = [
     ("tilewright-scan", &[]),
     ("tilewright-core", &[]),
     ("tilewright-fixed", &["tilewright-core"]),
@@ -15,6 +15,7 @@ const MAY: [(&str, &[&str]); 18] = [
     ("tilewright-fingerprint", &["tilewright-core", "tilewright-relayout"]),
     ("tilewright-draw", &["tilewright-core"]),
     ("tilewright-banks", &["tilewright-core"]),
+    ("tilewright-emit", &["tilewright-core"]),
     ("tilewright-sharded", &["tilewright-core", "tilewright-scan"]),
     (
         "tilewright-files",
@@ -48,6 +49,7 @@ const MAY: [(&str, &[&str]); 18] = [
             "tilewright-files",
             "tilewright-draw",
             "tilewright-banks",
+            "tilewright-emit",
             "tilewright-sharded",
             "tilewright-reshard",
         ],

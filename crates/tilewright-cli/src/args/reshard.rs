@@ -8,13 +8,14 @@ use super::{How, Simulate, path};
 
 /// What the help says behind the options.
 pub(super) const HELP: &str = "\
-IN is any file or folder of whole tensors; a folder of torch's distributed
-checkpoint in safetensors; or, with --from-mesh, a folder with a file for each
+IN is a .safetensors, an index of such, or the folder of one, of whole tensors;
+a folder of torch's distributed checkpoint in safetensors (tilewright.reshard of
+Python also reads *.distcp); or, with --from-mesh, a folder with a file for each
 position of a mesh, in the order of the numbers in their names. A hole or an
 overlap between shards is refused, and a hole in the numbers of the files. OUT
-is a new folder: with --mesh a file for each position, or the boxes that torch
-loads (--as dcp); else whole tensors. Metadata and small files beside the
-tensors go along as with `convert`; what does not is named.
+is a new folder outside of IN: with --mesh a file for each position, or the
+boxes that torch loads (--as dcp); else whole tensors. Metadata and small files
+beside the tensors go along as with `convert`; what does not is named.
 
 Files of ranks need a rule for every tensor, P() where each has all of it. The
 copies are compared: if they differ, a rule is wrong, and nothing is written.

@@ -5,6 +5,7 @@ mod bench;
 mod completions;
 mod convert;
 mod draw;
+mod emit;
 mod eval;
 mod fingerprint;
 mod how;
@@ -50,6 +51,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Same(args) => question::same(args, out),
         Command::Shards(args) => shards::run(args, out),
         Command::Banks(args) => banks::run(args, out),
+        Command::Emit(args) => emit::run(args, out),
         Command::Eval(args) => eval::run(args, out),
         Command::Formats(args) => question::formats(args, out),
         Command::Recognise(args) => question::recognise(args, out),

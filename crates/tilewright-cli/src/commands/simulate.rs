@@ -1,6 +1,6 @@
 //! `reshard simulate`: what a run would take.
 
-use std::{fmt::Write as _, path::Path};
+use std::{env, fmt::Write as _, path::Path};
 
 use serde_json::{Value, json};
 use tilewright::reshard::{Calls, Job, Model, Outlook, Tensor, Workers};
@@ -17,10 +17,12 @@ pub(super) fn run(args: &Simulate, out: &mut Output) -> Result<ExitCode, Failure
             "--workers {count}: expected numbers from 1 to {MOST}"
         )));
     }
-    let absent = Path::new("simulated");
+    let absent = &env::temp_dir().join("simulated");
     let job = match (&args.input, tensors(args)?) {
         (Some(input), _) => Job::prepare(request(input, absent, &args.how)?)?,
-        (None, Some(tensors)) => Job::imagine(request(absent, absent, &args.how)?, &tensors)?,
+        (None, Some(tensors)) => {
+            Job::imagine(request(Path::new("no source"), absent, &args.how)?, &tensors)?
+        }
         (None, None) => {
             let said = "no tensors; give IN, --params, --config, or --bytes with --tensors";
             return Err(Failure::usage(said));

@@ -39,6 +39,7 @@ fn json_shapes_are_those_of_the_document() {
         "padding_bytes",
         "data",
         "movable",
+        "begin",
     ];
     assert_eq!(keys(tensor), fields);
     assert_eq!(tensor["layout"], "s16[5,6] row-major");

@@ -217,15 +217,21 @@ const fn shifted(swizzle: Swizzle, n: u64, larger: bool) -> Result<Swizzle, Erro
     if swizzle.is_identity() || n == 1 {
         return Ok(swizzle);
     }
-    let (bits, base) = (n.trailing_zeros() as u8, swizzle.base());
-    if !n.is_power_of_two() || (larger && bits > base) {
-        return Err(Error::unsupported(
-            "a factor of {} under the swizzle Sw<{},{},{}>",
-            [n as i128, swizzle.bits() as i128, base as i128, swizzle.shift() as i128],
+    let bits = n.trailing_zeros();
+    let moved = match n.is_power_of_two() {
+        true if larger => swizzle.shifted_down(bits),
+        true => swizzle.shifted_up(bits),
+        false => None,
+    };
+    let [changed, low] = swizzle.numbers();
+    match moved {
+        Some(moved) => Ok(moved),
+        None => Err(Error::unsupported(
+            "a factor of {} under a swizzle of {} bits above the lowest {}",
+            [n as i128, changed, low],
             "the factor is a power of two, at most 2^base where elements become larger",
-        ));
+        )),
     }
-    Swizzle::new(swizzle.bits(), if larger { base - bits } else { base + bits }, swizzle.shift())
 }
 
 #[cfg(test)]

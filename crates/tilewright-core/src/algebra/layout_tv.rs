@@ -95,12 +95,8 @@ impl LayoutTv {
 const fn check_numbers(layout: &Layout, threads: bool) -> Result<(), Error> {
     if !layout.swizzle().is_identity() {
         return Err(Error::unsupported(
-            "threads or values numbered under the swizzle Sw<{},{},{}>",
-            [
-                layout.swizzle().bits() as i128,
-                layout.swizzle().base() as i128,
-                layout.swizzle().shift() as i128,
-            ],
+            "threads or values numbered under a swizzle of {} bits above the lowest {}",
+            layout.swizzle().numbers(),
             "arrange them by a plain layout",
         ));
     }
@@ -195,6 +191,6 @@ mod tests {
         assert!(error("4:1", "2:0").starts_with("value 0 stands at positions 0 and 1"));
         assert!(error("4:1+1", "2:1").starts_with("position 3 is thread 4 of 4"));
         assert!(error("0:1", "2:1").starts_with("0 threads"));
-        assert!(error("Sw<1,0,1> o 4:1", "2:1").contains("Sw<1,0,1>"));
+        assert!(error("Sw<1,0,1> o 4:1", "2:1").contains("a swizzle of 1 bits above the lowest 0"));
     }
 }

@@ -99,7 +99,7 @@ impl LeftInverse {
         } else if offset < 0 {
             return None;
         } else {
-            self.source.swizzle().apply(offset as u64) as i64
+            self.source.swizzle().inverse().apply(offset as u64) as i64
         };
         let from_low = affine as i128 - self.low as i128;
         if from_low < 0 || from_low > i64::MAX as i128 {
@@ -139,12 +139,8 @@ impl Layout {
     pub const fn left_inverse(&self) -> Result<Layout, Error> {
         if !self.swizzle().is_identity() {
             return Err(Error::unsupported(
-                "the left inverse under the swizzle Sw<{},{},{}> is no layout",
-                [
-                    self.swizzle().bits() as i128,
-                    self.swizzle().base() as i128,
-                    self.swizzle().shift() as i128,
-                ],
+                "the left inverse under a swizzle of {} bits above the lowest {} is no layout",
+                self.swizzle().numbers(),
                 "`LeftInverse` answers offset by offset",
             ));
         }

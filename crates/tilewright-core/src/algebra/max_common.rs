@@ -61,8 +61,8 @@ const fn check_plain(layout: &Layout) -> Result<(), Error> {
     let swizzle = layout.swizzle();
     if !swizzle.is_identity() {
         return Err(Error::unsupported(
-            "what is common under the swizzle Sw<{},{},{}>",
-            [swizzle.bits() as i128, swizzle.base() as i128, swizzle.shift() as i128],
+            "what is common under a swizzle of {} bits above the lowest {}",
+            swizzle.numbers(),
             "compare the plain layouts; a swizzle keeps runs of 2^base elements",
         ));
     }

@@ -174,20 +174,20 @@ impl Layout {
 
 /// The right inverse under a swizzle, of one whose affine part has this right inverse.
 const fn unswizzle(affine: &Layout, swizzle: Swizzle) -> Result<Layout, Error> {
-    // A swizzle is its own inverse, so R = affine⁻¹ ∘ swizzle: a layout where affine⁻¹ is i ↦ i.
+    // R = affine⁻¹ ∘ swizzle⁻¹: a layout where affine⁻¹ is i ↦ i.
     let (size, window) = (affine.size(), swizzle.window());
     let plain =
         affine.offset() == 0 && affine.modes().len() == 1 && affine.modes()[0].stride() == 1;
     if !plain || size < window {
         return Err(Error::unsupported(
-            "the right inverse under the swizzle Sw<{},{},{}>: it would permute offsets before the layout",
-            [swizzle.bits() as i128, swizzle.base() as i128, swizzle.shift() as i128],
+            "the right inverse under a swizzle of {} bits above the lowest {}: it would permute offsets before the layout",
+            swizzle.numbers(),
             "invert the layout without its swizzle, and swizzle the offsets first",
         ));
     }
     let mut chain = Chain::new();
     tri!(chain.push(size - size % window, 1));
-    tri!(chain.layout(0)).with_swizzle(swizzle)
+    tri!(chain.layout(0)).with_swizzle(swizzle.inverse())
 }
 
 #[cfg(test)]

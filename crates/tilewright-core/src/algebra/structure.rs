@@ -299,8 +299,8 @@ const fn check_affine(mode: &Layout) -> Result<(), Error> {
     }
     let swizzle = mode.swizzle();
     Err(Error::unsupported(
-        "a part under the swizzle Sw<{},{},{}>: the sum of swizzled offsets is no swizzled sum",
-        [swizzle.bits() as i128, swizzle.base() as i128, swizzle.shift() as i128],
+        "a part under a swizzle of {} bits above the lowest {}: the sum of swizzled offsets is no swizzled sum",
+        swizzle.numbers(),
         "join the affine layouts, then set the swizzle on the whole",
     ))
 }

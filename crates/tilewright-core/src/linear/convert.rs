@@ -4,9 +4,9 @@
 //! of these numbers share a bit: where two do, the sum of both carries and the xor does not. So a layout
 //! is linear iff its extents are powers of two, its strides are 0 or more, its offset is 0 and all numbers of
 //! all modes are apart; a linear layout is one of strides iff its bases are apart, and one of strides under
-//! a swizzle iff they are when the swizzle is taken away.
+//! a swizzle iff its bases are independent: these are then the images of the swizzle.
 
-use super::{Dims, LinearLayout, MAX_BITS, MAX_DIMS, width};
+use super::{Dims, LinearLayout, MAX_BITS, MAX_DIMS, Solver, width};
 use crate::{Coord, Error, Layout, MAX_MODES, Mode, Profile, Swizzle, macros::tri};
 
 /// The names of the input dims of a layout's axes.
@@ -92,33 +92,93 @@ impl LinearLayout {
         self.under(Swizzle::IDENTITY)
     }
 
-    /// As [`LinearLayout::to_layout`], under a swizzle where that makes a layout of strides of it: the
-    /// swizzle of the fewest bits, none if none is needed.
+    /// As [`LinearLayout::to_layout`], under a swizzle where that makes a layout of strides of it: CuTe's of the
+    /// fewest bits, none if none is needed, and one of the bases themselves where CuTe has none.
     ///
     /// # Errors
-    /// [no layout](Error::is_no_layout) if there is none under any swizzle, as
-    /// [`LinearLayout::to_layout`]; [limit](Error::is_limit) beyond 32 modes.
+    /// [no layout](Error::is_no_layout) if two coordinates share an output, with one of them; that of
+    /// [`LinearLayout::collision`]; [limit](Error::is_limit) beyond 32 modes.
     ///
     /// ```
     /// use tilewright_core::LinearLayout;
     /// let tile = LinearLayout::parse("{c=[1,2],r=[5,10]} -> (o:16)").unwrap();
     /// assert_eq!(tile.to_swizzled_layout().unwrap().to_string(), "Sw<2,0,2> o (4,4):(1,4)");
     /// assert!(tile.to_layout().unwrap_err().is_no_layout());
-    /// // Bit 2 changes two bits at once: that no swizzle does.
+    /// // Bit 2 changes two bits at once, which CuTe's family does not.
     /// let other = LinearLayout::parse("{i=[1,2,7]} -> (o:8)").unwrap();
-    /// assert!(other.to_swizzled_layout().unwrap_err().is_no_layout());
+    /// assert_eq!(other.to_swizzled_layout().unwrap().to_string(), "F2<1,2,7> o 8:1");
+    /// // 3 goes where 1 and 2 go together.
+    /// let singular = LinearLayout::parse("{i=[1,2],j=[3]} -> (o:4)").unwrap();
+    /// let error = singular.to_swizzled_layout().unwrap_err();
+    /// assert_eq!(error.witness().unwrap().as_slice(), [0, 1]);
     /// ```
     pub const fn to_swizzled_layout(&self) -> Result<Layout, Error> {
         match self.swizzle_apart() {
             Some(swizzle) => self.under(swizzle),
-            None => self.to_layout(),
+            None => {
+                tri!(self.check_independent());
+                match self.under(self.matrix(true)) {
+                    Err(error) if error.is_limit() => self.under(self.matrix(false)),
+                    layout => layout,
+                }
+            }
+        }
+    }
+
+    /// A swizzle that has the bases, which are independent, among its images, each where elimination finds a pivot for it;
+    /// or the bases in their order, then what completes them.
+    const fn matrix(&self, pivots: bool) -> Swizzle {
+        let (mut solver, mut images) = (Solver::new(&[]), [0; MAX_BITS]);
+        let (mut bit, mut single) = (0, true);
+        while single || bit < self.ins.bits() {
+            if bit == self.ins.bits() {
+                // Bases of one bit take it before others look for theirs.
+                (bit, single) = (0, false);
+                continue;
+            }
+            let basis = self.bases[bit];
+            if basis.is_power_of_two() == single
+                && let Some(pivot) = solver.add(basis, 0)
+            {
+                images[if pivots { pivot } else { bit }] = basis;
+            }
+            bit += 1;
+        }
+        let (mut at, mut free) = (0, 0);
+        while free < MAX_BITS {
+            if solver.is_free(free) {
+                while images[at] != 0 {
+                    at += 1;
+                }
+                images[if pivots { free } else { at }] = 1 << free;
+            }
+            free += 1;
+        }
+        Swizzle::of_bijection(images, MAX_BITS)
+    }
+
+    /// Refuses two coordinates of one output.
+    const fn check_independent(&self) -> Result<(), Error> {
+        match self.collision() {
+            Some((one, _)) => {
+                let index = tri!(self.ins.join(one.as_slice()));
+                let (dim, bit) = self.ins.place(index.trailing_zeros() as usize);
+                let numbers = [bit as i128, dim as i128, self.image(index) as i128];
+                Err(Error::no_layout(
+                    "the basis of bit {} of input dim {} is the xor of lower ones: two coordinates are sent to {}",
+                    numbers,
+                    "the bases are independent",
+                )
+                .at(one))
+            }
+            None => Ok(()),
         }
     }
 
     /// The layout under a swizzle that sets the bases apart.
     const fn under(&self, swizzle: Swizzle) -> Result<Layout, Error> {
         let (mut modes, mut len) = ([Mode::new(1, 0); MAX_MODES], 0);
-        let (mut profile, mut dim) = (Profile::EMPTY, 0);
+        let (mut profile, mut dim, back) = (Profile::EMPTY, 0, swizzle.inverse());
         while dim < self.ins.len() {
             let first = len;
             let mut bit = self.ins.before(dim);
@@ -127,7 +187,7 @@ impl LinearLayout {
                 if len == MAX_MODES {
                     return Err(Error::limit("a mode behind {}", [32], "a layout has at most 32"));
                 }
-                (modes[len], bit) = self.mode(swizzle, bit, end);
+                (modes[len], bit) = self.mode(&back, bit, end);
                 len += 1;
             }
             tri!(push_axis(&mut profile, len - first, dim, self.ins.len()));
@@ -136,20 +196,20 @@ impl LinearLayout {
         Layout::new(modes.split_at(len).0, &profile, 0, swizzle)
     }
 
-    /// The longest mode from bit `from` on, and the first bit behind it.
-    const fn mode(&self, swizzle: Swizzle, from: usize, end: usize) -> (Mode, usize) {
+    /// The longest mode from bit `from` on before a swizzle that `back` undoes, and the first bit behind it.
+    const fn mode(&self, back: &Swizzle, from: usize, end: usize) -> (Mode, usize) {
         if from >= end {
             return (Mode::new(1, 0), from);
         }
-        let (first, mut bit) = (swizzle.apply(self.bases[from]), from + 1);
-        while bit < end && swizzle.apply(self.bases[bit]) == first << (bit - from) {
+        let (first, mut bit) = (back.apply(self.bases[from]), from + 1);
+        while bit < end && back.apply(self.bases[bit]) == first << (bit - from) {
             bit += 1;
         }
         // Bases have at most 62 bits.
         (Mode::new(1 << (bit - from), first as i64), bit)
     }
 
-    /// The swizzle of the fewest bits under which the bases are apart.
+    /// CuTe's swizzle of the fewest bits under which the bases are apart.
     const fn swizzle_apart(&self) -> Option<Swizzle> {
         if self.are_apart(Swizzle::IDENTITY) {
             return Some(Swizzle::IDENTITY);

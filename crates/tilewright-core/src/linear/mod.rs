@@ -107,6 +107,7 @@ use crate::{Coord, Error, macros::tri};
 use dims::{Dims, bits_of_size, width};
 
 pub use dims::LinearDim;
+pub(crate) use solve::Solver;
 
 /// The most dims of a side.
 pub(crate) const MAX_DIMS: usize = 16;

@@ -3,7 +3,8 @@
 //! Law: the image has `2^rank` elements; a map is injective iff the rank is the number of its input bits,
 //! surjective iff it is that of its output bits.
 
-use super::LinearLayout;
+use super::{LinearLayout, Solver};
+use crate::Coord;
 
 impl LinearLayout {
     /// The number of bases that are independent: `2^rank` coordinates are reached.
@@ -19,18 +20,9 @@ impl LinearLayout {
 
     /// The rank of the first `bits` bases.
     const fn rank_of_first(&self, bits: usize) -> usize {
-        let (mut reduced, mut rank, mut i) = ([0u64; super::MAX_BITS], 0, 0);
+        let (mut solver, mut rank, mut i) = (Solver::new(&[]), 0, 0);
         while i < bits {
-            let mut basis = self.bases[i];
-            while basis != 0 {
-                let top = 63 - basis.leading_zeros() as usize;
-                if reduced[top] == 0 {
-                    reduced[top] = basis;
-                    rank += 1;
-                    break;
-                }
-                basis ^= reduced[top];
-            }
+            rank += solver.add(self.bases[i], 0).is_some() as usize;
             i += 1;
         }
         rank
@@ -45,6 +37,25 @@ impl LinearLayout {
     /// ```
     pub const fn is_injective(&self) -> bool {
         self.rank() == self.ins.bits()
+    }
+
+    /// Two coordinates that are sent to one, if there are such: the first basis that is the xor of earlier ones, and
+    /// these.
+    ///
+    /// ```
+    /// use tilewright_core::LinearLayout;
+    /// let copies = LinearLayout::parse("{a=[1,2],b=[3]} -> (x:4)").unwrap();
+    /// let (one, other) = copies.collision().unwrap();
+    /// // Coordinate (0,1) goes where (3,0) does.
+    /// assert_eq!((one.as_slice(), other.as_slice()), (&[0, 1][..], &[3, 0][..]));
+    /// assert_eq!(copies.apply(one.as_slice()), copies.apply(other.as_slice()));
+    /// assert!(LinearLayout::parse("{a=[3,1]} -> (x:8)").unwrap().collision().is_none());
+    /// ```
+    pub const fn collision(&self) -> Option<(Coord, Coord)> {
+        match Solver::new(self.columns()).collision() {
+            Some((one, other)) => Some((self.ins.split(one), self.ins.split(other))),
+            None => None,
+        }
     }
 
     /// Whether every coordinate of the output is reached.

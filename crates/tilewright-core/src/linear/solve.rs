@@ -141,24 +141,41 @@ const fn unreached((dim, bit): (usize, usize)) -> Error {
 }
 
 /// Bases in echelon form: by the highest bit of each, the basis and which of the columns it is the xor of.
-struct Solver {
+pub(crate) struct Solver {
     reduced: [u64; 64],
     columns: [u64; 64],
+    collision: Option<(u64, u64)>,
 }
 
 impl Solver {
-    const fn new(columns: &[u64]) -> Solver {
-        let (mut solver, mut i) = (Solver { reduced: [0; 64], columns: [0; 64] }, 0);
+    pub(crate) const fn new(columns: &[u64]) -> Solver {
+        let none = Solver { reduced: [0; 64], columns: [0; 64], collision: None };
+        let (mut solver, mut i) = (none, 0);
         while i < columns.len() {
-            let (rest, xor) = solver.reduce(columns[i]);
-            if rest != 0 {
-                let top = 63 - rest.leading_zeros() as usize;
-                solver.reduced[top] = rest;
-                solver.columns[top] = xor | 1 << i;
-            }
+            solver.add(columns[i], 1 << i);
             i += 1;
         }
         solver
+    }
+
+    /// Adds a column, called `name`; the bit that stands for it, if it is no xor of earlier ones.
+    pub(crate) const fn add(&mut self, column: u64, name: u64) -> Option<usize> {
+        let (rest, xor) = self.reduce(column);
+        if rest == 0 {
+            if self.collision.is_none() {
+                self.collision = Some((name, xor));
+            }
+            return None;
+        }
+        let top = 63 - rest.leading_zeros() as usize;
+        self.reduced[top] = rest;
+        self.columns[top] = xor | name;
+        Some(top)
+    }
+
+    /// Whether no column stands at this bit.
+    pub(crate) const fn is_free(&self, bit: usize) -> bool {
+        self.reduced[bit] == 0
     }
 
     /// What is left of a value, and the columns whose xor was taken from it.
@@ -175,7 +192,13 @@ impl Solver {
         (rest, xor)
     }
 
-    const fn solve(&self, value: u64) -> Option<u64> {
+    /// Two sets of columns of one xor, if columns are dependent: the first that is the xor of earlier ones, and these.
+    pub(crate) const fn collision(&self) -> Option<(u64, u64)> {
+        self.collision
+    }
+
+    /// The columns whose xor is `value`, if some have it.
+    pub(crate) const fn solve(&self, value: u64) -> Option<u64> {
         match self.reduce(value) {
             (0, xor) => Some(xor),
             (_, _) => None,

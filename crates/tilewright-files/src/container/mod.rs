@@ -25,7 +25,7 @@ pub(crate) use target::{Section, Target};
 
 use tilewright_fingerprint::Fingerprint;
 
-use crate::{Error, Job, note::Texts, source::Source};
+use crate::{Error, Job, foreign, note::Texts, source::Source};
 
 /// Every format. Where several recognise the first bytes of a file, the first of them opens it.
 pub(crate) const FORMATS: &[&Format] = &[
@@ -55,6 +55,7 @@ pub(crate) fn by_ending(path: &Path) -> Option<&'static Format> {
 
 /// The format that recognises the first bytes of a file.
 pub(crate) fn recognised(source: &Source) -> Result<&'static Format, Error> {
+    foreign::check_file(source.path())?;
     let (head, len) = (source.head(64)?, source.len());
     let found = FORMATS.iter().copied().find(|format| (format.recognises)(&head, len));
     found.ok_or_else(|| {

@@ -209,6 +209,11 @@ fn layout(dice: &mut Dice, extents: &[u64], shared: bool, counts: &mut Counts) -
     let swizzled = dice.one_in(8);
     if let (true, Ok(swizzle)) = (swizzled, swizzle) {
         layout = layout.with_swizzle(swizzle).unwrap_or(layout);
+    } else if dice.one_in(8) {
+        let bits = (u64::BITS - (layout.cosize() as u64).leading_zeros()) as usize;
+        let matrix = Swizzle::of_images(&matrix(dice, bits.clamp(2, 14))).unwrap();
+        layout = layout.with_swizzle(matrix).unwrap_or(layout);
+        count(counts, "under a matrix", !layout.swizzle().is_field_xor());
     }
     let cosize = u64::try_from(layout.cosize()).unwrap();
     let capacity = cosize + if dice.one_in(5) { dice.below(9) } else { 0 };
@@ -218,6 +223,20 @@ fn layout(dice: &mut Dice, extents: &[u64], shared: bool, counts: &mut Counts) -
     count(counts, "backwards", backwards);
     count(counts, "swizzled", !layout.swizzle().is_identity());
     TensorLayout::with_steps(extents, &steps, &layout, capacity).unwrap()
+}
+
+/// The images of an invertible matrix of bits.
+fn matrix(dice: &mut Dice, bits: usize) -> Vec<u64> {
+    let mut images: Vec<u64> = (0..bits).map(|bit| 1 << bit).collect();
+    for _ in 0..2 * bits {
+        let (a, b) = (dice.below(bits as u64) as usize, dice.below(bits as u64) as usize);
+        if a < b {
+            images.swap(a, b);
+        } else if a > b {
+            images[a] ^= images[b];
+        }
+    }
+    images
 }
 
 /// The digits of an axis, the least significant first; their product is at least `extent`.

@@ -11,6 +11,7 @@ mod fingerprints;
 mod folders;
 mod gguf;
 mod kinds;
+mod matrices;
 mod memory;
 mod npz;
 mod output;

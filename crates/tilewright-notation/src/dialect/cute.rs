@@ -16,6 +16,8 @@
 //! | `(_2,4):(_12,_1)` | | `(2,4):(12,1)` |
 //! | `(4,8)` | | `(4,8):(1,4)` |
 //! | `Sw<3,3,3> o (8,64):(64,1)` | | `Sw<3,3,3> o (8,64):(64,1)` |
+//! | `F2<2,1> o (2,4):(4,1)` | | `F2<2,1> o (2,4):(4,1)` |
+//! | `F2<1,2,3> o (2,4):(4,1)` | | error: offsets 4 and 3 have one image |
 //! | `(3,5):(1,3) valid (2,3) capacity 15` | | `(3,5):(1,3) valid (2,3)` |
 //! | `(?,8):(?{div=8},1)` | | error: known at run time only |
 //! | `(8,32):(32)` | | error: bracketed unlike the extents |
@@ -43,7 +45,7 @@ fn claims(text: &str) -> bool {
     let first = text.trim_start_matches(|c: char| c == '(' || c.is_whitespace());
     let integer = first.starts_with(|c: char| c.is_ascii_digit() || "_-,)?".contains(c));
     let open = text.starts_with('(') && first.is_empty();
-    let swizzle = text.starts_with("S<") || text.starts_with("Sw<");
+    let swizzle = ["S<", "Sw<", "F2<"].iter().any(|start| text.starts_with(start));
     (integer || open || swizzle) && !text.contains("->") && !text.contains("smem_ptr")
 }
 

@@ -95,5 +95,9 @@ fn print(named: &Named) -> Result<String, Error> {
         let said = "CuTe's layouts have no words for padding, offsets, or tiles that do not divide";
         return Err(Error::new(Kind::Unsupported, said));
     }
+    if !layout.swizzle().is_field_xor() {
+        let said = "CuTe's swizzles are three numbers, and this one is a matrix of bits";
+        return Err(Error::new(Kind::Unsupported, said));
+    }
     Ok(spell(layout))
 }

@@ -44,7 +44,10 @@ pub(super) const DIALECT: Notation =
 
 fn claims(text: &str) -> bool {
     text.starts_with("rearrange")
-        || (text.contains("->") && text.contains('=') && !text.contains('<'))
+        || (text.contains("->")
+            && text.contains('=')
+            && !text.contains('<')
+            && !text.starts_with('{'))
 }
 
 #[derive(Debug)]

@@ -24,6 +24,7 @@ mod halide;
 mod hlo;
 mod jax;
 mod leading;
+mod linear;
 mod mdspan;
 mod mlir;
 mod mlir_types;
@@ -79,6 +80,7 @@ pub(crate) static DIALECTS: All = &[
     halide::DIALECT,
     einops::DIALECT,
     triton::DIALECT,
+    linear::DIALECT,
     shape::DIALECT,
 ];
 

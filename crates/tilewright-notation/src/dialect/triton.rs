@@ -7,7 +7,10 @@
 //!           | linear           register, lane, warp, block: lists of bases, one coordinate each
 //!           | slice            dim, parent: an encoding
 //!           | swizzled_shared  vec, perPhase, maxPhase, order [, blocks]     in older texts `shared`
+//!           | amd_rotating_shared   as swizzled_shared
 //!           | shared_linear    offset [, block]: lists of bases
+//!           | nvidia_mma, amd_mfma, amd_wmma, dot_op     as in triton/mma.rs
+//!           | nvmma_shared, padded_shared                as in triton/nvmma.rs, triton/padded.rs
 //! blocks   := CTAsPerCGA, CTASplitNum, CTAOrder | CGALayout: a list of bases
 //! ```
 //!
@@ -35,18 +38,30 @@
 //! | `#ttg.blocked<{sizePerThread = [2], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[4]` | error: held by 2 threads |
 //! | `#ttg.blocked<{sizePerThread = [3], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[12]` | error: powers of two |
 //! | `#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [4], warpsPerCTA = [1], order = [0]}>` | `[100]` | error: 100 is none |
-//! | `#ttg.nvidia_mma<{versionMajor = 2}>` | | error: is not read: its registers go by the instruction |
-//! | `#ttg.padded_shared<[4:+2] {order = [1, 0], shape = [16, 32]}>` | | error: padding is not linear |
+//! | `#ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>` | `[16,8]` | `((8,2),(2,4)):((16,2),(1,4))` |
+//! | `#ttg.dot_op<{opIdx = 1, parent = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [1, 1], instrShape = [16, 8]}>, kWidth = 2}>` | `[16,8]` | `((2,4,2),8):((1,4,2),16)` |
+//! | `#ttg.amd_mfma<{version = 3, warpsPerCTA = [1, 1], instrShape = [16, 16], isTransposed = false}>` | `[16,16]` | `((4,4),16):((1,64),4)` |
+//! | `#ttg.amd_wmma<{version = 2, isTranspose = false, warpsPerCTA = [1, 1]}>` | `[16,16]` | `((8,2),16):((1,128),8)` |
+//! | `#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>` | `[8,64]` | `Sw<3,3,3> o (8,64):(64,1)` |
+//! | `#ttg.amd_rotating_shared<{vec = 1, perPhase = 1, maxPhase = 2, order = [1, 0]}>` | `[4,4]` | `F2<1,2,5,9> o (4,4):(4,1)` |
+//! | `#ttg.padded_shared<[4:+2] {order = [1, 0], shape = [4, 8]}>` | `[4,8]` | `(4,(4,2)):(12,(1,6))` |
+//! | `#ttg.nvidia_mma<{versionMajor = 5, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [128, 64]}>` | | error: version 2 |
+//! | `#ttg.padded_shared<[3:+2] {order = [1, 0]}>` | | error: powers of two |
 
 mod encoding;
 mod maps;
+mod mma;
+mod nvmma;
+mod padded;
+mod places;
 mod print;
+mod values;
 
 use std::{fmt, sync::Arc};
 
-use tilewright_core::{Dtype, Layout, LinearLayout, Profile, TensorLayout};
+use tilewright_core::{Coord, Dtype, LinearLayout, TensorLayout};
 
-use super::mlir_types;
+use super::{linear, mlir_types};
 use crate::{
     dtype::dtype,
     error::{Error, Kind},
@@ -121,7 +136,7 @@ fn array(text: &str) -> Result<Tensor, Error> {
         let span = (at, at + digits);
         let too_large = |_| Error::parse(span, "an extent that does not fit 64 bits");
         dims.push(rest[..digits].parse().map_err(too_large)?);
-        if dims.len() > encoding::MAX_RANK {
+        if dims.len() > values::MAX_RANK {
             return Err(Error::parse(span, "a tensor of more than 16 dims"));
         }
         at += digits + 1;
@@ -156,6 +171,46 @@ impl Triton {
     }
 }
 
+impl Triton {
+    /// Where each element of an array of these extents lies.
+    fn stored(&self, dims: &[u64], dtype: Option<Dtype>) -> Result<TensorLayout, Error> {
+        let map = self.map(dims)?;
+        match &self.encoding {
+            Encoding::Padded(padded) => padded.stored(dims),
+            Encoding::Nvmma(nvmma) => {
+                if let Some(bits) = dtype.and_then(Dtype::bits).map(u64::from)
+                    && bits != nvmma.bits
+                {
+                    return Err(Error::new(
+                        Kind::Mismatch,
+                        format!("elements of {bits} bits, and elementBitWidth is {}", nvmma.bits),
+                    ));
+                }
+                match nvmma.padded {
+                    // Each element lies at the first of the places that stand for it.
+                    true => linear::stored(&map.pseudo_inverse()?, dims),
+                    false => stored(&map, dims),
+                }
+            }
+            _ => stored(&map, dims),
+        }
+    }
+}
+
+/// `: register 1 of lane 2 and …`, two places that hold one element.
+fn two_places(map: &LinearLayout) -> String {
+    let Some((one, other)) = map.collision() else { return String::new() };
+    let place = |at: &Coord| {
+        let each = map.ins().iter().zip(at.as_slice());
+        let words: Vec<String> = each
+            .filter(|(dim, _)| dim.size() > 1)
+            .map(|(dim, at)| format!("{} {at}", dim.name()))
+            .collect();
+        words.join(" ")
+    };
+    format!("; {} and {} are one element", place(&other), place(&one))
+}
+
 /// Where each element lies, if the places of `map` are stored in the order of their dims, the first fastest.
 fn stored(map: &LinearLayout, dims: &[u64]) -> Result<TensorLayout, Error> {
     if let Some(dim) =
@@ -165,27 +220,15 @@ fn stored(map: &LinearLayout, dims: &[u64]) -> Result<TensorLayout, Error> {
         return Err(Error::new(
             Kind::Unsupported,
             format!(
-                "each element is held by {copies} threads, registers or blocks (among them bits {:#b} of `{}`), so it has no one place; as a linear layout, that can be said",
+                "each element is held by {copies} threads, registers or blocks (among them bits {:#b} of `{}`{}), so it has no one place; as a linear layout, that can be said",
                 map.free_bits(dim.name()).unwrap_or(0),
-                dim.name()
+                dim.name(),
+                two_places(map)
             ),
         ));
     }
-    let inexpressible = |error: tilewright_core::Error| {
-        Error::new(Kind::Unsupported, format!("no strides under one swizzle: {error}"))
-    };
-    let places = map.inverse().map_err(inexpressible)?;
-    let layout = places.flatten_outs().to_swizzled_layout().map_err(inexpressible)?;
-    Ok(TensorLayout::new(dims, &one_axis_per_dim(&layout, dims.len())?, map.in_size())?)
-}
-
-/// The layout with the modes of a single dim under a bracket of their own.
-fn one_axis_per_dim(layout: &Layout, rank: usize) -> Result<Layout, Error> {
-    if rank != 1 {
-        return Ok(layout.clone());
-    }
-    let profile = Profile::nested(&[layout.modes().len()])?;
-    Ok(Layout::new(layout.modes(), &profile, layout.offset(), layout.swizzle())?)
+    let places = map.inverse()?;
+    linear::stored(&places, dims)
 }
 
 impl fmt::Display for Triton {
@@ -210,7 +253,7 @@ impl Reading for Triton {
 
     fn resolve(&self, given: &Given<'_>) -> Result<Resolved, Error> {
         let (dims, dtype) = self.given(given)?;
-        let layout = stored(&self.map(dims)?, dims)?;
+        let layout = self.stored(dims, dtype)?;
         Ok(Resolved::plain(layout, &Given { dims: Some(dims), dtype }))
     }
 

@@ -31,7 +31,7 @@ def run(
     **options: Any,
 ) -> int:
     """Runs what is missing of a plan on the cluster of a ``distributed.Client``, makes the result visible, and gives the
-    number of tasks that were run.
+    number of tasks that were missing.
 
     A batch of tasks is one task of Dask's, with Dask's retries: where a worker is killed, Dask runs its batch elsewhere, which
     does what is missing of it, as often as ``distributed.scheduler.allowed-failures`` says. Where the client is killed, the
@@ -48,17 +48,20 @@ def run(
     data = _sent(client, plan.to_bytes())
     send = {"pure": False, "retries": retries, **options}
     waiting = {client.submit(run_batch, data, part, **send): len(part) for part in parts}
-    ran, done, total = 0, 0, sum(waiting.values())
+    done, total = 0, sum(waiting.values())
     try:
         for future in _distributed.as_completed(list(waiting)):
-            ran += future.result()
-            done += waiting[future]
+            if future.status in ("error", "cancelled"):
+                future.result()
+            # What a batch gave lies in a worker that may be killed by now; what it wrote lies on the disk. So nothing is
+            # fetched, and the scheduler is told to keep nothing.
+            done += waiting.pop(future)
             if progress is not None:
                 progress(done, total)
     finally:
         client.cancel(list(waiting))
     plan.finish()
-    return ran
+    return done
 
 
 def _sent(client: Any, plan: bytes) -> Any:

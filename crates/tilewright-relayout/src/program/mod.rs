@@ -13,6 +13,7 @@ pub(crate) mod ops;
 mod part;
 mod ranges;
 pub(crate) mod region;
+mod straight;
 mod swizzled;
 pub(crate) mod walk;
 
@@ -24,6 +25,7 @@ use part::Part;
 use ranges::Ranges;
 use region::Region;
 use std::sync::OnceLock;
+use straight::straight;
 use tilewright_core::{Refinement, TensorLayout};
 
 /// A program of more regions than this has digits instead.
@@ -160,7 +162,14 @@ impl Program {
             check_low("destination", dst)?;
             check_injective(dst)?;
         }
-        let regions = collect(refinement, elements);
+        let straight = if part.is_part() { None } else { straight(src, dst) };
+        let regions = match &straight {
+            Some((src, dst)) => match Refinement::new(src, dst) {
+                Ok(refinement) => collect(&refinement, elements),
+                Err(_) => None,
+            },
+            None => collect(refinement, elements),
+        };
         let (src, dst, digits, gaps) = (src.clone(), dst.clone(), OnceLock::new(), OnceLock::new());
         Ok(Program { src, dst, elements, fill, src_bytes, dst_bytes, part, regions, digits, gaps })
     }
@@ -375,7 +384,14 @@ impl Program {
     /// assert_eq!(strides, [1, 2]);
     /// ```
     pub fn digits(&self) -> &Digits {
-        self.digits.get_or_init(|| Box::new(Digits::new(&self.src, &self.dst, &self.part)))
+        let made = || {
+            let straight = if self.is_part() { None } else { straight(&self.src, &self.dst) };
+            match straight {
+                Some((src, dst)) => Digits::new(&src, &dst, &Part::whole(&src)),
+                None => Digits::new(&self.src, &self.dst, &self.part),
+            }
+        };
+        self.digits.get_or_init(|| Box::new(made()))
     }
 
     /// Finds elements by digits, as if regions were too many.

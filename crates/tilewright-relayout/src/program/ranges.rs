@@ -7,6 +7,7 @@ use crate::program::{
     cells::{Cells, GapLoop, boxes_of},
     digits::Digits,
     part::Part,
+    straight::straight,
 };
 use core::ops::Range;
 use std::{cmp::Reverse, collections::BinaryHeap};
@@ -34,6 +35,13 @@ enum Found {
 impl Ranges {
     /// The ranges of a part of a layout, whose elements have `bits` bits.
     pub(crate) fn of(side: &TensorLayout, origin: &Coord, extents: &[u64], bits: u32) -> Ranges {
+        let whole = extents == side.extents();
+        if let Some((_, plain)) = whole.then(|| straight(side, side)).flatten() {
+            // The same offsets, without a swizzle.
+            let zeros = vec![0; plain.rank()];
+            let origin = Coord::new(&zeros).unwrap_or(Coord::EMPTY);
+            return Ranges::of(&plain, &origin, plain.extents(), bits);
+        }
         let found = match boxes_of_part(side, origin, extents) {
             Some(boxes) => {
                 let first = |(i, cells): (usize, &Cells)| {

@@ -1,60 +1,53 @@
 //! Sums of two tables under a swizzle, as sums again.
 //!
 //! Law: where entries of the two tables have no bit in common, [`Side::outer`] of the one plus [`Side::inner`]
-//! of the other is the swizzle of their sum.
+//! of the image of the other is the swizzle of their sum.
 //!
-//! A swizzle is linear over xor, and sums without a carry are xors. So an entry of the outer table changes all
-//! entries of the inner one by the same bits, its key.
+//! A swizzle is linear over xor, and sums without a carry are xors. So an entry of the outer table changes the
+//! images of all entries of the inner one by the same bits, its key; the bits of its own image that no image of the
+//! inner table has are added.
 
 use tilewright_core::Swizzle;
 
 /// How the entries of two tables come under a swizzle, on one side.
 #[derive(Clone, Copy)]
-pub(crate) struct Side {
-    swizzle: Swizzle,
-    /// Whether the swizzle neither reads nor changes bits of the inner table.
-    apart: bool,
+pub(crate) struct Side<'a> {
+    swizzle: &'a Swizzle,
+    /// The bits that images of the inner table have; none where sums stay sums.
+    within: i64,
 }
 
-impl Side {
-    /// `None` where sums carry, or the swizzle changes bits that both tables would have.
+impl<'a> Side<'a> {
+    /// `None` where sums carry.
     pub(crate) fn of(
-        swizzle: Swizzle,
+        swizzle: &'a Swizzle,
         outer: impl Iterator<Item = i64>,
         inner: impl Iterator<Item = i64>,
-    ) -> Option<Side> {
+    ) -> Option<Side<'a>> {
+        let mut side = Side { swizzle, within: 0 };
         if swizzle.is_identity() {
-            return Some(Side { swizzle, apart: true });
+            return Some(side);
         }
-        let (outer, inner) = (outer.fold(0, |a, b| a | b), inner.fold(0, |a, b| a | b));
-        // What a swizzle changes where all its sources are set, and what it reads.
-        let all = i64::MAX as u64 >> 1;
-        let changed = (all ^ swizzle.apply(all)) as i64;
-        let fields = match swizzle.shift() {
-            shift @ 0.. => changed | changed << shift,
-            shift => changed | changed >> -shift,
-        };
-        if outer < 0 || inner < 0 || outer & inner != 0 {
-            return None;
+        let outer = outer.fold(0, |a, b| a | b);
+        let mut all = 0;
+        for at in inner {
+            all |= at;
+            side.within |= side.image(at);
         }
-        let apart = inner & fields == 0;
-        (apart || outer & changed == 0).then_some(Side { swizzle, apart })
+        (outer >= 0 && all >= 0 && outer & all == 0).then_some(side)
     }
 
-    /// What an entry of the outer table changes in the inner one.
+    /// What an entry of the outer table changes in the images of the inner one.
     pub(crate) fn key(self, outer: i64) -> i64 {
-        if self.apart { 0 } else { self.apply(outer) ^ outer }
+        self.image(outer) & self.within
     }
 
     pub(crate) fn outer(self, outer: i64) -> i64 {
-        if self.apart { self.apply(outer) } else { outer }
+        self.image(outer) & !self.within
     }
 
-    pub(crate) fn inner(self, inner: i64, key: i64) -> i64 {
-        if self.apart { inner } else { self.apply(inner) ^ key }
-    }
-
-    fn apply(self, offset: i64) -> i64 {
+    /// The image of an entry, to be changed by keys.
+    pub(crate) fn image(self, offset: i64) -> i64 {
         if self.swizzle.is_identity() { offset } else { self.swizzle.apply(offset as u64) as i64 }
     }
 }
@@ -66,26 +59,32 @@ mod tests {
     #[test]
     fn sums_of_both_parts_are_swizzled_sums() {
         let mut found = 0;
-        for (bits, base) in (0..=3).flat_map(|bits| (0..=3).map(move |base| (bits, base))) {
-            for shift in [-4, -3, 3, 4] {
-                let swizzle = Swizzle::new(bits, base, shift).unwrap();
-                // Bits of the outer table: all subsets of ten, some of two.
-                for mask in (0..1i64 << 10).step_by(7) {
-                    let within = |mask: i64| (0..1i64 << 10).filter(move |x| x & !mask == 0);
-                    let (outer, inner) = (within(mask), within(1023 ^ mask));
-                    let side = Side::of(swizzle, outer.clone(), inner.clone());
-                    let Some(side) = side else { continue };
-                    found += 1;
-                    for (x, y) in outer.flat_map(|x| inner.clone().map(move |y| (x, y))) {
-                        let sum = side.outer(x) + side.inner(y, side.key(x));
-                        assert_eq!(sum as u64, swizzle.apply((x + y) as u64), "{swizzle} {x} {y}");
-                    }
+        let family = (0..=3).flat_map(|bits| (0..=3).map(move |base| (bits, base)));
+        let family = family.flat_map(|(bits, base)| {
+            [-4, -3, 3, 4].map(|shift| Swizzle::new(bits, base, shift).unwrap())
+        });
+        let matrices: [&[u64]; 4] = [
+            &[2, 1],
+            &[512, 256, 128, 64, 32, 16, 8, 4, 2, 1],
+            &[1, 3, 7, 15, 31, 63, 127, 255, 511, 1023],
+            &[1 + 2 + 64, 2 + 8, 4 + 512, 8, 16 + 32, 32 + 128, 64, 128 + 256, 256, 512],
+        ];
+        let matrices = matrices.map(|images| Swizzle::of_images(images).unwrap());
+        for swizzle in family.chain(matrices) {
+            // Bits of the outer table: all subsets of ten, some of two.
+            for mask in (0..1i64 << 10).step_by(7) {
+                let within = |mask: i64| (0..1i64 << 10).filter(move |x| x & !mask == 0);
+                let (outer, inner) = (within(mask), within(1023 ^ mask));
+                let side = Side::of(&swizzle, outer.clone(), inner.clone()).unwrap();
+                found += 1;
+                for (x, y) in outer.flat_map(|x| inner.clone().map(move |y| (x, y))) {
+                    let sum = side.outer(x) + (side.image(y) ^ side.key(x));
+                    assert_eq!(sum as u64, swizzle.apply((x + y) as u64), "{swizzle} {x} {y}");
                 }
             }
         }
         assert!(found > 1000, "{found}");
         let swizzle = Swizzle::new(2, 1, 2).unwrap();
-        assert!(Side::of(swizzle, [4, 8].into_iter(), [4].into_iter()).is_none(), "a carry");
-        assert!(Side::of(swizzle, [2].into_iter(), [8].into_iter()).is_none(), "a bit of both");
+        assert!(Side::of(&swizzle, [4, 8].into_iter(), [4].into_iter()).is_none(), "a carry");
     }
 }

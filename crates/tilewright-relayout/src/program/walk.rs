@@ -272,7 +272,7 @@ impl Walk<'_> {
     /// alike together, or row by row.
     fn swizzle(&self, tables: &mut Tables, f: &mut dyn FnMut(&Leaf<'_>)) {
         let Tables { outer, inner, row, atoms, .. } = tables;
-        let (src, dst) = self.groups.swizzles;
+        let (src, dst) = (&self.groups.swizzles.0, &self.groups.swizzles.1);
         if self.holds(outer, inner)
             && let Some(src) =
                 Side::of(src, outer.iter().map(|at| at.0), inner.iter().map(|at| at.0))
@@ -281,10 +281,11 @@ impl Walk<'_> {
         {
             let key = |at: &Pair| (src.key(at.0), dst.key(at.1));
             outer.sort_unstable_by_key(key);
+            inner.iter_mut().for_each(|at| *at = (src.image(at.0), dst.image(at.1)));
             for rows in outer.chunk_by_mut(|a, b| key(a) == key(b)) {
                 let key = key(&rows[0]);
                 row.clear();
-                row.extend(inner.iter().map(|at| (src.inner(at.0, key.0), dst.inner(at.1, key.1))));
+                row.extend(inner.iter().map(|at| (at.0 ^ key.0, at.1 ^ key.1)));
                 rows.iter_mut().for_each(|at| *at = (src.outer(at.0), dst.outer(at.1)));
                 hand_out(rows, row, atoms, f);
             }
@@ -329,7 +330,7 @@ fn extend(table: &mut Vec<Pair>, part: &[Pair]) {
     }
 }
 
-fn applied(swizzle: Swizzle, offset: i64) -> i64 {
+fn applied(swizzle: &Swizzle, offset: i64) -> i64 {
     if swizzle.is_identity() { offset } else { swizzle.apply(offset as u64) as i64 }
 }
 

@@ -89,8 +89,8 @@ fn files(rules: &Rules, whole: &Tensors) -> Vec<Tensors> {
     (0..rules.count().unwrap()).map(file).collect()
 }
 
-/// The pair of this number.
-fn check(number: u64, folder: &std::path::Path) {
+/// The pair of this number; gives its tensors and their bytes.
+fn check(number: u64, folder: &std::path::Path) -> [u64; 2] {
     let mut random = Random(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
     let (dtype, width) = random.of(&[("BF16", 2u64), ("F32", 4), ("U8", 1), ("I64", 8)]);
     let mut arrays = vec![("scalar".to_owned(), vec![])];
@@ -147,6 +147,7 @@ fn check(number: u64, folder: &std::path::Path) {
         run(Request::new(at("out"), at("whole")));
         assert!(read(&at("whole")) == whole, "{said}");
     }
+    [whole.len() as u64, whole.values().map(|(_, _, bytes)| bytes.len() as u64).sum()]
 }
 
 /// A folder in memory where there is one: what is written is synced, and small.
@@ -159,9 +160,12 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn random_pairs_are_gathers() {
     let number = |name: &str| env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let first = number("TILEWRIGHT_SEED").unwrap_or(0);
-    for pair in first..first + number("TILEWRIGHT_PAIRS").unwrap_or(300) {
+    let (first, count) = (number("TILEWRIGHT_SEED"), number("TILEWRIGHT_PAIRS").unwrap_or(300));
+    let (first, mut sums) = (first.unwrap_or(0), [0; 2]);
+    for pair in first..first + count {
         let folder = folder();
-        check(pair, folder.path());
+        let [tensors, bytes] = check(pair, folder.path());
+        sums = [sums[0] + tensors, sums[1] + bytes];
     }
+    println!("    {count} pairs of placements: {} tensors of {} bytes", sums[0], sums[1]);
 }

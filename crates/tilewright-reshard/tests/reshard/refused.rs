@@ -157,7 +157,7 @@ fn a_tensor_that_a_file_lacks_is_no_shorter_tensor() {
         let said = |mesh, rule| with(mesh, rule).unwrap_err().to_string();
         let none = format!(
             "rank_{gone}.safetensors does not hold tensor \"w\", of which its rule gives it a part; where that part is \
-             empty, write the extents of the whole before the rule, as in [37,6] @ RULE"
+             empty, write the extents of the whole before the rule: [D0] @ [Shard(0)]"
         );
         assert_eq!(said("tp=4", "[Shard(0)]"), none);
         let hole = format!("no piece holds [{},{})", 3 * gone, 3 * gone + 3);

@@ -39,7 +39,10 @@ impl Answer for Value {
             answer["offset"] = json!(layout.offset());
             let swizzle = layout.swizzle();
             if !swizzle.is_identity() {
-                answer["swizzle"] = json!([swizzle.bits(), swizzle.base(), swizzle.shift()]);
+                answer["swizzle"] = match swizzle.is_field_xor() {
+                    true => json!([swizzle.bits(), swizzle.base(), swizzle.shift()]),
+                    false => json!({ "images": swizzle.images() }),
+                };
             }
         }
         if let Some(named) = self.to_named().filter(|_| self.kind() == "layout") {

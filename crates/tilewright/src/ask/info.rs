@@ -16,6 +16,9 @@ const WIDEST: usize = 60;
 /// A longer name is cut in the text; the JSON has it whole.
 const LONGEST: usize = 240;
 
+/// Under this key a file of torch's distributed checkpoint says where each of its tensors begins in a larger array.
+const BOXES: &str = "DCP_SHARDING_INFO";
+
 /// What is in a file.
 ///
 /// ```
@@ -66,7 +69,14 @@ impl Info<'_> {
     /// # Ok::<(), tilewright::Error>(())
     /// ```
     pub fn tensors(&self) -> impl Iterator<Item = Value> + '_ {
-        self.input.tensors().iter().map(tensor_json)
+        let boxes = self.boxes();
+        self.input.tensors().iter().map(move |tensor| tensor_json(tensor, begin(&boxes, tensor)))
+    }
+
+    /// What the file says of where its tensors begin in larger arrays.
+    fn boxes(&self) -> Value {
+        let said = self.input.metadata().find(|(key, _)| *key == BOXES);
+        said.and_then(|(_, text)| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 }
 
@@ -81,7 +91,9 @@ impl Info<'_> {
     /// The rows and the sums.
     fn table(&self, detail: Detail) -> String {
         let tensors = self.input.tensors();
-        let rows: Vec<[String; 5]> = tensors.iter().map(|tensor| row(tensor, detail)).collect();
+        let boxes = self.boxes();
+        let row = |tensor| row(tensor, begin(&boxes, tensor), detail);
+        let rows: Vec<[String; 5]> = tensors.iter().map(row).collect();
         let width = |column: usize| {
             let widths = rows.iter().map(|row| row[column].chars().count());
             widths.filter(|width| *width <= WIDEST).max().unwrap_or(0)
@@ -108,11 +120,19 @@ enum Detail {
     Least,
 }
 
-fn row(tensor: &Tensor, detail: Detail) -> [String; 5] {
-    let (dtype, layout) = match tensor.refusal() {
+/// Where a tensor begins in a larger array, where its file says so.
+fn begin(boxes: &Value, tensor: &Tensor) -> Option<Vec<u64>> {
+    let list = boxes.get(tensor.name())?.get("saved_offsets")?.as_array()?;
+    list.iter().map(Value::as_u64).collect()
+}
+
+fn row(tensor: &Tensor, begin: Option<Vec<u64>>, detail: Detail) -> [String; 5] {
+    let (dtype, mut layout) = match tensor.refusal() {
         Some(refusal) => (tensor.file_dtype().to_owned(), format!("no layout: {refusal}")),
         None => (dtype(tensor), layout(tensor, detail)),
     };
+    layout +=
+        &begin.map_or(String::new(), |first| format!(", a box from {first:?} on of an array"));
     let bytes = tensor.bytes().to_string();
     [name(tensor.name()), dtype, dims(tensor), bytes, printable(&layout).into_owned()]
 }
@@ -177,7 +197,7 @@ impl Answer for Info<'_> {
     }
 }
 
-fn tensor_json(tensor: &Tensor) -> Value {
+fn tensor_json(tensor: &Tensor, begin: Option<Vec<u64>>) -> Value {
     json!({
         "name": tensor.name(),
         "dtype": tensor.dtype().name(),
@@ -191,5 +211,6 @@ fn tensor_json(tensor: &Tensor) -> Value {
         "padding_bytes": tensor.padding(),
         "data": tensor.recorded().map(|data| data.to_string()),
         "movable": tensor.is_movable(),
+        "begin": begin,
     })
 }

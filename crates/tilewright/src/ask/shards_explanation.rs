@@ -169,6 +169,8 @@ impl ShardsExplanation {
     /// let lines = ShardsExplanation::of(&InShards::parse("f32[8] @ mesh(tp=4) [Shard(0)]")?).lines();
     /// let said = |title: &str| lines.iter().find(|(name, _)| name == title).unwrap().1.clone();
     /// assert_eq!(said("bytes"), "8 on each device, 32 on all together");
+    /// let one = ShardsExplanation::of(&InShards::parse("f32[3] @ mesh(tp=4) [Shard(0)]")?);
+    /// assert!(one.to_string().contains("1 device holds nothing"));
     /// assert_eq!(said("hlo"), "{devices=[4]<=[4]}");
     /// # Ok::<(), tilewright::Error>(())
     /// ```
@@ -185,7 +187,7 @@ impl ShardsExplanation {
             ("copies", self.says_copies()),
             ("balance", self.says_balance()),
             ("bytes", self.bytes.map(|bytes| bytes.to_string())),
-            ("empty", (self.empty > 0).then(|| format!("{} devices hold nothing", self.empty))),
+            ("empty", (self.empty > 0).then(|| idle(self.empty))),
             ("boxes", (self.boxes > 1).then(|| format!("a device holds up to {}", self.boxes))),
             ("shards", self.array.shard.as_ref().map(|spec| format!("each in {spec}"))),
         ];
@@ -233,6 +235,12 @@ impl ShardsExplanation {
             }
         })
     }
+}
+
+/// That devices hold nothing.
+fn idle(count: u64) -> String {
+    let verb = if count == 1 { "holds" } else { "hold" };
+    format!("{} {verb} nothing", counted(count.into(), "device"))
 }
 
 /// A quotient with at most two digits behind the point.

@@ -2,7 +2,7 @@
 //!
 //! [`evaluate`] reads an expression and gives its [`Value`]; [`functions`] is the table of what can be
 //! called. Values are integers, tuples `(1,(2,3))`, `_`, layouts in CuTe text or as a SPEC in quotes, tilers
-//! `<3:3,(2,4):(1,8)>`, swizzles `Sw<2,0,2>`, maps to coordinates `(2,2):(1@0,1@1)`, and linear layouts
+//! `<3:3,(2,4):(1,8)>`, swizzles `Sw<2,0,2>` and `F2<2,1>`, maps to coordinates `(2,2):(1@0,1@1)`, and linear layouts
 //! `{lane=[1,2],warp=[4]} -> (row:8)`. `A o B` is composition, from the left.
 //!
 //! - Where a layout is expected, a tuple is the compact layout of that shape, its first mode fastest; a
@@ -91,7 +91,7 @@ pub fn is_expression(text: &str) -> bool {
         _ => false,
     };
     let composed = words.iter().any(|token| token.word == Word::Name("o"));
-    let swizzle = matches!(words[0].word, Word::Name("S" | "Sw"));
+    let swizzle = matches!(words[0].word, Word::Name("S" | "Sw" | "F2"));
     call || composed && !swizzle && !text.contains("->")
 }
 

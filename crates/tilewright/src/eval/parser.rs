@@ -7,7 +7,7 @@
 //! integer  := [ '-' ] [ '_' ] digits
 //! tuple    := '(' [ expr { ',' expr } [ ',' ] ] ')'
 //! tiler    := '<' [ expr { ',' expr } [ ',' ] ] '>'
-//! swizzle  := ('Sw' | 'S') '<' integer ',' integer ',' integer '>'
+//! swizzle  := ('Sw' | 'S') '<' integer ',' integer ',' integer '>' | 'F2' '<' integer { ',' integer } '>'
 //! linear   := a linear layout as core reads it: '{' … '}' [ '->' '(' … ')' ]
 //! dims     := '[' name [ ':' digits ] { ',' name [ ':' digits ] } ']'
 //! call     := name '(' [ expr { ',' expr } [ ',' ] ] ')'
@@ -43,6 +43,8 @@ pub(super) enum Node<'a> {
     Tiler(Vec<Expr<'a>>),
     /// Three integers, not yet checked.
     Swizzle([i64; 3]),
+    /// The images of 1, 2, 4 …, not yet checked.
+    Images(Vec<i64>),
     /// A SPEC between quotes.
     Quoted(&'a str),
     /// The text of a linear layout.
@@ -285,6 +287,7 @@ impl<'a> Parser<'a> {
         }
         match (name, self.here().word) {
             ("Sw" | "S", Word::Sign('<')) => self.swizzle(),
+            ("F2", Word::Sign('<')) => self.images(),
             (_, Word::Sign('(')) => {
                 Ok(Node::Call { name, name_span, arguments: self.list('(', ')')? })
             }
@@ -310,6 +313,18 @@ impl<'a> Parser<'a> {
             true => Ok(Node::Swizzle(numbers)),
             false => self.expected("`>`"),
         }
+    }
+
+    /// `<2,1>`, as many images as there are.
+    fn images(&mut self) -> Result<Node<'a>, Error> {
+        let mut images = Vec::new();
+        while !self.eat(Word::Sign('>')) {
+            if !self.eat(Word::Sign(if images.is_empty() { '<' } else { ',' })) {
+                return self.expected("a swizzle by images, `F2<2,1>`");
+            }
+            images.push(self.integer()?);
+        }
+        Ok(Node::Images(images))
     }
 
     fn integer(&mut self) -> Result<i64, Error> {

@@ -26,6 +26,7 @@ pub(super) fn run(expr: &Expr<'_>) -> Result<Form, Error> {
             parts.collect::<Result<_, _>>().map(Form::Tiler)
         }
         Node::Swizzle(numbers) => swizzle(*numbers).map(Form::Swizzle).map_err(refused),
+        Node::Images(images) => by_images(images).map(Form::Swizzle).map_err(refused),
         Node::Quoted(text) => quoted(expr, text),
         Node::Linear(text) => LinearLayout::parse(text)
             .map(|map| Form::Linear(Box::new(map)))
@@ -151,6 +152,16 @@ fn swizzle([bits, base, shift]: [i64; 3]) -> Result<Swizzle, tilewright_core::Er
             "bits + base + |shift| must be at most 62",
         )),
     }
+}
+
+fn by_images(images: &[i64]) -> Result<Swizzle, tilewright_core::Error> {
+    let natural = |image: &i64| {
+        u64::try_from(*image).map_err(|_| {
+            let numbers = [i128::from(*image)];
+            tilewright_core::Error::out_of_range("an image of {}", numbers, "images are 0 or more")
+        })
+    };
+    Swizzle::of_images(&images.iter().map(natural).collect::<Result<Vec<u64>, _>>()?)
 }
 
 fn quoted(expr: &Expr<'_>, text: &str) -> Result<Form, Error> {

@@ -41,6 +41,9 @@ pub(crate) const FORMAT: Format = Format {
     array: None,
 };
 
+/// Under this key a file of torch's distributed checkpoint says where each of its tensors begins in the whole.
+const BOXES: &str = "DCP_SHARDING_INFO";
+
 /// Whether a length that the file has is followed by an object.
 fn recognises(head: &[u8], len: u64) -> bool {
     match *head {
@@ -72,6 +75,14 @@ impl Container for Safetensors {
 
     fn facts(&self, opened: &Opened) -> Vec<Fact> {
         facts(opened, 0, &self.metadata).collect()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let said = format!(
+            "its tensors are boxes of arrays that may be larger, as {BOXES} says; resharding the folder of all files makes them whole"
+        );
+        let is_part = pairs(&self.metadata).any(|(key, _)| key == BOXES);
+        is_part.then_some(said).into_iter().collect()
     }
 }
 

@@ -2,20 +2,22 @@
 
 use std::fmt;
 
+use super::{
+    mma::{self, Mma},
+    nvmma::{self, Nvmma},
+    padded::{self, Padded},
+    values::{
+        BLOCKS, Bases, MAX_RANK, bases, blocks, list, lists, more, order, power, powers, same_rank,
+    },
+};
 use crate::{
     error::Error,
-    literal::{Fields, Value},
+    literal::Fields,
     scan::{Scanner, did_you_mean},
 };
 
-/// The most dims of a tensor.
-pub(super) const MAX_RANK: usize = 16;
-
 /// The deepest slices of slices.
 const DEEPEST: usize = MAX_RANK;
-
-/// A list of bases: the images of 1, 2, 4 …, an integer per dim.
-pub(super) type Bases = Vec<Vec<u64>>;
 
 #[derive(Debug)]
 pub(super) enum Encoding {
@@ -38,27 +40,40 @@ pub(super) enum Encoding {
         max_phase: u64,
         order: Vec<usize>,
         blocks: Bases,
+        /// Whether the number of the block of rows is xored in, too.
+        rotating: bool,
     },
     SharedLinear {
         offset: Bases,
         blocks: Bases,
         alignment: u64,
     },
+    Mma(Mma),
+    /// An operand of a product, and how many neighbours along k a lane has.
+    Operand {
+        operand: u64,
+        parent: Box<Encoding>,
+        width: u64,
+    },
+    Nvmma(Nvmma),
+    Padded(Padded),
 }
 
 const LINEAR: [&str; 4] = ["register", "lane", "warp", "block"];
-const BLOCKS: [&str; 4] = ["CTAsPerCGA", "CTASplitNum", "CTAOrder", "CGALayout"];
-const KINDS: [&str; 6] =
-    ["blocked", "linear", "slice", "swizzled_shared", "shared", "shared_linear"];
-
-/// Kinds that are no map of bits by themselves, and why.
-const REFUSED: &[(&str, &str)] = &[
-    ("nvidia_mma", "its registers go by the instruction; MMA_M16N8_C and WGMMA_M64_D are such"),
-    ("amd_mfma", "its registers go by the instruction; MFMA_32x32_D and MFMA_16x16_D are such"),
-    ("amd_wmma", "its registers go by the instruction; WMMA_RDNA3_16x16_D is such"),
-    ("dot_op", "its registers go by the instruction of its parent"),
-    ("nvmma_shared", "its swizzle goes by the bytes of an element; write it as shared_linear"),
-    ("padded_shared", "padding is not linear over bits"),
+const KINDS: [&str; 13] = [
+    "blocked",
+    "linear",
+    "slice",
+    "swizzled_shared",
+    "shared",
+    "shared_linear",
+    "nvidia_mma",
+    "amd_mfma",
+    "amd_wmma",
+    "dot_op",
+    "nvmma_shared",
+    "amd_rotating_shared",
+    "padded_shared",
 ];
 
 /// Reads `#ttg.kind<{…}>`, `depth` slices deep.
@@ -79,15 +94,14 @@ pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
         (kind, span) = scan.name("the kind of an encoding")?;
     }
     if !KINDS.contains(&kind) {
-        let why = REFUSED.iter().find(|(refused, _)| *refused == kind);
-        let why = why.map_or(String::new(), |(_, why)| format!(": {why}"));
         let (nearest, kinds) = (did_you_mean(kind, KINDS), KINDS.join(", "));
-        let message = format!("`{kind}` is not read{why}; there are {kinds}{nearest}");
+        let message = format!("`{kind}` is not read; there are {kinds}{nearest}");
         return Err(Error::parse(span, message));
     }
     scan.expect("<")?;
     scan.skip();
     let from = scan.at();
+    // Where the fields end; `>` stands inside of them where they hold an encoding.
     let Some(to) = text.rfind('}').map(|at| at + 1).filter(|&to| to > from) else {
         return Err(scan.expected("`{…}`, the fields of the encoding"));
     };
@@ -101,7 +115,11 @@ pub(super) fn read(text: &str, depth: usize) -> Result<Encoding, Error> {
         "linear" => linear(body),
         "slice" => slice(body, depth),
         "shared_linear" => shared_linear(body, alignment),
-        _ => swizzled(body),
+        "nvidia_mma" | "amd_mfma" | "amd_wmma" => mma::read(kind, body).map(Encoding::Mma),
+        "dot_op" => operand(body, depth),
+        "nvmma_shared" => nvmma::read(body).map(Encoding::Nvmma),
+        "padded_shared" => padded::read(body).map(Encoding::Padded),
+        _ => swizzled(body, kind == "amd_rotating_shared"),
     };
     encoding.map_err(|error| error.shifted(from))
 }
@@ -134,7 +152,7 @@ fn blocked(body: &str) -> Result<Encoding, Error> {
         );
         return Err(Error::parse((0, body.len()), message));
     }
-    let blocks = blocks(&mut fields, rank)?;
+    let blocks = blocks(&mut fields, Some(rank))?;
     Ok(Encoding::Blocked { size, threads, warps, order, blocks })
 }
 
@@ -159,7 +177,7 @@ fn shared_linear(body: &str, alignment: u64) -> Result<Encoding, Error> {
     Ok(Encoding::SharedLinear { offset, blocks, alignment })
 }
 
-fn swizzled(body: &str) -> Result<Encoding, Error> {
+fn swizzled(body: &str, rotating: bool) -> Result<Encoding, Error> {
     let own = ["vec", "perPhase", "maxPhase", "order", "hasLeadingOffset"];
     let legal = [&own[..], &BLOCKS[..]].concat();
     let mut fields = Fields::read(body, "a swizzled encoding", &legal, 0)?;
@@ -172,33 +190,13 @@ fn swizzled(body: &str) -> Result<Encoding, Error> {
     {
         return Err(Error::parse(leading.span, "a leading offset is not read; it is `false` here"));
     }
-    let blocks = blocks(&mut fields, order.len())?;
-    Ok(Encoding::Swizzled { vec, per_phase, max_phase, order, blocks })
+    let blocks = blocks(&mut fields, Some(order.len()))?;
+    Ok(Encoding::Swizzled { vec, per_phase, max_phase, order, blocks, rotating })
 }
 
 /// `{dim = 0, parent = #ttg.…}`.
 fn slice(body: &str, depth: usize) -> Result<Encoding, Error> {
-    let mut scan = Scanner::new(body);
-    scan.expect("{")?;
-    scan.expect("dim")?;
-    scan.expect("=")?;
-    scan.skip();
-    let from = scan.at();
-    let dim = scan.integer()?;
-    let span = (from, scan.at());
-    scan.expect(",")?;
-    scan.expect("parent")?;
-    scan.expect("=")?;
-    scan.skip();
-    let at = scan.at();
-    if depth == DEEPEST {
-        return Err(Error::parse((at, body.len()), "slices nested deeper than 16"));
-    }
-    let parent = scan.rest().strip_suffix('}').unwrap_or("");
-    let parent = read(parent, depth + 1).map_err(|error| error.shifted(at))?;
-    if parent.is_memory() {
-        return Err(Error::parse((at, body.len() - 1), "a slice is of an encoding over threads"));
-    }
+    let (dim, span, parent, _) = nested(body, "dim", depth)?;
     match (usize::try_from(dim), parent.rank()) {
         (Ok(dim), None) if dim < MAX_RANK => Ok(Encoding::Slice { dim, parent: Box::new(parent) }),
         (Ok(dim), Some(rank)) if dim < rank => {
@@ -211,107 +209,77 @@ fn slice(body: &str, depth: usize) -> Result<Encoding, Error> {
     }
 }
 
-/// A list of powers of two, one per dim.
-fn powers(value: &Value<'_>) -> Result<Vec<u64>, Error> {
-    let list = value.dims()?;
-    if list.len() > MAX_RANK || !list.iter().all(|size| size.is_power_of_two()) {
-        return Err(Error::parse(
-            value.span,
-            "expected powers of two, one for each of at most 16 dims",
-        ));
+/// `{opIdx = 0, parent = #ttg.…, kWidth = 2}`.
+fn operand(body: &str, depth: usize) -> Result<Encoding, Error> {
+    let (operand, span, parent, width) = nested(body, "opIdx", depth)?;
+    if operand > 1 {
+        return Err(Error::parse(span, "a product has operands 0 and 1"));
     }
-    Ok(list)
-}
-
-fn power(value: &Value<'_>) -> Result<u64, Error> {
-    match value.unsigned()? {
-        size if size.is_power_of_two() => Ok(size),
+    match parent {
+        Encoding::Mma(_) | Encoding::Blocked { .. } => {
+            Ok(Encoding::Operand { operand, parent: Box::new(parent), width })
+        }
         _ => Err(Error::parse(
-            value.span,
-            "expected a power of two; powers of two are linear over bits",
+            (0, body.len()),
+            "an operand is of an instruction or of a blocked encoding",
         )),
     }
 }
 
-/// The dims, each once, the fastest first.
-fn order(value: &Value<'_>) -> Result<Vec<usize>, Error> {
-    let dims = value.dims()?;
-    let rank = dims.len();
-    let named = |dim: usize| dims.iter().filter(|&&other| other == dim as u64).count() == 1;
-    if rank > MAX_RANK || !(0..rank).all(named) {
-        return Err(Error::parse(value.span, "an order names each dim once, the fastest first"));
+/// `{FIRST = 0, parent = #ttg.…}`, with `, kWidth = 2` behind: the number with its span, the parent, and the last
+/// number or 0.
+fn nested(
+    body: &str,
+    first: &str,
+    depth: usize,
+) -> Result<(u64, (usize, usize), Encoding, u64), Error> {
+    let mut scan = Scanner::new(body);
+    scan.expect("{")?;
+    scan.expect(first)?;
+    scan.expect("=")?;
+    scan.skip();
+    let from = scan.at();
+    let number = scan.integer()?;
+    let span = (from, scan.at());
+    scan.expect(",")?;
+    scan.expect("parent")?;
+    scan.expect("=")?;
+    scan.skip();
+    let at = scan.at();
+    if depth == DEEPEST {
+        return Err(Error::parse((at, body.len()), "encodings nested deeper than 16"));
     }
-    // Each is below the rank.
-    Ok(dims.iter().map(|&dim| dim as usize).collect())
-}
-
-fn bases(value: &Value<'_>) -> Result<Bases, Error> {
-    let all: Bases = value.list()?.iter().map(Value::dims).collect::<Result<_, _>>()?;
-    if all.iter().any(|basis| basis.len() > MAX_RANK) {
-        return Err(Error::parse(value.span, "bases of more than 16 dims"));
+    let end = body.rfind('>').map_or(at, |end| end + 1).max(at);
+    let inside = body.get(at..end).unwrap_or("");
+    let parent = read(inside, depth + 1).map_err(|error| error.shifted(at))?;
+    if parent.is_memory() {
+        return Err(Error::parse((at, end), "the parent is an encoding over threads"));
     }
-    Ok(all)
-}
-
-fn same_rank<'a>(mut bases: impl Iterator<Item = &'a Vec<u64>>, body: &str) -> Result<(), Error> {
-    let Some(first) = bases.next() else { return Ok(()) };
-    match bases.find(|basis| basis.len() != first.len()) {
-        None => Ok(()),
-        Some(other) => {
-            let message = format!(
-                "bases of {} and of {} integers; there is one per dim",
-                first.len(),
-                other.len()
-            );
-            Err(Error::parse((0, body.len()), message))
-        }
+    scan.advance(end - at);
+    let mut width = 0;
+    if first == "opIdx" && scan.eat(",") {
+        scan.expect("kWidth")?;
+        scan.expect("=")?;
+        width = scan.integer()?;
     }
-}
-
-/// How blocks share the tensor: as bases, or as their number, the number of parts and their order.
-fn blocks(fields: &mut Fields<'_>, rank: usize) -> Result<Bases, Error> {
-    let wrong =
-        |value: &Value<'_>| Error::parse(value.span, format!("expected one per dim, {rank}"));
-    if let Some(value) = fields.take(&["CGALayout"])? {
-        let all = bases(&value)?;
-        return if all.iter().all(|basis| basis.len() == rank) {
-            Ok(all)
-        } else {
-            Err(wrong(&value))
-        };
-    }
-    let Some(per) = fields.take(&["CTAsPerCGA"])? else { return Ok(Vec::new()) };
-    let split = fields.need(&["CTASplitNum"])?;
-    let order_value = fields.need(&["CTAOrder"])?;
-    let (count, parts, order) = (powers(&per)?, powers(&split)?, order(&order_value)?);
-    for (list, value) in [(count.len(), &per), (parts.len(), &split), (order.len(), &order_value)] {
-        if list != rank {
-            return Err(wrong(value));
-        }
-    }
-    let (mut all, mut sizes) = (Vec::new(), vec![1u64; rank]);
-    for &dim in &order {
-        if parts[dim] > count[dim] {
-            return Err(Error::parse(split.span, "more parts than blocks"));
-        }
-        for bit in 0..count[dim].trailing_zeros() {
-            let mut basis = vec![0; rank];
-            if bit < parts[dim].trailing_zeros() {
-                basis[dim] = sizes[dim];
-                sizes[dim] *= 2;
-            }
-            all.push(basis);
-        }
-    }
-    Ok(all)
+    scan.expect("}")?;
+    scan.end("the fields")?;
+    Ok((number, span, parent, width))
 }
 
 impl Encoding {
     /// Whether it places elements in memory, and not in registers.
     pub(super) fn is_memory(&self) -> bool {
         match self {
-            Encoding::Blocked { .. } | Encoding::Linear(_) | Encoding::Slice { .. } => false,
-            Encoding::Swizzled { .. } | Encoding::SharedLinear { .. } => true,
+            Encoding::Blocked { .. }
+            | Encoding::Linear(_)
+            | Encoding::Slice { .. }
+            | Encoding::Mma(_)
+            | Encoding::Operand { .. } => false,
+            Encoding::Swizzled { .. }
+            | Encoding::SharedLinear { .. }
+            | Encoding::Nvmma(_)
+            | Encoding::Padded(_) => true,
         }
     }
 
@@ -324,27 +292,16 @@ impl Encoding {
             Encoding::SharedLinear { offset, blocks, .. } => {
                 offset.iter().chain(blocks).next().map(Vec::len)
             }
+            Encoding::Mma(mma) => Some(mma.warps.len()),
+            Encoding::Operand { parent, .. } => parent.rank(),
+            Encoding::Nvmma(nvmma) => nvmma.rank(),
+            Encoding::Padded(padded) => padded.rank(),
         }
     }
 
     pub(super) fn fits(&self, rank: usize) -> bool {
         rank <= MAX_RANK && self.rank().is_none_or(|own| own == rank)
     }
-}
-
-/// `[1, 8]`.
-fn list<T: fmt::Display>(values: &[T]) -> String {
-    let values: Vec<String> = values.iter().map(T::to_string).collect();
-    format!("[{}]", values.join(", "))
-}
-
-fn lists(bases: &Bases) -> String {
-    list(&bases.iter().map(|basis| list(basis)).collect::<Vec<_>>())
-}
-
-/// `, CGALayout = [[0, 1]]`, or nothing for one block.
-fn more(blocks: &Bases) -> String {
-    if blocks.is_empty() { String::new() } else { format!(", CGALayout = {}", lists(blocks)) }
 }
 
 impl fmt::Display for Encoding {
@@ -370,12 +327,20 @@ impl fmt::Display for Encoding {
             Encoding::Slice { dim, parent } => {
                 write!(f, "#ttg.slice<{{dim = {dim}, parent = {parent}}}>")
             }
-            Encoding::Swizzled { vec, per_phase, max_phase, order, blocks } => write!(
+            Encoding::Swizzled { vec, per_phase, max_phase, order, blocks, rotating } => write!(
                 f,
-                "#ttg.swizzled_shared<{{vec = {vec}, perPhase = {per_phase}, maxPhase = {max_phase}, order = {}{}}}>",
+                "#ttg.{}<{{vec = {vec}, perPhase = {per_phase}, maxPhase = {max_phase}, order = {}{}}}>",
+                if *rotating { "amd_rotating_shared" } else { "swizzled_shared" },
                 list(order),
                 more(blocks)
             ),
+            Encoding::Mma(mma) => write!(f, "{mma}"),
+            Encoding::Operand { operand, parent, width } => {
+                let width = if *width == 0 { String::new() } else { format!(", kWidth = {width}") };
+                write!(f, "#ttg.dot_op<{{opIdx = {operand}, parent = {parent}{width}}}>")
+            }
+            Encoding::Nvmma(nvmma) => write!(f, "{nvmma}"),
+            Encoding::Padded(padded) => write!(f, "{padded}"),
             Encoding::SharedLinear { offset, blocks, alignment } => {
                 let block = if blocks.is_empty() {
                     String::new()

@@ -1,62 +1,23 @@
-//! The encodings as maps from places to coordinates, for a tensor of given extents.
+//! What maps from places to coordinates are made of, for a tensor of given extents.
 //!
 //! Law: each coordinate is reached; the map of a tensor larger than a tile repeats the tile, more registers (or
 //! offsets) first in the order of the dims; that of a smaller one sends the bits that reach furthest to 0.
 
 use tilewright_core::LinearLayout;
 
-use super::encoding::{Bases, Encoding};
+use super::values::Bases;
 use crate::error::{Error, Kind};
 
-impl Encoding {
-    /// The map that bases say by themselves, of the smallest tensor that holds them; of other encodings none.
-    pub(super) fn own_map(&self) -> Result<Option<LinearLayout>, Error> {
-        let (Encoding::Linear([register, lane, warp, block]), Some(rank)) = (self, self.rank())
-        else {
-            return Ok(None);
-        };
-        let ins = [("register", register), ("lane", lane), ("warp", warp), ("block", block)];
-        spanning(&ins, &names(rank)).map(Some)
-    }
-
-    /// The map of a tensor of these extents: powers of two, of a rank that [`Encoding::fits`].
-    pub(super) fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
-        match self {
-            Encoding::Blocked { size, threads, warps, order, blocks } => {
-                let tile = identities("register", size, order)?
-                    .product(&identities("lane", threads, order)?)?
-                    .product(&identities("warp", warps, order)?)?;
-                shared_out(&tile, blocks, dims)
-            }
-            Encoding::Linear(all) => linear(all, dims),
-            Encoding::Slice { dim, parent } => slice(*dim, parent, dims),
-            Encoding::Swizzled { vec, per_phase, max_phase, order, blocks } => {
-                let tile = |own: &[u64]| swizzled([*vec, *per_phase, *max_phase], order, own);
-                let block = block_map(blocks, dims)?;
-                shared_out(&tile(&per_block(&block, dims))?, blocks, dims)
-            }
-            Encoding::SharedLinear { offset, blocks, .. } => {
-                let ins = [("offset", offset), ("block", blocks)];
-                let outs: Vec<(String, u64)> =
-                    dims.iter().enumerate().map(|(i, &extent)| (name(i), extent)).collect();
-                build(&ins, &outs).map_err(|error| {
-                    Error::new(Kind::Mismatch, format!("an encoding of another tensor: {error}"))
-                })
-            }
-        }
-    }
-}
-
-fn name(dim: usize) -> String {
+pub(super) fn name(dim: usize) -> String {
     format!("dim{dim}")
 }
 
-fn names(rank: usize) -> Vec<String> {
+pub(super) fn names(rank: usize) -> Vec<String> {
     (0..rank).map(name).collect()
 }
 
 /// The map with these bases, one integer per output dim.
-fn build(ins: &[(&str, &Bases)], outs: &[(String, u64)]) -> Result<LinearLayout, Error> {
+pub(super) fn build(ins: &[(&str, &Bases)], outs: &[(String, u64)]) -> Result<LinearLayout, Error> {
     let slices: Vec<Vec<&[u64]>> =
         ins.iter().map(|(_, bases)| bases.iter().map(Vec::as_slice).collect()).collect();
     let ins: Vec<(&str, &[&[u64]])> =
@@ -66,7 +27,7 @@ fn build(ins: &[(&str, &Bases)], outs: &[(String, u64)]) -> Result<LinearLayout,
 }
 
 /// The map with these bases into output dims as large as the bases ask for.
-fn spanning(ins: &[(&str, &Bases)], names: &[String]) -> Result<LinearLayout, Error> {
+pub(super) fn spanning(ins: &[(&str, &Bases)], names: &[String]) -> Result<LinearLayout, Error> {
     let reach = |dim: usize| {
         let all = ins.iter().flat_map(|(_, bases)| bases.iter());
         let bits = all.filter_map(|basis| basis.get(dim)).fold(0u64, |all, x| all | x);
@@ -78,7 +39,11 @@ fn spanning(ins: &[(&str, &Bases)], names: &[String]) -> Result<LinearLayout, Er
 }
 
 /// `sizes` coordinates of each dim from one input dim, the first of `order` fastest.
-fn identities(input: &str, sizes: &[u64], order: &[usize]) -> Result<LinearLayout, Error> {
+pub(super) fn identities(
+    input: &str,
+    sizes: &[u64],
+    order: &[usize],
+) -> Result<LinearLayout, Error> {
     let mut all = LinearLayout::EMPTY;
     for &dim in order {
         let size = sizes.get(dim).copied().unwrap_or(1);
@@ -108,19 +73,23 @@ fn extent(dims: &[u64], name: &str) -> u64 {
 }
 
 /// How blocks share the tensor, no further than it reaches.
-fn block_map(blocks: &Bases, dims: &[u64]) -> Result<LinearLayout, Error> {
+pub(super) fn block_map(blocks: &Bases, dims: &[u64]) -> Result<LinearLayout, Error> {
     let map = spanning(&[("block", blocks)], &names(dims.len()))?;
     clipped(&map, dims, false)
 }
 
 /// The extents of the part of one block.
-fn per_block(blocks: &LinearLayout, dims: &[u64]) -> Vec<u64> {
+pub(super) fn per_block(blocks: &LinearLayout, dims: &[u64]) -> Vec<u64> {
     let parts = blocks.outs().iter().map(tilewright_core::LinearDim::size);
     dims.iter().zip(parts).map(|(extent, parts)| (extent / parts).max(1)).collect()
 }
 
 /// The tile of one block, made as large as its part of the tensor, in every block.
-fn shared_out(tile: &LinearLayout, blocks: &Bases, dims: &[u64]) -> Result<LinearLayout, Error> {
+pub(super) fn shared_out(
+    tile: &LinearLayout,
+    blocks: &Bases,
+    dims: &[u64],
+) -> Result<LinearLayout, Error> {
     let blocks = block_map(blocks, dims)?;
     let part = per_block(&blocks, dims);
     let tile = clipped(&repeated(tile, &part)?, &part, false)?;
@@ -189,7 +158,7 @@ fn clipped(map: &LinearLayout, dims: &[u64], drop_registers: bool) -> Result<Lin
 }
 
 /// Bases as they stand; dims that registers move fastest are repeated first.
-fn linear(all: &[Bases; 4], dims: &[u64]) -> Result<LinearLayout, Error> {
+pub(super) fn linear(all: &[Bases; 4], dims: &[u64]) -> Result<LinearLayout, Error> {
     let standard = names(dims.len());
     let [register, lane, warp, block] = all;
     let ins = [("register", register), ("lane", lane), ("warp", warp), ("block", block)];
@@ -211,23 +180,11 @@ fn linear(all: &[Bases; 4], dims: &[u64]) -> Result<LinearLayout, Error> {
     Err(Error::new(Kind::Unsupported, message))
 }
 
-/// The parent's map of the tensor with one more dim of extent 1, without that dim and without registers that
-/// then hold the same.
-fn slice(dim: usize, parent: &Encoding, dims: &[u64]) -> Result<LinearLayout, Error> {
-    let mut whole = dims.to_vec();
-    whole.insert(dim.min(dims.len()), 1);
-    let map = parent.map(&whole)?;
-    let kept: Vec<String> = (0..whole.len()).filter(|&other| other != dim).map(name).collect();
-    let kept: Vec<&str> = kept.iter().map(String::as_str).collect();
-    let ins: Vec<&str> = map.ins().iter().map(|dim| dim.name()).collect();
-    let map = map.sublayout(&ins, &kept)?.remove_zeros("register")?;
-    Ok(map.standard_outs()?)
-}
-
 /// Memory, the first of `order` fastest, in which the columns of row r are xored with
-/// `vec · (r / per_phase mod max_phase)`.
-fn swizzled(
+/// `vec · (r / per_phase mod max_phase)`; rotating, with the next digit of r xored in.
+pub(super) fn swizzled(
     [vec, per_phase, max_phase]: [u64; 3],
+    rotating: bool,
     order: &[usize],
     dims: &[u64],
 ) -> Result<LinearLayout, Error> {
@@ -236,7 +193,9 @@ fn swizzled(
     };
     let (columns, rows) = (dims[column], dims[row]);
     let bits = |extent: u64| (0..extent.trailing_zeros()).map(|bit| 1u64 << bit);
-    let phase = |r: u64| u128::from(vec) * u128::from(r / per_phase % max_phase);
+    let digit = |r: u64| r / per_phase % max_phase;
+    let block = |r: u64| if rotating { digit(r / max_phase) } else { 0 };
+    let phase = |r: u64| u128::from(vec) * u128::from(digit(r) ^ block(r));
     let mut bases: Bases = bits(columns).map(|c| vec![c, 0]).collect();
     // Below the number of columns.
     bases.extend(bits(rows).map(|r| vec![(phase(r) % u128::from(columns)) as u64, r]));

@@ -1,8 +1,12 @@
 //! Prints layouts of memory as Triton's encodings of shared memory.
 
-use tilewright_core::{Error as CoreError, LinearLayout};
+use tilewright_core::LinearLayout;
 
-use super::encoding::{Bases, Encoding, MAX_RANK};
+use super::super::linear;
+use super::{
+    encoding::Encoding,
+    values::{Bases, MAX_RANK},
+};
 use crate::{
     Named,
     error::{Error, Kind},
@@ -14,24 +18,16 @@ fn unsupported(message: impl Into<String>) -> Error {
 
 /// The layout as an encoding of shared memory: a swizzled one where that says it, else a linear one.
 pub(super) fn print(named: &Named) -> Result<String, Error> {
-    let tensor = named.layout();
-    if !tensor.is_strided() {
-        return Err(unsupported("Triton's encodings have no merged dims"));
-    }
-    let dims = tensor.extents();
+    let (tensor, dims) = (named.layout(), named.layout().extents());
     if dims.len() > MAX_RANK {
         return Err(unsupported(format!("{} dims; a linear layout has at most 16", dims.len())));
     }
-    let layout = tensor.layout();
-    if (0..dims.len()).any(|dim| layout.axis_size(dim) != dims.get(dim).copied())
-        || tensor.capacity() != layout.size()
-    {
+    let no_words = |why| unsupported(format!("Triton's encodings are linear over bits: {why}"));
+    if tensor.capacity() != tensor.size() {
         return Err(unsupported("Triton's linear layouts have no padding"));
     }
-    let no_words =
-        |error: CoreError| unsupported(format!("Triton's encodings are linear over bits: {error}"));
-    let places = LinearLayout::of_layout(layout).map_err(no_words)?;
-    let map = places.inverse().map_err(no_words)?;
+    let places = linear::places(tensor, tensor.size()).map_err(no_words)?;
+    let map = places.inverse().map_err(|error| no_words(error.to_string()))?;
     let swizzled = swizzled(named);
     if swizzled.map(dims).is_ok_and(|other| same_places(&other, &map)) {
         return Ok(swizzled.to_string());
@@ -70,5 +66,6 @@ fn swizzled(named: &Named) -> Encoding {
     } else {
         (power(u32::from(swizzle.base())), power(per_phase), power(u32::from(swizzle.bits())))
     };
-    Encoding::Swizzled { vec, per_phase, max_phase, order, blocks: Vec::new() }
+    let blocks = Vec::new();
+    Encoding::Swizzled { vec, per_phase, max_phase, order, blocks, rotating: false }
 }

@@ -216,6 +216,7 @@ impl HloSharding {
             (Body::Named(named), None) => named.sharded(extents, dtype),
             (Body::Tiled(tiled), mesh) => {
                 tiled.check_rank(extents.len())?;
+                tiled.check_held()?;
                 match mesh {
                     None => alone(tiled, extents, dtype),
                     Some(mesh) => over(tiled, extents, dtype, mesh),

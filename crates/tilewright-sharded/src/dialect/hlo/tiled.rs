@@ -74,6 +74,12 @@ impl Tiled {
         }
     }
 
+    /// An error where devices share a tile in a way that says no values of it.
+    pub(super) fn check_held(&self) -> Result<(), Error> {
+        let other = self.kinds.iter().find(|kind| **kind != Kind::Replicated);
+        other.map_or(Ok(()), |kind| Err(kind.refused()))
+    }
+
     /// The form in which XLA prints it: kinds sorted and joined, devices that hold the same sorted, sizes of 1 and what is
     /// not needed left out.
     pub(super) fn canonical(mut self) -> Body {

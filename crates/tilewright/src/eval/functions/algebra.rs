@@ -127,7 +127,7 @@ pub(super) fn extent(call: &Call<'_>, i: usize) -> Result<u64, Refusal> {
 pub(in crate::eval) fn composition(call: &Call<'_>) -> Answer {
     if let Form::Swizzle(outer) = call.form(0)? {
         return match call.form(1)? {
-            Form::Swizzle(inner) => Ok(Form::Swizzle(both(*outer, *inner)?)),
+            Form::Swizzle(inner) => Ok(Form::Swizzle(outer.after(inner))),
             _ => under(*outer, call.layout(1)?),
         };
     }
@@ -148,48 +148,5 @@ pub(super) fn tilers(parts: &[Part]) -> Vec<Tiler<'_>> {
 }
 
 fn under(swizzle: Swizzle, inner: Layout) -> Answer {
-    layout(inner.with_swizzle(both(swizzle, inner.swizzle())?)?)
-}
-
-/// The swizzle that does first `inner`, then `outer`: where they read and change the same bits, those
-/// that only one of them changes.
-fn both(outer: Swizzle, inner: Swizzle) -> Result<Swizzle, Refusal> {
-    if outer.is_identity() || inner.is_identity() {
-        return Ok(if outer.is_identity() { inner } else { outer });
-    }
-    if (outer.base(), outer.shift()) != (inner.base(), inner.shift()) {
-        let message =
-            format!("{outer} after {inner} is no one swizzle; base and shift must be equal");
-        return Err(Refusal::Said("unsupported", message));
-    }
-    let (few, many) = (outer.bits().min(inner.bits()), outer.bits().max(inner.bits()));
-    Ok(Swizzle::new(many - few, outer.base() + few, outer.shift())?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_swizzles_of_one_base_and_shift_are_one() {
-        let mut pairs = 0;
-        let all = (0..4).flat_map(|bits| (-4..=4).map(move |shift| (bits, shift)));
-        let all: Vec<Swizzle> = all
-            .flat_map(|(bits, shift)| [Swizzle::new(bits, 0, shift), Swizzle::new(bits, 2, shift)])
-            .filter_map(Result::ok)
-            .collect();
-        for &outer in &all {
-            for &inner in &all {
-                let Ok(one) = both(outer, inner) else {
-                    assert_ne!((outer.base(), outer.shift()), (inner.base(), inner.shift()));
-                    continue;
-                };
-                pairs += 1;
-                for x in 0..1024 {
-                    assert_eq!(one.apply(x), outer.apply(inner.apply(x)), "{outer} {inner}");
-                }
-            }
-        }
-        assert!(pairs > 100, "{pairs}");
-    }
+    layout(inner.with_swizzle(swizzle.after(&inner.swizzle()))?)
 }

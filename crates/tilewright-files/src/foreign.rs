@@ -1,0 +1,34 @@
+//! Checkpoints of other libraries that are no files of tensors here: what they are, and what reads them.
+
+use std::path::Path;
+
+use crate::Error;
+
+/// Checkpoints that only Python opens: a file in their folders, what they are, and the call that reads them.
+const OF_PYTHON: [(&str, &str, &str); 2] = [
+    (".metadata", OF_TORCH, RESHARD),
+    ("_METADATA", "a checkpoint of Orbax, whose chunks are compressed", UNPACK),
+];
+
+const OF_TORCH: &str =
+    "a checkpoint as torch stores it (*.distcp), whose list of tensors is a pickle";
+const RESHARD: &str = "tilewright.reshard(FOLDER, OUT).run() writes safetensors";
+const UNPACK: &str = "tilewright.orbax.unpack(FOLDER, OUT) writes them as they are";
+
+/// An error for the folder of a checkpoint that only Python opens, with the call.
+pub(crate) fn check_folder(folder: &Path) -> Result<(), Error> {
+    let found = OF_PYTHON.iter().find(|(name, ..)| folder.join(name).is_file());
+    found.map_or(Ok(()), |(_, what, call)| Err(in_python(folder, what, call)))
+}
+
+/// An error for a file of such a checkpoint.
+pub(crate) fn check_file(file: &Path) -> Result<(), Error> {
+    match file.extension().is_some_and(|end| end.eq_ignore_ascii_case("distcp")) {
+        true => Err(in_python(file, &format!("a part of {OF_TORCH}"), RESHARD)),
+        false => Ok(()),
+    }
+}
+
+fn in_python(path: &Path, what: &str, call: &str) -> Error {
+    Error::unsupported(path, format!("it is {what}; it is read from Python: {call}"))
+}

@@ -1,0 +1,196 @@
+//! Shared memory with padding: `#ttg.padded_shared<[512:+16] {order = [1, 0], shape = [16, 32]}>`.
+//!
+//! ```text
+//! padded := '[' int ':' '+' int { ',' int ':' '+' int } ']' '{' fields '}'
+//! fields := order [, shape] | offset [, block]: lists of bases
+//! ```
+//!
+//! Behind each interval of elements, a number more is left free: offset x becomes x + Σ ⌊x / interval⌋ · padding. So the
+//! bits of the offset are strides with gaps: bit b of the plain offset is worth 2^b and the padding of the intervals that it
+//! counts. Bases of several bits are xors below a sum, which no strides say.
+//! Source: Triton, `PaddedSharedEncodingAttr`.
+
+use std::fmt;
+
+use tilewright_core::{Layout, LinearLayout, Mode, TensorLayout};
+
+use super::{
+    maps::{build, identities, name},
+    values::{Bases, bases, list, lists, order, same_rank},
+};
+use crate::{
+    error::{Error, Kind},
+    literal::Fields,
+    scan::Scanner,
+};
+
+#[derive(Debug)]
+pub(super) struct Padded {
+    /// An interval, and what is left free behind it.
+    gaps: Vec<(u64, u64)>,
+    plain: Plain,
+}
+
+/// The offsets before padding.
+#[derive(Debug)]
+enum Plain {
+    Order { order: Vec<usize>, shape: Option<Vec<u64>> },
+    Bases { offset: Bases },
+}
+
+/// Reads what stands between the angles.
+pub(super) fn read(body: &str) -> Result<Padded, Error> {
+    let mut scan = Scanner::new(body);
+    scan.expect("[")?;
+    let mut gaps: Vec<(u64, u64)> = Vec::new();
+    while gaps.is_empty() || scan.eat(",") {
+        scan.skip();
+        let from = scan.at();
+        let interval = scan.integer()?;
+        scan.expect(":")?;
+        scan.expect("+")?;
+        let padding = scan.integer()?;
+        let fits = interval.is_power_of_two() && padding.is_power_of_two();
+        if !fits || interval.max(padding) > 1 << 40 || gaps.iter().any(|gap| gap.0 == interval) {
+            let message = "expected intervals and padding of powers of two, each interval once";
+            return Err(Error::parse((from, scan.at()), message));
+        }
+        gaps.push((interval, padding));
+    }
+    scan.expect("]")?;
+    scan.skip();
+    let at = scan.at();
+    let plain = fields(scan.rest()).map_err(|error| error.shifted(at))?;
+    Ok(Padded { gaps, plain })
+}
+
+fn fields(body: &str) -> Result<Plain, Error> {
+    let body = body.trim_end();
+    let legal = ["order", "shape", "offset", "block"];
+    let mut fields = Fields::read(body, "a padded encoding", &legal, 0)?;
+    if let Some(value) = fields.take(&["offset"])? {
+        let offset = bases(&value)?;
+        same_rank(offset.iter(), body)?;
+        if let Some(block) = fields.take(&["block"])?
+            && !block.list()?.is_empty()
+        {
+            return Err(Error::parse(block.span, "padding is of one block's memory; expected []"));
+        }
+        return Ok(Plain::Bases { offset });
+    }
+    let order = order(&fields.need(&["order"])?)?;
+    let shape = fields.take(&["shape"])?;
+    let extents = shape.as_ref().map(|value| value.dims()).transpose()?;
+    match (shape, &extents) {
+        (Some(value), Some(extents)) if extents.len() != order.len() => {
+            Err(Error::parse(value.span, format!("expected {} extents", order.len())))
+        }
+        _ => Ok(Plain::Order { order, shape: extents }),
+    }
+}
+
+impl Padded {
+    pub(super) fn rank(&self) -> Option<usize> {
+        match &self.plain {
+            Plain::Order { order, .. } => Some(order.len()),
+            Plain::Bases { offset } => offset.first().map(Vec::len),
+        }
+    }
+
+    /// The map from plain offsets to coordinates.
+    pub(super) fn map(&self, dims: &[u64]) -> Result<LinearLayout, Error> {
+        match &self.plain {
+            Plain::Order { shape: Some(shape), .. } if shape != dims => Err(Error::new(
+                Kind::Mismatch,
+                format!("`{self}` is of an array of {}", list(shape)),
+            )),
+            Plain::Order { order, .. } => identities("offset", dims, order),
+            Plain::Bases { offset } => {
+                let outs: Vec<(String, u64)> =
+                    dims.iter().enumerate().map(|(i, &extent)| (name(i), extent)).collect();
+                build(&[("offset", offset)], &outs)
+            }
+        }
+    }
+
+    /// Where each element of an array of these extents lies.
+    pub(super) fn stored(&self, dims: &[u64]) -> Result<TensorLayout, Error> {
+        let places = self.map(dims)?.inverse()?;
+        let (mut modes, mut counts) = (Vec::new(), Vec::new());
+        for dim in 0..dims.len() {
+            let from = modes.len();
+            for basis in (0..).map_while(|bit| places.basis(&name(dim), bit)) {
+                let offset = basis.as_slice().first().copied().unwrap_or(0);
+                if !offset.is_power_of_two() {
+                    return Err(Error::new(
+                        Kind::Unsupported,
+                        format!(
+                            "padding behind a swizzle: an element's plain offset has the bits {offset:#b}, and a sum with padding is no xor of them"
+                        ),
+                    ));
+                }
+                modes.push(Mode::new(2, self.padded(offset)? as i64));
+            }
+            if modes.len() == from {
+                modes.push(Mode::new(1, 0));
+            }
+            counts.push(modes.len() - from);
+        }
+        let layout = joined(&modes, &counts)?;
+        let size: u64 = dims.iter().product();
+        let capacity = self.padded(size)? - self.behind(size);
+        Ok(TensorLayout::new(dims, &layout, capacity)?)
+    }
+
+    /// The offset with its padding, of a power of two.
+    fn padded(&self, offset: u64) -> Result<u64, Error> {
+        let each =
+            self.gaps.iter().map(|(interval, padding)| (offset / interval).checked_mul(*padding));
+        let sum = each.chain([Some(offset)]).try_fold(0u64, |all, one| all.checked_add(one?));
+        sum.filter(|sum| i64::try_from(*sum).is_ok()).ok_or_else(|| {
+            Error::new(Kind::Overflow, "padding beyond 2^63 - 1 elements".to_owned())
+        })
+    }
+
+    /// The padding behind the last element.
+    fn behind(&self, size: u64) -> u64 {
+        let last = self.gaps.iter().filter(|(interval, _)| size.is_multiple_of(*interval));
+        last.map(|(_, padding)| padding).sum()
+    }
+}
+
+/// The layout of these bits, neighbours that are one stride joined.
+fn joined(bits: &[Mode], counts: &[usize]) -> Result<Layout, Error> {
+    let (mut modes, mut all, mut at) = (Vec::<Mode>::new(), Vec::new(), 0);
+    for &count in counts {
+        let from = modes.len();
+        for &bit in &bits[at..at + count] {
+            match modes[from..].last().copied() {
+                Some(last) if last.stride() * last.extent() as i64 == bit.stride() => {
+                    let top = modes.len() - 1;
+                    modes[top] = Mode::new(last.extent() * bit.extent(), last.stride());
+                }
+                _ => modes.push(bit),
+            }
+        }
+        at += count;
+        all.push(modes.len() - from);
+    }
+    Ok(Layout::nested(&modes, &all)?)
+}
+
+impl fmt::Display for Padded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let gaps: Vec<String> =
+            self.gaps.iter().map(|(interval, padding)| format!("{interval}:+{padding}")).collect();
+        write!(f, "#ttg.padded_shared<{} ", list(&gaps))?;
+        match &self.plain {
+            Plain::Order { order, shape } => {
+                let shape =
+                    shape.as_ref().map_or(String::new(), |s| format!(", shape = {}", list(s)));
+                write!(f, "{{order = {}{shape}}}>", list(order))
+            }
+            Plain::Bases { offset } => write!(f, "{{offset = {}, block = []}}>", lists(offset)),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Two layouts that are linear over bits, as two others of which the destination has no swizzle.
+//!
+//! Law: the pairs of offsets of the elements, in the source and in the destination, are the same.
+//!
+//! The map from the offsets of the destination to those of the source is one matrix, S·D⁻¹. Written as strides under a
+//! swizzle it is the source of an array whose coordinates are the offsets of the destination.
+
+use tilewright_core::{Layout, LinearLayout, MAX_MODES, Mode, Swizzle, TensorLayout};
+
+/// A mode of this extent is long enough for the table within a row.
+const NEAR: u64 = 64;
+
+/// The bits of the first dim, and of those that follow.
+const FIRST: u32 = 8;
+const MORE: u32 = 6;
+
+/// `None` where neither side has a swizzle, or the two are not linear over bits on all of the destination.
+pub(crate) fn straight(
+    src: &TensorLayout,
+    dst: &TensorLayout,
+) -> Option<(TensorLayout, TensorLayout)> {
+    if src.layout().swizzle().is_identity() && dst.layout().swizzle().is_identity() {
+        return None;
+    }
+    let moves = bits(dst)?.inverse().ok()?.compose(&bits(src)?).ok()?;
+    let from = source(&moves)?;
+    let modes: Vec<Mode> = dims(from.modes()).into_iter().rev().collect();
+    let extents: Vec<u64> = modes.iter().map(|mode| mode.extent()).collect();
+    let from = Layout::flat(&modes).and_then(|flat| flat.with_swizzle(from.swizzle())).ok()?;
+    Some((TensorLayout::of(&from), TensorLayout::row_major(&extents).ok()?))
+}
+
+/// The source over the offsets of the destination: strides where these alone say it, or go on for long; else all offsets
+/// as one mode under the matrix, so that a table of its first entries has many.
+fn source(moves: &LinearLayout) -> Option<Layout> {
+    let strided = moves.to_swizzled_layout().ok()?;
+    let long = strided.modes().first().is_some_and(|mode| mode.extent() >= NEAR);
+    if strided.swizzle().is_identity() || long {
+        return Some(strided);
+    }
+    let bases: Vec<u64> = (0..)
+        .map_while(|bit| moves.basis("offset", bit))
+        .filter_map(|basis| basis.as_slice().first().copied())
+        .collect();
+    let flat = Layout::flat(&[Mode::new(1 << bases.len(), 1)]).ok()?;
+    let square = Swizzle::of_images(&bases).and_then(|matrix| flat.with_swizzle(matrix));
+    Some(square.unwrap_or(strided))
+}
+
+/// The modes cut into dims, of which a leaf takes the first whole, and some turns of the others.
+fn dims(modes: &[Mode]) -> Vec<Mode> {
+    let (mut all, mut bit) = (Vec::new(), 0);
+    for mode in modes {
+        let (mut left, mut stride) = (mode.extent().trailing_zeros(), mode.stride());
+        while left > 0 {
+            let next = if bit < FIRST { FIRST } else { bit + MORE - (bit - FIRST) % MORE };
+            let taken = left.min(next - bit);
+            all.push(Mode::new(1 << taken, stride));
+            (bit, left, stride) = (bit + taken, left - taken, stride << taken);
+        }
+    }
+    if all.len() > MAX_MODES { modes.to_vec() } else { all }
+}
+
+/// The map from coordinates to offsets, if it is linear over bits on all that the layout has.
+fn bits(side: &TensorLayout) -> Option<LinearLayout> {
+    let layout = side.layout();
+    let whole = side.is_strided()
+        && side.extents().iter().enumerate().all(|(i, &n)| layout.axis_size(i) == Some(n));
+    if whole { LinearLayout::of_layout(layout).ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_core::Swizzle;
+
+    fn pairs(src: &TensorLayout, dst: &TensorLayout) -> Vec<(i64, i64)> {
+        let at = |i| (src.offset_of(i).unwrap(), dst.offset_of(i).unwrap());
+        let mut all: Vec<_> = (0..src.size()).map(at).collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn the_straight_pair_moves_the_same_elements() {
+        let rows = TensorLayout::row_major(&[8, 16]).unwrap();
+        let columns = TensorLayout::col_major(&[8, 16]).unwrap();
+        let images: [&[u64]; 4] = [
+            &[2, 1],
+            &[64, 32, 16, 8, 4, 2, 1],
+            &[1, 3, 7, 15, 31, 63, 127],
+            &[1, 2, 4, 8 + 1, 16 + 2, 32, 64],
+        ];
+        let mut all = vec![rows.clone(), columns.clone()];
+        for (side, images) in
+            [&rows, &columns].iter().flat_map(|s| images.iter().map(move |m| (s, m)))
+        {
+            let swizzle = Swizzle::of_images(images).unwrap();
+            all.push(TensorLayout::of(&side.layout().with_swizzle(swizzle).unwrap()));
+        }
+        let (mut found, mut plain) = (0, 0);
+        for (src, dst) in all.iter().flat_map(|src| all.iter().map(move |dst| (src, dst))) {
+            let Some((from, to)) = straight(src, dst) else { continue };
+            assert!(to.layout().swizzle().is_identity());
+            assert_eq!(pairs(&from, &to), pairs(src, dst), "{src:?} {dst:?}");
+            found += 1;
+            plain += u32::from(from.layout().swizzle().is_identity());
+        }
+        // All but those of two layouts without a swizzle.
+        assert!(found == 100 - 4 && plain >= 8, "{found} {plain}");
+        let padded = TensorLayout::new(&[7, 16], all[2].layout(), 128).unwrap();
+        assert!(straight(&padded, &padded).is_none());
+    }
+}

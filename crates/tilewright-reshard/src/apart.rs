@@ -1,0 +1,35 @@
+//! Where a result may lie: not inside of a folder that is its source, and its source not inside of it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::Error;
+
+/// An error for a result inside of its source, or a source inside of its result.
+pub(crate) fn check_apart(source: &Path, result: &Path) -> Result<(), Error> {
+    let (from, to) = (real(source), real(result));
+    let said = |inner: &Path, outer: &Path| {
+        let said = format!("{} lies in {}", inner.display(), outer.display());
+        let legal = "a result is a folder of its own, outside of its source";
+        Err(Error::new("same-file", format!("{said}: {legal}")))
+    };
+    match from == to {
+        true => Ok(()),
+        false if from.is_dir() && to.starts_with(&from) => said(result, source),
+        false if from.starts_with(&to) => said(source, result),
+        false => Ok(()),
+    }
+}
+
+/// A path with its links followed as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    let known = path.ancestors().find_map(|known| Some((known, fs::canonicalize(known).ok()?)));
+    let rest = known.as_ref().and_then(|(known, _)| path.strip_prefix(known).ok());
+    match (&known, rest) {
+        (Some((_, real)), Some(rest)) if rest != Path::new("") => real.join(rest),
+        (Some((_, real)), _) => real.clone(),
+        (None, _) => path.to_owned(),
+    }
+}

@@ -1,0 +1,41 @@
+//! What runs leave beside a result: the folder `OUT.partial-ID` of one that was refused or interrupted stays, and is named
+//! with what removes it.
+
+use std::{fs, path::PathBuf};
+
+use crate::{Error, Job};
+
+/// The most folders of other runs that are named.
+const NAMED: usize = 4;
+
+impl Job {
+    /// The error of a run that does not go on by itself, with the folder that it leaves.
+    pub(crate) fn leaving(&self, error: Error) -> Error {
+        let partial = self.partial();
+        let goes_on = matches!(error.kind(), "busy" | "cancelled" | "incomplete");
+        if goes_on || fs::symlink_metadata(&partial).is_err() {
+            return error;
+        }
+        let said = "holds what is done: the same run goes on with it; else remove it";
+        error.and(&format!("{} {said}", partial.display()))
+    }
+
+    /// The folders of other runs for the name of the result, in sentences without an end.
+    pub(crate) fn left_by_others(&self) -> Vec<String> {
+        let own = self.partial();
+        let (Some(parent), Some(name)) = (own.parent(), own.file_name()) else { return Vec::new() };
+        let name = name.to_string_lossy();
+        let Some(prefix) = name.strip_suffix(&*self.id) else { return Vec::new() };
+        let listed = fs::read_dir(parent).into_iter().flatten().flatten();
+        let is_other = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let id = name.strip_prefix(prefix);
+            *path != own && id.is_some_and(|id| id.len() == self.id.len()) && path.is_dir()
+        };
+        let mut found: Vec<PathBuf> =
+            listed.map(|entry| entry.path()).filter(is_other).take(NAMED).collect();
+        found.sort();
+        let said = "is of another run, whose request or source was another; remove it unless that run goes on";
+        found.iter().map(|path| format!("{} {said}", path.display())).collect()
+    }
+}
