@@ -149,6 +149,10 @@ fn shown(answer: &Value) -> Option<String> {
         "tuple" => text.replace(',', ", "),
         "list" => text.replace(',', ", "),
         "layout" => format!("Layout('{text}')"),
+        "swizzle" => format!(
+            "Swizzle({})",
+            text.trim_start_matches("Sw<").trim_end_matches('>').replace(',', ", ")
+        ),
         _ => format!("Value('{text}')"),
     })
 }

@@ -32,7 +32,7 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 28] = [
+    let oracles: [(&str, Oracle<'_>); 29] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
@@ -52,6 +52,7 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("relayout", &relayout),
         ("fingerprint", &fingerprint),
         ("placements", &placements),
+        ("banks", &banks),
         ("functions for CUDA", &read_back::nvrtc),
         ("fuzz", &|root| fuzz(root, searched)),
         ("bounds", &bounds),
@@ -353,6 +354,12 @@ fn placements(root: &Path) -> Verdict {
         pairs.env("TILEWRIGHT_PAIRS", "10000");
     }
     verdict(sh(&mut pairs))
+}
+
+/// Bank conflicts and their least fixes, against brute force.
+fn banks(root: &Path) -> Verdict {
+    let words = ["cargo", "test", "--package", "tilewright-banks", "--test", "laws"];
+    verdict(sh(command(root, &words).env("TILEWRIGHT_BANKS", "all")))
 }
 
 /// What is read, searched by coverage.

@@ -8,6 +8,7 @@ use clap::{
 };
 use clap_complete::Shell;
 
+mod banks;
 mod bench;
 mod convert;
 mod emit;
@@ -16,11 +17,13 @@ mod general;
 mod help;
 mod how;
 mod infer;
+mod info;
 mod reshard;
 mod shards;
 mod show;
 mod simulate;
 
+pub(crate) use banks::Banks;
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
 pub(crate) use emit::Emit;
@@ -29,6 +32,7 @@ pub(crate) use general::general_first;
 pub(crate) use help::command;
 pub(crate) use how::How;
 pub(crate) use infer::Infer;
+pub(crate) use info::Info;
 pub(crate) use reshard::{Asked, Reshard, Run, Step};
 pub(crate) use shards::Shards;
 pub(crate) use show::{Colour, Show};
@@ -209,6 +213,9 @@ Examples:
     /// Who holds what of an array in shards, a line a device
     #[command(after_help = shards::HELP)]
     Shards(Shards),
+    /// Count the bank conflicts of an array in shared memory, and find the least fix
+    #[command(after_help = banks::HELP)]
+    Banks(Banks),
     /// Print the offset function of a layout, or its inverse, as code
     #[command(after_help = emit::HELP)]
     Emit(Emit),
@@ -304,21 +311,6 @@ pub(crate) struct Array {
     /// The element type, such as f16, bf16, s8, f8e4m3fn; of bytes also >f4, the highest byte first
     #[arg(long, value_name = "TYPE", allow_hyphen_values = true, help_heading = "The array")]
     pub(crate) dtype: Option<String>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Info {
-    /// A .safetensors, .gguf, .npy or .npz file, a *.safetensors.index.json, raw:PATH, or an HLO module
-    /// (.txt, .hlo, .pb)
-    #[arg(value_parser = path())]
-    pub(crate) file: PathBuf,
-    /// What would a module's arrays take under these tiles: T(8,128), the inner tile by element type;
-    /// arrays of one dim get the tile in a row, T(1024), and scalars none; or under a whole layout,
-    /// {0,1:T(8,128)(2,1)}, which arrays of another rank are left out of
-    #[arg(long, value_name = "TILES")]
-    pub(crate) layout: Option<String>,
-    #[command(flatten)]
-    pub(crate) array: Array,
 }
 
 #[derive(Args, Debug)]

@@ -43,6 +43,9 @@ pub(crate) fn argument(field: &str) -> Option<&'static str> {
         "to" => "--to",
         "tile" => "--tile",
         "layout" => "--layout",
+        "access" => "--access",
+        "vector" => "--vector",
+        "banks" => "--banks",
         _ => return None,
     })
 }

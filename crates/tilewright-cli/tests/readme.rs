@@ -147,6 +147,7 @@ fn the_chapter_on_the_algebra_prints_what_the_program_prints() {
 fn the_tutorials_print_what_the_program_prints() {
     check("docs/kernel-writers.md", 13);
     check("docs/compiler-writers.md", 12);
+    check("docs/banks.md", 5);
 }
 
 #[test]

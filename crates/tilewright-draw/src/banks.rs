@@ -76,7 +76,7 @@ pub fn banks(subject: &Subject<'_>, access: &Access, limits: &Limits) -> Result<
             "shared memory; a thread reads {} bytes at once, cells name the banks it reads",
             swizzled.bytes
         ),
-        legend: legend(),
+        legend: legend(BANKS),
         ..Scene::default()
     };
     let panels = if plain.is_some() { 2 } else { 1 };
@@ -118,13 +118,19 @@ fn without_swizzle(layout: &TensorLayout) -> Result<Option<TensorLayout>, Error>
     TensorLayout::with_steps(layout.extents(), layout.steps(), &plain, capacity).map(Some)
 }
 
-fn legend() -> Vec<Key> {
-    let group = BANKS / u64::from(HUES);
+/// The colours of some banks.
+pub(crate) fn legend(banks: u64) -> Vec<Key> {
+    let hues = u64::from(HUES);
     let key = |hue: u64| {
-        let text = format!("banks {}–{}", hue * group, (hue + 1) * group - 1);
-        Key::one(Paint::colour(hue), text)
+        // The banks of a hue, as `bank * hues / banks` has them.
+        let (from, to) = ((hue * banks).div_ceil(hues), ((hue + 1) * banks).div_ceil(hues));
+        let text = match to.saturating_sub(from) {
+            0 | 1 => format!("bank {from}"),
+            _ => format!("banks {from}–{}", to - 1),
+        };
+        (from < to).then(|| Key::one(Paint::colour(hue), text))
     };
-    (0..u64::from(HUES)).map(key).collect()
+    (0..hues).filter_map(key).collect()
 }
 
 /// A matrix as vectors: what a thread reads at once is one cell.

@@ -15,6 +15,7 @@
 //! | [`devices()`] | which devices hold each element of an array in shards |
 //! | [`coordinates()`] | where a layout with coordinates for values sends each cell |
 //! | [`banks()`] | the banks of shared memory, and how often reads collide, without a swizzle and with it |
+//! | [`bank_conflicts()`] | the bank of each element, before and after a change, and the threads that wait for each other |
 //! | [`step()`] | an operation of the algebra: its operands and its result |
 //!
 //! Pictures are bounded by [`Limits`], say what they leave out, and are the same whenever they are drawn.
@@ -31,6 +32,7 @@
 
 mod banks;
 mod colouring;
+mod conflicts;
 mod conversion;
 mod coordinates;
 mod devices;
@@ -53,6 +55,7 @@ mod threads;
 mod tikz;
 
 pub use banks::{Access, banks};
+pub use conflicts::{Waiting, bank_conflicts};
 pub use conversion::conversion;
 pub use coordinates::coordinates;
 pub use devices::devices;

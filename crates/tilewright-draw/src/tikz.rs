@@ -62,7 +62,7 @@ fn colours(page: &Page) -> Vec<(String, Rgb)> {
         }
     }
     let mut named: Vec<(String, Rgb)> = colours.into_iter().map(|rgb| (name(rgb), rgb)).collect();
-    named.sort_by(|a, b| a.0.cmp(&b.0));
+    tilewright_core::sort_short(&mut named, |(name, _)| name.clone());
     named.dedup();
     named
 }

@@ -5,8 +5,8 @@ use std::{fs, path::Path};
 
 use tilewright_core::{BasisLayout, Layout};
 use tilewright_draw::{
-    Access, Device, Limits, Relation, Scene, Subject, banks, conversion, coordinates, devices,
-    distribution, fragment, grid, memory, owners, step,
+    Access, Device, Limits, Relation, Scene, Subject, Waiting, bank_conflicts, banks, conversion,
+    coordinates, devices, distribution, fragment, grid, memory, owners, step,
 };
 use tilewright_notation::{Named, Spec};
 
@@ -83,6 +83,16 @@ fn a_swizzle_without_conflicts() {
     let swizzled = named("Sw<3,3,3> o (8,64):(64,1)");
     let access = Access { element_bytes: 2, vector: 8 };
     check("banks.svg", &banks(&subject(&swizzled), &access, &Limits::default()).unwrap());
+}
+
+#[test]
+fn threads_that_wait_and_the_fix() {
+    let (rows, swizzled) = (named("f32[8,8] row-major"), named("f32[8,8] Sw<3,0,3> o (8,8):(8,1)"));
+    let threads = (0..8).map(|row| (vec![row, 0], row)).collect();
+    let waiting = Waiting { banks: 8, width: 4, element_bits: 32, threads };
+    let scene =
+        bank_conflicts(&subject(&rows), Some(&subject(&swizzled)), &waiting, &Limits::default());
+    check("conflicts.svg", &scene);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use tilewright_core::{
     BasisLayout, Error, Fractal, IntTuple, Layout, LinearLayout, Mode, TensorLayout,
 };
 use tilewright_draw::{
-    Access, Cell, Label, Limits, Paint, Panel, Relation, Scene, Subject, banks, conversion,
-    coordinates, distribution, fragment, grid, memory, owners, step,
+    Access, Cell, Label, Limits, Paint, Panel, Relation, Scene, Subject, Waiting, bank_conflicts,
+    banks, conversion, coordinates, distribution, fragment, grid, memory, owners, step,
 };
 
 /// All that a scene is printed as is what its language allows.
@@ -327,6 +327,46 @@ fn degrees(text: &str, access: Access) -> Result<Vec<Vec<String>>, Error> {
 }
 
 #[test]
+fn cells_name_the_banks_of_their_elements() {
+    let mut threads = 0;
+    for (text, bits) in [
+        ("(8,8):(8,1)", 32),
+        ("Sw<2,0,3> o (8,8):(8,1)", 16),
+        ("(3,5):(7,1)", 4),
+        ("(2,4,4):(16,4,1)", 8),
+    ] {
+        let layout = TensorLayout::of(&Layout::parse(text).unwrap());
+        let marked = vec![0; layout.rank()];
+        let waiting =
+            Waiting { banks: 8, width: 4, element_bits: bits, threads: vec![(marked, 5)] };
+        let subject = Subject::new(&layout);
+        let scene = bank_conflicts(&subject, Some(&subject), &waiting, &Limits::default());
+        well_formed(&scene);
+        for (at, panel) in scene.panels().enumerate() {
+            let rank = layout.rank();
+            for (row, column) in (0..layout.extents()[rank - 2])
+                .flat_map(|r| (0..layout.extents()[rank - 1]).map(move |c| (r, c)))
+            {
+                let mut coord = vec![0; rank];
+                (coord[rank - 2], coord[rank - 1]) = (row, column);
+                let bank = layout.offset(&coord).unwrap() as u64 * u64::from(bits) / 32 % 8;
+                let cell = panel.cell(row as usize, column as usize).unwrap();
+                let expected = match (at, row, column) {
+                    (0, 0, 0) => format!("{bank} T5"),
+                    _ => bank.to_string(),
+                };
+                assert_eq!(
+                    (&cell.text, cell.marked, cell.link),
+                    (&expected, expected.contains('T'), Some(bank))
+                );
+                threads += u32::from(cell.marked);
+            }
+        }
+    }
+    assert_eq!(threads, 4);
+}
+
+#[test]
 fn conflicts_are_those_of_the_hardware_s_rules() {
     let words = Access { element_bytes: 4, vector: 1 };
     let column = |text, access| degrees(text, access).unwrap().last().unwrap()[0].clone();
@@ -392,6 +432,12 @@ proptest! {
             fragment(&subject, rows, bytes, &limits),
             owners(&a, &[rows, bytes], &limits),
             banks(&subject, &Access { element_bytes: bytes, vector: 1 }, &limits),
+            Ok(bank_conflicts(
+                &subject,
+                Some(&subject),
+                &Waiting { banks: bytes, width: rows, element_bits: 4, threads: Vec::new() },
+                &limits,
+            )),
         ];
         for relation in [Relation::Through, Relation::Copies] {
             if let Ok(result) = a.composition(&b) {

@@ -178,6 +178,7 @@ impl Row {
             dims: &[],
             row_table: None,
             flat: false,
+            threads: None,
         })
     }
 }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use tilewright::{
     Layout, Named,
+    ask::BankConflicts,
     core::Error,
     draw::{
-        Access, Limits, NoAccess, Scene, access as read_at_once, banks, conversion,
+        Access, Limits, NoAccess, Scene, access as read_at_once, banks, conflicts, conversion,
         expression as draw_expression, fragment, grid, memory, owners, subject,
     },
 };
@@ -163,6 +164,11 @@ impl PyDrawing {
     /// The picture of one array in two layouts.
     pub(crate) fn of_conversion(from: &Named, to: &Named) -> PyResult<PyDrawing> {
         conversion(&subject(from), &subject(to), &Limits::default()).raised().map(PyDrawing)
+    }
+
+    /// The banks of an array, and after a fix.
+    pub(crate) fn of_conflicts(report: &BankConflicts) -> PyDrawing {
+        PyDrawing(conflicts(report, &Limits::default()))
     }
 
     /// The picture as a part of a page.

@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 mod ask;
+mod banks;
 mod cache;
 mod catalogue;
 mod convert;
@@ -61,6 +62,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     step::register(module)?;
     expression::register(module)?;
     words::register(module)?;
+    banks::register(module)?;
     catalogue::register(module)?;
     emit::register(module)?;
     relayout::register(module)?;

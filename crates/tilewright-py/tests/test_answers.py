@@ -98,6 +98,12 @@ def moved(question: dict[str, Any]) -> Any:
     return {"bytes": bytes(moved).hex()}
 
 
+def banks(question: dict[str, Any]) -> Any:
+    asked = {name: question[name] for name in ("vector", "banks", "fix") if name in question}
+    access = question.get("access", [])
+    return tw.bank_conflicts(question["spec"], access, **asked, **array(question)).as_dict()
+
+
 # What Python's values say of an answer; the recorded one may have more fields.
 ASK: dict[str, Callable[[dict[str, Any]], Any]] = {
     "eval": lambda question: {"text": tw.evaluate_text(question["text"])},
@@ -109,6 +115,7 @@ ASK: dict[str, Callable[[dict[str, Any]], Any]] = {
     "coord": coord,
     "same": compared,
     "distribution": lambda question: {"map": tw.distribution(question["spec"], **array(question))},
+    "bank_conflicts": banks,
     "infer": inferred,
     "relayout": moved,
 }

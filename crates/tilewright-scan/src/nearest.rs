@@ -12,6 +12,11 @@ const MOST: usize = 4;
 /// assert!(nearest("diagonal", ["row-major", "NHWC"]).is_empty());
 /// ```
 pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    among(text, &mut candidates.into_iter())
+}
+
+/// The same, once for all kinds of lists.
+fn among<'a>(text: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Vec<&'a str> {
     // No name is that long, and the distance costs a product of lengths.
     if text.len() > 64 {
         return Vec::new();
@@ -20,7 +25,6 @@ pub fn nearest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let letters = text.chars().count();
     let (limit, further) = ((letters / 3).max(1), (letters / 2).max(1));
     let mut near: Vec<(usize, usize, &str)> = candidates
-        .into_iter()
         .map(|name| {
             let distance = strsim::osa_distance(&lower, &name.to_ascii_lowercase());
             (distance, strsim::osa_distance(text, name), name)

@@ -61,7 +61,7 @@ fn splits(shape: &ArrayShape) -> Vec<(u64, Vec<u64>)> {
         (dim, split.indices.clone())
     };
     let mut splits: Vec<(u64, Vec<u64>)> = layout.splits().iter().map(logical).collect();
-    splits.sort();
+    tilewright_core::sort_short(&mut splits, Clone::clone);
     splits
 }
 

@@ -18,6 +18,8 @@ use std::fmt;
 use tilewright_notation::Named;
 use tilewright_sharded::Shard;
 
+#[cfg(feature = "banks")]
+use crate::ask::BankConflicts;
 use crate::{
     Error, InShards,
     eval::{self, Operation},
@@ -70,6 +72,35 @@ fn inner_padding(shard: &Shard) -> Option<String> {
     let shown = held.iter().zip(shard.padding()).map(|(held, [_, behind])| held + behind);
     let device = shard.device().filter(|_| !shown.eq(stored.iter().copied()))?;
     Some(format!("device {device} holds {held:?} and stores {stored:?} with padding"))
+}
+
+/// The bank of each element of an array, those of the first access's threads that wait for each other marked; beside it
+/// the banks after the fix, where there is one.
+///
+/// ```
+/// use tilewright::{ask::BankConflicts, banks::Banks, draw::{Limits, conflicts}, input::Array};
+/// let tile = Array::default().layout("spec", "f32[32,32] row-major")?;
+/// let report = BankConflicts::of(&tile, &["column"], None, &Banks::NVIDIA, true)?;
+/// let scene = conflicts(&report, &Limits::default());
+/// let cells = scene.panels().map(|panel| panel.cell(3, 0).unwrap().text.clone());
+/// assert_eq!(cells.collect::<Vec<_>>(), ["0 T3", "3"]);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[cfg(feature = "banks")]
+pub fn conflicts(report: &BankConflicts, limits: &Limits) -> Scene {
+    let (layout, worst) = (&report.layout, report.worst());
+    let words = worst.map_or(&[][..], |(_, clash)| &clash.words);
+    let threads =
+        words.iter().flat_map(|word| word.coords.iter().cloned().zip(word.threads.clone()));
+    let waiting = Waiting {
+        banks: worst.map_or(report.banks.count(), |(count, _)| count.banks),
+        width: report.banks.width(),
+        element_bits: layout.element_bits().unwrap_or(8),
+        threads: threads.collect(),
+    };
+    let fixed = report.fixed();
+    let after = fixed.as_ref().map(subject);
+    bank_conflicts(&subject(layout), after.as_ref(), &waiting, limits)
 }
 
 /// What a thread reads of an array if it reads `vector` elements at once.

@@ -38,6 +38,7 @@
 //! | [`sharded`] | arrays cut over a mesh of devices: who holds what | |
 //! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | |
 //! | [`eval`], [`picture`] | expressions of the algebra; layouts drawn in text | |
+//! | [`banks`] | bank conflicts of shared memory, and the least change that removes them | `banks` |
 //! | [`emit`] | the offset function of a layout, and its inverse, as code in six languages | |
 //! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
@@ -58,6 +59,8 @@ pub mod _compare;
 #[cfg(all(doc, not(doctest)))]
 pub mod _design;
 pub mod ask;
+#[cfg(feature = "banks")]
+pub mod banks;
 mod comparison;
 #[cfg(feature = "draw")]
 pub mod draw;
@@ -113,6 +116,11 @@ pub struct KernelWriters;
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]
 #[doc = include_str!("../../../docs/compiler-writers.md")]
 pub struct CompilerWriters;
+
+/// The examples of the page on bank conflicts, run as doctests.
+#[cfg(all(doctest, feature = "banks"))]
+#[doc = include_str!("../../../docs/banks.md")]
+pub struct BankConflicts;
 
 /// The examples of the chapter on the algebra, run as doctests.
 #[cfg(all(doctest, feature = "files", feature = "draw", feature = "xla"))]

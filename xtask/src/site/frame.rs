@@ -22,6 +22,7 @@ const PARTS: [(&str, &[(&str, &str)]); 3] = [
         &[
             ("docs/algebra.md", "The layout algebra"),
             ("docs/kernel-writers.md", "For kernel writers"),
+            ("docs/banks.md", "Bank conflicts"),
             ("docs/compiler-writers.md", "For compiler writers"),
             ("COMPARE.md", "Compare"),
         ],

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod banks;
 mod bench;
 mod completions;
 mod convert;
@@ -49,6 +50,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Index(args) => question::index(args, out),
         Command::Same(args) => question::same(args, out),
         Command::Shards(args) => shards::run(args, out),
+        Command::Banks(args) => banks::run(args, out),
         Command::Emit(args) => emit::run(args, out),
         Command::Eval(args) => eval::run(args, out),
         Command::Formats(args) => question::formats(args, out),

@@ -67,6 +67,9 @@ pub struct Format {
     pub row_table: Option<&'static str>,
     /// Whether it counts the elements of the flattened array, so that the last dim ends with its innermost digit.
     pub flat: bool,
+    /// The threads that hold a tile, where it is what the threads of a matrix unit hold: thread after thread, each with
+    /// its values in order.
+    pub threads: Option<u64>,
 }
 
 /// A size that depends on the element, or that the user gives.
@@ -257,6 +260,7 @@ const fn row(
         dims: &[],
         row_table: None,
         flat: false,
+        threads: None,
     }
 }
 
@@ -293,6 +297,12 @@ impl Format {
     /// The same line of a format with a tensor of this name beside it, which lists the group of each row.
     const fn with_row_table(mut self, name: &'static str) -> Format {
         self.row_table = Some(name);
+        self
+    }
+
+    /// The same line of what this number of threads holds.
+    const fn with_threads(mut self, threads: u64) -> Format {
+        self.threads = Some(threads);
         self
     }
 

@@ -17,6 +17,7 @@ True
 | a layout of an array, in any notation | ``parse``, ``TensorLayout`` |
 | CuTe's layouts and their algebra | ``Layout``, ``Swizzle``, ``tilewright.algebra``, ``evaluate`` |
 | whether two are one map; which name one has; what lies between two buffers | ``same``, ``recognise``, ``infer`` |
+| bank conflicts of shared memory, and the least fix | ``bank_conflicts``, ``algebra.swizzle_between`` |
 | the elements of an array somewhere else | ``relayout``, ``Plan`` |
 | strided arrays copied at the speed of memory | ``contiguous``, ``copy_``, ``empty_like`` |
 | a file of weights in another layout | ``convert``, ``verify``, ``info`` |
@@ -57,6 +58,7 @@ from tilewright._reshard import ReshardPlan, reshard
 from tilewright._sharded import Shard, Sharded, sharded
 from tilewright._tilewright import (
     Checkpoint,
+    BankConflicts,
     Comparison,
     Drawing,
     Explanation,
@@ -70,6 +72,7 @@ from tilewright._tilewright import (
     Value,
     __version__,
     add_formats,
+    bank_conflicts,
     distribution,
     emit,
     draw_step,
@@ -84,6 +87,7 @@ from tilewright._tilewright import (
 
 __all__ = [
     *_errors.__all__,
+    "BankConflicts",
     "Checkpoint",
     "Comparison",
     "Contents",
@@ -109,6 +113,7 @@ __all__ = [
     "__version__",
     "add_formats",
     "algebra",
+    "bank_conflicts",
     "contiguous",
     "convert",
     "copy_",

@@ -302,6 +302,18 @@ class Comparison:
     def _repr_html_(self) -> str: ...
 
 @final
+class BankConflicts:
+    @property
+    def conflicts(self) -> int: ...
+    @property
+    def degrees(self) -> list[int]: ...
+    @property
+    def fixed(self) -> TensorLayout | None: ...
+    def as_dict(self) -> dict[str, Any]: ...
+    def draw(self) -> Drawing: ...
+    def _repr_html_(self) -> str: ...
+
+@final
 class Inference:
     @property
     def answer(self) -> str: ...
@@ -445,6 +457,17 @@ def draw_step(operation: str, a: Any, b: Any, /) -> Drawing: ...
 def distribution(
     spec: _Spec, /, dims: Sequence[int] | None = None, dtype: Any = None
 ) -> str | None: ...
+def bank_conflicts(
+    layout: _Spec,
+    access: str | Sequence[str],
+    /,
+    *,
+    vector: int | None = None,
+    banks: str = "nvidia",
+    fix: bool = False,
+    dims: Sequence[int] | None = None,
+    dtype: Any = None,
+) -> BankConflicts: ...
 def emit(
     spec: _Spec,
     /,

@@ -111,6 +111,7 @@ __all__ = [
     "sublayout",
     "surjective",
     "swizzle",
+    "swizzle_between",
     "swizzled_layout",
     "take",
     "tile",
@@ -710,6 +711,16 @@ def recast(layout: LayoutLike, from_bits: int, to_bits: int, /) -> Layout:
     Layout('(4,16):(16,1)')
     """
     result: Layout = operation("recast", layout, from_bits, to_bits)
+    return result
+
+
+def swizzle_between(a: LayoutLike, b: LayoutLike, /) -> Swizzle:
+    """The swizzle that turns the offsets of A into those of B; where there is none, coordinates that show it.
+
+    >>> swizzle_between("(8,64):(64,1)", "Sw<3,3,3> o (8,64):(64,1)")
+    Swizzle(3, 3, 3)
+    """
+    result: Swizzle = operation("swizzle_between", a, b)
     return result
 
 

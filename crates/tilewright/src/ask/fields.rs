@@ -44,6 +44,47 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Texts: a list of them, or one.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for anything else.
+    ///
+    /// ```
+    /// # use tilewright::ask::Fields;
+    /// let texts = |value| Fields(&serde_json::json!({ "access": value })).texts("access");
+    /// assert_eq!(texts(serde_json::json!(["row", "column"]))?, ["row", "column"]);
+    /// assert_eq!(texts(serde_json::json!("row"))?, ["row"]);
+    /// assert!(texts(serde_json::json!([5])).is_err());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn texts(&self, field: &'static str) -> Result<Vec<String>, Error> {
+        let Value::Array(list) = &self.0[field] else {
+            let one = self.text(field)?;
+            return Ok(if one.is_empty() { Vec::new() } else { vec![one.to_owned()] });
+        };
+        let text = |one: &Value| one.as_str().map(str::to_owned);
+        list.iter().map(|one| text(one).ok_or_else(|| is_not(field, "a text", one))).collect()
+    }
+
+    /// Yes or no; no where it is left out.
+    ///
+    /// # Errors
+    /// [usage](Error::is_usage) for anything else.
+    ///
+    /// ```
+    /// # use tilewright::ask::Fields;
+    /// assert!(Fields(&serde_json::json!({ "fix": true })).flag("fix")?);
+    /// assert!(Fields(&serde_json::json!({ "fix": 1 })).flag("fix").is_err());
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn flag(&self, field: &'static str) -> Result<bool, Error> {
+        match &self.0[field] {
+            Value::Null => Ok(false),
+            Value::Bool(flag) => Ok(*flag),
+            other => Err(is_not(field, "true or false", other)),
+        }
+    }
+
     /// The array of `dims`, a list or as typed, and `dtype`. An empty text is not given.
     ///
     /// # Errors
@@ -199,6 +240,7 @@ mod tests {
             json!({ "ask": "offset", "spec": spec, "dims": [2, 3], "coord": [1, 2] }),
             json!({ "ask": "coord", "spec": spec, "dims": [2, 3], "offset": 1 }),
             json!({ "ask": "same", "a": spec, "b": spec, "dims": [2, 3] }),
+            json!({ "ask": "bank_conflicts", "spec": spec, "dims": [2, 3], "dtype": "f32", "access": ["row"] }),
             json!({ "ask": "infer", "original": [1, 2], "dims": [2], "packed": [2, 1] }),
             json!({ "ask": "relayout", "from": "(2,3):(3,1)", "to": spec, "bits": 8 }),
             json!({ "ask": "eval", "text": "4:1" }),

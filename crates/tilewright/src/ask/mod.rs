@@ -14,6 +14,7 @@
 //! | the names a layout has in the catalogue | [`Recognition`] |
 //! | the layout between two buffers | [`Inferred`] |
 //! | who holds what of an array spread over threads | [`Distribution`] |
+//! | the bank conflicts of an array in shared memory, and the least change that removes them | [`BankConflicts`] |
 //! | who holds what of an array in shards; what that means; the same in another notation | [`Shards`], [`ShardsLine`], [`ShardsExplanation`], [`ShardBytes`], [`ShardsTranslation`] |
 //! | the bytes of an array, moved | [`Moved`] |
 //! | the value of an expression, of one line of many | [`Value`](crate::eval::Value), [`Line`] |
@@ -35,6 +36,8 @@
 //! # Ok::<(), tilewright::Error>(())
 //! ```
 
+#[cfg(feature = "banks")]
+mod banks;
 mod catalogue;
 #[cfg(feature = "files")]
 mod convert;
@@ -73,6 +76,8 @@ use std::fmt;
 
 use serde_json::Value;
 
+#[cfg(feature = "banks")]
+pub use banks::BankConflicts;
 pub use catalogue::{Example, Formats, Functions, Notations};
 #[cfg(feature = "files")]
 pub use convert::Converted;

@@ -10,6 +10,11 @@ use super::{
     Translation, compare,
 };
 use crate::{Error, InShards, eval::evaluate, input::Array, sharded::is_sharded};
+#[cfg(feature = "banks")]
+use crate::{
+    ask::BankConflicts,
+    banks::{self, Banks},
+};
 
 /// What can be asked of layouts, without files.
 ///
@@ -57,6 +62,20 @@ pub enum Question {
         spec: String,
         /// The array.
         array: Array,
+    },
+    /// The bank conflicts of an array in shared memory.
+    #[cfg(feature = "banks")]
+    Banks {
+        /// The layout.
+        of: Named,
+        /// The accesses, as text.
+        accesses: Vec<String>,
+        /// The bytes that a thread takes at once, where they are given.
+        vector: Option<u64>,
+        /// The machine.
+        banks: Banks,
+        /// Whether the least change is asked for that removes them.
+        fix: bool,
     },
     /// Who holds what of an array in shards.
     Shards(InShards),
@@ -145,6 +164,8 @@ impl Question {
             "distribution" => {
                 Question::Distribution { spec: fields.text("spec")?.into(), array: fields.array()? }
             }
+            #[cfg(feature = "banks")]
+            "bank_conflicts" => bank_conflicts(fields)?,
             "infer" => Question::Infer {
                 original: fields.bytes("original")?,
                 dims: fields.integers("dims")?,
@@ -183,6 +204,11 @@ impl Question {
             Question::Contents { of, offset } => Box::new(Contents::of(of, *offset)?),
             Question::Same(a, b) => Box::new(compare(a, b)?),
             Question::Distribution { spec, array } => Box::new(Distribution::of(spec, array)?),
+            #[cfg(feature = "banks")]
+            Question::Banks { of, accesses, vector, banks, fix } => {
+                let accesses: Vec<&str> = accesses.iter().map(String::as_str).collect();
+                Box::new(BankConflicts::of(of, &accesses, *vector, banks, *fix)?)
+            }
             Question::Shards(of) => Box::new(Shards::of(of)),
             Question::ExplainShards(of) => Box::new(ShardsExplanation::of(of)),
             Question::TranslateShards { of, to } => Box::new(ShardsTranslation::of(of, to)?),
@@ -201,6 +227,20 @@ impl Question {
             Question::Functions => Box::new(Functions),
         })
     }
+}
+
+/// `access` is a text, or a list of texts; `banks` and `vector` may be left out.
+#[cfg(feature = "banks")]
+fn bank_conflicts(fields: Fields<'_>) -> Result<Question, Error> {
+    let machine = Some(fields.text("banks")?).filter(|text| !text.is_empty());
+    let vector = Some(&fields.0["vector"]).filter(|value| !value.is_null());
+    Ok(Question::Banks {
+        of: fields.layout("spec")?,
+        accesses: fields.texts("access")?,
+        vector: vector.map(|_| fields.natural("vector").map(u64::from)).transpose()?,
+        banks: machine.map_or(Ok(Banks::NVIDIA), banks::machine)?,
+        fix: fields.flag("fix")?,
+    })
 }
 
 /// The layout `to` is one of the array of `from`.

@@ -27,6 +27,7 @@ const KINDS: &[&str] = &[
     "same",
     "distribution",
     "shards",
+    "bank_conflicts",
     "infer",
     "relayout",
 ];

@@ -22,6 +22,7 @@ pub(crate) fn all() -> Vec<Value> {
     questions.extend(pairs());
     questions.extend(threads());
     questions.extend(shards());
+    questions.extend(bank_conflicts());
     questions.extend(buffers());
     questions.extend(moves());
     questions.extend(refusals());
@@ -111,6 +112,9 @@ fn calls() -> Vec<Value> {
         "offset(\"f32[3,5]{1,0:T(2,2)}\", (2,3))",
         "coord(\"f32[3,5]{1,0:T(2,2)}\", 9)",
         "same((2,3):(3,1), (2,3):(1,2))",
+        "swizzle_between((8,64):(64,1), Sw<3,3,3> o (8,64):(64,1))",
+        "swizzle_between((3,5):(5,1), (3,5):(5,1))",
+        "swizzle_between((8,64):(64,1), (8,64):(1,8))",
         "(6,2):(1,7) o (3,2):(2,3)",
         "select((2,3,4):(12,4,1), 2, 0)",
         "take((2,3,4):(12,4,1), 1, 3)",
@@ -390,6 +394,40 @@ fn shards() -> Vec<Value> {
         [given.ask("shards"), given.ask_with("translate", "to", json!("torch"))]
     });
     all.chain(refused).collect()
+}
+
+/// Tiles in shared memory with accesses of every kind, and such as cannot be.
+fn bank_conflicts() -> Vec<Value> {
+    let ask = |spec: &str, access: Value| json!({ "ask": "bank_conflicts", "spec": spec, "access": access });
+    let blocked =
+        "#ttg.blocked<{sizePerThread=[1,4],threadsPerWarp=[8,4],warpsPerCTA=[2,1],order=[1,0]}>";
+    let mut questions = vec![
+        ask("f32[32,32] row-major", json!(["write row", "column"])),
+        ask("f32[32,32] (32,32):(33,1)", json!("column")),
+        ask("f16[64,64] Sw<3,3,3> o (64,64):(64,1)", json!("ldmatrix.x4")),
+        ask("f16[16,64] row-major", json!(["stmatrix.x2", "MMA_M16N8K16_16BIT_A"])),
+        ask("f16[64,16] col-major", json!("ldmatrix.x2.trans")),
+        ask("f32[64,16] row-major", json!(blocked)),
+        ask("f32[16,8] row-major", json!("write ((4,8),2):((32,1),16) over (16,8)")),
+        ask("f32[4,4] row-major", json!("diagonal")),
+        ask("(4,4):(4,1)", json!("row")),
+        ask("f32[4,4] row-major", json!([])),
+        ask("f16[64,16] row-major", json!("ldmatrix.trans")),
+    ];
+    for (spec, access, more) in [
+        ("f32[8,8] row-major", json!("column"), json!({ "banks": "8x4", "fix": true })),
+        ("f32[8,12] row-major", json!("column"), json!({ "banks": "8x4", "fix": true })),
+        ("f16[8,64] row-major", json!("ldmatrix"), json!({ "fix": true })),
+        ("f16[64,32] row-major", json!("row"), json!({ "vector": 16, "banks": "cdna3" })),
+        ("f16[64,64] row-major", json!("column"), json!({ "vector": 16, "banks": "64x4" })),
+        ("f32[4,4] row-major", json!("row"), json!({ "vector": 3 })),
+        ("f32[4,4] row-major", json!("row"), json!({ "banks": "31x4" })),
+    ] {
+        let mut question = ask(spec, access);
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        questions.push(question);
+    }
+    questions
 }
 
 /// Buffers of numbered bytes, packed by a layout, whole and spoilt.

@@ -1,7 +1,11 @@
 //! Comparing layouts and shapes, and shapes divided by shapes.
 
+#[cfg(feature = "banks")]
+use tilewright_banks::{Between, Sample};
 use tilewright_core::IntTuple;
 
+#[cfg(feature = "banks")]
+use super::Refusal;
 use super::{Answer, Call, Function, coordinates::array};
 use crate::{
     comparison::{Comparison, compare},
@@ -17,6 +21,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
         example: "(2,3):(3,1), (2,3):(1,2)",
         counts: (2, 2),
         run: same,
+    },
+    #[cfg(feature = "banks")]
+    Function {
+        name: "swizzle_between",
+        arguments: "A, B",
+        doc: "The swizzle that turns the offsets of A into those of B; where there is none, coordinates that show it.",
+        python: "(a: LayoutLike, b: LayoutLike, /) -> Swizzle",
+        example: "(8,64):(64,1), Sw<3,3,3> o (8,64):(64,1)",
+        counts: (2, 2),
+        run: swizzle_between,
     },
     Function {
         name: "congruent",
@@ -78,4 +92,21 @@ fn same(call: &Call<'_>) -> Answer {
     }
     let answer = compare(&array(call, 0)?, &array(call, 1)?)?;
     Ok(Form::Boolean(matches!(answer, Comparison::Same { .. })))
+}
+
+#[cfg(feature = "banks")]
+fn swizzle_between(call: &Call<'_>) -> Answer {
+    let (from, to) = (array(call, 0)?, array(call, 1)?);
+    match tilewright_banks::swizzle_between(from.layout(), to.layout())? {
+        Between::Swizzle(swizzle) => Ok(Form::Swizzle(swizzle)),
+        Between::None(samples) => {
+            let sample = |at: &Sample| {
+                let coord: Vec<String> = at.coord.iter().map(u64::to_string).collect();
+                format!("{} would become {} at ({})", at.from, at.to, coord.join(","))
+            };
+            let shown: Vec<String> = samples.iter().map(sample).collect();
+            let all = shown.join(", and ");
+            Err(Refusal::Said("no-layout", format!("no swizzle turns A into B: {all}")))
+        }
+    }
 }

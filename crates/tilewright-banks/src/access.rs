@@ -1,0 +1,103 @@
+//! An access of shared memory: which elements each thread reads or writes, and how many at once.
+
+use tilewright_core::Error;
+
+use crate::Spread;
+
+/// What threads read or write: their values, `vector` of them at once in the order of the map. The tile of the map is
+/// repeated over the array from its origin on; threads whose element lies outside the array do nothing.
+///
+/// ```
+/// use tilewright_banks::{Access, Spread};
+/// let access = Access::read("row", Spread::rows(&[4, 64], 1, 2, 32)?, 2)?;
+/// assert_eq!((access.name(), access.vector(), access.is_write()), ("row", 2, false));
+/// assert_eq!(access.spread().values(), 8);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    name: String,
+    spread: Spread,
+    vector: u64,
+    write: bool,
+}
+
+impl Access {
+    /// Threads that read `vector` elements at once.
+    ///
+    /// # Errors
+    /// [mismatch](Error::is_mismatch) unless vectors divide a thread's values.
+    ///
+    /// ```
+    /// use tilewright_banks::{Access, Spread};
+    /// let spread = Spread::rows(&[4, 64], 1, 2, 32)?;
+    /// assert!(Access::read("row", spread, 3).unwrap_err().is_mismatch());
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn read(name: &str, spread: Spread, vector: u64) -> Result<Access, Error> {
+        if vector == 0 || !spread.values().is_multiple_of(vector) {
+            let numbers = [spread.values().into(), vector.into()];
+            let legal = "vectors divide the values of a thread";
+            return Err(Error::mismatch("{} values of a thread in vectors of {}", numbers, legal));
+        }
+        Ok(Access { name: name.into(), spread, vector, write: false })
+    }
+
+    /// Threads that write `vector` elements at once.
+    ///
+    /// # Errors
+    /// As [`Access::read`].
+    ///
+    /// ```
+    /// use tilewright_banks::{Access, Spread};
+    /// assert!(Access::write("row", Spread::rows(&[4, 64], 1, 1, 32)?, 1)?.is_write());
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn write(name: &str, spread: Spread, vector: u64) -> Result<Access, Error> {
+        Ok(Access { write: true, ..Access::read(name, spread, vector)? })
+    }
+
+    /// The name that answers call it by.
+    ///
+    /// ```
+    /// use tilewright_banks::{Access, Spread};
+    /// assert_eq!(Access::read("column", Spread::columns(&[8, 8], 1, 1, 32)?, 1)?.name(), "column");
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Which thread holds which element.
+    ///
+    /// ```
+    /// use tilewright_banks::{Access, Spread};
+    /// assert_eq!(Access::read("row", Spread::rows(&[8, 8], 1, 1, 32)?, 1)?.spread().threads(), 32);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub const fn spread(&self) -> &Spread {
+        &self.spread
+    }
+
+    /// The elements of a thread's access.
+    ///
+    /// ```
+    /// use tilewright_banks::{Access, Spread};
+    /// assert_eq!(Access::read("row", Spread::rows(&[8, 8], 1, 4, 32)?, 4)?.vector(), 4);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub const fn vector(&self) -> u64 {
+        self.vector
+    }
+
+    /// Whether it writes.
+    ///
+    /// ```
+    /// use tilewright_banks::{Access, Spread};
+    /// assert!(!Access::read("row", Spread::rows(&[8, 8], 1, 1, 32)?, 1)?.is_write());
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub const fn is_write(&self) -> bool {
+        self.write
+    }
+}

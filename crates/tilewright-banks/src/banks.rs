@@ -1,0 +1,281 @@
+//! The banks of a machine's shared memory, and which threads of a warp are served in one turn.
+//!
+//! Byte `b` lies in word `b / width`, and word `w` in bank `w mod count`. A warp's access is split into turns. In a
+//! turn every bank gives one word in a cycle, to all threads of the turn that want it.
+//!
+//! | machine | access | threads of a turn | banks | source |
+//! |---|---|---|---|---|
+//! | NVIDIA | to 4 bytes | the warp of 32 | 32 | CUDA C++ Programming Guide, compute capability 5.x: 32 banks, 32 bits a bank and cycle; equal words are broadcast |
+//! | | 8 bytes | half a warp | 32 | the same guide, 64-bit requests of compute capability 2.x, which is taken to hold since |
+//! | | 16 bytes | a quarter of a warp | 32 | the same guide, 128-bit requests of compute capability 2.x, likewise |
+//! | CDNA3 | to 4 bytes | 0–31, 32–63 | 32 | AMD, OpenCL Programming Guide, LDS: half wavefronts are checked for conflicts |
+//! | | 8 bytes | 16 in order | 32 | the same guide: quarter wavefronts of 8 bytes |
+//! | | writes of 16 bytes | 8 in order | 32 | ROCm, Composable Kernel, "Understanding AMD GPU LDS and Bank Conflicts" |
+//! | | reads of 16 bytes | 0–3 with 20–23, 4–7 with 16–19, 8–11 with 28–31, 12–15 with 24–27; from 32 on alike | 32 | ROCm blog, "Avoiding LDS Bank Conflicts on AMD GPUs Using CK-Tile Framework" |
+//! | CDNA4 | reads to 8 bytes | 0–31, 32–63 | 64 | `HipKittens` (arXiv 2511.08083), measured for 8 bytes |
+//! | | reads of 16 bytes | 0–3, 12–15, 20–27 and 4–11, 16–19, 28–31; from 32 on alike | 64 | the same, measured |
+//! | | writes | as of CDNA3 | 32 | the same, measured for 8 bytes |
+//! | any other | | those that take a word of every bank, 32 at most | | the same rule |
+
+use std::fmt;
+
+use tilewright_core::Error;
+
+/// The most threads of a warp.
+pub const MAX_LANES: usize = 64;
+
+/// The most threads that are served in one turn.
+const TOGETHER: u64 = 32;
+
+/// The bytes that a thread may access at once.
+const WIDEST: u64 = 16;
+
+/// The turn of each four threads in a row of 32, for reads of 16 bytes.
+const WOVEN_CDNA3: [u8; 8] = [0, 1, 2, 3, 1, 0, 3, 2];
+const WOVEN_CDNA4: [u8; 8] = [0, 1, 1, 0, 1, 0, 0, 1];
+
+/// The banks of a machine.
+///
+/// ```
+/// use tilewright_banks::Banks;
+/// assert_eq!((Banks::NVIDIA.count(), Banks::NVIDIA.width(), Banks::NVIDIA.lanes()), (32, 4, 32));
+/// assert_eq!(Banks::CDNA4.to_string(), "64 banks of 4 bytes, warps of 64 (AMD CDNA4)");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Banks {
+    count: u64,
+    width: u64,
+    lanes: usize,
+    maker: Maker,
+}
+
+/// Whose rule splits accesses into turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Maker {
+    Nvidia,
+    Cdna3,
+    Cdna4,
+    Any,
+}
+
+impl Banks {
+    /// NVIDIA, compute capability 5.0 and later.
+    pub const NVIDIA: Banks = Banks { count: 32, width: 4, lanes: 32, maker: Maker::Nvidia };
+    /// AMD CDNA3 (MI300) and before.
+    pub const CDNA3: Banks = Banks { count: 32, width: 4, lanes: 64, maker: Maker::Cdna3 };
+    /// AMD CDNA4 (MI350).
+    pub const CDNA4: Banks = Banks { count: 64, width: 4, lanes: 64, maker: Maker::Cdna4 };
+
+    /// Some banks of some bytes each, and warps of 32 threads; 32 of 4 bytes are NVIDIA's.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) unless both are powers of two, of at most 1,024 banks and 64 bytes.
+    ///
+    /// ```
+    /// use tilewright_banks::Banks;
+    /// assert_eq!(Banks::new(32, 4)?, Banks::NVIDIA);
+    /// assert_eq!(Banks::new(16, 8)?.count(), 16);
+    /// assert!(Banks::new(24, 4).unwrap_err().is_illegal());
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn new(count: u64, width: u64) -> Result<Banks, Error> {
+        if !(count.is_power_of_two() && width.is_power_of_two() && count <= 1024 && width <= 64) {
+            let numbers = [count.into(), width.into()];
+            let legal = "both are powers of two, of at most 1024 banks and 64 bytes";
+            return Err(Error::illegal("{} banks of {} bytes", numbers, legal));
+        }
+        let banks = Banks { count, width, lanes: 32, maker: Maker::Any };
+        let nvidia = (count, width) == (Banks::NVIDIA.count, Banks::NVIDIA.width);
+        Ok(if nvidia { Banks::NVIDIA } else { banks })
+    }
+
+    /// How many banks there are.
+    ///
+    /// ```
+    /// use tilewright_banks::Banks;
+    /// assert_eq!(Banks::CDNA4.count(), 64);
+    /// ```
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The bytes of a word.
+    ///
+    /// ```
+    /// use tilewright_banks::Banks;
+    /// assert_eq!(Banks::CDNA3.width(), 4);
+    /// ```
+    pub const fn width(&self) -> u64 {
+        self.width
+    }
+
+    /// The threads of a warp.
+    ///
+    /// ```
+    /// use tilewright_banks::Banks;
+    /// assert_eq!(Banks::CDNA3.lanes(), 64);
+    /// ```
+    pub const fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// How an access of so many bytes a thread is split into turns.
+    ///
+    /// # Errors
+    /// [illegal](Error::is_illegal) unless a thread takes 1, 2, 4, 8 or 16 bytes.
+    ///
+    /// ```
+    /// use tilewright_banks::Banks;
+    /// // Quarters of a warp of NVIDIA's; CDNA3 reads in another order than it writes.
+    /// assert_eq!(Banks::NVIDIA.turns(16, false)?.threads(1), [8, 9, 10, 11, 12, 13, 14, 15]);
+    /// assert_eq!(Banks::CDNA3.turns(16, false)?.threads(0), [0, 1, 2, 3, 20, 21, 22, 23]);
+    /// assert_eq!(Banks::CDNA3.turns(16, true)?.threads(0), [0, 1, 2, 3, 4, 5, 6, 7]);
+    /// assert!(Banks::NVIDIA.turns(12, false).unwrap_err().is_illegal());
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn turns(&self, bytes: u64, write: bool) -> Result<Turns, Error> {
+        if !bytes.is_power_of_two() || bytes > WIDEST {
+            let legal = "a thread accesses 1, 2, 4, 8 or 16 bytes at once";
+            return Err(Error::illegal("an access of {} bytes", [bytes.into()], legal));
+        }
+        let banks = if write && self.maker == Maker::Cdna4 { 32 } else { self.count };
+        let together = (banks * self.width / bytes).clamp(1, TOGETHER) as usize;
+        let woven = match self.maker {
+            Maker::Cdna3 => Some(WOVEN_CDNA3),
+            Maker::Cdna4 => Some(WOVEN_CDNA4),
+            Maker::Nvidia | Maker::Any => None,
+        };
+        let woven = woven.filter(|_| bytes == WIDEST && !write);
+        let rows = TOGETHER as usize / together;
+        let turn = |lane: usize| match woven {
+            Some(order) => lane / 32 * rows + usize::from(order[lane % 32 / 4]),
+            None => lane / together,
+        };
+        Ok(Turns { banks, of: (0..self.lanes).map(turn).collect() })
+    }
+
+    /// Where the turns are documented.
+    ///
+    /// ```
+    /// use tilewright_banks::Banks;
+    /// assert!(Banks::NVIDIA.source().contains("Programming Guide"));
+    /// ```
+    pub const fn source(&self) -> &'static str {
+        match self.maker {
+            Maker::Nvidia => "NVIDIA, CUDA C++ Programming Guide, shared memory",
+            Maker::Cdna3 => {
+                "AMD, OpenCL Programming Guide, LDS; ROCm, Composable Kernel, LDS bank conflicts"
+            }
+            Maker::Cdna4 => {
+                "HipKittens (arXiv 2511.08083), measured; ROCm, Composable Kernel, LDS bank conflicts"
+            }
+            Maker::Any => {
+                "no maker's: threads are served together that take one word of every bank"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Banks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} banks of {} bytes, warps of {}", self.count, self.width, self.lanes)?;
+        f.write_str(match self.maker {
+            Maker::Nvidia => " (NVIDIA)",
+            Maker::Cdna3 => " (AMD CDNA3)",
+            Maker::Cdna4 => " (AMD CDNA4)",
+            Maker::Any => "",
+        })
+    }
+}
+
+/// How a warp's access is split into turns.
+///
+/// ```
+/// use tilewright_banks::Banks;
+/// let turns = Banks::NVIDIA.turns(8, false)?;
+/// assert_eq!((turns.count(), turns.banks(), turns.of(20)), (2, 32, 1));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turns {
+    banks: u64,
+    /// The turn of each thread.
+    of: Vec<usize>,
+}
+
+impl Turns {
+    /// How many turns there are.
+    ///
+    /// ```
+    /// use tilewright_banks::Banks;
+    /// assert_eq!(Banks::CDNA4.turns(16, false)?.count(), 4);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn count(&self) -> usize {
+        self.of.iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// The banks that serve this access.
+    ///
+    /// ```
+    /// use tilewright_banks::Banks;
+    /// assert_eq!(Banks::CDNA4.turns(16, true)?.banks(), 32);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub const fn banks(&self) -> u64 {
+        self.banks
+    }
+
+    /// The turn of a thread; 0 for one that no warp has.
+    ///
+    /// ```
+    /// use tilewright_banks::Banks;
+    /// assert_eq!(Banks::NVIDIA.turns(16, false)?.of(31), 3);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn of(&self, lane: usize) -> usize {
+        self.of.get(lane).copied().unwrap_or(0)
+    }
+
+    /// The threads of a turn.
+    ///
+    /// ```
+    /// use tilewright_banks::Banks;
+    /// assert_eq!(Banks::NVIDIA.turns(4, false)?.threads(0).len(), 32);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn threads(&self, turn: usize) -> Vec<usize> {
+        (0..self.of.len()).filter(|&lane| self.of[lane] == turn).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_thread_has_one_turn_and_a_turn_never_wants_more_than_all_banks() {
+        for banks in [Banks::NVIDIA, Banks::CDNA3, Banks::CDNA4, Banks::new(16, 8).unwrap()] {
+            for (bytes, write) in [1, 2, 4, 8, 16].into_iter().flat_map(|n| [(n, false), (n, true)])
+            {
+                let turns = banks.turns(bytes, write).unwrap();
+                let all: Vec<Vec<usize>> =
+                    (0..turns.count()).map(|turn| turns.threads(turn)).collect();
+                assert_eq!(all.iter().map(Vec::len).sum::<usize>(), banks.lanes());
+                let most = all.iter().map(Vec::len).max().unwrap() as u64;
+                assert!(most * bytes <= turns.banks() * banks.width(), "{banks} {bytes}");
+                assert!(all.iter().all(|threads| threads.len() as u64 == most));
+            }
+        }
+    }
+
+    #[test]
+    fn the_documented_turns() {
+        let turns = Banks::CDNA4.turns(16, false).unwrap();
+        let first = [0, 1, 2, 3, 12, 13, 14, 15, 20, 21, 22, 23, 24, 25, 26, 27];
+        let third = first.map(|lane| lane + 32);
+        assert_eq!((turns.threads(0), turns.threads(2)), (first.to_vec(), third.to_vec()));
+        let turns = Banks::CDNA3.turns(16, false).unwrap();
+        assert_eq!(turns.threads(7), [44, 45, 46, 47, 56, 57, 58, 59]);
+    }
+}

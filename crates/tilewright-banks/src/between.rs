@@ -1,0 +1,213 @@
+//! The swizzle that turns one layout into another.
+//!
+//! Law: `Sw` is found iff `Sw(A(c)) = B(c)` for every coordinate `c`, and then it is the first such in the order of
+//! [`fix`](crate::fix()). Where there is none, the coordinates that are given leave none.
+//!
+//! A swizzle that agrees at the coordinates known so far is tried as a whole; where it fails, the coordinate at which
+//! it does is known from then on. So few coordinates are looked at, whatever the size.
+
+use tilewright_core::{Error, LinearLayout, Swizzle, TensorLayout};
+
+use crate::{Change, fix::in_order, spread::row_major};
+
+/// The most elements that are compared one by one, where nothing else decides.
+const ONE_BY_ONE: u64 = 1 << 16;
+
+/// A coordinate with what both layouts send it to.
+///
+/// ```
+/// use tilewright_banks::Sample;
+/// let sample = Sample { coord: vec![1, 0], from: 64, to: 72 };
+/// assert_eq!(sample.from ^ sample.to, 8);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The coordinate.
+    pub coord: Vec<u64>,
+    /// Its offset by the first layout.
+    pub from: u64,
+    /// Its offset by the second one.
+    pub to: u64,
+}
+
+/// Whether a swizzle turns one layout into another.
+///
+/// ```
+/// use tilewright_banks::{Between, swizzle_between};
+/// use tilewright_core::{TensorLayout, layout};
+/// let of = |layout| TensorLayout::of(&layout);
+/// let (rows, turned) = (of(layout!("(2,2):(2,1)")), of(layout!("(2,2):(1,2)")));
+/// let Between::None(samples) = swizzle_between(&rows, &turned)? else { panic!("none does") };
+/// assert_eq!((samples[0].coord.as_slice(), samples[0].from, samples[0].to), (&[1, 0][..], 2, 1));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// The swizzle.
+    Swizzle(Swizzle),
+    /// No swizzle agrees at all of these coordinates.
+    None(Vec<Sample>),
+}
+
+/// The swizzle that turns the offsets of one layout into those of another, or coordinates at which none does.
+///
+/// # Errors
+/// [mismatch](Error::is_mismatch) where the extents differ, [illegal](Error::is_illegal) for negative offsets,
+/// [undecided](Error::is_undecided) for more than 65,536 elements of maps that are neither linear over bits nor without
+/// a swizzle on the left.
+///
+/// ```
+/// use tilewright_banks::{Between, swizzle_between};
+/// use tilewright_core::{Swizzle, TensorLayout, layout};
+/// let of = |layout| TensorLayout::of(&layout);
+/// let (rows, atom) = (of(layout!("(8,64):(64,1)")), of(layout!("Sw<3,3,3> o (8,64):(64,1)")));
+/// assert_eq!(swizzle_between(&rows, &atom)?, Between::Swizzle(Swizzle::new(3, 3, 3)?));
+/// assert_eq!(swizzle_between(&atom, &atom)?, Between::Swizzle(Swizzle::IDENTITY));
+/// assert!(swizzle_between(&rows, &of(layout!("(8,8):(8,1)"))).unwrap_err().is_mismatch());
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn swizzle_between(from: &TensorLayout, to: &TensorLayout) -> Result<Between, Error> {
+    if from.extents() != to.extents() {
+        let numbers = [from.size().into(), to.size().into()];
+        let legal = "a swizzle changes where elements lie, and no extents";
+        return Err(Error::mismatch("arrays of {} and {} elements", numbers, legal));
+    }
+    let both = Both { from, to, linear: is_linear(from) && is_linear(to) };
+    let mut samples = Vec::new();
+    for coord in both.corners() {
+        samples.push(both.sample(coord)?);
+    }
+    for swizzle in in_order(0, both.top()) {
+        if !samples.iter().all(|sample| swizzle.apply(sample.from) == sample.to) {
+            continue;
+        }
+        match both.differs(swizzle)? {
+            None => return Ok(Between::Swizzle(swizzle)),
+            Some(coord) => samples.push(both.sample(coord)?),
+        }
+    }
+    Ok(Between::None(fewest(samples, both.top())))
+}
+
+fn is_linear(tensor: &TensorLayout) -> bool {
+    let layout = tensor.layout();
+    let whole = (0..tensor.rank()).all(|dim| layout.axis_size(dim) == Some(tensor.extents()[dim]));
+    tensor.is_strided() && whole && LinearLayout::of_layout(layout).is_ok()
+}
+
+/// The two layouts.
+struct Both<'a> {
+    from: &'a TensorLayout,
+    to: &'a TensorLayout,
+    /// Whether both are linear over bits: then they agree everywhere iff they do at single bits.
+    linear: bool,
+}
+
+impl Both<'_> {
+    /// The coordinates of single bits, and the last of each dim.
+    fn corners(&self) -> Vec<Vec<u64>> {
+        let extents = self.from.extents();
+        let zero = vec![0; extents.len()];
+        if extents.contains(&0) {
+            return Vec::new();
+        }
+        let mut all = vec![zero.clone()];
+        for (dim, &extent) in extents.iter().enumerate() {
+            let bits = (0..u64::BITS).map(|bit| 1u64 << bit).take_while(|&x| x < extent);
+            for x in bits.chain([extent - 1]) {
+                let mut coord = zero.clone();
+                coord[dim] = x;
+                all.push(coord);
+            }
+        }
+        all
+    }
+
+    fn sample(&self, coord: Vec<u64>) -> Result<Sample, Error> {
+        let offset = |layout: &TensorLayout| {
+            let offset = layout.offset(&coord)?;
+            u64::try_from(offset).map_err(|_| {
+                Error::illegal(
+                    "an offset of {}",
+                    [offset.into()],
+                    "a swizzle is of offsets from 0 on",
+                )
+            })
+        };
+        let (from, to) = (offset(self.from)?, offset(self.to)?);
+        Ok(Sample { coord, from, to })
+    }
+
+    /// The number of bits of all offsets, which bounds the swizzles that there are.
+    fn top(&self) -> u32 {
+        let last = |layout: &TensorLayout| layout.layout().bounds().map_or(0, |(_, last)| last);
+        let last = last(self.from).max(last(self.to));
+        (u64::BITS - u64::try_from(last).unwrap_or(0).leading_zeros()).min(62)
+    }
+
+    /// A coordinate at which the first layout under a swizzle is not the second.
+    fn differs(&self, swizzle: Swizzle) -> Result<Option<Vec<u64>>, Error> {
+        if self.linear || self.from.extents().contains(&0) {
+            return Ok(None);
+        }
+        if self.from.layout().swizzle().is_identity() {
+            let swizzled = Change::Swizzle(swizzle).layout(self.from)?;
+            let difference = swizzled.any_difference(self.to)?;
+            return Ok(difference.map(|difference| difference.coord.as_slice().to_vec()));
+        }
+        if self.from.size() > ONE_BY_ONE {
+            let numbers = [self.from.size().into(), ONE_BY_ONE.into()];
+            let legal = "take a tile of it";
+            return Err(Error::undecided("{} elements; at most {} are compared", numbers, legal));
+        }
+        for index in 0..self.from.size() {
+            let sample = self.sample(row_major(self.from.extents(), index))?;
+            if swizzle.apply(sample.from) != sample.to {
+                return Ok(Some(sample.coord));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// As few of the samples as leave no swizzle: one, two, or what remains when none can be left out.
+fn fewest(samples: Vec<Sample>, top: u32) -> Vec<Sample> {
+    let sets: Vec<Vec<u64>> = samples.iter().map(|sample| explaining(sample, top)).collect();
+    let all = |kept: &[usize]| {
+        let words = sets.first().map_or(0, Vec::len);
+        (0..words).all(|word| kept.iter().fold(u64::MAX, |set, &at| set & sets[at][word]) == 0)
+    };
+    let places = 0..samples.len();
+    let alone = places.clone().find(|&at| all(&[at])).map(|at| vec![at]);
+    let two = || {
+        let mut pairs = places.clone().flat_map(|a| (0..a).map(move |b| [b, a]));
+        pairs.find(|pair| all(pair)).map(Vec::from)
+    };
+    let kept = alone.or_else(two).unwrap_or_else(|| {
+        let mut kept: Vec<usize> = places.clone().collect();
+        for at in places.clone().rev() {
+            let without: Vec<usize> = kept.iter().copied().filter(|&other| other != at).collect();
+            if all(&without) {
+                kept = without;
+            }
+        }
+        kept
+    });
+    kept.into_iter().map(|at| samples[at].clone()).collect()
+}
+
+/// The swizzles that agree at a sample, as a set of bits.
+fn explaining(sample: &Sample, top: u32) -> Vec<u64> {
+    let mut set = Vec::new();
+    for (at, swizzle) in in_order(0, top).enumerate() {
+        if at % 64 == 0 {
+            set.push(0);
+        }
+        if let Some(word) = set.last_mut()
+            && swizzle.apply(sample.from) == sample.to
+        {
+            *word |= 1 << (at % 64);
+        }
+    }
+    set
+}

@@ -1,0 +1,243 @@
+//! The conflicts of an access, counted turn by turn.
+//!
+//! Law: a turn takes as many cycles as the bank that has the most different words wanted of it; a word that several
+//! threads want counts once. The degree is the most cycles of a turn: 1 is free of conflicts. What a turn takes beyond
+//! its first cycle are its conflicts.
+
+use tilewright_core::{Error, TensorLayout};
+
+use crate::{
+    Access, Banks, Turns,
+    places::{Moment, Places},
+};
+
+/// The conflicts of an access.
+///
+/// ```
+/// use tilewright_banks::{Access, Banks, Spread, conflicts};
+/// use tilewright_core::TensorLayout;
+/// let tile = TensorLayout::row_major(&[32, 32])?;
+/// let access = Access::read("column", Spread::columns(&[32, 32], 1, 1, 32)?, 1)?;
+/// let count = conflicts(&tile, 32, &Banks::NVIDIA, &access)?;
+/// assert_eq!((count.instructions, count.turns, count.cycles, count.degree), (32, 32, 1024, 32));
+/// assert_eq!(count.conflicts(), 992);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflicts {
+    /// The bytes that a thread takes at once.
+    pub bytes: u64,
+    /// The banks that serve it.
+    pub banks: u64,
+    /// The instructions of all warps.
+    pub instructions: u64,
+    /// The turns in which a thread takes something.
+    pub turns: u64,
+    /// The cycles of all turns.
+    pub cycles: u64,
+    /// The most cycles of a turn; 0 where nothing is accessed.
+    pub degree: u64,
+    /// What the turns of an instruction come to, one after the other.
+    pub phases: Vec<Phase>,
+    /// The first turn with the most cycles, where these are more than one.
+    pub worst: Option<Clash>,
+}
+
+impl Conflicts {
+    /// The cycles beyond one a turn.
+    ///
+    /// ```
+    /// use tilewright_banks::{Access, Banks, Spread, conflicts};
+    /// use tilewright_core::TensorLayout;
+    /// let padded = TensorLayout::of(&tilewright_core::layout!("(32,32):(33,1)"));
+    /// let access = Access::read("column", Spread::columns(&[32, 32], 1, 1, 32)?, 1)?;
+    /// assert_eq!(conflicts(&padded, 32, &Banks::NVIDIA, &access)?.conflicts(), 0);
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub const fn conflicts(&self) -> u64 {
+        self.cycles - self.turns
+    }
+}
+
+/// One turn of an instruction, over all instructions.
+///
+/// ```
+/// use tilewright_banks::{Access, Banks, Spread, conflicts};
+/// use tilewright_core::TensorLayout;
+/// let tile = TensorLayout::row_major(&[8, 64])?;
+/// let access = Access::read("row", Spread::rows(&[8, 64], 1, 4, 32)?, 4)?;
+/// let count = conflicts(&tile, 32, &Banks::NVIDIA, &access)?;
+/// // Quarters of a warp take 16 bytes a thread.
+/// assert_eq!(count.phases.len(), 4);
+/// assert_eq!((count.phases[1].threads.len(), count.phases[1].degree), (8, 1));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// The threads of a warp that are served in it.
+    pub threads: Vec<usize>,
+    /// The most cycles that it takes in an instruction.
+    pub degree: u64,
+    /// The cycles beyond the first, over all instructions.
+    pub conflicts: u64,
+}
+
+/// A turn in which threads wait for each other, at the bank that has the most words wanted of it.
+///
+/// ```
+/// use tilewright_banks::{Access, Banks, Spread, conflicts};
+/// use tilewright_core::TensorLayout;
+/// let tile = TensorLayout::row_major(&[32, 32])?;
+/// let access = Access::read("column", Spread::columns(&[32, 32], 1, 1, 32)?, 1)?;
+/// let clash = conflicts(&tile, 32, &Banks::NVIDIA, &access)?.worst.unwrap();
+/// assert_eq!((clash.phase, clash.bank, clash.words.len()), (0, 0, 32));
+/// assert_eq!((clash.words[2].word, &clash.words[2].threads[..]), (64, &[2][..]));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clash {
+    /// The instruction.
+    pub moment: Moment,
+    /// The turn of the instruction.
+    pub phase: usize,
+    /// The bank.
+    pub bank: u64,
+    /// The words that are wanted of it.
+    pub words: Vec<Word>,
+}
+
+/// A word with the threads that want it.
+///
+/// ```
+/// use tilewright_banks::Word;
+/// let word = Word { word: 64, threads: vec![2, 3], coords: vec![vec![2, 0], vec![2, 1]] };
+/// assert_eq!(word.threads.len(), word.coords.len());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Its number from the start of the array.
+    pub word: u64,
+    /// The threads of the map.
+    pub threads: Vec<u64>,
+    /// The coordinate of the first element that each accesses.
+    pub coords: Vec<Vec<u64>>,
+}
+
+/// Counts the conflicts of an access of an array whose elements are `bits` wide, and which begins at bank 0.
+///
+/// # Errors
+/// [mismatch](Error::is_mismatch) where the access is of another array, [illegal](Error::is_illegal) where the elements
+/// of a vector do not lie together or its bytes are not aligned or not 1, 2, 4, 8 or 16, [limit](Error::is_limit) beyond
+/// [`MAX_CELLS`](crate::MAX_CELLS).
+///
+/// ```
+/// use tilewright_banks::{Access, Banks, Spread, conflicts};
+/// use tilewright_core::TensorLayout;
+/// let tile = TensorLayout::row_major(&[8, 64])?;
+/// // ldmatrix of 16-bit elements: the eight rows of a matrix are 128 bytes apart.
+/// let access = Access::read("ldmatrix.x4", Spread::matrices(&[8, 64], 4, false, 8)?, 8)?;
+/// assert_eq!(conflicts(&tile, 16, &Banks::NVIDIA, &access)?.degree, 8);
+/// let columns = Access::read("column", Spread::columns(&[8, 64], 0, 2, 32)?, 2)?;
+/// let error = conflicts(&tile, 16, &Banks::NVIDIA, &columns).unwrap_err();
+/// assert!(error.is_illegal() && error.to_string().contains("lie together"));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn conflicts(
+    layout: &TensorLayout,
+    bits: u32,
+    banks: &Banks,
+    access: &Access,
+) -> Result<Conflicts, Error> {
+    let places = Places::of(access, layout, bits, banks.lanes())?;
+    let turns = banks.turns(places.bytes, access.is_write())?;
+    let mut count = Conflicts {
+        bytes: places.bytes,
+        banks: turns.banks(),
+        instructions: places.instructions(),
+        turns: 0,
+        cycles: 0,
+        degree: 0,
+        phases: phases(&turns),
+        worst: None,
+    };
+    let mut worst = None;
+    for at in 0..places.instructions() {
+        for (phase, of) in count.phases.iter_mut().enumerate() {
+            let wanted = wanted(&places, at, &turns, phase, banks.width());
+            let Some((cycles, bank)) = busiest(&wanted, turns.banks()) else { continue };
+            (count.turns, count.cycles) = (count.turns + 1, count.cycles + cycles);
+            of.degree = of.degree.max(cycles);
+            of.conflicts += cycles - 1;
+            if cycles > count.degree {
+                (count.degree, worst) = (cycles, Some((at, phase, bank)));
+            }
+        }
+    }
+    let worst = worst.filter(|_| count.degree > 1);
+    count.worst = worst.map(|(at, phase, bank)| {
+        let wanted = wanted(&places, at, &turns, phase, banks.width());
+        let words = words(&places, at, &wanted, bank, turns.banks());
+        Clash { moment: places.moment(at), phase, bank, words }
+    });
+    Ok(count)
+}
+
+fn phases(turns: &Turns) -> Vec<Phase> {
+    let phase = |turn| Phase { threads: turns.threads(turn), degree: 0, conflicts: 0 };
+    (0..turns.count()).map(phase).collect()
+}
+
+/// The words that the threads of a turn want, each with a thread, in order.
+fn wanted(
+    places: &Places<'_>,
+    at: u64,
+    turns: &Turns,
+    phase: usize,
+    width: u64,
+) -> Vec<(u64, usize)> {
+    let of_phase = places.threads(at).filter(|(lane, _)| turns.of(*lane) == phase);
+    let mut wanted: Vec<(u64, usize)> = of_phase
+        .flat_map(|(lane, start)| {
+            let byte = places.byte(start);
+            (byte / width..=(byte + places.bytes - 1) / width).map(move |word| (word, lane))
+        })
+        .collect();
+    wanted.sort_unstable();
+    wanted
+}
+
+/// The most different words that are wanted of one bank, and the first such bank.
+fn busiest(wanted: &[(u64, usize)], banks: u64) -> Option<(u64, u64)> {
+    let mut counts = vec![0u64; usize::try_from(banks).unwrap_or(0)];
+    let mut last = None;
+    for &(word, _) in wanted {
+        if last.replace(word) != Some(word)
+            && let Some(count) = counts.get_mut((word % banks) as usize)
+        {
+            *count += 1;
+        }
+    }
+    let most = counts.iter().copied().max().filter(|&most| most > 0)?;
+    Some((most, counts.iter().position(|&count| count == most)? as u64))
+}
+
+/// The words wanted of a bank with their threads.
+fn words(
+    places: &Places<'_>,
+    at: u64,
+    wanted: &[(u64, usize)],
+    bank: u64,
+    banks: u64,
+) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    for &(word, lane) in wanted.iter().filter(|(word, _)| word % banks == bank) {
+        if words.last().is_none_or(|last| last.word != word) {
+            words.push(Word { word, threads: Vec::new(), coords: Vec::new() });
+        }
+        if let Some(last) = words.last_mut() {
+            last.threads.push(places.thread(at, lane));
+            last.coords.push(places.coord(at, lane, 0).unwrap_or_default());
+        }
+    }
+    words
+}

@@ -1,0 +1,221 @@
+//! The least change that removes all conflicts, and why no smaller one does.
+//!
+//! Law: a change that is found leaves no conflict in any access, and each change before it in the order leaves one,
+//! which two threads show. Every candidate is tried, so nothing is guessed.
+//!
+//! Swizzles `Sw<B,M,S>` take the place of the layout's own swizzle. They are ordered by bits `B`, then by the span
+//! `|S|` from a changed bit to its source, then by `M`, the lowest bit, then `S` above `−S`. The bits that hold a vector
+//! stay (`M` is at least their number), so that vectors lie together, and no bit above those of the largest offset is
+//! used, so that hardly more memory is (at most up to the next multiple of the swizzle's window).
+//!
+//! Padding leaves the same number of elements unused behind each row: whole vectors, and fewer than a turn through all
+//! banks, for more give the same banks again. A row ends where the dim that is not fastest in memory takes its first
+//! step; layouts whose strides are not whole rows have none.
+
+use tilewright_core::{Error, Swizzle, TensorLayout};
+
+use crate::{
+    Access, Banks, Change, Turns,
+    places::Places,
+    proof::{Failed, Pairs},
+};
+
+/// The elements of the largest storage that swizzles are looked for, in bits: more than any shared memory has.
+const MAX_BITS: u32 = 20;
+
+/// The search for a change of one kind.
+///
+/// ```
+/// use tilewright_banks::{Access, Banks, Spread, fix};
+/// use tilewright_core::TensorLayout;
+/// let tile = TensorLayout::row_major(&[8, 64])?;
+/// let access = Access::read("ldmatrix", Spread::matrices(&[8, 64], 1, false, 8)?, 8)?;
+/// let search = fix(&tile, 16, &Banks::NVIDIA, &[access])?.swizzles;
+/// assert_eq!(search.found.unwrap().change.to_string(), "Sw<3,3,3>");
+/// assert!(search.failed.iter().all(|failed| failed.pair.threads[0] < failed.pair.threads[1]));
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// The least change that leaves no conflict.
+    pub found: Option<Found>,
+    /// All changes that come before it, or all there are, in order.
+    pub failed: Vec<Failed>,
+}
+
+/// A change that leaves no conflict.
+///
+/// ```
+/// use tilewright_banks::{Change, Found};
+/// use tilewright_core::TensorLayout;
+/// let change = Change::Padding { row: 32, by: 1 };
+/// let layout = change.layout(&TensorLayout::row_major(&[32, 32])?)?;
+/// assert_eq!(Found { change, layout }.layout.capacity(), 1055);
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The change.
+    pub change: Change,
+    /// The layout after it.
+    pub layout: TensorLayout,
+}
+
+/// The least swizzle and the least padding that remove the conflicts of all accesses.
+///
+/// ```
+/// use tilewright_banks::{Access, Banks, Spread, fix};
+/// use tilewright_core::TensorLayout;
+/// // Three rows of 32 read by columns: no swizzle is needed.
+/// let tile = TensorLayout::row_major(&[3, 32])?;
+/// let access = Access::read("row", Spread::rows(&[3, 32], 1, 1, 32)?, 1)?;
+/// let fix = fix(&tile, 32, &Banks::NVIDIA, &[access])?;
+/// assert_eq!(fix.best().unwrap().change.to_string(), "no swizzle");
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Fix {
+    /// The search for a swizzle.
+    pub swizzles: Search,
+    /// The search for padding; `None` for a layout without rows.
+    pub paddings: Option<Search>,
+}
+
+impl Fix {
+    /// The swizzle, or else the padding.
+    ///
+    /// ```
+    /// use tilewright_banks::{Access, Banks, Spread, fix};
+    /// use tilewright_core::TensorLayout;
+    /// // Rows of 24: the swizzle takes no memory, the padding takes a float a row.
+    /// let tile = TensorLayout::row_major(&[32, 24])?;
+    /// let access = Access::read("column", Spread::columns(&[32, 24], 1, 1, 32)?, 1)?;
+    /// let fix = fix(&tile, 32, &Banks::NVIDIA, &[access])?;
+    /// assert_eq!(fix.best().unwrap().change.to_string(), "Sw<3,0,5>");
+    /// let padding = fix.paddings.unwrap().found.unwrap();
+    /// assert_eq!(padding.change.to_string(), "padding of 1 behind each 24");
+    /// # Ok::<(), tilewright_core::Error>(())
+    /// ```
+    pub fn best(&self) -> Option<&Found> {
+        let padding = || self.paddings.as_ref().and_then(|search| search.found.as_ref());
+        self.swizzles.found.as_ref().or_else(padding)
+    }
+}
+
+/// Looks for the least change of a layout that removes the conflicts of all accesses.
+///
+/// # Errors
+/// As [`conflicts`](crate::conflicts), of the layout without its swizzle; [limit](Error::is_limit) for a storage of
+/// more than 2²⁰ elements.
+///
+/// ```
+/// use tilewright_banks::{Access, Banks, Spread, fix};
+/// use tilewright_core::TensorLayout;
+/// // CUTLASS's atom of 128 bytes: 16-bit elements, rows of 64, written by rows and read by ldmatrix.
+/// let tile = TensorLayout::row_major(&[64, 64])?;
+/// let write = Access::write("row", Spread::rows(&[64, 64], 1, 8, 32)?, 8)?;
+/// let read = Access::read("ldmatrix.x4", Spread::matrices(&[64, 64], 4, false, 8)?, 8)?;
+/// let fix = fix(&tile, 16, &Banks::NVIDIA, &[write, read])?;
+/// assert_eq!(fix.best().unwrap().layout.layout().to_string(), "Sw<3,3,3> o (64,64):(64,1)");
+/// # Ok::<(), tilewright_core::Error>(())
+/// ```
+pub fn fix(
+    layout: &TensorLayout,
+    bits: u32,
+    banks: &Banks,
+    accesses: &[Access],
+) -> Result<Fix, Error> {
+    let plain = Change::Swizzle(Swizzle::IDENTITY).layout(layout)?;
+    let most = 1 << MAX_BITS;
+    if plain.layout().cosize() > most {
+        let numbers = [plain.layout().cosize().into(), most.into()];
+        let legal = "take a tile that fits in shared memory";
+        return Err(Error::limit("a storage of {} elements, of at most {}", numbers, legal));
+    }
+    let places = accesses
+        .iter()
+        .map(|access| {
+            let places = Places::of(access, &plain, bits, banks.lanes())?;
+            let turns = banks.turns(places.bytes, access.is_write())?;
+            Ok((places, turns))
+        })
+        .collect::<Result<Vec<(Places<'_>, Turns)>, Error>>()?;
+    let widest = accesses.iter().map(Access::vector).max().unwrap_or(1);
+    let swizzles = search(&plain, &places, banks, swizzles(&plain, widest))?;
+    let paddings = match row(&plain) {
+        Some(row) if row.is_multiple_of(widest) => {
+            let cycle = banks.count() * banks.width() * 8;
+            let most = cycle.div_ceil(u64::from(bits).max(1));
+            let changes = (widest..most).step_by(usize::try_from(widest).unwrap_or(1));
+            let changes = changes.map(|by| Change::Padding { row, by });
+            Some(search(&plain, &places, banks, changes)?)
+        }
+        Some(_) | None => None,
+    };
+    Ok(Fix { swizzles, paddings })
+}
+
+/// Tries changes in their order.
+fn search(
+    plain: &TensorLayout,
+    places: &[(Places<'_>, Turns)],
+    banks: &Banks,
+    changes: impl Iterator<Item = Change>,
+) -> Result<Search, Error> {
+    let mut pairs = Pairs::new(places, banks);
+    let mut failed = Vec::new();
+    for change in changes {
+        match pairs.of(&change) {
+            Some(pair) => failed.push(Failed { change, pair }),
+            None => {
+                let layout = change.layout(plain)?;
+                return Ok(Search { found: Some(Found { change, layout }), failed });
+            }
+        }
+    }
+    Ok(Search { found: None, failed })
+}
+
+/// All swizzles that leave vectors of `widest` elements together, in order.
+fn swizzles(plain: &TensorLayout, widest: u64) -> impl Iterator<Item = Change> {
+    let last = plain.layout().bounds().and_then(|(_, last)| u64::try_from(last).ok());
+    let top = last.map_or(0, |last| u64::BITS - last.leading_zeros());
+    let low = widest.checked_next_power_of_two().map_or(MAX_BITS, u64::trailing_zeros);
+    in_order(low, top.min(MAX_BITS)).map(Change::Swizzle)
+}
+
+/// The swizzles between two bits: by bits, then span, then lowest bit, then sources above before sources below.
+pub(crate) fn in_order(low: u32, top: u32) -> impl Iterator<Item = Swizzle> {
+    let spans = move |bits: u32| (bits..=top).map(move |span| (bits, span));
+    let bases = move |(bits, span): (u32, u32)| {
+        (low..(top + 1).saturating_sub(bits + span)).map(move |base| (bits, base, span as i8))
+    };
+    let others = (1..=top).flat_map(spans).flat_map(bases).flat_map(|(bits, base, span)| {
+        [span, -span].map(|shift| Swizzle::new(bits as u8, base as u8, shift))
+    });
+    std::iter::once(Swizzle::IDENTITY).chain(others.flatten())
+}
+
+/// The elements of a row: the step of the dims that are not fastest in memory, where all strides from there on are
+/// whole rows.
+fn row(plain: &TensorLayout) -> Option<u64> {
+    let layout = plain.layout();
+    let moving = |dim: usize| {
+        let modes = layout.axis(dim).unwrap_or_default().iter();
+        modes.filter(|mode| mode.extent() > 1).map(move |mode| (mode.stride(), mode.extent(), dim))
+    };
+    let modes: Vec<(i64, u64, usize)> = (0..layout.rank()).flat_map(moving).collect();
+    let &(_, _, fastest) = modes.iter().min()?;
+    let row = modes.iter().filter(|mode| mode.2 != fastest).map(|mode| mode.0).min()?;
+    let row = u64::try_from(row).ok().filter(|&row| row > 0 && layout.offset() == 0)?;
+    let mut reach = 0u64;
+    for &(stride, extent, _) in &modes {
+        let stride = u64::try_from(stride).ok()?;
+        if stride < row {
+            reach = reach.checked_add(stride.checked_mul(extent - 1)?)?;
+        } else if !stride.is_multiple_of(row) {
+            return None;
+        }
+    }
+    (reach < row).then_some(row)
+}

@@ -1,0 +1,53 @@
+//! Bank conflicts of shared memory: counted, shown by threads, and removed by the least change.
+//!
+//! An array lies in shared memory by a layout. The threads of a warp access it by a map from (thread, value) to
+//! coordinates. The memory has banks, and each bank gives one word in a cycle. Threads that are served in one turn
+//! and want different words of one bank wait for each other: that is a conflict.
+//!
+//! | want | call |
+//! |---|---|
+//! | a machine: its banks, and which threads are served together | [`Banks`], [`Turns`] |
+//! | which thread holds which element | [`Spread`] |
+//! | what the threads read or write at once | [`Access`] |
+//! | the conflicts of an access | [`conflicts`] |
+//! | the least swizzle or padding that removes them, with the proof | [`fix`] |
+//! | the swizzle that turns one layout into another | [`swizzle_between`] |
+//!
+//! ```
+//! use tilewright_banks::{Access, Banks, Spread, conflicts, fix};
+//! use tilewright_core::TensorLayout;
+//! // A tile of 32 × 32 floats, read by columns and written by rows.
+//! let tile = TensorLayout::row_major(&[32, 32])?;
+//! let read = Access::read("column", Spread::columns(&[32, 32], 1, 1, 32)?, 1)?;
+//! let write = Access::write("row", Spread::rows(&[32, 32], 1, 1, 32)?, 1)?;
+//! assert_eq!(conflicts(&tile, 32, &Banks::NVIDIA, &read)?.degree, 32);
+//! assert_eq!(conflicts(&tile, 32, &Banks::NVIDIA, &write)?.degree, 1);
+//!
+//! let fix = fix(&tile, 32, &Banks::NVIDIA, &[read, write])?;
+//! let swizzled = fix.swizzles.found.unwrap().layout;
+//! assert_eq!(swizzled.layout().to_string(), "Sw<5,0,5> o (32,32):(32,1)");
+//! let padded = fix.paddings.unwrap().found.unwrap().layout;
+//! assert_eq!(padded.layout().to_string(), "(32,32):(33,1)");
+//! # Ok::<(), tilewright_core::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod access;
+mod banks;
+mod between;
+mod change;
+mod conflicts;
+mod fix;
+mod places;
+mod proof;
+mod spread;
+
+pub use access::Access;
+pub use banks::{Banks, MAX_LANES, Turns};
+pub use between::{Between, Sample, swizzle_between};
+pub use change::Change;
+pub use conflicts::{Clash, Conflicts, Phase, Word, conflicts};
+pub use fix::{Fix, Found, Search, fix};
+pub use places::{MAX_CELLS, Moment};
+pub use proof::{Failed, Pair};
+pub use spread::Spread;

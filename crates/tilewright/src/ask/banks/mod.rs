@@ -1,0 +1,238 @@
+//! The bank conflicts of an array in shared memory under accesses of it, and the least change that removes them.
+
+mod text;
+
+use std::fmt;
+
+use serde_json::{Value, json};
+use tilewright_banks::{
+    Access, Banks, Change, Clash, Conflicts, Failed, Fix, Found, Search, conflicts, fix,
+};
+use tilewright_notation::{Named, notation};
+
+use super::Answer;
+use crate::{Error, banks};
+
+/// The conflicts of every access, and the fix where it is asked for. Prints as a report.
+///
+/// ```
+/// use tilewright::{ask::{Answer, BankConflicts}, banks::Banks, input::Array};
+/// let tile = Array::default().layout("spec", "f32[32,32] row-major")?;
+/// let report = BankConflicts::of(&tile, &["write row", "column"], None, &Banks::NVIDIA, true)?;
+/// assert!(report.is_no() && report.to_string().contains("Sw<5,0,5> o (32,32):(32,1)"));
+/// assert_eq!(report.to_json()["accesses"][1]["degree"], 32);
+/// let padded = Array::default().layout("spec", "f32[32,32] (32,32):(33,1)")?;
+/// assert!(!BankConflicts::of(&padded, &["column"], None, &Banks::NVIDIA, false)?.is_no());
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BankConflicts {
+    /// The layout.
+    pub layout: Named,
+    /// The machine.
+    pub banks: Banks,
+    /// Every access with its conflicts.
+    pub accesses: Vec<(Access, Conflicts)>,
+    /// The search for the least change, where it was asked for.
+    pub fix: Option<Fix>,
+}
+
+impl BankConflicts {
+    /// Counts the conflicts of accesses as [`banks::access`] reads them, and looks for the least change that removes
+    /// those of all.
+    ///
+    /// # Errors
+    /// As [`banks::access`], [`conflicts`] and [`fix`].
+    ///
+    /// ```
+    /// use tilewright::{ask::BankConflicts, banks::Banks, input::Array};
+    /// let tile = Array::default().layout("spec", "f32[32,32] row-major")?;
+    /// let error = BankConflicts::of(&tile, &["row"], Some(3), &Banks::NVIDIA, false).unwrap_err();
+    /// assert_eq!(error.field(), Some("vector"));
+    /// let error = BankConflicts::of(&tile, &[], None, &Banks::NVIDIA, false).unwrap_err();
+    /// assert_eq!(error.field(), Some("access"));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn of(
+        layout: &Named,
+        accesses: &[&str],
+        vector: Option<u64>,
+        machine: &Banks,
+        wants_fix: bool,
+    ) -> Result<BankConflicts, Error> {
+        if accesses.is_empty() {
+            return Err(Error::usage("access", "no access; `row` and `column` are two"));
+        }
+        let bits = layout.element_bits().unwrap_or(0);
+        let refused = |error| Error::from(error).in_field("access");
+        let read = |text: &&str| banks::access(text, layout, machine, vector);
+        let read: Vec<Access> = accesses.iter().map(read).collect::<Result<_, Error>>()?;
+        let fix = wants_fix.then(|| fix(layout.layout(), bits, machine, &read).map_err(refused));
+        let fix = fix.transpose()?;
+        let count = |access: Access| {
+            let count = conflicts(layout.layout(), bits, machine, &access).map_err(refused)?;
+            Ok((access, count))
+        };
+        let accesses = read.into_iter().map(count).collect::<Result<_, Error>>()?;
+        Ok(BankConflicts { layout: layout.clone(), banks: *machine, accesses, fix })
+    }
+
+    /// The cycles of all accesses beyond one a turn.
+    ///
+    /// ```
+    /// use tilewright::{ask::BankConflicts, banks::Banks, input::Array};
+    /// let tile = Array::default().layout("spec", "f32[32,32] row-major")?;
+    /// let report = BankConflicts::of(&tile, &["column"], None, &Banks::NVIDIA, false)?;
+    /// assert_eq!(report.conflicts(), 32 * 31);
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn conflicts(&self) -> u64 {
+        self.accesses.iter().map(|(_, count)| count.conflicts()).sum()
+    }
+
+    /// The first access that has conflicts, and the turn with the most.
+    ///
+    /// ```
+    /// use tilewright::{ask::BankConflicts, banks::Banks, input::Array};
+    /// let tile = Array::default().layout("spec", "f32[32,32] row-major")?;
+    /// let report = BankConflicts::of(&tile, &["row", "column"], None, &Banks::NVIDIA, false)?;
+    /// let (count, clash) = report.worst().unwrap();
+    /// assert_eq!((count.degree, clash.words.len()), (32, 32));
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn worst(&self) -> Option<(&Conflicts, &Clash)> {
+        self.accesses.iter().find_map(|(_, count)| Some((count, count.worst.as_ref()?)))
+    }
+
+    /// The layout after the least change that removes all conflicts, where it was asked for and there is one.
+    ///
+    /// ```
+    /// use tilewright::{ask::BankConflicts, banks::Banks, input::Array};
+    /// let tile = Array::default().layout("spec", "f32[32,32] row-major")?;
+    /// let report = BankConflicts::of(&tile, &["column"], None, &Banks::NVIDIA, true)?;
+    /// assert_eq!(report.fixed().unwrap().to_spec(), "f32[32,32] Sw<5,0,5> o (32,32):(32,1)");
+    /// # Ok::<(), tilewright::Error>(())
+    /// ```
+    pub fn fixed(&self) -> Option<Named> {
+        Some(self.named(self.fix.as_ref()?.best()?))
+    }
+
+    /// The layout after a change.
+    fn named(&self, found: &Found) -> Named {
+        let old = &self.layout;
+        Named::new("", found.layout.clone(), old.dtype(), old.explicit_bits(), old.fill())
+    }
+
+    fn found_json(&self, found: &Found) -> Value {
+        let named = self.named(found);
+        let said = |name: &str| notation(name).ok().and_then(|to| to.print(&named).ok());
+        json!({
+            "change": change(&found.change),
+            "layout": named.to_spec(),
+            "capacity": found.layout.capacity(),
+            "cute": said("cute"),
+            "triton": said("triton"),
+            "c": banks::index_code(&found.layout),
+        })
+    }
+
+    fn search_json(&self, search: &Search) -> Value {
+        json!({
+            "found": search.found.as_ref().map(|found| self.found_json(found)),
+            "failed": search.failed.iter().map(|failed| self.failed_json(failed)).collect::<Vec<_>>(),
+        })
+    }
+
+    fn failed_json(&self, failed: &Failed) -> Value {
+        let pair = &failed.pair;
+        json!({
+            "change": change(&failed.change),
+            "access": self.name(pair.access),
+            "tile": pair.moment.tile,
+            "step": pair.moment.step,
+            "phase": pair.phase,
+            "threads": pair.threads,
+            "coords": pair.coords,
+            "words": pair.words,
+            "bank": pair.bank,
+        })
+    }
+
+    /// The name of an access by its place.
+    fn name(&self, access: usize) -> &str {
+        self.accesses.get(access).map_or("", |(access, _)| access.name())
+    }
+}
+
+/// A change as its numbers.
+fn change(change: &Change) -> Value {
+    match change {
+        Change::Swizzle(sw) => json!({ "swizzle": [sw.bits(), sw.base(), sw.shift()] }),
+        Change::Padding { row, by } => json!({ "row": row, "padding": by }),
+    }
+}
+
+fn access_json((access, count): &(Access, Conflicts)) -> Value {
+    let phase = |phase: &tilewright_banks::Phase| json!({ "threads": phase.threads, "degree": phase.degree, "conflicts": phase.conflicts });
+    let worst = count.worst.as_ref().map(|clash| {
+        let word = |word: &tilewright_banks::Word| {
+            json!({ "word": word.word, "threads": word.threads, "coords": word.coords })
+        };
+        json!({
+            "tile": clash.moment.tile,
+            "warp": clash.moment.warp,
+            "step": clash.moment.step,
+            "phase": clash.phase,
+            "bank": clash.bank,
+            "words": clash.words.iter().map(word).collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "access": access.name(),
+        "write": access.is_write(),
+        "threads": access.spread().threads(),
+        "bytes": count.bytes,
+        "banks": count.banks,
+        "instructions": count.instructions,
+        "turns": count.turns,
+        "cycles": count.cycles,
+        "conflicts": count.conflicts(),
+        "degree": count.degree,
+        "phases": count.phases.iter().map(phase).collect::<Vec<_>>(),
+        "worst": worst,
+    })
+}
+
+impl fmt::Display for BankConflicts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.report(false))
+    }
+}
+
+impl Answer for BankConflicts {
+    fn to_json(&self) -> Value {
+        let fix = self.fix.as_ref().map(|fix| {
+            json!({
+                "swizzle": self.search_json(&fix.swizzles),
+                "padding": fix.paddings.as_ref().map(|search| self.search_json(search)),
+            })
+        });
+        json!({
+            "layout": self.layout.to_spec(),
+            "element_bits": self.layout.element_bits(),
+            "banks": {
+                "count": self.banks.count(),
+                "width": self.banks.width(),
+                "warp": self.banks.lanes(),
+                "source": self.banks.source(),
+            },
+            "conflicts": self.conflicts(),
+            "accesses": self.accesses.iter().map(access_json).collect::<Vec<_>>(),
+            "fix": fix,
+        })
+    }
+
+    fn is_no(&self) -> bool {
+        self.conflicts() > 0
+    }
+}

@@ -1,0 +1,278 @@
+//! Accesses and machines, read.
+
+use tilewright_banks::{Access, Banks, Spread};
+use tilewright_core::TensorLayout;
+use tilewright_notation::{Named, Spec, catalogue};
+
+use crate::{
+    Error,
+    input::{self, integers},
+};
+
+/// The widths in bytes that a thread may access at once, the widest first.
+const WIDTHS: [u64; 5] = [16, 8, 4, 2, 1];
+
+/// The words of PTX's name that say nothing of the addresses.
+const PTX: [&str; 5] = ["sync", "aligned", "m8n8", "shared", "b16"];
+
+/// What accesses there are.
+const ACCESSES: &str = "there are row, column, ldmatrix, stmatrix, formats of fragments such as MMA_M16N8K16_16BIT_A, what spreads an array over threads such as #ttg.blocked, and layouts of threads and values";
+
+/// What an access is called in errors.
+const FIELD: &str = "access";
+
+/// The banks of a machine: `nvidia`, `cdna3`, `cdna4`, or their number and bytes, such as `32x4`.
+///
+/// # Errors
+/// [usage](Error::is_usage) in the field `banks`.
+///
+/// ```
+/// use tilewright::banks::{Banks, machine};
+/// assert_eq!((machine("32x4")?, machine("CDNA4")?), (Banks::NVIDIA, machine("64x4")?));
+/// assert_eq!(machine("16x8")?.count(), 16);
+/// assert_eq!(machine("32").unwrap_err().field(), Some("banks"));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn machine(text: &str) -> Result<Banks, Error> {
+    let word = text.trim().to_ascii_lowercase();
+    let refused = || {
+        let legal = "nvidia, cdna3, cdna4, or banks x bytes such as 32x4 and 64x4";
+        Error::usage("banks", format!("`{}` names no banks; there are {legal}", text.trim()))
+    };
+    match word.as_str() {
+        "nvidia" => return Ok(Banks::NVIDIA),
+        "cdna3" => return Ok(Banks::CDNA3),
+        "cdna4" | "64x4" => return Ok(Banks::CDNA4),
+        _ => {}
+    }
+    let (count, width) = word.split_once('x').ok_or_else(refused)?;
+    let [count, width] = [count, width].map(str::parse::<u64>);
+    let banks = Banks::new(count.map_err(|_| refused())?, width.map_err(|_| refused())?);
+    banks.map_err(|error| Error::from(error).in_field("banks"))
+}
+
+/// What a text says of an access of an array whose element type is known. `vector` are the bytes that a thread takes at
+/// once; where it is not given, rows and columns take an element, `ldmatrix` its 16 bytes, and any other the most that
+/// its values allow.
+///
+/// # Errors
+/// [usage](Error::is_usage), and why such an access cannot be, in the field `access` or `vector`.
+///
+/// ```
+/// use tilewright::{banks::{Banks, access}, input::Array};
+/// let tile = Array::default().layout("spec", "f16[16,16] row-major")?;
+/// let of = |text| access(text, &tile, &Banks::NVIDIA, None);
+/// // Pairs of halves lie together.
+/// assert_eq!(of("MMA_M16N8K16_16BIT_A")?.vector(), 2);
+/// assert_eq!(of("write ((4,8),2):((32,1),16) over (16,8)")?.spread().threads(), 32);
+/// assert!(of("write row")?.is_write());
+/// let error = of("diagonal").unwrap_err();
+/// assert_eq!(error.field(), Some("access"));
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn access(text: &str, of: &Named, banks: &Banks, vector: Option<u64>) -> Result<Access, Error> {
+    let bits = of.element_bits().ok_or_else(|| {
+        Error::usage("dtype", "banks depend on the width of an element; say its type, such as f16")
+    })?;
+    let array = Array { of, bits, banks, vector };
+    let text = text.trim();
+    let word = |word| text.strip_prefix(word).filter(|rest| rest.starts_with(' ')).map(str::trim);
+    let (write, what) = match (word("write"), word("read")) {
+        (Some(what), _) => (Some(true), what),
+        (None, Some(what)) => (Some(false), what),
+        (None, None) => (None, text),
+    };
+    let made = match what.split('.').next() {
+        Some("row") if what == "row" => array.along(text, Spread::rows, write)?,
+        Some("column") if what == "column" => array.along(text, Spread::columns, write)?,
+        Some("ldmatrix") => array.matrices(text, what, write.unwrap_or(false))?,
+        Some("stmatrix") => array.matrices(text, what, write.unwrap_or(true))?,
+        _ => array.of_spec(text, what, write.unwrap_or(false))?,
+    };
+    Ok(made)
+}
+
+/// The array that is accessed.
+struct Array<'a> {
+    of: &'a Named,
+    bits: u32,
+    banks: &'a Banks,
+    vector: Option<u64>,
+}
+
+/// What makes threads along the vectors of an array.
+type Along = fn(&[u64], usize, u64, u64) -> Result<Spread, tilewright_core::Error>;
+
+impl Array<'_> {
+    fn layout(&self) -> &TensorLayout {
+        self.of.layout()
+    }
+
+    /// The elements of so many bytes.
+    fn elements(&self, bytes: u64) -> Result<u64, Error> {
+        let bits = u64::from(self.bits);
+        let wide = bytes.checked_mul(8).filter(|&wide| wide > 0 && wide.is_multiple_of(bits));
+        wide.map(|wide| wide / bits).ok_or_else(|| {
+            let says = "are no whole elements";
+            Error::usage("vector", format!("{bytes} bytes {says} of {bits} bits"))
+        })
+    }
+
+    /// The elements that a thread takes at once where nothing else is said: the least whole bytes.
+    fn usual(&self) -> Result<u64, Error> {
+        self.elements(self.vector.unwrap_or(u64::from(self.bits.div_ceil(8))))
+    }
+
+    fn made(&self, name: &str, spread: Spread, vector: u64, write: bool) -> Result<Access, Error> {
+        let make = if write { Access::write } else { Access::read };
+        make(name, spread, vector).map_err(refused)
+    }
+
+    /// Threads along rows or columns; vectors run along the last dim in which they lie together.
+    fn along(&self, name: &str, along: Along, write: Option<bool>) -> Result<Access, Error> {
+        let (vector, lanes) = (self.usual()?, self.banks.lanes());
+        let mut why = None;
+        for dim in (0..self.layout().rank().max(1)).rev() {
+            let spread = along(self.layout().extents(), dim, vector, lanes as u64);
+            let made = spread.map_err(refused).and_then(|spread| {
+                let made = self.made(name, spread, vector, write.unwrap_or(false))?;
+                made.fits(self.layout(), self.bits, lanes).map_err(refused)?;
+                Ok(made)
+            });
+            match made {
+                Ok(made) => return Ok(made),
+                Err(error) => why = why.or(Some(error)),
+            }
+        }
+        Err(why.unwrap_or_else(|| Error::usage(FIELD, "an array without dims")))
+    }
+
+    /// `ldmatrix.x4.trans` and its like.
+    fn matrices(&self, name: &str, what: &str, write: bool) -> Result<Access, Error> {
+        let (mut count, mut trans) = (1, false);
+        for word in what.split('.').skip(1) {
+            match word {
+                "x1" => count = 1,
+                "x2" => count = 2,
+                "x4" => count = 4,
+                "trans" => trans = true,
+                word if PTX.contains(&word) => {}
+                word => {
+                    let says = "an instruction has .x1, .x2 or .x4, and .trans";
+                    return Err(Error::usage(
+                        FIELD,
+                        format!("`.{word}` is none of `{what}`; {says}"),
+                    ));
+                }
+            }
+        }
+        if let Some(bytes) = self.vector.filter(|&bytes| bytes != 16) {
+            let says = format!("{bytes} bytes; rows of matrices are 16 bytes");
+            return Err(Error::usage("vector", says));
+        }
+        let vector = self.elements(16)?;
+        let spread = Spread::matrices(self.layout().extents(), count, trans, vector);
+        self.made(name, spread.map_err(refused)?, vector, write)
+    }
+
+    /// A SPEC of threads and values.
+    fn of_spec(&self, name: &str, what: &str, write: bool) -> Result<Access, Error> {
+        let (what, threads) = suffix(what, " threads ");
+        let (what, over) = suffix(what, " over ");
+        let threads = threads.map(|text| {
+            let says = || Error::usage(FIELD, format!("`{text}` is no number of threads"));
+            text.trim().parse::<u64>().map_err(|_| says())
+        });
+        let over = over.map(|text| integers(FIELD, text)).transpose()?;
+        let spread = self.spread(what, over.as_deref(), threads.transpose()?)?;
+        let vector = match self.vector {
+            Some(bytes) => self.elements(bytes)?,
+            None => self.widest(name, &spread, write),
+        };
+        self.made(name, spread, vector, write)
+    }
+
+    fn spread(
+        &self,
+        what: &str,
+        over: Option<&[u64]>,
+        threads: Option<u64>,
+    ) -> Result<Spread, Error> {
+        let spec = input::read(what).map_err(|error| match is_word(what) {
+            // A word is more likely meant as one of these than as a layout.
+            true => Error::usage(FIELD, format!("`{what}` is no access; {ACCESSES}")),
+            false => error.in_field(FIELD),
+        })?;
+        let (dims, dtype) = (self.layout().extents(), self.of.dtype());
+        let tile = over.unwrap_or(dims);
+        let is_concrete = spec.is_concrete();
+        if let Some(map) = spec.distribution((!is_concrete).then_some(tile), None)? {
+            return Spread::of_linear(&map).map_err(refused);
+        }
+        let of_format =
+            catalogue().find(|format| format.name == what || format.aliases.contains(&what));
+        let threads = threads.or(of_format.and_then(|format| format.threads));
+        match threads {
+            Some(threads) => {
+                let places = self.places(&spec, over, dtype)?;
+                Spread::of_places(&places, threads).map_err(refused)
+            }
+            None if is_concrete => {
+                let layout = spec.resolve(None, None)?;
+                Spread::of_layout(layout.layout().layout(), tile).map_err(refused)
+            }
+            None => {
+                let says = "says no threads; give a layout of threads and values, or the number of threads, as in `… threads 32`";
+                Err(Error::usage(FIELD, format!("`{what}` {says}")))
+            }
+        }
+    }
+
+    /// A SPEC as the places of one tile, the least that it fills where its extents are not said.
+    fn places(
+        &self,
+        spec: &Spec,
+        over: Option<&[u64]>,
+        dtype: Option<tilewright_core::Dtype>,
+    ) -> Result<TensorLayout, Error> {
+        let error = |error| Error::from(error).in_field(FIELD);
+        if spec.is_concrete() {
+            return Ok(spec.resolve(None, None).map_err(error)?.layout().clone());
+        }
+        let one = vec![1; self.layout().rank()];
+        let named = spec.resolve(Some(over.unwrap_or(&one)), dtype).map_err(error)?;
+        // The padded domain of a tile of one element is the whole tile.
+        Ok(if over.is_some() {
+            named.layout().clone()
+        } else {
+            TensorLayout::of(named.layout().layout())
+        })
+    }
+
+    /// The most elements that every thread can take at once, one where nothing fits.
+    fn widest(&self, name: &str, spread: &Spread, write: bool) -> u64 {
+        let fits = |&vector: &u64| {
+            let made = self.made(name, spread.clone(), vector, write).ok();
+            made.is_some_and(|made| made.fits(self.layout(), self.bits, self.banks.lanes()).is_ok())
+        };
+        let widths = WIDTHS.iter().filter_map(|&bytes| self.elements(bytes).ok());
+        widths.into_iter().find(fits).unwrap_or(1)
+    }
+}
+
+fn refused(error: tilewright_core::Error) -> Error {
+    Error::from(error).in_field(FIELD)
+}
+
+/// Whether a text is one word.
+fn is_word(text: &str) -> bool {
+    text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
+}
+
+/// A text without what stands behind the last such word outside brackets, and that.
+fn suffix<'a>(text: &'a str, word: &str) -> (&'a str, Option<&'a str>) {
+    match text.rsplit_once(word) {
+        Some((before, behind)) if !behind.contains(['<', '>', '{', '}']) => (before, Some(behind)),
+        Some(_) | None => (text, None),
+    }
+}
