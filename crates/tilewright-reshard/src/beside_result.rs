@@ -12,11 +12,15 @@ impl Job {
     /// The error of a run that does not go on by itself, with the folder that it leaves.
     pub(crate) fn leaving(&self, error: Error) -> Error {
         let partial = self.partial();
-        let goes_on = matches!(error.kind(), "busy" | "cancelled" | "incomplete");
-        if goes_on || fs::symlink_metadata(&partial).is_err() {
+        let says_it =
+            matches!(error.kind(), "busy" | "cancelled" | "incomplete" | "exists" | "corrupt");
+        if says_it || fs::symlink_metadata(&partial).is_err() {
             return error;
         }
-        let said = "holds what is done: the same run goes on with it; else remove it";
+        let said = match error.kind() {
+            "io" => "holds what is done: the same run goes on with it; else remove it",
+            _ => "is left of this run; remove it",
+        };
         error.and(&format!("{} {said}", partial.display()))
     }
 

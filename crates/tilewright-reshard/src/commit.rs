@@ -69,28 +69,42 @@ impl Job {
         }
         // What a journal promises lies in files that were there before it. Others may promise from here on.
         let done = journal::done(&self.journals())?;
-        // Behind a finished run a journal may lie without data.
+        if !done.is_empty() {
+            self.check_promised()?;
+            return Ok(Some(done));
+        }
         for folder in [self.partial(), self.data(), self.journals()] {
             match disk::create_folder(&folder) {
                 Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
                 made => made.map_err(|cause| Error::io(&folder, "create", &cause))?,
             }
         }
-        let (data, mut is_new) = (self.data(), false);
+        let data = self.data();
         let mode = self.source.files.first().and_then(|file| mode(&file.path));
         for file in &self.output.files {
             let path = data.join(&file.name);
             let made = lay(&path, file.bytes, mode.unwrap_or(0o666));
-            is_new |= made.map_err(|cause| Error::io(&path, "create", &cause))?;
-        }
-        if is_new && !done.is_empty() {
-            let partial = self.partial().display().to_string();
-            let said =
-                "files are missing whose data its journal promises; remove it, and run again";
-            return Err(Error::new("corrupt", format!("{partial}: {said}")));
+            made.map_err(|cause| Error::io(&path, "create", &cause))?;
         }
         [&*data, &*self.partial(), self.parent()].iter().try_for_each(|it| sync_folder(it))?;
         Ok(Some(done))
+    }
+
+    /// An error unless every file is there at its length. That is so before a journal promises anything: what is missing then
+    /// is lost, and is not made anew.
+    fn check_promised(&self) -> Result<(), Error> {
+        for file in &self.output.files {
+            let path = self.data().join(&file.name);
+            let length = fs::metadata(&path).ok().map(|facts| facts.len());
+            if length != Some(file.bytes) {
+                let found = length.map_or("is missing".to_owned(), |it| format!("has {it} bytes"));
+                let partial = self.partial().display().to_string();
+                let said = format!("{} {found} of {}", shown(&path), file.bytes);
+                let said = format!("{said}, and a journal promises data in it; remove {partial}");
+                return Err(Error::new("corrupt", said));
+            }
+        }
+        Ok(())
     }
 
     fn parent(&self) -> &Path {
@@ -171,6 +185,7 @@ impl Job {
         self.check_free()?;
         self.check_complete()?;
         if !whole.exists() {
+            self.check_promised()?;
             self.fill(watch)?;
             rename(&self.data(), &whole)?;
             sync_folder(&self.partial())?;
@@ -252,18 +267,18 @@ impl Job {
     }
 }
 
-/// Makes a file of this length, or gives it to one that is there; whether it is new.
-fn lay(path: &Path, bytes: u64, mode: u32) -> io::Result<bool> {
-    let (file, is_new) = match disk::create(path, mode) {
+/// Makes a file of this length, or gives it to one that is there.
+fn lay(path: &Path, bytes: u64, mode: u32) -> io::Result<()> {
+    let file = match disk::create(path, mode) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            (OpenOptions::new().write(true).open(path)?, false)
+            OpenOptions::new().write(true).open(path)?
         }
-        made => (made?, true),
+        made => made?,
     };
-    if file.metadata()?.len() != bytes {
-        disk::extend(&file, bytes)?;
+    match file.metadata()?.len() == bytes {
+        true => Ok(()),
+        false => disk::extend(&file, bytes),
     }
-    Ok(is_new)
 }
 
 /// Whether a folder holds files alone, one of them safetensors.

@@ -43,6 +43,7 @@ mod array;
 mod beside;
 mod beside_result;
 mod boxes;
+mod budget;
 mod bytes;
 mod calls;
 mod checkpoint;
@@ -72,6 +73,7 @@ mod rules;
 mod run;
 mod source;
 mod sums;
+mod table;
 mod target;
 mod threads;
 

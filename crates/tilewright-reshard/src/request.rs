@@ -184,16 +184,6 @@ impl Request {
         self
     }
 
-    /// The bytes of memory that are asked for.
-    ///
-    /// ```
-    /// # use tilewright_reshard::Request;
-    /// assert_eq!(Request::new("in", "out").memory(1 << 20).memory_asked(), 1 << 20);
-    /// ```
-    pub fn memory_asked(&self) -> u64 {
-        self.memory
-    }
-
     /// The extents of the whole tensors whose names match: those of files that do not say them, and a check of others.
     ///
     /// # Errors

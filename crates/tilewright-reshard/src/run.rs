@@ -1,10 +1,6 @@
 //! Tasks run: a batch of them, then a sync of the files, then a line of the journal.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs::{File, OpenOptions},
-    path::PathBuf,
-};
+use std::collections::BTreeSet;
 
 use crc32fast::Hasher as Crc;
 use tilewright_files::{Fingerprint, Watch, disk};
@@ -12,11 +8,12 @@ use tilewright_files::{Fingerprint, Watch, disk};
 use crate::{
     Error, Job, Task,
     array::{Array, is_replica},
+    budget::{Budget, Taken},
     journal::{Journal, Promise},
-    lists::shown,
     moves::{Failed, Room},
     replicas::Replica,
     sums,
+    table::Table,
 };
 
 /// A line of the journal promises about this many times the memory, at most [`MOST`] bytes.
@@ -24,9 +21,6 @@ const BATCH: u64 = 8;
 
 /// The bytes of tasks after which a line of the journal is due.
 const MOST: u64 = 512 << 20;
-
-/// The most files that are open on either side, those of all threads together.
-const OPEN: usize = 256;
 
 impl Job {
     /// Runs what is missing of these tasks, as the process `who`.
@@ -51,15 +45,15 @@ impl Job {
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
         let _claim = self.claim(who, false)?;
-        self.work(tasks, who, 1, watch)
+        self.work(tasks, who, &Shared::new(self, 1), watch)
     }
 
-    /// The same, for one of several threads of who has the claim.
+    /// The same, for one of the threads of who has the claim.
     pub(crate) fn work(
         &self,
         tasks: impl IntoIterator<Item = u64>,
         who: &str,
-        threads: usize,
+        shared: &Shared,
         watch: &dyn Watch,
     ) -> Result<u64, Error> {
         let tasks: BTreeSet<u64> = tasks.into_iter().collect();
@@ -76,7 +70,7 @@ impl Job {
             return Ok(0);
         }
         let mut journal = Journal::create(&self.journals(), who)?;
-        let mut hands = Hands::new(self, threads)?;
+        let mut hands = Hands::new(self, shared)?;
         let (mut batch, mut held) = (Vec::new(), 0);
         for number in &todo {
             if watch.cancelled() {
@@ -113,7 +107,7 @@ impl Job {
         self.run_all_threads(1, watch)
     }
 
-    /// The same in several threads, each with buffers of the request's memory.
+    /// The same in several threads, which share the request's memory.
     ///
     /// # Errors
     /// As [`Job::run_all`].
@@ -144,7 +138,7 @@ impl Job {
         journal: &mut Journal,
         batch: &mut Vec<Promise>,
     ) -> Result<(), Error> {
-        hands.writes.sync()?;
+        hands.sync()?;
         if self.request.verified {
             batch.iter().try_for_each(|promise| hands.verify(promise))?;
         }
@@ -189,25 +183,50 @@ enum Side {
     Result,
 }
 
-/// What runs tasks one after another: buffers and open files.
-struct Hands<'j> {
-    job: &'j Job,
-    room: Room,
-    replica: Replica,
-    reads: Files,
-    writes: Files,
+/// What the threads of a run share: open files, and where they are several the memory.
+pub(crate) struct Shared {
+    reads: Table,
+    writes: Table,
+    budget: Option<Budget>,
 }
 
-impl Hands<'_> {
-    /// Those of one of several threads.
-    fn new(job: &Job, threads: usize) -> Result<Hands<'_>, Error> {
+impl Shared {
+    pub(crate) fn new(job: &Job, threads: usize) -> Shared {
         let reads = job.source.files.iter().map(|file| file.path.clone()).collect();
         let data = job.data();
         let writes = job.output.files.iter().map(|file| data.join(&file.name)).collect();
-        let most = (OPEN / threads.max(1)).max(1);
-        let (reads, writes) = (Files::new(reads, most, false), Files::new(writes, most, true));
-        let replica = Replica::new(job.compared_at_once())?;
-        Ok(Hands { job, room: Room::new(job.buffers())?, replica, reads, writes })
+        let budget = (threads > 1).then(|| Budget::new(job.request.memory));
+        Shared { reads: Table::new(reads, false), writes: Table::new(writes, true), budget }
+    }
+}
+
+/// What runs tasks one after another: buffers, and the files that it has written to.
+struct Hands<'j> {
+    job: &'j Job,
+    shared: &'j Shared,
+    room: Room,
+    replica: Replica,
+    written: BTreeSet<usize>,
+}
+
+impl<'j> Hands<'j> {
+    fn new(job: &'j Job, shared: &'j Shared) -> Result<Hands<'j>, Error> {
+        let (room, replica) = (Room::new(job.buffers())?, Replica::new(job.compared_at_once())?);
+        Ok(Hands { job, shared, room, replica, written: BTreeSet::new() })
+    }
+
+    /// The memory of a task, where threads share it; buffers of the task before are given back.
+    fn memory(&mut self, task: &Task) -> Result<Option<Taken<'j>>, Error> {
+        let Some(budget) = &self.shared.budget else { return Ok(None) };
+        let fresh = Hands::new(self.job, self.shared)?;
+        (self.room, self.replica) = (fresh.room, fresh.replica);
+        let part = self.job.parts(task).map(|part| self.job.bytes_of(&part)).max();
+        Ok(Some(budget.take(part.unwrap_or(0).saturating_add(self.job.beside_box()))))
+    }
+
+    /// Brings what was written to the disk.
+    fn sync(&mut self) -> Result<(), Error> {
+        self.shared.writes.sync(&mut self.written)
     }
 
     /// Runs a task part by part, and gives what is promised of it when it is on the disk.
@@ -234,10 +253,11 @@ impl Hands<'_> {
         for (stored, meet) in to.held.meets(&task.start, &task.extents) {
             let at = self.job.output.places.at(stored.file, task.array);
             let at = at.ok_or_else(|| absent(&task.tensor))?;
-            let (file, path) = self.writes.open(stored.file)?;
+            let (file, path) = self.shared.writes.open(stored.file)?;
+            self.written.insert(stored.file);
             let step = disk::step("write of a piece").map_err(Failed::File);
             let written =
-                step.and_then(|()| self.room.write(file, (&stored.laid.layout, at), &meet));
+                step.and_then(|()| self.room.write(&file, (&stored.laid.layout, at), &meet));
             written.map_err(|failed| failure(failed, "write", path, &task.tensor))?;
         }
         Ok(())
@@ -246,6 +266,7 @@ impl Hands<'_> {
     /// An error if the result holds something else than what was read.
     fn verify(&mut self, promise: &Promise) -> Result<(), Error> {
         let Some(task) = self.job.task(promise.task) else { return Ok(()) };
+        let _memory = self.memory(&task)?;
         let mut sum = Crc::new();
         for part in self.job.parts(&task) {
             self.gather(Side::Result, &part)?;
@@ -261,10 +282,10 @@ impl Hands<'_> {
 
     /// Reads the box of a task from one side. Pieces that hold what another one holds are compared with it.
     fn gather(&mut self, side: Side, task: &Task) -> Result<(), Error> {
-        let Hands { job, room, replica, reads, writes } = self;
+        let Hands { job, shared, room, replica, .. } = self;
         let (arrays, places, files) = match side {
-            Side::Source => (&job.source.arrays, &job.source.places, reads),
-            Side::Result => (&job.output.arrays, &job.output.places, writes),
+            Side::Source => (&job.source.arrays, &job.source.places, &shared.reads),
+            Side::Result => (&job.output.arrays, &job.output.places, &shared.writes),
         };
         let array = arrays.get(task.array).ok_or_else(|| absent(&task.tensor))?;
         let too_large = |_| Error::new("memory", "a box beyond the addresses of this machine");
@@ -279,12 +300,12 @@ impl Hands<'_> {
             let other = match first {
                 Some((known, other)) if is_replica(known, piece) => other,
                 _ => {
-                    room.read(file, from, &meet).map_err(failed)?;
+                    room.read(&file, from, &meet).map_err(failed)?;
                     first = Some((piece, stored.file));
                     continue;
                 }
             };
-            if let Some(index) = replica.difference(room, file, from, &meet).map_err(failed)? {
+            if let Some(index) = replica.difference(room, &file, from, &meet).map_err(failed)? {
                 let index = index.iter().zip(&task.start).map(|(at, from)| at + from).collect();
                 let names = [files.name(other), files.name(stored.file)];
                 return Err(differ(side, task, index, names));
@@ -317,50 +338,6 @@ fn failure(failed: Failed, doing: &str, path: &std::path::Path, tensor: &str) ->
     match failed {
         Failed::File(cause) => Error::io(path, doing, &cause),
         other @ Failed::Program(_) => other.about(tensor),
-    }
-}
-
-/// Files that are opened when they are needed.
-struct Files {
-    paths: Vec<PathBuf>,
-    open: BTreeMap<usize, File>,
-    /// The most that are open.
-    most: usize,
-    written: bool,
-}
-
-impl Files {
-    fn new(paths: Vec<PathBuf>, most: usize, written: bool) -> Files {
-        Files { paths, open: BTreeMap::new(), most, written }
-    }
-
-    /// The name of a file, without its folder.
-    fn name(&self, number: usize) -> String {
-        self.paths.get(number).map_or_else(String::new, |path| shown(path))
-    }
-
-    fn open(&mut self, number: usize) -> Result<(&File, &std::path::Path), Error> {
-        if self.open.len() >= self.most && !self.open.contains_key(&number) {
-            self.sync()?;
-        }
-        let path = self.paths.get(number).ok_or_else(|| Error::new("io", "no such file"))?;
-        if let std::collections::btree_map::Entry::Vacant(place) = self.open.entry(number) {
-            let file = OpenOptions::new().read(true).write(self.written).open(path);
-            place.insert(file.map_err(|cause| Error::io(path, "open", &cause))?);
-        }
-        let file = self.open.get(&number).ok_or_else(|| Error::new("io", "no such file"))?;
-        Ok((file, path))
-    }
-
-    /// Brings what was written to the disk, and closes all files.
-    fn sync(&mut self) -> Result<(), Error> {
-        for (number, file) in std::mem::take(&mut self.open) {
-            if self.written {
-                let path = self.paths.get(number).map_or(std::path::Path::new(""), |path| path);
-                disk::sync_data(&file).map_err(|cause| Error::io(path, "sync", &cause))?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -400,7 +377,8 @@ mod tests {
                 };
                 let job = Job::prepare(request).unwrap();
                 job.lay_out().unwrap();
-                let mut hands = Hands::new(&job, 1).unwrap();
+                let shared = Shared::new(&job, 1);
+                let mut hands = Hands::new(&job, &shared).unwrap();
                 for task in 0..job.tasks() {
                     let promise = hands.run(task, &job.task(task).unwrap()).unwrap();
                     hands.verify(&promise).unwrap();

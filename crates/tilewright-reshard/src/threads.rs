@@ -7,7 +7,7 @@ use std::{
 
 use tilewright_files::Watch;
 
-use crate::{Error, Job};
+use crate::{Error, Job, run::Shared};
 
 /// What all threads are watched by: their bytes together, and an end for all where one of them fails.
 struct Together<'w> {
@@ -31,7 +31,7 @@ impl Watch for Together<'_> {
 }
 
 impl Job {
-    /// Runs what is missing of these tasks in several threads, each with buffers of the request's memory.
+    /// Runs what is missing of these tasks in several threads, which share the request's memory.
     ///
     /// # Errors
     /// As [`Job::run`]; where one thread fails, the others end after their task.
@@ -64,13 +64,14 @@ impl Job {
         watch: &(dyn Watch + Sync),
     ) -> Result<u64, Error> {
         let threads = threads.clamp(1, tasks.len().max(1));
+        let shared = Shared::new(self, threads);
         if threads == 1 {
-            return self.work(tasks.iter().copied(), who, 1, watch);
+            return self.work(tasks.iter().copied(), who, &shared, watch);
         }
         let (total, failed) = (AtomicU64::new(0), AtomicBool::new(false));
         let together = Together { watch, total, failed };
         let share = |tasks: &[u64]| {
-            let done = self.work(tasks.iter().copied(), who, threads, &together);
+            let done = self.work(tasks.iter().copied(), who, &shared, &together);
             together.failed.fetch_or(done.is_err(), Ordering::Relaxed);
             done
         };

@@ -87,7 +87,7 @@ pub(crate) struct Asked {
 pub(crate) struct Alone {
     #[command(flatten)]
     pub(crate) asked: Asked,
-    /// Threads, which share the memory; 0 means all cores that have 16M each
+    /// Threads, which share the memory; 0 means all cores
     #[arg(
         long,
         value_name = "N",
@@ -118,7 +118,7 @@ pub(crate) struct Run {
     /// How many processes there are
     #[arg(long, value_name = "W", requires = "rank")]
     pub(crate) world: Option<u64>,
-    /// Threads of this process, each with the memory that the plan says; 0 means all cores
+    /// Threads of this process, which share the memory; 0 means all cores
     #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub(crate) threads: String,
 }

@@ -5,7 +5,7 @@ use std::{env, num::NonZero};
 use serde_json::{Value, json};
 use tilewright::{
     ask::words::printable,
-    reshard::{Job, Planned, Request},
+    reshard::{Job, Planned},
 };
 
 use super::how::request;
@@ -17,9 +17,6 @@ use crate::{
     progress::Bar,
     size,
 };
-
-/// The least memory of each of several threads, where their number is not said.
-const SHARE: u64 = 16 << 20;
 
 /// The variables in which launchers say the number of a process, and how many there are.
 const LAUNCHERS: [[&str; 2]; 4] = [
@@ -55,7 +52,7 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
         (Some(Step::Simulate(asked)), _) => super::simulate::run(asked, out),
         (None, Some(alone)) => {
             let (threads, asked) = (threads(&alone.threads)?, &alone.asked);
-            let (job, threads) = shared(asked, threads, alone.threads.trim() == "0")?;
+            let job = prepared(asked)?;
             if args.dry_run {
                 if job.output().exists() && !asked.force {
                     out.remark(&format!("{} exists; a run refuses it", job.output().display()));
@@ -72,12 +69,8 @@ pub(super) fn run(args: &Reshard, quiet: bool, out: &mut Output) -> Result<ExitC
 }
 
 fn prepared(asked: &Asked) -> Result<Job, Failure> {
-    Ok(Job::prepare(requested(asked)?)?)
-}
-
-fn requested(asked: &Asked) -> Result<Request, Failure> {
     let request = request(&asked.input, &asked.output, &asked.how)?;
-    Ok(request.verify(asked.verify).force(asked.force))
+    Ok(Job::prepare(request.verify(asked.verify).force(asked.force))?)
 }
 
 /// A number of threads, where 0 is that of the cores.
@@ -87,16 +80,6 @@ fn threads(text: &str) -> Result<usize, Failure> {
         0 => cores(),
         threads => threads,
     })
-}
-
-/// The job of threads which share the memory that is asked, and how many they are. Of all cores those take part that
-/// have [`SHARE`] each.
-fn shared(asked: &Asked, threads: usize, all: bool) -> Result<(Job, usize), Failure> {
-    let request = requested(asked)?;
-    let most = usize::try_from(request.memory_asked() / SHARE).unwrap_or(usize::MAX);
-    let threads = if all { threads.min(most) } else { threads }.max(1);
-    let memory = request.memory_asked() / threads as u64;
-    Ok((Job::prepare(request.memory(memory))?, threads))
 }
 
 /// Which process this is, of how many.

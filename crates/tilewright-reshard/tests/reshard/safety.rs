@@ -376,3 +376,75 @@ fn bounds_of_no_byte_and_of_no_form_are_refused() {
     let text = said(Request::new(sharded("dcp_hf/ckpt"), "out").from(rules));
     assert!(text.contains("did you mean `Shard`?") && !text.contains("extents"), "{text}");
 }
+
+/// A journal promises data in files: where one is lost or cut, no run makes it anew, however often it is asked.
+#[test]
+fn promised_files_that_are_lost_are_never_made_anew() {
+    type Harm = fn(&Path);
+    let harms: [(&str, Harm); 3] = [
+        ("is missing", |data| {
+            fs::remove_file(data.join("rank_00001-of-00002.safetensors")).unwrap()
+        }),
+        ("has 0 bytes", |data| {
+            fs::write(data.join("rank_00001-of-00002.safetensors"), []).unwrap();
+        }),
+        ("is missing", |data| fs::remove_dir_all(data).unwrap()),
+    ];
+    for (says, harm) in harms {
+        let folder = tempfile::tempdir().unwrap();
+        let rules = Rules::new("tp=2").unwrap().rule("*.weight", "[Shard(0)]").unwrap();
+        let rules = rules.rule("*", "P()").unwrap();
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+        let request = Request::new(path, folder.path().join("out")).to(rules);
+        let job = Job::prepare(request).unwrap();
+        job.run(0..3, "rank-0", &()).unwrap();
+        let partial = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let partial = partial.into_iter().find(|path| path.is_dir()).unwrap();
+        harm(&partial.join("data"));
+        for _ in 0..3 {
+            let errors = [
+                job.run(3..4, "rank-1", &()).unwrap_err(),
+                job.run_all(&()).unwrap_err(),
+                job.run_all_threads(2, &()).unwrap_err(),
+                job.finish().map(drop).unwrap_err(),
+            ];
+            for error in errors {
+                let said = error.to_string();
+                assert!(["corrupt", "incomplete"].contains(&error.kind()), "{said}");
+                assert!(error.kind() == "incomplete" || said.contains(says), "{said}");
+            }
+            assert!(!folder.path().join("out").exists());
+        }
+        fs::remove_dir_all(&partial).unwrap();
+        job.run_all(&()).unwrap();
+    }
+}
+
+/// The same where all is promised, and nothing but the end is left.
+#[test]
+fn a_lost_file_is_no_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    let job = Job::prepare(Request::new(path, folder.path().join("out"))).unwrap();
+    job.run(0..job.tasks(), "rank-0", &()).unwrap();
+    let partial = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let partial = partial.into_iter().find(|path| path.is_dir()).unwrap();
+    fs::write(partial.join("data/model.safetensors"), []).unwrap();
+    for _ in 0..2 {
+        let error = job.finish().unwrap_err();
+        assert!(error.kind() == "corrupt" && error.to_string().contains("has 0 bytes"), "{error}");
+    }
+    assert!(!folder.path().join("out").exists());
+}
+
+/// Threads decide nothing of what a job is: what one run has begun another goes on with, whatever its threads.
+#[test]
+fn threads_are_no_part_of_a_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../corpus/data/tiny_cnn_f32.safetensors");
+    let request = Request::new(path, folder.path().join("out"));
+    let job = Job::prepare(request.clone()).unwrap();
+    assert_eq!(job.run_threads(&[0, 1, 2, 3], 3, "rank-0", &()).unwrap(), 4);
+    assert_eq!(Job::prepare(request).unwrap().run_all_threads(2, &()).unwrap(), 4);
+}

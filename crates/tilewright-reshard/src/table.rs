@@ -1,0 +1,86 @@
+//! Files that are opened when they are needed, by all threads of a run.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs::{File, OpenOptions},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+};
+
+use tilewright_files::disk;
+
+use crate::{Error, lists::shown};
+
+/// The most files that are open in a table.
+const OPEN: usize = 256;
+
+/// The files of one side, by their numbers. Bytes are read and written at positions, so threads share a file.
+pub(crate) struct Table {
+    paths: Vec<PathBuf>,
+    open: Mutex<BTreeMap<usize, Arc<File>>>,
+    written: bool,
+}
+
+impl Table {
+    pub(crate) fn new(paths: Vec<PathBuf>, written: bool) -> Table {
+        Table { paths, open: Mutex::default(), written }
+    }
+
+    /// The name of a file, without its folder.
+    pub(crate) fn name(&self, number: usize) -> String {
+        self.paths.get(number).map_or_else(String::new, |path| shown(path))
+    }
+
+    /// A file, opened if it is not. Where too many are open, another one is closed as soon as nobody uses it.
+    pub(crate) fn open(&self, number: usize) -> Result<(Arc<File>, &Path), Error> {
+        let path = self.paths.get(number).ok_or_else(|| Error::new("io", "no such file"))?;
+        let mut open = self.open.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(file) = open.get(&number) {
+            return Ok((file.clone(), path));
+        }
+        if open.len() >= OPEN {
+            open.pop_first();
+        }
+        let file = OpenOptions::new().read(true).write(self.written).open(path);
+        let file = Arc::new(file.map_err(|cause| Error::io(path, "open", &cause))?);
+        open.insert(number, file.clone());
+        Ok((file, path))
+    }
+
+    /// Brings what was written to these files to the disk. What another handle wrote goes along, also where it is closed.
+    pub(crate) fn sync(&self, numbers: &mut BTreeSet<usize>) -> Result<(), Error> {
+        for number in std::mem::take(numbers) {
+            let (file, path) = self.open(number)?;
+            disk::sync_data(&file).map_err(|cause| Error::io(path, "sync", &cause))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three hundred files are written in turns, and 256 of them are open.
+    #[test]
+    fn few_files_are_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let paths: Vec<PathBuf> = (0..300).map(|n| folder.path().join(n.to_string())).collect();
+        paths.iter().for_each(|path| std::fs::write(path, [0; 2]).unwrap());
+        let (table, mut written) = (Table::new(paths.clone(), true), BTreeSet::new());
+        for turn in 0..2u8 {
+            for number in 0..paths.len() {
+                let (file, _) = table.open(number).unwrap();
+                crate::bytes::write_at(&file, &[number as u8], turn.into()).unwrap();
+                written.insert(number);
+                assert!(table.open.lock().unwrap().len() <= OPEN);
+            }
+        }
+        table.sync(&mut written).unwrap();
+        assert!(written.is_empty());
+        for (number, path) in paths.iter().enumerate() {
+            assert_eq!(std::fs::read(path).unwrap(), [number as u8; 2]);
+        }
+        assert!(table.open(300).is_err() && table.name(7) == "7");
+    }
+}
