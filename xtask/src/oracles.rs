@@ -32,7 +32,7 @@ pub(crate) struct Searched {
 
 /// Runs every oracle whose name contains `only`, also after one has failed.
 pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
-    let oracles: [(&str, Oracle<'_>); 27] = [
+    let oracles: [(&str, Oracle<'_>); 28] = [
         ("safetensors and torch", &torch),
         ("arrays of numpy, torch and jax", &arrays),
         ("the package with torch and jax", &package),
@@ -52,6 +52,7 @@ pub(crate) fn run(root: &Path, only: &str, searched: &Searched) -> Outcome {
         ("relayout", &relayout),
         ("fingerprint", &fingerprint),
         ("placements", &placements),
+        ("functions for CUDA", &read_back::nvrtc),
         ("fuzz", &|root| fuzz(root, searched)),
         ("bounds", &bounds),
         ("licences", &licences),

@@ -10,6 +10,7 @@ use clap_complete::Shell;
 
 mod bench;
 mod convert;
+mod emit;
 mod fingerprint;
 mod general;
 mod help;
@@ -22,6 +23,7 @@ mod simulate;
 
 pub(crate) use bench::{Bench, MAX_BYTES};
 pub(crate) use convert::{Convert, Job, Verify};
+pub(crate) use emit::Emit;
 pub(crate) use fingerprint::{Data, Fingerprint, SameData};
 pub(crate) use general::general_first;
 pub(crate) use help::command;
@@ -207,6 +209,9 @@ Examples:
     /// Who holds what of an array in shards, a line a device
     #[command(after_help = shards::HELP)]
     Shards(Shards),
+    /// Print the offset function of a layout, or its inverse, as code
+    #[command(after_help = emit::HELP)]
+    Emit(Emit),
     /// Evaluate an expression of the layout algebra
     #[command(after_help = "\
 Examples:

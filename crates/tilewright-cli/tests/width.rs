@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "convert",
     "verify",
     "fingerprint",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 17] = [
     "translate",
     "index",
     "same",
+    "emit",
     "eval",
     "formats",
     "recognise",

@@ -10,6 +10,7 @@ mod catalogue;
 mod convert;
 mod copy;
 mod drawing;
+mod emit;
 mod errors;
 mod expression;
 mod fingerprint;
@@ -61,6 +62,7 @@ fn _tilewright(module: &Bound<'_, PyModule>) -> PyResult<()> {
     expression::register(module)?;
     words::register(module)?;
     catalogue::register(module)?;
+    emit::register(module)?;
     relayout::register(module)?;
     copy::register(module)?;
     convert::register(module)?;

@@ -32,6 +32,7 @@ impl PySwizzle {
     /// The swizzle that sends 1, 2, 4 … to these images, and the xor of some to the xor of theirs. Raises ``Error`` where two
     /// offsets would have one image.
     ///
+    /// >>> from tilewright import Swizzle
     /// >>> Swizzle.of_images([2, 1])(5)
     /// 6
     #[staticmethod]

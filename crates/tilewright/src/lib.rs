@@ -38,6 +38,7 @@
 //! | [`sharded`] | arrays cut over a mesh of devices: who holds what | |
 //! | [`ask`] | questions of every kind, each with the type of its answer, its text and its JSON | |
 //! | [`eval`], [`picture`] | expressions of the algebra; layouts drawn in text | |
+//! | [`emit`] | the offset function of a layout, and its inverse, as code in six languages | |
 //! | [`infer`](mod@infer), [`input`] | the layout between two buffers; what a person typed, read | |
 //! | [`relayout`] | data moved: plans, programs, buffers | `relayout` |
 //! | [`files`] | safetensors, GGUF, npy, npz and raw, with bounded memory | `files` |
@@ -60,6 +61,7 @@ pub mod ask;
 mod comparison;
 #[cfg(feature = "draw")]
 pub mod draw;
+pub mod emit;
 mod error;
 pub mod eval;
 mod front;

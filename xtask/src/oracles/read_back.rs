@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Verdict, command, has, has_jax, libraries, pinned, sh, target, verdict};
-use crate::{shell::Outcome, wheel};
+use crate::{python, shell::Outcome, wheel};
 
 /// GGUF files converted there and back, each step read by the reference library.
 pub(super) fn gguf(root: &Path) -> Verdict {
@@ -83,4 +83,21 @@ fn read_back(root: &Path, script: &str, package: &str) -> Verdict {
 fn program(root: &Path) -> Outcome<String> {
     sh(&mut command(root, &["cargo", "build", "--package", "tilewright-cli"]))?;
     Ok(target(root)?.join("debug/tilewright").to_string_lossy().into_owned())
+}
+
+/// Functions for CUDA, compiled by NVRTC, which needs no GPU.
+pub(super) fn nvrtc(root: &Path) -> Verdict {
+    let made = target(root).and_then(|target| {
+        python::venv(root, &target.join("oracles/nvrtc"), &root.join("tests/oracle/nvrtc.txt"))
+    });
+    let python = match made {
+        Ok(python) => python.to_string_lossy().into_owned(),
+        Err(why) => return Verdict::Skipped(why),
+    };
+    let build = ["cargo", "build", "--package", "tilewright-cli"];
+    let compiled = sh(&mut command(root, &build)).and_then(|()| target(root)).and_then(|target| {
+        let program = target.join("debug/tilewright").to_string_lossy().into_owned();
+        sh(&mut command(root, &[&python, "tests/oracle/nvrtc.py", &program]))
+    });
+    verdict(compiled)
 }

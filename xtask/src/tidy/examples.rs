@@ -12,7 +12,7 @@ use super::{
 };
 
 /// The crates that keep this rule.
-const CRATES: [&str; 13] = [
+const CRATES: [&str; 14] = [
     "tilewright-scan",
     "tilewright-core",
     "tilewright-fixed",
@@ -21,6 +21,7 @@ const CRATES: [&str; 13] = [
     "tilewright-relayout",
     "tilewright-files",
     "tilewright-draw",
+    "tilewright-emit",
     "tilewright-sharded",
     "tilewright-reshard",
     "tilewright",

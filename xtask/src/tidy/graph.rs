@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::Finding;
 
 /// Each crate with what it may depend on of ours; it may do without.
-const MAY: [(&str, &[&str]); 17] = [
+const MAY: [(&str, &[&str]); 18] = [
     ("tilewright-scan", &[]),
     ("tilewright-core", &[]),
     ("tilewright-fixed", &["tilewright-core"]),
@@ -14,6 +14,7 @@ const MAY: [(&str, &[&str]); 17] = [
     ("tilewright-relayout", &["tilewright-core"]),
     ("tilewright-fingerprint", &["tilewright-core", "tilewright-relayout"]),
     ("tilewright-draw", &["tilewright-core"]),
+    ("tilewright-emit", &["tilewright-core"]),
     ("tilewright-sharded", &["tilewright-core", "tilewright-scan"]),
     (
         "tilewright-files",
@@ -46,6 +47,7 @@ const MAY: [(&str, &[&str]); 17] = [
             "tilewright-fingerprint",
             "tilewright-files",
             "tilewright-draw",
+            "tilewright-emit",
             "tilewright-sharded",
             "tilewright-reshard",
         ],

@@ -4,6 +4,7 @@ mod bench;
 mod completions;
 mod convert;
 mod draw;
+mod emit;
 mod eval;
 mod fingerprint;
 mod how;
@@ -48,6 +49,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Output) -> Result<ExitCode, Failure> {
         Command::Index(args) => question::index(args, out),
         Command::Same(args) => question::same(args, out),
         Command::Shards(args) => shards::run(args, out),
+        Command::Emit(args) => emit::run(args, out),
         Command::Eval(args) => eval::run(args, out),
         Command::Formats(args) => question::formats(args, out),
         Command::Recognise(args) => question::recognise(args, out),

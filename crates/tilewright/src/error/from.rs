@@ -60,6 +60,12 @@ impl From<tilewright_sharded::Error> for Error {
     }
 }
 
+impl From<tilewright_emit::Error> for Error {
+    fn from(error: tilewright_emit::Error) -> Error {
+        of(error.kind(), error.to_string()).with_source(error)
+    }
+}
+
 #[cfg(feature = "relayout")]
 impl From<relayout::Error> for Error {
     fn from(error: relayout::Error) -> Error {

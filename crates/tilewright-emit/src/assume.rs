@@ -1,0 +1,86 @@
+//! What a caller knows of a named extent: `N % 16 == 0`.
+
+use std::str::FromStr;
+
+use crate::{Dim, Error};
+
+/// A number that divides a named extent.
+///
+/// ```
+/// use tilewright_emit::{Assumption, Dim};
+/// let known: Assumption = "N % 16 == 0".parse()?;
+/// let dims = known.apply(vec![Dim::named("M"), Dim::named("N")])?;
+/// assert!(matches!(dims[1], Dim::Named { multiple: 16, .. }));
+///
+/// let error = known.apply(vec![Dim::named("K")]).unwrap_err();
+/// assert!(error.to_string().ends_with("no extent has the name N; there is K"), "{error}");
+/// # Ok::<(), tilewright_emit::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    name: String,
+    multiple: u64,
+}
+
+impl FromStr for Assumption {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Assumption, Error> {
+        let wrong = || Error::usage(format!("assumption {text:?}: expected 'N % 16 == 0'"));
+        let (left, right) = text.split_once("==").ok_or_else(wrong)?;
+        let (name, multiple) = left.split_once('%').ok_or_else(wrong)?;
+        let multiple: u64 = multiple.trim().parse().map_err(|_| wrong())?;
+        if right.trim() != "0" || multiple == 0 || multiple > i64::MAX as u64 {
+            return Err(wrong());
+        }
+        Ok(Assumption { name: name.trim().to_owned(), multiple })
+    }
+}
+
+impl Assumption {
+    /// The dims with what this says of one.
+    ///
+    /// # Errors
+    /// `usage` where no dim has the name.
+    ///
+    /// ```
+    /// use tilewright_emit::{Assumption, Dim};
+    /// let both = ["N % 4 == 0", "N % 6 == 0"].map(|text| text.parse::<Assumption>().unwrap());
+    /// let dims = both.iter().try_fold(vec![Dim::named("N")], |dims, known| known.apply(dims))?;
+    /// assert!(matches!(dims[0], Dim::Named { multiple: 12, .. }));
+    /// # Ok::<(), tilewright_emit::Error>(())
+    /// ```
+    pub fn apply(&self, mut dims: Vec<Dim>) -> Result<Vec<Dim>, Error> {
+        let mut names = Vec::new();
+        let mut found = false;
+        for dim in &mut dims {
+            let Dim::Named { name, multiple } = dim else { continue };
+            names.push(name.to_string());
+            if **name == *self.name {
+                found = true;
+                *multiple = lcm(*multiple, self.multiple).ok_or_else(|| {
+                    Error::usage(format!("assumptions of {name}: more than 63 bits"))
+                })?;
+            }
+        }
+        match found {
+            true => Ok(dims),
+            false => {
+                let names = match names.is_empty() {
+                    true => "every extent is a number".to_owned(),
+                    false => format!("there is {}", names.join(", ")),
+                };
+                let said = format!("assumption of {}", self.name);
+                Err(Error::usage(format!("{said}: no extent has the name {}; {names}", self.name)))
+            }
+        }
+    }
+}
+
+fn lcm(a: u64, b: u64) -> Option<u64> {
+    let (mut x, mut y) = (a, b);
+    while y > 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x.max(1)).checked_mul(b).filter(|all| *all <= i64::MAX as u64)
+}

@@ -1,0 +1,221 @@
+//! The inverse: an offset to the coordinate there, or to the answer that there is none.
+//!
+//! Digits are taken from the largest stride down. That is exact where each stride is at least the span of the digits below
+//! it; other layouts are refused. Tests find padding and gaps; those that cannot fail are left out.
+
+use tilewright_core::Step;
+
+use crate::{
+    Digits, Dim, Error, Function,
+    digits::Place,
+    expr::Expr,
+    facts::Facts,
+    forward::{grow, swizzled},
+    function::Test,
+    product::Product,
+};
+
+impl Digits {
+    /// The coordinate at an offset from 0 to the capacity, as a function. Its arguments are the offset, then the named
+    /// extents. It also says whether the offset holds an element at all.
+    ///
+    /// # Errors
+    /// `unsupported` where several coordinates share an offset, or digits overlap so that no order of divisions finds them.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout};
+    /// use tilewright_emit::{Digits, Language, Style};
+    /// // Rows of 5 in 8: three places of each row hold nothing.
+    /// let padded = TensorLayout::of(&Layout::parse("(4,5):(8,1)").unwrap());
+    /// let code = Digits::of(&padded)?.coord()?.print(Language::Python, &Style::default())?;
+    /// assert!(code.contains("if t0 >= 5:\n        return None"), "{code}");
+    /// # Ok::<(), tilewright_emit::Error>(())
+    /// ```
+    pub fn coord(&self) -> Result<Function, Error> {
+        let high = self.capacity.number().map(|capacity| i128::from(capacity) - 1);
+        let offset = swizzled(Expr::var("o", Facts::up_to(high)), &self.swizzle.inverse())?;
+        let mut taken = Taken { rest: offset, tests: Vec::new() };
+        let low = self.low();
+        if low > 0 {
+            taken.tests.push(Test::AtLeast(taken.rest.clone(), Expr::Int(low)));
+        }
+        taken.rest = taken.rest.sub(Expr::Int(low));
+        if low > 0 {
+            // Behind the test it is no less than 0.
+            let high = high.map(|high| high - i128::from(low));
+            taken.rest = taken.rest.known(Facts::up_to(high));
+        }
+        let digits = self.digits(&mut taken)?;
+        let mut axes = vec![Expr::Int(0); self.axes];
+        for (place, digit) in self.places.iter().zip(digits) {
+            if let Some(axis) = axes.get_mut(place.axis) {
+                *axis = digit.mul(place.below.expr()).add(axis.clone());
+            }
+        }
+        let coordinates = self.back(axes, &mut taken.tests);
+        let names = [vec!["o".to_owned()], self.extents()].concat();
+        Ok(Function::new("coord", names, coordinates, taken.tests))
+    }
+
+    /// The least offset before the swizzle.
+    fn low(&self) -> i64 {
+        let span = |place: &Place| {
+            let (size, stride) = (place.size.number()?, place.stride.number()?);
+            place.back.then(|| (size as i64 - 1).saturating_mul(stride as i64))
+        };
+        self.places.iter().filter_map(span).fold(self.base, i64::saturating_sub)
+    }
+
+    /// The places from the smallest stride up.
+    fn by_stride(&self) -> Result<Vec<usize>, Error> {
+        if let Some(order) = &self.order {
+            return Ok(order.clone());
+        }
+        let stride = |at: &usize| self.places.get(*at).and_then(|place| place.stride.number());
+        let mut order: Vec<usize> = (0..self.places.len()).collect();
+        order.sort_by_key(stride);
+        let mut span = 1u128;
+        for place in order.iter().filter_map(|at| self.places.get(*at)) {
+            let (size, stride) =
+                (place.size.number().unwrap_or(1), place.stride.number().unwrap_or(0));
+            if stride == 0 {
+                let said =
+                    format!("dim {} has stride 0: several coordinates share an offset", place.axis);
+                return Err(Error::unsupported(format!("{said}, and the inverse has one")));
+            }
+            if u128::from(stride) < span {
+                let said = format!("the digits below stride {stride} reach over {span} offsets");
+                return Err(Error::unsupported(format!(
+                    "{said}: no order of divisions takes them apart"
+                )));
+            }
+            span += (u128::from(size) - 1) * u128::from(stride);
+        }
+        Ok(order)
+    }
+
+    /// The digits, in the order of the places.
+    fn digits(&self, taken: &mut Taken) -> Result<Vec<Expr>, Error> {
+        let order = self.by_stride()?;
+        let mut digits = vec![Expr::Int(0); self.places.len()];
+        let mut above: Option<&Place> = None;
+        for at in order.iter().rev() {
+            let Some(place) = self.places.get(*at) else { continue };
+            let digit = taken.digit(place, above, &self.capacity);
+            if let Some(found) = digits.get_mut(*at) {
+                *found = match place.back {
+                    true => place.size.expr().sub(Expr::Int(1)).sub(digit),
+                    false => digit,
+                };
+            }
+            above = Some(place);
+        }
+        let least = above.map_or(Product::ONE, |place| place.stride.clone());
+        let gap = match above {
+            Some(_) => taken.rest.clone().rem(least.expr()),
+            None => taken.rest.clone(),
+        };
+        taken.check(Test::Zero(gap));
+        Ok(digits)
+    }
+
+    /// The coordinate of these axes, with the tests that say whether there is one.
+    fn back(&self, mut x: Vec<Expr>, tests: &mut Vec<Test>) -> Vec<Expr> {
+        let known = |dim: &Dim| if let Dim::Known(extent) = dim { *extent } else { 1 };
+        let mut before: Vec<Vec<u64>> = vec![self.dims.iter().map(known).collect()];
+        for step in &self.steps {
+            let mut extents = before.last().cloned().unwrap_or_default();
+            grow(*step, &mut extents);
+            before.push(extents);
+        }
+        for (step, extents) in self.steps.iter().zip(before.windows(2)).rev() {
+            let [before, behind] = extents else { continue };
+            within(&x, behind, tests);
+            undo(*step, before, &mut x);
+        }
+        for ((axis, x), dim) in x.iter().enumerate().zip(&self.dims) {
+            if !self.covers(axis, dim) {
+                check(tests, Test::Below(x.clone(), dim.expr()));
+            }
+        }
+        x
+    }
+
+    /// Whether the digits of a dim reach its extent and no further.
+    fn covers(&self, axis: usize, dim: &Dim) -> bool {
+        let own = self.places.iter().filter(|place| place.axis == axis);
+        let reach = own.fold(Product::ONE, |all, place| all.times(&place.size));
+        self.steps.is_empty() && reach.is_extent(dim)
+    }
+}
+
+/// An offset while digits are taken from it.
+struct Taken {
+    /// What is left below the last digit whose stride is no multiple of what is below.
+    rest: Expr,
+    tests: Vec<Test>,
+}
+
+impl Taken {
+    fn check(&mut self, test: Test) {
+        check(&mut self.tests, test);
+    }
+
+    /// The digit of a place, where `above` is that of the next larger stride.
+    fn digit(&mut self, place: &Place, above: Option<&Place>, capacity: &Product) -> Expr {
+        let end = place.stride.times(&place.size);
+        let full = match above {
+            Some(above) => above.stride == end,
+            None => *capacity == end,
+        };
+        let quotient = |rest: &Expr| rest.clone().div(place.stride.expr());
+        match (above, full) {
+            (None, true) => quotient(&self.rest),
+            (Some(_), true) => quotient(&self.rest).rem(place.size.expr()),
+            (above, false) => {
+                if let Some(above) = above {
+                    self.rest = self.rest.clone().rem(above.stride.expr());
+                }
+                let digit = quotient(&self.rest);
+                self.check(Test::Below(digit.clone(), place.size.expr()));
+                digit
+            }
+        }
+    }
+}
+
+/// Adds a test, unless it cannot fail.
+fn check(tests: &mut Vec<Test>, test: Test) {
+    if !test.always() {
+        tests.push(test);
+    }
+}
+
+fn within(x: &[Expr], extents: &[u64], tests: &mut Vec<Test>) {
+    for (x, extent) in x.iter().zip(extents) {
+        check(tests, Test::Below(x.clone(), Product::of(*extent).expr()));
+    }
+}
+
+/// Undoes a step, where these were the extents before it.
+fn undo(step: Step, before: &[u64], x: &mut Vec<Expr>) {
+    match step {
+        Step::Merge { major, minor } => {
+            let (major, minor) = (usize::from(major), usize::from(minor));
+            let at = if minor > major { minor - 1 } else { minor };
+            let by = Product::of(before.get(minor).copied().unwrap_or(1)).expr();
+            if let Some(merged) = x.get_mut(at) {
+                let above = merged.clone().div(by.clone());
+                *merged = merged.clone().rem(by);
+                x.insert(major, above);
+            }
+        }
+        Step::Split { axis, by } => {
+            if let Some(inner) = x.pop()
+                && let Some(outer) = x.get_mut(usize::from(axis))
+            {
+                *outer = outer.clone().mul(Product::of(by).expr()).add(inner);
+            }
+        }
+    }
+}

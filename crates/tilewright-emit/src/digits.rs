@@ -1,0 +1,218 @@
+//! A layout as digits: what its offset function and the inverse are made of.
+//!
+//! ```text
+//! coordinates --steps--> axes --digits--> Σ digit · stride + base --swizzle--> offset
+//! digit = axis / below % size
+//! ```
+
+use std::collections::HashSet;
+
+use tilewright_core::{Digit, Pattern, Step, Swizzle, TensorLayout};
+
+use crate::{Dim, Error, product::Product};
+
+/// A digit of an axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) axis: usize,
+    /// The product of the sizes of the digits below it.
+    pub(crate) below: Product,
+    pub(crate) size: Product,
+    /// Whether no digit of its axis is above it.
+    pub(crate) last: bool,
+    pub(crate) stride: Product,
+    /// Whether the stride is negative.
+    pub(crate) back: bool,
+}
+
+/// A layout as digits. Extents are numbers, or names.
+///
+/// ```
+/// use tilewright_core::{Fractal, TensorLayout};
+/// use tilewright_emit::{Digits, Dim};
+/// let rows = Digits::of(&TensorLayout::row_major(&[4, 6]).unwrap())?;
+/// let rows_of_any = Digits::of_pattern(
+///     &tilewright_core::Pattern::of(&TensorLayout::row_major(&[4, 6]).unwrap()).unwrap(),
+///     &[Dim::named("M"), Dim::named("N")],
+/// )?;
+/// assert_ne!(rows, rows_of_any);
+/// # Ok::<(), tilewright_emit::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digits {
+    pub(crate) dims: Vec<Dim>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) places: Vec<Place>,
+    /// How many axes the digits belong to.
+    pub(crate) axes: usize,
+    pub(crate) base: i64,
+    pub(crate) swizzle: Swizzle,
+    pub(crate) capacity: Product,
+    /// The digits by their strides, the smallest first: numbers of `places`. Only where extents are named.
+    pub(crate) order: Option<Vec<usize>>,
+}
+
+impl Digits {
+    /// Those of a layout.
+    ///
+    /// # Errors
+    /// `unsupported` for an array without elements, and for strides beyond 63 bits.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// use tilewright_emit::Digits;
+    /// let empty = TensorLayout::row_major(&[3, 0]).unwrap();
+    /// assert!(Digits::of(&empty).unwrap_err().to_string().contains("no elements"));
+    /// ```
+    pub fn of(layout: &TensorLayout) -> Result<Digits, Error> {
+        let dims: Vec<Dim> = layout.extents().iter().map(|extent| Dim::Known(*extent)).collect();
+        if layout.size() == 0 {
+            let extents = layout.extents();
+            return Err(Error::unsupported(format!(
+                "an array of {extents:?} has no elements, and no offsets"
+            )));
+        }
+        let map = layout.layout();
+        let mut places = Vec::new();
+        for axis in 0..map.rank() {
+            let mut below = 1u64;
+            let first = places.len();
+            for mode in map.axis(axis).unwrap_or_default().iter().filter(|mode| mode.extent() > 1) {
+                let (size, stride) = (mode.extent(), mode.stride());
+                let last = places.get_mut(first..).and_then(<[Place]>::last_mut);
+                match last.filter(|last| last.continues(stride)) {
+                    Some(last) => last.size = last.size.times(&Product::of(size)),
+                    None => places.push(Place {
+                        axis,
+                        below: Product::of(below),
+                        size: Product::of(size),
+                        last: false,
+                        stride: Product::of(stride.unsigned_abs()),
+                        back: stride < 0,
+                    }),
+                }
+                below = below.saturating_mul(size);
+            }
+            if let Some(last) = places.get_mut(first..).and_then(<[Place]>::last_mut) {
+                last.last = true;
+            }
+        }
+        let (steps, base) = (layout.steps().to_vec(), map.offset());
+        let (swizzle, capacity) = (map.swizzle(), Product::of(layout.capacity()));
+        Ok(Digits { dims, steps, places, axes: map.rank(), base, swizzle, capacity, order: None })
+    }
+
+    /// Those of a pattern at these extents, numbers or names.
+    ///
+    /// # Errors
+    /// `unsupported` for a pattern of another rank, one whose digits do not cover a dim, and for a dim of extent 0.
+    ///
+    /// ```
+    /// use tilewright_core::{Digit, Pattern};
+    /// use tilewright_emit::{Digits, Dim};
+    /// let halves = Pattern::new(1, &[Digit::fixed(0, 0, 2), Digit::fixed(0, 1, 2)]).unwrap();
+    /// let error = Digits::of_pattern(&halves, &[Dim::named("N")]).unwrap_err();
+    /// assert!(error.to_string().contains("4 elements"), "{error}");
+    /// ```
+    pub fn of_pattern(pattern: &Pattern, dims: &[Dim]) -> Result<Digits, Error> {
+        let full = pattern.unbatched(dims.len());
+        let full = full.map_err(|error| Error::unsupported(error.to_string()))?;
+        let mut sized = Vec::new();
+        for digit in full.digits() {
+            let dim = dims.get(usize::from(digit.axis())).unwrap_or(&Dim::Known(1));
+            let size = size(full.digits(), *digit, dim)?;
+            sized.push(Sized { digit: *digit, size, stride: Product::ONE });
+        }
+        let mut capacity = Product::ONE;
+        for digit in sized.iter_mut().rev() {
+            digit.stride = capacity.clone();
+            capacity = capacity.times(&digit.size);
+        }
+        let mut places = Vec::new();
+        for axis in 0..dims.len() {
+            let mut own: Vec<&Sized> =
+                sized.iter().filter(|it| usize::from(it.digit.axis()) == axis).collect();
+            own.sort_by_key(|it| it.digit.level());
+            along(axis, &own, &mut places);
+        }
+        let place = |it: &Sized| {
+            let axis = usize::from(it.digit.axis());
+            places.iter().position(|place: &Place| place.stride == it.stride && place.axis == axis)
+        };
+        let mut order: Vec<usize> = sized.iter().rev().filter_map(place).collect();
+        let mut seen = HashSet::new();
+        order.retain(|place| seen.insert(*place));
+        let (steps, axes, swizzle) = (Vec::new(), dims.len(), Swizzle::IDENTITY);
+        let (dims, order) = (dims.to_vec(), Some(order));
+        Ok(Digits { dims, steps, places, axes, base: 0, swizzle, capacity, order })
+    }
+
+    /// The names of the coordinates.
+    pub(crate) fn coordinates(&self) -> Vec<String> {
+        (0..self.dims.len()).map(|dim| format!("i{dim}")).collect()
+    }
+
+    /// The names of the extents, each once.
+    pub(crate) fn extents(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for dim in &self.dims {
+            if let Dim::Named { name, .. } = dim
+                && !names.iter().any(|known| **known == **name)
+            {
+                names.push(name.to_string());
+            }
+        }
+        names
+    }
+}
+
+/// A digit of a pattern at extents.
+struct Sized {
+    digit: Digit,
+    size: Product,
+    stride: Product,
+}
+
+/// The size of a digit along a dim; an error where the digits of its axis do not hold the dim.
+fn size(all: &[Digit], digit: Digit, dim: &Dim) -> Result<Product, Error> {
+    let own = all.iter().filter(|other| other.axis() == digit.axis());
+    let tile = own.clone().filter_map(|other| other.size()).product::<u64>();
+    let has_rest = own.clone().any(|other| other.size().is_none());
+    let fits = matches!(dim, Dim::Known(extent) if *extent <= tile);
+    if *dim == Dim::Known(0) || !has_rest && !fits {
+        let said = format!("dim {} of extent {dim}", digit.axis());
+        return Err(Error::unsupported(format!("{said}: its digits hold 1 to {tile} elements")));
+    }
+    Ok(digit.size().map_or_else(|| Product::tiles(dim, tile), Product::of))
+}
+
+/// Adds the digits of an axis, the smallest first; digits that lie behind one another are one.
+fn along(axis: usize, own: &[&Sized], places: &mut Vec<Place>) {
+    let (mut below, first) = (Product::ONE, places.len());
+    for Sized { size, stride, .. } in own {
+        let before = places.get_mut(first..).and_then(<[Place]>::last_mut);
+        match before.filter(|last| last.stride.times(&last.size) == *stride) {
+            Some(last) => last.size = last.size.times(size),
+            None => places.push(Place {
+                axis,
+                below: below.clone(),
+                size: size.clone(),
+                last: false,
+                stride: stride.clone(),
+                back: false,
+            }),
+        }
+        below = below.times(size);
+    }
+    if let Some(last) = places.get_mut(first..).and_then(<[Place]>::last_mut) {
+        last.last = true;
+    }
+}
+
+impl Place {
+    /// Whether a digit of this stride goes on where this one ends.
+    fn continues(&self, stride: i64) -> bool {
+        let end = self.stride.times(&self.size).number();
+        (stride < 0) == self.back && end == Some(stride.unsigned_abs()) && stride != 0
+    }
+}

@@ -1,0 +1,69 @@
+//! The extent of a dim: a number, or a name with what is known of it.
+
+use std::rc::Rc;
+
+use crate::{
+    expr::{Expr, Var},
+    facts::Facts,
+};
+
+/// The extent of a dim.
+///
+/// ```
+/// use tilewright_emit::Dim;
+/// assert_eq!(Dim::Known(128).to_string(), "128");
+/// assert_eq!(Dim::named("N").to_string(), "N");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dim {
+    /// A number.
+    Known(u64),
+    /// A name, and a number that divides the extent.
+    Named {
+        /// The name: a word of letters, digits and underscores.
+        name: Rc<str>,
+        /// A number that divides the extent, 1 where none is known.
+        multiple: u64,
+    },
+}
+
+impl Dim {
+    /// A name of which nothing is known.
+    ///
+    /// ```
+    /// use tilewright_emit::Dim;
+    /// assert!(matches!(Dim::named("N"), Dim::Named { multiple: 1, .. }));
+    /// ```
+    pub fn named(name: &str) -> Dim {
+        Dim::Named { name: name.into(), multiple: 1 }
+    }
+
+    /// The extent as an expression: at least 1 where it is a name.
+    pub(crate) fn expr(&self) -> Expr {
+        match self {
+            Dim::Known(extent) => Expr::Int(i64::try_from(*extent).unwrap_or(i64::MAX)),
+            Dim::Named { name, multiple } => {
+                let multiple = i128::from(*multiple).max(1);
+                let facts = Facts { low: Some(multiple), high: None, multiple };
+                Expr::Var(Var { name: name.clone(), facts })
+            }
+        }
+    }
+
+    /// What is known of a coordinate along it.
+    pub(crate) fn coordinate(&self) -> Facts {
+        match self {
+            Dim::Known(extent) => Facts::up_to(Some(i128::from(*extent) - 1)),
+            Dim::Named { .. } => Facts::up_to(None),
+        }
+    }
+}
+
+impl std::fmt::Display for Dim {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Dim::Known(extent) => extent.fmt(f),
+            Dim::Named { name, .. } => f.write_str(name),
+        }
+    }
+}

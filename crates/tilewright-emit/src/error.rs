@@ -1,0 +1,47 @@
+//! The error of this crate: a kind and a sentence.
+
+use std::fmt;
+
+/// Why a layout has no such function, or a text is none.
+///
+/// ```
+/// use tilewright_core::{Layout, TensorLayout};
+/// use tilewright_emit::Digits;
+/// let copies = TensorLayout::of(&Layout::parse("(4,3):(1,0)").unwrap());
+/// let error = Digits::of(&copies)?.coord().unwrap_err();
+/// assert_eq!(error.kind(), "unsupported");
+/// assert!(error.to_string().contains("several coordinates"), "{error}");
+/// # Ok::<(), tilewright_emit::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    kind: &'static str,
+    message: String,
+}
+
+impl Error {
+    pub(crate) fn unsupported(message: impl Into<String>) -> Error {
+        Error { kind: "unsupported", message: message.into() }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Error {
+        Error { kind: "usage", message: message.into() }
+    }
+
+    /// The kind: `unsupported`, `usage`.
+    ///
+    /// ```
+    /// assert_eq!("cobol".parse::<tilewright_emit::Language>().unwrap_err().kind(), "usage");
+    /// ```
+    pub fn kind(&self) -> &'static str {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}

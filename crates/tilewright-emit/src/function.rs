@@ -1,0 +1,157 @@
+//! A function of integers: its arguments, its results, the tests before them, and names for what is used twice.
+
+use std::collections::HashMap;
+
+use crate::expr::{Expr, Op};
+
+/// What has to hold where there is a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    Below(Expr, Expr),
+    AtLeast(Expr, Expr),
+    Zero(Expr),
+}
+
+impl Test {
+    /// Whether the facts rule out that it fails.
+    pub(crate) fn always(&self) -> bool {
+        match self {
+            Test::Below(a, Expr::Int(n)) => a.facts().is_below(*n),
+            Test::Below(..) => false,
+            Test::AtLeast(a, b) => {
+                a.facts().low.zip(b.facts().high).is_some_and(|(low, high)| low >= high)
+            }
+            Test::Zero(a) => *a.plain() == Expr::Int(0),
+        }
+    }
+
+    pub(crate) fn operands(&self) -> Vec<&Expr> {
+        match self {
+            Test::Below(a, b) | Test::AtLeast(a, b) => vec![a, b],
+            Test::Zero(a) => vec![a],
+        }
+    }
+}
+
+/// An offset function or an inverse, ready to be printed.
+///
+/// ```
+/// use tilewright_core::TensorLayout;
+/// use tilewright_emit::{Digits, Language, Style};
+/// let rows = Digits::of(&TensorLayout::row_major(&[3, 5]).unwrap())?;
+/// assert_eq!(rows.offset()?.operations(), 2);
+/// let style = Style { name: Some("at".into()), ..Style::default() };
+/// assert!(rows.coord()?.print(Language::C, &style)?.contains("int at(uint64_t o, uint64_t c[2])"));
+/// # Ok::<(), tilewright_emit::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub(crate) name: &'static str,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) results: Vec<Expr>,
+    pub(crate) tests: Vec<Test>,
+    /// Whether it answers a coordinate, or that there is none.
+    pub(crate) inverse: bool,
+}
+
+impl Function {
+    pub(crate) fn new(
+        name: &'static str,
+        arguments: Vec<String>,
+        results: Vec<Expr>,
+        tests: Vec<Test>,
+    ) -> Function {
+        Function { name, arguments, results, tests, inverse: name == "coord" }
+    }
+
+    /// The names of its arguments, in their order.
+    ///
+    /// ```
+    /// use tilewright_core::TensorLayout;
+    /// let rows = tilewright_emit::Digits::of(&TensorLayout::row_major(&[3, 5]).unwrap())?;
+    /// assert_eq!(rows.offset()?.arguments(), ["i0", "i1"]);
+    /// # Ok::<(), tilewright_emit::Error>(())
+    /// ```
+    pub fn arguments(&self) -> &[String] {
+        &self.arguments
+    }
+
+    /// How many operations one call takes, tests included.
+    ///
+    /// ```
+    /// use tilewright_core::{Layout, TensorLayout};
+    /// use tilewright_emit::Digits;
+    /// // Three tiles in a row are one digit: two products and a sum.
+    /// let layout = TensorLayout::of(&Layout::parse("((2,3),5):((6,12),1)").unwrap());
+    /// assert_eq!(Digits::of(&layout)?.offset()?.operations(), 2);
+    /// # Ok::<(), tilewright_emit::Error>(())
+    /// ```
+    pub fn operations(&self) -> usize {
+        let mut uses = Uses::default();
+        self.roots().for_each(|root| uses.add(root));
+        uses.order.len() + self.tests.len()
+    }
+
+    fn roots(&self) -> impl Iterator<Item = &Expr> {
+        self.tests.iter().flat_map(Test::operands).chain(&self.results)
+    }
+
+    /// Whether no operation has a negative value, where coordinates and offsets are those of the layout.
+    pub(crate) fn is_natural(&self) -> bool {
+        let natural = |expr: &Expr| expr.facts().is_natural();
+        self.all().iter().all(natural) && self.roots().all(|root| natural(root.plain()))
+    }
+
+    /// What is used several times, in an order in which each stands before its uses.
+    pub(crate) fn shared(&self) -> Vec<Expr> {
+        let mut uses = Uses::default();
+        self.roots().for_each(|root| uses.add(root));
+        let several = |expr: &Expr| uses.count.get(expr).is_some_and(|count| *count > 1);
+        uses.order.iter().filter(|expr| several(expr)).cloned().collect()
+    }
+
+    /// All operations, each before its uses.
+    pub(crate) fn all(&self) -> Vec<Expr> {
+        let mut uses = Uses::default();
+        self.roots().for_each(|root| uses.add(root));
+        uses.order
+    }
+
+    /// Whether an argument is used.
+    pub(crate) fn uses(&self, argument: &str) -> bool {
+        let is_it = |expr: &Expr| matches!(expr.plain(), Expr::Var(var) if *var.name == *argument);
+        let within =
+            |expr: &Expr| matches!(expr, Expr::Op(_, parts) if is_it(&parts.0) || is_it(&parts.1));
+        self.all().iter().any(within) || self.roots().any(is_it)
+    }
+}
+
+/// Operations with how often each is an operand or a result.
+#[derive(Default)]
+struct Uses {
+    count: HashMap<Expr, usize>,
+    /// Operands stand before operations.
+    order: Vec<Expr>,
+}
+
+impl Uses {
+    fn add(&mut self, expr: &Expr) {
+        let expr = expr.plain();
+        let Expr::Op(_, parts) = expr else { return };
+        let count = self.count.entry(expr.clone()).or_default();
+        *count += 1;
+        if *count == 1 {
+            self.add(&parts.0);
+            self.add(&parts.1);
+            self.order.push(expr.clone());
+        }
+    }
+}
+
+/// The operands of an operation.
+pub(crate) fn operands(expr: &Expr) -> Option<(Op, &Expr, &Expr)> {
+    match expr.plain() {
+        Expr::Op(op, parts) => Some((*op, &parts.0, &parts.1)),
+        _ => None,
+    }
+}

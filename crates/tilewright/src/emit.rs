@@ -1,0 +1,210 @@
+//! Layouts as code: a SPEC in any notation, as the offset function of an array whose extents are numbers or names.
+//!
+//! What [`tilewright_emit`] has, and [`digits`] from texts. A general SPEC says no digits by itself. So the pattern of named
+//! extents is taken from the layouts of two arrays, whose digits of another size are the ones that grow, and compared with
+//! the layouts of further arrays, small and large, multiples of tiles and not. A SPEC that follows no one pattern is refused
+//! with an array where it differs.
+
+use std::borrow::Cow;
+
+use tilewright_core::{Digit, Dtype, Pattern, TensorLayout};
+pub use tilewright_emit::*;
+use tilewright_notation::Spec;
+
+use crate::Error as Whole;
+
+/// The most extents that are named.
+const NAMED: usize = 6;
+
+/// The extents of the arrays from which a pattern is taken, by the number of named extents: large, so that every tile is
+/// smaller, and odd, so that no tile divides them.
+const LARGE: [u64; NAMED] = [1_000_003, 100_003, 10_007, 4_099, 2_053, 1_031];
+
+/// The extents of arrays with which a pattern is compared.
+const SMALL: [u64; 13] = [1, 2, 3, 5, 8, 16, 17, 31, 33, 64, 127, 128, 257];
+
+/// The digits of a SPEC at extents that are numbers or names.
+///
+/// `dims` are numbers and names, `8,N`; `symbolic` names all extents of a SPEC of one rank N0, N1 …; none is for a SPEC that
+/// says its extents.
+///
+/// # Errors
+/// As [`Spec::resolve`](crate::Spec::resolve); `usage` for dims that are neither; `unsupported` for a SPEC whose named extents
+/// follow no one pattern.
+///
+/// ```
+/// use tilewright::emit::{Language, Style, digits};
+/// let zn = digits("zN", Some("M,N"), Some("f16"), &["M % 16 == 0", "N % 16 == 0"])?;
+/// let code = zn.offset()?.print(Language::C, &Style::default())?;
+/// assert!(code.contains("return i0 * 16 + (i1 & 15) + (i1 >> 4) * (M * 16);"), "{code}");
+///
+/// let error = digits("{1,0:T(3,4)(2,1)}", Some("M,N"), None, &[]).unwrap_err();
+/// assert!(error.is_unsupported(), "{error}");
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn digits(
+    spec: &str,
+    dims: Option<&str>,
+    dtype: Option<&str>,
+    known: &[&str],
+) -> Result<Digits, Whole> {
+    let read = crate::input::read(spec).map_err(|error| error.in_field("spec"))?;
+    digits_of(&read, dims, crate::input::Array::read(None, dtype)?.dtype, known)
+}
+
+/// The same of a SPEC that is read already.
+///
+/// # Errors
+/// As [`digits`].
+///
+/// ```
+/// use tilewright::{Spec, emit::digits_of};
+/// let rows = digits_of(&Spec::parse("row-major")?, Some("M,64"), None, &[])?;
+/// assert_eq!(rows.offset()?.arguments(), ["i0", "i1", "M"]);
+/// # Ok::<(), tilewright::Error>(())
+/// ```
+pub fn digits_of(
+    read: &Spec,
+    dims: Option<&str>,
+    dtype: Option<Dtype>,
+    known: &[&str],
+) -> Result<Digits, Whole> {
+    let dims = dims.map(|text| extents(read, text)).transpose()?;
+    let known: Vec<Assumption> =
+        known.iter().map(|text| text.parse()).collect::<Result<_, Error>>()?;
+    let dims = match dims {
+        Some(dims) => Some(known.iter().try_fold(dims, |dims, known| known.apply(dims))?),
+        None if known.is_empty() => None,
+        None => {
+            return Err(Whole::usage(
+                "assume",
+                "an assumption is about a named extent, and none has a name",
+            ));
+        }
+    };
+    let numbers: Option<Option<Vec<u64>>> = dims.as_ref().map(|dims| {
+        let number = |dim: &Dim| if let Dim::Known(extent) = dim { Some(*extent) } else { None };
+        dims.iter().map(number).collect()
+    });
+    match (dims, numbers) {
+        (Some(dims), Some(None)) => Ok(Digits::of_pattern(&pattern(read, &dims, dtype)?, &dims)?),
+        (_, numbers) => {
+            let named = read.resolve(numbers.flatten().as_deref(), dtype);
+            let named = named.map_err(|error| Whole::from(error).in_field("spec"))?;
+            Ok(Digits::of(named.layout())?)
+        }
+    }
+}
+
+/// Reads extents, numbers or names.
+fn extents(spec: &Spec, text: &str) -> Result<Vec<Dim>, Whole> {
+    if text.trim() == "symbolic" {
+        let ranks: Vec<usize> = (1..=8).filter(|rank| spec.fits(*rank)).collect();
+        let [rank] = *ranks else {
+            let said = "a SPEC of several ranks; name the extents, such as M,N";
+            return Err(Whole::usage("dims", format!("symbolic: {said}")));
+        };
+        return Ok((0..rank).map(|dim| Dim::named(&format!("N{dim}"))).collect());
+    }
+    let one = |word: &str| {
+        let word = word.trim();
+        let is_name = word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if is_name {
+            return Ok(Dim::named(word));
+        }
+        let number = word.parse::<u64>().ok().filter(|number| *number <= i64::MAX as u64);
+        let said = || format!("{word:?}: expected a number or a name, such as 128 or N");
+        number.map(Dim::Known).ok_or_else(|| Whole::usage("dims", said()))
+    };
+    let text = text.trim().trim_start_matches('(').trim_end_matches(')').trim_end_matches(',');
+    if text.is_empty() { Ok(Vec::new()) } else { text.split(',').map(one).collect() }
+}
+
+/// The pattern that a SPEC has at all these extents.
+fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, Whole> {
+    let named = dims.iter().filter(|dim| matches!(dim, Dim::Named { .. })).count();
+    let Some(large) = named.checked_sub(1).and_then(|at| LARGE.get(at)) else {
+        return Err(Whole::usage(
+            "dims",
+            format!("{named} named extents; up to {NAMED} are legal"),
+        ));
+    };
+    let resolved = |extents: &[u64]| -> Result<TensorLayout, Whole> {
+        let named = spec.resolve(Some(extents), dtype);
+        named.map(|named| named.layout().clone()).map_err(|error| {
+            let why = format!("{error}, of dims {extents:?}");
+            let hint =
+                "named extents stand for all, unless an assumption such as 'N % 16 == 0' says more";
+            Whole::usage("spec", format!("{why}; {hint}"))
+        })
+    };
+    let refused = |why: Cow<'_, str>| {
+        let said = format!("{spec} at named extents: {why}; give the extents as numbers");
+        Whole::at("unsupported", (0, 0), said).without_span()
+    };
+    let first = at(dims, |axis| large + 2 * axis);
+    let second = at(dims, |axis| 2 * large + 2 * axis + 1);
+    let of = |extents: &[u64]| -> Result<Pattern, Whole> {
+        Pattern::of(&resolved(extents)?).map_err(|error| refused(error.to_string().into()))
+    };
+    let (one, two) = (of(&first)?, of(&second)?);
+    let sizes = |pattern: &Pattern, extents: &[u64]| {
+        pattern.storage(extents).map(|sizes| sizes.as_slice().to_vec())
+    };
+    let (small, large) = (sizes(&one, &first)?, sizes(&two, &second)?);
+    let shape = |pattern: &Pattern| -> Vec<(u8, u8)> {
+        pattern.digits().iter().map(|digit| (digit.axis(), digit.level())).collect()
+    };
+    if shape(&one) != shape(&two) {
+        return Err(refused("the order of its digits depends on them".into()));
+    }
+    let digit = |((digit, small), large): ((&Digit, &u64), &u64)| {
+        let is_number = matches!(dims.get(usize::from(digit.axis())), Some(Dim::Known(_)));
+        match digit.size() {
+            None if is_number => *digit,
+            _ if small == large => Digit::fixed(digit.axis(), digit.level(), *small),
+            _ => Digit::rest(digit.axis(), digit.level()),
+        }
+    };
+    let digits: Vec<Digit> = one.digits().iter().zip(&small).zip(&large).map(digit).collect();
+    let pattern =
+        Pattern::new(dims.len(), &digits).map_err(|error| refused(error.to_string().into()))?;
+    match differs(&pattern, dims, &resolved)? {
+        None => Ok(pattern),
+        Some(extents) => {
+            Err(refused(format!("no one pattern of digits says it, as of {extents:?}").into()))
+        }
+    }
+}
+
+/// The extents of small arrays at which a pattern is another layout than that of this function.
+fn differs(
+    pattern: &Pattern,
+    dims: &[Dim],
+    resolved: &dyn Fn(&[u64]) -> Result<TensorLayout, Whole>,
+) -> Result<Option<Vec<u64>>, Whole> {
+    for turn in 0..SMALL.len() as u64 * 4 {
+        let pick = |axis: u64| {
+            let at = (turn * (2 * axis + 1) + turn / 13 * (axis + 1)) as usize % SMALL.len();
+            SMALL.get(at).copied().unwrap_or(1)
+        };
+        let extents = at(dims, pick);
+        let (own, said) = (pattern.layout(&extents), resolved(&extents)?);
+        let same = own.is_ok_and(|own| {
+            own.capacity() == said.capacity() && own.same_function(&said).unwrap_or(false)
+        });
+        if !same {
+            return Ok(Some(extents));
+        }
+    }
+    Ok(None)
+}
+
+/// Extents for named ones: of each a multiple of what is known, by its number.
+fn at(dims: &[Dim], pick: impl Fn(u64) -> u64) -> Vec<u64> {
+    let extent = |(axis, dim): (usize, &Dim)| match dim {
+        Dim::Known(extent) => *extent,
+        Dim::Named { multiple, .. } => multiple.saturating_mul(pick(axis as u64)),
+    };
+    dims.iter().enumerate().map(extent).collect()
+}
