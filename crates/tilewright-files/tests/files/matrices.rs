@@ -10,25 +10,24 @@ use tilewright_files::{Reading, Request, Verdict, open, verify_recorded};
 /// that mixes the highest bits with the lowest.
 fn layouts() -> Vec<String> {
     let reversed: Vec<String> = (0..12).map(|bit| (1 << (11 - bit)).to_string()).collect();
-    let mixed: Vec<String> =
-        (0..12u64).map(|bit| (1 << bit | 1 << 11 | (bit + 1) % 4).to_string()).collect();
-    let bits = |from: u64| -> Vec<String> {
-        (0..6)
-            .map(|bit| ((1 << (from + bit)) ^ (1 << (5 - bit)) * u64::from(from > 0)).to_string())
-            .collect()
+    let mixed = |bit: u64| match bit {
+        0 => 1 | 1 << 11,
+        11 => 4 | 1 << 11,
+        _ => (1 << bit) | (bit % 2),
     };
-    let mut all = vec![
+    let mixed: Vec<String> = (0..12).map(|bit| mixed(bit).to_string()).collect();
+    // Rows go to the high bits, and change the columns of the low ones backwards.
+    let list = |bases: Vec<u64>| bases.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    let rows = list((0..6).map(|bit| (64 << bit) ^ (32 >> bit)).collect());
+    let columns = list((0..6).map(|bit| 1 << bit).collect());
+    vec![
         "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>"
             .into(),
         "#ttg.amd_rotating_shared<{vec = 4, perPhase = 1, maxPhase = 8, order = [1, 0]}>".into(),
         format!("F2<{}> o (64,64):(64,1)", reversed.join(",")),
-        format!("{{row=[{}],column=[{}]}} -> (offset:4096)", bits(6).join(","), bits(0).join(",")),
-    ];
-    let spelled = format!("F2<{}> o (64,64):(1,64)", mixed.join(","));
-    if tilewright_core::Layout::parse(&spelled).is_ok() {
-        all.push(spelled);
-    }
-    all
+        format!("{{row=[{rows}],column=[{columns}]}} -> (offset:4096)"),
+        format!("F2<{}> o (64,64):(1,64)", mixed.join(",")),
+    ]
 }
 
 #[test]
@@ -73,7 +72,6 @@ fn a_tensor_under_a_matrix_comes_back_bit_for_bit() {
         let checked = verify_recorded(&out, &Request::new(), &()).unwrap();
         assert!(matches!(checked.verdict, Verdict::Differs(_)), "{layout}");
     }
-    assert!(layouts().len() >= 4);
     let refused = spec("{i=[1,2,4],j=[3]} -> (offset:8)").resolve(None, None).unwrap_err();
     assert!(refused.to_string().contains("(0,1) and (3,0) share offset 3"), "{refused}");
 }
