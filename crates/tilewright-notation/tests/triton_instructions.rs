@@ -265,7 +265,7 @@ fn rows_that_rotate() {
         let layout = Spec::parse(&text).unwrap().resolve(Some(&[rows, columns]), None).unwrap();
         for (r, c) in (0..rows).flat_map(|r| (0..columns).map(move |c| (r, c))) {
             let (phase, block) = (r / per % max, r / per / max % max);
-            let expected = r * columns + (c ^ (vec * (phase ^ block)) % columns);
+            let expected = r * columns + (c ^ ((vec * (phase ^ block)) % columns));
             assert_eq!(layout.layout().offset(&[r, c]), Ok(expected as i64), "{text} {r} {c}");
         }
     }
