@@ -118,7 +118,7 @@ pub use profile::Profile;
 pub use refine::Refinement;
 pub use remedy::Remedy;
 pub use same::SEARCH_BLOCKS;
-pub use short::sort_short;
+pub use short::{sort_short, sort_short_by};
 pub use steps::{MAX_STEPS, Step};
 pub use swizzle::Swizzle;
 pub use tensor::TensorLayout;

@@ -12,10 +12,22 @@
 /// assert_eq!(modes, [(4, 1), (3, 4), (2, 8)]);
 /// ```
 pub fn sort_short<T, K: Ord>(list: &mut [T], mut key: impl FnMut(&T) -> K) {
+    sort_short_by(list, |before, one| key(before) <= key(one));
+}
+
+/// Sorts a list by whether the first of two elements may stand before the second, as [`sort_short`] does.
+///
+/// ```
+/// use tilewright_core::sort_short_by;
+/// let mut fractions = [(1, 2), (3, 4), (2, 4)];
+/// sort_short_by(&mut fractions, |a, b| a.0 * b.1 >= b.0 * a.1);
+/// assert_eq!(fractions, [(3, 4), (1, 2), (2, 4)]);
+/// ```
+pub fn sort_short_by<T>(list: &mut [T], mut in_order: impl FnMut(&T, &T) -> bool) {
     for end in 1..list.len() {
         let mut at = end;
         while let Some([before, one]) = at.checked_sub(1).and_then(|from| list.get_mut(from..=at))
-            && key(before) > key(one)
+            && !in_order(before, one)
         {
             core::mem::swap(before, one);
             at -= 1;

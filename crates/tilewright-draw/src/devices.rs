@@ -168,7 +168,7 @@ impl<'a> Picture<'a> {
             (0..extents.len()).rev().partition(|dim| cut(dim));
         drawn.extend(whole);
         drawn.truncate(2);
-        drawn.sort_unstable();
+        tilewright_core::sort_short(&mut drawn, |dim| *dim);
         // A list of blocks is read from line to line.
         let long = |dim: &usize| holders.edges(*dim, extents[*dim]).last() > Some(&limits.columns);
         let column = if drawn.len() == 1 && drawn.iter().all(long) { None } else { drawn.pop() };

@@ -36,7 +36,7 @@ fn print(scene: &Scene) -> String {
         "% Needs \\usepackage{tikz} in the preamble.\n\\begin{tikzpicture}[x=0.75pt,y=-0.75pt,line cap=rect]\n",
     );
     for (name, colour) in colours(&page) {
-        let hex = colour.hex().trim_start_matches('#').to_uppercase();
+        let hex = colour.hex().trim_start_matches('#').to_ascii_uppercase();
         let _ = writeln!(tikz, "\\definecolor{{{name}}}{{HTML}}{{{hex}}}");
     }
     for shape in &page.shapes {

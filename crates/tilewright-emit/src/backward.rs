@@ -73,7 +73,7 @@ impl Digits {
         }
         let stride = |at: &usize| self.places.get(*at).and_then(|place| place.stride.number());
         let mut order: Vec<usize> = (0..self.places.len()).collect();
-        order.sort_by_key(stride);
+        tilewright_core::sort_short(&mut order, stride);
         let mut span = 1u128;
         for place in order.iter().filter_map(|at| self.places.get(*at)) {
             let (size, stride) =

@@ -132,7 +132,7 @@ impl Digits {
         for axis in 0..dims.len() {
             let mut own: Vec<&Sized> =
                 sized.iter().filter(|it| usize::from(it.digit.axis()) == axis).collect();
-            own.sort_by_key(|it| it.digit.level());
+            tilewright_core::sort_short(&mut own, |it| it.digit.level());
             along(axis, &own, &mut places);
         }
         let place = |it: &Sized| {

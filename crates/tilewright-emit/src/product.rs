@@ -49,7 +49,7 @@ impl Product {
 
     pub(crate) fn times(&self, other: &Product) -> Product {
         let mut tiles = [self.tiles.clone(), other.tiles.clone()].concat();
-        tiles.sort();
+        tilewright_core::sort_short_by(&mut tiles, |a, b| a <= b);
         Product { factor: self.factor.saturating_mul(other.factor), tiles }
     }
 

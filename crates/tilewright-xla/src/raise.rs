@@ -47,9 +47,12 @@ impl Layout {
         }
         let target = digits(tensor, true)?;
         refuse_unnested(&target, tensor.capacity())?;
-        let mut candidates = candidates(tensor, &target)?;
-        candidates.sort_by_key(|layout| layout.to_string().len());
-        candidates.into_iter().find(|layout| says(layout, tensor, &target)).ok_or_else(|| {
+        let candidates = candidates(tensor, &target)?.into_iter();
+        let mut candidates: Vec<(usize, Layout)> =
+            candidates.map(|layout| (layout.to_string().len(), layout)).collect();
+        tilewright_core::sort_short(&mut candidates, |(length, _)| *length);
+        let mut shortest = candidates.into_iter().map(|(_, layout)| layout);
+        shortest.find(|layout| says(layout, tensor, &target)).ok_or_else(|| {
             Error::unsupported("no tiles found for {} digits", [target.len() as i128], "")
         })
     }

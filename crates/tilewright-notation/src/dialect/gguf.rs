@@ -69,9 +69,10 @@ fn refuse_blocks(dtype: &Value<'_>) -> Result<(), Error> {
 
 fn spell(array: &Array) -> String {
     let reversed: Vec<u64> = array.dims.iter().rev().copied().collect();
-    let dtype =
-        array.dtype.map_or(String::new(), |dtype| format!(",type={}", dtype.name().to_uppercase()));
-    let known = array.dtype.is_none_or(|d| crate::dtype(&d.name().to_uppercase()) == Ok(d));
+    let dtype = array
+        .dtype
+        .map_or(String::new(), |dtype| format!(",type={}", dtype.name().to_ascii_uppercase()));
+    let known = array.dtype.is_none_or(|d| crate::dtype(&d.name().to_ascii_uppercase()) == Ok(d));
     let plain = array.dtype.map_or(String::new(), |dtype| format!(",type={dtype}"));
     format!("ne=[{}]{}", comma(&reversed), if known { dtype } else { plain })
 }

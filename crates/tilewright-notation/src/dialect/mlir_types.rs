@@ -71,7 +71,7 @@ pub(super) fn mlir_name(dtype: Dtype) -> Option<String> {
         // `f8` keeps its case, the format behind it is in capitals.
         DtypeKind::Float => {
             let (width, format) = dtype.name().split_at_checked(2)?;
-            format!("{width}{}", format.to_uppercase())
+            format!("{width}{}", format.to_ascii_uppercase())
         }
         DtypeKind::Complex => format!("complex<f{}>", bits / 2),
         DtypeKind::Signed | DtypeKind::Unsigned | DtypeKind::Codebook | DtypeKind::Block => {

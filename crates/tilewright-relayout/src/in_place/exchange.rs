@@ -85,7 +85,7 @@ impl Swap {
             let (src, dst) = if back { (turn.dst, turn.src) } else { (turn.src, turn.dst) };
             loops.extend((extent > 1).then_some(Loop { extent, src, dst }));
         }
-        loops.sort_unstable_by_key(|turn| core::cmp::Reverse(turn.dst.unsigned_abs()));
+        tilewright_core::sort_short(loops, |turn| core::cmp::Reverse(turn.dst.unsigned_abs()));
     }
 
     /// Where a block and its image begin.

@@ -63,8 +63,8 @@ fn keys(region: &Region) -> (Key, Key) {
     let mut there: Vec<_> =
         region.loops.iter().map(|turn| (turn.extent, turn.src, turn.dst)).collect();
     let mut back: Vec<_> = there.iter().map(|&(extent, src, dst)| (extent, dst, src)).collect();
-    there.sort_unstable();
-    back.sort_unstable();
+    tilewright_core::sort_short(&mut there, |turn| *turn);
+    tilewright_core::sort_short(&mut back, |turn| *turn);
     ((region.src, region.dst, region.run, there), (region.dst, region.src, region.run, back))
 }
 
@@ -111,7 +111,7 @@ fn shape(loops: &[Loop], partners: Option<&[usize]>, room: u64) -> Vec<u64> {
         None => nearest(loops),
     };
     let near = |i: usize| loops[i].src.unsigned_abs().min(loops[i].dst.unsigned_abs());
-    pairs.sort_by_key(|&(i, j)| near(i).min(near(j)));
+    tilewright_core::sort_short(&mut pairs, |&(i, j)| near(i).min(near(j)));
     for (i, j) in pairs {
         if i == j {
             shape[i] = loops[i].extent.min(room);

@@ -99,7 +99,7 @@ pub(crate) fn halves(area: &[Range<u64>]) -> Option<[Vec<Range<u64>>; 2]> {
 fn sides(loops: &[Loop], most: u64) -> Vec<u64> {
     let by = |stride: fn(&Loop) -> i64| {
         let mut order: Vec<usize> = (0..loops.len()).filter(|i| stride(&loops[*i]) != 0).collect();
-        order.sort_by_key(|i| stride(&loops[*i]).unsigned_abs());
+        tilewright_core::sort_short(&mut order, |i| stride(&loops[*i]).unsigned_abs());
         order
     };
     let orders = [by(|turn| turn.src), by(|turn| turn.dst)];
@@ -107,7 +107,7 @@ fn sides(loops: &[Loop], most: u64) -> Vec<u64> {
     loop {
         let size: u64 = sides.iter().product();
         let mut turns = [&orders[0], &orders[1]];
-        turns.sort_by_key(|order| stretch(order, &sides, loops));
+        tilewright_core::sort_short(&mut turns, |order| stretch(order, &sides, loops));
         let grown = turns.into_iter().find_map(|order| {
             let i = *order.iter().find(|i| sides[**i] < loops[**i].extent)?;
             let most = most / (size / sides[i]);

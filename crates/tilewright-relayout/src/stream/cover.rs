@@ -69,7 +69,7 @@ impl Dense {
 /// The positions of turns, the smallest source stride first.
 fn ascending(loops: &[Loop]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..loops.len()).collect();
-    order.sort_by_key(|&i| loops[i].src.unsigned_abs());
+    tilewright_core::sort_short(&mut order, |&i| loops[i].src.unsigned_abs());
     order
 }
 

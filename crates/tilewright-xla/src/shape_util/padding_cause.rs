@@ -208,7 +208,7 @@ impl Layout {
         // Of a/b and c/d the larger first: a·d against c·b.
         let cross =
             |a: &PaddingCause, b: &PaddingCause| u128::from(a.padded) * u128::from(b.extent);
-        causes.sort_by(|a, b| cross(b, a).cmp(&cross(a, b)));
+        tilewright_core::sort_short_by(&mut causes, |a, b| cross(a, b) >= cross(b, a));
         Ok(causes)
     }
 

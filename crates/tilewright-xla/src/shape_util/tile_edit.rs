@@ -97,7 +97,7 @@ pub(crate) fn removed(tiles: &[Tile], at: &[usize], mut count: usize) -> Option<
 fn remove_from(tile: &Tile, extras: &mut Vec<usize>, count: usize) -> Option<Vec<TileDim>> {
     let covered = tile.dims().len();
     let all = tile.dims().iter().filter(|dim| matches!(dim, TileDim::Size(_))).count();
-    extras.sort_unstable();
+    tilewright_core::sort_short(extras, |extra| *extra);
     let (mut entries, mut members, mut after) = (Vec::new(), 0, Vec::new());
     // Whether no axis more major than this one remains.
     let (mut leading, mut group) = (extras_beyond(extras, covered, count), all);

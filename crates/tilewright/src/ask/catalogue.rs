@@ -52,8 +52,8 @@ impl Formats {
     /// assert!(Formats { word: "toaster".into() }.found().is_empty());
     /// ```
     pub fn found(&self) -> Vec<Group> {
-        let word = self.word.to_lowercase();
-        let has = |text: &str| text.to_lowercase().contains(&word);
+        let word = self.word.to_ascii_lowercase();
+        let has = |text: &str| text.to_ascii_lowercase().contains(&word);
         let mut groups = groups();
         for group in &mut groups {
             let all = has(group.maker) || has(group.purpose);

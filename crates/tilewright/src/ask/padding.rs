@@ -186,7 +186,7 @@ fn causes(layout: &TensorLayout) -> Vec<Cause> {
     }
     // Of two fractions the one with the larger cross product is the larger.
     let cross = |a: &Cause, b: &Cause| u128::from(a.padded) * u128::from(b.extent);
-    causes.sort_by(|a, b| cross(b, a).cmp(&cross(a, b)));
+    tilewright_core::sort_short_by(&mut causes, |a, b| cross(a, b) >= cross(b, a));
     causes
 }
 

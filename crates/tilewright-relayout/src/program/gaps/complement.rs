@@ -33,8 +33,13 @@ pub(super) fn complement(boxes: Vec<Cells>, end: u64) -> Option<Vec<Cells>> {
     let mut finder = Finder { work: WORK, depth: DEPTH };
     let mut gaps = Vec::new();
     finder.window(boxes, 0..end, &mut gaps)?;
-    gaps.sort_by_key(|gap| gap.at);
+    sort(&mut gaps);
     Some(gaps)
+}
+
+/// Lowest first; one sort for all.
+fn sort(cells: &mut [Cells]) {
+    cells.sort_by_key(|cells| cells.at);
 }
 
 struct Finder {
@@ -61,7 +66,7 @@ impl Finder {
     ) -> Option<()> {
         self.work = self.work.checked_sub(boxes.len() + 1)?;
         self.depth = self.depth.checked_sub(1)?;
-        boxes.sort_by_key(|cells| cells.at);
+        sort(&mut boxes);
         let (mut at, mut rest) = (window.start, boxes.into_iter().peekable());
         while let Some(first) = rest.next() {
             let (start, mut end, mut cluster) = (first.at, first.end(), vec![first]);

@@ -30,7 +30,7 @@ impl Assignment {
             digits.into_iter().map(|(size, _, stride)| (stride, size)).collect();
         digits.reverse();
         let mut sorted = digits.clone();
-        sorted.sort_unstable_by(|a, b| b.cmp(a));
+        tilewright_core::sort_short(&mut sorted, |digit| std::cmp::Reverse(*digit));
         let counted = sorted.iter().rev().try_fold(1i128, |product, (stride, size)| {
             (*stride == product).then_some(product * i128::from(*size))
         });
