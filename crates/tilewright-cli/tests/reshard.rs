@@ -297,7 +297,7 @@ fn folders_that_runs_leave_are_named() {
         names.find(|name| name.starts_with("out.partial-"))
     };
     let left = partial(at).unwrap();
-    let named = format!("{left} holds what is done: the same run goes on with it; else remove it");
+    let named = format!("{left} is left of this run; remove it");
     assert!(text.contains(&named), "{text}");
     let right = ["--from-rule", "even.S0S0=[Shard(0)]", "--from-rule", "*=P()"];
     let right = [&["reshard", "ranks", "out", "--from-mesh", "tp=2"][..], &right].concat();

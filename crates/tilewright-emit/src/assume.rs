@@ -26,7 +26,11 @@ impl FromStr for Assumption {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Assumption, Error> {
-        let wrong = || Error::usage(format!("assumption {text:?}: expected 'N % 16 == 0'"));
+        let wrong = || {
+            Error::usage(format!(
+                "assumption {text:?}: expected 'N % 16 == 0', one fact with a number from 1 on"
+            ))
+        };
         let (left, right) = text.split_once("==").ok_or_else(wrong)?;
         let (name, multiple) = left.split_once('%').ok_or_else(wrong)?;
         let multiple: u64 = multiple.trim().parse().map_err(|_| wrong())?;
@@ -59,7 +63,9 @@ impl Assumption {
             if **name == *self.name {
                 found = true;
                 *multiple = lcm(*multiple, self.multiple).ok_or_else(|| {
-                    Error::usage(format!("assumptions of {name}: more than 63 bits"))
+                    Error::usage(format!(
+                        "assumptions of {name}: what all of them divide has more than 63 bits"
+                    ))
                 })?;
             }
         }

@@ -33,9 +33,10 @@ impl Digits {
     /// ```
     pub fn coord(&self) -> Result<Function, Error> {
         let high = self.capacity.number().map(|capacity| i128::from(capacity) - 1);
-        let offset = swizzled(Expr::var("o", Facts::up_to(high)), &self.swizzle.inverse())?;
-        let mut taken = Taken { rest: offset, tests: Vec::new() };
         let low = self.low();
+        let o = Facts { low: Some(low.min(0).into()), ..Facts::up_to(high) };
+        let offset = swizzled(Expr::var("o", o), &self.swizzle.inverse())?;
+        let mut taken = Taken { rest: offset, tests: Vec::new() };
         if low > 0 {
             taken.tests.push(Test::AtLeast(taken.rest.clone(), Expr::Int(low)));
         }

@@ -116,6 +116,7 @@ impl Expr {
         match (self, other) {
             (Expr::Int(a), Expr::Int(b)) => Expr::Int(a.wrapping_sub(b)),
             (x, Expr::Int(0)) => x,
+            (x, Expr::Int(b)) if b < 0 && b > i64::MIN => x.add(Expr::Int(-b)),
             (a, b) if a == b => Expr::Int(0),
             (a, b) => Expr::op(Op::Sub, a, b),
         }

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::expr::{Expr, Op};
+use crate::{
+    expr::{Expr, Op},
+    facts::Facts,
+};
 
 /// What has to hold where there is a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,8 +101,24 @@ impl Function {
 
     /// Whether no operation has a negative value, where coordinates and offsets are those of the layout.
     pub(crate) fn is_natural(&self) -> bool {
-        let natural = |expr: &Expr| expr.facts().is_natural();
-        self.all().iter().all(natural) && self.roots().all(|root| natural(root.plain()))
+        self.values().all(|facts| facts.is_natural())
+    }
+
+    /// What is known of every argument, number and operation that it uses.
+    fn values(&self) -> impl Iterator<Item = Facts> {
+        let facts = |expr: &Expr| expr.plain().facts();
+        let parts = move |expr: Expr| match operands(&expr) {
+            Some((_, a, b)) => vec![facts(a), facts(b), facts(&expr)],
+            None => vec![facts(&expr)],
+        };
+        self.all().into_iter().flat_map(parts).chain(self.roots().map(facts))
+    }
+
+    /// A value beyond integers of 32 bits, where one is known.
+    pub(crate) fn beyond_32_bits(&self) -> Option<i128> {
+        let most = if self.is_natural() { i128::from(u32::MAX) } else { i128::from(i32::MAX) };
+        let highest = self.values().filter_map(|facts| facts.high).max();
+        highest.filter(|high| *high > most)
     }
 
     /// What is used several times, in an order in which each stands before its uses.

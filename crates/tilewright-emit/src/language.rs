@@ -75,7 +75,9 @@ impl Language {
             Language::Mlir => return Ok(()),
         };
         match words.split_whitespace().any(|own| own == word) {
-            true => Err(Error::usage(format!("name {word:?}: it is a word of {language}"))),
+            true => Err(Error::usage(format!(
+                "name {word:?}: it is a word of {language}, or one of the code that is printed"
+            ))),
             false => Ok(()),
         }
     }
@@ -84,11 +86,14 @@ impl Language {
 const C: &str = "auto break case char const continue default do double else enum extern float for goto if inline int long \
 register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while bool class \
 template typename this new delete private public protected virtual operator namespace using try catch throw true false \
-nullptr friend explicit export mutable int32_t int64_t alignas alignof and or not xor asm c";
+nullptr friend explicit export mutable alignas alignof and or not xor asm c main int8_t int16_t int32_t int64_t uint8_t \
+uint16_t uint32_t uint64_t intptr_t uintptr_t intmax_t uintmax_t wchar_t NULL threadIdx blockIdx blockDim gridDim warpSize \
+__host__ __device__ __forceinline__ __global__ __shared__";
 
 const RUST: &str = "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod \
 move mut pub ref return self Self static struct super trait true type unsafe use where while abstract become box do final \
-gen macro override priv try typeof unsized virtual yield i32 i64 _";
+gen macro override priv try typeof unsized virtual yield i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 usize isize bool str char \
+Some None Option Ok Err main _";
 
 const PYTHON: &str = "False None True and as assert async await break class continue def del elif else except finally for from \
 global if import in is lambda nonlocal not or pass raise return try while with yield triton";

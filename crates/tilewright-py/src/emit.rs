@@ -1,6 +1,6 @@
 //! Layouts as code.
 
-use pyo3::{exceptions::PyValueError, prelude::*, types::PyString};
+use pyo3::{prelude::*, types::PyString};
 use tilewright::{
     Error,
     emit::{Style, Width, digits_of},
@@ -37,18 +37,21 @@ fn emit(
     dims: Option<&Bound<'_, PyAny>>,
     dtype: Option<&Bound<'_, PyAny>>,
     inverse: bool,
-    assume: Option<Vec<String>>,
+    assume: Option<&Bound<'_, PyAny>>,
     name: Option<String>,
     bits: u32,
 ) -> PyResult<String> {
     let bits = match bits {
         32 => Width::Bits32,
         64 => Width::Bits64,
-        _ => return Err(PyValueError::new_err(format!("bits={bits}: expected 32 or 64"))),
+        _ => {
+            let said = format!("{bits}: expected 32 or 64");
+            return Err(Error::usage("bits", said)).raised();
+        }
     };
     let dims = dims.map(texts).transpose()?;
     let dtype = dtype.map(dtype_of).transpose()?;
-    let assume = assume.unwrap_or_default();
+    let assume = assume.map_or(Ok(Vec::new()), facts)?;
     let known: Vec<&str> = assume.iter().map(String::as_str).collect();
     let digits = digits_of(&spec_of("spec", spec)?, dims.as_deref(), dtype, &known).raised()?;
     let code = || -> Result<String, Error> {
@@ -56,6 +59,14 @@ fn emit(
         Ok(function.print(to.parse()?, &Style { name, bits })?)
     };
     code().raised()
+}
+
+/// One fact, or several.
+fn facts(assume: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if assume.is_instance_of::<PyString>() {
+        return Ok(vec![assume.extract()?]);
+    }
+    assume.extract()
 }
 
 /// Extents as a text: one already, or a list of numbers and names.

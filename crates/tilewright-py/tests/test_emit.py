@@ -39,6 +39,9 @@ def test_named_extents_and_blocks_of_integers():
     # As Triton does: all coordinates at once.
     found = offset(rows, columns, 48, 33)
     assert found.tolist() == [[layout.offset(i, j) for j in range(33)] for i in range(48)]
+    assert tw.emit("zN", dims="M,N", dtype="f16", assume="M % 16 == 0") == tw.emit(
+        "zN", dims=["M", "N"], dtype="f16", assume=["M % 16 == 0"]
+    )
     assert tw.emit(layout, to="rust", name="at").splitlines()[2] == "pub const fn at(i0: u64, i1: u64) -> u64 {"
 
 

@@ -122,13 +122,11 @@ fn extents(spec: &Spec, text: &str) -> Result<Vec<Dim>, Whole> {
 
 /// The pattern that a SPEC has at all these extents.
 fn pattern(spec: &Spec, dims: &[Dim], dtype: Option<Dtype>) -> Result<Pattern, Whole> {
-    let named = dims.iter().filter(|dim| matches!(dim, Dim::Named { .. })).count();
-    let Some(large) = named.checked_sub(1).and_then(|at| LARGE.get(at)) else {
-        return Err(Whole::usage(
-            "dims",
-            format!("{named} named extents; up to {NAMED} are legal"),
-        ));
-    };
+    if spec.is_concrete() {
+        let said = format!("{spec} says its own extents; they have no names");
+        return Err(Whole::usage("dims", said));
+    }
+    let large = large(dims)?;
     let resolved = |extents: &[u64]| -> Result<TensorLayout, Whole> {
         let named = spec.resolve(Some(extents), dtype);
         named.map(|named| named.layout().clone()).map_err(|error| {
@@ -189,6 +187,9 @@ fn differs(
             SMALL.get(at).copied().unwrap_or(1)
         };
         let extents = at(dims, pick);
+        if size(&extents).is_none() {
+            continue;
+        }
         let (own, said) = (pattern.layout(&extents), resolved(&extents)?);
         let same = own.is_ok_and(|own| {
             own.capacity() == said.capacity() && own.same_function(&said).unwrap_or(false)
@@ -198,6 +199,27 @@ fn differs(
         }
     }
     Ok(None)
+}
+
+/// The extents from which a pattern is taken: as large as the bound on an array lets them be.
+fn large(dims: &[Dim]) -> Result<u64, Whole> {
+    let named = dims.iter().filter(|dim| matches!(dim, Dim::Named { .. })).count();
+    let first = named.checked_sub(1).and_then(|at| LARGE.get(at)).copied();
+    let first = first.ok_or_else(|| {
+        Whole::usage("dims", format!("{named} named extents; up to {NAMED} are legal"))
+    })?;
+    // The second array is twice as large in each dim.
+    let fits = |large: &u64| size(&at(dims, |axis| 2 * large + 2 * axis + 1)).is_some();
+    [first, 1_031, 257, 101, 31, 17].into_iter().find(fits).ok_or_else(|| {
+        let said = "arrays of these extents and assumptions are beyond 2^63 elements";
+        Whole::usage("assume", said)
+    })
+}
+
+/// The elements of an array of these extents, in tiles; `None` beyond 2^60.
+fn size(extents: &[u64]) -> Option<u64> {
+    let all = extents.iter().try_fold(1u64, |all, extent| all.checked_mul(*extent));
+    all.filter(|all| *all < 1 << 60)
 }
 
 /// Extents for named ones: of each a multiple of what is known, by its number.

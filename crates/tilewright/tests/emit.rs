@@ -226,9 +226,42 @@ fn what_cannot_be_said_is_refused() {
     assert!(said("(2,3):(3,1)", None, &["M % 2 == 0"]).contains("none has a name"));
     assert!(said("zN", None, &[]).starts_with("needs-dims"));
     assert!(said("{1,0:T(3,4)(2,1)}", Some("M,N"), &[]).starts_with("unsupported"));
-    assert!(said("((2,2),4):((1,2),4)", Some("M,N"), &[]).starts_with("usage"));
+    assert!(said("((2,2),4):((1,2),4)", Some("M,N"), &[]).contains("says its own extents"));
     let copies = digits("(4,3):(1,0)", None, None, &[]).unwrap().coord().unwrap_err();
     assert!(copies.to_string().contains("stride 0"));
     let overlap = digits("(4,3):(2,3)", None, None, &[]).unwrap().coord().unwrap_err();
     assert!(overlap.to_string().contains("stride 3"), "{overlap}");
+}
+
+/// The largest extents that are tried follow what is known, so large facts are no error; integers of 32 bits are refused
+/// where a value is known to pass them.
+#[test]
+fn large_facts_and_narrow_integers() {
+    let known = ["N % 4096 == 0", "K % 4096 == 0"];
+    let rows = digits("row-major", Some("M,N,K"), None, &known).unwrap();
+    assert_eq!(rows.offset().unwrap().arguments().len(), 6);
+    let known = ["M % 65536 == 0", "N % 65536 == 0"];
+    assert!(digits("zN", Some("M,N"), Some("f16"), &known).is_ok());
+    let narrow = |spec: &str, inverse: bool| {
+        let digits = digits(spec, None, None, &[]).unwrap();
+        let function = if inverse { digits.coord() } else { digits.offset() }.unwrap();
+        let style = Style { bits: tilewright::emit::Width::Bits32, ..Style::default() };
+        Language::ALL.map(|language| function.print(language, &style))
+    };
+    for (spec, fits) in [
+        ("u8[65536,65536] row-major", true),
+        ("u8[65536,65537] row-major", false),
+        ("(4,4):(100000000000,1)", false),
+        ("(4,4):(1073741824,-4294967296)", false),
+        ("(3,4):(-1,3)", true),
+    ] {
+        for inverse in [false, true] {
+            for printed in narrow(spec, inverse) {
+                assert_eq!(printed.is_ok(), fits, "{spec} {inverse}: {printed:?}");
+            }
+        }
+    }
+    let below = digits("(3,4):(-1,3)", None, None, &[]).unwrap().coord().unwrap();
+    let code = below.print(Language::Rust, &Style::default()).unwrap();
+    assert!(code.contains("coord(o: i64)") && code.contains("o + 2"), "{code}");
 }

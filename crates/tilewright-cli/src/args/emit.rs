@@ -5,14 +5,15 @@ use clap::Args;
 /// What its help says behind the options.
 pub(super) const HELP: &str = "\
 The function takes a coordinate, i0, i1 …, and gives the offset of its element,
-counted in elements. --inverse takes an offset from 0 to the capacity and gives
-the coordinate there, or that there is none: padding or a gap. Powers of two are
+counted in elements. --inverse takes an offset of the storage and gives the
+coordinate there, or that there is none: padding or a gap. Powers of two are
 shifts and masks, digits that never carry have no remainder, and tests that
 cannot fail are left out.
 
---dims M,N names extents that the function takes as arguments, 8,N some of them,
-and symbolic all of a SPEC of one rank: N0, N1 … . --assume says what divides
-one; tiles that divide an extent need no rounding, and no test.
+--dims M,N names extents that the function takes as arguments, at most 6 of
+them, 8,N some, and symbolic all of a SPEC that fits one rank alone: N0, N1 … .
+--assume says what divides one; tiles that divide an extent need no rounding,
+and no test. Whether 32 bits hold the values of named extents is not known.
 
 Examples:
   tilewright emit 'bf16[64,64] zN' --to c

@@ -27,6 +27,12 @@ impl Function {
         for word in self.arguments.iter().map(String::as_str).chain([name]) {
             language.check(word)?;
         }
+        if let (Width::Bits32, Some(high)) = (style.bits, self.beyond_32_bits()) {
+            let said = "values reach";
+            return Err(Error::usage(format!(
+                "{said} {high}, beyond integers of 32 bits: take 64"
+            )));
+        }
         let mut seen = HashSet::from([name]);
         if let Some(twice) = self.arguments.iter().find(|own| !seen.insert(own)) {
             let own = "the coordinates are i0, i1 …, an offset is o";

@@ -7,8 +7,8 @@
 //!
 //! The dims of the array in their order, each of 2ⁿ for n bases. The offset of a coordinate is the xor of the bases
 //! of its bits. Several output dims are one offset, the first fastest. The storage is as large as the output, of which a
-//! map may leave places out; no two coordinates have one offset. Any matrix of bits is legal so, and
-//! so a layout is said whose extents are powers of two and whose sums do not carry.
+//! map may leave places out; no two coordinates have one offset. Any invertible matrix of bits is said so, and
+//! every layout whose extents are powers of two and whose sums do not carry.
 //! Source: Triton, `include/triton/Tools/LinearLayout.h`, whose maps of memory go the other way, from places to coordinates.
 //!
 //! | text | array | layout |
@@ -39,9 +39,16 @@ pub(super) const DIALECT: Notation =
         .with_aliases(&["f2"])
         .with_form(claims);
 
+/// The dims of threads: a map from them spreads an array, and is no map of a memory.
+const THREADS: [&str; 4] = ["register=", "lane=", "warp=", "block="];
+
 /// Braces around lists; the dicts of Python have quoted keys.
 pub(super) fn claims(text: &str) -> bool {
-    text.starts_with('{') && text.contains("->") && !text.contains(['\'', '"'])
+    let of_threads = || {
+        let mut words = text.split(['{', ',', ' ']);
+        words.any(|word| THREADS.iter().any(|name| word.starts_with(name)))
+    };
+    text.starts_with('{') && text.contains("->") && !text.contains(['\'', '"']) && !of_threads()
 }
 
 #[derive(Debug)]

@@ -476,7 +476,7 @@ def emit(
     dims: str | Sequence[int | str] | None = None,
     dtype: Any = None,
     inverse: bool = False,
-    assume: Sequence[str] | None = None,
+    assume: str | Sequence[str] | None = None,
     name: str | None = None,
     bits: int = 64,
 ) -> str: ...
