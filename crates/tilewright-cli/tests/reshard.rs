@@ -334,8 +334,15 @@ fn a_result_inside_of_its_source_is_refused() {
     assert_eq!(std::fs::read_dir(at.join("a/hf")).unwrap().count(), 1);
     // Beside one of several files there is room.
     done(at, &["reshard", "a/hf/model.safetensors", "a/hf/sub"]);
-    let inside = tilewright(&at.join("a"), &[], &["reshard", "simulate", "hf"]);
-    assert!(inside.status.success(), "{}", said(&inside));
+    // What is only asked has no place that could lie in the source.
+    let source = at.join("a/hf").display().to_string();
+    for input in [&*source, "/"] {
+        let inside =
+            tilewright(&at.join("a"), &[("TMPDIR", &source)], &["reshard", "simulate", input]);
+        let text = said(&inside);
+        assert!(inside.status.success() || !text.contains("lies in"), "{text}");
+        assert_eq!(inside.status.success(), input == source, "{text}");
+    }
 }
 
 /// What the program does not read is said with what does.
