@@ -90,6 +90,18 @@ impl Job {
         Ok(all)
     }
 
+    /// What a task takes in its parts, found as a run finds it: for measurements of that.
+    ///
+    /// # Errors
+    /// As [`Job::calls`]; `usage` for a number that is no task's.
+    #[doc(hidden)]
+    pub fn expand(&self, number: u64) -> Result<Calls, Error> {
+        let task =
+            self.task(number).ok_or_else(|| Error::usage(format!("task {number} is none")))?;
+        let mut parts = self.parts(&task);
+        parts.try_fold(Calls::default(), |all, part| Ok(all.and(self.calls_of(&part)?)))
+    }
+
     /// What each of these tasks takes. Arrays that are held alike on both sides are asked once.
     ///
     /// # Errors
